@@ -1,0 +1,75 @@
+//! Accounts and their API keys.
+
+use crate::id::{AccountId, KeyId};
+use crate::secret::Secret;
+use crate::time::Timestamp;
+
+/// The tenant: whoever holds keys, restaurants and orders.
+#[derive(Clone, Debug)]
+pub struct Account {
+    pub id: AccountId,
+    pub name: String,
+    pub email: String,
+    pub created_at: Timestamp,
+}
+
+/// An API key as it is listed; the key itself is shown once, when it is issued.
+#[derive(Clone, Debug)]
+pub struct ApiKey {
+    pub id: KeyId,
+    pub label: Option<String>,
+    /// The last characters of the key, so that people can tell their keys apart.
+    pub hint: String,
+    pub is_primary: bool,
+    pub created_at: Timestamp,
+    pub last_used_at: Option<Timestamp>,
+}
+
+/// A key at the moment it is issued.
+#[derive(Clone, Debug)]
+pub struct IssuedKey {
+    pub record: ApiKey,
+    pub secret: Secret<String>,
+}
+
+/// The form in which webhooks carry the account's key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum AuthorizationForm {
+    /// `Authorization: Bearer <key>`
+    #[default]
+    Bearer,
+    /// `Authorization: <key>`
+    Bare,
+}
+
+impl AuthorizationForm {
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Bearer => "bearer",
+            Self::Bare => "bare",
+        }
+    }
+
+    #[must_use]
+    pub fn named(name: &str) -> Option<Self> {
+        [Self::Bearer, Self::Bare].into_iter().find(|form| form.as_str() == name)
+    }
+
+    /// The header's value for a key.
+    #[must_use]
+    pub fn header(self, key: &Secret<String>) -> Secret<String> {
+        Secret::new(match self {
+            Self::Bearer => format!("Bearer {}", key.expose()),
+            Self::Bare => key.expose().clone(),
+        })
+    }
+}
+
+/// Where an account's events go.
+#[derive(Clone, Debug)]
+pub struct Webhook {
+    pub url: String,
+    pub authorization: AuthorizationForm,
+    pub updated_at: Timestamp,
+}

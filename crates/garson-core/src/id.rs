@@ -1,0 +1,118 @@
+//! Ids made here: UUIDv7, one type for each kind of record so that they cannot be mixed up.
+
+use crate::time::Timestamp;
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::str::FromStr;
+use uuid::Uuid;
+
+/// Makes a fresh UUIDv7 for a moment.
+#[must_use]
+pub fn uuid_at(at: Timestamp) -> Uuid {
+    let millis = u64::try_from(at.as_millis()).unwrap_or(0);
+    let seconds = millis / 1000;
+    let nanos = u32::try_from((millis % 1000) * 1_000_000).unwrap_or(0);
+    Uuid::new_v7(uuid::Timestamp::from_unix(uuid::NoContext, seconds, nanos))
+}
+
+/// The text is not an id of ours.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NotAnId;
+
+impl fmt::Display for NotAnId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("must be a UUID")
+    }
+}
+
+impl std::error::Error for NotAnId {}
+
+macro_rules! ids {
+    ($($(#[$doc:meta])* $name:ident;)*) => {$(
+        $(#[$doc])*
+        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        #[serde(transparent)]
+        pub struct $name(pub Uuid);
+
+        impl $name {
+            /// A new id; ids of later moments sort behind those of earlier ones.
+            #[must_use]
+            pub fn at(moment: Timestamp) -> Self {
+                Self(uuid_at(moment))
+            }
+
+            /// The sixteen bytes that are stored.
+            #[must_use]
+            pub fn as_bytes(&self) -> &[u8] {
+                self.0.as_bytes()
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                self.0.fmt(f)
+            }
+        }
+
+        impl fmt::Debug for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                write!(f, "{}({})", stringify!($name), self.0)
+            }
+        }
+
+        impl FromStr for $name {
+            type Err = NotAnId;
+
+            /// Only the usual text form (hyphens, 36 characters) names a record.
+            fn from_str(text: &str) -> Result<Self, Self::Err> {
+                if text.len() != 36 {
+                    return Err(NotAnId);
+                }
+                Uuid::parse_str(text).map(Self).map_err(|_| NotAnId)
+            }
+        }
+    )*};
+}
+
+ids! {
+    /// An account: the tenant that everything else belongs to.
+    AccountId;
+    /// An API key.
+    KeyId;
+    /// A business of an account.
+    BusinessId;
+    /// A restaurant of an account.
+    RestaurantId;
+    /// A restaurant's connection to one platform.
+    IntegrationId;
+    /// A package of a restaurant.
+    PackageId;
+    /// An order, whatever platform it came from.
+    OrderId;
+    /// An event, which is also the webhook record that delivers it.
+    EventId;
+    /// A call to a platform.
+    CallId;
+    /// A message of a platform, as it came.
+    InboxId;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn later_ids_sort_behind_earlier_ones() {
+        let early = OrderId::at(Timestamp::from_millis(1_000));
+        let late = OrderId::at(Timestamp::from_millis(2_000));
+        assert!(early < late);
+        assert_eq!(early.to_string().parse::<OrderId>().ok(), Some(early));
+    }
+
+    #[test]
+    fn only_the_usual_form_is_read() {
+        assert!("018f3c1e7b1a7c3e8d2a1b2c3d4e5f60".parse::<OrderId>().is_err());
+        assert!("{018f3c1e-7b1a-7c3e-8d2a-1b2c3d4e5f60}".parse::<OrderId>().is_err());
+        assert!("018f3c1e-7b1a-7c3e-8d2a-1b2c3d4e5f60".parse::<OrderId>().is_ok());
+    }
+}

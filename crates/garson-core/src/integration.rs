@@ -1,0 +1,34 @@
+//! A restaurant's connection to one platform.
+
+use crate::id::{AccountId, IntegrationId, RestaurantId};
+use crate::platform::Provider;
+use crate::secret::Secret;
+use crate::time::Timestamp;
+use std::collections::BTreeMap;
+
+/// What a platform wants to know of us, by name; each value is secret.
+pub type Credentials = BTreeMap<String, Secret<String>>;
+
+/// An integration as it is shown; credentials are written, never read back.
+#[derive(Clone, Debug)]
+pub struct Integration {
+    pub id: IntegrationId,
+    pub account_id: AccountId,
+    pub restaurant_id: RestaurantId,
+    pub provider: Provider,
+    pub is_active: bool,
+    pub remote_id: Option<String>,
+    pub has_credentials: bool,
+    pub default_cancel_reason: Option<String>,
+    pub health: Health,
+    pub created_at: Timestamp,
+    pub updated_at: Timestamp,
+}
+
+/// How an integration is doing.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Health {
+    pub last_order_at: Option<Timestamp>,
+    pub last_error_at: Option<Timestamp>,
+    pub last_error: Option<String>,
+}

@@ -1,0 +1,197 @@
+//! JSON as we take it from outside: one meaning only (no key twice), no NUL characters, bounded depth.
+//!
+//! Parsers differ on repeated keys, and one of our databases cannot hold a NUL in text, so both are refused
+//! at the door with the place where they stand.
+
+use serde::de::{self, DeserializeSeed, MapAccess, SeqAccess, Visitor};
+use std::fmt;
+
+/// The deepest nesting that is taken.
+pub const MAX_DEPTH: usize = 32;
+
+/// What is wrong with a document.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fault {
+    pub kind: FaultKind,
+    /// Where it stands, such as `items[2].name`; `$` is the document itself.
+    pub path: String,
+    pub message: String,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FaultKind {
+    /// It is not JSON.
+    Broken,
+    /// It is nested too deeply.
+    TooDeep,
+    /// A key occurs twice in one object.
+    RepeatedKey,
+    /// A string holds a NUL character.
+    Nul,
+}
+
+/// Checks a whole document.
+pub fn check(bytes: &[u8]) -> Result<(), Fault> {
+    let mut walk = Walk { path: Vec::new(), fault: None };
+    let mut parser = serde_json::Deserializer::from_slice(bytes);
+    let walked = Node(&mut walk).deserialize(&mut parser).and_then(|()| parser.end());
+    match (walked, walk.fault.take()) {
+        (Ok(()), None) => Ok(()),
+        (_, Some(fault)) => Err(fault),
+        (Err(error), None) => {
+            let message = error.to_string();
+            let kind =
+                if message.contains("recursion limit") { FaultKind::TooDeep } else { FaultKind::Broken };
+            Err(Fault { kind, path: "$".to_owned(), message })
+        }
+    }
+}
+
+enum Step {
+    Key(String),
+    Index(usize),
+}
+
+struct Walk {
+    path: Vec<Step>,
+    fault: Option<Fault>,
+}
+
+impl Walk {
+    fn fail<E: de::Error>(&mut self, kind: FaultKind, message: &str) -> E {
+        let fault = Fault { kind, path: self.written_path(), message: message.to_owned() };
+        self.fault = Some(fault);
+        E::custom(message)
+    }
+
+    fn written_path(&self) -> String {
+        let mut written = String::new();
+        for step in &self.path {
+            match step {
+                Step::Index(index) => written.push_str(&format!("[{index}]")),
+                Step::Key(key) => {
+                    if !written.is_empty() {
+                        written.push('.');
+                    }
+                    written.extend(key.chars().take(100));
+                }
+            }
+        }
+        if written.is_empty() { "$".to_owned() } else { written }
+    }
+
+    fn enter<E: de::Error>(&mut self, step: Step) -> Result<(), E> {
+        self.path.push(step);
+        if self.path.len() > MAX_DEPTH {
+            let message = format!("is nested more than {MAX_DEPTH} deep");
+            return Err(self.fail(FaultKind::TooDeep, &message));
+        }
+        Ok(())
+    }
+}
+
+struct Node<'a>(&'a mut Walk);
+
+impl<'de> DeserializeSeed<'de> for Node<'_> {
+    type Value = ();
+
+    fn deserialize<D: de::Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Node<'_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("JSON")
+    }
+
+    fn visit_bool<E>(self, _: bool) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_i64<E>(self, _: i64) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_u64<E>(self, _: u64) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_f64<E>(self, _: f64) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_unit<E>(self) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_str<E: de::Error>(self, text: &str) -> Result<(), E> {
+        if text.contains('\0') { Err(self.0.fail(FaultKind::Nul, "holds a NUL character")) } else { Ok(()) }
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<(), A::Error> {
+        for index in 0.. {
+            self.0.enter(Step::Index(index))?;
+            if seq.next_element_seed(Node(self.0))?.is_none() {
+                break;
+            }
+            self.0.path.pop();
+        }
+        self.0.path.pop();
+        Ok(())
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
+        let mut seen = std::collections::HashSet::new();
+        while let Some(key) = map.next_key::<String>()? {
+            self.0.enter(Step::Key(key.clone()))?;
+            if key.contains('\0') {
+                return Err(self.0.fail(FaultKind::Nul, "holds a NUL character"));
+            }
+            if !seen.insert(key) {
+                return Err(self.0.fail(FaultKind::RepeatedKey, "occurs twice"));
+            }
+            map.next_value_seed(Node(self.0))?;
+            self.0.path.pop();
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn fault(json: &str) -> Option<(FaultKind, String)> {
+        check(json.as_bytes()).err().map(|fault| (fault.kind, fault.path))
+    }
+
+    #[test]
+    fn good_documents_pass() {
+        for json in ["{}", "null", "[1,2.5,-3,true,null,\"ş\"]", r#"{"a":{"a":[{"a":1},{"a":2}]}}"#] {
+            assert_eq!(fault(json), None, "{json}");
+        }
+    }
+
+    #[test]
+    fn faults_are_found_where_they_stand() {
+        let at = |kind, path: &str| Some((kind, path.to_owned()));
+        assert_eq!(fault("{"), at(FaultKind::Broken, "$"));
+        assert_eq!(fault("{} {}"), at(FaultKind::Broken, "$"));
+        assert_eq!(fault(r#"{"a":1,"a":1}"#), at(FaultKind::RepeatedKey, "a"));
+        assert_eq!(fault(r#"{"x":[{},{"b":1,"b":2}]}"#), at(FaultKind::RepeatedKey, "x[1].b"));
+        assert_eq!(fault(r#"{"a":["ok","\u0000"]}"#), at(FaultKind::Nul, "a[1]"));
+        assert_eq!(fault(r#"{"a\u0000":1}"#).map(|(kind, _)| kind), Some(FaultKind::Nul));
+    }
+
+    #[test]
+    fn depth_is_bounded() {
+        let nested = |depth: usize| format!("{}{}", "[".repeat(depth), "]".repeat(depth));
+        assert_eq!(fault(&nested(MAX_DEPTH)), None);
+        for depth in [MAX_DEPTH + 1, 127, 129, 100_000] {
+            assert_eq!(fault(&nested(depth)).map(|(kind, _)| kind), Some(FaultKind::TooDeep), "{depth}");
+        }
+    }
+}

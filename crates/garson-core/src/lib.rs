@@ -1,0 +1,22 @@
+//! The words and rules of the trade: orders, money, statuses, events, and what a platform is.
+//!
+//! Nothing here talks to a network, a database or a clock; everything is a value or a function of values.
+
+pub mod account;
+pub mod business;
+pub mod clock;
+pub mod delivery;
+pub mod event;
+pub mod id;
+pub mod integration;
+pub mod json;
+pub mod menu;
+pub mod money;
+pub mod order;
+pub mod payment;
+pub mod platform;
+pub mod restaurant;
+pub mod retry;
+pub mod secret;
+pub mod testing;
+pub mod time;

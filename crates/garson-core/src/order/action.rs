@@ -1,0 +1,65 @@
+//! What the account wants done with an order, and which calls to a platform that can take.
+
+use super::{Reason, Status};
+
+/// What the account, or the service on its behalf, wants.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Action {
+    /// Accept the order.
+    Verify,
+    /// One step forward.
+    Advance,
+    /// The food is ready; the status stays.
+    Ready,
+    Cancel { reason: Option<Reason>, note: Option<String> },
+}
+
+/// A call to a platform.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum CallKind {
+    /// May we accept it?
+    Verify,
+    /// May we cancel it?
+    Cancel,
+    /// The food is ready.
+    Ready,
+    /// The order has come to this status.
+    Tell(Status),
+}
+
+impl CallKind {
+    /// The word under which it is stored.
+    #[must_use]
+    pub fn as_text(self) -> String {
+        match self {
+            Self::Verify => "verify".to_owned(),
+            Self::Cancel => "cancel".to_owned(),
+            Self::Ready => "ready".to_owned(),
+            Self::Tell(status) => format!("tell:{}", status.code()),
+        }
+    }
+
+    #[must_use]
+    pub fn named(text: &str) -> Option<Self> {
+        match text {
+            "verify" => Some(Self::Verify),
+            "cancel" => Some(Self::Cancel),
+            "ready" => Some(Self::Ready),
+            _ => text.strip_prefix("tell:")?.parse().ok().and_then(Status::from_code).map(Self::Tell),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn calls_are_stored_under_words_that_read_back() {
+        let tells = Status::ALL.map(CallKind::Tell);
+        for call in [CallKind::Verify, CallKind::Cancel, CallKind::Ready].into_iter().chain(tells) {
+            assert_eq!(CallKind::named(&call.as_text()), Some(call));
+        }
+        assert_eq!(CallKind::named("tell:1"), None);
+    }
+}

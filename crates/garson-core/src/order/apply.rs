@@ -1,0 +1,277 @@
+//! The rules by which an order moves: one pure function from an order and a wish or report to what follows.
+
+use super::{Action, Actor, CallKind, Cancellation, Change, NewOrder, Order, ProviderSync, Status, TimelineLine};
+use crate::event::{EventKind, NewEvent};
+use crate::id::{AccountId, IntegrationId, OrderId, RestaurantId};
+use crate::platform::Provider;
+use crate::time::Timestamp;
+use std::fmt;
+
+/// What is put to an order.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Input {
+    /// The platform reports.
+    Report(Change),
+    /// Somebody wants something; a platform that asks to be asked is asked first.
+    Want(Action, Actor),
+    /// The platform has agreed to what was wanted.
+    Agreed(Action, Actor),
+}
+
+/// What follows from an input.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Decision {
+    pub order: Order,
+    pub timeline: Vec<TimelineLine>,
+    pub events: Vec<NewEvent>,
+    /// The platform must agree to this before anything moves.
+    pub ask: Option<CallKind>,
+    /// The platform is told this, in this order, when its clock allows.
+    pub tell: Vec<CallKind>,
+}
+
+impl Decision {
+    /// Has anything about the order changed?
+    #[must_use]
+    pub fn is_change(&self, before: &Order) -> bool {
+        self.order != *before
+    }
+}
+
+/// Why an order does not do what is wanted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Refusal {
+    /// It is delivered or cancelled: there is no next status.
+    NoNextStatus(Status),
+    /// It is for later.
+    NotDue { scheduled_for: Option<Timestamp> },
+    /// It is cancelled.
+    IsCancelled(Status),
+    /// Only an order in preparation can be ready.
+    NotPreparing(Status),
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NoNextStatus(status) => write!(f, "The order is at {status}, which has no next status."),
+            Self::NotDue { scheduled_for: Some(at) } => write!(f, "The order is pre-approved and due at {at}."),
+            Self::NotDue { scheduled_for: None } => f.write_str("The order is pre-approved and not due yet."),
+            Self::IsCancelled(status) => write!(f, "The order is cancelled: {status}."),
+            Self::NotPreparing(status) => write!(f, "The order is at {status}, not in preparation."),
+        }
+    }
+}
+
+impl std::error::Error for Refusal {}
+
+/// Where a new order belongs.
+#[derive(Clone, Copy, Debug)]
+pub struct Home {
+    pub account_id: AccountId,
+    pub restaurant_id: RestaurantId,
+    pub integration_id: IntegrationId,
+    pub provider: Provider,
+}
+
+/// Takes a new order in; with `auto_verify` the service verifies it at once, or asks the platform to let it.
+#[must_use]
+pub fn place(id: OrderId, home: Home, new: &NewOrder, at: Timestamp, asks: bool, auto_verify: bool) -> Decision {
+    let order = Order {
+        id,
+        account_id: home.account_id,
+        restaurant_id: home.restaurant_id,
+        integration_id: home.integration_id,
+        provider: home.provider,
+        provider_order_id: new.provider_order_id.clone(),
+        identity: new.identity.clone(),
+        short_code: new.short_code.clone(),
+        status: new.status,
+        provider_status: new.provider_status.clone(),
+        provider_data: new.provider_data.clone(),
+        sequence: 0,
+        total: new.content.amount.total,
+        currency: new.content.amount.currency,
+        payment_type: new.content.payment.kind,
+        payment_code: new.content.payment.provider_code.clone(),
+        placed_at: new.placed_at.unwrap_or(at),
+        accept_by: new.accept_by,
+        scheduled_for: new.scheduled_for,
+        ready_at: None,
+        reported_at: None,
+        created_at: at,
+        updated_at: at,
+        cancellation: None,
+        sync: ProviderSync::NotNeeded,
+        flag: None,
+    };
+    let mut draft = Draft::of(order, at);
+    draft.timeline(None, new.status, Actor::Platform, "arrived");
+    draft.event(EventKind::Created { status: new.status });
+    if auto_verify && matches!(new.status, Status::New | Status::Scheduled) {
+        draft.verify_or_ask(Actor::System, asks, "verified automatically");
+    }
+    draft.decide()
+}
+
+/// Decides what follows when `input` is put to `order`; `asks` says whether its platform must agree first.
+pub fn apply(order: &Order, input: &Input, at: Timestamp, asks: bool) -> Result<Decision, Refusal> {
+    let draft = Draft::of(order.clone(), at);
+    match input {
+        Input::Report(change) => Ok(report(draft, change, asks)),
+        Input::Want(action, by) => want(draft, action, *by, asks),
+        Input::Agreed(action, by) => want(draft, action, *by, false),
+    }
+}
+
+fn report(mut draft: Draft, change: &Change, asks: bool) -> Decision {
+    match change {
+        Change::Moved { to, by, provider_status } if draft.order.status.can_move_to(*to) && !to.is_cancelled() => {
+            let was_pre_approved = draft.order.status == Status::ScheduledAccepted;
+            draft.provider_status(provider_status.as_ref());
+            draft.move_to(*to, *by, "reported by the platform");
+            if was_pre_approved && *to == Status::New {
+                draft.verify_or_ask(Actor::System, asks, "pre-approved, and due now");
+            }
+        }
+        Change::Cancelled { by, reason, note, provider_status } if !draft.order.status.is_cancelled() => {
+            draft.provider_status(provider_status.as_ref());
+            let at = draft.at;
+            draft.cancel(Cancellation { by: *by, reason: reason.clone(), note: note.clone(), at });
+        }
+        // Late, repeated or overtaken: the order has gone further already.
+        Change::Moved { .. } | Change::Cancelled { .. } => {}
+    }
+    draft.decide()
+}
+
+fn want(mut draft: Draft, action: &Action, by: Actor, asks: bool) -> Result<Decision, Refusal> {
+    let status = draft.order.status;
+    match action {
+        Action::Verify => verify(&mut draft, by, asks)?,
+        Action::Advance => match status {
+            Status::Scheduled | Status::New => verify(&mut draft, by, asks)?,
+            Status::ScheduledAccepted => {
+                return Err(Refusal::NotDue { scheduled_for: draft.order.scheduled_for });
+            }
+            Status::Preparing => {
+                draft.ready();
+                draft.move_and_tell(Status::OnTheWay, by, "advanced");
+            }
+            Status::OnTheWay => draft.move_and_tell(Status::Delivered, by, "advanced"),
+            Status::Delivered | Status::Cancelled | Status::CancelledByPlatform => {
+                return Err(Refusal::NoNextStatus(status));
+            }
+        },
+        Action::Ready => match status {
+            Status::Preparing => draft.ready(),
+            Status::OnTheWay | Status::Delivered => {}
+            Status::Cancelled | Status::CancelledByPlatform => return Err(Refusal::IsCancelled(status)),
+            Status::Scheduled | Status::ScheduledAccepted | Status::New => {
+                return Err(Refusal::NotPreparing(status));
+            }
+        },
+        Action::Cancel { .. } if status.is_cancelled() => {}
+        Action::Cancel { .. } if asks => draft.ask = Some(CallKind::Cancel),
+        Action::Cancel { reason, note } => {
+            let at = draft.at;
+            draft.cancel(Cancellation { by, reason: reason.clone(), note: note.clone(), at });
+            draft.tell = vec![CallKind::Tell(draft.order.status)];
+        }
+    }
+    Ok(draft.decide())
+}
+
+fn verify(draft: &mut Draft, by: Actor, asks: bool) -> Result<(), Refusal> {
+    match draft.order.status {
+        Status::New | Status::Scheduled => {
+            draft.verify_or_ask(by, asks, "verified");
+            Ok(())
+        }
+        // A client whose network failed may repeat itself.
+        Status::ScheduledAccepted | Status::Preparing | Status::OnTheWay | Status::Delivered => Ok(()),
+        status @ (Status::Cancelled | Status::CancelledByPlatform) => Err(Refusal::IsCancelled(status)),
+    }
+}
+
+/// A decision in the making.
+struct Draft {
+    order: Order,
+    at: Timestamp,
+    timeline: Vec<TimelineLine>,
+    events: Vec<NewEvent>,
+    ask: Option<CallKind>,
+    tell: Vec<CallKind>,
+}
+
+impl Draft {
+    fn of(order: Order, at: Timestamp) -> Self {
+        Self { order, at, timeline: Vec::new(), events: Vec::new(), ask: None, tell: Vec::new() }
+    }
+
+    fn verify_or_ask(&mut self, by: Actor, asks: bool, why: &str) {
+        if asks {
+            self.ask = Some(CallKind::Verify);
+        } else if self.order.status == Status::Scheduled {
+            self.move_and_tell(Status::ScheduledAccepted, by, why);
+        } else {
+            self.move_and_tell(Status::Preparing, by, why);
+        }
+    }
+
+    fn move_and_tell(&mut self, to: Status, by: Actor, why: &str) {
+        self.move_to(to, by, why);
+        self.tell.push(CallKind::Tell(to));
+    }
+
+    fn move_to(&mut self, to: Status, by: Actor, why: &str) {
+        let from = self.order.status;
+        self.order.status = to;
+        self.order.updated_at = self.at;
+        self.timeline(Some(from), to, by, why);
+        self.event(EventKind::Moved { from, to, by });
+    }
+
+    fn cancel(&mut self, cancellation: Cancellation) {
+        let from = self.order.status;
+        let to = cancellation.by.cancelled_status();
+        self.order.status = to;
+        self.order.updated_at = self.at;
+        let why = cancellation.reason.as_ref().map_or("cancelled", |reason| reason.name.as_str());
+        self.timeline(Some(from), to, cancellation.by, why);
+        self.order.cancellation = Some(cancellation.clone());
+        self.event(EventKind::Cancelled { status: to, cancellation });
+    }
+
+    fn ready(&mut self) {
+        if self.order.ready_at.is_none() {
+            self.order.ready_at = Some(self.at);
+            self.order.updated_at = self.at;
+            self.tell.push(CallKind::Ready);
+        }
+    }
+
+    fn provider_status(&mut self, provider_status: Option<&String>) {
+        if let Some(words) = provider_status {
+            self.order.provider_status = Some(words.clone());
+        }
+    }
+
+    fn timeline(&mut self, from: Option<Status>, to: Status, by: Actor, why: &str) {
+        self.timeline.push(TimelineLine { at: self.at, from, to, by, why: Some(why.to_owned()) });
+    }
+
+    fn event(&mut self, kind: EventKind) {
+        self.order.sequence += 1;
+        self.events.push(NewEvent { sequence: self.order.sequence, kind });
+    }
+
+    fn decide(self) -> Decision {
+        let Self { order, timeline, events, ask, tell, .. } = self;
+        Decision { order, timeline, events, ask, tell }
+    }
+}
+
+#[cfg(test)]
+#[path = "apply_tests.rs"]
+mod tests;

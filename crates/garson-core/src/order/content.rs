@@ -1,0 +1,117 @@
+//! What was ordered, by whom and for how much: the part of an order that does not move.
+
+use super::Item;
+use crate::money::{Currency, Minor};
+use crate::payment::PaymentType;
+use serde::{Deserialize, Serialize};
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct OrderContent {
+    pub note: Option<String>,
+    pub fulfilment: Fulfilment,
+    pub customer: Customer,
+    pub items: Vec<Item>,
+    pub amount: Amount,
+    pub payment: Payment,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Fulfilment {
+    #[serde(rename = "type")]
+    pub kind: FulfilmentType,
+    pub courier: Courier,
+    pub flags: FulfilmentFlags,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FulfilmentType {
+    Delivery,
+    Pickup,
+}
+
+/// Who carries the order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Courier {
+    Platform,
+    Restaurant,
+    None,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct FulfilmentFlags {
+    pub do_not_ring: bool,
+    pub drop_at_door: bool,
+    pub no_cutlery: bool,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Customer {
+    pub name: Option<String>,
+    pub phone: Option<String>,
+    /// The extension of a masked number.
+    pub phone_code: Option<String>,
+    pub email: Option<String>,
+    pub address: Option<Address>,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Address {
+    pub text: Option<String>,
+    pub city: Option<String>,
+    pub district: Option<String>,
+    pub neighbourhood: Option<String>,
+    pub apartment: Option<String>,
+    pub floor: Option<String>,
+    pub door: Option<String>,
+    pub directions: Option<String>,
+    pub lat: Option<f64>,
+    pub lon: Option<f64>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Amount {
+    pub currency: Currency,
+    pub subtotal: Minor,
+    pub discount: Minor,
+    pub delivery_fee: Minor,
+    pub tip: Minor,
+    /// What the customer pays, after discounts, delivery fee included.
+    pub total: Minor,
+    pub discounts: Vec<Discount>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Discount {
+    pub name: String,
+    pub amount: Minor,
+    pub funded_by: FundedBy,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FundedBy {
+    Platform,
+    Restaurant,
+    Unknown,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Payment {
+    #[serde(rename = "type")]
+    pub kind: PaymentType,
+    pub name: Option<String>,
+    pub provider_code: Option<String>,
+    pub is_paid: bool,
+    /// What the courier has to collect.
+    pub collect: Minor,
+}

@@ -1,0 +1,115 @@
+//! An order: what was ordered, where it stands, and the rules by which it moves.
+//!
+//! The cast: an [`Order`] is the part that moves, its [`content`](OrderContent) the part that does not.
+//! A platform reports a [`Change`], the account wants an [`Action`]; [`apply()`] decides what follows from
+//! either: the order as it is then, lines of its timeline, events, and calls to the platform.
+
+mod action;
+mod apply;
+mod change;
+mod content;
+mod line;
+mod status;
+
+pub use action::{Action, CallKind};
+pub use apply::{Decision, Home, Input, Refusal, apply, place};
+pub use change::{Actor, Cancellation, Change, NewOrder, Reason};
+pub use content::{Address, Amount, Courier, Customer, Discount, FundedBy, Fulfilment, FulfilmentFlags};
+pub use content::{FulfilmentType, OrderContent, Payment};
+pub use line::{Item, ItemOption};
+pub use status::Status;
+
+use crate::id::{AccountId, IntegrationId, OrderId, RestaurantId};
+use crate::money::{Currency, Minor};
+use crate::payment::PaymentType;
+use crate::platform::Provider;
+use crate::time::Timestamp;
+
+/// The part of an order that moves, with what lists show of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Order {
+    pub id: OrderId,
+    pub account_id: AccountId,
+    pub restaurant_id: RestaurantId,
+    pub integration_id: IntegrationId,
+    pub provider: Provider,
+    /// The platform's id, as people and POS programs use it.
+    pub provider_order_id: String,
+    /// What makes it the same order when the platform sends it again.
+    pub identity: String,
+    pub short_code: Option<String>,
+    pub status: Status,
+    pub provider_status: Option<String>,
+    /// What the platform's dialect keeps for its later calls.
+    pub provider_data: Option<String>,
+    /// The number of its newest event; events count 1, 2, 3 … without gaps.
+    pub sequence: i64,
+    pub total: Minor,
+    pub currency: Currency,
+    pub payment_type: PaymentType,
+    pub payment_code: Option<String>,
+    pub placed_at: Timestamp,
+    pub accept_by: Option<Timestamp>,
+    pub scheduled_for: Option<Timestamp>,
+    pub ready_at: Option<Timestamp>,
+    pub reported_at: Option<Timestamp>,
+    pub created_at: Timestamp,
+    pub updated_at: Timestamp,
+    pub cancellation: Option<Cancellation>,
+    pub sync: ProviderSync,
+    /// Why it should be looked at although it was taken.
+    pub flag: Option<Flag>,
+}
+
+/// What is known of the platform's knowledge of the newest step.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ProviderSync {
+    Done,
+    Pending { due_at: Timestamp },
+    NotNeeded,
+    Failed { message: String },
+}
+
+impl ProviderSync {
+    #[must_use]
+    pub fn as_str(&self) -> &'static str {
+        match self {
+            Self::Done => "done",
+            Self::Pending { .. } => "pending",
+            Self::NotNeeded => "not_needed",
+            Self::Failed { .. } => "failed",
+        }
+    }
+}
+
+/// Why an order that was taken should be looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Flag {
+    IntegrationOff,
+    PackageExpired,
+}
+
+impl Flag {
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::IntegrationOff => "integration_off",
+            Self::PackageExpired => "package_expired",
+        }
+    }
+
+    #[must_use]
+    pub fn named(name: &str) -> Option<Self> {
+        [Self::IntegrationOff, Self::PackageExpired].into_iter().find(|flag| flag.as_str() == name)
+    }
+}
+
+/// A line of an order's timeline.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TimelineLine {
+    pub at: Timestamp,
+    pub from: Option<Status>,
+    pub to: Status,
+    pub by: Actor,
+    pub why: Option<String>,
+}

@@ -1,0 +1,185 @@
+//! A restaurant: a physical branch that takes orders, its packages and its payment matches.
+
+use crate::id::{BusinessId, PackageId, RestaurantId};
+use crate::integration::Integration;
+use crate::payment::PaymentType;
+use crate::platform::Provider;
+use crate::secret::Secret;
+use crate::time::{DEFAULT_TIMEZONE, Timestamp, Zone};
+use serde::{Deserialize, Serialize};
+
+/// What people write about a restaurant.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct RestaurantFields {
+    pub business_id: Option<BusinessId>,
+    pub name: String,
+    pub description: Option<String>,
+    pub address: Option<String>,
+    pub lat: Option<f64>,
+    pub lon: Option<f64>,
+    /// Any JSON object, kept byte for byte.
+    pub config: Option<String>,
+    pub payment_matching_url: Option<String>,
+    /// A JSON object of header names to values; encrypted at rest.
+    pub payment_matching_headers: Option<Secret<String>>,
+}
+
+/// A restaurant as it is kept.
+#[derive(Clone, Debug)]
+pub struct Restaurant {
+    pub id: RestaurantId,
+    pub fields: RestaurantFields,
+    pub created_at: Timestamp,
+    pub updated_at: Timestamp,
+    pub integrations: Vec<Integration>,
+    pub packages: Vec<Package>,
+}
+
+/// The keys of `config` that the service itself understands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Config {
+    pub auto_verify: bool,
+    pub preparation_minutes: Option<u32>,
+    pub timezone: String,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self { auto_verify: false, preparation_minutes: None, timezone: DEFAULT_TIMEZONE.to_owned() }
+    }
+}
+
+/// A key of `config` that the service understands has a value that it does not.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ConfigError {
+    pub key: &'static str,
+    pub message: &'static str,
+}
+
+impl Config {
+    /// Reads the known keys of a `config` object; unknown ones are the account's own business.
+    pub fn read(json: Option<&str>) -> Result<Self, ConfigError> {
+        let mut config = Self::default();
+        let Some(json) = json else { return Ok(config) };
+        let value: serde_json::Value = serde_json::from_str(json)
+            .map_err(|_| ConfigError { key: "config", message: "must be a JSON object" })?;
+        let known = |key: &str| value.get(key).filter(|v| !v.is_null());
+        if let Some(auto) = known("autoVerify") {
+            config.auto_verify =
+                auto.as_bool().ok_or(ConfigError { key: "autoVerify", message: "must be true or false" })?;
+        }
+        if let Some(minutes) = known("preparationMinutes") {
+            let minutes = minutes.as_u64().and_then(|m| u32::try_from(m).ok()).filter(|m| (1..=1440).contains(m));
+            config.preparation_minutes = Some(minutes.ok_or(ConfigError {
+                key: "preparationMinutes",
+                message: "must be a whole number from 1 to 1440",
+            })?);
+        }
+        if let Some(zone) = known("timezone") {
+            let name = zone.as_str().filter(|name| Zone::named(name).is_some());
+            name.ok_or(ConfigError { key: "timezone", message: "must be an IANA timezone, such as Europe/Istanbul" })?
+                .clone_into(&mut config.timezone);
+        }
+        Ok(config)
+    }
+
+    /// The restaurant's timezone.
+    #[must_use]
+    pub fn zone(&self) -> Zone {
+        Zone::named(&self.timezone).unwrap_or_else(Zone::istanbul)
+    }
+}
+
+/// What a restaurant has booked: the platforms it may use, and when.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Package {
+    pub id: PackageId,
+    pub name: String,
+    /// The platforms it covers; `None` means all there are, and all that come.
+    pub providers: Option<Vec<Provider>>,
+    pub starts_at: Timestamp,
+    pub ends_at: Option<Timestamp>,
+}
+
+impl Package {
+    /// The package that a new restaurant gets: every platform, open-ended.
+    #[must_use]
+    pub fn open_ended(id: PackageId, now: Timestamp) -> Self {
+        Self { id, name: "Standard".to_owned(), providers: None, starts_at: now, ends_at: None }
+    }
+
+    /// May the platform be used at that moment because of this package?
+    #[must_use]
+    pub fn covers(&self, provider: Provider, at: Timestamp) -> bool {
+        self.providers.as_ref().is_none_or(|only| only.contains(&provider)) && self.starts_at <= at && self.ends_at.is_none_or(|end| at < end)
+    }
+}
+
+/// One of the POS's own payment types, standing for a platform's.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct PaymentMatch {
+    pub provider: Provider,
+    #[serde(rename = "type")]
+    pub payment_type: Option<PaymentType>,
+    pub provider_code: Option<String>,
+    pub matched_id: String,
+}
+
+/// The POS's id for a payment: a match by the platform's own code wins over one by type.
+#[must_use]
+pub fn matched_id<'a>(
+    matches: &'a [PaymentMatch],
+    provider: Provider,
+    payment_type: PaymentType,
+    code: Option<&str>,
+) -> Option<&'a str> {
+    let of_provider = || matches.iter().filter(|m| m.provider == provider);
+    let by_code = of_provider().find(|m| m.provider_code.is_some() && m.provider_code.as_deref() == code);
+    let by_type = || of_provider().find(|m| m.provider_code.is_none() && m.payment_type == Some(payment_type));
+    by_code.or_else(by_type).map(|m| m.matched_id.as_str())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn known_keys_are_read_and_unknown_ones_left_alone() {
+        let config = Config::read(Some(
+            r#"{"autoVerify":true,"preparationMinutes":20,"timezone":"Europe/Berlin","colour":"red"}"#,
+        ));
+        let wanted =
+            Config { auto_verify: true, preparation_minutes: Some(20), timezone: "Europe/Berlin".to_owned() };
+        assert_eq!(config, Ok(wanted));
+        assert_eq!(Config::read(None), Ok(Config::default()));
+    }
+
+    #[test]
+    fn wrong_values_of_known_keys_are_named() {
+        for (json, key) in [
+            (r#"{"autoVerify":"yes"}"#, "autoVerify"),
+            (r#"{"preparationMinutes":0}"#, "preparationMinutes"),
+            (r#"{"preparationMinutes":1.5}"#, "preparationMinutes"),
+            (r#"{"timezone":"Mars/Olympus"}"#, "timezone"),
+        ] {
+            assert_eq!(Config::read(Some(json)).map_err(|e| e.key), Err(key), "{json}");
+        }
+    }
+
+    #[test]
+    fn a_match_by_code_wins_over_one_by_type() {
+        let of = |payment_type, code: Option<&str>, id: &str| PaymentMatch {
+            provider: Provider::new("getir"),
+            payment_type,
+            provider_code: code.map(str::to_owned),
+            matched_id: id.to_owned(),
+        };
+        let matches = [of(Some(PaymentType::Cash), None, "type"), of(None, Some("7"), "code")];
+        let find = |provider, code| matched_id(&matches, provider, PaymentType::Cash, code);
+        assert_eq!(find(Provider::new("getir"), Some("7")), Some("code"));
+        assert_eq!(find(Provider::new("getir"), Some("8")), Some("type"));
+        assert_eq!(find(Provider::new("getir"), None), Some("type"));
+        assert_eq!(find(Provider::new("migros"), Some("7")), None);
+    }
+}

@@ -1,0 +1,111 @@
+//! `direct`: the restaurant's own channels (web shop, app, phone), which speak our own shape.
+
+mod read;
+mod verify;
+mod wire;
+mod write;
+
+use garson_core::integration::Credentials;
+use garson_core::order::{CallKind, Courier, Order, Reason};
+use garson_core::platform::{
+    Capability, Claim, CredentialField, HookReply, HookRequest, HookRoute, HttpRequest, HttpResponse, Message, Outcome,
+    Platform, PlatformError, Provider, Reception, Unreadable, Verified,
+};
+use garson_core::secret::Secret;
+
+/// The dialect of the restaurant's own channels.
+#[derive(Clone, Copy, Debug)]
+pub struct Direct;
+
+const CAPABILITY: Capability = Capability {
+    asks: false,
+    cancel_after_accept: true,
+    live_reasons: false,
+    menu: false,
+    store_toggle: false,
+    couriers: &[Courier::Restaurant, Courier::None],
+    seconds_between_moves: 0,
+    accept_within_seconds: None,
+};
+
+const NEW_ORDER: &str = "order";
+const CANCEL: &str = "cancel";
+const INBOUND_KEY: &str = "inboundKey";
+const CALLBACK_URL: &str = "callbackUrl";
+
+/// Why a shop's order can be cancelled.
+const REASONS: [(&str, &str); 6] = [
+    ("out_of_stock", "Out of stock"),
+    ("closed", "The restaurant is closed"),
+    ("too_busy", "The kitchen is too busy"),
+    ("customer_request", "The customer asked for it"),
+    ("address", "The address cannot be delivered to"),
+    ("other", "Another reason"),
+];
+
+impl Platform for Direct {
+    fn provider(&self) -> Provider {
+        Provider::new("direct")
+    }
+
+    fn name(&self) -> &'static str {
+        "Own channels"
+    }
+
+    fn capability(&self) -> &'static Capability {
+        &CAPABILITY
+    }
+
+    fn credential_fields(&self) -> &'static [CredentialField] {
+        &[
+            CredentialField { name: INBOUND_KEY, required: true, is_address: false },
+            CredentialField { name: CALLBACK_URL, required: false, is_address: true },
+        ]
+    }
+
+    fn hooks(&self) -> &'static [HookRoute] {
+        &[
+            HookRoute { method: "POST", path: "/orders", kind: NEW_ORDER },
+            HookRoute { method: "POST", path: "/orders/{providerOrderId}/cancel", kind: CANCEL },
+        ]
+    }
+
+    fn claim(&self, request: &HookRequest) -> Claim {
+        verify::claim(request)
+    }
+
+    fn inbound_secret(&self, credentials: &Credentials) -> Option<Secret<Vec<u8>>> {
+        verify::inbound_secret(credentials)
+    }
+
+    fn verify<'a>(&self, request: &'a HookRequest, credentials: &Credentials) -> Option<Verified<'a>> {
+        verify::verify(request, credentials)
+    }
+
+    fn read(&self, message: &Verified<'_>) -> Result<Message, Unreadable> {
+        read::read(message.request())
+    }
+
+    fn reply(&self, reception: &Reception, request_id: &str) -> HookReply {
+        write::reply(reception, request_id)
+    }
+
+    fn fixed_reasons(&self) -> Vec<Reason> {
+        REASONS.iter().map(|(id, name)| Reason { id: (*id).to_owned(), name: (*name).to_owned() }).collect()
+    }
+
+    fn wants(&self, call: CallKind, _order: &Order, credentials: &Credentials) -> bool {
+        matches!(call, CallKind::Tell(_)) && credentials.contains_key(CALLBACK_URL)
+    }
+
+    fn write(&self, call: CallKind, order: &Order, credentials: &Credentials) -> Result<HttpRequest, PlatformError> {
+        write::write(call, order, credentials)
+    }
+
+    fn outcome(&self, _call: CallKind, response: &HttpResponse) -> Outcome {
+        write::outcome(response)
+    }
+}
+
+#[cfg(test)]
+mod tests;

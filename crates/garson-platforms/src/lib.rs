@@ -1,0 +1,41 @@
+//! The platforms' dialects: one folder each, the same file names in each, no I/O in any.
+
+pub mod direct;
+
+use garson_core::platform::{Platform, Provider};
+
+/// Every platform that the service speaks with. A new one is a folder and a line here.
+static PLATFORMS: &[&dyn Platform] = &[&direct::Direct];
+
+/// The platforms, in the order in which they are listed.
+#[must_use]
+pub fn all() -> &'static [&'static dyn Platform] {
+    PLATFORMS
+}
+
+/// The platform of that key.
+#[must_use]
+pub fn find(key: &str) -> Option<&'static dyn Platform> {
+    PLATFORMS.iter().copied().find(|platform| platform.provider().as_str() == key)
+}
+
+/// The platform of a stored key.
+#[must_use]
+pub fn of(provider: Provider) -> Option<&'static dyn Platform> {
+    find(provider.as_str())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_are_told_apart() {
+        for (index, platform) in all().iter().enumerate() {
+            let first = all().iter().position(|other| other.provider() == platform.provider());
+            assert_eq!(first, Some(index));
+            assert!(of(platform.provider()).is_some());
+        }
+        assert!(find("nobody").is_none());
+    }
+}
