@@ -53,7 +53,9 @@ impl AuthorizationForm {
 
     #[must_use]
     pub fn named(name: &str) -> Option<Self> {
-        [Self::Bearer, Self::Bare].into_iter().find(|form| form.as_str() == name)
+        [Self::Bearer, Self::Bare]
+            .into_iter()
+            .find(|form| form.as_str() == name)
     }
 
     /// The header's value for a key.

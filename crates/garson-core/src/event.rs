@@ -16,9 +16,18 @@ pub struct NewEvent {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum EventKind {
-    Created { status: Status },
-    Moved { from: Status, to: Status, by: Actor },
-    Cancelled { status: Status, cancellation: Cancellation },
+    Created {
+        status: Status,
+    },
+    Moved {
+        from: Status,
+        to: Status,
+        by: Actor,
+    },
+    Cancelled {
+        status: Status,
+        cancellation: Cancellation,
+    },
 }
 
 impl EventKind {
@@ -138,7 +147,14 @@ pub fn integration_body(
 /// The body of a test message.
 #[must_use]
 pub fn test_body(id: EventId, at: Timestamp) -> String {
-    write(TEST, Veri { id: id.to_string(), occurred_at: at, ..Veri::default() })
+    write(
+        TEST,
+        Veri {
+            id: id.to_string(),
+            occurred_at: at,
+            ..Veri::default()
+        },
+    )
 }
 
 #[cfg(test)]
@@ -150,7 +166,10 @@ mod tests {
     #[test]
     fn a_new_order_is_told_as_agreed() {
         let order = an_order("S-1");
-        let event = NewEvent { sequence: 1, kind: EventKind::Created { status: Status::New } };
+        let event = NewEvent {
+            sequence: 1,
+            kind: EventKind::Created { status: Status::New },
+        };
         let body = order_body(EventId(Uuid::nil()), &order, &event, Timestamp::from_millis(0));
         let nil = Uuid::nil();
         assert_eq!(
@@ -164,9 +183,25 @@ mod tests {
     #[test]
     fn a_cancellation_says_who_and_why_even_when_nobody_said() {
         let order = an_order("S-1");
-        let cancellation = Cancellation { by: Actor::Customer, reason: None, note: None, at: Timestamp::default() };
-        let kind = EventKind::Cancelled { status: Status::CancelledByPlatform, cancellation };
-        let body = order_body(EventId(Uuid::nil()), &order, &NewEvent { sequence: 2, kind }, Timestamp::default());
-        assert!(body.ends_with(r#""status":1500,"by":"customer","reason":null,"note":null}}"#), "{body}");
+        let cancellation = Cancellation {
+            by: Actor::Customer,
+            reason: None,
+            note: None,
+            at: Timestamp::default(),
+        };
+        let kind = EventKind::Cancelled {
+            status: Status::CancelledByPlatform,
+            cancellation,
+        };
+        let body = order_body(
+            EventId(Uuid::nil()),
+            &order,
+            &NewEvent { sequence: 2, kind },
+            Timestamp::default(),
+        );
+        assert!(
+            body.ends_with(r#""status":1500,"by":"customer","reason":null,"note":null}}"#),
+            "{body}"
+        );
     }
 }

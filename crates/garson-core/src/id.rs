@@ -112,7 +112,11 @@ mod tests {
     #[test]
     fn only_the_usual_form_is_read() {
         assert!("018f3c1e7b1a7c3e8d2a1b2c3d4e5f60".parse::<OrderId>().is_err());
-        assert!("{018f3c1e-7b1a-7c3e-8d2a-1b2c3d4e5f60}".parse::<OrderId>().is_err());
+        assert!(
+            "{018f3c1e-7b1a-7c3e-8d2a-1b2c3d4e5f60}"
+                .parse::<OrderId>()
+                .is_err()
+        );
         assert!("018f3c1e-7b1a-7c3e-8d2a-1b2c3d4e5f60".parse::<OrderId>().is_ok());
     }
 }

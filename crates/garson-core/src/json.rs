@@ -32,17 +32,29 @@ pub enum FaultKind {
 
 /// Checks a whole document.
 pub fn check(bytes: &[u8]) -> Result<(), Fault> {
-    let mut walk = Walk { path: Vec::new(), fault: None };
+    let mut walk = Walk {
+        path: Vec::new(),
+        fault: None,
+    };
     let mut parser = serde_json::Deserializer::from_slice(bytes);
-    let walked = Node(&mut walk).deserialize(&mut parser).and_then(|()| parser.end());
+    let walked = Node(&mut walk)
+        .deserialize(&mut parser)
+        .and_then(|()| parser.end());
     match (walked, walk.fault.take()) {
         (Ok(()), None) => Ok(()),
         (_, Some(fault)) => Err(fault),
         (Err(error), None) => {
             let message = error.to_string();
-            let kind =
-                if message.contains("recursion limit") { FaultKind::TooDeep } else { FaultKind::Broken };
-            Err(Fault { kind, path: "$".to_owned(), message })
+            let kind = if message.contains("recursion limit") {
+                FaultKind::TooDeep
+            } else {
+                FaultKind::Broken
+            };
+            Err(Fault {
+                kind,
+                path: "$".to_owned(),
+                message,
+            })
         }
     }
 }
@@ -59,7 +71,11 @@ struct Walk {
 
 impl Walk {
     fn fail<E: de::Error>(&mut self, kind: FaultKind, message: &str) -> E {
-        let fault = Fault { kind, path: self.written_path(), message: message.to_owned() };
+        let fault = Fault {
+            kind,
+            path: self.written_path(),
+            message: message.to_owned(),
+        };
         self.fault = Some(fault);
         E::custom(message)
     }
@@ -77,7 +93,11 @@ impl Walk {
                 }
             }
         }
-        if written.is_empty() { "$".to_owned() } else { written }
+        if written.is_empty() {
+            "$".to_owned()
+        } else {
+            written
+        }
     }
 
     fn enter<E: de::Error>(&mut self, step: Step) -> Result<(), E> {
@@ -128,7 +148,11 @@ impl<'de> Visitor<'de> for Node<'_> {
     }
 
     fn visit_str<E: de::Error>(self, text: &str) -> Result<(), E> {
-        if text.contains('\0') { Err(self.0.fail(FaultKind::Nul, "holds a NUL character")) } else { Ok(()) }
+        if text.contains('\0') {
+            Err(self.0.fail(FaultKind::Nul, "holds a NUL character"))
+        } else {
+            Ok(())
+        }
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<(), A::Error> {
@@ -170,7 +194,12 @@ mod tests {
 
     #[test]
     fn good_documents_pass() {
-        for json in ["{}", "null", "[1,2.5,-3,true,null,\"ş\"]", r#"{"a":{"a":[{"a":1},{"a":2}]}}"#] {
+        for json in [
+            "{}",
+            "null",
+            "[1,2.5,-3,true,null,\"ş\"]",
+            r#"{"a":{"a":[{"a":1},{"a":2}]}}"#,
+        ] {
             assert_eq!(fault(json), None, "{json}");
         }
     }
@@ -181,9 +210,15 @@ mod tests {
         assert_eq!(fault("{"), at(FaultKind::Broken, "$"));
         assert_eq!(fault("{} {}"), at(FaultKind::Broken, "$"));
         assert_eq!(fault(r#"{"a":1,"a":1}"#), at(FaultKind::RepeatedKey, "a"));
-        assert_eq!(fault(r#"{"x":[{},{"b":1,"b":2}]}"#), at(FaultKind::RepeatedKey, "x[1].b"));
+        assert_eq!(
+            fault(r#"{"x":[{},{"b":1,"b":2}]}"#),
+            at(FaultKind::RepeatedKey, "x[1].b")
+        );
         assert_eq!(fault(r#"{"a":["ok","\u0000"]}"#), at(FaultKind::Nul, "a[1]"));
-        assert_eq!(fault(r#"{"a\u0000":1}"#).map(|(kind, _)| kind), Some(FaultKind::Nul));
+        assert_eq!(
+            fault(r#"{"a\u0000":1}"#).map(|(kind, _)| kind),
+            Some(FaultKind::Nul)
+        );
     }
 
     #[test]
@@ -191,7 +226,11 @@ mod tests {
         let nested = |depth: usize| format!("{}{}", "[".repeat(depth), "]".repeat(depth));
         assert_eq!(fault(&nested(MAX_DEPTH)), None);
         for depth in [MAX_DEPTH + 1, 127, 129, 100_000] {
-            assert_eq!(fault(&nested(depth)).map(|(kind, _)| kind), Some(FaultKind::TooDeep), "{depth}");
+            assert_eq!(
+                fault(&nested(depth)).map(|(kind, _)| kind),
+                Some(FaultKind::TooDeep),
+                "{depth}"
+            );
         }
     }
 }

@@ -89,7 +89,11 @@ impl Minor {
 
     /// Takes an amount in minor units if it is within reason.
     pub fn checked(minor: i64) -> Result<Self, MoneyError> {
-        if minor.unsigned_abs() <= MAX_MINOR.unsigned_abs() { Ok(Self(minor)) } else { Err(MoneyError::TooLarge) }
+        if minor.unsigned_abs() <= MAX_MINOR.unsigned_abs() {
+            Ok(Self(minor))
+        } else {
+            Err(MoneyError::TooLarge)
+        }
     }
 
     /// Reads a decimal amount in major units (`12`, `12.5`, `-0.05`) exactly, without a float in between.
@@ -108,8 +112,13 @@ impl Minor {
             return Err(MoneyError::TooPrecise);
         }
         let major: i64 = whole.parse().map_err(|_| MoneyError::TooLarge)?;
-        let cents: i64 = format!("{fraction:0<2}").parse().map_err(|_| MoneyError::NotAnAmount)?;
-        let minor = major.checked_mul(100).and_then(|m| m.checked_add(cents)).ok_or(MoneyError::TooLarge)?;
+        let cents: i64 = format!("{fraction:0<2}")
+            .parse()
+            .map_err(|_| MoneyError::NotAnAmount)?;
+        let minor = major
+            .checked_mul(100)
+            .and_then(|m| m.checked_add(cents))
+            .ok_or(MoneyError::TooLarge)?;
         Self::checked(if negative { -minor } else { minor })
     }
 }
@@ -136,7 +145,9 @@ mod tests {
         assert_eq!(read("-1.99"), Ok(-199));
         assert_eq!(read("19.990000"), Ok(1999));
         assert_eq!(read("19.999"), Err(MoneyError::TooPrecise));
-        for wrong in ["", ".", "1.", ".5", "1,5", "1e3", "NaN", "+1", "--1", "1.2.3", "١٢"] {
+        for wrong in [
+            "", ".", "1.", ".5", "1,5", "1e3", "NaN", "+1", "--1", "1.2.3", "١٢",
+        ] {
             assert_eq!(read(wrong), Err(MoneyError::NotAnAmount), "{wrong}");
         }
         assert_eq!(read("99999999999999999999"), Err(MoneyError::TooLarge));
@@ -146,7 +157,11 @@ mod tests {
     fn currencies_are_three_capitals() {
         assert_eq!("TRY".parse(), Ok(Currency::TRY));
         for wrong in ["try", "TR", "TRYY", "", "₺"] {
-            assert_eq!(wrong.parse::<Currency>(), Err(MoneyError::NotACurrency), "{wrong}");
+            assert_eq!(
+                wrong.parse::<Currency>(),
+                Err(MoneyError::NotACurrency),
+                "{wrong}"
+            );
         }
     }
 

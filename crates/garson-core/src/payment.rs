@@ -57,7 +57,10 @@ mod tests {
     fn words_and_json_agree() {
         for kind in PaymentType::ALL {
             assert_eq!(PaymentType::named(kind.as_str()), Some(*kind));
-            assert_eq!(serde_json::to_string(kind).ok(), Some(format!("\"{}\"", kind.as_str())));
+            assert_eq!(
+                serde_json::to_string(kind).ok(),
+                Some(format!("\"{}\"", kind.as_str()))
+            );
         }
     }
 }

@@ -32,12 +32,18 @@ impl Provider {
             len += 1;
         }
         #[allow(clippy::cast_possible_truncation)]
-        Self { bytes, len: len as u8 }
+        Self {
+            bytes,
+            len: len as u8,
+        }
     }
 
     #[must_use]
     pub fn as_str(&self) -> &str {
-        self.bytes.get(..usize::from(self.len)).and_then(|b| std::str::from_utf8(b).ok()).unwrap_or("")
+        self.bytes
+            .get(..usize::from(self.len))
+            .and_then(|b| std::str::from_utf8(b).ok())
+            .unwrap_or("")
     }
 }
 
@@ -58,7 +64,11 @@ impl FromStr for Provider {
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let fits = (1..=Self::MAX).contains(&text.len()) && text.bytes().all(|b| b.is_ascii_lowercase());
-        if fits { Ok(Self::new(text)) } else { Err("must be a platform key, such as getir") }
+        if fits {
+            Ok(Self::new(text))
+        } else {
+            Err("must be a platform key, such as getir")
+        }
     }
 }
 
@@ -70,7 +80,9 @@ impl Serialize for Provider {
 
 impl<'de> Deserialize<'de> for Provider {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        String::deserialize(deserializer)?.parse().map_err(de::Error::custom)
+        String::deserialize(deserializer)?
+            .parse()
+            .map_err(de::Error::custom)
     }
 }
 
@@ -126,12 +138,18 @@ pub struct HookRequest {
 impl HookRequest {
     #[must_use]
     pub fn header(&self, name: &str) -> Option<&str> {
-        self.headers.iter().find(|(n, _)| n == name).map(|(_, value)| value.as_str())
+        self.headers
+            .iter()
+            .find(|(n, _)| n == name)
+            .map(|(_, value)| value.as_str())
     }
 
     #[must_use]
     pub fn param(&self, name: &str) -> Option<&str> {
-        self.params.iter().find(|(n, _)| n == name).map(|(_, value)| value.as_str())
+        self.params
+            .iter()
+            .find(|(n, _)| n == name)
+            .map(|(_, value)| value.as_str())
     }
 }
 
@@ -189,13 +207,21 @@ pub struct Unreadable {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Reception {
     /// It is durable. The same message again says the same.
-    Taken { order_id: OrderId },
+    Taken {
+        order_id: OrderId,
+    },
     /// The id is known, with other content.
-    Conflict { order_id: OrderId },
+    Conflict {
+        order_id: OrderId,
+    },
     /// No integration has that branch.
-    UnknownBranch { branch: String },
+    UnknownBranch {
+        branch: String,
+    },
     /// The message is about an order that we do not have.
-    UnknownOrder { identity: String },
+    UnknownOrder {
+        identity: String,
+    },
     Unreadable(Unreadable),
     NotGenuine,
 }
@@ -238,9 +264,13 @@ pub struct HttpResponse {
 pub enum Outcome {
     Done,
     /// The platform says no, in its own words.
-    Refused { message: String },
+    Refused {
+        message: String,
+    },
     /// Not now; try again.
-    Later { message: String },
+    Later {
+        message: String,
+    },
 }
 
 /// Why a platform cannot do what is wanted.
@@ -296,7 +326,12 @@ pub trait Platform: Send + Sync {
     fn wants(&self, call: CallKind, order: &Order, credentials: &Credentials) -> bool;
 
     /// The request that makes the call.
-    fn write(&self, call: CallKind, order: &Order, credentials: &Credentials) -> Result<HttpRequest, PlatformError>;
+    fn write(
+        &self,
+        call: CallKind,
+        order: &Order,
+        credentials: &Credentials,
+    ) -> Result<HttpRequest, PlatformError>;
 
     /// What the answer to a call means.
     fn outcome(&self, call: CallKind, response: &HttpResponse) -> Outcome;
@@ -308,7 +343,10 @@ mod tests {
 
     #[test]
     fn keys_are_short_lower_case_words() {
-        assert_eq!("getir".parse::<Provider>().map(|p| p.to_string()), Ok("getir".to_owned()));
+        assert_eq!(
+            "getir".parse::<Provider>().map(|p| p.to_string()),
+            Ok("getir".to_owned())
+        );
         for wrong in ["", "Getir", "getir yemek", "a-b", "ç", "abcdefghijklmnop"] {
             assert!(wrong.parse::<Provider>().is_err(), "{wrong}");
         }

@@ -45,7 +45,11 @@ pub struct Config {
 
 impl Default for Config {
     fn default() -> Self {
-        Self { auto_verify: false, preparation_minutes: None, timezone: DEFAULT_TIMEZONE.to_owned() }
+        Self {
+            auto_verify: false,
+            preparation_minutes: None,
+            timezone: DEFAULT_TIMEZONE.to_owned(),
+        }
     }
 }
 
@@ -61,15 +65,22 @@ impl Config {
     pub fn read(json: Option<&str>) -> Result<Self, ConfigError> {
         let mut config = Self::default();
         let Some(json) = json else { return Ok(config) };
-        let value: serde_json::Value = serde_json::from_str(json)
-            .map_err(|_| ConfigError { key: "config", message: "must be a JSON object" })?;
+        let value: serde_json::Value = serde_json::from_str(json).map_err(|_| ConfigError {
+            key: "config",
+            message: "must be a JSON object",
+        })?;
         let known = |key: &str| value.get(key).filter(|v| !v.is_null());
         if let Some(auto) = known("autoVerify") {
-            config.auto_verify =
-                auto.as_bool().ok_or(ConfigError { key: "autoVerify", message: "must be true or false" })?;
+            config.auto_verify = auto.as_bool().ok_or(ConfigError {
+                key: "autoVerify",
+                message: "must be true or false",
+            })?;
         }
         if let Some(minutes) = known("preparationMinutes") {
-            let minutes = minutes.as_u64().and_then(|m| u32::try_from(m).ok()).filter(|m| (1..=1440).contains(m));
+            let minutes = minutes
+                .as_u64()
+                .and_then(|m| u32::try_from(m).ok())
+                .filter(|m| (1..=1440).contains(m));
             config.preparation_minutes = Some(minutes.ok_or(ConfigError {
                 key: "preparationMinutes",
                 message: "must be a whole number from 1 to 1440",
@@ -77,8 +88,11 @@ impl Config {
         }
         if let Some(zone) = known("timezone") {
             let name = zone.as_str().filter(|name| Zone::named(name).is_some());
-            name.ok_or(ConfigError { key: "timezone", message: "must be an IANA timezone, such as Europe/Istanbul" })?
-                .clone_into(&mut config.timezone);
+            name.ok_or(ConfigError {
+                key: "timezone",
+                message: "must be an IANA timezone, such as Europe/Istanbul",
+            })?
+            .clone_into(&mut config.timezone);
         }
         Ok(config)
     }
@@ -105,13 +119,23 @@ impl Package {
     /// The package that a new restaurant gets: every platform, open-ended.
     #[must_use]
     pub fn open_ended(id: PackageId, now: Timestamp) -> Self {
-        Self { id, name: "Standard".to_owned(), providers: None, starts_at: now, ends_at: None }
+        Self {
+            id,
+            name: "Standard".to_owned(),
+            providers: None,
+            starts_at: now,
+            ends_at: None,
+        }
     }
 
     /// May the platform be used at that moment because of this package?
     #[must_use]
     pub fn covers(&self, provider: Provider, at: Timestamp) -> bool {
-        self.providers.as_ref().is_none_or(|only| only.contains(&provider)) && self.starts_at <= at && self.ends_at.is_none_or(|end| at < end)
+        self.providers
+            .as_ref()
+            .is_none_or(|only| only.contains(&provider))
+            && self.starts_at <= at
+            && self.ends_at.is_none_or(|end| at < end)
     }
 }
 
@@ -136,7 +160,8 @@ pub fn matched_id<'a>(
 ) -> Option<&'a str> {
     let of_provider = || matches.iter().filter(|m| m.provider == provider);
     let by_code = of_provider().find(|m| m.provider_code.is_some() && m.provider_code.as_deref() == code);
-    let by_type = || of_provider().find(|m| m.provider_code.is_none() && m.payment_type == Some(payment_type));
+    let by_type =
+        || of_provider().find(|m| m.provider_code.is_none() && m.payment_type == Some(payment_type));
     by_code.or_else(by_type).map(|m| m.matched_id.as_str())
 }
 
@@ -149,8 +174,11 @@ mod tests {
         let config = Config::read(Some(
             r#"{"autoVerify":true,"preparationMinutes":20,"timezone":"Europe/Berlin","colour":"red"}"#,
         ));
-        let wanted =
-            Config { auto_verify: true, preparation_minutes: Some(20), timezone: "Europe/Berlin".to_owned() };
+        let wanted = Config {
+            auto_verify: true,
+            preparation_minutes: Some(20),
+            timezone: "Europe/Berlin".to_owned(),
+        };
         assert_eq!(config, Ok(wanted));
         assert_eq!(Config::read(None), Ok(Config::default()));
     }
@@ -175,7 +203,10 @@ mod tests {
             provider_code: code.map(str::to_owned),
             matched_id: id.to_owned(),
         };
-        let matches = [of(Some(PaymentType::Cash), None, "type"), of(None, Some("7"), "code")];
+        let matches = [
+            of(Some(PaymentType::Cash), None, "type"),
+            of(None, Some("7"), "code"),
+        ];
         let find = |provider, code| matched_id(&matches, provider, PaymentType::Cash, code);
         assert_eq!(find(Provider::new("getir"), Some("7")), Some("code"));
         assert_eq!(find(Provider::new("getir"), Some("8")), Some("type"));

@@ -24,7 +24,9 @@ impl Schedule {
 #[must_use]
 pub fn backoff(failures: u32, draw: u32) -> Duration {
     let seconds = 1u64 << failures.saturating_sub(1).min(8);
-    Schedule(vec![Duration::from_secs(seconds.min(300))]).pause_after(1, draw).unwrap_or(Duration::from_secs(300))
+    Schedule(vec![Duration::from_secs(seconds.min(300))])
+        .pause_after(1, draw)
+        .unwrap_or(Duration::from_secs(300))
 }
 
 #[cfg(test)]

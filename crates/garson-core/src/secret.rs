@@ -53,7 +53,10 @@ mod tests {
     #[test]
     fn is_not_shown() {
         let secret = Secret::new("hunter2".to_owned());
-        assert_eq!(format!("{secret:?} {:?}", Some(&secret)), "[secret] Some([secret])");
+        assert_eq!(
+            format!("{secret:?} {:?}", Some(&secret)),
+            "[secret] Some([secret])"
+        );
         assert_eq!(secret.expose(), "hunter2");
     }
 }

@@ -31,13 +31,19 @@ impl Timestamp {
     /// This moment and a duration; stops at the end of time instead of wrapping.
     #[must_use]
     pub fn plus(self, duration: Duration) -> Self {
-        Self(self.0.saturating_add(i64::try_from(duration.as_millis()).unwrap_or(i64::MAX)))
+        Self(
+            self.0
+                .saturating_add(i64::try_from(duration.as_millis()).unwrap_or(i64::MAX)),
+        )
     }
 
     /// This moment less a duration.
     #[must_use]
     pub fn minus(self, duration: Duration) -> Self {
-        Self(self.0.saturating_sub(i64::try_from(duration.as_millis()).unwrap_or(i64::MAX)))
+        Self(
+            self.0
+                .saturating_sub(i64::try_from(duration.as_millis()).unwrap_or(i64::MAX)),
+        )
     }
 
     /// How long after `earlier` this is; zero when it is not after it.
@@ -84,7 +90,11 @@ impl FromStr for Timestamp {
         }
         let moment: jiff::Timestamp = text.parse().map_err(|_| NotATime)?;
         let millis = moment.as_millisecond();
-        if RANGE.contains(&millis) { Ok(Self(millis)) } else { Err(NotATime) }
+        if RANGE.contains(&millis) {
+            Ok(Self(millis))
+        } else {
+            Err(NotATime)
+        }
     }
 }
 
@@ -138,7 +148,13 @@ impl Zone {
 
 fn parse_day(text: &str) -> Option<Date> {
     let shape = text.len() == 10
-        && text.bytes().enumerate().all(|(at, b)| if at == 4 || at == 7 { b == b'-' } else { b.is_ascii_digit() });
+        && text.bytes().enumerate().all(|(at, b)| {
+            if at == 4 || at == 7 {
+                b == b'-'
+            } else {
+                b.is_ascii_digit()
+            }
+        });
     if shape { text.parse().ok() } else { None }
 }
 
@@ -148,15 +164,27 @@ mod tests {
 
     #[test]
     fn is_written_with_milliseconds_in_utc() {
-        assert_eq!(Timestamp::from_millis(1_767_225_600_000).to_string(), "2026-01-01T00:00:00.000Z");
-        assert_eq!(Timestamp::from_millis(1_767_225_600_007).to_string(), "2026-01-01T00:00:00.007Z");
+        assert_eq!(
+            Timestamp::from_millis(1_767_225_600_000).to_string(),
+            "2026-01-01T00:00:00.000Z"
+        );
+        assert_eq!(
+            Timestamp::from_millis(1_767_225_600_007).to_string(),
+            "2026-01-01T00:00:00.007Z"
+        );
     }
 
     #[test]
     fn offsets_are_read_and_nonsense_is_refused() {
         let noon: Result<Timestamp, _> = "2026-01-01T03:00:00+03:00".parse();
         assert_eq!(noon, Ok(Timestamp::from_millis(1_767_225_600_000)));
-        for wrong in ["", "yesterday", "2026-01-01", "2026-01-01T00:00:00", "2026-13-01T00:00:00Z"] {
+        for wrong in [
+            "",
+            "yesterday",
+            "2026-01-01",
+            "2026-01-01T00:00:00",
+            "2026-13-01T00:00:00Z",
+        ] {
             assert_eq!(wrong.parse::<Timestamp>(), Err(NotATime), "{wrong}");
         }
     }

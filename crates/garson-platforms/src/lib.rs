@@ -16,7 +16,10 @@ pub fn all() -> &'static [&'static dyn Platform] {
 /// The platform of that key.
 #[must_use]
 pub fn find(key: &str) -> Option<&'static dyn Platform> {
-    PLATFORMS.iter().copied().find(|platform| platform.provider().as_str() == key)
+    PLATFORMS
+        .iter()
+        .copied()
+        .find(|platform| platform.provider().as_str() == key)
 }
 
 /// The platform of a stored key.
@@ -32,7 +35,9 @@ mod tests {
     #[test]
     fn keys_are_told_apart() {
         for (index, platform) in all().iter().enumerate() {
-            let first = all().iter().position(|other| other.provider() == platform.provider());
+            let first = all()
+                .iter()
+                .position(|other| other.provider() == platform.provider());
             assert_eq!(first, Some(index));
             assert!(of(platform.provider()).is_some());
         }

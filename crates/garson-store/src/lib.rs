@@ -1,1 +1,31 @@
+//! Everything durable: one set of portable SQL over two small engines.
+//!
+//! Functions here take a running transaction and do one thing that has a name in the trade; which of them
+//! belong together in one transaction is decided by the caller, in the job that it gives the [`Engine`].
 
+pub mod accounts;
+pub mod businesses;
+pub mod calls;
+pub mod copy;
+pub mod engine;
+pub mod error;
+pub mod events;
+pub mod feed;
+pub mod idempotency;
+pub mod inbox;
+pub mod integrations;
+pub mod keys;
+pub mod lock;
+pub mod orders;
+pub mod packages;
+pub mod restaurants;
+pub mod sweep;
+pub mod totals;
+pub mod vault;
+
+pub use engine::{Engine, Lane, Location, Options, Tx};
+pub use error::{StoreError, StoreErrorKind};
+pub use vault::Vault;
+
+/// The result of a storage function.
+pub type Result<T> = std::result::Result<T, StoreError>;

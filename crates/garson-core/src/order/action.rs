@@ -11,7 +11,10 @@ pub enum Action {
     Advance,
     /// The food is ready; the status stays.
     Ready,
-    Cancel { reason: Option<Reason>, note: Option<String> },
+    Cancel {
+        reason: Option<Reason>,
+        note: Option<String>,
+    },
 }
 
 /// A call to a platform.
@@ -45,7 +48,12 @@ impl CallKind {
             "verify" => Some(Self::Verify),
             "cancel" => Some(Self::Cancel),
             "ready" => Some(Self::Ready),
-            _ => text.strip_prefix("tell:")?.parse().ok().and_then(Status::from_code).map(Self::Tell),
+            _ => text
+                .strip_prefix("tell:")?
+                .parse()
+                .ok()
+                .and_then(Status::from_code)
+                .map(Self::Tell),
         }
     }
 }
@@ -57,7 +65,10 @@ mod tests {
     #[test]
     fn calls_are_stored_under_words_that_read_back() {
         let tells = Status::ALL.map(CallKind::Tell);
-        for call in [CallKind::Verify, CallKind::Cancel, CallKind::Ready].into_iter().chain(tells) {
+        for call in [CallKind::Verify, CallKind::Cancel, CallKind::Ready]
+            .into_iter()
+            .chain(tells)
+        {
             assert_eq!(CallKind::named(&call.as_text()), Some(call));
         }
         assert_eq!(CallKind::named("tell:1"), None);

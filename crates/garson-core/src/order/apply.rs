@@ -1,6 +1,8 @@
 //! The rules by which an order moves: one pure function from an order and a wish or report to what follows.
 
-use super::{Action, Actor, CallKind, Cancellation, Change, NewOrder, Order, ProviderSync, Status, TimelineLine};
+use super::{
+    Action, Actor, CallKind, Cancellation, Change, NewOrder, Order, ProviderSync, Status, TimelineLine,
+};
 use crate::event::{EventKind, NewEvent};
 use crate::id::{AccountId, IntegrationId, OrderId, RestaurantId};
 use crate::platform::Provider;
@@ -55,7 +57,9 @@ impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::NoNextStatus(status) => write!(f, "The order is at {status}, which has no next status."),
-            Self::NotDue { scheduled_for: Some(at) } => write!(f, "The order is pre-approved and due at {at}."),
+            Self::NotDue {
+                scheduled_for: Some(at),
+            } => write!(f, "The order is pre-approved and due at {at}."),
             Self::NotDue { scheduled_for: None } => f.write_str("The order is pre-approved and not due yet."),
             Self::IsCancelled(status) => write!(f, "The order is cancelled: {status}."),
             Self::NotPreparing(status) => write!(f, "The order is at {status}, not in preparation."),
@@ -76,7 +80,14 @@ pub struct Home {
 
 /// Takes a new order in; with `auto_verify` the service verifies it at once, or asks the platform to let it.
 #[must_use]
-pub fn place(id: OrderId, home: Home, new: &NewOrder, at: Timestamp, asks: bool, auto_verify: bool) -> Decision {
+pub fn place(
+    id: OrderId,
+    home: Home,
+    new: &NewOrder,
+    at: Timestamp,
+    asks: bool,
+    auto_verify: bool,
+) -> Decision {
     let order = Order {
         id,
         account_id: home.account_id,
@@ -126,7 +137,11 @@ pub fn apply(order: &Order, input: &Input, at: Timestamp, asks: bool) -> Result<
 
 fn report(mut draft: Draft, change: &Change, asks: bool) -> Decision {
     match change {
-        Change::Moved { to, by, provider_status } if draft.order.status.can_move_to(*to) && !to.is_cancelled() => {
+        Change::Moved {
+            to,
+            by,
+            provider_status,
+        } if draft.order.status.can_move_to(*to) && !to.is_cancelled() => {
             let was_pre_approved = draft.order.status == Status::ScheduledAccepted;
             draft.provider_status(provider_status.as_ref());
             draft.move_to(*to, *by, "reported by the platform");
@@ -134,10 +149,20 @@ fn report(mut draft: Draft, change: &Change, asks: bool) -> Decision {
                 draft.verify_or_ask(Actor::System, asks, "pre-approved, and due now");
             }
         }
-        Change::Cancelled { by, reason, note, provider_status } if !draft.order.status.is_cancelled() => {
+        Change::Cancelled {
+            by,
+            reason,
+            note,
+            provider_status,
+        } if !draft.order.status.is_cancelled() => {
             draft.provider_status(provider_status.as_ref());
             let at = draft.at;
-            draft.cancel(Cancellation { by: *by, reason: reason.clone(), note: note.clone(), at });
+            draft.cancel(Cancellation {
+                by: *by,
+                reason: reason.clone(),
+                note: note.clone(),
+                at,
+            });
         }
         // Late, repeated or overtaken: the order has gone further already.
         Change::Moved { .. } | Change::Cancelled { .. } => {}
@@ -152,7 +177,9 @@ fn want(mut draft: Draft, action: &Action, by: Actor, asks: bool) -> Result<Deci
         Action::Advance => match status {
             Status::Scheduled | Status::New => verify(&mut draft, by, asks)?,
             Status::ScheduledAccepted => {
-                return Err(Refusal::NotDue { scheduled_for: draft.order.scheduled_for });
+                return Err(Refusal::NotDue {
+                    scheduled_for: draft.order.scheduled_for,
+                });
             }
             Status::Preparing => {
                 draft.ready();
@@ -175,7 +202,12 @@ fn want(mut draft: Draft, action: &Action, by: Actor, asks: bool) -> Result<Deci
         Action::Cancel { .. } if asks => draft.ask = Some(CallKind::Cancel),
         Action::Cancel { reason, note } => {
             let at = draft.at;
-            draft.cancel(Cancellation { by, reason: reason.clone(), note: note.clone(), at });
+            draft.cancel(Cancellation {
+                by,
+                reason: reason.clone(),
+                note: note.clone(),
+                at,
+            });
             draft.tell = vec![CallKind::Tell(draft.order.status)];
         }
     }
@@ -206,7 +238,14 @@ struct Draft {
 
 impl Draft {
     fn of(order: Order, at: Timestamp) -> Self {
-        Self { order, at, timeline: Vec::new(), events: Vec::new(), ask: None, tell: Vec::new() }
+        Self {
+            order,
+            at,
+            timeline: Vec::new(),
+            events: Vec::new(),
+            ask: None,
+            tell: Vec::new(),
+        }
     }
 
     fn verify_or_ask(&mut self, by: Actor, asks: bool, why: &str) {
@@ -237,10 +276,16 @@ impl Draft {
         let to = cancellation.by.cancelled_status();
         self.order.status = to;
         self.order.updated_at = self.at;
-        let why = cancellation.reason.as_ref().map_or("cancelled", |reason| reason.name.as_str());
+        let why = cancellation
+            .reason
+            .as_ref()
+            .map_or("cancelled", |reason| reason.name.as_str());
         self.timeline(Some(from), to, cancellation.by, why);
         self.order.cancellation = Some(cancellation.clone());
-        self.event(EventKind::Cancelled { status: to, cancellation });
+        self.event(EventKind::Cancelled {
+            status: to,
+            cancellation,
+        });
     }
 
     fn ready(&mut self) {
@@ -258,17 +303,39 @@ impl Draft {
     }
 
     fn timeline(&mut self, from: Option<Status>, to: Status, by: Actor, why: &str) {
-        self.timeline.push(TimelineLine { at: self.at, from, to, by, why: Some(why.to_owned()) });
+        self.timeline.push(TimelineLine {
+            at: self.at,
+            from,
+            to,
+            by,
+            why: Some(why.to_owned()),
+        });
     }
 
     fn event(&mut self, kind: EventKind) {
         self.order.sequence += 1;
-        self.events.push(NewEvent { sequence: self.order.sequence, kind });
+        self.events.push(NewEvent {
+            sequence: self.order.sequence,
+            kind,
+        });
     }
 
     fn decide(self) -> Decision {
-        let Self { order, timeline, events, ask, tell, .. } = self;
-        Decision { order, timeline, events, ask, tell }
+        let Self {
+            order,
+            timeline,
+            events,
+            ask,
+            tell,
+            ..
+        } = self;
+        Decision {
+            order,
+            timeline,
+            events,
+            ask,
+            tell,
+        }
     }
 }
 

@@ -18,7 +18,14 @@ fn home() -> Home {
 fn placed(status: Status, asks: bool, auto_verify: bool) -> Decision {
     let mut new = a_new_order("1");
     new.status = status;
-    place(OrderId(Uuid::nil()), home(), &new, Timestamp::from_millis(0), asks, auto_verify)
+    place(
+        OrderId(Uuid::nil()),
+        home(),
+        &new,
+        Timestamp::from_millis(0),
+        asks,
+        auto_verify,
+    )
 }
 
 fn at_status(status: Status) -> Order {
@@ -32,9 +39,15 @@ fn an_action() -> impl Strategy<Value = Action> {
         Just(Action::Verify),
         Just(Action::Advance),
         Just(Action::Ready),
-        Just(Action::Cancel { reason: None, note: None }),
         Just(Action::Cancel {
-            reason: Some(Reason { id: "closed".to_owned(), name: "Closed".to_owned() }),
+            reason: None,
+            note: None
+        }),
+        Just(Action::Cancel {
+            reason: Some(Reason {
+                id: "closed".to_owned(),
+                name: "Closed".to_owned()
+            }),
             note: Some("no".to_owned())
         }),
     ]
@@ -45,10 +58,17 @@ fn an_actor() -> impl Strategy<Value = Actor> {
 }
 
 fn a_change() -> impl Strategy<Value = Change> {
-    let moved = (prop::sample::select(Status::ALL.to_vec()), an_actor())
-        .prop_map(|(to, by)| Change::Moved { to, by, provider_status: None });
-    let cancelled =
-        an_actor().prop_map(|by| Change::Cancelled { by, reason: None, note: None, provider_status: None });
+    let moved = (prop::sample::select(Status::ALL.to_vec()), an_actor()).prop_map(|(to, by)| Change::Moved {
+        to,
+        by,
+        provider_status: None,
+    });
+    let cancelled = an_actor().prop_map(|by| Change::Cancelled {
+        by,
+        reason: None,
+        note: None,
+        provider_status: None,
+    });
     prop_oneof![4 => moved, 1 => cancelled]
 }
 
@@ -126,8 +146,13 @@ proptest! {
 }
 
 fn want(status: Status, action: Action, asks: bool) -> Result<(Status, usize, Option<CallKind>), Refusal> {
-    apply(&at_status(status), &Input::Want(action, Actor::Account), Timestamp::from_millis(5), asks)
-        .map(|d| (d.order.status, d.events.len(), d.ask))
+    apply(
+        &at_status(status),
+        &Input::Want(action, Actor::Account),
+        Timestamp::from_millis(5),
+        asks,
+    )
+    .map(|d| (d.order.status, d.events.len(), d.ask))
 }
 
 #[test]
@@ -135,7 +160,10 @@ fn advancing_walks_one_step_a_call() {
     use Status::*;
     let advance = |status| want(status, Action::Advance, false);
     assert_eq!(advance(Scheduled), Ok((ScheduledAccepted, 1, None)));
-    assert_eq!(advance(ScheduledAccepted), Err(Refusal::NotDue { scheduled_for: None }));
+    assert_eq!(
+        advance(ScheduledAccepted),
+        Err(Refusal::NotDue { scheduled_for: None })
+    );
     assert_eq!(advance(New), Ok((Preparing, 1, None)));
     assert_eq!(advance(Preparing), Ok((OnTheWay, 1, None)));
     assert_eq!(advance(OnTheWay), Ok((Delivered, 1, None)));
@@ -161,8 +189,19 @@ fn verifying_again_is_fine_unless_cancelled() {
 #[test]
 fn cancelling_works_from_everywhere_and_only_once() {
     for status in Status::ALL {
-        let cancelled = want(status, Action::Cancel { reason: None, note: None }, false);
-        let wanted = if status.is_cancelled() { (status, 0, None) } else { (Status::Cancelled, 1, None) };
+        let cancelled = want(
+            status,
+            Action::Cancel {
+                reason: None,
+                note: None,
+            },
+            false,
+        );
+        let wanted = if status.is_cancelled() {
+            (status, 0, None)
+        } else {
+            (Status::Cancelled, 1, None)
+        };
         assert_eq!(cancelled, Ok(wanted));
     }
 }
@@ -170,32 +209,68 @@ fn cancelling_works_from_everywhere_and_only_once() {
 #[test]
 fn a_platform_that_wants_to_be_asked_is_asked_first() {
     use Status::*;
-    let cancel = Action::Cancel { reason: None, note: None };
-    assert_eq!(want(New, Action::Verify, true), Ok((New, 0, Some(CallKind::Verify))));
-    assert_eq!(want(New, Action::Advance, true), Ok((New, 0, Some(CallKind::Verify))));
-    assert_eq!(want(Delivered, cancel, true), Ok((Delivered, 0, Some(CallKind::Cancel))));
+    let cancel = Action::Cancel {
+        reason: None,
+        note: None,
+    };
+    assert_eq!(
+        want(New, Action::Verify, true),
+        Ok((New, 0, Some(CallKind::Verify)))
+    );
+    assert_eq!(
+        want(New, Action::Advance, true),
+        Ok((New, 0, Some(CallKind::Verify)))
+    );
+    assert_eq!(
+        want(Delivered, cancel, true),
+        Ok((Delivered, 0, Some(CallKind::Cancel)))
+    );
     // Later steps are told, not asked.
     assert_eq!(want(Preparing, Action::Advance, true), Ok((OnTheWay, 1, None)));
 }
 
 #[test]
 fn who_cancels_decides_the_code() {
-    for (by, code) in
-        [(Actor::Account, 1600), (Actor::System, 1600), (Actor::Customer, 1500), (Actor::Platform, 1500)]
-    {
-        let change = Change::Cancelled { by, reason: None, note: None, provider_status: None };
-        let decision =
-            apply(&at_status(Status::Delivered), &Input::Report(change), Timestamp::from_millis(1), false);
+    for (by, code) in [
+        (Actor::Account, 1600),
+        (Actor::System, 1600),
+        (Actor::Customer, 1500),
+        (Actor::Platform, 1500),
+    ] {
+        let change = Change::Cancelled {
+            by,
+            reason: None,
+            note: None,
+            provider_status: None,
+        };
+        let decision = apply(
+            &at_status(Status::Delivered),
+            &Input::Report(change),
+            Timestamp::from_millis(1),
+            false,
+        );
         assert_eq!(decision.map(|d| d.order.status.code()), Ok(code));
     }
 }
 
 #[test]
 fn a_pre_approved_order_that_is_due_is_verified_by_the_service() {
-    let due = Change::Moved { to: Status::New, by: Actor::Platform, provider_status: None };
+    let due = Change::Moved {
+        to: Status::New,
+        by: Actor::Platform,
+        provider_status: None,
+    };
     let order = at_status(Status::ScheduledAccepted);
-    let free = apply(&order, &Input::Report(due.clone()), Timestamp::from_millis(1), false);
-    assert_eq!(free.map(|d| (d.order.status, d.events.len())), Ok((Status::Preparing, 2)));
+    let free = apply(
+        &order,
+        &Input::Report(due.clone()),
+        Timestamp::from_millis(1),
+        false,
+    );
+    assert_eq!(
+        free.map(|d| (d.order.status, d.events.len())),
+        Ok((Status::Preparing, 2))
+    );
     let asking = apply(&order, &Input::Report(due), Timestamp::from_millis(1), true);
     assert_eq!(
         asking.map(|d| (d.order.status, d.events.len(), d.ask)),
@@ -205,18 +280,35 @@ fn a_pre_approved_order_that_is_due_is_verified_by_the_service() {
 
 #[test]
 fn a_jump_is_one_event() {
-    let delivered = Change::Moved { to: Status::Delivered, by: Actor::Platform, provider_status: None };
-    let decision =
-        apply(&at_status(Status::Preparing), &Input::Report(delivered), Timestamp::from_millis(1), false);
-    assert_eq!(decision.map(|d| (d.order.status, d.events.len())), Ok((Status::Delivered, 1)));
+    let delivered = Change::Moved {
+        to: Status::Delivered,
+        by: Actor::Platform,
+        provider_status: None,
+    };
+    let decision = apply(
+        &at_status(Status::Preparing),
+        &Input::Report(delivered),
+        Timestamp::from_millis(1),
+        false,
+    );
+    assert_eq!(
+        decision.map(|d| (d.order.status, d.events.len())),
+        Ok((Status::Delivered, 1))
+    );
 }
 
 #[test]
 fn ready_keeps_the_status_and_is_told_at_the_latest_when_the_food_leaves() {
     let order = at_status(Status::Preparing);
-    let ready =
-        apply(&order, &Input::Want(Action::Ready, Actor::Account), Timestamp::from_millis(1), false);
-    let Ok(ready) = ready else { unreachable!("an order in preparation can be ready") };
+    let ready = apply(
+        &order,
+        &Input::Want(Action::Ready, Actor::Account),
+        Timestamp::from_millis(1),
+        false,
+    );
+    let Ok(ready) = ready else {
+        unreachable!("an order in preparation can be ready")
+    };
     assert_eq!((ready.order.status, ready.events.len()), (Status::Preparing, 0));
     assert_eq!(ready.tell, [CallKind::Ready]);
     let advance = Input::Want(Action::Advance, Actor::Account);
@@ -224,13 +316,19 @@ fn ready_keeps_the_status_and_is_told_at_the_latest_when_the_food_leaves() {
     assert_eq!(late, Ok(vec![CallKind::Ready, CallKind::Tell(Status::OnTheWay)]));
     let early = apply(&ready.order, &advance, Timestamp::from_millis(2), false).map(|d| d.tell);
     assert_eq!(early, Ok(vec![CallKind::Tell(Status::OnTheWay)]));
-    assert_eq!(want(Status::New, Action::Ready, false), Err(Refusal::NotPreparing(Status::New)));
+    assert_eq!(
+        want(Status::New, Action::Ready, false),
+        Err(Refusal::NotPreparing(Status::New))
+    );
 }
 
 #[test]
 fn automatic_verification_makes_two_events_or_asks() {
     let free = placed(Status::New, false, true);
-    assert_eq!((free.order.status, free.events.len(), free.ask), (Status::Preparing, 2, None));
+    assert_eq!(
+        (free.order.status, free.events.len(), free.ask),
+        (Status::Preparing, 2, None)
+    );
     let asking = placed(Status::New, true, true);
     assert_eq!(
         (asking.order.status, asking.events.len(), asking.ask),

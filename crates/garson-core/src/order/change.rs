@@ -63,8 +63,17 @@ pub struct NewOrder {
 /// What happened to a known order on its platform.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Change {
-    Moved { to: Status, by: Actor, provider_status: Option<String> },
-    Cancelled { by: Actor, reason: Option<Reason>, note: Option<String>, provider_status: Option<String> },
+    Moved {
+        to: Status,
+        by: Actor,
+        provider_status: Option<String>,
+    },
+    Cancelled {
+        by: Actor,
+        reason: Option<Reason>,
+        note: Option<String>,
+        provider_status: Option<String>,
+    },
 }
 
 /// Why an order is cancelled, in the platform's vocabulary.

@@ -14,7 +14,7 @@ mod status;
 pub use action::{Action, CallKind};
 pub use apply::{Decision, Home, Input, Refusal, apply, place};
 pub use change::{Actor, Cancellation, Change, NewOrder, Reason};
-pub use content::{Address, Amount, Courier, Customer, Discount, FundedBy, Fulfilment, FulfilmentFlags};
+pub use content::{Address, Amount, Courier, Customer, Discount, Fulfilment, FulfilmentFlags, FundedBy};
 pub use content::{FulfilmentType, OrderContent, Payment};
 pub use line::{Item, ItemOption};
 pub use status::Status;
@@ -100,7 +100,9 @@ impl Flag {
 
     #[must_use]
     pub fn named(name: &str) -> Option<Self> {
-        [Self::IntegrationOff, Self::PackageExpired].into_iter().find(|flag| flag.as_str() == name)
+        [Self::IntegrationOff, Self::PackageExpired]
+            .into_iter()
+            .find(|flag| flag.as_str() == name)
     }
 }
 

@@ -3,8 +3,8 @@
 use crate::id::{AccountId, IntegrationId, OrderId, RestaurantId};
 use crate::money::{Currency, Minor};
 use crate::order::{
-    Amount, Courier, Customer, Fulfilment, FulfilmentFlags, FulfilmentType, Home, Item, ItemOption, NewOrder, Order,
-    OrderContent, Payment, Status, place,
+    Amount, Courier, Customer, Fulfilment, FulfilmentFlags, FulfilmentType, Home, Item, ItemOption, NewOrder,
+    Order, OrderContent, Payment, Status, place,
 };
 use crate::payment::PaymentType;
 use crate::platform::Provider;
@@ -49,7 +49,10 @@ pub fn a_new_order(provider_order_id: &str) -> NewOrder {
                 courier: Courier::Restaurant,
                 flags: FulfilmentFlags::default(),
             },
-            customer: Customer { name: Some("Ayşe Çağlar".to_owned()), ..Customer::default() },
+            customer: Customer {
+                name: Some("Ayşe Çağlar".to_owned()),
+                ..Customer::default()
+            },
             items: vec![item],
             amount: Amount {
                 currency: Currency::TRY,
@@ -81,5 +84,13 @@ pub fn an_order(provider_order_id: &str) -> Order {
         integration_id: IntegrationId(nil),
         provider: Provider::new("direct"),
     };
-    place(OrderId(nil), home, &a_new_order(provider_order_id), Timestamp::default(), false, false).order
+    place(
+        OrderId(nil),
+        home,
+        &a_new_order(provider_order_id),
+        Timestamp::default(),
+        false,
+        false,
+    )
+    .order
 }

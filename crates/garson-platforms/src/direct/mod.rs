@@ -8,8 +8,8 @@ mod write;
 use garson_core::integration::Credentials;
 use garson_core::order::{CallKind, Courier, Order, Reason};
 use garson_core::platform::{
-    Capability, Claim, CredentialField, HookReply, HookRequest, HookRoute, HttpRequest, HttpResponse, Message, Outcome,
-    Platform, PlatformError, Provider, Reception, Unreadable, Verified,
+    Capability, Claim, CredentialField, HookReply, HookRequest, HookRoute, HttpRequest, HttpResponse,
+    Message, Outcome, Platform, PlatformError, Provider, Reception, Unreadable, Verified,
 };
 use garson_core::secret::Secret;
 
@@ -58,15 +58,31 @@ impl Platform for Direct {
 
     fn credential_fields(&self) -> &'static [CredentialField] {
         &[
-            CredentialField { name: INBOUND_KEY, required: true, is_address: false },
-            CredentialField { name: CALLBACK_URL, required: false, is_address: true },
+            CredentialField {
+                name: INBOUND_KEY,
+                required: true,
+                is_address: false,
+            },
+            CredentialField {
+                name: CALLBACK_URL,
+                required: false,
+                is_address: true,
+            },
         ]
     }
 
     fn hooks(&self) -> &'static [HookRoute] {
         &[
-            HookRoute { method: "POST", path: "/orders", kind: NEW_ORDER },
-            HookRoute { method: "POST", path: "/orders/{providerOrderId}/cancel", kind: CANCEL },
+            HookRoute {
+                method: "POST",
+                path: "/orders",
+                kind: NEW_ORDER,
+            },
+            HookRoute {
+                method: "POST",
+                path: "/orders/{providerOrderId}/cancel",
+                kind: CANCEL,
+            },
         ]
     }
 
@@ -91,14 +107,25 @@ impl Platform for Direct {
     }
 
     fn fixed_reasons(&self) -> Vec<Reason> {
-        REASONS.iter().map(|(id, name)| Reason { id: (*id).to_owned(), name: (*name).to_owned() }).collect()
+        REASONS
+            .iter()
+            .map(|(id, name)| Reason {
+                id: (*id).to_owned(),
+                name: (*name).to_owned(),
+            })
+            .collect()
     }
 
     fn wants(&self, call: CallKind, _order: &Order, credentials: &Credentials) -> bool {
         matches!(call, CallKind::Tell(_)) && credentials.contains_key(CALLBACK_URL)
     }
 
-    fn write(&self, call: CallKind, order: &Order, credentials: &Credentials) -> Result<HttpRequest, PlatformError> {
+    fn write(
+        &self,
+        call: CallKind,
+        order: &Order,
+        credentials: &Credentials,
+    ) -> Result<HttpRequest, PlatformError> {
         write::write(call, order, credentials)
     }
 

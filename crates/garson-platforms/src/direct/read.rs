@@ -4,8 +4,8 @@ use super::{CANCEL, NEW_ORDER, REASONS, wire};
 use garson_core::json;
 use garson_core::money::{Currency, Minor};
 use garson_core::order::{
-    Actor, Address, Amount, Change, Courier, Customer, Discount, Fulfilment, FulfilmentFlags, FulfilmentType, FundedBy,
-    Item, ItemOption, NewOrder, OrderContent, Payment, Reason, Status,
+    Actor, Address, Amount, Change, Courier, Customer, Discount, Fulfilment, FulfilmentFlags, FulfilmentType,
+    FundedBy, Item, ItemOption, NewOrder, OrderContent, Payment, Reason, Status,
 };
 use garson_core::platform::{HookRequest, Message, News, Unreadable};
 use serde::de::DeserializeOwned;
@@ -29,7 +29,10 @@ pub fn read(request: &HookRequest) -> Read<Message> {
 }
 
 fn fault(path: &str, message: &str) -> Unreadable {
-    Unreadable { path: path.to_owned(), message: message.to_owned() }
+    Unreadable {
+        path: path.to_owned(),
+        message: message.to_owned(),
+    }
 }
 
 fn parse<T: DeserializeOwned>(body: &[u8]) -> Read<T> {
@@ -44,22 +47,46 @@ fn parse<T: DeserializeOwned>(body: &[u8]) -> Read<T> {
 
 /// The parser's message without its line and column, which mean nothing to a program's maker.
 fn plain(message: &str) -> String {
-    message.rsplit_once(" at line ").map_or(message, |(text, _)| text).to_owned()
+    message
+        .rsplit_once(" at line ")
+        .map_or(message, |(text, _)| text)
+        .to_owned()
 }
 
 fn cancel(request: &HookRequest, wire: wire::Cancel) -> Read<Message> {
-    let identity = id(request.param("providerOrderId").unwrap_or_default(), "providerOrderId")?;
-    let reason = wire.reason.map(|given| text(given, MAX_SHORT, "reason")).transpose()?.map(|given| {
-        let name = REASONS.iter().find(|(id, _)| *id == given).map_or(given.as_str(), |(_, name)| *name);
-        Reason { name: name.to_owned(), id: given.clone() }
-    });
+    let identity = id(
+        request.param("providerOrderId").unwrap_or_default(),
+        "providerOrderId",
+    )?;
+    let reason = wire
+        .reason
+        .map(|given| text(given, MAX_SHORT, "reason"))
+        .transpose()?
+        .map(|given| {
+            let name = REASONS
+                .iter()
+                .find(|(id, _)| *id == given)
+                .map_or(given.as_str(), |(_, name)| *name);
+            Reason {
+                name: name.to_owned(),
+                id: given.clone(),
+            }
+        });
     let by = match wire.by {
         Some(wire::CancelledBy::Restaurant) => Actor::Account,
         Some(wire::CancelledBy::Customer) | None => Actor::Customer,
     };
     let note = optional(wire.note, MAX_TEXT, "note")?;
-    let change = Change::Cancelled { by, reason, note, provider_status: None };
-    Ok(Message { branch: id(&wire.store_id, "storeId")?, news: News::Changed { identity, change } })
+    let change = Change::Cancelled {
+        by,
+        reason,
+        note,
+        provider_status: None,
+    };
+    Ok(Message {
+        branch: id(&wire.store_id, "storeId")?,
+        news: News::Changed { identity, change },
+    })
 }
 
 fn order(wire: wire::Order) -> Read<Message> {
@@ -96,7 +123,10 @@ fn order(wire: wire::Order) -> Read<Message> {
         scheduled_for: wire.scheduled_for,
         content,
     };
-    Ok(Message { branch, news: News::Arrived(Box::new(new)) })
+    Ok(Message {
+        branch,
+        news: News::Arrived(Box::new(new)),
+    })
 }
 
 fn item(wire: wire::Item, at: &str) -> Read<Item> {
@@ -122,7 +152,11 @@ fn item(wire: wire::Item, at: &str) -> Read<Item> {
 
 /// What options add to one piece of their item.
 fn option_prices(options: &[ItemOption]) -> i64 {
-    options.iter().filter(|o| !o.removed).map(|o| (o.price.0 + option_prices(&o.options)) * o.quantity).sum()
+    options
+        .iter()
+        .filter(|o| !o.removed)
+        .map(|o| (o.price.0 + option_prices(&o.options)) * o.quantity)
+        .sum()
 }
 
 fn options(wire: Vec<wire::ItemOption>, at: &str, depth: usize) -> Read<Vec<ItemOption>> {
@@ -153,7 +187,9 @@ fn amount(wire: wire::Amount, items: &[Item]) -> Read<Amount> {
             funded_by: wire.funded_by.unwrap_or(FundedBy::Unknown),
         })
     });
-    let subtotal = wire.subtotal.unwrap_or_else(|| items.iter().map(|item| item.total.0).sum());
+    let subtotal = wire
+        .subtotal
+        .unwrap_or_else(|| items.iter().map(|item| item.total.0).sum());
     Ok(Amount {
         currency: wire.currency.unwrap_or(Currency::TRY),
         subtotal: not_negative(subtotal, "amount.subtotal")?,
@@ -179,7 +215,11 @@ fn payment(wire: wire::Payment, total: Minor) -> Read<Payment> {
 fn fulfilment(wire: Option<wire::Fulfilment>) -> Fulfilment {
     let (kind, courier, flags) = wire.map_or((None, None, None), |w| (w.kind, w.courier, w.flags));
     let kind = kind.unwrap_or(FulfilmentType::Delivery);
-    let usual = if kind == FulfilmentType::Pickup { Courier::None } else { Courier::Restaurant };
+    let usual = if kind == FulfilmentType::Pickup {
+        Courier::None
+    } else {
+        Courier::Restaurant
+    };
     let flags = flags.unwrap_or_default();
     Fulfilment {
         kind,
@@ -205,9 +245,10 @@ fn customer(wire: wire::Customer) -> Read<Customer> {
 fn address(wire: wire::Address) -> Read<Address> {
     let short = |value, name: &str| optional(value, MAX_SHORT, &format!("customer.address.{name}"));
     let degrees = |value: Option<f64>, most: f64, name: &str| match value {
-        Some(degrees) if degrees.abs() > most => {
-            Err(fault(&format!("customer.address.{name}"), &format!("must be from -{most} to {most}")))
-        }
+        Some(degrees) if degrees.abs() > most => Err(fault(
+            &format!("customer.address.{name}"),
+            &format!("must be from -{most} to {most}"),
+        )),
         other => Ok(other),
     };
     Ok(Address {
@@ -228,7 +269,10 @@ fn address(wire: wire::Address) -> Read<Address> {
 fn id(value: &str, path: &str) -> Read<String> {
     let good = value.trim() == value && !value.chars().any(char::is_control);
     if !good || value.is_empty() || value.chars().count() > MAX_ID {
-        return Err(fault(path, &format!("must be 1 to {MAX_ID} characters without white space around them")));
+        return Err(fault(
+            path,
+            &format!("must be 1 to {MAX_ID} characters without white space around them"),
+        ));
     }
     Ok(value.to_owned())
 }
@@ -242,7 +286,9 @@ fn text(value: String, max: usize, path: &str) -> Read<String> {
 
 fn optional(value: Option<String>, max: usize, path: &str) -> Read<Option<String>> {
     match value {
-        Some(value) if value.chars().count() > max => Err(fault(path, &format!("must be at most {max} characters"))),
+        Some(value) if value.chars().count() > max => {
+            Err(fault(path, &format!("must be at most {max} characters")))
+        }
         other => Ok(other),
     }
 }
@@ -252,7 +298,10 @@ fn quantity(value: Option<i64>, at: &str) -> Read<i64> {
     if (1..=MAX_QUANTITY).contains(&quantity) {
         return Ok(quantity);
     }
-    Err(fault(&format!("{at}.quantity"), &format!("must be 1 to {MAX_QUANTITY}")))
+    Err(fault(
+        &format!("{at}.quantity"),
+        &format!("must be 1 to {MAX_QUANTITY}"),
+    ))
 }
 
 fn money(minor: i64, path: &str) -> Read<Minor> {
@@ -260,5 +309,9 @@ fn money(minor: i64, path: &str) -> Read<Minor> {
 }
 
 fn not_negative(minor: i64, path: &str) -> Read<Minor> {
-    if minor < 0 { Err(fault(path, "must not be negative")) } else { money(minor, path) }
+    if minor < 0 {
+        Err(fault(path, "must not be negative"))
+    } else {
+        money(minor, path)
+    }
 }

@@ -29,7 +29,10 @@ fn request(kind: &'static str, body: &str) -> HookRequest {
 fn read_body(kind: &'static str, body: &str) -> Result<Message, Unreadable> {
     let request = request(kind, body);
     let verified = Direct.verify(&request, &credentials());
-    verified.map_or_else(|| unreachable!("the key is right"), |message| Direct.read(&message))
+    verified.map_or_else(
+        || unreachable!("the key is right"),
+        |message| Direct.read(&message),
+    )
 }
 
 fn read_order(body: &str) -> Result<NewOrder, Unreadable> {
@@ -55,10 +58,18 @@ fn conforms() {
 fn what_can_be_worked_out_is() {
     let order = read_order(ORDER);
     let content = order.map(|order| order.content);
-    let totals = content.as_ref().map(|c| c.items.iter().map(|i| i.total.0).collect::<Vec<_>>());
+    let totals = content
+        .as_ref()
+        .map(|c| c.items.iter().map(|i| i.total.0).collect::<Vec<_>>());
     assert_eq!(totals, Ok(vec![30_000, 6_000]));
-    assert_eq!(content.as_ref().map(|c| (c.amount.subtotal.0, c.amount.total.0)), Ok((36_000, 37_500)));
-    assert_eq!(content.as_ref().map(|c| (c.payment.is_paid, c.payment.collect.0)), Ok((false, 37_500)));
+    assert_eq!(
+        content.as_ref().map(|c| (c.amount.subtotal.0, c.amount.total.0)),
+        Ok((36_000, 37_500))
+    );
+    assert_eq!(
+        content.as_ref().map(|c| (c.payment.is_paid, c.payment.collect.0)),
+        Ok((false, 37_500))
+    );
 }
 
 /// Sets one place of the sample to a value, or removes it.
@@ -91,9 +102,17 @@ fn every_limit_is_named_where_it_is_broken() {
         ("/items/0/quantity", Some(json!(1.5)), "items[0].quantity"),
         ("/items/1/unitPrice", Some(json!("30")), "items[1].unitPrice"),
         ("/items/1/unitPrice", Some(json!(30.5)), "items[1].unitPrice"),
-        ("/items/0/options", Some(deep), "items[0].options[0].options[0].options[0].options[0].options[0].options"),
+        (
+            "/items/0/options",
+            Some(deep),
+            "items[0].options[0].options[0].options[0].options[0].options[0].options",
+        ),
         ("/amount/total", Some(json!(-1)), "amount.total"),
-        ("/amount/total", Some(json!(99_999_999_999_999i64)), "amount.total"),
+        (
+            "/amount/total",
+            Some(json!(99_999_999_999_999i64)),
+            "amount.total",
+        ),
         ("/amount/currency", Some(json!("lira")), "amount.currency"),
         ("/payment/type", Some(json!("gold")), "payment.type"),
         ("/note", Some(json!(long)), "note"),
@@ -109,15 +128,22 @@ fn every_limit_is_named_where_it_is_broken() {
 #[test]
 fn the_shop_cancels_for_its_customer_unless_it_says_otherwise() {
     let by = |body: &str| match read_body(CANCEL, body).map(|message| message.news) {
-        Ok(News::Changed { change: Change::Cancelled { by, reason, .. }, identity }) => {
-            Some((by, reason.map(|r| r.name), identity))
-        }
+        Ok(News::Changed {
+            change: Change::Cancelled { by, reason, .. },
+            identity,
+        }) => Some((by, reason.map(|r| r.name), identity)),
         _ => None,
     };
     let id = "WEB-2026-1041".to_owned();
-    assert_eq!(by(r#"{"storeId":"moda-1"}"#), Some((Actor::Customer, None, id.clone())));
+    assert_eq!(
+        by(r#"{"storeId":"moda-1"}"#),
+        Some((Actor::Customer, None, id.clone()))
+    );
     let ours = by(r#"{"storeId":"moda-1","by":"restaurant","reason":"closed"}"#);
-    assert_eq!(ours, Some((Actor::Account, Some("The restaurant is closed".to_owned()), id)));
+    assert_eq!(
+        ours,
+        Some((Actor::Account, Some("The restaurant is closed".to_owned()), id))
+    );
 }
 
 #[test]
@@ -126,7 +152,9 @@ fn the_shop_is_told_where_it_wants_to_be() {
     let call = CallKind::Tell(Status::OnTheWay);
     assert!(Direct.wants(call, &order, &credentials()));
     assert!(!Direct.wants(call, &order, &Credentials::new()));
-    let body = Direct.write(call, &order, &credentials()).map(|request| request.body.unwrap_or_default());
+    let body = Direct
+        .write(call, &order, &credentials())
+        .map(|request| request.body.unwrap_or_default());
     let body: Value = serde_json::from_slice(&body.unwrap_or_default()).unwrap_or_default();
     assert_eq!(body["status"], json!(600));
     assert_eq!(body["providerOrderId"], json!("WEB-1"));

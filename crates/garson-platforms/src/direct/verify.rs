@@ -15,7 +15,9 @@ pub fn claim(request: &HookRequest) -> Claim {
 }
 
 pub fn inbound_secret(credentials: &Credentials) -> Option<Secret<Vec<u8>>> {
-    credentials.get(INBOUND_KEY).map(|key| Secret::new(key.expose().as_bytes().to_vec()))
+    credentials
+        .get(INBOUND_KEY)
+        .map(|key| Secret::new(key.expose().as_bytes().to_vec()))
 }
 
 pub fn verify<'a>(request: &'a HookRequest, credentials: &Credentials) -> Option<Verified<'a>> {

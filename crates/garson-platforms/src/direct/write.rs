@@ -17,9 +17,10 @@ pub fn reply(reception: &Reception, request_id: &str) -> HookReply {
         }),
     };
     match reception {
-        Reception::Taken { order_id } => {
-            HookReply { status: 200, body: json!({ "success": true, "data": { "orderId": order_id } }) }
-        }
+        Reception::Taken { order_id } => HookReply {
+            status: 200,
+            body: json!({ "success": true, "data": { "orderId": order_id } }),
+        },
         Reception::Conflict { order_id } => refuse(
             409,
             "duplicate_order_id",
@@ -32,21 +33,30 @@ pub fn reply(reception: &Reception, request_id: &str) -> HookReply {
             format!("No integration with this key has the storeId {branch}."),
             json!([{ "field": "storeId", "message": "is not known" }]),
         ),
-        Reception::UnknownOrder { identity } => {
-            refuse(404, "order_not_found", format!("No order {identity} in this store."), json!([]))
-        }
-        Reception::Unreadable(found) if found.path == "$" => {
-            refuse(400, "broken_request", format!("The body {}.", found.message), json!([]))
-        }
+        Reception::UnknownOrder { identity } => refuse(
+            404,
+            "order_not_found",
+            format!("No order {identity} in this store."),
+            json!([]),
+        ),
+        Reception::Unreadable(found) if found.path == "$" => refuse(
+            400,
+            "broken_request",
+            format!("The body {}.", found.message),
+            json!([]),
+        ),
         Reception::Unreadable(found) => refuse(
             422,
             "invalid_field",
             format!("{} {}.", found.path, found.message),
             json!([{ "field": found.path, "message": found.message }]),
         ),
-        Reception::NotGenuine => {
-            refuse(401, "unauthorized", "The x-api-key header is missing or wrong.".to_owned(), json!([]))
-        }
+        Reception::NotGenuine => refuse(
+            401,
+            "unauthorized",
+            "The x-api-key header is missing or wrong.".to_owned(),
+            json!([]),
+        ),
     }
 }
 
@@ -54,7 +64,9 @@ pub fn write(call: CallKind, order: &Order, credentials: &Credentials) -> Result
     let CallKind::Tell(status) = call else {
         return Err(PlatformError::Unsupported { what: "be asked" });
     };
-    let url = credentials.get(CALLBACK_URL).ok_or(PlatformError::MissingCredential { name: CALLBACK_URL })?;
+    let url = credentials
+        .get(CALLBACK_URL)
+        .ok_or(PlatformError::MissingCredential { name: CALLBACK_URL })?;
     let body = json!({
         "providerOrderId": order.provider_order_id,
         "orderId": order.id,
@@ -65,7 +77,10 @@ pub fn write(call: CallKind, order: &Order, credentials: &Credentials) -> Result
     let key = super::verify::inbound_secret(credentials)
         .and_then(|key| String::from_utf8(key.expose().clone()).ok())
         .map(|key| ("x-api-key".to_owned(), Secret::new(key)));
-    let json = ("content-type".to_owned(), Secret::new("application/json".to_owned()));
+    let json = (
+        "content-type".to_owned(),
+        Secret::new("application/json".to_owned()),
+    );
     Ok(HttpRequest {
         method: "POST",
         url: url.expose().clone(),
@@ -76,7 +91,10 @@ pub fn write(call: CallKind, order: &Order, credentials: &Credentials) -> Result
 }
 
 pub fn outcome(response: &HttpResponse) -> Outcome {
-    let words = String::from_utf8_lossy(&response.body).chars().take(200).collect::<String>();
+    let words = String::from_utf8_lossy(&response.body)
+        .chars()
+        .take(200)
+        .collect::<String>();
     let message = format!("answered {}: {words}", response.status);
     match response.status {
         200..=299 => Outcome::Done,

@@ -1,0 +1,117 @@
+//! Accounts, their counters and their webhook.
+
+use crate::engine::{Row, Tx};
+use crate::{Result, StoreError, params};
+use garson_core::account::{Account, AuthorizationForm, Webhook};
+use garson_core::id::AccountId;
+use garson_core::time::Timestamp;
+
+/// Creates an account; `false` when the e-mail address has one already.
+pub fn create(tx: &mut Tx<'_>, account: &Account, password_hash: Option<&str>) -> Result<bool> {
+    let created = tx.execute(
+        "INSERT INTO accounts (id, name, email, password_hash, position, newest_at, webhook_authorization, created_at)
+         VALUES (?1, ?2, ?3, ?4, 0, 0, 'bearer', ?5) ON CONFLICT (email) DO NOTHING",
+        params![&account.id, &account.name, &account.email, password_hash, account.created_at],
+    )?;
+    Ok(created == 1)
+}
+
+const COLUMNS: &str = "id, name, email, created_at";
+
+fn account(row: &Row<'_>) -> Result<Account> {
+    Ok(Account {
+        id: row.get(0)?,
+        name: row.get(1)?,
+        email: row.get(2)?,
+        created_at: row.get(3)?,
+    })
+}
+
+pub fn list(tx: &mut Tx<'_>) -> Result<Vec<Account>> {
+    tx.query(
+        &format!("SELECT {COLUMNS} FROM accounts ORDER BY id"),
+        params![],
+        account,
+    )
+}
+
+pub fn by_email(tx: &mut Tx<'_>, email: &str) -> Result<Option<Account>> {
+    tx.query_opt(
+        &format!("SELECT {COLUMNS} FROM accounts WHERE email = ?1"),
+        params![email],
+        account,
+    )
+}
+
+/// A number of places in the account's lists, and the moment that goes with them.
+#[derive(Clone, Debug)]
+pub struct Places {
+    next: i64,
+    /// The moment: now, or the newest one that the account has seen if the clock has stepped back.
+    pub at: Timestamp,
+    pub has_webhook: bool,
+}
+
+impl Places {
+    /// The next free place.
+    pub fn take(&mut self) -> i64 {
+        let place = self.next;
+        self.next += 1;
+        place
+    }
+}
+
+/// Reserves places in the account's lists. The account's row stays locked until the commit, so that places follow
+/// the order of commits: nothing ever appears behind a place that a reader has seen.
+pub fn reserve(tx: &mut Tx<'_>, account: AccountId, count: i64, now: Timestamp) -> Result<Places> {
+    tx.query_opt(
+        "UPDATE accounts SET position = position + ?2,
+                newest_at = CASE WHEN newest_at > ?3 THEN newest_at ELSE ?3 END
+         WHERE id = ?1 RETURNING position, newest_at, webhook_url",
+        params![&account, count, now],
+        |row| {
+            let last: i64 = row.get(0)?;
+            let url: Option<String> = row.get(2)?;
+            Ok(Places {
+                next: last - count + 1,
+                at: row.get(1)?,
+                has_webhook: url.is_some(),
+            })
+        },
+    )?
+    .ok_or_else(|| StoreError::corrupt("the account is gone"))
+}
+
+pub fn webhook(tx: &mut Tx<'_>, account: AccountId) -> Result<Option<Webhook>> {
+    let found = tx.query_opt(
+        "SELECT webhook_url, webhook_authorization, webhook_updated_at FROM accounts WHERE id = ?1",
+        params![&account],
+        |row| {
+            Ok((
+                row.get::<Option<String>>(0)?,
+                row.get::<String>(1)?,
+                row.get::<Option<Timestamp>>(2)?,
+            ))
+        },
+    )?;
+    let Some((Some(url), form, updated_at)) = found else {
+        return Ok(None);
+    };
+    let authorization = AuthorizationForm::named(&form)
+        .ok_or_else(|| StoreError::corrupt("a webhook has an unknown authorization form"))?;
+    Ok(Some(Webhook {
+        url,
+        authorization,
+        updated_at: updated_at.unwrap_or_default(),
+    }))
+}
+
+/// Sets or removes where the account's events go.
+pub fn set_webhook(tx: &mut Tx<'_>, account: AccountId, webhook: Option<&Webhook>) -> Result<()> {
+    let form = webhook.map_or(AuthorizationForm::Bearer, |w| w.authorization);
+    tx.execute(
+        "UPDATE accounts SET webhook_url = ?2, webhook_authorization = ?3, webhook_updated_at = ?4 WHERE id = ?1",
+        params![&account, webhook.map(|w| &w.url), form.as_str(), webhook.map(|w| w.updated_at)],
+    )?;
+    Ok(())
+}

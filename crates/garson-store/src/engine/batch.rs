@@ -1,0 +1,183 @@
+//! Group commit: the jobs that wait are run in one transaction and answered after its one commit.
+
+use super::job::{Job, RunEnd};
+use super::{Stats, Tx};
+use crate::error::StoreError;
+use crossbeam_channel::Receiver;
+use std::time::{Duration, Instant};
+
+/// The most jobs that share a commit; more would make the first of them wait too long.
+const MAX_BATCH: usize = 256;
+/// How often a batch is run again after a serialisation failure.
+const MAX_RERUNS: usize = 10;
+
+/// What the batch runner needs of a connection.
+pub trait Connection {
+    fn begin_write(&mut self) -> Result<(), StoreError>;
+    fn begin_read(&mut self) -> Result<(), StoreError>;
+    fn command(&mut self, sql: &'static str) -> Result<(), StoreError>;
+    fn tx(&mut self) -> Tx<'_>;
+    /// Is the transaction that was begun still there, so that it can be committed?
+    fn in_transaction(&mut self) -> bool;
+    /// Makes the connection usable again if it is not; cheap when it is.
+    fn revive(&mut self) -> Result<(), StoreError>;
+    /// Does a savepoint cost a round trip, so that it pays to try without first?
+    const SAVEPOINTS_ARE_DEAR: bool;
+}
+
+/// How a run of a batch failed as a whole.
+enum Fate {
+    /// Nothing of it was committed, and it may be run again.
+    Again(StoreError),
+    /// Nothing can be done.
+    Lost(StoreError),
+}
+
+/// Takes batches from the queue until it is closed.
+pub fn write_loop<C: Connection>(
+    mut connection: C,
+    queue: &Receiver<Box<dyn Job>>,
+    commit_delay: Duration,
+    stats: &Stats,
+) {
+    while let Ok(first) = queue.recv() {
+        let mut jobs = vec![first];
+        while jobs.len() < MAX_BATCH
+            && let Ok(next) = queue.try_recv()
+        {
+            jobs.push(next);
+        }
+        let started = Instant::now();
+        let fate = run_batch(&mut connection, &mut jobs, commit_delay);
+        let count = jobs.len();
+        let (failed, fate) = match fate {
+            Ok(failed) => (failed, Ok(())),
+            Err(error) => {
+                tracing::error!(%error, jobs = count, "a database transaction failed");
+                (count, Err(error))
+            }
+        };
+        stats.count_commit(count, failed, started.elapsed());
+        for job in jobs {
+            job.answer(fate.clone());
+        }
+    }
+}
+
+/// Runs reading jobs one by one, each in a transaction of its own.
+pub fn read_loop<C: Connection>(mut connection: C, queue: &Receiver<Box<dyn Job>>) {
+    while let Ok(mut job) = queue.recv() {
+        let mut fate = read_once(&mut connection, job.as_mut());
+        if fate.as_ref().is_err_and(StoreError::is_temporary) {
+            fate = read_once(&mut connection, job.as_mut());
+        }
+        job.answer(fate);
+    }
+}
+
+fn read_once<C: Connection>(connection: &mut C, job: &mut dyn Job) -> Result<(), StoreError> {
+    connection.revive()?;
+    connection.begin_read()?;
+    let mut tx = connection.tx();
+    let end = job.run(&mut tx);
+    let lost = tx.take_lost();
+    let closed = connection.command("COMMIT");
+    match (end, lost) {
+        (RunEnd::Undo, Some(error)) => {
+            drop(connection.command("ROLLBACK"));
+            Err(error)
+        }
+        (RunEnd::Undo, None) => {
+            if closed.is_err() {
+                drop(connection.command("ROLLBACK"));
+            }
+            Ok(())
+        }
+        (RunEnd::Keep, _) => closed,
+    }
+}
+
+/// Runs the jobs in one transaction; says how many failed on their own account.
+fn run_batch<C: Connection>(
+    connection: &mut C,
+    jobs: &mut [Box<dyn Job>],
+    commit_delay: Duration,
+) -> Result<usize, StoreError> {
+    let mut savepoints = !C::SAVEPOINTS_ARE_DEAR;
+    let mut last = StoreError::unavailable("the transaction was not run");
+    for _ in 0..MAX_RERUNS {
+        match run_once(connection, jobs, savepoints, commit_delay) {
+            Ok(Some(failed)) => return Ok(failed),
+            // A job failed where there was nothing to go back to: once more, with savepoints.
+            Ok(None) => savepoints = true,
+            Err(Fate::Again(error)) => last = error,
+            Err(Fate::Lost(error)) => return Err(error),
+        }
+    }
+    Err(last)
+}
+
+fn run_once<C: Connection>(
+    connection: &mut C,
+    jobs: &mut [Box<dyn Job>],
+    savepoints: bool,
+    commit_delay: Duration,
+) -> Result<Option<usize>, Fate> {
+    connection.revive().map_err(Fate::Lost)?;
+    connection.begin_write().map_err(Fate::Lost)?;
+    let mut failed = 0;
+    for job in jobs.iter_mut() {
+        if savepoints {
+            connection
+                .command("SAVEPOINT job")
+                .map_err(|error| undo(connection, error))?;
+        }
+        let mut tx = connection.tx();
+        let end = job.run(&mut tx);
+        if let Some(error) = tx.take_lost() {
+            return Err(undo(connection, error));
+        }
+        // An error that takes the whole transaction down is noticed before the next job runs on nothing.
+        if !connection.in_transaction() {
+            return Err(Fate::Lost(StoreError::unavailable(
+                "the database gave the transaction up",
+            )));
+        }
+        match end {
+            RunEnd::Keep if savepoints => {
+                connection
+                    .command("RELEASE SAVEPOINT job")
+                    .map_err(|error| undo(connection, error))?;
+            }
+            RunEnd::Keep => {}
+            RunEnd::Undo if savepoints => {
+                failed += 1;
+                connection
+                    .command("ROLLBACK TO SAVEPOINT job")
+                    .map_err(|error| undo(connection, error))?;
+                connection
+                    .command("RELEASE SAVEPOINT job")
+                    .map_err(|error| undo(connection, error))?;
+            }
+            RunEnd::Undo => {
+                connection.command("ROLLBACK").map_err(Fate::Again)?;
+                // Alone in its transaction, a failed job is undone with it.
+                return Ok(if jobs.len() == 1 { Some(1) } else { None });
+            }
+        }
+    }
+    if !commit_delay.is_zero() {
+        std::thread::sleep(commit_delay);
+    }
+    if let Err(error) = connection.command("COMMIT") {
+        drop(connection.command("ROLLBACK"));
+        // Whether a commit that got no answer took place is not known, so it must not be run again.
+        return Err(Fate::Lost(error));
+    }
+    Ok(Some(failed))
+}
+
+fn undo<C: Connection>(connection: &mut C, error: StoreError) -> Fate {
+    drop(connection.command("ROLLBACK"));
+    Fate::Again(error)
+}

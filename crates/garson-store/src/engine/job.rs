@@ -1,0 +1,66 @@
+//! A job on its way: what to run, what it said, and who waits for the answer.
+
+use super::Tx;
+use crate::error::StoreError;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use tokio::sync::oneshot;
+
+/// How a run of a job ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RunEnd {
+    /// What it wrote is to be kept.
+    Keep,
+    /// It failed: what it wrote is to be undone.
+    Undo,
+}
+
+/// A job whose types are forgotten.
+pub trait Job: Send {
+    /// Runs it, or runs it again; only the last run counts.
+    fn run(&mut self, tx: &mut Tx<'_>) -> RunEnd;
+
+    /// Answers the caller: with what the job said, or with the failure that took the whole transaction down.
+    fn answer(self: Box<Self>, fate: Result<(), StoreError>);
+}
+
+pub struct TypedJob<T, E, F> {
+    job: F,
+    said: Option<Result<T, E>>,
+    answer: oneshot::Sender<Result<T, E>>,
+}
+
+impl<T, E, F> TypedJob<T, E, F> {
+    pub fn new(job: F, answer: oneshot::Sender<Result<T, E>>) -> Self {
+        Self {
+            job,
+            said: None,
+            answer,
+        }
+    }
+}
+
+impl<T, E, F> Job for TypedJob<T, E, F>
+where
+    F: Fn(&mut Tx<'_>) -> Result<T, E> + Send,
+    T: Send,
+    E: From<StoreError> + Send,
+{
+    fn run(&mut self, tx: &mut Tx<'_>) -> RunEnd {
+        let job = &self.job;
+        let said = catch_unwind(AssertUnwindSafe(|| job(tx)))
+            .unwrap_or_else(|_| Err(StoreError::internal("a database job panicked").into()));
+        let end = if said.is_ok() { RunEnd::Keep } else { RunEnd::Undo };
+        self.said = Some(said);
+        end
+    }
+
+    fn answer(self: Box<Self>, fate: Result<(), StoreError>) {
+        let answer = match (fate, self.said) {
+            (Err(error), _) => Err(error.into()),
+            (Ok(()), Some(said)) => said,
+            (Ok(()), None) => Err(StoreError::internal("a database job was not run").into()),
+        };
+        // The caller may have gone; what is committed stays committed.
+        drop(self.answer.send(answer));
+    }
+}

@@ -1,0 +1,192 @@
+//! The engine: runs jobs on SQLite or PostgreSQL and answers after the commit.
+//!
+//! A job is a synchronous closure over a transaction. Writing jobs that wait at the same time share one commit
+//! (group commit), each undone alone if it fails; a caller hears of its job only when that commit is durable.
+//! A job may run more than once (after a lost connection or a serialisation failure), so it is an `Fn`.
+
+mod batch;
+mod job;
+mod migrate;
+mod postgres;
+mod sqlite;
+mod tx;
+mod workers;
+
+pub use tx::{Column, FromColumn, Param, Row, Tx};
+
+use crate::error::StoreError;
+use job::TypedJob;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+use workers::Workers;
+
+/// Where the data is.
+#[derive(Clone, Debug)]
+pub enum Location {
+    /// A SQLite file.
+    Sqlite(PathBuf),
+    /// A PostgreSQL database, by its URL.
+    Postgres(garson_core::secret::Secret<String>),
+}
+
+/// How the engine runs.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Threads that read.
+    pub readers: usize,
+    /// Connections that write; SQLite has one whatever this says.
+    pub writers: usize,
+    /// Added to every commit, to see how the service behaves on a slower disk.
+    pub commit_delay: Duration,
+    /// Jobs that may wait before new ones are turned away.
+    pub max_waiting: usize,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            readers: 4,
+            writers: 4,
+            commit_delay: Duration::ZERO,
+            max_waiting: 16_384,
+        }
+    }
+}
+
+/// Counts since the engine was opened.
+#[derive(Debug, Default)]
+pub struct Stats {
+    pub commits: AtomicU64,
+    pub jobs: AtomicU64,
+    pub failed_jobs: AtomicU64,
+    pub commit_micros: AtomicU64,
+}
+
+/// Which writer takes a job: jobs of one account go to one writer, so that they do not wait for each other's locks.
+#[derive(Clone, Copy, Debug)]
+pub struct Lane(pub u64);
+
+impl Lane {
+    /// For work that belongs to no account.
+    pub const COMMON: Self = Self(0);
+}
+
+impl From<garson_core::id::AccountId> for Lane {
+    fn from(account: garson_core::id::AccountId) -> Self {
+        let (high, low) = account.0.as_u64_pair();
+        Self(high ^ low)
+    }
+}
+
+/// Runs jobs. Clones share the same threads; they end when the last clone is dropped.
+#[derive(Clone)]
+pub struct Engine {
+    writers: Arc<Vec<Workers>>,
+    readers: Arc<Workers>,
+    stats: Arc<Stats>,
+    location: Location,
+}
+
+impl Engine {
+    /// Opens the database and brings it to the newest schema.
+    pub fn open(location: &Location, options: &Options) -> Result<Self, StoreError> {
+        let stats = Arc::new(Stats::default());
+        let (writers, readers) = match location {
+            Location::Sqlite(path) => sqlite::open(path, options, &stats)?,
+            Location::Postgres(url) => postgres::open(url, options, &stats)?,
+        };
+        Ok(Self {
+            writers: Arc::new(writers),
+            readers: Arc::new(readers),
+            stats,
+            location: location.clone(),
+        })
+    }
+
+    /// Runs a job in a read-only transaction that sees one moment.
+    pub async fn read<T, E, F>(&self, job: F) -> Result<T, E>
+    where
+        F: Fn(&mut Tx<'_>) -> Result<T, E> + Send + 'static,
+        T: Send + 'static,
+        E: From<StoreError> + Send + 'static,
+    {
+        run(&self.readers, job).await
+    }
+
+    /// Runs a job in a transaction and answers when it is durable. It commits even if its caller has gone.
+    pub async fn write<T, E, F>(&self, lane: impl Into<Lane>, job: F) -> Result<T, E>
+    where
+        F: Fn(&mut Tx<'_>) -> Result<T, E> + Send + 'static,
+        T: Send + 'static,
+        E: From<StoreError> + Send + 'static,
+    {
+        let count = self.writers.len().max(1) as u64;
+        let index = usize::try_from(lane.into().0 % count).unwrap_or(0);
+        let Some(writer) = self.writers.get(index) else {
+            return Err(StoreError::unavailable("no writer is running").into());
+        };
+        run(writer, job).await
+    }
+
+    #[must_use]
+    pub fn stats(&self) -> &Stats {
+        &self.stats
+    }
+
+    #[must_use]
+    pub fn location(&self) -> &Location {
+        &self.location
+    }
+
+    /// The engine's name, for people.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        match self.location {
+            Location::Sqlite(_) => "SQLite",
+            Location::Postgres(_) => "PostgreSQL",
+        }
+    }
+
+    /// Jobs that wait for a writer.
+    #[must_use]
+    pub fn waiting(&self) -> usize {
+        self.writers.iter().map(Workers::waiting).sum()
+    }
+
+    /// Copies a SQLite database into a new file while the service runs; PostgreSQL has its own tools for that.
+    pub fn backup(&self, to: &Path) -> Result<(), StoreError> {
+        match &self.location {
+            Location::Sqlite(path) => sqlite::backup(path, to),
+            Location::Postgres(_) => Err(StoreError::refused(
+                "the data is in PostgreSQL: back it up with pg_dump",
+            )),
+        }
+    }
+}
+
+async fn run<T, E, F>(workers: &Workers, job: F) -> Result<T, E>
+where
+    F: Fn(&mut Tx<'_>) -> Result<T, E> + Send + 'static,
+    T: Send + 'static,
+    E: From<StoreError> + Send + 'static,
+{
+    let (answer, answered) = tokio::sync::oneshot::channel();
+    workers.submit(Box::new(TypedJob::new(job, answer)))?;
+    answered
+        .await
+        .unwrap_or_else(|_| Err(StoreError::unavailable("the database worker has stopped").into()))
+}
+
+impl Stats {
+    pub(crate) fn count_commit(&self, jobs: usize, failed: usize, took: Duration) {
+        self.commits.fetch_add(1, Ordering::Relaxed);
+        self.jobs.fetch_add(jobs as u64, Ordering::Relaxed);
+        self.failed_jobs.fetch_add(failed as u64, Ordering::Relaxed);
+        self.commit_micros.fetch_add(
+            u64::try_from(took.as_micros()).unwrap_or(u64::MAX),
+            Ordering::Relaxed,
+        );
+    }
+}

@@ -1,0 +1,202 @@
+//! PostgreSQL: several writers with group commit, any number of nodes.
+
+use super::batch::{Connection, read_loop, write_loop};
+use super::migrate::{self, Migrator};
+use super::tx::{Row, Session};
+use super::workers::Workers;
+use super::{Options, Param, Stats, Tx};
+use crate::error::StoreError;
+use garson_core::secret::Secret;
+use postgres::{Client, Config, Statement};
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio_postgres_rustls::MakeRustlsConnect;
+
+/// Prepared statements kept for each connection; queries with optional parts make some tens of shapes.
+const MAX_STATEMENTS: usize = 500;
+/// Any number that nothing else takes: one node migrates at a time.
+const MIGRATION_LOCK: i64 = 0x6761_7273_6f6e;
+
+/// Connects on a thread of its own: the blocking client must not be used where an async runtime runs.
+pub fn open(
+    url: &Secret<String>,
+    options: &Options,
+    stats: &Arc<Stats>,
+) -> Result<(Vec<Workers>, Workers), StoreError> {
+    std::thread::scope(|scope| scope.spawn(|| open_here(url, options, stats)).join())
+        .unwrap_or_else(|_| Err(StoreError::internal("connecting to PostgreSQL panicked")))
+}
+
+fn open_here(
+    url: &Secret<String>,
+    options: &Options,
+    stats: &Arc<Stats>,
+) -> Result<(Vec<Workers>, Workers), StoreError> {
+    let config = parse(url)?;
+    let mut first = PgSession::connect(&config)?;
+    migrate::run(&mut first)?;
+    drop(first);
+    let mut writers = Vec::new();
+    for _ in 0..options.writers.max(1) {
+        let session = PgSession::connect(&config)?;
+        let (stats, delay) = (Arc::clone(stats), options.commit_delay);
+        let body = move |jobs| write_loop(session, &jobs, delay, &stats);
+        writers.push(Workers::start("garson-writer", options.max_waiting, vec![body])?);
+    }
+    let mut bodies = Vec::new();
+    for _ in 0..options.readers.max(1) {
+        let session = PgSession::connect(&config)?;
+        bodies.push(move |jobs| read_loop(session, &jobs));
+    }
+    Ok((
+        writers,
+        Workers::start("garson-reader", options.max_waiting, bodies)?,
+    ))
+}
+
+fn parse(url: &Secret<String>) -> Result<Config, StoreError> {
+    // The parser's own message may repeat the URL, which holds a password.
+    let mut config: Config = url
+        .expose()
+        .parse()
+        .map_err(|_| StoreError::refused("the database URL cannot be understood"))?;
+    config.connect_timeout(Duration::from_secs(5));
+    config.application_name("garson");
+    Ok(config)
+}
+
+fn tls() -> Result<MakeRustlsConnect, StoreError> {
+    let roots = rustls::RootCertStore {
+        roots: webpki_roots::TLS_SERVER_ROOTS.to_vec(),
+    };
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let config = rustls::ClientConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .map_err(|error| StoreError::internal(error.to_string()))?
+        .with_root_certificates(roots)
+        .with_no_client_auth();
+    Ok(MakeRustlsConnect::new(config))
+}
+
+/// A connection with its prepared statements.
+pub struct PgSession {
+    client: Client,
+    config: Config,
+    statements: HashMap<String, Statement>,
+}
+
+impl PgSession {
+    fn connect(config: &Config) -> Result<Self, StoreError> {
+        let client = config.connect(tls()?).map_err(|error| {
+            let error = StoreError::from(error);
+            if error.is_temporary() {
+                error
+            } else {
+                StoreError::refused(format!("cannot connect: {error}"))
+            }
+        })?;
+        Ok(Self {
+            client,
+            config: config.clone(),
+            statements: HashMap::new(),
+        })
+    }
+
+    fn statement(&mut self, sql: &str) -> Result<Statement, StoreError> {
+        if let Some(statement) = self.statements.get(sql) {
+            return Ok(statement.clone());
+        }
+        let statement = self.client.prepare(&words(sql))?;
+        if self.statements.len() >= MAX_STATEMENTS {
+            self.statements.clear();
+        }
+        self.statements.insert(sql.to_owned(), statement.clone());
+        Ok(statement)
+    }
+
+    pub fn execute(&mut self, sql: &str, params: &[Param<'_>]) -> Result<u64, StoreError> {
+        let statement = self.statement(sql)?;
+        Ok(self.client.execute(&statement, &as_sql(params))?)
+    }
+
+    pub fn query<T>(
+        &mut self,
+        sql: &str,
+        params: &[Param<'_>],
+        read: &mut dyn FnMut(&Row<'_>) -> Result<T, StoreError>,
+    ) -> Result<Vec<T>, StoreError> {
+        let statement = self.statement(sql)?;
+        let rows = self.client.query(&statement, &as_sql(params))?;
+        rows.iter().map(|row| read(&Row::Postgres(row))).collect()
+    }
+}
+
+fn as_sql<'a>(params: &'a [Param<'a>]) -> Vec<&'a (dyn postgres::types::ToSql + Sync)> {
+    params
+        .iter()
+        .map(|param| param as &(dyn postgres::types::ToSql + Sync))
+        .collect()
+}
+
+/// Puts this engine's words and parameter marks into a statement.
+fn words(sql: &str) -> String {
+    sql.replace('?', "$")
+        .replace("{blob}", "BYTEA")
+        .replace("{lock}", "FOR UPDATE")
+        .replace("{skip_locked}", "FOR UPDATE SKIP LOCKED")
+}
+
+impl Connection for PgSession {
+    const SAVEPOINTS_ARE_DEAR: bool = true;
+
+    fn begin_write(&mut self) -> Result<(), StoreError> {
+        self.command("BEGIN")
+    }
+
+    fn begin_read(&mut self) -> Result<(), StoreError> {
+        self.command("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+    }
+
+    fn command(&mut self, sql: &'static str) -> Result<(), StoreError> {
+        Ok(self.client.batch_execute(sql)?)
+    }
+
+    fn tx(&mut self) -> Tx<'_> {
+        Tx::new(Session::Postgres(self))
+    }
+
+    fn in_transaction(&mut self) -> bool {
+        !self.client.is_closed()
+    }
+
+    fn revive(&mut self) -> Result<(), StoreError> {
+        if self.client.is_closed() {
+            tracing::warn!("the connection to PostgreSQL is gone, connecting again");
+            *self = Self::connect(&self.config)?;
+        }
+        Ok(())
+    }
+}
+
+impl Migrator for PgSession {
+    fn exclusively(
+        &mut self,
+        work: &mut dyn FnMut(&mut Self) -> Result<(), StoreError>,
+    ) -> Result<(), StoreError> {
+        self.client
+            .batch_execute(&format!("BEGIN; SELECT pg_advisory_xact_lock({MIGRATION_LOCK})"))?;
+        let done = work(self);
+        self.client
+            .batch_execute(if done.is_ok() { "COMMIT" } else { "ROLLBACK" })?;
+        done
+    }
+
+    fn script(&mut self, sql: &str) -> Result<(), StoreError> {
+        Ok(self.client.batch_execute(&words(sql))?)
+    }
+
+    fn transaction(&mut self) -> Tx<'_> {
+        self.tx()
+    }
+}

@@ -1,0 +1,151 @@
+//! SQLite: one writer thread with group commit, readers that never wait for it.
+
+use super::batch::{Connection, read_loop, write_loop};
+use super::migrate::{self, Migrator};
+use super::tx::Session;
+use super::workers::Workers;
+use super::{Options, Stats, Tx};
+use crate::error::StoreError;
+use rusqlite::Connection as Sqlite;
+use std::borrow::Cow;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Older versions have a fault in their write-ahead log that can corrupt a database.
+const OLDEST_VERSION: i32 = 3_051_003;
+const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// Puts this engine's words into a statement.
+pub fn words(sql: &str) -> Cow<'_, str> {
+    if !sql.contains('{') {
+        return Cow::Borrowed(sql);
+    }
+    Cow::Owned(
+        sql.replace("{blob}", "BLOB")
+            .replace("{lock}", "")
+            .replace("{skip_locked}", ""),
+    )
+}
+
+pub fn open(
+    path: &Path,
+    options: &Options,
+    stats: &Arc<Stats>,
+) -> Result<(Vec<Workers>, Workers), StoreError> {
+    assert_version()?;
+    let mut writer = SqliteSession::open(path)?;
+    migrate::run(&mut writer)?;
+    let commit_delay = options.commit_delay;
+    let stats = Arc::clone(stats);
+    let body = move |jobs| write_loop(writer, &jobs, commit_delay, &stats);
+    let writers = Workers::start("garson-writer", options.max_waiting, vec![body])?;
+    let mut bodies = Vec::new();
+    for _ in 0..options.readers.max(1) {
+        let reader = SqliteSession::open(path)?;
+        reader.0.execute_batch("PRAGMA query_only = ON")?;
+        bodies.push(move |jobs| read_loop(reader, &jobs));
+    }
+    let readers = Workers::start("garson-reader", options.max_waiting, bodies)?;
+    Ok((vec![writers], readers))
+}
+
+fn assert_version() -> Result<(), StoreError> {
+    if rusqlite::version_number() < OLDEST_VERSION {
+        return Err(StoreError::refused(format!(
+            "SQLite {} is too old: 3.51.3 or newer is needed",
+            rusqlite::version()
+        )));
+    }
+    Ok(())
+}
+
+/// Copies a database into a new file while others use it.
+pub fn backup(from: &Path, to: &Path) -> Result<(), StoreError> {
+    if to.exists() {
+        return Err(StoreError::refused(format!("{} exists already", to.display())));
+    }
+    let source = SqliteSession::open(from)?;
+    let mut target = Sqlite::open(to)?;
+    let copy = rusqlite::backup::Backup::new(&source.0, &mut target)?;
+    copy.run_to_completion(1_000, Duration::from_millis(5), None)?;
+    drop(copy);
+    let sound: String = target.query_row("PRAGMA quick_check", [], |row| row.get(0))?;
+    if sound == "ok" {
+        Ok(())
+    } else {
+        Err(StoreError::corrupt(format!("the copy is not sound: {sound}")))
+    }
+}
+
+struct SqliteSession(Sqlite);
+
+impl SqliteSession {
+    fn open(path: &Path) -> Result<Self, StoreError> {
+        let connection = Sqlite::open(path)?;
+        connection.busy_timeout(BUSY_TIMEOUT)?;
+        connection.set_prepared_statement_cache_capacity(200);
+        connection.execute_batch(
+            "PRAGMA journal_mode = WAL;
+             PRAGMA synchronous = FULL;
+             PRAGMA temp_store = MEMORY;
+             PRAGMA cache_size = -8000;
+             PRAGMA wal_autocheckpoint = 2000;
+             PRAGMA journal_size_limit = 67108864;",
+        )?;
+        Ok(Self(connection))
+    }
+}
+
+impl Connection for SqliteSession {
+    const SAVEPOINTS_ARE_DEAR: bool = false;
+
+    fn begin_write(&mut self) -> Result<(), StoreError> {
+        self.command("BEGIN IMMEDIATE")
+    }
+
+    fn begin_read(&mut self) -> Result<(), StoreError> {
+        self.command("BEGIN")
+    }
+
+    fn command(&mut self, sql: &'static str) -> Result<(), StoreError> {
+        self.0.prepare_cached(sql)?.execute([])?;
+        Ok(())
+    }
+
+    fn tx(&mut self) -> Tx<'_> {
+        Tx::new(Session::Sqlite(&self.0))
+    }
+
+    fn in_transaction(&mut self) -> bool {
+        !self.0.is_autocommit()
+    }
+
+    fn revive(&mut self) -> Result<(), StoreError> {
+        if !self.0.is_autocommit() {
+            self.0.execute_batch("ROLLBACK")?;
+        }
+        Ok(())
+    }
+}
+
+impl Migrator for SqliteSession {
+    fn exclusively(
+        &mut self,
+        work: &mut dyn FnMut(&mut Self) -> Result<(), StoreError>,
+    ) -> Result<(), StoreError> {
+        self.0.execute_batch("BEGIN IMMEDIATE")?;
+        let done = work(self);
+        self.0
+            .execute_batch(if done.is_ok() { "COMMIT" } else { "ROLLBACK" })?;
+        done
+    }
+
+    fn script(&mut self, sql: &str) -> Result<(), StoreError> {
+        Ok(self.0.execute_batch(&words(sql))?)
+    }
+
+    fn transaction(&mut self) -> Tx<'_> {
+        self.tx()
+    }
+}

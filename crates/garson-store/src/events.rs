@@ -1,0 +1,220 @@
+//! Events with their exact bodies, how their delivery stands, and every attempt at it.
+
+use crate::accounts::Places;
+use crate::engine::{Param, Row, Tx};
+use crate::feed::{EVERYWHERE, Feed, Page, PageRequest, Scope, page};
+use crate::{Result, StoreError, params};
+use garson_core::delivery::{DeliveryState, UndeliveredReason};
+use garson_core::id::{AccountId, EventId, OrderId, RestaurantId};
+use garson_core::time::Timestamp;
+
+/// An event to be written.
+pub struct EventToWrite<'a> {
+    pub id: EventId,
+    pub account_id: AccountId,
+    pub restaurant_id: RestaurantId,
+    pub order_id: Option<OrderId>,
+    pub sequence: Option<i64>,
+    pub name: &'a str,
+    pub body: &'a str,
+}
+
+/// Writes an event and, where there is somewhere to send it, the delivery that is due now.
+pub fn write(tx: &mut Tx<'_>, event: &EventToWrite<'_>, places: &mut Places) -> Result<()> {
+    let place = places.take();
+    let (state, reason) = match places.has_webhook {
+        true => (DeliveryState::Pending, UndeliveredReason::Waiting),
+        false => (DeliveryState::Skipped, UndeliveredReason::NoUrl),
+    };
+    tx.execute(
+        "INSERT INTO events (id, account_id, restaurant_id, order_id, position, sequence, name, body, state, reason,
+                             attempts, created_at)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, 0, ?11)",
+        params![
+            &event.id,
+            &event.account_id,
+            &event.restaurant_id,
+            event.order_id.as_ref(),
+            place,
+            event.sequence,
+            event.name,
+            event.body,
+            state.as_str(),
+            reason.as_str(),
+            places.at,
+        ],
+    )?;
+    if places.has_webhook {
+        tx.execute(
+            "INSERT INTO deliveries (event_id, account_id, restaurant_id, order_id, position, due_at)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+            params![
+                &event.id,
+                &event.account_id,
+                &event.restaurant_id,
+                event.order_id.as_ref(),
+                place,
+                places.at
+            ],
+        )?;
+    }
+    Ok(())
+}
+
+/// An event as it is kept.
+#[derive(Clone, Debug)]
+pub struct StoredEvent {
+    pub id: EventId,
+    pub restaurant_id: RestaurantId,
+    pub order_id: Option<OrderId>,
+    pub name: String,
+    pub body: String,
+    pub state: DeliveryState,
+    pub reason: Option<String>,
+    pub attempts: i64,
+    pub created_at: Timestamp,
+}
+
+const COLUMNS: &str =
+    "position, id, restaurant_id, order_id, name, body, state, reason, attempts, created_at";
+
+fn event(row: &Row<'_>) -> Result<StoredEvent> {
+    let state: String = row.get(6)?;
+    Ok(StoredEvent {
+        id: row.get(1)?,
+        restaurant_id: row.get(2)?,
+        order_id: row.get(3)?,
+        name: row.get(4)?,
+        body: row.get(5)?,
+        state: DeliveryState::named(&state)
+            .ok_or_else(|| StoreError::corrupt("an event has an unknown state"))?,
+        reason: row.get(7)?,
+        attempts: row.get(8)?,
+        created_at: row.get(9)?,
+    })
+}
+
+/// A page of an account's events.
+pub fn list(tx: &mut Tx<'_>, account: AccountId, request: PageRequest) -> Result<Page<StoredEvent>> {
+    list_in(tx, account, None, request)
+}
+
+/// A page of an account's events in one state of delivery.
+pub fn list_in(
+    tx: &mut Tx<'_>,
+    account: AccountId,
+    state: Option<DeliveryState>,
+    request: PageRequest,
+) -> Result<Page<StoredEvent>> {
+    let select = format!("SELECT {COLUMNS} FROM events");
+    let any_of = state.map(|state| ("state", vec![Param::from(state.as_str())]));
+    let feed = Feed {
+        select: &select,
+        scope: Scope::Account(account),
+        condition: "",
+        any_of,
+        between: EVERYWHERE,
+    };
+    page(tx, &feed, request, event)
+}
+
+/// The events of one order, newest first.
+pub fn of_order(tx: &mut Tx<'_>, order: OrderId) -> Result<Vec<StoredEvent>> {
+    let sql = format!("SELECT {COLUMNS} FROM events WHERE order_id = ?1 ORDER BY sequence DESC");
+    tx.query(&sql, params![&order], event)
+}
+
+pub fn find(tx: &mut Tx<'_>, account: AccountId, id: EventId) -> Result<Option<StoredEvent>> {
+    let columns = COLUMNS
+        .split(", ")
+        .map(|column| format!("e.{column}"))
+        .collect::<Vec<_>>()
+        .join(", ");
+    let sql = format!(
+        "SELECT {columns} FROM events e JOIN restaurants r ON r.id = e.restaurant_id AND r.deleted_at IS NULL
+         WHERE e.account_id = ?1 AND e.id = ?2"
+    );
+    tx.query_opt(&sql, params![&account, &id], event)
+}
+
+/// One try to hand an event over.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Attempt {
+    pub number: i64,
+    pub at: Timestamp,
+    pub url: String,
+    pub status: Option<i64>,
+    pub duration_ms: i64,
+    pub explanation: String,
+}
+
+/// Notes an attempt in the log of its event.
+pub fn note_attempt(tx: &mut Tx<'_>, id: EventId, attempt: &Attempt) -> Result<()> {
+    let counted = tx.query_opt(
+        "UPDATE events SET attempts = attempts + 1 WHERE id = ?1 RETURNING attempts",
+        params![&id],
+        |row| row.get::<i64>(0),
+    )?;
+    // The event may have been deleted while the attempt was under way.
+    let Some(number) = counted else { return Ok(()) };
+    tx.execute(
+        "INSERT INTO attempts (event_id, number, at, url, status, duration_ms, explanation)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+        params![
+            &id,
+            number,
+            attempt.at,
+            &attempt.url,
+            attempt.status,
+            attempt.duration_ms,
+            &attempt.explanation
+        ],
+    )?;
+    Ok(())
+}
+
+pub fn attempts(tx: &mut Tx<'_>, id: EventId) -> Result<Vec<Attempt>> {
+    tx.query(
+        "SELECT number, at, url, status, duration_ms, explanation FROM attempts WHERE event_id = ?1 ORDER BY number",
+        params![&id],
+        |row| {
+            Ok(Attempt {
+                number: row.get(0)?,
+                at: row.get(1)?,
+                url: row.get(2)?,
+                status: row.get(3)?,
+                duration_ms: row.get(4)?,
+                explanation: row.get(5)?,
+            })
+        },
+    )
+}
+
+/// Makes failed deliveries since a moment due again, a chunk at a time; says how many.
+pub fn requeue_failed(tx: &mut Tx<'_>, account: AccountId, since: Timestamp, limit: i64) -> Result<u64> {
+    let failed = tx.query(
+        "SELECT id, restaurant_id, order_id, position FROM events
+         WHERE account_id = ?1 AND state = 'failed' AND created_at >= ?2 ORDER BY position LIMIT ?3",
+        params![&account, since, limit],
+        |row| {
+            Ok((
+                row.get::<EventId>(0)?,
+                row.get::<RestaurantId>(1)?,
+                row.get::<Option<OrderId>>(2)?,
+                row.get::<i64>(3)?,
+            ))
+        },
+    )?;
+    for (id, restaurant, order, place) in &failed {
+        tx.execute(
+            "UPDATE events SET state = 'pending', reason = 'waiting' WHERE id = ?1 AND state = 'failed'",
+            params![id],
+        )?;
+        tx.execute(
+            "INSERT INTO deliveries (event_id, account_id, restaurant_id, order_id, position, due_at)
+             VALUES (?1, ?2, ?3, ?4, ?5, 0) ON CONFLICT (event_id) DO NOTHING",
+            params![id, &account, restaurant, order.as_ref(), *place],
+        )?;
+    }
+    Ok(failed.len() as u64)
+}

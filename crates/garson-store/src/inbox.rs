@@ -1,0 +1,114 @@
+//! Platforms' messages as they came: one row for each, however often it is repeated.
+
+use crate::engine::{Row, Tx};
+use crate::{Result, params};
+use garson_core::id::{AccountId, InboxId, OrderId, RestaurantId};
+use garson_core::platform::Provider;
+use garson_core::time::Timestamp;
+
+/// What became of a message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum InboxState {
+    /// Its content is in an order.
+    Taken,
+    /// It could not be understood.
+    Unreadable,
+    /// It is for a branch or an order that we do not know.
+    Unmatched,
+    /// It contradicts what is known: the same id with other content.
+    Conflicting,
+}
+
+impl InboxState {
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Taken => "taken",
+            Self::Unreadable => "unreadable",
+            Self::Unmatched => "unmatched",
+            Self::Conflicting => "conflicting",
+        }
+    }
+}
+
+/// A message to be kept.
+pub struct MessageToKeep<'a> {
+    pub id: InboxId,
+    /// Identifies the message: the same one again is the same row.
+    pub hash: [u8; 32],
+    pub account_id: Option<AccountId>,
+    pub restaurant_id: Option<RestaurantId>,
+    pub order_id: Option<OrderId>,
+    pub provider: Provider,
+    pub kind: &'a str,
+    pub params: &'a str,
+    pub branch: Option<&'a str>,
+    pub body: &'a [u8],
+    pub state: InboxState,
+    pub reason: Option<&'a str>,
+    pub received_at: Timestamp,
+}
+
+/// Keeps a message; says how often it has come.
+pub fn keep(tx: &mut Tx<'_>, message: &MessageToKeep<'_>) -> Result<i64> {
+    tx.query_one(
+        "INSERT INTO inbox (id, hash, account_id, restaurant_id, order_id, provider, kind, params, branch, body, state,
+                            reason, times, received_at)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, 1, ?13)
+         ON CONFLICT (hash) DO UPDATE SET times = inbox.times + 1, state = ?11, reason = ?12,
+             account_id = ?3, restaurant_id = ?4, order_id = ?5
+         RETURNING times",
+        params![
+            &message.id,
+            &message.hash,
+            message.account_id.as_ref(),
+            message.restaurant_id.as_ref(),
+            message.order_id.as_ref(),
+            &message.provider,
+            message.kind,
+            message.params,
+            message.branch,
+            message.body,
+            message.state.as_str(),
+            message.reason,
+            message.received_at,
+        ],
+        |row| row.get(0),
+    )
+}
+
+/// A message that is waiting for somebody to look at it.
+#[derive(Clone, Debug)]
+pub struct OpenMessage {
+    pub id: InboxId,
+    pub provider: Provider,
+    pub kind: String,
+    pub branch: Option<String>,
+    pub state: String,
+    pub reason: Option<String>,
+    pub times: i64,
+    pub received_at: Timestamp,
+    pub bytes: i64,
+}
+
+/// The newest messages that were kept but not taken.
+pub fn list_open(tx: &mut Tx<'_>, limit: i64) -> Result<Vec<OpenMessage>> {
+    tx.query(
+        "SELECT id, provider, kind, branch, state, reason, times, received_at, CAST(LENGTH(body) AS BIGINT) FROM inbox
+         WHERE state <> 'taken' ORDER BY received_at DESC LIMIT ?1",
+        params![limit],
+        |row: &Row<'_>| {
+            Ok(OpenMessage {
+                id: row.get(0)?,
+                provider: row.get(1)?,
+                kind: row.get(2)?,
+                branch: row.get(3)?,
+                state: row.get(4)?,
+                reason: row.get(5)?,
+                times: row.get(6)?,
+                received_at: row.get(7)?,
+                bytes: row.get(8)?,
+            })
+        },
+    )
+}

@@ -1,0 +1,213 @@
+//! Integrations: found by restaurant, by branch, or by the secret that a platform presents.
+
+use crate::engine::{Row, Tx};
+use crate::vault::{Vault, lookup_hash};
+use crate::{Result, params};
+use garson_core::id::{AccountId, IntegrationId, RestaurantId};
+use garson_core::integration::{Credentials, Health, Integration};
+use garson_core::platform::Provider;
+use garson_core::secret::Secret;
+use garson_core::time::Timestamp;
+use std::collections::HashMap;
+
+const COLUMNS: &str = "id, account_id, restaurant_id, provider, is_active, remote_id, default_cancel_reason, \
+                       last_order_at, last_error_at, last_error, created_at, updated_at, credentials";
+
+fn columns_of(table: &str) -> String {
+    COLUMNS
+        .split(", ")
+        .map(|column| format!("{table}.{column}"))
+        .collect::<Vec<_>>()
+        .join(", ")
+}
+
+fn integration(row: &Row<'_>) -> Result<(Integration, Option<Vec<u8>>)> {
+    let credentials: Option<Vec<u8>> = row.get(12)?;
+    let integration = Integration {
+        id: row.get(0)?,
+        account_id: row.get(1)?,
+        restaurant_id: row.get(2)?,
+        provider: row.get(3)?,
+        is_active: row.get(4)?,
+        remote_id: row.get(5)?,
+        has_credentials: credentials.is_some(),
+        default_cancel_reason: row.get(6)?,
+        health: Health {
+            last_order_at: row.get(7)?,
+            last_error_at: row.get(8)?,
+            last_error: row.get(9)?,
+        },
+        created_at: row.get(10)?,
+        updated_at: row.get(11)?,
+    };
+    Ok((integration, credentials))
+}
+
+/// An integration with what its platform needs to know of us.
+#[derive(Clone, Debug)]
+pub struct Connected {
+    pub integration: Integration,
+    pub credentials: Credentials,
+}
+
+fn connected(row: &Row<'_>, vault: &Vault) -> Result<Connected> {
+    let (integration, sealed) = integration(row)?;
+    let credentials = vault.open_credentials(integration.id.as_bytes(), sealed.as_deref())?;
+    Ok(Connected {
+        integration,
+        credentials,
+    })
+}
+
+pub fn of_restaurant(tx: &mut Tx<'_>, restaurant: RestaurantId) -> Result<Vec<Integration>> {
+    let sql = format!("SELECT {COLUMNS} FROM integrations WHERE restaurant_id = ?1 ORDER BY id");
+    tx.query(&sql, params![&restaurant], |row| Ok(integration(row)?.0))
+}
+
+pub(crate) fn of_account(
+    tx: &mut Tx<'_>,
+    account: AccountId,
+) -> Result<HashMap<RestaurantId, Vec<Integration>>> {
+    let columns = columns_of("i");
+    let sql = format!(
+        "SELECT {columns} FROM integrations i JOIN restaurants r ON r.id = i.restaurant_id
+         WHERE r.account_id = ?1 ORDER BY i.id"
+    );
+    let mut grouped: HashMap<_, Vec<_>> = HashMap::new();
+    for found in tx.query(&sql, params![&account], |row| Ok(integration(row)?.0))? {
+        grouped.entry(found.restaurant_id).or_default().push(found);
+    }
+    Ok(grouped)
+}
+
+pub fn find(
+    tx: &mut Tx<'_>,
+    vault: &Vault,
+    restaurant: RestaurantId,
+    provider: Provider,
+) -> Result<Option<Connected>> {
+    let sql = format!("SELECT {COLUMNS} FROM integrations WHERE restaurant_id = ?1 AND provider = ?2");
+    tx.query_opt(&sql, params![&restaurant, &provider], |row| connected(row, vault))
+}
+
+pub fn by_id(tx: &mut Tx<'_>, vault: &Vault, id: IntegrationId) -> Result<Option<Connected>> {
+    let sql = format!("SELECT {COLUMNS} FROM integrations WHERE id = ?1");
+    tx.query_opt(&sql, params![&id], |row| connected(row, vault))
+}
+
+/// The integrations for whose platform this secret speaks; a chain may give all its branches the same one.
+pub fn by_secret(
+    tx: &mut Tx<'_>,
+    vault: &Vault,
+    provider: Provider,
+    secret: &[u8],
+) -> Result<Vec<Connected>> {
+    let sql = format!("SELECT {COLUMNS} FROM integrations WHERE provider = ?1 AND inbound_hash = ?2");
+    tx.query(&sql, params![&provider, &lookup_hash(secret)], |row| {
+        connected(row, vault)
+    })
+}
+
+pub fn by_branch(
+    tx: &mut Tx<'_>,
+    vault: &Vault,
+    provider: Provider,
+    branch: &str,
+) -> Result<Option<Connected>> {
+    let sql = format!("SELECT {COLUMNS} FROM integrations WHERE provider = ?1 AND remote_id = ?2");
+    tx.query_opt(&sql, params![&provider, branch], |row| connected(row, vault))
+}
+
+/// Is the branch claimed by another integration than this one?
+pub fn branch_is_taken(
+    tx: &mut Tx<'_>,
+    provider: Provider,
+    branch: &str,
+    but: IntegrationId,
+) -> Result<bool> {
+    let found = tx.query_opt(
+        "SELECT id FROM integrations WHERE provider = ?1 AND remote_id = ?2",
+        params![&provider, branch],
+        |row| row.get::<IntegrationId>(0),
+    )?;
+    Ok(found.is_some_and(|id| id != but))
+}
+
+/// Writes an integration, new or changed. `inbound` is the secret that its platform will present, if it has one.
+pub fn save(
+    tx: &mut Tx<'_>,
+    vault: &Vault,
+    integration: &Integration,
+    credentials: &Credentials,
+    inbound: Option<&Secret<Vec<u8>>>,
+) -> Result<()> {
+    let sealed = match credentials.is_empty() {
+        true => None,
+        false => Some(vault.seal_credentials(integration.id.as_bytes(), credentials)?),
+    };
+    let hash = inbound.map(|secret| lookup_hash(secret.expose()));
+    tx.execute(
+        "INSERT INTO integrations (id, account_id, restaurant_id, provider, is_active, remote_id, credentials,
+                                   inbound_hash, default_cancel_reason, created_at, updated_at)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)
+         ON CONFLICT (id) DO UPDATE SET is_active = ?5, remote_id = ?6, credentials = ?7, inbound_hash = ?8,
+             default_cancel_reason = ?9, updated_at = ?11",
+        params![
+            &integration.id,
+            &integration.account_id,
+            &integration.restaurant_id,
+            &integration.provider,
+            integration.is_active,
+            integration.remote_id.as_ref(),
+            sealed.as_ref(),
+            hash.as_ref(),
+            integration.default_cancel_reason.as_ref(),
+            integration.created_at,
+            integration.updated_at,
+        ],
+    )?;
+    Ok(())
+}
+
+pub fn delete(tx: &mut Tx<'_>, id: IntegrationId) -> Result<()> {
+    tx.execute("DELETE FROM integrations WHERE id = ?1", params![&id])?;
+    Ok(())
+}
+
+pub fn switch(tx: &mut Tx<'_>, id: IntegrationId, is_active: bool, at: Timestamp) -> Result<()> {
+    tx.execute(
+        "UPDATE integrations SET is_active = ?2, updated_at = ?3 WHERE id = ?1",
+        params![&id, is_active, at],
+    )?;
+    Ok(())
+}
+
+pub fn note_order(tx: &mut Tx<'_>, id: IntegrationId, at: Timestamp) -> Result<()> {
+    tx.execute(
+        "UPDATE integrations SET last_order_at = ?2 WHERE id = ?1",
+        params![&id, at],
+    )?;
+    Ok(())
+}
+
+pub fn note_error(tx: &mut Tx<'_>, id: IntegrationId, message: &str, at: Timestamp) -> Result<()> {
+    tx.execute(
+        "UPDATE integrations SET last_error = ?2, last_error_at = ?3 WHERE id = ?1",
+        params![&id, message, at],
+    )?;
+    Ok(())
+}
+
+/// Active integrations of restaurants that have a package which has ended; the caller looks closer.
+pub fn with_an_ended_package(tx: &mut Tx<'_>, now: Timestamp, limit: i64) -> Result<Vec<Integration>> {
+    let columns = columns_of("i");
+    let sql = format!(
+        "SELECT DISTINCT {columns} FROM integrations i JOIN packages p ON p.restaurant_id = i.restaurant_id
+         WHERE p.ends_at IS NOT NULL AND p.ends_at <= ?1 AND i.is_active = 1
+           AND NOT EXISTS (SELECT 1 FROM packages q WHERE q.restaurant_id = i.restaurant_id AND q.starts_at <= ?1
+                           AND (q.ends_at IS NULL OR q.ends_at > ?1)
+                           AND (q.providers IS NULL OR q.providers LIKE '%\"' || i.provider || '\"%'))
+         LIMIT ?2"
+    );
+    tx.query(&sql, params![now, limit], |row| Ok(integration(row)?.0))
+}

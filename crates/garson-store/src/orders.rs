@@ -1,0 +1,360 @@
+//! Orders: taken once, found by either id, changed under a lock, listed by place.
+
+use crate::engine::{Param, Row, Tx};
+use crate::feed::{EVERYWHERE, Feed, Page, PageRequest, Scope, page};
+use crate::{Result, StoreError, params};
+use garson_core::id::{AccountId, IntegrationId, OrderId, RestaurantId};
+use garson_core::money::{Currency, Minor};
+use garson_core::order::{
+    Actor, Cancellation, Flag, Order, OrderContent, ProviderSync, Status, TimelineLine,
+};
+use garson_core::payment::PaymentType;
+use garson_core::platform::Provider;
+use garson_core::time::Timestamp;
+
+const COLUMNS: &str = "o.id, o.account_id, o.restaurant_id, o.integration_id, o.provider, o.provider_order_id, \
+                       o.identity, o.short_code, o.status, o.provider_status, o.provider_data, o.sequence, o.total, \
+                       o.currency, o.payment_type, o.payment_code, o.placed_at, o.accept_by, o.scheduled_for, \
+                       o.ready_at, o.reported_at, o.created_at, o.updated_at, o.cancellation, o.sync_state, \
+                       o.sync_due_at, o.sync_message, o.flag";
+/// Orders of restaurants that are being deleted are gone.
+const LIVE: &str = "FROM orders o JOIN restaurants r ON r.id = o.restaurant_id AND r.deleted_at IS NULL";
+
+fn order(row: &Row<'_>) -> Result<Order> {
+    let cancellation: Option<String> = row.get(23)?;
+    let flag: Option<String> = row.get(27)?;
+    Ok(Order {
+        id: row.get(0)?,
+        account_id: row.get(1)?,
+        restaurant_id: row.get(2)?,
+        integration_id: row.get(3)?,
+        provider: row.get(4)?,
+        provider_order_id: row.get(5)?,
+        identity: row.get(6)?,
+        short_code: row.get(7)?,
+        status: row.get(8)?,
+        provider_status: row.get(9)?,
+        provider_data: row.get(10)?,
+        sequence: row.get(11)?,
+        total: row.get(12)?,
+        currency: row.get(13)?,
+        payment_type: row.get(14)?,
+        payment_code: row.get(15)?,
+        placed_at: row.get(16)?,
+        accept_by: row.get(17)?,
+        scheduled_for: row.get(18)?,
+        ready_at: row.get(19)?,
+        reported_at: row.get(20)?,
+        created_at: row.get(21)?,
+        updated_at: row.get(22)?,
+        cancellation: cancellation
+            .map(|json| from_json::<Cancellation>(&json))
+            .transpose()?,
+        sync: sync(&row.get::<String>(24)?, row.get(25)?, row.get(26)?)?,
+        flag: flag.and_then(|name| Flag::named(&name)),
+    })
+}
+
+fn from_json<T: serde::de::DeserializeOwned>(json: &str) -> Result<T> {
+    serde_json::from_str(json)
+        .map_err(|error| StoreError::corrupt(format!("a stored order is damaged: {error}")))
+}
+
+fn to_json<T: serde::Serialize>(value: &T) -> Result<String> {
+    serde_json::to_string(value)
+        .map_err(|error| StoreError::internal(format!("an order does not serialise: {error}")))
+}
+
+fn sync(state: &str, due_at: Option<Timestamp>, message: Option<String>) -> Result<ProviderSync> {
+    match (state, due_at) {
+        ("done", _) => Ok(ProviderSync::Done),
+        ("not_needed", _) => Ok(ProviderSync::NotNeeded),
+        ("pending", Some(due_at)) => Ok(ProviderSync::Pending { due_at }),
+        ("failed", _) => Ok(ProviderSync::Failed {
+            message: message.unwrap_or_default(),
+        }),
+        _ => Err(StoreError::corrupt("a stored order has an unknown sync state")),
+    }
+}
+
+fn sync_columns(sync: &ProviderSync) -> (&'static str, Option<Timestamp>, Option<&String>) {
+    let state = sync.as_str();
+    match sync {
+        ProviderSync::Done | ProviderSync::NotNeeded => (state, None, None),
+        ProviderSync::Pending { due_at } => (state, Some(*due_at), None),
+        ProviderSync::Failed { message } => (state, None, Some(message)),
+    }
+}
+
+/// An order with its fingerprint, to tell a repeat from another order under the same id.
+pub struct Known {
+    pub order: Order,
+    pub content_hash: Vec<u8>,
+}
+
+/// The order that the platform means, locked for a change.
+pub fn lock_by_identity(
+    tx: &mut Tx<'_>,
+    integration: IntegrationId,
+    identity: &str,
+) -> Result<Option<Known>> {
+    let sql = format!(
+        "SELECT {COLUMNS}, o.content_hash FROM orders o WHERE o.integration_id = ?1 AND o.identity = ?2 {{lock}}"
+    );
+    tx.query_opt(&sql, params![&integration, identity], |row| {
+        Ok(Known {
+            order: order(row)?,
+            content_hash: row.get(28)?,
+        })
+    })
+}
+
+/// Stores a new order; `false` when the platform's order is there already.
+pub fn insert(
+    tx: &mut Tx<'_>,
+    order: &Order,
+    content: &str,
+    content_hash: &[u8; 32],
+    place: i64,
+) -> Result<bool> {
+    let (sync_state, sync_due_at, sync_message) = sync_columns(&order.sync);
+    let inserted = tx.execute(
+        "INSERT INTO orders (id, account_id, restaurant_id, integration_id, position, provider, provider_order_id,
+             identity, content_hash, short_code, status, provider_status, provider_data, sequence, total, currency,
+             payment_type, payment_code, placed_at, accept_by, scheduled_for, created_at, updated_at, sync_state,
+             sync_due_at, sync_message, flag)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22,
+                 ?23, ?24, ?25, ?26, ?27)
+         ON CONFLICT (integration_id, identity) DO NOTHING",
+        params![
+            &order.id,
+            &order.account_id,
+            &order.restaurant_id,
+            &order.integration_id,
+            place,
+            &order.provider,
+            &order.provider_order_id,
+            &order.identity,
+            content_hash,
+            order.short_code.as_ref(),
+            order.status,
+            order.provider_status.as_ref(),
+            order.provider_data.as_ref(),
+            order.sequence,
+            order.total,
+            &order.currency,
+            order.payment_type,
+            order.payment_code.as_ref(),
+            order.placed_at,
+            order.accept_by,
+            order.scheduled_for,
+            order.created_at,
+            order.updated_at,
+            sync_state,
+            sync_due_at,
+            sync_message,
+            order.flag.map(Flag::as_str),
+        ],
+    )?;
+    if inserted == 0 {
+        return Ok(false);
+    }
+    tx.execute(
+        "INSERT INTO order_contents (order_id, body) VALUES (?1, ?2)",
+        params![&order.id, content],
+    )?;
+    Ok(true)
+}
+
+/// Writes what has changed about an order.
+pub fn update(tx: &mut Tx<'_>, order: &Order) -> Result<()> {
+    let (sync_state, sync_due_at, sync_message) = sync_columns(&order.sync);
+    let cancellation = order.cancellation.as_ref().map(to_json).transpose()?;
+    tx.execute(
+        "UPDATE orders SET status = ?2, provider_status = ?3, provider_data = ?4, sequence = ?5, ready_at = ?6,
+             updated_at = ?7, cancellation = ?8, sync_state = ?9, sync_due_at = ?10, sync_message = ?11
+         WHERE id = ?1",
+        params![
+            &order.id,
+            order.status,
+            order.provider_status.as_ref(),
+            order.provider_data.as_ref(),
+            order.sequence,
+            order.ready_at,
+            order.updated_at,
+            cancellation.as_ref(),
+            sync_state,
+            sync_due_at,
+            sync_message,
+        ],
+    )?;
+    Ok(())
+}
+
+/// Writes how far the platform knows of the newest step.
+pub fn set_sync(tx: &mut Tx<'_>, id: OrderId, sync: &ProviderSync) -> Result<()> {
+    let (state, due_at, message) = sync_columns(sync);
+    tx.execute(
+        "UPDATE orders SET sync_state = ?2, sync_due_at = ?3, sync_message = ?4 WHERE id = ?1",
+        params![&id, state, due_at, message],
+    )?;
+    Ok(())
+}
+
+/// Adds lines to an order's timeline; `number` is that of the first.
+pub fn add_timeline(tx: &mut Tx<'_>, id: OrderId, mut number: i64, lines: &[TimelineLine]) -> Result<()> {
+    for line in lines {
+        tx.execute(
+            "INSERT INTO order_timeline (order_id, number, at, from_status, to_status, actor, why)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+            params![
+                &id,
+                number,
+                line.at,
+                line.from,
+                line.to,
+                line.by.as_str(),
+                line.why.as_ref()
+            ],
+        )?;
+        number += 1;
+    }
+    Ok(())
+}
+
+/// The orders that an id in a path names: one by our own id, or those by the platform's.
+pub fn find(tx: &mut Tx<'_>, account: AccountId, path_id: &str) -> Result<Vec<Order>> {
+    if let Ok(id) = path_id.parse::<OrderId>() {
+        let sql = format!("SELECT {COLUMNS} {LIVE} WHERE o.account_id = ?1 AND o.id = ?2");
+        let by_record = tx.query(&sql, params![&account, &id], order)?;
+        if !by_record.is_empty() {
+            return Ok(by_record);
+        }
+    }
+    by_provider_order_id(tx, account, path_id)
+}
+
+/// The orders that carry a platform's id.
+pub fn by_provider_order_id(tx: &mut Tx<'_>, account: AccountId, id: &str) -> Result<Vec<Order>> {
+    let sql = format!(
+        "SELECT {COLUMNS} {LIVE} WHERE o.account_id = ?1 AND o.provider_order_id = ?2 ORDER BY o.id LIMIT 20"
+    );
+    tx.query(&sql, params![&account, id], order)
+}
+
+/// An order, fresh and locked for a change.
+pub fn lock(tx: &mut Tx<'_>, id: OrderId) -> Result<Option<Order>> {
+    tx.query_opt(
+        &format!("SELECT {COLUMNS} FROM orders o WHERE o.id = ?1 {{lock}}"),
+        params![&id],
+        order,
+    )
+}
+
+pub fn content(tx: &mut Tx<'_>, id: OrderId) -> Result<OrderContent> {
+    let body = tx.query_opt(
+        "SELECT body FROM order_contents WHERE order_id = ?1",
+        params![&id],
+        |row| row.get::<String>(0),
+    )?;
+    from_json(&body.ok_or_else(|| StoreError::corrupt("an order has no content"))?)
+}
+
+pub fn timeline(tx: &mut Tx<'_>, id: OrderId) -> Result<Vec<TimelineLine>> {
+    tx.query(
+        "SELECT at, from_status, to_status, actor, why FROM order_timeline WHERE order_id = ?1 ORDER BY number",
+        params![&id],
+        |row| {
+            let by: String = row.get(3)?;
+            Ok(TimelineLine {
+                at: row.get(0)?,
+                from: row.get(1)?,
+                to: row.get(2)?,
+                by: Actor::named(&by).ok_or_else(|| StoreError::corrupt("a timeline has an unknown actor"))?,
+                why: row.get(4)?,
+            })
+        },
+    )
+}
+
+/// Stamps an order as reported; the first stamp stays.
+pub fn mark_reported(tx: &mut Tx<'_>, id: OrderId, at: Timestamp) -> Result<()> {
+    tx.execute(
+        "UPDATE orders SET reported_at = ?2, updated_at = ?2 WHERE id = ?1 AND reported_at IS NULL",
+        params![&id, at],
+    )?;
+    Ok(())
+}
+
+/// An order as lists show it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OrderSummary {
+    pub place: i64,
+    pub id: OrderId,
+    pub restaurant_id: RestaurantId,
+    pub provider: Provider,
+    pub provider_order_id: String,
+    pub short_code: Option<String>,
+    pub status: Status,
+    pub is_report: bool,
+    pub total: Minor,
+    pub currency: Currency,
+    pub payment_type: PaymentType,
+    pub placed_at: Timestamp,
+    pub accept_by: Option<Timestamp>,
+    pub created_at: Timestamp,
+}
+
+const SUMMARY: &str = "SELECT position, id, restaurant_id, provider, provider_order_id, short_code, status, \
+                       reported_at, total, currency, payment_type, placed_at, accept_by, created_at FROM orders";
+
+fn summary(row: &Row<'_>) -> Result<OrderSummary> {
+    Ok(OrderSummary {
+        place: row.get(0)?,
+        id: row.get(1)?,
+        restaurant_id: row.get(2)?,
+        provider: row.get(3)?,
+        provider_order_id: row.get(4)?,
+        short_code: row.get(5)?,
+        status: row.get(6)?,
+        is_report: row.get::<Option<i64>>(7)?.is_some(),
+        total: row.get(8)?,
+        currency: row.get(9)?,
+        payment_type: row.get(10)?,
+        placed_at: row.get(11)?,
+        accept_by: row.get(12)?,
+        created_at: row.get(13)?,
+    })
+}
+
+/// A page of all orders.
+pub fn list(tx: &mut Tx<'_>, scope: Scope, request: PageRequest) -> Result<Page<OrderSummary>> {
+    let feed = Feed {
+        select: SUMMARY,
+        scope,
+        condition: "",
+        any_of: None,
+        between: EVERYWHERE,
+    };
+    page(tx, &feed, request, summary)
+}
+
+/// A page of the orders that are not stamped as reported.
+pub fn list_pending(
+    tx: &mut Tx<'_>,
+    scope: Scope,
+    statuses: &[Status],
+    between: (i64, i64),
+    request: PageRequest,
+) -> Result<Page<OrderSummary>> {
+    let any_of =
+        (!statuses.is_empty()).then(|| ("status", statuses.iter().map(|s| Param::from(*s)).collect()));
+    let feed = Feed {
+        select: SUMMARY,
+        scope,
+        condition: " AND reported_at IS NULL",
+        any_of,
+        between,
+    };
+    page(tx, &feed, request, summary)
+}

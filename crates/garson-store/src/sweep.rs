@@ -1,0 +1,62 @@
+//! Removing what hangs on deleted restaurants, in chunks so small that nobody else's writes notice.
+
+use crate::engine::Tx;
+use crate::{Result, params, totals};
+use garson_core::id::{AccountId, OrderId, RestaurantId};
+
+/// A restaurant that waits to be swept.
+pub fn next_deleted(tx: &mut Tx<'_>) -> Result<Option<(AccountId, RestaurantId)>> {
+    tx.query_opt(
+        "SELECT account_id, id FROM restaurants WHERE deleted_at IS NOT NULL ORDER BY account_id, id LIMIT 1",
+        params![],
+        |row| Ok((row.get(0)?, row.get(1)?)),
+    )
+}
+
+/// Removes one chunk of a deleted restaurant's rows; `false` when nothing of it is left.
+pub fn chunk(tx: &mut Tx<'_>, account: AccountId, restaurant: RestaurantId, limit: i64) -> Result<bool> {
+    if events(tx, restaurant, limit)? + orders(tx, restaurant, limit)? > 0 {
+        return Ok(true);
+    }
+    let inbox = tx.execute(
+        "DELETE FROM inbox WHERE id IN (SELECT id FROM inbox WHERE restaurant_id = ?1 LIMIT ?2)",
+        params![&restaurant, limit],
+    )?;
+    if inbox + totals::sweep(tx, account, restaurant, limit)? > 0 {
+        return Ok(true);
+    }
+    tx.execute(
+        "DELETE FROM restaurants WHERE id = ?1 AND account_id = ?2 AND deleted_at IS NOT NULL",
+        params![&restaurant, &account],
+    )?;
+    Ok(false)
+}
+
+fn events(tx: &mut Tx<'_>, restaurant: RestaurantId, limit: i64) -> Result<u64> {
+    let chunk = "(SELECT id FROM events WHERE restaurant_id = ?1 ORDER BY position LIMIT ?2)";
+    for table in ["attempts", "deliveries"] {
+        tx.execute(
+            &format!("DELETE FROM {table} WHERE event_id IN {chunk}"),
+            params![&restaurant, limit],
+        )?;
+    }
+    tx.execute(
+        &format!("DELETE FROM events WHERE id IN {chunk}"),
+        params![&restaurant, limit],
+    )
+}
+
+fn orders(tx: &mut Tx<'_>, restaurant: RestaurantId, limit: i64) -> Result<u64> {
+    let ids: Vec<OrderId> = tx.query(
+        "SELECT id FROM orders WHERE restaurant_id = ?1 ORDER BY position LIMIT ?2",
+        params![&restaurant, limit],
+        |row| row.get(0),
+    )?;
+    for id in &ids {
+        for table in ["order_contents", "order_timeline", "calls"] {
+            tx.execute(&format!("DELETE FROM {table} WHERE order_id = ?1"), params![id])?;
+        }
+        tx.execute("DELETE FROM orders WHERE id = ?1", params![id])?;
+    }
+    Ok(ids.len() as u64)
+}

@@ -1,0 +1,167 @@
+//! Secrets at rest: sealed with the operator's master key, each bound to the place where it is stored.
+
+use crate::{Result, StoreError};
+use chacha20poly1305::aead::{Aead, KeyInit, Payload};
+use chacha20poly1305::{Key, XChaCha20Poly1305, XNonce};
+use garson_core::integration::Credentials;
+use garson_core::secret::Secret;
+use sha2::{Digest, Sha256};
+use std::collections::BTreeMap;
+
+/// The first byte of a sealed value: which form it has, so that another can follow one day.
+const FORM: u8 = 1;
+const NONCE: usize = 24;
+const KEY_ID: usize = 4;
+
+/// Seals and opens secrets.
+#[derive(Clone)]
+pub struct Vault {
+    cipher: XChaCha20Poly1305,
+    key_id: [u8; KEY_ID],
+}
+
+impl std::fmt::Debug for Vault {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Vault")
+    }
+}
+
+impl Vault {
+    /// A vault with a master key of 32 bytes.
+    #[must_use]
+    pub fn new(master: &Secret<[u8; 32]>) -> Self {
+        let fingerprint = Sha256::new()
+            .chain_update(b"garson master key")
+            .chain_update(master.expose())
+            .finalize();
+        let mut key_id = [0; KEY_ID];
+        key_id
+            .iter_mut()
+            .zip(fingerprint.iter())
+            .for_each(|(to, from)| *to = *from);
+        Self {
+            cipher: XChaCha20Poly1305::new(&Key::from(*master.expose())),
+            key_id,
+        }
+    }
+
+    /// Seals a secret for one place (`table/column`) of one record; elsewhere it does not open.
+    pub fn seal(&self, place: &str, record: &[u8], secret: &[u8]) -> Result<Vec<u8>> {
+        let mut nonce = [0; NONCE];
+        getrandom::fill(&mut nonce).map_err(|_| StoreError::unavailable("no randomness to be had"))?;
+        let aad = bound_to(place, record);
+        let sealed = self
+            .cipher
+            .encrypt(
+                &XNonce::from(nonce),
+                Payload {
+                    msg: secret,
+                    aad: &aad,
+                },
+            )
+            .map_err(|_| StoreError::internal("sealing failed"))?;
+        Ok([&[FORM][..], &self.key_id, &nonce, &sealed].concat())
+    }
+
+    /// Opens what was sealed for this place of this record.
+    pub fn open(&self, place: &str, record: &[u8], sealed: &[u8]) -> Result<Secret<Vec<u8>>> {
+        let damaged = || StoreError::corrupt(format!("a sealed value of {place} is damaged"));
+        let (head, rest) = sealed.split_at_checked(1 + KEY_ID).ok_or_else(damaged)?;
+        if head.first() != Some(&FORM) {
+            return Err(damaged());
+        }
+        if head.get(1..) != Some(&self.key_id[..]) {
+            return Err(StoreError::refused(
+                "the database was sealed with another master key than the one that is set",
+            ));
+        }
+        let (nonce, body) = rest.split_at_checked(NONCE).ok_or_else(damaged)?;
+        let nonce = <[u8; NONCE]>::try_from(nonce).map_err(|_| damaged())?;
+        let aad = bound_to(place, record);
+        let opened = self
+            .cipher
+            .decrypt(&XNonce::from(nonce), Payload { msg: body, aad: &aad });
+        opened.map(Secret::new).map_err(|_| damaged())
+    }
+
+    /// Seals text.
+    pub fn seal_text(&self, place: &str, record: &[u8], secret: &Secret<String>) -> Result<Vec<u8>> {
+        self.seal(place, record, secret.expose().as_bytes())
+    }
+
+    /// Opens text.
+    pub fn open_text(&self, place: &str, record: &[u8], sealed: &[u8]) -> Result<Secret<String>> {
+        let opened = self.open(place, record, sealed)?;
+        let text = std::str::from_utf8(opened.expose())
+            .map_err(|_| StoreError::corrupt(format!("a sealed value of {place} is not text")))?;
+        Ok(Secret::new(text.to_owned()))
+    }
+
+    pub(crate) fn seal_credentials(&self, record: &[u8], credentials: &Credentials) -> Result<Vec<u8>> {
+        let plain: BTreeMap<&str, &str> = credentials
+            .iter()
+            .map(|(name, value)| (name.as_str(), value.expose().as_str()))
+            .collect();
+        let json = Secret::new(
+            serde_json::to_string(&plain)
+                .map_err(|_| StoreError::internal("credentials do not serialise"))?,
+        );
+        self.seal_text(CREDENTIALS, record, &json)
+    }
+
+    pub(crate) fn open_credentials(&self, record: &[u8], sealed: Option<&[u8]>) -> Result<Credentials> {
+        let Some(sealed) = sealed else {
+            return Ok(Credentials::new());
+        };
+        let json = self.open_text(CREDENTIALS, record, sealed)?;
+        serde_json::from_str(json.expose()).map_err(|_| StoreError::corrupt("stored credentials are damaged"))
+    }
+}
+
+const CREDENTIALS: &str = "integrations/credentials";
+
+fn bound_to(place: &str, record: &[u8]) -> Vec<u8> {
+    [place.as_bytes(), b"/", record].concat()
+}
+
+/// The hash under which a secret of high entropy is looked up.
+#[must_use]
+pub fn lookup_hash(secret: &[u8]) -> [u8; 32] {
+    Sha256::digest(secret).into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_secret_opens_only_where_it_was_sealed() {
+        let vault = Vault::new(&Secret::new([7; 32]));
+        let sealed = vault.seal("keys/sealed", b"one", b"hunter2").unwrap();
+        assert!(!sealed.windows(7).any(|w| w == b"hunter2"));
+        assert_eq!(
+            vault.open("keys/sealed", b"one", &sealed).unwrap().expose(),
+            b"hunter2"
+        );
+        assert!(vault.open("keys/sealed", b"two", &sealed).is_err());
+        assert!(vault.open("other/sealed", b"one", &sealed).is_err());
+        for at in 0..sealed.len() {
+            let mut damaged = sealed.clone();
+            damaged[at] ^= 1;
+            assert!(vault.open("keys/sealed", b"one", &damaged).is_err(), "byte {at}");
+            assert!(
+                vault.open("keys/sealed", b"one", &sealed[..at]).is_err(),
+                "cut at {at}"
+            );
+        }
+    }
+
+    #[test]
+    fn another_master_key_is_named_as_the_cause() {
+        let sealed = Vault::new(&Secret::new([7; 32])).seal("a/b", b"", b"x").unwrap();
+        let error = Vault::new(&Secret::new([8; 32]))
+            .open("a/b", b"", &sealed)
+            .unwrap_err();
+        assert!(error.to_string().contains("another master key"), "{error}");
+    }
+}
