@@ -35,6 +35,15 @@ pub fn list(tx: &mut Tx<'_>) -> Result<Vec<Account>> {
     )
 }
 
+/// Is there any account at all?
+pub fn exist(tx: &mut Tx<'_>) -> Result<bool> {
+    Ok(tx
+        .query_opt("SELECT created_at FROM accounts LIMIT 1", params![], |row| {
+            row.get::<i64>(0)
+        })?
+        .is_some())
+}
+
 pub fn by_email(tx: &mut Tx<'_>, email: &str) -> Result<Option<Account>> {
     tx.query_opt(
         &format!("SELECT {COLUMNS} FROM accounts WHERE email = ?1"),

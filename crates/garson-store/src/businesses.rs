@@ -69,8 +69,9 @@ pub fn find(tx: &mut Tx<'_>, account: AccountId, id: BusinessId) -> Result<Optio
     tx.query_opt(&sql, params![&account, &id], business)
 }
 
-pub fn exists(tx: &mut Tx<'_>, account: AccountId, id: BusinessId) -> Result<bool> {
-    let sql = "SELECT created_at FROM businesses WHERE account_id = ?1 AND id = ?2";
+/// Holds the business for this transaction; `false` when the account has no such business.
+pub fn lock(tx: &mut Tx<'_>, account: AccountId, id: BusinessId) -> Result<bool> {
+    let sql = "SELECT created_at FROM businesses WHERE account_id = ?1 AND id = ?2 {lock}";
     Ok(tx
         .query_opt(sql, params![&account, &id], |row| row.get::<i64>(0))?
         .is_some())

@@ -124,6 +124,25 @@ pub fn of_order(tx: &mut Tx<'_>, order: OrderId) -> Result<Vec<StoredEvent>> {
     tx.query(&sql, params![&order], event)
 }
 
+/// A page of the events of one order.
+pub fn list_of_order(
+    tx: &mut Tx<'_>,
+    order: OrderId,
+    state: Option<DeliveryState>,
+    request: PageRequest,
+) -> Result<Page<StoredEvent>> {
+    let select = format!("SELECT {COLUMNS} FROM events");
+    let any_of = state.map(|state| ("state", vec![Param::from(state.as_str())]));
+    let feed = Feed {
+        select: &select,
+        scope: Scope::Order(order),
+        condition: "",
+        any_of,
+        between: EVERYWHERE,
+    };
+    page(tx, &feed, request, event)
+}
+
 pub fn find(tx: &mut Tx<'_>, account: AccountId, id: EventId) -> Result<Option<StoredEvent>> {
     let columns = COLUMNS
         .split(", ")

@@ -6,7 +6,7 @@
 
 use crate::engine::{Param, Row, Tx};
 use crate::{Result, params, restaurants};
-use garson_core::id::{AccountId, RestaurantId};
+use garson_core::id::{AccountId, OrderId, RestaurantId};
 use garson_core::time::Timestamp;
 
 /// Which way a page lies from its cursor.
@@ -52,6 +52,7 @@ impl<T> Page<T> {
 pub enum Scope {
     Account(AccountId),
     Restaurant(RestaurantId),
+    Order(OrderId),
 }
 
 /// A list: what is selected (the place first), and what narrows it.
@@ -84,7 +85,7 @@ pub fn page<T>(
 ) -> Result<Page<T>> {
     let live = match feed.scope {
         Scope::Account(account) => restaurants::live_while_sweeping(tx, account)?,
-        Scope::Restaurant(_) => None,
+        Scope::Restaurant(_) | Scope::Order(_) => None,
     };
     let arms = arms(feed, live.as_deref());
     let (low, high) = feed.between;
@@ -129,6 +130,7 @@ pub fn page<T>(
 
 fn arms<'a>(feed: &'a Feed<'a>, live: Option<&'a [RestaurantId]>) -> Vec<Arm<'a>> {
     let scopes: Vec<(&str, Param<'a>)> = match (&feed.scope, live) {
+        (Scope::Order(id), _) => vec![("order_id = ?1", id.into())],
         (Scope::Restaurant(id), _) => vec![("restaurant_id = ?1", id.into())],
         (Scope::Account(id), None) => vec![("account_id = ?1", id.into())],
         (Scope::Account(_), Some(live)) => live.iter().map(|id| ("restaurant_id = ?1", id.into())).collect(),

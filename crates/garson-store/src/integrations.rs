@@ -182,12 +182,13 @@ pub fn switch(tx: &mut Tx<'_>, id: IntegrationId, is_active: bool, at: Timestamp
     Ok(())
 }
 
-pub fn note_order(tx: &mut Tx<'_>, id: IntegrationId, at: Timestamp) -> Result<()> {
-    tx.execute(
+/// Notes that an order has come; `false` when the integration is gone. Its row stays locked until the commit.
+pub fn note_order(tx: &mut Tx<'_>, id: IntegrationId, at: Timestamp) -> Result<bool> {
+    let noted = tx.execute(
         "UPDATE integrations SET last_order_at = ?2 WHERE id = ?1",
         params![&id, at],
     )?;
-    Ok(())
+    Ok(noted == 1)
 }
 
 pub fn note_error(tx: &mut Tx<'_>, id: IntegrationId, message: &str, at: Timestamp) -> Result<()> {

@@ -251,6 +251,15 @@ pub fn lock(tx: &mut Tx<'_>, id: OrderId) -> Result<Option<Order>> {
     )
 }
 
+/// An order by its own id, whoever it belongs to.
+pub fn by_id(tx: &mut Tx<'_>, id: OrderId) -> Result<Option<Order>> {
+    tx.query_opt(
+        &format!("SELECT {COLUMNS} {LIVE} WHERE o.id = ?1"),
+        params![&id],
+        order,
+    )
+}
+
 pub fn content(tx: &mut Tx<'_>, id: OrderId) -> Result<OrderContent> {
     let body = tx.query_opt(
         "SELECT body FROM order_contents WHERE order_id = ?1",

@@ -211,6 +211,7 @@ fn add_orders(
     let (column, id) = match &scope {
         Scope::Account(id) => ("account_id", Param::from(id)),
         Scope::Restaurant(id) => ("restaurant_id", Param::from(id)),
+        Scope::Order(id) => ("id", Param::from(id)),
     };
     let sql = format!(
         "SELECT payment_type, currency, COUNT(*), CAST(SUM(total) AS BIGINT) FROM orders

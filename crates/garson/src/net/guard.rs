@@ -137,9 +137,7 @@ fn is_metadata_name(name: &str) -> bool {
 }
 
 fn local_meaning(name: &str) -> Option<&'static str> {
-    let local = LOCAL_DOMAINS
-        .iter()
-        .find(|(domain, _)| is_within(name, domain));
+    let local = LOCAL_DOMAINS.iter().find(|(domain, _)| is_within(name, domain));
     match local {
         Some((_, meaning)) => Some(meaning),
         None if !name.contains('.') => Some("a name without a dot, so it is local to a network"),

@@ -65,12 +65,7 @@ pub fn check_headers<'a>(
     Ok(headers)
 }
 
-fn add(
-    headers: &mut HeaderMap,
-    total_bytes: usize,
-    name: &str,
-    value: &str,
-) -> Result<(), &'static str> {
+fn add(headers: &mut HeaderMap, total_bytes: usize, name: &str, value: &str) -> Result<(), &'static str> {
     let name = check_name(name)?;
     let value = check_value(value)?;
     if headers.len() >= MAX_HEADERS {
@@ -200,14 +195,7 @@ mod tests {
 
     #[test]
     fn names_that_only_resemble_refused_ones_pass() {
-        for name in [
-            "X-Host",
-            "Hosts",
-            "Proxy",
-            "Content-Type",
-            "Tee",
-            "Trailers",
-        ] {
+        for name in ["X-Host", "Hosts", "Proxy", "Content-Type", "Tee", "Trailers"] {
             assert!(check_one(name, "x").is_ok(), "{name}");
         }
     }

@@ -175,10 +175,6 @@ fn find(blocks: &[Block], address: u128) -> Option<Standing> {
 /// The IPv4 address that packets to a mapped or NAT64 address really go to.
 fn embedded_v4(ip: Ipv6Addr) -> Option<Ipv4Addr> {
     let [.., a, b, c, d] = ip.octets();
-    let through_nat64 = || {
-        NAT64
-            .contains(ip.to_bits())
-            .then(|| Ipv4Addr::new(a, b, c, d))
-    };
+    let through_nat64 = || NAT64.contains(ip.to_bits()).then(|| Ipv4Addr::new(a, b, c, d));
     ip.to_ipv4_mapped().or_else(through_nat64)
 }

@@ -183,9 +183,7 @@ fn check_text(text: &str) -> Result<Scheme, Refusal> {
         return Err(Refusal::new(reason));
     }
     if text.chars().any(|c| c.is_control() || c.is_whitespace()) {
-        return Err(Refusal::new(
-            "the URL contains a space or control character",
-        ));
+        return Err(Refusal::new("the URL contains a space or control character"));
     }
     if text.contains('\\') {
         return Err(Refusal::new("the URL contains a backslash"));

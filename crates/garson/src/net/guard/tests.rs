@@ -167,11 +167,7 @@ fn span(block: &str) -> Span {
 }
 
 fn table_span(block: &Block, is_v4: bool) -> Span {
-    (
-        block.first,
-        block.first | ((1 << block.free_bits) - 1),
-        is_v4,
-    )
+    (block.first, block.first | ((1 << block.free_bits) - 1), is_v4)
 }
 
 fn special_spans() -> Vec<Span> {
@@ -217,10 +213,7 @@ fn odd_spellings_are_seen_through_rather_than_just_unreadable() {
         "http://[::ffff:7f00:1]/",
     ] {
         let refusal = call(&Policy::default(), text).unwrap_err();
-        assert_eq!(
-            refusal.reason, "127.0.0.1 is a loopback address",
-            "{text:?}"
-        );
+        assert_eq!(refusal.reason, "127.0.0.1 is a loopback address", "{text:?}");
     }
 }
 
@@ -292,15 +285,8 @@ fn first_and_last_address_of_every_block_are_refused() {
 #[test]
 fn addresses_next_to_every_block_are_judged_as_the_oracle_says() {
     for (first, last, is_v4) in table_spans().chain(special_spans()) {
-        let end = if is_v4 {
-            u128::from(u32::MAX)
-        } else {
-            u128::MAX
-        };
-        for number in [first.checked_sub(1), last.checked_add(1)]
-            .into_iter()
-            .flatten()
-        {
+        let end = if is_v4 { u128::from(u32::MAX) } else { u128::MAX };
+        for number in [first.checked_sub(1), last.checked_add(1)].into_iter().flatten() {
             if number <= end {
                 let ip = address(number, is_v4);
                 let expected = match ip {
@@ -344,10 +330,7 @@ fn well_known_addresses_are_named() {
         ("255.255.255.255", "the broadcast address"),
         ("239.1.1.1", "a multicast address"),
         ("ff02::1", "a multicast address"),
-        (
-            "2002:a9fe:a9fe::",
-            "an address that may wrap an IPv4 address",
-        ),
+        ("2002:a9fe:a9fe::", "an address that may wrap an IPv4 address"),
         ("4000::", "a reserved address"),
     ] {
         assert_eq!(judge(ip(text)), Err(kind), "{text}");
@@ -472,14 +455,7 @@ fn an_address_exception_serves_a_name_that_resolves_to_it() {
     assert!(check(&policy, &till, &[ip("10.0.4.7")]).is_ok());
     assert!(check(&policy, &till, &[ip("::ffff:10.0.4.7")]).is_ok());
     assert!(check(&policy, &till, &[ip("10.0.4.7"), ip("10.0.4.8")]).is_err());
-    assert!(
-        check(
-            &policy,
-            &target("https://till.local:8443/"),
-            &[ip("10.0.4.7")]
-        )
-        .is_err()
-    );
+    assert!(check(&policy, &target("https://till.local:8443/"), &[ip("10.0.4.7")]).is_err());
 }
 
 #[test]

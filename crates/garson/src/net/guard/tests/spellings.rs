@@ -285,18 +285,9 @@ pub(super) const HARMLESS: &[(&str, &str)] = &[
         "https://hooks.example.co.uk/a/../b",
         "https://hooks.example.co.uk/b",
     ),
-    (
-        "https://my_till-1.example.com/",
-        "https://my_till-1.example.com/",
-    ),
-    (
-        "https://localhost.example.com/",
-        "https://localhost.example.com/",
-    ),
-    (
-        "https://notlocal.com/%20%0d%0a",
-        "https://notlocal.com/%20%0d%0a",
-    ),
+    ("https://my_till-1.example.com/", "https://my_till-1.example.com/"),
+    ("https://localhost.example.com/", "https://localhost.example.com/"),
+    ("https://notlocal.com/%20%0d%0a", "https://notlocal.com/%20%0d%0a"),
     (
         "https://mylocalhost.net/[a]{b}|c",
         "https://mylocalhost.net/[a]%7Bb%7D|c",

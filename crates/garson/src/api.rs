@@ -1,0 +1,160 @@
+//! `/web-api/v1`: routes in one list, thin handlers, views, errors, keys, pages, and the document that describes it.
+
+mod auth;
+mod body;
+mod businesses;
+mod envelope;
+mod error;
+mod events;
+mod fields;
+mod idempotency;
+mod integrations;
+mod keys;
+mod matching;
+mod order_view;
+mod orders;
+mod packages;
+mod paging;
+mod payments;
+mod providers;
+mod reports;
+mod request_id;
+mod restaurants;
+mod webhook;
+
+pub mod openapi;
+
+pub use auth::Keyring;
+pub use body::read as read_body;
+pub use error::ApiError;
+pub use request_id::RequestId;
+
+use crate::app::App;
+use axum::Router;
+use axum::middleware::{from_fn, from_fn_with_state};
+use std::sync::Arc;
+use tower_http::catch_panic::CatchPanicLayer;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+/// The largest body that is taken.
+pub const MAX_BODY: usize = 1024 * 1024;
+/// What every path begins with.
+pub const PREFIX: &str = "/web-api/v1";
+
+/// What handlers share.
+pub struct Api {
+    pub app: Arc<App>,
+    pub keyring: Keyring,
+}
+
+/// Every route, in one list.
+fn routes() -> OpenApiRouter<Arc<Api>> {
+    OpenApiRouter::new()
+        .routes(routes!(orders::list_orders))
+        .routes(routes!(orders::get_order))
+        .routes(routes!(orders::verify_order))
+        .routes(routes!(orders::change_order_status))
+        .routes(routes!(orders::ready_order))
+        .routes(routes!(orders::cancel_order))
+        .routes(routes!(orders::list_reasons))
+        .routes(routes!(reports::mark_reported))
+        .routes(routes!(reports::list_pending_reports))
+        .routes(routes!(payments::group_payments))
+        .routes(routes!(webhook::retry_webhook))
+        .routes(routes!(businesses::list_businesses, businesses::create_business))
+        .routes(routes!(
+            businesses::get_business,
+            businesses::update_business,
+            businesses::delete_business
+        ))
+        .routes(routes!(
+            businesses::list_business_restaurants,
+            businesses::link_restaurant
+        ))
+        .routes(routes!(
+            restaurants::list_restaurants,
+            restaurants::create_restaurant
+        ))
+        .routes(routes!(
+            restaurants::get_restaurant,
+            restaurants::update_restaurant,
+            restaurants::delete_restaurant
+        ))
+        .routes(routes!(
+            integrations::get_integration,
+            integrations::put_integration,
+            integrations::delete_integration
+        ))
+        .routes(routes!(packages::list_packages, packages::put_packages))
+        .routes(routes!(
+            matching::get_payment_matching,
+            matching::put_payment_matching
+        ))
+        .routes(routes!(providers::list_providers))
+        .routes(routes!(providers::get_menu))
+        .routes(routes!(
+            webhook::get_webhook,
+            webhook::put_webhook,
+            webhook::delete_webhook
+        ))
+        .routes(routes!(webhook::test_webhook))
+        .routes(routes!(webhook::list_deliveries))
+        .routes(routes!(webhook::retry_deliveries))
+        .routes(routes!(events::list_events))
+        .routes(routes!(keys::list_keys, keys::create_key))
+        .routes(routes!(keys::delete_key))
+        .routes(routes!(keys::make_key_primary))
+}
+
+/// The whole HTTP service.
+pub fn service(app: Arc<App>) -> Router {
+    let limit = app.settings.rate_limit().unwrap_or_default();
+    let api = Arc::new(Api {
+        app,
+        keyring: Keyring::new(limit),
+    });
+    let (list, document) = OpenApiRouter::new().nest(PREFIX, routes()).split_for_parts();
+    let guarded = list
+        .route_layer(from_fn_with_state(Arc::clone(&api), idempotency::once))
+        .route_layer(from_fn_with_state(Arc::clone(&api), auth::authenticate));
+    guarded
+        .merge(crate::hooks::router())
+        .merge(crate::server::plain_routes())
+        .merge(openapi::router(document))
+        .fallback(|| async { ApiError::from_status(http::StatusCode::NOT_FOUND) })
+        .layer(CatchPanicLayer::custom(request_id::on_panic))
+        .layer(from_fn(refuse_broken_paths))
+        .layer(from_fn_with_state(Arc::clone(&api), request_id::finish))
+        .with_state(api)
+}
+
+/// A path that is not UTF-8, or holds a NUL, names nothing.
+async fn refuse_broken_paths(
+    request: axum::extract::Request,
+    next: axum::middleware::Next,
+) -> Result<axum::response::Response, ApiError> {
+    let path = percent_decoded(request.uri().path());
+    if path.is_some_and(|bytes| std::str::from_utf8(&bytes).is_ok() && !bytes.contains(&0)) {
+        return Ok(next.run(request).await);
+    }
+    Err(ApiError::from_status(http::StatusCode::NOT_FOUND))
+}
+
+/// The bytes that a path stands for; `None` when an escape is broken off.
+fn percent_decoded(path: &str) -> Option<Vec<u8>> {
+    let mut bytes = path.bytes();
+    let mut decoded = Vec::with_capacity(path.len());
+    while let Some(byte) = bytes.next() {
+        if byte != b'%' {
+            decoded.push(byte);
+            continue;
+        }
+        let digit = |b: Option<u8>| {
+            b.and_then(|b| char::from(b).to_digit(16))
+                .and_then(|d| u8::try_from(d).ok())
+        };
+        decoded.push(digit(bytes.next())? * 16 + digit(bytes.next())?);
+    }
+    Some(decoded)
+}

@@ -1,0 +1,104 @@
+//! Request bodies: JSON within limits, each fault with its place.
+
+use super::error::Code;
+use super::{ApiError, MAX_BODY};
+use axum::extract::{FromRequest, Request};
+use garson_core::json::{self, FaultKind};
+use http::header;
+use serde::de::DeserializeOwned;
+use std::time::Duration;
+
+/// How long a client may take to send its body.
+const READ_DEADLINE: Duration = Duration::from_secs(20);
+
+/// A body that has been read and understood. An empty one counts as `{}`.
+pub struct Json<T>(pub T);
+
+impl<S: Sync, T: DeserializeOwned> FromRequest<S> for Json<T> {
+    type Rejection = ApiError;
+
+    async fn from_request(request: Request, _: &S) -> Result<Self, ApiError> {
+        let is_json = says_json(&request);
+        let bytes = read(request).await?;
+        if bytes.is_empty() {
+            return parse(b"{}").map(Self);
+        }
+        if !is_json {
+            let message = "The body must be JSON, with the header Content-Type: application/json.";
+            return Err(ApiError::new(Code::UnsupportedMediaType, message));
+        }
+        parse(&bytes).map(Self)
+    }
+}
+
+fn says_json(request: &Request) -> bool {
+    let given = request
+        .headers()
+        .get(header::CONTENT_TYPE)
+        .and_then(|value| value.to_str().ok())
+        .unwrap_or("");
+    let kind = given.split(';').next().unwrap_or("").trim().to_ascii_lowercase();
+    kind == "application/json" || (kind.starts_with("application/") && kind.ends_with("+json"))
+}
+
+/// Reads a body within the limits of size and time.
+pub async fn read(request: Request) -> Result<bytes::Bytes, ApiError> {
+    let too_large = || ApiError::from_status(http::StatusCode::PAYLOAD_TOO_LARGE);
+    let declared = request
+        .headers()
+        .get(header::CONTENT_LENGTH)
+        .and_then(|v| v.to_str().ok()?.parse::<usize>().ok());
+    if declared.is_some_and(|length| length > MAX_BODY) {
+        return Err(too_large());
+    }
+    let reading = axum::body::to_bytes(request.into_body(), MAX_BODY);
+    match tokio::time::timeout(READ_DEADLINE, reading).await {
+        Ok(Ok(bytes)) => Ok(bytes),
+        Ok(Err(error)) if is_too_large(&error) => Err(too_large()),
+        Ok(Err(_)) => Err(ApiError::new(Code::BrokenRequest, "The body broke off.")),
+        Err(_) => Err(ApiError::from_status(http::StatusCode::REQUEST_TIMEOUT)),
+    }
+}
+
+fn is_too_large(error: &axum::Error) -> bool {
+    let mut source = std::error::Error::source(error);
+    while let Some(inner) = source {
+        if inner.is::<http_body_util::LengthLimitError>() {
+            return true;
+        }
+        source = inner.source();
+    }
+    false
+}
+
+fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, ApiError> {
+    json::check(bytes).map_err(|fault| match fault.kind {
+        FaultKind::Broken => ApiError::new(
+            Code::BrokenJson,
+            format!("The body is not JSON: {}.", fault.message),
+        ),
+        FaultKind::TooDeep => ApiError::new(Code::BrokenJson, format!("The body {}.", fault.message)),
+        FaultKind::RepeatedKey => ApiError::invalid(Code::RepeatedKey, &fault.path, &fault.message),
+        FaultKind::Nul => ApiError::invalid(Code::InvalidField, &fault.path, &fault.message),
+    })?;
+    let parser = &mut serde_json::Deserializer::from_slice(bytes);
+    serde_path_to_error::deserialize(parser).map_err(|error| {
+        let message = error.inner().to_string();
+        let message = message
+            .rsplit_once(" at line ")
+            .map_or(message.as_str(), |(text, _)| text);
+        let path = error.path().to_string();
+        // A missing field is reported at its parent, with its name in the message.
+        let missing = message
+            .strip_prefix("missing field `")
+            .and_then(|rest| rest.strip_suffix('`'));
+        match (missing, path.as_str()) {
+            (Some(name), ".") => ApiError::invalid(Code::InvalidField, name, "is required"),
+            (Some(name), parent) => {
+                ApiError::invalid(Code::InvalidField, &format!("{parent}.{name}"), "is required")
+            }
+            (None, ".") => ApiError::invalid(Code::InvalidField, "body", message),
+            (None, path) => ApiError::invalid(Code::InvalidField, path, message),
+        }
+    })
+}

@@ -1,0 +1,145 @@
+//! Integrations: a restaurant's connections to platforms.
+
+use super::auth::Caller;
+use super::body::Json;
+use super::envelope::{Data, Done};
+use super::fields::{ForeignId, Patch, Text};
+use super::{Api, ApiError, restaurants};
+use crate::flow::integrations::{self, IntegrationChange};
+use axum::extract::{Path, State};
+use garson_core::integration::Integration;
+use garson_core::secret::Secret;
+use garson_core::time::Timestamp;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use utoipa::ToSchema;
+
+/// An integration. Credentials are written, never read back.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct IntegrationView {
+    provider: String,
+    is_active: bool,
+    /// What the platform calls this branch.
+    remote_id: Option<String>,
+    has_credentials: bool,
+    default_cancel_reason: Option<String>,
+    health: HealthView,
+    #[schema(value_type = String, format = DateTime)]
+    created_at: Timestamp,
+    #[schema(value_type = String, format = DateTime)]
+    updated_at: Timestamp,
+}
+
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct HealthView {
+    #[schema(value_type = Option<String>, format = DateTime)]
+    last_order_at: Option<Timestamp>,
+    #[schema(value_type = Option<String>, format = DateTime)]
+    last_error_at: Option<Timestamp>,
+    last_error: Option<String>,
+}
+
+impl From<Integration> for IntegrationView {
+    fn from(integration: Integration) -> Self {
+        let health = integration.health;
+        Self {
+            provider: integration.provider.to_string(),
+            is_active: integration.is_active,
+            remote_id: integration.remote_id,
+            has_credentials: integration.has_credentials,
+            default_cancel_reason: integration.default_cancel_reason,
+            health: HealthView {
+                last_order_at: health.last_order_at,
+                last_error_at: health.last_error_at,
+                last_error: health.last_error,
+            },
+            created_at: integration.created_at,
+            updated_at: integration.updated_at,
+        }
+    }
+}
+
+/// What can be written about an integration; what is missing stays.
+#[derive(Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct IntegrationRequest {
+    is_active: Option<bool>,
+    #[serde(default)]
+    #[schema(value_type = Option<ForeignId>)]
+    remote_id: Patch<ForeignId>,
+    /// What the platform needs; a credential set to null is removed. `GET /providers` names them.
+    #[schema(value_type = Option<BTreeMap<String, Credential>>)]
+    credentials: Option<BTreeMap<String, Option<Credential>>>,
+    #[serde(default)]
+    #[schema(value_type = Option<ForeignId>)]
+    default_cancel_reason: Patch<ForeignId>,
+}
+
+type Credential = Text<1, 2000>;
+
+fn change(request: IntegrationRequest) -> IntegrationChange {
+    let text = |patch: Patch<ForeignId>| match patch {
+        Patch::Keep => None,
+        Patch::Clear => Some(None),
+        Patch::Set(text) => Some(Some(text.0)),
+    };
+    IntegrationChange {
+        is_active: request.is_active,
+        remote_id: text(request.remote_id),
+        credentials: request.credentials.map(|entries| {
+            entries
+                .into_iter()
+                .map(|(name, value)| (name, value.map(|text| Secret::new(text.0))))
+                .collect()
+        }),
+        default_cancel_reason: text(request.default_cancel_reason),
+    }
+}
+
+/// One integration of a restaurant.
+#[utoipa::path(get, path = "/restaurants/{restaurantId}/integrations/{provider}", tag = "Integrations",
+    params(("restaurantId" = String, Path), ("provider" = String, Path, description = "A platform key")),
+    responses((status = 200, body = Data<IntegrationView>)))]
+pub async fn get_integration(
+    State(api): State<Arc<Api>>,
+    caller: Caller,
+    Path((restaurant, provider)): Path<(String, String)>,
+) -> Result<Data<IntegrationView>, ApiError> {
+    let restaurant = restaurants::id(&restaurant)?;
+    Ok(Data::new(
+        integrations::get(&api.app, caller.account, restaurant, &provider)
+            .await?
+            .into(),
+    ))
+}
+
+/// Connect a restaurant to a platform, or change the connection.
+#[utoipa::path(put, path = "/restaurants/{restaurantId}/integrations/{provider}", tag = "Integrations",
+    params(("restaurantId" = String, Path), ("provider" = String, Path, description = "A platform key")),
+    request_body = IntegrationRequest, responses((status = 200, body = Data<IntegrationView>)))]
+pub async fn put_integration(
+    State(api): State<Arc<Api>>,
+    caller: Caller,
+    Path((restaurant, provider)): Path<(String, String)>,
+    Json(wanted): Json<IntegrationRequest>,
+) -> Result<Data<IntegrationView>, ApiError> {
+    let restaurant = restaurants::id(&restaurant)?;
+    let put = integrations::put(&api.app, caller.account, restaurant, &provider, change(wanted)).await?;
+    Ok(Data::new(put.into()))
+}
+
+/// Disconnect a restaurant from a platform. Its orders stay.
+#[utoipa::path(delete, path = "/restaurants/{restaurantId}/integrations/{provider}", tag = "Integrations",
+    params(("restaurantId" = String, Path), ("provider" = String, Path, description = "A platform key")),
+    responses((status = 200, body = Done)))]
+pub async fn delete_integration(
+    State(api): State<Arc<Api>>,
+    caller: Caller,
+    Path((restaurant, provider)): Path<(String, String)>,
+) -> Result<Done, ApiError> {
+    integrations::delete(&api.app, caller.account, restaurants::id(&restaurant)?, &provider).await?;
+    Ok(Done::new())
+}

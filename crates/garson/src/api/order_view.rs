@@ -1,0 +1,490 @@
+//! Orders as clients see them.
+
+use garson_core::id::{OrderId, RestaurantId};
+use garson_core::money::Minor;
+use garson_core::order::{
+    Actor, Courier, FulfilmentType, FundedBy, Item, ItemOption, ProviderSync, Reason, TimelineLine,
+};
+use garson_core::payment::PaymentType;
+use garson_core::time::Timestamp;
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use crate::flow::act::OrderDetail;
+use garson_store::orders::OrderSummary;
+
+/// An order in a list.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct OrderItem {
+    #[schema(value_type = String, format = Uuid)]
+    pub id: OrderId,
+    /// The order's id on its platform.
+    pub provider_order_id: String,
+    #[schema(value_type = String, format = Uuid)]
+    pub restaurant_id: RestaurantId,
+    /// The platform's key.
+    #[schema(value_type = String)]
+    pub provider: garson_core::platform::Provider,
+    /// What people say aloud.
+    pub short_code: Option<String>,
+    /// 325 scheduled, 350 scheduled_accepted, 400 new, 500 preparing, 600 on_the_way, 900 delivered,
+    /// 1500 cancelled_by_platform, 1600 cancelled.
+    pub status: i64,
+    pub status_name: &'static str,
+    /// Stamped as reported?
+    pub is_report: bool,
+    /// What the customer pays, in minor units.
+    #[schema(value_type = i64)]
+    pub total: Minor,
+    #[schema(value_type = String)]
+    pub currency: garson_core::money::Currency,
+    #[schema(value_type = String)]
+    pub payment_type: PaymentType,
+    #[schema(value_type = String, format = DateTime)]
+    pub placed_at: Timestamp,
+    /// When it must be accepted at the latest.
+    #[schema(value_type = Option<String>, format = DateTime)]
+    pub accept_by: Option<Timestamp>,
+    #[schema(value_type = String, format = DateTime)]
+    pub created_at: Timestamp,
+}
+
+impl From<OrderSummary> for OrderItem {
+    fn from(order: OrderSummary) -> Self {
+        Self {
+            id: order.id,
+            provider_order_id: order.provider_order_id,
+            restaurant_id: order.restaurant_id,
+            provider: order.provider,
+            short_code: order.short_code,
+            status: order.status.code(),
+            status_name: order.status.name(),
+            is_report: order.is_report,
+            total: order.total,
+            currency: order.currency,
+            payment_type: order.payment_type,
+            placed_at: order.placed_at,
+            accept_by: order.accept_by,
+            created_at: order.created_at,
+        }
+    }
+}
+
+/// An order that waits to be reported.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct PendingItem {
+    #[serde(flatten)]
+    pub order: OrderItem,
+    pub amount: PendingAmount,
+    pub payment: PendingPayment,
+}
+
+#[derive(Serialize, ToSchema)]
+pub struct PendingAmount {
+    #[schema(value_type = String)]
+    pub currency: garson_core::money::Currency,
+    #[schema(value_type = i64)]
+    pub total: Minor,
+}
+
+#[derive(Serialize, ToSchema)]
+pub struct PendingPayment {
+    #[serde(rename = "type")]
+    #[schema(value_type = String)]
+    pub kind: PaymentType,
+    pub name: &'static str,
+}
+
+impl From<OrderSummary> for PendingItem {
+    fn from(order: OrderSummary) -> Self {
+        Self {
+            amount: PendingAmount {
+                currency: order.currency,
+                total: order.total,
+            },
+            payment: PendingPayment {
+                kind: order.payment_type,
+                name: order.payment_type.name(),
+            },
+            order: order.into(),
+        }
+    }
+}
+
+/// An order with everything that is known of it.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct OrderView {
+    #[schema(value_type = String, format = Uuid)]
+    id: OrderId,
+    /// The id as it was used in the path.
+    pid: String,
+    provider: String,
+    provider_order_id: String,
+    short_code: Option<String>,
+    #[schema(value_type = String, format = Uuid)]
+    restaurant_id: RestaurantId,
+    status: i64,
+    status_name: &'static str,
+    /// What the platform itself calls the state.
+    provider_status: Option<String>,
+    is_report: bool,
+    #[schema(value_type = Option<String>, format = DateTime)]
+    reported_at: Option<Timestamp>,
+    #[schema(value_type = String, format = DateTime)]
+    placed_at: Timestamp,
+    #[schema(value_type = Option<String>, format = DateTime)]
+    accept_by: Option<Timestamp>,
+    #[schema(value_type = Option<String>, format = DateTime)]
+    scheduled_for: Option<Timestamp>,
+    #[schema(value_type = Option<String>, format = DateTime)]
+    ready_at: Option<Timestamp>,
+    #[schema(value_type = String, format = DateTime)]
+    created_at: Timestamp,
+    #[schema(value_type = String, format = DateTime)]
+    updated_at: Timestamp,
+    note: Option<String>,
+    /// Why it should be looked at although it was taken: `integration_off` or `package_expired`.
+    flag: Option<&'static str>,
+    fulfilment: FulfilmentView,
+    customer: CustomerView,
+    items: Vec<ItemView>,
+    amount: AmountView,
+    payment: PaymentView,
+    cancellation: Option<CancellationView>,
+    timeline: Vec<TimelineView>,
+    provider_sync: SyncView,
+}
+
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct FulfilmentView {
+    /// `delivery` or `pickup`.
+    #[serde(rename = "type")]
+    #[schema(value_type = String)]
+    kind: FulfilmentType,
+    /// Who carries it: `platform`, `restaurant` or `none`.
+    #[schema(value_type = String)]
+    courier: Courier,
+    flags: FlagsView,
+}
+
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct FlagsView {
+    do_not_ring: bool,
+    drop_at_door: bool,
+    no_cutlery: bool,
+}
+
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct CustomerView {
+    name: Option<String>,
+    phone: Option<String>,
+    /// The extension of a masked number.
+    phone_code: Option<String>,
+    email: Option<String>,
+    address: Option<AddressView>,
+}
+
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct AddressView {
+    text: Option<String>,
+    city: Option<String>,
+    district: Option<String>,
+    neighbourhood: Option<String>,
+    apartment: Option<String>,
+    floor: Option<String>,
+    door: Option<String>,
+    directions: Option<String>,
+    lat: Option<f64>,
+    lon: Option<f64>,
+}
+
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct ItemView {
+    id: Option<String>,
+    product_id: Option<String>,
+    name: String,
+    quantity: i64,
+    #[schema(value_type = i64)]
+    unit_price: Minor,
+    #[schema(value_type = i64)]
+    total: Minor,
+    note: Option<String>,
+    options: Vec<OptionView>,
+}
+
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(no_recursion)]
+struct OptionView {
+    group: Option<String>,
+    name: String,
+    quantity: i64,
+    #[schema(value_type = i64)]
+    price: Minor,
+    /// The customer wants it left out.
+    removed: bool,
+    options: Vec<OptionView>,
+}
+
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct AmountView {
+    #[schema(value_type = String)]
+    currency: garson_core::money::Currency,
+    #[schema(value_type = i64)]
+    subtotal: Minor,
+    #[schema(value_type = i64)]
+    discount: Minor,
+    #[schema(value_type = i64)]
+    delivery_fee: Minor,
+    #[schema(value_type = i64)]
+    tip: Minor,
+    /// What the customer pays after discounts, delivery fee included.
+    #[schema(value_type = i64)]
+    total: Minor,
+    discounts: Vec<DiscountView>,
+}
+
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct DiscountView {
+    name: String,
+    #[schema(value_type = i64)]
+    amount: Minor,
+    /// `platform`, `restaurant` or `unknown`.
+    #[schema(value_type = String)]
+    funded_by: FundedBy,
+}
+
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct PaymentView {
+    #[serde(rename = "type")]
+    #[schema(value_type = String)]
+    kind: PaymentType,
+    name: Option<String>,
+    provider_code: Option<String>,
+    is_paid: bool,
+    /// What the courier has to collect.
+    #[schema(value_type = i64)]
+    collect: Minor,
+    /// The POS's own id for this way of paying.
+    matched_id: Option<String>,
+}
+
+#[derive(Serialize, ToSchema)]
+struct CancellationView {
+    /// `account`, `platform`, `customer` or `system`.
+    #[schema(value_type = String)]
+    by: Actor,
+    reason: Option<ReasonView>,
+    note: Option<String>,
+    #[schema(value_type = String, format = DateTime)]
+    at: Timestamp,
+}
+
+/// Why an order is cancelled.
+#[derive(Serialize, ToSchema)]
+pub struct ReasonView {
+    id: String,
+    name: String,
+}
+
+impl From<Reason> for ReasonView {
+    fn from(reason: Reason) -> Self {
+        Self {
+            id: reason.id,
+            name: reason.name,
+        }
+    }
+}
+
+#[derive(Serialize, ToSchema)]
+struct TimelineView {
+    #[schema(value_type = String, format = DateTime)]
+    at: Timestamp,
+    from: Option<i64>,
+    to: i64,
+    /// `account`, `platform`, `customer` or `system`.
+    #[schema(value_type = String)]
+    by: Actor,
+    why: Option<String>,
+}
+
+impl From<TimelineLine> for TimelineView {
+    fn from(line: TimelineLine) -> Self {
+        Self {
+            at: line.at,
+            from: line.from.map(garson_core::order::Status::code),
+            to: line.to.code(),
+            by: line.by,
+            why: line.why,
+        }
+    }
+}
+
+/// How far the platform knows of the newest step.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct SyncView {
+    /// `done`, `pending`, `not_needed` or `failed`.
+    state: &'static str,
+    /// When the platform will be told, while that is pending.
+    #[schema(value_type = Option<String>, format = DateTime)]
+    due_at: Option<Timestamp>,
+    /// The platform's words when it finally refused.
+    message: Option<String>,
+}
+
+impl From<ProviderSync> for SyncView {
+    fn from(sync: ProviderSync) -> Self {
+        let state = sync.as_str();
+        let (due_at, message) = match sync {
+            ProviderSync::Done | ProviderSync::NotNeeded => (None, None),
+            ProviderSync::Pending { due_at } => (Some(due_at), None),
+            ProviderSync::Failed { message } => (None, Some(message)),
+        };
+        Self {
+            state,
+            due_at,
+            message,
+        }
+    }
+}
+
+impl From<Item> for ItemView {
+    fn from(item: Item) -> Self {
+        Self {
+            id: item.id,
+            product_id: item.product_id,
+            name: item.name,
+            quantity: item.quantity,
+            unit_price: item.unit_price,
+            total: item.total,
+            note: item.note,
+            options: item.options.into_iter().map(Into::into).collect(),
+        }
+    }
+}
+
+impl From<ItemOption> for OptionView {
+    fn from(option: ItemOption) -> Self {
+        Self {
+            group: option.group,
+            name: option.name,
+            quantity: option.quantity,
+            price: option.price,
+            removed: option.removed,
+            options: option.options.into_iter().map(Into::into).collect(),
+        }
+    }
+}
+
+impl OrderView {
+    /// The order as the detail answers it, for the id that was used in the path.
+    #[must_use]
+    pub fn new(detail: OrderDetail, pid: String) -> Self {
+        let OrderDetail {
+            order,
+            content,
+            timeline,
+            matched_id,
+        } = detail;
+        let (fulfilment, customer, amount, payment) = (
+            content.fulfilment,
+            content.customer,
+            content.amount,
+            content.payment,
+        );
+        Self {
+            id: order.id,
+            pid,
+            provider: order.provider.to_string(),
+            provider_order_id: order.provider_order_id,
+            short_code: order.short_code,
+            restaurant_id: order.restaurant_id,
+            status: order.status.code(),
+            status_name: order.status.name(),
+            provider_status: order.provider_status,
+            is_report: order.reported_at.is_some(),
+            reported_at: order.reported_at,
+            placed_at: order.placed_at,
+            accept_by: order.accept_by,
+            scheduled_for: order.scheduled_for,
+            ready_at: order.ready_at,
+            created_at: order.created_at,
+            updated_at: order.updated_at,
+            note: content.note,
+            flag: order.flag.map(garson_core::order::Flag::as_str),
+            fulfilment: FulfilmentView {
+                kind: fulfilment.kind,
+                courier: fulfilment.courier,
+                flags: FlagsView {
+                    do_not_ring: fulfilment.flags.do_not_ring,
+                    drop_at_door: fulfilment.flags.drop_at_door,
+                    no_cutlery: fulfilment.flags.no_cutlery,
+                },
+            },
+            customer: CustomerView {
+                name: customer.name,
+                phone: customer.phone,
+                phone_code: customer.phone_code,
+                email: customer.email,
+                address: customer.address.map(|a| AddressView {
+                    text: a.text,
+                    city: a.city,
+                    district: a.district,
+                    neighbourhood: a.neighbourhood,
+                    apartment: a.apartment,
+                    floor: a.floor,
+                    door: a.door,
+                    directions: a.directions,
+                    lat: a.lat,
+                    lon: a.lon,
+                }),
+            },
+            items: content.items.into_iter().map(Into::into).collect(),
+            amount: AmountView {
+                currency: amount.currency,
+                subtotal: amount.subtotal,
+                discount: amount.discount,
+                delivery_fee: amount.delivery_fee,
+                tip: amount.tip,
+                total: amount.total,
+                discounts: amount
+                    .discounts
+                    .into_iter()
+                    .map(|d| DiscountView {
+                        name: d.name,
+                        amount: d.amount,
+                        funded_by: d.funded_by,
+                    })
+                    .collect(),
+            },
+            payment: PaymentView {
+                kind: payment.kind,
+                name: payment.name,
+                provider_code: payment.provider_code,
+                is_paid: payment.is_paid,
+                collect: payment.collect,
+                matched_id,
+            },
+            cancellation: order.cancellation.map(|c| CancellationView {
+                by: c.by,
+                reason: c.reason.map(Into::into),
+                note: c.note,
+                at: c.at,
+            }),
+            timeline: timeline.into_iter().map(Into::into).collect(),
+            provider_sync: order.sync.into(),
+        }
+    }
+}

@@ -1,0 +1,271 @@
+//! Query parameters: pages, filters, moments; each wrong one is named.
+
+use super::{ApiError, error::Code};
+use crate::flow::Fault;
+use crate::flow::reports::{Moment, Period};
+use axum::extract::FromRequestParts;
+use garson_core::id::RestaurantId;
+use garson_core::order::Status;
+use garson_store::feed::{Direction, PageRequest};
+use http::request::Parts;
+use serde::{Serialize, Serializer};
+use utoipa::IntoParams;
+
+/// A position in a list: sixteen hexadecimal digits, and nothing else.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Cursor(pub i64);
+
+impl Cursor {
+    fn parse(text: &str) -> Option<Self> {
+        let digits = text.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'));
+        (text.len() == 16 && digits)
+            .then(|| i64::from_str_radix(text, 16).ok().map(Self))
+            .flatten()
+    }
+}
+
+impl Serialize for Cursor {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(&format_args!("{:016x}", self.0))
+    }
+}
+
+/// The parameters of a request, as they were given.
+pub struct Query(Vec<(String, String)>);
+
+impl<S: Sync> FromRequestParts<S> for Query {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, ApiError> {
+        let given = url::form_urlencoded::parse(parts.uri.query().unwrap_or("").as_bytes());
+        Ok(Self(given.into_owned().collect()))
+    }
+}
+
+fn wrong(name: &str, message: &str) -> ApiError {
+    ApiError::invalid(Code::InvalidParameter, name, message)
+}
+
+impl Query {
+    /// A parameter that may be given once.
+    pub fn get(&self, name: &str) -> Result<Option<&str>, ApiError> {
+        let mut given = self
+            .0
+            .iter()
+            .filter(|(n, _)| n == name)
+            .map(|(_, value)| value.as_str());
+        let value = given.next();
+        if given.next().is_some() {
+            return Err(wrong(name, "is given more than once"));
+        }
+        match value {
+            Some(value) if value.contains('\0') => Err(wrong(name, "holds a NUL character")),
+            value => Ok(value),
+        }
+    }
+
+    pub fn required(&self, name: &str) -> Result<&str, ApiError> {
+        self.get(name)?.ok_or_else(|| wrong(name, "is required"))
+    }
+
+    /// The page that `limit`, `cursor` and `dir` ask for.
+    pub fn page(&self) -> Result<PageRequest, ApiError> {
+        let limit = match self.get("limit")? {
+            None => 50,
+            Some(text) => text
+                .parse::<usize>()
+                .ok()
+                .filter(|limit| (1..=200).contains(limit))
+                .ok_or_else(|| wrong("limit", "must be a whole number from 1 to 200"))?,
+        };
+        let cursor = match self.get("cursor")? {
+            None => None,
+            Some(text) => {
+                let broken =
+                    || ApiError::invalid(Code::InvalidCursor, "cursor", "is not one that was given out");
+                Some(Cursor::parse(text).ok_or_else(broken)?.0)
+            }
+        };
+        let direction = match self.get("dir")? {
+            None | Some("next") => Direction::Older,
+            Some("prev") => Direction::Newer,
+            Some(_) => return Err(wrong("dir", "must be next or prev")),
+        };
+        Ok(PageRequest {
+            limit,
+            cursor,
+            direction,
+        })
+    }
+
+    /// A restaurant to narrow a list to; one that is not an id at all is as unknown as any.
+    pub fn restaurant(&self) -> Result<Option<RestaurantId>, ApiError> {
+        self.get("restaurantId")?
+            .map(|text| {
+                text.parse()
+                    .map_err(|_| Fault::not_found("restaurant", text).into())
+            })
+            .transpose()
+    }
+
+    pub fn statuses(&self) -> Result<Vec<Status>, ApiError> {
+        let Some(list) = self.get("status")? else {
+            return Ok(Vec::new());
+        };
+        let known = |text: &str| text.trim().parse().ok().and_then(Status::from_code);
+        let mut statuses = Vec::new();
+        for text in list.split(',') {
+            let status = known(text)
+                .ok_or_else(|| wrong("status", "must be a list of status codes such as 400,500"))?;
+            if !statuses.contains(&status) {
+                statuses.push(status);
+            }
+        }
+        Ok(statuses)
+    }
+
+    pub fn period(&self) -> Result<Period, ApiError> {
+        Ok(Period {
+            from: self.moment("from")?,
+            to: self.moment("to")?,
+        })
+    }
+
+    fn moment(&self, name: &str) -> Result<Option<Moment>, ApiError> {
+        let Some(text) = self.get(name)? else {
+            return Ok(None);
+        };
+        if garson_core::time::Zone::istanbul().start_of_day(text).is_some() {
+            return Ok(Some(Moment::Day(text.to_owned())));
+        }
+        // A plus sign that was not encoded arrives as a space.
+        let instant = text.replace(' ', "+").parse();
+        instant.map(|at| Some(Moment::At(at))).map_err(|_| {
+            wrong(
+                name,
+                "must be a moment such as 2026-03-01T12:00:00Z, or a day such as 2026-03-01",
+            )
+        })
+    }
+}
+
+/// Which page of a list.
+#[derive(IntoParams)]
+#[into_params(parameter_in = Query)]
+#[allow(dead_code)]
+pub struct PageParams {
+    /// How many to answer.
+    #[param(minimum = 1, maximum = 200, default = 50)]
+    limit: Option<u32>,
+    /// Where to go on, from `paging` of an earlier answer.
+    #[param(pattern = "^[0-7][0-9a-f]{15}$")]
+    cursor: Option<String>,
+    /// Towards older ones (`next`, the default) or newer ones (`prev`).
+    #[param(inline)]
+    dir: Option<Dir>,
+}
+
+#[derive(utoipa::ToSchema)]
+#[schema(rename_all = "lowercase")]
+#[allow(dead_code)]
+pub enum Dir {
+    Next,
+    Prev,
+}
+
+#[derive(IntoParams)]
+#[into_params(parameter_in = Query)]
+#[allow(dead_code)]
+pub struct RestaurantParam {
+    /// Only those of this restaurant.
+    #[param(rename = "restaurantId")]
+    restaurant_id: Option<String>,
+}
+
+#[derive(IntoParams)]
+#[into_params(parameter_in = Query)]
+#[allow(dead_code)]
+pub struct PeriodParams {
+    /// Arrived at this moment or later: an instant, or a day where the restaurant is.
+    #[param(
+        pattern = r"^20[0-9]{2}-(0[1-9]|1[0-2])-(0[1-9]|1[0-9]|2[0-8])(T([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](\.[0-9]{1,3})?Z)?$"
+    )]
+    from: Option<String>,
+    /// Arrived before this moment; a day is part of the period.
+    #[param(
+        pattern = r"^20[0-9]{2}-(0[1-9]|1[0-2])-(0[1-9]|1[0-9]|2[0-8])(T([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](\.[0-9]{1,3})?Z)?$"
+    )]
+    to: Option<String>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn query(text: &str) -> Query {
+        Query(
+            url::form_urlencoded::parse(text.as_bytes())
+                .into_owned()
+                .collect(),
+        )
+    }
+
+    #[test]
+    fn cursors_read_back_and_forged_ones_do_not() {
+        for place in [0, 1, 77, i64::MAX] {
+            let text = serde_json::to_value(Cursor(place)).unwrap();
+            assert_eq!(Cursor::parse(text.as_str().unwrap()), Some(Cursor(place)));
+        }
+        for forged in [
+            "",
+            "1",
+            "ffffffffffffffff",
+            "000000000000000G",
+            "0000000000000001x",
+            "+000000000000001",
+        ] {
+            assert_eq!(Cursor::parse(forged), None, "{forged}");
+            let error = query(&format!("cursor={forged}")).page().unwrap_err();
+            assert_eq!(error.code, Code::InvalidCursor);
+        }
+    }
+
+    #[test]
+    fn absurd_limits_are_refused() {
+        for wrong in [
+            "0",
+            "201",
+            "-1",
+            "",
+            "x",
+            "1.5",
+            "99999999999999999999",
+            "1&limit=2",
+        ] {
+            let error = query(&format!("limit={wrong}")).page().unwrap_err();
+            assert_eq!(error.code, Code::InvalidParameter, "{wrong}");
+        }
+        assert_eq!(query("limit=200").page().unwrap().limit, 200);
+        assert_eq!(query("").page().unwrap().limit, 50);
+    }
+
+    #[test]
+    fn moments_are_instants_or_days() {
+        let from = |text: &str| query(&format!("from={text}")).period().map(|p| p.from);
+        assert_eq!(
+            from("2026-03-01").unwrap(),
+            Some(Moment::Day("2026-03-01".to_owned()))
+        );
+        assert!(matches!(
+            from("2026-03-01T12:00:00Z").unwrap(),
+            Some(Moment::At(_))
+        ));
+        assert!(matches!(
+            from("2026-03-01T12:00:00+03:00").unwrap(),
+            Some(Moment::At(_))
+        ));
+        for wrong in ["", "2026-02-30", "today", "2026-03-01T12:00"] {
+            assert!(from(wrong).is_err(), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,290 @@
+//! The account's webhook: where its events go, how their delivery stands, sending again.
+
+use super::auth::Caller;
+use super::body::Json;
+use super::envelope::{Data, Done, Paged};
+use super::error::Code;
+use super::fields::{Name, TextMap};
+use super::paging::{PageParams, Query};
+use super::{Api, ApiError};
+use crate::flow::accounts::{self, Delivery};
+use crate::flow::resend::{self, Resend};
+use axum::extract::State;
+use garson_core::account::{AuthorizationForm, Webhook};
+use garson_core::delivery::DeliveryState;
+use garson_core::id::{EventId, OrderId, RestaurantId};
+use garson_core::time::Timestamp;
+use garson_store::events::Attempt;
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+use utoipa::{IntoParams, ToSchema};
+
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct WebhookView {
+    /// Null: no webhook is registered.
+    url: Option<String>,
+    /// `bearer` or `bare`.
+    authorization: &'static str,
+    #[schema(value_type = Option<String>, format = DateTime)]
+    updated_at: Option<Timestamp>,
+    /// What the account should know about this address.
+    warning: Option<&'static str>,
+}
+
+impl From<Option<Webhook>> for WebhookView {
+    fn from(webhook: Option<Webhook>) -> Self {
+        let is_plain = webhook.as_ref().is_some_and(|w| w.url.starts_with("http:"));
+        Self {
+            authorization: webhook
+                .as_ref()
+                .map(|w| w.authorization)
+                .unwrap_or_default()
+                .as_str(),
+            updated_at: webhook.as_ref().map(|w| w.updated_at),
+            url: webhook.map(|w| w.url),
+            warning: is_plain.then_some("The address is plain http: the account's key travels in clear."),
+        }
+    }
+}
+
+/// Where the account's events go.
+#[utoipa::path(get, path = "/webhook", tag = "Webhook", responses((status = 200, body = Data<WebhookView>)))]
+pub async fn get_webhook(State(api): State<Arc<Api>>, caller: Caller) -> Result<Data<WebhookView>, ApiError> {
+    Ok(Data::new(
+        accounts::webhook(&api.app, caller.account).await?.into(),
+    ))
+}
+
+#[derive(Deserialize, ToSchema)]
+pub struct WebhookRequest {
+    /// Left out: stays as it is.
+    #[schema(format = Uri, max_length = 2048)]
+    url: Option<String>,
+    /// How the key is sent: `Bearer <key>` or the bare key.
+    #[schema(inline)]
+    authorization: Option<Form>,
+}
+
+#[derive(Clone, Copy, Deserialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Form {
+    Bearer,
+    Bare,
+}
+
+impl From<Form> for AuthorizationForm {
+    fn from(form: Form) -> Self {
+        match form {
+            Form::Bearer => Self::Bearer,
+            Form::Bare => Self::Bare,
+        }
+    }
+}
+
+/// Register the webhook.
+#[utoipa::path(put, path = "/webhook", tag = "Webhook", request_body = WebhookRequest,
+    responses((status = 200, body = Data<WebhookView>)))]
+pub async fn put_webhook(
+    State(api): State<Arc<Api>>,
+    caller: Caller,
+    Json(wanted): Json<WebhookRequest>,
+) -> Result<Data<WebhookView>, ApiError> {
+    let form = wanted.authorization.map(Into::into);
+    let webhook = accounts::set_webhook(&api.app, caller.account, wanted.url, form).await?;
+    Ok(Data::new(Some(webhook).into()))
+}
+
+/// Remove the webhook. Events are kept, and can be read and sent later.
+#[utoipa::path(delete, path = "/webhook", tag = "Webhook", responses((status = 200, body = Done)))]
+pub async fn delete_webhook(State(api): State<Arc<Api>>, caller: Caller) -> Result<Done, ApiError> {
+    accounts::remove_webhook(&api.app, caller.account).await?;
+    Ok(Done::new())
+}
+
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Sent {
+    message: &'static str,
+    /// What the target answered.
+    status_code: u16,
+}
+
+impl From<u16> for Sent {
+    fn from(status_code: u16) -> Self {
+        let message = match (200..300).contains(&status_code) {
+            true => "The target has taken it.",
+            false => "The target was reached and did not take it.",
+        };
+        Self { message, status_code }
+    }
+}
+
+/// Send a test message (`olay` is `test`) to the registered address, now.
+#[utoipa::path(post, path = "/webhook/test", tag = "Webhook", responses((status = 200, body = Data<Sent>)))]
+pub async fn test_webhook(State(api): State<Arc<Api>>, caller: Caller) -> Result<Data<Sent>, ApiError> {
+    Ok(Data::new(resend::test(&api.app, caller.account).await?.into()))
+}
+
+#[derive(Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct RetryRequest {
+    /// The id of the webhook record (`veri.id`); an order's id means its newest event.
+    webhook_order_id: Name,
+    #[schema(format = Uri, max_length = 2048)]
+    url: String,
+    /// Header names to values, sent along; the account's Authorization is added unless there is one.
+    headers: TextMap,
+}
+
+/// Send an event once more, now, to a given address; answers what the target said, whatever it is.
+#[utoipa::path(post, path = "/orders/retry-webhook", tag = "Webhook", request_body = RetryRequest,
+    responses((status = 200, body = Data<Sent>)))]
+pub async fn retry_webhook(
+    State(api): State<Arc<Api>>,
+    caller: Caller,
+    Json(wanted): Json<RetryRequest>,
+) -> Result<Data<Sent>, ApiError> {
+    let resend = Resend {
+        webhook_order_id: wanted.webhook_order_id.0,
+        url: wanted.url,
+        headers: wanted.headers.0.into_iter().collect(),
+    };
+    Ok(Data::new(
+        resend::resend(&api.app, caller.account, resend).await?.into(),
+    ))
+}
+
+/// A webhook record: an event and how its delivery stands.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct DeliveryView {
+    /// The same as `veri.id` in the event.
+    #[schema(value_type = String, format = Uuid)]
+    id: EventId,
+    olay: String,
+    /// `pending`, `delivered`, `failed` or `skipped`.
+    state: &'static str,
+    /// Why it is not delivered.
+    reason: Option<String>,
+    #[schema(value_type = Option<String>, format = Uuid)]
+    order_id: Option<OrderId>,
+    #[schema(value_type = String, format = Uuid)]
+    restaurant_id: RestaurantId,
+    #[schema(value_type = String, format = DateTime)]
+    created_at: Timestamp,
+    attempts: Vec<AttemptView>,
+}
+
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct AttemptView {
+    number: i64,
+    #[schema(value_type = String, format = DateTime)]
+    at: Timestamp,
+    url: String,
+    /// What the target answered; null when it did not.
+    status_code: Option<i64>,
+    duration_ms: i64,
+    explanation: String,
+}
+
+impl From<Attempt> for AttemptView {
+    fn from(attempt: Attempt) -> Self {
+        Self {
+            number: attempt.number,
+            at: attempt.at,
+            url: attempt.url,
+            status_code: attempt.status,
+            duration_ms: attempt.duration_ms,
+            explanation: attempt.explanation,
+        }
+    }
+}
+
+impl From<Delivery> for DeliveryView {
+    fn from(delivery: Delivery) -> Self {
+        let event = delivery.event;
+        Self {
+            id: event.id,
+            olay: event.name,
+            state: event.state.as_str(),
+            reason: event.reason,
+            order_id: event.order_id,
+            restaurant_id: event.restaurant_id,
+            created_at: event.created_at,
+            attempts: delivery.attempts.into_iter().map(Into::into).collect(),
+        }
+    }
+}
+
+#[derive(IntoParams)]
+#[into_params(parameter_in = Query)]
+#[allow(dead_code)]
+pub struct DeliveryParams {
+    /// Only those in this state.
+    #[param(inline)]
+    state: Option<StateSchema>,
+    /// Only those of this order.
+    #[param(rename = "orderId")]
+    order_id: Option<String>,
+}
+
+#[derive(ToSchema)]
+#[allow(dead_code)]
+#[schema(rename_all = "lowercase")]
+enum StateSchema {
+    Pending,
+    Delivered,
+    Failed,
+    Skipped,
+}
+
+/// The webhook records, newest first, with every attempt.
+#[utoipa::path(get, path = "/webhook/deliveries", tag = "Webhook", params(DeliveryParams, PageParams),
+    responses((status = 200, body = Paged<DeliveryView>)))]
+pub async fn list_deliveries(
+    State(api): State<Arc<Api>>,
+    caller: Caller,
+    query: Query,
+) -> Result<Paged<DeliveryView>, ApiError> {
+    let wrong = || {
+        ApiError::invalid(
+            Code::InvalidParameter,
+            "state",
+            "must be pending, delivered, failed or skipped",
+        )
+    };
+    let state = query
+        .get("state")?
+        .map(|name| DeliveryState::named(name).ok_or_else(wrong))
+        .transpose()?;
+    let order = query.get("orderId")?.map(str::to_owned);
+    let page = accounts::list_deliveries(&api.app, caller.account, state, order, query.page()?).await?;
+    Ok(Paged::new(page, DeliveryView::from))
+}
+
+#[derive(Deserialize, ToSchema)]
+pub struct RetryAllRequest {
+    /// Those of events since this moment.
+    #[schema(value_type = String, format = DateTime, pattern = "^20[0-9]{2}-.*Z$")]
+    since: Timestamp,
+}
+
+#[derive(Serialize, ToSchema)]
+pub struct Requeued {
+    /// How many deliveries are due again.
+    requeued: u64,
+}
+
+/// Make all failed deliveries since a moment due again.
+#[utoipa::path(post, path = "/webhook/deliveries/retry", tag = "Webhook", request_body = RetryAllRequest,
+    responses((status = 200, body = Data<Requeued>)))]
+pub async fn retry_deliveries(
+    State(api): State<Arc<Api>>,
+    caller: Caller,
+    Json(wanted): Json<RetryAllRequest>,
+) -> Result<Data<Requeued>, ApiError> {
+    let requeued = accounts::requeue_failed(&api.app, caller.account, wanted.since).await?;
+    Ok(Data::new(Requeued { requeued }))
+}

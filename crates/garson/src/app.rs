@@ -1,0 +1,169 @@
+//! The running service as its parts see it: storage, vault, clock, the door outward, and who is to be woken.
+
+use crate::config::{Settings, parse_key};
+use crate::net;
+use crate::telemetry::Metrics;
+use garson_core::clock::{SharedClock, SystemClock};
+use garson_core::secret::Secret;
+use garson_core::time::Timestamp;
+use garson_store::lock::ServerLock;
+use garson_store::{Engine, Location, Vault};
+use std::fmt;
+use std::io::Write;
+use std::path::Path;
+use std::sync::Arc;
+use tokio::sync::Notify;
+
+/// What everything in the service shares.
+pub struct App {
+    pub settings: Settings,
+    pub store: Engine,
+    pub vault: Arc<Vault>,
+    pub clock: SharedClock,
+    pub net: net::Client,
+    pub metrics: Metrics,
+    /// Calls to platforms have been written.
+    pub wake_calls: Notify,
+    /// Something has been deleted.
+    pub wake_sweep: Notify,
+}
+
+/// Why the service cannot start.
+#[derive(Debug)]
+pub struct StartError(pub String);
+
+impl fmt::Display for StartError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for StartError {}
+
+fn start_error(error: impl fmt::Display) -> StartError {
+    StartError(error.to_string())
+}
+
+impl App {
+    /// Opens storage and makes everything ready; commands and the server both start with it.
+    pub fn open(settings: Settings) -> Result<Arc<Self>, StartError> {
+        Self::open_with(settings, Arc::new(SystemClock), None)
+    }
+
+    /// Opens it with another clock, or another door outward; for tests.
+    pub fn open_with(
+        settings: Settings,
+        clock: SharedClock,
+        net: Option<net::Client>,
+    ) -> Result<Arc<Self>, StartError> {
+        let location = settings.location();
+        prepare_folder(&settings.data)?;
+        let vault = Arc::new(Vault::new(&master_key(&settings)?));
+        let store = Engine::open(&location, &settings.storage_options()).map_err(start_error)?;
+        let net = match net {
+            Some(net) => net,
+            None => net::Client::new(settings.policy().map_err(StartError)?).map_err(start_error)?,
+        };
+        Ok(Arc::new(Self {
+            settings,
+            store,
+            vault,
+            clock,
+            net,
+            metrics: Metrics::default(),
+            wake_calls: Notify::new(),
+            wake_sweep: Notify::new(),
+        }))
+    }
+
+    #[must_use]
+    pub fn now(&self) -> Timestamp {
+        self.clock.now()
+    }
+}
+
+/// Makes sure that no other server works on the data folder. PostgreSQL takes any number.
+pub fn lock_data(settings: &Settings) -> Result<Option<ServerLock>, StartError> {
+    match settings.location() {
+        Location::Postgres(_) => Ok(None),
+        Location::Sqlite(path) => {
+            prepare_folder(&settings.data)?;
+            // The folder may have several names; the lock must be the same under each.
+            let folder = settings.data.canonicalize().map_err(start_error)?;
+            let file = path
+                .file_name()
+                .map_or_else(|| folder.clone(), |name| folder.join(name));
+            ServerLock::take(&file).map(Some).map_err(start_error)
+        }
+    }
+}
+
+fn prepare_folder(data: &Path) -> Result<(), StartError> {
+    std::fs::create_dir_all(data).map_err(|error| {
+        StartError(format!(
+            "the data folder {} cannot be made: {error}",
+            data.display()
+        ))
+    })
+}
+
+/// The operator's master key, or the key file of the data folder, made when there is none.
+fn master_key(settings: &Settings) -> Result<Secret<[u8; 32]>, StartError> {
+    let given = settings.master_key.expose();
+    if !given.is_empty() {
+        return parse_key(given)
+            .ok_or_else(|| StartError("master_key must be 64 hexadecimal digits".to_owned()));
+    }
+    if matches!(settings.location(), Location::Postgres(_)) {
+        return Err(StartError(
+            "with PostgreSQL a master key is required, the same on every node: set GARSON_MASTER_KEY to 64 \
+             hexadecimal digits (for instance from `openssl rand -hex 32`)"
+                .to_owned(),
+        ));
+    }
+    let path = settings.data.join("master.key");
+    if !path.exists() {
+        make_key_file(&path)?;
+    }
+    let text = std::fs::read_to_string(&path)
+        .map_err(|error| StartError(format!("the key file {} cannot be read: {error}", path.display())))?;
+    parse_key(text.trim()).ok_or_else(|| {
+        StartError(format!(
+            "the key file {} does not hold 64 hexadecimal digits",
+            path.display()
+        ))
+    })
+}
+
+/// Writes a fresh key, complete or not at all: two programs may start at the same time on an empty folder.
+fn make_key_file(path: &Path) -> Result<(), StartError> {
+    let cannot = |error: std::io::Error| {
+        StartError(format!("the key file {} cannot be made: {error}", path.display()))
+    };
+    let mut key = Secret::new([0u8; 32]);
+    let mut bytes = *key.expose();
+    getrandom::fill(&mut bytes).map_err(start_error)?;
+    key = Secret::new(bytes);
+    let hex = Secret::new(
+        key.expose()
+            .iter()
+            .map(|byte| format!("{byte:02x}"))
+            .collect::<String>(),
+    );
+    let draft = path.with_extension(format!("{}.tmp", std::process::id()));
+    let mut options = std::fs::OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let mut file = options.open(&draft).map_err(cannot)?;
+    file.write_all(format!("{}\n", hex.expose()).as_bytes())
+        .and_then(|()| file.sync_all())
+        .map_err(cannot)?;
+    // A hard link fails if the key is there already: whoever was first wins.
+    let linked = std::fs::hard_link(&draft, path);
+    std::fs::remove_file(&draft).map_err(cannot)?;
+    match linked {
+        Err(error) if error.kind() != std::io::ErrorKind::AlreadyExists => Err(cannot(error)),
+        _ => Ok(()),
+    }
+}

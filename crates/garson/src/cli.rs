@@ -1,0 +1,185 @@
+//! The command line: one program, its roles as subcommands.
+
+mod account;
+mod demo;
+mod doctor;
+mod inbox;
+mod keep;
+mod key;
+mod serve;
+
+use crate::app::{App, StartError};
+use crate::config::Settings;
+use crate::flow::Fault;
+use clap::{Args, Parser, Subcommand};
+use std::fmt;
+use std::future::Future;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::Arc;
+
+/// Orders of delivery platforms, in one place.
+///
+/// Garson takes the orders that people place on delivery platforms, lets the restaurant's own programs verify,
+/// advance, cancel and account for them through one HTTP API, and tells those programs of everything.
+///
+/// Start with `garson demo` to see it at work, or `garson serve` and `garson account create` for real.
+#[derive(Parser)]
+#[command(name = "garson", version, max_term_width = 100)]
+struct Cli {
+    #[command(flatten)]
+    options: Options,
+    #[command(subcommand)]
+    command: Command,
+}
+
+/// Settings that every command understands. Variables (GARSON_LISTEN …) and garson.toml set the same; flags win.
+#[derive(Args)]
+struct Options {
+    /// Read settings from this file instead of ./garson.toml
+    #[arg(long, global = true, env = "GARSON_CONFIG", value_name = "FILE")]
+    config: Option<PathBuf>,
+    /// The data folder, where the SQLite database and the key file live
+    #[arg(long, global = true, value_name = "FOLDER")]
+    data: Option<String>,
+    /// Use PostgreSQL instead: postgres://user:password@host/database
+    #[arg(long, global = true, value_name = "URL", hide_env_values = true)]
+    database_url: Option<String>,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Run the service: API, hooks, background work
+    Serve(serve::ServeArgs),
+    /// Run the service with a sample account and sample orders, to look around
+    Demo(serve::ServeArgs),
+    /// Accounts: create, list
+    #[command(subcommand)]
+    Account(account::AccountCommand),
+    /// API keys of an account: issue, list, revoke
+    #[command(subcommand)]
+    Key(key::KeyCommand),
+    /// Platforms' messages that were kept but could not be taken
+    #[command(subcommand)]
+    Inbox(inbox::InboxCommand),
+    /// Copy the SQLite database into a file while the service runs
+    Backup {
+        /// The new file
+        file: PathBuf,
+    },
+    /// Copy all data into another, empty database
+    Migrate {
+        /// Where to: postgres://user:password@host/database, or a folder for SQLite
+        #[arg(long, value_name = "URL")]
+        to: String,
+    },
+    /// Check settings, folder, database and clock, and say what is wrong
+    Doctor,
+    /// Print the settings that are in force, secrets left out, or the commented defaults
+    Config {
+        /// Print the default configuration file
+        #[arg(long)]
+        defaults: bool,
+    },
+    /// Print the OpenAPI document
+    Openapi,
+}
+
+/// Why a command failed.
+#[derive(Debug)]
+pub struct CommandError(String);
+
+impl<E: fmt::Display> From<E> for CommandError {
+    fn from(error: E) -> Self {
+        Self(error.to_string())
+    }
+}
+
+fn failed(fault: Fault) -> CommandError {
+    CommandError(crate::api::ApiError::from(fault).message)
+}
+
+type Outcome = Result<(), CommandError>;
+
+/// Runs the command line.
+#[must_use]
+pub fn run() -> ExitCode {
+    let cli = Cli::parse();
+    match dispatch(cli) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(CommandError(message)) => {
+            eprintln!("garson: {message}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn dispatch(cli: Cli) -> Outcome {
+    let Cli { options, command } = cli;
+    match command {
+        Command::Serve(args) => serve::serve(options.load(&args)?),
+        Command::Demo(args) => demo::demo(options, args),
+        Command::Account(command) => account::run(&options.settings()?, command),
+        Command::Key(command) => key::run(&options.settings()?, command),
+        Command::Inbox(command) => inbox::run(&options.settings()?, command),
+        Command::Backup { file } => keep::backup(&options.settings()?, &file),
+        Command::Migrate { to } => keep::migrate(&options.settings()?, &to),
+        Command::Doctor => doctor::doctor(options.settings()),
+        Command::Config { defaults } => show_config(&options, defaults),
+        Command::Openapi => {
+            print_line(&crate::api::openapi::document().to_pretty_json()?);
+            Ok(())
+        }
+    }
+}
+
+fn show_config(options: &Options, defaults: bool) -> Outcome {
+    match defaults {
+        true => print_line(crate::config::DEFAULTS.trim_end()),
+        false => print_line(&format!("{:#?}", options.settings()?)),
+    }
+    Ok(())
+}
+
+/// Prints to standard output; whoever reads it may have gone, which is no failure of ours.
+fn print_line(text: &str) {
+    use std::io::Write;
+    let _gone = writeln!(std::io::stdout(), "{text}");
+}
+
+impl Options {
+    fn settings(&self) -> Result<Settings, CommandError> {
+        self.with_flags(Vec::new())
+    }
+
+    fn load(&self, args: &serve::ServeArgs) -> Result<Settings, CommandError> {
+        let listen = args.listen.clone().map(|listen| ("listen", listen));
+        self.with_flags(listen.into_iter().collect())
+    }
+
+    fn with_flags(&self, mut flags: Vec<(&'static str, String)>) -> Result<Settings, CommandError> {
+        flags.extend(self.data.clone().map(|data| ("data", data)));
+        flags.extend(self.database_url.clone().map(|url| ("database_url", url)));
+        Ok(Settings::load(self.config.as_deref(), std::env::vars(), flags)?)
+    }
+}
+
+/// Opens the data and runs something on it, beside a server that may be running.
+fn with_app<F, R>(settings: &Settings, work: F) -> Outcome
+where
+    F: FnOnce(Arc<App>) -> R,
+    R: Future<Output = Outcome>,
+{
+    let mut settings = settings.clone();
+    // One command does one thing at a time.
+    settings.storage.readers = 1;
+    settings.storage.writers = 1;
+    settings.log.level = "warn".to_owned();
+    crate::telemetry::start_log(&settings.log);
+    let app = App::open(settings).map_err(|StartError(message)| CommandError(message))?;
+    runtime()?.block_on(work(app))
+}
+
+fn runtime() -> Result<tokio::runtime::Runtime, CommandError> {
+    Ok(tokio::runtime::Builder::new_multi_thread().enable_all().build()?)
+}

@@ -1,0 +1,201 @@
+//! Settings: flags, then variables, then `garson.toml`, then the documented defaults that are part of the program.
+
+mod layers;
+
+pub use layers::{ConfigError, Layer, Origin};
+
+use crate::net::guard::{Exception, Policy};
+use garson_core::secret::Secret;
+use garson_store::{Location, Options};
+use serde::Deserialize;
+use std::net::SocketAddr;
+use std::num::NonZeroU32;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// The documented defaults; the bottom layer.
+pub const DEFAULTS: &str = include_str!("../garson.default.toml");
+
+/// Everything that can be set.
+#[derive(Clone, Debug, Deserialize)]
+pub struct Settings {
+    pub listen: String,
+    pub data: PathBuf,
+    pub database_url: Secret<String>,
+    pub master_key: Secret<String>,
+    pub rate_limit: String,
+    pub allow_private_targets: bool,
+    pub allow_targets: Vec<String>,
+    pub webhook: WebhookSettings,
+    pub storage: StorageSettings,
+    pub server: ServerSettings,
+    pub log: LogSettings,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+pub struct WebhookSettings {
+    pub retry_seconds: Vec<u32>,
+    pub attempt_seconds: u32,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+pub struct StorageSettings {
+    pub readers: usize,
+    pub writers: usize,
+    pub commit_delay_ms: u32,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+pub struct ServerSettings {
+    pub max_connections: usize,
+    pub drain_seconds: u32,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+pub struct LogSettings {
+    pub level: String,
+    pub format: String,
+}
+
+/// How many requests a key may make.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RateLimit {
+    pub per_second: NonZeroU32,
+    pub burst: NonZeroU32,
+}
+
+impl Settings {
+    /// Loads the settings: the defaults, a file if there is one, variables, and what flags say.
+    pub fn load(
+        file: Option<&Path>,
+        variables: impl IntoIterator<Item = (String, String)>,
+        flags: Vec<(&'static str, String)>,
+    ) -> Result<Self, ConfigError> {
+        let mut layers = Layer::bottom(DEFAULTS)?;
+        match file {
+            Some(path) => layers.add_file(path)?,
+            None if Path::new("garson.toml").exists() => layers.add_file(Path::new("garson.toml"))?,
+            None => {}
+        }
+        layers.add_variables(variables)?;
+        for (key, value) in flags {
+            layers.add_text(Origin::Flag(key), key, &value)?;
+        }
+        let settings: Self = layers.read()?;
+        settings.check(&layers)?;
+        Ok(settings)
+    }
+
+    fn check(&self, layers: &Layer) -> Result<(), ConfigError> {
+        let wrong = |key: &str, allowed: &str| Err(layers.wrong(key, allowed));
+        if self.listen.parse::<SocketAddr>().is_err() {
+            return wrong("listen", "an address with a port, such as 127.0.0.1:8080");
+        }
+        if self.rate_limit().is_err() {
+            return wrong(
+                "rate_limit",
+                "\"off\", or requests a second and a burst, such as \"1000/2000\"",
+            );
+        }
+        if self.policy().is_err() {
+            return wrong("allow_targets", "a list of addresses such as \"10.0.4.7:8443\"");
+        }
+        let key = self.master_key.expose();
+        if !key.is_empty() && parse_key(key).is_none() {
+            return wrong("master_key", "64 hexadecimal digits");
+        }
+        let url = self.database_url.expose();
+        if !url.is_empty() && !url.starts_with("postgres://") && !url.starts_with("postgresql://") {
+            return wrong(
+                "database_url",
+                "empty for SQLite, or postgres://user:password@host/database",
+            );
+        }
+        if self.webhook.retry_seconds.len() > 10
+            || self
+                .webhook
+                .retry_seconds
+                .iter()
+                .any(|s| !(1..=86_400).contains(s))
+        {
+            return wrong("webhook.retry_seconds", "up to ten pauses of 1 to 86400 seconds");
+        }
+        if !(1..=60).contains(&self.webhook.attempt_seconds) {
+            return wrong("webhook.attempt_seconds", "1 to 60");
+        }
+        if !(1..=64).contains(&self.storage.readers) {
+            return wrong("storage.readers", "1 to 64");
+        }
+        if !(1..=64).contains(&self.storage.writers) {
+            return wrong("storage.writers", "1 to 64");
+        }
+        if !(1..=100_000).contains(&self.server.max_connections) {
+            return wrong("server.max_connections", "1 to 100000");
+        }
+        if !["error", "warn", "info", "debug", "trace"].contains(&self.log.level.as_str()) {
+            return wrong("log.level", "error, warn, info, debug or trace");
+        }
+        if !["text", "json"].contains(&self.log.format.as_str()) {
+            return wrong("log.format", "text or json");
+        }
+        Ok(())
+    }
+
+    /// The rate limit, if there is one.
+    pub fn rate_limit(&self) -> Result<Option<RateLimit>, &'static str> {
+        if self.rate_limit == "off" {
+            return Ok(None);
+        }
+        let number = |text: &str| text.trim().parse::<NonZeroU32>().map_err(|_| "not a number");
+        let (rate, burst) = self.rate_limit.split_once('/').ok_or("no burst")?;
+        Ok(Some(RateLimit {
+            per_second: number(rate)?,
+            burst: number(burst)?,
+        }))
+    }
+
+    /// Which targets may be called.
+    pub fn policy(&self) -> Result<Policy, String> {
+        let parse = |text: &String| text.parse::<Exception>().map_err(|error| error.to_string());
+        let allow_targets = self.allow_targets.iter().map(parse).collect::<Result<_, _>>()?;
+        Ok(Policy {
+            allow_private: self.allow_private_targets,
+            allow_targets,
+        })
+    }
+
+    /// Where the data is.
+    #[must_use]
+    pub fn location(&self) -> Location {
+        match self.database_url.expose().is_empty() {
+            true => Location::Sqlite(self.data.join("garson.db")),
+            false => Location::Postgres(self.database_url.clone()),
+        }
+    }
+
+    #[must_use]
+    pub fn storage_options(&self) -> Options {
+        Options {
+            readers: self.storage.readers,
+            writers: self.storage.writers,
+            commit_delay: Duration::from_millis(u64::from(self.storage.commit_delay_ms)),
+            ..Options::default()
+        }
+    }
+}
+
+/// Reads a master key of 64 hexadecimal digits.
+#[must_use]
+pub fn parse_key(hex: &str) -> Option<Secret<[u8; 32]>> {
+    if hex.len() != 64 || !hex.is_ascii() {
+        return None;
+    }
+    let mut key = [0; 32];
+    for (byte, pair) in key.iter_mut().zip(hex.as_bytes().chunks(2)) {
+        *byte = u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok()?;
+    }
+    Some(Secret::new(key))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,110 @@
+//! Which layer wins, and how a wrong setting is named.
+
+use super::*;
+
+fn load(
+    file: Option<&str>,
+    variables: &[(&str, &str)],
+    flags: Vec<(&'static str, &str)>,
+) -> Result<Settings, String> {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("garson.toml");
+    std::fs::write(&path, file.unwrap_or("")).unwrap();
+    let variables = variables
+        .iter()
+        .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+    let flags = flags
+        .into_iter()
+        .map(|(key, value)| (key, value.to_owned()))
+        .collect();
+    Settings::load(Some(&path), variables, flags).map_err(|error| {
+        error
+            .to_string()
+            .replace(&path.display().to_string(), "garson.toml")
+    })
+}
+
+#[test]
+fn the_defaults_are_complete() {
+    let settings = load(None, &[], vec![]).unwrap();
+    assert_eq!(settings.listen, "127.0.0.1:8080");
+    assert_eq!(settings.webhook.retry_seconds, [10, 60, 240]);
+    assert_eq!(
+        settings.rate_limit().unwrap().map(|limit| limit.per_second.get()),
+        Some(1000)
+    );
+    assert!(!settings.allow_private_targets);
+}
+
+#[test]
+fn flags_win_over_variables_and_those_over_the_file() {
+    let file = "listen = \"127.0.0.1:1\"\ndata = \"file\"\n[webhook]\nretry_seconds = [1]\n";
+    let variables = [
+        ("GARSON_LISTEN", "127.0.0.1:2"),
+        ("GARSON_WEBHOOK__RETRY_SECONDS", "3, 4"),
+        ("HOME", "x"),
+    ];
+    let settings = load(Some(file), &variables, vec![("listen", "127.0.0.1:3")]).unwrap();
+    assert_eq!(settings.listen, "127.0.0.1:3");
+    assert_eq!(settings.data, Path::new("file"));
+    assert_eq!(settings.webhook.retry_seconds, [3, 4]);
+}
+
+#[test]
+fn a_wrong_setting_is_named_with_its_place_and_what_is_allowed() {
+    for (file, wanted) in [
+        (
+            "listn = \"x\"",
+            "garson.toml: there is no setting listn. Settings are: ",
+        ),
+        (
+            "[webhook]\nretry = 1",
+            "garson.toml: there is no setting webhook.retry.",
+        ),
+        ("listen = 8080", "garson.toml: listen must be a text"),
+        (
+            "listen = \"8080\"",
+            "garson.toml: listen must be an address with a port",
+        ),
+        (
+            "allow_private_targets = \"yes\"",
+            "garson.toml: allow_private_targets must be true or false",
+        ),
+        (
+            "[storage]\nreaders = -1",
+            "garson.toml: storage.readers must be a whole number, not negative",
+        ),
+        (
+            "[storage]\nreaders = 0",
+            "garson.toml: storage.readers must be 1 to 64",
+        ),
+        (
+            "[webhook]\nretry_seconds = [\"a\"]",
+            "garson.toml: webhook.retry_seconds must be a list of whole numbers",
+        ),
+        ("rate_limit = \"lots\"", "garson.toml: rate_limit must be \"off\""),
+        ("\n\nlisten = ", "garson.toml, line 3: "),
+        ("storage = 1", "garson.toml: there is no setting storage."),
+    ] {
+        let error = load(Some(file), &[], vec![]).unwrap_err();
+        assert!(error.starts_with(wanted), "{file:?} gave {error:?}");
+    }
+    let error = load(None, &[("GARSON_STORAGE__READERS", "many")], vec![]).unwrap_err();
+    assert_eq!(
+        error,
+        "the variable GARSON_STORAGE__READERS: storage.readers must be a whole number, not negative"
+    );
+    let error = load(None, &[], vec![("listen", "nowhere")]).unwrap_err();
+    assert!(error.starts_with("the flag --listen: listen must be"), "{error}");
+}
+
+#[test]
+fn secrets_are_not_repeated() {
+    let settings = load(None, &[("GARSON_MASTER_KEY", &"ab".repeat(32))], vec![]).unwrap();
+    assert!(!format!("{settings:?}").contains("abab"));
+    let error = load(None, &[("GARSON_MASTER_KEY", "hunter2")], vec![]).unwrap_err();
+    assert!(
+        error.contains("64 hexadecimal digits") && !error.contains("hunter2"),
+        "{error}"
+    );
+}

@@ -1,0 +1,270 @@
+//! Accounts, their keys, their webhook and their events.
+
+use super::Fault;
+use crate::app::App;
+use argon2::{Argon2, PasswordHasher};
+use garson_core::account::{Account, ApiKey, AuthorizationForm, IssuedKey, Webhook};
+use garson_core::delivery::DeliveryState;
+use garson_core::id::{AccountId, KeyId};
+use garson_core::secret::Secret;
+use garson_core::time::Timestamp;
+use garson_store::events::{self, Attempt, StoredEvent};
+use garson_store::feed::{Page, PageRequest};
+use garson_store::keys::{self, Revoked};
+use garson_store::{Lane, StoreError, Tx, accounts};
+use std::sync::Arc;
+
+/// Creates an account with its first key.
+pub async fn create(
+    app: &App,
+    name: String,
+    email: &str,
+    password: Option<Secret<String>>,
+) -> Result<(Account, IssuedKey), Fault> {
+    let now = app.now();
+    let email = email.trim().to_lowercase();
+    if !looks_like_email(&email) {
+        return Err(Fault::invalid("email", "must be an e-mail address"));
+    }
+    if name.trim().is_empty() || name.chars().count() > 200 {
+        return Err(Fault::invalid("name", "must be 1 to 200 characters"));
+    }
+    let hash = password.map(|password| hash_password(&password)).transpose()?;
+    let account = Account {
+        id: AccountId::at(now),
+        name,
+        email,
+        created_at: now,
+    };
+    let issued = new_key(Some("First key".to_owned()), KeyId::at(now), now)?;
+    let vault = Arc::clone(&app.vault);
+    app.store
+        .write(Lane::COMMON, move |tx| {
+            if !accounts::create(tx, &account, hash.as_deref())? {
+                return Err(Fault::EmailTaken);
+            }
+            let record = keys::issue(tx, &vault, account.id, &issued)?;
+            Ok((
+                account.clone(),
+                IssuedKey {
+                    record,
+                    secret: issued.secret.clone(),
+                },
+            ))
+        })
+        .await
+}
+
+fn looks_like_email(email: &str) -> bool {
+    let parts = email.split_once('@');
+    parts.is_some_and(|(user, host)| !user.is_empty() && host.contains('.') && !host.contains('@'))
+        && email.len() <= 254
+        && !email.chars().any(|c| c.is_whitespace() || c.is_control())
+}
+
+fn hash_password(password: &Secret<String>) -> Result<String, Fault> {
+    if password.expose().chars().count() < 8 {
+        return Err(Fault::invalid("password", "must have at least 8 characters"));
+    }
+    Argon2::default()
+        .hash_password(password.expose().as_bytes())
+        .map(|hash| hash.to_string())
+        .map_err(|_| Fault::Store(StoreError::internal("the password cannot be hashed")))
+}
+
+fn new_key(label: Option<String>, id: KeyId, now: Timestamp) -> Result<IssuedKey, Fault> {
+    use base64::Engine as _;
+    let mut random = [0; 32];
+    getrandom::fill(&mut random)
+        .map_err(|_| Fault::Store(StoreError::unavailable("no randomness to be had")))?;
+    let text = base64::engine::general_purpose::URL_SAFE_NO_PAD.encode(random);
+    let hint = text.chars().skip(text.len().saturating_sub(4)).collect();
+    let record = ApiKey {
+        id,
+        label,
+        hint,
+        is_primary: false,
+        created_at: now,
+        last_used_at: None,
+    };
+    Ok(IssuedKey {
+        record,
+        secret: Secret::new(format!("gsn_{text}")),
+    })
+}
+
+pub async fn list(app: &App) -> Result<Vec<Account>, Fault> {
+    app.store.read(|tx| Ok(accounts::list(tx)?)).await
+}
+
+/// The account of an e-mail address.
+pub async fn by_email(app: &App, email: &str) -> Result<Account, Fault> {
+    let wanted = email.trim().to_lowercase();
+    let not_found = Fault::not_found("account", &wanted);
+    let found = app
+        .store
+        .read(move |tx| Ok::<_, Fault>(accounts::by_email(tx, &wanted)?))
+        .await?;
+    found.ok_or(not_found)
+}
+
+/// Issues a key; it is shown this once.
+pub async fn issue_key(app: &App, account: AccountId, label: Option<String>) -> Result<IssuedKey, Fault> {
+    let now = app.now();
+    let issued = new_key(label, KeyId::at(now), now)?;
+    let vault = Arc::clone(&app.vault);
+    app.store
+        .write(account, move |tx| {
+            let record = keys::issue(tx, &vault, account, &issued)?;
+            Ok(IssuedKey {
+                record,
+                secret: issued.secret.clone(),
+            })
+        })
+        .await
+}
+
+pub async fn list_keys(app: &App, account: AccountId) -> Result<Vec<ApiKey>, Fault> {
+    app.store.read(move |tx| Ok(keys::list(tx, account)?)).await
+}
+
+pub async fn revoke_key(app: &App, account: AccountId, id: KeyId) -> Result<(), Fault> {
+    app.store
+        .write(account, move |tx| match keys::revoke(tx, account, id)? {
+            Revoked::Done => Ok(()),
+            Revoked::NotFound => Err(Fault::not_found("key", id)),
+            Revoked::IsLast => Err(Fault::LastKey),
+        })
+        .await
+}
+
+pub async fn make_key_primary(app: &App, account: AccountId, id: KeyId) -> Result<ApiKey, Fault> {
+    app.store
+        .write(account, move |tx| {
+            keys::make_primary(tx, account, id)?;
+            let found = keys::list(tx, account)?.into_iter().find(|key| key.id == id);
+            found.ok_or_else(|| Fault::not_found("key", id))
+        })
+        .await
+}
+
+pub async fn webhook(app: &App, account: AccountId) -> Result<Option<Webhook>, Fault> {
+    app.store
+        .read(move |tx| Ok(accounts::webhook(tx, account)?))
+        .await
+}
+
+/// Registers where the account's events go.
+pub async fn set_webhook(
+    app: &App,
+    account: AccountId,
+    url: Option<String>,
+    authorization: Option<AuthorizationForm>,
+) -> Result<Webhook, Fault> {
+    if let Some(url) = &url {
+        app.net
+            .check_address(url)
+            .map_err(|refusal| Fault::TargetNotAllowed {
+                field: "url",
+                reason: refusal.to_string(),
+            })?;
+    }
+    let now = app.now();
+    app.store
+        .write(account, move |tx| {
+            let before = accounts::webhook(tx, account)?;
+            let url = url.clone().or(before.as_ref().map(|w| w.url.clone()));
+            let url = url.ok_or_else(|| Fault::invalid("url", "is required"))?;
+            let authorization = authorization
+                .or(before.map(|w| w.authorization))
+                .unwrap_or_default();
+            let webhook = Webhook {
+                url,
+                authorization,
+                updated_at: now,
+            };
+            accounts::set_webhook(tx, account, Some(&webhook))?;
+            Ok(webhook)
+        })
+        .await
+}
+
+pub async fn remove_webhook(app: &App, account: AccountId) -> Result<(), Fault> {
+    app.store
+        .write(account, move |tx| Ok(accounts::set_webhook(tx, account, None)?))
+        .await
+}
+
+pub async fn list_events(
+    app: &App,
+    account: AccountId,
+    request: PageRequest,
+) -> Result<Page<StoredEvent>, Fault> {
+    app.store
+        .read(move |tx| Ok(events::list(tx, account, request)?))
+        .await
+}
+
+/// A webhook record with its attempts.
+pub struct Delivery {
+    pub event: StoredEvent,
+    pub attempts: Vec<Attempt>,
+}
+
+fn with_attempts(tx: &mut Tx<'_>, event: StoredEvent) -> Result<Delivery, Fault> {
+    let attempts = if event.attempts > 0 {
+        events::attempts(tx, event.id)?
+    } else {
+        Vec::new()
+    };
+    Ok(Delivery { event, attempts })
+}
+
+/// A page of webhook records; those of one order are answered whole.
+pub async fn list_deliveries(
+    app: &App,
+    account: AccountId,
+    state: Option<DeliveryState>,
+    order: Option<String>,
+    request: PageRequest,
+) -> Result<Page<Delivery>, Fault> {
+    app.store
+        .read(move |tx| {
+            let page = match &order {
+                None => events::list_in(tx, account, state, request)?,
+                Some(path_id) => {
+                    let order = super::act::find_one(tx, account, path_id)?;
+                    events::list_of_order(tx, order.id, state, request)?
+                }
+            };
+            let items = page
+                .items
+                .into_iter()
+                .map(|event| with_attempts(tx, event))
+                .collect::<Result<_, _>>()?;
+            Ok(Page {
+                items,
+                next: page.next,
+                prev: page.prev,
+            })
+        })
+        .await
+}
+
+/// Makes all failed deliveries since a moment due again, in chunks; says how many.
+pub async fn requeue_failed(app: &App, account: AccountId, since: Timestamp) -> Result<u64, Fault> {
+    const CHUNK: i64 = 200;
+    let mut requeued = 0;
+    loop {
+        let chunk = app
+            .store
+            .write(account, move |tx| {
+                Ok::<_, Fault>(events::requeue_failed(tx, account, since, CHUNK)?)
+            })
+            .await?;
+        requeued += chunk;
+        if chunk < CHUNK.unsigned_abs() {
+            return Ok(requeued);
+        }
+    }
+}

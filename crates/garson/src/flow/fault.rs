@@ -1,0 +1,93 @@
+//! Why something that was wanted does not happen; one closed set for every way in.
+
+use garson_core::id::OrderId;
+use garson_core::order::{Reason, Refusal};
+use garson_core::platform::PlatformError;
+use garson_store::StoreError;
+
+/// A refusal or failure.
+#[derive(Debug)]
+pub enum Fault {
+    Store(StoreError),
+    /// There is no such thing in this account.
+    NotFound {
+        what: &'static str,
+        id: String,
+    },
+    /// The platform's id names several orders.
+    AmbiguousOrder {
+        id: String,
+        candidates: Vec<OrderId>,
+    },
+    /// The order's state does not allow it.
+    Refused(Refusal),
+    ReasonNotAccepted {
+        accepted: Vec<Reason>,
+    },
+    /// A field is wrong.
+    Invalid {
+        field: String,
+        message: String,
+    },
+    TargetNotAllowed {
+        field: &'static str,
+        reason: String,
+    },
+    TargetUnreachable {
+        explanation: String,
+    },
+    /// Another integration has that branch.
+    RemoteIdTaken {
+        remote_id: String,
+    },
+    UnknownProvider {
+        provider: String,
+    },
+    NotConnected {
+        provider: String,
+    },
+    Platform(PlatformError),
+    /// No package covers the platform now.
+    NotCovered {
+        provider: String,
+    },
+    /// The last key cannot be revoked.
+    LastKey,
+    /// No webhook is registered.
+    NoWebhook,
+    EmailTaken,
+}
+
+impl From<StoreError> for Fault {
+    fn from(error: StoreError) -> Self {
+        Self::Store(error)
+    }
+}
+
+impl From<Refusal> for Fault {
+    fn from(refusal: Refusal) -> Self {
+        Self::Refused(refusal)
+    }
+}
+
+impl From<PlatformError> for Fault {
+    fn from(error: PlatformError) -> Self {
+        Self::Platform(error)
+    }
+}
+
+impl Fault {
+    pub fn not_found(what: &'static str, id: impl ToString) -> Self {
+        Self::NotFound {
+            what,
+            id: id.to_string(),
+        }
+    }
+
+    pub fn invalid(field: impl Into<String>, message: impl Into<String>) -> Self {
+        Self::Invalid {
+            field: field.into(),
+            message: message.into(),
+        }
+    }
+}

@@ -1,0 +1,275 @@
+//! Integrations: a restaurant's connections to platforms, switched on and off with an event.
+
+use super::Fault;
+use crate::app::App;
+use garson_core::event::{INTEGRATION_TOGGLED, integration_body};
+use garson_core::id::{AccountId, EventId, IntegrationId, RestaurantId};
+use garson_core::integration::{Credentials, Health, Integration};
+use garson_core::platform::Platform;
+use garson_core::time::Timestamp;
+use garson_store::accounts::reserve;
+use garson_store::events::{EventToWrite, write};
+use garson_store::{Tx, Vault, integrations, packages, restaurants};
+use std::sync::Arc;
+
+/// The platform of a key that a client gives.
+pub fn platform(key: &str) -> Result<&'static dyn Platform, Fault> {
+    garson_platforms::find(key).ok_or_else(|| Fault::UnknownProvider {
+        provider: key.to_owned(),
+    })
+}
+
+/// What a client wants changed; what is `None` stays.
+#[derive(Clone, Debug, Default)]
+pub struct IntegrationChange {
+    pub is_active: Option<bool>,
+    pub remote_id: Option<Option<String>>,
+    /// Values to set, and names to remove.
+    pub credentials: Option<Vec<(String, Option<garson_core::secret::Secret<String>>)>>,
+    pub default_cancel_reason: Option<Option<String>>,
+}
+
+pub async fn get(
+    app: &App,
+    account: AccountId,
+    restaurant: RestaurantId,
+    key: &str,
+) -> Result<Integration, Fault> {
+    let platform = platform(key)?;
+    let vault = Arc::clone(&app.vault);
+    app.store
+        .read(move |tx| {
+            if !restaurants::exists(tx, account, restaurant)? {
+                return Err(Fault::not_found("restaurant", restaurant));
+            }
+            let found = integrations::find(tx, &vault, restaurant, platform.provider())?;
+            found
+                .map(|c| c.integration)
+                .ok_or_else(|| Fault::not_found("integration", platform.provider()))
+        })
+        .await
+}
+
+/// Creates or changes an integration.
+pub async fn put(
+    app: &App,
+    account: AccountId,
+    restaurant: RestaurantId,
+    key: &str,
+    change: IntegrationChange,
+) -> Result<Integration, Fault> {
+    let platform = platform(key)?;
+    check(app, platform, &change)?;
+    let now = app.now();
+    let vault = Arc::clone(&app.vault);
+    app.store
+        .write(account, move |tx| {
+            put_in(tx, &vault, platform, account, restaurant, &change, now)
+        })
+        .await
+}
+
+fn check(app: &App, platform: &dyn Platform, change: &IntegrationChange) -> Result<(), Fault> {
+    let fields = platform.credential_fields();
+    for (name, value) in change.credentials.iter().flatten() {
+        let Some(field) = fields.iter().find(|field| field.name == name) else {
+            let names: Vec<_> = fields.iter().map(|field| field.name).collect();
+            let message = format!(
+                "is not a credential of this platform; it has: {}",
+                names.join(", ")
+            );
+            return Err(Fault::invalid(format!("credentials.{name}"), message));
+        };
+        if let (true, Some(url)) = (field.is_address, value) {
+            app.net
+                .check_address(url.expose())
+                .map_err(|refusal| Fault::TargetNotAllowed {
+                    field: field.name,
+                    reason: refusal.to_string(),
+                })?;
+        }
+    }
+    if let Some(Some(reason)) = &change.default_cancel_reason
+        && !platform.capability().live_reasons
+    {
+        let accepted = platform.fixed_reasons();
+        if !accepted.iter().any(|known| known.id == *reason) {
+            return Err(Fault::ReasonNotAccepted { accepted });
+        }
+    }
+    Ok(())
+}
+
+fn put_in(
+    tx: &mut Tx<'_>,
+    vault: &Vault,
+    platform: &dyn Platform,
+    account: AccountId,
+    restaurant: RestaurantId,
+    change: &IntegrationChange,
+    now: Timestamp,
+) -> Result<Integration, Fault> {
+    if !restaurants::lock(tx, account, restaurant)? {
+        return Err(Fault::not_found("restaurant", restaurant));
+    }
+    let provider = platform.provider();
+    let (mut integration, mut credentials) = match integrations::find(tx, vault, restaurant, provider)? {
+        Some(connected) => (connected.integration, connected.credentials),
+        None => (fresh(account, restaurant, platform, now), Credentials::new()),
+    };
+    let was_active = integration.is_active;
+    for (name, value) in change.credentials.iter().flatten() {
+        match value {
+            Some(secret) => drop(credentials.insert(name.clone(), secret.clone())),
+            None => drop(credentials.remove(name)),
+        }
+    }
+    if let Some(remote_id) = &change.remote_id {
+        integration.remote_id.clone_from(remote_id);
+    }
+    if let Some(reason) = &change.default_cancel_reason {
+        integration.default_cancel_reason.clone_from(reason);
+    }
+    integration.is_active = change.is_active.unwrap_or(was_active);
+    integration.has_credentials = !credentials.is_empty();
+    integration.updated_at = now;
+    if let Some(branch) = &integration.remote_id
+        && integrations::branch_is_taken(tx, provider, branch, integration.id)?
+    {
+        return Err(Fault::RemoteIdTaken {
+            remote_id: branch.clone(),
+        });
+    }
+    if integration.is_active {
+        can_be_active(tx, platform, &integration, &credentials, now)?;
+    }
+    let inbound = platform.inbound_secret(&credentials);
+    integrations::save(tx, vault, &integration, &credentials, inbound.as_ref())?;
+    if integration.is_active != was_active {
+        toggled(tx, &integration, now)?;
+    }
+    Ok(integration)
+}
+
+fn fresh(
+    account: AccountId,
+    restaurant: RestaurantId,
+    platform: &dyn Platform,
+    now: Timestamp,
+) -> Integration {
+    Integration {
+        id: IntegrationId::at(now),
+        account_id: account,
+        restaurant_id: restaurant,
+        provider: platform.provider(),
+        is_active: false,
+        remote_id: None,
+        has_credentials: false,
+        default_cancel_reason: None,
+        health: Health::default(),
+        created_at: now,
+        updated_at: now,
+    }
+}
+
+fn can_be_active(
+    tx: &mut Tx<'_>,
+    platform: &dyn Platform,
+    integration: &Integration,
+    credentials: &Credentials,
+    now: Timestamp,
+) -> Result<(), Fault> {
+    if integration.remote_id.is_none() {
+        return Err(Fault::invalid(
+            "remoteId",
+            "is needed before the integration can be switched on",
+        ));
+    }
+    let missing = platform
+        .credential_fields()
+        .iter()
+        .find(|f| f.required && !credentials.contains_key(f.name));
+    if let Some(field) = missing {
+        let message = "is needed before the integration can be switched on";
+        return Err(Fault::invalid(format!("credentials.{}", field.name), message));
+    }
+    let packages = packages::of_restaurant(tx, integration.restaurant_id)?;
+    match packages
+        .iter()
+        .any(|package| package.covers(integration.provider, now))
+    {
+        true => Ok(()),
+        false => Err(Fault::NotCovered {
+            provider: integration.provider.to_string(),
+        }),
+    }
+}
+
+/// Writes the event that an integration was switched.
+fn toggled(tx: &mut Tx<'_>, integration: &Integration, now: Timestamp) -> Result<(), Fault> {
+    let mut places = reserve(tx, integration.account_id, 1, now)?;
+    let id = EventId::at(places.at);
+    let body = integration_body(
+        id,
+        integration.restaurant_id,
+        integration.provider,
+        integration.is_active,
+        places.at,
+    );
+    let event = EventToWrite {
+        id,
+        account_id: integration.account_id,
+        restaurant_id: integration.restaurant_id,
+        order_id: None,
+        sequence: None,
+        name: INTEGRATION_TOGGLED,
+        body: &body,
+    };
+    Ok(write(tx, &event, &mut places)?)
+}
+
+pub async fn delete(app: &App, account: AccountId, restaurant: RestaurantId, key: &str) -> Result<(), Fault> {
+    let platform = platform(key)?;
+    let now = app.now();
+    let vault = Arc::clone(&app.vault);
+    app.store
+        .write(account, move |tx| {
+            if !restaurants::lock(tx, account, restaurant)? {
+                return Err(Fault::not_found("restaurant", restaurant));
+            }
+            let provider = platform.provider();
+            let found = integrations::find(tx, &vault, restaurant, provider)?;
+            let mut integration = found
+                .map(|c| c.integration)
+                .ok_or_else(|| Fault::not_found("integration", provider))?;
+            integrations::delete(tx, integration.id)?;
+            if integration.is_active {
+                integration.is_active = false;
+                toggled(tx, &integration, now)?;
+            }
+            Ok(())
+        })
+        .await
+}
+
+/// Switches off the integrations of a restaurant that no package covers now.
+pub fn switch_off_uncovered(
+    tx: &mut Tx<'_>,
+    account: AccountId,
+    restaurant: RestaurantId,
+    now: Timestamp,
+) -> Result<(), Fault> {
+    restaurants::lock(tx, account, restaurant)?;
+    let packages = packages::of_restaurant(tx, restaurant)?;
+    for mut integration in integrations::of_restaurant(tx, restaurant)? {
+        let covered = packages
+            .iter()
+            .any(|package| package.covers(integration.provider, now));
+        if integration.is_active && !covered {
+            integrations::switch(tx, integration.id, false, now)?;
+            integration.is_active = false;
+            toggled(tx, &integration, now)?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,123 @@
+//! Lists, the stamp "reported", and sums by payment type.
+
+use super::{Fault, act};
+use crate::app::App;
+use garson_core::id::{AccountId, RestaurantId};
+use garson_core::order::Status;
+use garson_core::restaurant::Config;
+use garson_core::time::{Timestamp, Zone};
+use garson_store::feed::{Page, PageRequest, Scope, places_between};
+use garson_store::orders::{self, OrderSummary};
+use garson_store::totals::{self, Sums};
+use garson_store::{Tx, restaurants};
+
+/// A moment that a client gives: an instant, or a calendar day where the restaurant is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Moment {
+    At(Timestamp),
+    Day(String),
+}
+
+/// From when to when; a day given as the end is part of it.
+#[derive(Clone, Debug, Default)]
+pub struct Period {
+    pub from: Option<Moment>,
+    pub to: Option<Moment>,
+}
+
+impl Period {
+    fn bounds(&self, zone: &Zone) -> Result<(Option<Timestamp>, Option<Timestamp>), Fault> {
+        let not_a_day = |field: &str| Fault::invalid(field, "is not a day of the calendar");
+        let from = match &self.from {
+            None => None,
+            Some(Moment::At(at)) => Some(*at),
+            Some(Moment::Day(day)) => Some(zone.start_of_day(day).ok_or_else(|| not_a_day("from"))?),
+        };
+        let to = match &self.to {
+            None => None,
+            Some(Moment::At(at)) => Some(*at),
+            Some(Moment::Day(day)) => Some(zone.end_of_day(day).ok_or_else(|| not_a_day("to"))?),
+        };
+        Ok((from, to))
+    }
+}
+
+fn scope(tx: &mut Tx<'_>, account: AccountId, restaurant: Option<RestaurantId>) -> Result<Scope, Fault> {
+    match restaurant {
+        None => Ok(Scope::Account(account)),
+        Some(id) if restaurants::exists(tx, account, id)? => Ok(Scope::Restaurant(id)),
+        Some(id) => Err(Fault::not_found("restaurant", id)),
+    }
+}
+
+fn zone(tx: &mut Tx<'_>, restaurant: Option<RestaurantId>) -> Result<Zone, Fault> {
+    let Some(id) = restaurant else {
+        return Ok(Zone::istanbul());
+    };
+    let config = restaurants::config(tx, id)?;
+    Ok(Config::read(config.as_deref()).unwrap_or_default().zone())
+}
+
+/// A page of all orders.
+pub async fn list(
+    app: &App,
+    account: AccountId,
+    restaurant: Option<RestaurantId>,
+    request: PageRequest,
+) -> Result<Page<OrderSummary>, Fault> {
+    app.store
+        .read(move |tx| {
+            let scope = scope(tx, account, restaurant)?;
+            Ok(orders::list(tx, scope, request)?)
+        })
+        .await
+}
+
+/// A page of the orders that wait to be reported.
+pub async fn list_pending(
+    app: &App,
+    account: AccountId,
+    restaurant: Option<RestaurantId>,
+    statuses: Vec<Status>,
+    period: Period,
+    request: PageRequest,
+) -> Result<Page<OrderSummary>, Fault> {
+    app.store
+        .read(move |tx| {
+            let scope = scope(tx, account, restaurant)?;
+            let (from, to) = period.bounds(&zone(tx, restaurant)?)?;
+            match places_between(tx, account, from, to)? {
+                Some(between) => Ok(orders::list_pending(tx, scope, &statuses, between, request)?),
+                None => Ok(Page::empty(request.cursor)),
+            }
+        })
+        .await
+}
+
+/// Stamps an order as reported.
+pub async fn mark(app: &App, account: AccountId, provider_order_id: String) -> Result<(), Fault> {
+    let now = app.now();
+    app.store
+        .write(account, move |tx| {
+            let found = orders::by_provider_order_id(tx, account, &provider_order_id)?;
+            let order = act::only_one(found, &provider_order_id)?;
+            Ok(orders::mark_reported(tx, order.id, now)?)
+        })
+        .await
+}
+
+/// Sums by payment type and currency.
+pub async fn payments(
+    app: &App,
+    account: AccountId,
+    restaurant: Option<RestaurantId>,
+    period: Period,
+) -> Result<Sums, Fault> {
+    app.store
+        .read(move |tx| {
+            scope(tx, account, restaurant)?;
+            let (from, to) = period.bounds(&zone(tx, restaurant)?)?;
+            Ok(totals::sums(tx, account, restaurant, from, to)?)
+        })
+        .await
+}

@@ -1,0 +1,11 @@
+//! The service: order integration for restaurants.
+
+pub mod api;
+pub mod app;
+pub mod cli;
+pub mod config;
+pub mod flow;
+pub mod hooks;
+pub mod net;
+pub mod server;
+pub mod telemetry;

@@ -1,0 +1,8 @@
+//! The only door outward: whoever wants to call an address, on whosever behalf, goes through here.
+
+pub mod client;
+pub mod guard;
+pub mod headers;
+pub mod resolve;
+
+pub use client::{Answer, Client, Outgoing, SendError};

@@ -1,0 +1,243 @@
+//! Sends one request: resolve, check, connect to exactly a checked address, all within one deadline.
+//!
+//! Redirects are not followed, proxy variables are not read, and no more of the answer is kept than asked for.
+
+use super::guard::{self, Policy, Refusal, Scheme, Target};
+use super::resolve::{Resolve, SystemResolver};
+use bytes::Bytes;
+use garson_core::platform::Trust;
+use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, header};
+use http_body_util::{BodyExt, Full};
+use hyper_util::rt::TokioIo;
+use std::fmt;
+use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use tokio::net::TcpStream;
+use tokio_rustls::TlsConnector;
+use tokio_rustls::rustls::{self, pki_types::ServerName};
+
+/// A request to be sent.
+#[derive(Clone, Debug)]
+pub struct Outgoing {
+    pub method: Method,
+    pub url: String,
+    pub headers: HeaderMap,
+    pub body: Bytes,
+    pub trust: Trust,
+    /// For all of it: names, connection, answer.
+    pub deadline: Duration,
+    /// How much of the answer's body is kept; the rest is not read.
+    pub keep_body: usize,
+}
+
+/// What came back.
+#[derive(Clone, Debug)]
+pub struct Answer {
+    pub status: u16,
+    pub body: Vec<u8>,
+    pub took: Duration,
+}
+
+/// Why nothing came back.
+#[derive(Clone, Debug)]
+pub enum SendError {
+    /// The target must not be called.
+    NotAllowed(Refusal),
+    /// It could not be reached, or did not answer properly.
+    Unreachable(String),
+    /// It did not answer in time.
+    TimedOut(Duration),
+}
+
+impl fmt::Display for SendError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotAllowed(refusal) => refusal.fmt(f),
+            Self::Unreachable(why) => f.write_str(why),
+            Self::TimedOut(limit) => write!(f, "no answer within {} s", limit.as_secs_f32()),
+        }
+    }
+}
+
+impl std::error::Error for SendError {}
+
+/// The door. Clones share it.
+#[derive(Clone)]
+pub struct Client {
+    policy: Arc<Policy>,
+    resolver: Arc<dyn Resolve>,
+    tls: TlsConnector,
+}
+
+impl Client {
+    pub fn new(policy: Policy) -> Result<Self, rustls::Error> {
+        Self::with_resolver(policy, Arc::new(SystemResolver))
+    }
+
+    /// A client that asks another resolver.
+    pub fn with_resolver(policy: Policy, resolver: Arc<dyn Resolve>) -> Result<Self, rustls::Error> {
+        let roots = rustls::RootCertStore {
+            roots: webpki_roots::TLS_SERVER_ROOTS.to_vec(),
+        };
+        let config =
+            rustls::ClientConfig::builder_with_provider(Arc::new(rustls::crypto::ring::default_provider()))
+                .with_safe_default_protocol_versions()?
+                .with_root_certificates(roots)
+                .with_no_client_auth();
+        Ok(Self {
+            policy: Arc::new(policy),
+            resolver,
+            tls: TlsConnector::from(Arc::new(config)),
+        })
+    }
+
+    /// Judges an address that an account gives, without resolving or calling it.
+    pub fn check_address(&self, url: &str) -> Result<(), Refusal> {
+        let target = Target::parse(url)?;
+        guard::check_name(&self.policy, &target)?;
+        match target.host().literal() {
+            Some(address) => guard::check(&self.policy, &target, &[address]),
+            None => Ok(()),
+        }
+    }
+
+    /// Sends a request and reads the answer.
+    pub async fn send(&self, outgoing: Outgoing) -> Result<Answer, SendError> {
+        let started = Instant::now();
+        let limit = outgoing.deadline;
+        let target = Target::parse(&outgoing.url).map_err(SendError::NotAllowed)?;
+        let origin = target.origin();
+        let sent = tokio::time::timeout(limit, self.exchange(&target, outgoing)).await;
+        let result = sent
+            .unwrap_or(Err(SendError::TimedOut(limit)))
+            .map(|(status, body)| Answer {
+                status,
+                body,
+                took: started.elapsed(),
+            });
+        let millis = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
+        match &result {
+            Ok(answer) => tracing::info!(target = %origin, status = answer.status, millis, "called"),
+            Err(error) => tracing::info!(target = %origin, %error, millis, "call failed"),
+        }
+        result
+    }
+
+    async fn exchange(&self, target: &Target, outgoing: Outgoing) -> Result<(u16, Vec<u8>), SendError> {
+        let addresses = self.addresses(target, outgoing.trust).await?;
+        let stream = connect(&addresses, target.port()).await?;
+        let keep = outgoing.keep_body;
+        let request = build(target, outgoing)?;
+        match target.scheme() {
+            Scheme::Http => talk(TokioIo::new(stream), request, keep).await,
+            Scheme::Https => {
+                let host = target.host().to_string();
+                let name = ServerName::try_from(host.trim_matches(['[', ']']).to_owned())
+                    .map_err(|_| SendError::Unreachable(format!("{host} cannot be in a certificate")))?;
+                let secure = self.tls.connect(name, stream).await;
+                let secure =
+                    secure.map_err(|error| SendError::Unreachable(format!("TLS failed: {error}")))?;
+                talk(TokioIo::new(secure), request, keep).await
+            }
+        }
+    }
+
+    /// The addresses to connect to, every one of them judged.
+    async fn addresses(&self, target: &Target, trust: Trust) -> Result<Vec<IpAddr>, SendError> {
+        if trust == Trust::Account {
+            guard::check_name(&self.policy, target).map_err(SendError::NotAllowed)?;
+        }
+        let addresses = match target.host().literal() {
+            Some(address) => vec![address],
+            None => {
+                let name = target.host().to_string();
+                let found = self.resolver.resolve(&name).await;
+                found.map_err(|_| SendError::Unreachable(format!("the name {name} cannot be resolved")))?
+            }
+        };
+        if trust == Trust::Account {
+            guard::check(&self.policy, target, &addresses).map_err(SendError::NotAllowed)?;
+        }
+        Ok(addresses)
+    }
+}
+
+async fn connect(addresses: &[IpAddr], port: u16) -> Result<TcpStream, SendError> {
+    let mut last = "the name has no address".to_owned();
+    for address in addresses {
+        match TcpStream::connect(SocketAddr::new(*address, port)).await {
+            Ok(stream) => {
+                drop(stream.set_nodelay(true));
+                return Ok(stream);
+            }
+            Err(error) => last = format!("cannot connect: {}", error.kind()),
+        }
+    }
+    Err(SendError::Unreachable(last))
+}
+
+fn build(target: &Target, outgoing: Outgoing) -> Result<Request<Full<Bytes>>, SendError> {
+    let broken = |_| SendError::Unreachable("the request cannot be written".to_owned());
+    let mut request = Request::builder()
+        .method(outgoing.method)
+        .uri(target.path_and_query())
+        .body(Full::new(outgoing.body))
+        .map_err(broken)?;
+    let headers = request.headers_mut();
+    *headers = outgoing.headers;
+    let host = HeaderValue::from_str(&target.authority())
+        .map_err(|_| SendError::Unreachable("the host cannot be written".to_owned()))?;
+    headers.insert(header::HOST, host);
+    headers.insert(header::CONNECTION, HeaderValue::from_static("close"));
+    set_default(
+        headers,
+        header::USER_AGENT,
+        concat!("garson/", env!("CARGO_PKG_VERSION")),
+    );
+    set_default(headers, header::ACCEPT, "*/*");
+    Ok(request)
+}
+
+fn set_default(headers: &mut HeaderMap, name: HeaderName, value: &'static str) {
+    headers.entry(name).or_insert(HeaderValue::from_static(value));
+}
+
+async fn talk<S>(stream: S, request: Request<Full<Bytes>>, keep: usize) -> Result<(u16, Vec<u8>), SendError>
+where
+    S: hyper::rt::Read + hyper::rt::Write + Unpin + Send + 'static,
+{
+    let failed = |error: hyper::Error| SendError::Unreachable(format!("the exchange failed: {error}"));
+    let (mut sender, connection) = hyper::client::conn::http1::Builder::new()
+        .max_headers(100)
+        .max_buf_size(65_536)
+        .handshake(stream)
+        .await
+        .map_err(failed)?;
+    let driver = tokio::spawn(connection);
+    // Whatever happens to this call, its connection ends with it.
+    let _ends_with_us = AbortOnDrop(driver.abort_handle());
+    let response = sender.send_request(request).await.map_err(failed)?;
+    let status = response.status().as_u16();
+    let mut body = response.into_body();
+    let mut kept = Vec::new();
+    while kept.len() < keep {
+        // The status has been said; a body that breaks off does not unsay it.
+        let Some(Ok(frame)) = body.frame().await else {
+            break;
+        };
+        if let Some(data) = frame.data_ref() {
+            let room = keep - kept.len();
+            kept.extend_from_slice(data.get(..room).unwrap_or(data));
+        }
+    }
+    Ok((status, kept))
+}
+
+struct AbortOnDrop(tokio::task::AbortHandle);
+
+impl Drop for AbortOnDrop {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}
