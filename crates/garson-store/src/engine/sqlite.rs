@@ -99,6 +99,7 @@ impl SqliteSession {
 
 impl Connection for SqliteSession {
     const SAVEPOINTS_ARE_DEAR: bool = false;
+    const BEGINS_AGAIN: bool = false;
 
     fn begin_write(&mut self) -> Result<(), StoreError> {
         self.command("BEGIN IMMEDIATE")
