@@ -66,6 +66,11 @@ pub fn backup(from: &Path, to: &Path) -> Result<(), StoreError> {
         return Err(StoreError::refused(format!("{} exists already", to.display())));
     }
     let source = SqliteSession::open(from)?;
+    // One moment of the database: without this, each commit of others makes the copy start again, and on a busy
+    // server it would never end.
+    source
+        .0
+        .execute_batch("BEGIN; SELECT COUNT(*) FROM sqlite_schema")?;
     let mut target = Sqlite::open(to)?;
     let copy = rusqlite::backup::Backup::new(&source.0, &mut target)?;
     copy.run_to_completion(1_000, Duration::from_millis(5), None)?;
