@@ -10,7 +10,7 @@ use rusqlite::Connection as Sqlite;
 use std::borrow::Cow;
 use std::path::Path;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Older versions have a fault in their write-ahead log that can corrupt a database.
 const OLDEST_VERSION: i32 = 3_051_003;
@@ -90,15 +90,31 @@ impl SqliteSession {
         let connection = Sqlite::open(path)?;
         connection.busy_timeout(BUSY_TIMEOUT)?;
         connection.set_prepared_statement_cache_capacity(200);
+        use_write_ahead_log(&connection)?;
         connection.execute_batch(
-            "PRAGMA journal_mode = WAL;
-             PRAGMA synchronous = FULL;
+            "PRAGMA synchronous = FULL;
              PRAGMA temp_store = MEMORY;
              PRAGMA cache_size = -8000;
              PRAGMA wal_autocheckpoint = 2000;
              PRAGMA journal_size_limit = 67108864;",
         )?;
         Ok(Self(connection))
+    }
+}
+
+/// The step from a fresh file to this mode does not wait for others who take it too, so it is tried again here.
+fn use_write_ahead_log(connection: &Sqlite) -> Result<(), StoreError> {
+    let deadline = Instant::now() + BUSY_TIMEOUT;
+    loop {
+        match connection.execute_batch("PRAGMA journal_mode = WAL") {
+            Err(error)
+                if error.sqlite_error_code() == Some(rusqlite::ErrorCode::DatabaseBusy)
+                    && Instant::now() < deadline =>
+            {
+                std::thread::sleep(Duration::from_millis(5));
+            }
+            done => return Ok(done?),
+        }
     }
 }
 
