@@ -6,18 +6,20 @@ use crate::inbox::keep;
 use crate::shop::{at, create_account};
 use garson_core::account::{ApiKey, IssuedKey};
 use garson_core::id::{BusinessId, CallId, KeyId, PackageId};
-use garson_core::order::CallKind;
+use garson_core::order::{Actor, CallKind, TimelineLine};
 use garson_core::restaurant::Package;
 use garson_core::secret::Secret;
 use garson_store::copy::{self, TABLES};
 use garson_store::events::{self, Attempt};
 use garson_store::idempotency::{self, KeyedRequest};
 use garson_store::inbox::InboxState;
-use garson_store::{Engine, Options, StoreErrorKind, Tx, businesses, calls, keys, packages};
+use garson_store::vault::lookup_hash;
+use garson_store::{Engine, Options, StoreErrorKind, Tx, businesses, calls, keys, orders, packages, params};
 use std::collections::{BTreeMap, BTreeSet};
 use uuid::Uuid;
 
-/// At least one row in every table, and more than two chunks in some.
+/// At least one row in every table, and in those with keys of several columns more than a chunk under the first of
+/// them, so that a copy which continues at the wrong place misses rows.
 async fn furnish(bench: &Bench) {
     let branch = bench.branch("lokanta").await;
     let account = branch.account;
@@ -50,7 +52,7 @@ async fn furnish(bench: &Bench) {
         for order in taken.iter().take(2) {
             calls::write(tx, CallId(Uuid::now_v7()), order, CallKind::Verify, at(0))?;
             let event = events::of_order(tx, order.id)?.remove(0);
-            for number in 0..3 {
+            for number in 0..510 {
                 let attempt = Attempt {
                     number,
                     at: at(1),
@@ -63,10 +65,28 @@ async fn furnish(bench: &Bench) {
             }
         }
         keep(tx, 1, Some(branch), InboxState::Taken, 1)?;
-        for key in 0..3 {
+        for order in &taken {
+            let line = TimelineLine {
+                at: at(2),
+                from: None,
+                to: order.status,
+                by: Actor::System,
+                why: None,
+            };
+            orders::add_timeline(tx, order.id, 2, &[line.clone(), line])?;
+        }
+        for bucket in 0..510_i64 {
+            tx.execute(
+                "INSERT INTO payment_totals (scope, level, bucket, payment_type, currency, count, total)
+                 VALUES (?1, 2, ?2, 'cash', 'TRY', 1, 1), (?1, 2, ?2, 'cash', 'EUR', 1, 1),
+                        (?1, 2, ?2, 'voucher', 'TRY', 1, 1)",
+                params![&account, bucket],
+            )?;
+        }
+        for key in 0..510_u64 {
             let request = KeyedRequest {
                 account,
-                key_hash: [key; 32],
+                key_hash: lookup_hash(&key.to_be_bytes()),
                 request_hash: [0; 32],
             };
             idempotency::reserve(tx, &request, Uuid::now_v7(), at(0), at(-1), at(1))?;
