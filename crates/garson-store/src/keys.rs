@@ -25,6 +25,7 @@ fn key(row: &Row<'_>) -> Result<ApiKey> {
 /// Stores a new key. An account's first key is its primary one.
 pub fn issue(tx: &mut Tx<'_>, vault: &Vault, account: AccountId, issued: &IssuedKey) -> Result<ApiKey> {
     let record = &issued.record;
+    lock_account(tx, account)?;
     let is_first = list(tx, account)?.is_empty();
     tx.execute(
         "INSERT INTO api_keys (id, account_id, label, hint, hash, sealed, is_primary, created_at)
@@ -126,7 +127,8 @@ pub fn primary(tx: &mut Tx<'_>, vault: &Vault, account: AccountId) -> Result<Opt
         .transpose()
 }
 
-/// Two changes to an account's keys must not pass each other: both could remove "the last but one".
+/// Two changes to an account's keys must not pass each other: both could remove "the last but one", or add "the
+/// first".
 fn lock_account(tx: &mut Tx<'_>, account: AccountId) -> Result<()> {
     tx.query(
         "SELECT position FROM accounts WHERE id = ?1 {lock}",

@@ -13,7 +13,9 @@ pub struct ServerLock {
 impl ServerLock {
     /// Takes the lock beside a database file, or says that another server has it.
     pub fn take(database: &Path) -> Result<Self> {
-        let path = database.with_extension("lock");
+        // The lock lies beside the file itself, not beside a link to it.
+        let real = database.canonicalize();
+        let path = real.as_deref().unwrap_or(database).with_extension("lock");
         let file = OpenOptions::new()
             .create(true)
             .truncate(false)

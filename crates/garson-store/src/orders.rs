@@ -356,8 +356,11 @@ pub fn list_pending(
     between: (i64, i64),
     request: PageRequest,
 ) -> Result<Page<OrderSummary>> {
-    let any_of =
-        (!statuses.is_empty()).then(|| ("status", statuses.iter().map(|s| Param::from(*s)).collect()));
+    // A status that is named twice would list its orders twice.
+    let mut codes: Vec<i64> = statuses.iter().map(|status| status.code()).collect();
+    codes.sort_unstable();
+    codes.dedup();
+    let any_of = (!codes.is_empty()).then(|| ("status", codes.into_iter().map(Param::from).collect()));
     let feed = Feed {
         select: SUMMARY,
         scope,

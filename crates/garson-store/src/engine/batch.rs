@@ -23,6 +23,9 @@ pub trait Connection {
     fn revive(&mut self) -> Result<(), StoreError>;
     /// Does a savepoint cost a round trip, so that it pays to try without first?
     const SAVEPOINTS_ARE_DEAR: bool;
+    /// Is a transaction that could not be begun worth another try? A remote connection may have broken while it was
+    /// idle, which shows only now; a local one has waited for its turn long enough.
+    const BEGINS_AGAIN: bool;
 }
 
 /// How a run of a batch failed as a whole.
@@ -124,7 +127,12 @@ fn run_once<C: Connection>(
     commit_delay: Duration,
 ) -> Result<Option<usize>, Fate> {
     connection.revive().map_err(Fate::Lost)?;
-    connection.begin_write().map_err(Fate::Lost)?;
+    if let Err(error) = connection.begin_write() {
+        return Err(match C::BEGINS_AGAIN && error.is_temporary() {
+            true => Fate::Again(error),
+            false => Fate::Lost(error),
+        });
+    }
     let mut failed = 0;
     for job in jobs.iter_mut() {
         if savepoints {

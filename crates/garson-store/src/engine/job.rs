@@ -49,6 +49,10 @@ where
         let job = &self.job;
         let said = catch_unwind(AssertUnwindSafe(|| job(tx)))
             .unwrap_or_else(|_| Err(StoreError::internal("a database job panicked").into()));
+        let said = match (said, tx.take_failed()) {
+            (Ok(_), Some(error)) => Err(error.into()),
+            (said, _) => said,
+        };
         let end = if said.is_ok() { RunEnd::Keep } else { RunEnd::Undo };
         self.said = Some(said);
         end

@@ -10,7 +10,7 @@ use rusqlite::Connection as Sqlite;
 use std::borrow::Cow;
 use std::path::Path;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Older versions have a fault in their write-ahead log that can corrupt a database.
 const OLDEST_VERSION: i32 = 3_051_003;
@@ -66,6 +66,11 @@ pub fn backup(from: &Path, to: &Path) -> Result<(), StoreError> {
         return Err(StoreError::refused(format!("{} exists already", to.display())));
     }
     let source = SqliteSession::open(from)?;
+    // One moment of the database: without this, each commit of others makes the copy start again, and on a busy
+    // server it would never end.
+    source
+        .0
+        .execute_batch("BEGIN; SELECT COUNT(*) FROM sqlite_schema")?;
     let mut target = Sqlite::open(to)?;
     let copy = rusqlite::backup::Backup::new(&source.0, &mut target)?;
     copy.run_to_completion(1_000, Duration::from_millis(5), None)?;
@@ -85,9 +90,9 @@ impl SqliteSession {
         let connection = Sqlite::open(path)?;
         connection.busy_timeout(BUSY_TIMEOUT)?;
         connection.set_prepared_statement_cache_capacity(200);
+        use_write_ahead_log(&connection)?;
         connection.execute_batch(
-            "PRAGMA journal_mode = WAL;
-             PRAGMA synchronous = FULL;
+            "PRAGMA synchronous = FULL;
              PRAGMA temp_store = MEMORY;
              PRAGMA cache_size = -8000;
              PRAGMA wal_autocheckpoint = 2000;
@@ -97,8 +102,25 @@ impl SqliteSession {
     }
 }
 
+/// The step from a fresh file to this mode does not wait for others who take it too, so it is tried again here.
+fn use_write_ahead_log(connection: &Sqlite) -> Result<(), StoreError> {
+    let deadline = Instant::now() + BUSY_TIMEOUT;
+    loop {
+        match connection.execute_batch("PRAGMA journal_mode = WAL") {
+            Err(error)
+                if error.sqlite_error_code() == Some(rusqlite::ErrorCode::DatabaseBusy)
+                    && Instant::now() < deadline =>
+            {
+                std::thread::sleep(Duration::from_millis(5));
+            }
+            done => return Ok(done?),
+        }
+    }
+}
+
 impl Connection for SqliteSession {
     const SAVEPOINTS_ARE_DEAR: bool = false;
+    const BEGINS_AGAIN: bool = false;
 
     fn begin_write(&mut self) -> Result<(), StoreError> {
         self.command("BEGIN IMMEDIATE")

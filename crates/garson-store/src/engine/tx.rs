@@ -226,6 +226,7 @@ fn postgres_column<T>(
 pub struct Tx<'a> {
     session: Session<'a>,
     lost: Option<StoreError>,
+    failed: Option<StoreError>,
 }
 
 pub enum Session<'a> {
@@ -235,12 +236,22 @@ pub enum Session<'a> {
 
 impl<'a> Tx<'a> {
     pub(super) fn new(session: Session<'a>) -> Self {
-        Self { session, lost: None }
+        Self {
+            session,
+            lost: None,
+            failed: None,
+        }
     }
 
     /// The error, if there was one, after which only running the transaction again helps.
     pub(super) fn take_lost(&mut self) -> Option<StoreError> {
         self.lost.take()
+    }
+
+    /// The error, if there was one, with which the job must not succeed whatever it says itself: PostgreSQL turns
+    /// the commit after a failed statement into a quiet rollback.
+    pub(super) fn take_failed(&mut self) -> Option<StoreError> {
+        self.failed.take()
     }
 
     /// Runs a statement and says how many rows it touched.
@@ -288,10 +299,13 @@ impl<'a> Tx<'a> {
     }
 
     fn note<T>(&mut self, result: Result<T, StoreError>) -> Result<T, StoreError> {
-        if let Err(error) = &result
-            && matches!(error.kind, StoreErrorKind::Conflict | StoreErrorKind::Unavailable)
-        {
-            self.lost = Some(error.clone());
+        if let Err(error) = &result {
+            match error.kind {
+                StoreErrorKind::Conflict | StoreErrorKind::Unavailable => self.lost = Some(error.clone()),
+                // A row that cannot be understood; the statement itself has worked.
+                StoreErrorKind::Corrupt => {}
+                _ => self.failed = Some(error.clone()),
+            }
         }
         result
     }

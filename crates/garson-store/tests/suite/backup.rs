@@ -1,0 +1,83 @@
+//! SQLite alone: copies of a database in use, and the version of the library.
+
+use crate::batches::{note, noted};
+use crate::bench::{Bench, within};
+use garson_store::{Engine, Lane, Location, Options, StoreErrorKind};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+/// The database is larger than what a backup copies in one step, and never stands still.
+pub async fn a_backup_holds_all_that_was_acknowledged(bench: &Bench) {
+    let filler = "🌯".repeat(25_000);
+    for n in 0..120 {
+        let line = format!("{n} {filler}");
+        bench
+            .write(move |tx| {
+                tx.execute(
+                    "INSERT INTO order_contents (order_id, body) VALUES (?1, ?2)",
+                    garson_store::params![n.to_string().as_bytes(), &line],
+                )
+            })
+            .await;
+    }
+    let stop = Arc::new(AtomicBool::new(false));
+    let writers: Vec<_> = (0..4)
+        .map(|writer| {
+            let (engine, stop) = (bench.engine.clone(), Arc::clone(&stop));
+            tokio::spawn(async move {
+                let mut n = 0;
+                while !stop.load(Ordering::SeqCst) {
+                    let job = move |tx: &mut garson_store::Tx<'_>| note(tx, &format!("w{writer}-{n}"));
+                    engine.write(Lane::COMMON, job).await.unwrap();
+                    n += 1;
+                }
+                n
+            })
+        })
+        .collect();
+    let folder = tempfile::tempdir().unwrap();
+    let mut files = Vec::new();
+    for n in 0..3 {
+        let to = folder.path().join(format!("copy-{n}.db"));
+        let before = bench.read(noted).await;
+        let (engine, target) = (bench.engine.clone(), to.clone());
+        let copying = tokio::task::spawn_blocking(move || engine.backup(&target));
+        within(Duration::from_secs(30), copying).await.unwrap().unwrap();
+        files.push((to, before));
+    }
+    stop.store(true, Ordering::SeqCst);
+    for writer in writers {
+        assert!(writer.await.unwrap() > 0, "a writer came to nothing");
+    }
+    for (to, before) in files {
+        let connection = rusqlite::Connection::open(&to).unwrap();
+        let sound: String = connection
+            .query_row("PRAGMA integrity_check", [], |row| row.get(0))
+            .unwrap();
+        assert_eq!(sound, "ok");
+        drop(connection);
+        let copy = Engine::open(&Location::Sqlite(to), &Options::default()).unwrap();
+        let held = copy.read(noted).await.unwrap();
+        assert!(
+            before.len() >= 120 && before.is_subset(&held),
+            "the copy misses lines"
+        );
+    }
+}
+
+pub async fn a_backup_overwrites_nothing(bench: &Bench) {
+    let folder = tempfile::tempdir().unwrap();
+    let to = folder.path().join("precious");
+    std::fs::write(&to, "precious").unwrap();
+    let error = bench.engine.backup(&to).unwrap_err();
+    assert_eq!(error.kind, StoreErrorKind::Refused);
+    assert_eq!(std::fs::read_to_string(&to).unwrap(), "precious");
+    let itself = bench.engine.backup(&bench.sqlite_path()).unwrap_err();
+    assert_eq!(itself.kind, StoreErrorKind::Refused);
+}
+
+pub async fn the_library_is_new_enough(bench: &Bench) {
+    assert!(rusqlite::version_number() >= 3_051_003, "{}", rusqlite::version());
+    assert_eq!(bench.engine.name(), "SQLite");
+}

@@ -1,0 +1,187 @@
+//! A fresh database for one case, on either engine, and the means to reach it from outside.
+
+use garson_core::secret::Secret;
+use garson_store::{Engine, Location, Options, Result, StoreError, Tx, Vault};
+use std::future::Future;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+use uuid::Uuid;
+
+/// Names the PostgreSQL server that the suite may use.
+const SERVER: &str = "GARSON_TEST_POSTGRES";
+/// No case takes this long unless something hangs.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    Sqlite,
+    Postgres,
+}
+
+/// An open engine on a database of its own. The engine closes before its database goes.
+pub struct Bench {
+    pub kind: Kind,
+    pub engine: Engine,
+    pub vault: Vault,
+    pub location: Location,
+    _home: Home,
+}
+
+/// Where a case's database lives; dropping it removes the database.
+pub enum Home {
+    Folder(tempfile::TempDir),
+    Database { name: String },
+}
+
+impl Home {
+    pub fn new(kind: Kind) -> Self {
+        match kind {
+            Kind::Sqlite => Self::Folder(tempfile::tempdir().unwrap()),
+            Kind::Postgres => {
+                let name = format!("garson_test_{}", Uuid::now_v7().simple());
+                admin(&format!("CREATE DATABASE {name}"));
+                Self::Database { name }
+            }
+        }
+    }
+
+    pub fn location(&self) -> Location {
+        match self {
+            Self::Folder(folder) => Location::Sqlite(folder.path().join("garson.db")),
+            Self::Database { name } => {
+                let server = server();
+                let (base, _) = server.rsplit_once('/').expect("the URL names a database");
+                Location::Postgres(Secret::new(format!("{base}/{name}")))
+            }
+        }
+    }
+}
+
+impl Drop for Home {
+    fn drop(&mut self) {
+        if let Self::Database { name } = self {
+            admin(&format!("DROP DATABASE {name} WITH (FORCE)"));
+        }
+    }
+}
+
+fn server() -> String {
+    std::env::var(SERVER).unwrap_or_else(|_| {
+        panic!(
+            "{SERVER} is not set: it must name a PostgreSQL server and a superuser, such as \
+             postgres://garson@127.0.0.1:5432/postgres; `scripts/postgres start DIR` prints one"
+        )
+    })
+}
+
+fn admin(sql: &str) {
+    on_postgres(&server(), |client| client.batch_execute(sql).unwrap());
+}
+
+/// Uses a blocking client, on a thread of its own since it must not meet an async runtime.
+pub fn on_postgres<T: Send>(url: &str, work: impl FnOnce(&mut ::postgres::Client) -> T + Send) -> T {
+    let run = || {
+        let mut client = ::postgres::Client::connect(url, ::postgres::NoTls).unwrap();
+        work(&mut client)
+    };
+    std::thread::scope(|scope| scope.spawn(run).join().unwrap())
+}
+
+pub fn vault() -> Vault {
+    Vault::new(&Secret::new([7; 32]))
+}
+
+impl Bench {
+    pub fn new(kind: Kind) -> Self {
+        let home = Home::new(kind);
+        let location = home.location();
+        Self {
+            kind,
+            engine: Engine::open(&location, &Options::default()).unwrap(),
+            vault: vault(),
+            location,
+            _home: home,
+        }
+    }
+
+    /// Another engine on the same database, as another node would have it.
+    pub fn second_engine(&self) -> Engine {
+        Engine::open(&self.location, &Options::default()).unwrap()
+    }
+
+    pub async fn write<T: Send + 'static>(
+        &self,
+        job: impl Fn(&mut Tx<'_>) -> Result<T> + Send + 'static,
+    ) -> T {
+        self.engine.write(garson_store::Lane::COMMON, job).await.unwrap()
+    }
+
+    pub async fn read<T: Send + 'static>(
+        &self,
+        job: impl Fn(&mut Tx<'_>) -> Result<T> + Send + 'static,
+    ) -> T {
+        self.engine.read(job).await.unwrap()
+    }
+
+    pub async fn try_write<T: Send + 'static>(
+        &self,
+        job: impl Fn(&mut Tx<'_>) -> Result<T> + Send + 'static,
+    ) -> Result<T> {
+        self.engine.write(garson_store::Lane::COMMON, job).await
+    }
+
+    pub fn sqlite_path(&self) -> PathBuf {
+        match &self.location {
+            Location::Sqlite(path) => path.clone(),
+            Location::Postgres(_) => panic!("not a SQLite database"),
+        }
+    }
+
+    pub fn postgres_url(&self) -> String {
+        match &self.location {
+            Location::Postgres(url) => url.expose().clone(),
+            Location::Sqlite(_) => panic!("not a PostgreSQL database"),
+        }
+    }
+
+    /// Runs statements past the engine, the way an operator with a shell would.
+    pub fn meddle(&self, sql: &str) {
+        match self.kind {
+            Kind::Sqlite => rusqlite::Connection::open(self.sqlite_path())
+                .unwrap()
+                .execute_batch(sql)
+                .unwrap(),
+            Kind::Postgres => on_postgres(&self.postgres_url(), |client| client.batch_execute(sql).unwrap()),
+        }
+    }
+}
+
+/// Runs a case on a fresh database, and fails instead of hanging.
+pub fn run(kind: Kind, case: impl AsyncFnOnce(&Bench)) {
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .enable_all()
+        .build()
+        .unwrap();
+    let bench = Bench::new(kind);
+    runtime.block_on(within(PATIENCE, case(&bench)));
+}
+
+/// The future's answer, which must come in time.
+pub async fn within<T>(time: Duration, future: impl Future<Output = T>) -> T {
+    tokio::time::timeout(time, future).await.expect("took too long")
+}
+
+/// Waits for a condition, and fails if it does not come true.
+pub async fn until(what: &str, condition: impl Fn() -> bool) {
+    let start = Instant::now();
+    while !condition() {
+        assert!(start.elapsed() < Duration::from_secs(30), "in vain: {what}");
+        tokio::time::sleep(Duration::from_millis(1)).await;
+    }
+}
+
+/// An error that a job can fail with on purpose.
+pub fn on_purpose() -> StoreError {
+    StoreError::refused("on purpose")
+}

@@ -1,0 +1,242 @@
+//! Deleted restaurants: gone at once for everybody, their rows later, and nobody else's ever.
+
+use crate::bench::Bench;
+use crate::dump::{self, Dump};
+use crate::inbox::keep;
+use crate::shop::{Branch, at, create_branch};
+use garson_core::business::{Business, BusinessFields};
+use garson_core::delivery::DeliveryState;
+use garson_core::id::{AccountId, BusinessId, CallId, PackageId};
+use garson_core::order::{CallKind, Order, Status};
+use garson_core::restaurant::Package;
+use garson_store::events::{self, Attempt};
+use garson_store::feed::{Direction, EVERYWHERE, PageRequest, Scope};
+use garson_store::inbox::InboxState;
+use garson_store::{Result, Tx};
+use garson_store::{businesses, calls, integrations, orders, packages, restaurants, sweep};
+use uuid::Uuid;
+
+/// Orders with everything that can hang on them.
+async fn fill(bench: &Bench, branch: Branch, prefix: &'static str, count: i64, mark: u8) -> Vec<Order> {
+    let taken = bench.orders(branch, prefix, count).await;
+    let list = taken.clone();
+    bench
+        .write(move |tx| {
+            for (n, order) in list.iter().enumerate() {
+                calls::write(tx, CallId(Uuid::now_v7()), order, CallKind::Verify, at(0))?;
+                for event in events::of_order(tx, order.id)? {
+                    let attempt = Attempt {
+                        number: 0,
+                        at: at(1),
+                        url: String::new(),
+                        status: Some(500),
+                        duration_ms: 1,
+                        explanation: String::new(),
+                    };
+                    events::note_attempt(tx, event.id, &attempt)?;
+                }
+                let hash = mark + u8::try_from(n).unwrap();
+                keep(tx, hash, Some(branch), InboxState::Unreadable, 1)?;
+            }
+            packages::replace(
+                tx,
+                branch.restaurant,
+                &[Package::open_ended(PackageId(Uuid::now_v7()), at(0))],
+            )
+        })
+        .await;
+    taken
+}
+
+/// What an account's lists show, each walked through in pages of four.
+#[derive(Debug, PartialEq, Eq)]
+struct Lists {
+    orders: Vec<String>,
+    pending: Vec<String>,
+    new: Vec<String>,
+    events: Vec<String>,
+    waiting: Vec<String>,
+    restaurants: usize,
+}
+
+fn walk(mut page: impl FnMut(PageRequest) -> Result<(Vec<String>, Option<i64>)>) -> Result<Vec<String>> {
+    let (mut all, mut cursor) = (Vec::new(), None);
+    loop {
+        let request = PageRequest {
+            limit: 4,
+            cursor,
+            direction: Direction::Older,
+        };
+        let (items, next) = page(request)?;
+        all.extend(items);
+        cursor = next;
+        if cursor.is_none() {
+            return Ok(all);
+        }
+    }
+}
+
+fn lists(tx: &mut Tx<'_>, vault: &garson_store::Vault, account: AccountId) -> Result<Lists> {
+    let scope = Scope::Account(account);
+    let ids = |page: garson_store::feed::Page<orders::OrderSummary>| {
+        (page.items.iter().map(|o| o.id.to_string()).collect(), page.next)
+    };
+    let event_ids = |page: garson_store::feed::Page<events::StoredEvent>| {
+        (page.items.iter().map(|e| e.id.to_string()).collect(), page.next)
+    };
+    let new = [Status::New, Status::Preparing];
+    let waiting = Some(DeliveryState::Pending);
+    Ok(Lists {
+        orders: walk(|request| orders::list(tx, scope, request).map(ids))?,
+        pending: walk(|request| orders::list_pending(tx, scope, &[], EVERYWHERE, request).map(ids))?,
+        new: walk(|request| orders::list_pending(tx, scope, &new, EVERYWHERE, request).map(ids))?,
+        events: walk(|request| events::list(tx, account, request).map(event_ids))?,
+        waiting: walk(|request| events::list_in(tx, account, waiting, request).map(event_ids))?,
+        restaurants: restaurants::list(tx, vault, account, None)?.len(),
+    })
+}
+
+async fn lists_of(bench: &Bench, account: AccountId) -> Lists {
+    let vault = bench.vault.clone();
+    bench.read(move |tx| lists(tx, &vault, account)).await
+}
+
+/// Rows that only count: the account's own place and moment, and sums that have come to nothing.
+fn settled(mut dump: Dump) -> Dump {
+    for row in dump.get_mut("accounts").unwrap() {
+        row[4] = String::new();
+        row[5] = String::new();
+    }
+    dump.get_mut("payment_totals")
+        .unwrap()
+        .retain(|row| row[5] != "Int(0)");
+    dump
+}
+
+async fn assert_gone(bench: &Bench, branch: Branch, taken: &[Order]) {
+    let (vault, taken) = (bench.vault.clone(), taken.to_vec());
+    bench
+        .read(move |tx| {
+            for order in &taken {
+                for id in [order.id.to_string(), order.provider_order_id.clone()] {
+                    assert_eq!(orders::find(tx, branch.account, &id)?, [], "{id}");
+                }
+                for event in events::of_order(tx, order.id)? {
+                    assert!(events::find(tx, branch.account, event.id)?.is_none());
+                }
+            }
+            let id = branch.restaurant;
+            assert!(restaurants::find(tx, &vault, branch.account, id)?.is_none());
+            assert!(!restaurants::exists(tx, branch.account, id)?);
+            assert!(integrations::by_id(tx, &vault, branch.integration)?.is_none());
+            assert!(packages::of_restaurant(tx, id)?.is_empty());
+            Ok(())
+        })
+        .await;
+}
+
+/// Sweeps in chunks of three, and looks after each that the others' lists are as they were.
+async fn sweep_all(bench: &Bench, watched: &[(AccountId, Lists)]) -> usize {
+    let mut chunks = 0;
+    while let Some((account, id)) = bench.read(sweep::next_deleted).await {
+        bench.write(move |tx| sweep::chunk(tx, account, id, 3)).await;
+        chunks += 1;
+        for (account, before) in watched {
+            assert_eq!(&lists_of(bench, *account).await, before, "after chunk {chunks}");
+        }
+    }
+    chunks
+}
+
+pub async fn a_deleted_restaurant_leaves_no_trace(bench: &Bench) {
+    let staying = bench.branch("lokanta").await;
+    let account = staying.account;
+    let stranger = bench.branch("yabanci").await;
+    for of in [account, stranger.account] {
+        bench.give_webhook(of).await;
+    }
+    fill(bench, staying, "S", 9, 1).await;
+    fill(bench, stranger, "Y", 3, 20).await;
+    let untouched = settled(dump::of(&bench.engine).await);
+    let watched = [
+        (account, lists_of(bench, account).await),
+        (stranger.account, lists_of(bench, stranger.account).await),
+    ];
+    assert_eq!((watched[0].1.orders.len(), watched[0].1.waiting.len()), (9, 9));
+
+    let victim = bench.branch_of(account).await;
+    let taken = fill(bench, victim, "V", 10, 40).await;
+    assert_eq!(lists_of(bench, account).await.orders.len(), 19);
+    let id = victim.restaurant;
+    let foreign = stranger.account;
+    let ends = bench
+        .write(move |tx| {
+            Ok([
+                restaurants::delete(tx, foreign, id, at(9))?,
+                restaurants::delete(tx, account, id, at(9))?,
+                restaurants::delete(tx, account, id, at(9))?,
+            ])
+        })
+        .await;
+    assert_eq!(ends, [false, true, false]);
+    assert_gone(bench, victim, &taken).await;
+    for (account, before) in &watched {
+        assert_eq!(&lists_of(bench, *account).await, before, "at once");
+    }
+    let chunks = sweep_all(bench, &watched).await;
+    assert!(chunks > 6, "{chunks} chunks only");
+    assert_eq!(settled(dump::of(&bench.engine).await), untouched);
+}
+
+pub async fn a_deleted_business_takes_its_restaurants_along(bench: &Bench) {
+    let staying = bench.branch("lokanta").await;
+    let account = staying.account;
+    bench.give_webhook(account).await;
+    fill(bench, staying, "S", 5, 1).await;
+    let untouched = settled(dump::of(&bench.engine).await);
+    let watched = [(account, lists_of(bench, account).await)];
+
+    let id = BusinessId(Uuid::now_v7());
+    let vault = bench.vault.clone();
+    let victims = bench
+        .write(move |tx| {
+            let business = Business {
+                id,
+                fields: BusinessFields::default(),
+                created_at: at(0),
+                updated_at: at(0),
+            };
+            businesses::save(tx, account, &business)?;
+            Ok([
+                create_branch(tx, &vault, account, Some(id))?,
+                create_branch(tx, &vault, account, Some(id))?,
+            ])
+        })
+        .await;
+    let taken = [
+        fill(bench, victims[0], "V", 4, 40).await,
+        fill(bench, victims[1], "W", 4, 60).await,
+    ];
+    let nobody = bench.account("yabanci").await;
+    assert!(
+        !bench
+            .write(move |tx| businesses::delete(tx, nobody, id, at(9)))
+            .await
+    );
+    assert!(
+        bench
+            .write(move |tx| businesses::delete(tx, account, id, at(9)))
+            .await
+    );
+    assert!(!bench.read(move |tx| businesses::exists(tx, account, id)).await);
+    for (victim, taken) in victims.into_iter().zip(&taken) {
+        assert_gone(bench, victim, taken).await;
+    }
+    assert_eq!(lists_of(bench, account).await, watched[0].1, "at once");
+    sweep_all(bench, &watched).await;
+    let mut left = settled(dump::of(&bench.engine).await);
+    left.get_mut("accounts")
+        .unwrap()
+        .retain(|row| !row[2].contains("yabanci"));
+    assert_eq!(left, untouched);
+}

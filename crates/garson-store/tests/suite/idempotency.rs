@@ -1,0 +1,150 @@
+//! Idempotency keys: one request runs, the others hear of it.
+
+use crate::bench::Bench;
+use crate::shop::at;
+use garson_core::id::AccountId;
+use garson_core::time::Timestamp;
+use garson_store::Lane;
+use garson_store::idempotency::{self, KeyedRequest, Reservation};
+use uuid::Uuid;
+
+const DAY: i64 = 24 * 60 * 60 * 1000;
+
+fn request(account: AccountId, key: u8, body: u8) -> KeyedRequest {
+    KeyedRequest {
+        account,
+        key_hash: [key; 32],
+        request_hash: [body; 32],
+    }
+}
+
+fn day_before(now: i64) -> Timestamp {
+    at(now - DAY)
+}
+
+/// Reserves for ten milliseconds, and says what came of it and which id was offered.
+async fn reserve(bench: &Bench, account: AccountId, key: u8, body: u8, now: i64) -> (Reservation, Uuid) {
+    let fresh = Uuid::now_v7();
+    let said = bench
+        .write(move |tx| {
+            let request = request(account, key, body);
+            idempotency::reserve(tx, &request, fresh, at(now), day_before(now), at(now + 10))
+        })
+        .await;
+    (said, fresh)
+}
+
+pub async fn a_request_is_run_once_and_answered_for_a_day(bench: &Bench) {
+    let (account, other) = (bench.account("lokanta").await, bench.account("yabanci").await);
+    let (said, reserved_id) = reserve(bench, account, 1, 1, 0).await;
+    assert_eq!(said, Reservation::Run { reserved_id });
+    assert_eq!(reserve(bench, account, 1, 1, 5).await.0, Reservation::Running);
+    assert_eq!(
+        reserve(bench, account, 1, 2, 5).await.0,
+        Reservation::OtherRequest
+    );
+    let (theirs, fresh) = reserve(bench, other, 1, 2, 5).await;
+    assert_eq!(
+        theirs,
+        Reservation::Run { reserved_id: fresh },
+        "keys belong to accounts"
+    );
+
+    // The one who ran it has died: whoever comes next continues under the same id.
+    assert_eq!(
+        reserve(bench, account, 1, 1, 10).await.0,
+        Reservation::Run { reserved_id }
+    );
+    assert_eq!(reserve(bench, account, 1, 1, 19).await.0, Reservation::Running);
+    bench
+        .write(move |tx| idempotency::release(tx, &request(account, 1, 1)))
+        .await;
+    assert_eq!(
+        reserve(bench, account, 1, 1, 19).await.0,
+        Reservation::Run { reserved_id }
+    );
+
+    let body = "{\"ad\": \"İ🌯\"}\n".as_bytes();
+    bench
+        .write(move |tx| idempotency::answer(tx, &request(account, 1, 1), 201, body))
+        .await;
+    bench
+        .write(move |tx| idempotency::release(tx, &request(account, 1, 1)))
+        .await;
+    let answered = Reservation::Answered {
+        status: 201,
+        body: body.to_vec(),
+    };
+    for now in [20, 1_000, DAY] {
+        assert_eq!(
+            reserve(bench, account, 1, 1, now).await.0,
+            answered,
+            "after {now}"
+        );
+    }
+    assert_eq!(
+        reserve(bench, account, 1, 9, DAY).await.0,
+        Reservation::OtherRequest
+    );
+    let (said, fresh) = reserve(bench, account, 1, 9, DAY + 1).await;
+    assert_eq!(
+        said,
+        Reservation::Run { reserved_id: fresh },
+        "a day later all is new"
+    );
+}
+
+pub async fn empty_answers_are_answers(bench: &Bench) {
+    let account = bench.account("lokanta").await;
+    reserve(bench, account, 1, 1, 0).await;
+    bench
+        .write(move |tx| idempotency::answer(tx, &request(account, 1, 1), 204, b""))
+        .await;
+    let said = reserve(bench, account, 1, 1, 99).await.0;
+    assert_eq!(
+        said,
+        Reservation::Answered {
+            status: 204,
+            body: Vec::new()
+        }
+    );
+}
+
+pub async fn old_answers_are_swept_in_chunks(bench: &Bench) {
+    let account = bench.account("lokanta").await;
+    for key in 0..7 {
+        reserve(bench, account, key, 1, i64::from(key)).await;
+    }
+    let mut removed = Vec::new();
+    for _ in 0..4 {
+        removed.push(bench.write(|tx| idempotency::sweep(tx, at(5), 2)).await);
+    }
+    assert_eq!(removed, [2, 2, 1, 0]);
+    assert_eq!(reserve(bench, account, 6, 1, 7).await.0, Reservation::Running);
+}
+
+pub async fn of_32_at_once_exactly_one_runs(bench: &Bench) {
+    let account = bench.account("lokanta").await;
+    let engines = [bench.engine.clone(), bench.second_engine()];
+    for key in 0..4 {
+        let tasks: Vec<_> = (0..32_u64)
+            .map(|n| {
+                let engine = engines[usize::try_from(n % 2).unwrap()].clone();
+                let fresh = Uuid::now_v7();
+                let job = move |tx: &mut garson_store::Tx<'_>| {
+                    let request = request(account, key, 1);
+                    idempotency::reserve(tx, &request, fresh, at(0), day_before(0), at(10))
+                };
+                tokio::spawn(async move { engine.write(Lane(n / 2), job).await.unwrap() })
+            })
+            .collect();
+        let mut runs = 0;
+        for task in tasks {
+            match task.await.unwrap() {
+                Reservation::Run { .. } => runs += 1,
+                said => assert_eq!(said, Reservation::Running),
+            }
+        }
+        assert_eq!(runs, 1);
+    }
+}

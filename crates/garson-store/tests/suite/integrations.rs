@@ -1,0 +1,285 @@
+//! Integrations: branches claimed once, secrets that lead to them, credentials that nobody else can read.
+
+use crate::bench::{Bench, Kind, on_postgres};
+use crate::shop::{DIRECT, GETIR, an_integration, at};
+use garson_core::id::PackageId;
+use garson_core::integration::{Credentials, Integration};
+use garson_core::restaurant::Package;
+use garson_core::secret::Secret;
+use garson_store::{Result, StoreErrorKind, Vault, integrations, packages};
+use uuid::Uuid;
+
+const MARKED: &str = "hunter2-çok-gizli-🔑";
+
+async fn try_save(
+    bench: &Bench,
+    integration: &Integration,
+    credentials: &Credentials,
+    inbound: Option<&[u8]>,
+) -> Result<()> {
+    let (vault, integration, credentials) = (bench.vault.clone(), integration.clone(), credentials.clone());
+    let inbound = inbound.map(|secret| Secret::new(secret.to_vec()));
+    bench
+        .try_write(move |tx| integrations::save(tx, &vault, &integration, &credentials, inbound.as_ref()))
+        .await
+}
+
+pub async fn a_branch_has_one_owner(bench: &Bench) {
+    let (mine, theirs) = (bench.branch("lokanta").await, bench.branch("yabanci").await);
+    let mut integration = an_integration(mine.account, mine.restaurant, GETIR);
+    integration.remote_id = Some("ŞB-1".to_owned());
+    try_save(bench, &integration, &Credentials::new(), None)
+        .await
+        .unwrap();
+    let mut other = an_integration(theirs.account, theirs.restaurant, GETIR);
+    let (id, other_id) = (integration.id, other.id);
+    let taken = bench
+        .read(move |tx| {
+            Ok([
+                integrations::branch_is_taken(tx, GETIR, "ŞB-1", other_id)?,
+                integrations::branch_is_taken(tx, GETIR, "ŞB-1", id)?,
+                integrations::branch_is_taken(tx, DIRECT, "ŞB-1", other_id)?,
+                integrations::branch_is_taken(tx, GETIR, "ŞB-2", other_id)?,
+            ])
+        })
+        .await;
+    assert_eq!(taken, [true, false, false, false]);
+
+    other.remote_id = Some("ŞB-1".to_owned());
+    let claimed = try_save(bench, &other, &Credentials::new(), None).await;
+    assert_eq!(claimed.map_err(|e| e.kind), Err(StoreErrorKind::Constraint));
+    let second = an_integration(mine.account, mine.restaurant, GETIR);
+    let doubled = try_save(bench, &second, &Credentials::new(), None).await;
+    assert_eq!(
+        doubled.map_err(|e| e.kind),
+        Err(StoreErrorKind::Constraint),
+        "one for a platform"
+    );
+    // Any number may have no branch yet.
+    other.remote_id = None;
+    try_save(bench, &other, &Credentials::new(), None).await.unwrap();
+    let vault = bench.vault.clone();
+    let found = bench
+        .read(move |tx| integrations::by_branch(tx, &vault, GETIR, "ŞB-1"))
+        .await;
+    assert_eq!(found.unwrap().integration.id, integration.id);
+}
+
+pub async fn a_secret_leads_to_all_that_share_it(bench: &Bench) {
+    let account = bench.account("zincir").await;
+    let mut ids = Vec::new();
+    for n in 0..3 {
+        let branch = bench.branch_of(account).await;
+        let integration = an_integration(account, branch.restaurant, GETIR);
+        let secret: &[u8] = if n < 2 { b"shared" } else { b"own" };
+        try_save(bench, &integration, &Credentials::new(), Some(secret))
+            .await
+            .unwrap();
+        ids.push(integration.id);
+    }
+    for (provider, secret, wanted) in [
+        (GETIR, "shared", &ids[..2]),
+        (GETIR, "own", &ids[2..]),
+        (GETIR, "", &[]),
+        (DIRECT, "shared", &[]),
+    ] {
+        let vault = bench.vault.clone();
+        let found = bench
+            .read(move |tx| integrations::by_secret(tx, &vault, provider, secret.as_bytes()))
+            .await;
+        let mut found: Vec<_> = found.iter().map(|c| c.integration.id).collect();
+        found.sort();
+        assert_eq!(found, wanted, "{provider} {secret:?}");
+    }
+}
+
+pub async fn credentials_are_sealed_and_recovered_exactly(bench: &Bench) {
+    let branch = bench.branch("lokanta").await;
+    let integration = an_integration(branch.account, branch.restaurant, GETIR);
+    let secret = |text: &str| Secret::new(text.to_owned());
+    let credentials = Credentials::from([
+        ("password".to_owned(), secret(MARKED)),
+        ("ğ".to_owned(), secret("")),
+        ("json".to_owned(), secret("{\"a\": 1.0}\u{1}\n")),
+    ]);
+    try_save(bench, &integration, &credentials, Some(MARKED.as_bytes()))
+        .await
+        .unwrap();
+    let (id, vault) = (integration.id, bench.vault.clone());
+    let found = bench
+        .read(move |tx| integrations::by_id(tx, &vault, id))
+        .await
+        .unwrap();
+    assert!(found.credentials == credentials);
+    assert!(found.integration.has_credentials);
+
+    assert!(
+        !holds(&stored_bytes(bench), MARKED.as_bytes()),
+        "a secret lies open"
+    );
+    assert!(
+        holds(&stored_bytes(bench), "Şube".as_bytes()),
+        "the search would find what is open"
+    );
+
+    let wrong = Vault::new(&Secret::new([8; 32]));
+    let refused = bench
+        .engine
+        .read(move |tx| integrations::by_id(tx, &wrong, id))
+        .await;
+    let error = refused.map(drop).unwrap_err();
+    assert_eq!(error.kind, StoreErrorKind::Refused);
+    assert!(error.to_string().contains("another master key"), "{error}");
+    assert!(!error.to_string().contains(MARKED));
+}
+
+/// Everything that lies on the disk: of SQLite all files, of PostgreSQL every row as the server holds it.
+fn stored_bytes(bench: &Bench) -> Vec<u8> {
+    match bench.kind {
+        Kind::Sqlite => {
+            let path = bench.sqlite_path();
+            let connection = rusqlite::Connection::open(&path).unwrap();
+            connection
+                .query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get::<_, i64>(0))
+                .unwrap();
+            let mut all = Vec::new();
+            for file in std::fs::read_dir(path.parent().unwrap()).unwrap() {
+                all.extend(std::fs::read(file.unwrap().path()).unwrap());
+            }
+            all
+        }
+        Kind::Postgres => on_postgres(&bench.postgres_url(), |client| {
+            let mut all = Vec::new();
+            client.batch_execute("CHECKPOINT").unwrap();
+            for (table, _) in garson_store::copy::TABLES {
+                let sql = format!("SELECT pg_relation_filepath('{table}')");
+                let path: String = client.query_one(&sql, &[]).unwrap().get(0);
+                let bytes: Vec<u8> = client
+                    .query_one("SELECT pg_read_binary_file($1)", &[&path])
+                    .unwrap()
+                    .get(0);
+                all.extend(bytes);
+            }
+            all
+        }),
+    }
+}
+
+fn holds(bytes: &[u8], part: &[u8]) -> bool {
+    bytes.windows(part.len()).any(|window| window == part)
+}
+
+pub async fn health_and_switch_are_kept(bench: &Bench) {
+    let branch = bench.branch("lokanta").await;
+    let id = branch.integration;
+    bench
+        .write(move |tx| {
+            integrations::note_order(tx, id, at(1))?;
+            integrations::note_error(tx, id, "401 🔒", at(2))?;
+            integrations::switch(tx, id, false, at(3))
+        })
+        .await;
+    let restaurant = branch.restaurant;
+    let found = bench
+        .read(move |tx| integrations::of_restaurant(tx, restaurant))
+        .await;
+    assert_eq!(found.len(), 1);
+    let health = &found[0].health;
+    assert_eq!(
+        (
+            health.last_order_at,
+            health.last_error_at,
+            health.last_error.as_deref()
+        ),
+        (Some(at(1)), Some(at(2)), Some("401 🔒"))
+    );
+    assert_eq!((found[0].is_active, found[0].updated_at), (false, at(3)));
+    bench.write(move |tx| integrations::delete(tx, id)).await;
+    let vault = bench.vault.clone();
+    assert!(
+        bench
+            .read(move |tx| integrations::find(tx, &vault, restaurant, DIRECT))
+            .await
+            .is_none()
+    );
+}
+
+pub async fn only_what_no_package_covers_is_ended(bench: &Bench) {
+    let package = |providers: Option<Vec<_>>, starts: i64, ends: Option<i64>| Package {
+        id: PackageId(Uuid::now_v7()),
+        name: "Paket".to_owned(),
+        providers,
+        starts_at: at(starts),
+        ends_at: ends.map(at),
+    };
+    let account = bench.account("zincir").await;
+    let cases = [
+        ("no package at all", vec![], false),
+        ("open-ended", vec![package(None, 0, None)], false),
+        ("ends later", vec![package(None, 0, Some(101))], false),
+        ("ended", vec![package(None, 0, Some(100))], true),
+        (
+            "ended, but another covers it",
+            vec![
+                package(None, 0, Some(50)),
+                package(Some(vec![GETIR, DIRECT]), 50, None),
+            ],
+            false,
+        ),
+        (
+            "another covers another platform",
+            vec![package(None, 0, Some(50)), package(Some(vec![GETIR]), 50, None)],
+            true,
+        ),
+        (
+            "another covers a platform of a longer name",
+            vec![
+                package(None, 0, Some(50)),
+                package(
+                    Some(vec![garson_core::platform::Provider::new("directx")]),
+                    50,
+                    None,
+                ),
+            ],
+            true,
+        ),
+        (
+            "another begins later",
+            vec![package(None, 0, Some(50)), package(None, 101, None)],
+            true,
+        ),
+    ];
+    let mut wanted = Vec::new();
+    for (name, booked, is_ended) in cases {
+        let branch = bench.branch_of(account).await;
+        let (restaurant, list) = (branch.restaurant, booked.clone());
+        bench
+            .write(move |tx| packages::replace(tx, restaurant, &list))
+            .await;
+        let mut stored = bench
+            .read(move |tx| packages::of_restaurant(tx, restaurant))
+            .await;
+        let mut booked = booked;
+        booked.sort_by_key(|p| p.id);
+        stored.sort_by_key(|p| p.id);
+        assert_eq!(stored, booked, "{name}");
+        if is_ended {
+            wanted.push(branch.integration);
+        }
+    }
+    let off = wanted.pop().unwrap();
+    bench
+        .write(move |tx| integrations::switch(tx, off, false, at(1)))
+        .await;
+    let ended = bench
+        .read(|tx| integrations::with_an_ended_package(tx, at(100), 100))
+        .await;
+    let mut ended: Vec<_> = ended.iter().map(|integration| integration.id).collect();
+    ended.sort();
+    wanted.sort();
+    assert_eq!(ended, wanted);
+    let some = bench
+        .read(|tx| integrations::with_an_ended_package(tx, at(100), 1))
+        .await;
+    assert_eq!(some.len(), 1);
+}

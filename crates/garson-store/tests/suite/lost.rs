@@ -1,0 +1,90 @@
+//! PostgreSQL alone: connections that break between jobs and under them.
+
+use crate::batches::{note, noted};
+use crate::bench::{Bench, on_postgres};
+use garson_store::{Lane, StoreErrorKind};
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// Ends all connections to the case's database but its own; says how many.
+fn kill_all(url: &str) -> usize {
+    on_postgres(url, |client| {
+        let sql = "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity
+                   WHERE datname = current_database() AND pid <> pg_backend_pid()
+                     AND backend_type = 'client backend'";
+        client.query(sql, &[]).unwrap().len()
+    })
+}
+
+pub async fn a_connection_that_broke_while_idle_is_replaced(bench: &Bench) {
+    let url = bench.postgres_url();
+    for round in 0..3 {
+        for lane in 0..4 {
+            let line = format!("{round}-{lane}");
+            bench
+                .engine
+                .write(Lane(lane), move |tx| note(tx, &line))
+                .await
+                .unwrap();
+        }
+        assert!(kill_all(&url) >= 4, "all writers were connected");
+        for _ in 0..8 {
+            assert_eq!(bench.read(noted).await.len(), 4 * (round + 1));
+        }
+    }
+    assert!(kill_all(&url) > 0);
+    bench.write(|tx| note(tx, "last")).await;
+    assert_eq!(bench.read(noted).await.len(), 13);
+}
+
+pub async fn what_was_acknowledged_survives_broken_connections(bench: &Bench) {
+    let done = Arc::new(AtomicUsize::new(0));
+    let writers: Vec<_> = (0..64_u64)
+        .map(|writer| {
+            let (engine, done) = (bench.engine.clone(), Arc::clone(&done));
+            tokio::spawn(async move {
+                let (mut there, mut unknown) = (Vec::new(), Vec::new());
+                for n in 0..20 {
+                    let line = format!("{writer}-{n}");
+                    let text = line.clone();
+                    match engine.write(Lane(writer), move |tx| note(tx, &text)).await {
+                        Ok(()) => there.push(line),
+                        Err(error) => {
+                            let error: garson_store::StoreError = error;
+                            assert_eq!(error.kind, StoreErrorKind::Unavailable, "{error}");
+                            unknown.push(line);
+                        }
+                    }
+                    done.fetch_add(1, Ordering::SeqCst);
+                }
+                (there, unknown)
+            })
+        })
+        .collect();
+    let url = bench.postgres_url();
+    let mut killed = 0;
+    for at in [100, 400, 700, 1_000] {
+        let done = Arc::clone(&done);
+        crate::bench::until("the writers get on", move || done.load(Ordering::SeqCst) >= at).await;
+        let url = url.clone();
+        killed += tokio::task::spawn_blocking(move || kill_all(&url)).await.unwrap();
+    }
+    assert!(killed > 8, "{killed} connections broken");
+    let (mut acknowledged, mut unknown) = (BTreeSet::new(), BTreeSet::new());
+    for writer in writers {
+        let (there, rest) = writer.await.unwrap();
+        acknowledged.extend(there);
+        unknown.extend(rest);
+    }
+    assert_eq!(acknowledged.len() + unknown.len(), 64 * 20);
+    let stored = bench.read(noted).await;
+    let missing: Vec<_> = acknowledged.difference(&stored).collect();
+    assert!(missing.is_empty(), "acknowledged and lost: {missing:?}");
+    let made_up: Vec<_> = stored
+        .iter()
+        .filter(|line| !acknowledged.contains(*line) && !unknown.contains(*line))
+        .collect();
+    assert!(made_up.is_empty(), "{made_up:?}");
+    bench.write(|tx| note(tx, "last")).await;
+}

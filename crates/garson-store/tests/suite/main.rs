@@ -1,0 +1,143 @@
+//! The storage suite: every case on both engines, so that a difference between them shows as the name of a test.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod backup;
+mod batches;
+mod bench;
+mod calls;
+mod cursors;
+mod deletes;
+mod dump;
+mod idempotency;
+mod inbox;
+mod integrations;
+mod keys;
+mod lost;
+mod moving;
+mod opening;
+mod orders;
+mod paging;
+mod shop;
+mod texts;
+mod totals;
+
+/// Names a test for each case and engine.
+macro_rules! cases {
+    (
+        both { $($module:ident: $($case:ident)*;)* }
+        sqlite { $($sqlite_module:ident: $($sqlite_case:ident)*;)* }
+        postgres { $($postgres_module:ident: $($postgres_case:ident)*;)* }
+    ) => {
+        mod sqlite {
+            $($(#[test]
+            fn $case() {
+                crate::bench::run(crate::bench::Kind::Sqlite, crate::$module::$case);
+            })*)*
+            $($(#[test]
+            fn $sqlite_case() {
+                crate::bench::run(crate::bench::Kind::Sqlite, crate::$sqlite_module::$sqlite_case);
+            })*)*
+        }
+        mod postgres {
+            $($(#[test]
+            fn $case() {
+                crate::bench::run(crate::bench::Kind::Postgres, crate::$module::$case);
+            })*)*
+            $($(#[test]
+            fn $postgres_case() {
+                crate::bench::run(crate::bench::Kind::Postgres, crate::$postgres_module::$postgres_case);
+            })*)*
+        }
+    };
+}
+
+cases! {
+    both {
+        batches:
+            one_failure_among_64_writers_is_undone_alone
+            free_running_writers_share_commits
+            a_panic_costs_only_its_own_job
+            a_write_whose_caller_has_gone_is_committed
+            an_error_undoes_the_writes_before_it
+            a_broken_rule_does_not_hurt_the_neighbours
+            a_job_that_overlooks_an_error_is_not_acknowledged
+            readers_do_not_wait_for_a_long_write
+            jobs_that_lock_in_opposite_order_both_succeed;
+        calls:
+            eight_leasers_get_every_call_once
+            a_lease_that_has_run_out_can_be_taken_again
+            ends_and_delays_of_calls_are_kept;
+        cursors:
+            a_walk_while_orders_arrive_is_complete
+            nothing_appears_behind_a_cursor;
+        deletes:
+            a_deleted_restaurant_leaves_no_trace
+            a_deleted_business_takes_its_restaurants_along;
+        idempotency:
+            a_request_is_run_once_and_answered_for_a_day
+            empty_answers_are_answers
+            old_answers_are_swept_in_chunks
+            of_32_at_once_exactly_one_runs;
+        inbox:
+            a_repeated_message_is_one_row
+            open_messages_are_listed_newest_first
+            the_same_message_at_once_is_counted;
+        integrations:
+            a_branch_has_one_owner
+            a_secret_leads_to_all_that_share_it
+            credentials_are_sealed_and_recovered_exactly
+            health_and_switch_are_kept
+            only_what_no_package_covers_is_ended;
+        keys:
+            a_key_is_found_by_its_hash_and_can_be_recovered
+            one_key_is_primary_and_the_newest_inherits
+            two_revocations_at_once_leave_one_key
+            two_first_keys_at_once_make_one_primary;
+        moving:
+            everything_moves_to_the_other_engine
+            a_target_with_anything_in_it_is_refused
+            the_list_of_tables_is_the_schema;
+        opening:
+            opening_again_applies_nothing_twice
+            a_database_of_the_future_is_refused
+            a_migration_of_another_form_is_refused
+            two_that_open_an_empty_database_at_once_both_succeed
+            an_email_has_one_account;
+        orders:
+            the_same_order_again_changes_nothing
+            an_order_is_found_by_either_id
+            several_orders_under_one_platform_id_are_all_found
+            a_change_is_kept_with_all_its_parts
+            an_event_number_of_an_order_is_used_once
+            attempts_are_counted_and_failures_come_due_again;
+        paging:
+            an_empty_list_has_nowhere_to_go_but_up
+            pages_end_where_the_list_ends
+            walks_down_and_up_meet_the_same_orders
+            filters_of_pending_orders_agree_with_a_plain_look
+            times_become_places;
+        texts:
+            text_comes_back_as_it_was
+            nothing_and_emptiness_are_two_things
+            json_is_kept_byte_for_byte
+            moments_follow_places_when_the_clock_steps_back
+            a_webhook_is_kept_and_removed;
+        totals:
+            totals_agree_with_a_plain_sum
+            totals_forget_a_deleted_restaurant_at_once_and_for_good;
+    }
+    sqlite {
+        backup:
+            a_backup_holds_all_that_was_acknowledged
+            a_backup_overwrites_nothing
+            the_library_is_new_enough;
+        opening:
+            a_data_folder_has_one_server;
+    }
+    postgres {
+        lost:
+            a_connection_that_broke_while_idle_is_replaced
+            what_was_acknowledged_survives_broken_connections;
+    }
+}
