@@ -6,6 +6,11 @@
 use serde::de::{self, DeserializeSeed, MapAccess, SeqAccess, Visitor};
 use std::fmt;
 
+/// Makes a derived struct insist on an object: without this field (flattened) a list is taken for it too, value by
+/// value in the order in which the fields happen to stand.
+#[derive(Clone, Copy, Debug, Default, serde::Deserialize)]
+pub struct ObjectOnly {}
+
 /// The deepest nesting that is taken.
 pub const MAX_DEPTH: usize = 32;
 
@@ -218,6 +223,23 @@ mod tests {
         assert_eq!(
             fault(r#"{"a\u0000":1}"#).map(|(kind, _)| kind),
             Some(FaultKind::Nul)
+        );
+    }
+
+    #[test]
+    fn a_list_is_not_an_object() {
+        #[derive(serde::Deserialize)]
+        struct Named {
+            name: String,
+            #[serde(flatten)]
+            _object: ObjectOnly,
+        }
+        assert!(serde_json::from_str::<Named>(r#"["x"]"#).is_err());
+        assert_eq!(
+            serde_json::from_str::<Named>(r#"{"name":"x","other":1}"#)
+                .unwrap()
+                .name,
+            "x"
         );
     }
 

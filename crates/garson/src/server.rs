@@ -32,7 +32,7 @@ pub fn plain_routes() -> Router<Arc<Api>> {
 
 /// Ready when storage answers.
 async fn ready(State(api): State<Arc<Api>>) -> Response {
-    let answered = api.app.store.read(|tx| garson_store::accounts::exist(tx)).await;
+    let answered = api.app.store.read(garson_store::accounts::exist).await;
     match answered {
         Ok(_) => "ready\n".into_response(),
         Err(error) => ApiError::from(flow::Fault::from(error)).into_response(),

@@ -1,5 +1,6 @@
 //! The shop's words: the writable part of an order, and a cancellation.
 
+use garson_core::json::ObjectOnly;
 use garson_core::money::Currency;
 use garson_core::order::{Courier, FulfilmentType, FundedBy};
 use garson_core::payment::PaymentType;
@@ -20,6 +21,8 @@ pub struct Order {
     pub items: Vec<Item>,
     pub amount: Amount,
     pub payment: Payment,
+    #[serde(flatten)]
+    pub _object: ObjectOnly,
 }
 
 #[derive(Deserialize)]
@@ -29,6 +32,8 @@ pub struct Fulfilment {
     pub kind: Option<FulfilmentType>,
     pub courier: Option<Courier>,
     pub flags: Option<Flags>,
+    #[serde(flatten)]
+    pub _object: ObjectOnly,
 }
 
 #[derive(Default, Deserialize)]
@@ -37,6 +42,8 @@ pub struct Flags {
     pub do_not_ring: bool,
     pub drop_at_door: bool,
     pub no_cutlery: bool,
+    #[serde(flatten)]
+    pub _object: ObjectOnly,
 }
 
 #[derive(Deserialize)]
@@ -47,6 +54,8 @@ pub struct Customer {
     pub phone_code: Option<String>,
     pub email: Option<String>,
     pub address: Option<Address>,
+    #[serde(flatten)]
+    pub _object: ObjectOnly,
 }
 
 #[derive(Deserialize)]
@@ -62,6 +71,8 @@ pub struct Address {
     pub directions: Option<String>,
     pub lat: Option<f64>,
     pub lon: Option<f64>,
+    #[serde(flatten)]
+    pub _object: ObjectOnly,
 }
 
 #[derive(Deserialize)]
@@ -76,6 +87,8 @@ pub struct Item {
     pub note: Option<String>,
     #[serde(default)]
     pub options: Vec<ItemOption>,
+    #[serde(flatten)]
+    pub _object: ObjectOnly,
 }
 
 #[derive(Deserialize)]
@@ -90,6 +103,8 @@ pub struct ItemOption {
     pub removed: bool,
     #[serde(default)]
     pub options: Vec<ItemOption>,
+    #[serde(flatten)]
+    pub _object: ObjectOnly,
 }
 
 #[derive(Deserialize)]
@@ -106,6 +121,8 @@ pub struct Amount {
     pub total: i64,
     #[serde(default)]
     pub discounts: Vec<Discount>,
+    #[serde(flatten)]
+    pub _object: ObjectOnly,
 }
 
 #[derive(Deserialize)]
@@ -114,6 +131,8 @@ pub struct Discount {
     pub name: String,
     pub amount: i64,
     pub funded_by: Option<FundedBy>,
+    #[serde(flatten)]
+    pub _object: ObjectOnly,
 }
 
 #[derive(Deserialize)]
@@ -126,6 +145,8 @@ pub struct Payment {
     #[serde(default)]
     pub is_paid: bool,
     pub collect: Option<i64>,
+    #[serde(flatten)]
+    pub _object: ObjectOnly,
 }
 
 #[derive(Deserialize)]
@@ -136,6 +157,8 @@ pub struct Cancel {
     pub by: Option<CancelledBy>,
     pub reason: Option<String>,
     pub note: Option<String>,
+    #[serde(flatten)]
+    pub _object: ObjectOnly,
 }
 
 #[derive(Clone, Copy, Deserialize)]

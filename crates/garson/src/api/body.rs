@@ -11,7 +11,7 @@ use std::time::Duration;
 /// How long a client may take to send its body.
 const READ_DEADLINE: Duration = Duration::from_secs(20);
 
-/// A body that has been read and understood. An empty one counts as `{}`.
+/// A body that has been read and understood. An empty one, or null, counts as `{}`.
 pub struct Json<T>(pub T);
 
 impl<S: Sync, T: DeserializeOwned> FromRequest<S> for Json<T> {
@@ -20,7 +20,8 @@ impl<S: Sync, T: DeserializeOwned> FromRequest<S> for Json<T> {
     async fn from_request(request: Request, _: &S) -> Result<Self, ApiError> {
         let is_json = says_json(&request);
         let bytes = read(request).await?;
-        if bytes.is_empty() {
+        // Nothing to say may also be said as null.
+        if bytes.is_empty() || (is_json && bytes.trim_ascii() == b"null") {
             return parse(b"{}").map(Self);
         }
         if !is_json {

@@ -11,6 +11,7 @@ use crate::flow::{Fault, businesses, restaurants};
 use axum::extract::{Path, State};
 use garson_core::business::{Business, BusinessFields};
 use garson_core::id::BusinessId;
+use garson_core::json::ObjectOnly;
 use garson_core::time::Timestamp;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -48,6 +49,9 @@ pub struct BusinessRequest {
     #[serde(default)]
     #[schema(value_type = Option<Line>)]
     email: Patch<Line>,
+    #[serde(flatten)]
+    #[schema(ignore)]
+    _object: ObjectOnly,
 }
 
 impl BusinessRequest {
@@ -200,6 +204,9 @@ pub async fn list_business_restaurants(
 #[serde(rename_all = "camelCase")]
 pub struct LinkRequest {
     restaurant_id: Name,
+    #[serde(flatten)]
+    #[schema(ignore)]
+    _object: ObjectOnly,
 }
 
 /// Link an existing restaurant to a business; one that has a business already moves.

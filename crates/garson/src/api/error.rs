@@ -8,15 +8,25 @@ use garson_core::platform::PlatformError;
 use garson_store::StoreErrorKind;
 use http::{HeaderName, HeaderValue, StatusCode, header};
 use serde::Serialize;
-use utoipa::ToSchema;
+use utoipa::openapi::RefOr;
+use utoipa::openapi::schema::{ObjectBuilder, Schema, Type};
+use utoipa::{PartialSchema, ToSchema};
 
 macro_rules! codes {
     ($($variant:ident $status:literal $code:literal,)*) => {
         /// What went wrong, for programs.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema)]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
         pub enum Code {
             $(#[serde(rename = $code)] $variant,)*
         }
+
+        impl PartialSchema for Code {
+            fn schema() -> RefOr<Schema> {
+                ObjectBuilder::new().schema_type(Type::String).enum_values(Some([$($code,)*])).into()
+            }
+        }
+
+        impl ToSchema for Code {}
 
         impl Code {
             #[must_use]

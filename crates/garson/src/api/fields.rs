@@ -172,7 +172,7 @@ pub fn degrees<'de, D: Deserializer<'de>, const MOST: i32>(deserializer: D) -> R
 mod tests {
     use super::*;
 
-    #[derive(Deserialize)]
+    #[derive(serde::Deserialize)]
     struct Update {
         #[serde(default)]
         note: Patch<Line>,

@@ -8,12 +8,18 @@ use super::{Api, ApiError, restaurants};
 use crate::flow::integrations::{self, IntegrationChange};
 use axum::extract::{Path, State};
 use garson_core::integration::Integration;
+use garson_core::json::ObjectOnly;
 use garson_core::secret::Secret;
 use garson_core::time::Timestamp;
 use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use utoipa::ToSchema;
+use utoipa::openapi::RefOr;
+use utoipa::openapi::schema::{
+    AdditionalProperties, KnownFormat, ObjectBuilder, Schema, SchemaFormat, SchemaType, Type,
+};
+use utoipa::{PartialSchema, ToSchema};
 
 /// An integration. Credentials are written, never read back.
 #[derive(Serialize, ToSchema)]
@@ -71,14 +77,48 @@ pub struct IntegrationRequest {
     #[schema(value_type = Option<ForeignId>)]
     remote_id: Patch<ForeignId>,
     /// What the platform needs; a credential set to null is removed. `GET /providers` names them.
-    #[schema(value_type = Option<BTreeMap<String, Credential>>)]
+    #[schema(value_type = Option<CredentialsSchema>)]
     credentials: Option<BTreeMap<String, Option<Credential>>>,
     #[serde(default)]
     #[schema(value_type = Option<ForeignId>)]
     default_cancel_reason: Patch<ForeignId>,
+    #[serde(flatten)]
+    #[schema(ignore)]
+    _object: ObjectOnly,
 }
 
 type Credential = Text<1, 2000>;
+
+/// What the platforms need, as their dialects name it.
+struct CredentialsSchema;
+
+impl PartialSchema for CredentialsSchema {
+    fn schema() -> RefOr<Schema> {
+        let mut object = ObjectBuilder::new()
+            .schema_type(Type::Object)
+            .additional_properties(Some(AdditionalProperties::<Schema>::FreeForm(false)));
+        for field in garson_platforms::all()
+            .iter()
+            .flat_map(|platform| platform.credential_fields())
+        {
+            let mut value = ObjectBuilder::new()
+                .schema_type(SchemaType::from_iter([Type::String, Type::Null]))
+                .min_length(Some(1))
+                .max_length(Some(2000));
+            if field.is_address {
+                value = value.format(Some(SchemaFormat::KnownFormat(KnownFormat::Uri)));
+            }
+            object = object.property(field.name, value);
+        }
+        object.into()
+    }
+}
+
+impl ToSchema for CredentialsSchema {
+    fn name() -> Cow<'static, str> {
+        Cow::Borrowed("Credentials")
+    }
+}
 
 fn change(request: IntegrationRequest) -> IntegrationChange {
     let text = |patch: Patch<ForeignId>| match patch {

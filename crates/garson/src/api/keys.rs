@@ -9,6 +9,7 @@ use crate::flow::{Fault, accounts};
 use axum::extract::{Path, State};
 use garson_core::account::ApiKey;
 use garson_core::id::KeyId;
+use garson_core::json::ObjectOnly;
 use garson_core::time::Timestamp;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -67,6 +68,9 @@ pub async fn list_keys(State(api): State<Arc<Api>>, caller: Caller) -> Result<Da
 pub struct KeyRequest {
     /// What it is for.
     label: Option<Line>,
+    #[serde(flatten)]
+    #[schema(ignore)]
+    _object: ObjectOnly,
 }
 
 /// Issue a key. It is shown this once.

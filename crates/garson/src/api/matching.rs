@@ -8,6 +8,7 @@ use super::fields::ForeignId;
 use super::{Api, ApiError, restaurants};
 use crate::flow::{integrations, matching};
 use axum::extract::{Path, State};
+use garson_core::json::ObjectOnly;
 use garson_core::payment::PaymentType;
 use garson_core::restaurant::PaymentMatch;
 use serde::{Deserialize, Serialize};
@@ -80,19 +81,24 @@ pub struct MatchesRequest {
     /// All matches of the restaurant; those that are not named are removed.
     #[schema(max_items = 500)]
     matches: Vec<MatchRequest>,
+    #[serde(flatten)]
+    #[schema(ignore)]
+    _object: ObjectOnly,
 }
 
 /// A payment of a platform, by our type or by the platform's own code, and what the POS calls it.
 #[derive(Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct MatchRequest {
-    #[schema(pattern = "^direct$")]
     provider: String,
     #[serde(rename = "type")]
     #[schema(value_type = Option<PaymentTypeSchema>)]
     kind: Option<PaymentType>,
     provider_code: Option<ForeignId>,
     matched_id: ForeignId,
+    #[serde(flatten)]
+    #[schema(ignore)]
+    _object: ObjectOnly,
 }
 
 /// A way of paying.

@@ -4,10 +4,11 @@ use super::error::ErrorBody;
 use super::{Api, PREFIX, routes};
 use axum::Router;
 use std::sync::Arc;
+use utoipa::openapi::path::{Operation, Parameter, ParameterBuilder, ParameterIn};
+use utoipa::openapi::schema::{ObjectBuilder, Type};
 use utoipa::openapi::security::{Http, HttpAuthScheme, SecurityRequirement, SecurityScheme};
 use utoipa::openapi::{
-    ContentBuilder, HttpMethod, InfoBuilder, LicenseBuilder, OpenApi, PathItem, Ref, ResponseBuilder,
-    path::Operation,
+    ContentBuilder, InfoBuilder, LicenseBuilder, OpenApi, PathItem, Ref, Required, ResponseBuilder,
 };
 use utoipa::{PartialSchema, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
@@ -67,11 +68,32 @@ fn finish(mut document: OpenApi) -> OpenApi {
         .insert("apiKey".to_owned(), bearer.into());
     document.security = Some(vec![SecurityRequirement::new("apiKey", Vec::<String>::new())]);
     for item in document.paths.paths.values_mut() {
+        if let Some(operation) = &mut item.post {
+            operation
+                .parameters
+                .get_or_insert_default()
+                .push(idempotency_key().into());
+        }
         for operation in operations(item) {
             add_errors(operation);
         }
     }
     document
+}
+
+fn idempotency_key() -> Parameter {
+    let schema = ObjectBuilder::new()
+        .schema_type(Type::String)
+        .pattern(Some("^[!-~]{1,200}$"));
+    ParameterBuilder::new()
+        .name("Idempotency-Key")
+        .parameter_in(ParameterIn::Header)
+        .required(Required::False)
+        .description(Some(
+            "The same key with the same request gets the first answer again, for 24 hours",
+        ))
+        .schema(Some(schema))
+        .build()
 }
 
 fn operations(item: &mut PathItem) -> impl Iterator<Item = &mut Operation> {
@@ -115,11 +137,3 @@ pub fn router(document: OpenApi) -> Router<Arc<Api>> {
         );
     Router::new().merge(page)
 }
-
-/// The methods that an operation can have, for tests that walk the document.
-pub const METHODS: [HttpMethod; 4] = [
-    HttpMethod::Get,
-    HttpMethod::Put,
-    HttpMethod::Post,
-    HttpMethod::Delete,
-];

@@ -10,6 +10,7 @@ use super::{Api, ApiError};
 use crate::flow::{act, reports};
 use axum::extract::{Path, State};
 use garson_core::id::OrderId;
+use garson_core::json::ObjectOnly;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use utoipa::ToSchema;
@@ -129,6 +130,9 @@ pub struct CancelRequest {
     reason: Option<ForeignId>,
     /// Free text, handed on where the platform takes it.
     note: Option<Prose>,
+    #[serde(flatten)]
+    #[schema(ignore)]
+    _object: ObjectOnly,
 }
 
 #[derive(Serialize, ToSchema)]

@@ -9,6 +9,7 @@ use super::{Api, ApiError, restaurants as restaurant_api};
 use crate::flow::{integrations, restaurants};
 use axum::extract::{Path, State};
 use garson_core::id::PackageId;
+use garson_core::json::ObjectOnly;
 use garson_core::platform::Provider;
 use garson_core::restaurant::Package;
 use garson_core::time::Timestamp;
@@ -56,6 +57,9 @@ pub struct PackagesRequest {
     /// All packages of the restaurant; those that are not named are removed.
     #[schema(max_items = 50)]
     packages: Vec<PackageRequest>,
+    #[serde(flatten)]
+    #[schema(ignore)]
+    _object: ObjectOnly,
 }
 
 #[derive(Deserialize, ToSchema)]
@@ -63,7 +67,7 @@ pub struct PackagesRequest {
 pub struct PackageRequest {
     name: Name,
     /// The platforms that it covers; left out or null: all.
-    #[schema(max_items = 50, pattern = "^direct$")]
+    #[schema(max_items = 50)]
     providers: Option<Vec<String>>,
     /// Now, when left out.
     #[schema(value_type = Option<String>, format = DateTime)]
@@ -71,6 +75,9 @@ pub struct PackageRequest {
     /// Open-ended, when left out.
     #[schema(value_type = Option<String>, format = DateTime)]
     ends_at: Option<Timestamp>,
+    #[serde(flatten)]
+    #[schema(ignore)]
+    _object: ObjectOnly,
 }
 
 fn package(wanted: PackageRequest, at: &str, now: Timestamp) -> Result<Package, ApiError> {

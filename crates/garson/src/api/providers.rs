@@ -115,7 +115,6 @@ struct ProductView {
 
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-#[schema(no_recursion)]
 struct GroupView {
     id: String,
     name: String,
@@ -126,13 +125,13 @@ struct GroupView {
 
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-#[schema(no_recursion)]
 struct MenuOptionView {
     id: String,
     name: String,
     #[schema(value_type = i64)]
     price: Minor,
     is_available: bool,
+    #[schema(no_recursion)]
     option_groups: Vec<GroupView>,
 }
 

@@ -9,6 +9,7 @@ use super::paging::{PageParams, PeriodParams, Query, RestaurantParam};
 use super::{Api, ApiError};
 use crate::flow::reports;
 use axum::extract::State;
+use garson_core::json::ObjectOnly;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use utoipa::{IntoParams, ToSchema};
@@ -18,6 +19,9 @@ use utoipa::{IntoParams, ToSchema};
 pub struct MarkRequest {
     /// The order's id on its platform.
     provider_order_id: ForeignId,
+    #[serde(flatten)]
+    #[schema(ignore)]
+    _object: ObjectOnly,
 }
 
 #[derive(Serialize, ToSchema)]

@@ -12,6 +12,7 @@ use crate::flow::{Fault, restaurants};
 use crate::net::headers::check_headers;
 use axum::extract::{Path, State};
 use garson_core::id::{BusinessId, RestaurantId};
+use garson_core::json::ObjectOnly;
 use garson_core::restaurant::{Restaurant, RestaurantFields};
 use garson_core::secret::Secret;
 use garson_core::time::Timestamp;
@@ -51,6 +52,9 @@ pub struct RestaurantRequest {
     /// Sent along when it is asked.
     #[serde(default)]
     payment_matching_headers: Option<Option<TextMap>>,
+    #[serde(flatten)]
+    #[schema(ignore)]
+    _object: ObjectOnly,
 }
 
 /// The keys of `config` that the service understands; others are kept as they are.
@@ -65,7 +69,6 @@ struct ConfigSchema {
     #[schema(rename = "preparationMinutes", minimum = 1, maximum = 1440)]
     preparation_minutes: Option<u32>,
     /// An IANA timezone; Europe/Istanbul when there is none.
-    #[schema(pattern = "^(Europe/Istanbul|Europe/Berlin|UTC)$")]
     timezone: Option<String>,
 }
 

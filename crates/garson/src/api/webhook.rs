@@ -13,6 +13,7 @@ use axum::extract::State;
 use garson_core::account::{AuthorizationForm, Webhook};
 use garson_core::delivery::DeliveryState;
 use garson_core::id::{EventId, OrderId, RestaurantId};
+use garson_core::json::ObjectOnly;
 use garson_core::time::Timestamp;
 use garson_store::events::Attempt;
 use serde::{Deserialize, Serialize};
@@ -64,6 +65,9 @@ pub struct WebhookRequest {
     /// How the key is sent: `Bearer <key>` or the bare key.
     #[schema(inline)]
     authorization: Option<Form>,
+    #[serde(flatten)]
+    #[schema(ignore)]
+    _object: ObjectOnly,
 }
 
 #[derive(Clone, Copy, Deserialize, ToSchema)]
@@ -135,6 +139,9 @@ pub struct RetryRequest {
     url: String,
     /// Header names to values, sent along; the account's Authorization is added unless there is one.
     headers: TextMap,
+    #[serde(flatten)]
+    #[schema(ignore)]
+    _object: ObjectOnly,
 }
 
 /// Send an event once more, now, to a given address; answers what the target said, whatever it is.
@@ -267,8 +274,11 @@ pub async fn list_deliveries(
 #[derive(Deserialize, ToSchema)]
 pub struct RetryAllRequest {
     /// Those of events since this moment.
-    #[schema(value_type = String, format = DateTime, pattern = "^20[0-9]{2}-.*Z$")]
+    #[schema(value_type = String, format = DateTime)]
     since: Timestamp,
+    #[serde(flatten)]
+    #[schema(ignore)]
+    _object: ObjectOnly,
 }
 
 #[derive(Serialize, ToSchema)]

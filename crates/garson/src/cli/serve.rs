@@ -22,7 +22,7 @@ pub fn serve(settings: Settings) -> Outcome {
     let app = App::open(settings).map_err(start)?;
     runtime()?.block_on(async {
         let listener = listen(&app).await?;
-        if !app.store.read(|tx| garson_store::accounts::exist(tx)).await? {
+        if !app.store.read(garson_store::accounts::exist).await? {
             tracing::warn!(
                 "there is no account yet: garson account create --name \"My restaurants\" --email me@example.com"
             );
