@@ -207,7 +207,7 @@ pub async fn health_and_switch_are_kept(bench: &Bench) {
 pub async fn only_what_no_package_covers_is_ended(bench: &Bench) {
     let package = |providers: Option<Vec<_>>, starts: i64, ends: Option<i64>| Package {
         id: PackageId(Uuid::now_v7()),
-        name: "Paket".to_owned(),
+        name: "Aylık".to_owned(),
         providers,
         starts_at: at(starts),
         ends_at: ends.map(at),

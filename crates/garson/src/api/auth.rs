@@ -109,6 +109,11 @@ impl Keyring {
                 noted: noted.unwrap_or(now),
             },
         );
+        drop(remembered);
+        if let (None, Some(limiter)) = (noted, &self.limiter) {
+            // Now and then: the rate records of keys that have not called lately.
+            limiter.retain_recent();
+        }
         noted.is_none()
     }
 
@@ -131,13 +136,6 @@ impl Keyring {
             )
             .header(HeaderName::from_static("ratelimit-policy"), self.policy.clone())
         })
-    }
-
-    /// Drops the rate records of keys that have not called lately.
-    pub fn tidy(&self) {
-        if let Some(limiter) = &self.limiter {
-            limiter.retain_recent();
-        }
     }
 }
 

@@ -171,6 +171,8 @@ async fn finish(app: &App, call: &DueCall, end: CallEnd, message: Option<String>
     let (id, order, integration, now) = (call.id, call.order_id, call.integration_id, app.now());
     app.store
         .write(Lane::COMMON, move |tx| {
+            // The order first, as everybody else does who changes both.
+            orders::lock(tx, order)?;
             calls::finish(tx, id, end, message.as_deref(), now)?;
             let sync = match (end, &message) {
                 (CallEnd::Failed, Some(message)) => {
@@ -204,6 +206,7 @@ fn postpone_in(
     due_at: Timestamp,
     message: &str,
 ) -> Result<(), Fault> {
+    orders::lock(tx, order)?;
     calls::postpone(tx, id, due_at, message)?;
     Ok(orders::set_sync(tx, order, &ProviderSync::Pending { due_at })?)
 }
