@@ -43,15 +43,20 @@ impl FromRequestParts<Arc<Api>> for NewId {
 /// Runs a keyed request once, and answers repeats from what was kept.
 pub async fn once(State(api): State<Arc<Api>>, request: Request, next: Next) -> Result<Response, ApiError> {
     let caller = request.extensions().get::<Caller>().copied();
-    let key = request.headers().get(&HEADER).cloned();
+    // An empty one counts as none.
+    let key = request
+        .headers()
+        .get(&HEADER)
+        .filter(|key| !key.is_empty())
+        .cloned();
     let (Some(caller), Some(key), &Method::POST) = (caller, key, request.method()) else {
         return Ok(next.run(request).await);
     };
-    if key.is_empty() || key.len() > 200 {
+    if key.len() > 200 {
         return Err(ApiError::invalid(
             Code::InvalidParameter,
             "Idempotency-Key",
-            "must be 1 to 200 characters",
+            "must be at most 200 characters",
         ));
     }
     let request_id = RequestId::of(request.extensions());

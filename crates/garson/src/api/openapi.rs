@@ -84,7 +84,7 @@ fn finish(mut document: OpenApi) -> OpenApi {
 fn idempotency_key() -> Parameter {
     let schema = ObjectBuilder::new()
         .schema_type(Type::String)
-        .pattern(Some("^[!-~]{1,200}$"));
+        .max_length(Some(200));
     ParameterBuilder::new()
         .name("Idempotency-Key")
         .parameter_in(ParameterIn::Header)
