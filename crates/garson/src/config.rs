@@ -26,6 +26,7 @@ pub struct Settings {
     pub rate_limit: String,
     pub allow_private_targets: bool,
     pub allow_targets: Vec<String>,
+    pub only_listed_targets: bool,
     pub webhook: WebhookSettings,
     pub storage: StorageSettings,
     pub server: ServerSettings,
@@ -161,6 +162,7 @@ impl Settings {
         Ok(Policy {
             allow_private: self.allow_private_targets,
             allow_targets,
+            only_listed: self.only_listed_targets,
         })
     }
 

@@ -49,9 +49,13 @@ const LOCAL_DOMAINS: &[(&str, &str)] = &[
 pub struct Policy {
     /// Allows loopback, private, link-local and other special ranges (for development).
     pub allow_private: bool,
-    /// Allows these targets only.
+    /// Allows these targets in addition.
     pub allow_targets: Vec<Exception>,
+    /// Refuses everything but those, public targets too (for a service that must not call out).
+    pub only_listed: bool,
 }
+
+const NOT_LISTED: &str = "not among the targets that the operator allows";
 
 /// Why a target may not be called, in plain words fit for the account that gave it.
 ///
@@ -90,6 +94,9 @@ pub fn check_name(policy: &Policy, target: &Target) -> Result<(), Refusal> {
     if is_metadata_name(name) {
         return Err(Refusal::new(format!("{name} is {METADATA_SERVICE}")));
     }
+    if policy.only_listed && !is_named_exception(policy, target) {
+        return Err(Refusal::new(format!("{name} is {NOT_LISTED}")));
+    }
     match local_meaning(name) {
         Some(meaning) if !policy.allow_private && !is_named_exception(policy, target) => {
             Err(Refusal::new(format!("{name} is {meaning}")))
@@ -118,6 +125,9 @@ fn check_address(policy: &Policy, target: &Target, ip: IpAddr) -> Result<(), Ref
         exceptions.any(|exception| exception.allows(target, ip))
     };
     match blocks::standing(ip) {
+        Standing::Public | Standing::Special(_) if policy.only_listed && !excepted() => {
+            Err(Refusal::new(format!("{} is {NOT_LISTED}", target.host())))
+        }
         Standing::Public => Ok(()),
         Standing::Special(_) if policy.allow_private || excepted() => Ok(()),
         Standing::Special(kind) | Standing::Never(kind) => Err(Refusal::new(match target.host() {

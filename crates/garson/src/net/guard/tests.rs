@@ -98,8 +98,8 @@ fn target(text: &str) -> Target {
 fn policy(exceptions: &[&str]) -> Policy {
     let allow_targets = exceptions.iter().map(|text| text.parse().unwrap());
     Policy {
-        allow_private: false,
         allow_targets: allow_targets.collect(),
+        ..Policy::default()
     }
 }
 
@@ -107,6 +107,26 @@ fn open_policy() -> Policy {
     Policy {
         allow_private: true,
         ..Policy::default()
+    }
+}
+
+#[test]
+fn only_listed_targets_are_called_where_the_operator_wants_it() {
+    let closed = Policy {
+        only_listed: true,
+        ..policy(&["pos.example.com:443", "10.0.4.7"])
+    };
+    for allowed in ["https://pos.example.com/", "http://10.0.4.7:81/"] {
+        assert!(call(&closed, allowed).is_ok(), "{allowed}");
+    }
+    for refused in [
+        "https://example.com/",
+        "https://pos.example.com:8443/",
+        "https://93.184.215.14/",
+        "http://10.0.4.8/",
+        "http://169.254.169.254/",
+    ] {
+        assert!(call(&closed, refused).is_err(), "{refused}");
     }
 }
 
