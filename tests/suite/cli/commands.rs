@@ -170,7 +170,7 @@ fn a_second_server_on_the_same_folder_is_refused() {
         assert!(!second.ended().await);
         let said = second.printed();
         assert!(
-            said.contains("another server") || said.contains("already"),
+            said.contains("another garson server is using") && said.contains("garson.db"),
             "{said}"
         );
         assert_eq!(send(addr, &request("GET", "/readyz", &[], &[])).await.status, 200);

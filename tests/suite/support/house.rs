@@ -6,7 +6,6 @@ use garson::config::Settings;
 use garson::flow::accounts;
 use garson::net::Client;
 use garson_core::testing::SettableClock;
-use garson_core::time::Timestamp;
 use garson_store::inbox::{self, OpenMessage};
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -92,8 +91,6 @@ impl House {
     }
 
     pub fn advance(&self, by: Duration) {
-        use garson_core::clock::Clock;
-        let _before: Timestamp = self.clock.now();
         self.clock.advance(by);
         self.app.wake_calls.notify_one();
     }
@@ -106,10 +103,6 @@ impl House {
     /// Sweeps until there is nothing left to sweep.
     pub async fn sweep(&self) {
         while garson::flow::sweep::step(&self.app).await.unwrap() {}
-    }
-
-    pub fn home(&self) -> &Home {
-        &self.home
     }
 }
 

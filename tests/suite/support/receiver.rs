@@ -60,7 +60,11 @@ pub struct Receiver {
 
 impl Receiver {
     pub async fn start() -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        Self::start_at("127.0.0.1:0".to_owned()).await
+    }
+
+    pub async fn start_at(address: String) -> Self {
+        let listener = TcpListener::bind(address).await.unwrap();
         let receiver = Self {
             addr: listener.local_addr().unwrap(),
             book: Arc::default(),
