@@ -89,22 +89,28 @@ pub fn next_due_at(tx: &mut Tx<'_>) -> Result<Option<Timestamp>> {
     tx.query_opt(sql, params![], |row| row.get(0))
 }
 
-/// Ends a call.
-pub fn finish(tx: &mut Tx<'_>, id: CallId, end: CallEnd, message: Option<&str>, at: Timestamp) -> Result<()> {
-    tx.execute(
+/// Ends a call; `false` when it has ended already.
+pub fn finish(
+    tx: &mut Tx<'_>,
+    id: CallId,
+    end: CallEnd,
+    message: Option<&str>,
+    at: Timestamp,
+) -> Result<bool> {
+    let rows = tx.execute(
         "UPDATE calls SET state = ?2, message = ?3, finished_at = ?4 WHERE id = ?1 AND state = 'open'",
         params![&id, end.as_str(), message, at],
     )?;
-    Ok(())
+    Ok(rows > 0)
 }
 
-/// Gives a call back to be tried again later.
-pub fn postpone(tx: &mut Tx<'_>, id: CallId, due_at: Timestamp, message: &str) -> Result<()> {
-    tx.execute(
+/// Gives a call back to be tried again later; `false` when it has ended already.
+pub fn postpone(tx: &mut Tx<'_>, id: CallId, due_at: Timestamp, message: &str) -> Result<bool> {
+    let rows = tx.execute(
         "UPDATE calls SET due_at = ?2, leased_until = 0, message = ?3 WHERE id = ?1 AND state = 'open'",
         params![&id, due_at, message],
     )?;
-    Ok(())
+    Ok(rows > 0)
 }
 
 /// Drops the calls of an order that have not been made: a cancellation makes them pointless.

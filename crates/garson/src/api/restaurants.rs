@@ -51,7 +51,8 @@ pub struct RestaurantRequest {
     payment_matching_url: Patch<String>,
     /// Sent along when it is asked.
     #[serde(default)]
-    payment_matching_headers: Option<Option<TextMap>>,
+    #[schema(value_type = Option<TextMap>)]
+    payment_matching_headers: Patch<TextMap>,
     #[serde(flatten)]
     #[schema(ignore)]
     _object: ObjectOnly,
@@ -91,9 +92,9 @@ impl Change {
             ),
         };
         let headers = match &request.payment_matching_headers {
-            None => Patch::Keep,
-            Some(None) => Patch::Clear,
-            Some(Some(map)) => Patch::Set(checked_headers(map)?),
+            Patch::Keep => Patch::Keep,
+            Patch::Clear => Patch::Clear,
+            Patch::Set(map) => Patch::Set(checked_headers(map)?),
         };
         Ok(Self {
             request,

@@ -173,7 +173,10 @@ async fn finish(app: &App, call: &DueCall, end: CallEnd, message: Option<String>
         .write(Lane::COMMON, move |tx| {
             // The order first, as everybody else does who changes both.
             orders::lock(tx, order)?;
-            calls::finish(tx, id, end, message.as_deref(), now)?;
+            if !calls::finish(tx, id, end, message.as_deref(), now)? {
+                // The order was cancelled meanwhile, and this call dropped.
+                return Ok(());
+            }
             let sync = match (end, &message) {
                 (CallEnd::Failed, Some(message)) => {
                     integrations::note_error(tx, integration, message, now)?;
@@ -182,6 +185,7 @@ async fn finish(app: &App, call: &DueCall, end: CallEnd, message: Option<String>
                     })
                 }
                 _ if calls::open_of_order(tx, order)? > 0 => None,
+                (CallEnd::Abandoned, _) => Some(ProviderSync::NotNeeded),
                 _ => Some(ProviderSync::Done),
             };
             match sync {
@@ -207,8 +211,10 @@ fn postpone_in(
     message: &str,
 ) -> Result<(), Fault> {
     orders::lock(tx, order)?;
-    calls::postpone(tx, id, due_at, message)?;
-    Ok(orders::set_sync(tx, order, &ProviderSync::Pending { due_at })?)
+    if calls::postpone(tx, id, due_at, message)? {
+        orders::set_sync(tx, order, &ProviderSync::Pending { due_at })?;
+    }
+    Ok(())
 }
 
 fn next_try(id: CallId, attempts: i64, now: Timestamp) -> Timestamp {

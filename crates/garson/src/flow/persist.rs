@@ -36,6 +36,9 @@ pub fn apply_and_write(
     let mut decision = apply(before, input, places.at, asks)?;
     if decision.order.status.is_cancelled() {
         calls::abandon_open(tx, before.id, places.at)?;
+        if matches!(decision.order.sync, ProviderSync::Pending { .. }) {
+            decision.order.sync = ProviderSync::NotNeeded;
+        }
     }
     write_calls(tx, platform, credentials, &mut decision)?;
     orders::update(tx, &decision.order)?;

@@ -1,0 +1,153 @@
+//! A deleted business is out of sight at once, and swept away afterwards.
+
+use crate::support::House;
+use serde_json::{Value, json};
+
+cases! {
+    a_deleted_business_is_out_of_sight_at_once
+    sweeping_leaves_nothing_behind_and_touches_nobody_else
+}
+
+async fn business(house: &House, name: &str) -> String {
+    let made = house.a.post("/businesses", &json!({ "name": name })).await.data();
+    made["id"].as_str().unwrap().to_owned()
+}
+
+/// A business with two restaurants, and one that stands alone.
+async fn set_up(house: &House, orders: usize) -> (String, String) {
+    let id = business(house, "gone").await;
+    let mut keep = String::new();
+    for (store, below) in [("one", true), ("two", true), ("three", false)] {
+        let shop = house.shop(&house.a, store).await;
+        if below {
+            let body = json!({ "restaurantId": shop.restaurant });
+            house
+                .a
+                .post(&format!("/businesses/{id}/restaurants"), &body)
+                .await
+                .data();
+        } else {
+            keep = shop.restaurant.clone();
+        }
+        for n in 0..orders {
+            shop.order_of(&format!("{store}-{n}"), 100).await;
+        }
+    }
+    (id, keep)
+}
+
+async fn total(house: &House) -> Value {
+    house.a.get("/orders/grouped-payments").await.data()["currencies"].clone()
+}
+
+async fn a_deleted_business_is_out_of_sight_at_once(house: House) {
+    let (id, keep) = set_up(&house, 3).await;
+    assert_eq!(total(&house).await[0]["total"], json!(900));
+    house.a.delete(&format!("/businesses/{id}")).await.done();
+    house
+        .a
+        .get(&format!("/businesses/{id}"))
+        .await
+        .refused(404, "business_not_found");
+    house
+        .a
+        .get(&format!("/businesses/{id}/restaurants"))
+        .await
+        .refused(404, "business_not_found");
+    house
+        .a
+        .delete(&format!("/businesses/{id}"))
+        .await
+        .refused(404, "business_not_found");
+    let restaurants = house.a.get("/restaurants").await.data();
+    assert_eq!(restaurants.as_array().unwrap().len(), 1);
+    assert_eq!(restaurants[0]["id"], json!(keep));
+    let seen = |list: &Value| {
+        list.as_array()
+            .unwrap()
+            .iter()
+            .all(|item| item["restaurantId"] == json!(keep) || item["veri"]["restaurantId"] == json!(keep))
+    };
+    for list in [
+        "/orders",
+        "/orders/reports/pending",
+        "/events",
+        "/webhook/deliveries",
+    ] {
+        let shown = house.a.get(list).await.data();
+        assert!(seen(&shown), "{list}: {shown}");
+        assert!(!shown.as_array().unwrap().is_empty());
+    }
+    assert_eq!(
+        total(&house).await,
+        json!([{ "currency": "TRY", "count": 3, "total": 300 }])
+    );
+    for order in ["one-0", "two-2"] {
+        house
+            .a
+            .get(&format!("/orders/{order}"))
+            .await
+            .refused(404, "order_not_found");
+        house
+            .a
+            .act(&format!("/orders/verify/{order}"))
+            .await
+            .refused(404, "order_not_found");
+    }
+}
+
+async fn sweeping_leaves_nothing_behind_and_touches_nobody_else(house: House) {
+    let (id, keep) = set_up(&house, 60).await;
+    let theirs = house.shop(&house.b, "theirs").await;
+    theirs.order("1").await;
+    let before = house.a.get("/orders/three-7").await.data();
+    house.a.delete(&format!("/businesses/{id}")).await.done();
+    while garson::flow::sweep::step(&house.app).await.unwrap() {
+        assert_eq!(
+            total(&house).await,
+            json!([{ "currency": "TRY", "count": 60, "total": 6_000 }])
+        );
+    }
+    assert_eq!(
+        total(&house).await,
+        json!([{ "currency": "TRY", "count": 60, "total": 6_000 }])
+    );
+    // Sixty of ours and one of theirs, with one event and one line each.
+    for (table, rows) in [
+        ("orders", 61),
+        ("order_contents", 61),
+        ("order_timeline", 61),
+        ("events", 63),
+        ("inbox", 61),
+        ("restaurants", 2),
+        ("integrations", 2),
+        ("packages", 2),
+        ("businesses", 0),
+    ] {
+        assert_eq!(house.count(table), rows, "{table}");
+    }
+    assert_eq!(house.a.get("/orders/three-7").await.data(), before);
+    assert_eq!(
+        house
+            .a
+            .get("/orders?limit=200")
+            .await
+            .data()
+            .as_array()
+            .unwrap()
+            .len(),
+        60
+    );
+    assert_eq!(
+        house
+            .a
+            .get(&format!("/orders?limit=200&restaurantId={keep}"))
+            .await
+            .data()
+            .as_array()
+            .unwrap()
+            .len(),
+        60
+    );
+    assert_eq!(house.b.get("/orders").await.data().as_array().unwrap().len(), 1);
+}

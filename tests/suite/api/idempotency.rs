@@ -1,0 +1,218 @@
+//! `Idempotency-Key`: the first answer again, for a day.
+
+use crate::support::{House, Kind, block_on};
+use serde_json::json;
+use std::time::Duration;
+
+cases! {
+    a_repeat_gets_the_same_bytes_and_makes_nothing
+    another_request_under_the_same_key_is_refused
+    a_final_refusal_is_kept_too
+    keys_of_accounts_are_apart
+    an_answer_is_kept_for_a_day
+    of_32_at_once_one_makes_a_record
+    an_issued_key_is_issued_once
+    bad_keys_are_refused
+    only_posts_take_a_key
+    a_hook_repeat_needs_no_key
+}
+
+async fn a_repeat_gets_the_same_bytes_and_makes_nothing(house: House) {
+    let body = r#"{"name":"Bir"}"#;
+    let first = house.a.keyed("k1", "/businesses", body).await;
+    first.data();
+    house.advance(Duration::from_secs(60));
+    let again = house.a.keyed("k1", "/businesses", body).await;
+    assert_eq!((again.status, &again.body), (first.status, &first.body));
+    assert_eq!(again.header("content-type"), Some("application/json"));
+    assert_eq!(
+        house.a.get("/businesses").await.data().as_array().unwrap().len(),
+        1
+    );
+    // Without a key every POST stands for itself.
+    house.a.json("POST", "/businesses", body).await.data();
+    assert_eq!(
+        house.a.get("/businesses").await.data().as_array().unwrap().len(),
+        2
+    );
+}
+
+async fn another_request_under_the_same_key_is_refused(house: House) {
+    house
+        .a
+        .keyed("k", "/businesses", r#"{"name":"Bir"}"#)
+        .await
+        .data();
+    house
+        .a
+        .keyed("k", "/businesses", r#"{"name":"İki"}"#)
+        .await
+        .refused(409, "idempotency_key_reused");
+    house
+        .a
+        .keyed("k", "/restaurants", r#"{"name":"Bir"}"#)
+        .await
+        .refused(409, "idempotency_key_reused");
+    assert_eq!(
+        house.a.get("/businesses").await.data().as_array().unwrap().len(),
+        1
+    );
+    assert_eq!(house.a.get("/restaurants").await.data(), json!([]));
+}
+
+async fn a_final_refusal_is_kept_too(house: House) {
+    let first = house.a.keyed("k", "/orders/verify/W-1", "").await;
+    first.refused(404, "order_not_found");
+    let shop = house.shop(&house.a, "s").await;
+    shop.order("W-1").await;
+    let again = house.a.keyed("k", "/orders/verify/W-1", "").await;
+    assert_eq!((again.status, &again.body), (404, &first.body));
+    assert_eq!(house.a.get("/orders/W-1").await.data()["status"], json!(400));
+    house.a.keyed("other", "/orders/verify/W-1", "").await.data();
+}
+
+async fn keys_of_accounts_are_apart(house: House) {
+    let body = r#"{"name":"Bir"}"#;
+    let ours = house.a.keyed("k", "/businesses", body).await.data();
+    let theirs = house.b.keyed("k", "/businesses", body).await.data();
+    assert_ne!(ours["id"], theirs["id"]);
+}
+
+async fn an_answer_is_kept_for_a_day(house: House) {
+    let body = r#"{"name":"Bir"}"#;
+    let first = house.a.keyed("k", "/businesses", body).await.data();
+    house.advance(Duration::from_secs(24 * 3600 - 1));
+    house.sweep().await;
+    assert_eq!(
+        house.a.keyed("k", "/businesses", body).await.data()["id"],
+        first["id"]
+    );
+    house.advance(Duration::from_secs(2));
+    let second = house.a.keyed("k", "/businesses", body).await.data();
+    assert_ne!(second["id"], first["id"]);
+    house.advance(Duration::from_secs(25 * 3600));
+    house.sweep().await;
+    house
+        .a
+        .keyed("k", "/businesses", r#"{"name":"İki"}"#)
+        .await
+        .data();
+    assert_eq!(
+        house.a.get("/businesses").await.data().as_array().unwrap().len(),
+        3
+    );
+}
+
+async fn of_32_at_once_one_makes_a_record(house: House) {
+    let mut running = tokio::task::JoinSet::new();
+    for _ in 0..32 {
+        let caller = house.a.clone();
+        running.spawn(async move { caller.keyed("k", "/restaurants", r#"{"name":"Bir"}"#).await });
+    }
+    let replies = running.join_all().await;
+    let done: Vec<_> = replies.iter().filter(|reply| reply.status == 200).collect();
+    assert!(!done.is_empty());
+    assert!(done.iter().all(|reply| reply.body == done[0].body));
+    for reply in replies.iter().filter(|reply| reply.status != 200) {
+        reply.refused(409, "idempotency_key_in_use");
+    }
+    assert_eq!(
+        house.a.get("/restaurants").await.data().as_array().unwrap().len(),
+        1
+    );
+    assert_eq!(
+        house.a.keyed("k", "/restaurants", r#"{"name":"Bir"}"#).await.body,
+        done[0].body
+    );
+}
+
+async fn an_issued_key_is_issued_once(house: House) {
+    let first = house.a.keyed("k", "/keys", r#"{"label":"x"}"#).await;
+    let again = house.a.keyed("k", "/keys", r#"{"label":"x"}"#).await;
+    assert_eq!(first.data()["apiKey"], again.data()["apiKey"]);
+    assert_eq!(first.body, again.body);
+    assert_eq!(house.a.get("/keys").await.data().as_array().unwrap().len(), 2);
+}
+
+async fn bad_keys_are_refused(house: House) {
+    let body = r#"{"name":"x"}"#;
+    let reply = house.a.keyed(&"x".repeat(201), "/businesses", body).await;
+    reply.wrong(422, "invalid_parameter", "Idempotency-Key");
+    assert_eq!(house.a.get("/businesses").await.data(), json!([]));
+    house.a.keyed(&"x".repeat(200), "/businesses", body).await.data();
+    // An empty one is none.
+    house.a.keyed("", "/businesses", body).await.data();
+    house.a.keyed("", "/businesses", body).await.data();
+    assert_eq!(
+        house.a.get("/businesses").await.data().as_array().unwrap().len(),
+        3
+    );
+}
+
+async fn only_posts_take_a_key(house: House) {
+    let made = house.a.post("/businesses", &json!({ "name": "x" })).await.data();
+    let path = format!("/businesses/{}", made["id"].as_str().unwrap());
+    let headers = [("content-type", "application/json"), ("idempotency-key", "k")];
+    house
+        .a
+        .call("PUT", &path, &headers, br#"{"name":"y"}"#)
+        .await
+        .data();
+    house
+        .a
+        .call("PUT", &path, &headers, br#"{"name":"z"}"#)
+        .await
+        .data();
+    assert_eq!(
+        house.a.call("GET", &path, &headers, b"").await.data()["name"],
+        json!("z")
+    );
+}
+
+async fn a_hook_repeat_needs_no_key(house: House) {
+    let shop = house.shop(&house.a, "s").await;
+    assert_eq!(shop.order("1").await, shop.order("1").await);
+}
+
+#[test]
+fn an_answer_that_another_try_may_mend_is_not_kept() {
+    for kind in [Kind::Sqlite, Kind::Postgres] {
+        block_on(async {
+            let house = House::open_private(kind).await;
+            let shop = house.shop(&house.a, "s").await;
+            shop.order("1").await;
+            // Nobody listens on the port of a listener that has been closed.
+            let closed = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+            let addr = closed.local_addr().unwrap();
+            drop(closed);
+            let body =
+                json!({ "webhookOrderId": "1", "url": format!("http://{addr}/"), "headers": {} }).to_string();
+            house
+                .a
+                .keyed("k", "/orders/retry-webhook", &body)
+                .await
+                .refused(502, "target_unreachable");
+            let Ok(listener) = tokio::net::TcpListener::bind(addr).await else {
+                return;
+            };
+            let answering = tokio::spawn(async move {
+                use tokio::io::{AsyncReadExt, AsyncWriteExt};
+                let (mut stream, _) = listener.accept().await.unwrap();
+                let mut buffer = [0; 65536];
+                let _read = stream.read(&mut buffer).await.unwrap();
+                stream
+                    .write_all(b"HTTP/1.1 204 No\r\ncontent-length: 0\r\nconnection: close\r\n\r\n")
+                    .await
+                    .unwrap();
+            });
+            let sent = house.a.keyed("k", "/orders/retry-webhook", &body).await;
+            assert_eq!(sent.data()["statusCode"], json!(204));
+            answering.await.unwrap();
+            // Now it is kept: nobody is called again.
+            assert_eq!(
+                house.a.keyed("k", "/orders/retry-webhook", &body).await.body,
+                sent.body
+            );
+        });
+    }
+}

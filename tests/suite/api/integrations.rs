@@ -1,0 +1,247 @@
+//! Integrations: connected, changed, switched, and never telling their secrets.
+
+use crate::support::House;
+use serde_json::{Value, json};
+
+cases! {
+    an_integration_is_made_changed_and_removed
+    a_branch_has_one_owner_in_the_whole_service
+    credentials_are_in_no_answer
+    an_integration_needs_its_credentials_before_it_is_switched_on
+    unknown_names_and_platforms_are_refused
+    switching_makes_events_and_repeating_does_not
+    health_shows_the_last_order
+    a_removed_integration_leaves_its_orders
+}
+
+const NOW: &str = "2026-03-01T09:00:00.000Z";
+
+async fn restaurant(house: &House) -> String {
+    let made = house.a.post("/restaurants", &json!({ "name": "r" })).await.data();
+    format!("/restaurants/{}", made["id"].as_str().unwrap())
+}
+
+async fn an_integration_is_made_changed_and_removed(house: House) {
+    let path = format!("{}/integrations/direct", restaurant(&house).await);
+    house.a.get(&path).await.refused(404, "integration_not_found");
+    house.a.delete(&path).await.refused(404, "integration_not_found");
+    let made = house.a.put(&path, &json!({ "remoteId": "s" })).await.data();
+    let health = json!({ "lastOrderAt": null, "lastErrorAt": null, "lastError": null });
+    let wanted = json!({
+        "provider": "direct", "isActive": false, "remoteId": "s", "hasCredentials": false, "defaultCancelReason": null,
+        "health": health, "createdAt": NOW, "updatedAt": NOW,
+    });
+    assert_eq!(made, wanted);
+    house.advance(std::time::Duration::from_secs(1));
+    let body =
+        json!({ "isActive": true, "credentials": { "inboundKey": "k" }, "defaultCancelReason": "closed" });
+    let changed = house.a.put(&path, &body).await.data();
+    assert_eq!(
+        (&changed["isActive"], &changed["hasCredentials"]),
+        (&json!(true), &json!(true))
+    );
+    assert_eq!(
+        (&changed["remoteId"], &changed["createdAt"]),
+        (&json!("s"), &json!(NOW))
+    );
+    assert_eq!(changed["updatedAt"], json!("2026-03-01T09:00:01.000Z"));
+    assert_eq!(house.a.get(&path).await.data(), changed);
+    let cleared = house
+        .a
+        .put(&path, &json!({ "defaultCancelReason": null }))
+        .await
+        .data();
+    assert_eq!(
+        (&cleared["defaultCancelReason"], &cleared["isActive"]),
+        (&Value::Null, &json!(true))
+    );
+    house.a.delete(&path).await.done();
+    house.a.get(&path).await.refused(404, "integration_not_found");
+    assert_eq!(
+        house.a.get("/events?limit=1").await.data()[0]["veri"]["isActive"],
+        json!(false)
+    );
+}
+
+async fn a_branch_has_one_owner_in_the_whole_service(house: House) {
+    let shop = house.shop(&house.a, "branch").await;
+    let own = format!("{}/integrations/direct", restaurant(&house).await);
+    let theirs = house.b.post("/restaurants", &json!({ "name": "b" })).await.data();
+    let theirs = format!(
+        "/restaurants/{}/integrations/direct",
+        theirs["id"].as_str().unwrap()
+    );
+    let body = json!({ "remoteId": "branch", "credentials": { "inboundKey": "k" } });
+    house.a.put(&own, &body).await.refused(409, "remote_id_taken");
+    house.b.put(&theirs, &body).await.refused(409, "remote_id_taken");
+    house.b.get(&theirs).await.refused(404, "integration_not_found");
+    // Repeating one's own is fine, and what is let go can be taken.
+    let first = format!("/restaurants/{}/integrations/direct", shop.restaurant);
+    house.a.put(&first, &json!({ "remoteId": "branch" })).await.data();
+    house.a.delete(&first).await.done();
+    assert_eq!(
+        house.b.put(&theirs, &body).await.data()["remoteId"],
+        json!("branch")
+    );
+}
+
+async fn credentials_are_in_no_answer(house: House) {
+    let restaurant = restaurant(&house).await;
+    let path = format!("{restaurant}/integrations/direct");
+    let body = json!({
+        "isActive": true, "remoteId": "s",
+        "credentials": { "inboundKey": "MARKED-inbound", "callbackUrl": "https://shop.example.com/MARKED-callback" },
+    });
+    let mut answers = vec![house.a.put(&path, &body).await];
+    for look in [
+        path.as_str(),
+        restaurant.as_str(),
+        "/restaurants",
+        "/events",
+        "/webhook/deliveries",
+        "/providers",
+    ] {
+        answers.push(house.a.get(look).await);
+    }
+    answers.push(
+        house
+            .a
+            .put(&path, &json!({ "credentials": { "inboundKey": ["MARKED"] } }))
+            .await,
+    );
+    answers.push(
+        house
+            .a
+            .put(
+                &path,
+                &json!({ "credentials": { "MARKED": "x", "inboundKey": "MARKED" } }),
+            )
+            .await,
+    );
+    let (last, before) = answers.split_last().unwrap();
+    for answer in before {
+        assert!(!answer.text().contains("MARKED"), "{}", answer.text());
+    }
+    // The name that was wrong is said, the value of its neighbour is not.
+    last.wrong(422, "invalid_field", "credentials.MARKED");
+}
+
+async fn an_integration_needs_its_credentials_before_it_is_switched_on(house: House) {
+    let path = format!("{}/integrations/direct", restaurant(&house).await);
+    house
+        .a
+        .put(&path, &json!({ "isActive": true }))
+        .await
+        .wrong(422, "invalid_field", "remoteId");
+    house
+        .a
+        .put(&path, &json!({ "isActive": true, "remoteId": "s" }))
+        .await
+        .wrong(422, "invalid_field", "credentials.inboundKey");
+    house.a.get(&path).await.refused(404, "integration_not_found");
+    let whole = json!({ "isActive": true, "remoteId": "s", "credentials": { "inboundKey": "k" } });
+    house.a.put(&path, &whole).await.data();
+    // What makes it work cannot be taken away while it works.
+    house
+        .a
+        .put(&path, &json!({ "credentials": { "inboundKey": null } }))
+        .await
+        .wrong(422, "invalid_field", "credentials.inboundKey");
+    house
+        .a
+        .put(&path, &json!({ "remoteId": null }))
+        .await
+        .wrong(422, "invalid_field", "remoteId");
+    let off = json!({ "isActive": false, "remoteId": null, "credentials": { "inboundKey": null } });
+    let off = house.a.put(&path, &off).await.data();
+    assert_eq!(
+        (&off["remoteId"], &off["hasCredentials"]),
+        (&Value::Null, &json!(false))
+    );
+}
+
+async fn unknown_names_and_platforms_are_refused(house: House) {
+    let restaurant = restaurant(&house).await;
+    let path = format!("{restaurant}/integrations/direct");
+    house
+        .a
+        .put(&path, &json!({ "credentials": { "password": "x" } }))
+        .await
+        .wrong(422, "invalid_field", "credentials.password");
+    for (body, field) in [
+        (json!({ "isActive": "yes" }), "isActive"),
+        (json!({ "remoteId": 7 }), "remoteId"),
+        (json!({ "remoteId": "" }), "remoteId"),
+        (json!({ "credentials": [] }), "credentials"),
+        (
+            json!({ "credentials": { "inboundKey": "" } }),
+            "credentials.inboundKey",
+        ),
+    ] {
+        house.a.put(&path, &body).await.wrong(422, "invalid_field", field);
+    }
+    for (credentials, field) in [
+        (json!({ "callbackUrl": "http://127.0.0.1/" }), "callbackUrl"),
+        (json!({ "callbackUrl": "not a url" }), "callbackUrl"),
+    ] {
+        house
+            .a
+            .put(&path, &json!({ "credentials": credentials }))
+            .await
+            .wrong(422, "target_not_allowed", field);
+    }
+    for method in ["GET", "PUT", "DELETE"] {
+        let reply = house
+            .a
+            .json(method, &format!("{restaurant}/integrations/pigeon"), "{}")
+            .await;
+        reply.refused(404, "unknown_provider");
+    }
+    assert_eq!(house.a.get(&restaurant).await.data()["integrations"], json!([]));
+}
+
+async fn switching_makes_events_and_repeating_does_not(house: House) {
+    let shop = house.shop(&house.a, "s").await;
+    let path = format!("/restaurants/{}/integrations/direct", shop.restaurant);
+    for active in [true, false, false, true, true] {
+        house.a.put(&path, &json!({ "isActive": active })).await.data();
+    }
+    let events = house.a.get("/events").await.data();
+    let told: Vec<&Value> = events
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|event| &event["veri"]["isActive"])
+        .collect();
+    assert_eq!(told, [&json!(true), &json!(false), &json!(true)]);
+}
+
+async fn health_shows_the_last_order(house: House) {
+    let shop = house.shop(&house.a, "s").await;
+    let path = format!("/restaurants/{}/integrations/direct", shop.restaurant);
+    house.advance(std::time::Duration::from_secs(90));
+    shop.order("1").await;
+    let shown = house.a.get(&path).await.data();
+    assert_eq!(shown["health"]["lastOrderAt"], json!("2026-03-01T09:01:30.000Z"));
+}
+
+async fn a_removed_integration_leaves_its_orders(house: House) {
+    let shop = house.shop(&house.a, "s").await;
+    shop.order("1").await;
+    house
+        .a
+        .delete(&format!("/restaurants/{}/integrations/direct", shop.restaurant))
+        .await
+        .done();
+    assert_eq!(house.a.get("/orders").await.data().as_array().unwrap().len(), 1);
+    assert_eq!(
+        house.a.get("/orders/reasons/1").await.data()["reasons"]
+            .as_array()
+            .unwrap()
+            .len(),
+        6
+    );
+    house.a.act("/orders/verify/1").await.data();
+    house.a.act("/orders/cancel/1").await.data();
+    shop.post(b"{}").await.refused(401, "unauthorized");
+}

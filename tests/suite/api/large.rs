@@ -1,0 +1,117 @@
+//! Bodies that are too large, or never come to their end.
+
+use super::bad_input::nothing_changed;
+use crate::support::{House, request, send};
+use serde_json::{Value, json};
+
+cases! {
+    ten_megabytes_declared
+    ten_megabytes_in_chunks
+    a_body_that_breaks_off
+    ten_megabytes_at_the_hook
+}
+
+fn large() -> Vec<u8> {
+    let filler = "x".repeat(10 * 1024 * 1024);
+    json!({ "name": "x", "description": filler })
+        .to_string()
+        .into_bytes()
+}
+
+async fn ten_megabytes_declared(house: House) {
+    let body = large();
+    let kind = [("content-type", "application/json")];
+    house
+        .a
+        .call("POST", "/businesses", &kind, &body)
+        .await
+        .refused(413, "body_too_large");
+    let headers = [("content-type", "application/json"), ("idempotency-key", "k")];
+    house
+        .a
+        .call("POST", "/businesses", &headers, &body)
+        .await
+        .refused(413, "body_too_large");
+    // Exactly one MiB is not too large, just wrong.
+    let mut most = br#"{"name":"x","description":""#.to_vec();
+    most.resize(1024 * 1024 - 2, b'y');
+    most.extend_from_slice(b"\"}");
+    house
+        .a
+        .call("POST", "/businesses", &kind, &most)
+        .await
+        .wrong(422, "invalid_field", "description");
+    most.push(b' ');
+    house
+        .a
+        .call("POST", "/businesses", &kind, &most)
+        .await
+        .refused(413, "body_too_large");
+    nothing_changed(&house).await;
+}
+
+/// A request whose body comes in chunks, so that its length is not known before.
+fn chunked(path: &str, headers: &[(&str, &str)], body: &[u8]) -> Vec<u8> {
+    let mut all: Vec<(&str, &str)> = headers.to_vec();
+    all.extend([
+        ("content-type", "application/json"),
+        ("transfer-encoding", "chunked"),
+    ]);
+    let mut bytes = request("POST", path, &all, b"");
+    for chunk in body.chunks(64 * 1024) {
+        bytes.extend_from_slice(format!("{:x}\r\n", chunk.len()).as_bytes());
+        bytes.extend_from_slice(chunk);
+        bytes.extend_from_slice(b"\r\n");
+    }
+    bytes.extend_from_slice(b"0\r\n\r\n");
+    bytes
+}
+
+async fn ten_megabytes_in_chunks(house: House) {
+    let bearer = format!("Bearer {}", house.a.key);
+    let key = [("authorization", bearer.as_str())];
+    let reply = send(house.addr, &chunked("/web-api/v1/businesses", &key, &large())).await;
+    reply.refused(413, "body_too_large");
+    nothing_changed(&house).await;
+    let small = json!({ "name": "x" }).to_string();
+    send(
+        house.addr,
+        &chunked("/web-api/v1/businesses", &key, small.as_bytes()),
+    )
+    .await
+    .data();
+}
+
+async fn a_body_that_breaks_off(house: House) {
+    let bearer = format!("Bearer {}", house.a.key);
+    let headers = [
+        ("authorization", bearer.as_str()),
+        ("content-type", "application/json"),
+        ("content-length", "100"),
+    ];
+    let mut bytes = request("POST", "/web-api/v1/businesses", &headers, b"");
+    bytes.extend_from_slice(b"{\"name\":\"x\"}");
+    let stream = tokio::net::TcpStream::connect(house.addr).await.unwrap();
+    let (from, mut to) = stream.into_split();
+    tokio::io::AsyncWriteExt::write_all(&mut to, &bytes)
+        .await
+        .unwrap();
+    tokio::io::AsyncWriteExt::shutdown(&mut to).await.unwrap();
+    drop((from, to));
+    nothing_changed(&house).await;
+}
+
+async fn ten_megabytes_at_the_hook(house: House) {
+    let shop = house.shop(&house.a, "s").await;
+    let before: Value = house.a.get("/events").await.data();
+    shop.post(&large()).await.refused(413, "body_too_large");
+    let reply = send(
+        house.addr,
+        &chunked("/hooks/direct/orders", &[("x-api-key", &shop.key)], &large()),
+    )
+    .await;
+    reply.refused(413, "body_too_large");
+    assert_eq!(house.a.get("/orders").await.data(), json!([]));
+    assert_eq!(house.a.get("/events").await.data(), before);
+    assert_eq!(house.kept().await.len(), 0);
+}

@@ -1,0 +1,150 @@
+//! Limits that hold for every request: the rate of a key, request ids, paths and methods.
+
+use crate::support::{House, Kind, block_on, request, send};
+use serde_json::json;
+
+cases! {
+    every_answer_has_a_request_id
+    unknown_paths_and_wrong_methods_are_refused_in_the_same_form
+    head_answers_the_head_of_get
+    plain_routes_answer_without_a_key
+}
+
+#[test]
+fn a_key_that_calls_too_often_is_told_to_wait() {
+    for kind in [Kind::Sqlite, Kind::Postgres] {
+        block_on(async {
+            let house = House::open_with(kind, |settings| settings.rate_limit = "1/3".to_owned(), None).await;
+            let mut refused = None;
+            for _ in 0..5 {
+                let reply = house.a.get("/providers").await;
+                if reply.status != 200 {
+                    refused = Some(reply);
+                    break;
+                }
+            }
+            let reply = refused.expect("five at once were let through");
+            reply.refused(429, "rate_limited");
+            let wait: u64 = reply.header("retry-after").unwrap().parse().unwrap();
+            assert!((1..=2).contains(&wait), "{wait}");
+            assert_eq!(
+                reply.header("ratelimit"),
+                Some(format!("\"default\";r=0;t={wait}").as_str())
+            );
+            assert_eq!(reply.header("ratelimit-policy"), Some("\"default\";q=3;w=3"));
+            // Each key has its own measure.
+            house.b.get("/providers").await.data();
+            crate::support::until("the key may call again", async || {
+                tokio::time::sleep(std::time::Duration::from_millis(300)).await;
+                house.a.get("/providers").await.status == 200
+            })
+            .await;
+        });
+    }
+}
+
+async fn every_answer_has_a_request_id(house: House) {
+    let shop = house.shop(&house.a, "s").await;
+    let bearer = format!("Bearer {}", house.a.key);
+    let sane = ["a", "Abc-1_2.3", &"x".repeat(64)];
+    for (method, path) in [
+        ("GET", "/web-api/v1/orders"),
+        ("GET", "/web-api/v1/orders/none"),
+        ("POST", "/web-api/v1/businesses"),
+        ("GET", "/nowhere"),
+        ("POST", "/hooks/direct/orders"),
+        ("GET", "/healthz"),
+        ("GET", "/openapi.json"),
+    ] {
+        for id in sane {
+            let headers = [("authorization", bearer.as_str()), ("x-request-id", id)];
+            let reply = send(house.addr, &request(method, path, &headers, b"")).await;
+            assert_eq!(reply.header("x-request-id"), Some(id), "{method} {path}");
+        }
+        for insane in ["", "has space", "semi;colon", "ş", &"x".repeat(65), "<script>"] {
+            let headers = [("authorization", bearer.as_str()), ("x-request-id", insane)];
+            let reply = send(house.addr, &request(method, path, &headers, b"")).await;
+            let given: uuid::Uuid = reply.header("x-request-id").unwrap().parse().unwrap();
+            assert_eq!(given.get_version_num(), 7);
+        }
+    }
+    let reply = shop.hook("/hooks/direct/orders", None, b"{}").await;
+    reply.refused(401, "unauthorized");
+}
+
+async fn unknown_paths_and_wrong_methods_are_refused_in_the_same_form(house: House) {
+    for path in [
+        "/nowhere",
+        "/web-api/v1/nowhere",
+        "/web-api/v2/orders",
+        "/web-api/v1",
+        "/hooks/pigeon/orders",
+        "//",
+        "/web-api/v1/orders/a/b",
+    ] {
+        send(house.addr, &request("GET", path, &[], &[]))
+            .await
+            .refused(404, "not_found");
+    }
+    house.a.get("/nowhere").await.refused(404, "not_found");
+    for (method, path) in [
+        ("DELETE", "/orders"),
+        ("PATCH", "/businesses"),
+        ("PUT", "/orders/verify/1"),
+        ("GET", "/orders/cancel/1"),
+        ("POST", "/providers"),
+        ("DELETE", "/restaurants/1/packages"),
+    ] {
+        house
+            .a
+            .call(method, path, &[], &[])
+            .await
+            .refused(405, "method_not_allowed");
+    }
+    let reply = send(house.addr, &request("GET", "/hooks/direct/orders", &[], &[])).await;
+    reply.refused(405, "method_not_allowed");
+    let reply = send(house.addr, &request("POST", "/healthz", &[], &[])).await;
+    reply.refused(405, "method_not_allowed");
+}
+
+async fn head_answers_the_head_of_get(house: House) {
+    for path in ["/orders", "/providers"] {
+        let (get, head) = (
+            house.a.get(path).await,
+            house.a.call("HEAD", path, &[], &[]).await,
+        );
+        assert_eq!((head.status, head.body.len()), (200, 0));
+        assert_eq!(head.header("content-type"), get.header("content-type"));
+        assert_eq!(head.header("content-length"), get.header("content-length"));
+    }
+    let missing = house.a.call("HEAD", "/orders/none", &[], &[]).await;
+    assert_eq!((missing.status, missing.body.len()), (404, 0));
+    let head = send(house.addr, &request("HEAD", "/web-api/v1/orders", &[], &[])).await;
+    assert_eq!((head.status, head.body.len()), (401, 0));
+}
+
+async fn plain_routes_answer_without_a_key(house: House) {
+    for (path, start) in [
+        ("/healthz", "ok"),
+        ("/readyz", "ready"),
+        ("/metrics", "#"),
+        ("/openapi.json", "{"),
+        ("/docs/", "<"),
+    ] {
+        let reply = send(house.addr, &request("GET", path, &[], &[])).await;
+        assert_eq!(reply.status, 200, "{path}");
+        assert!(
+            reply.text().trim_start().starts_with(start),
+            "{path}: {}",
+            reply.text()
+        );
+    }
+    let document = send(house.addr, &request("GET", "/openapi.json", &[], &[]))
+        .await
+        .json();
+    assert!(document["openapi"].as_str().unwrap().starts_with("3.1"));
+    assert_ne!(document["components"]["schemas"]["Error"], json!(null));
+    // The page needs nothing from elsewhere.
+    let page = send(house.addr, &request("GET", "/docs/", &[], &[])).await.text();
+    assert!(!page.contains("https://") && !page.contains("src=\"//"), "{page}");
+}

@@ -1,0 +1,154 @@
+//! Payment matching with a POS that is really asked.
+
+use crate::support::{Answer, House, Kind, Receiver, block_on, order_body};
+use serde_json::{Value, json};
+
+cases! {
+    matches_are_set_and_show_on_orders
+    wrong_matches_are_refused_and_change_nothing
+    without_an_address_the_matches_are_shown_all_the_same
+}
+
+async fn restaurant(house: &House, body: Value) -> String {
+    let made = house.a.post("/restaurants", &body).await.data();
+    made["id"].as_str().unwrap().to_owned()
+}
+
+async fn matches_are_set_and_show_on_orders(house: House) {
+    let id = restaurant(&house, json!({ "name": "r" })).await;
+    let shop = house.connect(&house.a, &id, "s", json!({})).await;
+    let path = format!("/restaurants/{id}/payment-matching");
+    let matches = json!([
+        { "provider": "direct", "type": "cash", "providerCode": null, "matchedId": "NAKIT" },
+        { "provider": "direct", "type": null, "providerCode": "SDX", "matchedId": "17" },
+    ]);
+    assert_eq!(
+        house.a.put(&path, &json!({ "matches": matches })).await.data(),
+        matches
+    );
+    assert_eq!(house.a.get(&path).await.data()["matches"], matches);
+    shop.order("1").await;
+    assert_eq!(
+        house.a.get("/orders/1").await.data()["payment"]["matchedId"],
+        json!("NAKIT")
+    );
+    let mut body = order_body("s", "2", 100);
+    body["payment"] = json!({ "type": "cash", "providerCode": "SDX" });
+    shop.post(body.to_string().as_bytes()).await.success();
+    assert_eq!(
+        house.a.get("/orders/2").await.data()["payment"]["matchedId"],
+        json!("17")
+    );
+    let mut body = order_body("s", "3", 100);
+    body["payment"] = json!({ "type": "wallet" });
+    shop.post(body.to_string().as_bytes()).await.success();
+    assert_eq!(
+        house.a.get("/orders/3").await.data()["payment"]["matchedId"],
+        json!(null)
+    );
+    assert_eq!(
+        house.a.put(&path, &json!({ "matches": [] })).await.data(),
+        json!([])
+    );
+    assert_eq!(
+        house.a.get("/orders/1").await.data()["payment"]["matchedId"],
+        json!(null)
+    );
+}
+
+async fn wrong_matches_are_refused_and_change_nothing(house: House) {
+    let id = restaurant(&house, json!({ "name": "r" })).await;
+    let path = format!("/restaurants/{id}/payment-matching");
+    let good = json!({ "matches": [{ "provider": "direct", "type": "cash", "matchedId": "1" }] });
+    house.a.put(&path, &good).await.data();
+    let before = house.a.get(&path).await.data();
+    for (wrong, field) in [
+        (json!({}), "matches"),
+        (json!({ "matches": {} }), "matches"),
+        (
+            json!({ "matches": [{ "provider": "direct", "type": "gold", "matchedId": "1" }] }),
+            "matches[0].type",
+        ),
+        (
+            json!({ "matches": [{ "provider": "direct", "matchedId": "1" }] }),
+            "matches[0]",
+        ),
+        (
+            json!({ "matches": [{ "provider": "direct", "type": "cash" }] }),
+            "matches[0].matchedId",
+        ),
+        (
+            json!({ "matches": [{ "provider": "direct", "type": "cash", "matchedId": 1 }] }),
+            "matches[0].matchedId",
+        ),
+    ] {
+        house
+            .a
+            .put(&path, &wrong)
+            .await
+            .wrong(422, "invalid_field", field);
+    }
+    let unknown = json!({ "matches": [{ "provider": "pigeon", "type": "cash", "matchedId": "1" }] });
+    house
+        .a
+        .put(&path, &unknown)
+        .await
+        .refused(404, "unknown_provider");
+    assert_eq!(house.a.get(&path).await.data(), before);
+}
+
+async fn without_an_address_the_matches_are_shown_all_the_same(house: House) {
+    let id = restaurant(&house, json!({ "name": "r" })).await;
+    let shown = house
+        .a
+        .get(&format!("/restaurants/{id}/payment-matching"))
+        .await
+        .data();
+    let wanted =
+        json!({ "types": [], "problem": "The restaurant has no paymentMatchingUrl.", "matches": [] });
+    assert_eq!(shown, wanted);
+}
+
+#[test]
+fn the_pos_is_asked_with_its_headers() {
+    for kind in [Kind::Sqlite, Kind::Postgres] {
+        block_on(async {
+            let house = House::open_private(kind).await;
+            let pos = Receiver::start().await;
+            let headers = json!({ "X-Till": "7", "Authorization": "Basic abc" });
+            let body = json!({
+                "name": "r", "paymentMatchingUrl": pos.url("/types?a=1"), "paymentMatchingHeaders": headers,
+            });
+            let id = restaurant(&house, body).await;
+            let path = format!("/restaurants/{id}/payment-matching");
+            pos.next(Answer::Body(
+                200,
+                r#"[{"id":"1","name":"Nakit","more":true},{"id":"2","name":"Kart"}]"#.to_owned(),
+            ));
+            let types = json!([{ "id": "1", "name": "Nakit" }, { "id": "2", "name": "Kart" }]);
+            let shown = house.a.get(&path).await.data();
+            assert_eq!(shown, json!({ "types": types, "problem": null, "matches": [] }));
+            let seen = pos.seen();
+            assert_eq!(seen[0].line, "GET /types?a=1 HTTP/1.1");
+            assert_eq!(seen[0].header("x-till"), Some("7"));
+            // The account's own key is for its webhook, not for its till.
+            assert_eq!(seen[0].header("authorization"), Some("Basic abc"));
+            for (answer, word) in [
+                (Answer::Status(500), "500"),
+                (Answer::Body(200, "not json".to_owned()), "list"),
+                (Answer::Body(200, r#"{"id":"1"}"#.to_owned()), "list"),
+                (Answer::Redirect(pos.url("/elsewhere")), "302"),
+                (Answer::Endless, "list"),
+            ] {
+                pos.next(answer.clone());
+                let shown = house.a.get(&path).await.data();
+                assert_eq!(shown["types"], json!([]), "{answer:?}");
+                assert!(
+                    shown["problem"].as_str().unwrap().contains(word),
+                    "{answer:?}: {shown}"
+                );
+            }
+            assert_eq!(pos.seen().len(), 6);
+        });
+    }
+}

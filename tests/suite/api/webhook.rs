@@ -1,0 +1,231 @@
+//! The account's webhook: where it goes, and how deliveries stand.
+
+use crate::support::House;
+use serde_json::{Value, json};
+
+cases! {
+    a_webhook_is_set_changed_and_removed
+    wrong_settings_are_refused_and_change_nothing
+    events_wait_for_a_registered_address_and_are_skipped_without
+    deliveries_can_be_filtered
+    a_test_needs_an_address
+    failed_deliveries_are_made_due_again_since_a_moment
+}
+
+const NOW: &str = "2026-03-01T09:00:00.000Z";
+
+async fn a_webhook_is_set_changed_and_removed(house: House) {
+    let none = json!({ "url": null, "authorization": "bearer", "updatedAt": null, "warning": null });
+    assert_eq!(house.a.get("/webhook").await.data(), none);
+    let url = "https://pos.example.com/olay?x=1";
+    let set = house.a.put("/webhook", &json!({ "url": url })).await.data();
+    let wanted = json!({ "url": url, "authorization": "bearer", "updatedAt": NOW, "warning": null });
+    assert_eq!(set, wanted);
+    let bare = house
+        .a
+        .put("/webhook", &json!({ "authorization": "bare" }))
+        .await
+        .data();
+    assert_eq!(
+        (&bare["url"], &bare["authorization"]),
+        (&json!(url), &json!("bare"))
+    );
+    let plain = house
+        .a
+        .put("/webhook", &json!({ "url": "http://pos.example.com" }))
+        .await
+        .data();
+    assert_eq!(plain["authorization"], json!("bare"));
+    assert!(plain["warning"].as_str().unwrap().contains("clear"));
+    assert_eq!(house.a.get("/webhook").await.data(), plain);
+    assert_eq!(house.b.get("/webhook").await.data(), none);
+    house.a.delete("/webhook").await.done();
+    house.a.delete("/webhook").await.done();
+    assert_eq!(house.a.get("/webhook").await.data(), none);
+}
+
+async fn wrong_settings_are_refused_and_change_nothing(house: House) {
+    house
+        .a
+        .put("/webhook", &json!({}))
+        .await
+        .wrong(422, "invalid_field", "url");
+    house
+        .a
+        .put("/webhook", &json!({ "url": "https://pos.example.com" }))
+        .await
+        .data();
+    let before = house.a.get("/webhook").await.data();
+    house
+        .a
+        .put("/webhook", &json!({ "url": 7 }))
+        .await
+        .wrong(422, "invalid_field", "url");
+    house
+        .a
+        .put("/webhook", &json!({ "authorization": "basic" }))
+        .await
+        .wrong(422, "invalid_field", "authorization");
+    for url in [
+        "",
+        "pos.example.com",
+        "ftp://pos.example.com",
+        "http://127.0.0.1/",
+        "http://localhost/",
+        "https://u:p@example.com",
+    ] {
+        house
+            .a
+            .put("/webhook", &json!({ "url": url }))
+            .await
+            .wrong(422, "target_not_allowed", "url");
+    }
+    assert_eq!(house.a.get("/webhook").await.data(), before);
+}
+
+async fn events_wait_for_a_registered_address_and_are_skipped_without(house: House) {
+    let shop = house.shop(&house.a, "s").await;
+    let first = shop.order("1").await;
+    house
+        .a
+        .put("/webhook", &json!({ "url": "https://pos.example.com" }))
+        .await
+        .data();
+    let second = shop.order("2").await;
+    let listed = house.a.get("/webhook/deliveries").await.data();
+    let events = house.a.get("/events").await.data();
+    let record = |n: usize, state: &str, order: Value, olay: &str, reason: Value| {
+        json!({
+            "id": events[n]["veri"]["id"], "olay": olay, "state": state, "reason": reason, "orderId": order,
+            "restaurantId": shop.restaurant, "createdAt": NOW, "attempts": [],
+        })
+    };
+    assert_eq!(
+        listed[0],
+        record(
+            0,
+            "pending",
+            json!(second),
+            "siparis.olusturuldu",
+            listed[0]["reason"].clone()
+        )
+    );
+    assert_eq!(
+        listed[1],
+        record(
+            1,
+            "skipped",
+            json!(first),
+            "siparis.olusturuldu",
+            listed[1]["reason"].clone()
+        )
+    );
+    assert_eq!(
+        listed[2],
+        record(
+            2,
+            "skipped",
+            Value::Null,
+            "entegrasyon.durum_degisti",
+            listed[2]["reason"].clone()
+        )
+    );
+    // Every event that is not delivered, and will not be by itself, has one named reason.
+    assert!(listed[1]["reason"].is_string(), "{listed}");
+}
+
+async fn deliveries_can_be_filtered(house: House) {
+    let shop = house.shop(&house.a, "s").await;
+    shop.order("1").await;
+    house
+        .a
+        .put("/webhook", &json!({ "url": "https://pos.example.com" }))
+        .await
+        .data();
+    let order = shop.order("2").await;
+    house.a.act("/orders/verify/2").await.data();
+    for (query, count) in [
+        ("state=pending", 2),
+        ("state=skipped", 2),
+        ("state=failed", 0),
+        ("state=delivered", 0),
+        ("orderId=1", 1),
+        ("orderId=2", 2),
+        ("orderId=2&state=skipped", 0),
+        ("orderId=2&state=pending&limit=1", 1),
+    ] {
+        let listed = house.a.get(&format!("/webhook/deliveries?{query}")).await.data();
+        assert_eq!(listed.as_array().unwrap().len(), count, "{query}");
+    }
+    let listed = house
+        .a
+        .get(&format!("/webhook/deliveries?orderId={order}"))
+        .await
+        .data();
+    assert_eq!(listed[0]["olay"], json!("siparis.durum_degisti"));
+    house
+        .a
+        .get("/webhook/deliveries?state=lost")
+        .await
+        .wrong(422, "invalid_parameter", "state");
+    house
+        .a
+        .get("/webhook/deliveries?orderId=3")
+        .await
+        .refused(404, "order_not_found");
+}
+
+async fn a_test_needs_an_address(house: House) {
+    house.a.act("/webhook/test").await.refused(409, "no_webhook");
+}
+
+async fn failed_deliveries_are_made_due_again_since_a_moment(house: House) {
+    let none = house
+        .a
+        .post("/webhook/deliveries/retry", &json!({ "since": NOW }))
+        .await
+        .data();
+    assert_eq!(none, json!({ "requeued": 0 }));
+    house
+        .a
+        .act("/webhook/deliveries/retry")
+        .await
+        .wrong(422, "invalid_field", "since");
+    house
+        .a
+        .post("/webhook/deliveries/retry", &json!({ "since": "yesterday" }))
+        .await
+        .wrong(422, "invalid_field", "since");
+    house
+        .a
+        .put("/webhook", &json!({ "url": "https://pos.example.com" }))
+        .await
+        .data();
+    let shop = house.shop(&house.a, "s").await;
+    shop.order("1").await;
+    // What the last of its attempts leaves behind.
+    house.meddle("DELETE FROM deliveries; UPDATE events SET state = 'failed', reason = 'no answer';");
+    let failed = house.a.get("/webhook/deliveries?state=failed").await.data();
+    assert_eq!(failed.as_array().unwrap().len(), 2);
+    let late = json!({ "since": "2026-03-01T09:00:01Z" });
+    assert_eq!(
+        house.a.post("/webhook/deliveries/retry", &late).await.data(),
+        json!({ "requeued": 0 })
+    );
+    assert_eq!(
+        house
+            .b
+            .post("/webhook/deliveries/retry", &json!({ "since": NOW }))
+            .await
+            .data()["requeued"],
+        json!(0)
+    );
+    let again = house
+        .a
+        .post("/webhook/deliveries/retry", &json!({ "since": NOW }))
+        .await
+        .data();
+    assert_eq!(again, json!({ "requeued": 2 }));
+    let pending = house.a.get("/webhook/deliveries?state=pending").await.data();
+    assert_eq!(pending.as_array().unwrap().len(), 2);
+}

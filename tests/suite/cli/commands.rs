@@ -1,0 +1,232 @@
+//! Help, accounts, keys, the OpenAPI document, and two servers on one folder.
+
+use crate::support::{
+    Caller, Home, Kind, Program, block_on, command, program_run, request, run_command, send,
+};
+use serde_json::{Value, json};
+
+#[test]
+fn every_command_has_help() {
+    let commands: [&[&str]; 16] = [
+        &[],
+        &["serve"],
+        &["demo"],
+        &["account"],
+        &["account", "create"],
+        &["account", "list"],
+        &["key"],
+        &["key", "issue"],
+        &["key", "list"],
+        &["key", "revoke"],
+        &["inbox"],
+        &["backup"],
+        &["migrate"],
+        &["doctor"],
+        &["config"],
+        &["openapi"],
+    ];
+    for words in commands {
+        let mut help = command();
+        help.args(words).arg("--help");
+        let shown = program_run(help);
+        assert!(shown.success && shown.err.is_empty(), "{words:?}: {}", shown.err);
+        assert!(
+            shown.out.contains("Usage:") && shown.out.len() > 200,
+            "{words:?}: {}",
+            shown.out
+        );
+    }
+    let mut whole = command();
+    whole.arg("--help");
+    let shown = program_run(whole).out;
+    for name in [
+        "serve", "demo", "account", "key", "backup", "migrate", "doctor", "openapi",
+    ] {
+        assert!(shown.contains(&format!("  {name}")), "{name} is not in the help");
+    }
+}
+
+#[test]
+fn unknown_commands_fail_and_say_so() {
+    for words in [
+        &["fly"][..],
+        &["account", "create"],
+        &["key", "issue"],
+        &["serve", "--fast"],
+        &["migrate"],
+    ] {
+        let mut wrong = command();
+        wrong.args(words);
+        let ended = program_run(wrong);
+        assert!(
+            !ended.success && ended.err.contains("error"),
+            "{words:?}: {}",
+            ended.err
+        );
+    }
+}
+
+#[test]
+fn accounts_and_keys_are_managed_beside_a_running_server() {
+    for kind in [Kind::Sqlite, Kind::Postgres] {
+        block_on(async {
+            let home = Home::new(kind);
+            let mut server = Program::serve(&home, &[]);
+            let addr = server.address().await;
+            assert!(
+                server.printed().contains("there is no account yet"),
+                "{}",
+                server.printed()
+            );
+            let key = home.create_account("one@example.com");
+            let caller = Caller::new(addr, &key);
+            caller.get("/orders").await.data();
+            let twice = run_command(
+                &home,
+                &["account", "create", "--name", "x", "--email", "ONE@example.com"],
+            );
+            assert!(
+                !twice.success && twice.err.contains("has an account already"),
+                "{}",
+                twice.err
+            );
+            let wrong = run_command(
+                &home,
+                &["account", "create", "--name", "x", "--email", "nonsense"],
+            );
+            assert!(!wrong.success && wrong.err.contains("e-mail"), "{}", wrong.err);
+            let short = [
+                "account",
+                "create",
+                "--name",
+                "x",
+                "--email",
+                "two@example.com",
+                "--password",
+                "short",
+            ];
+            let short = run_command(&home, &short);
+            assert!(
+                !short.success && short.err.contains("8 characters") && !short.err.contains("short"),
+                "{}",
+                short.err
+            );
+            let listed = run_command(&home, &["account", "list"]);
+            assert!(
+                listed.out.contains("one@example.com") && listed.out.lines().count() == 1,
+                "{}",
+                listed.out
+            );
+            let issued = run_command(
+                &home,
+                &["key", "issue", "--email", "one@example.com", "--label", "Kasa"],
+            )
+            .out;
+            let mut words = issued.split_whitespace();
+            let (id, second) = (words.next().unwrap().to_owned(), words.next().unwrap().to_owned());
+            Caller::new(addr, &second).get("/orders").await.data();
+            let listed = run_command(&home, &["key", "list", "--email", "one@example.com"]).out;
+            assert!(
+                listed.contains("Kasa") && !listed.contains(&second) && !listed.contains(&key),
+                "{listed}"
+            );
+            let revoked = run_command(&home, &["key", "revoke", "--email", "one@example.com", &id]);
+            assert!(revoked.success, "{}", revoked.err);
+            // Another process has revoked it: the server notices within a second or so.
+            crate::support::until("the key stops", async || {
+                Caller::new(addr, &second).get("/orders").await.status == 401
+            })
+            .await;
+            let last = caller.get("/keys").await.data()[0]["id"]
+                .as_str()
+                .unwrap()
+                .to_owned();
+            let last = run_command(&home, &["key", "revoke", "--email", "one@example.com", &last]);
+            assert!(!last.success && last.err.contains("last key"), "{}", last.err);
+            for words in [
+                ["key", "list", "--email", "none@example.com"],
+                ["key", "issue", "--email", "none@example.com"],
+            ] {
+                let unknown = run_command(&home, &words);
+                assert!(
+                    !unknown.success && unknown.err.contains("none@example.com"),
+                    "{}",
+                    unknown.err
+                );
+            }
+            server.terminate();
+            assert!(server.ended().await);
+        });
+    }
+}
+
+#[test]
+fn a_second_server_on_the_same_folder_is_refused() {
+    block_on(async {
+        let home = Home::new(Kind::Sqlite);
+        let mut first = Program::serve(&home, &[]);
+        let addr = first.address().await;
+        let mut second = Program::serve(&home, &[]);
+        assert!(!second.ended().await);
+        let said = second.printed();
+        assert!(
+            said.contains("another garson server is using") && said.contains("garson.db"),
+            "{said}"
+        );
+        assert_eq!(send(addr, &request("GET", "/readyz", &[], &[])).await.status, 200);
+        // With the first one gone, the folder is free.
+        first.kill();
+        Program::serve(&home, &[]).address().await;
+    });
+}
+
+#[test]
+fn the_printed_document_is_the_served_one() {
+    block_on(async {
+        let home = Home::new(Kind::Sqlite);
+        let mut server = Program::serve(&home, &[]);
+        let addr = server.address().await;
+        let served = send(addr, &request("GET", "/openapi.json", &[], &[]))
+            .await
+            .json();
+        let printed: Value = serde_json::from_str(&run_command(&home, &["openapi"]).out).unwrap();
+        assert_eq!(printed, served);
+        assert_ne!(printed["paths"]["/web-api/v1/orders"], json!(null));
+    });
+}
+
+#[test]
+fn a_running_request_is_finished_when_the_server_is_asked_to_stop() {
+    block_on(async {
+        let home = Home::new(Kind::Sqlite);
+        // Every commit takes a second, so that requests are certainly running when the signal comes.
+        let mut server = Program::serve(&home, &[("GARSON_STORAGE__COMMIT_DELAY_MS", "1000")]);
+        let addr = server.address().await;
+        let key = home.create_account("one@example.com");
+        let caller = Caller::new(addr, &key);
+        caller.get("/orders").await.data();
+        let mut running = tokio::task::JoinSet::new();
+        for n in 0..8 {
+            let caller = caller.clone();
+            running.spawn(async move {
+                caller
+                    .post("/businesses", &json!({ "name": n.to_string() }))
+                    .await
+            });
+        }
+        let pending = tokio::time::sleep(std::time::Duration::from_millis(200));
+        pending.await;
+        server.terminate();
+        for reply in running.join_all().await {
+            reply.data();
+        }
+        assert!(server.ended().await, "{}", server.printed());
+        assert!(tokio::net::TcpStream::connect(addr).await.is_err());
+        let mut server = Program::serve(&home, &[]);
+        let caller = Caller::new(server.address().await, &key);
+        assert_eq!(
+            caller.get("/businesses").await.data().as_array().unwrap().len(),
+            8
+        );
+    });
+}

@@ -1,0 +1,8 @@
+//! The command line, as the real program.
+
+mod commands;
+mod copies;
+mod demo;
+mod doctor;
+mod secrets;
+mod settings;

@@ -1,0 +1,265 @@
+//! The restaurant's own shop posts and cancels.
+
+use crate::support::{House, order_body};
+use serde_json::json;
+
+cases! {
+    an_order_is_there_as_soon_as_it_is_acknowledged
+    the_same_order_again_is_the_same_order
+    the_same_id_with_other_content_is_refused
+    a_wrong_key_is_refused_and_nothing_is_kept
+    one_key_may_serve_several_stores
+    of_64_posts_of_the_same_order_one_is_made
+    a_switched_off_integration_takes_orders_with_a_flag
+    the_customer_cancels
+    the_restaurant_cancels
+    a_cancellation_may_be_repeated
+    a_late_cancellation_wins_over_delivery
+    an_order_of_another_store_cannot_be_cancelled
+    a_body_needs_no_content_type
+}
+
+async fn an_order_is_there_as_soon_as_it_is_acknowledged(house: House) {
+    let shop = house.shop(&house.a, "s").await;
+    for n in 0..20 {
+        let id = shop.order(&n.to_string()).await;
+        assert_eq!(house.a.get(&format!("/orders/{n}")).await.data()["id"], json!(id));
+        let newest = house.a.get("/orders?limit=1").await.data();
+        assert_eq!(newest[0]["id"], json!(id));
+        let event = house.a.get("/events?limit=1").await.data();
+        assert_eq!(event[0]["veri"]["orderId"], json!(id));
+    }
+}
+
+async fn the_same_order_again_is_the_same_order(house: House) {
+    let shop = house.shop(&house.a, "s").await;
+    let id = shop.order("1").await;
+    house.a.act("/orders/verify/1").await.data();
+    let before = (
+        house.a.get("/orders/1").await.data(),
+        house.a.get("/events").await.data(),
+    );
+    house.advance(std::time::Duration::from_secs(5));
+    // Other white space and another order of fields are the same content.
+    let mut body = order_body("s", "1", 10_000);
+    body["note"] = json!(null);
+    for text in [order_body("s", "1", 10_000).to_string(), format!("{body:#}")] {
+        let again = shop.post(text.as_bytes()).await.success();
+        assert_eq!(again, json!({ "success": true, "data": { "orderId": id } }));
+    }
+    let after = (
+        house.a.get("/orders/1").await.data(),
+        house.a.get("/events").await.data(),
+    );
+    assert_eq!(after, before);
+    assert!(house.kept().await.is_empty());
+}
+
+async fn the_same_id_with_other_content_is_refused(house: House) {
+    let shop = house.shop(&house.a, "s").await;
+    let id = shop.order("1").await;
+    let before = house.a.get("/orders/1").await.data();
+    for _ in 0..2 {
+        let other = order_body("s", "1", 10_001).to_string();
+        let error = shop
+            .post(other.as_bytes())
+            .await
+            .refused(409, "duplicate_order_id");
+        assert!(error["message"].as_str().unwrap().contains(&id));
+    }
+    assert_eq!(house.a.get("/orders/1").await.data(), before);
+    assert_eq!(house.a.get("/orders").await.data().as_array().unwrap().len(), 1);
+    let kept = house.kept().await;
+    assert_eq!(
+        (kept.len(), kept[0].state.as_str(), kept[0].times),
+        (1, "conflicting", 2)
+    );
+}
+
+async fn a_wrong_key_is_refused_and_nothing_is_kept(house: House) {
+    let shop = house.shop(&house.a, "s").await;
+    let theirs = house.shop(&house.b, "theirs").await;
+    let body = order_body("s", "1", 100).to_string();
+    for key in [
+        None,
+        Some(""),
+        Some("wrong"),
+        Some("inbound-S"),
+        Some(house.a.key.as_str()),
+    ] {
+        for body in [body.as_bytes(), b"{", b"", b"\xff\x00"] {
+            shop.hook("/hooks/direct/orders", key, body)
+                .await
+                .refused(401, "unauthorized");
+            shop.hook("/hooks/direct/orders/1/cancel", key, body)
+                .await
+                .refused(401, "unauthorized");
+        }
+    }
+    // Another account's key opens only its own stores.
+    shop.hook("/hooks/direct/orders", Some(&theirs.key), body.as_bytes())
+        .await
+        .refused(404, "unknown_store");
+    assert_eq!(house.a.get("/orders").await.data(), json!([]));
+    assert_eq!(house.b.get("/orders").await.data(), json!([]));
+    let kept = house.kept().await;
+    assert_eq!((kept.len(), kept[0].state.as_str()), (1, "unmatched"));
+    assert_eq!(house.count("inbox"), 1);
+}
+
+async fn one_key_may_serve_several_stores(house: House) {
+    let mut restaurants = Vec::new();
+    for store in ["one", "two"] {
+        let made = house
+            .a
+            .post("/restaurants", &json!({ "name": store }))
+            .await
+            .data();
+        let path = format!(
+            "/restaurants/{}/integrations/direct",
+            made["id"].as_str().unwrap()
+        );
+        let body = json!({ "isActive": true, "remoteId": store, "credentials": { "inboundKey": "shared" } });
+        house.a.put(&path, &body).await.data();
+        restaurants.push(made["id"].clone());
+    }
+    let shop = house.shop(&house.a, "three").await;
+    for (store, restaurant) in ["one", "two"].into_iter().zip(&restaurants) {
+        let body = order_body(store, store, 100).to_string();
+        shop.hook("/hooks/direct/orders", Some("shared"), body.as_bytes())
+            .await
+            .success();
+        assert_eq!(
+            &house.a.get(&format!("/orders/{store}")).await.data()["restaurantId"],
+            restaurant
+        );
+    }
+}
+
+async fn of_64_posts_of_the_same_order_one_is_made(house: House) {
+    let shop = house.shop(&house.a, "s").await;
+    let mut running = tokio::task::JoinSet::new();
+    for _ in 0..64 {
+        let shop = shop.clone();
+        running.spawn(async move { shop.order("1").await });
+    }
+    let ids = running.join_all().await;
+    assert!(ids.iter().all(|id| *id == ids[0]), "{ids:?}");
+    assert_eq!(house.a.get("/orders").await.data().as_array().unwrap().len(), 1);
+    let events = house.a.get("/events").await.data();
+    assert_eq!(events.as_array().unwrap().len(), 2);
+    let sums = house.a.get("/orders/grouped-payments").await.data();
+    assert_eq!(sums["currencies"][0]["count"], json!(1));
+}
+
+async fn a_switched_off_integration_takes_orders_with_a_flag(house: House) {
+    let shop = house.shop(&house.a, "s").await;
+    let path = format!("/restaurants/{}/integrations/direct", shop.restaurant);
+    house.a.put(&path, &json!({ "isActive": false })).await.data();
+    let id = shop.order("1").await;
+    let detail = house.a.get("/orders/1").await.data();
+    assert_eq!(
+        (&detail["id"], &detail["flag"], &detail["status"]),
+        (&json!(id), &json!("integration_off"), &json!(400))
+    );
+    assert_eq!(
+        house.a.get("/events?limit=1").await.data()[0]["olay"],
+        json!("siparis.olusturuldu")
+    );
+    shop.cancel("1", json!({})).await.success();
+}
+
+async fn the_customer_cancels(house: House) {
+    let shop = house.shop(&house.a, "s").await;
+    for (order, by) in [("1", json!({})), ("2", json!({ "by": "customer" }))] {
+        let id = shop.order(order).await;
+        let mut body = by;
+        body["note"] = json!("Vazgeçtim");
+        body["reason"] = json!("customer_request");
+        let reply = shop.cancel(order, body).await.success();
+        assert_eq!(reply, json!({ "success": true, "data": { "orderId": id } }));
+        let detail = house.a.get(&format!("/orders/{order}")).await.data();
+        assert_eq!(
+            (&detail["status"], &detail["statusName"]),
+            (&json!(1500), &json!("cancelled_by_platform"))
+        );
+        let wanted = json!({
+            "by": "customer", "note": "Vazgeçtim", "at": "2026-03-01T09:00:00.000Z",
+            "reason": { "id": "customer_request", "name": "The customer asked for it" },
+        });
+        assert_eq!(detail["cancellation"], wanted);
+    }
+}
+
+async fn the_restaurant_cancels(house: House) {
+    let shop = house.shop(&house.a, "s").await;
+    shop.order("1").await;
+    shop.cancel("1", json!({ "by": "restaurant" })).await.success();
+    let detail = house.a.get("/orders/1").await.data();
+    assert_eq!(
+        (&detail["status"], &detail["cancellation"]["by"]),
+        (&json!(1600), &json!("account"))
+    );
+    let event = house.a.get("/events?limit=1").await.data()[0]["veri"].clone();
+    assert_eq!(
+        (&event["status"], &event["by"]),
+        (&json!(1600), &json!("account"))
+    );
+}
+
+async fn a_cancellation_may_be_repeated(house: House) {
+    let shop = house.shop(&house.a, "s").await;
+    shop.order("1").await;
+    shop.cancel("1", json!({})).await.success();
+    let before = (
+        house.a.get("/orders/1").await.data(),
+        house.a.get("/events").await.data(),
+    );
+    shop.cancel("1", json!({})).await.success();
+    shop.cancel("1", json!({ "by": "restaurant", "note": "x" }))
+        .await
+        .success();
+    let after = (
+        house.a.get("/orders/1").await.data(),
+        house.a.get("/events").await.data(),
+    );
+    assert_eq!(after, before);
+}
+
+async fn a_late_cancellation_wins_over_delivery(house: House) {
+    let shop = house.shop(&house.a, "s").await;
+    shop.order("1").await;
+    for _ in 0..3 {
+        house.a.act("/orders/change-status/1").await.data();
+    }
+    shop.cancel("1", json!({})).await.success();
+    assert_eq!(house.a.get("/orders/1").await.data()["status"], json!(1500));
+}
+
+async fn an_order_of_another_store_cannot_be_cancelled(house: House) {
+    let (one, two) = (
+        house.shop(&house.a, "one").await,
+        house.shop(&house.b, "two").await,
+    );
+    one.order("1").await;
+    two.cancel("1", json!({})).await.refused(404, "order_not_found");
+    one.cancel("2", json!({})).await.refused(404, "order_not_found");
+    let body = json!({ "storeId": "one" }).to_string();
+    two.hook("/hooks/direct/orders/1/cancel", Some(&two.key), body.as_bytes())
+        .await
+        .refused(404, "unknown_store");
+    assert_eq!(house.a.get("/orders/1").await.data()["status"], json!(400));
+    assert_eq!(house.kept().await.len(), 3);
+}
+
+async fn a_body_needs_no_content_type(house: House) {
+    let shop = house.shop(&house.a, "s").await;
+    let body = order_body("s", "1", 100).to_string();
+    let bytes = crate::support::request(
+        "POST",
+        "/hooks/direct/orders",
+        &[("x-api-key", &shop.key)],
+        body.as_bytes(),
+    );
+    crate::support::send(house.addr, &bytes).await.success();
+}

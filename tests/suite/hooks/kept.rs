@@ -1,0 +1,131 @@
+//! What is genuine is kept, even when it cannot be taken; once, however often it comes.
+
+use crate::support::{House, order_body};
+use serde_json::{Value, json};
+
+cases! {
+    an_unknown_store_is_kept_once
+    an_unreadable_body_is_kept_once_with_its_fault
+    every_fault_of_an_order_is_named
+    a_body_that_is_no_json_is_kept
+}
+
+async fn an_unknown_store_is_kept_once(house: House) {
+    let shop = house.shop(&house.a, "s").await;
+    let body = order_body("elsewhere", "1", 100).to_string();
+    for _ in 0..3 {
+        shop.post(body.as_bytes())
+            .await
+            .wrong(404, "unknown_store", "storeId");
+    }
+    let kept = house.kept().await;
+    assert_eq!(
+        (kept.len(), kept[0].state.as_str(), kept[0].times),
+        (1, "unmatched", 3)
+    );
+    assert_eq!(kept[0].branch.as_deref(), Some("elsewhere"));
+    assert_eq!(house.a.get("/orders").await.data(), json!([]));
+}
+
+async fn an_unreadable_body_is_kept_once_with_its_fault(house: House) {
+    let shop = house.shop(&house.a, "s").await;
+    let mut body = order_body("s", "1", 100);
+    body["items"][0]["unitPrice"] = json!("12,50");
+    for _ in 0..3 {
+        shop.post(body.to_string().as_bytes())
+            .await
+            .wrong(422, "invalid_field", "items[0].unitPrice");
+    }
+    let kept = house.kept().await;
+    assert_eq!(
+        (kept.len(), kept[0].state.as_str(), kept[0].times),
+        (1, "unreadable", 3)
+    );
+    assert!(
+        kept[0]
+            .reason
+            .as_deref()
+            .unwrap()
+            .starts_with("items[0].unitPrice "),
+        "{kept:?}"
+    );
+    assert_eq!(usize::try_from(kept[0].bytes).unwrap(), body.to_string().len());
+    // Corrected, it is taken.
+    body["items"][0]["unitPrice"] = json!(1_250);
+    shop.post(body.to_string().as_bytes()).await.success();
+    assert_eq!(house.a.get("/orders").await.data().as_array().unwrap().len(), 1);
+}
+
+async fn every_fault_of_an_order_is_named(house: House) {
+    let shop = house.shop(&house.a, "s").await;
+    let change = |pointer: &str, value: Value| {
+        let mut body = order_body("s", "1", 100);
+        let (parent, name) = pointer.rsplit_once('/').unwrap();
+        body.pointer_mut(parent).unwrap()[name] = value;
+        body
+    };
+    let long = "x".repeat(3_000);
+    for (body, field) in [
+        (change("/items", json!([])), "items"),
+        (change("/items", json!({})), "items"),
+        (change("/providerOrderId", json!("")), "providerOrderId"),
+        (change("/providerOrderId", json!(17)), "providerOrderId"),
+        (change("/providerOrderId", json!(" 1")), "providerOrderId"),
+        (
+            change("/providerOrderId", json!("x".repeat(101))),
+            "providerOrderId",
+        ),
+        (change("/note", json!(long)), "note"),
+        (change("/amount/total", json!(-1)), "amount.total"),
+        (change("/amount/total", json!(1.5)), "amount.total"),
+        (change("/amount/total", json!("100")), "amount.total"),
+        (change("/amount/total", json!(i64::MAX)), "amount.total"),
+        (change("/amount/currency", json!("Lira")), "amount.currency"),
+        (change("/payment/type", json!("gold")), "payment.type"),
+        (change("/placedAt", json!("yesterday")), "placedAt"),
+        (
+            change("/items", json!([{ "name": "", "unitPrice": 1 }])),
+            "items[0].name",
+        ),
+        (
+            change("/items", json!([{ "name": "x", "unitPrice": 1, "quantity": 0 }])),
+            "items[0].quantity",
+        ),
+        (
+            change("/items", json!([{ "name": "x", "unitPrice": 1, "quantity": -5 }])),
+            "items[0].quantity",
+        ),
+        (
+            change("/customer", json!({ "address": { "lat": 91 } })),
+            "customer.address.lat",
+        ),
+    ] {
+        let reply = shop.post(body.to_string().as_bytes()).await;
+        assert_eq!(reply.status, 422, "{field}: {}", reply.text());
+        reply.wrong(422, "invalid_field", field);
+    }
+    assert_eq!(house.a.get("/orders").await.data(), json!([]));
+    assert_eq!(house.kept().await.len(), 18);
+}
+
+async fn a_body_that_is_no_json_is_kept(house: House) {
+    let shop = house.shop(&house.a, "s").await;
+    let deep = "[".repeat(100_000);
+    for body in [&b"{"[..], b"", b"\xff\x00\xfe", b"null", b"[]", deep.as_bytes()] {
+        for _ in 0..2 {
+            let reply = shop.post(body).await;
+            assert!(matches!(reply.status, 400 | 422), "{}", reply.text());
+        }
+    }
+    for body in [r#"{"storeId":"s","storeId":"s"}"#, r#"{"storeId":"s\u0000"}"#] {
+        assert_eq!(shop.post(body.as_bytes()).await.status, 422);
+    }
+    let kept = house.kept().await;
+    assert_eq!(kept.len(), 8);
+    assert_eq!(kept.iter().filter(|message| message.times == 2).count(), 6);
+    assert!(
+        kept.iter()
+            .all(|message| message.state == "unreadable" && message.reason.is_some())
+    );
+    assert_eq!(house.a.get("/orders").await.data(), json!([]));
+}

@@ -1,0 +1,4 @@
+//! `/hooks`: platforms' way in.
+
+mod direct;
+mod kept;

@@ -1,0 +1,28 @@
+//! The whole service from outside: real sockets, real processes, every API case on both engines.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::unreachable)]
+
+/// Names a test for each case and engine.
+macro_rules! cases {
+    ($($case:ident)*) => {
+        mod sqlite {
+            $(#[test]
+            fn $case() {
+                crate::support::run(crate::support::Kind::Sqlite, super::$case);
+            })*
+        }
+        mod postgres {
+            $(#[test]
+            fn $case() {
+                crate::support::run(crate::support::Kind::Postgres, super::$case);
+            })*
+        }
+    };
+}
+
+mod api;
+mod cli;
+mod crash;
+mod hooks;
+mod net;
+mod support;

@@ -1,0 +1,196 @@
+//! `callbackUrl`: the shop is told of every status, in order, one at a time, until it listens.
+
+use crate::support::{Answer, House, Kind, Receiver, Shop, block_on, until};
+use serde_json::{Value, json};
+use std::time::Duration;
+
+/// Runs a case on both engines, with a shop that wants to be told.
+fn both(case: impl AsyncFn(House, Shop, Receiver)) {
+    for kind in [Kind::Sqlite, Kind::Postgres] {
+        block_on(async {
+            let house = House::open_private(kind).await;
+            let receiver = Receiver::start().await;
+            let made = house.a.post("/restaurants", &json!({ "name": "r" })).await.data();
+            let more = json!({ "callbackUrl": receiver.url("/status") });
+            let shop = house
+                .connect(&house.a, made["id"].as_str().unwrap(), "s", more)
+                .await;
+            case(house, shop, receiver).await;
+        });
+    }
+}
+
+async fn sync(house: &House, id: &str) -> Value {
+    house.a.get(&format!("/orders/{id}")).await.data()["providerSync"].clone()
+}
+
+async fn until_state(house: &House, id: &str, state: &str) {
+    until(state, async || sync(house, id).await["state"] == json!(state)).await;
+}
+
+#[test]
+fn every_status_is_told_in_order() {
+    both(async |house, shop, receiver| {
+        let id = shop.order("W-1").await;
+        let moved = house.a.act("/orders/change-status/W-1").await.data();
+        assert_eq!(moved["providerSync"]["state"], json!("pending"));
+        assert_eq!(moved["providerSync"]["dueAt"], json!("2026-03-01T09:00:00.000Z"));
+        house.a.act("/orders/change-status/W-1").await.data();
+        house.a.act("/orders/change-status/W-1").await.data();
+        house.a.act("/orders/cancel/W-1").await.data();
+        until_state(&house, "W-1", "done").await;
+        let seen = receiver.seen();
+        let told: Vec<i64> = seen
+            .iter()
+            .map(|seen| seen.json()["status"].as_i64().unwrap())
+            .collect();
+        // A cancellation drops what has not been told yet; what is told comes in order, and it comes last.
+        assert_eq!(told.last(), Some(&1600));
+        assert!(told.windows(2).all(|two| two[0] < two[1]), "{told:?}");
+        assert_eq!(receiver.most_open(), 1);
+        let first = &seen[0];
+        assert_eq!(first.line, "POST /status HTTP/1.1");
+        assert_eq!(first.header("x-api-key"), Some("inbound-s"));
+        assert_eq!(first.header("content-type"), Some("application/json"));
+        assert_eq!(first.header("authorization"), None);
+        let body = first.json();
+        assert_eq!(
+            (&body["providerOrderId"], &body["orderId"]),
+            (&json!("W-1"), &json!(id))
+        );
+        assert!(body["statusName"].is_string());
+    });
+}
+
+#[test]
+fn without_a_cancellation_none_is_left_out() {
+    both(async |house, shop, receiver| {
+        for n in 0..8 {
+            shop.order(&n.to_string()).await;
+            for _ in 0..3 {
+                house.a.act(&format!("/orders/change-status/{n}")).await.data();
+            }
+        }
+        let seen = receiver.wait_for(24).await;
+        for n in 0..8 {
+            let told: Vec<i64> = seen
+                .iter()
+                .map(crate::support::Seen::json)
+                .filter(|body| body["providerOrderId"] == json!(n.to_string()))
+                .map(|body| body["status"].as_i64().unwrap())
+                .collect();
+            assert_eq!(told, [500, 600, 900], "order {n}");
+            until_state(&house, &n.to_string(), "done").await;
+        }
+        assert_eq!(receiver.seen().len(), 24);
+    });
+}
+
+#[test]
+fn a_shop_that_is_away_is_told_later() {
+    both(async |house, shop, receiver| {
+        receiver.usually(Answer::Status(503));
+        shop.order("1").await;
+        house.a.act("/orders/verify/1").await.data();
+        house.a.act("/orders/change-status/1").await.data();
+        receiver.wait_for(1).await;
+        until("the call is put off", async || {
+            sync(&house, "1").await["dueAt"]
+                .as_str()
+                .is_some_and(|at| at > "2026-03-01T09:00:00.500Z")
+        })
+        .await;
+        assert_eq!(receiver.seen().len(), 1);
+        // The order has moved all the same.
+        assert_eq!(house.a.get("/orders/1").await.data()["status"], json!(600));
+        receiver.usually(Answer::Status(200));
+        house.advance(Duration::from_secs(2));
+        until_state(&house, "1", "done").await;
+        let told: Vec<Value> = receiver
+            .seen()
+            .iter()
+            .map(|seen| seen.json()["status"].clone())
+            .collect();
+        assert_eq!(told, [json!(500), json!(500), json!(600)]);
+    });
+}
+
+#[test]
+fn a_shop_that_refuses_is_believed() {
+    both(async |house, shop, receiver| {
+        receiver.next(Answer::Body(410, "no such order".to_owned()));
+        shop.order("1").await;
+        house.a.act("/orders/verify/1").await.data();
+        until_state(&house, "1", "failed").await;
+        let message = sync(&house, "1").await["message"].as_str().unwrap().to_owned();
+        assert!(
+            message.contains("410") && message.contains("no such order"),
+            "{message}"
+        );
+        let path = format!("/restaurants/{}/integrations/direct", shop.restaurant);
+        let health = house.a.get(&path).await.data()["health"].clone();
+        assert!(health["lastError"].as_str().unwrap().contains("410"));
+        assert_eq!(health["lastErrorAt"], json!("2026-03-01T09:00:00.000Z"));
+        assert_eq!(receiver.seen().len(), 1);
+    });
+}
+
+#[test]
+fn what_is_due_survives_a_restart() {
+    both(async |mut house, shop, receiver| {
+        receiver.usually(Answer::Status(503));
+        shop.order("1").await;
+        house.a.act("/orders/verify/1").await.data();
+        receiver.wait_for(1).await;
+        house.restart().await;
+        receiver.usually(Answer::Status(200));
+        house.advance(Duration::from_secs(60));
+        until_state(&house, "1", "done").await;
+        assert_eq!(receiver.seen().last().unwrap().json()["status"], json!(500));
+    });
+}
+
+#[test]
+fn a_cancelled_order_has_nothing_pending() {
+    both(async |house, shop, receiver| {
+        receiver.usually(Answer::Status(503));
+        shop.order("1").await;
+        house.a.act("/orders/verify/1").await.data();
+        receiver.wait_for(1).await;
+        until("the call is put off", async || {
+            sync(&house, "1").await["state"] == json!("pending")
+        })
+        .await;
+        shop.cancel("1", json!({})).await.success();
+        // The shop has cancelled it itself: nobody has to be told, and nothing is left to be done.
+        until_state(&house, "1", "not_needed").await;
+        receiver.usually(Answer::Status(200));
+        house.advance(Duration::from_secs(600));
+        assert!(!garson::flow::call::step(&house.app).await.unwrap());
+        assert_eq!(receiver.seen().len(), 1);
+    });
+}
+
+#[test]
+fn a_removed_integration_has_nobody_to_tell() {
+    both(async |house, shop, receiver| {
+        receiver.usually(Answer::Status(503));
+        shop.order("1").await;
+        house.a.act("/orders/verify/1").await.data();
+        receiver.wait_for(1).await;
+        house
+            .a
+            .delete(&format!("/restaurants/{}/integrations/direct", shop.restaurant))
+            .await
+            .done();
+        receiver.usually(Answer::Status(200));
+        house.advance(Duration::from_secs(600));
+        until("the call is given up", async || {
+            sync(&house, "1").await["state"] != json!("pending")
+        })
+        .await;
+        // Nobody was told, so it must not be said that it is done.
+        assert_ne!(sync(&house, "1").await["state"], json!("done"));
+        assert_eq!(receiver.seen().len(), 1);
+    });
+}

@@ -1,0 +1,105 @@
+//! Names that lead somewhere private, or somewhere else the second time.
+
+use crate::support::{House, Kind, Receiver, block_on};
+use garson::net::Client;
+use garson::net::guard::Policy;
+use garson::net::resolve::{Resolve, Resolving};
+use serde_json::json;
+use std::net::IpAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// Answers the first list to the first question, the second to the second, and the last to all others.
+struct Flipping {
+    answers: Vec<Vec<IpAddr>>,
+    asked: Arc<AtomicUsize>,
+}
+
+impl Resolve for Flipping {
+    fn resolve<'a>(&'a self, _: &'a str) -> Resolving<'a> {
+        let n = self.asked.fetch_add(1, Ordering::SeqCst);
+        let answer = self.answers.get(n).or(self.answers.last()).cloned().unwrap();
+        Box::pin(async move { Ok(answer) })
+    }
+}
+
+fn client(answers: &[&[&str]], allow: &[String]) -> (Client, Arc<AtomicUsize>) {
+    let asked = Arc::<AtomicUsize>::default();
+    let answers = answers
+        .iter()
+        .map(|list| list.iter().map(|ip| ip.parse().unwrap()).collect())
+        .collect();
+    let resolver = Flipping {
+        answers,
+        asked: Arc::clone(&asked),
+    };
+    let policy = Policy {
+        allow_private: false,
+        allow_targets: allow.iter().map(|target| target.parse().unwrap()).collect(),
+    };
+    let client = Client::with_resolver(policy, Arc::new(resolver)).unwrap();
+    (client, asked)
+}
+
+/// A name with these answers is refused, and nobody is called.
+fn refused(answers: &[&[&str]]) {
+    for kind in [Kind::Sqlite, Kind::Postgres] {
+        block_on(async {
+            let ledger = Receiver::start().await;
+            let (net, asked) = client(answers, &[]);
+            let house =
+                House::open_with(kind, |settings| settings.webhook.attempt_seconds = 2, Some(net)).await;
+            let shop = house.shop(&house.a, "s").await;
+            shop.order("1").await;
+            let url = format!("http://shop.example.com:{}/", ledger.addr.port());
+            let body = json!({ "webhookOrderId": "1", "url": url, "headers": {} });
+            let error = house
+                .a
+                .post("/orders/retry-webhook", &body)
+                .await
+                .refused(422, "target_not_allowed");
+            // What the name leads to inside is nobody's business.
+            assert!(!error.to_string().contains("127.0.0.1") && !error.to_string().contains("10.1.2.3"));
+            assert_eq!(asked.load(Ordering::SeqCst), 1);
+            assert_eq!(ledger.connections(), 0);
+        });
+    }
+}
+
+#[test]
+fn a_name_that_leads_to_a_private_address_is_refused() {
+    refused(&[&["127.0.0.1"]]);
+    refused(&[&["::ffff:127.0.0.1"]]);
+    refused(&[&["10.1.2.3"]]);
+}
+
+#[test]
+fn one_private_address_among_public_ones_is_enough() {
+    refused(&[&["192.0.32.10", "127.0.0.1"]]);
+    refused(&[&["127.0.0.1", "192.0.32.10"]]);
+}
+
+#[test]
+fn a_name_that_flips_after_the_check_gains_nothing() {
+    // Allowed when it is checked, private when asked again: it is not asked again, and what was checked is called.
+    for kind in [Kind::Sqlite, Kind::Postgres] {
+        block_on(async {
+            let ledger = Receiver::start().await;
+            let allowed = Receiver::start_at(format!("127.0.0.2:{}", ledger.addr.port())).await;
+            let (net, asked) = client(&[&["127.0.0.2"], &["127.0.0.1"]], &[allowed.addr.to_string()]);
+            let house = House::open_with(kind, |_| {}, Some(net)).await;
+            let shop = house.shop(&house.a, "s").await;
+            shop.order("1").await;
+            let url = format!("http://shop.example.com:{}/", ledger.addr.port());
+            let body = json!({ "webhookOrderId": "1", "url": url, "headers": {} });
+            let sent = house.a.post("/orders/retry-webhook", &body).await.data();
+            assert_eq!(sent["statusCode"], json!(200));
+            assert_eq!(asked.load(Ordering::SeqCst), 1);
+            assert_eq!((ledger.connections(), allowed.connections()), (0, 1));
+            // Asked again for another attempt it is private, and refused.
+            let reply = house.a.post("/orders/retry-webhook", &body).await;
+            reply.refused(422, "target_not_allowed");
+            assert_eq!((ledger.connections(), allowed.connections()), (0, 1));
+        });
+    }
+}

@@ -1,0 +1,233 @@
+//! `retry-webhook` and `webhook/test` with a receiver that really listens.
+
+use crate::support::{Answer, House, Kind, Receiver, block_on};
+use serde_json::{Value, json};
+
+/// Runs a case on both engines, with a receiver and an order.
+fn both(case: impl AsyncFn(House, Receiver)) {
+    for kind in [Kind::Sqlite, Kind::Postgres] {
+        block_on(async {
+            let house = House::open_private(kind).await;
+            let shop = house.shop(&house.a, "s").await;
+            shop.order("1").await;
+            case(house, Receiver::start().await).await;
+        });
+    }
+}
+
+fn resend(id: &str, url: String, headers: &Value) -> Value {
+    json!({ "webhookOrderId": id, "url": url, "headers": headers })
+}
+
+#[test]
+fn an_event_is_sent_again_in_its_own_bytes() {
+    both(async |house, receiver| {
+        house.a.act("/orders/verify/1").await.data();
+        let events = house.a.get("/events").await.data();
+        let (newest, first) = (&events[0], &events[1]);
+        let record = first["veri"]["id"].as_str().unwrap();
+        let order = first["veri"]["orderId"].as_str().unwrap();
+        let headers = json!({ "X-Branch": "Kadikoy" });
+        let sent = house
+            .a
+            .post(
+                "/orders/retry-webhook",
+                &resend(record, receiver.url("/olay?x=1"), &headers),
+            )
+            .await
+            .data();
+        assert_eq!(
+            sent,
+            json!({ "message": "The target has taken it.", "statusCode": 200 })
+        );
+        let seen = receiver.seen();
+        assert_eq!(seen[0].line, "POST /olay?x=1 HTTP/1.1");
+        assert_eq!(seen[0].header("host"), Some(receiver.addr.to_string().as_str()));
+        assert_eq!(seen[0].header("content-type"), Some("application/json"));
+        assert_eq!(seen[0].header("x-branch"), Some("Kadikoy"));
+        assert_eq!(
+            seen[0].header("authorization"),
+            Some(format!("Bearer {}", house.a.key).as_str())
+        );
+        assert_eq!(&seen[0].json(), first);
+        // An order's id, in either form, means its newest event.
+        for id in [order, "1"] {
+            house
+                .a
+                .post(
+                    "/orders/retry-webhook",
+                    &resend(id, receiver.url("/"), &json!({})),
+                )
+                .await
+                .data();
+            assert_eq!(&receiver.seen().last().unwrap().json(), newest);
+        }
+        assert!(
+            house
+                .a
+                .get("/events")
+                .await
+                .text()
+                .contains(&receiver.seen()[0].body)
+        );
+    });
+}
+
+#[test]
+fn the_answer_is_passed_on_whatever_it_is() {
+    both(async |house, receiver| {
+        for status in [201, 204, 301, 400, 404, 418, 500, 503] {
+            receiver.next(Answer::Status(status));
+            let sent = house
+                .a
+                .post(
+                    "/orders/retry-webhook",
+                    &resend("1", receiver.url("/"), &json!({})),
+                )
+                .await
+                .data();
+            assert_eq!(sent["statusCode"], json!(status));
+            assert!(sent["message"].is_string());
+        }
+        assert_eq!(receiver.seen().len(), 8);
+    });
+}
+
+#[test]
+fn a_redirect_is_answered_and_not_followed() {
+    both(async |house, receiver| {
+        let elsewhere = Receiver::start().await;
+        receiver.next(Answer::Redirect(elsewhere.url("/")));
+        let sent = house
+            .a
+            .post(
+                "/orders/retry-webhook",
+                &resend("1", receiver.url("/"), &json!({})),
+            )
+            .await
+            .data();
+        assert_eq!(sent["statusCode"], json!(302));
+        assert_eq!((receiver.connections(), elsewhere.connections()), (1, 0));
+    });
+}
+
+#[test]
+fn the_key_is_sent_as_the_account_wants_it() {
+    both(async |house, receiver| {
+        let url = receiver.url("/");
+        let own = json!({ "authorization": "Basic own" });
+        house
+            .a
+            .post("/orders/retry-webhook", &resend("1", url.clone(), &own))
+            .await
+            .data();
+        assert_eq!(receiver.seen()[0].header("authorization"), Some("Basic own"));
+        house
+            .a
+            .put("/webhook", &json!({ "url": url, "authorization": "bare" }))
+            .await
+            .data();
+        house
+            .a
+            .post("/orders/retry-webhook", &resend("1", url.clone(), &json!({})))
+            .await
+            .data();
+        assert_eq!(
+            receiver.seen()[1].header("authorization"),
+            Some(house.a.key.as_str())
+        );
+        // It is the primary key, whichever one calls.
+        let made = house.a.act("/keys").await.data();
+        house
+            .a
+            .act(&format!("/keys/{}/primary", made["id"].as_str().unwrap()))
+            .await
+            .data();
+        house
+            .a
+            .post("/orders/retry-webhook", &resend("1", url, &json!({})))
+            .await
+            .data();
+        assert_eq!(
+            receiver.seen()[2].header("authorization"),
+            made["apiKey"].as_str()
+        );
+    });
+}
+
+#[test]
+fn a_port_where_nobody_listens_is_unreachable() {
+    both(async |house, _receiver| {
+        let closed = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let url = format!("http://{}/", closed.local_addr().unwrap());
+        drop(closed);
+        house
+            .a
+            .post("/orders/retry-webhook", &resend("1", url.clone(), &json!({})))
+            .await
+            .refused(502, "target_unreachable");
+        let listed = house.a.get("/webhook/deliveries?orderId=1").await.data();
+        let attempt = &listed[0]["attempts"][0];
+        assert_eq!(
+            (&attempt["statusCode"], &attempt["url"]),
+            (&Value::Null, &json!(url))
+        );
+        assert!(
+            attempt["explanation"]
+                .as_str()
+                .unwrap()
+                .contains("cannot connect"),
+            "{attempt}"
+        );
+    });
+}
+
+#[test]
+fn every_attempt_is_logged_with_the_record() {
+    both(async |house, receiver| {
+        for status in [500, 200] {
+            receiver.next(Answer::Status(status));
+            house
+                .a
+                .post(
+                    "/orders/retry-webhook",
+                    &resend("1", receiver.url("/x"), &json!({})),
+                )
+                .await
+                .data();
+        }
+        let listed = house.a.get("/webhook/deliveries?orderId=1").await.data();
+        let attempt = |number: i64, status: i64| {
+            json!({
+                "number": number, "at": "2026-03-01T09:00:00.000Z", "url": receiver.url("/x"), "statusCode": status,
+                "durationMs": 0, "explanation": format!("sent by hand, answered {status}"),
+            })
+        };
+        assert_eq!(listed[0]["attempts"], json!([attempt(1, 500), attempt(2, 200)]));
+    });
+}
+
+#[test]
+fn a_test_message_says_that_it_is_one() {
+    both(async |house, receiver| {
+        house
+            .a
+            .put("/webhook", &json!({ "url": receiver.url("/olay") }))
+            .await
+            .data();
+        let events = house.a.get("/events").await.data();
+        receiver.next(Answer::Status(202));
+        let sent = house.a.act("/webhook/test").await.data();
+        assert_eq!(sent["statusCode"], json!(202));
+        let seen = &receiver.seen()[0];
+        let body = seen.json();
+        assert_eq!(body["olay"], json!("test"));
+        assert!(body["veri"]["id"].is_string());
+        assert_eq!(body["veri"]["occurredAt"], json!("2026-03-01T09:00:00.000Z"));
+        assert_eq!(
+            seen.header("authorization"),
+            Some(format!("Bearer {}", house.a.key).as_str())
+        );
+        assert_eq!(house.a.get("/events").await.data(), events);
+    });
+}

@@ -1,0 +1,153 @@
+//! A running service, its clock in the test's hand.
+
+use super::{Caller, Home, Kind};
+use garson::app::App;
+use garson::config::Settings;
+use garson::flow::accounts;
+use garson::net::Client;
+use garson_core::testing::SettableClock;
+use garson_store::inbox::{self, OpenMessage};
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::net::TcpListener;
+use tokio::sync::oneshot;
+use tokio::task::JoinHandle;
+
+/// Noon in Istanbul, and when every case begins.
+pub const START: &str = "2026-03-01T09:00:00.000Z";
+
+/// The service with two accounts.
+pub struct House {
+    pub kind: Kind,
+    pub clock: SettableClock,
+    pub app: Arc<App>,
+    pub addr: SocketAddr,
+    /// A client of the first account.
+    pub a: Caller,
+    /// A client of the second account.
+    pub b: Caller,
+    settings: Settings,
+    running: Option<(oneshot::Sender<()>, JoinHandle<()>)>,
+    // Last, so that the database goes after everything that uses it.
+    home: Home,
+}
+
+impl House {
+    pub async fn open(kind: Kind) -> Self {
+        Self::open_with(kind, |_| {}, None).await
+    }
+
+    /// A service that may call this machine.
+    pub async fn open_private(kind: Kind) -> Self {
+        Self::open_with(kind, |settings| settings.allow_private_targets = true, None).await
+    }
+
+    pub async fn open_with(kind: Kind, change: impl FnOnce(&mut Settings), net: Option<Client>) -> Self {
+        let home = Home::new(kind);
+        let mut settings = Settings::load(None, Vec::new(), Vec::new()).unwrap();
+        settings.data = home.data();
+        settings.database_url = garson_core::secret::Secret::new(home.database_url());
+        settings.master_key = garson_core::secret::Secret::new("7".repeat(64));
+        settings.rate_limit = "off".to_owned();
+        settings.server.drain_seconds = 1;
+        settings.storage.readers = 2;
+        settings.storage.writers = 2;
+        change(&mut settings);
+        let clock = SettableClock::at(START.parse().unwrap());
+        let (app, addr, running) = start(&settings, &clock, net).await;
+        let caller = |key: String| Caller { addr, key };
+        let (_, first) = accounts::create(&app, "First".to_owned(), "first@example.com", None)
+            .await
+            .unwrap();
+        let (_, second) = accounts::create(&app, "Second".to_owned(), "second@example.com", None)
+            .await
+            .unwrap();
+        Self {
+            kind,
+            a: caller(first.secret.expose().clone()),
+            b: caller(second.secret.expose().clone()),
+            clock,
+            app,
+            addr,
+            settings,
+            running: Some(running),
+            home,
+        }
+    }
+
+    /// Ends the service and starts it again on the same data.
+    pub async fn restart(&mut self) {
+        if let Some((stop, done)) = self.running.take() {
+            let _gone = stop.send(());
+            done.await.unwrap();
+        }
+        let (app, addr, running) = start(&self.settings, &self.clock, None).await;
+        self.app = app;
+        self.addr = addr;
+        self.a.addr = addr;
+        self.b.addr = addr;
+        self.running = Some(running);
+    }
+
+    pub fn advance(&self, by: Duration) {
+        self.clock.advance(by);
+        self.app.wake_calls.notify_one();
+    }
+
+    /// Messages that were kept but not taken.
+    pub async fn kept(&self) -> Vec<OpenMessage> {
+        self.app.store.read(|tx| inbox::list_open(tx, 100)).await.unwrap()
+    }
+
+    /// Sweeps until there is nothing left to sweep.
+    pub async fn sweep(&self) {
+        while garson::flow::sweep::step(&self.app).await.unwrap() {}
+    }
+}
+
+type Running = (oneshot::Sender<()>, JoinHandle<()>);
+
+async fn start(
+    settings: &Settings,
+    clock: &SettableClock,
+    net: Option<Client>,
+) -> (Arc<App>, SocketAddr, Running) {
+    let app = App::open_with(settings.clone(), Arc::new(clock.clone()), net).unwrap();
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let addr = listener.local_addr().unwrap();
+    let (stop, stopped) = oneshot::channel();
+    let serving = garson::server::serve(Arc::clone(&app), listener, async {
+        let _dropped = stopped.await;
+    });
+    (app, addr, (stop, tokio::spawn(serving)))
+}
+
+impl House {
+    /// Runs statements past the service, the way an operator with a shell would.
+    pub fn meddle(&self, sql: &str) {
+        match self.kind {
+            Kind::Sqlite => rusqlite::Connection::open(self.home.data().join("garson.db"))
+                .unwrap()
+                .execute_batch(sql)
+                .unwrap(),
+            Kind::Postgres => super::home::on_postgres(&self.home.database_url(), |client| {
+                client.batch_execute(sql).unwrap();
+            }),
+        }
+    }
+
+    /// How many rows a table has.
+    pub fn count(&self, table: &str) -> i64 {
+        let sql = format!("SELECT COUNT(*) FROM {table}");
+        match self.kind {
+            Kind::Sqlite => rusqlite::Connection::open(self.home.data().join("garson.db"))
+                .unwrap()
+                .query_row(&sql, [], |row| row.get(0))
+                .unwrap(),
+            Kind::Postgres => super::home::on_postgres(&self.home.database_url(), |client| {
+                client.query_one(&sql, &[]).unwrap().get(0)
+            }),
+        }
+    }
+}

@@ -1,0 +1,52 @@
+//! What every case stands on: a running service on a fresh database, clients, shops and receivers.
+
+mod home;
+mod house;
+mod http;
+mod program;
+mod receiver;
+mod shop;
+
+pub use home::{Home, Kind};
+pub use house::House;
+pub use http::{Caller, Reply, raw, request, send};
+pub use program::{Outcome, Program, command, run as program_run, run_command};
+pub use receiver::{Answer, Receiver, Seen};
+pub use shop::{Shop, order_body};
+
+use std::future::Future;
+use std::time::{Duration, Instant};
+
+/// No case takes this long unless something hangs.
+const PATIENCE: Duration = Duration::from_secs(150);
+
+/// Runs a case on a fresh service, and fails instead of hanging.
+pub fn run(kind: Kind, case: impl AsyncFnOnce(House)) {
+    block_on(async {
+        let house = House::open(kind).await;
+        case(house).await;
+    });
+}
+
+/// Runs something asynchronous to its end, which must come in time.
+pub fn block_on<F: Future<Output = ()>>(work: F) {
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .enable_all()
+        .build()
+        .unwrap();
+    runtime.block_on(async {
+        tokio::time::timeout(PATIENCE, work).await.expect("took too long");
+    });
+    // Nothing that a case left running may keep the test alive.
+    runtime.shutdown_timeout(Duration::from_secs(5));
+}
+
+/// Waits for a condition, and fails if it does not come true.
+pub async fn until(what: &str, mut condition: impl AsyncFnMut() -> bool) {
+    let start = Instant::now();
+    while !condition().await {
+        assert!(start.elapsed() < Duration::from_secs(30), "in vain: {what}");
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+}

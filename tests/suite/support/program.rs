@@ -1,0 +1,180 @@
+//! The real program as a process of its own.
+
+use super::{Caller, Home, until};
+use std::net::SocketAddr;
+use std::process::{Child, Command, Stdio};
+use std::sync::{Arc, Mutex};
+
+/// The program with nothing of this environment's settings.
+pub fn command() -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_garson-e2e"));
+    for (name, _) in std::env::vars().filter(|(name, _)| name.starts_with("GARSON_")) {
+        command.env_remove(name);
+    }
+    command
+}
+
+/// How a command ended.
+#[derive(Clone, Debug)]
+pub struct Outcome {
+    pub success: bool,
+    pub out: String,
+    pub err: String,
+}
+
+/// Runs a command on a home to its end.
+pub fn run_command(home: &Home, arguments: &[&str]) -> Outcome {
+    let mut command = command();
+    command
+        .current_dir(home.folder())
+        .args(arguments)
+        .envs(home.variables());
+    run(command)
+}
+
+pub fn run(mut command: Command) -> Outcome {
+    let output = command.stdin(Stdio::null()).output().unwrap();
+    Outcome {
+        success: output.status.success(),
+        out: String::from_utf8_lossy(&output.stdout).into_owned(),
+        err: String::from_utf8_lossy(&output.stderr).into_owned(),
+    }
+}
+
+/// A program that runs until it is ended; dropping it kills it.
+pub struct Program {
+    child: Child,
+    printed: Arc<Mutex<String>>,
+    readers: Vec<std::thread::JoinHandle<()>>,
+}
+
+impl Program {
+    pub fn start(mut command: Command) -> Self {
+        let mut child = command
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let printed = Arc::<Mutex<String>>::default();
+        let readers = vec![
+            follow(child.stdout.take().unwrap(), Arc::clone(&printed)),
+            follow(child.stderr.take().unwrap(), Arc::clone(&printed)),
+        ];
+        Self {
+            child,
+            printed,
+            readers,
+        }
+    }
+
+    /// `garson serve` on a free port, with more settings.
+    pub fn serve(home: &Home, more: &[(&str, &str)]) -> Self {
+        let mut command = command();
+        command
+            .current_dir(home.folder())
+            .args(["serve", "--listen", "127.0.0.1:0"])
+            .envs(home.variables())
+            .envs(more.iter().copied());
+        Self::start(command)
+    }
+
+    /// Everything that it has printed so far.
+    pub fn printed(&self) -> String {
+        self.printed.lock().unwrap().clone()
+    }
+
+    /// The address it listens on, once it does.
+    pub async fn address(&mut self) -> SocketAddr {
+        until("the program listens", async || {
+            let gone = self.child.try_wait().unwrap();
+            assert!(gone.is_none(), "it ended: {}", self.printed());
+            self.printed().contains("listens on http://")
+        })
+        .await;
+        let printed = self.printed();
+        let (_, rest) = printed.split_once("listens on http://").unwrap();
+        rest.lines().next().unwrap().trim().parse().unwrap()
+    }
+
+    pub fn id(&self) -> u32 {
+        self.child.id()
+    }
+
+    pub fn kill(&mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+    }
+
+    /// Asks it to end.
+    pub fn terminate(&self) {
+        let id = self.child.id().to_string();
+        assert!(
+            Command::new("kill")
+                .args(["-TERM", &id])
+                .status()
+                .unwrap()
+                .success()
+        );
+    }
+
+    /// Waits until it has ended by itself; was that a success?
+    pub async fn ended(&mut self) -> bool {
+        until("the program ends", async || {
+            self.child.try_wait().unwrap().is_some()
+        })
+        .await;
+        let success = self.child.wait().unwrap().success();
+        for reader in self.readers.drain(..) {
+            reader.join().unwrap();
+        }
+        success
+    }
+}
+
+impl Drop for Program {
+    fn drop(&mut self) {
+        let _ended_already = self.child.kill();
+        let _reaped = self.child.wait();
+    }
+}
+
+fn follow(
+    mut from: impl std::io::Read + Send + 'static,
+    into: Arc<Mutex<String>>,
+) -> std::thread::JoinHandle<()> {
+    std::thread::spawn(move || {
+        let mut buffer = [0; 8192];
+        while let Ok(count) = from.read(&mut buffer) {
+            if count == 0 {
+                break;
+            }
+            let text = String::from_utf8_lossy(&buffer[..count]).into_owned();
+            into.lock().unwrap().push_str(&text);
+        }
+    })
+}
+
+impl Home {
+    /// Creates an account with the command line and answers its key.
+    pub fn create_account(&self, email: &str) -> String {
+        let made = run_command(
+            self,
+            &[
+                "account", "create", "--name", "Şirket", "--email", email, "--json",
+            ],
+        );
+        assert!(made.success, "{}", made.err);
+        let made: serde_json::Value = serde_json::from_str(made.out.trim()).unwrap();
+        made["apiKey"].as_str().unwrap().to_owned()
+    }
+}
+
+impl Caller {
+    pub fn new(addr: SocketAddr, key: &str) -> Self {
+        Self {
+            addr,
+            key: key.to_owned(),
+        }
+    }
+}

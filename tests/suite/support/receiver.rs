@@ -1,0 +1,196 @@
+//! The other side: a tiny HTTP server that writes down what it gets and answers what it is told to.
+
+use std::collections::VecDeque;
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
+
+/// How a request is answered.
+#[derive(Clone, Debug)]
+pub enum Answer {
+    Status(u16),
+    Body(u16, String),
+    /// 302 to somewhere else.
+    Redirect(String),
+    /// A status, and then bytes without end.
+    Endless,
+    /// A status, and then a byte every second.
+    Trickle,
+    /// Nothing at all, for as long as the other side waits.
+    Silence,
+}
+
+/// A request that came.
+#[derive(Clone, Debug)]
+pub struct Seen {
+    pub line: String,
+    pub headers: Vec<(String, String)>,
+    pub body: String,
+}
+
+impl Seen {
+    pub fn header(&self, name: &str) -> Option<&str> {
+        let found = self.headers.iter().find(|(n, _)| n == name);
+        found.map(|(_, value)| value.as_str())
+    }
+
+    pub fn json(&self) -> serde_json::Value {
+        serde_json::from_str(&self.body).unwrap()
+    }
+}
+
+#[derive(Default)]
+struct Book {
+    seen: Vec<Seen>,
+    connections: usize,
+    /// Requests that are being answered now, and the most there have been at once.
+    open: usize,
+    most_open: usize,
+    answers: VecDeque<Answer>,
+    usual: Option<Answer>,
+}
+
+#[derive(Clone)]
+pub struct Receiver {
+    pub addr: SocketAddr,
+    book: Arc<Mutex<Book>>,
+}
+
+impl Receiver {
+    pub async fn start() -> Self {
+        Self::start_at("127.0.0.1:0".to_owned()).await
+    }
+
+    pub async fn start_at(address: String) -> Self {
+        let listener = TcpListener::bind(address).await.unwrap();
+        let receiver = Self {
+            addr: listener.local_addr().unwrap(),
+            book: Arc::default(),
+        };
+        let inner = receiver.clone();
+        tokio::spawn(async move {
+            while let Ok((stream, _)) = listener.accept().await {
+                inner.book.lock().unwrap().connections += 1;
+                let inner = inner.clone();
+                tokio::spawn(async move { inner.serve(stream).await });
+            }
+        });
+        receiver
+    }
+
+    pub fn url(&self, path: &str) -> String {
+        format!("http://{}{path}", self.addr)
+    }
+
+    /// The answer to the next request; without one, the usual answer or 200.
+    pub fn next(&self, answer: Answer) {
+        self.book.lock().unwrap().answers.push_back(answer);
+    }
+
+    pub fn usually(&self, answer: Answer) {
+        self.book.lock().unwrap().usual = Some(answer);
+    }
+
+    pub fn seen(&self) -> Vec<Seen> {
+        self.book.lock().unwrap().seen.clone()
+    }
+
+    pub fn connections(&self) -> usize {
+        self.book.lock().unwrap().connections
+    }
+
+    pub fn most_open(&self) -> usize {
+        self.book.lock().unwrap().most_open
+    }
+
+    /// Waits until so many requests have come.
+    pub async fn wait_for(&self, count: usize) -> Vec<Seen> {
+        super::until("requests at the receiver", async || self.seen().len() >= count).await;
+        self.seen()
+    }
+
+    async fn serve(&self, mut stream: TcpStream) {
+        let Some(seen) = read(&mut stream).await else {
+            return;
+        };
+        let answer = {
+            let mut book = self.book.lock().unwrap();
+            book.seen.push(seen);
+            book.open += 1;
+            book.most_open = book.most_open.max(book.open);
+            let next = book.answers.pop_front();
+            next.or(book.usual.clone()).unwrap_or(Answer::Status(200))
+        };
+        let _gone = give(&mut stream, answer).await;
+        self.book.lock().unwrap().open -= 1;
+    }
+}
+
+async fn give(stream: &mut TcpStream, answer: Answer) -> std::io::Result<()> {
+    let head = |status: u16, more: &str| format!("HTTP/1.1 {status} Said\r\n{more}connection: close\r\n\r\n");
+    match answer {
+        Answer::Status(status) => {
+            let text = head(status, "content-length: 0\r\n");
+            stream.write_all(text.as_bytes()).await?;
+        }
+        Answer::Body(status, body) => {
+            let text = head(status, &format!("content-length: {}\r\n", body.len())) + &body;
+            stream.write_all(text.as_bytes()).await?;
+        }
+        Answer::Redirect(to) => {
+            let text = head(302, &format!("location: {to}\r\ncontent-length: 0\r\n"));
+            stream.write_all(text.as_bytes()).await?;
+        }
+        Answer::Endless => {
+            stream.write_all(head(200, "").as_bytes()).await?;
+            loop {
+                stream.write_all(&[b'x'; 4096]).await?;
+            }
+        }
+        Answer::Trickle => {
+            stream.write_all(head(200, "").as_bytes()).await?;
+            loop {
+                stream.write_all(b"x").await?;
+                tokio::time::sleep(Duration::from_secs(1)).await;
+            }
+        }
+        Answer::Silence => {
+            let mut byte = [0];
+            while stream.read(&mut byte).await? > 0 {}
+        }
+    }
+    stream.shutdown().await
+}
+
+async fn read(stream: &mut TcpStream) -> Option<Seen> {
+    let mut bytes = Vec::new();
+    let mut buffer = [0; 4096];
+    let (head, start) = loop {
+        if let Some(at) = bytes.windows(4).position(|four| four == b"\r\n\r\n") {
+            break (String::from_utf8(bytes[..at].to_vec()).unwrap(), at + 4);
+        }
+        let count = stream.read(&mut buffer).await.ok().filter(|count| *count > 0)?;
+        bytes.extend_from_slice(&buffer[..count]);
+    };
+    let mut lines = head.split("\r\n").map(str::to_owned);
+    let line = lines.next()?;
+    let headers: Vec<(String, String)> = lines
+        .filter_map(|line| {
+            let (name, value) = line.split_once(':')?;
+            Some((name.to_ascii_lowercase(), value.trim().to_owned()))
+        })
+        .collect();
+    let length = headers.iter().find(|(name, _)| name == "content-length");
+    let length: usize = length.map_or(0, |(_, value)| value.parse().unwrap());
+    while bytes.len() < start + length {
+        let count = stream.read(&mut buffer).await.ok().filter(|count| *count > 0)?;
+        bytes.extend_from_slice(&buffer[..count]);
+    }
+    Some(Seen {
+        line,
+        headers,
+        body: String::from_utf8(bytes[start..start + length].to_vec()).unwrap(),
+    })
+}
