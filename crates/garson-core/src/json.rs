@@ -64,6 +64,32 @@ pub fn check(bytes: &[u8]) -> Result<(), Fault> {
     }
 }
 
+/// A parser's complaint in plain words: the place that is meant, and what is wrong with it.
+#[must_use]
+pub fn explain(path: &str, message: &str) -> (String, String) {
+    // Line and column mean nothing to a program's maker, nor do the names of our types.
+    let message = message.rsplit_once(" at line ").map_or(message, |(text, _)| text);
+    let whole = path == ".";
+    // A missing field is reported at its parent, with its name in the message.
+    if let Some(name) = message
+        .strip_prefix("missing field `")
+        .and_then(|rest| rest.strip_suffix('`'))
+    {
+        let place = if whole {
+            name.to_owned()
+        } else {
+            format!("{path}.{name}")
+        };
+        return (place, "is required".to_owned());
+    }
+    let place = if whole { "$".to_owned() } else { path.to_owned() };
+    let plain = match message.split_once("expected struct ") {
+        Some((before, _)) => format!("{before}expected an object"),
+        None => message.to_owned(),
+    };
+    (place, plain)
+}
+
 enum Step {
     Key(String),
     Index(usize),

@@ -4,8 +4,9 @@ use serde::{Deserialize, Deserializer, Serialize, de};
 use std::fmt;
 use std::str::FromStr;
 
-/// The most that one amount may be, either way: a hundred billion in major units, far from overflow when summed.
-pub const MAX_MINOR: i64 = 10_000_000_000_000;
+/// The most that one amount may be, either way: a billion in major units. Ninety million orders of that size can be
+/// summed without overflow.
+pub const MAX_MINOR: i64 = 100_000_000_000;
 
 /// An ISO 4217 currency code.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]

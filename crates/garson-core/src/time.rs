@@ -137,7 +137,12 @@ impl Zone {
     /// The moment at which a calendar day ends here: the start of the next one.
     #[must_use]
     pub fn end_of_day(&self, day: &str) -> Option<Timestamp> {
-        self.midnight(parse_day(day)?.tomorrow().ok()?)
+        let day = parse_day(day)?;
+        // The calendar ends after its last day.
+        day.tomorrow()
+            .map_or(Some(Timestamp::from_millis(*RANGE.end())), |next| {
+                self.midnight(next)
+            })
     }
 
     fn midnight(&self, day: Date) -> Option<Timestamp> {

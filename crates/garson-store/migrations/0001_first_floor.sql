@@ -259,6 +259,7 @@ CREATE TABLE idempotency (
     key_hash {blob} NOT NULL,
     request_hash {blob} NOT NULL,
     reserved_id {blob} NOT NULL,
+    acted BIGINT,
     status BIGINT,
     body {blob},
     leased_until BIGINT NOT NULL,
@@ -266,3 +267,9 @@ CREATE TABLE idempotency (
     PRIMARY KEY (account_id, key_hash)
 );
 CREATE INDEX idempotency_by_age ON idempotency (created_at);
+
+-- One row, sealed with the master key: shows at start whether the key that is set is the right one.
+CREATE TABLE master_key_check (
+    id BIGINT PRIMARY KEY,
+    sealed {blob} NOT NULL
+);

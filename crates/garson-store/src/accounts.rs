@@ -91,6 +91,13 @@ pub fn reserve(tx: &mut Tx<'_>, account: AccountId, count: i64, now: Timestamp) 
     .ok_or_else(|| StoreError::corrupt("the account is gone"))
 }
 
+/// Holds the account for this transaction, so that changes to what belongs to it do not pass each other.
+pub fn lock(tx: &mut Tx<'_>, account: AccountId) -> Result<()> {
+    let sql = "SELECT position FROM accounts WHERE id = ?1 {lock}";
+    tx.query(sql, params![&account], |row| row.get::<i64>(0))?;
+    Ok(())
+}
+
 pub fn webhook(tx: &mut Tx<'_>, account: AccountId) -> Result<Option<Webhook>> {
     let found = tx.query_opt(
         "SELECT webhook_url, webhook_authorization, webhook_updated_at FROM accounts WHERE id = ?1",

@@ -2,7 +2,7 @@
 
 use crate::engine::{Row, Tx};
 use crate::{Result, StoreError, params};
-use garson_core::id::{CallId, IntegrationId, OrderId};
+use garson_core::id::{AccountId, CallId, IntegrationId, OrderId};
 use garson_core::order::{CallKind, Order};
 use garson_core::time::Timestamp;
 
@@ -10,6 +10,7 @@ use garson_core::time::Timestamp;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DueCall {
     pub id: CallId,
+    pub account_id: AccountId,
     pub order_id: OrderId,
     pub integration_id: IntegrationId,
     pub kind: CallKind,
@@ -61,6 +62,7 @@ fn due_call(row: &Row<'_>) -> Result<DueCall> {
     let kind: String = row.get(3)?;
     Ok(DueCall {
         id: row.get(0)?,
+        account_id: row.get(5)?,
         order_id: row.get(1)?,
         integration_id: row.get(2)?,
         kind: CallKind::named(&kind).ok_or_else(|| StoreError::corrupt("a call of an unknown kind"))?,
@@ -77,16 +79,29 @@ pub fn lease_due(tx: &mut Tx<'_>, now: Timestamp, until: Timestamp, limit: i64) 
                         AND NOT EXISTS (SELECT 1 FROM calls e WHERE e.order_id = c.order_id AND e.number < c.number
                                         AND e.state = 'open')
                       ORDER BY c.due_at LIMIT ?3 {skip_locked})
-         RETURNING id, order_id, integration_id, kind, attempts",
+         RETURNING id, order_id, integration_id, kind, attempts, account_id",
         params![now, until, limit],
         due_call,
     )
 }
 
-/// When the next open call is due, leased ones included.
+/// When the next call can be leased: it is due, nobody has it, and no earlier one of its order is open.
 pub fn next_due_at(tx: &mut Tx<'_>) -> Result<Option<Timestamp>> {
-    let sql = "SELECT due_at FROM calls WHERE state = 'open' ORDER BY due_at LIMIT 1";
+    let sql = "SELECT CASE WHEN c.leased_until > c.due_at THEN c.leased_until ELSE c.due_at END AS ready_at
+               FROM calls c WHERE c.state = 'open'
+                 AND NOT EXISTS (SELECT 1 FROM calls e WHERE e.order_id = c.order_id AND e.number < c.number
+                                 AND e.state = 'open')
+               ORDER BY ready_at LIMIT 1";
     tx.query_opt(sql, params![], |row| row.get(0))
+}
+
+/// Gives a leased call back untried, because its target is busy enough.
+pub fn give_back(tx: &mut Tx<'_>, id: CallId, due_at: Timestamp) -> Result<()> {
+    tx.execute(
+        "UPDATE calls SET due_at = ?2, leased_until = 0, attempts = attempts - 1 WHERE id = ?1 AND state = 'open'",
+        params![&id, due_at],
+    )?;
+    Ok(())
 }
 
 /// Ends a call; `false` when it has ended already.

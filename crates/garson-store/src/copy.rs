@@ -68,8 +68,9 @@ pub const TABLES: &[(&str, &str)] = &[
     ),
     (
         "idempotency",
-        "account_id key_hash request_hash reserved_id status body leased_until created_at",
+        "account_id key_hash request_hash reserved_id acted status body leased_until created_at",
     ),
+    ("master_key_check", "id sealed"),
 ];
 
 /// How many leading columns of a table make its key.

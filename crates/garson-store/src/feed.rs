@@ -25,6 +25,17 @@ pub struct PageRequest {
     pub direction: Direction,
 }
 
+impl PageRequest {
+    /// Where newer ones lie from an empty page. Behind an empty older page lies its own cursor: what is newer than the
+    /// page includes it.
+    fn cursor_when_empty(self) -> i64 {
+        match self.direction {
+            Direction::Older => self.cursor.map_or(0, |cursor| cursor.saturating_sub(1)),
+            Direction::Newer => self.cursor.unwrap_or(0),
+        }
+    }
+}
+
 /// A page, newest first, and where to go from it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Page<T> {
@@ -38,11 +49,12 @@ pub struct Page<T> {
 impl<T> Page<T> {
     /// A page without anything.
     #[must_use]
-    pub fn empty(cursor: Option<i64>) -> Self {
+    pub fn empty(request: PageRequest) -> Self {
+        let prev = request.cursor_when_empty();
         Self {
             items: Vec::new(),
             next: None,
-            prev: Some(cursor.unwrap_or(0)),
+            prev: Some(prev),
         }
     }
 }
@@ -116,15 +128,10 @@ pub fn page<T>(
             (!older.is_empty()).then_some(from)
         }
     };
-    // Behind an empty older page lies its own cursor: what is newer than it includes it.
-    let nothing_newer = match request.direction {
-        Direction::Older => cursor.map_or(0, |c| c.saturating_sub(1)),
-        Direction::Newer => cursor.unwrap_or(0),
-    };
     Ok(Page {
         items: found.into_iter().map(|(_, item)| item).collect(),
         next,
-        prev: Some(newest.unwrap_or(nothing_newer)),
+        prev: Some(newest.unwrap_or_else(|| request.cursor_when_empty())),
     })
 }
 

@@ -21,6 +21,7 @@ pub enum Reservation {
 }
 
 /// A request under a key.
+#[derive(Clone, Debug)]
 pub struct KeyedRequest {
     pub account: AccountId,
     pub key_hash: [u8; 32],
@@ -88,6 +89,26 @@ pub fn reserve(
     Ok(Reservation::Run {
         reserved_id: Uuid::from_slice(&reserved).unwrap_or(fresh_id),
     })
+}
+
+/// What a step that must not be taken twice has noted when it was taken under this key.
+pub fn acted(tx: &mut Tx<'_>, request: &KeyedRequest) -> Result<Option<i64>> {
+    let sql = "SELECT acted FROM idempotency WHERE account_id = ?1 AND key_hash = ?2";
+    Ok(tx
+        .query_opt(sql, params![&request.account, &request.key_hash], |row| {
+            row.get::<Option<i64>>(0)
+        })?
+        .flatten())
+}
+
+/// Notes, in the transaction of the step itself, that it has been taken: after a crash before the answer was kept, a
+/// second run sees it.
+pub fn note_acted(tx: &mut Tx<'_>, request: &KeyedRequest, note: i64) -> Result<()> {
+    tx.execute(
+        "UPDATE idempotency SET acted = ?3 WHERE account_id = ?1 AND key_hash = ?2",
+        params![&request.account, &request.key_hash, note],
+    )?;
+    Ok(())
 }
 
 /// Keeps the answer.

@@ -2,7 +2,7 @@
 
 use crate::engine::{Row, Tx};
 use crate::vault::{Vault, lookup_hash};
-use crate::{Result, params};
+use crate::{Result, accounts, params};
 use garson_core::account::{ApiKey, IssuedKey};
 use garson_core::id::{AccountId, KeyId};
 use garson_core::secret::Secret;
@@ -25,7 +25,8 @@ fn key(row: &Row<'_>) -> Result<ApiKey> {
 /// Stores a new key. An account's first key is its primary one.
 pub fn issue(tx: &mut Tx<'_>, vault: &Vault, account: AccountId, issued: &IssuedKey) -> Result<ApiKey> {
     let record = &issued.record;
-    lock_account(tx, account)?;
+    // Two changes must not pass each other: both could remove "the last but one".
+    accounts::lock(tx, account)?;
     let is_first = list(tx, account)?.is_empty();
     tx.execute(
         "INSERT INTO api_keys (id, account_id, label, hint, hash, sealed, is_primary, created_at)
@@ -81,7 +82,8 @@ pub enum Revoked {
 
 /// Revokes a key; when it was the primary one, the newest remaining one takes its place.
 pub fn revoke(tx: &mut Tx<'_>, account: AccountId, id: KeyId) -> Result<Revoked> {
-    lock_account(tx, account)?;
+    // Two changes must not pass each other: both could remove "the last but one".
+    accounts::lock(tx, account)?;
     let keys = list(tx, account)?;
     let Some(victim) = keys.iter().find(|key| key.id == id) else {
         return Ok(Revoked::NotFound);
@@ -104,7 +106,8 @@ pub fn revoke(tx: &mut Tx<'_>, account: AccountId, id: KeyId) -> Result<Revoked>
 
 /// Makes a key the one that webhooks carry; `false` when the account has no such key.
 pub fn make_primary(tx: &mut Tx<'_>, account: AccountId, id: KeyId) -> Result<bool> {
-    lock_account(tx, account)?;
+    // Two changes must not pass each other: both could remove "the last but one".
+    accounts::lock(tx, account)?;
     if !list(tx, account)?.iter().any(|key| key.id == id) {
         return Ok(false);
     }
@@ -113,6 +116,20 @@ pub fn make_primary(tx: &mut Tx<'_>, account: AccountId, id: KeyId) -> Result<bo
         params![&account, &id],
     )?;
     Ok(true)
+}
+
+/// A key itself.
+pub fn secret(
+    tx: &mut Tx<'_>,
+    vault: &Vault,
+    account: AccountId,
+    id: KeyId,
+) -> Result<Option<Secret<String>>> {
+    let sql = "SELECT sealed FROM api_keys WHERE account_id = ?1 AND id = ?2";
+    let sealed = tx.query_opt(sql, params![&account, &id], |row| row.get::<Vec<u8>>(0))?;
+    sealed
+        .map(|sealed| vault.open_text(PLACE, id.as_bytes(), &sealed))
+        .transpose()
 }
 
 /// The primary key itself.
@@ -125,15 +142,4 @@ pub fn primary(tx: &mut Tx<'_>, vault: &Vault, account: AccountId) -> Result<Opt
     found
         .map(|(id, sealed)| vault.open_text(PLACE, id.as_bytes(), &sealed))
         .transpose()
-}
-
-/// Two changes to an account's keys must not pass each other: both could remove "the last but one", or add "the
-/// first".
-fn lock_account(tx: &mut Tx<'_>, account: AccountId) -> Result<()> {
-    tx.query(
-        "SELECT position FROM accounts WHERE id = ?1 {lock}",
-        params![&account],
-        |row| row.get::<i64>(0),
-    )?;
-    Ok(())
 }

@@ -1,7 +1,7 @@
 //! Removing what hangs on deleted restaurants, in chunks so small that nobody else's writes notice.
 
 use crate::engine::Tx;
-use crate::{Result, params, totals};
+use crate::{Result, accounts, params, totals};
 use garson_core::id::{AccountId, OrderId, RestaurantId};
 
 /// A restaurant that waits to be swept.
@@ -15,6 +15,8 @@ pub fn next_deleted(tx: &mut Tx<'_>) -> Result<Option<(AccountId, RestaurantId)>
 
 /// Removes one chunk of a deleted restaurant's rows; `false` when nothing of it is left.
 pub fn chunk(tx: &mut Tx<'_>, account: AccountId, restaurant: RestaurantId, limit: i64) -> Result<bool> {
+    // Two nodes may sweep the same restaurant; its sums must be taken out of the account's once.
+    accounts::lock(tx, account)?;
     if events(tx, restaurant, limit)? + orders(tx, restaurant, limit)? > 0 {
         return Ok(true);
     }

@@ -1,6 +1,7 @@
 //! Secrets at rest: sealed with the operator's master key, each bound to the place where it is stored.
 
-use crate::{Result, StoreError};
+use crate::engine::Tx;
+use crate::{Result, StoreError, params};
 use chacha20poly1305::aead::{Aead, KeyInit, Payload};
 use chacha20poly1305::{Key, XChaCha20Poly1305, XNonce};
 use garson_core::integration::Credentials;
@@ -116,6 +117,31 @@ impl Vault {
         let json = self.open_text(CREDENTIALS, record, sealed)?;
         serde_json::from_str(json.expose()).map_err(|_| StoreError::corrupt("stored credentials are damaged"))
     }
+}
+
+const CHECK: &str = "master_key_check/sealed";
+
+/// Has anything been sealed in this database yet?
+pub fn is_sealed(tx: &mut Tx<'_>) -> Result<bool> {
+    Ok(check_value(tx)?.is_some())
+}
+
+fn check_value(tx: &mut Tx<'_>) -> Result<Option<Vec<u8>>> {
+    tx.query_opt(
+        "SELECT sealed FROM master_key_check WHERE id = 1",
+        params![],
+        |row| row.get(0),
+    )
+}
+
+/// Refuses a master key that is not the one with which the database was sealed; the first one is noted.
+pub fn check_key(tx: &mut Tx<'_>, vault: &Vault) -> Result<()> {
+    tx.execute(
+        "INSERT INTO master_key_check (id, sealed) VALUES (1, ?1) ON CONFLICT (id) DO NOTHING",
+        params![&vault.seal(CHECK, b"", b"")?],
+    )?;
+    let sealed = check_value(tx)?.unwrap_or_default();
+    vault.open(CHECK, b"", &sealed).map(drop)
 }
 
 const CREDENTIALS: &str = "integrations/credentials";

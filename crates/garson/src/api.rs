@@ -25,7 +25,7 @@ mod webhook;
 pub mod openapi;
 
 pub use auth::Keyring;
-pub use body::read as read_body;
+pub use body::{declared_length, read as read_body};
 pub use error::ApiError;
 pub use request_id::RequestId;
 
@@ -33,12 +33,15 @@ use crate::app::App;
 use axum::Router;
 use axum::middleware::{from_fn, from_fn_with_state};
 use std::sync::Arc;
+use tokio::sync::Semaphore;
 use tower_http::catch_panic::CatchPanicLayer;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 /// The largest body that is taken.
 pub const MAX_BODY: usize = 1024 * 1024;
+/// Memory for all bodies that are being read at the same time, in KiB.
+const BODY_BUDGET: usize = 128 * 1024;
 /// What every path begins with.
 pub const PREFIX: &str = "/web-api/v1";
 
@@ -46,6 +49,8 @@ pub const PREFIX: &str = "/web-api/v1";
 pub struct Api {
     pub app: Arc<App>,
     pub keyring: Keyring,
+    /// Memory for bodies that are being read, in KiB.
+    pub body_budget: Semaphore,
 }
 
 /// Every route, in one list.
@@ -113,6 +118,7 @@ pub fn service(app: Arc<App>) -> Router {
     let api = Arc::new(Api {
         app,
         keyring: Keyring::new(limit),
+        body_budget: Semaphore::new(BODY_BUDGET),
     });
     let (list, document) = OpenApiRouter::new().nest(PREFIX, routes()).split_for_parts();
     let guarded = list

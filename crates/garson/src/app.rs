@@ -7,8 +7,9 @@ use garson_core::clock::{SharedClock, SystemClock};
 use garson_core::secret::Secret;
 use garson_core::time::Timestamp;
 use garson_store::lock::ServerLock;
-use garson_store::{Engine, Location, Vault};
+use garson_store::{Engine, Lane, Location, StoreError, Vault, vault};
 use std::fmt;
+use std::future::Future;
 use std::io::Write;
 use std::path::Path;
 use std::sync::Arc;
@@ -58,8 +59,8 @@ impl App {
     ) -> Result<Arc<Self>, StartError> {
         let location = settings.location();
         prepare_folder(&settings.data)?;
-        let vault = Arc::new(Vault::new(&master_key(&settings)?));
         let store = Engine::open(&location, &settings.storage_options()).map_err(start_error)?;
+        let vault = Arc::new(open_vault(&settings, &store)?);
         let net = match net {
             Some(net) => net,
             None => net::Client::new(settings.policy().map_err(StartError)?).map_err(start_error)?,
@@ -107,8 +108,30 @@ fn prepare_folder(data: &Path) -> Result<(), StartError> {
     })
 }
 
-/// The operator's master key, or the key file of the data folder, made when there is none.
-fn master_key(settings: &Settings) -> Result<Secret<[u8; 32]>, StartError> {
+/// The vault with the right key: one that did not seal this database is refused before it can seal anything more.
+fn open_vault(settings: &Settings, store: &Engine) -> Result<Vault, StartError> {
+    let is_sealed = wait_for(store.read(vault::is_sealed))?;
+    let vault = Vault::new(&master_key(settings, is_sealed)?);
+    let checked = vault.clone();
+    wait_for(store.write(Lane::COMMON, move |tx| vault::check_key(tx, &checked)))?;
+    Ok(vault)
+}
+
+/// Waits for a storage job on a thread of its own, since the caller may or may not be inside of a runtime.
+fn wait_for<T: Send>(job: impl Future<Output = Result<T, StoreError>> + Send) -> Result<T, StartError> {
+    let on_thread = || {
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_time()
+            .build()
+            .map_err(start_error)?;
+        runtime.block_on(job).map_err(start_error)
+    };
+    std::thread::scope(|scope| scope.spawn(on_thread).join())
+        .unwrap_or_else(|_| Err(StartError("opening the database panicked".to_owned())))
+}
+
+/// The operator's master key, or the key file of the data folder, made when there is none and nothing is sealed yet.
+fn master_key(settings: &Settings, is_sealed: bool) -> Result<Secret<[u8; 32]>, StartError> {
     let given = settings.master_key.expose();
     if !given.is_empty() {
         return parse_key(given)
@@ -123,6 +146,12 @@ fn master_key(settings: &Settings) -> Result<Secret<[u8; 32]>, StartError> {
     }
     let path = settings.data.join("master.key");
     if !path.exists() {
+        if is_sealed {
+            return Err(StartError(format!(
+                "the database is sealed, but its key file {} is missing: put it back, or set GARSON_MASTER_KEY",
+                path.display()
+            )));
+        }
         make_key_file(&path)?;
     }
     let text = std::fs::read_to_string(&path)

@@ -1,14 +1,17 @@
 //! Platforms' way in: every route of every platform in the registry, answered in the platform's own terms.
 
-use crate::api::{Api, ApiError, RequestId};
-use crate::flow::receive::receive;
+use crate::api::{Api, ApiError, RequestId, declared_length, read_body};
+use crate::flow::receive::{may_be_genuine, receive};
 use axum::Router;
 use axum::extract::{Extension, RawPathParams, Request, State};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodFilter, on};
-use garson_core::platform::{HookReply, HookRequest, HookRoute, Platform};
+use garson_core::platform::{Claim, HookReply, HookRequest, HookRoute, Platform, Reception};
 use http::{HeaderValue, Method, StatusCode, header};
 use std::sync::Arc;
+
+/// Bodies up to this size are read before the sender is known.
+const SMALL: usize = 64 * 1024;
 
 /// The routes of all platforms.
 pub fn router() -> Router<Arc<Api>> {
@@ -39,24 +42,32 @@ async fn take(
     params: RawPathParams,
     request: Request,
 ) -> Result<Response, ApiError> {
-    let params = params
-        .iter()
-        .map(|(name, value)| (name.to_owned(), value.to_owned()))
-        .collect();
-    let headers = request
-        .headers()
-        .iter()
-        .filter_map(|(name, value)| Some((name.as_str().to_owned(), value.to_str().ok()?.to_owned())))
-        .collect();
-    let body = crate::api::read_body(request).await?.to_vec();
-    let message = HookRequest {
-        kind: route.kind,
-        params,
-        headers,
-        body,
-    };
+    let mut message = head(route, &params, &request);
+    // Nobody may fill our memory who does not even have a key: a large body is read only from somebody who has.
+    let is_small = declared_length(&request).is_some_and(|length| length <= SMALL);
+    let presents_nothing = matches!(platform.claim(&message), Claim::Nothing);
+    if presents_nothing || (!is_small && !may_be_genuine(&api.app, platform, &message).await?) {
+        return Ok(answer(platform.reply(&Reception::NotGenuine, &id.0)));
+    }
+    message.body = read_body(&api, request).await?.to_vec();
     let reception = receive(&api.app, platform, message).await?;
     Ok(answer(platform.reply(&reception, &id.0)))
+}
+
+/// The message as far as it is known before its body has been read.
+fn head(route: HookRoute, params: &RawPathParams, request: &Request) -> HookRequest {
+    let headers = request.headers().iter();
+    HookRequest {
+        kind: route.kind,
+        params: params
+            .iter()
+            .map(|(name, value)| (name.to_owned(), value.to_owned()))
+            .collect(),
+        headers: headers
+            .filter_map(|(name, value)| Some((name.as_str().to_owned(), value.to_str().ok()?.to_owned())))
+            .collect(),
+        body: Vec::new(),
+    }
 }
 
 fn answer(reply: HookReply) -> Response {

@@ -95,6 +95,7 @@ fn new_orders_are_read(case: &PlatformCase<'_>) -> Result<(), String> {
 /// Cuts and damages the sample at every place: none may panic, and what is refused names a place.
 fn broken_bodies_are_named(case: &PlatformCase<'_>) -> Result<(), String> {
     let mut refused = 0;
+    let whole = case.new_order.body.trim_ascii_end().len();
     for at in 0..case.new_order.body.len() {
         for damage in [None, Some(b'"'), Some(b'}'), Some(0u8), Some(0xff)] {
             let mut broken = case.new_order.clone();
@@ -109,6 +110,10 @@ fn broken_bodies_are_named(case: &PlatformCase<'_>) -> Result<(), String> {
             let Some(verified) = case.platform.verify(&broken, &case.credentials) else {
                 continue;
             };
+            let cut_short = damage.is_none() && at < whole;
+            if cut_short && case.platform.read(&verified).is_ok() {
+                return Err(format!("a body that breaks off at byte {at} is taken"));
+            }
             if let Err(unreadable) = case.platform.read(&verified) {
                 refused += 1;
                 ensure(

@@ -1,7 +1,7 @@
 //! From the shop's words to ours, with every limit named where it is broken.
 
 use super::{CANCEL, NEW_ORDER, REASONS, wire};
-use garson_core::json;
+use garson_core::json::{self, FaultKind};
 use garson_core::money::{Currency, Minor};
 use garson_core::order::{
     Actor, Address, Amount, Change, Courier, Customer, Discount, Fulfilment, FulfilmentFlags, FulfilmentType,
@@ -36,21 +36,17 @@ fn fault(path: &str, message: &str) -> Unreadable {
 }
 
 fn parse<T: DeserializeOwned>(body: &[u8]) -> Read<T> {
-    json::check(body).map_err(|found| fault(&found.path, &found.message))?;
+    json::check(body).map_err(|found| match found.kind {
+        FaultKind::Nul => fault(&found.path, &found.message),
+        FaultKind::RepeatedKey => fault("$", &format!("has the key {} twice", found.path)),
+        FaultKind::TooDeep => fault("$", &found.message),
+        FaultKind::Broken => fault("$", &format!("is not JSON: {}", found.message)),
+    })?;
     let parser = &mut serde_json::Deserializer::from_slice(body);
     serde_path_to_error::deserialize(parser).map_err(|error| {
-        let path = error.path().to_string();
-        let path = if path == "." { "$" } else { &path };
-        fault(path, &plain(&error.inner().to_string()))
+        let (path, message) = json::explain(&error.path().to_string(), &error.inner().to_string());
+        fault(&path, &message)
     })
-}
-
-/// The parser's message without its line and column, which mean nothing to a program's maker.
-fn plain(message: &str) -> String {
-    message
-        .rsplit_once(" at line ")
-        .map_or(message, |(text, _)| text)
-        .to_owned()
 }
 
 fn cancel(request: &HookRequest, wire: wire::Cancel) -> Read<Message> {
@@ -135,8 +131,13 @@ fn item(wire: wire::Item, at: &str) -> Read<Item> {
     let options = options(wire.options, at, 1)?;
     let total = match wire.total {
         Some(total) => money(total, &format!("{at}.total"))?,
-        None => Minor::checked((unit_price.0 + option_prices(&options)).saturating_mul(quantity))
-            .map_err(|error| fault(at, &error.to_string()))?,
+        None => {
+            let piece = option_prices(&options).and_then(|more| more.checked_add(unit_price.0));
+            let total = piece
+                .and_then(|piece| piece.checked_mul(quantity))
+                .unwrap_or(i64::MAX);
+            money(total, &format!("{at}.total"))?
+        }
     };
     Ok(Item {
         id: optional(wire.id, MAX_ID, &format!("{at}.id"))?,
@@ -150,13 +151,15 @@ fn item(wire: wire::Item, at: &str) -> Read<Item> {
     })
 }
 
-/// What options add to one piece of their item.
-fn option_prices(options: &[ItemOption]) -> i64 {
+/// What options add to one piece of their item; nothing when that is beyond all numbers.
+fn option_prices(options: &[ItemOption]) -> Option<i64> {
     options
         .iter()
-        .filter(|o| !o.removed)
-        .map(|o| (o.price.0 + option_prices(&o.options)) * o.quantity)
-        .sum()
+        .filter(|option| !option.removed)
+        .try_fold(0i64, |sum, option| {
+            let price = option_prices(&option.options)?.checked_add(option.price.0)?;
+            sum.checked_add(price.checked_mul(option.quantity)?)
+        })
 }
 
 fn options(wire: Vec<wire::ItemOption>, at: &str, depth: usize) -> Read<Vec<ItemOption>> {
@@ -187,9 +190,11 @@ fn amount(wire: wire::Amount, items: &[Item]) -> Read<Amount> {
             funded_by: wire.funded_by.unwrap_or(FundedBy::Unknown),
         })
     });
-    let subtotal = wire
-        .subtotal
-        .unwrap_or_else(|| items.iter().map(|item| item.total.0).sum());
+    let subtotal = wire.subtotal.unwrap_or_else(|| {
+        items
+            .iter()
+            .fold(0i64, |sum, item| sum.saturating_add(item.total.0))
+    });
     Ok(Amount {
         currency: wire.currency.unwrap_or(Currency::TRY),
         subtotal: not_negative(subtotal, "amount.subtotal")?,

@@ -90,7 +90,7 @@ fn every_limit_is_named_where_it_is_broken() {
     let long = "x".repeat(3_000);
     let deep = (0..6).fold(json!([]), |inner, _| json!([{ "name": "x", "options": inner }]));
     for (pointer, value, path) in [
-        ("/storeId", None, "$"),
+        ("/storeId", None, "storeId"),
         ("/storeId", Some(json!(7)), "storeId"),
         ("/storeId", Some(json!("")), "storeId"),
         ("/providerOrderId", Some(json!(" 1")), "providerOrderId"),
@@ -117,6 +117,14 @@ fn every_limit_is_named_where_it_is_broken() {
         ("/payment/type", Some(json!("gold")), "payment.type"),
         ("/note", Some(json!(long)), "note"),
         ("/note", Some(json!("a\0b")), "note"),
+        (
+            "/items/0/options",
+            Some(
+                json!([{ "name": "x", "price": 99_999_999_999i64, "quantity": 10_000,
+                "options": [{ "name": "y", "price": 99_999_999_999i64, "quantity": 10_000 }] }]),
+            ),
+            "items[0].total",
+        ),
         ("/placedAt", Some(json!("yesterday")), "placedAt"),
         ("/customer/address/lat", Some(json!(91)), "customer.address.lat"),
     ] {

@@ -50,6 +50,7 @@ pub fn write_loop<C: Connection>(
         {
             jobs.push(next);
         }
+        jobs.sort_by_key(|job| job.lane());
         let started = Instant::now();
         let fate = run_batch(&mut connection, &mut jobs, commit_delay);
         let count = jobs.len();

@@ -16,6 +16,10 @@ pub enum RunEnd {
 
 /// A job whose types are forgotten.
 pub trait Job: Send {
+    /// Where it stands in a batch: jobs of one account together, and in the same order of accounts on every node, so
+    /// that two nodes do not wait for each other's locks.
+    fn lane(&self) -> u64;
+
     /// Runs it, or runs it again; only the last run counts.
     fn run(&mut self, tx: &mut Tx<'_>) -> RunEnd;
 
@@ -24,14 +28,16 @@ pub trait Job: Send {
 }
 
 pub struct TypedJob<T, E, F> {
+    lane: u64,
     job: F,
     said: Option<Result<T, E>>,
     answer: oneshot::Sender<Result<T, E>>,
 }
 
 impl<T, E, F> TypedJob<T, E, F> {
-    pub fn new(job: F, answer: oneshot::Sender<Result<T, E>>) -> Self {
+    pub fn new(lane: u64, job: F, answer: oneshot::Sender<Result<T, E>>) -> Self {
         Self {
+            lane,
             job,
             said: None,
             answer,
@@ -45,6 +51,10 @@ where
     T: Send,
     E: From<StoreError> + Send,
 {
+    fn lane(&self) -> u64 {
+        self.lane
+    }
+
     fn run(&mut self, tx: &mut Tx<'_>) -> RunEnd {
         let job = &self.job;
         let said = catch_unwind(AssertUnwindSafe(|| job(tx)))

@@ -55,6 +55,11 @@ impl Default for Options {
     }
 }
 
+/// How long a caller waits before it hears that the database does not answer. What a writing job was about to do may
+/// still happen after that, as with any answer that is lost on its way.
+const READ_DEADLINE: Duration = Duration::from_secs(15);
+const WRITE_DEADLINE: Duration = Duration::from_secs(30);
+
 /// Counts since the engine was opened.
 #[derive(Debug, Default)]
 pub struct Stats {
@@ -70,7 +75,7 @@ pub struct Lane(pub u64);
 
 impl Lane {
     /// For work that belongs to no account.
-    pub const COMMON: Self = Self(0);
+    pub const COMMON: Self = Self(u64::MAX);
 }
 
 impl From<garson_core::id::AccountId> for Lane {
@@ -112,7 +117,7 @@ impl Engine {
         T: Send + 'static,
         E: From<StoreError> + Send + 'static,
     {
-        run(&self.readers, job).await
+        run(&self.readers, Lane::COMMON, READ_DEADLINE, job).await
     }
 
     /// Runs a job in a transaction and answers when it is durable. It commits even if its caller has gone.
@@ -123,11 +128,12 @@ impl Engine {
         E: From<StoreError> + Send + 'static,
     {
         let count = self.writers.len().max(1) as u64;
-        let index = usize::try_from(lane.into().0 % count).unwrap_or(0);
+        let lane = lane.into();
+        let index = usize::try_from(lane.0 % count).unwrap_or(0);
         let Some(writer) = self.writers.get(index) else {
             return Err(StoreError::unavailable("no writer is running").into());
         };
-        run(writer, job).await
+        run(writer, lane, WRITE_DEADLINE, job).await
     }
 
     #[must_use]
@@ -166,17 +172,19 @@ impl Engine {
     }
 }
 
-async fn run<T, E, F>(workers: &Workers, job: F) -> Result<T, E>
+async fn run<T, E, F>(workers: &Workers, lane: Lane, deadline: Duration, job: F) -> Result<T, E>
 where
     F: Fn(&mut Tx<'_>) -> Result<T, E> + Send + 'static,
     T: Send + 'static,
     E: From<StoreError> + Send + 'static,
 {
     let (answer, answered) = tokio::sync::oneshot::channel();
-    workers.submit(Box::new(TypedJob::new(job, answer)))?;
-    answered
-        .await
-        .unwrap_or_else(|_| Err(StoreError::unavailable("the database worker has stopped").into()))
+    workers.submit(Box::new(TypedJob::new(lane.0, job, answer)))?;
+    match tokio::time::timeout(deadline, answered).await {
+        Ok(Ok(said)) => said,
+        Ok(Err(_)) => Err(StoreError::unavailable("the database worker has stopped").into()),
+        Err(_) => Err(StoreError::unavailable("the database does not answer").into()),
+    }
 }
 
 impl Stats {

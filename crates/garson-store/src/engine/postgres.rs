@@ -7,7 +7,12 @@ use super::workers::Workers;
 use super::{Options, Param, Stats, Tx};
 use crate::error::StoreError;
 use garson_core::secret::Secret;
+use postgres::config::SslMode;
 use postgres::{Client, Config, Statement};
+use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
+use rustls::crypto::{CryptoProvider, verify_tls12_signature, verify_tls13_signature};
+use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
+use rustls::{DigitallySignedStruct, SignatureScheme};
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
@@ -62,21 +67,69 @@ fn parse(url: &Secret<String>) -> Result<Config, StoreError> {
         .parse()
         .map_err(|_| StoreError::refused("the database URL cannot be understood"))?;
     config.connect_timeout(Duration::from_secs(5));
+    config.tcp_user_timeout(Duration::from_secs(10));
+    config.keepalives_idle(Duration::from_secs(10));
     config.application_name("garson");
     Ok(config)
 }
 
-fn tls() -> Result<MakeRustlsConnect, StoreError> {
+/// How connections are encrypted. `sslmode=require` in the URL wants a certificate that the public authorities vouch
+/// for. Without it (`prefer`) a server may also speak in clear, so checking its certificate would protect nobody; a
+/// self-signed one, as Debian makes it, is taken.
+fn tls(config: &Config) -> Result<MakeRustlsConnect, StoreError> {
     let roots = rustls::RootCertStore {
         roots: webpki_roots::TLS_SERVER_ROOTS.to_vec(),
     };
     let provider = Arc::new(rustls::crypto::ring::default_provider());
-    let config = rustls::ClientConfig::builder_with_provider(provider)
+    let builder = rustls::ClientConfig::builder_with_provider(Arc::clone(&provider))
         .with_safe_default_protocol_versions()
-        .map_err(|error| StoreError::internal(error.to_string()))?
-        .with_root_certificates(roots)
-        .with_no_client_auth();
-    Ok(MakeRustlsConnect::new(config))
+        .map_err(|error| StoreError::internal(error.to_string()))?;
+    let client = match config.get_ssl_mode() {
+        SslMode::Prefer => builder
+            .dangerous()
+            .with_custom_certificate_verifier(Arc::new(AnyCertificate(provider))),
+        _ => builder.with_root_certificates(roots),
+    };
+    Ok(MakeRustlsConnect::new(client.with_no_client_auth()))
+}
+
+/// Takes any certificate, but still wants the server to hold its key.
+#[derive(Debug)]
+struct AnyCertificate(Arc<CryptoProvider>);
+
+impl ServerCertVerifier for AnyCertificate {
+    fn verify_server_cert(
+        &self,
+        _: &CertificateDer<'_>,
+        _: &[CertificateDer<'_>],
+        _: &ServerName<'_>,
+        _: &[u8],
+        _: UnixTime,
+    ) -> Result<ServerCertVerified, rustls::Error> {
+        Ok(ServerCertVerified::assertion())
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        message: &[u8],
+        cert: &CertificateDer<'_>,
+        signed: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, rustls::Error> {
+        verify_tls12_signature(message, cert, signed, &self.0.signature_verification_algorithms)
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        message: &[u8],
+        cert: &CertificateDer<'_>,
+        signed: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, rustls::Error> {
+        verify_tls13_signature(message, cert, signed, &self.0.signature_verification_algorithms)
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        self.0.signature_verification_algorithms.supported_schemes()
+    }
 }
 
 /// A connection with its prepared statements.
@@ -88,7 +141,7 @@ pub struct PgSession {
 
 impl PgSession {
     fn connect(config: &Config) -> Result<Self, StoreError> {
-        let client = config.connect(tls()?).map_err(|error| {
+        let client = config.connect(tls(config)?).map_err(|error| {
             let error = StoreError::from(error);
             if error.is_temporary() {
                 error

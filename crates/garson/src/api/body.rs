@@ -1,11 +1,13 @@
 //! Request bodies: JSON within limits, each fault with its place.
 
 use super::error::Code;
-use super::{ApiError, MAX_BODY};
+use super::{Api, ApiError, MAX_BODY};
+use axum::body::HttpBody;
 use axum::extract::{FromRequest, Request};
 use garson_core::json::{self, FaultKind};
 use http::header;
 use serde::de::DeserializeOwned;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// How long a client may take to send its body.
@@ -14,12 +16,12 @@ const READ_DEADLINE: Duration = Duration::from_secs(20);
 /// A body that has been read and understood. An empty one, or null, counts as `{}`.
 pub struct Json<T>(pub T);
 
-impl<S: Sync, T: DeserializeOwned> FromRequest<S> for Json<T> {
+impl<T: DeserializeOwned> FromRequest<Arc<Api>> for Json<T> {
     type Rejection = ApiError;
 
-    async fn from_request(request: Request, _: &S) -> Result<Self, ApiError> {
+    async fn from_request(request: Request, api: &Arc<Api>) -> Result<Self, ApiError> {
         let is_json = says_json(&request);
-        let bytes = read(request).await?;
+        let bytes = read(api, request).await?;
         // Nothing to say may also be said as null.
         if bytes.is_empty() || (is_json && bytes.trim_ascii() == b"null") {
             return parse(b"{}").map(Self);
@@ -42,17 +44,28 @@ fn says_json(request: &Request) -> bool {
     kind == "application/json" || (kind.starts_with("application/") && kind.ends_with("+json"))
 }
 
-/// Reads a body within the limits of size and time.
-pub async fn read(request: Request) -> Result<bytes::Bytes, ApiError> {
+/// What the client says its body's length is.
+pub fn declared_length(request: &Request) -> Option<usize> {
+    match request.headers().get(header::CONTENT_LENGTH) {
+        Some(value) => value.to_str().ok()?.parse().ok(),
+        None => HttpBody::size_hint(request.body())
+            .exact()
+            .and_then(|length| usize::try_from(length).ok()),
+    }
+}
+
+/// Reads a body within the limits of size and time. All that are being read share one budget of memory.
+pub async fn read(api: &Api, request: Request) -> Result<bytes::Bytes, ApiError> {
     let too_large = || ApiError::from_status(http::StatusCode::PAYLOAD_TOO_LARGE);
-    let declared = request
-        .headers()
-        .get(header::CONTENT_LENGTH)
-        .and_then(|v| v.to_str().ok()?.parse::<usize>().ok());
+    let declared = declared_length(&request);
     if declared.is_some_and(|length| length > MAX_BODY) {
         return Err(too_large());
     }
-    let reading = axum::body::to_bytes(request.into_body(), MAX_BODY);
+    let share = u32::try_from(declared.unwrap_or(MAX_BODY).div_ceil(1024)).unwrap_or(1024);
+    let reading = async {
+        let _share = api.body_budget.acquire_many(share).await;
+        axum::body::to_bytes(request.into_body(), MAX_BODY).await
+    };
     match tokio::time::timeout(READ_DEADLINE, reading).await {
         Ok(Ok(bytes)) => Ok(bytes),
         Ok(Err(error)) if is_too_large(&error) => Err(too_large()),
@@ -84,22 +97,8 @@ fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, ApiError> {
     })?;
     let parser = &mut serde_json::Deserializer::from_slice(bytes);
     serde_path_to_error::deserialize(parser).map_err(|error| {
-        let message = error.inner().to_string();
-        let message = message
-            .rsplit_once(" at line ")
-            .map_or(message.as_str(), |(text, _)| text);
-        let path = error.path().to_string();
-        // A missing field is reported at its parent, with its name in the message.
-        let missing = message
-            .strip_prefix("missing field `")
-            .and_then(|rest| rest.strip_suffix('`'));
-        match (missing, path.as_str()) {
-            (Some(name), ".") => ApiError::invalid(Code::InvalidField, name, "is required"),
-            (Some(name), parent) => {
-                ApiError::invalid(Code::InvalidField, &format!("{parent}.{name}"), "is required")
-            }
-            (None, ".") => ApiError::invalid(Code::InvalidField, "body", message),
-            (None, path) => ApiError::invalid(Code::InvalidField, path, message),
-        }
+        let (path, message) = json::explain(&error.path().to_string(), &error.inner().to_string());
+        let path = if path == "$" { "body" } else { &path };
+        ApiError::invalid(Code::InvalidField, path, &message)
     })
 }

@@ -7,7 +7,7 @@ use super::{Api, ApiError, body};
 use crate::flow::Fault;
 use crate::flow::sweep::KEEP_ANSWERS;
 use axum::body::Body;
-use axum::extract::{FromRequestParts, Request, State};
+use axum::extract::{FromRequestParts, OptionalFromRequestParts, Request, State};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use garson_core::id::uuid_at;
@@ -40,6 +40,18 @@ impl FromRequestParts<Arc<Api>> for NewId {
     }
 }
 
+/// The key under which a request runs, for steps that must not be taken twice.
+#[derive(Clone, Debug)]
+pub struct Keyed(pub Arc<KeyedRequest>);
+
+impl<S: Sync> OptionalFromRequestParts<S> for Keyed {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Option<Self>, ApiError> {
+        Ok(parts.extensions.get::<Self>().cloned())
+    }
+}
+
 /// Runs a keyed request once, and answers repeats from what was kept.
 pub async fn once(State(api): State<Arc<Api>>, request: Request, next: Next) -> Result<Response, ApiError> {
     let caller = request.extensions().get::<Caller>().copied();
@@ -61,7 +73,7 @@ pub async fn once(State(api): State<Arc<Api>>, request: Request, next: Next) -> 
     }
     let request_id = RequestId::of(request.extensions());
     let (parts, content) = request.into_parts();
-    let bytes = body::read(Request::from_parts(parts.clone(), content)).await?;
+    let bytes = body::read(&api, Request::from_parts(parts.clone(), content)).await?;
     let target = parts
         .uri
         .path_and_query()
@@ -90,8 +102,15 @@ pub async fn once(State(api): State<Arc<Api>>, request: Request, next: Next) -> 
     };
     let mut request = Request::from_parts(parts, Body::from(bytes));
     request.extensions_mut().insert(NewId(reserved_id));
-    let response = next.run(request).await;
-    keep(&api, keyed, response, &request_id).await
+    request.extensions_mut().insert(Keyed(Arc::clone(&keyed)));
+    // On its own, so that the answer is kept also when the client has gone meanwhile.
+    let running = tokio::spawn(async move {
+        let response = next.run(request).await;
+        keep(&api, keyed, response, &request_id).await
+    });
+    running
+        .await
+        .unwrap_or_else(|_| Err(ApiError::from_status(StatusCode::INTERNAL_SERVER_ERROR)))
 }
 
 async fn reserve(api: &Api, keyed: &Arc<KeyedRequest>) -> Result<Reservation, ApiError> {

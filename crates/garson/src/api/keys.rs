@@ -4,6 +4,7 @@ use super::auth::Caller;
 use super::body::Json;
 use super::envelope::{Data, Done};
 use super::fields::Line;
+use super::idempotency::NewId;
 use super::{Api, ApiError};
 use crate::flow::{Fault, accounts};
 use axum::extract::{Path, State};
@@ -79,9 +80,16 @@ pub struct KeyRequest {
 pub async fn create_key(
     State(api): State<Arc<Api>>,
     caller: Caller,
+    NewId(new_id): NewId,
     Json(wanted): Json<KeyRequest>,
 ) -> Result<Data<NewKeyView>, ApiError> {
-    let issued = accounts::issue_key(&api.app, caller.account, wanted.label.map(|label| label.0)).await?;
+    let issued = accounts::issue_key(
+        &api.app,
+        caller.account,
+        KeyId(new_id),
+        wanted.label.map(|label| label.0),
+    )
+    .await?;
     Ok(Data::new(NewKeyView {
         api_key: issued.secret.expose().clone(),
         key: issued.record.into(),

@@ -4,6 +4,7 @@ use super::auth::Caller;
 use super::body::Json;
 use super::envelope::{Data, Paged};
 use super::fields::{ForeignId, Prose};
+use super::idempotency::Keyed;
 use super::order_view::{OrderItem, OrderView, ReasonView, SyncView};
 use super::paging::{PageParams, Query, RestaurantParam};
 use super::{Api, ApiError};
@@ -106,8 +107,9 @@ pub async fn change_order_status(
     State(api): State<Arc<Api>>,
     caller: Caller,
     Path(order_id): Path<String>,
+    keyed: Option<Keyed>,
 ) -> Result<Data<StatusChange>, ApiError> {
-    let step = act::advance(&api.app, caller.account, order_id).await?;
+    let step = act::advance(&api.app, caller.account, order_id, keyed.map(|keyed| keyed.0)).await?;
     Ok(Data::new(step.into()))
 }
 

@@ -17,7 +17,7 @@ use utoipa::{IntoParams, ToSchema};
 #[derive(Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct MarkRequest {
-    /// The order's id on its platform.
+    /// The order's id on its platform; our own where that names several orders.
     provider_order_id: ForeignId,
     #[serde(flatten)]
     #[schema(ignore)]
@@ -40,8 +40,7 @@ pub async fn mark_reported(
     caller: Caller,
     Json(wanted): Json<MarkRequest>,
 ) -> Result<Data<Marked>, ApiError> {
-    let provider_order_id = wanted.provider_order_id.0;
-    reports::mark(&api.app, caller.account, provider_order_id.clone()).await?;
+    let provider_order_id = reports::mark(&api.app, caller.account, wanted.provider_order_id.0).await?;
     Ok(Data::new(Marked {
         provider_order_id,
         is_report: true,

@@ -66,7 +66,7 @@ struct ConfigSchema {
     /// Verify new orders without being asked.
     #[schema(rename = "autoVerify")]
     auto_verify: Option<bool>,
-    /// Minutes after which a verified order counts as ready.
+    /// Minutes after which platforms that know "ready" are told that a verified order is; none of this version does.
     #[schema(rename = "preparationMinutes", minimum = 1, maximum = 1440)]
     preparation_minutes: Option<u32>,
     /// An IANA timezone; Europe/Istanbul when there is none.

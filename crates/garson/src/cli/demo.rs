@@ -7,7 +7,7 @@ use crate::flow::receive::receive;
 use crate::flow::{accounts, act, businesses, integrations, restaurants};
 use crate::telemetry;
 use garson_core::business::BusinessFields;
-use garson_core::id::{AccountId, BusinessId, OrderId, RestaurantId};
+use garson_core::id::{AccountId, BusinessId, KeyId, OrderId, RestaurantId};
 use garson_core::platform::{HookRequest, Platform, Reception};
 use garson_core::restaurant::RestaurantFields;
 use garson_core::secret::Secret;
@@ -76,7 +76,7 @@ pub fn demo(options: Options, args: serve::ServeArgs) -> Outcome {
 /// A sample account with orders in several states; one that is there already gets a new key.
 async fn prepare(app: &App) -> Result<(Secret<String>, RestaurantId), CommandError> {
     if let Ok(account) = accounts::by_email(app, EMAIL).await {
-        let key = accounts::issue_key(app, account.id, Some("demo".to_owned()))
+        let key = accounts::issue_key(app, account.id, KeyId::at(app.now()), Some("demo".to_owned()))
             .await
             .map_err(failed)?;
         let known = restaurants::list(app, account.id, None).await.map_err(failed)?;
@@ -93,7 +93,7 @@ async fn prepare(app: &App) -> Result<(Secret<String>, RestaurantId), CommandErr
         let order = place(app, number + 1, sample).await?;
         // The first has been delivered, the second is on its way, and so on: something to see in every state.
         for _ in 0..3usize.saturating_sub(number) {
-            act::advance(app, account.id, order.to_string())
+            act::advance(app, account.id, order.to_string(), None)
                 .await
                 .map_err(failed)?;
         }

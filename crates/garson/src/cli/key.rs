@@ -4,6 +4,7 @@ use super::{CommandError, Outcome, failed, print_line, with_app};
 use crate::config::Settings;
 use crate::flow::accounts;
 use clap::{Args, Subcommand};
+use garson_core::id::KeyId;
 
 #[derive(Args)]
 pub struct Whose {
@@ -43,7 +44,9 @@ pub fn run(settings: &Settings, command: KeyCommand) -> Outcome {
         let account = accounts::by_email(&app, &whose.email).await.map_err(failed)?.id;
         match command {
             KeyCommand::Issue { label, .. } => {
-                let key = accounts::issue_key(&app, account, label).await.map_err(failed)?;
+                let key = accounts::issue_key(&app, account, KeyId::at(app.now()), label)
+                    .await
+                    .map_err(failed)?;
                 print_line(&format!(
                     "{}  {}   (shown this once)",
                     key.record.id,

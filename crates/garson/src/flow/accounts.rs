@@ -108,18 +108,28 @@ pub async fn by_email(app: &App, email: &str) -> Result<Account, Fault> {
     found.ok_or(not_found)
 }
 
-/// Issues a key; it is shown this once.
-pub async fn issue_key(app: &App, account: AccountId, label: Option<String>) -> Result<IssuedKey, Fault> {
-    let now = app.now();
-    let issued = new_key(label, KeyId::at(now), now)?;
+/// Issues a key; it is shown this once. The id is there already when an earlier run of the same keyed request got
+/// this far: then it is the same key.
+pub async fn issue_key(
+    app: &App,
+    account: AccountId,
+    id: KeyId,
+    label: Option<String>,
+) -> Result<IssuedKey, Fault> {
+    let fresh = new_key(label, id, app.now())?;
     let vault = Arc::clone(&app.vault);
     app.store
         .write(account, move |tx| {
-            let record = keys::issue(tx, &vault, account, &issued)?;
-            Ok(IssuedKey {
-                record,
-                secret: issued.secret.clone(),
-            })
+            let secret = match keys::secret(tx, &vault, account, id)? {
+                Some(secret) => secret,
+                None => {
+                    keys::issue(tx, &vault, account, &fresh)?;
+                    fresh.secret.clone()
+                }
+            };
+            let record = keys::list(tx, account)?.into_iter().find(|key| key.id == id);
+            let record = record.ok_or_else(|| Fault::not_found("key", id))?;
+            Ok(IssuedKey { record, secret })
         })
         .await
 }
@@ -172,6 +182,7 @@ pub async fn set_webhook(
     let now = app.now();
     app.store
         .write(account, move |tx| {
+            accounts::lock(tx, account)?;
             let before = accounts::webhook(tx, account)?;
             let url = url.clone().or(before.as_ref().map(|w| w.url.clone()));
             let url = url.ok_or_else(|| Fault::invalid("url", "is required"))?;

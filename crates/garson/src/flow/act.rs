@@ -6,7 +6,8 @@ use garson_core::id::AccountId;
 use garson_core::order::{Action, Actor, Input, Order, OrderContent, Reason, Status, TimelineLine};
 use garson_core::platform::Platform;
 use garson_core::restaurant::matched_id;
-use garson_store::{Tx, integrations, orders, restaurants};
+use garson_store::idempotency::KeyedRequest;
+use garson_store::{Tx, idempotency, integrations, orders, restaurants};
 use std::sync::Arc;
 
 /// The one order that an id in a path names.
@@ -14,7 +15,7 @@ pub fn find_one(tx: &mut Tx<'_>, account: AccountId, path_id: &str) -> Result<Or
     only_one(orders::find(tx, account, path_id)?, path_id)
 }
 
-pub(super) fn only_one(mut found: Vec<Order>, id: &str) -> Result<Order, Fault> {
+fn only_one(mut found: Vec<Order>, id: &str) -> Result<Order, Fault> {
     match (found.pop(), found.len()) {
         (None, _) => Err(Fault::not_found("order", id)),
         (Some(order), 0) => Ok(order),
@@ -72,15 +73,21 @@ pub struct Step {
 }
 
 pub async fn verify(app: &App, account: AccountId, path_id: String) -> Result<Step, Fault> {
-    act(app, account, path_id, |_, _| Ok(Action::Verify)).await
+    act(app, account, path_id, None, |_, _, _| Ok(Action::Verify)).await
 }
 
-pub async fn advance(app: &App, account: AccountId, path_id: String) -> Result<Step, Fault> {
-    act(app, account, path_id, |_, _| Ok(Action::Advance)).await
+/// One step forward. Under a client's key the step is taken once, whatever happens in between.
+pub async fn advance(
+    app: &App,
+    account: AccountId,
+    path_id: String,
+    keyed: Option<Arc<KeyedRequest>>,
+) -> Result<Step, Fault> {
+    act(app, account, path_id, keyed, |_, _, _| Ok(Action::Advance)).await
 }
 
 pub async fn ready(app: &App, account: AccountId, path_id: String) -> Result<Step, Fault> {
-    act(app, account, path_id, |_, _| Ok(Action::Ready)).await
+    act(app, account, path_id, None, |_, _, _| Ok(Action::Ready)).await
 }
 
 /// Cancels with a reason that the platform accepts: the given one, the integration's usual one, or the first.
@@ -91,7 +98,14 @@ pub async fn cancel(
     reason: Option<String>,
     note: Option<String>,
 ) -> Result<Step, Fault> {
-    act(app, account, path_id, move |platform, usual| {
+    act(app, account, path_id, None, move |order, platform, usual| {
+        if order.status.is_cancelled() {
+            // It stays as it was cancelled; a repeat is fine whatever reason it gives.
+            return Ok(Action::Cancel {
+                reason: None,
+                note: None,
+            });
+        }
         let accepted = platform.fixed_reasons();
         let named = |id: &str| accepted.iter().find(|reason| reason.id == id).cloned();
         let chosen = match &reason {
@@ -108,9 +122,15 @@ pub async fn cancel(
     .await
 }
 
-async fn act<F>(app: &App, account: AccountId, path_id: String, choose: F) -> Result<Step, Fault>
+async fn act<F>(
+    app: &App,
+    account: AccountId,
+    path_id: String,
+    keyed: Option<Arc<KeyedRequest>>,
+    choose: F,
+) -> Result<Step, Fault>
 where
-    F: Fn(&dyn Platform, Option<&str>) -> Result<Action, Fault> + Send + 'static,
+    F: Fn(&Order, &dyn Platform, Option<&str>) -> Result<Action, Fault> + Send + 'static,
 {
     let vault = Arc::clone(&app.vault);
     let now = app.now();
@@ -119,16 +139,25 @@ where
         .write(account, move |tx| {
             let named = find_one(tx, account, &path_id)?;
             let before = orders::lock(tx, named.id)?.ok_or_else(|| Fault::not_found("order", &path_id))?;
+            if let Some(status) = taken_before(tx, keyed.as_deref())? {
+                return Ok(Step {
+                    before: status,
+                    after: before,
+                });
+            }
             let platform = platform_of(&before)?;
             // The integration may have been removed since; its order can still be brought to an end here.
             let connected = integrations::by_id(tx, &vault, before.integration_id)?;
             let usual = connected
                 .as_ref()
                 .and_then(|c| c.integration.default_cancel_reason.clone());
-            let action = choose(platform, usual.as_deref())?;
+            let action = choose(&before, platform, usual.as_deref())?;
             let credentials = connected.map(|c| c.credentials).unwrap_or_default();
             let input = Input::Want(action, Actor::Account);
             let after = persist::apply_and_write(tx, platform, &credentials, &before, &input, now)?;
+            if let Some(keyed) = &keyed {
+                idempotency::note_acted(tx, keyed, before.status.code())?;
+            }
             Ok::<_, Fault>(Step {
                 before: before.status,
                 after,
@@ -137,6 +166,12 @@ where
         .await?;
     app.wake_calls.notify_one();
     Ok(step)
+}
+
+/// The status from which a step has been taken under this key, by a run that did not live to answer.
+fn taken_before(tx: &mut Tx<'_>, keyed: Option<&KeyedRequest>) -> Result<Option<Status>, Fault> {
+    let Some(keyed) = keyed else { return Ok(None) };
+    Ok(idempotency::acted(tx, keyed)?.and_then(Status::from_code))
 }
 
 /// The reasons with which an order can be cancelled now.

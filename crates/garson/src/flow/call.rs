@@ -4,37 +4,46 @@ use super::Fault;
 use crate::app::App;
 use crate::net::{Outgoing, SendError};
 use bytes::Bytes;
-use garson_core::id::{CallId, OrderId};
+use garson_core::id::{CallId, IntegrationId, OrderId};
 use garson_core::integration::Credentials;
 use garson_core::order::{Order, ProviderSync};
 use garson_core::platform::{HttpRequest, HttpResponse, Outcome, Platform};
 use garson_core::retry::backoff;
 use garson_core::time::Timestamp;
 use garson_store::calls::{self, CallEnd, DueCall};
-use garson_store::{Lane, integrations, orders};
+use garson_store::{Lane, Tx, integrations, orders};
 use http::{HeaderMap, HeaderName, HeaderValue, Method};
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
+use tokio::task::{JoinError, JoinSet};
 
 /// How long a call may take; the lease on it lasts longer, so that nobody else makes it meanwhile.
 const DEADLINE: Duration = Duration::from_secs(10);
 const LEASE: Duration = Duration::from_secs(15);
 /// After so many tries, about a day, a platform that stays away is given up on.
 const MAX_ATTEMPTS: i64 = 300;
-const BATCH: i64 = 32;
+/// Calls leased at once, running at once, and running at once for one integration.
+const BATCH: usize = 32;
+const MAX_RUNNING: usize = 256;
+const MAX_FOR_ONE: usize = 4;
+/// When a call is tried again whose target is busy enough.
+const BUSY_PAUSE: Duration = Duration::from_secs(1);
 /// A row may have been written by another process; nothing wakes us for that.
 const LOOK_AGAIN: Duration = Duration::from_secs(5);
 
 /// Makes calls until the service ends.
 pub async fn run(app: Arc<App>) {
+    let mut desk = Desk::default();
     loop {
-        match step(&app).await {
+        match desk.start_due(&app).await {
             Ok(true) => continue,
             Ok(false) => {}
             Err(fault) => tracing::error!(?fault, "platform calls cannot be made"),
         }
         let pause = pause(&app).await;
         tokio::select! {
+            Some(ended) = desk.running.join_next(), if !desk.running.is_empty() => desk.note_end(ended),
             () = app.wake_calls.notified() => {}
             () = tokio::time::sleep(pause) => {}
         }
@@ -52,28 +61,72 @@ async fn pause(app: &App) -> Duration {
     }
 }
 
-/// Makes the calls that are due; `false` when there were none.
+/// Makes the calls that are due and waits for them; `false` when there were none.
 pub async fn step(app: &Arc<App>) -> Result<bool, Fault> {
-    let now = app.now();
-    let due = app
-        .store
-        .write(Lane::COMMON, move |tx| {
-            calls::lease_due(tx, now, now.plus(LEASE), BATCH)
-        })
-        .await?;
-    let mut running = tokio::task::JoinSet::new();
-    let any = !due.is_empty();
-    for call in due {
-        let app = Arc::clone(app);
-        running.spawn(async move {
-            if let Err(fault) = make(&app, &call).await {
-                // The lease runs out, and the call is made again.
-                tracing::error!(call = %call.id, ?fault, "a platform call could not be made");
-            }
-        });
-    }
-    while running.join_next().await.is_some() {}
+    let mut desk = Desk::default();
+    let any = desk.start_due(app).await?;
+    while desk.running.join_next().await.is_some() {}
     Ok(any)
+}
+
+/// The calls that are being made. None waits for another's target.
+#[derive(Default)]
+struct Desk {
+    running: JoinSet<IntegrationId>,
+    busy: HashMap<IntegrationId, usize>,
+}
+
+impl Desk {
+    /// Leases the calls that are due and starts them; `false` when there were none, or no room.
+    async fn start_due(&mut self, app: &Arc<App>) -> Result<bool, Fault> {
+        let room = MAX_RUNNING.saturating_sub(self.running.len()).min(BATCH);
+        let now = app.now();
+        // Looking costs the writer nothing; only what is really due is leased.
+        let is_due = app
+            .store
+            .read(calls::next_due_at)
+            .await?
+            .is_some_and(|due_at| due_at <= now);
+        if room == 0 || !is_due {
+            return Ok(false);
+        }
+        let limit = i64::try_from(room).unwrap_or(1);
+        let lease = move |tx: &mut Tx<'_>| calls::lease_due(tx, now, now.plus(LEASE), limit);
+        let due = app.store.write(Lane::COMMON, lease).await?;
+        let any = !due.is_empty();
+        for call in due {
+            let busy = self.busy.entry(call.integration_id).or_default();
+            if *busy >= MAX_FOR_ONE {
+                let (id, later) = (call.id, now.plus(BUSY_PAUSE));
+                app.store
+                    .write(call.account_id, move |tx| calls::give_back(tx, id, later))
+                    .await?;
+                continue;
+            }
+            *busy += 1;
+            let app = Arc::clone(app);
+            self.running.spawn(async move {
+                if let Err(fault) = make(&app, &call).await {
+                    // The lease runs out, and the call is made again.
+                    tracing::error!(call = %call.id, ?fault, "a platform call could not be made");
+                }
+                call.integration_id
+            });
+        }
+        Ok(any)
+    }
+
+    fn note_end(&mut self, ended: Result<IntegrationId, JoinError>) {
+        match ended {
+            Ok(integration) => {
+                if let Some(busy) = self.busy.get_mut(&integration) {
+                    *busy = busy.saturating_sub(1);
+                }
+                self.busy.retain(|_, busy| *busy > 0);
+            }
+            Err(error) => tracing::error!(%error, "a platform call ended badly"),
+        }
+    }
 }
 
 async fn make(app: &App, call: &DueCall) -> Result<(), Fault> {
@@ -170,28 +223,22 @@ fn outgoing(request: HttpRequest) -> Option<Outgoing> {
 async fn finish(app: &App, call: &DueCall, end: CallEnd, message: Option<String>) -> Result<(), Fault> {
     let (id, order, integration, now) = (call.id, call.order_id, call.integration_id, app.now());
     app.store
-        .write(Lane::COMMON, move |tx| {
-            // The order first, as everybody else does who changes both.
+        .write(call.account_id, move |tx| {
+            // The integration first, then the order, as everybody else does who changes both.
+            if let (CallEnd::Failed, Some(message)) = (end, &message) {
+                integrations::note_error(tx, integration, message, now)?;
+            }
             orders::lock(tx, order)?;
-            if !calls::finish(tx, id, end, message.as_deref(), now)? {
-                // The order was cancelled meanwhile, and this call dropped.
-                return Ok(());
-            }
+            calls::finish(tx, id, end, message.as_deref(), now)?;
             let sync = match (end, &message) {
-                (CallEnd::Failed, Some(message)) => {
-                    integrations::note_error(tx, integration, message, now)?;
-                    Some(ProviderSync::Failed {
-                        message: message.clone(),
-                    })
-                }
-                _ if calls::open_of_order(tx, order)? > 0 => None,
-                (CallEnd::Abandoned, _) => Some(ProviderSync::NotNeeded),
-                _ => Some(ProviderSync::Done),
+                (CallEnd::Failed, Some(message)) => ProviderSync::Failed {
+                    message: message.clone(),
+                },
+                _ if calls::open_of_order(tx, order)? > 0 => return Ok(()),
+                (CallEnd::Abandoned, _) => ProviderSync::NotNeeded,
+                _ => ProviderSync::Done,
             };
-            match sync {
-                Some(sync) => Ok(orders::set_sync(tx, order, &sync)?),
-                None => Ok(()),
-            }
+            Ok(orders::set_sync(tx, order, &sync)?)
         })
         .await
 }
@@ -199,12 +246,12 @@ async fn finish(app: &App, call: &DueCall, end: CallEnd, message: Option<String>
 async fn postpone(app: &App, call: &DueCall, message: String) -> Result<(), Fault> {
     let (id, order, now) = (call.id, call.order_id, app.now());
     let due_at = next_try(call.id, call.attempts, now);
-    let write = move |tx: &mut garson_store::Tx<'_>| postpone_in(tx, id, order, due_at, &message);
-    app.store.write(Lane::COMMON, write).await
+    let write = move |tx: &mut Tx<'_>| postpone_in(tx, id, order, due_at, &message);
+    app.store.write(call.account_id, write).await
 }
 
 fn postpone_in(
-    tx: &mut garson_store::Tx<'_>,
+    tx: &mut Tx<'_>,
     id: CallId,
     order: OrderId,
     due_at: Timestamp,

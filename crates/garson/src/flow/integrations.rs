@@ -6,11 +6,14 @@ use garson_core::event::{INTEGRATION_TOGGLED, integration_body};
 use garson_core::id::{AccountId, EventId, IntegrationId, RestaurantId};
 use garson_core::integration::{Credentials, Health, Integration};
 use garson_core::platform::Platform;
+use garson_core::secret::Secret;
 use garson_core::time::Timestamp;
 use garson_store::accounts::reserve;
 use garson_store::events::{EventToWrite, write};
-use garson_store::{Tx, Vault, integrations, packages, restaurants};
+use garson_store::{StoreErrorKind, Tx, Vault, integrations, packages, restaurants};
 use std::sync::Arc;
+
+const MIN_SECRET: usize = 8;
 
 /// The platform of a key that a client gives.
 pub fn platform(key: &str) -> Result<&'static dyn Platform, Fault> {
@@ -25,7 +28,7 @@ pub struct IntegrationChange {
     pub is_active: Option<bool>,
     pub remote_id: Option<Option<String>>,
     /// Values to set, and names to remove.
-    pub credentials: Option<Vec<(String, Option<garson_core::secret::Secret<String>>)>>,
+    pub credentials: Option<Vec<(String, Option<Secret<String>>)>>,
     pub default_cancel_reason: Option<Option<String>>,
 }
 
@@ -62,11 +65,20 @@ pub async fn put(
     check(app, platform, &change)?;
     let now = app.now();
     let vault = Arc::clone(&app.vault);
-    app.store
+    let remote_id = change.remote_id.clone().flatten().unwrap_or_default();
+    let put = app
+        .store
         .write(account, move |tx| {
             put_in(tx, &vault, platform, account, restaurant, &change, now)
         })
-        .await
+        .await;
+    match put {
+        // Another node has claimed the branch since we looked.
+        Err(Fault::Store(error)) if error.kind == StoreErrorKind::Constraint => {
+            Err(Fault::RemoteIdTaken { remote_id })
+        }
+        other => other,
+    }
 }
 
 fn check(app: &App, platform: &dyn Platform, change: &IntegrationChange) -> Result<(), Fault> {
@@ -80,6 +92,9 @@ fn check(app: &App, platform: &dyn Platform, change: &IntegrationChange) -> Resu
             );
             return Err(Fault::invalid(format!("credentials.{name}"), message));
         };
+        if let (false, Some(secret)) = (field.is_address, value) {
+            check_secret(field.name, secret)?;
+        }
         if let (true, Some(url)) = (field.is_address, value) {
             app.net
                 .check_address(url.expose())
@@ -88,6 +103,14 @@ fn check(app: &App, platform: &dyn Platform, change: &IntegrationChange) -> Resu
                     reason: refusal.to_string(),
                 })?;
         }
+    }
+    if let Some(Some(branch)) = &change.remote_id
+        && (branch.trim() != branch || branch.chars().any(char::is_control))
+    {
+        return Err(Fault::invalid(
+            "remoteId",
+            "must not have white space around it, nor control characters",
+        ));
     }
     if let Some(Some(reason)) = &change.default_cancel_reason
         && !platform.capability().live_reasons
@@ -98,6 +121,16 @@ fn check(app: &App, platform: &dyn Platform, change: &IntegrationChange) -> Resu
         }
     }
     Ok(())
+}
+
+/// Secrets travel in headers, and whoever guesses one can place orders.
+fn check_secret(name: &str, secret: &Secret<String>) -> Result<(), Fault> {
+    let text = secret.expose();
+    if text.len() >= MIN_SECRET && text.bytes().all(|byte| byte.is_ascii_graphic()) {
+        return Ok(());
+    }
+    let message = format!("must be at least {MIN_SECRET} visible ASCII characters, without spaces");
+    Err(Fault::invalid(format!("credentials.{name}"), message))
 }
 
 fn put_in(

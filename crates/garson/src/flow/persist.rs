@@ -67,7 +67,8 @@ pub fn write_calls(
     }
     if !wanted.is_empty() {
         order.sync = ProviderSync::Pending { due_at };
-    } else if !tell.is_empty() {
+    } else if !tell.is_empty() && !matches!(order.sync, ProviderSync::Pending { .. }) {
+        // What is still open from an earlier step stays pending.
         order.sync = ProviderSync::NotNeeded;
     }
     Ok(())

@@ -9,7 +9,7 @@ use garson_core::restaurant::Config;
 use garson_core::time::Timestamp;
 use garson_store::inbox::{InboxState, MessageToKeep, keep};
 use garson_store::integrations::{self, Connected};
-use garson_store::{Tx, Vault, orders, packages, restaurants, totals};
+use garson_store::{StoreError, Tx, Vault, orders, packages, restaurants, totals};
 use sha2::{Digest, Sha256};
 use std::sync::Arc;
 
@@ -61,6 +61,35 @@ pub async fn receive(
     Ok(taken)
 }
 
+/// Does the message present a secret, or name a branch, that is known? Asked before its body is there.
+pub async fn may_be_genuine(
+    app: &App,
+    platform: &'static dyn Platform,
+    head: &HookRequest,
+) -> Result<bool, Fault> {
+    let (vault, claim) = (Arc::clone(&app.vault), platform.claim(head));
+    app.store
+        .read(move |tx| Ok(!candidates(tx, &vault, platform, &claim)?.is_empty()))
+        .await
+}
+
+/// The integrations whose credentials can check a claim.
+fn candidates(
+    tx: &mut Tx<'_>,
+    vault: &Vault,
+    platform: &dyn Platform,
+    claim: &Claim,
+) -> Result<Vec<Connected>, Fault> {
+    let provider = platform.provider();
+    Ok(match claim {
+        Claim::Nothing => Vec::new(),
+        Claim::Secret(secret) => integrations::by_secret(tx, vault, provider, secret.expose())?,
+        Claim::Branch(branch) => integrations::by_branch(tx, vault, provider, branch)?
+            .into_iter()
+            .collect(),
+    })
+}
+
 fn outcome_word(reception: &Reception) -> &'static str {
     match reception {
         Reception::Taken { .. } => "taken",
@@ -80,13 +109,7 @@ fn prepare(
     now: Timestamp,
 ) -> Result<Prepared, Fault> {
     let provider = platform.provider();
-    let candidates = match platform.claim(request) {
-        Claim::Nothing => Vec::new(),
-        Claim::Secret(secret) => integrations::by_secret(tx, vault, provider, secret.expose())?,
-        Claim::Branch(branch) => integrations::by_branch(tx, vault, provider, &branch)?
-            .into_iter()
-            .collect(),
-    };
+    let candidates = candidates(tx, vault, platform, &platform.claim(request))?;
     let checked = candidates
         .iter()
         .find_map(|c| platform.verify(request, &c.credentials).map(|v| (c, v)));
@@ -185,6 +208,15 @@ impl Letter<'_> {
         // Touching its row first makes a deletion that runs at the same time wait, or be noticed.
         if !integrations::note_order(tx, integration.id, self.now)? {
             let branch = integration.remote_id.clone().unwrap_or_default();
+            let reason = "the integration was removed";
+            self.keep(
+                tx,
+                &ready.connected,
+                InboxState::Unmatched,
+                None,
+                Some(&branch),
+                Some(reason),
+            )?;
             return Ok(Reception::UnknownBranch { branch });
         }
         let (content, fingerprint) = describe(new)?;
@@ -218,20 +250,8 @@ impl Letter<'_> {
         decision.order.flag = ready.flag;
         persist::write_calls(tx, self.platform, &ready.connected.credentials, &mut decision)?;
         if !orders::insert(tx, &decision.order, &content, &fingerprint, places.take())? {
-            // Another node has taken the same order since we looked; its answer is ours.
-            let known = orders::lock_by_identity(tx, integration.id, &new.identity)?;
-            return known.map_or_else(
-                || {
-                    Err(Fault::Store(garson_store::StoreError::unavailable(
-                        "an order vanished while it was taken",
-                    )))
-                },
-                |known| {
-                    Ok(Reception::Taken {
-                        order_id: known.order.id,
-                    })
-                },
-            );
+            // Its integration's row is locked, so nobody can have taken it since we looked.
+            return Err(StoreError::internal("an order appeared while it was taken").into());
         }
         persist::write_history(tx, &decision, 0, &mut places)?;
         totals::add_new(tx, &decision.order)?;
@@ -314,7 +334,7 @@ impl Letter<'_> {
 /// The content as it is stored, and the fingerprint by which a repeat is told from another order.
 fn describe(new: &NewOrder) -> Result<(String, [u8; 32]), Fault> {
     let content = serde_json::to_string(&new.content)
-        .map_err(|_| Fault::Store(garson_store::StoreError::internal("an order does not serialise")))?;
+        .map_err(|_| Fault::Store(StoreError::internal("an order does not serialise")))?;
     let moments = format!("{:?} {:?} {:?}", new.placed_at, new.scheduled_for, new.short_code);
     let fingerprint = Sha256::new()
         .chain_update(&content)

@@ -88,20 +88,20 @@ pub async fn list_pending(
             let (from, to) = period.bounds(&zone(tx, restaurant)?)?;
             match places_between(tx, account, from, to)? {
                 Some(between) => Ok(orders::list_pending(tx, scope, &statuses, between, request)?),
-                None => Ok(Page::empty(request.cursor)),
+                None => Ok(Page::empty(request)),
             }
         })
         .await
 }
 
-/// Stamps an order as reported.
-pub async fn mark(app: &App, account: AccountId, provider_order_id: String) -> Result<(), Fault> {
+/// Stamps an order as reported, by the platform's id or, where that names several, by ours; says the platform's.
+pub async fn mark(app: &App, account: AccountId, id: String) -> Result<String, Fault> {
     let now = app.now();
     app.store
         .write(account, move |tx| {
-            let found = orders::by_provider_order_id(tx, account, &provider_order_id)?;
-            let order = act::only_one(found, &provider_order_id)?;
-            Ok(orders::mark_reported(tx, order.id, now)?)
+            let order = act::find_one(tx, account, &id)?;
+            orders::mark_reported(tx, order.id, now)?;
+            Ok(order.provider_order_id)
         })
         .await
 }

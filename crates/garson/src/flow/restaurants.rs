@@ -99,13 +99,11 @@ pub async fn update(
     let vault = Arc::clone(&app.vault);
     app.store
         .write(account, move |tx| {
+            // The business first, as everybody does who holds both.
+            check_business(tx, account, given.business_id)?;
             restaurants::lock(tx, account, id)?;
             let mut restaurant = find(tx, &vault, account, id)?;
-            let business = restaurant.fields.business_id;
             change(&mut restaurant.fields);
-            if restaurant.fields.business_id != business {
-                check_business(tx, account, restaurant.fields.business_id)?;
-            }
             restaurant.updated_at = now;
             restaurants::save(tx, &vault, account, &restaurant)?;
             Ok(restaurant)

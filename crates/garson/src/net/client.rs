@@ -108,14 +108,20 @@ impl Client {
         let limit = outgoing.deadline;
         let target = Target::parse(&outgoing.url).map_err(SendError::NotAllowed)?;
         let origin = target.origin();
-        let sent = tokio::time::timeout(limit, self.exchange(&target, outgoing)).await;
-        let result = sent
-            .unwrap_or(Err(SendError::TimedOut(limit)))
-            .map(|(status, body)| Answer {
-                status,
-                body,
-                took: started.elapsed(),
-            });
+        let keep = outgoing.keep_body;
+        let result = match tokio::time::timeout(limit, self.exchange(&target, outgoing)).await {
+            Err(_) => Err(SendError::TimedOut(limit)),
+            Ok(Err(error)) => Err(error),
+            Ok(Ok(exchange)) => {
+                let status = exchange.status;
+                let body = exchange.body(keep, limit.saturating_sub(started.elapsed())).await;
+                Ok(Answer {
+                    status,
+                    body,
+                    took: started.elapsed(),
+                })
+            }
+        };
         let millis = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
         match &result {
             Ok(answer) => tracing::info!(target = %origin, status = answer.status, millis, "called"),
@@ -124,13 +130,12 @@ impl Client {
         result
     }
 
-    async fn exchange(&self, target: &Target, outgoing: Outgoing) -> Result<(u16, Vec<u8>), SendError> {
+    async fn exchange(&self, target: &Target, outgoing: Outgoing) -> Result<Exchange, SendError> {
         let addresses = self.addresses(target, outgoing.trust).await?;
         let stream = connect(&addresses, target.port()).await?;
-        let keep = outgoing.keep_body;
         let request = build(target, outgoing)?;
         match target.scheme() {
-            Scheme::Http => talk(TokioIo::new(stream), request, keep).await,
+            Scheme::Http => talk(TokioIo::new(stream), request).await,
             Scheme::Https => {
                 let host = target.host().to_string();
                 let name = ServerName::try_from(host.trim_matches(['[', ']']).to_owned())
@@ -138,7 +143,7 @@ impl Client {
                 let secure = self.tls.connect(name, stream).await;
                 let secure =
                     secure.map_err(|error| SendError::Unreachable(format!("TLS failed: {error}")))?;
-                talk(TokioIo::new(secure), request, keep).await
+                talk(TokioIo::new(secure), request).await
             }
         }
     }
@@ -203,35 +208,50 @@ fn set_default(headers: &mut HeaderMap, name: HeaderName, value: &'static str) {
     headers.entry(name).or_insert(HeaderValue::from_static(value));
 }
 
-async fn talk<S>(stream: S, request: Request<Full<Bytes>>, keep: usize) -> Result<(u16, Vec<u8>), SendError>
+/// An answer whose head has come; its connection ends with it.
+struct Exchange {
+    status: u16,
+    incoming: hyper::body::Incoming,
+    _connection: AbortOnDrop,
+}
+
+impl Exchange {
+    /// As much of the body as is wanted and comes in time. The status has been said; a body that is slow or breaks off
+    /// does not unsay it.
+    async fn body(mut self, keep: usize, time: Duration) -> Vec<u8> {
+        let mut kept = Vec::new();
+        let reading = async {
+            while kept.len() < keep {
+                let Some(Ok(frame)) = self.incoming.frame().await else {
+                    break;
+                };
+                if let Some(data) = frame.data_ref() {
+                    let room = keep - kept.len();
+                    kept.extend_from_slice(data.get(..room).unwrap_or(data));
+                }
+            }
+        };
+        // Out of time: what has come so far is what there is.
+        drop(tokio::time::timeout(time, reading).await);
+        kept
+    }
+}
+
+async fn talk<S>(stream: S, request: Request<Full<Bytes>>) -> Result<Exchange, SendError>
 where
     S: hyper::rt::Read + hyper::rt::Write + Unpin + Send + 'static,
 {
     let failed = |error: hyper::Error| SendError::Unreachable(format!("the exchange failed: {error}"));
-    let (mut sender, connection) = hyper::client::conn::http1::Builder::new()
-        .max_headers(100)
-        .max_buf_size(65_536)
-        .handshake(stream)
-        .await
-        .map_err(failed)?;
-    let driver = tokio::spawn(connection);
-    // Whatever happens to this call, its connection ends with it.
-    let _ends_with_us = AbortOnDrop(driver.abort_handle());
+    let mut builder = hyper::client::conn::http1::Builder::new();
+    builder.max_headers(100).max_buf_size(65_536);
+    let (mut sender, connection) = builder.handshake(stream).await.map_err(failed)?;
+    let connection = AbortOnDrop(tokio::spawn(connection).abort_handle());
     let response = sender.send_request(request).await.map_err(failed)?;
-    let status = response.status().as_u16();
-    let mut body = response.into_body();
-    let mut kept = Vec::new();
-    while kept.len() < keep {
-        // The status has been said; a body that breaks off does not unsay it.
-        let Some(Ok(frame)) = body.frame().await else {
-            break;
-        };
-        if let Some(data) = frame.data_ref() {
-            let room = keep - kept.len();
-            kept.extend_from_slice(data.get(..room).unwrap_or(data));
-        }
-    }
-    Ok((status, kept))
+    Ok(Exchange {
+        status: response.status().as_u16(),
+        incoming: response.into_body(),
+        _connection: connection,
+    })
 }
 
 struct AbortOnDrop(tokio::task::AbortHandle);
