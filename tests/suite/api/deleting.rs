@@ -1,11 +1,12 @@
 //! A deleted business is out of sight at once, and swept away afterwards.
 
-use crate::support::House;
+use crate::support::{House, order_body, until};
 use serde_json::{Value, json};
 
 cases! {
     a_deleted_business_is_out_of_sight_at_once
     sweeping_leaves_nothing_behind_and_touches_nobody_else
+    orders_that_arrive_while_it_is_deleted_leave_nothing_either
 }
 
 async fn business(house: &House, name: &str) -> String {
@@ -150,4 +151,53 @@ async fn sweeping_leaves_nothing_behind_and_touches_nobody_else(house: House) {
         60
     );
     assert_eq!(house.b.get("/orders").await.data().as_array().unwrap().len(), 1);
+}
+
+async fn orders_that_arrive_while_it_is_deleted_leave_nothing_either(house: House) {
+    let id = business(&house, "gone").await;
+    let shop = house.shop(&house.a, "s").await;
+    let body = json!({ "restaurantId": shop.restaurant });
+    house
+        .a
+        .post(&format!("/businesses/{id}/restaurants"), &body)
+        .await
+        .data();
+    let mut running = tokio::task::JoinSet::new();
+    for task in 0..16 {
+        let shop = shop.clone();
+        running.spawn(async move {
+            for n in 0..200 {
+                let body = order_body("s", &format!("{task}-{n}"), 100).to_string();
+                let reply = shop.post(body.as_bytes()).await;
+                match reply.status {
+                    200 => {}
+                    401 | 404 => return n,
+                    _ => panic!("{}", reply.text()),
+                }
+            }
+            200
+        });
+    }
+    until("some orders have come", async || {
+        house.a.get("/orders").await.data().as_array().unwrap().len() > 20
+    })
+    .await;
+    house.a.delete(&format!("/businesses/{id}")).await.done();
+    // Whoever was not in time was told so, and did not go on.
+    assert!(running.join_all().await.iter().any(|count| *count < 200));
+    assert_eq!(house.a.get("/orders").await.data(), json!([]));
+    assert_eq!(total(&house).await, json!([]));
+    house.sweep().await;
+    let tables = [
+        "orders",
+        "order_contents",
+        "order_timeline",
+        "events",
+        "deliveries",
+        "integrations",
+        "restaurants",
+    ];
+    for table in tables {
+        assert_eq!(house.count(table), 0, "{table}");
+    }
 }

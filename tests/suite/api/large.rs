@@ -3,12 +3,15 @@
 use super::bad_input::nothing_changed;
 use crate::support::{House, request, send};
 use serde_json::{Value, json};
+use std::time::Duration;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 cases! {
     ten_megabytes_declared
     ten_megabytes_in_chunks
     a_body_that_breaks_off
     ten_megabytes_at_the_hook
+    a_body_that_comes_too_slowly
 }
 
 fn large() -> Vec<u8> {
@@ -96,7 +99,7 @@ async fn a_body_that_breaks_off(house: House) {
     tokio::io::AsyncWriteExt::write_all(&mut to, &bytes)
         .await
         .unwrap();
-    tokio::io::AsyncWriteExt::shutdown(&mut to).await.unwrap();
+    to.shutdown().await.unwrap();
     drop((from, to));
     nothing_changed(&house).await;
 }
@@ -114,4 +117,32 @@ async fn ten_megabytes_at_the_hook(house: House) {
     assert_eq!(house.a.get("/orders").await.data(), json!([]));
     assert_eq!(house.a.get("/events").await.data(), before);
     assert_eq!(house.kept().await.len(), 0);
+}
+
+async fn a_body_that_comes_too_slowly(house: House) {
+    let bearer = format!("Bearer {}", house.a.key);
+    let headers = [
+        ("authorization", bearer.as_str()),
+        ("content-type", "application/json"),
+        ("content-length", "1000"),
+    ];
+    let head = request("POST", "/web-api/v1/businesses", &headers, b"");
+    let stream = tokio::net::TcpStream::connect(house.addr).await.unwrap();
+    let (mut from, mut to) = stream.into_split();
+    to.write_all(&head).await.unwrap();
+    let trickle = tokio::spawn(async move {
+        while to.write_all(b" ").await.is_ok() {
+            tokio::time::sleep(Duration::from_millis(500)).await;
+        }
+    });
+    let mut answer = Vec::new();
+    let reading = tokio::time::timeout(Duration::from_secs(40), from.read_to_end(&mut answer));
+    let _reset = reading.await.expect("the body was waited for without end");
+    trickle.abort();
+    let text = String::from_utf8_lossy(&answer);
+    assert!(
+        text.starts_with("HTTP/1.1 408") && text.contains("request_timeout"),
+        "{text}"
+    );
+    nothing_changed(&house).await;
 }

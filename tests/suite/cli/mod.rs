@@ -4,5 +4,6 @@ mod commands;
 mod copies;
 mod demo;
 mod doctor;
+mod nodes;
 mod secrets;
 mod settings;

@@ -2,7 +2,9 @@
 
 use crate::support::{Answer, House, Kind, Receiver, Shop, block_on, until};
 use serde_json::{Value, json};
+use std::sync::Arc;
 use std::time::Duration;
+use tokio::sync::Notify;
 
 /// Runs a case on both engines, with a shop that wants to be told.
 fn both(case: impl AsyncFn(House, Shop, Receiver)) {
@@ -169,6 +171,53 @@ fn a_cancelled_order_has_nothing_pending() {
         assert!(!garson::flow::call::step(&house.app).await.unwrap());
         assert_eq!(receiver.seen().len(), 1);
     });
+}
+
+#[test]
+fn a_cancellation_overtakes_a_call_on_its_way() {
+    for status in [200, 410, 503] {
+        both(async |house, shop, receiver| {
+            let release = Arc::new(Notify::new());
+            receiver.next(Answer::Held(Arc::clone(&release), status));
+            shop.order("1").await;
+            house.a.act("/orders/verify/1").await.data();
+            receiver.wait_for(1).await;
+            shop.cancel("1", json!({})).await.success();
+            assert_eq!(sync(&house, "1").await["state"], json!("not_needed"));
+            let before = house.a.get("/orders/1").await.data();
+            release.notify_one();
+            // Another order's call comes after it, so its end has been seen when that one is done.
+            shop.order("2").await;
+            house.a.act("/orders/verify/2").await.data();
+            until_state(&house, "2", "done").await;
+            assert_eq!(house.a.get("/orders/1").await.data(), before);
+        });
+    }
+}
+
+#[test]
+fn a_target_that_is_no_longer_allowed_is_not_called() {
+    for kind in [Kind::Sqlite, Kind::Postgres] {
+        block_on(async {
+            let mut house = House::open_private(kind).await;
+            let receiver = Receiver::start().await;
+            let made = house.a.post("/restaurants", &json!({ "name": "r" })).await.data();
+            let more = json!({ "callbackUrl": receiver.url("/") });
+            let mut shop = house
+                .connect(&house.a, made["id"].as_str().unwrap(), "s", more)
+                .await;
+            house
+                .restart_with(|settings| settings.allow_private_targets = false)
+                .await;
+            shop.addr = house.addr;
+            shop.order("1").await;
+            house.a.act("/orders/verify/1").await.data();
+            until_state(&house, "1", "failed").await;
+            let message = sync(&house, "1").await["message"].to_string();
+            assert!(message.contains("not allowed"), "{message}");
+            assert_eq!(receiver.connections(), 0);
+        });
+    }
 }
 
 #[test]

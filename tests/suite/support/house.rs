@@ -78,6 +78,11 @@ impl House {
 
     /// Ends the service and starts it again on the same data.
     pub async fn restart(&mut self) {
+        self.restart_with(|_| {}).await;
+    }
+
+    pub async fn restart_with(&mut self, change: impl FnOnce(&mut Settings)) {
+        change(&mut self.settings);
         if let Some((stop, done)) = self.running.take() {
             let _gone = stop.send(());
             done.await.unwrap();

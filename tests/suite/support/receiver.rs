@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::Notify;
 
 /// How a request is answered.
 #[derive(Clone, Debug)]
@@ -20,6 +21,8 @@ pub enum Answer {
     Trickle,
     /// Nothing at all, for as long as the other side waits.
     Silence,
+    /// A status, when the test says so.
+    Held(Arc<Notify>, u16),
 }
 
 /// A request that came.
@@ -128,7 +131,11 @@ impl Receiver {
     }
 }
 
-async fn give(stream: &mut TcpStream, answer: Answer) -> std::io::Result<()> {
+async fn give(stream: &mut TcpStream, mut answer: Answer) -> std::io::Result<()> {
+    if let Answer::Held(release, status) = answer {
+        release.notified().await;
+        answer = Answer::Status(status);
+    }
     let head = |status: u16, more: &str| format!("HTTP/1.1 {status} Said\r\n{more}connection: close\r\n\r\n");
     match answer {
         Answer::Status(status) => {
@@ -156,7 +163,7 @@ async fn give(stream: &mut TcpStream, answer: Answer) -> std::io::Result<()> {
                 tokio::time::sleep(Duration::from_secs(1)).await;
             }
         }
-        Answer::Silence => {
+        Answer::Silence | Answer::Held(..) => {
             let mut byte = [0];
             while stream.read(&mut byte).await? > 0 {}
         }

@@ -70,7 +70,8 @@ pub async fn what_was_acknowledged_survives_broken_connections(bench: &Bench) {
         let url = url.clone();
         killed += tokio::task::spawn_blocking(move || kill_all(&url)).await.unwrap();
     }
-    assert!(killed > 8, "{killed} connections broken");
+    // How many have come back by the next time is luck; the first time all writers are there.
+    assert!(killed >= 4, "{killed} connections broken");
     let (mut acknowledged, mut unknown) = (BTreeSet::new(), BTreeSet::new());
     for writer in writers {
         let (there, rest) = writer.await.unwrap();
