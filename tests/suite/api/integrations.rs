@@ -34,7 +34,7 @@ async fn an_integration_is_made_changed_and_removed(house: House) {
     assert_eq!(made, wanted);
     house.advance(std::time::Duration::from_secs(1));
     let body =
-        json!({ "isActive": true, "credentials": { "inboundKey": "k" }, "defaultCancelReason": "closed" });
+        json!({ "isActive": true, "credentials": { "inboundKey": "key-of-s" }, "defaultCancelReason": "closed" });
     let changed = house.a.put(&path, &body).await.data();
     assert_eq!(
         (&changed["isActive"], &changed["hasCredentials"]),
@@ -71,7 +71,7 @@ async fn a_branch_has_one_owner_in_the_whole_service(house: House) {
         "/restaurants/{}/integrations/direct",
         theirs["id"].as_str().unwrap()
     );
-    let body = json!({ "remoteId": "branch", "credentials": { "inboundKey": "k" } });
+    let body = json!({ "remoteId": "branch", "credentials": { "inboundKey": "key-of-s" } });
     house.a.put(&own, &body).await.refused(409, "remote_id_taken");
     house.b.put(&theirs, &body).await.refused(409, "remote_id_taken");
     house.b.get(&theirs).await.refused(404, "integration_not_found");
@@ -114,7 +114,7 @@ async fn credentials_are_in_no_answer(house: House) {
             .a
             .put(
                 &path,
-                &json!({ "credentials": { "MARKED": "x", "inboundKey": "MARKED" } }),
+                &json!({ "credentials": { "MARKED": "x", "inboundKey": "MARKED-key" } }),
             )
             .await,
     );
@@ -139,7 +139,7 @@ async fn an_integration_needs_its_credentials_before_it_is_switched_on(house: Ho
         .await
         .wrong(422, "invalid_field", "credentials.inboundKey");
     house.a.get(&path).await.refused(404, "integration_not_found");
-    let whole = json!({ "isActive": true, "remoteId": "s", "credentials": { "inboundKey": "k" } });
+    let whole = json!({ "isActive": true, "remoteId": "s", "credentials": { "inboundKey": "key-of-s" } });
     house.a.put(&path, &whole).await.data();
     // What makes it work cannot be taken away while it works.
     house

@@ -13,14 +13,14 @@ async fn two_nodes(home: &Home) -> (Program, Program, Caller, Caller) {
 async fn shop(caller: &Caller) -> Shop {
     let made = caller.post("/restaurants", &json!({ "name": "r" })).await.data();
     let restaurant = made["id"].as_str().unwrap().to_owned();
-    let body = json!({ "isActive": true, "remoteId": "s", "credentials": { "inboundKey": "k" } });
+    let body = json!({ "isActive": true, "remoteId": "s", "credentials": { "inboundKey": "key-of-s" } });
     let path = format!("/restaurants/{restaurant}/integrations/direct");
     caller.put(&path, &body).await.data();
     Shop {
         addr: caller.addr,
         restaurant,
         store: "s".to_owned(),
-        key: "k".to_owned(),
+        key: "key-of-s".to_owned(),
     }
 }
 

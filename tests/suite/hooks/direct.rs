@@ -119,14 +119,14 @@ async fn one_key_may_serve_several_stores(house: House) {
             "/restaurants/{}/integrations/direct",
             made["id"].as_str().unwrap()
         );
-        let body = json!({ "isActive": true, "remoteId": store, "credentials": { "inboundKey": "shared" } });
+        let body = json!({ "isActive": true, "remoteId": store, "credentials": { "inboundKey": "shared-key" } });
         house.a.put(&path, &body).await.data();
         restaurants.push(made["id"].clone());
     }
     let shop = house.shop(&house.a, "three").await;
     for (store, restaurant) in ["one", "two"].into_iter().zip(&restaurants) {
         let body = order_body(store, store, 100).to_string();
-        shop.hook("/hooks/direct/orders", Some("shared"), body.as_bytes())
+        shop.hook("/hooks/direct/orders", Some("shared-key"), body.as_bytes())
             .await
             .success();
         assert_eq!(
