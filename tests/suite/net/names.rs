@@ -34,8 +34,8 @@ fn client(answers: &[&[&str]], allow: &[String]) -> (Client, Arc<AtomicUsize>) {
         asked: Arc::clone(&asked),
     };
     let policy = Policy {
-        allow_private: false,
         allow_targets: allow.iter().map(|target| target.parse().unwrap()).collect(),
+        ..Policy::default()
     };
     let client = Client::with_resolver(policy, Arc::new(resolver)).unwrap();
     (client, asked)
