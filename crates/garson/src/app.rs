@@ -59,6 +59,7 @@ impl App {
     ) -> Result<Arc<Self>, StartError> {
         let location = settings.location();
         prepare_folder(&settings.data)?;
+        require_key(&settings)?;
         let store = Engine::open(&location, &settings.storage_options()).map_err(start_error)?;
         let vault = Arc::new(open_vault(&settings, &store)?);
         let net = match net {
@@ -108,6 +109,18 @@ fn prepare_folder(data: &Path) -> Result<(), StartError> {
     })
 }
 
+/// Nodes that share a database cannot share a key file.
+fn require_key(settings: &Settings) -> Result<(), StartError> {
+    if settings.master_key.expose().is_empty() && matches!(settings.location(), Location::Postgres(_)) {
+        return Err(StartError(
+            "with PostgreSQL a master key is required, the same on every node: set GARSON_MASTER_KEY to 64 \
+             hexadecimal digits (for instance from `openssl rand -hex 32`)"
+                .to_owned(),
+        ));
+    }
+    Ok(())
+}
+
 /// The vault with the right key: one that did not seal this database is refused before it can seal anything more.
 fn open_vault(settings: &Settings, store: &Engine) -> Result<Vault, StartError> {
     let is_sealed = wait_for(store.read(vault::is_sealed))?;
@@ -136,13 +149,6 @@ fn master_key(settings: &Settings, is_sealed: bool) -> Result<Secret<[u8; 32]>, 
     if !given.is_empty() {
         return parse_key(given)
             .ok_or_else(|| StartError("master_key must be 64 hexadecimal digits".to_owned()));
-    }
-    if matches!(settings.location(), Location::Postgres(_)) {
-        return Err(StartError(
-            "with PostgreSQL a master key is required, the same on every node: set GARSON_MASTER_KEY to 64 \
-             hexadecimal digits (for instance from `openssl rand -hex 32`)"
-                .to_owned(),
-        ));
     }
     let path = settings.data.join("master.key");
     if !path.exists() {

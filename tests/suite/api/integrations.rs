@@ -33,8 +33,7 @@ async fn an_integration_is_made_changed_and_removed(house: House) {
     });
     assert_eq!(made, wanted);
     house.advance(std::time::Duration::from_secs(1));
-    let body =
-        json!({ "isActive": true, "credentials": { "inboundKey": "key-of-s" }, "defaultCancelReason": "closed" });
+    let body = json!({ "isActive": true, "credentials": { "inboundKey": "key-of-s" }, "defaultCancelReason": "closed" });
     let changed = house.a.put(&path, &body).await.data();
     assert_eq!(
         (&changed["isActive"], &changed["hasCredentials"]),

@@ -119,7 +119,8 @@ async fn one_key_may_serve_several_stores(house: House) {
             "/restaurants/{}/integrations/direct",
             made["id"].as_str().unwrap()
         );
-        let body = json!({ "isActive": true, "remoteId": store, "credentials": { "inboundKey": "shared-key" } });
+        let body =
+            json!({ "isActive": true, "remoteId": store, "credentials": { "inboundKey": "shared-key" } });
         house.a.put(&path, &body).await.data();
         restaurants.push(made["id"].clone());
     }

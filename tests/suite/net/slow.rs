@@ -33,7 +33,8 @@ fn an_endless_body_is_not_read_to_its_end() {
 fn a_body_of_a_byte_a_second_ends_with_the_deadline() {
     block_on(async {
         let (reply, took) = resend_to(Answer::Trickle).await;
-        reply.refused(502, "target_unreachable");
+        // The status has been said; a body that never ends does not unsay it.
+        assert_eq!(reply.data()["statusCode"], serde_json::json!(200));
         assert!(took < Duration::from_secs(10), "{took:?}");
     });
 }

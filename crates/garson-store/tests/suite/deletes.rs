@@ -12,8 +12,8 @@ use garson_core::restaurant::Package;
 use garson_store::events::{self, Attempt};
 use garson_store::feed::{Direction, EVERYWHERE, PageRequest, Scope};
 use garson_store::inbox::InboxState;
+use garson_store::{Engine, businesses, calls, integrations, orders, packages, restaurants, sweep, totals};
 use garson_store::{Result, Tx};
-use garson_store::{businesses, calls, integrations, orders, packages, restaurants, sweep};
 use uuid::Uuid;
 
 /// Orders with everything that can hang on them.
@@ -240,4 +240,43 @@ pub async fn a_deleted_business_takes_its_restaurants_along(bench: &Bench) {
         .unwrap()
         .retain(|row| !row[2].contains("yabanci"));
     assert_eq!(left, untouched);
+}
+
+pub async fn two_nodes_that_sweep_together_take_sums_out_once(bench: &Bench) {
+    const DAY: i64 = 86_400_000;
+    let (doomed, other) = {
+        let account = bench.account("chain").await;
+        (bench.branch_of(account).await, bench.branch_of(account).await)
+    };
+    let account = doomed.account;
+    for n in 0..60 {
+        bench.order(doomed, format!("D-{n}"), at(n * DAY)).await;
+        bench.order(other, format!("O-{n}"), at(n * DAY)).await;
+    }
+    let sums = move |tx: &mut Tx<'_>| totals::sums(tx, account, None, Some(at(1)), Some(at(70 * DAY)));
+    let wanted = bench
+        .read(move |tx| {
+            totals::sums(
+                tx,
+                account,
+                Some(other.restaurant),
+                Some(at(1)),
+                Some(at(70 * DAY)),
+            )
+        })
+        .await;
+    let second = bench.second_engine();
+    bench
+        .write(move |tx| restaurants::delete(tx, account, doomed.restaurant, at(0)).map(drop))
+        .await;
+    let sweep_all = async |engine: Engine| {
+        while engine
+            .write(account, move |tx| sweep::chunk(tx, account, doomed.restaurant, 7))
+            .await
+            .unwrap()
+        {}
+    };
+    tokio::join!(sweep_all(bench.engine.clone()), sweep_all(second));
+    assert_eq!(bench.read(sums).await, wanted);
+    assert!(!wanted.is_empty());
 }

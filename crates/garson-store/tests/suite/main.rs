@@ -73,7 +73,8 @@ cases! {
             nothing_appears_behind_a_cursor;
         deletes:
             a_deleted_restaurant_leaves_no_trace
-            a_deleted_business_takes_its_restaurants_along;
+            a_deleted_business_takes_its_restaurants_along
+            two_nodes_that_sweep_together_take_sums_out_once;
         idempotency:
             a_request_is_run_once_and_answered_for_a_day
             empty_answers_are_answers
@@ -103,7 +104,8 @@ cases! {
             a_database_of_the_future_is_refused
             a_migration_of_another_form_is_refused
             two_that_open_an_empty_database_at_once_both_succeed
-            an_email_has_one_account;
+            an_email_has_one_account
+            another_master_key_is_refused;
         orders:
             the_same_order_again_changes_nothing
             an_order_is_found_by_either_id

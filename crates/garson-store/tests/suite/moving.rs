@@ -27,6 +27,7 @@ async fn furnish(bench: &Bench) {
     let taken = bench.orders(branch, "Sipariş 🌯", 1_100).await;
     let vault = bench.vault.clone();
     let job = move |tx: &mut Tx<'_>| {
+        garson_store::vault::check_key(tx, &vault)?;
         let business = garson_core::business::Business {
             id: BusinessId(Uuid::now_v7()),
             fields: garson_core::business::BusinessFields {

@@ -2,8 +2,10 @@
 
 use crate::bench::{Bench, Home, Kind};
 use crate::dump;
+use garson_core::secret::Secret;
 use garson_store::lock::ServerLock;
 use garson_store::{Engine, Options, StoreErrorKind, accounts, params};
+use garson_store::{Vault, vault};
 use std::sync::Barrier;
 
 async fn migrations(engine: &Engine) -> Vec<(i64, String)> {
@@ -119,4 +121,20 @@ pub async fn a_data_folder_has_one_server(bench: &Bench) {
     let again = ServerLock::take(&path).unwrap();
     assert!(ServerLock::take(&path).is_err());
     drop(again);
+}
+
+pub async fn another_master_key_is_refused(bench: &Bench) {
+    assert!(!bench.read(vault::is_sealed).await);
+    let right = Vault::new(&Secret::new([1; 32]));
+    for _ in 0..2 {
+        let right = right.clone();
+        bench.write(move |tx| vault::check_key(tx, &right)).await;
+    }
+    assert!(bench.read(vault::is_sealed).await);
+    let wrong = Vault::new(&Secret::new([2; 32]));
+    let refused = bench
+        .try_write(move |tx| vault::check_key(tx, &wrong))
+        .await
+        .unwrap_err();
+    assert!(refused.to_string().contains("another master key"), "{refused}");
 }

@@ -13,7 +13,12 @@ pub async fn an_empty_list_has_nowhere_to_go_but_up(bench: &Bench) {
     let scope = Scope::Account(branch.account);
     for direction in [Older, Newer] {
         let empty = page(&bench.engine, scope, 10, None, direction).await;
-        assert_eq!(empty, Page::empty(None), "{direction:?}");
+        let request = PageRequest {
+            limit: 10,
+            cursor: None,
+            direction,
+        };
+        assert_eq!(empty, Page::empty(request), "{direction:?}");
     }
     let prev = page(&bench.engine, scope, 10, None, Older).await.prev;
     bench.orders(branch, "S", 2).await;

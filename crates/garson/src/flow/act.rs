@@ -15,7 +15,7 @@ pub fn find_one(tx: &mut Tx<'_>, account: AccountId, path_id: &str) -> Result<Or
     only_one(orders::find(tx, account, path_id)?, path_id)
 }
 
-fn only_one(mut found: Vec<Order>, id: &str) -> Result<Order, Fault> {
+pub(super) fn only_one(mut found: Vec<Order>, id: &str) -> Result<Order, Fault> {
     match (found.pop(), found.len()) {
         (None, _) => Err(Fault::not_found("order", id)),
         (Some(order), 0) => Ok(order),

@@ -229,7 +229,10 @@ async fn finish(app: &App, call: &DueCall, end: CallEnd, message: Option<String>
                 integrations::note_error(tx, integration, message, now)?;
             }
             orders::lock(tx, order)?;
-            calls::finish(tx, id, end, message.as_deref(), now)?;
+            if !calls::finish(tx, id, end, message.as_deref(), now)? {
+                // The order was cancelled meanwhile, and this call dropped.
+                return Ok(());
+            }
             let sync = match (end, &message) {
                 (CallEnd::Failed, Some(message)) => ProviderSync::Failed {
                     message: message.clone(),

@@ -99,7 +99,11 @@ pub async fn mark(app: &App, account: AccountId, id: String) -> Result<String, F
     let now = app.now();
     app.store
         .write(account, move |tx| {
-            let order = act::find_one(tx, account, &id)?;
+            // What accounting names is the platform's id; ours is for orders that it cannot tell apart.
+            let order = match orders::by_provider_order_id(tx, account, &id)? {
+                none if none.is_empty() => act::find_one(tx, account, &id)?,
+                found => act::only_one(found, &id)?,
+            };
             orders::mark_reported(tx, order.id, now)?;
             Ok(order.provider_order_id)
         })
