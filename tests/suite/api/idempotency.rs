@@ -1,8 +1,14 @@
 //! `Idempotency-Key`: the first answer again, for a day.
 
-use crate::support::{House, Kind, block_on};
+use crate::support::{House, Kind, block_on, request};
+use garson::flow::act;
+use garson_core::time::Timestamp;
+use garson_store::idempotency::KeyedRequest;
+use garson_store::{Tx, idempotency, orders};
 use serde_json::json;
+use std::sync::Arc;
 use std::time::Duration;
+use tokio::io::AsyncWriteExt;
 
 cases! {
     a_repeat_gets_the_same_bytes_and_makes_nothing
@@ -15,6 +21,8 @@ cases! {
     bad_keys_are_refused
     only_posts_take_a_key
     a_hook_repeat_needs_no_key
+    a_client_that_leaves_finds_its_answer
+    a_step_is_taken_once_whoever_died_before_the_answer
 }
 
 async fn a_repeat_gets_the_same_bytes_and_makes_nothing(house: House) {
@@ -214,5 +222,76 @@ fn an_answer_that_another_try_may_mend_is_not_kept() {
                 sent.body
             );
         });
+    }
+}
+
+/// The request goes out whole, and its client is gone before an answer can come.
+async fn a_client_that_leaves_finds_its_answer(house: House) {
+    let shop = house.shop(&house.a, "s").await;
+    for n in 0..10 {
+        let id = shop.order(&n.to_string()).await;
+        let path = format!("/web-api/v1/orders/change-status/{id}");
+        let bearer = format!("Bearer {}", house.a.key);
+        let headers = [
+            ("Authorization", bearer.as_str()),
+            ("Idempotency-Key", id.as_str()),
+        ];
+        let mut gone = tokio::net::TcpStream::connect(house.addr).await.unwrap();
+        gone.write_all(&request("POST", &path, &headers, b""))
+            .await
+            .unwrap();
+        drop(gone);
+        // The one that was left may still be running, or may never have been read: both are fine, a second step is not.
+        let reply = loop {
+            let reply = house
+                .a
+                .keyed(&id, &format!("/orders/change-status/{id}"), "")
+                .await;
+            if reply.status == 200 {
+                break reply.data();
+            }
+            reply.refused(409, "idempotency_key_in_use");
+        };
+        assert_eq!(
+            (&reply["oldStatus"], &reply["newStatus"]),
+            (&json!(400), &json!(500))
+        );
+        assert_eq!(
+            house.a.get(&format!("/orders/{id}")).await.data()["status"],
+            json!(500)
+        );
+    }
+}
+
+async fn a_step_is_taken_once_whoever_died_before_the_answer(house: House) {
+    let shop = house.shop(&house.a, "s").await;
+    let id = shop.order("1").await;
+    let account = {
+        let order = id.parse().unwrap();
+        house
+            .app
+            .store
+            .read(move |tx| orders::by_id(tx, order))
+            .await
+            .unwrap()
+            .unwrap()
+            .account_id
+    };
+    let keyed = Arc::new(KeyedRequest {
+        account,
+        key_hash: [1; 32],
+        request_hash: [2; 32],
+    });
+    let (reserved, now) = (Arc::clone(&keyed), house.app.now());
+    let reserve = move |tx: &mut Tx<'_>| {
+        idempotency::reserve(tx, &reserved, uuid::Uuid::nil(), now, Timestamp::default(), now)
+    };
+    house.app.store.write(account, reserve).await.unwrap();
+    // The first run takes the step and dies; the second sees that it was taken.
+    for _ in 0..2 {
+        let step = act::advance(&house.app, account, id.clone(), Some(Arc::clone(&keyed)))
+            .await
+            .unwrap();
+        assert_eq!((step.before.code(), step.after.status.code()), (400, 500));
     }
 }

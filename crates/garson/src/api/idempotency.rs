@@ -88,6 +88,21 @@ pub async fn once(State(api): State<Arc<Api>>, request: Request, next: Next) -> 
             .finalize()
             .into(),
     });
+    let request = Request::from_parts(parts, Body::from(bytes));
+    // On its own from here: a client that goes away must not leave a key behind that nothing runs under, nor a step
+    // whose answer is not kept.
+    tokio::spawn(run(api, keyed, request, next, request_id))
+        .await
+        .unwrap_or_else(|_| Err(ApiError::from_status(StatusCode::INTERNAL_SERVER_ERROR)))
+}
+
+async fn run(
+    api: Arc<Api>,
+    keyed: Arc<KeyedRequest>,
+    mut request: Request,
+    next: Next,
+    request_id: RequestId,
+) -> Result<Response, ApiError> {
     let reserved_id = match reserve(&api, &keyed).await? {
         Reservation::Run { reserved_id } => reserved_id,
         Reservation::Answered { status, body } => return replay(&api, &keyed, status, &body),
@@ -100,17 +115,10 @@ pub async fn once(State(api): State<Arc<Api>>, request: Request, next: Next) -> 
             return Err(ApiError::new(Code::IdempotencyKeyReused, message));
         }
     };
-    let mut request = Request::from_parts(parts, Body::from(bytes));
     request.extensions_mut().insert(NewId(reserved_id));
     request.extensions_mut().insert(Keyed(Arc::clone(&keyed)));
-    // On its own, so that the answer is kept also when the client has gone meanwhile.
-    let running = tokio::spawn(async move {
-        let response = next.run(request).await;
-        keep(&api, keyed, response, &request_id).await
-    });
-    running
-        .await
-        .unwrap_or_else(|_| Err(ApiError::from_status(StatusCode::INTERNAL_SERVER_ERROR)))
+    let response = next.run(request).await;
+    keep(&api, keyed, response, &request_id).await
 }
 
 async fn reserve(api: &Api, keyed: &Arc<KeyedRequest>) -> Result<Reservation, ApiError> {
