@@ -11,6 +11,7 @@ mod idempotency;
 mod integrations;
 mod keys;
 mod matching;
+mod order_json;
 mod order_view;
 mod orders;
 mod packages;
@@ -31,7 +32,7 @@ pub use request_id::RequestId;
 
 use crate::app::App;
 use axum::Router;
-use axum::middleware::{from_fn, from_fn_with_state};
+use axum::middleware::from_fn_with_state;
 use std::sync::Arc;
 use tokio::sync::Semaphore;
 use tower_http::catch_panic::CatchPanicLayer;
@@ -114,6 +115,11 @@ fn routes() -> OpenApiRouter<Arc<Api>> {
 
 /// The whole HTTP service.
 pub fn service(app: Arc<App>) -> Router {
+    service_with(app, Router::new())
+}
+
+/// The same with more routes beside those of the API, which need a key like them.
+pub fn service_with(app: Arc<App>, more: Router<Arc<Api>>) -> Router {
     let limit = app.settings.rate_limit().unwrap_or_default();
     let api = Arc::new(Api {
         app,
@@ -122,7 +128,7 @@ pub fn service(app: Arc<App>) -> Router {
     });
     let (list, document) = OpenApiRouter::new().nest(PREFIX, routes()).split_for_parts();
     let guarded = list
-        .route_layer(from_fn_with_state(Arc::clone(&api), idempotency::once))
+        .merge(more)
         .route_layer(from_fn_with_state(Arc::clone(&api), auth::authenticate));
     guarded
         .merge(crate::hooks::router())
@@ -130,21 +136,16 @@ pub fn service(app: Arc<App>) -> Router {
         .merge(openapi::router(document))
         .fallback(|| async { ApiError::from_status(http::StatusCode::NOT_FOUND) })
         .layer(CatchPanicLayer::custom(request_id::on_panic))
-        .layer(from_fn(refuse_broken_paths))
         .layer(from_fn_with_state(Arc::clone(&api), request_id::finish))
         .with_state(api)
 }
 
 /// A path that is not UTF-8, or holds a NUL, names nothing.
-async fn refuse_broken_paths(
-    request: axum::extract::Request,
-    next: axum::middleware::Next,
-) -> Result<axum::response::Response, ApiError> {
-    let path = percent_decoded(request.uri().path());
-    if path.is_some_and(|bytes| std::str::from_utf8(&bytes).is_ok() && !bytes.contains(&0)) {
-        return Ok(next.run(request).await);
-    }
-    Err(ApiError::from_status(http::StatusCode::NOT_FOUND))
+fn is_broken(path: &str) -> bool {
+    // Without an escape it is text, and has no NUL.
+    path.contains('%')
+        && percent_decoded(path)
+            .is_none_or(|bytes| std::str::from_utf8(&bytes).is_err() || bytes.contains(&0))
 }
 
 /// The bytes that a path stands for; `None` when an escape is broken off.

@@ -12,6 +12,7 @@ use crate::app::{App, StartError};
 use crate::config::Settings;
 use crate::flow::Fault;
 use clap::{Args, Parser, Subcommand};
+use std::ffi::OsString;
 use std::fmt;
 use std::future::Future;
 use std::path::PathBuf;
@@ -104,7 +105,13 @@ type Outcome = Result<(), CommandError>;
 /// Runs the command line.
 #[must_use]
 pub fn run() -> ExitCode {
-    let cli = Cli::parse();
+    run_with(std::env::args_os())
+}
+
+/// Runs the command line that these arguments make, the program's name first.
+#[must_use]
+pub fn run_with(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
+    let cli = Cli::parse_from(arguments);
     match dispatch(cli) {
         Ok(()) => ExitCode::SUCCESS,
         Err(CommandError(message)) => {

@@ -49,11 +49,22 @@ async fn metrics(State(api): State<Arc<Api>>) -> Response {
 
 /// Serves until `stop` is done, then lets running requests finish.
 pub async fn serve(app: Arc<App>, listener: TcpListener, stop: impl Future<Output = ()>) {
+    let routes = crate::api::service(Arc::clone(&app));
+    serve_routes(app, routes, listener, stop).await;
+}
+
+/// Serves these routes in the same way.
+pub async fn serve_routes(
+    app: Arc<App>,
+    routes: Router,
+    listener: TcpListener,
+    stop: impl Future<Output = ()>,
+) {
     let workers = [
         tokio::spawn(flow::call::run(Arc::clone(&app))),
         tokio::spawn(flow::sweep::run(Arc::clone(&app))),
     ];
-    let service = TowerToHyperService::new(crate::api::service(Arc::clone(&app)));
+    let service = TowerToHyperService::new(routes);
     let mut builder = auto::Builder::new(TokioExecutor::new());
     builder
         .http1()

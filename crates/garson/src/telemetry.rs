@@ -4,4 +4,4 @@ mod log;
 mod metrics;
 
 pub use log::start_log;
-pub use metrics::Metrics;
+pub use metrics::{Metrics, RequestKind};

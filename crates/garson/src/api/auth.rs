@@ -1,7 +1,7 @@
 //! Who is calling: the account behind an API key, and whether it calls too often.
 
 use super::error::Code;
-use super::{Api, ApiError};
+use super::{Api, ApiError, idempotency};
 use axum::extract::{FromRequestParts, Request, State};
 use axum::middleware::Next;
 use axum::response::Response;
@@ -150,7 +150,7 @@ fn presented(headers: &HeaderMap) -> Option<&str> {
     (scheme.eq_ignore_ascii_case("bearer") && !key.is_empty() && key.len() <= 200).then_some(key)
 }
 
-/// Lets only callers with a key of some account through.
+/// Lets only callers with a key of some account through, and each keyed request once.
 pub async fn authenticate(
     State(api): State<Arc<Api>>,
     mut request: Request,
@@ -164,7 +164,7 @@ pub async fn authenticate(
     };
     api.keyring.check_rate(caller.key)?;
     request.extensions_mut().insert(caller);
-    Ok(next.run(request).await)
+    idempotency::once(&api, caller, request, next).await
 }
 
 async fn look_up(api: &Arc<Api>, hash: [u8; 32]) -> Result<Caller, ApiError> {

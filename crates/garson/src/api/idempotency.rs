@@ -7,7 +7,7 @@ use super::{Api, ApiError, body};
 use crate::flow::Fault;
 use crate::flow::sweep::KEEP_ANSWERS;
 use axum::body::Body;
-use axum::extract::{FromRequestParts, OptionalFromRequestParts, Request, State};
+use axum::extract::{FromRequestParts, OptionalFromRequestParts, Request};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use garson_core::id::uuid_at;
@@ -53,15 +53,19 @@ impl<S: Sync> OptionalFromRequestParts<S> for Keyed {
 }
 
 /// Runs a keyed request once, and answers repeats from what was kept.
-pub async fn once(State(api): State<Arc<Api>>, request: Request, next: Next) -> Result<Response, ApiError> {
-    let caller = request.extensions().get::<Caller>().copied();
+pub async fn once(
+    api: &Arc<Api>,
+    caller: Caller,
+    request: Request,
+    next: Next,
+) -> Result<Response, ApiError> {
     // An empty one counts as none.
     let key = request
         .headers()
         .get(&HEADER)
         .filter(|key| !key.is_empty())
         .cloned();
-    let (Some(caller), Some(key), &Method::POST) = (caller, key, request.method()) else {
+    let (Some(key), &Method::POST) = (key, request.method()) else {
         return Ok(next.run(request).await);
     };
     if key.len() > 200 {
@@ -73,7 +77,7 @@ pub async fn once(State(api): State<Arc<Api>>, request: Request, next: Next) -> 
     }
     let request_id = RequestId::of(request.extensions());
     let (parts, content) = request.into_parts();
-    let bytes = body::read(&api, Request::from_parts(parts.clone(), content)).await?;
+    let bytes = body::read(api, Request::from_parts(parts.clone(), content)).await?;
     let target = parts
         .uri
         .path_and_query()
@@ -91,7 +95,7 @@ pub async fn once(State(api): State<Arc<Api>>, request: Request, next: Next) -> 
     let request = Request::from_parts(parts, Body::from(bytes));
     // On its own from here: a client that goes away must not leave a key behind that nothing runs under, nor a step
     // whose answer is not kept.
-    tokio::spawn(run(api, keyed, request, next, request_id))
+    tokio::spawn(run(Arc::clone(api), keyed, request, next, request_id))
         .await
         .unwrap_or_else(|_| Err(ApiError::from_status(StatusCode::INTERNAL_SERVER_ERROR)))
 }

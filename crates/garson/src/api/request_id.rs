@@ -1,6 +1,7 @@
 //! The outermost layer: every request gets an id, every refusal its body, every panic an answer.
 
 use super::{Api, ApiError};
+use crate::telemetry::RequestKind;
 use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::middleware::Next;
@@ -48,8 +49,11 @@ fn choose(api: &Api, request: &Request) -> RequestId {
 pub async fn finish(State(api): State<Arc<Api>>, mut request: Request, next: Next) -> Response {
     let id = choose(&api, &request);
     request.extensions_mut().insert(id.clone());
-    let path = request.uri().path().to_owned();
-    let mut response = next.run(request).await;
+    let kind = RequestKind::of(request.uri().path());
+    let mut response = match super::is_broken(request.uri().path()) {
+        false => next.run(request).await,
+        true => ApiError::from_status(StatusCode::NOT_FOUND).into_response(),
+    };
     let is_json = response
         .headers()
         .get(header::CONTENT_TYPE)
@@ -75,7 +79,7 @@ pub async fn finish(State(api): State<Arc<Api>>, mut request: Request, next: Nex
     if let Ok(value) = HeaderValue::from_str(&id.0) {
         response.headers_mut().insert(HEADER, value);
     }
-    api.app.metrics.count_request(&path, response.status().as_u16());
+    api.app.metrics.count_request(kind, response.status().as_u16());
     response
 }
 

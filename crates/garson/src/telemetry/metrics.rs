@@ -23,6 +23,18 @@ pub enum RequestKind {
     Other,
 }
 
+impl RequestKind {
+    /// The door that a path belongs to.
+    #[must_use]
+    pub fn of(path: &str) -> Self {
+        match path {
+            _ if path.starts_with("/web-api/") => Self::Api,
+            _ if path.starts_with("/hooks/") => Self::Hook,
+            _ => Self::Other,
+        }
+    }
+}
+
 /// Counters that the service raises as it goes.
 #[derive(Debug, Default)]
 pub struct Metrics {
@@ -31,12 +43,7 @@ pub struct Metrics {
 
 impl Metrics {
     /// Counts an answered request.
-    pub fn count_request(&self, path: &str, status: u16) {
-        let kind = match path {
-            _ if path.starts_with("/web-api/") => RequestKind::Api,
-            _ if path.starts_with("/hooks/") => RequestKind::Hook,
-            _ => RequestKind::Other,
-        };
+    pub fn count_request(&self, kind: RequestKind, status: u16) {
         self.requests.get_or_create(&RequestLabels { kind, status }).inc();
     }
 

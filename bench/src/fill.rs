@@ -1,0 +1,103 @@
+//! Accounts with many orders behind them, kept between runs since a million takes minutes to write.
+
+use crate::Fallible;
+use crate::process::{fresh_folder, kept_folder};
+use crate::sample::Sample;
+use crate::shop::{self, Shop};
+use garson_core::payment::PaymentType;
+use garson_core::time::Timestamp;
+use garson_store::params;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// Raised when the data that is made here changes.
+const FORM: u32 = 2;
+const BRANCHES: usize = 10;
+const A_JOB: u64 = 1000;
+/// The orders are spread evenly over the year 2025, whatever their number.
+const FIRST_AT: i64 = 1_735_689_600_000;
+const YEAR: i64 = 365 * 24 * 60 * 60 * 1000;
+const PAYMENTS: [&str; 4] = ["cash", "card_on_delivery", "online_card", "meal_card_on_delivery"];
+
+/// A data folder with its shop.
+pub struct Filled {
+    pub data: PathBuf,
+    pub shop: Shop,
+}
+
+/// The data folder of an account with this many orders; made if it is not there yet.
+pub fn filled(count: u64) -> Fallible<Filled> {
+    let data = kept_folder()?.join(format!("{}-{count}", schema()?));
+    let about = data.join("shop.json");
+    if !about.exists() {
+        let draft = fresh_folder()?;
+        eprintln!(
+            "filling {} with {count} orders (kept for later runs)",
+            data.display()
+        );
+        make(draft.path(), count)?;
+        std::fs::rename(draft.keep(), &data)?;
+    }
+    let shop = serde_json::from_slice(&std::fs::read(about)?)?;
+    Ok(Filled { data, shop })
+}
+
+/// A name for the form of the data: the migrations' checksums, and our own number.
+fn schema() -> Fallible<String> {
+    let folder = fresh_folder()?;
+    let app = shop::open(folder.path())?;
+    let runtime = tokio::runtime::Builder::new_current_thread().build()?;
+    let sql = "SELECT checksum FROM schema_migrations ORDER BY number";
+    let checksums = runtime.block_on(
+        app.store
+            .read(move |tx| tx.query(sql, params![], |row| row.get::<String>(0))),
+    )?;
+    let heads: Vec<&str> = checksums.iter().filter_map(|sum| sum.get(..8)).collect();
+    Ok(format!("{FORM}-{}", heads.join("-")))
+}
+
+fn make(data: &Path, count: u64) -> Fallible<()> {
+    let app = shop::open_at(data, Timestamp::from_millis(FIRST_AT))?;
+    let runtime = tokio::runtime::Builder::new_current_thread().build()?;
+    let shop = runtime.block_on(async {
+        let shop = shop::make(&app, BRANCHES).await?;
+        let sample = Arc::new(Sample::read()?);
+        let mut from = 0;
+        while from < count {
+            let until = count.min(from + A_JOB);
+            let (job_shop, sample) = (shop.clone(), Arc::clone(&sample));
+            app.store
+                .write(shop.account, move |tx| {
+                    for number in from..until {
+                        let at = moment(number, count);
+                        let (branch, payment) = choices(&job_shop, number)?;
+                        sample
+                            .numbered(number, Some(payment))
+                            .write(tx, job_shop.account, branch, at)?;
+                    }
+                    Ok::<_, garson_store::StoreError>(())
+                })
+                .await?;
+            from = until;
+        }
+        Fallible::Ok(shop)
+    })?;
+    std::fs::write(data.join("shop.json"), serde_json::to_vec(&shop)?)?;
+    Ok(())
+}
+
+fn moment(number: u64, count: u64) -> Timestamp {
+    let step = YEAR / i64::try_from(count.max(1)).unwrap_or(1);
+    Timestamp::from_millis(FIRST_AT + i64::try_from(number).unwrap_or(0) * step)
+}
+
+fn choices(shop: &Shop, number: u64) -> Result<(shop::Branch, PaymentType), garson_store::StoreError> {
+    let missing = || garson_store::StoreError::internal("nothing to choose from");
+    let index = usize::try_from(number).unwrap_or(0);
+    let branch = shop.branches.get(index % BRANCHES).ok_or_else(missing)?;
+    // Not in step with the branches, so that each sees every way of paying.
+    let name = PAYMENTS
+        .get(index / BRANCHES % PAYMENTS.len())
+        .ok_or_else(missing)?;
+    Ok((*branch, PaymentType::named(name).ok_or_else(missing)?))
+}

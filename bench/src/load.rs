@@ -1,0 +1,228 @@
+//! The load generator: one thread, plain HTTP/1.1 on kept connections, requests made beforehand, little parsing.
+
+use crate::Fallible;
+use crate::process::cpu_seconds;
+use hdrhistogram::Histogram;
+use serde::{Deserialize, Serialize};
+use std::time::{Duration, Instant};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+
+pub const ROLE: &str = "load";
+
+/// What to send and for how long.
+#[derive(Serialize, Deserialize)]
+pub struct Plan {
+    pub targets: Vec<Target>,
+    pub connections: usize,
+    pub limit: Limit,
+}
+
+/// A server and a request to it.
+#[derive(Clone, Serialize, Deserialize)]
+pub struct Target {
+    pub address: String,
+    pub request: String,
+    /// Where in the request its number goes (ten digits), if it has one.
+    pub number_at: Option<usize>,
+}
+
+#[derive(Clone, Copy, Serialize, Deserialize)]
+pub enum Limit {
+    /// All connections at once, each as fast as it is answered.
+    Seconds(f64),
+    /// One connection to each target, which take turns: this many requests to each.
+    Turns(u64),
+}
+
+/// What came of it; one for each target.
+#[derive(Serialize, Deserialize)]
+pub struct Report {
+    pub answers: u64,
+    pub seconds: f64,
+    pub cpu_seconds: f64,
+    pub median_micros: Vec<f64>,
+    /// Of the last answer.
+    pub body_bytes: usize,
+}
+
+impl Target {
+    pub fn get(address: &str, key: &str, path: &str) -> Self {
+        let request = format!("GET {path} HTTP/1.1\r\nhost: bench\r\nauthorization: Bearer {key}\r\n\r\n");
+        Self {
+            address: address.to_owned(),
+            request,
+            number_at: None,
+        }
+    }
+
+    pub fn post_order(address: &str) -> Self {
+        let (body, key) = (crate::sample::body(), crate::sample::SHOP_KEY);
+        let request = format!(
+            "POST /hooks/direct/orders HTTP/1.1\r\nhost: bench\r\nx-api-key: {key}\r\n\
+             content-type: application/json\r\ncontent-length: {}\r\n\r\n{body}",
+            body.len()
+        );
+        Self {
+            address: address.to_owned(),
+            number_at: request.find(crate::sample::NUMBER),
+            request,
+        }
+    }
+}
+
+/// A kept connection and its request.
+pub struct Connection {
+    stream: TcpStream,
+    request: Vec<u8>,
+    number_at: Option<usize>,
+    buffer: Vec<u8>,
+}
+
+impl Connection {
+    pub async fn open(target: &Target) -> Fallible<Self> {
+        let stream = TcpStream::connect(&target.address).await?;
+        stream.set_nodelay(true)?;
+        Ok(Self {
+            stream,
+            request: target.request.clone().into_bytes(),
+            number_at: target.number_at,
+            buffer: vec![0; 256 * 1024],
+        })
+    }
+
+    /// Sends the request under a number and reads the answer's body to its end.
+    pub async fn ask(&mut self, number: u64) -> Fallible<&[u8]> {
+        if let Some(at) = self.number_at
+            && let Some(place) = self.request.get_mut(at..at + 10)
+        {
+            place.copy_from_slice(format!("{number:010}").as_bytes());
+        }
+        self.stream.write_all(&self.request).await?;
+        let mut filled = 0;
+        loop {
+            let room = self.buffer.get_mut(filled..).filter(|room| !room.is_empty());
+            let read = self.stream.read(room.ok_or("an answer is too long")?).await?;
+            if read == 0 {
+                return Err("a connection was closed".into());
+            }
+            filled += read;
+            let so_far = self.buffer.get(..filled).unwrap_or_default();
+            if let Some((body, end)) = measure(so_far)?
+                && filled >= end
+            {
+                return Ok(self.buffer.get(body..end).unwrap_or_default());
+            }
+        }
+    }
+}
+
+/// Where an answer's body begins and ends, once its head is there.
+fn measure(answer: &[u8]) -> Fallible<Option<(usize, usize)>> {
+    let Some(head) = answer.windows(4).position(|four| four == b"\r\n\r\n") else {
+        return Ok(None);
+    };
+    let text = std::str::from_utf8(answer.get(..head).unwrap_or_default())?;
+    if !text.starts_with("HTTP/1.1 2") {
+        return Err(format!("refused: {}", String::from_utf8_lossy(answer)).into());
+    }
+    let length = text.split_once("content-length: ").map_or("", |(_, rest)| rest);
+    let length: usize = length.split('\r').next().unwrap_or_default().parse()?;
+    Ok(Some((head + 4, head + 4 + length)))
+}
+
+/// Asks once and gives the body.
+pub fn ask_once(target: &Target) -> Fallible<Vec<u8>> {
+    runtime()?.block_on(async { Ok(Connection::open(target).await?.ask(0).await?.to_vec()) })
+}
+
+fn runtime() -> Fallible<tokio::runtime::Runtime> {
+    Ok(tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()?)
+}
+
+pub fn run(plan: &str) -> Fallible<()> {
+    let plan: Plan = serde_json::from_str(plan)?;
+    let mut report = runtime()?.block_on(async {
+        match plan.limit {
+            Limit::Seconds(seconds) => all_at_once(&plan, Duration::from_secs_f64(seconds)).await,
+            Limit::Turns(turns) => in_turns(&plan, turns).await,
+        }
+    })?;
+    report.cpu_seconds = cpu_seconds("self")?;
+    println!("{}", serde_json::to_string(&report)?);
+    Ok(())
+}
+
+async fn all_at_once(plan: &Plan, time: Duration) -> Fallible<Report> {
+    let target = plan.targets.first().ok_or("no target")?;
+    let mut connections = Vec::new();
+    for _ in 0..plan.connections {
+        connections.push(Connection::open(target).await?);
+    }
+    let started = Instant::now();
+    let deadline = started + time;
+    let mut tasks = Vec::new();
+    for (index, mut connection) in connections.into_iter().enumerate() {
+        tasks.push(tokio::spawn(async move {
+            let mut micros = Vec::new();
+            let (mut count, mut size) = (0, 0);
+            while Instant::now() < deadline {
+                let asked = Instant::now();
+                size = connection.ask(index as u64 * 10_000_000 + count).await?.len();
+                micros.push(u64::try_from(asked.elapsed().as_micros())?);
+                count += 1;
+            }
+            Fallible::Ok((micros, size))
+        }));
+    }
+    let mut times = Histogram::<u64>::new(3)?;
+    let (mut answers, mut body_bytes) = (0, 0);
+    for task in tasks {
+        let (micros, size) = task.await??;
+        answers += micros.len() as u64;
+        body_bytes = size;
+        for time in micros {
+            times.record(time)?;
+        }
+    }
+    Ok(Report {
+        answers,
+        seconds: started.elapsed().as_secs_f64(),
+        cpu_seconds: 0.0,
+        median_micros: vec![count_of(times.value_at_quantile(0.5))],
+        body_bytes,
+    })
+}
+
+async fn in_turns(plan: &Plan, turns: u64) -> Fallible<Report> {
+    let mut sides = Vec::new();
+    for target in &plan.targets {
+        sides.push((Connection::open(target).await?, Histogram::<u64>::new(3)?));
+    }
+    let started = Instant::now();
+    let (mut answers, mut body_bytes) = (0, 0);
+    for turn in 0..turns {
+        for (connection, times) in &mut sides {
+            let asked = Instant::now();
+            body_bytes = connection.ask(turn).await?.len();
+            times.record(u64::try_from(asked.elapsed().as_nanos())?)?;
+            answers += 1;
+        }
+    }
+    let median = |times: &Histogram<u64>| count_of(times.value_at_quantile(0.5)) / 1000.0;
+    Ok(Report {
+        answers,
+        seconds: started.elapsed().as_secs_f64(),
+        cpu_seconds: 0.0,
+        median_micros: sides.iter().map(|(_, times)| median(times)).collect(),
+        body_bytes,
+    })
+}
+
+/// A count as a number to divide; those here are far below the limit of exactness.
+#[allow(clippy::cast_precision_loss)]
+pub fn count_of(count: u64) -> f64 {
+    count as f64
+}

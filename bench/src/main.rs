@@ -1,0 +1,43 @@
+//! The benchmark: each row measures the service beside a baseline, in interleaved pairs, and judges the ratio.
+//!
+//! `bench` runs every row, `bench NAME …` some of them, `bench --quick` all of them briefly and without judgement.
+//! Servers, load generator and baselines are processes of their own (this program in another role), so that the
+//! processor time of each is known.
+
+mod bare;
+mod fill;
+mod load;
+mod process;
+mod rows;
+mod sample;
+mod serve;
+mod shop;
+mod table;
+
+use std::process::ExitCode;
+
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+/// Anything can fail here; a failure ends the run.
+type Fallible<T> = Result<T, Box<dyn std::error::Error + Send + Sync>>;
+
+fn main() -> ExitCode {
+    let mut arguments = std::env::args().skip(1);
+    let first = arguments.next().unwrap_or_default();
+    let plan = || std::env::args().nth(2).unwrap_or_default();
+    let done = match first.as_str() {
+        serve::ROLE => serve::run(),
+        serve::REAL_ROLE => return serve::run_real(),
+        load::ROLE => load::run(&plan()),
+        bare::ROLE => bare::run(&plan()),
+        _ => rows::run(std::env::args().skip(1)),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("bench: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}

@@ -1,0 +1,46 @@
+//! The memory that a server holds while it has nothing to do.
+
+use super::Effort;
+use crate::fill::filled;
+use crate::load::{self, Limit, Plan, Target};
+use crate::process::{self, Server};
+use crate::table::{Finding, Goal, Series};
+use crate::{Fallible, serve};
+use std::time::Duration;
+
+/// Requests before the second look.
+const REQUESTS: u64 = 1000;
+
+pub fn idle(effort: Effort) -> Fallible<Vec<Finding>> {
+    let few = filled(effort.few)?;
+    let (mut fresh, mut used) = (Vec::new(), Vec::new());
+    for _ in 0..effort.pairs {
+        let server = Server::start(serve::REAL_ROLE, &few.data, &[])?;
+        std::thread::sleep(Duration::from_millis(300));
+        fresh.push(server.resident_megabytes()?);
+        let target = Target::get(&server.address, &few.shop.api_key, "/web-api/v1/orders?limit=50");
+        let plan = Plan {
+            targets: vec![target],
+            connections: 1,
+            limit: Limit::Turns(REQUESTS),
+        };
+        let _done: load::Report = process::run(load::ROLE, &plan)?;
+        std::thread::sleep(Duration::from_millis(300));
+        used.push(server.resident_megabytes()?);
+    }
+    let finding = |row, values| {
+        let measured = Series::new(values, "MB");
+        Finding {
+            row,
+            ratio: measured.clone(),
+            measured,
+            baseline: None,
+            goal: Goal::Below(40.0, "MB"),
+            notes: Vec::new(),
+        }
+    };
+    Ok(vec![
+        finding("idle RSS after the start", fresh),
+        finding("idle RSS after 1,000 requests", used),
+    ])
+}

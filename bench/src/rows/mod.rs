@@ -1,0 +1,79 @@
+//! The rows, which of them to run, and how long.
+
+mod intake;
+mod memory;
+mod pages;
+mod throughput;
+
+use crate::Fallible;
+use crate::table::{Finding, print};
+use std::time::Instant;
+
+/// How much is measured.
+#[derive(Clone, Copy)]
+pub struct Effort {
+    pub pairs: usize,
+    pub seconds: f64,
+    /// Requests to each side of a pair that takes turns.
+    pub turns: u64,
+    pub many: u64,
+    pub few: u64,
+}
+
+const FULL: Effort = Effort {
+    pairs: 7,
+    seconds: 3.0,
+    turns: 1000,
+    many: 1_000_000,
+    few: 1_000,
+};
+
+const QUICK: Effort = Effort {
+    pairs: 1,
+    seconds: 0.2,
+    turns: 20,
+    many: 2_000,
+    few: 1_000,
+};
+
+/// Many clients, as the goals have it.
+pub const CLIENTS: usize = 64;
+
+type Row = fn(Effort) -> Fallible<Vec<Finding>>;
+
+const ROWS: [(&str, Row); 6] = [
+    ("commits", intake::commits),
+    ("intake", intake::rate),
+    ("list", pages::list),
+    ("payments", pages::payments),
+    ("pages", throughput::pages),
+    ("memory", memory::idle),
+];
+
+pub fn run(arguments: impl Iterator<Item = String>) -> Fallible<()> {
+    let (mut effort, mut wanted) = (FULL, Vec::new());
+    for argument in arguments {
+        match argument.as_str() {
+            "--quick" => effort = QUICK,
+            name if ROWS.iter().any(|(row, _)| *row == name) => wanted.push(argument),
+            _ => {
+                let names: Vec<&str> = ROWS.iter().map(|(name, _)| *name).collect();
+                return Err(format!("usage: bench [--quick] [ROW …]; rows: {}", names.join(", ")).into());
+            }
+        }
+    }
+    let judge = effort.pairs == FULL.pairs;
+    let mut findings = Vec::new();
+    for (name, row) in ROWS {
+        if wanted.is_empty() || wanted.iter().any(|w| w == name) {
+            let started = Instant::now();
+            findings.extend(row(effort)?);
+            eprintln!("{name}: {:.0} s", started.elapsed().as_secs_f64());
+        }
+    }
+    if print(&findings, judge) {
+        Ok(())
+    } else {
+        Err("a goal is missed".into())
+    }
+}

@@ -1,0 +1,178 @@
+//! The order that everything here is measured with, and the rows that it becomes.
+
+use crate::Fallible;
+use crate::shop::{Branch, store_id};
+use garson_core::event::order_body;
+use garson_core::id::{AccountId, EventId, InboxId, OrderId};
+use garson_core::integration::Credentials;
+use garson_core::order::{Home, NewOrder, place};
+use garson_core::payment::PaymentType;
+use garson_core::platform::{HookRequest, Message, News, Platform};
+use garson_core::secret::Secret;
+use garson_core::time::Timestamp;
+use garson_store::events::EventToWrite;
+use garson_store::inbox::{InboxState, MessageToKeep};
+use garson_store::{StoreError, Tx, accounts, events, inbox, integrations, orders, totals};
+use sha2::{Digest, Sha256};
+
+pub const SHOP_KEY: &str = "bench-shop-key";
+/// Places that the service reserves for an order and its events.
+const PLACES: i64 = 4;
+
+/// Where the order's own number goes; as many digits as it has.
+pub const NUMBER: &str = "0000000000";
+
+/// The body that a shop posts.
+pub fn body() -> String {
+    serde_json::json!({
+        "storeId": store_id(0),
+        "providerOrderId": format!("WEB-{NUMBER}"),
+        "shortCode": "417",
+        "note": "Zil çalışmıyor, lütfen arayın.",
+        "items": [
+            { "name": "Karışık pide", "quantity": 2, "unitPrice": 24_000,
+              "options": [{ "group": "İçecek", "name": "Ayran", "price": 3_000 }] },
+            { "name": "Künefe", "quantity": 1, "unitPrice": 18_000 },
+        ],
+        "customer": { "name": "İpek Yıldırım", "phone": "+90 555 000 00 00",
+                      "address": { "text": "Caferağa Mah. Moda Cad. 12", "city": "İstanbul", "district": "Kadıköy" } },
+        "amount": { "total": 72_000 },
+        "payment": { "type": "card_on_delivery" },
+    })
+    .to_string()
+}
+
+/// The order as the platform's dialect reads it from that body, with its stored form made beforehand.
+#[derive(Clone)]
+pub struct Sample {
+    new: NewOrder,
+    content: String,
+    fingerprint: [u8; 32],
+}
+
+impl Sample {
+    pub fn read() -> Fallible<Self> {
+        let direct: &dyn Platform = garson_platforms::find("direct").ok_or("no direct platform")?;
+        let request = HookRequest {
+            kind: direct.hooks().first().ok_or("no hook")?.kind,
+            params: Vec::new(),
+            headers: vec![("x-api-key".to_owned(), SHOP_KEY.to_owned())],
+            body: body().into_bytes(),
+        };
+        let mut credentials = Credentials::new();
+        credentials.insert("inboundKey".to_owned(), Secret::new(SHOP_KEY.to_owned()));
+        let verified = direct
+            .verify(&request, &credentials)
+            .ok_or("the sample is refused")?;
+        let read = direct.read(&verified).map_err(|fault| format!("{fault:?}"))?;
+        let Message {
+            news: News::Arrived(new),
+            ..
+        } = read
+        else {
+            return Err("the sample is not an order".into());
+        };
+        let content = serde_json::to_string(&new.content)?;
+        let fingerprint = Sha256::digest(&content).into();
+        Ok(Self {
+            new: *new,
+            content,
+            fingerprint,
+        })
+    }
+
+    /// The same under another number, paid in another way.
+    pub fn numbered(&self, number: u64, payment: Option<PaymentType>) -> Self {
+        let mut other = self.clone();
+        other.new.identity = format!("WEB-{number:010}");
+        other.new.provider_order_id = other.new.identity.clone();
+        if let Some(payment) = payment {
+            other.new.content.payment.kind = payment;
+        }
+        other
+    }
+
+    /// Writes the rows of a taken order, with the statements that the service uses for it.
+    pub fn write(
+        &self,
+        tx: &mut Tx<'_>,
+        account_id: AccountId,
+        branch: Branch,
+        now: Timestamp,
+    ) -> Result<OrderId, StoreError> {
+        let provider = garson_platforms::direct::Direct.provider();
+        integrations::note_order(tx, branch.integration, now)?;
+        if orders::lock_by_identity(tx, branch.integration, &self.new.identity)?.is_some() {
+            return Err(StoreError::internal("a number was used twice"));
+        }
+        let mut places = accounts::reserve(tx, account_id, PLACES, now)?;
+        let home = Home {
+            account_id,
+            restaurant_id: branch.restaurant,
+            integration_id: branch.integration,
+            provider,
+        };
+        let id = OrderId::at(places.at);
+        let decision = place(id, home, &self.new, places.at, false, false);
+        let order = &decision.order;
+        orders::insert(tx, order, &self.content, &self.fingerprint, places.take())?;
+        orders::add_timeline(tx, id, 1, &decision.timeline)?;
+        for event in &decision.events {
+            let event_id = EventId::at(places.at);
+            let to_write = EventToWrite {
+                id: event_id,
+                account_id,
+                restaurant_id: branch.restaurant,
+                order_id: Some(id),
+                sequence: Some(event.sequence),
+                name: event.kind.name(),
+                body: &order_body(event_id, order, event, places.at),
+            };
+            events::write(tx, &to_write, &mut places)?;
+        }
+        totals::add_new(tx, order)?;
+        Ok(id)
+    }
+}
+
+/// Keeps the message that brought an order, as the service does.
+pub fn keep_message(
+    tx: &mut Tx<'_>,
+    account: AccountId,
+    branch: Branch,
+    order: OrderId,
+    message: &Kept,
+    now: Timestamp,
+) -> Result<(), StoreError> {
+    let to_keep = MessageToKeep {
+        id: InboxId::at(now),
+        hash: message.hash,
+        account_id: Some(account),
+        restaurant_id: Some(branch.restaurant),
+        order_id: Some(order),
+        provider: garson_platforms::direct::Direct.provider(),
+        kind: "order",
+        params: "[]",
+        branch: Some("branch-0"),
+        body: &message.body,
+        state: InboxState::Taken,
+        reason: None,
+        received_at: now,
+    };
+    inbox::keep(tx, &to_keep)?;
+    Ok(())
+}
+
+/// A message and its hash.
+pub struct Kept {
+    body: Vec<u8>,
+    hash: [u8; 32],
+}
+
+impl Kept {
+    pub fn numbered(template: &str, number: u64) -> Self {
+        let body = template.replace(NUMBER, &format!("{number:010}")).into_bytes();
+        let hash = Sha256::digest(&body).into();
+        Self { body, hash }
+    }
+}
