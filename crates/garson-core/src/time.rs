@@ -53,11 +53,86 @@ impl Timestamp {
     }
 }
 
+/// The length of a moment's text between the years 0 and 9999.
+const TEXT_LENGTH: usize = "2026-01-01T00:00:00.000Z".len();
+/// The years that are written with four digits.
+const FOUR_DIGITS: std::ops::RangeInclusive<i64> = -62_167_219_200_000..=253_402_207_200_999;
+
+impl Timestamp {
+    /// The moment's text, put together by hand: lists are full of moments. `None` outside the usual years.
+    #[must_use]
+    pub fn text(self) -> Option<TimeText> {
+        if !FOUR_DIGITS.contains(&self.0) {
+            return None;
+        }
+        let day = u32::try_from(self.0.div_euclid(DAY) + DAYS_BEFORE_1970).ok()?;
+        let in_day = u32::try_from(self.0.rem_euclid(DAY)).ok()?;
+        // Years begin in March here, so that the leap day is the last of its year, and go in eras of 400.
+        let (era, in_era) = (day / DAYS_OF_AN_ERA, day % DAYS_OF_AN_ERA);
+        let year_of_era = (in_era - in_era / 1_460 + in_era / 36_524 - in_era / 146_096) / 365;
+        let in_year = in_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+        let march_month = (5 * in_year + 2) / 153;
+        let day_of_month = in_year - (153 * march_month + 2) / 5 + 1;
+        let month = if march_month < 10 {
+            march_month + 3
+        } else {
+            march_month - 9
+        };
+        let year = (era * 400 + year_of_era + u32::from(month <= 2)).checked_sub(400)?;
+        let [a, b, c, d, e, f, g, h] = [
+            pair(year / 100),
+            pair(year % 100),
+            pair(month),
+            pair(day_of_month),
+            pair(in_day / 3_600_000),
+            pair(in_day / 60_000 % 60),
+            pair(in_day / 1_000 % 60),
+            pair(in_day % 1_000 / 10),
+        ];
+        let last = digit(in_day % 10);
+        Some(TimeText([
+            a[0], a[1], b[0], b[1], b'-', c[0], c[1], b'-', d[0], d[1], b'T', e[0], e[1], b':', f[0], f[1],
+            b':', g[0], g[1], b'.', h[0], h[1], last, b'Z',
+        ]))
+    }
+}
+
+const DAY: i64 = 86_400_000;
+const DAYS_OF_AN_ERA: u32 = 146_097;
+/// From the first of March 400 years before the year 0.
+const DAYS_BEFORE_1970: i64 = 719_468 + DAYS_OF_AN_ERA as i64;
+
+fn pair(number: u32) -> [u8; 2] {
+    [digit(number / 10), digit(number % 10)]
+}
+
+fn digit(number: u32) -> u8 {
+    b'0'.wrapping_add(number.to_le_bytes()[0])
+}
+
+/// A moment's text.
+#[derive(Clone, Copy)]
+pub struct TimeText([u8; TEXT_LENGTH]);
+
+impl TimeText {
+    #[must_use]
+    pub fn as_bytes(&self) -> &[u8] {
+        &self.0
+    }
+
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        // Only digits and the marks between them are ever in it.
+        std::str::from_utf8(&self.0).unwrap_or_default()
+    }
+}
+
 impl fmt::Display for Timestamp {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match jiff::Timestamp::from_millisecond(self.0) {
-            Ok(moment) => write!(f, "{moment:.3}"),
-            Err(_) => write!(f, "{} ms", self.0),
+        match (self.text(), jiff::Timestamp::from_millisecond(self.0)) {
+            (Some(text), _) => f.write_str(text.as_str()),
+            (None, Ok(moment)) => write!(f, "{moment:.3}"),
+            (None, Err(_)) => write!(f, "{} ms", self.0),
         }
     }
 }
@@ -100,7 +175,10 @@ impl FromStr for Timestamp {
 
 impl Serialize for Timestamp {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
+        match self.text() {
+            Some(text) => serializer.serialize_str(text.as_str()),
+            None => serializer.collect_str(self),
+        }
     }
 }
 
@@ -177,6 +255,35 @@ mod tests {
             Timestamp::from_millis(1_767_225_600_007).to_string(),
             "2026-01-01T00:00:00.007Z"
         );
+    }
+
+    /// Every day from the year 0 to 9999, each at another time of day, and the moments around each end.
+    #[test]
+    fn is_written_as_the_library_writes_it() {
+        let (first, last) = (*FOUR_DIGITS.start(), *FOUR_DIGITS.end());
+        let days = (first..=last).step_by(86_400_000 + 7_919);
+        let ends = [
+            first,
+            first + 1,
+            -1,
+            0,
+            1,
+            999,
+            1_000,
+            59_999,
+            60_000,
+            last - 1,
+            last,
+        ];
+        for millis in days.chain(ends) {
+            let moment = jiff::Timestamp::from_millisecond(millis).unwrap();
+            let text = Timestamp::from_millis(millis).text().unwrap();
+            assert_eq!(text.as_str(), format!("{moment:.3}"), "{millis}");
+        }
+        for outside in [first - 1, last + 1, i64::MIN, i64::MAX] {
+            assert!(Timestamp::from_millis(outside).text().is_none());
+            assert!(!Timestamp::from_millis(outside).to_string().is_empty());
+        }
     }
 
     #[test]

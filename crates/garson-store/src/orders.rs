@@ -336,16 +336,64 @@ fn summary(row: &Row<'_>) -> Result<OrderSummary> {
     })
 }
 
+/// An order as lists show it, read where it lies.
+pub struct OrderLine<'a> {
+    pub id: OrderId,
+    pub restaurant_id: RestaurantId,
+    pub provider: &'a str,
+    pub provider_order_id: &'a str,
+    pub short_code: Option<&'a str>,
+    pub status: Status,
+    pub is_report: bool,
+    pub total: Minor,
+    pub currency: &'a str,
+    pub payment_type: &'a str,
+    pub placed_at: Timestamp,
+    pub accept_by: Option<Timestamp>,
+    pub created_at: Timestamp,
+}
+
+fn line<'a>(row: &'a Row<'_>) -> Result<OrderLine<'a>> {
+    Ok(OrderLine {
+        id: row.get(1)?,
+        restaurant_id: row.get(2)?,
+        provider: row.text(3)?,
+        provider_order_id: row.text(4)?,
+        short_code: row.optional_text(5)?,
+        status: row.get(6)?,
+        is_report: row.get::<Option<i64>>(7)?.is_some(),
+        total: row.get(8)?,
+        currency: row.text(9)?,
+        payment_type: row.text(10)?,
+        placed_at: row.get(11)?,
+        accept_by: row.get(12)?,
+        created_at: row.get(13)?,
+    })
+}
+
 /// A page of all orders.
 pub fn list(tx: &mut Tx<'_>, scope: Scope, request: PageRequest) -> Result<Page<OrderSummary>> {
-    let feed = Feed {
+    page(tx, &all(scope), request, summary)
+}
+
+/// A page of all orders, each made into something without a copy of it.
+pub fn list_lines<T>(
+    tx: &mut Tx<'_>,
+    scope: Scope,
+    request: PageRequest,
+    mut make: impl FnMut(&OrderLine<'_>) -> T,
+) -> Result<Page<T>> {
+    page(tx, &all(scope), request, |row| Ok(make(&line(row)?)))
+}
+
+fn all(scope: Scope) -> Feed<'static> {
+    Feed {
         select: SUMMARY,
         scope,
         condition: "",
         any_of: None,
         between: EVERYWHERE,
-    };
-    page(tx, &feed, request, summary)
+    }
 }
 
 /// A page of the orders that are not stamped as reported.

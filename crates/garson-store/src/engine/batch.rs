@@ -107,7 +107,8 @@ fn run_batch<C: Connection>(
     jobs: &mut [Box<dyn Job>],
     commit_delay: Duration,
 ) -> Result<usize, StoreError> {
-    let mut savepoints = !C::SAVEPOINTS_ARE_DEAR;
+    // A job that is alone is undone with its transaction.
+    let mut savepoints = !C::SAVEPOINTS_ARE_DEAR && jobs.len() > 1;
     let mut last = StoreError::unavailable("the transaction was not run");
     for _ in 0..MAX_RERUNS {
         match run_once(connection, jobs, savepoints, commit_delay) {
@@ -170,7 +171,6 @@ fn run_once<C: Connection>(
             }
             RunEnd::Undo => {
                 connection.command("ROLLBACK").map_err(Fate::Again)?;
-                // Alone in its transaction, a failed job is undone with it.
                 return Ok(if jobs.len() == 1 { Some(1) } else { None });
             }
         }

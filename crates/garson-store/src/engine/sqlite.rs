@@ -7,6 +7,7 @@ use super::workers::Workers;
 use super::{Options, Stats, Tx};
 use crate::error::StoreError;
 use rusqlite::Connection as Sqlite;
+use rusqlite::config::DbConfig;
 use std::borrow::Cow;
 use std::path::Path;
 use std::sync::Arc;
@@ -108,6 +109,8 @@ impl SqliteSession {
         let connection = Sqlite::open(path)?;
         connection.busy_timeout(BUSY_TIMEOUT)?;
         connection.set_prepared_statement_cache_capacity(200);
+        // Otherwise a statement is planned anew whenever it gets other parameters.
+        connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
         use_write_ahead_log(&connection)?;
         connection.execute_batch(
             "PRAGMA synchronous = FULL;

@@ -167,14 +167,38 @@ pub enum Row<'a> {
 impl Row<'_> {
     /// The value of a column, by its place in the select list.
     pub fn get<T: FromColumn>(&self, index: usize) -> Result<T, StoreError> {
-        let read = match self {
-            Self::Sqlite(row) => sqlite_column(row, index).map(T::from_column),
-            Self::Postgres(row) => postgres_column(row, index, T::from_column),
-        };
-        read?.ok_or_else(|| StoreError::corrupt(format!("column {index} holds something else than expected")))
+        T::from_column(self.column(index)?).ok_or_else(|| unexpected(index))
+    }
+
+    /// The text of a column, where it lies.
+    pub fn text(&self, index: usize) -> Result<&str, StoreError> {
+        self.optional_text(index)?.ok_or_else(|| unexpected(index))
+    }
+
+    /// The text of a column that may be empty, where it lies.
+    pub fn optional_text(&self, index: usize) -> Result<Option<&str>, StoreError> {
+        match self.column(index)? {
+            Column::Text(text) => Ok(Some(text)),
+            Column::Null => Ok(None),
+            _ => Err(unexpected(index)),
+        }
+    }
+
+    #[inline]
+    fn column(&self, index: usize) -> Result<Column<'_>, StoreError> {
+        match self {
+            Self::Sqlite(row) => sqlite_column(row, index),
+            Self::Postgres(row) => postgres_column(row, index),
+        }
     }
 }
 
+#[cold]
+fn unexpected(index: usize) -> StoreError {
+    StoreError::corrupt(format!("column {index} holds something else than expected"))
+}
+
+#[inline]
 fn sqlite_column<'a>(row: &'a rusqlite::Row<'_>, index: usize) -> Result<Column<'a>, StoreError> {
     use rusqlite::types::ValueRef;
     Ok(match row.get_ref(index)? {
@@ -188,38 +212,23 @@ fn sqlite_column<'a>(row: &'a rusqlite::Row<'_>, index: usize) -> Result<Column<
     })
 }
 
-fn postgres_column<T>(
-    row: &postgres::Row,
-    index: usize,
-    read: impl FnOnce(Column<'_>) -> Option<T>,
-) -> Result<Option<T>, StoreError> {
+fn postgres_column(row: &postgres::Row, index: usize) -> Result<Column<'_>, StoreError> {
     let column = row
         .columns()
         .get(index)
         .ok_or_else(|| StoreError::internal(format!("no column {index}")))?;
-    Ok(match *column.type_() {
-        Type::INT8 => read(
-            row.try_get::<_, Option<i64>>(index)?
-                .map_or(Column::Null, Column::Int),
-        ),
-        Type::FLOAT8 => read(
-            row.try_get::<_, Option<f64>>(index)?
-                .map_or(Column::Null, Column::Real),
-        ),
-        Type::BYTEA => read(
-            row.try_get::<_, Option<&[u8]>>(index)?
-                .map_or(Column::Null, Column::Blob),
-        ),
-        Type::TEXT => read(
-            row.try_get::<_, Option<&str>>(index)?
-                .map_or(Column::Null, Column::Text),
-        ),
+    let value = match *column.type_() {
+        Type::INT8 => row.try_get::<_, Option<i64>>(index)?.map(Column::Int),
+        Type::FLOAT8 => row.try_get::<_, Option<f64>>(index)?.map(Column::Real),
+        Type::BYTEA => row.try_get::<_, Option<&[u8]>>(index)?.map(Column::Blob),
+        Type::TEXT => row.try_get::<_, Option<&str>>(index)?.map(Column::Text),
         ref other => {
             return Err(StoreError::internal(format!(
                 "column {index} has the type {other}"
             )));
         }
-    })
+    };
+    Ok(value.unwrap_or(Column::Null))
 }
 
 /// A running transaction.

@@ -5,6 +5,7 @@ use axum::response::{IntoResponse, Response};
 use garson_store::feed::Page;
 use http::{HeaderValue, header};
 use serde::Serialize;
+use std::ops::Range;
 use utoipa::ToSchema;
 
 /// A result.
@@ -67,15 +68,73 @@ impl<T: ToSchema> Paged<T> {
     }
 }
 
+/// An answer that is JSON already.
+pub struct Rendered(Vec<u8>);
+
+/// Writes a page as [`Paged`] would be written, item by item while they are read.
+pub struct PageWriter(Vec<u8>);
+
+const BEFORE_ITEMS: &[u8] = br#"{"success":true,"data":["#;
+
+impl PageWriter {
+    pub fn with_room_for(items: usize, bytes_each: usize) -> Self {
+        let mut out = Vec::with_capacity(128 + items * bytes_each);
+        out.extend_from_slice(BEFORE_ITEMS);
+        Self(out)
+    }
+
+    /// Writes an item; says where it lies.
+    pub fn item(&mut self, write: impl FnOnce(&mut Vec<u8>)) -> Range<usize> {
+        if self.0.len() > BEFORE_ITEMS.len() {
+            self.0.push(b',');
+        }
+        let start = self.0.len();
+        write(&mut self.0);
+        start..self.0.len()
+    }
+
+    /// Finishes the page: its items are those that were written, without what follows the last of them, or in
+    /// another order.
+    pub fn finish(mut self, page: &Page<Range<usize>>) -> Rendered {
+        let end = page.items.last().map_or(BEFORE_ITEMS.len(), |last| last.end);
+        if page.items.is_sorted_by_key(|item| item.start) {
+            self.0.truncate(end);
+        } else {
+            let other = page.items.iter().filter_map(|item| self.0.get(item.clone()));
+            self.0 = [BEFORE_ITEMS, &other.collect::<Vec<_>>().join(&b',')].concat();
+        }
+        self.0.extend_from_slice(br#"],"paging":"#);
+        let paging = Paging {
+            next: page.next.map(Cursor),
+            prev: page.prev.map(Cursor),
+        };
+        // Hexadecimal digits cannot fail to serialise.
+        let _written = serde_json::to_writer(&mut self.0, &paging);
+        self.0.push(b'}');
+        Rendered(self.0)
+    }
+}
+
+#[cfg(test)]
+impl Rendered {
+    pub fn into_text(self) -> String {
+        String::from_utf8(self.0).unwrap()
+    }
+}
+
+impl IntoResponse for Rendered {
+    fn into_response(self) -> Response {
+        let mut response = self.0.into_response();
+        response
+            .headers_mut()
+            .insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        response
+    }
+}
+
 fn json<T: Serialize>(body: &T) -> Response {
     match serde_json::to_vec(body) {
-        Ok(bytes) => {
-            let mut response = bytes.into_response();
-            response
-                .headers_mut()
-                .insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
-            response
-        }
+        Ok(bytes) => Rendered(bytes).into_response(),
         Err(error) => {
             tracing::error!(%error, "an answer does not serialise");
             super::ApiError::from_status(http::StatusCode::INTERNAL_SERVER_ERROR).into_response()

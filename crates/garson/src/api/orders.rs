@@ -2,12 +2,12 @@
 
 use super::auth::Caller;
 use super::body::Json;
-use super::envelope::{Data, Paged};
+use super::envelope::{Data, Paged, Rendered};
 use super::fields::{ForeignId, Prose};
 use super::idempotency::Keyed;
 use super::order_view::{OrderItem, OrderView, ReasonView, SyncView};
 use super::paging::{PageParams, Query, RestaurantParam};
-use super::{Api, ApiError};
+use super::{Api, ApiError, order_json};
 use crate::flow::{act, reports};
 use axum::extract::{Path, State};
 use garson_core::id::OrderId;
@@ -23,10 +23,9 @@ pub async fn list_orders(
     State(api): State<Arc<Api>>,
     caller: Caller,
     query: Query,
-) -> Result<Paged<OrderItem>, ApiError> {
+) -> Result<Rendered, ApiError> {
     let (restaurant, page) = (query.restaurant()?, query.page()?);
-    let found = reports::list(&api.app, caller.account, restaurant, page).await?;
-    Ok(Paged::new(found, OrderItem::from))
+    Ok(reports::list(&api.app, caller.account, restaurant, page, order_json::page).await?)
 }
 
 /// One order with its items, amounts and customer.

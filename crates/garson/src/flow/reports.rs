@@ -58,17 +58,18 @@ fn zone(tx: &mut Tx<'_>, restaurant: Option<RestaurantId>) -> Result<Zone, Fault
     Ok(Config::read(config.as_deref()).unwrap_or_default().zone())
 }
 
-/// A page of all orders.
-pub async fn list(
+/// A page of all orders, read and made into something in one go.
+pub async fn list<T: Send + 'static>(
     app: &App,
     account: AccountId,
     restaurant: Option<RestaurantId>,
     request: PageRequest,
-) -> Result<Page<OrderSummary>, Fault> {
+    read: fn(&mut Tx<'_>, Scope, PageRequest) -> garson_store::Result<T>,
+) -> Result<T, Fault> {
     app.store
         .read(move |tx| {
             let scope = scope(tx, account, restaurant)?;
-            Ok(orders::list(tx, scope, request)?)
+            Ok(read(tx, scope, request)?)
         })
         .await
 }
