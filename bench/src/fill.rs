@@ -1,9 +1,9 @@
 //! Accounts with many orders behind them, kept between runs since a million takes minutes to write.
 
-use crate::Fallible;
 use crate::process::{fresh_folder, kept_folder};
 use crate::sample::Sample;
 use crate::shop::{self, Shop};
+use crate::{Fallible, load};
 use garson_core::payment::PaymentType;
 use garson_core::time::Timestamp;
 use garson_store::params;
@@ -46,7 +46,7 @@ pub fn filled(count: u64) -> Fallible<Filled> {
 fn schema() -> Fallible<String> {
     let folder = fresh_folder()?;
     let app = shop::open(folder.path())?;
-    let runtime = tokio::runtime::Builder::new_current_thread().build()?;
+    let runtime = load::runtime()?;
     let sql = "SELECT checksum FROM schema_migrations ORDER BY number";
     let checksums = runtime.block_on(
         app.store
@@ -58,7 +58,7 @@ fn schema() -> Fallible<String> {
 
 fn make(data: &Path, count: u64) -> Fallible<()> {
     let app = shop::open_at(data, Timestamp::from_millis(FIRST_AT))?;
-    let runtime = tokio::runtime::Builder::new_current_thread().build()?;
+    let runtime = load::runtime()?;
     let shop = runtime.block_on(async {
         let shop = shop::make(&app, BRANCHES).await?;
         let sample = Arc::new(Sample::read()?);

@@ -136,7 +136,7 @@ pub fn ask_once(target: &Target) -> Fallible<Vec<u8>> {
     runtime()?.block_on(async { Ok(Connection::open(target).await?.ask(0).await?.to_vec()) })
 }
 
-fn runtime() -> Fallible<tokio::runtime::Runtime> {
+pub fn runtime() -> Fallible<tokio::runtime::Runtime> {
     Ok(tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()?)

@@ -1,7 +1,7 @@
 //! An account with restaurants that take orders, made the way an operator and a client make them.
 
-use crate::Fallible;
 use crate::sample::SHOP_KEY;
+use crate::{Fallible, load};
 use garson::app::App;
 use garson::config::Settings;
 use garson::flow::integrations::IntegrationChange;
@@ -111,6 +111,6 @@ async fn make_branch(app: &App, account: AccountId, number: usize) -> Fallible<B
 /// A fresh database with a shop of one branch, in a folder that the caller keeps.
 pub fn make_fresh(data: &Path) -> Fallible<Shop> {
     let app = open(data)?;
-    let runtime = tokio::runtime::Builder::new_current_thread().build()?;
+    let runtime = load::runtime()?;
     runtime.block_on(make(&app, 1))
 }
