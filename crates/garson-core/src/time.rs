@@ -56,7 +56,7 @@ impl Timestamp {
 /// The length of a moment's text between the years 0 and 9999.
 const TEXT_LENGTH: usize = "2026-01-01T00:00:00.000Z".len();
 /// The years that are written with four digits.
-const FOUR_DIGITS: std::ops::RangeInclusive<i64> = -62_167_219_200_000..=253_402_207_200_999;
+const FOUR_DIGITS: std::ops::RangeInclusive<i64> = -62_167_219_200_000..=253_402_207_200_000;
 
 impl Timestamp {
     /// The moment's text, put together by hand: lists are full of moments. `None` outside the usual years.
