@@ -99,10 +99,19 @@ pub fn list(tx: &mut Tx<'_>, account: AccountId, request: PageRequest) -> Result
     list_in(tx, account, None, request)
 }
 
-/// A page of an account's events in one state of delivery.
+/// A page of an account's events, in one state of delivery or in any.
 pub fn list_in(
     tx: &mut Tx<'_>,
     account: AccountId,
+    state: Option<DeliveryState>,
+    request: PageRequest,
+) -> Result<Page<StoredEvent>> {
+    page_of(tx, Scope::Account(account), state, request)
+}
+
+fn page_of(
+    tx: &mut Tx<'_>,
+    scope: Scope,
     state: Option<DeliveryState>,
     request: PageRequest,
 ) -> Result<Page<StoredEvent>> {
@@ -110,7 +119,7 @@ pub fn list_in(
     let any_of = state.map(|state| ("state", vec![Param::from(state.as_str())]));
     let feed = Feed {
         select: &select,
-        scope: Scope::Account(account),
+        scope,
         condition: "",
         any_of,
         between: EVERYWHERE,
@@ -131,16 +140,7 @@ pub fn list_of_order(
     state: Option<DeliveryState>,
     request: PageRequest,
 ) -> Result<Page<StoredEvent>> {
-    let select = format!("SELECT {COLUMNS} FROM events");
-    let any_of = state.map(|state| ("state", vec![Param::from(state.as_str())]));
-    let feed = Feed {
-        select: &select,
-        scope: Scope::Order(order),
-        condition: "",
-        any_of,
-        between: EVERYWHERE,
-    };
-    page(tx, &feed, request, event)
+    page_of(tx, Scope::Order(order), state, request)
 }
 
 pub fn find(tx: &mut Tx<'_>, account: AccountId, id: EventId) -> Result<Option<StoredEvent>> {
