@@ -25,8 +25,8 @@ const LEASE: Duration = Duration::from_secs(15);
 const MAX_ATTEMPTS: i64 = 300;
 /// Calls leased at once, running at once, and running at once for one integration.
 const BATCH: usize = 32;
-const MAX_RUNNING: usize = 256;
-const MAX_FOR_ONE: usize = 4;
+const MAX_RUNNING: usize = 512;
+const MAX_FOR_ONE: usize = 16;
 /// When a call is tried again whose target is busy enough.
 const BUSY_PAUSE: Duration = Duration::from_secs(1);
 /// A row may have been written by another process; nothing wakes us for that.
