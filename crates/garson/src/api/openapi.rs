@@ -3,9 +3,6 @@
 use super::error::ErrorBody;
 use super::{Api, PREFIX, routes};
 use axum::Router;
-use axum::routing::get;
-use bytes::Bytes;
-use http::header;
 use std::sync::Arc;
 use utoipa::openapi::path::{Operation, Parameter, ParameterBuilder, ParameterIn};
 use utoipa::openapi::schema::{ObjectBuilder, Type};
@@ -131,13 +128,12 @@ fn add_errors(operation: &mut Operation) {
 
 /// Serves the document at `/openapi.json` and a page to read it at `/docs`, without anything from elsewhere.
 pub fn router(document: OpenApi) -> Router<Arc<Api>> {
-    let page = SwaggerUi::new("/docs").config(
-        Config::new(["/openapi.json"])
-            .validator_url("none")
-            .try_it_out_enabled(true),
-    );
-    // The text is kept, not the document, which is many times as large.
-    let text = Bytes::from(finish(document).to_json().unwrap_or_default());
-    let answer = async move || ([(header::CONTENT_TYPE, "application/json")], text.clone());
-    Router::new().merge(page).route("/openapi.json", get(answer))
+    let page = SwaggerUi::new("/docs")
+        .url("/openapi.json", finish(document))
+        .config(
+            Config::new(["/openapi.json"])
+                .validator_url("none")
+                .try_it_out_enabled(true),
+        );
+    Router::new().merge(page)
 }
