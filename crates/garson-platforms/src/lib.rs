@@ -1,5 +1,6 @@
 //! The platforms' dialects: one folder each, the same file names in each, no I/O in any.
 
+mod common;
 pub mod direct;
 
 use garson_core::platform::{Platform, Provider};

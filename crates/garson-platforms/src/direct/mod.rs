@@ -8,8 +8,9 @@ mod write;
 use garson_core::integration::Credentials;
 use garson_core::order::{CallKind, Courier, Order, Reason};
 use garson_core::platform::{
-    Capability, Claim, CredentialField, HookReply, HookRequest, HookRoute, HttpRequest, HttpResponse,
-    Message, Outcome, Platform, PlatformError, Provider, Reception, Unreadable, Verified,
+    Capability, Claim, CredentialField, CredentialKind, Errand, HookReply, HookRequest, HookRoute,
+    HttpRequest, HttpResponse, Link, Message, Outcome, Platform, PlatformError, Provider, Reception,
+    Unreadable, Verified,
 };
 use garson_core::secret::Secret;
 
@@ -19,6 +20,7 @@ pub struct Direct;
 
 const CAPABILITY: Capability = Capability {
     asks: false,
+    own_ids: true,
     cancel_after_accept: true,
     live_reasons: false,
     menu: false,
@@ -26,6 +28,9 @@ const CAPABILITY: Capability = Capability {
     couriers: &[Courier::Restaurant, Courier::None],
     seconds_between_moves: 0,
     accept_within_seconds: None,
+    polling: None,
+    look: false,
+    limits: &[],
 };
 
 const NEW_ORDER: &str = "order";
@@ -57,18 +62,12 @@ impl Platform for Direct {
     }
 
     fn credential_fields(&self) -> &'static [CredentialField] {
-        &[
-            CredentialField {
-                name: INBOUND_KEY,
-                required: true,
-                is_address: false,
-            },
-            CredentialField {
-                name: CALLBACK_URL,
-                required: false,
-                is_address: true,
-            },
-        ]
+        const {
+            &[
+                CredentialField::required(INBOUND_KEY, CredentialKind::Secret),
+                CredentialField::optional(CALLBACK_URL, CredentialKind::Address),
+            ]
+        }
     }
 
     fn hooks(&self) -> &'static [HookRoute] {
@@ -106,7 +105,7 @@ impl Platform for Direct {
         write::reply(reception, request_id)
     }
 
-    fn fixed_reasons(&self) -> Vec<Reason> {
+    fn fixed_reasons(&self, _order: Option<&Order>) -> Vec<Reason> {
         REASONS
             .iter()
             .map(|(id, name)| Reason {
@@ -120,13 +119,8 @@ impl Platform for Direct {
         matches!(call, CallKind::Tell(_)) && credentials.contains_key(CALLBACK_URL)
     }
 
-    fn write(
-        &self,
-        call: CallKind,
-        order: &Order,
-        credentials: &Credentials,
-    ) -> Result<HttpRequest, PlatformError> {
-        write::write(call, order, credentials)
+    fn write(&self, errand: &Errand<'_>, link: &Link<'_>) -> Result<HttpRequest, PlatformError> {
+        write::write(errand, link)
     }
 
     fn outcome(&self, _call: CallKind, response: &HttpResponse) -> Outcome {

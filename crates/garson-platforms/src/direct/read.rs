@@ -7,7 +7,7 @@ use garson_core::order::{
     Actor, Address, Amount, Change, Courier, Customer, Discount, Fulfilment, FulfilmentFlags, FulfilmentType,
     FundedBy, Item, ItemOption, NewOrder, OrderContent, Payment, Reason, Status,
 };
-use garson_core::platform::{HookRequest, Message, News, Unreadable};
+use garson_core::platform::{HookRequest, Message, News, Sighting, Unreadable, Which};
 use serde::de::DeserializeOwned;
 
 const MAX_ID: usize = 100;
@@ -80,8 +80,11 @@ fn cancel(request: &HookRequest, wire: wire::Cancel) -> Read<Message> {
         provider_status: None,
     };
     Ok(Message {
-        branch: id(&wire.store_id, "storeId")?,
-        news: News::Changed { identity, change },
+        branch: Some(id(&wire.store_id, "storeId")?),
+        news: News::Changed {
+            order: Which::Identity(identity),
+            change,
+        },
     })
 }
 
@@ -120,8 +123,12 @@ fn order(wire: wire::Order) -> Read<Message> {
         content,
     };
     Ok(Message {
-        branch,
-        news: News::Arrived(Box::new(new)),
+        branch: Some(branch),
+        news: News::Order(Box::new(Sighting {
+            order: new,
+            change: None,
+            is_ready: false,
+        })),
     })
 }
 

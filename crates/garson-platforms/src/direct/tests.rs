@@ -2,7 +2,7 @@
 
 use super::*;
 use garson_core::order::{Actor, Change, NewOrder, Status};
-use garson_core::platform::News;
+use garson_core::platform::{News, Which};
 use garson_core::testing::{PlatformCase, an_order, check_platform};
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -37,19 +37,22 @@ fn read_body(kind: &'static str, body: &str) -> Result<Message, Unreadable> {
 
 fn read_order(body: &str) -> Result<NewOrder, Unreadable> {
     read_body(NEW_ORDER, body).map(|message| match message.news {
-        News::Arrived(order) => *order,
-        News::Changed { .. } => unreachable!("an order arrived"),
+        News::Order(sighting) => sighting.order,
+        _ => unreachable!("an order arrived"),
     })
 }
 
 #[test]
 fn conforms() {
+    let pickup = with("/fulfilment", Some(json!({ "type": "pickup" })));
     let case = PlatformCase {
         platform: &Direct,
         credentials: credentials(),
-        new_order: request(NEW_ORDER, ORDER),
+        new_orders: vec![request(NEW_ORDER, ORDER), request(NEW_ORDER, &pickup)],
+        others: vec![request(CANCEL, r#"{"storeId":"moda-1"}"#)],
         branch: "moda-1",
         provider_order_id: "WEB-2026-1041",
+        refusals: vec![(409, "kapalı", "kapalı")],
     };
     assert_eq!(check_platform(&case), Ok(()));
 }
@@ -138,7 +141,7 @@ fn the_shop_cancels_for_its_customer_unless_it_says_otherwise() {
     let by = |body: &str| match read_body(CANCEL, body).map(|message| message.news) {
         Ok(News::Changed {
             change: Change::Cancelled { by, reason, .. },
-            identity,
+            order: Which::Identity(identity),
         }) => Some((by, reason.map(|r| r.name), identity)),
         _ => None,
     };
@@ -160,8 +163,23 @@ fn the_shop_is_told_where_it_wants_to_be() {
     let call = CallKind::Tell(Status::OnTheWay);
     assert!(Direct.wants(call, &order, &credentials()));
     assert!(!Direct.wants(call, &order, &Credentials::new()));
+    let credentials = credentials();
+    let errand = Errand {
+        call,
+        order: &order,
+        reason: None,
+        note: None,
+        preparation_minutes: None,
+        now: order.updated_at,
+    };
+    let link = Link {
+        base: "",
+        branch: "moda-1",
+        credentials: &credentials,
+        token: None,
+    };
     let body = Direct
-        .write(call, &order, &credentials())
+        .write(&errand, &link)
         .map(|request| request.body.unwrap_or_default());
     let body: Value = serde_json::from_slice(&body.unwrap_or_default()).unwrap_or_default();
     assert_eq!(body["status"], json!(600));

@@ -8,10 +8,7 @@ use garson_core::secret::Secret;
 const HEADER: &str = "x-api-key";
 
 pub fn claim(request: &HookRequest) -> Claim {
-    match request.header(HEADER) {
-        Some(key) if !key.is_empty() => Claim::Secret(Secret::new(key.as_bytes().to_vec())),
-        _ => Claim::Nothing,
-    }
+    Claim::secret(request.header(HEADER).unwrap_or_default().as_bytes())
 }
 
 pub fn inbound_secret(credentials: &Credentials) -> Option<Secret<Vec<u8>>> {

@@ -1,9 +1,11 @@
 //! From our words to the shop's: answers to its messages, and the callback that tells it of every status.
 
 use super::CALLBACK_URL;
-use garson_core::integration::Credentials;
-use garson_core::order::{CallKind, Order};
-use garson_core::platform::{HookReply, HttpRequest, HttpResponse, Outcome, PlatformError, Reception, Trust};
+use garson_core::order::CallKind;
+use garson_core::platform::{
+    Errand, HookReply, HttpRequest, HttpResponse, Link, Outcome, PlatformError, Reception, Success, Trouble,
+    Trust,
+};
 use garson_core::secret::Secret;
 use serde_json::{Value, json};
 
@@ -20,6 +22,10 @@ pub fn reply(reception: &Reception, request_id: &str) -> HookReply {
         Reception::Taken { order_id } => HookReply {
             status: 200,
             body: json!({ "success": true, "data": { "orderId": order_id } }),
+        },
+        Reception::Noted => HookReply {
+            status: 200,
+            body: json!({ "success": true, "data": null }),
         },
         Reception::Conflict { order_id } => refuse(
             409,
@@ -60,8 +66,9 @@ pub fn reply(reception: &Reception, request_id: &str) -> HookReply {
     }
 }
 
-pub fn write(call: CallKind, order: &Order, credentials: &Credentials) -> Result<HttpRequest, PlatformError> {
-    let CallKind::Tell(status) = call else {
+pub fn write(errand: &Errand<'_>, link: &Link<'_>) -> Result<HttpRequest, PlatformError> {
+    let (order, credentials) = (errand.order, link.credentials);
+    let CallKind::Tell(status) = errand.call else {
         return Err(PlatformError::Unsupported { what: "be asked" });
     };
     let url = credentials
@@ -87,6 +94,7 @@ pub fn write(call: CallKind, order: &Order, credentials: &Credentials) -> Result
         headers: std::iter::once(json).chain(key).collect(),
         body: Some(body.to_string().into_bytes()),
         trust: Trust::Account,
+        limit: None,
     })
 }
 
@@ -97,8 +105,8 @@ pub fn outcome(response: &HttpResponse) -> Outcome {
         .collect::<String>();
     let message = format!("answered {}: {words}", response.status);
     match response.status {
-        200..=299 => Outcome::Done,
-        408 | 425 | 429 | 500..=599 => Outcome::Later { message },
-        _ => Outcome::Refused { message },
+        200..=299 => Ok(Success::Done),
+        408 | 425 | 429 | 500..=599 => Err(Trouble::later(message)),
+        _ => Err(Trouble::Refused { message }),
     }
 }

@@ -1,0 +1,206 @@
+//! Requests to a platform as values, and what its answers mean.
+
+use crate::integration::Credentials;
+use crate::menu::Menu;
+use crate::order::{CallKind, Order, Reason};
+use crate::secret::Secret;
+use crate::time::Timestamp;
+use std::fmt;
+use std::time::Duration;
+
+/// How a platform is reached on behalf of one integration.
+#[derive(Clone, Copy, Debug)]
+pub struct Link<'a> {
+    /// Where the platform lives, without a slash at the end.
+    pub base: &'a str,
+    /// The branch, as the platform calls it.
+    pub branch: &'a str,
+    /// The integration's own, and the operator's where it has none.
+    pub credentials: &'a Credentials,
+    /// The session's token, where the platform has sessions.
+    pub token: Option<&'a Secret<String>>,
+}
+
+impl<'a> Link<'a> {
+    /// A credential that the platform cannot be called without.
+    pub fn credential(&self, name: &'static str) -> Result<&'a str, PlatformError> {
+        self.credentials
+            .get(name)
+            .map(|secret| secret.expose().as_str())
+            .filter(|value| !value.is_empty())
+            .ok_or(PlatformError::MissingCredential { name })
+    }
+
+    /// The session's token; whoever calls logs in first.
+    pub fn token(&self) -> Result<&'a str, PlatformError> {
+        self.token
+            .map(|token| token.expose().as_str())
+            .ok_or(PlatformError::MissingCredential { name: "token" })
+    }
+}
+
+/// A call that is to be made, with everything that it may need.
+#[derive(Clone, Copy, Debug)]
+pub struct Errand<'a> {
+    pub call: CallKind,
+    pub order: &'a Order,
+    /// Why it is cancelled.
+    pub reason: Option<&'a Reason>,
+    pub note: Option<&'a str>,
+    /// How long the kitchen usually takes.
+    pub preparation_minutes: Option<u32>,
+    pub now: Timestamp,
+}
+
+/// Whose address a request goes to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Trust {
+    /// The operator wrote it.
+    Operator,
+    /// An account gave it: the guard judges it.
+    Account,
+}
+
+/// A request to be sent.
+#[derive(Clone, Debug)]
+pub struct HttpRequest {
+    pub method: &'static str,
+    pub url: String,
+    pub headers: Vec<(String, Secret<String>)>,
+    pub body: Option<Vec<u8>>,
+    pub trust: Trust,
+    /// The limit of the platform's capability that it counts against.
+    pub limit: Option<&'static str>,
+}
+
+/// An answer that came.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HttpResponse {
+    pub status: u16,
+    pub body: Vec<u8>,
+}
+
+/// A session with a platform.
+#[derive(Clone, Debug)]
+pub struct Session {
+    pub token: Secret<String>,
+    pub lasts: Duration,
+}
+
+/// The platform has done what was asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Success {
+    Done,
+    /// It was so already; who did it must be looked at.
+    Already,
+}
+
+/// The platform has not done what was asked, or nobody knows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Trouble {
+    /// It says no, in its own words.
+    Refused { message: String },
+    /// It says that its moment has not come; worth another try after `pause`, for as long as `patience`.
+    NotYet {
+        message: String,
+        pause: Duration,
+        patience: Duration,
+    },
+    /// It has not done it and may do it another time: it is away, or has had enough of us for now.
+    Later {
+        message: String,
+        pause: Option<Duration>,
+    },
+    /// It may have done it or not: the order must be read before anything is repeated.
+    Unclear { message: String },
+    /// The session is over: log in and try again.
+    SessionOver,
+}
+
+impl Trouble {
+    #[must_use]
+    pub fn refused(message: impl Into<String>) -> Self {
+        Self::Refused {
+            message: message.into(),
+        }
+    }
+
+    #[must_use]
+    pub fn later(message: impl Into<String>) -> Self {
+        Self::Later {
+            message: message.into(),
+            pause: None,
+        }
+    }
+
+    #[must_use]
+    pub fn unclear(message: impl Into<String>) -> Self {
+        Self::Unclear {
+            message: message.into(),
+        }
+    }
+}
+
+impl fmt::Display for Trouble {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Refused { message }
+            | Self::NotYet { message, .. }
+            | Self::Later { message, .. }
+            | Self::Unclear { message } => f.write_str(message),
+            Self::SessionOver => f.write_str("the platform does not accept our session"),
+        }
+    }
+}
+
+/// What the answer to a call means.
+pub type Outcome = Result<Success, Trouble>;
+
+/// Orders that a platform shows when it is asked.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Page {
+    /// Each order as one JSON document.
+    pub orders: Vec<Vec<u8>>,
+    /// There is another page.
+    pub more: bool,
+}
+
+/// A stretch of time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Window {
+    pub from: Timestamp,
+    pub to: Timestamp,
+}
+
+/// The way to a menu: another question, or the menu itself.
+#[derive(Clone, Debug)]
+pub enum MenuStep {
+    Ask(HttpRequest),
+    Menu(Menu),
+}
+
+/// Why a platform cannot do what is wanted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PlatformError {
+    /// It has no such thing. Never a silent success.
+    Unsupported { what: &'static str },
+    /// The integration lacks something.
+    MissingCredential { name: &'static str },
+    /// What we know of the order is not enough.
+    MissingData { what: &'static str },
+    /// It answered, but not with what was asked for.
+    Answered(Trouble),
+}
+
+impl fmt::Display for PlatformError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Unsupported { what } => write!(f, "the platform has no way to {what}"),
+            Self::MissingCredential { name } => write!(f, "the integration has no credential `{name}`"),
+            Self::MissingData { what } => write!(f, "the order was kept without its {what}"),
+            Self::Answered(trouble) => trouble.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for PlatformError {}

@@ -1,0 +1,45 @@
+//! What answers have in common: their status, and words in which a platform explains itself.
+
+use garson_core::platform::{HttpResponse, Outcome, Success, Trouble};
+
+/// As much of an explanation as people read.
+const MAX_WORDS: usize = 300;
+
+/// The platform's words with its status; `said` is what could be found in the body.
+#[must_use]
+pub fn words(response: &HttpResponse, said: Option<&str>) -> String {
+    let said = match said.map(str::trim).filter(|text| !text.is_empty()) {
+        Some(text) => text.to_owned(),
+        None => String::from_utf8_lossy(&response.body).trim().to_owned(),
+    };
+    let said: String = said
+        .chars()
+        .map(|c| if c.is_control() { ' ' } else { c })
+        .take(MAX_WORDS)
+        .collect();
+    match said.is_empty() {
+        true => format!("answered {}", response.status),
+        false => format!("answered {}: {said}", response.status),
+    }
+}
+
+/// What the status alone says. A server's error leaves open whether the work was done.
+pub fn by_status(response: &HttpResponse, message: String) -> Outcome {
+    match response.status {
+        200..=299 => Ok(Success::Done),
+        408 | 425 => Err(Trouble::Unclear { message }),
+        429 => Err(Trouble::later(message)),
+        500..=599 => Err(Trouble::Unclear { message }),
+        _ => Err(Trouble::Refused { message }),
+    }
+}
+
+/// The trouble with an answer that should have carried something; nothing when its status is fine.
+pub fn must_succeed(response: &HttpResponse, message: String) -> Result<(), Trouble> {
+    match by_status(response, message) {
+        Ok(_) => Ok(()),
+        // Nothing was to be done: reading can simply be repeated.
+        Err(Trouble::Unclear { message }) => Err(Trouble::later(message)),
+        Err(trouble) => Err(trouble),
+    }
+}

@@ -1,0 +1,10 @@
+//! What the dialects share: reading numbers, moments and texts as platforms write them, and building requests.
+
+pub mod answer;
+pub mod body;
+pub mod moment;
+pub mod number;
+pub mod request;
+pub mod text;
+
+pub use body::{Read, fault, parse};
