@@ -60,7 +60,7 @@ pub trait Platform: Send + Sync {
     fn write(&self, errand: &Errand<'_>, link: &Link<'_>) -> Result<HttpRequest, PlatformError>;
 
     /// What the answer to a call means.
-    fn outcome(&self, call: CallKind, response: &HttpResponse) -> Outcome;
+    fn outcome(&self, call: CallKind, link: &Link<'_>, response: &HttpResponse) -> Outcome;
 
     /// The request that begins a session; nothing where the platform has none.
     fn login(&self, _link: &Link<'_>) -> Result<Option<HttpRequest>, PlatformError> {
@@ -85,7 +85,7 @@ pub trait Platform: Send + Sync {
     }
 
     /// The order in the answer, as a document that [`Platform::read`] takes as [`FETCHED`].
-    fn looked(&self, _response: &HttpResponse) -> Result<Vec<u8>, Trouble> {
+    fn looked(&self, _link: &Link<'_>, _response: &HttpResponse) -> Result<Vec<u8>, Trouble> {
         Err(Trouble::refused("the platform has no way to read an order"))
     }
 
@@ -97,7 +97,7 @@ pub trait Platform: Send + Sync {
     }
 
     /// The orders in the answer to the request for that page.
-    fn polled(&self, _page: u32, _response: &HttpResponse) -> Result<Page, Trouble> {
+    fn polled(&self, _link: &Link<'_>, _page: u32, _response: &HttpResponse) -> Result<Page, Trouble> {
         Err(Trouble::refused("the platform cannot be asked for orders"))
     }
 
@@ -108,7 +108,7 @@ pub trait Platform: Send + Sync {
         })
     }
 
-    fn read_reasons(&self, _response: &HttpResponse) -> Result<Vec<Reason>, Trouble> {
+    fn read_reasons(&self, _link: &Link<'_>, _response: &HttpResponse) -> Result<Vec<Reason>, Trouble> {
         Err(Trouble::refused("the platform cannot be asked for reasons"))
     }
 

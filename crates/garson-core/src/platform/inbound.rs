@@ -3,6 +3,7 @@
 use crate::id::OrderId;
 use crate::order::{Change, NewOrder};
 use crate::secret::{Secret, same_bytes};
+use crate::time::Timestamp;
 
 /// A way in for a platform's messages, below `/hooks/<provider>`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,6 +27,7 @@ pub struct HookRequest {
     /// Names in lower case.
     pub headers: Vec<(String, String)>,
     pub body: Vec<u8>,
+    pub received_at: Timestamp,
 }
 
 impl HookRequest {

@@ -324,9 +324,11 @@ fn calls_are_written_or_unsupported(case: &PlatformCase<'_>) -> Result<(), Strin
 }
 
 fn outcomes_are_told_apart(case: &PlatformCase<'_>, call: CallKind) -> Result<(), String> {
+    let token = Secret::new("token".to_owned());
     let outcome = |status| {
         let body = Vec::new();
-        case.platform.outcome(call, &HttpResponse { status, body })
+        case.platform
+            .outcome(call, &case.link(&token), &HttpResponse { status, body })
     };
     ensure(outcome(200) == Ok(Success::Done), "200 is not success")?;
     for status in [500, 502, 503, 504] {
@@ -397,6 +399,7 @@ fn requests_stay_on_the_platform(case: &PlatformCase<'_>) -> Result<(), String> 
 
 fn refusals_carry_the_platforms_words(case: &PlatformCase<'_>) -> Result<(), String> {
     ensure(!case.refusals.is_empty(), "no sample of a refusal")?;
+    let token = Secret::new("token".to_owned());
     for (status, body, word) in &case.refusals {
         let response = HttpResponse {
             status: *status,
@@ -406,7 +409,7 @@ fn refusals_carry_the_platforms_words(case: &PlatformCase<'_>) -> Result<(), Str
             true => CallKind::Verify,
             false => CallKind::Tell(Status::Preparing),
         };
-        match case.platform.outcome(call, &response) {
+        match case.platform.outcome(call, &case.link(&token), &response) {
             Err(Trouble::Refused { message }) if message.contains(word) => {}
             other => return Err(format!("{status} {body}: {other:?}")),
         }

@@ -123,7 +123,7 @@ impl Platform for Direct {
         write::write(errand, link)
     }
 
-    fn outcome(&self, _call: CallKind, response: &HttpResponse) -> Outcome {
+    fn outcome(&self, _call: CallKind, _link: &Link<'_>, response: &HttpResponse) -> Outcome {
         write::outcome(response)
     }
 }

@@ -23,6 +23,7 @@ fn request(kind: &'static str, body: &str) -> HookRequest {
         params: vec![("providerOrderId".to_owned(), "WEB-2026-1041".to_owned())],
         headers: vec![("x-api-key".to_owned(), "shop-key".to_owned())],
         body: body.as_bytes().to_vec(),
+        ..HookRequest::default()
     }
 }
 
