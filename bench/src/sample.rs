@@ -55,9 +55,9 @@ impl Sample {
         let direct: &dyn Platform = garson_platforms::find("direct").ok_or("no direct platform")?;
         let request = HookRequest {
             kind: direct.hooks().first().ok_or("no hook")?.kind,
-            params: Vec::new(),
             headers: vec![("x-api-key".to_owned(), SHOP_KEY.to_owned())],
             body: body().into_bytes(),
+            ..HookRequest::default()
         };
         let mut credentials = Credentials::new();
         credentials.insert("inboundKey".to_owned(), Secret::new(SHOP_KEY.to_owned()));
@@ -66,16 +66,17 @@ impl Sample {
             .ok_or("the sample is refused")?;
         let read = direct.read(&verified).map_err(|fault| format!("{fault:?}"))?;
         let Message {
-            news: News::Arrived(new),
+            news: News::Order(sighting),
             ..
         } = read
         else {
             return Err("the sample is not an order".into());
         };
+        let new = sighting.order;
         let content = serde_json::to_string(&new.content)?;
         let fingerprint = Sha256::digest(&content).into();
         Ok(Self {
-            new: *new,
+            new,
             content,
             fingerprint,
         })
@@ -154,6 +155,7 @@ pub fn keep_message(
         kind: "order",
         params: "[]",
         branch: Some("branch-0"),
+        identity: None,
         body: &message.body,
         state: InboxState::Taken,
         reason: None,

@@ -36,6 +36,12 @@ pub trait Platform: Send + Sync {
 
     fn hooks(&self) -> &'static [HookRoute];
 
+    /// What an operator can set for it, as a commented `[platforms.<key>]` table of TOML: `base_url`, `poll_seconds`,
+    /// `seconds_between_moves`, and credentials (in snake case) that all integrations share.
+    fn settings(&self) -> &'static str {
+        ""
+    }
+
     /// On what the message's claim to be genuine rests; asked before the body is there.
     fn claim(&self, request: &HookRequest) -> Claim;
 

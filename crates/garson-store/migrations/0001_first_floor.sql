@@ -94,7 +94,11 @@ CREATE TABLE integrations (
     last_error_at BIGINT,
     last_error TEXT,
     created_at BIGINT NOT NULL,
-    updated_at BIGINT NOT NULL
+    updated_at BIGINT NOT NULL,
+    -- Which node asks this platform for orders, until when it may, and up to when it has seen everything.
+    poll_node {blob},
+    poll_until BIGINT NOT NULL DEFAULT 0,
+    polled_at BIGINT
 );
 CREATE UNIQUE INDEX integrations_of_restaurant ON integrations (restaurant_id, provider);
 CREATE UNIQUE INDEX integrations_by_branch ON integrations (provider, remote_id);
@@ -132,7 +136,8 @@ CREATE TABLE orders (
     sync_message TEXT,
     flag TEXT
 );
-CREATE UNIQUE INDEX orders_by_identity ON orders (integration_id, identity);
+CREATE UNIQUE INDEX orders_by_identity ON orders (identity, integration_id);
+CREATE INDEX orders_open ON orders (integration_id) WHERE status < 900;
 CREATE INDEX orders_by_provider_id ON orders (account_id, provider_order_id);
 CREATE INDEX orders_of_account ON orders (account_id, position);
 CREATE INDEX orders_of_restaurant ON orders (restaurant_id, position);
@@ -211,10 +216,14 @@ CREATE TABLE calls (
     integration_id {blob} NOT NULL,
     number BIGINT NOT NULL,
     kind TEXT NOT NULL,
+    -- Who wants it, and why: what a cancellation needs when it is made again.
+    argument TEXT,
     state TEXT NOT NULL,
     attempts BIGINT NOT NULL,
     due_at BIGINT NOT NULL,
     leased_until BIGINT NOT NULL,
+    -- It may have been done: the platform must be read before it is made again.
+    unclear BIGINT NOT NULL,
     message TEXT,
     created_at BIGINT NOT NULL,
     finished_at BIGINT
@@ -233,6 +242,8 @@ CREATE TABLE inbox (
     kind TEXT NOT NULL,
     params TEXT NOT NULL,
     branch TEXT,
+    -- The order that an unmatched message is about: it may still come.
+    identity TEXT,
     body {blob} NOT NULL,
     state TEXT NOT NULL,
     reason TEXT,
@@ -241,6 +252,7 @@ CREATE TABLE inbox (
 );
 CREATE INDEX inbox_open ON inbox (state, received_at) WHERE state <> 'taken';
 CREATE INDEX inbox_of_restaurant ON inbox (restaurant_id);
+CREATE INDEX inbox_waiting ON inbox (provider, identity) WHERE state = 'unmatched' AND identity IS NOT NULL;
 
 -- Running sums. `scope` is an account or a restaurant; `level` 0 is all time, 1 days, 2 quarters of an hour (UTC).
 CREATE TABLE payment_totals (

@@ -3,7 +3,7 @@
 use crate::engine::{Row, Tx};
 use crate::{Result, StoreError, params};
 use garson_core::id::{AccountId, CallId, IntegrationId, OrderId};
-use garson_core::order::{CallKind, Order};
+use garson_core::order::{Actor, CallArgument, CallKind, Order};
 use garson_core::time::Timestamp;
 
 /// A call that is to be made now.
@@ -14,8 +14,12 @@ pub struct DueCall {
     pub order_id: OrderId,
     pub integration_id: IntegrationId,
     pub kind: CallKind,
+    pub argument: CallArgument,
     /// Tries so far, this one included.
     pub attempts: i64,
+    /// It may have been done by an earlier try.
+    pub is_unclear: bool,
+    pub created_at: Timestamp,
 }
 
 /// How a call ended.
@@ -34,65 +38,117 @@ impl CallEnd {
             Self::Abandoned => "abandoned",
         }
     }
+
+    fn named(name: &str) -> Option<Self> {
+        [Self::Done, Self::Failed, Self::Abandoned]
+            .into_iter()
+            .find(|end| end.as_str() == name)
+    }
+}
+
+/// A call to be written.
+#[derive(Clone, Debug)]
+pub struct CallToWrite<'a> {
+    pub id: CallId,
+    pub order: &'a Order,
+    pub kind: CallKind,
+    pub argument: Option<&'a CallArgument>,
+    pub due_at: Timestamp,
+    /// Whoever writes it makes it too, and has until then.
+    pub leased_until: Option<Timestamp>,
+    pub created_at: Timestamp,
 }
 
 /// Writes a call. Calls of an order run one at a time, in the order of their numbers.
-pub fn write(tx: &mut Tx<'_>, id: CallId, order: &Order, kind: CallKind, due_at: Timestamp) -> Result<()> {
+pub fn write(tx: &mut Tx<'_>, call: &CallToWrite<'_>) -> Result<()> {
+    let argument = call
+        .argument
+        .map(serde_json::to_string)
+        .transpose()
+        .map_err(|_| StoreError::internal("a call does not serialise"))?;
+    let order = call.order;
     tx.execute(
-        "INSERT INTO calls (id, account_id, restaurant_id, order_id, integration_id, number, kind, state, attempts,
-                            due_at, leased_until, created_at)
-         SELECT ?1, ?2, ?3, ?4, ?5, COALESCE(MAX(number), 0) + 1, CAST(?6 AS TEXT), 'open', 0,
-                CAST(?7 AS BIGINT), 0, CAST(?8 AS BIGINT)
+        "INSERT INTO calls (id, account_id, restaurant_id, order_id, integration_id, number, kind, argument, state,
+                            attempts, due_at, leased_until, unclear, created_at)
+         SELECT ?1, ?2, ?3, ?4, ?5, COALESCE(MAX(number), 0) + 1, CAST(?6 AS TEXT), CAST(?7 AS TEXT), 'open',
+                CAST(?8 AS BIGINT), CAST(?9 AS BIGINT), CAST(?10 AS BIGINT), 0, CAST(?11 AS BIGINT)
          FROM calls WHERE order_id = ?4",
         params![
-            &id,
+            &call.id,
             &order.account_id,
             &order.restaurant_id,
             &order.id,
             &order.integration_id,
-            &kind.as_text(),
-            due_at,
-            order.updated_at,
+            &call.kind.as_text(),
+            argument.as_ref(),
+            i64::from(call.leased_until.is_some()),
+            call.due_at,
+            call.leased_until.unwrap_or_default(),
+            call.created_at,
         ],
     )?;
     Ok(())
 }
 
+const COLUMNS: &str =
+    "id, account_id, order_id, integration_id, kind, argument, attempts, unclear, created_at";
+
 fn due_call(row: &Row<'_>) -> Result<DueCall> {
-    let kind: String = row.get(3)?;
+    let kind: String = row.get(4)?;
+    let argument: Option<String> = row.get(5)?;
+    let argument = match argument {
+        Some(json) => {
+            serde_json::from_str(&json).map_err(|_| StoreError::corrupt("a call's argument is damaged"))?
+        }
+        None => CallArgument::by(Actor::Account),
+    };
     Ok(DueCall {
         id: row.get(0)?,
-        account_id: row.get(5)?,
-        order_id: row.get(1)?,
-        integration_id: row.get(2)?,
+        account_id: row.get(1)?,
+        order_id: row.get(2)?,
+        integration_id: row.get(3)?,
         kind: CallKind::named(&kind).ok_or_else(|| StoreError::corrupt("a call of an unknown kind"))?,
-        attempts: row.get(4)?,
+        argument,
+        attempts: row.get(6)?,
+        is_unclear: row.get(7)?,
+        created_at: row.get(8)?,
     })
 }
 
+/// No call of an order runs beside another, nor before one that was written earlier.
+const ITS_TURN: &str = "NOT EXISTS (SELECT 1 FROM calls e WHERE e.order_id = c.order_id AND e.state = 'open'
+                          AND e.id <> c.id AND (e.number < c.number OR e.leased_until > ?1))";
+
 /// Leases the calls that are due: nobody else gets them until the lease has run out. Of an order's open calls only
-/// the first can be leased.
+/// the first can be leased. One whose lease had run out was being made when its maker died: what became of it is unclear.
 pub fn lease_due(tx: &mut Tx<'_>, now: Timestamp, until: Timestamp, limit: i64) -> Result<Vec<DueCall>> {
-    tx.query(
-        "UPDATE calls SET leased_until = ?2, attempts = attempts + 1
+    let sql = format!(
+        "UPDATE calls SET leased_until = ?2, attempts = attempts + 1,
+             unclear = CASE WHEN leased_until > 0 THEN 1 ELSE unclear END
          WHERE id IN (SELECT c.id FROM calls c WHERE c.state = 'open' AND c.due_at <= ?1 AND c.leased_until <= ?1
-                        AND NOT EXISTS (SELECT 1 FROM calls e WHERE e.order_id = c.order_id AND e.number < c.number
-                                        AND e.state = 'open')
-                      ORDER BY c.due_at LIMIT ?3 {skip_locked})
-         RETURNING id, order_id, integration_id, kind, attempts, account_id",
-        params![now, until, limit],
-        due_call,
-    )
+                        AND {ITS_TURN}
+                      ORDER BY c.due_at LIMIT ?3 {{skip_locked}})
+         RETURNING {COLUMNS}"
+    );
+    tx.query(&sql, params![now, until, limit], due_call)
 }
 
-/// When the next call can be leased: it is due, nobody has it, and no earlier one of its order is open.
-pub fn next_due_at(tx: &mut Tx<'_>) -> Result<Option<Timestamp>> {
-    let sql = "SELECT CASE WHEN c.leased_until > c.due_at THEN c.leased_until ELSE c.due_at END AS ready_at
-               FROM calls c WHERE c.state = 'open'
-                 AND NOT EXISTS (SELECT 1 FROM calls e WHERE e.order_id = c.order_id AND e.number < c.number
-                                 AND e.state = 'open')
-               ORDER BY ready_at LIMIT 1";
-    tx.query_opt(sql, params![], |row| row.get(0))
+/// When the next call can be leased: it is due, nobody has it, and it is its turn.
+pub fn next_due_at(tx: &mut Tx<'_>, now: Timestamp) -> Result<Option<Timestamp>> {
+    let sql = format!(
+        "SELECT CASE WHEN c.leased_until > c.due_at THEN c.leased_until ELSE c.due_at END AS ready_at
+         FROM calls c WHERE c.state = 'open' AND {ITS_TURN}
+         ORDER BY ready_at LIMIT 1"
+    );
+    tx.query_opt(&sql, params![now], |row| row.get(0))
+}
+
+/// Ends every lease: for the one process of a database that nobody else works on, when it starts.
+pub fn end_leases(tx: &mut Tx<'_>) -> Result<u64> {
+    tx.execute(
+        "UPDATE calls SET leased_until = 1 WHERE state = 'open' AND leased_until > 1",
+        params![],
+    )
 }
 
 /// Gives a leased call back untried, because its target is busy enough.
@@ -120,25 +176,95 @@ pub fn finish(
 }
 
 /// Gives a call back to be tried again later; `false` when it has ended already.
-pub fn postpone(tx: &mut Tx<'_>, id: CallId, due_at: Timestamp, message: &str) -> Result<bool> {
+pub fn postpone(
+    tx: &mut Tx<'_>,
+    id: CallId,
+    due_at: Timestamp,
+    is_unclear: bool,
+    message: &str,
+) -> Result<bool> {
     let rows = tx.execute(
-        "UPDATE calls SET due_at = ?2, leased_until = 0, message = ?3 WHERE id = ?1 AND state = 'open'",
-        params![&id, due_at, message],
+        "UPDATE calls SET due_at = ?2, leased_until = 0, unclear = ?3, message = ?4 WHERE id = ?1 AND state = 'open'",
+        params![&id, due_at, is_unclear, message],
     )?;
     Ok(rows > 0)
 }
 
 /// Drops the calls of an order that have not been made: a cancellation makes them pointless.
-pub fn abandon_open(tx: &mut Tx<'_>, order: OrderId, at: Timestamp) -> Result<u64> {
-    tx.execute(
-        "UPDATE calls SET state = 'abandoned', message = 'the order was cancelled', finished_at = ?2
-         WHERE order_id = ?1 AND state = 'open'",
-        params![&order, at],
+pub fn abandon_open(tx: &mut Tx<'_>, order: OrderId, but: Option<CallId>, at: Timestamp) -> Result<u64> {
+    let sql = "UPDATE calls SET state = 'abandoned', message = 'the order was cancelled', finished_at = ?2
+               WHERE order_id = ?1 AND state = 'open' AND (?3 IS NULL OR id <> ?3)";
+    tx.execute(sql, params![&order, at, but.as_ref()])
+}
+
+/// What the platform is still to be told of an order: neither questions nor what is planned for later.
+const TO_BE_TOLD: &str = "order_id = ?1 AND state = 'open' AND kind NOT IN ('verify', 'cancel')
+                          AND NOT (kind = 'ready' AND argument IS NOT NULL)";
+
+/// How many calls of an order are open, with which the platform is told something.
+pub fn open_of_order(tx: &mut Tx<'_>, order: OrderId) -> Result<i64> {
+    let sql = format!("SELECT COUNT(*) FROM calls WHERE {TO_BE_TOLD}");
+    tx.query_one(&sql, params![&order], |row| row.get(0))
+}
+
+/// An order's call that stands in the way of a question: one that is being made, or another question.
+pub fn in_the_way(tx: &mut Tx<'_>, order: OrderId, now: Timestamp) -> Result<Option<(CallId, CallKind)>> {
+    let found = tx.query_opt(
+        "SELECT id, kind FROM calls WHERE order_id = ?1 AND state = 'open'
+           AND (leased_until > ?2 OR kind IN ('verify', 'cancel'))
+         ORDER BY number LIMIT 1",
+        params![&order, now],
+        |row| Ok((row.get(0)?, row.get::<String>(1)?)),
+    )?;
+    found
+        .map(|(id, kind)| {
+            let kind =
+                CallKind::named(&kind).ok_or_else(|| StoreError::corrupt("a call of an unknown kind"))?;
+            Ok((id, kind))
+        })
+        .transpose()
+}
+
+/// How a call ended, and what was said; nothing while it is open.
+pub fn end_of(tx: &mut Tx<'_>, id: CallId) -> Result<Option<(CallEnd, Option<String>)>> {
+    let found = tx.query_opt(
+        "SELECT state, message FROM calls WHERE id = ?1",
+        params![&id],
+        |row| Ok((row.get::<String>(0)?, row.get(1)?)),
+    )?;
+    Ok(found.and_then(|(state, message)| Some((CallEnd::named(&state)?, message))))
+}
+
+/// When the newest call of an order was done.
+pub fn last_done_at(tx: &mut Tx<'_>, order: OrderId) -> Result<Option<Timestamp>> {
+    tx.query_one(
+        "SELECT MAX(finished_at) FROM calls WHERE order_id = ?1 AND state = 'done'",
+        params![&order],
+        |row| row.get(0),
     )
 }
 
-/// How many calls of an order are open.
-pub fn open_of_order(tx: &mut Tx<'_>, order: OrderId) -> Result<i64> {
-    let sql = "SELECT COUNT(*) FROM calls WHERE order_id = ?1 AND state = 'open'";
-    tx.query_one(sql, params![&order], |row| row.get(0))
+/// Lets no open call of an order be made before that moment.
+pub fn hold_back(tx: &mut Tx<'_>, order: OrderId, until: Timestamp) -> Result<()> {
+    tx.execute(
+        "UPDATE calls SET due_at = ?2 WHERE order_id = ?1 AND state = 'open' AND due_at < ?2",
+        params![&order, until],
+    )?;
+    Ok(())
+}
+
+/// Makes an open call of that kind due; `false` when there is none.
+pub fn hasten(tx: &mut Tx<'_>, order: OrderId, kind: CallKind, due_at: Timestamp) -> Result<bool> {
+    let rows = tx.execute(
+        "UPDATE calls SET due_at = CASE WHEN due_at > ?3 THEN ?3 ELSE due_at END, argument = NULL
+         WHERE order_id = ?1 AND kind = ?2 AND state = 'open'",
+        params![&order, &kind.as_text(), due_at],
+    )?;
+    Ok(rows > 0)
+}
+
+/// The latest moment at which the platform is told something of an order.
+pub fn latest_due_at(tx: &mut Tx<'_>, order: OrderId) -> Result<Option<Timestamp>> {
+    let sql = format!("SELECT MAX(due_at) FROM calls WHERE {TO_BE_TOLD}");
+    tx.query_one(&sql, params![&order], |row| row.get(0))
 }

@@ -27,7 +27,7 @@ pub const TABLES: &[(&str, &str)] = &[
     (
         "integrations",
         "id account_id restaurant_id provider is_active remote_id credentials inbound_hash default_cancel_reason \
-         last_order_at last_error_at last_error created_at updated_at",
+         last_order_at last_error_at last_error created_at updated_at poll_node poll_until polled_at",
     ),
     (
         "orders",
@@ -55,12 +55,13 @@ pub const TABLES: &[(&str, &str)] = &[
     ),
     (
         "calls",
-        "id account_id restaurant_id order_id integration_id number kind state attempts due_at leased_until message \
-         created_at finished_at",
+        "id account_id restaurant_id order_id integration_id number kind argument state attempts due_at leased_until \
+         unclear message created_at finished_at",
     ),
     (
         "inbox",
-        "id hash account_id restaurant_id order_id provider kind params branch body state reason times received_at",
+        "id hash account_id restaurant_id order_id provider kind params branch identity body state reason times \
+         received_at",
     ),
     (
         "payment_totals",

@@ -43,6 +43,8 @@ pub struct MessageToKeep<'a> {
     pub kind: &'a str,
     pub params: &'a str,
     pub branch: Option<&'a str>,
+    /// The order that it is about, where that is not known yet.
+    pub identity: Option<&'a str>,
     pub body: &'a [u8],
     pub state: InboxState,
     pub reason: Option<&'a str>,
@@ -52,10 +54,10 @@ pub struct MessageToKeep<'a> {
 /// Keeps a message; says how often it has come.
 pub fn keep(tx: &mut Tx<'_>, message: &MessageToKeep<'_>) -> Result<i64> {
     tx.query_one(
-        "INSERT INTO inbox (id, hash, account_id, restaurant_id, order_id, provider, kind, params, branch, body, state,
-                            reason, times, received_at)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, 1, ?13)
-         ON CONFLICT (hash) DO UPDATE SET times = inbox.times + 1, state = ?11, reason = ?12,
+        "INSERT INTO inbox (id, hash, account_id, restaurant_id, order_id, provider, kind, params, branch, identity,
+                            body, state, reason, times, received_at)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, 1, ?14)
+         ON CONFLICT (hash) DO UPDATE SET times = inbox.times + 1, state = ?12, reason = ?13,
              account_id = ?3, restaurant_id = ?4, order_id = ?5
          RETURNING times",
         params![
@@ -68,6 +70,7 @@ pub fn keep(tx: &mut Tx<'_>, message: &MessageToKeep<'_>) -> Result<i64> {
             message.kind,
             message.params,
             message.branch,
+            message.identity,
             message.body,
             message.state.as_str(),
             message.reason,
@@ -111,4 +114,62 @@ pub fn list_open(tx: &mut Tx<'_>, limit: i64) -> Result<Vec<OpenMessage>> {
             })
         },
     )
+}
+
+/// A message as it was kept, to be taken again.
+#[derive(Clone, Debug)]
+pub struct KeptMessage {
+    pub id: InboxId,
+    pub account_id: Option<AccountId>,
+    pub restaurant_id: Option<RestaurantId>,
+    pub provider: Provider,
+    pub kind: String,
+    pub params: String,
+    pub body: Vec<u8>,
+    pub received_at: Timestamp,
+}
+
+const KEPT: &str = "id, account_id, restaurant_id, provider, kind, params, body, received_at";
+
+fn kept(row: &Row<'_>) -> Result<KeptMessage> {
+    Ok(KeptMessage {
+        id: row.get(0)?,
+        account_id: row.get(1)?,
+        restaurant_id: row.get(2)?,
+        provider: row.get(3)?,
+        kind: row.get(4)?,
+        params: row.get(5)?,
+        body: row.get(6)?,
+        received_at: row.get(7)?,
+    })
+}
+
+/// A message that was kept but not taken.
+pub fn open_message(tx: &mut Tx<'_>, id: InboxId) -> Result<Option<KeptMessage>> {
+    let sql = format!("SELECT {KEPT} FROM inbox WHERE id = ?1 AND state <> 'taken'");
+    tx.query_opt(&sql, params![&id], kept)
+}
+
+/// Messages that came before the order that they are about, oldest first.
+pub fn waiting_for(tx: &mut Tx<'_>, provider: Provider, identity: &str) -> Result<Vec<KeptMessage>> {
+    let sql = format!(
+        "SELECT {KEPT} FROM inbox WHERE provider = ?1 AND identity = ?2 AND state = 'unmatched'
+         ORDER BY received_at LIMIT 20"
+    );
+    tx.query(&sql, params![&provider, identity], kept)
+}
+
+/// Notes what has become of a message that was kept.
+pub fn settle(
+    tx: &mut Tx<'_>,
+    id: InboxId,
+    state: InboxState,
+    order: Option<OrderId>,
+    reason: Option<&str>,
+) -> Result<()> {
+    tx.execute(
+        "UPDATE inbox SET state = ?2, order_id = ?3, reason = ?4 WHERE id = ?1",
+        params![&id, state.as_str(), order.as_ref(), reason],
+    )?;
+    Ok(())
 }

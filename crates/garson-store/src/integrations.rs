@@ -212,3 +212,54 @@ pub fn with_an_ended_package(tx: &mut Tx<'_>, now: Timestamp, limit: i64) -> Res
     );
     tx.query(&sql, params![now, limit], |row| Ok(integration(row)?.0))
 }
+
+/// An integration whose platform this node asks for orders.
+#[derive(Clone, Debug)]
+pub struct Polled {
+    pub connected: Connected,
+    /// Everything up to then has been seen.
+    pub polled_at: Option<Timestamp>,
+}
+
+/// Takes over, or keeps, the integrations of a platform that this node is to poll: those that no living node has.
+pub fn claim_polling(
+    tx: &mut Tx<'_>,
+    vault: &Vault,
+    provider: Provider,
+    node: &[u8; 16],
+    now: Timestamp,
+    until: Timestamp,
+) -> Result<Vec<Polled>> {
+    let sql = format!(
+        "UPDATE integrations SET poll_node = ?2, poll_until = ?4
+         WHERE provider = ?1 AND is_active = 1 AND remote_id IS NOT NULL
+           AND (poll_node = ?2 OR poll_until <= ?3 OR poll_node IS NULL)
+         RETURNING {COLUMNS}, polled_at"
+    );
+    tx.query(&sql, params![&provider, &node[..], now, until], |row| {
+        Ok(Polled {
+            connected: connected(row, vault)?,
+            polled_at: row.get(13)?,
+        })
+    })
+}
+
+/// Notes up to when everything of these integrations has been seen.
+pub fn note_polled(tx: &mut Tx<'_>, seen: &[(IntegrationId, Timestamp)]) -> Result<()> {
+    for (id, at) in seen {
+        tx.execute(
+            "UPDATE integrations SET polled_at = ?2 WHERE id = ?1",
+            params![id, *at],
+        )?;
+    }
+    Ok(())
+}
+
+/// Gives up what this node polls, so that another one need not wait.
+pub fn release_polling(tx: &mut Tx<'_>, node: &[u8; 16]) -> Result<()> {
+    tx.execute(
+        "UPDATE integrations SET poll_node = NULL, poll_until = 0 WHERE poll_node = ?1",
+        params![&node[..]],
+    )?;
+    Ok(())
+}

@@ -109,6 +109,46 @@ pub fn lock_by_identity(
     })
 }
 
+/// The order that a platform means with an identity among some integrations; among all of them when none are named, for
+/// a sender who speaks for the whole platform.
+pub fn among(
+    tx: &mut Tx<'_>,
+    provider: Provider,
+    identity: &str,
+    integrations: &[IntegrationId],
+) -> Result<Option<Order>> {
+    let sql = format!(
+        "SELECT {COLUMNS} FROM orders o WHERE o.identity = ?1 AND o.provider = ?2 ORDER BY o.id DESC LIMIT 20"
+    );
+    let found = tx.query(&sql, params![identity, &provider], order)?;
+    Ok(found
+        .into_iter()
+        .find(|order| integrations.is_empty() || integrations.contains(&order.integration_id)))
+}
+
+/// Where an order of a platform stands, to see whether news are news.
+pub fn by_identity(tx: &mut Tx<'_>, integration: IntegrationId, identity: &str) -> Result<Option<Order>> {
+    let sql = format!("SELECT {COLUMNS} FROM orders o WHERE o.integration_id = ?1 AND o.identity = ?2");
+    tx.query_opt(&sql, params![&integration, identity], order)
+}
+
+/// The orders of an integration that have not come to an end, oldest first.
+pub fn open_of_integration(tx: &mut Tx<'_>, integration: IntegrationId, limit: i64) -> Result<Vec<Order>> {
+    let sql = format!(
+        "SELECT {COLUMNS} FROM orders o WHERE o.integration_id = ?1 AND o.status < 900 ORDER BY o.id LIMIT ?2"
+    );
+    tx.query(&sql, params![&integration, limit], order)
+}
+
+/// Notes that the platform knows that the food is ready.
+pub fn set_ready(tx: &mut Tx<'_>, id: OrderId, at: Timestamp) -> Result<()> {
+    tx.execute(
+        "UPDATE orders SET ready_at = ?2 WHERE id = ?1 AND ready_at IS NULL",
+        params![&id, at],
+    )?;
+    Ok(())
+}
+
 /// Stores a new order; `false` when the platform's order is there already.
 pub fn insert(
     tx: &mut Tx<'_>,

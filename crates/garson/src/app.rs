@@ -1,13 +1,22 @@
 //! The running service as its parts see it: storage, vault, clock, the door outward, and who is to be woken.
 
-use crate::config::{Settings, parse_key};
+use crate::config::{Settings, Terms, parse_key, terms};
+use crate::flow::kept::Kept;
+use crate::flow::line::Lines;
+use crate::flow::menu::FetchedMenu;
+use crate::flow::poll::Hurry;
 use crate::net;
 use crate::telemetry::Metrics;
 use garson_core::clock::{SharedClock, SystemClock};
+use garson_core::id::{IntegrationId, OrderId};
+use garson_core::integration::Credentials;
+use garson_core::order::Reason;
+use garson_core::platform::Provider;
 use garson_core::secret::Secret;
 use garson_core::time::Timestamp;
 use garson_store::lock::ServerLock;
 use garson_store::{Engine, Lane, Location, StoreError, Vault, vault};
+use std::collections::BTreeMap;
 use std::fmt;
 use std::future::Future;
 use std::io::Write;
@@ -23,8 +32,19 @@ pub struct App {
     pub clock: SharedClock,
     pub net: net::Client,
     pub metrics: Metrics,
+    /// On which terms each platform is spoken with.
+    terms: BTreeMap<Provider, Arc<Terms>>,
+    /// Which of several nodes this is.
+    pub node: [u8; 16],
+    pub lines: Lines,
+    pub reasons: Kept<OrderId, Vec<Reason>>,
+    pub menus: Kept<IntegrationId, Arc<FetchedMenu>>,
     /// Calls to platforms have been written.
     pub wake_calls: Notify,
+    /// Calls to platforms have ended.
+    pub calls_ended: Notify,
+    /// Platforms that should be asked for orders before their time.
+    pub hurry: Hurry,
     /// Something has been deleted.
     pub wake_sweep: Notify,
 }
@@ -66,7 +86,18 @@ impl App {
             Some(net) => net,
             None => net::Client::new(settings.policy().map_err(StartError)?).map_err(start_error)?,
         };
+        let terms = terms(&settings.platforms);
         Ok(Arc::new(Self {
+            terms: terms
+                .into_iter()
+                .map(|(provider, terms)| (provider, Arc::new(terms)))
+                .collect(),
+            node: *uuid::Uuid::now_v7().as_bytes(),
+            lines: Lines::default(),
+            reasons: Kept::default(),
+            menus: Kept::default(),
+            calls_ended: Notify::new(),
+            hurry: Hurry::default(),
             settings,
             store,
             vault,
@@ -76,6 +107,20 @@ impl App {
             wake_calls: Notify::new(),
             wake_sweep: Notify::new(),
         }))
+    }
+
+    /// On which terms a platform is spoken with.
+    #[must_use]
+    pub fn terms(&self, provider: Provider) -> Arc<Terms> {
+        self.terms.get(&provider).cloned().unwrap_or_default()
+    }
+
+    /// An integration's credentials, with the operator's where it has none of its own.
+    #[must_use]
+    pub fn credentials(&self, provider: Provider, own: &Credentials) -> Credentials {
+        let mut merged = self.terms(provider).credentials.clone();
+        merged.extend(own.iter().map(|(name, value)| (name.clone(), value.clone())));
+        merged
     }
 
     #[must_use]

@@ -142,7 +142,7 @@ fn dispatch(cli: Cli) -> Outcome {
 
 fn show_config(options: &Options, defaults: bool) -> Outcome {
     match defaults {
-        true => print_line(crate::config::DEFAULTS.trim_end()),
+        true => print_line(crate::config::defaults().trim_end()),
         false => print_line(&format!("{:#?}", options.settings()?)),
     }
     Ok(())

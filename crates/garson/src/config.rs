@@ -1,8 +1,10 @@
 //! Settings: flags, then variables, then `garson.toml`, then the documented defaults that are part of the program.
 
 mod layers;
+mod platforms;
 
 pub use layers::{ConfigError, Layer, Origin};
+pub use platforms::{PlatformSettings, Platforms, Terms, terms};
 
 use crate::net::guard::{Exception, Policy};
 use garson_core::secret::Secret;
@@ -13,8 +15,21 @@ use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// The documented defaults; the bottom layer.
-pub const DEFAULTS: &str = include_str!("../garson.default.toml");
+/// The documented defaults of the service itself.
+const DEFAULTS: &str = include_str!("../garson.default.toml");
+
+/// The documented defaults, those of every platform with them; the bottom layer.
+#[must_use]
+pub fn defaults() -> String {
+    let mut text = DEFAULTS.to_owned();
+    for platform in garson_platforms::all() {
+        if !platform.settings().is_empty() {
+            text.push('\n');
+            text.push_str(platform.settings());
+        }
+    }
+    text
+}
 
 /// Everything that can be set.
 #[derive(Clone, Debug, Deserialize)]
@@ -31,6 +46,8 @@ pub struct Settings {
     pub storage: StorageSettings,
     pub server: ServerSettings,
     pub log: LogSettings,
+    #[serde(default)]
+    pub platforms: Platforms,
 }
 
 #[derive(Clone, Debug, Deserialize)]
@@ -72,7 +89,7 @@ impl Settings {
         variables: impl IntoIterator<Item = (String, String)>,
         flags: Vec<(&'static str, String)>,
     ) -> Result<Self, ConfigError> {
-        let mut layers = Layer::bottom(DEFAULTS)?;
+        let mut layers = Layer::bottom(&defaults())?;
         match file {
             Some(path) => layers.add_file(path)?,
             None if Path::new("garson.toml").exists() => layers.add_file(Path::new("garson.toml"))?,
@@ -135,6 +152,9 @@ impl Settings {
         }
         if !["error", "warn", "info", "debug", "trace"].contains(&self.log.level.as_str()) {
             return wrong("log.level", "error, warn, info, debug or trace");
+        }
+        if let Some((key, allowed)) = platforms::first_wrong(&self.platforms) {
+            return wrong(&key, allowed);
         }
         if !["text", "json"].contains(&self.log.format.as_str()) {
             return wrong("log.format", "text or json");

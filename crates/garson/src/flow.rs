@@ -5,17 +5,26 @@
 
 pub mod accounts;
 pub mod act;
+mod attempt;
 pub mod businesses;
 pub mod call;
+mod conclude;
 pub mod fault;
+mod fetch;
+pub mod inbox;
 pub mod integrations;
+pub mod kept;
+pub mod line;
 pub mod matching;
 pub mod menu;
 mod persist;
+pub mod poll;
+pub mod reasons;
 pub mod receive;
 pub mod reports;
 pub mod resend;
 pub mod restaurants;
 pub mod sweep;
+mod take;
 
 pub use fault::Fault;

@@ -66,7 +66,7 @@ fn head(route: HookRoute, params: &RawPathParams, request: &Request) -> HookRequ
         headers: headers
             .filter_map(|(name, value)| Some((name.as_str().to_owned(), value.to_str().ok()?.to_owned())))
             .collect(),
-        body: Vec::new(),
+        ..HookRequest::default()
     }
 }
 

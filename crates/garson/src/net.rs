@@ -3,6 +3,7 @@
 pub mod client;
 pub mod guard;
 pub mod headers;
+mod pool;
 pub mod resolve;
 
 pub use client::{Answer, Client, Outgoing, SendError};

@@ -7,6 +7,7 @@ use axum::Router;
 use axum::extract::State;
 use axum::response::{IntoResponse, Redirect, Response};
 use axum::routing::get;
+use garson_store::{Lane, integrations};
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::conn::auto;
 use hyper_util::server::graceful::GracefulShutdown;
@@ -62,6 +63,7 @@ pub async fn serve_routes(
 ) {
     let workers = [
         tokio::spawn(flow::call::run(Arc::clone(&app))),
+        tokio::spawn(flow::poll::run(Arc::clone(&app))),
         tokio::spawn(flow::sweep::run(Arc::clone(&app))),
     ];
     let service = TowerToHyperService::new(routes);
@@ -112,5 +114,14 @@ pub async fn serve_routes(
     }
     for worker in workers {
         worker.abort();
+    }
+    // Another node need not wait for ours to be missed.
+    let node = app.node;
+    let released = app
+        .store
+        .write(Lane::COMMON, move |tx| integrations::release_polling(tx, &node))
+        .await;
+    if let Err(error) = released {
+        tracing::warn!(%error, "polling could not be handed over");
     }
 }

@@ -1,6 +1,7 @@
 //! What the account wants done with an order, and which calls to a platform that can take.
 
-use super::{Reason, Status};
+use super::{Actor, Reason, Status};
+use serde::{Deserialize, Serialize};
 
 /// What the account, or the service on its behalf, wants.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,6 +32,12 @@ pub enum CallKind {
 }
 
 impl CallKind {
+    /// The platform must agree to it; nothing has moved here before it has.
+    #[must_use]
+    pub fn is_question(self) -> bool {
+        matches!(self, Self::Verify | Self::Cancel)
+    }
+
     /// The word under which it is stored.
     #[must_use]
     pub fn as_text(self) -> String {
@@ -54,6 +61,40 @@ impl CallKind {
                 .ok()
                 .and_then(Status::from_code)
                 .map(Self::Tell),
+        }
+    }
+}
+
+/// Who wants a call made, and why.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CallArgument {
+    pub by: Actor,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<Reason>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
+}
+
+impl CallArgument {
+    #[must_use]
+    pub fn by(by: Actor) -> Self {
+        Self {
+            by,
+            reason: None,
+            note: None,
+        }
+    }
+
+    /// What was wanted, for the platform's agreement to be put to the order; telling wants nothing.
+    #[must_use]
+    pub fn action(&self, call: CallKind) -> Option<Action> {
+        match call {
+            CallKind::Verify => Some(Action::Verify),
+            CallKind::Cancel => Some(Action::Cancel {
+                reason: self.reason.clone(),
+                note: self.note.clone(),
+            }),
+            CallKind::Ready | CallKind::Tell(_) => None,
         }
     }
 }

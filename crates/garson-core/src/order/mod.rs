@@ -11,7 +11,7 @@ mod content;
 mod line;
 mod status;
 
-pub use action::{Action, CallKind};
+pub use action::{Action, CallArgument, CallKind};
 pub use apply::{Decision, Home, Input, Refusal, apply, place};
 pub use change::{Actor, Cancellation, Change, NewOrder, Reason};
 pub use content::{Address, Amount, Courier, Customer, Discount, Fulfilment, FulfilmentFlags, FundedBy};

@@ -4,12 +4,25 @@ use crate::bench::Bench;
 use crate::shop::at;
 use garson_core::id::{CallId, OrderId};
 use garson_core::order::{CallKind, Order, Status};
-use garson_store::calls::{self, CallEnd, DueCall};
+use garson_store::calls::{self, CallEnd, CallToWrite, DueCall};
 use garson_store::{Lane, params};
 use std::collections::{BTreeMap, BTreeSet};
 use uuid::Uuid;
 
 const TELL: CallKind = CallKind::Tell(Status::Preparing);
+
+/// A call that is due at the start of time.
+pub fn a_call(order: &Order, kind: CallKind) -> CallToWrite<'_> {
+    CallToWrite {
+        id: CallId(Uuid::now_v7()),
+        order,
+        kind,
+        argument: None,
+        due_at: at(0),
+        leased_until: None,
+        created_at: at(0),
+    }
+}
 
 /// Two calls for each order, both due at once.
 async fn write_calls(bench: &Bench, orders: &[Order]) {
@@ -17,8 +30,8 @@ async fn write_calls(bench: &Bench, orders: &[Order]) {
     bench
         .write(move |tx| {
             for order in &orders {
-                calls::write(tx, CallId(Uuid::now_v7()), order, CallKind::Verify, at(0))?;
-                calls::write(tx, CallId(Uuid::now_v7()), order, TELL, at(0))?;
+                calls::write(tx, &a_call(order, CallKind::Ready))?;
+                calls::write(tx, &a_call(order, TELL))?;
             }
             Ok(())
         })
@@ -59,7 +72,7 @@ pub async fn eight_leasers_get_every_call_once(bench: &Bench) {
         for call in leaser.await.unwrap() {
             assert_eq!(
                 (call.kind, call.attempts),
-                (CallKind::Verify, 1),
+                (CallKind::Ready, 1),
                 "only the first of an order"
             );
             *times.entry(call.order_id).or_default() += 1;
@@ -105,8 +118,8 @@ pub async fn ends_and_delays_of_calls_are_kept(bench: &Bench) {
             calls::finish(tx, done, CallEnd::Done, None, at(10))?;
             // A second end changes nothing.
             calls::finish(tx, done, CallEnd::Failed, Some("late"), at(11))?;
-            calls::postpone(tx, later, at(50), "busy ☕")?;
-            calls::abandon_open(tx, order, at(12))
+            calls::postpone(tx, later, at(50), false, "busy ☕")?;
+            calls::abandon_open(tx, order, None, at(12))
         })
         .await;
     assert_eq!(dropped, 2);
@@ -135,7 +148,10 @@ pub async fn ends_and_delays_of_calls_are_kept(bench: &Bench) {
         [(later, 2)]
     );
     // What is leased, or waits behind it, cannot be had before the lease runs out.
-    assert_eq!(bench.read(calls::next_due_at).await, Some(at(100)));
+    assert_eq!(
+        bench.read(|tx| calls::next_due_at(tx, at(0))).await,
+        Some(at(100))
+    );
     let ends = bench
         .read(|tx| {
             let sql =

@@ -6,7 +6,7 @@ use crate::inbox::keep;
 use crate::shop::{Branch, at, create_branch};
 use garson_core::business::{Business, BusinessFields};
 use garson_core::delivery::DeliveryState;
-use garson_core::id::{AccountId, BusinessId, CallId, PackageId};
+use garson_core::id::{AccountId, BusinessId, PackageId};
 use garson_core::order::{CallKind, Order, Status};
 use garson_core::restaurant::Package;
 use garson_store::events::{self, Attempt};
@@ -23,7 +23,7 @@ async fn fill(bench: &Bench, branch: Branch, prefix: &'static str, count: i64, m
     bench
         .write(move |tx| {
             for (n, order) in list.iter().enumerate() {
-                calls::write(tx, CallId(Uuid::now_v7()), order, CallKind::Verify, at(0))?;
+                calls::write(tx, &crate::calls::a_call(order, CallKind::Verify))?;
                 for event in events::of_order(tx, order.id)? {
                     let attempt = Attempt {
                         number: 0,

@@ -22,6 +22,7 @@ pub fn keep(tx: &mut Tx<'_>, hash: u8, of: Option<Branch>, state: InboxState, mi
         kind: "order",
         params: "[]",
         branch: Some("Şube 1"),
+        identity: None,
         body: BODY,
         state,
         reason: (state != InboxState::Taken).then_some("anlaşılmadı"),

@@ -5,7 +5,7 @@ use crate::dump;
 use crate::inbox::keep;
 use crate::shop::{at, create_account};
 use garson_core::account::{ApiKey, IssuedKey};
-use garson_core::id::{BusinessId, CallId, KeyId, PackageId};
+use garson_core::id::{BusinessId, KeyId, PackageId};
 use garson_core::order::{Actor, CallKind, TimelineLine};
 use garson_core::restaurant::Package;
 use garson_core::secret::Secret;
@@ -51,7 +51,7 @@ async fn furnish(bench: &Bench) {
         let package = Package::open_ended(PackageId(Uuid::now_v7()), at(0));
         packages::replace(tx, branch.restaurant, &[package])?;
         for order in taken.iter().take(2) {
-            calls::write(tx, CallId(Uuid::now_v7()), order, CallKind::Verify, at(0))?;
+            calls::write(tx, &crate::calls::a_call(order, CallKind::Verify))?;
             let event = events::of_order(tx, order.id)?.remove(0);
             for number in 0..510 {
                 let attempt = Attempt {

@@ -74,6 +74,7 @@ codes! {
     LastKey 409 "last_key",
     NoWebhook 409 "no_webhook",
     EmailTaken 409 "email_taken",
+    ProviderRefused 409 "provider_refused",
     IdempotencyKeyInUse 409 "idempotency_key_in_use",
     IdempotencyKeyReused 409 "idempotency_key_reused",
     BodyTooLarge 413 "body_too_large",
@@ -86,7 +87,9 @@ codes! {
     RateLimited 429 "rate_limited",
     Internal 500 "internal_error",
     TargetUnreachable 502 "target_unreachable",
+    ProviderUnreachable 502 "provider_unreachable",
     StorageUnavailable 503 "storage_unavailable",
+    ProviderTimeout 504 "provider_timeout",
 }
 
 /// One detail of what is wrong.
@@ -249,9 +252,7 @@ impl From<Fault> for ApiError {
             Fault::Platform(error @ PlatformError::Unsupported { .. }) => {
                 Self::new(Code::NotSupported, capitalised(&error.to_string()))
             }
-            Fault::Platform(error @ PlatformError::MissingCredential { .. }) => {
-                Self::new(Code::NotConnected, capitalised(&error.to_string()))
-            }
+            Fault::Platform(error) => Self::new(Code::NotConnected, capitalised(&error.to_string())),
             Fault::NotCovered { provider } => Self::new(
                 Code::NotCovered,
                 format!("No package of the restaurant covers {provider} now, so it cannot be switched on."),
@@ -265,6 +266,17 @@ impl From<Fault> for ApiError {
                 "No webhook URL is registered; PUT /webhook sets one.",
             ),
             Fault::EmailTaken => Self::new(Code::EmailTaken, "The e-mail address has an account already."),
+            Fault::ProviderRefused { message } => {
+                Self::new(Code::ProviderRefused, format!("The platform {message}."))
+            }
+            Fault::ProviderUnreachable { message } => Self::new(
+                Code::ProviderUnreachable,
+                format!("The platform could not be asked, and nothing has changed: {message}."),
+            ),
+            Fault::ProviderTimeout => Self::new(
+                Code::ProviderTimeout,
+                "The platform did not answer in time. The order is read from it again; if it was done there, it moves.",
+            ),
         }
     }
 }

@@ -9,6 +9,7 @@ use crate::flow::integrations::{self, IntegrationChange};
 use axum::extract::{Path, State};
 use garson_core::integration::Integration;
 use garson_core::json::ObjectOnly;
+use garson_core::platform::CredentialKind;
 use garson_core::secret::Secret;
 use garson_core::time::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -105,9 +106,13 @@ impl PartialSchema for CredentialsSchema {
                 .schema_type(SchemaType::from_iter([Type::String, Type::Null]))
                 .min_length(Some(1))
                 .max_length(Some(2000));
-            if field.is_address {
-                value = value.format(Some(SchemaFormat::KnownFormat(KnownFormat::Uri)));
-            }
+            value = match field.kind {
+                CredentialKind::Address => value.format(Some(SchemaFormat::KnownFormat(KnownFormat::Uri))),
+                CredentialKind::Headers => {
+                    value.description(Some("HTTP headers by name, as a JSON object in a string"))
+                }
+                _ => value,
+            };
             object = object.property(field.name, value);
         }
         object.into()

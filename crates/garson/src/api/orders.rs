@@ -8,7 +8,7 @@ use super::idempotency::Keyed;
 use super::order_view::{OrderItem, OrderView, ReasonView, SyncView};
 use super::paging::{PageParams, Query, RestaurantParam};
 use super::{Api, ApiError, order_json};
-use crate::flow::{act, reports};
+use crate::flow::{act, reasons, reports};
 use axum::extract::{Path, State};
 use garson_core::id::OrderId;
 use garson_core::json::ObjectOnly;
@@ -177,7 +177,7 @@ pub async fn list_reasons(
     caller: Caller,
     Path(order_id): Path<String>,
 ) -> Result<Data<Reasons>, ApiError> {
-    let reasons = act::reasons(&api.app, caller.account, order_id).await?;
+    let reasons = reasons::list(&api.app, caller.account, order_id).await?;
     Ok(Data::new(Reasons {
         reasons: reasons.into_iter().map(Into::into).collect(),
     }))

@@ -212,6 +212,6 @@ pub async fn get_menu(
         provider,
         restaurant_id: restaurant,
         fetched_at: fetched.fetched_at,
-        categories: fetched.menu.categories.into_iter().map(Into::into).collect(),
+        categories: fetched.menu.categories.iter().cloned().map(Into::into).collect(),
     }))
 }

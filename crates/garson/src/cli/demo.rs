@@ -12,6 +12,7 @@ use garson_core::platform::{HookRequest, Platform, Reception};
 use garson_core::restaurant::RestaurantFields;
 use garson_core::secret::Secret;
 use serde_json::{Value, json};
+use std::sync::Arc;
 
 const EMAIL: &str = "demo@example.com";
 const SHOP_KEY: &str = "demo-shop-key";
@@ -74,7 +75,7 @@ pub fn demo(options: Options, args: serve::ServeArgs) -> Outcome {
 }
 
 /// A sample account with orders in several states; one that is there already gets a new key.
-async fn prepare(app: &App) -> Result<(Secret<String>, RestaurantId), CommandError> {
+async fn prepare(app: &Arc<App>) -> Result<(Secret<String>, RestaurantId), CommandError> {
     if let Ok(account) = accounts::by_email(app, EMAIL).await {
         let key = accounts::issue_key(app, account.id, KeyId::at(app.now()), Some("demo".to_owned()))
             .await
@@ -135,15 +136,15 @@ async fn connect(app: &App, account: AccountId) -> Result<RestaurantId, CommandE
 }
 
 /// Sends a sample order in, the same way as a shop does.
-async fn place(app: &App, number: usize, sample: &Sample) -> Result<OrderId, CommandError> {
+async fn place(app: &Arc<App>, number: usize, sample: &Sample) -> Result<OrderId, CommandError> {
     let direct: &'static dyn Platform =
         garson_platforms::find("direct").ok_or_else(|| CommandError("no direct platform".to_owned()))?;
     let kind = direct.hooks().first().map_or("order", |route| route.kind);
     let request = HookRequest {
         kind,
-        params: Vec::new(),
         headers: vec![("x-api-key".to_owned(), SHOP_KEY.to_owned())],
         body: body(number, sample).to_string().into_bytes(),
+        ..HookRequest::default()
     };
     match receive(app, direct, request).await.map_err(failed)? {
         Reception::Taken { order_id } => Ok(order_id),

@@ -1,9 +1,14 @@
 //! `garson inbox`: messages that were kept but could not be taken.
 
-use super::{Outcome, print_line, with_app};
+use super::{CommandError, Outcome, failed, print_line, with_app};
+use crate::app::App;
 use crate::config::Settings;
+use crate::flow;
 use clap::Subcommand;
-use garson_store::inbox;
+use garson_core::id::InboxId;
+use garson_core::platform::Reception;
+use garson_store::inbox::{self, OpenMessage};
+use std::sync::Arc;
 
 #[derive(Subcommand)]
 pub enum InboxCommand {
@@ -13,28 +18,86 @@ pub enum InboxCommand {
         #[arg(long, default_value_t = 50)]
         limit: u16,
     },
+    /// Take them again: one, or all that are listed
+    Retry {
+        /// The message's id, as `garson inbox list` shows it
+        #[arg(required_unless_present = "all")]
+        id: Option<String>,
+        /// All of them, up to a thousand
+        #[arg(long, conflicts_with = "id")]
+        all: bool,
+    },
 }
 
+/// How many are taken again at once.
+const MAX_AT_ONCE: i64 = 1_000;
+
 pub fn run(settings: &Settings, command: InboxCommand) -> Outcome {
-    let InboxCommand::List { limit } = command;
     with_app(settings, |app| async move {
-        let open = app
-            .store
-            .read(move |tx| inbox::list_open(tx, i64::from(limit)))
-            .await?;
-        for message in open {
-            print_line(&format!(
-                "{}  {}  {} {}  {}  {} times, {} bytes  {}",
-                message.id,
-                message.received_at,
-                message.provider,
-                message.kind,
-                message.state,
-                message.times,
-                message.bytes,
-                message.reason.unwrap_or_default(),
-            ));
+        match command {
+            InboxCommand::List { limit } => list(&app, i64::from(limit)).await,
+            InboxCommand::Retry { id: Some(id), .. } => {
+                let id = id
+                    .parse()
+                    .map_err(|_| CommandError(format!("{id} is not the id of a message")))?;
+                match retry(&app, id).await? {
+                    true => Ok(()),
+                    false => Err(CommandError("the message could not be taken".to_owned())),
+                }
+            }
+            InboxCommand::Retry { id: None, .. } => retry_all(&app).await,
         }
-        Ok(())
     })
+}
+
+async fn open(app: &App, limit: i64) -> Result<Vec<OpenMessage>, CommandError> {
+    Ok(app.store.read(move |tx| inbox::list_open(tx, limit)).await?)
+}
+
+async fn list(app: &App, limit: i64) -> Outcome {
+    for message in open(app, limit).await? {
+        print_line(&format!(
+            "{}  {}  {} {}  {}  {} times, {} bytes  {}",
+            message.id,
+            message.received_at,
+            message.provider,
+            message.kind,
+            message.state,
+            message.times,
+            message.bytes,
+            message.reason.unwrap_or_default(),
+        ));
+    }
+    Ok(())
+}
+
+/// Oldest first, as they came.
+async fn retry_all(app: &Arc<App>) -> Outcome {
+    let mut left = 0;
+    let mut taken = 0;
+    for message in open(app, MAX_AT_ONCE).await?.into_iter().rev() {
+        match retry(app, message.id).await? {
+            true => taken += 1,
+            false => left += 1,
+        }
+    }
+    print_line(&format!("{taken} taken, {left} left"));
+    Ok(())
+}
+
+async fn retry(app: &Arc<App>, id: InboxId) -> Result<bool, CommandError> {
+    let reception = flow::inbox::retry(app, id).await.map_err(failed)?;
+    let (line, taken) = match reception {
+        Reception::Taken { order_id } => (format!("{id}  taken into order {order_id}"), true),
+        Reception::Noted => (format!("{id}  taken"), true),
+        Reception::Conflict { order_id } => (format!("{id}  contradicts order {order_id}"), false),
+        Reception::UnknownBranch { branch } => {
+            (format!("{id}  no integration has the branch {branch}"), false)
+        }
+        Reception::UnknownOrder { identity } => (format!("{id}  there is no order {identity}"), false),
+        Reception::Unreadable(fault) => (format!("{id}  {} {}", fault.path, fault.message), false),
+        Reception::NotGenuine => (format!("{id}  is not genuine"), false),
+    };
+    print_line(&line);
+    Ok(taken)
 }

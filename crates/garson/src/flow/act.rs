@@ -1,14 +1,28 @@
 //! The account acts on an order: verify, advance, ready, cancel.
+//!
+//! What only has to be told moves at once. What the platform must agree to is asked: the call is written down, made
+//! while the client waits, and the order moves when the platform has agreed.
 
-use super::{Fault, persist};
+use super::attempt::{Attempt, Verdict};
+use super::call::{DEADLINE, LEASE};
+use super::conclude::conclude;
+use super::line::Contact;
+use super::{Fault, persist, reasons};
 use crate::app::App;
-use garson_core::id::AccountId;
-use garson_core::order::{Action, Actor, Input, Order, OrderContent, Reason, Status, TimelineLine};
-use garson_core::platform::Platform;
+use garson_core::id::{AccountId, CallId, OrderId};
+use garson_core::order::{
+    Action, Actor, CallArgument, CallKind, Input, Order, OrderContent, Status, TimelineLine, apply,
+};
+use garson_core::platform::{Platform, Trouble};
 use garson_core::restaurant::matched_id;
+use garson_core::time::Timestamp;
+use garson_store::calls::{CallEnd, CallToWrite, DueCall};
 use garson_store::idempotency::KeyedRequest;
-use garson_store::{Tx, idempotency, integrations, orders, restaurants};
+use garson_store::integrations::Connected;
+use garson_store::{Tx, calls, idempotency, integrations, orders, restaurants};
 use std::sync::Arc;
+use std::time::Duration;
+use tokio::time::Instant;
 
 /// The one order that an id in a path names.
 pub fn find_one(tx: &mut Tx<'_>, account: AccountId, path_id: &str) -> Result<Order, Fault> {
@@ -29,7 +43,7 @@ pub(super) fn only_one(mut found: Vec<Order>, id: &str) -> Result<Order, Fault> 
     }
 }
 
-fn platform_of(order: &Order) -> Result<&'static dyn Platform, Fault> {
+pub(super) fn platform_of(order: &Order) -> Result<&'static dyn Platform, Fault> {
     garson_platforms::of(order.provider).ok_or_else(|| Fault::UnknownProvider {
         provider: order.provider.to_string(),
     })
@@ -72,100 +86,233 @@ pub struct Step {
     pub after: Order,
 }
 
-pub async fn verify(app: &App, account: AccountId, path_id: String) -> Result<Step, Fault> {
-    act(app, account, path_id, None, |_, _, _| Ok(Action::Verify)).await
+pub async fn verify(app: &Arc<App>, account: AccountId, path_id: String) -> Result<Step, Fault> {
+    act(app, account, path_id, None, Action::Verify, limit()).await
 }
 
 /// One step forward. Under a client's key the step is taken once, whatever happens in between.
 pub async fn advance(
-    app: &App,
+    app: &Arc<App>,
     account: AccountId,
     path_id: String,
     keyed: Option<Arc<KeyedRequest>>,
 ) -> Result<Step, Fault> {
-    act(app, account, path_id, keyed, |_, _, _| Ok(Action::Advance)).await
+    act(app, account, path_id, keyed, Action::Advance, limit()).await
 }
 
-pub async fn ready(app: &App, account: AccountId, path_id: String) -> Result<Step, Fault> {
-    act(app, account, path_id, None, |_, _, _| Ok(Action::Ready)).await
+pub async fn ready(app: &Arc<App>, account: AccountId, path_id: String) -> Result<Step, Fault> {
+    act(app, account, path_id, None, Action::Ready, limit()).await
 }
 
 /// Cancels with a reason that the platform accepts: the given one, the integration's usual one, or the first.
 pub async fn cancel(
-    app: &App,
+    app: &Arc<App>,
     account: AccountId,
     path_id: String,
     reason: Option<String>,
     note: Option<String>,
 ) -> Result<Step, Fault> {
-    act(app, account, path_id, None, move |order, platform, usual| {
-        if order.status.is_cancelled() {
-            // It stays as it was cancelled; a repeat is fine whatever reason it gives.
-            return Ok(Action::Cancel {
-                reason: None,
-                note: None,
-            });
-        }
-        let accepted = platform.fixed_reasons();
-        let named = |id: &str| accepted.iter().find(|reason| reason.id == id).cloned();
-        let chosen = match &reason {
-            Some(given) => Some(named(given).ok_or_else(|| Fault::ReasonNotAccepted {
-                accepted: accepted.clone(),
-            })?),
-            None => usual.and_then(named).or_else(|| accepted.first().cloned()),
-        };
-        Ok(Action::Cancel {
-            reason: chosen,
-            note: note.clone(),
-        })
-    })
+    let until = limit();
+    let reason = reasons::choose(app, account, path_id.clone(), reason, until).await?;
+    act(
+        app,
+        account,
+        path_id,
+        None,
+        Action::Cancel { reason, note },
+        until,
+    )
     .await
 }
 
-async fn act<F>(
-    app: &App,
+/// How long a client waits for its answer.
+fn limit() -> Instant {
+    Instant::now() + DEADLINE
+}
+
+/// How far an action has come.
+enum Progress {
+    /// The order has moved, or had nothing to do.
+    Finished(Box<Step>),
+    /// The platform is to be asked by us.
+    Ask(Box<Question>),
+    /// Somebody else is asking the same already.
+    Join(CallId),
+    /// Another call of the order is being made.
+    Wait,
+}
+
+/// A question to a platform, written down and leased.
+struct Question {
+    call: DueCall,
+    order: Order,
+    connected: Connected,
+    preparation_minutes: Option<u32>,
+}
+
+async fn act(
+    app: &Arc<App>,
     account: AccountId,
     path_id: String,
     keyed: Option<Arc<KeyedRequest>>,
-    choose: F,
-) -> Result<Step, Fault>
-where
-    F: Fn(&Order, &dyn Platform, Option<&str>) -> Result<Action, Fault> + Send + 'static,
-{
-    let vault = Arc::clone(&app.vault);
-    let now = app.now();
-    let step = app
-        .store
-        .write(account, move |tx| {
-            let named = find_one(tx, account, &path_id)?;
-            let before = orders::lock(tx, named.id)?.ok_or_else(|| Fault::not_found("order", &path_id))?;
-            if let Some(status) = taken_before(tx, keyed.as_deref())? {
-                return Ok(Step {
-                    before: status,
-                    after: before,
-                });
+    action: Action,
+    until: Instant,
+) -> Result<Step, Fault> {
+    let wish = Arc::new(Wish {
+        account,
+        path_id,
+        keyed,
+        action,
+    });
+    loop {
+        let ended = app.calls_ended.notified();
+        let (begun, holder) = (Arc::clone(&wish), Arc::clone(app));
+        let now = app.now();
+        let progress = app
+            .store
+            .write(account, move |tx| begun.begin(tx, &holder, now))
+            .await?;
+        match progress {
+            Progress::Finished(step) => {
+                app.wake_calls.notify_one();
+                return Ok(*step);
             }
-            let platform = platform_of(&before)?;
-            // The integration may have been removed since; its order can still be brought to an end here.
-            let connected = integrations::by_id(tx, &vault, before.integration_id)?;
-            let usual = connected
-                .as_ref()
-                .and_then(|c| c.integration.default_cancel_reason.clone());
-            let action = choose(&before, platform, usual.as_deref())?;
-            let credentials = connected.map(|c| c.credentials).unwrap_or_default();
-            let input = Input::Want(action, Actor::Account);
-            let after = persist::apply_and_write(tx, platform, &credentials, &before, &input, now)?;
-            if let Some(keyed) = &keyed {
-                idempotency::note_acted(tx, keyed, before.status.code())?;
+            Progress::Ask(question) => {
+                // The client may go away; its question is brought to an end all the same.
+                let asking = tokio::spawn(ask(Arc::clone(app), *question, until));
+                return asking.await.unwrap_or(Err(Fault::ProviderTimeout));
             }
-            Ok::<_, Fault>(Step {
-                before: before.status,
-                after,
-            })
-        })
-        .await?;
-    app.wake_calls.notify_one();
-    Ok(step)
+            Progress::Join(call) => {
+                let before = wish.order(app).await?.status;
+                return join(app, &wish, call, before, until).await;
+            }
+            Progress::Wait => {
+                if Instant::now() >= until {
+                    return Err(Fault::ProviderTimeout);
+                }
+                // Another node may be making it, whose end nobody tells us.
+                let _ended_or_not = tokio::time::timeout(Duration::from_millis(100), ended).await;
+            }
+        }
+    }
+}
+
+/// What a client wants.
+struct Wish {
+    account: AccountId,
+    path_id: String,
+    keyed: Option<Arc<KeyedRequest>>,
+    action: Action,
+}
+
+impl Wish {
+    async fn order(&self, app: &App) -> Result<Order, Fault> {
+        let (account, path_id) = (self.account, self.path_id.clone());
+        app.store.read(move |tx| find_one(tx, account, &path_id)).await
+    }
+
+    /// Moves the order, or writes the question down that its platform is to be asked.
+    fn begin(&self, tx: &mut Tx<'_>, app: &App, now: Timestamp) -> Result<Progress, Fault> {
+        let named = find_one(tx, self.account, &self.path_id)?;
+        let before = orders::lock(tx, named.id)?.ok_or_else(|| Fault::not_found("order", &self.path_id))?;
+        let in_the_way = calls::in_the_way(tx, before.id, now)?;
+        if let Some(status) = taken_before(tx, self.keyed.as_deref())? {
+            match in_the_way {
+                Some((call, kind)) if kind.is_question() => return Ok(Progress::Join(call)),
+                // The question was put, and came to nothing: it is put again.
+                _ if status == before.status => {}
+                _ => {
+                    return Ok(Progress::Finished(Box::new(Step {
+                        before: status,
+                        after: before,
+                    })));
+                }
+            }
+        }
+        let platform = platform_of(&before)?;
+        let input = Input::Want(self.action.clone(), Actor::Account);
+        // The integration may have been removed since; its order can still be brought to an end here.
+        let connected = integrations::by_id(tx, &app.vault, before.integration_id)?;
+        let asks = platform.capability().asks && connected.is_some();
+        let question = apply(&before, &input, now, asks)?.ask;
+        match (question, connected) {
+            (Some(kind), Some(connected)) => self.put_down(tx, before, kind, connected, in_the_way, now),
+            (_, connected) => {
+                let own = connected.map(|c| c.credentials).unwrap_or_default();
+                let ground = persist::Ground::new(app, platform, &own);
+                let input = match asks {
+                    true => input,
+                    // There is nobody to ask.
+                    false => Input::Agreed(self.action.clone(), Actor::Account),
+                };
+                let after = persist::apply_and_write(tx, &ground, &before, &input, None, now)?;
+                self.note(tx, &before)?;
+                Ok(Progress::Finished(Box::new(Step {
+                    before: before.status,
+                    after,
+                })))
+            }
+        }
+    }
+
+    fn put_down(
+        &self,
+        tx: &mut Tx<'_>,
+        order: Order,
+        kind: CallKind,
+        connected: Connected,
+        in_the_way: Option<(CallId, CallKind)>,
+        now: Timestamp,
+    ) -> Result<Progress, Fault> {
+        match in_the_way {
+            Some((call, other)) if other == kind => return Ok(Progress::Join(call)),
+            Some(_) => return Ok(Progress::Wait),
+            None => {}
+        }
+        let argument = match &self.action {
+            Action::Cancel { reason, note } => CallArgument {
+                by: Actor::Account,
+                reason: reason.clone(),
+                note: note.clone(),
+            },
+            _ => CallArgument::by(Actor::Account),
+        };
+        let id = CallId::at(now);
+        let written = CallToWrite {
+            id,
+            order: &order,
+            kind,
+            argument: Some(&argument),
+            due_at: now,
+            leased_until: Some(now.plus(LEASE)),
+            created_at: now,
+        };
+        calls::write(tx, &written)?;
+        self.note(tx, &order)?;
+        Ok(Progress::Ask(Box::new(Question {
+            preparation_minutes: persist::preparation_minutes(tx, &order)?,
+            call: DueCall {
+                id,
+                account_id: order.account_id,
+                order_id: order.id,
+                integration_id: order.integration_id,
+                kind,
+                argument,
+                attempts: 1,
+                is_unclear: false,
+                created_at: now,
+            },
+            order,
+            connected,
+        })))
+    }
+
+    fn note(&self, tx: &mut Tx<'_>, before: &Order) -> Result<(), Fault> {
+        match &self.keyed {
+            Some(keyed) => Ok(idempotency::note_acted(tx, keyed, before.status.code())?),
+            None => Ok(()),
+        }
+    }
 }
 
 /// The status from which a step has been taken under this key, by a run that did not live to answer.
@@ -174,8 +321,115 @@ fn taken_before(tx: &mut Tx<'_>, keyed: Option<&KeyedRequest>) -> Result<Option<
     Ok(idempotency::acted(tx, keyed)?.and_then(Status::from_code))
 }
 
-/// The reasons with which an order can be cancelled now.
-pub async fn reasons(app: &App, account: AccountId, path_id: String) -> Result<Vec<Reason>, Fault> {
-    let order = app.store.read(move |tx| find_one(tx, account, &path_id)).await?;
-    Ok(platform_of(&order)?.fixed_reasons())
+/// Puts a question to the platform and writes down what came of it.
+async fn ask(app: Arc<App>, question: Question, until: Instant) -> Result<Step, Fault> {
+    let Question {
+        call,
+        order,
+        connected,
+        preparation_minutes,
+    } = question;
+    let contact = app.contact(&connected).ok_or_else(|| Fault::UnknownProvider {
+        provider: order.provider.to_string(),
+    })?;
+    let mut attempt = Attempt {
+        contact: &contact,
+        order: &order,
+        kind: call.kind,
+        argument: &call.argument,
+        preparation_minutes,
+        is_unclear: false,
+        may_send: true,
+        until,
+    };
+    let mut verdict = attempt.make(&app).await;
+    if matches!(&verdict, Verdict::Trouble(Trouble::Unclear { .. })) && Instant::now() < until {
+        // There is time left to see for ourselves.
+        attempt.is_unclear = true;
+        attempt.may_send = false;
+        verdict = attempt.make(&app).await;
+    }
+    let trouble = match &verdict {
+        Verdict::Done(_) => None,
+        Verdict::NotDone => Some(Fault::ProviderUnreachable {
+            message: "the platform failed, and has not done it".to_owned(),
+        }),
+        Verdict::Trouble(trouble @ Trouble::Unclear { .. }) => {
+            leave_open(&app, &call, trouble.to_string()).await?;
+            return Err(Fault::ProviderTimeout);
+        }
+        Verdict::Trouble(trouble @ (Trouble::Refused { .. } | Trouble::NotYet { .. })) => {
+            Some(Fault::ProviderRefused {
+                message: trouble.to_string(),
+            })
+        }
+        Verdict::Trouble(trouble) => Some(Fault::ProviderUnreachable {
+            message: trouble.to_string(),
+        }),
+    };
+    let after = settle(&app, &call, &contact, verdict, order.id).await?;
+    match trouble {
+        Some(fault) => Err(fault),
+        None => answer(&call, order.status, after),
+    }
+}
+
+async fn settle(
+    app: &App,
+    call: &DueCall,
+    contact: &Contact,
+    verdict: Verdict,
+    order: OrderId,
+) -> Result<Order, Fault> {
+    conclude(app, call, contact, verdict)
+        .await?
+        .ok_or_else(|| Fault::not_found("order", order))
+}
+
+/// What a client hears of an order whose platform has agreed. Another may have cancelled it first.
+fn answer(call: &DueCall, before: Status, after: Order) -> Result<Step, Fault> {
+    if call.kind == CallKind::Verify && after.status.is_cancelled() {
+        return Err(Fault::Refused(garson_core::order::Refusal::IsCancelled(
+            after.status,
+        )));
+    }
+    Ok(Step { before, after })
+}
+
+/// Leaves a question open whose answer nobody knows: `flow/call` reads the order until it does.
+async fn leave_open(app: &App, call: &DueCall, message: String) -> Result<(), Fault> {
+    let (id, now) = (call.id, app.now());
+    app.store
+        .write(call.account_id, move |tx| {
+            calls::postpone(tx, id, now, true, &message)
+        })
+        .await?;
+    app.wake_calls.notify_one();
+    Ok(())
+}
+
+/// Waits for the end of a question that somebody else is putting.
+async fn join(app: &App, wish: &Wish, call: CallId, before: Status, until: Instant) -> Result<Step, Fault> {
+    loop {
+        let ended = app.calls_ended.notified();
+        let end = app.store.read(move |tx| calls::end_of(tx, call)).await?;
+        match end {
+            Some((CallEnd::Done, _)) => {
+                let after = wish.order(app).await?;
+                return Ok(Step { before, after });
+            }
+            Some((CallEnd::Failed, message)) => {
+                return Err(Fault::ProviderRefused {
+                    message: message.unwrap_or_default(),
+                });
+            }
+            Some((CallEnd::Abandoned, message)) => {
+                return Err(Fault::ProviderUnreachable {
+                    message: message.unwrap_or_default(),
+                });
+            }
+            None if Instant::now() >= until => return Err(Fault::ProviderTimeout),
+            None => drop(tokio::time::timeout(Duration::from_millis(100), ended).await),
+        }
+    }
 }

@@ -1,28 +1,32 @@
 //! Calls to platforms that were written down are made: at once, again after a pause, and after every restart.
 
-use super::Fault;
+use super::attempt::{Attempt, Verdict};
+use super::conclude::conclude;
+use super::{Fault, persist};
 use crate::app::App;
-use crate::net::{Outgoing, SendError};
-use bytes::Bytes;
 use garson_core::id::{CallId, IntegrationId, OrderId};
-use garson_core::integration::Credentials;
-use garson_core::order::{Order, ProviderSync};
-use garson_core::platform::{HttpRequest, HttpResponse, Outcome, Platform};
+use garson_core::order::{Actor, Order, ProviderSync};
+use garson_core::platform::Trouble;
 use garson_core::retry::backoff;
 use garson_core::time::Timestamp;
 use garson_store::calls::{self, CallEnd, DueCall};
-use garson_store::{Lane, Tx, integrations, orders};
-use http::{HeaderMap, HeaderName, HeaderValue, Method};
+use garson_store::integrations::Connected;
+use garson_store::{Lane, Location, Tx, integrations, orders};
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::task::{JoinError, JoinSet};
+use tokio::time::Instant;
 
-/// How long a call may take; the lease on it lasts longer, so that nobody else makes it meanwhile.
-const DEADLINE: Duration = Duration::from_secs(10);
-const LEASE: Duration = Duration::from_secs(15);
+/// How long an attempt may take; the lease on it lasts longer, so that nobody else makes it meanwhile.
+pub const DEADLINE: Duration = Duration::from_secs(10);
+pub const LEASE: Duration = Duration::from_secs(15);
 /// After so many tries, about a day, a platform that stays away is given up on.
 const MAX_ATTEMPTS: i64 = 300;
+/// How long the service goes on asking by itself where the platform names no deadline.
+const PATIENCE: Duration = Duration::from_secs(15 * 60);
+/// How long it is tried to find out what became of a client's question.
+const FIND_OUT: Duration = Duration::from_secs(60 * 60);
 /// Calls leased at once, running at once, and running at once for one integration.
 const BATCH: usize = 32;
 const MAX_RUNNING: usize = 512;
@@ -34,6 +38,13 @@ const LOOK_AGAIN: Duration = Duration::from_secs(5);
 
 /// Makes calls until the service ends.
 pub async fn run(app: Arc<App>) {
+    if matches!(app.settings.location(), Location::Sqlite(_)) {
+        // Nobody else works on this database: what is leased was cut off when the last process ended.
+        let ended = app.store.write(Lane::COMMON, calls::end_leases).await;
+        if let Err(error) = ended {
+            tracing::error!(%error, "leases of an earlier process could not be ended");
+        }
+    }
     let mut desk = Desk::default();
     loop {
         match desk.start_due(&app).await {
@@ -52,7 +63,8 @@ pub async fn run(app: Arc<App>) {
 
 /// How long until the next call is due.
 async fn pause(app: &App) -> Duration {
-    let next = app.store.read(calls::next_due_at).await;
+    let now = app.now();
+    let next = app.store.read(move |tx| calls::next_due_at(tx, now)).await;
     match next {
         Ok(Some(due_at)) => due_at
             .since(app.now())
@@ -84,7 +96,7 @@ impl Desk {
         // Looking costs the writer nothing; only what is really due is leased.
         let is_due = app
             .store
-            .read(calls::next_due_at)
+            .read(move |tx| calls::next_due_at(tx, now))
             .await?
             .is_some_and(|due_at| due_at <= now);
         if room == 0 || !is_due {
@@ -129,7 +141,15 @@ impl Desk {
     }
 }
 
+/// An order's call with everything that is needed to make it.
+struct Material {
+    order: Order,
+    connected: Connected,
+    preparation_minutes: Option<u32>,
+}
+
 async fn make(app: &App, call: &DueCall) -> Result<(), Fault> {
+    let until = Instant::now() + DEADLINE;
     let vault = Arc::clone(&app.vault);
     let (order_id, integration_id) = (call.order_id, call.integration_id);
     let found = app
@@ -137,119 +157,89 @@ async fn make(app: &App, call: &DueCall) -> Result<(), Fault> {
         .read(move |tx| {
             let order = orders::by_id(tx, order_id)?;
             let connected = integrations::by_id(tx, &vault, integration_id)?;
-            Ok::<_, Fault>(order.zip(connected))
+            let Some((order, connected)) = order.zip(connected) else {
+                return Ok::<_, Fault>(None);
+            };
+            Ok(Some(Material {
+                preparation_minutes: persist::preparation_minutes(tx, &order)?,
+                order,
+                connected,
+            }))
         })
         .await?;
-    let Some((order, connected)) = found else {
-        return finish(
-            app,
-            call,
-            CallEnd::Abandoned,
-            Some("the integration was removed".to_owned()),
-        )
-        .await;
+    let Some(Material {
+        order,
+        connected,
+        preparation_minutes,
+    }) = found
+    else {
+        return drop_call(app, call, "the integration was removed").await;
     };
-    let outcome = match garson_platforms::of(order.provider) {
-        Some(platform) => exchange(app, platform, call, &order, &connected.credentials).await,
-        None => Outcome::Refused {
-            message: format!("{} is not a platform of this version", order.provider),
-        },
+    let Some(contact) = app.contact(&connected) else {
+        return drop_call(app, call, "the platform is not one of this version").await;
     };
-    match outcome {
-        Outcome::Done => finish(app, call, CallEnd::Done, None).await,
-        Outcome::Refused { message } => finish(app, call, CallEnd::Failed, Some(message)).await,
-        Outcome::Later { message } if call.attempts >= MAX_ATTEMPTS => {
-            finish(app, call, CallEnd::Failed, Some(message)).await
-        }
-        Outcome::Later { message } => postpone(app, call, message).await,
+    let asked_by_client = call.kind.is_question() && call.argument.by == Actor::Account;
+    let attempt = Attempt {
+        contact: &contact,
+        order: &order,
+        kind: call.kind,
+        argument: &call.argument,
+        preparation_minutes,
+        // A question whose client has gone is only found again after something went wrong.
+        is_unclear: call.is_unclear || asked_by_client,
+        may_send: !asked_by_client,
+        until,
+    };
+    let verdict = attempt.make(app).await;
+    let next = match &verdict {
+        Verdict::Trouble(trouble) => next_try(app, call, &order, trouble),
+        _ => None,
+    };
+    match (next, verdict) {
+        (Some(next), _) => postpone(app, call, next).await,
+        (None, verdict) => conclude(app, call, &contact, verdict).await.map(drop),
     }
 }
 
-async fn exchange(
-    app: &App,
-    platform: &dyn Platform,
-    call: &DueCall,
-    order: &Order,
-    credentials: &Credentials,
-) -> Outcome {
-    let outgoing = match platform.write(call.kind, order, credentials).map(outgoing) {
-        Ok(Some(outgoing)) => outgoing,
-        Ok(None) => {
-            return Outcome::Refused {
-                message: "the request has headers that cannot be sent".to_owned(),
-            };
-        }
-        Err(error) => {
-            return Outcome::Refused {
-                message: error.to_string(),
-            };
-        }
-    };
-    match app.net.send(outgoing).await {
-        Ok(answer) => platform.outcome(
-            call.kind,
-            &HttpResponse {
-                status: answer.status,
-                body: answer.body,
-            },
-        ),
-        Err(SendError::NotAllowed(refusal)) => Outcome::Refused {
-            message: format!("the target is not allowed: {refusal}"),
-        },
-        Err(error) => Outcome::Later {
-            message: error.to_string(),
-        },
-    }
+/// When a call in trouble is tried again.
+struct NextTry {
+    due_at: Timestamp,
+    is_unclear: bool,
+    message: String,
 }
 
-fn outgoing(request: HttpRequest) -> Option<Outgoing> {
-    let mut headers = HeaderMap::new();
-    for (name, value) in &request.headers {
-        let mut value = HeaderValue::from_str(value.expose()).ok()?;
-        value.set_sensitive(true);
-        headers.insert(HeaderName::from_bytes(name.as_bytes()).ok()?, value);
-    }
-    Some(Outgoing {
-        method: Method::from_bytes(request.method.as_bytes()).ok()?,
-        url: request.url,
-        headers,
-        body: request.body.map(Bytes::from).unwrap_or_default(),
-        trust: request.trust,
-        deadline: DEADLINE,
-        keep_body: 65_536,
+/// Is a call in trouble tried again, and when? Not after a refusal, and not for ever.
+fn next_try(app: &App, call: &DueCall, order: &Order, trouble: &Trouble) -> Option<NextTry> {
+    let now = app.now();
+    let attempts = u32::try_from(call.attempts).unwrap_or(u32::MAX);
+    // The random part of the call's id is jitter enough, and the same on every node.
+    let usual = backoff(attempts, call.id.0.as_u128() as u32);
+    let (pause, is_unclear) = match trouble {
+        Trouble::Refused { .. } => return None,
+        Trouble::NotYet { pause, patience, .. } if *pause * attempts <= *patience => (*pause, false),
+        Trouble::NotYet { .. } => return None,
+        Trouble::Later { pause, .. } => (pause.unwrap_or(usual), false),
+        Trouble::Unclear { .. } => (usual, true),
+        Trouble::SessionOver => (usual, false),
+    };
+    let due_at = now.plus(pause);
+    let gives_up_at = match (call.kind.is_question(), call.argument.by) {
+        (true, Actor::Account) => Some(call.created_at.plus(FIND_OUT)),
+        (true, _) => Some(order.accept_by.unwrap_or(call.created_at.plus(PATIENCE))),
+        (false, _) => None,
+    };
+    let has_time = gives_up_at.is_none_or(|end| due_at <= end);
+    (has_time && call.attempts < MAX_ATTEMPTS).then(|| NextTry {
+        due_at,
+        is_unclear,
+        message: trouble.to_string(),
     })
 }
 
-async fn finish(app: &App, call: &DueCall, end: CallEnd, message: Option<String>) -> Result<(), Fault> {
-    let (id, order, integration, now) = (call.id, call.order_id, call.integration_id, app.now());
-    app.store
-        .write(call.account_id, move |tx| {
-            // The integration first, then the order, as everybody else does who changes both.
-            if let (CallEnd::Failed, Some(message)) = (end, &message) {
-                integrations::note_error(tx, integration, message, now)?;
-            }
-            orders::lock(tx, order)?;
-            if !calls::finish(tx, id, end, message.as_deref(), now)? {
-                // The order was cancelled meanwhile, and this call dropped.
-                return Ok(());
-            }
-            let sync = match (end, &message) {
-                (CallEnd::Failed, Some(message)) => ProviderSync::Failed {
-                    message: message.clone(),
-                },
-                _ if calls::open_of_order(tx, order)? > 0 => return Ok(()),
-                (CallEnd::Abandoned, _) => ProviderSync::NotNeeded,
-                _ => ProviderSync::Done,
-            };
-            Ok(orders::set_sync(tx, order, &sync)?)
-        })
-        .await
-}
-
-async fn postpone(app: &App, call: &DueCall, message: String) -> Result<(), Fault> {
-    let (id, order, now) = (call.id, call.order_id, app.now());
-    let due_at = next_try(call.id, call.attempts, now);
-    let write = move |tx: &mut Tx<'_>| postpone_in(tx, id, order, due_at, &message);
+async fn postpone(app: &App, call: &DueCall, next: NextTry) -> Result<(), Fault> {
+    let (id, order) = (call.id, call.order_id);
+    let shows = !call.kind.is_question() || call.argument.by == Actor::System;
+    let write = move |tx: &mut Tx<'_>| postpone_in(tx, id, order, &next, shows);
     app.store.write(call.account_id, write).await
 }
 
@@ -257,18 +247,30 @@ fn postpone_in(
     tx: &mut Tx<'_>,
     id: CallId,
     order: OrderId,
-    due_at: Timestamp,
-    message: &str,
+    next: &NextTry,
+    shows: bool,
 ) -> Result<(), Fault> {
     orders::lock(tx, order)?;
-    if calls::postpone(tx, id, due_at, message)? {
-        orders::set_sync(tx, order, &ProviderSync::Pending { due_at })?;
+    let is_open = calls::postpone(tx, id, next.due_at, next.is_unclear, &next.message)?;
+    if is_open && shows {
+        orders::set_sync(tx, order, &ProviderSync::Pending { due_at: next.due_at })?;
     }
     Ok(())
 }
 
-fn next_try(id: CallId, attempts: i64, now: Timestamp) -> Timestamp {
-    // The random part of the call's id is jitter enough, and the same on every node.
-    let draw = id.0.as_u128() as u32;
-    now.plus(backoff(u32::try_from(attempts).unwrap_or(u32::MAX), draw))
+async fn drop_call(app: &App, call: &DueCall, why: &'static str) -> Result<(), Fault> {
+    let (id, order, now) = (call.id, call.order_id, app.now());
+    app.store
+        .write(call.account_id, move |tx| {
+            orders::lock(tx, order)?;
+            if calls::finish(tx, id, CallEnd::Abandoned, Some(why), now)?
+                && calls::open_of_order(tx, order)? == 0
+            {
+                orders::set_sync(tx, order, &ProviderSync::NotNeeded)?;
+            }
+            Ok::<_, Fault>(())
+        })
+        .await?;
+    app.calls_ended.notify_waiters();
+    Ok(())
 }

@@ -56,6 +56,16 @@ pub enum Fault {
     /// No webhook is registered.
     NoWebhook,
     EmailTaken,
+    /// The platform says no, in its own words.
+    ProviderRefused {
+        message: String,
+    },
+    /// The platform could not be asked; nothing has changed.
+    ProviderUnreachable {
+        message: String,
+    },
+    /// The platform did not answer in time; what became of it is being found out.
+    ProviderTimeout,
 }
 
 impl From<StoreError> for Fault {

@@ -5,12 +5,13 @@ use crate::app::App;
 use garson_core::event::{INTEGRATION_TOGGLED, integration_body};
 use garson_core::id::{AccountId, EventId, IntegrationId, RestaurantId};
 use garson_core::integration::{Credentials, Health, Integration};
-use garson_core::platform::Platform;
+use garson_core::platform::{CredentialField, CredentialKind, Platform};
 use garson_core::secret::Secret;
 use garson_core::time::Timestamp;
 use garson_store::accounts::reserve;
 use garson_store::events::{EventToWrite, write};
 use garson_store::{StoreErrorKind, Tx, Vault, integrations, packages, restaurants};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 const MIN_SECRET: usize = 8;
@@ -66,12 +67,21 @@ pub async fn put(
     let now = app.now();
     let vault = Arc::clone(&app.vault);
     let remote_id = change.remote_id.clone().flatten().unwrap_or_default();
+    let shared = app.terms(platform.provider());
     let put = app
         .store
         .write(account, move |tx| {
-            put_in(tx, &vault, platform, account, restaurant, &change, now)
+            put_in(
+                tx,
+                &vault,
+                (platform, &shared.credentials),
+                (account, restaurant),
+                &change,
+                now,
+            )
         })
         .await;
+    app.hurry.posts_changed();
     match put {
         // Another node has claimed the branch since we looked.
         Err(Fault::Store(error)) if error.kind == StoreErrorKind::Constraint => {
@@ -92,16 +102,8 @@ fn check(app: &App, platform: &dyn Platform, change: &IntegrationChange) -> Resu
             );
             return Err(Fault::invalid(format!("credentials.{name}"), message));
         };
-        if let (false, Some(secret)) = (field.is_address, value) {
-            check_secret(field.name, secret)?;
-        }
-        if let (true, Some(url)) = (field.is_address, value) {
-            app.net
-                .check_address(url.expose())
-                .map_err(|refusal| Fault::TargetNotAllowed {
-                    field: field.name,
-                    reason: refusal.to_string(),
-                })?;
+        if let Some(value) = value {
+            check_credential(app, field, value)?;
         }
     }
     if let Some(Some(branch)) = &change.remote_id
@@ -115,7 +117,7 @@ fn check(app: &App, platform: &dyn Platform, change: &IntegrationChange) -> Resu
     if let Some(Some(reason)) = &change.default_cancel_reason
         && !platform.capability().live_reasons
     {
-        let accepted = platform.fixed_reasons();
+        let accepted = platform.fixed_reasons(None);
         if !accepted.iter().any(|known| known.id == *reason) {
             return Err(Fault::ReasonNotAccepted { accepted });
         }
@@ -123,22 +125,56 @@ fn check(app: &App, platform: &dyn Platform, change: &IntegrationChange) -> Resu
     Ok(())
 }
 
-/// Secrets travel in headers, and whoever guesses one can place orders.
-fn check_secret(name: &str, secret: &Secret<String>) -> Result<(), Fault> {
-    let text = secret.expose();
-    if text.len() >= MIN_SECRET && text.bytes().all(|byte| byte.is_ascii_graphic()) {
-        return Ok(());
+fn check_credential(app: &App, field: &CredentialField, value: &Secret<String>) -> Result<(), Fault> {
+    let text = value.expose();
+    let wrong = |message: String| Err(Fault::invalid(format!("credentials.{}", field.name), message));
+    match field.kind {
+        CredentialKind::Secret if !is_secret(text) => wrong(format!(
+            "must be at least {MIN_SECRET} visible ASCII characters, without spaces"
+        )),
+        CredentialKind::Plain if !is_plain(text) => {
+            wrong("must be visible ASCII characters, without spaces around them".to_owned())
+        }
+        CredentialKind::Choice(words) if !words.contains(&text.as_str()) => {
+            wrong(format!("must be one of: {}", words.join(", ")))
+        }
+        CredentialKind::Headers if !are_headers(text) => wrong(format!(
+            "must be a JSON object of header names and values, such as {{\"x-api-key\": \"…\"}}, of which each value has \
+             at least {MIN_SECRET} visible ASCII characters"
+        )),
+        CredentialKind::Address => app
+            .net
+            .check_address(text)
+            .map_err(|refusal| Fault::TargetNotAllowed {
+                field: field.name,
+                reason: refusal.to_string(),
+            }),
+        _ => Ok(()),
     }
-    let message = format!("must be at least {MIN_SECRET} visible ASCII characters, without spaces");
-    Err(Fault::invalid(format!("credentials.{name}"), message))
+}
+
+/// Secrets travel in headers, and whoever guesses one can place orders.
+fn is_secret(text: &str) -> bool {
+    text.len() >= MIN_SECRET && text.bytes().all(|byte| byte.is_ascii_graphic())
+}
+
+fn is_plain(text: &str) -> bool {
+    text.trim() == text && text.bytes().all(|byte| byte.is_ascii_graphic() || byte == b' ')
+}
+
+fn are_headers(text: &str) -> bool {
+    let headers: BTreeMap<String, String> = serde_json::from_str(text).unwrap_or_default();
+    let is_name = |name: &str| http::HeaderName::from_bytes(name.as_bytes()).is_ok();
+    !headers.is_empty()
+        && headers.len() <= 10
+        && headers.iter().all(|(n, value)| is_name(n) && is_secret(value))
 }
 
 fn put_in(
     tx: &mut Tx<'_>,
     vault: &Vault,
-    platform: &dyn Platform,
-    account: AccountId,
-    restaurant: RestaurantId,
+    (platform, shared): (&dyn Platform, &Credentials),
+    (account, restaurant): (AccountId, RestaurantId),
     change: &IntegrationChange,
     now: Timestamp,
 ) -> Result<Integration, Fault> {
@@ -174,7 +210,7 @@ fn put_in(
         });
     }
     if integration.is_active {
-        can_be_active(tx, platform, &integration, &credentials, now)?;
+        can_be_active(tx, platform, &integration, &[&credentials, shared], now)?;
     }
     let inbound = platform.inbound_secret(&credentials);
     integrations::save(tx, vault, &integration, &credentials, inbound.as_ref())?;
@@ -209,7 +245,7 @@ fn can_be_active(
     tx: &mut Tx<'_>,
     platform: &dyn Platform,
     integration: &Integration,
-    credentials: &Credentials,
+    credentials: &[&Credentials],
     now: Timestamp,
 ) -> Result<(), Fault> {
     if integration.remote_id.is_none() {
@@ -221,7 +257,7 @@ fn can_be_active(
     let missing = platform
         .credential_fields()
         .iter()
-        .find(|f| f.required && !credentials.contains_key(f.name));
+        .find(|f| f.required && !credentials.iter().any(|given| given.contains_key(f.name)));
     if let Some(field) = missing {
         let message = "is needed before the integration can be switched on";
         return Err(Fault::invalid(format!("credentials.{}", field.name), message));
@@ -265,7 +301,8 @@ pub async fn delete(app: &App, account: AccountId, restaurant: RestaurantId, key
     let platform = platform(key)?;
     let now = app.now();
     let vault = Arc::clone(&app.vault);
-    app.store
+    let deleted = app
+        .store
         .write(account, move |tx| {
             if !restaurants::lock(tx, account, restaurant)? {
                 return Err(Fault::not_found("restaurant", restaurant));
@@ -282,7 +319,9 @@ pub async fn delete(app: &App, account: AccountId, restaurant: RestaurantId, key
             }
             Ok(())
         })
-        .await
+        .await;
+    app.hurry.posts_changed();
+    deleted
 }
 
 /// Switches off the integrations of a restaurant that no package covers now.

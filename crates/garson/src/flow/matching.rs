@@ -81,6 +81,7 @@ async fn ask(
         trust: Trust::Account,
         deadline: DEADLINE,
         keep_body: MAX_ANSWER,
+        is_quiet: false,
     };
     let answer = app.net.send(outgoing).await.map_err(|error| match error {
         SendError::NotAllowed(refusal) => format!("The paymentMatchingUrl is not allowed: {refusal}."),

@@ -1,33 +1,62 @@
 //! Writing a decision down: order, timeline, events, sums and calls, in the transaction that is running.
 
 use super::Fault;
+use crate::app::App;
 use garson_core::event::order_body;
 use garson_core::id::{AccountId, CallId, EventId};
 use garson_core::integration::Credentials;
-use garson_core::order::{Decision, Input, Order, ProviderSync, apply};
+use garson_core::order::{
+    Actor, CallArgument, CallKind, Decision, Input, Order, ProviderSync, Status, apply,
+};
 use garson_core::platform::Platform;
+use garson_core::restaurant::Config;
 use garson_core::time::Timestamp;
 use garson_store::accounts::{Places, reserve};
+use garson_store::calls::CallToWrite;
 use garson_store::events::{EventToWrite, write};
-use garson_store::{Tx, calls, orders, totals};
+use garson_store::{Tx, calls, orders, restaurants, totals};
+use std::time::Duration;
 
 /// More places than any decision needs: the order itself and two events.
 const PLACES: i64 = 4;
+
+/// What must be known of an order's platform and restaurant to write a decision down.
+#[derive(Clone)]
+pub struct Ground {
+    pub platform: &'static dyn Platform,
+    pub credentials: Credentials,
+    /// The platform wants this much time between two moves.
+    pub between_moves: Duration,
+}
+
+impl Ground {
+    /// The ground on which an integration's orders stand; `own` are its credentials.
+    #[must_use]
+    pub fn new(app: &App, platform: &'static dyn Platform, own: &Credentials) -> Self {
+        let provider = platform.provider();
+        Self {
+            platform,
+            credentials: app.credentials(provider, own),
+            between_moves: app.terms(provider).between_moves,
+        }
+    }
+}
 
 pub fn reserve_places(tx: &mut Tx<'_>, account: AccountId, now: Timestamp) -> Result<Places, Fault> {
     Ok(reserve(tx, account, PLACES, now)?)
 }
 
-/// Puts an input to a locked order and writes what follows; says what the order is then.
+/// Puts an input to a locked order and writes what follows; says what the order is then. `but` is a call that is being
+/// concluded, which a cancellation does not drop.
 pub fn apply_and_write(
     tx: &mut Tx<'_>,
-    platform: &dyn Platform,
-    credentials: &Credentials,
+    ground: &Ground,
     before: &Order,
     input: &Input,
+    but: Option<CallId>,
     now: Timestamp,
 ) -> Result<Order, Fault> {
-    let asks = platform.capability().asks;
+    let asks = ground.platform.capability().asks;
     let trial = apply(before, input, now, asks)?;
     if trial.ask.is_none() && !trial.is_change(before) {
         return Ok(trial.order);
@@ -35,12 +64,15 @@ pub fn apply_and_write(
     let mut places = reserve_places(tx, before.account_id, now)?;
     let mut decision = apply(before, input, places.at, asks)?;
     if decision.order.status.is_cancelled() {
-        calls::abandon_open(tx, before.id, places.at)?;
+        calls::abandon_open(tx, before.id, but, places.at)?;
         if matches!(decision.order.sync, ProviderSync::Pending { .. }) {
             decision.order.sync = ProviderSync::NotNeeded;
         }
     }
-    write_calls(tx, platform, credentials, &mut decision)?;
+    write_calls(tx, ground, &mut decision)?;
+    if before.status != Status::Preparing {
+        plan_ready(tx, ground, &decision.order)?;
+    }
     orders::update(tx, &decision.order)?;
     totals::follow(tx, before, &decision.order)?;
     write_history(tx, &decision, before.sequence, &mut places)?;
@@ -48,22 +80,26 @@ pub fn apply_and_write(
 }
 
 /// Writes the calls that the platform wants, and what that means for the order.
-pub fn write_calls(
-    tx: &mut Tx<'_>,
-    platform: &dyn Platform,
-    credentials: &Credentials,
-    decision: &mut Decision,
-) -> Result<(), Fault> {
+pub fn write_calls(tx: &mut Tx<'_>, ground: &Ground, decision: &mut Decision) -> Result<(), Fault> {
     let Decision { order, ask, tell, .. } = decision;
-    let due_at = order.updated_at;
-    let wanted: Vec<_> = ask
-        .iter()
-        .chain(tell.iter())
-        .filter(|call| platform.wants(**call, order, credentials))
-        .copied()
-        .collect();
+    let wants = |call: CallKind, order: &Order| ground.platform.wants(call, order, &ground.credentials);
+    let now = order.updated_at;
+    if let Some(question) = ask.filter(|question| wants(*question, order)) {
+        // Nobody waits for the answer: the service asks by itself, until the platform agrees.
+        let argument = CallArgument::by(Actor::System);
+        write_call(tx, order, question, Some(&argument), now)?;
+        order.sync = ProviderSync::Pending { due_at: now };
+    }
+    let wanted: Vec<_> = tell.iter().copied().filter(|call| wants(*call, order)).collect();
+    let due_at = match wanted.is_empty() {
+        true => now,
+        false => after_the_last_move(tx, ground, order, now)?,
+    };
     for call in &wanted {
-        calls::write(tx, CallId::at(due_at), order, *call, due_at)?;
+        // One that was planned for later is made now instead.
+        if *call != CallKind::Ready || !calls::hasten(tx, order.id, *call, due_at)? {
+            write_call(tx, order, *call, None, due_at)?;
+        }
     }
     if !wanted.is_empty() {
         order.sync = ProviderSync::Pending { due_at };
@@ -72,6 +108,70 @@ pub fn write_calls(
         order.sync = ProviderSync::NotNeeded;
     }
     Ok(())
+}
+
+fn write_call(
+    tx: &mut Tx<'_>,
+    order: &Order,
+    kind: CallKind,
+    argument: Option<&CallArgument>,
+    due_at: Timestamp,
+) -> Result<(), Fault> {
+    let call = CallToWrite {
+        id: CallId::at(order.updated_at),
+        order,
+        kind,
+        argument,
+        due_at,
+        leased_until: None,
+        created_at: order.updated_at,
+    };
+    Ok(calls::write(tx, &call)?)
+}
+
+/// The first moment at which the platform takes another move of this order.
+fn after_the_last_move(
+    tx: &mut Tx<'_>,
+    ground: &Ground,
+    order: &Order,
+    now: Timestamp,
+) -> Result<Timestamp, Fault> {
+    if ground.between_moves.is_zero() {
+        return Ok(now);
+    }
+    let last = calls::last_done_at(tx, order.id)?;
+    Ok(last.map_or(now, |at| at.plus(ground.between_moves).max(now)))
+}
+
+/// An order that has begun to be prepared is ready after the time that its restaurant says, unless somebody says so
+/// earlier.
+fn plan_ready(tx: &mut Tx<'_>, ground: &Ground, order: &Order) -> Result<(), Fault> {
+    let is_wanted = order.status == Status::Preparing
+        && order.ready_at.is_none()
+        && ground.platform.wants(CallKind::Ready, order, &ground.credentials);
+    if !is_wanted {
+        return Ok(());
+    }
+    if let Some(minutes) = preparation_minutes(tx, order)? {
+        let takes = Duration::from_secs(u64::from(minutes) * 60);
+        let due_at = after_the_last_move(tx, ground, order, order.updated_at)?.max(
+            order
+                .updated_at
+                .plus(takes)
+                .max(order.updated_at.plus(ground.between_moves)),
+        );
+        let argument = CallArgument::by(Actor::System);
+        write_call(tx, order, CallKind::Ready, Some(&argument), due_at)?;
+    }
+    Ok(())
+}
+
+/// How long the kitchen of an order's restaurant usually takes, where its `config` says so.
+pub fn preparation_minutes(tx: &mut Tx<'_>, order: &Order) -> Result<Option<u32>, Fault> {
+    let config = restaurants::config(tx, order.restaurant_id)?;
+    Ok(Config::read(config.as_deref())
+        .unwrap_or_default()
+        .preparation_minutes)
 }
 
 /// Writes timeline and events; an order's timeline has a line for each of its events.

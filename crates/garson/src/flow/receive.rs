@@ -1,61 +1,102 @@
 //! A platform's message comes in: checked, understood, made durable, and only then answered.
 
+use super::take::{Sender, take};
 use super::{Fault, persist};
 use crate::app::App;
-use garson_core::id::{InboxId, OrderId};
-use garson_core::order::{Flag, Home, Input, NewOrder, place};
-use garson_core::platform::{Claim, HookRequest, Message, News, Platform, Reception, Unreadable};
+use garson_core::id::IntegrationId;
+use garson_core::integration::Credentials;
+use garson_core::order::Flag;
+use garson_core::platform::{
+    Claim, FETCHED, HookRequest, Message, News, Platform, Reception, Sighting, Trouble, Unreadable, Verified,
+    Which,
+};
 use garson_core::restaurant::Config;
 use garson_core::time::Timestamp;
-use garson_store::inbox::{InboxState, MessageToKeep, keep};
 use garson_store::integrations::{self, Connected};
-use garson_store::{StoreError, Tx, Vault, orders, packages, restaurants, totals};
-use sha2::{Digest, Sha256};
+use garson_store::{Lane, Tx, Vault, orders, packages, restaurants};
 use std::sync::Arc;
 
 /// A message that has been understood as far as it can be without writing.
 #[derive(Clone)]
-enum Prepared {
+pub(super) enum Prepared {
     NotGenuine,
-    Unreadable { sender: Connected, fault: Unreadable },
-    UnknownBranch { sender: Connected, branch: String },
+    Unreadable {
+        sender: Sender,
+        fault: Unreadable,
+    },
+    UnknownBranch {
+        sender: Sender,
+        branch: String,
+    },
+    /// A short message about an order that nobody knows yet.
+    UnknownOrder {
+        sender: Sender,
+        which: Which,
+    },
     Ready(Box<Ready>),
 }
 
 #[derive(Clone)]
-struct Ready {
-    connected: Connected,
-    auto_verify: bool,
-    flag: Option<Flag>,
-    news: News,
+pub(super) struct Ready {
+    pub connected: Connected,
+    pub ground: persist::Ground,
+    pub auto_verify: bool,
+    pub flag: Option<Flag>,
+    pub news: News,
 }
 
 /// Takes a message in; what it became says how to answer.
 pub async fn receive(
-    app: &App,
+    app: &Arc<App>,
     platform: &'static dyn Platform,
-    request: HookRequest,
+    mut request: HookRequest,
 ) -> Result<Reception, Fault> {
-    let request = Arc::new(request);
     let now = app.now();
-    let (vault, asked) = (Arc::clone(&app.vault), Arc::clone(&request));
+    request.received_at = now;
+    let request = Arc::new(request);
+    let (reader, asked) = (Arc::clone(app), Arc::clone(&request));
     let prepared = app
         .store
-        .read(move |tx| prepare(tx, &vault, platform, &asked, now))
+        .read(move |tx| prepare(tx, &reader, platform, &asked, now))
         .await?;
-    let account = match &prepared {
+    write(app, platform, request, prepared, now).await
+}
+
+/// Makes a message durable that has been understood.
+pub(super) async fn write(
+    app: &Arc<App>,
+    platform: &'static dyn Platform,
+    request: Arc<HookRequest>,
+    prepared: Prepared,
+    now: Timestamp,
+) -> Result<Reception, Fault> {
+    let sender = match &prepared {
         Prepared::NotGenuine => return Ok(Reception::NotGenuine),
-        Prepared::Unreadable { sender, .. } | Prepared::UnknownBranch { sender, .. } => {
-            sender.integration.account_id
+        Prepared::Unreadable { sender, .. }
+        | Prepared::UnknownBranch { sender, .. }
+        | Prepared::UnknownOrder { sender, .. } => sender.connected.as_ref(),
+        Prepared::Ready(ready) => Some(&ready.connected),
+    };
+    let lane: Lane = sender.map_or(Lane::COMMON, |connected| {
+        Lane::from(connected.integration.account_id)
+    });
+    // Whoever hears of an order that we do not have, or of a change that is not told, asks the platform itself.
+    let to_ask = match &prepared {
+        Prepared::UnknownOrder { sender, .. } => sender.connected.as_ref().map(|c| c.integration.id),
+        Prepared::Ready(ready) if matches!(ready.news, News::Look { .. }) => {
+            Some(ready.connected.integration.id)
         }
-        Prepared::Ready(ready) => ready.connected.integration.account_id,
+        _ => None,
     };
     let taken = app
         .store
-        .write(account, move |tx| take(tx, platform, &request, &prepared, now))
+        .write(lane, move |tx| take(tx, platform, &request, &prepared, now))
         .await?;
-    if !matches!(taken, Reception::Taken { .. }) {
+    if !matches!(taken, Reception::Taken { .. } | Reception::Noted) {
         tracing::warn!(provider = %platform.provider(), outcome = outcome_word(&taken), "a platform's message was kept, not taken");
+    }
+    if let Some(integration) = to_ask {
+        app.hurry.up(integration);
     }
     app.wake_calls.notify_one();
     Ok(taken)
@@ -68,9 +109,24 @@ pub async fn may_be_genuine(
     head: &HookRequest,
 ) -> Result<bool, Fault> {
     let (vault, claim) = (Arc::clone(&app.vault), platform.claim(head));
+    let shared = app.terms(platform.provider());
+    if is_operators(platform, &claim, &shared.credentials) {
+        return Ok(true);
+    }
     app.store
         .read(move |tx| Ok(!candidates(tx, &vault, platform, &claim)?.is_empty()))
         .await
+}
+
+/// Does a claim rest on what the operator has set for all integrations?
+fn is_operators(platform: &dyn Platform, claim: &Claim, shared: &Credentials) -> bool {
+    match claim {
+        Claim::Nothing => false,
+        Claim::Branch(_) => !shared.is_empty(),
+        Claim::Secrets(presented) => platform
+            .inbound_secret(shared)
+            .is_some_and(|secret| presented.contains(&secret)),
+    }
 }
 
 /// The integrations whose credentials can check a claim.
@@ -83,7 +139,13 @@ fn candidates(
     let provider = platform.provider();
     Ok(match claim {
         Claim::Nothing => Vec::new(),
-        Claim::Secret(secret) => integrations::by_secret(tx, vault, provider, secret.expose())?,
+        Claim::Secrets(presented) => {
+            let mut found: Vec<Connected> = Vec::new();
+            for secret in presented {
+                found.extend(integrations::by_secret(tx, vault, provider, secret.expose())?);
+            }
+            found
+        }
         Claim::Branch(branch) => integrations::by_branch(tx, vault, provider, branch)?
             .into_iter()
             .collect(),
@@ -93,6 +155,7 @@ fn candidates(
 fn outcome_word(reception: &Reception) -> &'static str {
     match reception {
         Reception::Taken { .. } => "taken",
+        Reception::Noted => "noted",
         Reception::Conflict { .. } => "conflict",
         Reception::UnknownBranch { .. } => "unknown branch",
         Reception::UnknownOrder { .. } => "unknown order",
@@ -103,242 +166,170 @@ fn outcome_word(reception: &Reception) -> &'static str {
 
 fn prepare(
     tx: &mut Tx<'_>,
-    vault: &Vault,
-    platform: &dyn Platform,
+    app: &App,
+    platform: &'static dyn Platform,
     request: &HookRequest,
     now: Timestamp,
 ) -> Result<Prepared, Fault> {
     let provider = platform.provider();
-    let candidates = candidates(tx, vault, platform, &platform.claim(request))?;
-    let checked = candidates
-        .iter()
-        .find_map(|c| platform.verify(request, &c.credentials).map(|v| (c, v)));
-    let Some((sender, verified)) = checked else {
-        return Ok(Prepared::NotGenuine);
-    };
-    let Message { branch, news } = match platform.read(&verified) {
-        Ok(message) => message,
-        Err(fault) => {
-            return Ok(Prepared::Unreadable {
-                sender: sender.clone(),
-                fault,
-            });
+    let claim = platform.claim(request);
+    let candidates = candidates(tx, &app.vault, platform, &claim)?;
+    let checked = candidates.iter().find_map(|candidate| {
+        let credentials = app.credentials(provider, &candidate.credentials);
+        let verified = platform.verify(request, &credentials)?;
+        Some((candidate.clone(), verified))
+    });
+    let (sender, verified) = match checked {
+        Some((connected, verified)) => {
+            let sender = Sender {
+                connected: Some(connected),
+                candidates,
+            };
+            (sender, verified)
         }
+        // An integration's own secret wins over the operator's: whoever does not have it does not speak for it.
+        None if candidates.is_empty() => {
+            let shared = app.terms(provider);
+            let Some(verified) = platform.verify(request, &shared.credentials) else {
+                return Ok(Prepared::NotGenuine);
+            };
+            (Sender::default(), verified)
+        }
+        None => return Ok(Prepared::NotGenuine),
     };
-    let meant = candidates
-        .iter()
-        .find(|c| c.integration.remote_id.as_deref() == Some(branch.as_str()));
+    understand(tx, app, platform, &verified, sender, now)
+}
+
+/// Understands a message that is genuine, and finds the integration that it is for.
+pub(super) fn understand(
+    tx: &mut Tx<'_>,
+    app: &App,
+    platform: &'static dyn Platform,
+    verified: &Verified<'_>,
+    sender: Sender,
+    now: Timestamp,
+) -> Result<Prepared, Fault> {
+    let Message { branch, news } = match platform.read(verified) {
+        Ok(message) => message,
+        Err(fault) => return Ok(Prepared::Unreadable { sender, fault }),
+    };
+    let meant = match (&branch, &news) {
+        (Some(branch), _) => of_branch(tx, app, platform, &sender, branch)?,
+        (None, News::Changed { order, .. } | News::Look { order }) => {
+            let Some(found) = of_order(tx, app, platform, &sender, order)? else {
+                return Ok(Prepared::UnknownOrder {
+                    sender,
+                    which: order.clone(),
+                });
+            };
+            Some(found)
+        }
+        (None, _) => sender.connected.clone(),
+    };
     let Some(connected) = meant else {
         return Ok(Prepared::UnknownBranch {
-            sender: sender.clone(),
-            branch,
+            sender,
+            branch: branch.unwrap_or_default(),
         });
     };
+    ready(tx, app, platform, connected, news, now)
+}
+
+/// News for an integration, with what its restaurant has decided.
+pub(super) fn ready(
+    tx: &mut Tx<'_>,
+    app: &App,
+    platform: &'static dyn Platform,
+    connected: Connected,
+    news: News,
+    now: Timestamp,
+) -> Result<Prepared, Fault> {
     let restaurant = connected.integration.restaurant_id;
     let config = Config::read(restaurants::config(tx, restaurant)?.as_deref()).unwrap_or_default();
     let covered = packages::of_restaurant(tx, restaurant)?
         .iter()
-        .any(|package| package.covers(provider, now));
+        .any(|package| package.covers(platform.provider(), now));
     let flag = match (connected.integration.is_active, covered) {
         (_, false) => Some(Flag::PackageExpired),
         (false, true) => Some(Flag::IntegrationOff),
         (true, true) => None,
     };
-    let ready = Ready {
-        connected: connected.clone(),
+    Ok(Prepared::Ready(Box::new(Ready {
+        ground: persist::Ground::new(app, platform, &connected.credentials),
+        connected,
         auto_verify: config.auto_verify,
         flag,
         news,
-    };
-    Ok(Prepared::Ready(Box::new(ready)))
+    })))
 }
 
-fn take(
+/// The integration of a branch, if the sender may speak for it.
+fn of_branch(
     tx: &mut Tx<'_>,
+    app: &App,
     platform: &dyn Platform,
-    request: &HookRequest,
-    prepared: &Prepared,
-    now: Timestamp,
-) -> Result<Reception, Fault> {
-    let letter = Letter {
-        platform,
-        request,
-        now,
+    sender: &Sender,
+    branch: &str,
+) -> Result<Option<Connected>, Fault> {
+    let known = sender
+        .candidates
+        .iter()
+        .find(|c| c.integration.remote_id.as_deref() == Some(branch));
+    if known.is_some() || sender.connected.is_some() {
+        return Ok(known.cloned());
+    }
+    let found = integrations::by_branch(tx, &app.vault, platform.provider(), branch)?;
+    Ok(found.filter(|c| platform.inbound_secret(&c.credentials).is_none()))
+}
+
+/// The integration of an order, if the sender may speak for it.
+fn of_order(
+    tx: &mut Tx<'_>,
+    app: &App,
+    platform: &dyn Platform,
+    sender: &Sender,
+    which: &Which,
+) -> Result<Option<Connected>, Fault> {
+    let ours: Vec<IntegrationId> = sender.candidates.iter().map(|c| c.integration.id).collect();
+    let order = match which {
+        Which::Identity(identity) => orders::among(tx, platform.provider(), identity, &ours)?,
+        Which::Ours(id) => orders::by_id(tx, *id)?.filter(|order| {
+            order.provider == platform.provider() && (ours.is_empty() || ours.contains(&order.integration_id))
+        }),
     };
-    match prepared {
-        Prepared::NotGenuine => Ok(Reception::NotGenuine),
-        Prepared::Unreadable { sender, fault } => {
-            let reason = format!("{} {}", fault.path, fault.message);
-            letter.keep(tx, sender, InboxState::Unreadable, None, None, Some(&reason))?;
-            Ok(Reception::Unreadable(fault.clone()))
-        }
-        Prepared::UnknownBranch { sender, branch } => {
-            letter.keep(
-                tx,
-                sender,
-                InboxState::Unmatched,
-                None,
-                Some(branch),
-                Some("no integration has this branch"),
-            )?;
-            Ok(Reception::UnknownBranch {
-                branch: branch.clone(),
-            })
-        }
-        Prepared::Ready(ready) => match &ready.news {
-            News::Arrived(new) => letter.take_new(tx, ready, new),
-            News::Changed { identity, change } => {
-                let input = Input::Report(change.clone());
-                letter.take_change(tx, ready, identity, &input)
-            }
-        },
-    }
+    let Some(order) = order else { return Ok(None) };
+    let found = integrations::by_id(tx, &app.vault, order.integration_id)?;
+    let may_speak =
+        |c: &Connected| sender.connected.is_some() || platform.inbound_secret(&c.credentials).is_none();
+    Ok(found.filter(may_speak))
 }
 
-/// A message with what is needed to deal with it.
-struct Letter<'a> {
-    platform: &'a dyn Platform,
-    request: &'a HookRequest,
+/// One order as its platform shows it.
+pub fn read_fetched(
+    platform: &'static dyn Platform,
+    body: Vec<u8>,
     now: Timestamp,
-}
-
-impl Letter<'_> {
-    fn take_new(&self, tx: &mut Tx<'_>, ready: &Ready, new: &NewOrder) -> Result<Reception, Fault> {
-        let integration = &ready.connected.integration;
-        // Touching its row first makes a deletion that runs at the same time wait, or be noticed.
-        if !integrations::note_order(tx, integration.id, self.now)? {
-            let branch = integration.remote_id.clone().unwrap_or_default();
-            let reason = "the integration was removed";
-            self.keep(
-                tx,
-                &ready.connected,
-                InboxState::Unmatched,
-                None,
-                Some(&branch),
-                Some(reason),
-            )?;
-            return Ok(Reception::UnknownBranch { branch });
-        }
-        let (content, fingerprint) = describe(new)?;
-        if let Some(known) = orders::lock_by_identity(tx, integration.id, &new.identity)? {
-            let order_id = known.order.id;
-            let same = known.content_hash == fingerprint;
-            let (state, reason) = match same {
-                true => (InboxState::Taken, None),
-                false => (
-                    InboxState::Conflicting,
-                    Some("the order is known with other content"),
-                ),
-            };
-            self.keep(tx, &ready.connected, state, Some(order_id), None, reason)?;
-            return Ok(if same {
-                Reception::Taken { order_id }
-            } else {
-                Reception::Conflict { order_id }
-            });
-        }
-        let mut places = persist::reserve_places(tx, integration.account_id, self.now)?;
-        let home = Home {
-            account_id: integration.account_id,
-            restaurant_id: integration.restaurant_id,
-            integration_id: integration.id,
-            provider: integration.provider,
-        };
-        let id = OrderId::at(places.at);
-        let asks = self.platform.capability().asks;
-        let mut decision = place(id, home, new, places.at, asks, ready.auto_verify);
-        decision.order.flag = ready.flag;
-        persist::write_calls(tx, self.platform, &ready.connected.credentials, &mut decision)?;
-        if !orders::insert(tx, &decision.order, &content, &fingerprint, places.take())? {
-            // Its integration's row is locked, so nobody can have taken it since we looked.
-            return Err(StoreError::internal("an order appeared while it was taken").into());
-        }
-        persist::write_history(tx, &decision, 0, &mut places)?;
-        totals::add_new(tx, &decision.order)?;
-        self.keep(tx, &ready.connected, InboxState::Taken, Some(id), None, None)?;
-        Ok(Reception::Taken { order_id: id })
-    }
-
-    fn take_change(
-        &self,
-        tx: &mut Tx<'_>,
-        ready: &Ready,
-        identity: &str,
-        input: &Input,
-    ) -> Result<Reception, Fault> {
-        let connected = &ready.connected;
-        let Some(known) = orders::lock_by_identity(tx, connected.integration.id, identity)? else {
-            self.keep(
-                tx,
-                connected,
-                InboxState::Unmatched,
-                None,
-                None,
-                Some("the order is not known"),
-            )?;
-            return Ok(Reception::UnknownOrder {
-                identity: identity.to_owned(),
-            });
-        };
-        let order_id = known.order.id;
-        persist::apply_and_write(
-            tx,
-            self.platform,
-            &connected.credentials,
-            &known.order,
-            input,
-            self.now,
-        )?;
-        self.keep(tx, connected, InboxState::Taken, Some(order_id), None, None)?;
-        Ok(Reception::Taken { order_id })
-    }
-
-    fn keep(
-        &self,
-        tx: &mut Tx<'_>,
-        sender: &Connected,
-        state: InboxState,
-        order_id: Option<OrderId>,
-        branch: Option<&str>,
-        reason: Option<&str>,
-    ) -> Result<(), Fault> {
-        let params = serde_json::to_string(&self.request.params).unwrap_or_default();
-        let integration = &sender.integration;
-        let hash = Sha256::new()
-            .chain_update(integration.id.as_bytes())
-            .chain_update(self.request.kind)
-            .chain_update(&params)
-            .chain_update([0])
-            .chain_update(&self.request.body)
-            .finalize();
-        let message = MessageToKeep {
-            id: InboxId::at(self.now),
-            hash: hash.into(),
-            account_id: Some(integration.account_id),
-            restaurant_id: Some(integration.restaurant_id),
-            order_id,
-            provider: integration.provider,
-            kind: self.request.kind,
-            params: &params,
-            branch: branch.or(integration.remote_id.as_deref()),
-            body: &self.request.body,
-            state,
-            reason,
-            received_at: self.now,
-        };
-        keep(tx, &message)?;
-        Ok(())
+) -> Result<Box<Sighting>, Trouble> {
+    let request = fetched(body, now);
+    match platform.read(&Verified::ours(&request)) {
+        Ok(Message {
+            news: News::Order(sighting),
+            ..
+        }) => Ok(sighting),
+        Ok(_) => Err(Trouble::later("the platform showed something else than an order")),
+        Err(fault) => Err(Trouble::later(format!(
+            "the platform's order cannot be read: {} {}",
+            fault.path, fault.message
+        ))),
     }
 }
 
-/// The content as it is stored, and the fingerprint by which a repeat is told from another order.
-fn describe(new: &NewOrder) -> Result<(String, [u8; 32]), Fault> {
-    let content = serde_json::to_string(&new.content)
-        .map_err(|_| Fault::Store(StoreError::internal("an order does not serialise")))?;
-    let moments = format!("{:?} {:?} {:?}", new.placed_at, new.scheduled_for, new.short_code);
-    let fingerprint = Sha256::new()
-        .chain_update(&content)
-        .chain_update(moments)
-        .finalize();
-    Ok((content, fingerprint.into()))
+/// An order that was fetched, as a message.
+pub(super) fn fetched(body: Vec<u8>, now: Timestamp) -> HookRequest {
+    HookRequest {
+        kind: FETCHED,
+        body,
+        received_at: now,
+        ..HookRequest::default()
+    }
 }

@@ -129,6 +129,7 @@ async fn send(app: &App, url: String, mut headers: HeaderMap, body: String) -> R
         trust: Trust::Account,
         deadline: Duration::from_secs(u64::from(app.settings.webhook.attempt_seconds)),
         keep_body: 1024,
+        is_quiet: false,
     };
     app.net.send(outgoing).await.map(|answer| answer.status)
 }

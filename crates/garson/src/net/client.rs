@@ -3,11 +3,13 @@
 //! Redirects are not followed, proxy variables are not read, and no more of the answer is kept than asked for.
 
 use super::guard::{self, Policy, Refusal, Scheme, Target};
+use super::pool::{Connection, Pool, Unsent};
 use super::resolve::{Resolve, SystemResolver};
 use bytes::Bytes;
 use garson_core::platform::Trust;
-use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, header};
+use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, Response, header};
 use http_body_util::{BodyExt, Full};
+use hyper::body::Incoming;
 use hyper_util::rt::TokioIo;
 use std::fmt;
 use std::net::{IpAddr, SocketAddr};
@@ -29,6 +31,8 @@ pub struct Outgoing {
     pub deadline: Duration,
     /// How much of the answer's body is kept; the rest is not read.
     pub keep_body: usize,
+    /// A success is not worth a line in the log.
+    pub is_quiet: bool,
 }
 
 /// What came back.
@@ -44,8 +48,10 @@ pub struct Answer {
 pub enum SendError {
     /// The target must not be called.
     NotAllowed(Refusal),
-    /// It could not be reached, or did not answer properly.
+    /// It could not be reached: the request was not sent.
     Unreachable(String),
+    /// The connection broke after the request was sent: it may have arrived.
+    Broken(String),
     /// It did not answer in time.
     TimedOut(Duration),
 }
@@ -54,7 +60,7 @@ impl fmt::Display for SendError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::NotAllowed(refusal) => refusal.fmt(f),
-            Self::Unreachable(why) => f.write_str(why),
+            Self::Unreachable(why) | Self::Broken(why) => f.write_str(why),
             Self::TimedOut(limit) => write!(f, "no answer within {} s", limit.as_secs_f32()),
         }
     }
@@ -68,6 +74,7 @@ pub struct Client {
     policy: Arc<Policy>,
     resolver: Arc<dyn Resolve>,
     tls: TlsConnector,
+    pool: Pool,
 }
 
 impl Client {
@@ -89,6 +96,7 @@ impl Client {
             policy: Arc::new(policy),
             resolver,
             tls: TlsConnector::from(Arc::new(config)),
+            pool: Pool::default(),
         })
     }
 
@@ -108,12 +116,12 @@ impl Client {
         let limit = outgoing.deadline;
         let target = Target::parse(&outgoing.url).map_err(SendError::NotAllowed)?;
         let origin = target.origin();
-        let keep = outgoing.keep_body;
+        let (keep, is_quiet) = (outgoing.keep_body, outgoing.is_quiet);
         let result = match tokio::time::timeout(limit, self.exchange(&target, outgoing)).await {
             Err(_) => Err(SendError::TimedOut(limit)),
             Ok(Err(error)) => Err(error),
             Ok(Ok(exchange)) => {
-                let status = exchange.status;
+                let status = exchange.response.status().as_u16();
                 let body = exchange.body(keep, limit.saturating_sub(started.elapsed())).await;
                 Ok(Answer {
                     status,
@@ -124,6 +132,9 @@ impl Client {
         };
         let millis = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
         match &result {
+            Ok(answer) if is_quiet => {
+                tracing::debug!(target = %origin, status = answer.status, millis, "called");
+            }
             Ok(answer) => tracing::info!(target = %origin, status = answer.status, millis, "called"),
             Err(error) => tracing::info!(target = %origin, %error, millis, "call failed"),
         }
@@ -131,11 +142,45 @@ impl Client {
     }
 
     async fn exchange(&self, target: &Target, outgoing: Outgoing) -> Result<Exchange, SendError> {
-        let addresses = self.addresses(target, outgoing.trust).await?;
+        let trust = outgoing.trust;
+        let mut request = build(target, outgoing)?;
+        let kept_for = (trust == Trust::Operator).then(|| target.origin());
+        // A kept connection may have been closed on the other side; then the request comes back unsent.
+        while let Some(mut connection) = kept_for.as_deref().and_then(|origin| self.pool.take(origin)) {
+            match connection.send(request).await {
+                Ok(response) => return Ok(self.answered(response, connection, kept_for)),
+                Err(Unsent::Returned(back)) => request = *back,
+                Err(Unsent::Broken(why)) => return Err(broken(&why)),
+            }
+        }
+        let mut connection = self.connect(target, trust).await?;
+        match connection.send(request).await {
+            Ok(response) => Ok(self.answered(response, connection, kept_for)),
+            Err(Unsent::Returned(_)) => Err(SendError::Unreachable(
+                "the exchange failed: the connection was closed".to_owned(),
+            )),
+            Err(Unsent::Broken(why)) => Err(broken(&why)),
+        }
+    }
+
+    fn answered(
+        &self,
+        response: Response<Incoming>,
+        connection: Connection,
+        kept_for: Option<String>,
+    ) -> Exchange {
+        Exchange {
+            response,
+            connection,
+            keep: kept_for.map(|origin| (self.pool.clone(), origin)),
+        }
+    }
+
+    async fn connect(&self, target: &Target, trust: Trust) -> Result<Connection, SendError> {
+        let addresses = self.addresses(target, trust).await?;
         let stream = connect(&addresses, target.port()).await?;
-        let request = build(target, outgoing)?;
         match target.scheme() {
-            Scheme::Http => talk(TokioIo::new(stream), request).await,
+            Scheme::Http => Connection::open(TokioIo::new(stream)).await,
             Scheme::Https => {
                 let host = target.host().to_string();
                 let name = ServerName::try_from(host.trim_matches(['[', ']']).to_owned())
@@ -143,7 +188,7 @@ impl Client {
                 let secure = self.tls.connect(name, stream).await;
                 let secure =
                     secure.map_err(|error| SendError::Unreachable(format!("TLS failed: {error}")))?;
-                talk(TokioIo::new(secure), request).await
+                Connection::open(TokioIo::new(secure)).await
             }
         }
     }
@@ -194,7 +239,9 @@ fn build(target: &Target, outgoing: Outgoing) -> Result<Request<Full<Bytes>>, Se
     let host = HeaderValue::from_str(&target.authority())
         .map_err(|_| SendError::Unreachable("the host cannot be written".to_owned()))?;
     headers.insert(header::HOST, host);
-    headers.insert(header::CONNECTION, HeaderValue::from_static("close"));
+    if outgoing.trust == Trust::Account {
+        headers.insert(header::CONNECTION, HeaderValue::from_static("close"));
+    }
     set_default(
         headers,
         header::USER_AGENT,
@@ -208,56 +255,44 @@ fn set_default(headers: &mut HeaderMap, name: HeaderName, value: &'static str) {
     headers.entry(name).or_insert(HeaderValue::from_static(value));
 }
 
-/// An answer whose head has come; its connection ends with it.
+fn broken(why: &str) -> SendError {
+    SendError::Broken(format!("the exchange failed: {why}"))
+}
+
+/// An answer whose head has come.
 struct Exchange {
-    status: u16,
-    incoming: hyper::body::Incoming,
-    _connection: AbortOnDrop,
+    response: Response<Incoming>,
+    connection: Connection,
+    /// Where its connection waits for the next request, if it may.
+    keep: Option<(Pool, String)>,
 }
 
 impl Exchange {
     /// As much of the body as is wanted and comes in time. The status has been said; a body that is slow or breaks off
     /// does not unsay it.
-    async fn body(mut self, keep: usize, time: Duration) -> Vec<u8> {
+    async fn body(self, keep: usize, time: Duration) -> Vec<u8> {
         let mut kept = Vec::new();
+        let mut incoming = self.response.into_body();
         let reading = async {
             while kept.len() < keep {
-                let Some(Ok(frame)) = self.incoming.frame().await else {
-                    break;
-                };
-                if let Some(data) = frame.data_ref() {
-                    let room = keep - kept.len();
-                    kept.extend_from_slice(data.get(..room).unwrap_or(data));
+                match incoming.frame().await {
+                    None => return true,
+                    Some(Err(_)) => return false,
+                    Some(Ok(frame)) => {
+                        if let Some(data) = frame.data_ref() {
+                            let room = keep - kept.len();
+                            kept.extend_from_slice(data.get(..room).unwrap_or(data));
+                        }
+                    }
                 }
             }
+            false
         };
         // Out of time: what has come so far is what there is.
-        drop(tokio::time::timeout(time, reading).await);
+        let is_whole = tokio::time::timeout(time, reading).await.unwrap_or(false);
+        if let (true, Some((pool, origin))) = (is_whole, self.keep) {
+            pool.give_back(origin, self.connection);
+        }
         kept
-    }
-}
-
-async fn talk<S>(stream: S, request: Request<Full<Bytes>>) -> Result<Exchange, SendError>
-where
-    S: hyper::rt::Read + hyper::rt::Write + Unpin + Send + 'static,
-{
-    let failed = |error: hyper::Error| SendError::Unreachable(format!("the exchange failed: {error}"));
-    let mut builder = hyper::client::conn::http1::Builder::new();
-    builder.max_headers(100).max_buf_size(65_536);
-    let (mut sender, connection) = builder.handshake(stream).await.map_err(failed)?;
-    let connection = AbortOnDrop(tokio::spawn(connection).abort_handle());
-    let response = sender.send_request(request).await.map_err(failed)?;
-    Ok(Exchange {
-        status: response.status().as_u16(),
-        incoming: response.into_body(),
-        _connection: connection,
-    })
-}
-
-struct AbortOnDrop(tokio::task::AbortHandle);
-
-impl Drop for AbortOnDrop {
-    fn drop(&mut self) {
-        self.0.abort();
     }
 }

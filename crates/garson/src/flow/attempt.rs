@@ -1,0 +1,126 @@
+//! One attempt at a call: read first what an earlier one has left unclear, send, and look at who did it.
+
+use super::line::{Contact, converse};
+use super::receive::read_fetched;
+use crate::app::App;
+use garson_core::order::{CallArgument, CallKind, Change, Order, Status};
+use garson_core::platform::{Errand, Sighting, Success, Trouble};
+use tokio::time::Instant;
+
+/// What is to be attempted.
+pub struct Attempt<'a> {
+    pub contact: &'a Contact,
+    pub order: &'a Order,
+    pub kind: CallKind,
+    pub argument: &'a CallArgument,
+    pub preparation_minutes: Option<u32>,
+    /// An earlier attempt may have done it.
+    pub is_unclear: bool,
+    /// A client's question is never put again: only what became of it is found out.
+    pub may_send: bool,
+    pub until: Instant,
+}
+
+/// What came of it.
+#[derive(Debug)]
+pub enum Verdict {
+    /// It is done; what the platform shows of the order, where it had to be looked at.
+    Done(Option<Box<Sighting>>),
+    /// It was not done, and is not to be sent again.
+    NotDone,
+    Trouble(Trouble),
+}
+
+impl Attempt<'_> {
+    pub async fn make(&self, app: &App) -> Verdict {
+        let can_look = self.contact.platform.capability().look;
+        if self.is_unclear && can_look {
+            match self.look(app).await {
+                Ok(seen) if self.is_done_in(&seen) => return Verdict::Done(Some(seen)),
+                Ok(_) => {}
+                // Still unclear: nothing may be repeated before it has been read.
+                Err(trouble) => return Verdict::Trouble(still_unclear(trouble)),
+            }
+        }
+        if !self.may_send {
+            return Verdict::NotDone;
+        }
+        match self.send(app).await {
+            Ok(Success::Done) => Verdict::Done(None),
+            Ok(Success::Already) if can_look => Verdict::Done(self.look(app).await.ok()),
+            Ok(Success::Already) => Verdict::Done(None),
+            // The platform's courier, or somebody at its tablet, may have been faster.
+            Err(trouble @ Trouble::Refused { .. }) if can_look && !self.kind.is_question() => {
+                match self.look(app).await {
+                    Ok(seen) if self.is_done_in(&seen) => Verdict::Done(Some(seen)),
+                    _ => Verdict::Trouble(trouble),
+                }
+            }
+            Err(trouble) => Verdict::Trouble(trouble),
+        }
+    }
+
+    async fn send(&self, app: &App) -> Result<Success, Trouble> {
+        let errand = Errand {
+            call: self.kind,
+            order: self.order,
+            reason: self.argument.reason.as_ref(),
+            note: self.argument.note.as_deref(),
+            preparation_minutes: self.preparation_minutes,
+            now: app.now(),
+        };
+        let platform = self.contact.platform;
+        converse(
+            app,
+            self.contact,
+            self.until,
+            |link| platform.write(&errand, link),
+            |link, response| platform.outcome(self.kind, link, response),
+        )
+        .await
+    }
+
+    pub async fn look(&self, app: &App) -> Result<Box<Sighting>, Trouble> {
+        let body = look(app, self.contact, self.order, self.until).await?;
+        read_fetched(self.contact.platform, body, app.now())
+    }
+
+    /// Does what the platform shows mean that this call is done?
+    #[must_use]
+    pub fn is_done_in(&self, seen: &Sighting) -> bool {
+        let reached = reached(seen);
+        match self.kind {
+            CallKind::Verify => !reached.is_cancelled() && reached.code() > self.order.status.code(),
+            CallKind::Cancel => reached.is_cancelled(),
+            CallKind::Ready => seen.is_ready || reached.code() >= Status::OnTheWay.code(),
+            CallKind::Tell(status) => reached.code() >= status.code(),
+        }
+    }
+}
+
+fn still_unclear(trouble: Trouble) -> Trouble {
+    Trouble::unclear(trouble.to_string())
+}
+
+/// Where an order stands on its platform.
+#[must_use]
+pub fn reached(seen: &Sighting) -> Status {
+    match &seen.change {
+        Some(Change::Moved { to, .. }) => *to,
+        Some(Change::Cancelled { by, .. }) => by.cancelled_status(),
+        None => seen.order.status,
+    }
+}
+
+/// Reads an order from its platform, as a document.
+pub async fn look(app: &App, contact: &Contact, order: &Order, until: Instant) -> Result<Vec<u8>, Trouble> {
+    let platform = contact.platform;
+    converse(
+        app,
+        contact,
+        until,
+        |link| platform.look(order, link),
+        |link, response| platform.looked(link, response),
+    )
+    .await
+}

@@ -1,0 +1,146 @@
+//! A call has come to an end: its result, and what follows from it for the order, in one transaction.
+
+use super::attempt::Verdict;
+use super::line::Contact;
+use super::{Fault, persist};
+use crate::app::App;
+use garson_core::order::{Actor, CallKind, Change, Input, Order, ProviderSync};
+use garson_core::platform::Sighting;
+use garson_core::time::Timestamp;
+use garson_store::calls::{self, CallEnd, DueCall};
+use garson_store::{Tx, integrations, orders};
+
+/// Writes down how a call ended; says how the order stands then, nothing when it is gone.
+pub async fn conclude(
+    app: &App,
+    call: &DueCall,
+    contact: &Contact,
+    verdict: Verdict,
+) -> Result<Option<Order>, Fault> {
+    let ground = persist::Ground {
+        platform: contact.platform,
+        credentials: contact.credentials.clone(),
+        between_moves: contact.terms.between_moves,
+    };
+    let now = app.now();
+    let (kept, account) = (call.clone(), call.account_id);
+    let order = app
+        .store
+        .write(account, move |tx| {
+            let end = Ending {
+                ground: &ground,
+                call: &kept,
+                now,
+            };
+            match &verdict {
+                Verdict::Done(seen) => end.done(tx, seen.as_deref()),
+                Verdict::NotDone => end.failed(tx, CallEnd::Abandoned, "the platform has not done it"),
+                Verdict::Trouble(trouble) => {
+                    let message = trouble.to_string();
+                    end.failed(tx, end.of_trouble(trouble), &message)
+                }
+            }
+        })
+        .await?;
+    app.calls_ended.notify_waiters();
+    app.wake_calls.notify_one();
+    Ok(order)
+}
+
+struct Ending<'a> {
+    ground: &'a persist::Ground,
+    call: &'a DueCall,
+    now: Timestamp,
+}
+
+impl Ending<'_> {
+    /// A refusal is a failure; a client's question that could not be put is dropped, and nothing has changed.
+    fn of_trouble(&self, trouble: &garson_core::platform::Trouble) -> CallEnd {
+        use garson_core::platform::Trouble;
+        match trouble {
+            Trouble::Refused { .. } | Trouble::NotYet { .. } => CallEnd::Failed,
+            _ if self.asked_by_client() => CallEnd::Abandoned,
+            _ => CallEnd::Failed,
+        }
+    }
+
+    fn asked_by_client(&self) -> bool {
+        self.call.kind.is_question() && self.call.argument.by == Actor::Account
+    }
+
+    fn done(&self, tx: &mut Tx<'_>, seen: Option<&Sighting>) -> Result<Option<Order>, Fault> {
+        let Some(order) = orders::lock(tx, self.call.order_id)? else {
+            return Ok(None);
+        };
+        if !calls::finish(tx, self.call.id, CallEnd::Done, None, self.now)? {
+            // The order was cancelled meanwhile, and this call dropped.
+            return Ok(Some(order));
+        }
+        if !self.ground.between_moves.is_zero() {
+            calls::hold_back(tx, order.id, self.now.plus(self.ground.between_moves))?;
+        }
+        if self.call.kind == CallKind::Ready {
+            orders::set_ready(tx, order.id, self.now)?;
+        }
+        let mut order = orders::lock(tx, order.id)?.unwrap_or(order);
+        for input in self.inputs(seen) {
+            match persist::apply_and_write(tx, self.ground, &order, &input, Some(self.call.id), self.now) {
+                Ok(after) => order = after,
+                // Overtaken by a cancellation: it stays as it is.
+                Err(Fault::Refused(_)) => {}
+                Err(fault) => return Err(fault),
+            }
+        }
+        self.synchronise(tx, &mut order)?;
+        Ok(Some(order))
+    }
+
+    /// What is put to the order: the platform's agreement, and what it shows beyond that.
+    fn inputs(&self, seen: Option<&Sighting>) -> Vec<Input> {
+        let report = seen.and_then(|seen| seen.change.clone()).map(Input::Report);
+        let others_cancelled = matches!(
+            &report,
+            Some(Input::Report(Change::Cancelled {
+                by: Actor::Customer | Actor::Platform,
+                ..
+            }))
+        );
+        let agreed = self
+            .call
+            .argument
+            .action(self.call.kind)
+            .filter(|_| !others_cancelled)
+            .map(|action| Input::Agreed(action, self.call.argument.by));
+        agreed.into_iter().chain(report).collect()
+    }
+
+    /// Says on the order that the platform knows of everything, unless calls are still open.
+    fn synchronise(&self, tx: &mut Tx<'_>, order: &mut Order) -> Result<(), Fault> {
+        let sync = match calls::open_of_order(tx, order.id)? {
+            0 => ProviderSync::Done,
+            _ => ProviderSync::Pending {
+                due_at: calls::latest_due_at(tx, order.id)?.unwrap_or(self.now),
+            },
+        };
+        orders::set_sync(tx, order.id, &sync)?;
+        order.sync = sync;
+        Ok(())
+    }
+
+    fn failed(&self, tx: &mut Tx<'_>, end: CallEnd, message: &str) -> Result<Option<Order>, Fault> {
+        // The integration first, then the order, as everybody else does who changes both.
+        if end == CallEnd::Failed {
+            integrations::note_error(tx, self.call.integration_id, message, self.now)?;
+        }
+        let order = orders::lock(tx, self.call.order_id)?;
+        let is_first = calls::finish(tx, self.call.id, end, Some(message), self.now)?;
+        // A client is told of its refused question itself; the order stands as it did.
+        if let (true, false, Some(order)) = (is_first, self.asked_by_client(), &order) {
+            let sync = ProviderSync::Failed {
+                message: message.to_owned(),
+            };
+            orders::set_sync(tx, order.id, &sync)?;
+        }
+        Ok(order)
+    }
+}

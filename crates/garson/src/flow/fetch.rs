@@ -1,0 +1,185 @@
+//! Orders that a platform shows when it is asked are taken: those that are news, as if they had been pushed.
+
+use super::Fault;
+use super::attempt::look;
+use super::line::{Contact, converse};
+use super::receive::{Prepared, fetched, ready, write};
+use super::take::Sender;
+use crate::app::App;
+use garson_core::order::{Input, apply};
+use garson_core::platform::{
+    HookRequest, Message, News, Page, PollStyle, Sighting, Trouble, Verified, Window,
+};
+use garson_core::time::Timestamp;
+use garson_store::integrations::Connected;
+use garson_store::{Tx, orders};
+use std::collections::HashSet;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::time::Instant;
+
+const MAX_PAGES: u32 = 200;
+/// Orders that are missing from a list are looked at one by one, so many in a round.
+const MAX_MISSING: usize = 20;
+const MAX_OPEN: i64 = 500;
+/// An order that has just come may be missing from a list that was made before it.
+const GRACE: Duration = Duration::from_secs(10);
+
+/// A round of asking one platform for the orders of one integration.
+pub(super) struct Catch<'a> {
+    pub app: &'a Arc<App>,
+    pub connected: &'a Connected,
+    pub contact: &'a Contact,
+    pub style: PollStyle,
+    pub window: Window,
+    pub until: Instant,
+}
+
+/// Asks page by page and takes what is news.
+pub(super) async fn catch(net: &Catch<'_>) -> Result<(), Trouble> {
+    let started_at = net.app.now();
+    let mut seen = HashSet::new();
+    for page in 0..MAX_PAGES {
+        let Page { orders, more } = net.page(page).await?;
+        if !orders.is_empty() {
+            net.take(orders, &mut seen).await.map_err(in_storage)?;
+        }
+        if !more {
+            break;
+        }
+    }
+    if net.style == PollStyle::Open {
+        net.look_for_missing(&seen, started_at).await?;
+    }
+    Ok(())
+}
+
+fn in_storage(fault: Fault) -> Trouble {
+    tracing::error!(?fault, "polled orders could not be taken");
+    Trouble::later("the orders could not be written down")
+}
+
+impl Catch<'_> {
+    async fn page(&self, page: u32) -> Result<Page, Trouble> {
+        let platform = self.contact.platform;
+        converse(
+            self.app,
+            self.contact,
+            self.until,
+            |link| platform.poll(link, &self.window, page),
+            |link, response| platform.polled(link, page, response),
+        )
+        .await
+    }
+
+    /// Takes those of the orders that are news; `seen` learns of all.
+    async fn take(&self, bodies: Vec<Vec<u8>>, seen: &mut HashSet<String>) -> Result<(), Fault> {
+        let now = self.app.now();
+        let (app, connected) = (Arc::clone(self.app), self.connected.clone());
+        let (news, identities) = self
+            .app
+            .store
+            .read(move |tx| sift(tx, &app, &connected, bodies.clone(), now))
+            .await?;
+        seen.extend(identities);
+        for (request, prepared) in news {
+            write(self.app, self.contact.platform, Arc::new(request), prepared, now).await?;
+        }
+        Ok(())
+    }
+
+    /// Orders that are open here and missing there have come to an end there: each is looked at.
+    async fn look_for_missing(&self, seen: &HashSet<String>, started_at: Timestamp) -> Result<(), Trouble> {
+        let integration = self.connected.integration.id;
+        let open = self
+            .app
+            .store
+            .read(move |tx| orders::open_of_integration(tx, integration, MAX_OPEN))
+            .await
+            .map_err(|error| in_storage(error.into()))?;
+        let is_missing = |order: &garson_core::order::Order| {
+            !seen.contains(&order.identity) && order.created_at.plus(GRACE) < started_at
+        };
+        for order in open.iter().filter(|order| is_missing(order)).take(MAX_MISSING) {
+            match look(self.app, self.contact, order, self.until).await {
+                Ok(body) => self
+                    .take(vec![body], &mut HashSet::new())
+                    .await
+                    .map_err(in_storage)?,
+                // The platform does not know it any more: there is nothing to learn.
+                Err(Trouble::Refused { message }) => {
+                    tracing::info!(order = %order.id, %message, "an open order is not known to its platform");
+                }
+                Err(trouble) => return Err(trouble),
+            }
+        }
+        Ok(())
+    }
+}
+
+type Sifted = (Vec<(HookRequest, Prepared)>, Vec<String>);
+
+/// Understands orders and keeps those that say something new.
+fn sift(
+    tx: &mut Tx<'_>,
+    app: &App,
+    connected: &Connected,
+    bodies: Vec<Vec<u8>>,
+    now: Timestamp,
+) -> Result<Sifted, Fault> {
+    let (mut kept, mut identities) = (Vec::new(), Vec::new());
+    let Some(platform) = garson_platforms::of(connected.integration.provider) else {
+        return Ok((kept, identities));
+    };
+    for body in bodies {
+        let request = fetched(body, now);
+        let prepared = match platform.read(&Verified::ours(&request)) {
+            Err(fault) => {
+                let sender = Sender {
+                    connected: Some(connected.clone()),
+                    candidates: vec![connected.clone()],
+                };
+                Some(Prepared::Unreadable { sender, fault })
+            }
+            Ok(Message {
+                branch,
+                news: News::Order(sighting),
+            }) => {
+                identities.push(sighting.order.identity.clone());
+                // A list may show other branches of the same chain; they have their own integrations.
+                let is_ours = branch.is_none() || branch == connected.integration.remote_id;
+                match is_ours {
+                    true => news(tx, app, connected, *sighting, now)?,
+                    false => None,
+                }
+            }
+            Ok(_) => None,
+        };
+        kept.extend(prepared.map(|prepared| (request, prepared)));
+    }
+    Ok((kept, identities))
+}
+
+/// What an order's sight means for us; nothing when it is known and stands as it stood.
+fn news(
+    tx: &mut Tx<'_>,
+    app: &App,
+    connected: &Connected,
+    sighting: Sighting,
+    now: Timestamp,
+) -> Result<Option<Prepared>, Fault> {
+    let Some(platform) = garson_platforms::of(connected.integration.provider) else {
+        return Ok(None);
+    };
+    if let Some(known) = orders::by_identity(tx, connected.integration.id, &sighting.order.identity)? {
+        let moves = sighting.change.clone().is_some_and(|change| {
+            apply(&known, &Input::Report(change), now, platform.capability().asks)
+                .is_ok_and(|decision| decision.is_change(&known))
+        });
+        if !moves {
+            return Ok(None);
+        }
+    }
+    let news = News::Order(Box::new(sighting));
+    ready(tx, app, platform, connected.clone(), news, now).map(Some)
+}

@@ -1,0 +1,57 @@
+//! Messages that were kept but could not be taken are taken again, after a fix or when their branch is connected.
+
+use super::receive::{understand, write};
+use super::take::{Sender, kept_request};
+use super::{Fault, integrations as flow_integrations};
+use crate::app::App;
+use garson_core::id::InboxId;
+use garson_core::platform::{Reception, Verified};
+use garson_store::inbox::{InboxState, KeptMessage, open_message, settle};
+use garson_store::integrations;
+use garson_store::{Lane, Tx};
+use std::sync::Arc;
+
+/// Takes a kept message again; says what became of it.
+pub async fn retry(app: &Arc<App>, id: InboxId) -> Result<Reception, Fault> {
+    let now = app.now();
+    let message = app
+        .store
+        .read(move |tx| open_message(tx, id))
+        .await?
+        .ok_or_else(|| Fault::not_found("message", id))?;
+    let platform = flow_integrations::platform(message.provider.as_str())?;
+    let request = kept_request(platform, &message).ok_or_else(|| Fault::not_found("route", &message.kind))?;
+    let request = Arc::new(request);
+    let (holder, asked) = (Arc::clone(app), Arc::clone(&request));
+    let prepared = app
+        .store
+        .read(move |tx| {
+            let sender = sender(tx, &holder, &message)?;
+            understand(tx, &holder, platform, &Verified::ours(&asked), sender, now)
+        })
+        .await?;
+    let reception = write(app, platform, request, prepared, now).await?;
+    let (state, order) = match &reception {
+        Reception::Taken { order_id } => (InboxState::Taken, Some(*order_id)),
+        Reception::Noted => (InboxState::Taken, None),
+        // The row says already why not.
+        _ => return Ok(reception),
+    };
+    // The message may have been kept under another sender's name.
+    app.store
+        .write(Lane::COMMON, move |tx| settle(tx, id, state, order, None))
+        .await?;
+    Ok(reception)
+}
+
+/// Whoever sent it was checked when it came.
+fn sender(tx: &mut Tx<'_>, app: &App, message: &KeptMessage) -> Result<Sender, Fault> {
+    let Some(restaurant) = message.restaurant_id else {
+        return Ok(Sender::default());
+    };
+    let connected = integrations::find(tx, &app.vault, restaurant, message.provider)?;
+    Ok(Sender {
+        candidates: connected.iter().cloned().collect(),
+        connected,
+    })
+}

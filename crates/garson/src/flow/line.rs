@@ -1,0 +1,335 @@
+//! The line to a platform: whoever wants something of one speaks through here, logged in and within its limits.
+
+use crate::app::App;
+use crate::config::Terms;
+use crate::net::{Outgoing, SendError};
+use bytes::Bytes;
+use garson_core::integration::Credentials;
+use garson_core::platform::{
+    HttpRequest, HttpResponse, Limit, Link, Platform, PlatformError, Session, Trouble,
+};
+use garson_core::secret::Secret;
+use garson_store::integrations::Connected;
+use http::{HeaderMap, HeaderName, HeaderValue, Method};
+use sha2::{Digest, Sha256};
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+use tokio::time::Instant;
+
+/// How much of a platform's answer is read: menus are large, and nothing is larger.
+const MAX_ANSWER: usize = 8 * 1024 * 1024;
+/// A session is renewed when a tenth of its time is left.
+const RENEW_AT: f64 = 0.9;
+/// How long a log-in that was refused is left alone.
+const AFTER_A_REFUSED_LOGIN: Duration = Duration::from_secs(30);
+/// When so many are remembered, those that are of no use any more are forgotten.
+const MAX_REMEMBERED: usize = 20_000;
+
+type Fingerprint = [u8; 32];
+
+/// An integration's platform, with everything that is needed to call it.
+#[derive(Clone)]
+pub struct Contact {
+    pub platform: &'static dyn Platform,
+    pub terms: Arc<Terms>,
+    pub branch: String,
+    /// The integration's own, and the operator's where it has none.
+    pub credentials: Credentials,
+    /// Calls are many and mean little: successes are not logged one by one.
+    pub is_quiet: bool,
+}
+
+impl Contact {
+    fn link<'a>(&'a self, token: Option<&'a Secret<String>>) -> Link<'a> {
+        Link {
+            base: &self.terms.base_url,
+            branch: &self.branch,
+            credentials: &self.credentials,
+            token,
+        }
+    }
+}
+
+impl App {
+    /// The platform of an integration; nothing when this version does not know it.
+    #[must_use]
+    pub fn contact(&self, connected: &Connected) -> Option<Contact> {
+        let provider = connected.integration.provider;
+        Some(Contact {
+            platform: garson_platforms::of(provider)?,
+            terms: self.terms(provider),
+            branch: connected.integration.remote_id.clone().unwrap_or_default(),
+            credentials: self.credentials(provider, &connected.credentials),
+            is_quiet: false,
+        })
+    }
+}
+
+/// What is remembered of the lines to all platforms.
+#[derive(Default)]
+pub struct Lines {
+    sessions: Mutex<HashMap<Fingerprint, Arc<tokio::sync::Mutex<SessionState>>>>,
+    limits: Mutex<HashMap<(Fingerprint, &'static str), Instant>>,
+}
+
+#[derive(Default)]
+enum SessionState {
+    #[default]
+    None,
+    Live {
+        token: Secret<String>,
+        renew_at: Instant,
+    },
+    Refused {
+        message: String,
+        until: Instant,
+    },
+}
+
+/// Asks a platform something and reads the answer; logs in first, and once more when the session turns out to be over.
+pub async fn converse<T>(
+    app: &App,
+    contact: &Contact,
+    until: Instant,
+    write: impl Fn(&Link<'_>) -> Result<HttpRequest, PlatformError>,
+    read: impl Fn(&Link<'_>, &HttpResponse) -> Result<T, Trouble>,
+) -> Result<T, Trouble> {
+    let mut tries = 0;
+    loop {
+        tries += 1;
+        let token = token(app, contact, until).await?;
+        let link = contact.link(token.as_ref());
+        let request = write(&link).map_err(unwritten)?;
+        let response = send(app, contact, request, until).await?;
+        match read(&link, &response) {
+            Err(Trouble::SessionOver) if tries == 1 && token.is_some() => forget(app, contact, &token).await,
+            Err(Trouble::SessionOver) => {
+                return Err(Trouble::later("the platform does not accept our session"));
+            }
+            other => return other,
+        }
+    }
+}
+
+/// Tells a platform that orders may come, where it wants to be told.
+pub async fn enlist(app: &App, contact: &Contact, until: Instant) -> Result<(), Trouble> {
+    let platform = contact.platform;
+    if platform.enlist(&contact.link(None)).map_err(unwritten)?.is_none() {
+        return Ok(());
+    }
+    let nothing = PlatformError::Unsupported { what: "be told" };
+    converse(
+        app,
+        contact,
+        until,
+        |link| platform.enlist(link)?.ok_or(nothing.clone()),
+        |_, response| match response.status {
+            200..=299 => Ok(()),
+            status => Err(Trouble::later(format!(
+                "the platform did not take us on: answered {status}"
+            ))),
+        },
+    )
+    .await
+}
+
+fn unwritten(error: PlatformError) -> Trouble {
+    match error {
+        PlatformError::Answered(trouble) => trouble,
+        other => Trouble::refused(other.to_string()),
+    }
+}
+
+/// The token of the session, begun if need be; nothing where the platform has no sessions.
+async fn token(app: &App, contact: &Contact, until: Instant) -> Result<Option<Secret<String>>, Trouble> {
+    let Some(login) = contact.platform.login(&contact.link(None)).map_err(unwritten)? else {
+        return Ok(None);
+    };
+    let state = session_state(app, &login);
+    // Whoever comes while somebody logs in waits, and finds the session.
+    let mut state = state.lock().await;
+    match &*state {
+        SessionState::Live { token, renew_at } if Instant::now() < *renew_at => {
+            return Ok(Some(token.clone()));
+        }
+        SessionState::Refused { message, until } if Instant::now() < *until => {
+            return Err(Trouble::later(message.clone()));
+        }
+        _ => {}
+    }
+    let response = send(app, contact, login, until).await.map_err(nothing_done)?;
+    match contact.platform.session(&response) {
+        Ok(Session { token, lasts }) => {
+            let renew_at = Instant::now() + lasts.mul_f64(RENEW_AT);
+            *state = SessionState::Live {
+                token: token.clone(),
+                renew_at,
+            };
+            Ok(Some(token))
+        }
+        Err(trouble @ (Trouble::Refused { .. } | Trouble::SessionOver)) => {
+            // Somebody has to mend the credentials; until then the platform is not bothered with every call.
+            let message = format!("the log-in was refused: {trouble}");
+            *state = SessionState::Refused {
+                message: message.clone(),
+                until: Instant::now() + AFTER_A_REFUSED_LOGIN,
+            };
+            Err(Trouble::later(message))
+        }
+        Err(trouble) => Err(nothing_done(trouble)),
+    }
+}
+
+/// Logging in changes nothing on the platform: what is unclear about it can simply be tried again.
+fn nothing_done(trouble: Trouble) -> Trouble {
+    match trouble {
+        Trouble::Unclear { message } => Trouble::later(format!("the log-in failed: {message}")),
+        other => other,
+    }
+}
+
+fn session_state(app: &App, login: &HttpRequest) -> Arc<tokio::sync::Mutex<SessionState>> {
+    let key = Sha256::new()
+        .chain_update(&login.url)
+        .chain_update([0])
+        .chain_update(login.body.as_deref().unwrap_or_default())
+        .finalize()
+        .into();
+    let mut sessions = app.lines.sessions.lock().unwrap_or_else(PoisonError::into_inner);
+    if sessions.len() > MAX_REMEMBERED {
+        sessions.retain(|_, state| Arc::strong_count(state) > 1);
+    }
+    Arc::clone(sessions.entry(key).or_default())
+}
+
+/// Forgets a session that is over, unless it has been renewed since.
+async fn forget(app: &App, contact: &Contact, over: &Option<Secret<String>>) {
+    if let Ok(Some(login)) = contact.platform.login(&contact.link(None)) {
+        let state = session_state(app, &login);
+        let mut state = state.lock().await;
+        if matches!(&*state, SessionState::Live { token, .. } if Some(token) == over.as_ref()) {
+            *state = SessionState::None;
+        }
+    }
+}
+
+/// Sends one request within the platform's limits.
+async fn send(
+    app: &App,
+    contact: &Contact,
+    request: HttpRequest,
+    until: Instant,
+) -> Result<HttpResponse, Trouble> {
+    let limits = contact.platform.capability().limits;
+    if let Some(limit) = limits.iter().find(|limit| request.limit == Some(limit.name)) {
+        let wait = app.lines.wait(token_fingerprint(&request), limit, Instant::now());
+        let Some(wait) = wait.filter(|wait| Instant::now() + *wait < until) else {
+            return Err(Trouble::Later {
+                message: format!(
+                    "the platform takes {} such calls in {} s",
+                    limit.requests, limit.per_seconds
+                ),
+                pause: Some(Duration::from_secs(u64::from(limit.per_seconds)) / 4),
+            });
+        };
+        tokio::time::sleep(wait).await;
+    }
+    let time = until.saturating_duration_since(Instant::now());
+    let outgoing = outgoing(request, time, contact.is_quiet)
+        .ok_or_else(|| Trouble::refused("the request cannot be written"))?;
+    match app.net.send(outgoing).await {
+        Ok(answer) => Ok(HttpResponse {
+            status: answer.status,
+            body: answer.body,
+        }),
+        Err(SendError::NotAllowed(refusal)) => {
+            Err(Trouble::refused(format!("the target is not allowed: {refusal}")))
+        }
+        Err(SendError::Unreachable(why)) => Err(Trouble::later(why)),
+        Err(error @ (SendError::Broken(_) | SendError::TimedOut(_))) => {
+            Err(Trouble::unclear(error.to_string()))
+        }
+    }
+}
+
+/// Whose limit a request counts against: that of the token, or key, in its headers.
+fn token_fingerprint(request: &HttpRequest) -> Fingerprint {
+    let mut hash = Sha256::new();
+    for (name, value) in &request.headers {
+        hash.update(name);
+        hash.update([0]);
+        hash.update(value.expose());
+        hash.update([0]);
+    }
+    hash.finalize().into()
+}
+
+impl Lines {
+    /// How long to wait before a request that counts against this limit, which is then taken; nothing when that is
+    /// longer than the limit's own time.
+    fn wait(&self, token: Fingerprint, limit: &Limit, now: Instant) -> Option<Duration> {
+        let period = Duration::from_secs(u64::from(limit.per_seconds));
+        let each = period / limit.requests.max(1);
+        let mut limits = self.limits.lock().unwrap_or_else(PoisonError::into_inner);
+        if limits.len() > MAX_REMEMBERED {
+            limits.retain(|_, full_until| *full_until > now);
+        }
+        // `full_until` is when the bucket will have run empty; a request adds its share, up to the whole.
+        let full_until = limits.entry((token, limit.name)).or_insert(now);
+        let next = (*full_until).max(now) + each;
+        let wait = next.saturating_duration_since(now + period);
+        if wait > period {
+            return None;
+        }
+        *full_until = next;
+        Some(wait)
+    }
+}
+
+fn outgoing(request: HttpRequest, deadline: Duration, is_quiet: bool) -> Option<Outgoing> {
+    let mut headers = HeaderMap::new();
+    for (name, value) in &request.headers {
+        let mut value = HeaderValue::from_str(value.expose()).ok()?;
+        value.set_sensitive(true);
+        headers.insert(HeaderName::from_bytes(name.as_bytes()).ok()?, value);
+    }
+    Some(Outgoing {
+        method: Method::from_bytes(request.method.as_bytes()).ok()?,
+        url: request.url,
+        headers,
+        body: request.body.map(Bytes::from).unwrap_or_default(),
+        trust: request.trust,
+        deadline,
+        keep_body: MAX_ANSWER,
+        is_quiet,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_limit_lets_so_many_through_and_then_makes_wait() {
+        let lines = Lines::default();
+        let limit = Limit {
+            name: "menu",
+            requests: 2,
+            per_seconds: 60,
+        };
+        let now = Instant::now();
+        let mut waits = Vec::new();
+        for _ in 0..5 {
+            waits.push(lines.wait([0; 32], &limit, now).map(|wait| wait.as_secs()));
+        }
+        assert_eq!(waits, [Some(0), Some(0), Some(30), Some(60), None]);
+        assert_eq!(
+            lines.wait([1; 32], &limit, now),
+            Some(Duration::ZERO),
+            "another token has its own"
+        );
+        let later = now + Duration::from_secs(600);
+        assert_eq!(lines.wait([0; 32], &limit, later), Some(Duration::ZERO));
+    }
+}

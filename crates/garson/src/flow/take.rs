@@ -1,0 +1,318 @@
+//! A message that has been understood is taken: written into its order, and kept as it came.
+
+use super::receive::{Prepared, Ready};
+use super::{Fault, persist};
+use garson_core::id::{InboxId, IntegrationId, OrderId};
+use garson_core::order::{Home, Input, NewOrder, Order, place};
+use garson_core::platform::{
+    FETCHED, HookRequest, Message, News, Platform, Reception, Sighting, Unreadable, Verified, Which,
+};
+use garson_core::time::Timestamp;
+use garson_store::inbox::{self, InboxState, KeptMessage, MessageToKeep};
+use garson_store::integrations::{self, Connected};
+use garson_store::{StoreError, Tx, orders, totals};
+use sha2::{Digest, Sha256};
+
+/// Who sent a message.
+#[derive(Clone, Default)]
+pub(super) struct Sender {
+    /// The integration whose credentials it presented; nothing when it presented the operator's.
+    pub connected: Option<Connected>,
+    /// The integrations that it can be for.
+    pub candidates: Vec<Connected>,
+}
+
+pub(super) fn take(
+    tx: &mut Tx<'_>,
+    platform: &'static dyn Platform,
+    request: &HookRequest,
+    prepared: &Prepared,
+    now: Timestamp,
+) -> Result<Reception, Fault> {
+    let letter = Letter {
+        platform,
+        request,
+        now,
+    };
+    match prepared {
+        Prepared::NotGenuine => Ok(Reception::NotGenuine),
+        Prepared::Unreadable { sender, fault } => {
+            letter.keep_unreadable(tx, sender.connected.as_ref(), fault)
+        }
+        Prepared::UnknownBranch { sender, branch } => {
+            letter.keep_unmatched(tx, sender.connected.as_ref(), branch)
+        }
+        Prepared::UnknownOrder { sender, which } => letter.keep_early(tx, sender.connected.as_ref(), which),
+        Prepared::Ready(ready) => match &ready.news {
+            News::Order(sighting) => letter.take_order(tx, ready, sighting),
+            News::Changed { order, change } => {
+                letter.take_change(tx, ready, order, &Input::Report(change.clone()))
+            }
+            News::Look { .. } | News::Nothing => {
+                letter.keep(tx, Some(&ready.connected), &Fate::taken(None))?;
+                Ok(Reception::Noted)
+            }
+        },
+    }
+}
+
+/// A message with what is needed to deal with it.
+struct Letter<'a> {
+    platform: &'static dyn Platform,
+    request: &'a HookRequest,
+    now: Timestamp,
+}
+
+/// What becomes of a message.
+struct Fate<'a> {
+    state: InboxState,
+    order: Option<OrderId>,
+    branch: Option<&'a str>,
+    identity: Option<&'a str>,
+    reason: Option<&'a str>,
+}
+
+impl Fate<'_> {
+    fn taken(order: Option<OrderId>) -> Self {
+        Self {
+            state: InboxState::Taken,
+            order,
+            branch: None,
+            identity: None,
+            reason: None,
+        }
+    }
+}
+
+impl Letter<'_> {
+    fn take_order(&self, tx: &mut Tx<'_>, ready: &Ready, sighting: &Sighting) -> Result<Reception, Fault> {
+        let integration = &ready.connected.integration;
+        let new = &sighting.order;
+        // Touching its row first makes a deletion that runs at the same time wait, or be noticed.
+        if !integrations::note_order(tx, integration.id, self.now)? {
+            let branch = integration.remote_id.clone().unwrap_or_default();
+            return self.keep_unmatched(tx, Some(&ready.connected), &branch);
+        }
+        let (content, fingerprint) = describe(new)?;
+        let order = match orders::lock_by_identity(tx, integration.id, &new.identity)? {
+            None => self.place(tx, ready, sighting, &content, &fingerprint)?,
+            Some(known) if self.platform.capability().own_ids && known.content_hash != fingerprint => {
+                let order_id = known.order.id;
+                let fate = Fate {
+                    state: InboxState::Conflicting,
+                    reason: Some("the order is known with other content"),
+                    ..Fate::taken(Some(order_id))
+                };
+                self.keep(tx, Some(&ready.connected), &fate)?;
+                return Ok(Reception::Conflict { order_id });
+            }
+            Some(known) => known.order,
+        };
+        if let Some(change) = &sighting.change {
+            let input = Input::Report(change.clone());
+            persist::apply_and_write(tx, &ready.ground, &order, &input, None, self.now)?;
+        }
+        self.keep(tx, Some(&ready.connected), &Fate::taken(Some(order.id)))?;
+        Ok(Reception::Taken { order_id: order.id })
+    }
+
+    /// Writes an order that is new, with what had come of it before it.
+    fn place(
+        &self,
+        tx: &mut Tx<'_>,
+        ready: &Ready,
+        sighting: &Sighting,
+        content: &str,
+        fingerprint: &[u8; 32],
+    ) -> Result<Order, Fault> {
+        let integration = &ready.connected.integration;
+        let early = inbox::waiting_for(tx, integration.provider, &sighting.order.identity)?;
+        let mut places = persist::reserve_places(tx, integration.account_id, self.now)?;
+        let home = Home {
+            account_id: integration.account_id,
+            restaurant_id: integration.restaurant_id,
+            integration_id: integration.id,
+            provider: integration.provider,
+        };
+        let id = OrderId::at(places.at);
+        let asks = self.platform.capability().asks;
+        // What has gone further already needs no yes from us.
+        let auto_verify = ready.auto_verify && sighting.change.is_none() && early.is_empty();
+        let mut decision = place(id, home, &sighting.order, places.at, asks, auto_verify);
+        decision.order.flag = ready.flag;
+        persist::write_calls(tx, &ready.ground, &mut decision)?;
+        if !orders::insert(tx, &decision.order, content, fingerprint, places.take())? {
+            // Its integration's row is locked, so nobody can have taken it since we looked.
+            return Err(StoreError::internal("an order appeared while it was taken").into());
+        }
+        persist::write_history(tx, &decision, 0, &mut places)?;
+        totals::add_new(tx, &decision.order)?;
+        let mut order = decision.order;
+        for message in early {
+            order = self.take_early(tx, ready, order, &message)?;
+        }
+        Ok(order)
+    }
+
+    /// Takes a message that came before the order that it is about.
+    fn take_early(
+        &self,
+        tx: &mut Tx<'_>,
+        ready: &Ready,
+        order: Order,
+        message: &KeptMessage,
+    ) -> Result<Order, Fault> {
+        let is_ours = message.restaurant_id.is_none_or(|id| id == order.restaurant_id);
+        let Some(request) = kept_request(self.platform, message).filter(|_| is_ours) else {
+            return Ok(order);
+        };
+        let Ok(Message {
+            news: News::Changed { change, .. },
+            ..
+        }) = self.platform.read(&Verified::ours(&request))
+        else {
+            return Ok(order);
+        };
+        let input = Input::Report(change);
+        let after = persist::apply_and_write(tx, &ready.ground, &order, &input, None, self.now)?;
+        inbox::settle(tx, message.id, InboxState::Taken, Some(order.id), None)?;
+        Ok(after)
+    }
+
+    fn take_change(
+        &self,
+        tx: &mut Tx<'_>,
+        ready: &Ready,
+        which: &Which,
+        input: &Input,
+    ) -> Result<Reception, Fault> {
+        let connected = &ready.connected;
+        let Some(order) = lock(tx, connected.integration.id, which)? else {
+            return self.keep_early(tx, Some(connected), which);
+        };
+        persist::apply_and_write(tx, &ready.ground, &order, input, None, self.now)?;
+        self.keep(tx, Some(connected), &Fate::taken(Some(order.id)))?;
+        Ok(Reception::Taken { order_id: order.id })
+    }
+
+    fn keep_unreadable(
+        &self,
+        tx: &mut Tx<'_>,
+        sender: Option<&Connected>,
+        fault: &Unreadable,
+    ) -> Result<Reception, Fault> {
+        let reason = format!("{} {}", fault.path, fault.message);
+        let fate = Fate {
+            state: InboxState::Unreadable,
+            reason: Some(&reason),
+            ..Fate::taken(None)
+        };
+        self.keep(tx, sender, &fate)?;
+        Ok(Reception::Unreadable(fault.clone()))
+    }
+
+    fn keep_unmatched(
+        &self,
+        tx: &mut Tx<'_>,
+        sender: Option<&Connected>,
+        branch: &str,
+    ) -> Result<Reception, Fault> {
+        let fate = Fate {
+            state: InboxState::Unmatched,
+            branch: Some(branch),
+            reason: Some("no integration has this branch"),
+            ..Fate::taken(None)
+        };
+        self.keep(tx, sender, &fate)?;
+        Ok(Reception::UnknownBranch {
+            branch: branch.to_owned(),
+        })
+    }
+
+    /// Keeps a message whose order has not come yet; it is taken when the order comes.
+    fn keep_early(
+        &self,
+        tx: &mut Tx<'_>,
+        sender: Option<&Connected>,
+        which: &Which,
+    ) -> Result<Reception, Fault> {
+        let identity = match which {
+            Which::Identity(identity) => identity.clone(),
+            Which::Ours(id) => id.to_string(),
+        };
+        let fate = Fate {
+            state: InboxState::Unmatched,
+            identity: Some(&identity),
+            reason: Some("the order is not known"),
+            ..Fate::taken(None)
+        };
+        self.keep(tx, sender, &fate)?;
+        Ok(Reception::UnknownOrder { identity })
+    }
+
+    fn keep(&self, tx: &mut Tx<'_>, sender: Option<&Connected>, fate: &Fate<'_>) -> Result<(), Fault> {
+        let params = serde_json::to_string(&self.request.params).unwrap_or_default();
+        let integration = sender.map(|sender| &sender.integration);
+        let nobody = [0; 16];
+        let hash = Sha256::new()
+            .chain_update(integration.map_or(&nobody[..], |i| i.id.as_bytes()))
+            .chain_update(self.request.kind)
+            .chain_update(&params)
+            .chain_update([0])
+            .chain_update(&self.request.body)
+            .finalize();
+        let message = MessageToKeep {
+            id: InboxId::at(self.now),
+            hash: hash.into(),
+            account_id: integration.map(|i| i.account_id),
+            restaurant_id: integration.map(|i| i.restaurant_id),
+            order_id: fate.order,
+            provider: self.platform.provider(),
+            kind: self.request.kind,
+            params: &params,
+            branch: fate
+                .branch
+                .or_else(|| integration.and_then(|i| i.remote_id.as_deref())),
+            identity: fate.identity,
+            body: &self.request.body,
+            state: fate.state,
+            reason: fate.reason,
+            received_at: self.now,
+        };
+        inbox::keep(tx, &message)?;
+        Ok(())
+    }
+}
+
+fn lock(tx: &mut Tx<'_>, integration: IntegrationId, which: &Which) -> Result<Option<Order>, Fault> {
+    Ok(match which {
+        Which::Identity(identity) => {
+            orders::lock_by_identity(tx, integration, identity)?.map(|known| known.order)
+        }
+        Which::Ours(id) => orders::lock(tx, *id)?.filter(|order| order.integration_id == integration),
+    })
+}
+
+/// A message that was kept, as it came; nothing when this version has no such route.
+pub(super) fn kept_request(platform: &dyn Platform, message: &KeptMessage) -> Option<HookRequest> {
+    let mut kinds = platform.hooks().iter().map(|route| route.kind).chain([FETCHED]);
+    Some(HookRequest {
+        kind: kinds.find(|kind| *kind == message.kind)?,
+        params: serde_json::from_str(&message.params).ok()?,
+        headers: Vec::new(),
+        body: message.body.clone(),
+        received_at: message.received_at,
+    })
+}
+
+/// The content as it is stored, and the fingerprint by which a repeat is told from another order.
+fn describe(new: &NewOrder) -> Result<(String, [u8; 32]), Fault> {
+    let content = serde_json::to_string(&new.content)
+        .map_err(|_| Fault::Store(StoreError::internal("an order does not serialise")))?;
+    let moments = format!("{:?} {:?} {:?}", new.placed_at, new.scheduled_for, new.short_code);
+    let fingerprint = Sha256::new()
+        .chain_update(&content)
+        .chain_update(moments)
+        .finalize();
+    Ok((content, fingerprint.into()))
+}
