@@ -1,0 +1,6 @@
+//! The simulator over real sockets: each platform as the service meets it, with a receiver in the service's place.
+
+mod control;
+mod faults;
+mod getir;
+mod support;
