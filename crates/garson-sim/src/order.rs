@@ -102,7 +102,7 @@ impl Order {
     }
 
     pub(crate) fn is_final(&self) -> bool {
-        self.platform.side().is_final(&self.state)
+        self.platform.side().is_final(self)
     }
 
     /// How long ago a stamp was set; nothing when it was not.

@@ -105,7 +105,8 @@ pub(crate) trait Side: Sync {
     /// A push was answered; `body` is what the service said.
     fn acknowledged(&self, _: &mut World, _: u64, _kind: &str, _status: u16, _body: &[u8]) {}
 
-    fn is_final(&self, state: &str) -> bool;
+    /// Whether nothing more can happen to the order.
+    fn is_final(&self, order: &Order) -> bool;
 
     /// Whether the platform's courier can take the order now.
     fn is_ready(&self, state: &str) -> bool;

@@ -218,8 +218,8 @@ impl Side for Getir {
         }
     }
 
-    fn is_final(&self, state: &str) -> bool {
-        [DELIVERED, CANCELLED_BY_GETIR, CANCELLED_BY_RESTAURANT].contains(&state)
+    fn is_final(&self, order: &Order) -> bool {
+        [DELIVERED, CANCELLED_BY_GETIR, CANCELLED_BY_RESTAURANT].contains(&order.state.as_str())
     }
 
     fn is_ready(&self, state: &str) -> bool {

@@ -33,7 +33,7 @@ impl Side for Migros {
     fn courier(&self, _: &mut World, _: &Store, _: u64, _: Step) -> Result<(), String> {
         Err("not played yet".to_owned())
     }
-    fn is_final(&self, _: &str) -> bool {
+    fn is_final(&self, _: &Order) -> bool {
         false
     }
     fn is_ready(&self, _: &str) -> bool {

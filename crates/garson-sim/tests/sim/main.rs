@@ -4,3 +4,4 @@ mod control;
 mod faults;
 mod getir;
 mod support;
+mod yemeksepeti;
