@@ -162,6 +162,8 @@ pub(crate) struct Reply {
     pub is_json: bool,
     /// Why, for the journal.
     pub note: String,
+    /// The order, where only the work has shown which one it is.
+    pub order: Option<String>,
 }
 
 impl Reply {
@@ -171,6 +173,7 @@ impl Reply {
             body: Bytes::from(body.to_string()),
             is_json: true,
             note: String::new(),
+            order: None,
         }
     }
 
@@ -184,6 +187,7 @@ impl Reply {
             body: Bytes::new(),
             is_json: false,
             note: String::new(),
+            order: None,
         }
     }
 

@@ -204,7 +204,7 @@ fn work(inner: &Arc<Inner>, platform: Platform, call: &Call, route: &Route, faul
         method: call.method.to_string(),
         path: call.target.clone(),
         status: (!silent).then_some(reply.status.as_u16()),
-        order_id: route.order.clone(),
+        order_id: route.order.clone().or_else(|| reply.order.clone()),
         note: note(&reply, fault, silent),
     };
     world.journal.write(line);

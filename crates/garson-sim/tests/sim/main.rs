@@ -3,5 +3,7 @@
 mod control;
 mod faults;
 mod getir;
+mod migros;
 mod support;
+mod trendyol;
 mod yemeksepeti;
