@@ -91,17 +91,17 @@ fn order_meals(world: &mut World) {
         for number in numbers {
             world
                 .alarms
-                .insert((clock::add_seconds(now, seconds), number, Alarm::Regret), ());
+                .insert((clock::add_seconds(now, seconds), number, Alarm::Regret));
         }
     }
 }
 
 fn ring_alarms(world: &mut World) {
     let now = world.now();
-    while let Some(entry) = world.alarms.first_entry()
-        && entry.key().0 <= now
+    while let Some(&(at, number, alarm)) = world.alarms.first()
+        && at <= now
     {
-        let ((_, number, alarm), ()) = entry.remove_entry();
+        world.alarms.pop_first();
         ring(world, number, alarm);
     }
 }
@@ -134,7 +134,7 @@ fn ring(world: &mut World, number: u64, alarm: Alarm) {
         && let Some(at) = world.pilot.as_ref().map(next)
         && world.orders.get(number).is_some_and(|order| !order.is_final())
     {
-        world.alarms.insert((at, number, Alarm::Courier), ());
+        world.alarms.insert((at, number, Alarm::Courier));
     }
 }
 

@@ -92,8 +92,7 @@ fn decode(text: &str, plus_is_space: bool) -> String {
     let mut rest = text.as_bytes();
     while let Some((&byte, after)) = rest.split_first() {
         rest = after;
-        let code = (byte == b'%').then(|| rest.get(..2)).flatten();
-        let code = code.and_then(|digits| std::str::from_utf8(digits).ok()?.parse_hex());
+        let code = (byte == b'%').then(|| rest.get(..2)).flatten().and_then(hex);
         bytes.push(match (byte, code) {
             (_, Some(decoded)) => {
                 rest = rest.get(2..).unwrap_or_default();
@@ -106,14 +105,9 @@ fn decode(text: &str, plus_is_space: bool) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-trait ParseHex {
-    fn parse_hex(&self) -> Option<u8>;
-}
-
-impl ParseHex for str {
-    fn parse_hex(&self) -> Option<u8> {
-        u8::from_str_radix(self, 16).ok()
-    }
+/// The byte that two hexadecimal digits stand for.
+fn hex(digits: &[u8]) -> Option<u8> {
+    u8::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()
 }
 
 /// Text as it may stand in a path.

@@ -8,7 +8,7 @@ use crate::{
     call::{Call, Reply, Route},
     order::Order,
     store::{Credentials, Store},
-    views::{Courier, OrderRequest, Step},
+    views::{Courier, Step},
     world::World,
 };
 
@@ -80,7 +80,7 @@ pub(crate) trait Side: Sync {
     fn rate_limited(&self) -> Reply;
 
     /// Whether the platform has such orders at all.
-    fn takes(&self, request: &OrderRequest) -> Result<Courier, String>;
+    fn takes(&self, courier: Courier, is_scheduled: bool) -> Result<(), String>;
 
     /// Gives a fresh order its ids, its first state and its deadline.
     fn place(&self, world: &mut World, order: &mut Order);

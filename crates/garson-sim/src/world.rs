@@ -1,7 +1,7 @@
 //! Everything that the platforms know, behind one lock.
 
 use std::{
-    collections::{BTreeMap, HashMap},
+    collections::{BTreeMap, BTreeSet, HashMap},
     sync::Arc,
 };
 
@@ -21,7 +21,7 @@ use crate::{
     random::Random,
     settings::SimSettings,
     store::{Store, StoreKey},
-    views::{OrderRequest, PlacedOrder},
+    views::{Courier, OrderRequest, PlacedOrder},
 };
 
 const ORDERS_AT_ONCE: usize = 10_000;
@@ -42,7 +42,8 @@ pub(crate) struct World {
     pub faults: Faults,
     pub tokens: Tokens,
     pub pilot: Option<Pilot>,
-    pub alarms: BTreeMap<(Timestamp, u64, Alarm), ()>,
+    /// What is going to happen to orders, and when.
+    pub alarms: BTreeSet<(Timestamp, u64, Alarm)>,
     /// Orders whose messages have nobody sending them yet.
     pub to_push: Vec<u64>,
     /// Pushes that wait until their platform's next one has gone.
@@ -74,7 +75,7 @@ impl World {
             faults: Faults::default(),
             tokens: Tokens::default(),
             pilot: None,
-            alarms: BTreeMap::new(),
+            alarms: BTreeSet::new(),
             to_push: Vec::new(),
             held: Vec::new(),
             limits: Limits::default(),
@@ -112,22 +113,15 @@ impl World {
     fn place_order(&mut self, request: &OrderRequest) -> Result<PlacedOrder, Refusal> {
         let side = request.platform.side();
         let store = self.store_for(request)?;
-        let courier = match request.courier {
-            // Whoever usually delivers for this platform, with some of the other kind.
-            None if side
-                .takes(&courier_of(request, crate::views::Courier::Restaurant))
-                .is_ok() =>
-            {
-                match self.content.percent(60) {
-                    true => crate::views::Courier::Platform,
-                    false => crate::views::Courier::Restaurant,
-                }
+        let mut usual = || {
+            if self.content.percent(60) {
+                Courier::Platform
+            } else {
+                Courier::Restaurant
             }
-            None => crate::views::Courier::Platform,
-            Some(courier) => courier,
         };
-        let courier = side
-            .takes(&courier_of(request, courier))
+        let courier = request.courier.unwrap_or_else(&mut usual);
+        side.takes(courier, request.scheduled_in_minutes.is_some())
             .map_err(Refusal::Invalid)?;
         let now = self.now();
         let basket = Basket::of(&mut self.content, &store.menu, request.payment, courier);
@@ -140,7 +134,7 @@ impl World {
         let expires_at = order.expires_at;
         let number = self.orders.add(order);
         if let Some(at) = expires_at {
-            self.alarms.insert((at, number, Alarm::Expire), ());
+            self.alarms.insert((at, number, Alarm::Expire));
         }
         if request.push {
             side.announce(self, &store, number);
@@ -175,7 +169,7 @@ impl World {
         if let Some(pilot) = &self.pilot
             && let Some(at) = pilot.courier_comes(order, now)
         {
-            self.alarms.insert((at, number, Alarm::Courier), ());
+            self.alarms.insert((at, number, Alarm::Courier));
         }
         if is_final && !was_final {
             self.orders.finish(number);
@@ -200,13 +194,6 @@ impl World {
             order.is_pushing = true;
             self.to_push.push(number);
         }
-    }
-}
-
-fn courier_of(request: &OrderRequest, courier: crate::views::Courier) -> OrderRequest {
-    OrderRequest {
-        courier: Some(courier),
-        ..request.clone()
     }
 }
 

@@ -83,7 +83,7 @@ const NOTES: &[&str] = &[
     "Bol peçete ve ıslak mendil rica ederim",
     "Kapıya bırakabilirsiniz",
     "Çocuk için, lütfen sıcak gelsin :)",
-    "Para üstü: 500 TL'lik var",
+    "500 TL ile ödeyeceğim, para üstü lütfen",
 ];
 const LINE_NOTES: &[&str] = &[
     "",

@@ -323,7 +323,7 @@ pub(super) static KITCHENS: &[Kitchen] = &[
                         &[&MENU, &DONENESS, &WITHOUT, &CHEESE],
                     ),
                     dish(
-                        "Duble Cheeseburger",
+                        "Çift Katlı Cheeseburger",
                         "2 x 120 gr, çift cheddar",
                         38_900,
                         &[&MENU, &DONENESS, &WITHOUT],

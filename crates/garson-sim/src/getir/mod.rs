@@ -17,7 +17,7 @@ use crate::{
     platform::{Platform, Side},
     push::Push,
     store::{Credentials, Store},
-    views::{Courier, OrderRequest, Step},
+    views::{Courier, Step},
     world::World,
 };
 
@@ -107,10 +107,10 @@ impl Side for Getir {
         Refusal::too_many().reply()
     }
 
-    fn takes(&self, request: &OrderRequest) -> Result<Courier, String> {
-        match request.courier {
-            Some(Courier::Pickup) => Err("Getir has no orders that customers collect".to_owned()),
-            courier => Ok(courier.unwrap_or(Courier::Platform)),
+    fn takes(&self, courier: Courier, _: bool) -> Result<(), String> {
+        match courier {
+            Courier::Pickup => Err("Getir has no orders that customers collect".to_owned()),
+            Courier::Platform | Courier::Restaurant => Ok(()),
         }
     }
 
@@ -200,9 +200,7 @@ impl Side for Getir {
         }
         world.enter(number, NEW, "platform");
         if let Some(at) = answer_until(world, world.now()) {
-            world
-                .alarms
-                .insert((at, number, crate::autopilot::Alarm::Expire), ());
+            world.alarms.insert((at, number, crate::autopilot::Alarm::Expire));
         }
         self.announce(world, store, number);
         Ok(())

@@ -16,7 +16,7 @@ use crate::{
     platform::Side,
     push::Push,
     store::{Credentials, Store},
-    views::{Courier, OrderRequest, Step},
+    views::{Courier, Step},
     world::World,
 };
 
@@ -86,11 +86,11 @@ impl Side for Migros {
         Refusal::new(StatusCode::TOO_MANY_REQUESTS, "TooManyRequests", "too many calls").reply()
     }
 
-    fn takes(&self, request: &OrderRequest) -> Result<Courier, String> {
-        match (request.courier, request.scheduled_in_minutes) {
-            (Some(Courier::Pickup), _) => Err("nothing is known of collected orders at Migros".to_owned()),
-            (_, Some(_)) => Err("nothing is known of scheduled orders at Migros".to_owned()),
-            (courier, None) => Ok(courier.unwrap_or(Courier::Platform)),
+    fn takes(&self, courier: Courier, is_scheduled: bool) -> Result<(), String> {
+        match (courier, is_scheduled) {
+            (Courier::Pickup, _) => Err("nothing is known of collected orders at Migros".to_owned()),
+            (_, true) => Err("nothing is known of scheduled orders at Migros".to_owned()),
+            _ => Ok(()),
         }
     }
 

@@ -16,7 +16,7 @@ use crate::{
     platform::Side,
     push::Push,
     store::{Credentials, Store},
-    views::{Courier, OrderRequest, Step},
+    views::{Courier, Step},
     world::World,
 };
 
@@ -95,10 +95,10 @@ impl Side for Trendyol {
         Refusal::too_many().reply()
     }
 
-    fn takes(&self, request: &OrderRequest) -> Result<Courier, String> {
-        match request.scheduled_in_minutes {
-            Some(_) => Err("nothing is known of scheduled meals at Trendyol".to_owned()),
-            None => Ok(request.courier.unwrap_or(Courier::Platform)),
+    fn takes(&self, _: Courier, is_scheduled: bool) -> Result<(), String> {
+        match is_scheduled {
+            true => Err("nothing is known of scheduled meals at Trendyol".to_owned()),
+            false => Ok(()),
         }
     }
 

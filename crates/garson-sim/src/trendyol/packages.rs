@@ -12,6 +12,7 @@ use crate::{
     },
     money,
     order::Order,
+    platform::Platform,
     random::{Random, hash},
     store::Store,
     views::{Courier, Paid, Step},
@@ -45,7 +46,7 @@ pub(super) fn list(world: &World, call: &Call, supplier: &str) -> Result<Value, 
     let stores: Vec<_> = match call.query("storeId") {
         Some(id) => vec![auth::store(world, supplier, id).ok_or_else(Refusal::unauthorized)?],
         None => {
-            let stores = world.stores_of(crate::platform::Platform::Trendyol);
+            let stores = world.stores_of(Platform::Trendyol);
             stores
                 .filter(|store| auth::supplier_of(store) == supplier)
                 .cloned()

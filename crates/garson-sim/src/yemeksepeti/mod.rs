@@ -17,7 +17,7 @@ use crate::{
     platform::{Platform, Side},
     push::Push,
     store::{Credentials, Store},
-    views::{Courier, OrderRequest, Step},
+    views::{Courier, Step},
     world::World,
 };
 
@@ -98,8 +98,8 @@ impl Side for Yemeksepeti {
         Refusal::new(StatusCode::TOO_MANY_REQUESTS, "POS_ERROR", "too many requests").reply()
     }
 
-    fn takes(&self, request: &OrderRequest) -> Result<Courier, String> {
-        Ok(request.courier.unwrap_or(Courier::Platform))
+    fn takes(&self, _: Courier, _: bool) -> Result<(), String> {
+        Ok(())
     }
 
     fn place(&self, world: &mut World, order: &mut Order) {
@@ -199,7 +199,8 @@ impl Side for Yemeksepeti {
             return;
         };
         let body: Value = serde_json::from_slice(body).unwrap_or_default();
-        if let ([200..=202], Some(id)) = ([status], body["remoteResponse"]["remoteOrderId"].as_str()) {
+        let id = body["remoteResponse"]["remoteOrderId"].as_str();
+        if let (200..=202, Some(id)) = (status, id) {
             order.remote_order_id = Some(id.to_owned());
         }
         if order.state != DISPATCHING {

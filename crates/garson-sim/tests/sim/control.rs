@@ -202,6 +202,53 @@ async fn the_autopilot_orders_by_itself_and_stops() {
 }
 
 #[tokio::test]
+async fn the_autopilots_couriers_come_when_the_food_is_ready() {
+    let stage = Stage::new(Platform::Migros, "1").await;
+    let pilot = Autopilot {
+        orders_per_minute: 1,
+        customers_cancel_percent: 0,
+        courier_seconds: 0,
+    };
+    stage.control.autopilot(pilot).await.unwrap();
+    let url = format!("http://{}", stage.sim.address());
+    stage
+        .control
+        .put_store(&store(Platform::Trendyol, "77", None))
+        .await
+        .unwrap();
+    let request = OrderRequest {
+        courier: Some(Courier::Platform),
+        ..OrderRequest::new(Platform::Trendyol)
+    };
+    let id = stage.place(request).await.provider_order_id;
+    let headers = [
+        ("authorization", "Basic a2V5OnNlY3JldA=="),
+        ("user-agent", "2738 - Garson"),
+        ("x-agentname", "Garson"),
+        ("x-executor-user", "kasa@example.com"),
+        ("content-type", "application/json"),
+    ];
+    for (path, body) in [
+        (
+            "picked",
+            serde_json::json!({"packageId": id, "preparationTime": 10}),
+        ),
+        ("invoiced", serde_json::json!({"packageId": id})),
+    ] {
+        let url = format!("{url}/trendyol/integrator/order/meal/suppliers/2738/packages/{path}");
+        assert_eq!(
+            crate::support::put(&url, &headers, body.to_string()).await.status,
+            200
+        );
+    }
+    let order = stage
+        .until_on(Platform::Trendyol, &id, |order| order.state == "Delivered")
+        .await;
+    let by: Vec<_> = order.history.iter().map(|line| line.by.as_str()).collect();
+    assert_eq!(by, ["customer", "api", "api", "courier", "courier"]);
+}
+
+#[tokio::test]
 async fn the_same_seed_gives_the_same_orders_with_other_ids() {
     let (one, two) = (
         Stage::new(Platform::Getir, "1").await,

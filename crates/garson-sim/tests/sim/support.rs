@@ -134,9 +134,13 @@ impl Stage {
 
     /// Asks until it is so.
     pub async fn until(&self, id: &str, so: impl Fn(&OrderView) -> bool) -> OrderView {
+        self.until_on(self.platform, id, so).await
+    }
+
+    pub async fn until_on(&self, platform: Platform, id: &str, so: impl Fn(&OrderView) -> bool) -> OrderView {
         let wait = async {
             loop {
-                let order = self.order(id).await;
+                let order = self.control.order(platform, id).await.unwrap();
                 if so(&order) {
                     return order;
                 }
