@@ -1,0 +1,38 @@
+//! The platforms' clock: the real one, unless the control API has put it ahead.
+
+use jiff::{SignedDuration, Timestamp};
+
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Clock {
+    ahead: SignedDuration,
+}
+
+impl Clock {
+    pub(crate) fn now(&self) -> Timestamp {
+        add(Timestamp::now(), self.ahead)
+    }
+
+    /// Puts the clock further ahead, so that nobody has to wait for a platform's pause.
+    pub(crate) fn advance(&mut self, seconds: u32) {
+        self.ahead = self
+            .ahead
+            .saturating_add(SignedDuration::from_secs(i64::from(seconds)));
+    }
+}
+
+/// A moment later, or the same one where time ends.
+pub(crate) fn add(moment: Timestamp, by: SignedDuration) -> Timestamp {
+    moment.checked_add(by).unwrap_or(moment)
+}
+
+pub(crate) fn add_seconds(moment: Timestamp, seconds: u64) -> Timestamp {
+    add(
+        moment,
+        SignedDuration::from_secs(i64::try_from(seconds).unwrap_or(i64::MAX)),
+    )
+}
+
+/// RFC 3339 with milliseconds, in UTC.
+pub(crate) fn text(moment: Timestamp) -> String {
+    format!("{moment:.3}")
+}

@@ -1,0 +1,38 @@
+//! Plays the platforms' side of the wire: four Turkish delivery platforms in one process, as strict as the real ones,
+//! with orders, couriers and faults on demand.
+//!
+//! [`Sim::start`] opens one listener. Below `/getir`, `/yemeksepeti`, `/trendyol` and `/migros` are the platforms' own
+//! paths; below `/control` is the API that stands for everybody else: customers, couriers, and bad luck.
+
+pub mod client;
+pub mod settings;
+pub mod views;
+
+mod autopilot;
+mod call;
+mod clock;
+mod control;
+mod crypt;
+mod faults;
+mod generate;
+mod getir;
+mod http_client;
+mod journal;
+mod limits;
+mod migros;
+mod money;
+mod order;
+mod orders;
+mod platform;
+mod push;
+mod random;
+mod server;
+mod store;
+mod trendyol;
+mod world;
+mod yemeksepeti;
+
+pub use client::ControlClient;
+pub use platform::Platform;
+pub use server::Sim;
+pub use settings::SimSettings;

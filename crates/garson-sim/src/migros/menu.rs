@@ -1,0 +1,52 @@
+//! Migros's menu in JSON: headers and their items, without what can be chosen with them.
+
+use serde_json::{Value, json};
+
+use super::{Answer, envelope::Refusal};
+use crate::{
+    generate::menu::{Category, Product},
+    random::hash,
+    store::Store,
+};
+
+pub(super) fn group_id(store: &Store) -> u64 {
+    hash(&format!("group {}", store.remote_id)) % 100_000
+}
+
+pub(super) fn render(store: &Store, body: &Value) -> Answer {
+    if body["storeId"] != Store::numeric(&store.remote_id) {
+        return Err(Refusal::invalid("storeId is not the store of this key"));
+    }
+    if !body["storeGroupId"].is_u64() {
+        return Err(Refusal::invalid("storeGroupId must be a number"));
+    }
+    let menu_id = hash(&format!("menu {}", store.remote_id)) % 1_000_000;
+    let item = |product: &Product| {
+        json!({
+            "id": product.id.number() + 1,
+            "menuId": menu_id,
+            "productId": product.id.number(),
+            "productName": product.name,
+            "productDescription": product.description,
+            "defaultPrimaryPrice": product.price,
+            "defaultPrimaryDiscountedPrice": product.price,
+            "status": "ACTIVE",
+        })
+    };
+    let header = |category: &Category| {
+        json!({
+            "id": category.id.number(),
+            "menuId": menu_id,
+            "name": category.name,
+            "status": "ACTIVE",
+            "foodMenuItemDetailsDTOs": category.products.iter().map(item).collect::<Vec<_>>(),
+        })
+    };
+    Ok(json!({
+        "id": menu_id,
+        "storeGroupId": body["storeGroupId"],
+        "name": store.menu.restaurant,
+        "status": "ACTIVE",
+        "menuHeaderInfos": store.menu.categories.iter().map(header).collect::<Vec<_>>(),
+    }))
+}

@@ -1,0 +1,234 @@
+//! Migros Yemek: a key per branch, encrypted bodies, states in strict order, three webhooks and lists to ask for.
+
+mod auth;
+mod envelope;
+mod menu;
+mod moves;
+mod orders;
+
+use http::{Method, StatusCode};
+use serde_json::{Value, json};
+
+use self::envelope::Refusal;
+use crate::{
+    call::{Call, Reply, Route},
+    order::{Cancellation, Order},
+    platform::Side,
+    push::Push,
+    store::{Credentials, Store},
+    views::{Courier, Step},
+    world::World,
+};
+
+pub(crate) struct Migros;
+
+type Answer = Result<Value, Refusal>;
+
+const NEW: &str = "NEW_PENDING";
+const APPROVED: &str = "APPROVED";
+const PREPARED: &str = "PREPARED";
+const DELIVERY: &str = "DELIVERY";
+const COMPLETED: &str = "COMPLETED";
+const REJECTED: &str = "REJECTED";
+const CANCELLED: &str = "CANCELLED";
+
+impl Side for Migros {
+    fn operations(&self) -> &'static [&'static str] {
+        &[
+            "update-status",
+            "cancel-order",
+            "pending",
+            "active",
+            "detail",
+            "reasons",
+            "statuses",
+            "menu",
+            "keys",
+        ]
+    }
+
+    fn credentials(&self, given: Value) -> Result<Credentials, String> {
+        let credentials = serde_json::from_value(given).map_err(|error| format!("credentials: {error}"))?;
+        auth::key(&credentials).ok_or("credentials: a raw secretKey must have 32 bytes")?;
+        Ok(Credentials::Migros(credentials))
+    }
+
+    fn route(&self, call: &Call) -> Route {
+        let parts = call.parts();
+        let operation = match (&call.method, parts.as_slice()) {
+            (&Method::POST, ["Order", "v2", "UpdateOrderStatus"]) => "update-status",
+            (&Method::POST, ["Order", "v2", "CancelOrder"]) => "cancel-order",
+            (&Method::POST, ["Order", "PendingOrdersWithStores"]) => "pending",
+            (&Method::POST, ["Order", "ActiveOrdersWithStores"]) => "active",
+            (&Method::GET, ["Order", "v2", "GetOrderDetail"]) => {
+                return Route::new("detail", call.query("orderId"));
+            }
+            (&Method::GET, ["Mapping", "v2", "GetCancelReasons"]) => "reasons",
+            (&Method::GET, ["Mapping", "GetOrderStatusList"]) => "statuses",
+            (&Method::POST, ["Menu", "GetMenuDetailsByStoreAndStoreGroupId"]) => "menu",
+            (&Method::POST, ["Store", "GetDefinedActiveRestaurantApiKeys"]) => "keys",
+            _ => Route::UNKNOWN,
+        };
+        Route::new(operation, None)
+    }
+
+    fn answer(&self, world: &mut World, call: &Call, route: &Route) -> Reply {
+        let mut order = None;
+        let reply = answer(world, call, route, &mut order).unwrap_or_else(Refusal::reply);
+        Reply { order, ..reply }
+    }
+
+    fn expired_token(&self, _: &mut World, _: &Call) -> Reply {
+        Refusal::unauthorized().reply()
+    }
+
+    fn rate_limited(&self) -> Reply {
+        Refusal::new(StatusCode::TOO_MANY_REQUESTS, "TooManyRequests", "too many calls").reply()
+    }
+
+    fn takes(&self, courier: Courier, is_scheduled: bool) -> Result<(), String> {
+        match (courier, is_scheduled) {
+            (Courier::Pickup, _) => Err("nothing is known of collected orders at Migros".to_owned()),
+            (_, true) => Err("nothing is known of scheduled orders at Migros".to_owned()),
+            _ => Ok(()),
+        }
+    }
+
+    fn place(&self, world: &mut World, order: &mut Order) {
+        let now = world.now();
+        // Numbers that grow over the runs, with room for a thousand orders a second.
+        let number = (now.as_millisecond() - 1_700_000_000_000) * 10 + world.ids.between(0, 9);
+        let is_free = |id: &i64| world.orders.find(order.platform, &id.to_string()).is_none();
+        order.id = (number..).find(is_free).unwrap_or(number).to_string();
+        order.short_code = world.ids.letters(b"0123456789", 4);
+        order.enter(NEW, "customer", now);
+    }
+
+    fn announce(&self, world: &mut World, store: &Store, number: u64) {
+        let Some(order) = world.orders.get(number) else {
+            return;
+        };
+        let push = match order.state.as_str() {
+            CANCELLED | REJECTED => message("order-cancelled", store, &orders::cancelled(order)),
+            _ => message("order-created", store, &orders::render(order, store)),
+        };
+        if let Some(push) = push {
+            world.enqueue(number, push);
+        }
+    }
+
+    fn cancel(&self, world: &mut World, store: &Store, number: u64, by: &str) -> Result<(), String> {
+        let Some(order) = world.orders.get_mut(number) else {
+            return Ok(());
+        };
+        if order.is_final() {
+            return Err(format!("the order is {} already", order.state));
+        }
+        order.cancellation = Some(Cancellation {
+            by: by.to_owned(),
+            reason_id: by.to_owned(),
+            reason: "Sipariş iptal edildi".to_owned(),
+            note: String::new(),
+        });
+        world.enter(number, CANCELLED, by);
+        self.announce(world, store, number);
+        Ok(())
+    }
+
+    fn courier(&self, world: &mut World, store: &Store, number: u64, step: Step) -> Result<(), String> {
+        let name = crate::generate::people::courier_name(&mut world.content);
+        let Some(order) = world.orders.get_mut(number) else {
+            return Ok(());
+        };
+        if order.courier != Courier::Platform {
+            return Err("the restaurant delivers this order itself".to_owned());
+        }
+        let may = match step {
+            Step::Assigned | Step::Arrived => [APPROVED, PREPARED].contains(&order.state.as_str()),
+            Step::PickedUp => order.state == PREPARED,
+            Step::Delivered => order.state == DELIVERY,
+        };
+        if !may {
+            return Err(format!("the order is {}", order.state));
+        }
+        order.courier_step = Some(step);
+        order.courier_name.get_or_insert_with(|| name.to_owned());
+        match step {
+            Step::Assigned | Step::Arrived => {}
+            Step::PickedUp => world.enter(number, DELIVERY, "courier"),
+            Step::Delivered => world.enter(number, COMPLETED, "courier"),
+        }
+        let status = match step {
+            Step::Assigned => "ASSIGNED_FOR_DELIVERY",
+            Step::Arrived => "COURIER_ARRIVED",
+            Step::PickedUp => "IN_DELIVERY",
+            Step::Delivered => "DELIVERED",
+        };
+        let body = world
+            .orders
+            .get(number)
+            .map(|order| orders::delivery_status(order, status));
+        if let Some(push) = body.and_then(|body| message("delivery-status", store, &body)) {
+            world.enqueue(number, push);
+        }
+        Ok(())
+    }
+
+    fn is_final(&self, order: &Order) -> bool {
+        [COMPLETED, REJECTED, CANCELLED].contains(&order.state.as_str())
+    }
+
+    fn is_ready(&self, state: &str) -> bool {
+        state == PREPARED
+    }
+}
+
+/// A webhook: plain JSON, with the credentials that the service gave Migros.
+fn message(kind: &'static str, store: &Store, body: &Value) -> Option<Push> {
+    let Credentials::Migros(credentials) = &store.credentials else {
+        return None;
+    };
+    let url = format!("{}/hooks/migros/{kind}", store.hook_url.as_ref()?);
+    Some(Push::post(kind, url, body).with_header("authorization", auth::basic(credentials)))
+}
+
+/// Which order it is about stands in the encrypted body; `order` gets it as soon as that is open.
+fn answer(
+    world: &mut World,
+    call: &Call,
+    route: &Route,
+    order: &mut Option<String>,
+) -> Result<Reply, Refusal> {
+    if route.operation == "keys" {
+        return auth::list_keys(world, call).map(|data| envelope::plain(&data));
+    }
+    if route.operation == Route::UNKNOWN {
+        return Err(Refusal::new(
+            StatusCode::NOT_FOUND,
+            "NotFound",
+            "there is nothing here",
+        ));
+    }
+    let (store, key) = auth::check(world, call)?;
+    let data = match route.operation {
+        "detail" => orders::detail(world, call, &store),
+        "reasons" => Ok(moves::reasons()),
+        "statuses" => Ok(json!([
+            NEW, APPROVED, PREPARED, DELIVERY, COMPLETED, REJECTED, CANCELLED
+        ])),
+        operation => {
+            let body = envelope::open(call, &key)?;
+            *order = body["orderId"].as_u64().map(|id| id.to_string());
+            match operation {
+                "pending" => orders::list(world, &store, &body, &|order| order.state == NEW),
+                "active" => orders::list(world, &store, &body, &|order| {
+                    !order.is_final() && order.state != NEW
+                }),
+                "menu" => menu::render(&store, &body),
+                "cancel-order" => moves::cancel(world, &store, &body),
+                _ => moves::update(world, &store, &body),
+            }
+        }
+    };
+    data.map(|data| envelope::seal(&data, store.quirks.replies, &key))
+}

@@ -1,0 +1,287 @@
+//! The control API in types: what it takes and what it answers, for its server and for [`crate::client`].
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::platform::Platform;
+
+/// `PUT /control/stores`.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct StoreRequest {
+    pub platform: Platform,
+    pub remote_id: String,
+    #[serde(default)]
+    pub name: Option<String>,
+    /// Where the service listens; without it the store is never pushed to.
+    #[serde(default)]
+    pub hook_url: Option<String>,
+    pub credentials: Value,
+    #[serde(flatten)]
+    pub quirks: Quirks,
+}
+
+/// Ways in which stores of one platform are known to differ.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Quirks {
+    /// Getir: pushes carry the order itself, not wrapped as `foodOrder`.
+    pub flat: bool,
+    /// Getir: 100 active, 200 passive.
+    pub pos_status: u16,
+    /// Trendyol: packages in the Uber model.
+    pub uber: bool,
+    /// Migros: the form of `data` in answers.
+    pub replies: Replies,
+}
+
+impl Default for Quirks {
+    fn default() -> Self {
+        Self {
+            flat: false,
+            pos_status: 100,
+            uber: false,
+            replies: Replies::Plain,
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Replies {
+    #[default]
+    Plain,
+    /// `data` is the encrypted text.
+    Text,
+    /// `data` is `{"value": encrypted text}`.
+    Value,
+}
+
+/// A store as `GET /control/stores` shows it: without its secrets.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct StoreView {
+    pub platform: Platform,
+    pub remote_id: String,
+    pub name: String,
+    pub hook_url: Option<String>,
+    #[serde(flatten)]
+    pub quirks: Quirks,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Courier {
+    Platform,
+    Restaurant,
+    Pickup,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Paid {
+    Cash,
+    Card,
+    Online,
+    MealCard,
+}
+
+/// `POST /control/orders`.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct OrderRequest {
+    pub platform: Platform,
+    /// Without it, one of the platform's stores by chance.
+    #[serde(default)]
+    pub remote_id: Option<String>,
+    #[serde(default = "one")]
+    pub count: usize,
+    #[serde(default)]
+    pub courier: Option<Courier>,
+    #[serde(default)]
+    pub scheduled_in_minutes: Option<u32>,
+    #[serde(default)]
+    pub payment: Option<Paid>,
+    /// `false` leaves the order to whoever asks for it.
+    #[serde(default = "yes")]
+    pub push: bool,
+}
+
+impl OrderRequest {
+    /// One pushed order of whatever kind the platform sends.
+    pub fn new(platform: Platform) -> Self {
+        Self {
+            platform,
+            remote_id: None,
+            count: one(),
+            courier: None,
+            scheduled_in_minutes: None,
+            payment: None,
+            push: yes(),
+        }
+    }
+}
+
+fn one() -> usize {
+    1
+}
+
+fn yes() -> bool {
+    true
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct PlacedOrder {
+    pub platform: Platform,
+    pub provider_order_id: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub token: Option<String>,
+    pub remote_id: String,
+}
+
+/// An order as the platform has it.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct OrderView {
+    pub platform: Platform,
+    pub provider_order_id: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub token: Option<String>,
+    pub remote_id: String,
+    /// The platform's own word, or Getir's number.
+    pub state: Value,
+    pub courier: Courier,
+    /// What the customer pays, in kuruş.
+    pub total: i64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cancelled_by: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cancel_reason: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub remote_order_id: Option<String>,
+    pub history: Vec<HistoryLine>,
+    pub pushes: Vec<PushLine>,
+}
+
+impl OrderView {
+    /// The state as text, for Getir's numbers too.
+    pub fn state_text(&self) -> String {
+        self.state
+            .as_str()
+            .map_or_else(|| self.state.to_string(), str::to_owned)
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct HistoryLine {
+    pub at: String,
+    pub state: Value,
+    /// `customer`, `platform`, `restaurant`, `courier` or `api`.
+    pub by: String,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct PushLine {
+    pub at: String,
+    pub kind: String,
+    /// What the service answered; nothing when it did not.
+    pub status: Option<u16>,
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub note: String,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Step {
+    Assigned,
+    Arrived,
+    PickedUp,
+    Delivered,
+}
+
+/// What goes wrong.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", tag = "kind")]
+pub enum Fault {
+    /// The answer comes, later.
+    Latency {
+        ms: u64,
+    },
+    /// This answer, and nothing is done. A text as `body` is sent as it is.
+    Status {
+        status: u16,
+        body: Option<Value>,
+    },
+    /// The work is done, and no answer comes for a minute.
+    TimeoutAfterWork,
+    /// The work is done, and the connection closed.
+    DropAfterWork,
+    /// The connection is closed and nothing done; a push is lost.
+    Drop,
+    /// The work is done, and half of the answer sent; of a push half of its body.
+    Malformed,
+    /// The login has run out.
+    ExpiredToken,
+    RateLimited,
+    /// The push is sent twice.
+    Duplicate,
+    /// The push waits until the platform's next one has gone.
+    Reorder,
+}
+
+/// `POST /control/faults`.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct FaultRequest {
+    pub platform: Platform,
+    /// An operation, `push`, or `*` for all operations.
+    pub on: String,
+    pub fault: Fault,
+    /// How often; nothing: until taken back.
+    #[serde(default)]
+    pub times: Option<u64>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct JournalLine {
+    pub number: u64,
+    pub at: String,
+    pub platform: Platform,
+    pub operation: String,
+    pub method: String,
+    pub path: String,
+    /// What was answered; nothing when a fault kept the answer back.
+    pub status: Option<u16>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub order_id: Option<String>,
+    pub note: String,
+}
+
+/// `POST /control/autopilot`.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Autopilot {
+    pub orders_per_minute: u32,
+    #[serde(default)]
+    pub customers_cancel_percent: u8,
+    /// How long the platform's couriers take for each step.
+    #[serde(default = "courier_seconds")]
+    pub courier_seconds: u64,
+}
+
+fn courier_seconds() -> u64 {
+    20
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Health {
+    pub status: String,
+    pub stores: usize,
+    pub orders: usize,
+    pub journal: usize,
+}
