@@ -1,0 +1,181 @@
+//! `getir`: Getir Yemek, which pushes its orders and is told of every step of them.
+
+mod lines;
+mod menu;
+mod outcome;
+mod payment;
+mod read;
+mod verify;
+mod wire;
+mod write;
+
+use garson_core::integration::Credentials;
+use garson_core::order::{CallKind, Courier, Order, Reason};
+use garson_core::platform::{
+    Capability, Claim, CredentialField, CredentialKind, Errand, HookReply, HookRequest, HookRoute,
+    HttpRequest, HttpResponse, Limit, Link, MenuStep, Message, Outcome, Page, Platform, PlatformError,
+    PollStyle, Polling, Provider, Reception, Session, Trouble, Unreadable, Verified, Window,
+};
+use garson_core::secret::Secret;
+
+/// The dialect of Getir Yemek.
+#[derive(Clone, Copy, Debug)]
+pub struct Getir;
+
+const CAPABILITY: Capability = Capability {
+    asks: true,
+    own_ids: false,
+    cancel_after_accept: true,
+    live_reasons: true,
+    menu: true,
+    store_toggle: true,
+    couriers: &[Courier::Platform, Courier::Restaurant],
+    seconds_between_moves: 60,
+    accept_within_seconds: Some(300),
+    polling: Some(Polling {
+        style: PollStyle::Open,
+        every_seconds: 60,
+    }),
+    look: true,
+    limits: &[
+        limit(write::DEFAULT, 300, 60),
+        limit(write::CONFIG, 2, 60),
+        limit(write::CANCEL_OPTIONS, 40, 600),
+    ],
+};
+
+const fn limit(name: &'static str, requests: u32, per_seconds: u32) -> Limit {
+    Limit {
+        name,
+        requests,
+        per_seconds,
+    }
+}
+
+const NEW_ORDER: &str = "new-order";
+const CANCEL_ORDER: &str = "cancel-order";
+const APP_KEY: &str = "appSecretKey";
+const RESTAURANT_KEY: &str = "restaurantSecretKey";
+const INBOUND_KEY: &str = "inboundKey";
+
+/// The `deliveryType` of orders that the restaurant carries; the other, 1, is Getir's courier.
+const OWN_COURIER: i64 = 2;
+
+impl Platform for Getir {
+    fn provider(&self) -> Provider {
+        Provider::new("getir")
+    }
+
+    fn name(&self) -> &'static str {
+        "Getir Yemek"
+    }
+
+    fn capability(&self) -> &'static Capability {
+        &CAPABILITY
+    }
+
+    fn credential_fields(&self) -> &'static [CredentialField] {
+        const {
+            &[
+                CredentialField::required(APP_KEY, CredentialKind::Secret),
+                CredentialField::required(RESTAURANT_KEY, CredentialKind::Secret),
+                CredentialField::required(INBOUND_KEY, CredentialKind::Secret),
+            ]
+        }
+    }
+
+    fn hooks(&self) -> &'static [HookRoute] {
+        &[
+            HookRoute {
+                method: "POST",
+                path: "/new-order",
+                kind: NEW_ORDER,
+            },
+            HookRoute {
+                method: "POST",
+                path: "/cancel-order",
+                kind: CANCEL_ORDER,
+            },
+        ]
+    }
+
+    fn claim(&self, request: &HookRequest) -> Claim {
+        verify::claim(request)
+    }
+
+    fn inbound_secret(&self, credentials: &Credentials) -> Option<Secret<Vec<u8>>> {
+        verify::inbound_secret(credentials)
+    }
+
+    fn verify<'a>(&self, request: &'a HookRequest, credentials: &Credentials) -> Option<Verified<'a>> {
+        verify::verify(request, credentials)
+    }
+
+    fn read(&self, message: &Verified<'_>) -> Result<Message, Unreadable> {
+        read::read(message.request())
+    }
+
+    fn reply(&self, reception: &Reception, request_id: &str) -> HookReply {
+        write::reply(reception, request_id)
+    }
+
+    /// None: Getir is asked for each order.
+    fn fixed_reasons(&self, _order: Option<&Order>) -> Vec<Reason> {
+        Vec::new()
+    }
+
+    fn wants(&self, call: CallKind, order: &Order, _credentials: &Credentials) -> bool {
+        write::wants(call, order)
+    }
+
+    fn write(&self, errand: &Errand<'_>, link: &Link<'_>) -> Result<HttpRequest, PlatformError> {
+        write::write(errand, link)
+    }
+
+    fn outcome(&self, call: CallKind, _link: &Link<'_>, response: &HttpResponse) -> Outcome {
+        outcome::outcome(call, response)
+    }
+
+    fn login(&self, link: &Link<'_>) -> Result<Option<HttpRequest>, PlatformError> {
+        write::login(link).map(Some)
+    }
+
+    fn session(&self, response: &HttpResponse) -> Result<Session, Trouble> {
+        outcome::session(response)
+    }
+
+    fn enlist(&self, link: &Link<'_>) -> Result<Option<HttpRequest>, PlatformError> {
+        write::enlist(link).map(Some)
+    }
+
+    fn look(&self, order: &Order, link: &Link<'_>) -> Result<HttpRequest, PlatformError> {
+        write::look(order, link)
+    }
+
+    fn looked(&self, _link: &Link<'_>, response: &HttpResponse) -> Result<Vec<u8>, Trouble> {
+        outcome::looked(response)
+    }
+
+    fn poll(&self, link: &Link<'_>, _window: &Window, page: u32) -> Result<HttpRequest, PlatformError> {
+        write::poll(link, page)
+    }
+
+    fn polled(&self, _link: &Link<'_>, page: u32, response: &HttpResponse) -> Result<Page, Trouble> {
+        outcome::polled(page, response)
+    }
+
+    fn reasons(&self, order: &Order, link: &Link<'_>) -> Result<HttpRequest, PlatformError> {
+        write::reasons(order, link)
+    }
+
+    fn read_reasons(&self, _link: &Link<'_>, response: &HttpResponse) -> Result<Vec<Reason>, Trouble> {
+        outcome::read_reasons(response)
+    }
+
+    fn menu(&self, link: &Link<'_>, answers: &[HttpResponse]) -> Result<MenuStep, PlatformError> {
+        menu::menu(link, answers)
+    }
+}
+
+#[cfg(test)]
+mod tests;

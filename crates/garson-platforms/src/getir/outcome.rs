@@ -1,0 +1,168 @@
+//! What Getir's answers mean: its own codes first, then the status alone.
+
+use super::wire::{Answer, CancelOption, Login, text};
+use crate::common::answer::{by_status, must_succeed, words};
+use crate::common::text::{MAX_ID, MAX_NAME, keep_some};
+use garson_core::order::{CallKind, Reason, Status};
+use garson_core::platform::{HttpResponse, Outcome, Page, Session, Success, Trouble};
+use garson_core::secret::Secret;
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use std::time::Duration;
+
+/// A token lives for an hour; a call that has begun should not lose it on the way.
+const SESSION: Duration = Duration::from_secs(55 * 60);
+
+/// How long Getir blocks those who ask too often.
+pub const BLOCK: Duration = Duration::from_secs(20);
+pub const CONFIG_BLOCK: Duration = Duration::from_secs(30);
+const CANCEL_OPTIONS_BLOCK: Duration = Duration::from_secs(60);
+
+pub fn outcome(call: CallKind, response: &HttpResponse) -> Outcome {
+    let (code, message) = explain(response);
+    match (response.status, code) {
+        (401, _) | (_, None) => by_answer(response, message),
+        (status, Some(code)) => by_code(call, code, &message).unwrap_or_else(|| match status {
+            // A success that carries a failure is none.
+            200..=299 => Err(Trouble::refused(message)),
+            _ => by_answer(response, message),
+        }),
+    }
+}
+
+/// The code of an answer that carries one, and its words.
+fn explain(response: &HttpResponse) -> (Option<i64>, String) {
+    let answer: Answer<'_> = serde_json::from_slice(&response.body).unwrap_or_default();
+    let said = answer.message.as_ref().and_then(|message| message.said());
+    let said = said.or_else(|| text(&answer.error));
+    let code = text(&answer.code).and_then(|code| code.parse().ok());
+    let code = match answer.result {
+        Some(true) => None,
+        Some(false) => Some(code.unwrap_or(PLAIN_NO)),
+        None => code.filter(|code| *code != 0),
+    };
+    (code, words(response, said))
+}
+
+/// No code of Getir's: the answer is `result: false` and nothing else.
+const PLAIN_NO: i64 = i64::MIN;
+
+fn by_code(call: CallKind, code: i64, message: &str) -> Option<Outcome> {
+    let is_told = matches!(call, CallKind::Ready | CallKind::Tell(_));
+    let refused = Err(Trouble::refused(message));
+    let not_yet = |pause, patience| {
+        Err(Trouble::NotYet {
+            message: message.to_owned(),
+            pause: Duration::from_secs(pause),
+            patience: Duration::from_secs(patience),
+        })
+    };
+    Some(match code {
+        // Already verified, already cancelled.
+        2 if call == CallKind::Verify => Ok(Success::Already),
+        13 if call == CallKind::Cancel => Ok(Success::Already),
+        // The status does not allow it: further already, as when the tablet did it, or not so far.
+        3 if is_told => Err(Trouble::unclear(message)),
+        // Somebody else is at it right now.
+        4 => not_yet(3, 60),
+        // Too early: Getir wants a minute between two steps, counted from a moment that it alone knows.
+        62 | 74 => not_yet(15, 180),
+        // No courier is there yet whom it could be handed to.
+        14 | 15 | 61 | 71 if call == CallKind::Tell(Status::OnTheWay) => not_yet(60, 1_800),
+        // Not there, not as it should be, not to be cancelled, closed, no reason, not activated, transferred.
+        -2 | 1 | 2 | 3 | 11 | 13 | 14 | 15 | 38 | 59 | 61 | 71 | 73 | 79..=94 => refused,
+        // An unknown error may have come before or after the work.
+        -1 => Err(Trouble::unclear(message)),
+        _ => return None,
+    })
+}
+
+fn by_answer(response: &HttpResponse, message: String) -> Outcome {
+    match response.status {
+        401 | 403 => Err(Trouble::SessionOver),
+        429 => Err(blocked(message, BLOCK)),
+        _ => by_status(response, message),
+    }
+}
+
+fn blocked(message: String, pause: Duration) -> Trouble {
+    Trouble::Later {
+        message,
+        pause: Some(pause),
+    }
+}
+
+/// The value in an answer to a question, which can be asked again without harm.
+pub fn value<'a, T: Deserialize<'a>>(response: &'a HttpResponse, block: Duration) -> Result<T, Trouble> {
+    let said = || explain(response).1;
+    match response.status {
+        401 | 403 => return Err(Trouble::SessionOver),
+        429 => return Err(blocked(said(), block)),
+        200..=299 => {}
+        _ if explain(response).0 == Some(-1) => return Err(Trouble::later(said())),
+        _ => must_succeed(response, said())?,
+    }
+    serde_json::from_slice(&response.body).map_err(|error| match explain(response).0 {
+        Some(_) => Trouble::refused(said()),
+        None => Trouble::later(format!("answered {}, unreadably: {error}", response.status)),
+    })
+}
+
+pub fn session(response: &HttpResponse) -> Result<Session, Trouble> {
+    // Keys that are wrong are no session that is over: logging in again would not help.
+    if matches!(response.status, 401 | 403) {
+        return Err(Trouble::refused(explain(response).1));
+    }
+    let login: Login<'_> = value(response, BLOCK)?;
+    let token = text(&login.token)
+        .map(str::trim)
+        .filter(|token| !token.is_empty());
+    let token = token.ok_or_else(|| match explain(response).0 {
+        Some(_) => Trouble::refused(explain(response).1),
+        None => Trouble::later("answered without a token"),
+    })?;
+    Ok(Session {
+        token: Secret::new(token.to_owned()),
+        lasts: SESSION,
+    })
+}
+
+pub fn looked(response: &HttpResponse) -> Result<Vec<u8>, Trouble> {
+    #[derive(Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Shown<'a> {
+        #[serde(borrow)]
+        id: Option<&'a RawValue>,
+        #[serde(borrow)]
+        food_order: Option<&'a RawValue>,
+    }
+    let shown: Shown<'_> = value(response, BLOCK)?;
+    match (shown.food_order, shown.id) {
+        (Some(order), _) => Ok(order.get().as_bytes().to_vec()),
+        (None, Some(_)) => Ok(response.body.clone()),
+        (None, None) => Err(Trouble::refused(explain(response).1)),
+    }
+}
+
+pub fn polled(page: u32, response: &HttpResponse) -> Result<Page, Trouble> {
+    let orders: Vec<&RawValue> = value(response, BLOCK)?;
+    Ok(Page {
+        orders: orders
+            .into_iter()
+            .map(|order| order.get().as_bytes().to_vec())
+            .collect(),
+        // The cancelled ones come after the open ones.
+        more: page == 0,
+    })
+}
+
+pub fn read_reasons(response: &HttpResponse) -> Result<Vec<Reason>, Trouble> {
+    let options: Vec<CancelOption<'_>> = value(response, CANCEL_OPTIONS_BLOCK)?;
+    let reason = |option: CancelOption<'_>| {
+        let id = keep_some(text(&option.id), MAX_ID)?;
+        let said = option.message.as_ref().and_then(|message| message.said());
+        let name = keep_some(said, MAX_NAME).unwrap_or_else(|| id.clone());
+        Some(Reason { id, name })
+    };
+    Ok(options.into_iter().filter_map(reason).collect())
+}

@@ -1,0 +1,113 @@
+//! Orders that lack something, or hold what they should not.
+
+use super::*;
+use serde_json::json;
+
+#[test]
+fn what_cannot_be_read_is_named_and_what_can_be_missed_is_not() {
+    for (pointer, value, path) in [
+        ("/id", None, "id"),
+        ("/id", Some(json!("  ")), "id"),
+        ("/id", Some(json!([])), "id"),
+        ("/restaurant", None, "restaurant.id"),
+        ("/restaurant/id", None, "restaurant.id"),
+        ("/products", None, "products"),
+        ("/products", Some(json!([])), "products"),
+        ("/products", Some(json!("x")), "products"),
+        ("/products/1/price", Some(json!("dear")), "products[1].price"),
+        ("/products/1/count", Some(json!(1.5)), "products[1].count"),
+        (
+            "/products/2/optionCategories/0/options/0/price",
+            Some(json!({})),
+            "products[2].optionCategories[0].options[0].price",
+        ),
+        (
+            "/products/2/optionCategories",
+            Some(json!([{ "options": [{}] }])),
+            "products[2].optionCategories[0].options[0].name",
+        ),
+        ("/totalDiscountedPrice", Some(json!(-1)), "totalDiscountedPrice"),
+        ("/totalPrice", Some(json!(true)), "totalPrice"),
+        ("/checkoutDate", Some(json!("soon")), "checkoutDate"),
+        ("/client/name", Some(json!({})), "client.name"),
+        ("/status", Some(json!("new")), "status"),
+    ] {
+        let found = read(NEW_ORDER, &with(NEW, pointer, value)).map_err(|found| found.path);
+        assert_eq!(found.map(drop), Err(path.to_owned()), "{pointer}");
+    }
+    assert_eq!(
+        read(NEW_ORDER, "[]").map_err(|e| e.path).map(drop),
+        Err("$".to_owned())
+    );
+    let bare = with(&with(NEW, "/totalPrice", None), "/totalDiscountedPrice", None);
+    assert_eq!(
+        read(NEW_ORDER, &bare).map_err(|e| e.path).map(drop),
+        Err("totalPrice".to_owned())
+    );
+}
+
+/// Every place of a document that is an object's field.
+pub fn places(value: &Value, at: &str, found: &mut Vec<String>) {
+    match value {
+        Value::Object(fields) => {
+            for (name, inner) in fields {
+                let at = format!("{at}/{name}");
+                found.push(at.clone());
+                places(inner, &at, found);
+            }
+        }
+        Value::Array(items) => {
+            for (index, inner) in items.iter().enumerate() {
+                places(inner, &format!("{at}/{index}"), found);
+            }
+        }
+        _ => {}
+    }
+}
+
+#[test]
+fn each_optional_field_may_be_missing_or_null() {
+    let mut all = Vec::new();
+    places(&json_of(NEW), "", &mut all);
+    let required = ["/id", "/restaurant", "/restaurant/id", "/products"];
+    for pointer in all.iter().filter(|p| !required.contains(&p.as_str())) {
+        for value in [None, Some(Value::Null)] {
+            let read = read(NEW_ORDER, &with(NEW, pointer, value.clone()));
+            assert!(read.is_ok(), "{pointer} {value:?}: {read:?}");
+        }
+    }
+}
+
+#[test]
+fn what_is_missing_is_worked_out() {
+    let order = seen(NEW_ORDER, &with(NEW, "/products/0/totalPriceWithOption", None)).order;
+    assert_eq!(order.content.items[0].total.0, 41_080);
+    let bare = json!([{ "product": "p", "price": "10.10", "optionCategories": [{ "options": [{ "option": "o", "price": 1 }] }], "count": "3" }]);
+    let item = &seen(NEW_ORDER, &with(NEW, "/products", Some(bare)))
+        .order
+        .content
+        .items[0];
+    assert_eq!(
+        (item.name.as_str(), item.unit_price.0, item.total.0),
+        ("p", 1_010, 3_330)
+    );
+    let order = seen(NEW_ORDER, &with(NEW, "/totalDiscountedPrice", None)).order;
+    assert_eq!(
+        (order.content.amount.total.0, order.content.amount.discount.0),
+        (62_090, 0)
+    );
+    let order = seen(NEW_ORDER, &with(NEW, "/checkoutDate", Some(json!("")))).order;
+    assert_eq!(
+        (order.placed_at, order.accept_by),
+        (None, Some(moment("2026-03-01T17:35:02Z")))
+    );
+    let unmasked = with(
+        &with(NEW, "/client/clientPhoneNumber", None),
+        "/client/clientUnmaskedPhoneNumber",
+        Some(json!("+905000000000")),
+    );
+    assert_eq!(
+        seen(NEW_ORDER, &unmasked).order.content.customer.phone.as_deref(),
+        Some("+905000000000")
+    );
+}
