@@ -1,5 +1,6 @@
 //! `yemeksepeti`: Yemeksepeti, which speaks through Delivery Hero's POS middleware.
 
+mod items;
 mod order;
 mod outcome;
 mod payment;

@@ -1,8 +1,8 @@
 //! How an order is paid. The platform writes the way of paying as free text, in Turkish in Turkey.
 
-use super::soft::Text;
+use super::soft::keep_text;
 use super::wire;
-use crate::common::text::{MAX_ID, MAX_NAME, keep_some};
+use crate::common::text::{MAX_ID, MAX_NAME};
 use garson_core::money::Minor;
 use garson_core::order::Payment;
 use garson_core::payment::PaymentType;
@@ -27,7 +27,6 @@ const CASH: [&str; 2] = ["nakit", "cash"];
 const CARDS: [&str; 5] = ["kart", "card", "kredi", "credit", "debit"];
 
 pub fn payment(wire: &wire::Order<'_>, total: Minor) -> Payment {
-    let text = |value: Option<&Text<'_>>, max| keep_some(value.map(Text::as_str), max);
     let wire_payment = wire.payment.as_ref();
     let status = wire_payment.and_then(|payment| payment.status.as_ref());
     let says_paid = status.is_some_and(|status| status.as_str().eq_ignore_ascii_case("paid"));
@@ -38,8 +37,8 @@ pub fn payment(wire: &wire::Order<'_>, total: Minor) -> Payment {
         None => total,
     };
     let is_paid = collect == Minor::ZERO;
-    let name = text(wire_payment.and_then(|payment| payment.kind.as_ref()), MAX_NAME);
-    let code = text(
+    let name = keep_text(wire_payment.and_then(|payment| payment.kind.as_ref()), MAX_NAME);
+    let code = keep_text(
         wire_payment.and_then(|payment| payment.remote_code.as_ref()),
         MAX_ID,
     );

@@ -1,5 +1,6 @@
 //! Values as loosely as the platform writes them: numbers for texts, empty strings for nothing, null for empty lists.
 
+use crate::common::text::keep_some;
 use serde::de::{self, Deserialize, Deserializer, Visitor};
 use serde_json::value::RawValue;
 use std::borrow::Cow;
@@ -71,4 +72,14 @@ impl<'de> Deserialize<'de> for Degrees {
         let raw = <&'de RawValue>::deserialize(deserializer)?.get();
         Ok(Self(raw.trim_matches('"').parse().ok()))
     }
+}
+
+/// A text that may be missing.
+pub fn text<'a>(value: Option<&'a Text<'_>>) -> Option<&'a str> {
+    value.map(Text::as_str)
+}
+
+/// The same, fit to be kept.
+pub fn keep_text(value: Option<&Text<'_>>, max: usize) -> Option<String> {
+    keep_some(text(value), max)
 }
