@@ -3,11 +3,20 @@
 mod common;
 pub mod direct;
 pub mod getir;
+pub mod migros;
+pub mod trendyol;
+pub mod yemeksepeti;
 
 use garson_core::platform::{Platform, Provider};
 
 /// Every platform that the service speaks with. A new one is a folder and a line here.
-static PLATFORMS: &[&dyn Platform] = &[&direct::Direct, &getir::Getir];
+static PLATFORMS: &[&dyn Platform] = &[
+    &direct::Direct,
+    &getir::Getir,
+    &migros::Migros,
+    &trendyol::Trendyol,
+    &yemeksepeti::Yemeksepeti,
+];
 
 /// The platforms, in the order in which they are listed.
 #[must_use]

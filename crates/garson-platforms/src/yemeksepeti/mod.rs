@@ -1,0 +1,147 @@
+//! `yemeksepeti`: Yemeksepeti, which speaks through Delivery Hero's POS middleware.
+
+mod items;
+mod order;
+mod outcome;
+mod payment;
+mod read;
+mod reasons;
+mod soft;
+mod state;
+mod verify;
+mod wire;
+mod write;
+
+use garson_core::integration::Credentials;
+use garson_core::order::{CallKind, Courier, Order, Reason};
+use garson_core::platform::{
+    Capability, Claim, CredentialField, CredentialKind, Errand, HookReply, HookRequest, HookRoute,
+    HttpRequest, HttpResponse, Link, Message, Outcome, Platform, PlatformError, Provider, Reception, Session,
+    Trouble, Unreadable, Verified,
+};
+use garson_core::secret::Secret;
+
+/// The dialect of Yemeksepeti.
+#[derive(Clone, Copy, Debug)]
+pub struct Yemeksepeti;
+
+const CAPABILITY: Capability = Capability {
+    asks: true,
+    own_ids: false,
+    cancel_after_accept: true,
+    live_reasons: false,
+    menu: false,
+    store_toggle: true,
+    couriers: &[Courier::Platform, Courier::Restaurant, Courier::None],
+    seconds_between_moves: 0,
+    // Usually; each order says its own moment.
+    accept_within_seconds: Some(900),
+    // New orders cannot be asked for: the platform repeats what it could not deliver.
+    polling: None,
+    look: true,
+    limits: &[],
+};
+
+const ORDER: &str = "order";
+const STATUS: &str = "status";
+const REMOTE_ID: &str = "remoteId";
+const REMOTE_ORDER_ID: &str = "remoteOrderId";
+const USERNAME: &str = "username";
+const PASSWORD: &str = "password";
+const CHAIN_CODE: &str = "chainCode";
+const PLUGIN_SECRET: &str = "pluginSecret";
+
+impl Platform for Yemeksepeti {
+    fn provider(&self) -> Provider {
+        Provider::new("yemeksepeti")
+    }
+
+    fn name(&self) -> &'static str {
+        "Yemeksepeti"
+    }
+
+    fn capability(&self) -> &'static Capability {
+        &CAPABILITY
+    }
+
+    fn credential_fields(&self) -> &'static [CredentialField] {
+        const {
+            &[
+                CredentialField::required(USERNAME, CredentialKind::Plain),
+                CredentialField::required(PASSWORD, CredentialKind::Secret),
+                CredentialField::required(CHAIN_CODE, CredentialKind::Plain),
+                CredentialField::required(PLUGIN_SECRET, CredentialKind::Secret),
+            ]
+        }
+    }
+
+    fn hooks(&self) -> &'static [HookRoute] {
+        &[
+            HookRoute {
+                method: "POST",
+                path: "/order/{remoteId}",
+                kind: ORDER,
+            },
+            HookRoute {
+                method: "PUT",
+                path: "/remoteId/{remoteId}/remoteOrder/{remoteOrderId}/posOrderStatus",
+                kind: STATUS,
+            },
+        ]
+    }
+
+    fn claim(&self, request: &HookRequest) -> Claim {
+        verify::claim(request)
+    }
+
+    fn inbound_secret(&self, _credentials: &Credentials) -> Option<Secret<Vec<u8>>> {
+        None
+    }
+
+    fn verify<'a>(&self, request: &'a HookRequest, credentials: &Credentials) -> Option<Verified<'a>> {
+        verify::verify(request, credentials)
+    }
+
+    fn read(&self, message: &Verified<'_>) -> Result<Message, Unreadable> {
+        read::read(message.request())
+    }
+
+    fn reply(&self, reception: &Reception, request_id: &str) -> HookReply {
+        write::reply(reception, request_id)
+    }
+
+    fn fixed_reasons(&self, order: Option<&Order>) -> Vec<Reason> {
+        reasons::fixed(order)
+    }
+
+    fn wants(&self, call: CallKind, order: &Order, _credentials: &Credentials) -> bool {
+        write::wants(call, order)
+    }
+
+    fn write(&self, errand: &Errand<'_>, link: &Link<'_>) -> Result<HttpRequest, PlatformError> {
+        write::write(errand, link)
+    }
+
+    fn outcome(&self, call: CallKind, _link: &Link<'_>, response: &HttpResponse) -> Outcome {
+        outcome::outcome(call, response)
+    }
+
+    fn login(&self, link: &Link<'_>) -> Result<Option<HttpRequest>, PlatformError> {
+        write::login(link).map(Some)
+    }
+
+    fn session(&self, response: &HttpResponse) -> Result<Session, Trouble> {
+        outcome::session(response)
+    }
+
+    fn look(&self, order: &Order, link: &Link<'_>) -> Result<HttpRequest, PlatformError> {
+        write::look(order, link)
+    }
+
+    fn looked(&self, _link: &Link<'_>, response: &HttpResponse) -> Result<Vec<u8>, Trouble> {
+        outcome::looked(response)
+    }
+}
+
+#[cfg(test)]
+mod tests;

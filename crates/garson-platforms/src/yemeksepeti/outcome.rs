@@ -1,0 +1,138 @@
+//! What the platform's answers mean.
+
+use super::soft::Text;
+use super::wire;
+use crate::common::answer::{by_status, must_succeed, words};
+use garson_core::order::{CallKind, Status};
+use garson_core::platform::{HttpResponse, Outcome, Session, Success, Trouble};
+use garson_core::secret::Secret;
+use std::time::Duration;
+
+/// States in which an order has not reached us yet as far as the platform knows; it asks for patience then.
+const NOT_HERE_YET: [&str; 2] = ["ASSIGNED_TO_TRANSPORT", "WAITING_FOR_ACKNOWLEDGEMENT"];
+const PAUSE: Duration = Duration::from_secs(10);
+const PATIENCE: Duration = Duration::from_secs(300);
+/// How long a session lasts where the platform does not say, and at most.
+const USUAL_SESSION: i64 = 1_800;
+const LONGEST_SESSION: i64 = 86_400;
+
+pub fn outcome(call: CallKind, response: &HttpResponse) -> Outcome {
+    let refusal = refusal(response);
+    if is_session_over(response, &refusal) {
+        return Err(Trouble::SessionOver);
+    }
+    let message = said(response, &refusal);
+    if matches!(response.status, 400 | 409) {
+        let state = state(&refusal);
+        if NOT_HERE_YET.contains(&state.as_str()) {
+            return Err(Trouble::NotYet {
+                message,
+                pause: PAUSE,
+                patience: PATIENCE,
+            });
+        }
+        if is_done(call, &state) {
+            return Ok(Success::Already);
+        }
+    }
+    by_status(response, message)
+}
+
+fn refusal(response: &HttpResponse) -> wire::Refusal<'_> {
+    match response.status {
+        200..=299 => wire::Refusal::default(),
+        _ => serde_json::from_slice(&response.body).unwrap_or_default(),
+    }
+}
+
+fn said(response: &HttpResponse, refusal: &wire::Refusal<'_>) -> String {
+    let text = |value: &Option<Text<'_>>| value.as_ref().map(|text| text.as_str().trim().to_owned());
+    let parts = [
+        text(&refusal.code),
+        text(&refusal.message),
+        text(&refusal.current_state),
+    ];
+    let parts: Vec<String> = parts
+        .into_iter()
+        .flatten()
+        .filter(|part| !part.is_empty())
+        .collect();
+    words(response, Some(&parts.join(": ")))
+}
+
+/// 403 with its code is about the chain, not about the session.
+fn is_session_over(response: &HttpResponse, refusal: &wire::Refusal<'_>) -> bool {
+    let names_chain = refusal
+        .code
+        .as_ref()
+        .is_some_and(|code| code.as_str() == "FORBIDDEN");
+    response.status == 401 || (response.status == 403 && !names_chain)
+}
+
+/// The state that the order is in: as the answer gives it, or as its words say (`already accepted`).
+fn state(refusal: &wire::Refusal<'_>) -> String {
+    let given = refusal.current_state.as_ref().map(|state| plain(state.as_str()));
+    let told = refusal.message.as_ref().map(|message| plain(message.as_str()));
+    let told = told
+        .as_deref()
+        .and_then(|told| told.split_once("ALREADY_"))
+        .map(|(_, rest)| rest);
+    let state = given
+        .as_deref()
+        .filter(|state| !state.is_empty())
+        .or(told)
+        .unwrap_or_default();
+    state.strip_prefix("ORDER_").unwrap_or(state).to_owned()
+}
+
+fn plain(text: &str) -> String {
+    text.trim()
+        .chars()
+        .map(|c| {
+            if c.is_ascii_alphanumeric() {
+                c.to_ascii_uppercase()
+            } else {
+                '_'
+            }
+        })
+        .collect()
+}
+
+fn is_done(call: CallKind, state: &str) -> bool {
+    let is = |states: &[&str]| states.iter().any(|known| state.starts_with(known));
+    let left = is(&["PICKED_UP", "DELIVERED"]);
+    let prepared = left || is(&["PREPARED", "PREPARATION_COMPLETED", "READY_FOR_PICKUP"]);
+    match call {
+        CallKind::Verify => prepared || is(&["ACCEPTED"]),
+        CallKind::Ready => prepared,
+        CallKind::Tell(Status::OnTheWay) => left,
+        CallKind::Cancel => is(&["CANCELLED", "CANCELED", "REJECTED"]),
+        CallKind::Tell(_) => false,
+    }
+}
+
+pub fn session(response: &HttpResponse) -> Result<Session, Trouble> {
+    must_succeed(response, said(response, &refusal(response)))?;
+    let nothing = || Trouble::later("the answer to the log-in holds no session");
+    let login: wire::Login<'_> = serde_json::from_slice(&response.body).map_err(|_| nothing())?;
+    let token = login.access_token.as_str();
+    if token.is_empty() || !token.bytes().all(|b| b.is_ascii_graphic()) {
+        return Err(nothing());
+    }
+    let seconds = login.expires_in.map_or(USUAL_SESSION, |count| count.0);
+    Ok(Session {
+        token: Secret::new(token.to_owned()),
+        lasts: Duration::from_secs(seconds.clamp(0, LONGEST_SESSION).unsigned_abs()),
+    })
+}
+
+pub fn looked(response: &HttpResponse) -> Result<Vec<u8>, Trouble> {
+    let refusal = refusal(response);
+    if is_session_over(response, &refusal) {
+        return Err(Trouble::SessionOver);
+    }
+    must_succeed(response, said(response, &refusal))?;
+    let details: wire::Details<'_> = serde_json::from_slice(&response.body)
+        .map_err(|error| Trouble::later(format!("the answer holds no order: {error}")))?;
+    Ok(details.order.get().as_bytes().to_vec())
+}

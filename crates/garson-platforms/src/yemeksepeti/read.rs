@@ -1,0 +1,115 @@
+//! From the platform's messages to ours: a new order, an order that was read back, and what happened to one.
+
+use super::reasons::{self, reason_named};
+use super::soft::Text;
+use super::{ORDER, REMOTE_ID, REMOTE_ORDER_ID, STATUS, order, wire};
+use crate::common::text::{MAX_ID, MAX_NOTE, keep, keep_some};
+use crate::common::{Read, fault, parse};
+use garson_core::id::OrderId;
+use garson_core::order::{Actor, Change, Courier, Status};
+use garson_core::platform::{FETCHED, HookRequest, Message, News, Sighting, Which};
+
+pub fn read(request: &HookRequest) -> Read<Message> {
+    let branch = request
+        .param(REMOTE_ID)
+        .filter(|branch| !branch.is_empty())
+        .map(str::to_owned);
+    // A list would be taken for an object, value by value.
+    if request.body.trim_ascii_start().first() == Some(&b'[') {
+        return Err(fault("$", "must be an object"));
+    }
+    let news = match request.kind {
+        ORDER | FETCHED => sighting(&parse(&request.body)?)?,
+        STATUS => update(request, &parse(&request.body)?)?,
+        other => return Err(fault("$", format!("is of the unknown kind {other}"))),
+    };
+    Ok(Message { branch, news })
+}
+
+fn sighting(wire: &wire::Order<'_>) -> Read<News> {
+    let order = order::order(wire)?;
+    let (change, is_ready) = match &wire.status {
+        Some(status) => standing(wire, status.as_str(), order.content.fulfilment.courier),
+        None => (None, false),
+    };
+    Ok(News::Order(Box::new(Sighting {
+        order,
+        change,
+        is_ready,
+    })))
+}
+
+/// Where an order that was read back stands. Only `accepted` and `cancelled` are promised.
+fn standing(wire: &wire::Order<'_>, status: &str, courier: Courier) -> (Option<Change>, bool) {
+    let moved = |to| {
+        Some(Change::Moved {
+            to,
+            // Tablet, our call, or automatic: an acceptance is always the restaurant's.
+            by: match to {
+                Status::Preparing => Actor::Account,
+                _ => Actor::Platform,
+            },
+            provider_status: keep(status, MAX_ID),
+        })
+    };
+    let plain = status.trim().to_ascii_lowercase().replace([' ', '-'], "_");
+    match plain.strip_prefix("order_").unwrap_or(&plain) {
+        "accepted" => (moved(Status::Preparing), false),
+        "prepared" | "preparation_completed" => (moved(Status::Preparing), true),
+        "picked_up" => (moved(Status::OnTheWay), true),
+        "delivered" => (moved(Status::Delivered), true),
+        "rejected" | "cancelled" | "canceled" => {
+            let said = wire
+                .reason
+                .and_then(|raw| serde_json::from_str::<Text<'_>>(raw.get()).ok());
+            let said = said.as_ref().map_or("", Text::as_str);
+            let change = Change::Cancelled {
+                by: reasons::actor(said, Some(courier)),
+                reason: reason_named(said),
+                note: None,
+                provider_status: keep(status, MAX_ID),
+            };
+            (Some(change), false)
+        }
+        _ => (None, false),
+    }
+}
+
+fn update(request: &HookRequest, wire: &wire::StatusUpdate<'_>) -> Read<News> {
+    let id = request.param(REMOTE_ORDER_ID).unwrap_or_default();
+    let status = wire.status.as_str().trim();
+    let which = || {
+        id.parse::<OrderId>()
+            .map(Which::Ours)
+            .map_err(|error| fault(REMOTE_ORDER_ID, error.to_string()))
+    };
+    let said = wire.message.as_ref().map(Text::as_str);
+    Ok(match status {
+        "" => return Err(fault("status", "must not be empty")),
+        "ORDER_CANCELLED" => News::Changed {
+            order: which()?,
+            change: Change::Cancelled {
+                by: reasons::actor(said.unwrap_or_default(), None),
+                reason: said.and_then(reasons::reason_within),
+                note: keep_some(said, MAX_NOTE),
+                provider_status: keep(status, MAX_ID),
+            },
+        },
+        "ORDER_PICKED_UP" => News::Changed {
+            order: which()?,
+            change: Change::Moved {
+                to: Status::OnTheWay,
+                by: Actor::Platform,
+                provider_status: keep(status, MAX_ID),
+            },
+        },
+        // We never change an order's products, and a waiting rider moves nothing.
+        "PRODUCT_ORDER_MODIFICATION_SUCCESSFUL"
+        | "PRODUCT_ORDER_MODIFICATION_FAILED"
+        | "COURIER_ARRIVED_AT_VENDOR"
+        | "SHOW_RIDER_WAITING_WARNING"
+        | "HIDE_RIDER_WAITING_WARNING" => News::Nothing,
+        // The list grows; what a new word means for the order, the order says.
+        _ => News::Look { order: which()? },
+    })
+}

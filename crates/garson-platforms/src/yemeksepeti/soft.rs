@@ -1,0 +1,85 @@
+//! Values as loosely as the platform writes them: numbers for texts, empty strings for nothing, null for empty lists.
+
+use crate::common::text::keep_some;
+use serde::de::{self, Deserialize, Deserializer, Visitor};
+use serde_json::value::RawValue;
+use std::borrow::Cow;
+use std::fmt;
+
+/// A text, borrowed where it can be; numbers are taken too, since ids come as either.
+#[derive(Clone, Debug, Default)]
+pub struct Text<'a>(pub Cow<'a, str>);
+
+struct TextVisitor;
+
+impl<'de> Visitor<'de> for TextVisitor {
+    type Value = Text<'de>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a string or a number")
+    }
+
+    fn visit_borrowed_str<E: de::Error>(self, text: &'de str) -> Result<Self::Value, E> {
+        Ok(Text(Cow::Borrowed(text)))
+    }
+
+    fn visit_str<E: de::Error>(self, text: &str) -> Result<Self::Value, E> {
+        Ok(Text(Cow::Owned(text.to_owned())))
+    }
+
+    fn visit_u64<E: de::Error>(self, number: u64) -> Result<Self::Value, E> {
+        Ok(Text(Cow::Owned(number.to_string())))
+    }
+
+    fn visit_i64<E: de::Error>(self, number: i64) -> Result<Self::Value, E> {
+        Ok(Text(Cow::Owned(number.to_string())))
+    }
+}
+
+impl<'de: 'a, 'a> Deserialize<'de> for Text<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(TextVisitor)
+    }
+}
+
+impl Text<'_> {
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+/// A number or moment that may be missing; the platform writes an empty string for what it does not have.
+pub fn optional<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
+    deserializer: D,
+) -> Result<Option<T>, D::Error> {
+    match <&'de RawValue>::deserialize(deserializer)?.get() {
+        "null" | "\"\"" => Ok(None),
+        text => serde_json::from_str(text).map(Some).map_err(de::Error::custom),
+    }
+}
+
+/// A list that may be missing or null.
+pub fn list<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserializer: D) -> Result<Vec<T>, D::Error> {
+    Option::deserialize(deserializer).map(Option::unwrap_or_default)
+}
+
+/// Half of a place on the map, where it is a number; nobody loses a meal for a pin.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Degrees(pub Option<f64>);
+
+impl<'de> Deserialize<'de> for Degrees {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let raw = <&'de RawValue>::deserialize(deserializer)?.get();
+        Ok(Self(raw.trim_matches('"').parse().ok()))
+    }
+}
+
+/// A text that may be missing.
+pub fn text<'a>(value: Option<&'a Text<'_>>) -> Option<&'a str> {
+    value.map(Text::as_str)
+}
+
+/// The same, fit to be kept.
+pub fn keep_text(value: Option<&Text<'_>>, max: usize) -> Option<String> {
+    keep_some(text(value), max)
+}
