@@ -1,13 +1,14 @@
 //! From the platform's four flat lists to a menu: sections name products, products name groups, groups name products.
 
-use super::{wire, write};
+use super::wire::menu::{self as wire, Place};
+use super::wire::{Text, text};
+use super::write;
 use crate::common::parse;
 use crate::common::text::{MAX_ID, MAX_NAME, MAX_NOTE, keep, keep_some};
 use garson_core::menu::{Category, Menu, MenuOption, OptionGroup, Product};
 use garson_core::money::Currency;
 use garson_core::platform::{HttpResponse, Link, MenuStep, PlatformError};
 use std::collections::HashMap;
-use wire::{Place, Text, text};
 
 /// Groups within options are followed to this depth.
 const MAX_DEPTH: usize = 5;
