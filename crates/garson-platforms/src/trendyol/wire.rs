@@ -1,0 +1,295 @@
+//! Trendyol's words: a package as lists, looks and the `created` hook show it, short events and pages of
+//! packages.
+
+pub mod menu;
+
+use crate::common::moment::Millis;
+use crate::common::number::Lira;
+use serde::de::{Deserializer, Visitor};
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+use std::borrow::Cow;
+use std::fmt;
+
+/// A text that is borrowed where it can be. Ids, floors and doors come as numbers too.
+#[derive(Debug, Default)]
+pub struct Text<'a>(pub Cow<'a, str>);
+
+impl Text<'_> {
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+/// The text of one that may be missing.
+pub fn text<'b>(text: &'b Option<Text<'_>>) -> Option<&'b str> {
+    text.as_ref().map(Text::as_str)
+}
+
+struct TextVisitor;
+
+impl<'de> Visitor<'de> for TextVisitor {
+    type Value = Text<'de>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a string or a number")
+    }
+
+    fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Text<'de>, E> {
+        Ok(Text(Cow::Borrowed(text)))
+    }
+
+    fn visit_str<E>(self, text: &str) -> Result<Text<'de>, E> {
+        Ok(Text(Cow::Owned(text.to_owned())))
+    }
+
+    fn visit_u64<E>(self, number: u64) -> Result<Text<'de>, E> {
+        Ok(Text(Cow::Owned(number.to_string())))
+    }
+
+    fn visit_i64<E>(self, number: i64) -> Result<Text<'de>, E> {
+        Ok(Text(Cow::Owned(number.to_string())))
+    }
+
+    fn visit_f64<E>(self, number: f64) -> Result<Text<'de>, E> {
+        Ok(Text(Cow::Owned(number.to_string())))
+    }
+}
+
+impl<'de: 'a, 'a> Deserialize<'de> for Text<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(TextVisitor)
+    }
+}
+
+/// A list; missing and null are empty ones.
+fn list<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserializer: D) -> Result<Vec<T>, D::Error> {
+    Option::deserialize(deserializer).map(Option::unwrap_or_default)
+}
+
+/// Yes or no; missing and null are no.
+fn yes<'de, D: Deserializer<'de>>(deserializer: D) -> Result<bool, D::Error> {
+    Option::deserialize(deserializer).map(Option::unwrap_or_default)
+}
+
+/// An amount that may be missing or null, which is nothing.
+fn amount<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Lira, D::Error> {
+    Option::deserialize(deserializer).map(Option::unwrap_or_default)
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Package<'a> {
+    #[serde(borrow)]
+    pub id: Text<'a>,
+    pub supplier_id: Text<'a>,
+    pub store_id: Text<'a>,
+    pub order_id: Option<Text<'a>>,
+    pub order_number: Option<Text<'a>>,
+    pub order_code: Option<Text<'a>>,
+    pub package_status: Option<Text<'a>>,
+    pub package_creation_date: Option<Millis>,
+    pub preparation_time: Option<Text<'a>>,
+    pub total_price: Lira,
+    pub total_delivery_price: Option<Lira>,
+    pub delivery_type: Option<Text<'a>>,
+    #[serde(default, deserialize_with = "yes")]
+    pub store_pickup_selected: bool,
+    pub call_center_phone: Option<Text<'a>>,
+    pub customer_note: Option<Text<'a>>,
+    pub cancel_info: Option<CancelInfo<'a>>,
+    #[serde(default, deserialize_with = "list")]
+    pub promotions: Vec<Promotion<'a>>,
+    pub coupon: Option<Promotion<'a>>,
+    pub customer: Option<Person<'a>>,
+    pub address: Option<Address<'a>>,
+    pub payment: Option<Payment<'a>>,
+    pub lines: Vec<Line<'a>>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct CancelInfo<'a> {
+    #[serde(borrow)]
+    pub reason_code: Option<Text<'a>>,
+    pub reason: Option<Text<'a>>,
+}
+
+/// A promotion or coupon of the package, with the part of it that the restaurant bears.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Promotion<'a> {
+    #[serde(borrow)]
+    pub description: Option<Text<'a>>,
+    #[serde(default, deserialize_with = "amount")]
+    pub total_seller_amount: Lira,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Person<'a> {
+    #[serde(borrow)]
+    pub first_name: Option<Text<'a>>,
+    pub last_name: Option<Text<'a>>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Address<'a> {
+    #[serde(borrow)]
+    pub first_name: Option<Text<'a>>,
+    pub last_name: Option<Text<'a>>,
+    pub address1: Option<Text<'a>>,
+    pub address2: Option<Text<'a>>,
+    pub city: Option<Text<'a>>,
+    pub district: Option<Text<'a>>,
+    pub neighborhood: Option<Text<'a>>,
+    pub apartment_number: Option<Text<'a>>,
+    pub floor: Option<Text<'a>>,
+    pub door_number: Option<Text<'a>>,
+    pub address_description: Option<Text<'a>>,
+    pub latitude: Option<Text<'a>>,
+    pub longitude: Option<Text<'a>>,
+    pub phone: Option<Text<'a>>,
+    pub pin_code: Option<Text<'a>>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Payment<'a> {
+    #[serde(borrow)]
+    pub payment_type: Option<Text<'a>>,
+    pub meal_card: Option<MealCard<'a>>,
+    pub on_delivery: Option<OnDelivery<'a>>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct MealCard<'a> {
+    #[serde(borrow)]
+    pub card_source_type: Option<Text<'a>>,
+    pub delivery_fee: Option<Lira>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct OnDelivery<'a> {
+    #[serde(borrow)]
+    pub payment_type: Option<Text<'a>>,
+    pub delivery_fee: Option<Lira>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Line<'a> {
+    #[serde(borrow)]
+    pub product_id: Option<Text<'a>>,
+    pub name: Text<'a>,
+    pub price: Option<Lira>,
+    pub unit_selling_price: Option<Lira>,
+    #[serde(default, deserialize_with = "list")]
+    pub items: Vec<Piece<'a>>,
+    #[serde(default, deserialize_with = "list")]
+    pub modifier_products: Vec<Modifier<'a>>,
+    #[serde(default, deserialize_with = "list")]
+    pub extra_ingredients: Vec<Ingredient<'a>>,
+    #[serde(default, deserialize_with = "list")]
+    pub removed_ingredients: Vec<Ingredient<'a>>,
+}
+
+/// One piece of a line: a line of two portions has two.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Piece<'a> {
+    #[serde(borrow)]
+    pub package_item_id: Option<Text<'a>>,
+    #[serde(default, deserialize_with = "yes")]
+    pub is_cancelled: bool,
+    pub coupon: Option<PieceCoupon<'a>>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct PieceCoupon<'a> {
+    #[serde(borrow)]
+    pub description: Option<Text<'a>>,
+    pub amount: Option<CouponAmount>,
+}
+
+#[derive(Deserialize)]
+pub struct CouponAmount {
+    #[serde(default, deserialize_with = "amount")]
+    pub trendyol: Lira,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Modifier<'a> {
+    #[serde(borrow)]
+    pub name: Text<'a>,
+    pub modifier_group_id: Option<Text<'a>>,
+    #[serde(default, deserialize_with = "amount")]
+    pub price: Lira,
+    #[serde(default, deserialize_with = "list")]
+    pub modifier_products: Vec<Modifier<'a>>,
+    #[serde(default, deserialize_with = "list")]
+    pub extra_ingredients: Vec<Ingredient<'a>>,
+    #[serde(default, deserialize_with = "list")]
+    pub removed_ingredients: Vec<Ingredient<'a>>,
+}
+
+#[derive(Deserialize)]
+pub struct Ingredient<'a> {
+    #[serde(borrow)]
+    pub name: Text<'a>,
+    #[serde(default, deserialize_with = "amount")]
+    pub price: Lira,
+}
+
+/// The body of every event but `created`.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Event<'a> {
+    #[serde(borrow)]
+    pub id: Option<Text<'a>>,
+    pub status: Option<Text<'a>>,
+    pub cancel_info: Option<CancelInfo<'a>>,
+}
+
+/// A page of packages, each kept as it is written.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Page<'a> {
+    #[serde(borrow, default, deserialize_with = "list")]
+    pub content: Vec<&'a RawValue>,
+    pub total_pages: Option<u32>,
+}
+
+/// One package, or a list around it.
+#[derive(Deserialize)]
+pub struct Looked<'a> {
+    #[serde(borrow)]
+    pub id: Option<Text<'a>>,
+    #[serde(borrow, default, deserialize_with = "list")]
+    pub content: Vec<&'a RawValue>,
+}
+
+/// What we keep of a package for its later calls.
+#[derive(Debug, Deserialize, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Kept<'a> {
+    /// `platform`, `restaurant` or `none`.
+    #[serde(borrow)]
+    pub courier: Cow<'a, str>,
+    /// The package's own estimate, in minutes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub preparation_time: Option<u32>,
+    /// Its pieces: cancelling a package means cancelling all of them.
+    #[serde(borrow)]
+    pub items: Vec<Cow<'a, str>>,
+}
+
+/// A small whole number.
+pub fn whole(text: &str) -> Option<u32> {
+    text.trim().parse().ok()
+}

@@ -1,0 +1,290 @@
+//! From our words to Trendyol's: the calls that move a package, questions about packages, and what the answers mean.
+
+use super::wire::{self, Kept};
+use super::{API_KEY, API_SECRET, EXECUTOR_USER, INTEGRATOR_NAME, SUPPLIER_ID, courier_of, fixed_reasons};
+use crate::common::answer::{by_status, must_succeed, words};
+use crate::common::parse;
+use crate::common::request::{header, limited, request, segment, with_json};
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD as BASE64;
+use garson_core::order::{CallKind, Courier, Order, Status};
+use garson_core::platform::{
+    Errand, HookReply, HttpRequest, HttpResponse, Link, Outcome, Page, PlatformError, Reception, Success,
+    Trouble, Unreadable, Window,
+};
+use serde_json::{Value, json};
+use std::borrow::Cow;
+use std::time::Duration;
+
+/// What a seller without an integrator is called.
+const SELF: &str = "SelfIntegration";
+/// How long the kitchen takes where neither the restaurant nor the package says.
+const USUAL_MINUTES: u32 = 20;
+/// The span over which the platform counts requests.
+const RATE_WINDOW: Duration = Duration::from_secs(10);
+const PAGE_SIZE: u32 = 50;
+/// Every status: what the platform leaves out when none is asked for is not known.
+const STATUSES: &str = "Created,Picking,Invoiced,Shipped,Delivered,Cancelled,UnSupplied";
+
+/// The seller and the store that a link is for.
+struct Whose<'a> {
+    supplier: &'a str,
+    store: &'a str,
+}
+
+fn whose<'a>(link: &Link<'a>) -> Result<Whose<'a>, PlatformError> {
+    match link.branch.split_once(':') {
+        Some((supplier, store)) if !supplier.is_empty() => Ok(Whose { supplier, store }),
+        _ => Ok(Whose {
+            supplier: link.credential(SUPPLIER_ID)?,
+            store: link.branch.trim_start_matches(':'),
+        }),
+    }
+}
+
+/// The address of one of the platform's services for the seller.
+fn address(link: &Link<'_>, service: &str, rest: &str) -> Result<String, PlatformError> {
+    let supplier = segment(whose(link)?.supplier);
+    Ok(format!(
+        "{}/integrator/{service}/meal/suppliers/{supplier}/{rest}",
+        link.base
+    ))
+}
+
+/// A value fit to travel in a header, whatever the account wrote.
+fn header_text(value: &str) -> String {
+    value.chars().filter(|c| matches!(c, ' '..='~')).collect()
+}
+
+/// Puts on a request who is calling; the platform refuses those who do not say.
+fn signed(request: HttpRequest, link: &Link<'_>) -> Result<HttpRequest, PlatformError> {
+    let supplier = whose(link)?.supplier;
+    let pair = format!("{}:{}", link.credential(API_KEY)?, link.credential(API_SECRET)?);
+    let integrator = link
+        .credential(INTEGRATOR_NAME)
+        .map(header_text)
+        .ok()
+        .filter(|name| !name.trim().is_empty())
+        .unwrap_or_else(|| SELF.to_owned());
+    let request = header(
+        request,
+        "authorization",
+        &format!("Basic {}", BASE64.encode(pair)),
+    );
+    let agent = header_text(&format!("{supplier} - {integrator}"));
+    let request = header(request, "user-agent", &agent);
+    let request = header(request, "x-agentname", &integrator);
+    Ok(match link.credential(EXECUTOR_USER) {
+        Ok(person) => header(request, "x-executor-user", &header_text(person)),
+        Err(_) => request,
+    })
+}
+
+/// What was kept of the package; orders of other dialects have nothing.
+pub fn kept(order: &Order) -> Option<Kept<'_>> {
+    serde_json::from_str(order.provider_data.as_deref()?).ok()
+}
+
+pub fn courier(order: &Order) -> Option<Courier> {
+    courier_of(&kept(order)?.courier)
+}
+
+/// Moves that the platform's own courier makes are not ours to tell; who picks up does not travel.
+pub fn wants(call: CallKind, order: &Order) -> bool {
+    match call {
+        CallKind::Verify | CallKind::Cancel | CallKind::Ready => true,
+        CallKind::Tell(Status::OnTheWay) => courier(order) == Some(Courier::Restaurant),
+        CallKind::Tell(Status::Delivered) => {
+            matches!(courier(order), Some(Courier::Restaurant | Courier::None))
+        }
+        CallKind::Tell(_) => false,
+    }
+}
+
+pub fn write(errand: &Errand<'_>, link: &Link<'_>) -> Result<HttpRequest, PlatformError> {
+    let order = errand.order;
+    if !wants(errand.call, order) {
+        return Err(PlatformError::Unsupported {
+            what: "be told of this",
+        });
+    }
+    let package_id = order.provider_order_id.as_str();
+    let put = |rest: &str, body: &Value| {
+        address(link, "order", &format!("packages/{rest}")).map(|url| with_json("PUT", url, body))
+    };
+    let one = |rest: &str| put(&format!("{}/{rest}", segment(package_id)), &json!({}));
+    let (request, limit) = match errand.call {
+        CallKind::Verify => {
+            let usual = kept(order).and_then(|kept| kept.preparation_time);
+            let minutes = errand
+                .preparation_minutes
+                .or(usual)
+                .filter(|minutes| *minutes > 0);
+            let minutes = minutes.unwrap_or(USUAL_MINUTES);
+            let body = json!({ "packageId": package_id, "preparationTime": minutes });
+            (put("picked", &body)?, super::PICKED)
+        }
+        CallKind::Ready => (
+            put("invoiced", &json!({ "packageId": package_id }))?,
+            super::INVOICED,
+        ),
+        CallKind::Cancel => (put("unsupplied", &unsupplied(errand)?)?, super::UNSUPPLIED),
+        CallKind::Tell(Status::OnTheWay) => (one("manual-shipped")?, super::SHIPPED),
+        CallKind::Tell(_) => (one("manual-delivered")?, super::DELIVERED),
+    };
+    signed(limited(request, limit), link)
+}
+
+/// The body that cancels a whole package: every piece of it, for one reason.
+fn unsupplied(errand: &Errand<'_>) -> Result<Value, PlatformError> {
+    let order = errand.order;
+    let items: Vec<Cow<'_, str>> = kept(order).map(|kept| kept.items).unwrap_or_default();
+    if items.is_empty() {
+        return Err(PlatformError::MissingData {
+            what: "package item ids",
+        });
+    }
+    let usual = || fixed_reasons(Some(order)).into_iter().next();
+    let reason = errand.reason.cloned().or_else(usual);
+    let reason_id: u32 =
+        reason
+            .and_then(|reason| wire::whole(&reason.id))
+            .ok_or(PlatformError::MissingData {
+                what: "reason as a number",
+            })?;
+    Ok(json!({
+        "packageId": order.provider_order_id,
+        "itemIdList": items,
+        "reasonId": reason_id,
+    }))
+}
+
+pub fn outcome(call: CallKind, response: &HttpResponse) -> Outcome {
+    let message = said(response);
+    match (response.status, call) {
+        // Packages of the Uber model become ready by themselves.
+        (409, CallKind::Ready) => Ok(Success::Already),
+        // Somebody else is changing the package: what has become of it, it must say.
+        (409, _) => Err(Trouble::Unclear { message }),
+        (429, _) => Err(enough(message)),
+        _ => by_status(response, message),
+    }
+}
+
+fn enough(message: String) -> Trouble {
+    Trouble::Later {
+        message,
+        pause: Some(RATE_WINDOW),
+    }
+}
+
+/// The platform's words: `errors[].message`, `message` or `exception`, whichever it chose.
+fn said(response: &HttpResponse) -> String {
+    let body: Value = match response.status {
+        200..=299 => Value::Null,
+        _ => serde_json::from_slice(&response.body).unwrap_or_default(),
+    };
+    let of = |value: &Value| value.as_str().map(str::to_owned);
+    let listed: Vec<String> = body
+        .get("errors")
+        .and_then(Value::as_array)
+        .into_iter()
+        .flatten()
+        .filter_map(|error| error.get("message").and_then(of).or_else(|| of(error)))
+        .collect();
+    let found = match listed.is_empty() {
+        false => Some(listed.join("; ")),
+        true => ["message", "exception"]
+            .iter()
+            .find_map(|name| body.get(name).and_then(of)),
+    };
+    words(response, found.as_deref())
+}
+
+/// The trouble with an answer to a question; nothing when it can be read.
+pub fn answered(response: &HttpResponse) -> Result<(), Trouble> {
+    match response.status {
+        429 => Err(enough(said(response))),
+        _ => must_succeed(response, said(response)),
+    }
+}
+
+/// An answer that should have been JSON of a shape and is not; asking again may help.
+pub fn unreadable(found: &Unreadable) -> Trouble {
+    Trouble::later(format!("the answer's {} {}", found.path, found.message))
+}
+
+pub fn look(order: &Order, link: &Link<'_>) -> Result<HttpRequest, PlatformError> {
+    let id = segment(&order.provider_order_id);
+    let url = address(link, "order", &format!("packages/{id}"))?;
+    signed(limited(request("GET", url), super::PACKAGE), link)
+}
+
+pub fn looked(response: &HttpResponse) -> Result<Vec<u8>, Trouble> {
+    answered(response)?;
+    let found: wire::Looked<'_> = parse(&response.body).map_err(|found| unreadable(&found))?;
+    match (found.id, found.content.first()) {
+        (Some(_), _) => Ok(response.body.clone()),
+        (None, Some(package)) => Ok(package.get().as_bytes().to_vec()),
+        (None, None) => Err(Trouble::refused("the answer holds no package")),
+    }
+}
+
+pub fn poll(link: &Link<'_>, window: &Window, page: u32) -> Result<HttpRequest, PlatformError> {
+    let store = segment(store(link)?);
+    let (from, to) = (window.from.as_millis(), window.to.as_millis());
+    let query = format!(
+        "packages?storeId={store}&packageStatuses={STATUSES}&packageModificationStartDate={from}\
+         &packageModificationEndDate={to}&page={page}&size={PAGE_SIZE}"
+    );
+    let url = address(link, "order", &query)?;
+    signed(limited(request("GET", url), super::PACKAGES), link)
+}
+
+fn store<'a>(link: &Link<'a>) -> Result<&'a str, PlatformError> {
+    let store = whose(link)?.store;
+    match store.is_empty() {
+        true => Err(PlatformError::MissingCredential { name: "remoteId" }),
+        false => Ok(store),
+    }
+}
+
+pub fn polled(page: u32, response: &HttpResponse) -> Result<Page, Trouble> {
+    answered(response)?;
+    let found: wire::Page<'_> = parse(&response.body).map_err(|found| unreadable(&found))?;
+    let count = found.content.len();
+    let more = match found.total_pages {
+        Some(pages) => page.saturating_add(1) < pages,
+        None => count >= PAGE_SIZE as usize,
+    };
+    Ok(Page {
+        // An empty page is the last one, whatever it says of itself.
+        more: more && count > 0,
+        orders: found
+            .content
+            .iter()
+            .map(|order| order.get().as_bytes().to_vec())
+            .collect(),
+    })
+}
+
+pub fn menu(link: &Link<'_>) -> Result<HttpRequest, PlatformError> {
+    let store = segment(store(link)?);
+    let url = address(link, "product", &format!("stores/{store}/products"))?;
+    signed(limited(request("GET", url), super::PRODUCTS), link)
+}
+
+/// The platform asks for nothing but a status; it tries again, a few times, when that is not a success.
+pub fn reply(reception: &Reception) -> HookReply {
+    let answer = |status, message: &str| HookReply {
+        status,
+        body: json!({ "message": message }),
+    };
+    match reception {
+        Reception::Taken { .. } | Reception::Noted | Reception::Conflict { .. } => answer(200, "taken"),
+        Reception::UnknownBranch { branch } => answer(500, &format!("no integration for {branch}")),
+        Reception::UnknownOrder { identity } => answer(500, &format!("no package {identity}")),
+        Reception::Unreadable(found) => answer(500, &format!("{} {}", found.path, found.message)),
+        Reception::NotGenuine => answer(401, "the registered headers are missing or wrong"),
+    }
+}
