@@ -2,11 +2,12 @@
 
 mod common;
 pub mod direct;
+pub mod migros;
 
 use garson_core::platform::{Platform, Provider};
 
 /// Every platform that the service speaks with. A new one is a folder and a line here.
-static PLATFORMS: &[&dyn Platform] = &[&direct::Direct];
+static PLATFORMS: &[&dyn Platform] = &[&direct::Direct, &migros::Migros];
 
 /// The platforms, in the order in which they are listed.
 #[must_use]
