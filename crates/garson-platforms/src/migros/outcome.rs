@@ -20,7 +20,8 @@ struct Opened {
     success: Option<bool>,
     code: Option<String>,
     complaint: Option<String>,
-    data: Vec<u8>,
+    /// Apart, because who asks for nothing does not mind what cannot be read.
+    data: Result<Vec<u8>, String>,
 }
 
 fn opened(link: &Link<'_>, body: &[u8]) -> Result<Opened, String> {
@@ -28,9 +29,9 @@ fn opened(link: &Link<'_>, body: &[u8]) -> Result<Opened, String> {
     match &envelope.value {
         Some(value) if envelope.success.is_none() && envelope.data.is_none() => {
             let body = decrypted(link, &value.0)?;
-            contents(link, &self::envelope(&body)?)
+            Ok(contents(link, &self::envelope(&body)?))
         }
-        _ => contents(link, &envelope),
+        _ => Ok(contents(link, &envelope)),
     }
 }
 
@@ -42,21 +43,17 @@ fn envelope(body: &[u8]) -> Result<Envelope<'_>, String> {
     serde_json::from_slice(body).map_err(|error| error.to_string())
 }
 
-fn contents(link: &Link<'_>, envelope: &Envelope<'_>) -> Result<Opened, String> {
+fn contents(link: &Link<'_>, envelope: &Envelope<'_>) -> Opened {
     let (code, complaint) = envelope
         .error_message
         .map_or((None, None), |raw| complaint(raw.get()));
-    // What comes with a refusal is not needed, so it need not be readable.
-    let data = match envelope.data {
-        Some(raw) if envelope.success != Some(false) => plain(link, raw.get())?.into_owned(),
-        _ => b"null".to_vec(),
-    };
-    Ok(Opened {
+    let raw = envelope.data.map_or("null", RawValue::get);
+    Opened {
         success: envelope.success,
         code,
         complaint,
-        data,
-    })
+        data: plain(link, raw).map(Cow::into_owned),
+    }
 }
 
 /// `data` comes plain, as an encrypted text, or as an object around one.
@@ -139,7 +136,7 @@ pub fn data(link: &Link<'_>, response: &HttpResponse) -> Result<Vec<u8>, Trouble
     must_succeed(response, message.clone())?;
     match opened {
         Ok(opened) if opened.success == Some(false) => Err(Trouble::Refused { message }),
-        Ok(opened) => Ok(opened.data),
+        Ok(opened) => opened.data.map_err(|fault| unreadable(response, &fault)),
         Err(fault) => Err(unreadable(response, &fault)),
     }
 }

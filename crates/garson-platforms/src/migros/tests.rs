@@ -2,8 +2,10 @@
 
 mod answers;
 mod calls;
+mod menus;
 mod random;
 mod reading;
+mod sums;
 
 use super::cipher::Key;
 use super::*;
