@@ -1,0 +1,173 @@
+//! `migros`: Migros Yemek, which pushes orders, can be asked for them, and wants its bodies encrypted.
+
+mod cipher;
+mod kept;
+mod lines;
+mod menu;
+mod outcome;
+mod read;
+mod status;
+mod verify;
+mod wire;
+mod write;
+
+use garson_core::integration::Credentials;
+use garson_core::order::{CallKind, Courier, Order, Reason};
+use garson_core::platform::{
+    Capability, Claim, CredentialField, CredentialKind, Errand, HookReply, HookRequest, HookRoute,
+    HttpRequest, HttpResponse, Link, MenuStep, Message, Outcome, Page, Platform, PlatformError, PollStyle,
+    Polling, Provider, Reception, Trouble, Unreadable, Verified, Window,
+};
+use garson_core::secret::Secret;
+
+/// The dialect of Migros Yemek.
+#[derive(Clone, Copy, Debug)]
+pub struct Migros;
+
+const CAPABILITY: Capability = Capability {
+    asks: true,
+    own_ids: false,
+    cancel_after_accept: true,
+    live_reasons: true,
+    menu: true,
+    store_toggle: true,
+    couriers: &[Courier::Platform, Courier::Restaurant],
+    seconds_between_moves: 0,
+    // There is one, but nobody has said publicly how long it is.
+    accept_within_seconds: None,
+    polling: Some(Polling {
+        style: PollStyle::Open,
+        every_seconds: 15,
+    }),
+    look: true,
+    // Not published: the platform's own 429 is heeded.
+    limits: &[],
+};
+
+const ORDER_CREATED: &str = "order-created";
+const ORDER_CANCELLED: &str = "order-cancelled";
+const DELIVERY_STATUS: &str = "delivery-status";
+
+const API_KEY: &str = "apiKey";
+const SECRET_KEY: &str = "secretKey";
+const KEY_DERIVATION: &str = "keyDerivation";
+const INBOUND_USER: &str = "inboundUser";
+const INBOUND_PASSWORD: &str = "inboundPassword";
+
+impl Platform for Migros {
+    fn provider(&self) -> Provider {
+        Provider::new("migros")
+    }
+
+    fn name(&self) -> &'static str {
+        "Migros Yemek"
+    }
+
+    fn capability(&self) -> &'static Capability {
+        &CAPABILITY
+    }
+
+    fn credential_fields(&self) -> &'static [CredentialField] {
+        const {
+            &[
+                CredentialField::required(API_KEY, CredentialKind::Secret),
+                CredentialField::required(SECRET_KEY, CredentialKind::Secret),
+                CredentialField::optional(
+                    KEY_DERIVATION,
+                    CredentialKind::Choice(&[cipher::RAW, cipher::SHA256]),
+                ),
+                // Polling alone brings every order, so a restaurant can start before Migros knows our addresses.
+                CredentialField::optional(INBOUND_USER, CredentialKind::Plain),
+                CredentialField::optional(INBOUND_PASSWORD, CredentialKind::Secret),
+            ]
+        }
+    }
+
+    fn hooks(&self) -> &'static [HookRoute] {
+        &[
+            HookRoute {
+                method: "POST",
+                path: "/order-created",
+                kind: ORDER_CREATED,
+            },
+            HookRoute {
+                method: "POST",
+                path: "/order-cancelled",
+                kind: ORDER_CANCELLED,
+            },
+            HookRoute {
+                method: "POST",
+                path: "/delivery-status",
+                kind: DELIVERY_STATUS,
+            },
+        ]
+    }
+
+    fn claim(&self, request: &HookRequest) -> Claim {
+        verify::claim(request)
+    }
+
+    fn inbound_secret(&self, credentials: &Credentials) -> Option<Secret<Vec<u8>>> {
+        verify::inbound_secret(credentials)
+    }
+
+    fn verify<'a>(&self, request: &'a HookRequest, credentials: &Credentials) -> Option<Verified<'a>> {
+        verify::verify(request, credentials)
+    }
+
+    fn read(&self, message: &Verified<'_>) -> Result<Message, Unreadable> {
+        read::read(message.request())
+    }
+
+    fn reply(&self, reception: &Reception, request_id: &str) -> HookReply {
+        outcome::reply(reception, request_id)
+    }
+
+    /// None are fixed: which reasons there are, only the platform knows.
+    fn fixed_reasons(&self, _order: Option<&Order>) -> Vec<Reason> {
+        Vec::new()
+    }
+
+    fn wants(&self, call: CallKind, order: &Order, _credentials: &Credentials) -> bool {
+        write::wants(call, order)
+    }
+
+    fn write(&self, errand: &Errand<'_>, link: &Link<'_>) -> Result<HttpRequest, PlatformError> {
+        write::write(errand, link)
+    }
+
+    fn outcome(&self, _call: CallKind, link: &Link<'_>, response: &HttpResponse) -> Outcome {
+        outcome::outcome(link, response)
+    }
+
+    fn look(&self, order: &Order, link: &Link<'_>) -> Result<HttpRequest, PlatformError> {
+        write::look(order, link)
+    }
+
+    fn looked(&self, link: &Link<'_>, response: &HttpResponse) -> Result<Vec<u8>, Trouble> {
+        outcome::looked(link, response)
+    }
+
+    fn poll(&self, link: &Link<'_>, _window: &Window, page: u32) -> Result<HttpRequest, PlatformError> {
+        write::poll(link, page)
+    }
+
+    fn polled(&self, link: &Link<'_>, page: u32, response: &HttpResponse) -> Result<Page, Trouble> {
+        outcome::polled(link, page, response)
+    }
+
+    fn reasons(&self, _order: &Order, link: &Link<'_>) -> Result<HttpRequest, PlatformError> {
+        write::get(link, "/Mapping/v2/GetCancelReasons")
+    }
+
+    fn read_reasons(&self, link: &Link<'_>, response: &HttpResponse) -> Result<Vec<Reason>, Trouble> {
+        outcome::read_reasons(link, response)
+    }
+
+    fn menu(&self, link: &Link<'_>, answers: &[HttpResponse]) -> Result<MenuStep, PlatformError> {
+        menu::menu(link, answers)
+    }
+}
+
+#[cfg(test)]
+mod tests;

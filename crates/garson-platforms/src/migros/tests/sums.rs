@@ -1,0 +1,175 @@
+//! What is ordered, what it costs, and how it is paid.
+
+use super::super::kept::Kept;
+use super::*;
+use garson_core::order::FundedBy;
+use garson_core::payment::PaymentType;
+
+#[test]
+fn lines_and_sums_add_up() {
+    let content = sighting(ORDER).unwrap().order.content;
+    let lines: Vec<_> = content
+        .items
+        .iter()
+        .map(|item| (item.name.as_str(), item.quantity, item.unit_price.0, item.total.0))
+        .collect();
+    assert_eq!(
+        lines,
+        [
+            ("Adana Dürüm 🌯", 2, 18_000, 39_000),
+            ("Karışık Pizza", 1, 24_000, 30_500),
+            ("Künefe", 1, 9_500, 9_500)
+        ]
+    );
+    assert_eq!(content.items[0].product_id.as_deref(), Some("7001"));
+    assert_eq!(content.items[0].note.as_deref(), Some("Bol közlenmiş biber"));
+    assert_eq!(content.items[1].note, None);
+    let onion = &content.items[0].options[1];
+    assert_eq!((onion.name.as_str(), onion.removed), ("Soğan", true));
+    let size = &content.items[1].options[0];
+    assert_eq!((size.group.as_deref(), size.price.0), (Some("Boy"), 4_000));
+    assert_eq!(size.options[0].options[0].name, "Kaşar");
+    let amount = content.amount;
+    assert_eq!(
+        (amount.subtotal.0, amount.discount.0, amount.total.0),
+        (79_000, 8_000, 71_000)
+    );
+    let discounts: Vec<_> = amount
+        .discounts
+        .iter()
+        .map(|d| (d.amount.0, d.funded_by))
+        .collect();
+    assert_eq!(
+        discounts,
+        [(5_000, FundedBy::Restaurant), (3_000, FundedBy::Platform)]
+    );
+}
+
+#[test]
+fn cash_for_the_restaurants_courier_is_to_be_collected() {
+    let order = sighting(RESTAURANT).unwrap().order;
+    assert_eq!(order.content.fulfilment.courier, Courier::Restaurant);
+    assert_eq!(order.content.payment.kind, PaymentType::Cash);
+    assert_eq!(
+        (order.content.payment.is_paid, order.content.payment.collect.0),
+        (false, 25_000)
+    );
+    assert!(order.content.amount.discounts.is_empty());
+    assert_eq!(order.content.note, None);
+    let kept: Kept = serde_json::from_str(&order.provider_data.unwrap()).unwrap();
+    assert_eq!(kept.courier, Some(Courier::Restaurant));
+}
+
+/// What the customer pays, and who pays for the discounts, by the four prices.
+#[test]
+fn the_four_prices_are_read_whichever_way_they_add_up() {
+    let read = |prices: Value| {
+        let amount = sighting(&with(ORDER, "/prices", Some(prices))).map(|s| s.order.content.amount);
+        amount.map_err(|e| e.path).map(|amount| {
+            let discounts = amount
+                .discounts
+                .iter()
+                .map(|d| (d.amount.0, d.funded_by))
+                .collect::<Vec<_>>();
+            (amount.total.0, amount.discount.0, discounts)
+        })
+    };
+    let price = |minor: i64| json!({ "amountAsPenny": minor, "text": "" });
+    let four = |total, discounted, restaurant, migros| {
+        json!({ "total": price(total), "discounted": price(discounted),
+            "restaurantDiscounted": price(restaurant), "migrosDiscounted": price(migros) })
+    };
+    use FundedBy::{Platform, Restaurant, Unknown};
+    for (prices, expected) in [
+        (
+            four(100, 70, 90, 80),
+            (70, 30, vec![(10, Restaurant), (20, Platform)]),
+        ),
+        (
+            four(100, 70, 10, 20),
+            (70, 30, vec![(10, Restaurant), (20, Platform)]),
+        ),
+        (four(100, 70, 70, 100), (70, 30, vec![(30, Restaurant)])),
+        (four(100, 70, 1, 1), (70, 30, vec![(30, Unknown)])),
+        (four(100, 0, 0, 0), (100, 0, vec![])),
+        (four(100, 0, 60, 40), (0, 100, vec![(100, Unknown)])),
+        (four(100, 120, 0, 0), (120, 0, vec![])),
+        (json!({ "total": 100 }), (100, 0, vec![])),
+        (
+            json!({ "total": price(100), "discounted": null }),
+            (100, 0, vec![]),
+        ),
+        (
+            json!({ "total": price(100), "discounted": { "amountAsPenny": null } }),
+            (100, 0, vec![]),
+        ),
+        (
+            json!({ "total": { "amountAsPenny": "100" }, "discounted": price(90) }),
+            (90, 10, vec![(10, Unknown)]),
+        ),
+    ] {
+        assert_eq!(read(prices.clone()), Ok(expected), "{prices}");
+    }
+    for (prices, path) in [
+        (json!({}), "prices.total"),
+        (json!({ "total": {} }), "prices.total.amountAsPenny"),
+        (
+            json!({ "total": { "amountAsPenny": "x" } }),
+            "prices.total.amountAsPenny",
+        ),
+        (json!({ "total": 1.5 }), "prices.total"),
+        (json!({ "total": -1 }), "prices.total"),
+        (json!({ "total": 1, "discounted": -1 }), "prices.discounted"),
+        (json!({ "total": u64::MAX }), "prices.total"),
+    ] {
+        assert_eq!(read(prices.clone()), Err(path.to_owned()), "{prices}");
+    }
+}
+
+#[test]
+fn an_items_price_is_read_the_way_that_adds_up() {
+    let option = json!([{ "headerName": "x", "itemNames": "y", "primaryPrice": 100 }]);
+    for (total, expected) in [
+        (2_200, (1_000, 2_200)),
+        (2_000, (1_000, 2_000)),
+        (1_000, (500, 1_000)),
+        (7, (1_000, 2_200)),
+    ] {
+        let items = json!([{ "name": "a", "price": 1_000, "amount": 2, "options": option }]);
+        let body = with(ORDER, "/items", Some(items));
+        let body = with(&body, "/prices", Some(json!({ "total": total })));
+        let item = sighting(&body).unwrap().order.content.items.remove(0);
+        assert_eq!((item.unit_price.0, item.total.0), expected, "{total}");
+    }
+}
+
+#[test]
+fn payments_are_told_apart() {
+    use PaymentType::{CardOnDelivery, Cash, MealCardOnDelivery, MealCardOnline, OnlineCard, Other};
+    for (name, online, kind, is_paid) in [
+        ("CASH_ON_DELIVERY", Some(false), Cash, false),
+        ("CREDIT_CARD_ON_DELIVERY", Some(false), CardOnDelivery, false),
+        ("CREDIT_CARD", Some(true), OnlineCard, true),
+        ("CREDIT_CARD", Some(false), CardOnDelivery, false),
+        ("ONLINE_PAYMENT", None, OnlineCard, true),
+        ("MEAL_CARD", Some(true), MealCardOnline, true),
+        ("MEAL_CARD", Some(false), MealCardOnDelivery, false),
+        ("MEAL_CARD_ON_DELIVERY", None, MealCardOnDelivery, false),
+        ("PUAN", Some(true), Other, true),
+        ("PUAN", None, Other, false),
+    ] {
+        let body = with(
+            ORDER,
+            "/payment/type",
+            Some(json!({ "name": name, "isOnlinePayment": online })),
+        );
+        let payment = sighting(&body).unwrap().order.content.payment;
+        let collect = if is_paid { 0 } else { 71_000 };
+        assert_eq!(
+            (payment.kind, payment.is_paid, payment.collect.0),
+            (kind, is_paid, collect),
+            "{name} {online:?}"
+        );
+        assert_eq!(payment.provider_code.as_deref(), Some(name));
+    }
+}
