@@ -193,7 +193,7 @@ pub fn postpone(
 /// Drops the calls of an order that have not been made: a cancellation makes them pointless.
 pub fn abandon_open(tx: &mut Tx<'_>, order: OrderId, but: Option<CallId>, at: Timestamp) -> Result<u64> {
     let sql = "UPDATE calls SET state = 'abandoned', message = 'the order was cancelled', finished_at = ?2
-               WHERE order_id = ?1 AND state = 'open' AND (?3 IS NULL OR id <> ?3)";
+               WHERE order_id = ?1 AND state = 'open' AND id <> COALESCE(?3, ?1)";
     tx.execute(sql, params![&order, at, but.as_ref()])
 }
 

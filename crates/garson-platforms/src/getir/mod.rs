@@ -84,6 +84,10 @@ impl Platform for Getir {
         }
     }
 
+    fn settings(&self) -> &'static str {
+        include_str!("settings.toml")
+    }
+
     fn hooks(&self) -> &'static [HookRoute] {
         &[
             HookRoute {

@@ -83,6 +83,10 @@ impl Platform for Migros {
         }
     }
 
+    fn settings(&self) -> &'static str {
+        include_str!("settings.toml")
+    }
+
     fn hooks(&self) -> &'static [HookRoute] {
         &[
             HookRoute {

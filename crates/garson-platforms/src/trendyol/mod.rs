@@ -188,6 +188,10 @@ impl Platform for Trendyol {
         }
     }
 
+    fn settings(&self) -> &'static str {
+        include_str!("settings.toml")
+    }
+
     fn hooks(&self) -> &'static [HookRoute] {
         const {
             &[

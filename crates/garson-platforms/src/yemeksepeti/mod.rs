@@ -75,6 +75,10 @@ impl Platform for Yemeksepeti {
         }
     }
 
+    fn settings(&self) -> &'static str {
+        include_str!("settings.toml")
+    }
+
     fn hooks(&self) -> &'static [HookRoute] {
         &[
             HookRoute {

@@ -3,7 +3,7 @@
 use super::line::{Contact, converse};
 use super::receive::read_fetched;
 use crate::app::App;
-use garson_core::order::{CallArgument, CallKind, Change, Order, Status};
+use garson_core::order::{Actor, CallArgument, CallKind, Change, Order, Status};
 use garson_core::platform::{Errand, Sighting, Success, Trouble};
 use tokio::time::Instant;
 
@@ -36,8 +36,10 @@ impl Attempt<'_> {
         let can_look = self.contact.platform.capability().look;
         if self.is_unclear && can_look {
             match self.look(app).await {
-                Ok(seen) if self.is_done_in(&seen) => return Verdict::Done(Some(seen)),
+                Ok(seen) if self.is_done_in(&seen) => return Verdict::Done(self.credited(seen)),
                 Ok(_) => {}
+                // Some platforms show an order only after it was accepted or cancelled.
+                Err(Trouble::Refused { .. }) if self.kind.is_question() => {}
                 // Still unclear: nothing may be repeated before it has been read.
                 Err(trouble) => return Verdict::Trouble(still_unclear(trouble)),
             }
@@ -83,6 +85,21 @@ impl Attempt<'_> {
     pub async fn look(&self, app: &App) -> Result<Box<Sighting>, Trouble> {
         let body = look(app, self.contact, self.order, self.until).await?;
         read_fetched(self.contact.platform, body, app.now())
+    }
+
+    /// An order that our own question may have cancelled, and that shows no other reason, was cancelled by us: some
+    /// platforms do not say by whom.
+    fn credited(&self, seen: Box<Sighting>) -> Option<Box<Sighting>> {
+        let is_ours = self.kind == CallKind::Cancel
+            && matches!(
+                seen.change,
+                Some(Change::Cancelled {
+                    by: Actor::Platform,
+                    reason: None,
+                    ..
+                })
+            );
+        (!is_ours).then_some(seen)
     }
 
     /// Does what the platform shows mean that this call is done?
