@@ -7,6 +7,7 @@ mod inbox;
 mod keep;
 mod key;
 mod serve;
+mod sim;
 
 use crate::app::{App, StartError};
 use crate::config::Settings;
@@ -52,8 +53,10 @@ struct Options {
 enum Command {
     /// Run the service: API, hooks, background work
     Serve(serve::ServeArgs),
-    /// Run the service with a sample account and sample orders, to look around
+    /// Run the service with simulated platforms and a sample account: orders flow at once
     Demo(serve::ServeArgs),
+    /// The simulated platforms alone, and what happens on them
+    Sim(sim::SimArgs),
     /// Accounts: create, list
     #[command(subcommand)]
     Account(account::AccountCommand),
@@ -126,6 +129,7 @@ fn dispatch(cli: Cli) -> Outcome {
     match command {
         Command::Serve(args) => serve::serve(options.load(&args)?),
         Command::Demo(args) => demo::demo(options, args),
+        Command::Sim(args) => sim::run(args),
         Command::Account(command) => account::run(&options.settings()?, command),
         Command::Key(command) => key::run(&options.settings()?, command),
         Command::Inbox(command) => inbox::run(&options.settings()?, command),

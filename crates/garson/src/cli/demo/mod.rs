@@ -1,0 +1,202 @@
+//! `garson demo`: the service with simulated platforms and a sample account; orders flow by themselves.
+
+mod platforms;
+mod shop;
+mod till;
+
+use super::{CommandError, Options, Outcome, failed, print_line, runtime, serve};
+use crate::app::{App, lock_data};
+use crate::flow::integrations::IntegrationChange;
+use crate::flow::{accounts, businesses, integrations, restaurants};
+use crate::telemetry;
+use garson_core::business::BusinessFields;
+use garson_core::id::{AccountId, BusinessId, KeyId, RestaurantId};
+use garson_core::restaurant::RestaurantFields;
+use garson_core::secret::Secret;
+use garson_sim::Platform;
+use shop::{SHOP_KEY, STORE};
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+const EMAIL: &str = "demo@example.com";
+/// The restaurant whose orders wait for you, and the one that takes care of itself.
+const RESTAURANTS: [(&str, &str, Option<&str>); 2] = [
+    (
+        "Moda Lokantası",
+        "Caferağa Mah. Moda Cad. 12, Kadıköy, İstanbul",
+        None,
+    ),
+    (
+        "Çarşı Pidecisi",
+        "Sinanpaşa Mah. Köyiçi Cad. 8, Beşiktaş, İstanbul",
+        Some(r#"{"autoVerify":true}"#),
+    ),
+];
+
+pub fn demo(options: Options, args: serve::ServeArgs) -> Outcome {
+    let mut settings = options.load(&args)?;
+    // A demo starts fresh each time, in a folder of its own, unless one is named.
+    let own_folder = options.data.is_none();
+    if own_folder {
+        settings.data = std::env::temp_dir().join(format!("garson-demo-{}", std::process::id()));
+    }
+    settings.allow_private_targets = true;
+    telemetry::start_log(&settings.log);
+    let folder = settings.data.clone();
+    let _lock = lock_data(&settings)?;
+    let ended = runtime()?.block_on(async {
+        let sim = platforms::start().await?;
+        platforms::redirect(&mut settings, sim.address());
+        let app = App::open(settings)?;
+        let listener = serve::listen(&app).await?;
+        let address = listener.local_addr()?;
+        let sample = prepare(&app).await?;
+        let [_, busy] = sample.restaurants;
+        let till = tokio::spawn(till::run(Arc::clone(&app), sample.account, busy));
+        // Orders come when there is somebody to take them.
+        let opening = tokio::spawn(platforms::open(
+            sim.address(),
+            address,
+            u32::try_from(RESTAURANTS.len())?,
+        ));
+        let shown = app.settings.data.display().to_string();
+        let sim_address = sim.address();
+        let ended = serve::run(app, listener, || {
+            introduce(address, sim_address, &sample, &shown);
+        })
+        .await;
+        till.abort();
+        opening.abort();
+        sim.stop().await;
+        ended
+    });
+    if own_folder {
+        // Only what this demo made, in a folder that carries its process's number.
+        std::fs::remove_dir_all(&folder)?;
+    }
+    ended
+}
+
+/// The sample account.
+struct Sample {
+    account: AccountId,
+    key: Secret<String>,
+    restaurants: [RestaurantId; 2],
+}
+
+/// A sample account with two restaurants; one that is there already gets a new key.
+async fn prepare(app: &Arc<App>) -> Result<Sample, CommandError> {
+    if let Ok(account) = accounts::by_email(app, EMAIL).await {
+        let key = accounts::issue_key(app, account.id, KeyId::at(app.now()), Some("demo".to_owned()))
+            .await
+            .map_err(failed)?;
+        let known = restaurants::list(app, account.id, None).await.map_err(failed)?;
+        let named = |name: &str| known.iter().find(|r| r.fields.name == name).map(|r| r.id);
+        let [(first, ..), (second, ..)] = RESTAURANTS;
+        let (Some(first), Some(second)) = (named(first), named(second)) else {
+            return Err(CommandError("the demo account has lost a restaurant".to_owned()));
+        };
+        return Ok(Sample {
+            account: account.id,
+            key: key.secret,
+            restaurants: [first, second],
+        });
+    }
+    let name = "Demo Lokantaları".to_owned();
+    let (account, key) = accounts::create(app, name, EMAIL, None).await.map_err(failed)?;
+    let fields = BusinessFields {
+        name: "Demo Gıda A.Ş.".to_owned(),
+        ..BusinessFields::default()
+    };
+    let business = businesses::create(app, account.id, BusinessId::at(app.now()), fields)
+        .await
+        .map_err(failed)?;
+    let [first, second] = RESTAURANTS;
+    let restaurants = [
+        connect(app, account.id, business.id, first, 1).await?,
+        connect(app, account.id, business.id, second, 2).await?,
+    ];
+    let [by_hand, _] = restaurants;
+    connect_shop(app, account.id, by_hand).await?;
+    shop::open(app, account.id).await?;
+    Ok(Sample {
+        account: account.id,
+        key: key.secret,
+        restaurants,
+    })
+}
+
+/// Creates a restaurant and connects it to the four platforms.
+async fn connect(
+    app: &App,
+    account: AccountId,
+    business: BusinessId,
+    (name, address, config): (&str, &str, Option<&str>),
+    number: u32,
+) -> Result<RestaurantId, CommandError> {
+    let fields = RestaurantFields {
+        business_id: Some(business),
+        name: name.to_owned(),
+        address: Some(address.to_owned()),
+        config: config.map(str::to_owned),
+        ..RestaurantFields::default()
+    };
+    let restaurant = restaurants::create(app, account, RestaurantId::at(app.now()), fields)
+        .await
+        .map_err(failed)?;
+    for platform in Platform::ALL {
+        let change = platforms::integration(platform, number);
+        integrations::put(app, account, restaurant.id, platform.name(), change)
+            .await
+            .map_err(failed)?;
+    }
+    Ok(restaurant.id)
+}
+
+async fn connect_shop(app: &App, account: AccountId, restaurant: RestaurantId) -> Result<(), CommandError> {
+    let change = IntegrationChange {
+        is_active: Some(true),
+        remote_id: Some(Some(STORE.to_owned())),
+        credentials: Some(vec![(
+            "inboundKey".to_owned(),
+            Some(Secret::new(SHOP_KEY.to_owned())),
+        )]),
+        default_cancel_reason: None,
+    };
+    integrations::put(app, account, restaurant, "direct", change)
+        .await
+        .map_err(failed)?;
+    Ok(())
+}
+
+fn introduce(address: SocketAddr, sim: SocketAddr, sample: &Sample, folder: &str) {
+    let key = sample.key.expose();
+    let [by_hand, busy] = sample.restaurants;
+    let [(by_hand_name, ..), (busy_name, ..)] = RESTAURANTS;
+    print_line(&format!(
+        "
+The demo is running. Everything is sample data below {folder}.
+Orders of four simulated platforms arrive by themselves, every few seconds.
+
+  API page      http://{address}/docs/
+  API key       {key}
+  Restaurants   {by_hand}  {by_hand_name}: its orders wait for you
+                {busy}  {busy_name}: verifies by itself, and a sample till moves its orders along
+  Platforms     http://{sim}/control
+
+Try it:
+
+  curl -H 'Authorization: Bearer {key}' http://{address}/web-api/v1/orders
+  curl -H 'Authorization: Bearer {key}' http://{address}/web-api/v1/events
+  curl -H 'Authorization: Bearer {key}' -X POST http://{address}/web-api/v1/orders/verify/WEB-5
+  curl -H 'Authorization: Bearer {key}' http://{address}/web-api/v1/orders/grouped-payments
+  garson sim --url http://{sim} order --platform getir --count 20
+
+Order something, as the restaurant's web shop would:
+
+  curl -H 'x-api-key: {SHOP_KEY}' -H 'Content-Type: application/json' http://{address}/hooks/direct/orders \\
+    -d '{{\"storeId\":\"{STORE}\",\"providerOrderId\":\"WEB-100\",\"items\":[{{\"name\":\"Simit\",\"unitPrice\":1500}}],\"amount\":{{\"total\":1500}},\"payment\":{{\"type\":\"cash\"}}}}'
+
+Ctrl-C ends it."
+    ));
+}

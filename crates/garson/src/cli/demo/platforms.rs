@@ -1,0 +1,135 @@
+//! The simulated platforms of the demo: four of them, each with a store of both sample restaurants.
+
+use super::CommandError;
+use crate::config::Settings;
+use crate::flow::integrations::IntegrationChange;
+use garson_core::secret::Secret;
+use garson_sim::views::{Autopilot, OrderRequest, Quirks, StoreRequest};
+use garson_sim::{ControlClient, Platform, Sim, SimSettings};
+use serde_json::{Value, json};
+use std::net::SocketAddr;
+
+/// Getir wants a minute between two moves; nobody wants to watch that.
+const GAP_SECONDS: u32 = 3;
+const USUAL_PORT: u16 = 8090;
+const ORDERS_PER_MINUTE: u32 = 20;
+
+/// Starts the simulator where `garson sim` looks for it, or on any free port when that is taken.
+pub async fn start() -> Result<Sim, CommandError> {
+    let settings = |port| SimSettings {
+        listen: SocketAddr::from(([127, 0, 0, 1], port)),
+        getir_gap_seconds: u64::from(GAP_SECONDS),
+        seed: u64::from(std::process::id()),
+        ..SimSettings::default()
+    };
+    match Sim::start(settings(USUAL_PORT)).await {
+        Ok(sim) => Ok(sim),
+        Err(_) => Ok(Sim::start(settings(0)).await?),
+    }
+}
+
+/// Points the service at the simulator instead of the real platforms.
+pub fn redirect(settings: &mut Settings, sim: SocketAddr) {
+    for platform in Platform::ALL {
+        let found = settings.platforms.entry(platform.name().to_owned()).or_default();
+        found.base_url = format!("http://{sim}/{platform}");
+        found.poll_seconds = found.poll_seconds.min(5);
+        if found.seconds_between_moves > 0 {
+            found.seconds_between_moves = GAP_SECONDS;
+        }
+    }
+}
+
+/// A restaurant's store on a platform: what the platform calls it, and what both sides know.
+fn store(platform: Platform, number: u32) -> (String, Value) {
+    match platform {
+        Platform::Getir => (
+            format!("64b7f0c2a1d3e5f6789000{number:02}"),
+            json!({
+                "appSecretKey": "demo-getir-app-secret",
+                "restaurantSecretKey": format!("demo-getir-restaurant-{number}"),
+                "inboundKey": "demo-getir-inbound-key",
+            }),
+        ),
+        Platform::Yemeksepeti => (
+            format!("demo-{number}"),
+            json!({
+                "username": "demo-yemeksepeti",
+                "password": "demo-yemeksepeti-password",
+                "chainCode": "demo-chain",
+                "pluginSecret": "demo-yemeksepeti-plugin-secret",
+            }),
+        ),
+        Platform::Trendyol => (
+            format!("2738:{}", 100 + number),
+            json!({
+                "supplierId": "2738",
+                "apiKey": "demo-trendyol-api-key",
+                "apiSecret": "demo-trendyol-api-secret",
+                "integratorName": "Garson",
+                "executorUser": "demo@example.com",
+                "inboundHeaders": { "x-garson-key": "demo-trendyol-inbound-key" },
+            }),
+        ),
+        Platform::Migros => (
+            (5_000 + number).to_string(),
+            json!({
+                "apiKey": format!("demo-migros-api-key-{number}"),
+                "secretKey": "demo-migros-secret-of-32-bytes!!",
+                "inboundUser": "garson",
+                "inboundPassword": "demo-migros-inbound",
+            }),
+        ),
+    }
+}
+
+/// What our side of such a store is told.
+pub fn integration(platform: Platform, number: u32) -> IntegrationChange {
+    let (remote_id, credentials) = store(platform, number);
+    let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+    let entries = credentials.as_object().into_iter().flatten();
+    IntegrationChange {
+        is_active: Some(true),
+        remote_id: Some(Some(remote_id)),
+        credentials: Some(
+            entries
+                .map(|(name, value)| (name.clone(), Some(Secret::new(text(value)))))
+                .collect(),
+        ),
+        default_cancel_reason: None,
+    }
+}
+
+/// Opens the stores of so many restaurants on the platforms, and lets customers order by themselves.
+pub async fn open(sim: SocketAddr, service: SocketAddr, restaurants: u32) -> Result<(), CommandError> {
+    let control = ControlClient::new(format!("http://{sim}"));
+    for platform in Platform::ALL {
+        for number in 1..=restaurants {
+            let (remote_id, credentials) = store(platform, number);
+            let store = control
+                .put_store(&StoreRequest {
+                    platform,
+                    remote_id,
+                    name: None,
+                    hook_url: Some(format!("http://{service}")),
+                    credentials,
+                    quirks: Quirks::default(),
+                })
+                .await?;
+            // Nobody should have to wait for the first one.
+            let first = OrderRequest {
+                remote_id: Some(store.remote_id),
+                ..OrderRequest::new(platform)
+            };
+            control.place_orders(&first).await?;
+        }
+    }
+    control
+        .autopilot(Autopilot {
+            orders_per_minute: ORDERS_PER_MINUTE,
+            customers_cancel_percent: 5,
+            courier_seconds: 8,
+        })
+        .await?;
+    Ok(())
+}

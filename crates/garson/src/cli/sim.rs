@@ -1,0 +1,262 @@
+//! `garson sim`: the simulated platforms alone, and what happens on them.
+
+use super::{CommandError, Outcome, print_line, runtime};
+use clap::{Args, Subcommand};
+use garson_sim::views::{
+    Autopilot, Courier, Fault, FaultRequest, OrderRequest, OrderView, Quirks, Step, StoreRequest,
+};
+use garson_sim::{ControlClient, Platform, Sim, SimSettings};
+use serde_json::{Map, Value};
+use std::net::SocketAddr;
+use tokio::signal::unix::{SignalKind, signal};
+
+#[derive(Args)]
+pub struct SimArgs {
+    /// The simulator that a command speaks with
+    #[arg(
+        long,
+        global = true,
+        default_value = "http://127.0.0.1:8090",
+        value_name = "URL"
+    )]
+    url: String,
+    /// Without a command: where to listen
+    #[arg(long, default_value = "127.0.0.1:8090", value_name = "ADDRESS")]
+    listen: SocketAddr,
+    /// Without a command: the seconds that Getir wants between two moves of an order
+    #[arg(long, default_value_t = 60, value_name = "SECONDS")]
+    getir_gap: u64,
+    #[command(subcommand)]
+    command: Option<SimCommand>,
+}
+
+#[derive(Subcommand)]
+enum SimCommand {
+    /// Open a store on a platform, with the credentials that both sides know
+    Store {
+        #[arg(long)]
+        platform: Platform,
+        /// What the platform calls the store
+        #[arg(long)]
+        remote_id: String,
+        /// Where the service listens, such as http://127.0.0.1:8080; without it orders wait to be polled
+        #[arg(long)]
+        hook_url: Option<String>,
+        /// NAME=VALUE, for each credential of the platform
+        #[arg(long = "credential", value_name = "NAME=VALUE")]
+        credentials: Vec<String>,
+    },
+    /// Let customers order
+    Order {
+        #[arg(long)]
+        platform: Platform,
+        #[arg(long, default_value_t = 1)]
+        count: usize,
+        /// Of this store; without it, of any
+        #[arg(long)]
+        remote_id: Option<String>,
+        /// Who carries it: platform, restaurant or pickup
+        #[arg(long, value_parser = word::<Courier>)]
+        courier: Option<Courier>,
+        /// For later
+        #[arg(long, value_name = "MINUTES")]
+        scheduled_in: Option<u32>,
+        /// Do not push it: it must be polled
+        #[arg(long)]
+        no_push: bool,
+    },
+    /// List the orders as the platforms have them
+    Orders {
+        #[arg(long)]
+        platform: Option<Platform>,
+    },
+    /// Cancel an order on its platform
+    Cancel {
+        #[arg(long)]
+        platform: Platform,
+        id: String,
+        /// customer, platform or restaurant
+        #[arg(long, default_value = "customer")]
+        by: String,
+    },
+    /// Move the platform's courier
+    Courier {
+        #[arg(long)]
+        platform: Platform,
+        id: String,
+        /// assigned, arrived, picked_up or delivered
+        #[arg(value_parser = word::<Step>)]
+        step: Step,
+    },
+    /// Make something go wrong
+    Fault {
+        #[arg(long)]
+        platform: Platform,
+        /// An operation such as verify, `push`, or `*`
+        #[arg(long, default_value = "*")]
+        on: String,
+        /// How often; without it until `garson sim mend`
+        #[arg(long)]
+        times: Option<u64>,
+        /// The fault as JSON, such as {"kind":"status","status":503} or {"kind":"drop"}
+        fault: String,
+    },
+    /// Let nothing go wrong any more
+    Mend,
+    /// Let customers order by themselves
+    Autopilot {
+        /// None: nobody orders by himself any more
+        #[arg(long, default_value_t = 20)]
+        orders_per_minute: u32,
+        #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u8).range(0..=100))]
+        customers_cancel_percent: u8,
+        #[arg(long, default_value_t = 20)]
+        courier_seconds: u64,
+    },
+}
+
+/// A word of the control API.
+fn word<T: serde::de::DeserializeOwned>(text: &str) -> Result<T, String> {
+    serde_json::from_value(Value::String(text.to_owned())).map_err(|error| error.to_string())
+}
+
+pub fn run(args: SimArgs) -> Outcome {
+    let control = ControlClient::new(args.url.clone());
+    runtime()?.block_on(async {
+        match args.command {
+            None => serve(args.listen, args.getir_gap).await,
+            Some(command) => tell(&control, command).await,
+        }
+    })
+}
+
+async fn serve(listen: SocketAddr, getir_gap_seconds: u64) -> Outcome {
+    let settings = SimSettings {
+        listen,
+        getir_gap_seconds,
+        ..SimSettings::default()
+    };
+    let sim = Sim::start(settings)
+        .await
+        .map_err(|error| CommandError(format!("cannot listen on {listen}: {error}")))?;
+    let address = sim.address();
+    print_line(&format!("The simulated platforms listen on http://{address}"));
+    for platform in Platform::ALL {
+        print_line(&format!(
+            "  GARSON_PLATFORMS__{}__BASE_URL=http://{address}/{platform}",
+            platform.name().to_uppercase()
+        ));
+    }
+    let mut terminate = signal(SignalKind::terminate())?;
+    tokio::select! {
+        _ = terminate.recv() => {}
+        _ = tokio::signal::ctrl_c() => {}
+    }
+    sim.stop().await;
+    Ok(())
+}
+
+async fn tell(control: &ControlClient, command: SimCommand) -> Outcome {
+    match command {
+        SimCommand::Store {
+            platform,
+            remote_id,
+            hook_url,
+            credentials,
+        } => {
+            let store = StoreRequest {
+                platform,
+                remote_id,
+                name: None,
+                hook_url,
+                credentials: Value::Object(pairs(&credentials)?),
+                quirks: Quirks::default(),
+            };
+            let store = control.put_store(&store).await?;
+            print_line(&format!("{} {}  {}", store.platform, store.remote_id, store.name));
+        }
+        SimCommand::Order {
+            platform,
+            count,
+            remote_id,
+            courier,
+            scheduled_in,
+            no_push,
+        } => {
+            let request = OrderRequest {
+                remote_id,
+                count,
+                courier,
+                scheduled_in_minutes: scheduled_in,
+                push: !no_push,
+                ..OrderRequest::new(platform)
+            };
+            for order in control.place_orders(&request).await? {
+                print_line(&format!(
+                    "{} {}  {}",
+                    order.platform, order.remote_id, order.provider_order_id
+                ));
+            }
+        }
+        SimCommand::Orders { platform } => {
+            for order in control.orders(platform).await? {
+                show(&order);
+            }
+        }
+        SimCommand::Cancel { platform, id, by } => show(&control.cancel(platform, &id, &by).await?),
+        SimCommand::Courier { platform, id, step } => show(&control.courier(platform, &id, step).await?),
+        SimCommand::Fault {
+            platform,
+            on,
+            times,
+            fault,
+        } => {
+            let fault: Fault = serde_json::from_str(&fault)
+                .map_err(|error| CommandError(format!("the fault cannot be read: {error}")))?;
+            let request = FaultRequest {
+                platform,
+                on,
+                fault,
+                times,
+            };
+            control.order_fault(&request).await?;
+        }
+        SimCommand::Mend => control.clear_faults().await?,
+        SimCommand::Autopilot {
+            orders_per_minute,
+            customers_cancel_percent,
+            courier_seconds,
+        } => {
+            let autopilot = Autopilot {
+                orders_per_minute,
+                customers_cancel_percent,
+                courier_seconds,
+            };
+            control.autopilot(autopilot).await?;
+        }
+    }
+    Ok(())
+}
+
+fn show(order: &OrderView) {
+    print_line(&format!(
+        "{} {}  {}  {}",
+        order.platform,
+        order.remote_id,
+        order.provider_order_id,
+        order.state_text()
+    ));
+}
+
+/// Credentials as they are given; a value that is a JSON object is taken as one.
+fn pairs(given: &[String]) -> Result<Map<String, Value>, CommandError> {
+    let mut found = Map::new();
+    for pair in given {
+        let (name, value) = pair
+            .split_once('=')
+            .ok_or_else(|| CommandError(format!("{pair} is not NAME=VALUE")))?;
+        let object = serde_json::from_str::<Map<String, Value>>(value).map(Value::Object);
+        found.insert(name.to_owned(), object.unwrap_or_else(|_| value.into()));
+    }
+    Ok(found)
+}
