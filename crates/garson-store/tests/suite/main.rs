@@ -18,6 +18,7 @@ mod moving;
 mod opening;
 mod orders;
 mod paging;
+mod questions;
 mod shop;
 mod texts;
 mod totals;
@@ -80,6 +81,14 @@ cases! {
             empty_answers_are_answers
             old_answers_are_swept_in_chunks
             of_32_at_once_exactly_one_runs;
+        questions:
+            a_call_whose_maker_died_is_unclear
+            calls_of_an_order_never_run_beside_each_other
+            questions_remember_who_asks_and_why
+            calls_are_held_back_and_hastened
+            an_early_message_waits_for_its_order
+            a_post_is_held_by_one_node
+            open_orders_are_found_by_their_platforms_names;
         inbox:
             a_repeated_message_is_one_row
             open_messages_are_listed_newest_first

@@ -1,0 +1,289 @@
+//! Questions to platforms, and what is left unclear: leased by whoever asks, read before they are repeated, never beside
+//! another call of the same order.
+
+use crate::bench::Bench;
+use crate::calls::a_call;
+use crate::shop::{GETIR, an_integration, at};
+use garson_core::id::InboxId;
+use garson_core::integration::Credentials;
+use garson_core::order::{Actor, CallArgument, CallKind, Order, Reason, Status};
+use garson_store::calls::{self, CallEnd, CallToWrite, DueCall};
+use garson_store::inbox::{self, InboxState, MessageToKeep};
+use garson_store::{integrations, orders};
+use uuid::Uuid;
+
+const TELL: CallKind = CallKind::Tell(Status::OnTheWay);
+
+async fn one_order(bench: &Bench) -> Order {
+    let branch = bench.branch("lokanta").await;
+    bench.orders(branch, "S", 1).await.remove(0)
+}
+
+async fn lease(bench: &Bench, now: i64, until: i64) -> Vec<DueCall> {
+    bench
+        .write(move |tx| calls::lease_due(tx, at(now), at(until), 10))
+        .await
+}
+
+async fn write(bench: &Bench, order: &Order, kind: CallKind, due: i64, leased: Option<i64>) {
+    let order = order.clone();
+    bench
+        .write(move |tx| {
+            let call = CallToWrite {
+                due_at: at(due),
+                leased_until: leased.map(at),
+                ..a_call(&order, kind)
+            };
+            calls::write(tx, &call)
+        })
+        .await;
+}
+
+pub async fn a_call_whose_maker_died_is_unclear(bench: &Bench) {
+    let order = one_order(bench).await;
+    write(bench, &order, TELL, 0, None).await;
+    let first = lease(bench, 0, 100).await;
+    assert_eq!(first.iter().map(|c| c.is_unclear).collect::<Vec<_>>(), [false]);
+    let id = first[0].id;
+    // Given back in order, it is clear; found after its lease, it is not.
+    bench
+        .write(move |tx| calls::postpone(tx, id, at(150), false, "away"))
+        .await;
+    let second = lease(bench, 150, 200).await;
+    assert_eq!(second.iter().map(|c| c.is_unclear).collect::<Vec<_>>(), [false]);
+    let third = lease(bench, 200, 300).await;
+    assert_eq!(third.iter().map(|c| c.is_unclear).collect::<Vec<_>>(), [true]);
+    // The one process of a database ends all leases when it starts.
+    bench.write(calls::end_leases).await;
+    let fourth = lease(bench, 201, 300).await;
+    assert_eq!(
+        fourth
+            .iter()
+            .map(|c| (c.is_unclear, c.attempts))
+            .collect::<Vec<_>>(),
+        [(true, 4)]
+    );
+}
+
+pub async fn calls_of_an_order_never_run_beside_each_other(bench: &Bench) {
+    let order = one_order(bench).await;
+    write(bench, &order, TELL, 0, None).await;
+    // A question is made by whoever writes it: what was written before it waits until its lease is over.
+    write(bench, &order, CallKind::Cancel, 0, Some(50)).await;
+    assert!(lease(bench, 10, 60).await.is_empty());
+    let kinds: Vec<_> = lease(bench, 50, 100).await.iter().map(|c| c.kind).collect();
+    assert_eq!(kinds, [TELL]);
+    let id = order.id;
+    let way = bench.read(move |tx| calls::in_the_way(tx, id, at(60))).await;
+    assert_eq!(
+        way.map(|(_, kind)| kind),
+        Some(TELL),
+        "the first that is being made, or is a question"
+    );
+}
+
+pub async fn questions_remember_who_asks_and_why(bench: &Bench) {
+    let order = one_order(bench).await;
+    let argument = CallArgument {
+        by: Actor::Account,
+        reason: Some(Reason {
+            id: "5f".to_owned(),
+            name: "Ürün yok 🍋".to_owned(),
+        }),
+        note: Some("\"limon\" bitti".to_owned()),
+    };
+    let (written, asked) = (order.clone(), argument.clone());
+    let id = bench
+        .write(move |tx| {
+            let call = CallToWrite {
+                argument: Some(&asked),
+                ..a_call(&written, CallKind::Cancel)
+            };
+            calls::write(tx, &call)?;
+            Ok(call.id)
+        })
+        .await;
+    assert_eq!(bench.read(move |tx| calls::end_of(tx, id)).await, None);
+    let leased = lease(bench, 0, 10).await;
+    assert_eq!(
+        leased.into_iter().map(|c| c.argument).collect::<Vec<_>>(),
+        [argument]
+    );
+    bench
+        .write(move |tx| calls::finish(tx, id, CallEnd::Failed, Some("olmaz"), at(5)))
+        .await;
+    assert_eq!(
+        bench.read(move |tx| calls::end_of(tx, id)).await,
+        Some((CallEnd::Failed, Some("olmaz".to_owned())))
+    );
+}
+
+pub async fn calls_are_held_back_and_hastened(bench: &Bench) {
+    let order = one_order(bench).await;
+    let id = order.id;
+    let planned = CallArgument::by(Actor::System);
+    let (written, argument) = (order.clone(), planned.clone());
+    bench
+        .write(move |tx| {
+            let call = CallToWrite {
+                argument: Some(&argument),
+                due_at: at(1_000),
+                ..a_call(&written, CallKind::Ready)
+            };
+            calls::write(tx, &call)
+        })
+        .await;
+    assert_eq!(
+        bench.read(move |tx| calls::open_of_order(tx, id)).await,
+        0,
+        "what is planned is not owed yet"
+    );
+    let hastened = bench
+        .write(move |tx| calls::hasten(tx, id, CallKind::Ready, at(60)))
+        .await;
+    assert!(hastened);
+    assert_eq!(bench.read(move |tx| calls::open_of_order(tx, id)).await, 1);
+    assert_eq!(
+        bench.read(move |tx| calls::latest_due_at(tx, id)).await,
+        Some(at(60))
+    );
+    bench.write(move |tx| calls::hold_back(tx, id, at(80))).await;
+    assert!(lease(bench, 79, 100).await.is_empty());
+    let call = lease(bench, 80, 100).await.remove(0);
+    assert_eq!(bench.read(move |tx| calls::last_done_at(tx, id)).await, None);
+    bench
+        .write(move |tx| calls::finish(tx, call.id, CallEnd::Done, None, at(90)))
+        .await;
+    assert_eq!(
+        bench.read(move |tx| calls::last_done_at(tx, id)).await,
+        Some(at(90))
+    );
+    let none = bench
+        .write(move |tx| calls::hasten(tx, id, CallKind::Ready, at(60)))
+        .await;
+    assert!(!none, "there is none to hasten");
+}
+
+pub async fn an_early_message_waits_for_its_order(bench: &Bench) {
+    let branch = bench.branch("lokanta").await;
+    let keep = move |tx: &mut garson_store::Tx<'_>, hash: u8, identity: Option<&str>, state: InboxState| {
+        let message = MessageToKeep {
+            id: InboxId(Uuid::now_v7()),
+            hash: [hash; 32],
+            account_id: Some(branch.account),
+            restaurant_id: Some(branch.restaurant),
+            order_id: None,
+            provider: GETIR,
+            kind: "cancel",
+            params: "[]",
+            branch: None,
+            identity,
+            body: b"{}",
+            state,
+            reason: None,
+            received_at: at(i64::from(hash)),
+        };
+        inbox::keep(tx, &message)
+    };
+    bench
+        .write(move |tx| {
+            keep(tx, 2, Some("A"), InboxState::Unmatched)?;
+            keep(tx, 1, Some("A"), InboxState::Unmatched)?;
+            keep(tx, 3, Some("B"), InboxState::Unmatched)?;
+            keep(tx, 4, Some("A"), InboxState::Taken)?;
+            keep(tx, 5, None, InboxState::Unmatched)
+        })
+        .await;
+    let waiting = bench.read(|tx| inbox::waiting_for(tx, GETIR, "A")).await;
+    let moments: Vec<_> = waiting.iter().map(|m| m.received_at).collect();
+    assert_eq!(moments, [at(1), at(2)], "oldest first");
+    let id = waiting[0].id;
+    assert!(bench.read(move |tx| inbox::open_message(tx, id)).await.is_some());
+    bench
+        .write(move |tx| inbox::settle(tx, id, InboxState::Taken, None, None))
+        .await;
+    assert!(bench.read(move |tx| inbox::open_message(tx, id)).await.is_none());
+    assert_eq!(bench.read(|tx| inbox::waiting_for(tx, GETIR, "A")).await.len(), 1);
+}
+
+pub async fn a_post_is_held_by_one_node(bench: &Bench) {
+    let branch = bench.branch("lokanta").await;
+    let mut integration = an_integration(branch.account, branch.restaurant, GETIR);
+    integration.remote_id = Some("1".to_owned());
+    integration.is_active = true;
+    let (id, vault) = (integration.id, bench.vault.clone());
+    let saved = integration.clone();
+    bench
+        .write(move |tx| integrations::save(tx, &vault, &saved, &Credentials::new(), None))
+        .await;
+    let claim = async |node: u8, now: i64| {
+        let vault = bench.vault.clone();
+        let held = bench
+            .write(move |tx| {
+                integrations::claim_polling(tx, &vault, GETIR, &[node; 16], at(now), at(now + 60))
+            })
+            .await;
+        held.iter()
+            .map(|polled| (polled.connected.integration.id, polled.polled_at))
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(claim(1, 0).await, [(id, None)]);
+    assert_eq!(claim(2, 30).await, []);
+    bench
+        .write(move |tx| integrations::note_polled(tx, &[(id, at(40))]))
+        .await;
+    assert_eq!(claim(1, 50).await, [(id, Some(at(40)))], "its own it keeps");
+    assert_eq!(claim(2, 109).await, []);
+    assert_eq!(
+        claim(2, 110).await,
+        [(id, Some(at(40)))],
+        "a dead node's are taken over"
+    );
+    bench
+        .write(|tx| integrations::release_polling(tx, &[2; 16]))
+        .await;
+    assert_eq!(
+        claim(1, 111).await.len(),
+        1,
+        "what is given up can be had at once"
+    );
+    bench
+        .write(move |tx| integrations::switch(tx, id, false, at(112)))
+        .await;
+    assert_eq!(claim(1, 120).await, [], "what is switched off is not asked");
+}
+
+pub async fn open_orders_are_found_by_their_platforms_names(bench: &Bench) {
+    let (here, there) = (bench.branch("lokanta").await, bench.branch("yabanci").await);
+    let ours = bench.orders(here, "S", 3).await;
+    let theirs = bench.orders(there, "S", 1).await;
+    let (first, integration) = (ours[0].clone(), ours[0].integration_id);
+    let mut ended = ours[1].clone();
+    ended.status = Status::Delivered;
+    bench.write(move |tx| orders::update(tx, &ended)).await;
+    let open = bench
+        .read(move |tx| orders::open_of_integration(tx, integration, 10))
+        .await;
+    let mut ids: Vec<_> = open.iter().map(|order| order.id).collect();
+    ids.sort();
+    let mut expected = vec![ours[0].id, ours[2].id];
+    expected.sort();
+    assert_eq!(ids, expected);
+    let (identity, provider) = (first.identity.clone(), first.provider);
+    let among = bench
+        .read(move |tx| orders::among(tx, provider, &identity, &[integration]))
+        .await;
+    assert_eq!(among.map(|order| order.id), Some(first.id));
+    let (identity, foreign) = (theirs[0].identity.clone(), theirs[0].integration_id);
+    let known = bench
+        .read(move |tx| orders::by_identity(tx, foreign, &identity))
+        .await;
+    assert_eq!(known.map(|order| order.id), Some(theirs[0].id));
+    let (id, identity) = (first.id, first.identity);
+    bench.write(move |tx| orders::set_ready(tx, id, at(7))).await;
+    bench.write(move |tx| orders::set_ready(tx, id, at(9))).await;
+    let known = bench
+        .read(move |tx| orders::by_identity(tx, integration, &identity))
+        .await;
+    assert_eq!(known.and_then(|order| order.ready_at), Some(at(7)));
+}
