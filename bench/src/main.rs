@@ -7,6 +7,7 @@
 mod bare;
 mod fill;
 mod load;
+mod platform;
 mod process;
 mod rows;
 mod sample;
@@ -31,6 +32,7 @@ fn main() -> ExitCode {
         serve::REAL_ROLE => return serve::run_real(),
         load::ROLE => load::run(&plan()),
         bare::ROLE => bare::run(&plan()),
+        platform::ROLE => platform::run(),
         _ => rows::run(std::env::args().skip(1)),
     };
     match done {

@@ -3,6 +3,8 @@
 mod intake;
 mod memory;
 mod pages;
+mod polling;
+mod reading;
 mod throughput;
 
 use crate::Fallible;
@@ -18,6 +20,8 @@ pub struct Effort {
     pub turns: u64,
     pub many: u64,
     pub few: u64,
+    /// Integrations that are polled.
+    pub posts: usize,
 }
 
 const FULL: Effort = Effort {
@@ -26,6 +30,7 @@ const FULL: Effort = Effort {
     turns: 1000,
     many: 1_000_000,
     few: 1_000,
+    posts: 5_000,
 };
 
 const QUICK: Effort = Effort {
@@ -34,6 +39,7 @@ const QUICK: Effort = Effort {
     turns: 20,
     many: 2_000,
     few: 1_000,
+    posts: 20,
 };
 
 /// Many clients, as the goals have it.
@@ -41,13 +47,15 @@ pub const CLIENTS: usize = 64;
 
 type Row = fn(Effort) -> Fallible<Vec<Finding>>;
 
-const ROWS: [(&str, Row); 6] = [
+const ROWS: [(&str, Row); 8] = [
     ("commits", intake::commits),
     ("intake", intake::rate),
     ("list", pages::list),
     ("payments", pages::payments),
     ("pages", throughput::pages),
     ("memory", memory::idle),
+    ("reading", reading::reading),
+    ("polling", polling::polling),
 ];
 
 pub fn run(arguments: impl Iterator<Item = String>) -> Fallible<()> {

@@ -3,7 +3,7 @@
 use super::auth::Caller;
 use super::body::Json;
 use super::envelope::{Data, Done};
-use super::fields::{ForeignId, Patch, Text};
+use super::fields::{ForeignId, Patch, Text, TextMap};
 use super::{Api, ApiError, restaurants};
 use crate::flow::integrations::{self, IntegrationChange};
 use axum::extract::{Path, State};
@@ -12,9 +12,12 @@ use garson_core::json::ObjectOnly;
 use garson_core::platform::CredentialKind;
 use garson_core::secret::Secret;
 use garson_core::time::Timestamp;
-use serde::{Deserialize, Serialize};
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{self, IntoDeserializer, MapAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::fmt;
 use std::sync::Arc;
 use utoipa::openapi::RefOr;
 use utoipa::openapi::schema::{
@@ -88,7 +91,35 @@ pub struct IntegrationRequest {
     _object: ObjectOnly,
 }
 
-type Credential = Text<1, 2000>;
+/// A credential: a text, or an object of names to texts, which is kept as the text that it is in JSON.
+struct Credential(String);
+
+impl<'de> Deserialize<'de> for Credential {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Either;
+        impl<'de> Visitor<'de> for Either {
+            type Value = Credential;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a text, or an object of names to texts")
+            }
+
+            fn visit_str<E: de::Error>(self, text: &str) -> Result<Credential, E> {
+                Text::<1, 2000>::deserialize(text.into_deserializer()).map(|text| Credential(text.0))
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Credential, A::Error> {
+                let entries = TextMap::deserialize(MapAccessDeserializer::new(map))?;
+                let text = serde_json::to_string(&entries.0).map_err(de::Error::custom)?;
+                match text.len() <= 2000 {
+                    true => Ok(Credential(text)),
+                    false => Err(de::Error::custom("is too large")),
+                }
+            }
+        }
+        deserializer.deserialize_any(Either)
+    }
+}
 
 /// What the platforms need, as their dialects name it.
 struct CredentialsSchema;
@@ -108,9 +139,11 @@ impl PartialSchema for CredentialsSchema {
                 .max_length(Some(2000));
             value = match field.kind {
                 CredentialKind::Address => value.format(Some(SchemaFormat::KnownFormat(KnownFormat::Uri))),
-                CredentialKind::Headers => {
-                    value.description(Some("HTTP headers by name, as a JSON object in a string"))
-                }
+                CredentialKind::Headers => value
+                    .schema_type(SchemaType::from_iter([Type::String, Type::Object, Type::Null]))
+                    .description(Some(
+                        "HTTP headers by name, as an object, or the same as JSON in a string",
+                    )),
                 _ => value,
             };
             object = object.property(field.name, value);

@@ -10,7 +10,7 @@ use garson_core::id::RestaurantId;
 use garson_core::menu::{Category, MenuOption, OptionGroup, Product};
 use garson_core::money::Minor;
 use garson_core::order::Courier;
-use garson_core::platform::Platform;
+use garson_core::platform::{CredentialKind, Platform};
 use garson_core::time::Timestamp;
 use serde::Serialize;
 use std::sync::Arc;
@@ -35,6 +35,8 @@ pub struct ProviderView {
     couriers: Vec<Courier>,
     seconds_between_moves: u32,
     accept_within_seconds: Option<u32>,
+    /// Is the platform asked for orders, besides what it pushes?
+    polled: bool,
     credentials: Vec<CredentialView>,
 }
 
@@ -42,6 +44,10 @@ pub struct ProviderView {
 struct CredentialView {
     name: &'static str,
     required: bool,
+    /// What is expected: `secret`, `text`, `address`, `headers` or `choice`.
+    kind: &'static str,
+    /// The words of a choice.
+    choices: Vec<&'static str>,
 }
 
 impl From<&dyn Platform> for ProviderView {
@@ -50,6 +56,17 @@ impl From<&dyn Platform> for ProviderView {
         let credential = |field: &garson_core::platform::CredentialField| CredentialView {
             name: field.name,
             required: field.required,
+            kind: match field.kind {
+                CredentialKind::Secret => "secret",
+                CredentialKind::Plain => "text",
+                CredentialKind::Address => "address",
+                CredentialKind::Headers => "headers",
+                CredentialKind::Choice(_) => "choice",
+            },
+            choices: match field.kind {
+                CredentialKind::Choice(words) => words.to_vec(),
+                _ => Vec::new(),
+            },
         };
         Self {
             key: platform.provider().to_string(),
@@ -62,6 +79,7 @@ impl From<&dyn Platform> for ProviderView {
             couriers: can.couriers.to_vec(),
             seconds_between_moves: can.seconds_between_moves,
             accept_within_seconds: can.accept_within_seconds,
+            polled: can.polling.is_some(),
             credentials: platform.credential_fields().iter().map(credential).collect(),
         }
     }
