@@ -242,16 +242,14 @@ CREATE TABLE inbox (
 CREATE INDEX inbox_open ON inbox (state, received_at) WHERE state <> 'taken';
 CREATE INDEX inbox_of_restaurant ON inbox (restaurant_id);
 
--- Running sums. `scope` is an account or a restaurant; `level` 0 is all time, 1 days, 2 quarters of an hour (UTC).
+-- Running sums. `scope` is an account or a restaurant; `level` 0 has spans of five minutes, each next one spans of 64 of
+-- those. `sums` are those of the span and of the ones before it in its group of 64; level 2 is one group.
 CREATE TABLE payment_totals (
     scope {blob} NOT NULL,
     level BIGINT NOT NULL,
-    bucket BIGINT NOT NULL,
-    payment_type TEXT NOT NULL,
-    currency TEXT NOT NULL,
-    count BIGINT NOT NULL,
-    total BIGINT NOT NULL,
-    PRIMARY KEY (scope, level, bucket, payment_type, currency)
+    span BIGINT NOT NULL,
+    sums TEXT NOT NULL,
+    PRIMARY KEY (scope, level, span)
 );
 
 CREATE TABLE idempotency (

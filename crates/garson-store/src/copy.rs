@@ -62,10 +62,7 @@ pub const TABLES: &[(&str, &str)] = &[
         "inbox",
         "id hash account_id restaurant_id order_id provider kind params branch body state reason times received_at",
     ),
-    (
-        "payment_totals",
-        "scope level bucket payment_type currency count total",
-    ),
+    ("payment_totals", "scope level span sums"),
     (
         "idempotency",
         "account_id key_hash request_hash reserved_id acted status body leased_until created_at",
@@ -76,7 +73,7 @@ pub const TABLES: &[(&str, &str)] = &[
 /// How many leading columns of a table make its key.
 fn key_columns(table: &str) -> usize {
     match table {
-        "payment_totals" => 5,
+        "payment_totals" => 3,
         "order_timeline" | "attempts" | "idempotency" => 2,
         _ => 1,
     }
