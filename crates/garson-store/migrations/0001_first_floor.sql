@@ -100,18 +100,21 @@ CREATE UNIQUE INDEX integrations_of_restaurant ON integrations (restaurant_id, p
 CREATE UNIQUE INDEX integrations_by_branch ON integrations (provider, remote_id);
 CREATE INDEX integrations_by_secret ON integrations (provider, inbound_hash);
 
+-- `line` is what lists show of an order and never changes, as JSON; they read it and the columns before it.
 CREATE TABLE orders (
     id {blob} PRIMARY KEY,
     account_id {blob} NOT NULL,
     restaurant_id {blob} NOT NULL,
     integration_id {blob} NOT NULL,
     position BIGINT NOT NULL,
+    status BIGINT NOT NULL,
+    reported_at BIGINT,
+    line TEXT NOT NULL,
     provider TEXT NOT NULL,
     provider_order_id TEXT NOT NULL,
     identity TEXT NOT NULL,
     content_hash {blob} NOT NULL,
     short_code TEXT,
-    status BIGINT NOT NULL,
     provider_status TEXT,
     provider_data TEXT,
     sequence BIGINT NOT NULL,
@@ -123,7 +126,6 @@ CREATE TABLE orders (
     accept_by BIGINT,
     scheduled_for BIGINT,
     ready_at BIGINT,
-    reported_at BIGINT,
     created_at BIGINT NOT NULL,
     updated_at BIGINT NOT NULL,
     cancellation TEXT,

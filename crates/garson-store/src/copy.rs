@@ -31,10 +31,10 @@ pub const TABLES: &[(&str, &str)] = &[
     ),
     (
         "orders",
-        "id account_id restaurant_id integration_id position provider provider_order_id identity content_hash \
-         short_code status provider_status provider_data sequence total currency payment_type payment_code placed_at \
-         accept_by scheduled_for ready_at reported_at created_at updated_at cancellation sync_state sync_due_at \
-         sync_message flag",
+        "id account_id restaurant_id integration_id position status reported_at line provider provider_order_id \
+         identity content_hash short_code provider_status provider_data sequence total currency payment_type \
+         payment_code placed_at accept_by scheduled_for ready_at created_at updated_at cancellation sync_state \
+         sync_due_at sync_message flag",
     ),
     ("order_contents", "order_id body"),
     (
