@@ -104,18 +104,21 @@ CREATE UNIQUE INDEX integrations_of_restaurant ON integrations (restaurant_id, p
 CREATE UNIQUE INDEX integrations_by_branch ON integrations (provider, remote_id);
 CREATE INDEX integrations_by_secret ON integrations (provider, inbound_hash);
 
+-- `line` is what lists show of an order and never changes, as JSON; they read it and the columns before it.
 CREATE TABLE orders (
     id {blob} PRIMARY KEY,
     account_id {blob} NOT NULL,
     restaurant_id {blob} NOT NULL,
     integration_id {blob} NOT NULL,
     position BIGINT NOT NULL,
+    status BIGINT NOT NULL,
+    reported_at BIGINT,
+    line TEXT NOT NULL,
     provider TEXT NOT NULL,
     provider_order_id TEXT NOT NULL,
     identity TEXT NOT NULL,
     content_hash {blob} NOT NULL,
     short_code TEXT,
-    status BIGINT NOT NULL,
     provider_status TEXT,
     provider_data TEXT,
     sequence BIGINT NOT NULL,
@@ -127,7 +130,6 @@ CREATE TABLE orders (
     accept_by BIGINT,
     scheduled_for BIGINT,
     ready_at BIGINT,
-    reported_at BIGINT,
     created_at BIGINT NOT NULL,
     updated_at BIGINT NOT NULL,
     cancellation TEXT,
@@ -254,16 +256,14 @@ CREATE INDEX inbox_open ON inbox (state, received_at) WHERE state <> 'taken';
 CREATE INDEX inbox_of_restaurant ON inbox (restaurant_id);
 CREATE INDEX inbox_waiting ON inbox (provider, identity) WHERE state = 'unmatched' AND identity IS NOT NULL;
 
--- Running sums. `scope` is an account or a restaurant; `level` 0 is all time, 1 days, 2 quarters of an hour (UTC).
+-- Running sums. `scope` is an account or a restaurant; `level` 0 has spans of five minutes, each next one spans of 64 of
+-- those. `sums` are those of the span and of the ones before it in its group of 64; level 2 is one group.
 CREATE TABLE payment_totals (
     scope {blob} NOT NULL,
     level BIGINT NOT NULL,
-    bucket BIGINT NOT NULL,
-    payment_type TEXT NOT NULL,
-    currency TEXT NOT NULL,
-    count BIGINT NOT NULL,
-    total BIGINT NOT NULL,
-    PRIMARY KEY (scope, level, bucket, payment_type, currency)
+    span BIGINT NOT NULL,
+    sums TEXT NOT NULL,
+    PRIMARY KEY (scope, level, span)
 );
 
 CREATE TABLE idempotency (

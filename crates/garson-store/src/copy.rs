@@ -31,10 +31,10 @@ pub const TABLES: &[(&str, &str)] = &[
     ),
     (
         "orders",
-        "id account_id restaurant_id integration_id position provider provider_order_id identity content_hash \
-         short_code status provider_status provider_data sequence total currency payment_type payment_code placed_at \
-         accept_by scheduled_for ready_at reported_at created_at updated_at cancellation sync_state sync_due_at \
-         sync_message flag",
+        "id account_id restaurant_id integration_id position status reported_at line provider provider_order_id \
+         identity content_hash short_code provider_status provider_data sequence total currency payment_type \
+         payment_code placed_at accept_by scheduled_for ready_at created_at updated_at cancellation sync_state \
+         sync_due_at sync_message flag",
     ),
     ("order_contents", "order_id body"),
     (
@@ -63,10 +63,7 @@ pub const TABLES: &[(&str, &str)] = &[
         "id hash account_id restaurant_id order_id provider kind params branch identity body state reason times \
          received_at",
     ),
-    (
-        "payment_totals",
-        "scope level bucket payment_type currency count total",
-    ),
+    ("payment_totals", "scope level span sums"),
     (
         "idempotency",
         "account_id key_hash request_hash reserved_id acted status body leased_until created_at",
@@ -77,7 +74,7 @@ pub const TABLES: &[(&str, &str)] = &[
 /// How many leading columns of a table make its key.
 fn key_columns(table: &str) -> usize {
     match table {
-        "payment_totals" => 5,
+        "payment_totals" => 3,
         "order_timeline" | "attempts" | "idempotency" => 2,
         _ => 1,
     }

@@ -16,6 +16,7 @@ pub mod inbox;
 pub mod integrations;
 pub mod keys;
 pub mod lock;
+pub mod order_line;
 pub mod orders;
 pub mod packages;
 pub mod restaurants;

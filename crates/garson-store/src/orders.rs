@@ -2,6 +2,7 @@
 
 use crate::engine::{Param, Row, Tx};
 use crate::feed::{EVERYWHERE, Feed, Page, PageRequest, Scope, page};
+use crate::order_line::{self, OrderLine};
 use crate::{Result, StoreError, params};
 use garson_core::id::{AccountId, IntegrationId, OrderId, RestaurantId};
 use garson_core::money::{Currency, Minor};
@@ -162,9 +163,9 @@ pub fn insert(
         "INSERT INTO orders (id, account_id, restaurant_id, integration_id, position, provider, provider_order_id,
              identity, content_hash, short_code, status, provider_status, provider_data, sequence, total, currency,
              payment_type, payment_code, placed_at, accept_by, scheduled_for, created_at, updated_at, sync_state,
-             sync_due_at, sync_message, flag)
+             sync_due_at, sync_message, flag, line)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22,
-                 ?23, ?24, ?25, ?26, ?27)
+                 ?23, ?24, ?25, ?26, ?27, ?28)
          ON CONFLICT (integration_id, identity) DO NOTHING",
         params![
             &order.id,
@@ -194,6 +195,7 @@ pub fn insert(
             sync_due_at,
             sync_message,
             order.flag.map(Flag::as_str),
+            &order_line::of(order)?,
         ],
     )?;
     if inserted == 0 {
@@ -376,44 +378,9 @@ fn summary(row: &Row<'_>) -> Result<OrderSummary> {
     })
 }
 
-/// An order as lists show it, read where it lies.
-pub struct OrderLine<'a> {
-    pub id: OrderId,
-    pub restaurant_id: RestaurantId,
-    pub provider: &'a str,
-    pub provider_order_id: &'a str,
-    pub short_code: Option<&'a str>,
-    pub status: Status,
-    pub is_report: bool,
-    pub total: Minor,
-    pub currency: &'a str,
-    pub payment_type: &'a str,
-    pub placed_at: Timestamp,
-    pub accept_by: Option<Timestamp>,
-    pub created_at: Timestamp,
-}
-
-fn line<'a>(row: &'a Row<'_>) -> Result<OrderLine<'a>> {
-    Ok(OrderLine {
-        id: row.get(1)?,
-        restaurant_id: row.get(2)?,
-        provider: row.text(3)?,
-        provider_order_id: row.text(4)?,
-        short_code: row.optional_text(5)?,
-        status: row.get(6)?,
-        is_report: row.get::<Option<i64>>(7)?.is_some(),
-        total: row.get(8)?,
-        currency: row.text(9)?,
-        payment_type: row.text(10)?,
-        placed_at: row.get(11)?,
-        accept_by: row.get(12)?,
-        created_at: row.get(13)?,
-    })
-}
-
 /// A page of all orders.
 pub fn list(tx: &mut Tx<'_>, scope: Scope, request: PageRequest) -> Result<Page<OrderSummary>> {
-    page(tx, &all(scope), request, summary)
+    page(tx, &all(scope, SUMMARY), request, summary)
 }
 
 /// A page of all orders, each made into something without a copy of it.
@@ -423,12 +390,13 @@ pub fn list_lines<T>(
     request: PageRequest,
     mut make: impl FnMut(&OrderLine<'_>) -> T,
 ) -> Result<Page<T>> {
-    page(tx, &all(scope), request, |row| Ok(make(&line(row)?)))
+    let feed = all(scope, order_line::SELECT);
+    page(tx, &feed, request, |row| Ok(make(&OrderLine::read(row)?)))
 }
 
-fn all(scope: Scope) -> Feed<'static> {
+fn all(scope: Scope, select: &'static str) -> Feed<'static> {
     Feed {
-        select: SUMMARY,
+        select,
         scope,
         condition: "",
         any_of: None,

@@ -1,6 +1,6 @@
 //! `Idempotency-Key`: the first answer again, for a day.
 
-use crate::support::{House, Kind, block_on, request};
+use crate::support::{Answer, House, Kind, Receiver, block_on, request};
 use garson::flow::act;
 use garson_core::time::Timestamp;
 use garson_store::idempotency::KeyedRequest;
@@ -189,38 +189,23 @@ fn an_answer_that_another_try_may_mend_is_not_kept() {
             let house = House::open_private(kind).await;
             let shop = house.shop(&house.a, "s").await;
             shop.order("1").await;
-            // Nobody listens on the port of a listener that has been closed.
-            let closed = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-            let addr = closed.local_addr().unwrap();
-            drop(closed);
-            let body =
-                json!({ "webhookOrderId": "1", "url": format!("http://{addr}/"), "headers": {} }).to_string();
+            let target = Receiver::start().await;
+            target.next(Answer::HangUp);
+            target.next(Answer::Status(204));
+            let body = json!({ "webhookOrderId": "1", "url": target.url("/"), "headers": {} }).to_string();
             house
                 .a
                 .keyed("k", "/orders/retry-webhook", &body)
                 .await
                 .refused(502, "target_unreachable");
-            let Ok(listener) = tokio::net::TcpListener::bind(addr).await else {
-                return;
-            };
-            let answering = tokio::spawn(async move {
-                use tokio::io::{AsyncReadExt, AsyncWriteExt};
-                let (mut stream, _) = listener.accept().await.unwrap();
-                let mut buffer = [0; 65536];
-                let _read = stream.read(&mut buffer).await.unwrap();
-                stream
-                    .write_all(b"HTTP/1.1 204 No\r\ncontent-length: 0\r\nconnection: close\r\n\r\n")
-                    .await
-                    .unwrap();
-            });
             let sent = house.a.keyed("k", "/orders/retry-webhook", &body).await;
             assert_eq!(sent.data()["statusCode"], json!(204));
-            answering.await.unwrap();
             // Now it is kept: nobody is called again.
             assert_eq!(
                 house.a.keyed("k", "/orders/retry-webhook", &body).await.body,
                 sent.body
             );
+            assert_eq!(target.seen().len(), 2);
         });
     }
 }

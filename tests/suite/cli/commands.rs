@@ -1,7 +1,7 @@
 //! Help, accounts, keys, the OpenAPI document, and two servers on one folder.
 
 use crate::support::{
-    Caller, Home, Kind, Program, block_on, command, program_run, request, run_command, send,
+    Caller, Home, Kind, Program, block_on, command, program_run, request, run_command, send, until,
 };
 use serde_json::{Value, json};
 
@@ -199,29 +199,27 @@ fn the_printed_document_is_the_served_one() {
 fn a_running_request_is_finished_when_the_server_is_asked_to_stop() {
     block_on(async {
         let home = Home::new(Kind::Sqlite);
-        // Every commit takes a second, so that requests are certainly running when the signal comes.
-        let mut server = Program::serve(&home, &[("GARSON_STORAGE__COMMIT_DELAY_MS", "1000")]);
+        let mut server = Program::serve(&home, &[]);
         let addr = server.address().await;
         let key = home.create_account("one@example.com");
         let caller = Caller::new(addr, &key);
-        caller.get("/orders").await.data();
-        let mut running = tokio::task::JoinSet::new();
+        let mut running = Vec::new();
         for n in 0..8 {
-            let caller = caller.clone();
-            running.spawn(async move {
+            running.push(
                 caller
-                    .post("/businesses", &json!({ "name": n.to_string() }))
-                    .await
-            });
+                    .begin("/businesses", &json!({ "name": n.to_string() }))
+                    .await,
+            );
         }
-        let pending = tokio::time::sleep(std::time::Duration::from_millis(200));
-        pending.await;
         server.terminate();
-        for reply in running.join_all().await {
-            reply.data();
+        until("the server takes nothing new", async || {
+            tokio::net::TcpStream::connect(addr).await.is_err()
+        })
+        .await;
+        for request in running {
+            request.finish().await.data();
         }
         assert!(server.ended().await, "{}", server.printed());
-        assert!(tokio::net::TcpStream::connect(addr).await.is_err());
         let mut server = Program::serve(&home, &[]);
         let caller = Caller::new(server.address().await, &key);
         assert_eq!(

@@ -194,6 +194,27 @@ impl Caller {
         self.call(method, path, &kind, body.as_bytes()).await
     }
 
+    /// Sends the head of a POST and waits until the server asks for its body, so that it is certainly under way.
+    pub async fn begin(&self, path: &str, body: &Value) -> Begun {
+        const GO_ON: &[u8] = b"HTTP/1.1 100 Continue\r\n\r\n";
+        let (bearer, body) = (format!("Bearer {}", self.key), body.to_string().into_bytes());
+        let headers = [
+            ("authorization", bearer.as_str()),
+            ("content-type", "application/json"),
+            ("expect", "100-continue"),
+        ];
+        let whole = request("POST", &format!("/web-api/v1{path}"), &headers, &body);
+        let mut stream = TcpStream::connect(self.addr).await.unwrap();
+        stream
+            .write_all(&whole[..whole.len() - body.len()])
+            .await
+            .unwrap();
+        let mut said = [0; GO_ON.len()];
+        stream.read_exact(&mut said).await.unwrap();
+        assert_eq!(said, GO_ON, "{}", String::from_utf8_lossy(&said));
+        Begun { stream, body }
+    }
+
     pub async fn get(&self, path: &str) -> Reply {
         self.call("GET", path, &[], &[]).await
     }
@@ -219,5 +240,21 @@ impl Caller {
     pub async fn keyed(&self, key: &str, path: &str, body: &str) -> Reply {
         let headers = [("content-type", "application/json"), ("idempotency-key", key)];
         self.call("POST", path, &headers, body.as_bytes()).await
+    }
+}
+
+/// A request whose body has not been sent yet.
+pub struct Begun {
+    stream: TcpStream,
+    body: Vec<u8>,
+}
+
+impl Begun {
+    /// Sends the body and reads the answer.
+    pub async fn finish(mut self) -> Reply {
+        self.stream.write_all(&self.body).await.unwrap();
+        let mut answer = Vec::new();
+        self.stream.read_to_end(&mut answer).await.unwrap();
+        Reply::parse(&answer)
     }
 }

@@ -21,6 +21,8 @@ pub enum Answer {
     Trickle,
     /// Nothing at all, for as long as the other side waits.
     Silence,
+    /// Nothing at all, and the connection is closed.
+    HangUp,
     /// A status, when the test says so.
     Held(Arc<Notify>, u16),
 }
@@ -163,6 +165,7 @@ async fn give(stream: &mut TcpStream, mut answer: Answer) -> std::io::Result<()>
                 tokio::time::sleep(Duration::from_secs(1)).await;
             }
         }
+        Answer::HangUp => {}
         Answer::Silence | Answer::Held(..) => {
             let mut byte = [0];
             while stream.read(&mut byte).await? > 0 {}

@@ -136,7 +136,9 @@ cases! {
             a_webhook_is_kept_and_removed;
         totals:
             totals_agree_with_a_plain_sum
-            totals_forget_a_deleted_restaurant_at_once_and_for_good;
+            totals_forget_a_deleted_restaurant_at_once_and_for_good
+            totals_follow_whatever_happens
+            two_nodes_that_write_together_keep_one_sum;
     }
     sqlite {
         backup:

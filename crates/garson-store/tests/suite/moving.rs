@@ -76,12 +76,11 @@ async fn furnish(bench: &Bench) {
             };
             orders::add_timeline(tx, order.id, 2, &[line.clone(), line])?;
         }
-        for bucket in 0..510_i64 {
+        for span in 0..510_i64 {
             tx.execute(
-                "INSERT INTO payment_totals (scope, level, bucket, payment_type, currency, count, total)
-                 VALUES (?1, 2, ?2, 'cash', 'TRY', 1, 1), (?1, 2, ?2, 'cash', 'EUR', 1, 1),
-                        (?1, 2, ?2, 'voucher', 'TRY', 1, 1)",
-                params![&account, bucket],
+                "INSERT INTO payment_totals (scope, level, span, sums)
+                 VALUES (?1, 0, ?2, 'cash TRY 1 1'), (?1, 1, ?2, 'cash TRY 1 1'), (?1, 2, ?2, 'voucher EUR 1 1')",
+                params![&account, span],
             )?;
         }
         for key in 0..510_u64 {

@@ -9,11 +9,12 @@ use garson_core::payment::PaymentType;
 use garson_core::testing::a_new_order;
 use garson_core::time::{Timestamp, Zone};
 use garson_store::totals::Sums;
-use garson_store::{orders, restaurants, sweep, totals};
+use garson_store::{Tx, orders, restaurants, sweep, totals};
 
-const QUARTER: i64 = 15 * 60 * 1000;
-const DAYS: i64 = 5;
-const SPAN: i64 = DAYS * 96 * QUARTER;
+/// Sums are kept by units of five minutes.
+const UNIT: i64 = 5 * 60 * 1000;
+const DAY: i64 = 24 * 60 * 60 * 1000;
+const SPAN: i64 = 5 * DAY;
 
 /// Numbers that look random and are the same every time (SplitMix64).
 struct Dice(u64);
@@ -32,13 +33,18 @@ impl Dice {
         from[usize::try_from(self.roll(sides)).unwrap()]
     }
 
-    /// A moment of the days, often on the edge of a quarter of an hour or a millisecond beside it.
+    /// A moment of the days.
     fn moment(&mut self) -> i64 {
         let moment = self.roll(SPAN);
+        self.near(moment)
+    }
+
+    /// A moment like this one, often on the edge of a unit or a millisecond beside it.
+    fn near(&mut self, moment: i64) -> i64 {
         match self.roll(3) {
             0 => moment,
-            1 => moment / QUARTER * QUARTER,
-            _ => moment / QUARTER * QUARTER + self.roll(3) - 1,
+            1 => moment / UNIT * UNIT,
+            _ => moment / UNIT * UNIT + self.roll(3) - 1,
         }
     }
 }
@@ -67,7 +73,7 @@ fn naive(
     sums
 }
 
-/// All time, days in Istanbul, odd moments, open ends, one quarter, nothing.
+/// All time, days in Istanbul, odd moments, open ends, one unit, nothing.
 fn ranges(dice: &mut Dice) -> Vec<Range> {
     let zone = Zone::istanbul();
     let mut all = vec![
@@ -84,7 +90,7 @@ fn ranges(dice: &mut Dice) -> Vec<Range> {
         all.push((Some(at(a.min(b))), Some(at(a.max(b)))));
         all.push((Some(at(a)), None));
         all.push((None, Some(at(a))));
-        all.push((Some(at(a)), Some(at(a + dice.roll(QUARTER)))));
+        all.push((Some(at(a)), Some(at(a + dice.roll(UNIT)))));
     }
     all.push((Some(at(-SPAN)), Some(at(2 * SPAN))));
     all.push((Some(at(2 * SPAN)), None));
@@ -226,4 +232,175 @@ pub async fn totals_forget_a_deleted_restaurant_at_once_and_for_good(bench: &Ben
     }
     assert!(chunks > 8, "the sweep took only {chunks} chunks");
     compare(bench, account, &taken, &scopes, &gone, &ranges, "after the sweep").await;
+}
+
+/// An account's life over some months, as it was and as the sums must show it.
+struct Life {
+    account: AccountId,
+    branches: Vec<Branch>,
+    orders: Vec<Order>,
+    gone: Vec<RestaurantId>,
+    now: i64,
+}
+
+impl Life {
+    /// Something happens: mostly an order, often a change of mind about one, seldom the end of a restaurant.
+    async fn step(&mut self, bench: &Bench, dice: &mut Dice) {
+        match dice.roll(20) {
+            0..10 => self.take(bench, dice).await,
+            10..18 => self.turn(bench, dice).await,
+            18 => {
+                let account = self.account;
+                let victims = self.gone.clone();
+                bench
+                    .write(move |tx| {
+                        for id in &victims {
+                            sweep::chunk(tx, account, *id, 2)?;
+                        }
+                        Ok(())
+                    })
+                    .await;
+            }
+            _ => self.close(bench, dice).await,
+        }
+    }
+
+    async fn take(&mut self, bench: &Bench, dice: &mut Dice) {
+        let pause = dice.pick(&[0, 1000, UNIT, 60 * UNIT, 3 * DAY, 20 * DAY]);
+        self.now = (self.now + 1).max(dice.near(self.now + pause));
+        let mut new = a_new_order(&format!("{}-{}", self.orders.len(), self.now));
+        new.content.amount.total = Minor(dice.roll(100_000));
+        new.content.payment.kind = dice.pick(PaymentType::ALL);
+        let (branch, now) = (dice.pick(&self.branches), at(self.now));
+        self.orders
+            .push(bench.write(move |tx| take_order(tx, branch, &new, now)).await);
+    }
+
+    /// An order of any age is cancelled, or lives again.
+    async fn turn(&mut self, bench: &Bench, dice: &mut Dice) {
+        if self.orders.is_empty() {
+            return;
+        }
+        let index = usize::try_from(dice.roll(i64::try_from(self.orders.len()).unwrap())).unwrap();
+        let before = self.orders[index].clone();
+        let mut after = before.clone();
+        after.status = match before.status.is_cancelled() {
+            true => Status::Delivered,
+            false => Status::CancelledByPlatform,
+        };
+        self.orders[index] = after.clone();
+        bench
+            .write(move |tx| {
+                // Also of a restaurant that is being swept, until the order itself is.
+                if orders::lock(tx, after.id)?.is_some() {
+                    orders::update(tx, &after)?;
+                    totals::follow(tx, &before, &after)?;
+                }
+                Ok(())
+            })
+            .await;
+    }
+
+    async fn close(&mut self, bench: &Bench, dice: &mut Dice) {
+        let victim = dice.pick(&self.branches);
+        let (account, id) = (self.account, victim.restaurant);
+        if bench
+            .write(move |tx| restaurants::delete(tx, account, id, at(0)))
+            .await
+        {
+            self.gone.push(id);
+            self.branches.retain(|branch| branch.restaurant != id);
+            self.branches.push(bench.branch_of(account).await);
+        }
+    }
+
+    async fn compare(&self, bench: &Bench, dice: &mut Dice, when: &str) {
+        let mut ranges: Vec<Range> = vec![(None, None)];
+        for _ in 0..6 {
+            let (a, b) = (dice.roll(self.now + DAY), dice.roll(self.now + DAY));
+            let (a, b) = (dice.near(a), dice.near(b));
+            ranges.push((Some(at(a.min(b))), Some(at(a.max(b)))));
+            ranges.push((Some(at(a)), None));
+            ranges.push((None, Some(at(b))));
+        }
+        let restaurant = dice.pick(&self.branches).restaurant;
+        let scopes = [None, Some(restaurant)];
+        compare(
+            bench,
+            self.account,
+            &self.orders,
+            &scopes,
+            &self.gone,
+            &ranges,
+            when,
+        )
+        .await;
+    }
+}
+
+pub async fn totals_follow_whatever_happens(bench: &Bench) {
+    for (seed, name) in (1..).zip(["ilkbahar", "yaz", "kis"]) {
+        let mut dice = Dice(seed * 1000);
+        let account = bench.account(name).await;
+        let mut life = Life {
+            account,
+            branches: vec![bench.branch_of(account).await, bench.branch_of(account).await],
+            orders: Vec::new(),
+            gone: Vec::new(),
+            now: 0,
+        };
+        for step in 0..120 {
+            life.step(bench, &mut dice).await;
+            if step % 4 == 0 {
+                life.compare(bench, &mut dice, &format!("seed {seed}, step {step}"))
+                    .await;
+            }
+        }
+        assert!(!life.gone.is_empty(), "seed {seed} closed no restaurant");
+        assert!(
+            life.now > 100 * DAY,
+            "seed {seed} lived only {} days",
+            life.now / DAY
+        );
+    }
+}
+
+pub async fn two_nodes_that_write_together_keep_one_sum(bench: &Bench) {
+    let account = bench.account("zincir").await;
+    let branches = [bench.branch_of(account).await, bench.branch_of(account).await];
+    let nodes = [bench.engine.clone(), bench.second_engine()];
+    let mut jobs = tokio::task::JoinSet::new();
+    for n in 0..60 {
+        let (node, branch) = (nodes[n % 2].clone(), branches[n / 2 % 2]);
+        // They agree on no time: half of them see their order stamped with a newer moment.
+        let moment = i64::try_from(n * 7919 % 60).unwrap() * UNIT;
+        jobs.spawn(async move {
+            let job = move |tx: &mut Tx<'_>| take_order(tx, branch, &a_new_order(&n.to_string()), at(moment));
+            let before = node.write(account, job).await.unwrap();
+            if n % 3 > 0 {
+                return before;
+            }
+            let mut after = before.clone();
+            after.status = Status::Cancelled;
+            let cancelled = after.clone();
+            node.write(account, move |tx| {
+                orders::update(tx, &cancelled)?;
+                totals::follow(tx, &before, &cancelled)
+            })
+            .await
+            .unwrap();
+            after
+        });
+    }
+    let taken = jobs.join_all().await;
+    let mut dice = Dice(1);
+    let ranges: Vec<Range> = (0..20)
+        .map(|_| {
+            let (a, b) = (dice.roll(60 * UNIT), dice.roll(60 * UNIT));
+            (Some(at(a.min(b))), Some(at(a.max(b))))
+        })
+        .chain([(None, None)])
+        .collect();
+    let scopes = [None, Some(branches[0].restaurant), Some(branches[1].restaurant)];
+    compare(bench, account, &taken, &scopes, &[], &ranges, "after all").await;
 }
