@@ -21,15 +21,18 @@ pub fn run() -> Fallible<()> {
             get(async |State(asked): State<Arc<Counter>>| asked.0.load(Ordering::Relaxed).to_string()),
         )
         .fallback(async |State(asked): State<Arc<Counter>>, uri: http::Uri| {
-            asked.0.fetch_add(1, Ordering::Relaxed);
+            let number = asked.0.fetch_add(1, Ordering::Relaxed);
             let body = match uri.path() {
+                // Limits are counted for each token, so everybody gets one of his own.
+                "/getir/auth/login" => format!(r#"{{"restaurantId":"64b7f0c2","token":"{number}"}}"#),
                 path if path.starts_with("/trendyol") => {
-                    r#"{"page":0,"size":50,"totalPages":0,"totalCount":0,"content":[]}"#
+                    r#"{"page":0,"size":50,"totalPages":0,"totalCount":0,"content":[]}"#.to_owned()
                 }
-                path if path.starts_with("/migros") => r#"{"success":true,"data":[],"errorMessage":null}"#,
-                "/getir/auth/login" => r#"{"restaurantId":"64b7f0c2a1d3e5f678900001","token":"t"}"#,
-                path if path.starts_with("/getir/restaurants") => r#"{"result":true}"#,
-                _ => "[]",
+                path if path.starts_with("/migros") => {
+                    r#"{"success":true,"data":[],"errorMessage":null}"#.to_owned()
+                }
+                path if path.starts_with("/getir/restaurants") => r#"{"result":true}"#.to_owned(),
+                _ => "[]".to_owned(),
             };
             ([("content-type", "application/json")], body)
         })

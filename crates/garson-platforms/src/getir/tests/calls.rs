@@ -148,14 +148,14 @@ fn questions_are_asked_where_getir_answers_them() {
         assert_eq!(
             login,
             Ok(Some(format!(
-                "POST /auth/login content-type=application/json {{{keys} default"
+                "POST /auth/login content-type=application/json {{{keys} -"
             )))
         );
         let enlist = Getir
             .enlist(link)
             .map(|request| request.map(|request| shown(&request)));
         let expected = format!(
-            r#"PUT /restaurants/pos-status content-type=application/json {{"posStatus":100,{keys} default"#
+            r#"PUT /restaurants/pos-status content-type=application/json {{"posStatus":100,{keys} -"#
         );
         assert_eq!(enlist, Ok(Some(expected)));
         match Getir.menu(link, &[]) {
