@@ -22,6 +22,8 @@ use tokio::time::Instant;
 
 /// How often the posts are looked up, and how long they are held beyond that.
 const LOOK_UP: Duration = Duration::from_secs(20);
+/// After a change they are looked up earlier, but not more often than that.
+const LOOK_UP_AGAIN: Duration = Duration::from_millis(500);
 const HOLD: Duration = Duration::from_secs(60);
 /// Windows overlap by that much: clocks differ, and lists lag behind.
 const OVERLAP: Duration = Duration::from_secs(120);
@@ -92,12 +94,18 @@ struct Round {
 pub async fn run(app: Arc<App>) {
     let mut board = Board::default();
     let mut look_up_at = Instant::now();
+    let mut looked_up_at = look_up_at;
     loop {
-        if Instant::now() >= look_up_at || app.hurry.take_changed() {
+        if app.hurry.take_changed() {
+            // Soon, but not for every one of a chain's restaurants anew.
+            look_up_at = look_up_at.min(looked_up_at + LOOK_UP_AGAIN);
+        }
+        if Instant::now() >= look_up_at {
             if let Err(fault) = board.look_up(&app).await {
                 tracing::error!(?fault, "integrations cannot be looked up for polling");
             }
-            look_up_at = Instant::now() + LOOK_UP;
+            looked_up_at = Instant::now();
+            look_up_at = looked_up_at + LOOK_UP;
         }
         board.hasten(&app.hurry.take());
         board.start_due(&app);

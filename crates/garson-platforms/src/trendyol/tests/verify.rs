@@ -28,7 +28,7 @@ fn every_registered_header_must_be_there() {
         &[][..],
         &[key],
         &[auth],
-        &[key, ("authorization", "Basic abd")],
+        &[key, ("authorization", "Basic abx")],
         &[key, ("authorization", "")],
         &[("x-key", "one\nauthorization: Basic abc"), ("authorization", "")],
         &[("x-other", "one"), auth],
