@@ -49,16 +49,34 @@ impl Attempt<'_> {
         }
         match self.send(app).await {
             Ok(Success::Done) => Verdict::Done(None),
-            Ok(Success::Already) if can_look => Verdict::Done(self.look(app).await.ok()),
+            Ok(Success::Already) if can_look => self.see_who(app).await,
             Ok(Success::Already) => Verdict::Done(None),
-            // The platform's courier, or somebody at its tablet, may have been faster.
-            Err(trouble @ Trouble::Refused { .. }) if can_look && !self.kind.is_question() => {
-                match self.look(app).await {
-                    Ok(seen) if self.is_done_in(&seen) => Verdict::Done(Some(seen)),
-                    _ => Verdict::Trouble(trouble),
-                }
-            }
+            // The platform's courier, the customer, or somebody at its tablet may have been faster.
+            Err(trouble @ Trouble::Refused { .. }) if can_look => match self.look(app).await {
+                Ok(seen) if self.is_done_in(&seen) => Verdict::Done(Some(seen)),
+                _ => Verdict::Trouble(trouble),
+            },
             Err(trouble) => Verdict::Trouble(trouble),
+        }
+    }
+
+    /// The platform says that it was so already: who did it shows when the order is read. Some platforms say so of every
+    /// state that does not fit; a question that the order contradicts was refused.
+    async fn see_who(&self, app: &App) -> Verdict {
+        match self.look(app).await {
+            Ok(seen)
+                if self.kind.is_question() && !self.is_done_in(&seen) && !reached(&seen).is_cancelled() =>
+            {
+                Verdict::Trouble(Trouble::refused(format!(
+                    "the platform says that it was so already, but its order is at {}",
+                    reached(&seen)
+                )))
+            }
+            Ok(seen) => Verdict::Done(Some(seen)),
+            // There is nothing to be seen, so its word counts.
+            Err(Trouble::Refused { .. }) => Verdict::Done(None),
+            Err(trouble) if self.kind.is_question() => Verdict::Trouble(still_unclear(trouble)),
+            Err(_) => Verdict::Done(None),
         }
     }
 
