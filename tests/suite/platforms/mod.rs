@@ -19,4 +19,7 @@ macro_rules! towns {
 }
 
 mod accepting;
+mod cancelling;
+mod gap;
 mod road;
+mod scheduled;
