@@ -125,10 +125,20 @@ impl Attempt<'_> {
     pub fn is_done_in(&self, seen: &Sighting) -> bool {
         let reached = reached(seen);
         match self.kind {
-            CallKind::Verify => !reached.is_cancelled() && reached.code() > self.order.status.code(),
+            CallKind::Verify => !reached.is_cancelled() && reached.code() > self.waited_at().code(),
             CallKind::Cancel => reached.is_cancelled(),
             CallKind::Ready => seen.is_ready || reached.code() >= Status::OnTheWay.code(),
             CallKind::Tell(status) => reached.code() >= status.code(),
+        }
+    }
+}
+
+impl Attempt<'_> {
+    /// Where the order waited to be verified. A message or a list may have moved it since: the platform has agreed then.
+    fn waited_at(&self) -> Status {
+        match self.order.status {
+            Status::Scheduled | Status::ScheduledAccepted => Status::Scheduled,
+            _ => Status::New,
         }
     }
 }
