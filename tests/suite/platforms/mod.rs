@@ -19,7 +19,11 @@ macro_rules! towns {
 }
 
 mod accepting;
+mod arriving;
+mod away;
 mod cancelling;
 mod gap;
 mod road;
 mod scheduled;
+mod sessions;
+mod unclear;
