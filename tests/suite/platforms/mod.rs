@@ -20,9 +20,13 @@ macro_rules! towns {
 
 mod accepting;
 mod arriving;
+mod automatic;
 mod away;
 mod cancelling;
+mod doors;
 mod gap;
+mod joining;
+mod kept;
 mod road;
 mod scheduled;
 mod sessions;

@@ -42,6 +42,9 @@ pub fn quick() -> SimSettings {
         getir_gap_seconds: 0,
         getir_answer_seconds: 0,
         yemeksepeti_expiry_seconds: 0,
+        // Time is moved in these towns, and sessions are timed by the machine's clock.
+        getir_token_seconds: 86_400,
+        yemeksepeti_token_seconds: 86_400,
         push_retry_millis: Some(20),
         ..SimSettings::default()
     }
