@@ -24,14 +24,14 @@ async fn is_untouched(town: &Town, meal: &Meal) {
 }
 
 async fn a_platform_that_is_away_is_said_to_be(kind: Kind) {
-    let town = Town::open(kind).await;
+    let mut town = Town::open(kind).await;
     let mut meals = Vec::new();
     for road in ROADS {
         meals.push((road, town.order(road.platform, road.courier).await));
     }
     // Nobody listens where the platforms were.
-    let mut house = town.house;
     let real = town.url.clone();
+    let house = &mut town.house;
     house
         .restart_with(|settings| {
             for platform in Platform::ALL {

@@ -23,6 +23,7 @@ mod arriving;
 mod automatic;
 mod away;
 mod cancelling;
+mod crash;
 mod doors;
 mod gap;
 mod joining;

@@ -9,19 +9,33 @@ use garson_sim::views::{
 };
 use garson_sim::{ControlClient, Platform, Sim, SimSettings};
 use serde_json::{Value, json};
+use std::ops::Deref;
 use std::sync::Mutex;
 use std::time::Duration;
 
-/// A restaurant that is connected to all platforms.
+/// A service whose time is in the test's hand, on a street of platforms.
 pub struct Town {
     pub house: House,
+    pub street: Street,
+    /// How far both clocks are ahead of the machine's.
+    ahead: Mutex<Duration>,
+}
+
+impl Deref for Town {
+    type Target = Street;
+
+    fn deref(&self) -> &Street {
+        &self.street
+    }
+}
+
+/// A restaurant that is connected to all platforms, wherever its service runs.
+pub struct Street {
     pub control: ControlClient,
-    /// The first account's client.
+    /// The client of the restaurant's account.
     pub a: Caller,
     pub restaurant: String,
     pub url: String,
-    /// How far both clocks are ahead of the machine's.
-    ahead: Mutex<Duration>,
     _sim: Sim,
 }
 
@@ -120,8 +134,7 @@ impl Town {
     /// A town whose platforms and service are set otherwise.
     pub async fn open_with(kind: Kind, sim: SimSettings, change: impl FnOnce(&mut Settings)) -> Self {
         let sim = Sim::start(sim).await.unwrap();
-        let url = format!("http://{}", sim.address());
-        let base = url.clone();
+        let base = format!("http://{}", sim.address());
         let house = House::open_at(
             kind,
             SystemClock.now(),
@@ -138,23 +151,52 @@ impl Town {
             None,
         )
         .await;
-        let a = house.a.clone();
-        let made = a.post("/restaurants", &json!({ "name": "Moda" })).await.data();
-        let town = Self {
-            control: ControlClient::new(url.clone()),
-            a,
-            restaurant: made["id"].as_str().unwrap().to_owned(),
-            url,
+        Self {
+            street: Street::open(sim, house.a.clone()).await,
             ahead: Mutex::default(),
             house,
+        }
+    }
+
+    /// Time goes by, for the service and for the platforms.
+    pub async fn pass(&self, seconds: u32) {
+        self.control.advance_clock(seconds).await.unwrap();
+        *self.ahead.lock().unwrap() += Duration::from_secs(u64::from(seconds));
+        self.set_clock();
+    }
+
+    /// The service's clock stands still between such moments, and never runs ahead of the platforms'.
+    fn set_clock(&self) {
+        let now = SystemClock.now().plus(*self.ahead.lock().unwrap());
+        self.house.clock.set(now);
+        self.house.app.wake_calls.notify_one();
+    }
+
+    /// Asks all platforms for their orders.
+    pub async fn poll(&self) {
+        self.set_clock();
+        garson::flow::poll::step(&self.house.app).await.unwrap();
+    }
+}
+
+impl Street {
+    /// A restaurant of this client's account, connected to all platforms.
+    pub async fn open(sim: Sim, a: Caller) -> Self {
+        let url = format!("http://{}", sim.address());
+        let made = a.post("/restaurants", &json!({ "name": "Moda" })).await.data();
+        let street = Self {
+            control: ControlClient::new(url.clone()),
+            restaurant: made["id"].as_str().unwrap().to_owned(),
+            a,
+            url,
             _sim: sim,
         };
         for platform in Platform::ALL {
-            let hooks = format!("http://{}", town.house.addr);
-            town.control.put_store(&store(platform, &hooks)).await.unwrap();
-            town.connect(platform, &credentials(platform)).await.data();
+            let hooks = format!("http://{}", street.a.addr);
+            street.control.put_store(&store(platform, &hooks)).await.unwrap();
+            street.connect(platform, &credentials(platform)).await.data();
         }
-        town
+        street
     }
 
     /// Connects the restaurant to a platform, or changes how it is connected.
@@ -178,26 +220,6 @@ impl Town {
             .put(&path, &json!({ "name": "Moda", "config": config }))
             .await
             .data();
-    }
-
-    /// Time goes by, for the service and for the platforms.
-    pub async fn pass(&self, seconds: u32) {
-        self.control.advance_clock(seconds).await.unwrap();
-        *self.ahead.lock().unwrap() += Duration::from_secs(u64::from(seconds));
-        self.set_clock();
-    }
-
-    /// The service's clock stands still between such moments, and never runs ahead of the platforms'.
-    fn set_clock(&self) {
-        let now = SystemClock.now().plus(*self.ahead.lock().unwrap());
-        self.house.clock.set(now);
-        self.house.app.wake_calls.notify_one();
-    }
-
-    /// Asks all platforms for their orders.
-    pub async fn poll(&self) {
-        self.set_clock();
-        garson::flow::poll::step(&self.house.app).await.unwrap();
     }
 
     /// Lets a customer order.
@@ -294,7 +316,7 @@ impl Town {
     /// Waits until the API shows something of an order.
     pub async fn shows(&self, meal: &Meal, what: &str, so: impl Fn(&Value) -> bool) -> Value {
         let mut last = Value::Null;
-        for _ in 0..1_500 {
+        for _ in 0..3_000 {
             if let Some(order) = self.shown(meal).await {
                 if so(&order) {
                     return order;
