@@ -3,7 +3,7 @@
 use super::road::{ROADS, Road, answered, own_couriers};
 use crate::support::{Kind, Meal, Town};
 use garson_sim::Platform::{self, Getir, Migros, Trendyol, Yemeksepeti};
-use garson_sim::views::{Courier, Fault, OrderRequest};
+use garson_sim::views::{Courier, Fault, OrderRequest, Step};
 use serde_json::json;
 
 towns! {
@@ -12,6 +12,7 @@ towns! {
     an_order_that_was_never_pushed_is_polled
     a_lost_message_is_made_good_by_asking
     a_lost_cancellation_is_made_good_by_asking
+    lost_steps_of_the_courier_are_made_good_by_asking
     a_cancellation_that_overtakes_its_order_wins
     a_message_after_the_end_changes_nothing
 }
@@ -157,6 +158,31 @@ async fn a_lost_cancellation_is_made_good_by_asking(kind: Kind) {
         let story = town.story(&meal).await;
         assert_eq!(story.len(), 3, "{road:?} {story:?}");
         assert!(story[2].starts_with("cancelled 1500 "), "{road:?} {story:?}");
+    }
+}
+
+async fn lost_steps_of_the_courier_are_made_good_by_asking(kind: Kind) {
+    let town = Town::open(kind).await;
+    for road in own_couriers().filter(|road| road.platform != Yemeksepeti) {
+        let meal = town.verified(road.platform, road.courier).await;
+        town.ready(&meal).await.data();
+        town.synced(&meal, "done").await;
+        town.pass(30).await;
+        town.fault(road.platform, "push", Fault::Drop, None).await;
+        town.courier(&meal, Step::PickedUp).await;
+        town.poll().await;
+        town.reaches(&meal, 600).await;
+        town.courier(&meal, Step::Delivered).await;
+        town.poll().await;
+        town.reaches(&meal, 900).await;
+        let story = [
+            "created 400",
+            "400>500 account",
+            "500>600 platform",
+            "600>900 platform",
+        ];
+        assert_eq!(town.story(&meal).await, story, "{road:?}");
+        town.control.clear_faults().await.unwrap();
     }
 }
 

@@ -28,6 +28,7 @@ mod doors;
 mod gap;
 mod joining;
 mod kept;
+mod quirks;
 mod road;
 mod scheduled;
 mod sessions;

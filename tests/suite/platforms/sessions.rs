@@ -4,7 +4,7 @@ use super::road::{ROADS, own_couriers};
 use crate::support::{Kind, Town, credentials, quick};
 use garson_sim::Platform::{Getir, Migros, Trendyol, Yemeksepeti};
 use garson_sim::SimSettings;
-use garson_sim::views::{Courier, Fault};
+use garson_sim::views::{Courier, Fault, OrderRequest};
 use serde_json::{Value, json};
 
 towns! {
@@ -13,6 +13,7 @@ towns! {
     wrong_credentials_are_not_tried_again_and_again
     reasons_are_asked_once_for_several_questions
     reasons_that_cannot_be_had_leave_the_choice_to_the_platform
+    getirs_limit_for_reasons_is_kept
     menus_are_asked_once_for_several_questions
     a_platform_without_a_menu_says_so
     platforms_say_what_they_can
@@ -127,6 +128,34 @@ async fn reasons_that_cannot_be_had_leave_the_choice_to_the_platform(kind: Kind)
         assert_eq!(there.cancelled_by.as_deref(), Some("restaurant"));
         town.control.clear_faults().await.unwrap();
     }
+}
+
+/// Getir lets reasons be asked for 40 times in ten minutes, and blocks whoever asks more often.
+async fn getirs_limit_for_reasons_is_kept(kind: Kind) {
+    let town = Town::open(kind).await;
+    let request = OrderRequest {
+        count: 43,
+        ..OrderRequest::new(Getir)
+    };
+    let meals = town.place_many(request).await;
+    for (number, meal) in meals.iter().enumerate() {
+        town.reaches(meal, 400).await;
+        let reply = town.a.get(&format!("/orders/reasons/{}", meal.id)).await;
+        match number {
+            0..40 => drop(reply.data()),
+            _ => drop(reply.refused(502, "provider_unreachable")),
+        }
+    }
+    let lines = town.control.journal(Some(Getir), 0).await.unwrap();
+    let asked: Vec<_> = lines
+        .iter()
+        .filter(|line| line.operation == "cancel-options")
+        .collect();
+    assert_eq!(asked.len(), 40);
+    assert!(asked.iter().all(|line| line.status == Some(200)), "{asked:?}");
+    // Without the list an order can be cancelled all the same.
+    let body = json!({ "reason": "5f05b13f2765e85c5d0432d3" });
+    assert_eq!(town.cancel(&meals[42], body).await.data()["status"], json!(1600));
 }
 
 async fn menus_are_asked_once_for_several_questions(kind: Kind) {
