@@ -11,6 +11,7 @@ towns! {
     a_platform_that_fails_has_done_nothing
     what_is_told_waits_until_the_platform_is_back
     a_refusal_is_handed_on_in_the_platforms_words
+    an_order_that_was_cancelled_there_is_not_verified
     a_step_that_is_finally_refused_shows_on_the_order
     too_many_calls_are_tried_again_later
 }
@@ -163,16 +164,36 @@ async fn a_refusal_is_handed_on_in_the_platforms_words(kind: Kind) {
         is_untouched(&town, &meal).await;
         assert_eq!(town.sent(&meal).await, [format!("{verify} 400")]);
         town.verify(&meal).await.data();
+    }
+}
 
-        // The customer was faster, and the message is lost.
-        let meal = town.order(road.platform, road.courier).await;
-        town.fault(road.platform, "push", Fault::Drop, Some(1)).await;
-        town.they_cancel(&meal, "customer").await;
-        let refused = town.verify(&meal).await;
-        assert_eq!(refused.status, 409, "{road:?} {}", refused.text());
-        let order = town.shown(&meal).await.unwrap();
-        assert_ne!(order["status"], json!(500), "{road:?}");
-        assert_eq!(town.calls(&meal, verify).await, 1);
+/// An order ends on its platform, and the message is lost: whoever asks for it hears of it, and it ends here too.
+async fn an_order_that_was_cancelled_there_is_not_verified(kind: Kind) {
+    let town = Town::open(kind).await;
+    for road in own_couriers() {
+        for (by, is_ours) in [("customer", false), ("restaurant", road.platform != Migros)] {
+            let verify = road.verify.call.unwrap();
+            let meal = town.order(road.platform, road.courier).await;
+            town.fault(road.platform, "push", Fault::Drop, Some(1)).await;
+            town.they_cancel(&meal, by).await;
+            let error = town.verify(&meal).await.refused(409, "provider_refused");
+            let said = error["message"].as_str().unwrap().to_lowercase();
+            assert!(
+                said.contains("cancel") || said.contains("unsupplied"),
+                "{road:?} {said}"
+            );
+            let status = if is_ours { 1600 } else { 1500 };
+            assert_eq!(
+                town.shown(&meal).await.unwrap()["status"],
+                json!(status),
+                "{road:?} {by}"
+            );
+            let story = town.story(&meal).await;
+            assert_eq!(story.len(), 2, "{road:?} {story:?}");
+            assert_eq!(town.calls(&meal, verify).await, 1);
+            town.verify(&meal).await.refused(409, "order_cancelled");
+            assert_eq!(town.calls(&meal, verify).await, 1);
+        }
     }
 }
 

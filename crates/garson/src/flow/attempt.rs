@@ -28,6 +28,8 @@ pub enum Verdict {
     Done(Option<Box<Sighting>>),
     /// It was not done, and is not to be sent again.
     NotDone,
+    /// It was not done, because the order is cancelled there; what the platform says, and shows of the order.
+    Overtaken(String, Box<Sighting>),
     Trouble(Trouble),
 }
 
@@ -37,6 +39,9 @@ impl Attempt<'_> {
         if self.is_unclear && can_look {
             match self.look(app).await {
                 Ok(seen) if self.is_done_in(&seen) => return Verdict::Done(self.credited(seen)),
+                Ok(seen) if reached(&seen).is_cancelled() => {
+                    return Verdict::Overtaken("the order was cancelled".to_owned(), seen);
+                }
                 Ok(_) => {}
                 // Some platforms show an order only after it was accepted or cancelled.
                 Err(Trouble::Refused { .. }) if self.kind.is_question() => {}
@@ -54,6 +59,7 @@ impl Attempt<'_> {
             // The platform's courier, the customer, or somebody at its tablet may have been faster.
             Err(trouble @ Trouble::Refused { .. }) if can_look => match self.look(app).await {
                 Ok(seen) if self.is_done_in(&seen) => Verdict::Done(Some(seen)),
+                Ok(seen) if reached(&seen).is_cancelled() => Verdict::Overtaken(trouble.to_string(), seen),
                 _ => Verdict::Trouble(trouble),
             },
             Err(trouble) => Verdict::Trouble(trouble),
@@ -64,9 +70,10 @@ impl Attempt<'_> {
     /// state that does not fit; a question that the order contradicts was refused.
     async fn see_who(&self, app: &App) -> Verdict {
         match self.look(app).await {
-            Ok(seen)
-                if self.kind.is_question() && !self.is_done_in(&seen) && !reached(&seen).is_cancelled() =>
-            {
+            Ok(seen) if self.kind == CallKind::Verify && reached(&seen).is_cancelled() => {
+                Verdict::Overtaken("the order was cancelled".to_owned(), seen)
+            }
+            Ok(seen) if self.kind.is_question() && !self.is_done_in(&seen) => {
                 Verdict::Trouble(Trouble::refused(format!(
                     "the platform says that it was so already, but its order is at {}",
                     reached(&seen)
