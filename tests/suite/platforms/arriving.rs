@@ -1,7 +1,7 @@
 //! However an order comes, and however often: it is one order.
 
 use super::road::{ROADS, Road, answered, own_couriers};
-use crate::support::{Kind, Meal, Town};
+use crate::support::{Kind, Meal, Town, credentials, until};
 use garson_sim::Platform::{self, Getir, Migros, Trendyol, Yemeksepeti};
 use garson_sim::views::{Courier, Fault, OrderRequest, Step};
 use serde_json::json;
@@ -10,6 +10,7 @@ towns! {
     a_message_that_comes_twice_is_one_order
     an_order_that_is_pushed_and_polled_is_one_order
     an_order_that_was_never_pushed_is_polled
+    what_has_changed_during_a_long_pause_is_found
     a_lost_message_is_made_good_by_asking
     a_lost_cancellation_is_made_good_by_asking
     lost_steps_of_the_courier_are_made_good_by_asking
@@ -117,12 +118,50 @@ async fn an_order_that_was_never_pushed_is_polled(kind: Kind) {
     assert_eq!(town.orders().await.len(), asked().count());
 }
 
+/// Trendyol is asked for what has changed since it was asked last, however long that is ago.
+async fn what_has_changed_during_a_long_pause_is_found(kind: Kind) {
+    let town = Town::open(kind).await;
+    until("Trendyol has been asked once", async || {
+        let lines = town.control.journal(Some(Trendyol), 0).await.unwrap();
+        lines.iter().any(|line| line.operation == "packages")
+    })
+    .await;
+    // Whoever looks up the integrations writes down how far they were asked.
+    until("that is written down", async || {
+        town.connect(Trendyol, &credentials(Trendyol)).await.data();
+        town.house.count("integrations WHERE polled_at > 0") > 0
+    })
+    .await;
+    let mut meals = Vec::new();
+    for road in ROADS.iter().filter(|road| road.platform == Trendyol) {
+        meals.push(placed(&town, road, false).await);
+    }
+    let taken = town.order(Trendyol, Courier::Restaurant).await;
+    town.fault(Trendyol, "push", Fault::Drop, Some(1)).await;
+    town.they_cancel(&taken, "customer").await;
+    town.pass(3 * 3_600).await;
+    town.poll().await;
+    for meal in &meals {
+        assert_eq!(town.story(meal).await, ["created 400"]);
+    }
+    assert_eq!(
+        town.story(&taken).await,
+        ["created 400", "cancelled 1500 customer"]
+    );
+    // Windows overlap; nothing is told twice.
+    town.poll().await;
+    town.pass(30).await;
+    town.poll().await;
+    assert_eq!(town.orders().await.len(), 4);
+    assert_eq!(town.story(&taken).await.len(), 2);
+}
+
 async fn a_lost_message_is_made_good_by_asking(kind: Kind) {
     let town = Town::open(kind).await;
     for road in asked() {
         town.fault(road.platform, "push", Fault::Drop, Some(1)).await;
         let meal = placed(&town, &road, true).await;
-        crate::support::until("the message is lost", async || {
+        until("the message is lost", async || {
             town.view(&meal)
                 .await
                 .pushes
@@ -144,7 +183,7 @@ async fn a_lost_cancellation_is_made_good_by_asking(kind: Kind) {
         town.pass(30).await;
         town.fault(road.platform, "push", Fault::Drop, Some(1)).await;
         town.they_cancel(&meal, "customer").await;
-        crate::support::until("the message is lost", async || {
+        until("the message is lost", async || {
             town.view(&meal)
                 .await
                 .pushes
@@ -192,7 +231,7 @@ async fn a_cancellation_that_overtakes_its_order_wins(kind: Kind) {
     for road in asked() {
         town.fault(road.platform, "push", Fault::Reorder, Some(1)).await;
         let meal = placed(&town, &road, true).await;
-        crate::support::until("the first message is held back", async || {
+        until("the first message is held back", async || {
             !town.view(&meal).await.pushes.is_empty()
         })
         .await;
