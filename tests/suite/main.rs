@@ -25,4 +25,5 @@ mod cli;
 mod crash;
 mod hooks;
 mod net;
+mod platforms;
 mod support;

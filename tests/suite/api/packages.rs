@@ -21,7 +21,8 @@ async fn a_new_restaurant_has_an_open_ended_package_of_everything(house: House) 
     let path = format!("/restaurants/{}/packages", made["id"].as_str().unwrap());
     let packages = house.a.get(&path).await.data();
     let wanted = json!([{
-        "id": packages[0]["id"], "name": "Standard", "providers": ["direct"], "startsAt": NOW, "endsAt": null,
+        "id": packages[0]["id"], "name": "Standard", "startsAt": NOW, "endsAt": null,
+        "providers": ["direct", "getir", "migros", "trendyol", "yemeksepeti"],
     }]);
     assert_eq!(packages, wanted);
     assert_eq!(made["packages"], packages);

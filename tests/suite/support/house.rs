@@ -1,11 +1,12 @@
 //! A running service, its clock in the test's hand.
 
-use super::{Caller, Home, Kind};
+use super::{Caller, Home, Kind, Outcome, command, program_run};
 use garson::app::App;
 use garson::config::Settings;
 use garson::flow::accounts;
 use garson::net::Client;
 use garson_core::testing::SettableClock;
+use garson_core::time::Timestamp;
 use garson_store::inbox::{self, OpenMessage};
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -44,6 +45,16 @@ impl House {
     }
 
     pub async fn open_with(kind: Kind, change: impl FnOnce(&mut Settings), net: Option<Client>) -> Self {
+        Self::open_at(kind, START.parse().unwrap(), change, net).await
+    }
+
+    /// A service whose clock begins at another moment.
+    pub async fn open_at(
+        kind: Kind,
+        start_at: Timestamp,
+        change: impl FnOnce(&mut Settings),
+        net: Option<Client>,
+    ) -> Self {
         let home = Home::new(kind);
         let mut settings = Settings::load(None, Vec::new(), Vec::new()).unwrap();
         settings.data = home.data();
@@ -54,7 +65,7 @@ impl House {
         settings.storage.readers = 2;
         settings.storage.writers = 2;
         change(&mut settings);
-        let clock = SettableClock::at(START.parse().unwrap());
+        let clock = SettableClock::at(start_at);
         let (app, addr, running) = start(&settings, &clock, net).await;
         let caller = |key: String| Caller { addr, key };
         let (_, first) = accounts::create(&app, "First".to_owned(), "first@example.com", None)
@@ -140,6 +151,17 @@ impl House {
                 client.batch_execute(sql).unwrap();
             }),
         }
+    }
+
+    /// Runs a command of the program on the data of this service, beside it.
+    pub fn command(&self, arguments: &[&str]) -> Outcome {
+        let mut command = command();
+        command
+            .current_dir(self.home.folder())
+            .args(arguments)
+            .envs(self.home.variables())
+            .env("GARSON_MASTER_KEY", "7".repeat(64));
+        program_run(command)
     }
 
     /// How many rows a table has.

@@ -70,10 +70,15 @@ impl Program {
 
     /// `garson serve` on a free port, with more settings.
     pub fn serve(home: &Home, more: &[(&str, &str)]) -> Self {
+        Self::serve_at(home, 0, more)
+    }
+
+    /// `garson serve` on a port, with more settings.
+    pub fn serve_at(home: &Home, port: u16, more: &[(&str, &str)]) -> Self {
         let mut command = command();
         command
             .current_dir(home.folder())
-            .args(["serve", "--listen", "127.0.0.1:0"])
+            .args(["serve", "--listen", &format!("127.0.0.1:{port}")])
             .envs(home.variables())
             .envs(more.iter().copied());
         Self::start(command)

@@ -48,7 +48,6 @@ fn explain(response: &HttpResponse) -> (Option<i64>, String) {
 const PLAIN_NO: i64 = i64::MIN;
 
 fn by_code(call: CallKind, code: i64, message: &str) -> Option<Outcome> {
-    let is_told = matches!(call, CallKind::Ready | CallKind::Tell(_));
     let refused = Err(Trouble::refused(message));
     let not_yet = |pause, patience| {
         Err(Trouble::NotYet {
@@ -61,8 +60,6 @@ fn by_code(call: CallKind, code: i64, message: &str) -> Option<Outcome> {
         // Already verified, already cancelled.
         2 if call == CallKind::Verify => Ok(Success::Already),
         13 if call == CallKind::Cancel => Ok(Success::Already),
-        // The status does not allow it: further already, as when the tablet did it, or not so far.
-        3 if is_told => Err(Trouble::unclear(message)),
         // Somebody else is at it right now.
         4 => not_yet(3, 60),
         // Too early: Getir wants a minute between two steps, counted from a moment that it alone knows.

@@ -164,6 +164,8 @@ pub fn outcome(call: CallKind, response: &HttpResponse) -> Outcome {
     match (response.status, call) {
         // Packages of the Uber model become ready by themselves.
         (409, CallKind::Ready) => Ok(Success::Already),
+        // Whoever waits for an answer hears it; what the package shows is looked at all the same.
+        (409, CallKind::Verify | CallKind::Cancel) => Err(Trouble::Refused { message }),
         // Somebody else is changing the package: what has become of it, it must say.
         (409, _) => Err(Trouble::Unclear { message }),
         (429, _) => Err(enough(message)),

@@ -31,7 +31,10 @@ pub fn outcome(call: CallKind, response: &HttpResponse) -> Outcome {
                 patience: PATIENCE,
             });
         }
-        if is_done(call, &state) {
+        // An accepted order is in conflict with being prepared when it is prepared, gone or cancelled; this answer names
+        // no state, so the order is looked at.
+        let is_past = call == CallKind::Ready && response.status == 409 && state.is_empty();
+        if is_past || is_done(call, &state) {
             return Ok(Success::Already);
         }
     }

@@ -13,12 +13,26 @@ pub(super) fn group_id(store: &Store) -> u64 {
     hash(&format!("group {}", store.remote_id)) % 100_000
 }
 
+/// The store of the key: the menu is asked for by its group.
+pub(super) fn store(store: &Store) -> Value {
+    json!({
+        "id": Store::numeric(&store.remote_id),
+        "storeName": store.name,
+        "storeGroupId": group_id(store),
+        "warehouseId": hash(&format!("warehouse {}", store.remote_id)) % 100_000,
+        "prepareDuration": 20,
+        "inWorkingHours": true,
+        "active": true,
+        "integrationIsActive": true,
+    })
+}
+
 pub(super) fn render(store: &Store, body: &Value) -> Answer {
     if body["storeId"] != Store::numeric(&store.remote_id) {
         return Err(Refusal::invalid("storeId is not the store of this key"));
     }
-    if !body["storeGroupId"].is_u64() {
-        return Err(Refusal::invalid("storeGroupId must be a number"));
+    if body["storeGroupId"] != group_id(store) {
+        return Err(Refusal::invalid("storeGroupId is not that of this store"));
     }
     let menu_id = hash(&format!("menu {}", store.remote_id)) % 1_000_000;
     let item = |product: &Product| {

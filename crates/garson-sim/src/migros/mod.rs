@@ -42,6 +42,7 @@ impl Side for Migros {
             "detail",
             "reasons",
             "statuses",
+            "store",
             "menu",
             "keys",
         ]
@@ -65,6 +66,7 @@ impl Side for Migros {
             }
             (&Method::GET, ["Mapping", "v2", "GetCancelReasons"]) => "reasons",
             (&Method::GET, ["Mapping", "GetOrderStatusList"]) => "statuses",
+            (&Method::GET, ["Store", "GetStoreDetail"]) => "store",
             (&Method::POST, ["Menu", "GetMenuDetailsByStoreAndStoreGroupId"]) => "menu",
             (&Method::POST, ["Store", "GetDefinedActiveRestaurantApiKeys"]) => "keys",
             _ => Route::UNKNOWN,
@@ -213,6 +215,7 @@ fn answer(
     let data = match route.operation {
         "detail" => orders::detail(world, call, &store),
         "reasons" => Ok(moves::reasons()),
+        "store" => Ok(menu::store(&store)),
         "statuses" => Ok(json!([
             NEW, APPROVED, PREPARED, DELIVERY, COMPLETED, REJECTED, CANCELLED
         ])),

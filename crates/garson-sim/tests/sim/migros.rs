@@ -325,7 +325,10 @@ async fn the_key_may_be_a_hash_and_answers_may_be_encrypted() {
     })
     .await;
     let key = Sha256::digest(b"any length");
-    let body = encrypt(&json!({"storeId": 4411, "storeGroupId": 1}), &key);
+    let store = get(&stage.url("/Store/GetStoreDetail"), &HEADERS).await.body;
+    assert_eq!(store["data"]["id"], 4411);
+    let group = &store["data"]["storeGroupId"];
+    let body = encrypt(&json!({"storeId": 4411, "storeGroupId": group}), &key);
     let menu = post(
         &stage.url("/Menu/GetMenuDetailsByStoreAndStoreGroupId"),
         &HEADERS,

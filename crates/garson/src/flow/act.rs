@@ -351,6 +351,9 @@ async fn ask(app: Arc<App>, question: Question, until: Instant) -> Result<Step, 
     }
     let trouble = match &verdict {
         Verdict::Done(_) => None,
+        Verdict::Overtaken(message, _) => Some(Fault::ProviderRefused {
+            message: message.clone(),
+        }),
         Verdict::NotDone => Some(Fault::ProviderUnreachable {
             message: "the platform failed, and has not done it".to_owned(),
         }),

@@ -28,6 +28,8 @@ pub enum Verdict {
     Done(Option<Box<Sighting>>),
     /// It was not done, and is not to be sent again.
     NotDone,
+    /// It was not done, because the order is cancelled there; what the platform says, and shows of the order.
+    Overtaken(String, Box<Sighting>),
     Trouble(Trouble),
 }
 
@@ -37,6 +39,9 @@ impl Attempt<'_> {
         if self.is_unclear && can_look {
             match self.look(app).await {
                 Ok(seen) if self.is_done_in(&seen) => return Verdict::Done(self.credited(seen)),
+                Ok(seen) if reached(&seen).is_cancelled() => {
+                    return Verdict::Overtaken("the order was cancelled".to_owned(), seen);
+                }
                 Ok(_) => {}
                 // Some platforms show an order only after it was accepted or cancelled.
                 Err(Trouble::Refused { .. }) if self.kind.is_question() => {}
@@ -49,16 +54,36 @@ impl Attempt<'_> {
         }
         match self.send(app).await {
             Ok(Success::Done) => Verdict::Done(None),
-            Ok(Success::Already) if can_look => Verdict::Done(self.look(app).await.ok()),
+            Ok(Success::Already) if can_look => self.see_who(app).await,
             Ok(Success::Already) => Verdict::Done(None),
-            // The platform's courier, or somebody at its tablet, may have been faster.
-            Err(trouble @ Trouble::Refused { .. }) if can_look && !self.kind.is_question() => {
-                match self.look(app).await {
-                    Ok(seen) if self.is_done_in(&seen) => Verdict::Done(Some(seen)),
-                    _ => Verdict::Trouble(trouble),
-                }
-            }
+            // The platform's courier, the customer, or somebody at its tablet may have been faster.
+            Err(trouble @ Trouble::Refused { .. }) if can_look => match self.look(app).await {
+                Ok(seen) if self.is_done_in(&seen) => Verdict::Done(Some(seen)),
+                Ok(seen) if reached(&seen).is_cancelled() => Verdict::Overtaken(trouble.to_string(), seen),
+                _ => Verdict::Trouble(trouble),
+            },
             Err(trouble) => Verdict::Trouble(trouble),
+        }
+    }
+
+    /// The platform says that it was so already: who did it shows when the order is read. Some platforms say so of every
+    /// state that does not fit; a question that the order contradicts was refused.
+    async fn see_who(&self, app: &App) -> Verdict {
+        match self.look(app).await {
+            Ok(seen) if self.kind == CallKind::Verify && reached(&seen).is_cancelled() => {
+                Verdict::Overtaken("the order was cancelled".to_owned(), seen)
+            }
+            Ok(seen) if self.kind.is_question() && !self.is_done_in(&seen) => {
+                Verdict::Trouble(Trouble::refused(format!(
+                    "the platform says that it was so already, but its order is at {}",
+                    reached(&seen)
+                )))
+            }
+            Ok(seen) => Verdict::Done(Some(seen)),
+            // There is nothing to be seen, so its word counts.
+            Err(Trouble::Refused { .. }) => Verdict::Done(None),
+            Err(trouble) if self.kind.is_question() => Verdict::Trouble(still_unclear(trouble)),
+            Err(_) => Verdict::Done(None),
         }
     }
 
@@ -107,10 +132,20 @@ impl Attempt<'_> {
     pub fn is_done_in(&self, seen: &Sighting) -> bool {
         let reached = reached(seen);
         match self.kind {
-            CallKind::Verify => !reached.is_cancelled() && reached.code() > self.order.status.code(),
+            CallKind::Verify => !reached.is_cancelled() && reached.code() > self.waited_at().code(),
             CallKind::Cancel => reached.is_cancelled(),
             CallKind::Ready => seen.is_ready || reached.code() >= Status::OnTheWay.code(),
             CallKind::Tell(status) => reached.code() >= status.code(),
+        }
+    }
+}
+
+impl Attempt<'_> {
+    /// Where the order waited to be verified. A message or a list may have moved it since: the platform has agreed then.
+    fn waited_at(&self) -> Status {
+        match self.order.status {
+            Status::Scheduled | Status::ScheduledAccepted => Status::Scheduled,
+            _ => Status::New,
         }
     }
 }

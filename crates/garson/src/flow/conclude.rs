@@ -34,6 +34,7 @@ pub async fn conclude(
             };
             match &verdict {
                 Verdict::Done(seen) => end.done(tx, seen.as_deref()),
+                Verdict::Overtaken(said, seen) => end.overtaken(tx, said, seen),
                 Verdict::NotDone => end.failed(tx, CallEnd::Abandoned, "the platform has not done it"),
                 Verdict::Trouble(trouble) => {
                     let message = trouble.to_string();
@@ -93,6 +94,17 @@ impl Ending<'_> {
         }
         self.synchronise(tx, &mut order)?;
         Ok(Some(order))
+    }
+
+    /// The order was cancelled before the platform could be asked: that is news, too.
+    fn overtaken(&self, tx: &mut Tx<'_>, said: &str, seen: &Sighting) -> Result<Option<Order>, Fault> {
+        let order = self.failed(tx, CallEnd::Failed, said)?;
+        let Some((order, change)) = order.zip(seen.change.clone()) else {
+            return Ok(None);
+        };
+        let order = orders::lock(tx, order.id)?.unwrap_or(order);
+        let report = Input::Report(change);
+        persist::apply_and_write(tx, self.ground, &order, &report, None, self.now).map(Some)
     }
 
     /// What is put to the order: the platform's agreement, and what it shows beyond that.

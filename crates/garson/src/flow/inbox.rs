@@ -5,7 +5,7 @@ use super::take::{Sender, kept_request};
 use super::{Fault, integrations as flow_integrations};
 use crate::app::App;
 use garson_core::id::InboxId;
-use garson_core::platform::{Reception, Verified};
+use garson_core::platform::{Platform, Reception, Verified};
 use garson_store::inbox::{InboxState, KeptMessage, open_message, settle};
 use garson_store::integrations;
 use garson_store::{Lane, Tx};
@@ -26,7 +26,7 @@ pub async fn retry(app: &Arc<App>, id: InboxId) -> Result<Reception, Fault> {
     let prepared = app
         .store
         .read(move |tx| {
-            let sender = sender(tx, &holder, &message)?;
+            let sender = sender(tx, &holder, platform, &message)?;
             understand(tx, &holder, platform, &Verified::ours(&asked), sender, now)
         })
         .await?;
@@ -44,14 +44,27 @@ pub async fn retry(app: &Arc<App>, id: InboxId) -> Result<Reception, Fault> {
     Ok(reception)
 }
 
-/// Whoever sent it was checked when it came.
-fn sender(tx: &mut Tx<'_>, app: &App, message: &KeptMessage) -> Result<Sender, Fault> {
+/// Whoever sent it was checked when it came. It may speak for every branch that has its secret, also for one that was
+/// connected since.
+fn sender(
+    tx: &mut Tx<'_>,
+    app: &App,
+    platform: &dyn Platform,
+    message: &KeptMessage,
+) -> Result<Sender, Fault> {
     let Some(restaurant) = message.restaurant_id else {
         return Ok(Sender::default());
     };
     let connected = integrations::find(tx, &app.vault, restaurant, message.provider)?;
+    let secret = connected
+        .as_ref()
+        .and_then(|connected| platform.inbound_secret(&connected.credentials));
+    let candidates = match secret {
+        Some(secret) => integrations::by_secret(tx, &app.vault, message.provider, secret.expose())?,
+        None => connected.iter().cloned().collect(),
+    };
     Ok(Sender {
-        candidates: connected.iter().cloned().collect(),
         connected,
+        candidates,
     })
 }

@@ -278,6 +278,9 @@ fn answers_are_told_apart() {
         let conflict = outcome(call, 409, r#"{"exception":"Conflict"}"#);
         match call {
             CallKind::Ready => assert_eq!(conflict, Ok(Success::Already)),
+            CallKind::Verify | CallKind::Cancel => {
+                assert_eq!(conflict, Err(Trouble::refused("answered 409: Conflict")));
+            }
             _ => assert_eq!(conflict, Err(Trouble::unclear("answered 409: Conflict"))),
         }
     }

@@ -82,7 +82,7 @@ fn every_answer_has_its_meaning() {
             Ready,
             409,
             r#"{"code":"INVALID_ORDER_STATUS","message":"cancelled"}"#,
-            "refused",
+            "already",
         ),
         (
             Ready,
