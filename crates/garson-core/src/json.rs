@@ -83,11 +83,27 @@ pub fn explain(path: &str, message: &str) -> (String, String) {
         return (place, "is required".to_owned());
     }
     let place = if whole { "$".to_owned() } else { path.to_owned() };
+    let message = without_value(message);
     let plain = match message.split_once("expected struct ") {
         Some((before, _)) => format!("{before}expected an object"),
-        None => message.to_owned(),
+        None => message,
     };
     (place, plain)
+}
+
+/// The complaint without the value that it is about, which may be somebody's name.
+fn without_value(message: &str) -> String {
+    for start in ["invalid type: ", "invalid value: "] {
+        let Some(rest) = message.strip_prefix(start) else {
+            continue;
+        };
+        let Some((found, expected)) = rest.rsplit_once(", expected ") else {
+            continue;
+        };
+        let kind = found.split([' ', '`', '"']).next().unwrap_or_default();
+        return format!("{start}{kind}, expected {expected}");
+    }
+    message.to_owned()
 }
 
 enum Step {

@@ -36,6 +36,11 @@ pub trait Platform: Send + Sync {
 
     fn hooks(&self) -> &'static [HookRoute];
 
+    /// Can a branch be called so? What is wrong reads well after its name.
+    fn check_branch(&self, _branch: &str) -> Result<(), &'static str> {
+        Ok(())
+    }
+
     /// What an operator can set for it, as a commented `[platforms.<key>]` table of TOML: `base_url`, `poll_seconds`,
     /// `seconds_between_moves`, and credentials (in snake case) that all integrations share.
     fn settings(&self) -> &'static str {

@@ -226,6 +226,8 @@ CREATE TABLE calls (
     leased_until BIGINT NOT NULL,
     -- It may have been done: the platform must be read before it is made again.
     unclear BIGINT NOT NULL,
+    -- Since when the platform says that its moment has not come.
+    not_yet_since BIGINT,
     message TEXT,
     created_at BIGINT NOT NULL,
     finished_at BIGINT

@@ -19,6 +19,8 @@ pub struct DueCall {
     pub attempts: i64,
     /// It may have been done by an earlier try.
     pub is_unclear: bool,
+    /// Since when the platform says that its moment has not come.
+    pub not_yet_since: Option<Timestamp>,
     pub created_at: Timestamp,
 }
 
@@ -91,7 +93,7 @@ pub fn write(tx: &mut Tx<'_>, call: &CallToWrite<'_>) -> Result<()> {
 }
 
 const COLUMNS: &str =
-    "id, account_id, order_id, integration_id, kind, argument, attempts, unclear, created_at";
+    "id, account_id, order_id, integration_id, kind, argument, attempts, unclear, created_at, not_yet_since";
 
 fn due_call(row: &Row<'_>) -> Result<DueCall> {
     let kind: String = row.get(4)?;
@@ -112,12 +114,15 @@ fn due_call(row: &Row<'_>) -> Result<DueCall> {
         attempts: row.get(6)?,
         is_unclear: row.get(7)?,
         created_at: row.get(8)?,
+        not_yet_since: row.get(9)?,
     })
 }
 
-/// No call of an order runs beside another, nor before one that was written earlier.
+/// No call of an order runs beside another, nor before one that was written earlier. A cancellation makes those pointless,
+/// so it does not wait for them.
 const ITS_TURN: &str = "NOT EXISTS (SELECT 1 FROM calls e WHERE e.order_id = c.order_id AND e.state = 'open'
-                          AND e.id <> c.id AND (e.number < c.number OR e.leased_until > ?1))";
+                          AND e.id <> c.id
+                          AND ((e.number < c.number AND c.kind <> 'cancel') OR e.leased_until > ?1))";
 
 /// Leases the calls that are due: nobody else gets them until the lease has run out. Of an order's open calls only
 /// the first can be leased. One whose lease had run out was being made when its maker died: what became of it is unclear.
@@ -152,42 +157,84 @@ pub fn end_leases(tx: &mut Tx<'_>) -> Result<u64> {
 }
 
 /// Gives a leased call back untried, because its target is busy enough.
-pub fn give_back(tx: &mut Tx<'_>, id: CallId, due_at: Timestamp) -> Result<()> {
+pub fn give_back(tx: &mut Tx<'_>, call: &DueCall, due_at: Timestamp) -> Result<()> {
     tx.execute(
-        "UPDATE calls SET due_at = ?2, leased_until = 0, attempts = attempts - 1 WHERE id = ?1 AND state = 'open'",
-        params![&id, due_at],
+        "UPDATE calls SET due_at = ?2, leased_until = 0, attempts = attempts - 1
+         WHERE id = ?1 AND state = 'open' AND attempts = ?3",
+        params![&call.id, due_at, call.attempts],
     )?;
     Ok(())
 }
 
-/// Ends a call; `false` when it has ended already.
+/// Ends a call; `false` when it has ended already, or somebody else has taken it up since this attempt began.
 pub fn finish(
     tx: &mut Tx<'_>,
-    id: CallId,
+    call: &DueCall,
     end: CallEnd,
     message: Option<&str>,
     at: Timestamp,
 ) -> Result<bool> {
     let rows = tx.execute(
-        "UPDATE calls SET state = ?2, message = ?3, finished_at = ?4 WHERE id = ?1 AND state = 'open'",
-        params![&id, end.as_str(), message, at],
+        "UPDATE calls SET state = ?2, message = ?3, finished_at = ?4
+         WHERE id = ?1 AND state = 'open' AND attempts = ?5",
+        params![&call.id, end.as_str(), message, at, call.attempts],
     )?;
     Ok(rows > 0)
 }
 
-/// Gives a call back to be tried again later; `false` when it has ended already.
-pub fn postpone(
-    tx: &mut Tx<'_>,
-    id: CallId,
-    due_at: Timestamp,
-    is_unclear: bool,
-    message: &str,
-) -> Result<bool> {
+/// Why a call is tried again later.
+#[derive(Clone, Debug)]
+pub struct Delay {
+    pub due_at: Timestamp,
+    /// It may have been done.
+    pub is_unclear: bool,
+    /// Since when the platform says that its moment has not come, if it does.
+    pub not_yet_since: Option<Timestamp>,
+    pub message: String,
+}
+
+/// Gives a call back to be tried again later; `false` when it is not this attempt's any more.
+pub fn postpone(tx: &mut Tx<'_>, call: &DueCall, delay: &Delay) -> Result<bool> {
     let rows = tx.execute(
-        "UPDATE calls SET due_at = ?2, leased_until = 0, unclear = ?3, message = ?4 WHERE id = ?1 AND state = 'open'",
-        params![&id, due_at, is_unclear, message],
+        "UPDATE calls SET due_at = ?2, leased_until = 0, unclear = ?3, not_yet_since = ?4, message = ?5
+         WHERE id = ?1 AND state = 'open' AND attempts = ?6",
+        params![
+            &call.id,
+            delay.due_at,
+            delay.is_unclear,
+            delay.not_yet_since,
+            &delay.message,
+            call.attempts
+        ],
     )?;
     Ok(rows > 0)
+}
+
+/// Drops a question that the service was to put by itself, and that nobody is putting now.
+pub fn abandon_waiting(tx: &mut Tx<'_>, id: CallId, now: Timestamp) -> Result<bool> {
+    let rows = tx.execute(
+        "UPDATE calls SET state = 'abandoned', message = 'the order is to be cancelled', finished_at = ?2
+         WHERE id = ?1 AND state = 'open' AND leased_until <= ?2",
+        params![&id, now],
+    )?;
+    Ok(rows > 0)
+}
+
+/// Makes a question due that waits for its next try; one that is being put goes on.
+pub fn hurry(tx: &mut Tx<'_>, id: CallId, now: Timestamp) -> Result<()> {
+    tx.execute(
+        "UPDATE calls SET due_at = ?2 WHERE id = ?1 AND state = 'open' AND due_at > ?2",
+        params![&id, now],
+    )?;
+    Ok(())
+}
+
+/// An open question of an order.
+pub fn open_question(tx: &mut Tx<'_>, order: OrderId, kind: CallKind) -> Result<Option<DueCall>> {
+    let sql = format!(
+        "SELECT {COLUMNS} FROM calls WHERE order_id = ?1 AND kind = ?2 AND state = 'open' ORDER BY number LIMIT 1"
+    );
+    tx.query_opt(&sql, params![&order, &kind.as_text()], due_call)
 }
 
 /// Drops the calls of an order that have not been made: a cancellation makes them pointless.
@@ -207,20 +254,32 @@ pub fn open_of_order(tx: &mut Tx<'_>, order: OrderId) -> Result<i64> {
     tx.query_one(&sql, params![&order], |row| row.get(0))
 }
 
+/// A call that stands in the way of a question.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct InTheWay {
+    pub id: CallId,
+    pub kind: CallKind,
+    /// Somebody is making it now.
+    pub is_running: bool,
+}
+
 /// An order's call that stands in the way of a question: one that is being made, or another question.
-pub fn in_the_way(tx: &mut Tx<'_>, order: OrderId, now: Timestamp) -> Result<Option<(CallId, CallKind)>> {
+pub fn in_the_way(tx: &mut Tx<'_>, order: OrderId, now: Timestamp) -> Result<Option<InTheWay>> {
     let found = tx.query_opt(
-        "SELECT id, kind FROM calls WHERE order_id = ?1 AND state = 'open'
+        "SELECT id, kind, leased_until FROM calls WHERE order_id = ?1 AND state = 'open'
            AND (leased_until > ?2 OR kind IN ('verify', 'cancel'))
-         ORDER BY number LIMIT 1",
+         ORDER BY CASE WHEN leased_until > ?2 THEN 0 ELSE 1 END, number LIMIT 1",
         params![&order, now],
-        |row| Ok((row.get(0)?, row.get::<String>(1)?)),
+        |row| {
+            let until: Timestamp = row.get(2)?;
+            Ok((row.get(0)?, row.get::<String>(1)?, until > now))
+        },
     )?;
     found
-        .map(|(id, kind)| {
+        .map(|(id, kind, is_running)| {
             let kind =
                 CallKind::named(&kind).ok_or_else(|| StoreError::corrupt("a call of an unknown kind"))?;
-            Ok((id, kind))
+            Ok(InTheWay { id, kind, is_running })
         })
         .transpose()
 }
@@ -247,7 +306,7 @@ pub fn last_done_at(tx: &mut Tx<'_>, order: OrderId) -> Result<Option<Timestamp>
 /// Lets no open call of an order be made before that moment.
 pub fn hold_back(tx: &mut Tx<'_>, order: OrderId, until: Timestamp) -> Result<()> {
     tx.execute(
-        "UPDATE calls SET due_at = ?2 WHERE order_id = ?1 AND state = 'open' AND due_at < ?2",
+        "UPDATE calls SET due_at = ?2 WHERE order_id = ?1 AND state = 'open' AND due_at < ?2 AND kind <> 'cancel'",
         params![&order, until],
     )?;
     Ok(())

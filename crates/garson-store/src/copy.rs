@@ -56,7 +56,7 @@ pub const TABLES: &[(&str, &str)] = &[
     (
         "calls",
         "id account_id restaurant_id order_id integration_id number kind argument state attempts due_at leased_until \
-         unclear message created_at finished_at",
+         unclear not_yet_since message created_at finished_at",
     ),
     (
         "inbox",

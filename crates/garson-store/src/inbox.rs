@@ -150,13 +150,19 @@ pub fn open_message(tx: &mut Tx<'_>, id: InboxId) -> Result<Option<KeptMessage>>
     tx.query_opt(&sql, params![&id], kept)
 }
 
-/// Messages that came before the order that they are about, oldest first.
-pub fn waiting_for(tx: &mut Tx<'_>, provider: Provider, identity: &str) -> Result<Vec<KeptMessage>> {
+/// Messages to an account, or to nobody in particular, that came before the order that they are about, oldest first.
+pub fn waiting_for(
+    tx: &mut Tx<'_>,
+    provider: Provider,
+    identity: &str,
+    account: AccountId,
+) -> Result<Vec<KeptMessage>> {
     let sql = format!(
         "SELECT {KEPT} FROM inbox WHERE provider = ?1 AND identity = ?2 AND state = 'unmatched'
+           AND (account_id = ?3 OR account_id IS NULL)
          ORDER BY received_at LIMIT 20"
     );
-    tx.query(&sql, params![&provider, identity], kept)
+    tx.query(&sql, params![&provider, identity, &account], kept)
 }
 
 /// Notes what has become of a message that was kept.

@@ -27,7 +27,7 @@ pub mod openapi;
 
 pub use auth::Keyring;
 pub use body::{declared_length, read as read_body};
-pub use error::ApiError;
+pub use error::{ApiError, Code};
 pub use request_id::RequestId;
 
 use crate::app::App;

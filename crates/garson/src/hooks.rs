@@ -1,6 +1,6 @@
 //! Platforms' way in: every route of every platform in the registry, answered in the platform's own terms.
 
-use crate::api::{Api, ApiError, RequestId, declared_length, read_body};
+use crate::api::{Api, ApiError, Code, RequestId, declared_length, read_body};
 use crate::flow::receive::{may_be_genuine, receive};
 use axum::Router;
 use axum::extract::{Extension, RawPathParams, Request, State};
@@ -50,8 +50,18 @@ async fn take(
         return Ok(answer(platform.reply(&Reception::NotGenuine, &id.0)));
     }
     message.body = read_body(&api, request).await?.to_vec();
-    let reception = receive(&api.app, platform, message).await?;
-    Ok(answer(platform.reply(&reception, &id.0)))
+    match receive(&api.app, platform, message).await {
+        Ok(reception) => Ok(answer(platform.reply(&reception, &id.0))),
+        Err(fault) => Err(in_their_terms(platform, ApiError::from(fault))),
+    }
+}
+
+/// Platforms try again after 500; some do not know what 503 means.
+fn in_their_terms(platform: &dyn Platform, error: ApiError) -> ApiError {
+    match platform.capability().asks && error.code.status().is_server_error() {
+        true => ApiError::new(Code::Internal, error.message),
+        false => error,
+    }
 }
 
 /// The message as far as it is known before its body has been read.

@@ -61,6 +61,7 @@ pub async fn serve_routes(
     listener: TcpListener,
     stop: impl Future<Output = ()>,
 ) {
+    flow::call::clear(&app).await;
     let workers = [
         tokio::spawn(flow::call::run(Arc::clone(&app))),
         tokio::spawn(flow::poll::run(Arc::clone(&app))),

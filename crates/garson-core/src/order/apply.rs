@@ -164,6 +164,10 @@ fn report(mut draft: Draft, change: &Change, asks: bool) -> Decision {
                 at,
             });
         }
+        // It stands there already; only the platform's word for it may be new.
+        Change::Moved {
+            to, provider_status, ..
+        } if *to == draft.order.status => draft.provider_status(provider_status.as_ref()),
         // Late, repeated or overtaken: the order has gone further already.
         Change::Moved { .. } | Change::Cancelled { .. } => {}
     }

@@ -188,6 +188,13 @@ impl Platform for Trendyol {
         }
     }
 
+    fn check_branch(&self, branch: &str) -> Result<(), &'static str> {
+        match branch.split_once(':') {
+            Some((supplier, store)) if !supplier.is_empty() && !store.is_empty() => Ok(()),
+            _ => Err("must be supplierId:storeId, such as 2738:101"),
+        }
+    }
+
     fn settings(&self) -> &'static str {
         include_str!("settings.toml")
     }

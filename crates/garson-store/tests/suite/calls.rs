@@ -4,7 +4,7 @@ use crate::bench::Bench;
 use crate::shop::at;
 use garson_core::id::{CallId, OrderId};
 use garson_core::order::{CallKind, Order, Status};
-use garson_store::calls::{self, CallEnd, CallToWrite, DueCall};
+use garson_store::calls::{self, CallEnd, CallToWrite, Delay, DueCall};
 use garson_store::{Lane, params};
 use std::collections::{BTreeMap, BTreeSet};
 use uuid::Uuid;
@@ -21,6 +21,16 @@ pub fn a_call(order: &Order, kind: CallKind) -> CallToWrite<'_> {
         due_at: at(0),
         leased_until: None,
         created_at: at(0),
+    }
+}
+
+/// Another try at that moment.
+pub fn a_delay(millis: i64, message: &str) -> Delay {
+    Delay {
+        due_at: at(millis),
+        is_unclear: false,
+        not_yet_since: None,
+        message: message.to_owned(),
     }
 }
 
@@ -109,16 +119,17 @@ pub async fn ends_and_delays_of_calls_are_kept(bench: &Bench) {
             .iter()
             .find(|call| call.order_id == orders[n].id)
             .unwrap()
-            .id
+            .clone()
     };
     let (done, later) = (of(0), of(1));
+    let later_id = later.id;
     let order = orders[2].id;
     let dropped = bench
         .write(move |tx| {
-            calls::finish(tx, done, CallEnd::Done, None, at(10))?;
+            calls::finish(tx, &done, CallEnd::Done, None, at(10))?;
             // A second end changes nothing.
-            calls::finish(tx, done, CallEnd::Failed, Some("late"), at(11))?;
-            calls::postpone(tx, later, at(50), false, "busy ☕")?;
+            calls::finish(tx, &done, CallEnd::Failed, Some("late"), at(11))?;
+            calls::postpone(tx, &later, &a_delay(50, "busy ☕"))?;
             calls::abandon_open(tx, order, None, at(12))
         })
         .await;
@@ -145,7 +156,7 @@ pub async fn ends_and_delays_of_calls_are_kept(bench: &Bench) {
             .iter()
             .map(|call| (call.id, call.attempts))
             .collect::<Vec<_>>(),
-        [(later, 2)]
+        [(later_id, 2)]
     );
     // What is leased, or waits behind it, cannot be had before the lease runs out.
     assert_eq!(

@@ -84,6 +84,8 @@ cases! {
         questions:
             a_call_whose_maker_died_is_unclear
             calls_of_an_order_never_run_beside_each_other
+            a_cancellation_overtakes_what_waits
+            a_question_that_waits_is_hurried_or_dropped
             questions_remember_who_asks_and_why
             calls_are_held_back_and_hastened
             an_early_message_waits_for_its_order

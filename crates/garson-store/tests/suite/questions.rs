@@ -2,7 +2,7 @@
 //! another call of the same order.
 
 use crate::bench::Bench;
-use crate::calls::a_call;
+use crate::calls::{a_call, a_delay};
 use crate::shop::{GETIR, an_integration, at};
 use garson_core::id::InboxId;
 use garson_core::integration::Credentials;
@@ -44,15 +44,21 @@ pub async fn a_call_whose_maker_died_is_unclear(bench: &Bench) {
     write(bench, &order, TELL, 0, None).await;
     let first = lease(bench, 0, 100).await;
     assert_eq!(first.iter().map(|c| c.is_unclear).collect::<Vec<_>>(), [false]);
-    let id = first[0].id;
+    let made = first[0].clone();
     // Given back in order, it is clear; found after its lease, it is not.
     bench
-        .write(move |tx| calls::postpone(tx, id, at(150), false, "away"))
+        .write(move |tx| calls::postpone(tx, &made, &a_delay(150, "away")))
         .await;
     let second = lease(bench, 150, 200).await;
     assert_eq!(second.iter().map(|c| c.is_unclear).collect::<Vec<_>>(), [false]);
     let third = lease(bench, 200, 300).await;
     assert_eq!(third.iter().map(|c| c.is_unclear).collect::<Vec<_>>(), [true]);
+    // Whoever comes late changes nothing: the call is another's by now.
+    let late = second[0].clone();
+    let ended = bench
+        .write(move |tx| calls::finish(tx, &late, CallEnd::Failed, Some("late"), at(201)))
+        .await;
+    assert!(!ended);
     // The one process of a database ends all leases when it starts.
     bench.write(calls::end_leases).await;
     let fourth = lease(bench, 201, 300).await;
@@ -69,16 +75,59 @@ pub async fn calls_of_an_order_never_run_beside_each_other(bench: &Bench) {
     let order = one_order(bench).await;
     write(bench, &order, TELL, 0, None).await;
     // A question is made by whoever writes it: what was written before it waits until its lease is over.
-    write(bench, &order, CallKind::Cancel, 0, Some(50)).await;
+    write(bench, &order, CallKind::Verify, 0, Some(50)).await;
     assert!(lease(bench, 10, 60).await.is_empty());
     let kinds: Vec<_> = lease(bench, 50, 100).await.iter().map(|c| c.kind).collect();
     assert_eq!(kinds, [TELL]);
     let id = order.id;
     let way = bench.read(move |tx| calls::in_the_way(tx, id, at(60))).await;
     assert_eq!(
-        way.map(|(_, kind)| kind),
-        Some(TELL),
-        "the first that is being made, or is a question"
+        way.map(|way| (way.kind, way.is_running)),
+        Some((TELL, true)),
+        "one that is being made comes before a question that waits"
+    );
+}
+
+pub async fn a_cancellation_overtakes_what_waits(bench: &Bench) {
+    let order = one_order(bench).await;
+    let id = order.id;
+    write(bench, &order, CallKind::Ready, 1_000, None).await;
+    write(bench, &order, CallKind::Cancel, 0, None).await;
+    // The platform's gap between moves does not hold it up either.
+    bench.write(move |tx| calls::hold_back(tx, id, at(500))).await;
+    let kinds: Vec<_> = lease(bench, 10, 100).await.iter().map(|c| c.kind).collect();
+    assert_eq!(kinds, [CallKind::Cancel]);
+    let open = bench
+        .read(move |tx| calls::open_question(tx, id, CallKind::Cancel))
+        .await;
+    assert_eq!(open.map(|call| call.kind), Some(CallKind::Cancel));
+}
+
+pub async fn a_question_that_waits_is_hurried_or_dropped(bench: &Bench) {
+    let order = one_order(bench).await;
+    write(bench, &order, CallKind::Verify, 1_000, None).await;
+    let id = order.id;
+    let way = bench
+        .read(move |tx| calls::in_the_way(tx, id, at(0)))
+        .await
+        .unwrap();
+    assert!(!way.is_running);
+    bench.write(move |tx| calls::hurry(tx, way.id, at(20))).await;
+    assert_eq!(lease(bench, 20, 60).await.len(), 1);
+    let running = bench
+        .write(move |tx| calls::abandon_waiting(tx, way.id, at(30)))
+        .await;
+    assert!(!running, "it is being put");
+    let waiting = bench
+        .write(move |tx| calls::abandon_waiting(tx, way.id, at(60)))
+        .await;
+    assert!(waiting);
+    assert_eq!(
+        bench
+            .read(move |tx| calls::end_of(tx, way.id))
+            .await
+            .map(|(end, _)| end),
+        Some(CallEnd::Abandoned)
     );
 }
 
@@ -104,13 +153,10 @@ pub async fn questions_remember_who_asks_and_why(bench: &Bench) {
         })
         .await;
     assert_eq!(bench.read(move |tx| calls::end_of(tx, id)).await, None);
-    let leased = lease(bench, 0, 10).await;
-    assert_eq!(
-        leased.into_iter().map(|c| c.argument).collect::<Vec<_>>(),
-        [argument]
-    );
+    let leased = lease(bench, 0, 10).await.remove(0);
+    assert_eq!(leased.argument, argument);
     bench
-        .write(move |tx| calls::finish(tx, id, CallEnd::Failed, Some("olmaz"), at(5)))
+        .write(move |tx| calls::finish(tx, &leased, CallEnd::Failed, Some("olmaz"), at(5)))
         .await;
     assert_eq!(
         bench.read(move |tx| calls::end_of(tx, id)).await,
@@ -152,7 +198,7 @@ pub async fn calls_are_held_back_and_hastened(bench: &Bench) {
     let call = lease(bench, 80, 100).await.remove(0);
     assert_eq!(bench.read(move |tx| calls::last_done_at(tx, id)).await, None);
     bench
-        .write(move |tx| calls::finish(tx, call.id, CallEnd::Done, None, at(90)))
+        .write(move |tx| calls::finish(tx, &call, CallEnd::Done, None, at(90)))
         .await;
     assert_eq!(
         bench.read(move |tx| calls::last_done_at(tx, id)).await,
@@ -194,7 +240,9 @@ pub async fn an_early_message_waits_for_its_order(bench: &Bench) {
             keep(tx, 5, None, InboxState::Unmatched)
         })
         .await;
-    let waiting = bench.read(|tx| inbox::waiting_for(tx, GETIR, "A")).await;
+    let waiting = bench
+        .read(move |tx| inbox::waiting_for(tx, GETIR, "A", branch.account))
+        .await;
     let moments: Vec<_> = waiting.iter().map(|m| m.received_at).collect();
     assert_eq!(moments, [at(1), at(2)], "oldest first");
     let id = waiting[0].id;
@@ -203,7 +251,13 @@ pub async fn an_early_message_waits_for_its_order(bench: &Bench) {
         .write(move |tx| inbox::settle(tx, id, InboxState::Taken, None, None))
         .await;
     assert!(bench.read(move |tx| inbox::open_message(tx, id)).await.is_none());
-    assert_eq!(bench.read(|tx| inbox::waiting_for(tx, GETIR, "A")).await.len(), 1);
+    assert_eq!(
+        bench
+            .read(move |tx| inbox::waiting_for(tx, GETIR, "A", branch.account))
+            .await
+            .len(),
+        1
+    );
 }
 
 pub async fn a_post_is_held_by_one_node(bench: &Bench) {

@@ -11,12 +11,12 @@ use super::{Fault, persist, reasons};
 use crate::app::App;
 use garson_core::id::{AccountId, CallId, OrderId};
 use garson_core::order::{
-    Action, Actor, CallArgument, CallKind, Input, Order, OrderContent, Status, TimelineLine, apply,
+    Action, Actor, CallArgument, CallKind, Input, Order, OrderContent, Refusal, Status, TimelineLine, apply,
 };
 use garson_core::platform::{Platform, Trouble};
 use garson_core::restaurant::matched_id;
 use garson_core::time::Timestamp;
-use garson_store::calls::{CallEnd, CallToWrite, DueCall};
+use garson_store::calls::{CallEnd, CallToWrite, Delay, DueCall, InTheWay};
 use garson_store::idempotency::KeyedRequest;
 use garson_store::integrations::Connected;
 use garson_store::{Tx, calls, idempotency, integrations, orders, restaurants};
@@ -172,11 +172,9 @@ async fn act(
             .store
             .write(account, move |tx| begun.begin(tx, &holder, now))
             .await?;
+        app.wake_calls.notify_one();
         match progress {
-            Progress::Finished(step) => {
-                app.wake_calls.notify_one();
-                return Ok(*step);
-            }
+            Progress::Finished(step) => return Ok(*step),
             Progress::Ask(question) => {
                 // The client may go away; its question is brought to an end all the same.
                 let asking = tokio::spawn(ask(Arc::clone(app), *question, until));
@@ -218,7 +216,7 @@ impl Wish {
         let in_the_way = calls::in_the_way(tx, before.id, now)?;
         if let Some(status) = taken_before(tx, self.keyed.as_deref())? {
             match in_the_way {
-                Some((call, kind)) if kind.is_question() => return Ok(Progress::Join(call)),
+                Some(way) if way.kind.is_question() => return self.join(tx, way, now),
                 // The question was put, and came to nothing: it is put again.
                 _ if status == before.status => {}
                 _ => {
@@ -261,13 +259,21 @@ impl Wish {
         order: Order,
         kind: CallKind,
         connected: Connected,
-        in_the_way: Option<(CallId, CallKind)>,
+        in_the_way: Option<InTheWay>,
         now: Timestamp,
     ) -> Result<Progress, Fault> {
         match in_the_way {
-            Some((call, other)) if other == kind => return Ok(Progress::Join(call)),
-            Some(_) => return Ok(Progress::Wait),
+            Some(way) if way.kind == kind => return self.join(tx, way, now),
+            Some(way) if kind == CallKind::Cancel && self.drop_own_question(tx, &order, way, now)? => {}
+            Some(way) => {
+                calls::hurry(tx, way.id, now)?;
+                return Ok(Progress::Wait);
+            }
             None => {}
+        }
+        if kind == CallKind::Cancel {
+            // Nothing else is told while it is asked; whoever is about to, on another node, finds that it is not due.
+            calls::hold_back(tx, order.id, now.plus(LEASE))?;
         }
         let argument = match &self.action {
             Action::Cancel { reason, note } => CallArgument {
@@ -300,11 +306,33 @@ impl Wish {
                 argument,
                 attempts: 1,
                 is_unclear: false,
+                not_yet_since: None,
                 created_at: now,
             },
             order,
             connected,
         })))
+    }
+
+    /// Waits for a question that is put already; one that only waits for its next try is put now.
+    fn join(&self, tx: &mut Tx<'_>, way: InTheWay, now: Timestamp) -> Result<Progress, Fault> {
+        if !way.is_running {
+            calls::hurry(tx, way.id, now)?;
+        }
+        Ok(Progress::Join(way.id))
+    }
+
+    /// An order that is to be cancelled need not be verified by the service any more.
+    fn drop_own_question(
+        &self,
+        tx: &mut Tx<'_>,
+        order: &Order,
+        way: InTheWay,
+        now: Timestamp,
+    ) -> Result<bool, Fault> {
+        let question = calls::open_question(tx, order.id, CallKind::Verify)?;
+        let is_own = question.is_some_and(|call| call.id == way.id && call.argument.by == Actor::System);
+        Ok(is_own && calls::abandon_waiting(tx, way.id, now)?)
     }
 
     fn note(&self, tx: &mut Tx<'_>, before: &Order) -> Result<(), Fault> {
@@ -392,20 +420,22 @@ async fn settle(
 /// What a client hears of an order whose platform has agreed. Another may have cancelled it first.
 fn answer(call: &DueCall, before: Status, after: Order) -> Result<Step, Fault> {
     if call.kind == CallKind::Verify && after.status.is_cancelled() {
-        return Err(Fault::Refused(garson_core::order::Refusal::IsCancelled(
-            after.status,
-        )));
+        return Err(Fault::Refused(Refusal::IsCancelled(after.status)));
     }
     Ok(Step { before, after })
 }
 
 /// Leaves a question open whose answer nobody knows: `flow/call` reads the order until it does.
 async fn leave_open(app: &App, call: &DueCall, message: String) -> Result<(), Fault> {
-    let (id, now) = (call.id, app.now());
+    let delay = Delay {
+        due_at: app.now(),
+        is_unclear: true,
+        not_yet_since: None,
+        message,
+    };
+    let left = call.clone();
     app.store
-        .write(call.account_id, move |tx| {
-            calls::postpone(tx, id, now, true, &message)
-        })
+        .write(call.account_id, move |tx| calls::postpone(tx, &left, &delay))
         .await?;
     app.wake_calls.notify_one();
     Ok(())
@@ -427,6 +457,12 @@ async fn join(app: &App, wish: &Wish, call: CallId, before: Status, until: Insta
                 });
             }
             Some((CallEnd::Abandoned, message)) => {
+                let after = wish.order(app).await?;
+                match (after.status.is_cancelled(), &wish.action) {
+                    (true, Action::Cancel { .. }) => return Ok(Step { before, after }),
+                    (true, _) => return Err(Fault::Refused(Refusal::IsCancelled(after.status))),
+                    (false, _) => {}
+                }
                 return Err(Fault::ProviderUnreachable {
                     message: message.unwrap_or_default(),
                 });

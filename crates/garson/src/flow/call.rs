@@ -4,18 +4,17 @@ use super::attempt::{Attempt, Verdict};
 use super::conclude::conclude;
 use super::{Fault, persist};
 use crate::app::App;
-use garson_core::id::{CallId, IntegrationId, OrderId};
+use garson_core::id::IntegrationId;
 use garson_core::order::{Actor, Order, ProviderSync};
 use garson_core::platform::Trouble;
 use garson_core::retry::backoff;
-use garson_core::time::Timestamp;
-use garson_store::calls::{self, CallEnd, DueCall};
+use garson_store::calls::{self, CallEnd, Delay, DueCall};
 use garson_store::integrations::Connected;
 use garson_store::{Lane, Location, Tx, integrations, orders};
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::task::{JoinError, JoinSet};
+use tokio::task::{self, JoinError, JoinSet};
 use tokio::time::Instant;
 
 /// How long an attempt may take; the lease on it lasts longer, so that nobody else makes it meanwhile.
@@ -27,6 +26,10 @@ const MAX_ATTEMPTS: i64 = 300;
 const PATIENCE: Duration = Duration::from_secs(15 * 60);
 /// How long it is tried to find out what became of a client's question.
 const FIND_OUT: Duration = Duration::from_secs(60 * 60);
+/// How often a client's question is looked after, its own attempt included, before it is taken for not done, and how long
+/// after each other.
+const LOOKS: i64 = 3;
+const LOOK_ONCE_MORE: Duration = Duration::from_secs(5);
 /// Calls leased at once, running at once, and running at once for one integration.
 const BATCH: usize = 32;
 const MAX_RUNNING: usize = 512;
@@ -36,8 +39,8 @@ const BUSY_PAUSE: Duration = Duration::from_secs(1);
 /// A row may have been written by another process; nothing wakes us for that.
 const LOOK_AGAIN: Duration = Duration::from_secs(5);
 
-/// Makes calls until the service ends.
-pub async fn run(app: Arc<App>) {
+/// Ends what an earlier process has left; before the first request is taken.
+pub async fn clear(app: &App) {
     if matches!(app.settings.location(), Location::Sqlite(_)) {
         // Nobody else works on this database: what is leased was cut off when the last process ended.
         let ended = app.store.write(Lane::COMMON, calls::end_leases).await;
@@ -45,6 +48,10 @@ pub async fn run(app: Arc<App>) {
             tracing::error!(%error, "leases of an earlier process could not be ended");
         }
     }
+}
+
+/// Makes calls until the service ends.
+pub async fn run(app: Arc<App>) {
     let mut desk = Desk::default();
     loop {
         match desk.start_due(&app).await {
@@ -54,7 +61,7 @@ pub async fn run(app: Arc<App>) {
         }
         let pause = pause(&app).await;
         tokio::select! {
-            Some(ended) = desk.running.join_next(), if !desk.running.is_empty() => desk.note_end(ended),
+            Some(ended) = desk.running.join_next_with_id(), if !desk.running.is_empty() => desk.note_end(ended),
             () = app.wake_calls.notified() => {}
             () = tokio::time::sleep(pause) => {}
         }
@@ -84,7 +91,9 @@ pub async fn step(app: &Arc<App>) -> Result<bool, Fault> {
 /// The calls that are being made. None waits for another's target.
 #[derive(Default)]
 struct Desk {
-    running: JoinSet<IntegrationId>,
+    running: JoinSet<()>,
+    /// For which integration each of them is.
+    targets: HashMap<task::Id, IntegrationId>,
     busy: HashMap<IntegrationId, usize>,
 }
 
@@ -109,35 +118,41 @@ impl Desk {
         for call in due {
             let busy = self.busy.entry(call.integration_id).or_default();
             if *busy >= MAX_FOR_ONE {
-                let (id, later) = (call.id, now.plus(BUSY_PAUSE));
+                let (account, later) = (call.account_id, now.plus(BUSY_PAUSE));
                 app.store
-                    .write(call.account_id, move |tx| calls::give_back(tx, id, later))
+                    .write(account, move |tx| calls::give_back(tx, &call, later))
                     .await?;
                 continue;
             }
             *busy += 1;
-            let app = Arc::clone(app);
-            self.running.spawn(async move {
+            let (app, integration) = (Arc::clone(app), call.integration_id);
+            let started = self.running.spawn(async move {
                 if let Err(fault) = make(&app, &call).await {
                     // The lease runs out, and the call is made again.
                     tracing::error!(call = %call.id, ?fault, "a platform call could not be made");
                 }
-                call.integration_id
             });
+            self.targets.insert(started.id(), integration);
         }
         Ok(any)
     }
 
-    fn note_end(&mut self, ended: Result<IntegrationId, JoinError>) {
-        match ended {
-            Ok(integration) => {
-                if let Some(busy) = self.busy.get_mut(&integration) {
-                    *busy = busy.saturating_sub(1);
-                }
-                self.busy.retain(|_, busy| *busy > 0);
+    fn note_end(&mut self, ended: Result<(task::Id, ()), JoinError>) {
+        let id = match ended {
+            Ok((id, ())) => id,
+            Err(error) => {
+                tracing::error!(%error, "a platform call ended badly");
+                error.id()
             }
-            Err(error) => tracing::error!(%error, "a platform call ended badly"),
+        };
+        if let Some(busy) = self
+            .targets
+            .remove(&id)
+            .and_then(|target| self.busy.get_mut(&target))
+        {
+            *busy = busy.saturating_sub(1);
         }
+        self.busy.retain(|_, busy| *busy > 0);
     }
 }
 
@@ -193,6 +208,13 @@ async fn make(app: &App, call: &DueCall) -> Result<(), Fault> {
     let verdict = attempt.make(app).await;
     let next = match &verdict {
         Verdict::Trouble(trouble) => next_try(app, call, &order, trouble),
+        // A platform may still be at work on what we stopped waiting for.
+        Verdict::NotDone if call.attempts < LOOKS => Some(Delay {
+            due_at: app.now().plus(LOOK_ONCE_MORE),
+            is_unclear: true,
+            not_yet_since: None,
+            message: "the platform has not done it yet".to_owned(),
+        }),
         _ => None,
     };
     match (next, verdict) {
@@ -201,23 +223,18 @@ async fn make(app: &App, call: &DueCall) -> Result<(), Fault> {
     }
 }
 
-/// When a call in trouble is tried again.
-struct NextTry {
-    due_at: Timestamp,
-    is_unclear: bool,
-    message: String,
-}
-
 /// Is a call in trouble tried again, and when? Not after a refusal, and not for ever.
-fn next_try(app: &App, call: &DueCall, order: &Order, trouble: &Trouble) -> Option<NextTry> {
+fn next_try(app: &App, call: &DueCall, order: &Order, trouble: &Trouble) -> Option<Delay> {
     let now = app.now();
     let attempts = u32::try_from(call.attempts).unwrap_or(u32::MAX);
     // The random part of the call's id is jitter enough, and the same on every node.
     let usual = backoff(attempts, call.id.0.as_u128() as u32);
     let (pause, is_unclear) = match trouble {
         Trouble::Refused { .. } => return None,
-        Trouble::NotYet { pause, patience, .. } if *pause * attempts <= *patience => (*pause, false),
-        Trouble::NotYet { .. } => return None,
+        Trouble::NotYet { pause, patience, .. } => match call.not_yet_since {
+            Some(since) if now.plus(*pause) > since.plus(*patience) => return None,
+            _ => (*pause, false),
+        },
         Trouble::Later { pause, .. } => (pause.unwrap_or(usual), false),
         Trouble::Unclear { .. } => (usual, true),
         Trouble::SessionOver => (usual, false),
@@ -229,41 +246,36 @@ fn next_try(app: &App, call: &DueCall, order: &Order, trouble: &Trouble) -> Opti
         (false, _) => None,
     };
     let has_time = gives_up_at.is_none_or(|end| due_at <= end);
-    (has_time && call.attempts < MAX_ATTEMPTS).then(|| NextTry {
+    let is_early = matches!(trouble, Trouble::NotYet { .. });
+    (has_time && call.attempts < MAX_ATTEMPTS).then(|| Delay {
         due_at,
         is_unclear,
+        not_yet_since: is_early.then(|| call.not_yet_since.unwrap_or(now)),
         message: trouble.to_string(),
     })
 }
 
-async fn postpone(app: &App, call: &DueCall, next: NextTry) -> Result<(), Fault> {
-    let (id, order) = (call.id, call.order_id);
+async fn postpone(app: &App, call: &DueCall, next: Delay) -> Result<(), Fault> {
+    let kept = call.clone();
     let shows = !call.kind.is_question() || call.argument.by == Actor::System;
-    let write = move |tx: &mut Tx<'_>| postpone_in(tx, id, order, &next, shows);
+    let write = move |tx: &mut Tx<'_>| postpone_in(tx, &kept, &next, shows);
     app.store.write(call.account_id, write).await
 }
 
-fn postpone_in(
-    tx: &mut Tx<'_>,
-    id: CallId,
-    order: OrderId,
-    next: &NextTry,
-    shows: bool,
-) -> Result<(), Fault> {
-    orders::lock(tx, order)?;
-    let is_open = calls::postpone(tx, id, next.due_at, next.is_unclear, &next.message)?;
-    if is_open && shows {
-        orders::set_sync(tx, order, &ProviderSync::Pending { due_at: next.due_at })?;
+fn postpone_in(tx: &mut Tx<'_>, call: &DueCall, next: &Delay, shows: bool) -> Result<(), Fault> {
+    orders::lock(tx, call.order_id)?;
+    if calls::postpone(tx, call, next)? && shows {
+        orders::set_sync(tx, call.order_id, &ProviderSync::Pending { due_at: next.due_at })?;
     }
     Ok(())
 }
 
 async fn drop_call(app: &App, call: &DueCall, why: &'static str) -> Result<(), Fault> {
-    let (id, order, now) = (call.id, call.order_id, app.now());
+    let (kept, order, now) = (call.clone(), call.order_id, app.now());
     app.store
         .write(call.account_id, move |tx| {
             orders::lock(tx, order)?;
-            if calls::finish(tx, id, CallEnd::Abandoned, Some(why), now)?
+            if calls::finish(tx, &kept, CallEnd::Abandoned, Some(why), now)?
                 && calls::open_of_order(tx, order)? == 0
             {
                 orders::set_sync(tx, order, &ProviderSync::NotNeeded)?;

@@ -73,7 +73,7 @@ impl Ending<'_> {
         let Some(order) = orders::lock(tx, self.call.order_id)? else {
             return Ok(None);
         };
-        if !calls::finish(tx, self.call.id, CallEnd::Done, None, self.now)? {
+        if !calls::finish(tx, self.call, CallEnd::Done, None, self.now)? {
             // The order was cancelled meanwhile, and this call dropped.
             return Ok(Some(order));
         }
@@ -145,7 +145,7 @@ impl Ending<'_> {
             integrations::note_error(tx, self.call.integration_id, message, self.now)?;
         }
         let order = orders::lock(tx, self.call.order_id)?;
-        let is_first = calls::finish(tx, self.call.id, end, Some(message), self.now)?;
+        let is_first = calls::finish(tx, self.call, end, Some(message), self.now)?;
         // A client is told of its refused question itself; the order stands as it did.
         if let (true, false, Some(order)) = (is_first, self.asked_by_client(), &order) {
             let sync = ProviderSync::Failed {

@@ -1,24 +1,27 @@
 //! Orders that a platform shows when it is asked are taken: those that are news, as if they had been pushed.
 
 use super::Fault;
-use super::attempt::look;
+use super::attempt::{look, reached};
 use super::line::{Contact, converse};
 use super::receive::{Prepared, fetched, ready, write};
 use super::take::Sender;
 use crate::app::App;
-use garson_core::order::{Input, apply};
+use garson_core::order::{Input, Order, Status, apply};
 use garson_core::platform::{
     HookRequest, Message, News, Page, PollStyle, Sighting, Trouble, Verified, Window,
 };
 use garson_core::time::Timestamp;
-use garson_store::integrations::Connected;
+use garson_store::integrations::{self, Connected};
 use garson_store::{Tx, orders};
 use std::collections::HashSet;
+use std::future::Future;
+use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::Instant;
 
 const MAX_PAGES: u32 = 200;
+const LOOK_DEADLINE: Duration = Duration::from_secs(10);
 /// Orders that are missing from a list are looked at one by one, so many in a round.
 const MAX_MISSING: usize = 20;
 const MAX_OPEN: i64 = 500;
@@ -39,14 +42,11 @@ pub(super) struct Catch<'a> {
 pub(super) async fn catch(net: &Catch<'_>) -> Result<(), Trouble> {
     let started_at = net.app.now();
     let mut seen = HashSet::new();
-    for page in 0..MAX_PAGES {
-        let Page { orders, more } = net.page(page).await?;
-        if !orders.is_empty() {
-            net.take(orders, &mut seen).await.map_err(in_storage)?;
-        }
-        if !more {
-            break;
-        }
+    let pages = net.all_pages(&mut seen).await?;
+    if pages > 1 && net.style == PollStyle::Changes {
+        // An order that changes while we turn the pages leaves its place, and the one after it slips to a page that we
+        // have turned. It is there in a second reading.
+        net.all_pages(&mut seen).await?;
     }
     if net.style == PollStyle::Open {
         net.look_for_missing(&seen, started_at).await?;
@@ -60,6 +60,20 @@ fn in_storage(fault: Fault) -> Trouble {
 }
 
 impl Catch<'_> {
+    /// Takes all pages; says how many there were.
+    async fn all_pages(&self, seen: &mut HashSet<String>) -> Result<u32, Trouble> {
+        for page in 0..MAX_PAGES {
+            let Page { orders, more } = self.page(page).await?;
+            if !orders.is_empty() {
+                self.take(orders, seen).await.map_err(in_storage)?;
+            }
+            if !more {
+                return Ok(page + 1);
+            }
+        }
+        Err(Trouble::later("the platform's list has no end"))
+    }
+
     async fn page(&self, page: u32) -> Result<Page, Trouble> {
         let platform = self.contact.platform;
         converse(
@@ -97,20 +111,26 @@ impl Catch<'_> {
             .read(move |tx| orders::open_of_integration(tx, integration, MAX_OPEN))
             .await
             .map_err(|error| in_storage(error.into()))?;
-        let is_missing = |order: &garson_core::order::Order| {
-            !seen.contains(&order.identity) && order.created_at.plus(GRACE) < started_at
-        };
-        for order in open.iter().filter(|order| is_missing(order)).take(MAX_MISSING) {
+        let is_missing =
+            |order: &Order| !seen.contains(&order.identity) && order.created_at.plus(GRACE) < started_at;
+        let missing: Vec<_> = open.iter().filter(|order| is_missing(order)).collect();
+        // Not always the same ones first, when there are many.
+        let first = usize::try_from(started_at.as_millis() / 1000).unwrap_or(0) % missing.len().max(1);
+        for order in missing
+            .iter()
+            .cycle()
+            .skip(first)
+            .take(missing.len().min(MAX_MISSING))
+        {
             match look(self.app, self.contact, order, self.until).await {
                 Ok(body) => self
                     .take(vec![body], &mut HashSet::new())
                     .await
                     .map_err(in_storage)?,
-                // The platform does not know it any more: there is nothing to learn.
-                Err(Trouble::Refused { message }) => {
-                    tracing::info!(order = %order.id, %message, "an open order is not known to its platform");
+                // The list was complete, so the round is not in vain for one order that cannot be read.
+                Err(trouble) => {
+                    tracing::info!(order = %order.id, %trouble, "an open order could not be read from its platform");
                 }
-                Err(trouble) => return Err(trouble),
             }
         }
         Ok(())
@@ -146,11 +166,10 @@ fn sift(
                 news: News::Order(sighting),
             }) => {
                 identities.push(sighting.order.identity.clone());
-                // A list may show other branches of the same chain; they have their own integrations.
                 let is_ours = branch.is_none() || branch == connected.integration.remote_id;
-                match is_ours {
-                    true => news(tx, app, connected, *sighting, now)?,
-                    false => None,
+                match (is_ours, branch) {
+                    (false, Some(branch)) => foreign(tx, app, connected, branch)?,
+                    _ => news(tx, app, connected, *sighting, now)?,
                 }
             }
             Ok(_) => None,
@@ -158,6 +177,25 @@ fn sift(
         kept.extend(prepared.map(|prepared| (request, prepared)));
     }
     Ok((kept, identities))
+}
+
+/// A list may show other branches of the same chain, which have their own integrations. An order of a branch that nobody
+/// has is kept: its branch may be written down wrongly.
+fn foreign(
+    tx: &mut Tx<'_>,
+    app: &App,
+    connected: &Connected,
+    branch: String,
+) -> Result<Option<Prepared>, Fault> {
+    let provider = connected.integration.provider;
+    let known = integrations::by_branch(tx, &app.vault, provider, &branch)?;
+    Ok(known.is_none().then(|| Prepared::UnknownBranch {
+        sender: Sender {
+            connected: Some(connected.clone()),
+            candidates: vec![connected.clone()],
+        },
+        branch,
+    }))
 }
 
 /// What an order's sight means for us; nothing when it is known and stands as it stood.
@@ -179,7 +217,56 @@ fn news(
         if !moves {
             return Ok(None);
         }
+    } else if has_ended(&sighting) && placed_before(&sighting, connected) {
+        // It came to its end before the restaurant was connected: it is not ours to account for.
+        return Ok(None);
     }
     let news = News::Order(Box::new(sighting));
     ready(tx, app, platform, connected.clone(), news, now).map(Some)
+}
+
+fn has_ended(sighting: &Sighting) -> bool {
+    let status = reached(sighting);
+    status.is_cancelled() || status == Status::Delivered
+}
+
+fn placed_before(sighting: &Sighting, connected: &Connected) -> bool {
+    let placed_at = sighting.order.placed_at;
+    placed_at.is_some_and(|at| at < connected.integration.created_at)
+}
+
+/// Looks at one order that something has happened to, where its platform is not asked for all.
+pub(super) fn look_at(
+    app: Arc<App>,
+    connected: Connected,
+    order: Order,
+) -> Pin<Box<dyn Future<Output = ()> + Send>> {
+    // What is taken may want to be looked at in turn: the future must have a size.
+    Box::pin(look_at_now(app, connected, order))
+}
+
+async fn look_at_now(app: Arc<App>, connected: Connected, order: Order) {
+    let Some(contact) = app.contact(&connected).filter(|c| c.platform.capability().look) else {
+        return;
+    };
+    let now = app.now();
+    let until = Instant::now() + LOOK_DEADLINE;
+    let net = Catch {
+        app: &app,
+        connected: &connected,
+        contact: &contact,
+        style: PollStyle::Changes,
+        window: Window { from: now, to: now },
+        until,
+    };
+    let taken = match look(&app, &contact, &order, until).await {
+        Ok(body) => net
+            .take(vec![body], &mut HashSet::new())
+            .await
+            .map_err(in_storage),
+        Err(trouble) => Err(trouble),
+    };
+    if let Err(trouble) = taken {
+        tracing::warn!(order = %order.id, %trouble, "an order could not be read from its platform");
+    }
 }

@@ -114,6 +114,11 @@ fn check(app: &App, platform: &dyn Platform, change: &IntegrationChange) -> Resu
             "must not have white space around it, nor control characters",
         ));
     }
+    if let Some(Some(branch)) = &change.remote_id {
+        platform
+            .check_branch(branch)
+            .map_err(|problem| Fault::invalid("remoteId", problem))?;
+    }
     if let Some(Some(reason)) = &change.default_cancel_reason
         && !platform.capability().live_reasons
     {

@@ -18,7 +18,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 /// How much of a platform's answer is read: menus are large, and nothing is larger.
-const MAX_ANSWER: usize = 8 * 1024 * 1024;
+const MAX_ANSWER: usize = 4 * 1024 * 1024;
 /// A session is renewed when a tenth of its time is left.
 const RENEW_AT: f64 = 0.9;
 /// How long a log-in that was refused is left alone.
@@ -148,7 +148,9 @@ async fn token(app: &App, contact: &Contact, until: Instant) -> Result<Option<Se
     };
     let state = session_state(app, &login);
     // Whoever comes while somebody logs in waits, and finds the session.
-    let mut state = state.lock().await;
+    let Ok(mut state) = tokio::time::timeout_at(until, state.lock()).await else {
+        return Err(Trouble::later("somebody else is still logging in"));
+    };
     match &*state {
         SessionState::Live { token, renew_at } if Instant::now() < *renew_at => {
             return Ok(Some(token.clone()));

@@ -30,6 +30,8 @@ const OVERLAP: Duration = Duration::from_secs(120);
 /// How far back the first window of an integration reaches, and the longest one after a pause.
 const FIRST_WINDOW: Duration = Duration::from_secs(10 * 60);
 const LONGEST_WINDOW: Duration = Duration::from_secs(7 * 24 * 3600);
+/// The most that is asked for at once.
+const SLICE: Duration = Duration::from_secs(2 * 3600);
 /// Posts of one platform that are asked at the same time.
 const AT_ONCE: usize = 64;
 const DEADLINE: Duration = Duration::from_secs(30);
@@ -113,7 +115,7 @@ pub async fn run(app: Arc<App>) {
         tokio::select! {
             Some(ended) = board.running.join_next(), if !board.running.is_empty() => match ended {
                 Ok(round) => board.note(&app, round),
-                Err(error) => tracing::error!(%error, "asking a platform for orders ended badly"),
+                Err(error) => tracing::error!(%error, "asking a platform for orders was cut off"),
             },
             () = app.hurry.wake.notified() => {}
             () = tokio::time::sleep_until(next) => {}
@@ -276,7 +278,7 @@ impl Board {
                 is_enlisted: post.is_enlisted,
                 seen_until: post.seen_until,
             };
-            self.running.spawn(ask.ask());
+            self.running.spawn(ask.ask_safely());
         }
     }
 
@@ -289,6 +291,8 @@ impl Board {
         post.is_enlisted = round.is_enlisted;
         match round.seen {
             Ok(at) => {
+                let is_behind = post.style == PollStyle::Changes && at.plus(OVERLAP) < app.now();
+                post.again |= is_behind;
                 post.seen_until = Some(at);
                 post.is_noted = post.style == PollStyle::Open;
                 post.failures = 0;
@@ -347,14 +351,30 @@ struct Ask {
 }
 
 impl Ask {
+    /// A round that ends badly is a round that failed: its post must not be waited for for ever.
+    async fn ask_safely(self) -> Round {
+        let (id, is_enlisted) = (self.connected.integration.id, self.is_enlisted);
+        match tokio::spawn(self.ask()).await {
+            Ok(round) => round,
+            Err(error) => Round {
+                id,
+                is_enlisted,
+                seen: Err(Trouble::later(format!("asking ended badly: {error}"))),
+            },
+        }
+    }
+
     async fn ask(self) -> Round {
         let _place = self.room.acquire().await;
         let until = Instant::now() + DEADLINE;
         let mut is_enlisted = self.is_enlisted;
         let seen = async {
             if !is_enlisted {
-                enlist(&self.app, &self.contact, until).await?;
-                is_enlisted = true;
+                match enlist(&self.app, &self.contact, until).await {
+                    Ok(()) => is_enlisted = true,
+                    // Orders may come all the same.
+                    Err(trouble) => note_error(&self.app, &self.connected, &trouble),
+                }
             }
             let window = self.window();
             let net = Catch {
@@ -377,14 +397,17 @@ impl Ask {
     }
 
     fn window(&self) -> Window {
-        let to = self.app.now();
+        let now = self.app.now();
         let from = match self.seen_until {
-            Some(seen) => seen.minus(OVERLAP).max(to.minus(LONGEST_WINDOW)),
-            None => to.minus(FIRST_WINDOW),
-        };
-        Window {
-            from: from.min(to),
-            to,
+            Some(seen) => seen.minus(OVERLAP).max(now.minus(LONGEST_WINDOW)),
+            None => now.minus(FIRST_WINDOW),
         }
+        .min(now);
+        // After a long pause one slice follows the other, each of a size that can be read.
+        let to = match self.style {
+            PollStyle::Changes => from.plus(SLICE).min(now),
+            PollStyle::Open => now,
+        };
+        Window { from, to }
     }
 }

@@ -1,11 +1,11 @@
 //! A platform's message comes in: checked, understood, made durable, and only then answered.
 
 use super::take::{Sender, take};
-use super::{Fault, persist};
+use super::{Fault, fetch, persist};
 use crate::app::App;
 use garson_core::id::IntegrationId;
 use garson_core::integration::Credentials;
-use garson_core::order::Flag;
+use garson_core::order::{Flag, Order};
 use garson_core::platform::{
     Claim, FETCHED, HookRequest, Message, News, Platform, Reception, Sighting, Trouble, Unreadable, Verified,
     Which,
@@ -43,6 +43,24 @@ pub(super) struct Ready {
     pub auto_verify: bool,
     pub flag: Option<Flag>,
     pub news: News,
+}
+
+impl Ready {
+    /// The order that a message says something has happened to, without saying what.
+    async fn to_look_at(&self, app: &App) -> Result<Option<(Connected, Order)>, Fault> {
+        let News::Look { order } = &self.news else {
+            return Ok(None);
+        };
+        let (which, integration) = (order.clone(), self.connected.integration.id);
+        let found = app
+            .store
+            .read(move |tx| match &which {
+                Which::Identity(identity) => orders::by_identity(tx, integration, identity),
+                Which::Ours(id) => Ok(orders::by_id(tx, *id)?.filter(|o| o.integration_id == integration)),
+            })
+            .await?;
+        Ok(found.map(|order| (self.connected.clone(), order)))
+    }
 }
 
 /// Takes a message in; what it became says how to answer.
@@ -88,6 +106,12 @@ pub(super) async fn write(
         }
         _ => None,
     };
+    let to_look_at = match &prepared {
+        Prepared::Ready(ready) if app.terms(platform.provider()).poll_every.is_none() => {
+            ready.to_look_at(app).await?
+        }
+        _ => None,
+    };
     let taken = app
         .store
         .write(lane, move |tx| take(tx, platform, &request, &prepared, now))
@@ -97,6 +121,9 @@ pub(super) async fn write(
     }
     if let Some(integration) = to_ask {
         app.hurry.up(integration);
+    }
+    if let Some((connected, order)) = to_look_at {
+        tokio::spawn(fetch::look_at(Arc::clone(app), connected, order));
     }
     app.wake_calls.notify_one();
     Ok(taken)
@@ -173,29 +200,32 @@ fn prepare(
 ) -> Result<Prepared, Fault> {
     let provider = platform.provider();
     let claim = platform.claim(request);
-    let candidates = candidates(tx, &app.vault, platform, &claim)?;
-    let checked = candidates.iter().find_map(|candidate| {
+    let mut candidates = candidates(tx, &app.vault, platform, &claim)?;
+    let is_known_branch = matches!(claim, Claim::Branch(_)) && !candidates.is_empty();
+    // Each answers for itself: that a message is genuine for one of them says nothing about the others.
+    candidates.retain(|candidate| {
         let credentials = app.credentials(provider, &candidate.credentials);
-        let verified = platform.verify(request, &credentials)?;
-        Some((candidate.clone(), verified))
+        platform.verify(request, &credentials).is_some()
     });
-    let (sender, verified) = match checked {
-        Some((connected, verified)) => {
+    let (sender, verified) = match candidates.first().cloned() {
+        Some(connected) => {
+            let credentials = app.credentials(provider, &connected.credentials);
+            let verified = platform.verify(request, &credentials);
             let sender = Sender {
                 connected: Some(connected),
                 candidates,
             };
             (sender, verified)
         }
-        // An integration's own secret wins over the operator's: whoever does not have it does not speak for it.
-        None if candidates.is_empty() => {
+        // A branch that is known speaks with its own secret, or not at all.
+        None if is_known_branch => return Ok(Prepared::NotGenuine),
+        None => {
             let shared = app.terms(provider);
-            let Some(verified) = platform.verify(request, &shared.credentials) else {
-                return Ok(Prepared::NotGenuine);
-            };
-            (Sender::default(), verified)
+            (Sender::default(), platform.verify(request, &shared.credentials))
         }
-        None => return Ok(Prepared::NotGenuine),
+    };
+    let Some(verified) = verified else {
+        return Ok(Prepared::NotGenuine);
     };
     understand(tx, app, platform, &verified, sender, now)
 }

@@ -3,14 +3,14 @@
 use super::receive::{Prepared, Ready};
 use super::{Fault, persist};
 use garson_core::id::{InboxId, IntegrationId, OrderId};
-use garson_core::order::{Home, Input, NewOrder, Order, place};
+use garson_core::order::{Actor, CallKind, Change, Home, Input, NewOrder, Order, Status, place};
 use garson_core::platform::{
     FETCHED, HookRequest, Message, News, Platform, Reception, Sighting, Unreadable, Verified, Which,
 };
 use garson_core::time::Timestamp;
 use garson_store::inbox::{self, InboxState, KeptMessage, MessageToKeep};
 use garson_store::integrations::{self, Connected};
-use garson_store::{StoreError, Tx, orders, totals};
+use garson_store::{StoreError, Tx, calls, orders, totals};
 use sha2::{Digest, Sha256};
 
 /// Who sent a message.
@@ -45,9 +45,7 @@ pub(super) fn take(
         Prepared::UnknownOrder { sender, which } => letter.keep_early(tx, sender.connected.as_ref(), which),
         Prepared::Ready(ready) => match &ready.news {
             News::Order(sighting) => letter.take_order(tx, ready, sighting),
-            News::Changed { order, change } => {
-                letter.take_change(tx, ready, order, &Input::Report(change.clone()))
-            }
+            News::Changed { order, change } => letter.take_change(tx, ready, order, change),
             News::Look { .. } | News::Nothing => {
                 letter.keep(tx, Some(&ready.connected), &Fate::taken(None))?;
                 Ok(Reception::Noted)
@@ -109,11 +107,32 @@ impl Letter<'_> {
             Some(known) => known.order,
         };
         if let Some(change) = &sighting.change {
-            let input = Input::Report(change.clone());
-            persist::apply_and_write(tx, &ready.ground, &order, &input, None, self.now)?;
+            self.report(tx, ready, &order, change)?;
         }
         self.keep(tx, Some(&ready.connected), &Fate::taken(Some(order.id)))?;
         Ok(Reception::Taken { order_id: order.id })
+    }
+
+    /// Puts a report to an order. A cancellation without a name or reason, while the account's own is under way, is the
+    /// account's: some platforms do not say by whom.
+    fn report(&self, tx: &mut Tx<'_>, ready: &Ready, order: &Order, change: &Change) -> Result<Order, Fault> {
+        let is_nameless = matches!(
+            change,
+            Change::Cancelled {
+                by: Actor::Platform,
+                reason: None,
+                ..
+            }
+        );
+        let own = match is_nameless {
+            true => calls::open_question(tx, order.id, CallKind::Cancel)?,
+            false => None,
+        };
+        let input = match own.and_then(|call| Some((call.argument.action(call.kind)?, call.argument.by))) {
+            Some((action, by)) => Input::Agreed(action, by),
+            None => Input::Report(change.clone()),
+        };
+        persist::apply_and_write(tx, &ready.ground, order, &input, None, self.now)
     }
 
     /// Writes an order that is new, with what had come of it before it.
@@ -126,7 +145,18 @@ impl Letter<'_> {
         fingerprint: &[u8; 32],
     ) -> Result<Order, Fault> {
         let integration = &ready.connected.integration;
-        let early = inbox::waiting_for(tx, integration.provider, &sighting.order.identity)?;
+        let mut early = inbox::waiting_for(
+            tx,
+            integration.provider,
+            &sighting.order.identity,
+            integration.account_id,
+        )?;
+        // Whoever spoke with the operator's secret does not speak for an integration with its own.
+        let has_own = self
+            .platform
+            .inbound_secret(&ready.connected.credentials)
+            .is_some();
+        early.retain(|message| message.account_id.is_some() || !has_own);
         let mut places = persist::reserve_places(tx, integration.account_id, self.now)?;
         let home = Home {
             account_id: integration.account_id,
@@ -136,9 +166,16 @@ impl Letter<'_> {
         };
         let id = OrderId::at(places.at);
         let asks = self.platform.capability().asks;
+        let mut new = sighting.order.clone();
+        let is_due = matches!(sighting.change, Some(Change::Moved { to: Status::New, .. }));
+        if is_due {
+            // It was for later, and is due when we hear of it first.
+            new.status = Status::New;
+        }
         // What has gone further already needs no yes from us.
-        let auto_verify = ready.auto_verify && sighting.change.is_none() && early.is_empty();
-        let mut decision = place(id, home, &sighting.order, places.at, asks, auto_verify);
+        let is_open = sighting.change.is_none() || is_due;
+        let auto_verify = ready.auto_verify && is_open && early.is_empty();
+        let mut decision = place(id, home, &new, places.at, asks, auto_verify);
         decision.order.flag = ready.flag;
         persist::write_calls(tx, &ready.ground, &mut decision)?;
         if !orders::insert(tx, &decision.order, content, fingerprint, places.take())? {
@@ -162,8 +199,7 @@ impl Letter<'_> {
         order: Order,
         message: &KeptMessage,
     ) -> Result<Order, Fault> {
-        let is_ours = message.restaurant_id.is_none_or(|id| id == order.restaurant_id);
-        let Some(request) = kept_request(self.platform, message).filter(|_| is_ours) else {
+        let Some(request) = kept_request(self.platform, message) else {
             return Ok(order);
         };
         let Ok(Message {
@@ -173,8 +209,7 @@ impl Letter<'_> {
         else {
             return Ok(order);
         };
-        let input = Input::Report(change);
-        let after = persist::apply_and_write(tx, &ready.ground, &order, &input, None, self.now)?;
+        let after = self.report(tx, ready, &order, &change)?;
         inbox::settle(tx, message.id, InboxState::Taken, Some(order.id), None)?;
         Ok(after)
     }
@@ -184,13 +219,13 @@ impl Letter<'_> {
         tx: &mut Tx<'_>,
         ready: &Ready,
         which: &Which,
-        input: &Input,
+        change: &Change,
     ) -> Result<Reception, Fault> {
         let connected = &ready.connected;
         let Some(order) = lock(tx, connected.integration.id, which)? else {
             return self.keep_early(tx, Some(connected), which);
         };
-        persist::apply_and_write(tx, &ready.ground, &order, input, None, self.now)?;
+        self.report(tx, ready, &order, change)?;
         self.keep(tx, Some(connected), &Fate::taken(Some(order.id)))?;
         Ok(Reception::Taken { order_id: order.id })
     }

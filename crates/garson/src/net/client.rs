@@ -14,6 +14,7 @@ use hyper_util::rt::TokioIo;
 use std::fmt;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;
@@ -117,7 +118,12 @@ impl Client {
         let target = Target::parse(&outgoing.url).map_err(SendError::NotAllowed)?;
         let origin = target.origin();
         let (keep, is_quiet) = (outgoing.keep_body, outgoing.is_quiet);
-        let result = match tokio::time::timeout(limit, self.exchange(&target, outgoing)).await {
+        let is_sent = AtomicBool::new(false);
+        let result = match tokio::time::timeout(limit, self.exchange(&target, outgoing, &is_sent)).await {
+            Err(_) if !is_sent.load(Ordering::Relaxed) => Err(SendError::Unreachable(format!(
+                "no connection within {} s",
+                limit.as_secs_f32()
+            ))),
             Err(_) => Err(SendError::TimedOut(limit)),
             Ok(Err(error)) => Err(error),
             Ok(Ok(exchange)) => {
@@ -141,19 +147,27 @@ impl Client {
         result
     }
 
-    async fn exchange(&self, target: &Target, outgoing: Outgoing) -> Result<Exchange, SendError> {
+    async fn exchange(
+        &self,
+        target: &Target,
+        outgoing: Outgoing,
+        is_sent: &AtomicBool,
+    ) -> Result<Exchange, SendError> {
         let trust = outgoing.trust;
         let mut request = build(target, outgoing)?;
         let kept_for = (trust == Trust::Operator).then(|| target.origin());
         // A kept connection may have been closed on the other side; then the request comes back unsent.
         while let Some(mut connection) = kept_for.as_deref().and_then(|origin| self.pool.take(origin)) {
+            is_sent.store(true, Ordering::Relaxed);
             match connection.send(request).await {
                 Ok(response) => return Ok(self.answered(response, connection, kept_for)),
                 Err(Unsent::Returned(back)) => request = *back,
                 Err(Unsent::Broken(why)) => return Err(broken(&why)),
             }
         }
+        is_sent.store(false, Ordering::Relaxed);
         let mut connection = self.connect(target, trust).await?;
+        is_sent.store(true, Ordering::Relaxed);
         match connection.send(request).await {
             Ok(response) => Ok(self.answered(response, connection, kept_for)),
             Err(Unsent::Returned(_)) => Err(SendError::Unreachable(

@@ -48,6 +48,7 @@ pub fn demo(options: Options, args: serve::ServeArgs) -> Outcome {
         let sim = platforms::start().await?;
         platforms::redirect(&mut settings, sim.address());
         let app = App::open(settings)?;
+        refuse_real_data(&app).await?;
         let listener = serve::listen(&app).await?;
         let address = listener.local_addr()?;
         let sample = prepare(&app).await?;
@@ -75,6 +76,18 @@ pub fn demo(options: Options, args: serve::ServeArgs) -> Outcome {
         std::fs::remove_dir_all(&folder)?;
     }
     ended
+}
+
+/// A demo speaks with simulated platforms only, so it must not work on anybody's real orders.
+async fn refuse_real_data(app: &App) -> Outcome {
+    let known = accounts::list(app).await.map_err(failed)?;
+    match known.iter().all(|account| account.email == EMAIL) {
+        true => Ok(()),
+        false => Err(CommandError(
+            "there are other accounts than the demo's in this database: the demo needs one of its own"
+                .to_owned(),
+        )),
+    }
 }
 
 /// The sample account.
