@@ -159,9 +159,9 @@ async fn a_cancellation_without_an_answer_is_read_back(kind: Kind) {
     let town = Town::open(kind).await;
     for road in ROADS {
         for is_accepted in [false, true] {
-            let (meal, call) = match is_accepted {
-                false => (town.order(road.platform, road.courier).await, "*"),
-                true => (town.verified(road.platform, road.courier).await, "*"),
+            let meal = match is_accepted {
+                false => town.order(road.platform, road.courier).await,
+                true => town.verified(road.platform, road.courier).await,
             };
             let cancel = match (road.platform, is_accepted) {
                 (Getir, _) => "cancel",
@@ -170,7 +170,6 @@ async fn a_cancellation_without_an_answer_is_read_back(kind: Kind) {
                 (Migros, false) => "update-status",
                 (Migros, true) => "cancel-order",
             };
-            assert_eq!(call, "*");
             let before = town.sent(&meal).await;
             let reason = town.reasons(&meal).await.remove(0);
             // What the platform tells of it by itself is lost too.
