@@ -64,6 +64,13 @@ pub fn quick() -> SimSettings {
     }
 }
 
+/// Platforms are never asked for orders.
+pub fn quiet(settings: &mut Settings) {
+    for terms in settings.platforms.values_mut() {
+        terms.poll_seconds = 0;
+    }
+}
+
 /// What the restaurant is called on a platform.
 pub fn remote_id(platform: Platform) -> &'static str {
     match platform {
@@ -129,6 +136,11 @@ const READS: [&str; 17] = [
 impl Town {
     pub async fn open(kind: Kind) -> Self {
         Self::open_with(kind, quick(), |_| {}).await
+    }
+
+    /// A town whose platforms are never asked for orders, not even in the beginning.
+    pub async fn open_quiet(kind: Kind) -> Self {
+        Self::open_with(kind, quick(), quiet).await
     }
 
     /// A town whose platforms and service are set otherwise.
