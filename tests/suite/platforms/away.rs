@@ -169,7 +169,7 @@ async fn a_refusal_is_handed_on_in_the_platforms_words(kind: Kind) {
 
 /// An order ends on its platform, and the message is lost: whoever asks for it hears of it, and it ends here too.
 async fn an_order_that_was_cancelled_there_is_not_verified(kind: Kind) {
-    let town = Town::open(kind).await;
+    let town = Town::open_quiet(kind).await;
     for road in own_couriers() {
         for (by, is_ours) in [("customer", false), ("restaurant", road.platform != Migros)] {
             let verify = road.verify.call.unwrap();

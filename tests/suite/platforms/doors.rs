@@ -1,7 +1,7 @@
 //! Who may knock: every platform's own secret, or the operator's where an integration has none.
 
 use super::road::own_couriers;
-use crate::support::{Kind, Meal, Town, credentials, quick, request, send, store, until};
+use crate::support::{Kind, Meal, Town, credentials, quick, quiet, request, send, store, until};
 use garson_core::secret::Secret;
 use garson_sim::Platform::{Getir, Migros, Trendyol, Yemeksepeti};
 use garson_sim::views::{Courier, OrderRequest};
@@ -14,7 +14,7 @@ towns! {
 }
 
 async fn a_wrong_secret_is_refused_and_nothing_is_kept(kind: Kind) {
-    let town = Town::open(kind).await;
+    let town = Town::open_quiet(kind).await;
     let hooks = format!("http://{}", town.house.addr);
     for road in own_couriers() {
         let mut stranger = store(road.platform, &hooks);
@@ -65,6 +65,7 @@ async fn a_wrong_secret_is_refused_and_nothing_is_kept(kind: Kind) {
 /// A town where the operator has one key for all restaurants.
 async fn with_operator(kind: Kind) -> Town {
     Town::open_with(kind, quick(), |settings| {
+        quiet(settings);
         let getir = settings.platforms.get_mut("getir").unwrap();
         for (name, value) in [
             ("app_secret_key", "app-secret"),

@@ -15,7 +15,7 @@ towns! {
 const HELD: Fault = Fault::Latency { ms: 150 };
 
 async fn two_who_verify_share_one_call(kind: Kind) {
-    let town = Town::open(kind).await;
+    let town = Town::open_quiet(kind).await;
     for road in ROADS {
         let meal = town.order(road.platform, road.courier).await;
         let verify = road.verify.call.unwrap();
@@ -41,7 +41,7 @@ async fn two_who_verify_share_one_call(kind: Kind) {
 }
 
 async fn two_who_cancel_share_one_call(kind: Kind) {
-    let town = Town::open(kind).await;
+    let town = Town::open_quiet(kind).await;
     for road in own_couriers() {
         let meal = town.verified(road.platform, road.courier).await;
         town.reasons(&meal).await;
@@ -58,7 +58,7 @@ async fn two_who_cancel_share_one_call(kind: Kind) {
 }
 
 async fn whoever_cancels_waits_for_a_verification(kind: Kind) {
-    let town = Town::open(kind).await;
+    let town = Town::open_quiet(kind).await;
     for road in own_couriers() {
         let meal = town.order(road.platform, road.courier).await;
         let reason = town.reasons(&meal).await.remove(0);
@@ -88,7 +88,7 @@ async fn whoever_cancels_waits_for_a_verification(kind: Kind) {
 }
 
 async fn a_customer_who_cancels_meanwhile_wins(kind: Kind) {
-    let town = Town::open(kind).await;
+    let town = Town::open_quiet(kind).await;
     for road in own_couriers() {
         let meal = town.order(road.platform, road.courier).await;
         let verify = road.verify.call.unwrap();

@@ -134,16 +134,11 @@ async fn from_elsewhere(town: &Town, platform: Platform, credentials: &Value) ->
         "/restaurants/{}/integrations/{platform}",
         made["id"].as_str().unwrap()
     );
+    // Its own credentials, as far as it needs any.
     let mut credentials = credentials.clone();
-    for (name, value) in other.credentials.as_object().unwrap() {
-        let written = match value {
-            Value::String(text) => text.clone(),
-            other => other.to_string(),
-        };
-        let is_wanted = credentials.get(name).is_some();
-        if is_wanted {
-            credentials[name] = json!(written);
-        }
+    for (name, given) in credentials.as_object_mut().unwrap() {
+        let known = &other.credentials[name];
+        *given = json!(known.as_str().map_or_else(|| known.to_string(), str::to_owned));
     }
     let body = json!({ "isActive": true, "remoteId": elsewhere(platform), "credentials": credentials });
     town.a.put(&path, &body).await.data();
@@ -177,17 +172,15 @@ async fn an_unknown_branch_is_taken_when_it_is_connected(kind: Kind) {
 
 async fn an_unknown_branch_of_the_operators_is_taken_when_it_is_connected(kind: Kind) {
     let town = Town::open_with(kind, quick(), |settings| {
-        let shared = |platform: &str, name: &str, value: &str| {
-            let terms = settings.platforms.get_mut(platform).unwrap();
-            terms
-                .credentials
-                .insert(name.to_owned(), Secret::new(value.to_owned()));
-        };
-        let mut shared = shared;
-        shared("yemeksepeti", "username", "user");
-        shared("yemeksepeti", "password", "pa&ss-word");
-        shared("yemeksepeti", "chain_code", "chain");
-        shared("yemeksepeti", "plugin_secret", "plugin-secret");
+        let shared = &mut settings.platforms.get_mut("yemeksepeti").unwrap().credentials;
+        for (name, value) in [
+            ("username", "user"),
+            ("password", "pa&ss-word"),
+            ("chain_code", "chain"),
+            ("plugin_secret", "plugin-secret"),
+        ] {
+            shared.insert(name.to_owned(), Secret::new(value.to_owned()));
+        }
     })
     .await;
     let meal = from_elsewhere(&town, Yemeksepeti, &json!({})).await;

@@ -1,9 +1,8 @@
 //! Sessions run out, limits are kept, and what was asked a moment ago is not asked again.
 
 use super::road::{ROADS, own_couriers};
-use crate::support::{Kind, Town, credentials, quick};
+use crate::support::{Kind, Town, credentials};
 use garson_sim::Platform::{Getir, Migros, Trendyol, Yemeksepeti};
-use garson_sim::SimSettings;
 use garson_sim::views::{Courier, Fault, OrderRequest};
 use serde_json::{Value, json};
 
@@ -207,8 +206,7 @@ async fn a_platform_without_a_menu_says_so(kind: Kind) {
 }
 
 async fn platforms_say_what_they_can(kind: Kind) {
-    let sim = SimSettings { seed: 7, ..quick() };
-    let town = Town::open_with(kind, sim, |_| {}).await;
+    let town = Town::open(kind).await;
     let shown = town.a.get("/providers").await.data();
     let shown = shown.as_array().unwrap();
     let keys: Vec<&str> = shown.iter().map(|p| p["key"].as_str().unwrap()).collect();

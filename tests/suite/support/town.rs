@@ -64,6 +64,13 @@ pub fn quick() -> SimSettings {
     }
 }
 
+/// Platforms are never asked for orders.
+pub fn quiet(settings: &mut Settings) {
+    for terms in settings.platforms.values_mut() {
+        terms.poll_seconds = 0;
+    }
+}
+
 /// What the restaurant is called on a platform.
 pub fn remote_id(platform: Platform) -> &'static str {
     match platform {
@@ -131,6 +138,11 @@ impl Town {
         Self::open_with(kind, quick(), |_| {}).await
     }
 
+    /// A town whose platforms are never asked for orders, not even in the beginning.
+    pub async fn open_quiet(kind: Kind) -> Self {
+        Self::open_with(kind, quick(), quiet).await
+    }
+
     /// A town whose platforms and service are set otherwise.
     pub async fn open_with(kind: Kind, sim: SimSettings, change: impl FnOnce(&mut Settings)) -> Self {
         let sim = Sim::start(sim).await.unwrap();
@@ -158,11 +170,23 @@ impl Town {
         }
     }
 
-    /// Time goes by, for the service and for the platforms.
+    /// Time goes by, for the service and for the platforms; not while a call is being made, which would seem to have taken
+    /// so long.
     pub async fn pass(&self, seconds: u32) {
+        until("no call is being made", async || !self.is_calling()).await;
         self.control.advance_clock(seconds).await.unwrap();
         *self.ahead.lock().unwrap() += Duration::from_secs(u64::from(seconds));
         self.set_clock();
+    }
+
+    /// Is a call being made, or about to be?
+    fn is_calling(&self) -> bool {
+        let now = self.house.app.now().as_millis();
+        let calls = format!(
+            "calls c WHERE c.state = 'open' AND (c.leased_until > {now} OR (c.due_at <= {now} AND NOT EXISTS
+             (SELECT 1 FROM calls e WHERE e.order_id = c.order_id AND e.state = 'open' AND e.number < c.number)))"
+        );
+        self.house.count(&calls) > 0
     }
 
     /// The service's clock stands still between such moments, and never runs ahead of the platforms'.
