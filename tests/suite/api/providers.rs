@@ -9,20 +9,40 @@ cases! {
 }
 
 async fn every_platform_says_what_it_can(house: House) {
-    let wanted = json!([{
+    let wanted = json!({
         "key": "direct", "name": "Own channels", "asks": false, "cancelAfterAccept": true, "liveReasons": false,
         "menu": false, "storeToggle": false, "couriers": ["restaurant", "none"], "secondsBetweenMoves": 0,
-        "acceptWithinSeconds": null,
-        "credentials": [{ "name": "inboundKey", "required": true }, { "name": "callbackUrl", "required": false }],
-    }]);
+        "acceptWithinSeconds": null, "polled": false,
+        "credentials": [
+            { "name": "inboundKey", "required": true, "kind": "secret", "choices": [] },
+            { "name": "callbackUrl", "required": false, "kind": "address", "choices": [] },
+        ],
+    });
     let shown = house.a.get("/providers").await.data();
-    let direct = shown
-        .as_array()
-        .unwrap()
+    let shown = shown.as_array().unwrap();
+    assert_eq!(shown[0], wanted);
+    // What the platforms' own sheets say, in short.
+    let facts: Vec<_> = shown
         .iter()
-        .find(|p| p["key"] == json!("direct"))
-        .unwrap();
-    assert_eq!(direct, &wanted[0]);
+        .map(|p| {
+            json!([
+                p["key"],
+                p["asks"],
+                p["liveReasons"],
+                p["menu"],
+                p["polled"],
+                p["secondsBetweenMoves"]
+            ])
+        })
+        .collect();
+    let expected = [
+        json!(["direct", false, false, false, false, 0]),
+        json!(["getir", true, true, true, true, 60]),
+        json!(["migros", true, true, true, true, 0]),
+        json!(["trendyol", true, false, true, true, 0]),
+        json!(["yemeksepeti", true, false, false, false, 0]),
+    ];
+    assert_eq!(facts, expected);
 }
 
 async fn a_menu_that_cannot_be_had_is_refused_by_name(house: House) {
