@@ -12,6 +12,7 @@ towns! {
     a_verification_that_cannot_be_read_back_at_once_is_read_back_later
     a_verification_that_is_told_of_before_it_is_read_back
     a_cancellation_without_an_answer_is_read_back
+    a_cancellation_that_is_told_of_before_its_answer_keeps_our_words
     a_step_without_an_answer_is_read_back_and_not_repeated
     a_step_that_was_not_done_is_repeated
     half_an_answer_is_no_answer
@@ -197,6 +198,25 @@ async fn a_cancellation_without_an_answer_is_read_back(kind: Kind) {
             town.control.clear_faults().await.unwrap();
         }
     }
+}
+
+/// Trendyol tells of every cancellation, ours too, and its message may be faster than its answer.
+async fn a_cancellation_that_is_told_of_before_its_answer_keeps_our_words(kind: Kind) {
+    let town = Town::open_quiet(kind).await;
+    let meal = town.verified(Trendyol, Courier::Restaurant).await;
+    town.fault(Trendyol, "unsupplied", Fault::DropAfterWork, Some(1))
+        .await;
+    town.fault(Trendyol, "package", Fault::Drop, None).await;
+    // Whether the message comes before the client has given up is all the same.
+    let body = json!({ "reason": "627", "note": "Karıştı" });
+    let reply = town.cancel(&meal, body).await;
+    assert!([200, 504].contains(&reply.status), "{}", reply.text());
+    let order = town.reaches(&meal, 1600).await;
+    assert_eq!(order["cancellation"]["note"], json!("Karıştı"), "{order:#}");
+    assert_eq!(order["cancellation"]["reason"]["id"], json!("627"));
+    let story = ["created 400", "400>500 account", "cancelled 1600 account"];
+    assert_eq!(town.story(&meal).await, story);
+    assert_eq!(town.calls(&meal, "unsupplied").await, 1);
 }
 
 /// Waits until everything is told, while time goes by.

@@ -6,7 +6,7 @@ use garson_core::event::order_body;
 use garson_core::id::{AccountId, CallId, EventId};
 use garson_core::integration::Credentials;
 use garson_core::order::{
-    Actor, CallArgument, CallKind, Decision, Input, Order, ProviderSync, Status, apply,
+    Actor, CallArgument, CallKind, Change, Decision, Input, Order, ProviderSync, Status, apply,
 };
 use garson_core::platform::Platform;
 use garson_core::restaurant::Config;
@@ -57,6 +57,7 @@ pub fn apply_and_write(
     now: Timestamp,
 ) -> Result<Order, Fault> {
     let asks = ground.platform.capability().asks;
+    let input = &in_our_words(tx, before, input)?;
     let trial = apply(before, input, now, asks)?;
     if trial.ask.is_none() && !trial.is_change(before) {
         return Ok(trial.order);
@@ -77,6 +78,24 @@ pub fn apply_and_write(
     totals::follow(tx, before, &decision.order)?;
     write_history(tx, &decision, before.sequence, &mut places)?;
     Ok(decision.order)
+}
+
+/// A platform may tell of our own cancellation before it has answered us: it has the reason and note that we gave.
+fn in_our_words(tx: &mut Tx<'_>, order: &Order, input: &Input) -> Result<Input, Fault> {
+    let mut input = input.clone();
+    if let Input::Report(Change::Cancelled {
+        by: Actor::Account,
+        reason,
+        note,
+        ..
+    }) = &mut input
+        && !order.status.is_cancelled()
+        && let Some(ours) = calls::open_cancellation(tx, order.id)?
+    {
+        *reason = ours.reason.or(reason.take());
+        *note = ours.note.or(note.take());
+    }
+    Ok(input)
 }
 
 /// Writes the calls that the platform wants, and what that means for the order.
