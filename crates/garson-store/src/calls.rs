@@ -284,22 +284,6 @@ pub fn in_the_way(tx: &mut Tx<'_>, order: OrderId, now: Timestamp) -> Result<Opt
         .transpose()
 }
 
-/// With which words a client is cancelling an order right now.
-pub fn open_cancellation(tx: &mut Tx<'_>, order: OrderId) -> Result<Option<CallArgument>> {
-    let found: Option<Option<String>> = tx.query_opt(
-        "SELECT argument FROM calls WHERE order_id = ?1 AND state = 'open' AND kind = 'cancel'
-         ORDER BY number LIMIT 1",
-        params![&order],
-        |row| row.get(0),
-    )?;
-    found
-        .flatten()
-        .map(|json| {
-            serde_json::from_str(&json).map_err(|_| StoreError::corrupt("a call's argument is damaged"))
-        })
-        .transpose()
-}
-
 /// How a call ended, and what was said; nothing while it is open.
 pub fn end_of(tx: &mut Tx<'_>, id: CallId) -> Result<Option<(CallEnd, Option<String>)>> {
     let found = tx.query_opt(

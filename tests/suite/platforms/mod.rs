@@ -29,6 +29,7 @@ mod gap;
 mod joining;
 mod kept;
 mod quirks;
+mod reviewed;
 mod road;
 mod scheduled;
 mod sessions;

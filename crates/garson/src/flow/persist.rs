@@ -80,20 +80,18 @@ pub fn apply_and_write(
     Ok(decision.order)
 }
 
-/// A platform may tell of our own cancellation before it has answered us: it has the reason and note that we gave.
+/// A platform may tell of our own cancellation before it has answered us, and some do not say by whom: it is ours, with
+/// the reason and note that we gave.
 fn in_our_words(tx: &mut Tx<'_>, order: &Order, input: &Input) -> Result<Input, Fault> {
     let mut input = input.clone();
-    if let Input::Report(Change::Cancelled {
-        by: Actor::Account,
-        reason,
-        note,
-        ..
-    }) = &mut input
+    if let Input::Report(Change::Cancelled { by, reason, note, .. }) = &mut input
         && !order.status.is_cancelled()
-        && let Some(ours) = calls::open_cancellation(tx, order.id)?
+        && (*by == Actor::Account || (*by == Actor::Platform && reason.is_none()))
+        && let Some(ours) = calls::open_question(tx, order.id, CallKind::Cancel)?
     {
-        *reason = ours.reason.or(reason.take());
-        *note = ours.note.or(note.take());
+        *by = ours.argument.by;
+        *reason = ours.argument.reason.or(reason.take());
+        *note = ours.argument.note.or(note.take());
     }
     Ok(input)
 }

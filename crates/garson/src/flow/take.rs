@@ -3,14 +3,14 @@
 use super::receive::{Prepared, Ready};
 use super::{Fault, persist};
 use garson_core::id::{InboxId, IntegrationId, OrderId};
-use garson_core::order::{Actor, CallKind, Change, Home, Input, NewOrder, Order, Status, place};
+use garson_core::order::{Change, Home, Input, NewOrder, Order, Status, place};
 use garson_core::platform::{
     FETCHED, HookRequest, Message, News, Platform, Reception, Sighting, Unreadable, Verified, Which,
 };
 use garson_core::time::Timestamp;
 use garson_store::inbox::{self, InboxState, KeptMessage, MessageToKeep};
 use garson_store::integrations::{self, Connected};
-use garson_store::{StoreError, Tx, calls, orders, totals};
+use garson_store::{StoreError, Tx, orders, totals};
 use sha2::{Digest, Sha256};
 
 /// Who sent a message.
@@ -113,25 +113,8 @@ impl Letter<'_> {
         Ok(Reception::Taken { order_id: order.id })
     }
 
-    /// Puts a report to an order. A cancellation without a name or reason, while the account's own is under way, is the
-    /// account's: some platforms do not say by whom.
     fn report(&self, tx: &mut Tx<'_>, ready: &Ready, order: &Order, change: &Change) -> Result<Order, Fault> {
-        let is_nameless = matches!(
-            change,
-            Change::Cancelled {
-                by: Actor::Platform,
-                reason: None,
-                ..
-            }
-        );
-        let own = match is_nameless {
-            true => calls::open_question(tx, order.id, CallKind::Cancel)?,
-            false => None,
-        };
-        let input = match own.and_then(|call| Some((call.argument.action(call.kind)?, call.argument.by))) {
-            Some((action, by)) => Input::Agreed(action, by),
-            None => Input::Report(change.clone()),
-        };
+        let input = Input::Report(change.clone());
         persist::apply_and_write(tx, &ready.ground, order, &input, None, self.now)
     }
 
