@@ -1,5 +1,7 @@
 //! The listening side: connections with limits, plain status routes, an orderly end.
 
+mod patience;
+
 use crate::api::{Api, ApiError};
 use crate::app::App;
 use crate::flow;
@@ -12,6 +14,7 @@ use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::conn::auto;
 use hyper_util::server::graceful::GracefulShutdown;
 use hyper_util::service::TowerToHyperService;
+use patience::Patient;
 use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
@@ -20,6 +23,8 @@ use tokio::sync::Semaphore;
 
 /// A client that does not finish its request's head in this time is cut off.
 const HEAD_DEADLINE: Duration = Duration::from_secs(15);
+/// A client that takes nothing of what it is sent for this time is cut off.
+const STUCK_DEADLINE: Duration = Duration::from_secs(60);
 const MAX_HEAD: usize = 64 * 1024;
 
 /// Routes for operators and their programs.
@@ -98,7 +103,10 @@ pub async fn serve_routes(
         };
         drop(stream.set_nodelay(true));
         let connection = builder
-            .serve_connection(TokioIo::new(stream), service.clone())
+            .serve_connection(
+                TokioIo::new(Patient::new(stream, STUCK_DEADLINE)),
+                service.clone(),
+            )
             .into_owned();
         let watched = graceful.watch(connection);
         tokio::spawn(async move {
