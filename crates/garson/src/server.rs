@@ -70,6 +70,7 @@ pub async fn serve_routes(
         tokio::spawn(flow::call::run(Arc::clone(&app))),
         tokio::spawn(flow::poll::run(Arc::clone(&app))),
         tokio::spawn(flow::sweep::run(Arc::clone(&app))),
+        tokio::spawn(flow::tidings::run(Arc::clone(&app))),
     ];
     let service = TowerToHyperService::new(routes);
     let mut builder = auto::Builder::new(TokioExecutor::new());
@@ -116,6 +117,7 @@ pub async fn serve_routes(
         });
     }
     drop(listener);
+    app.stopping.send_replace(true);
     let drain = Duration::from_secs(u64::from(app.settings.server.drain_seconds));
     if tokio::time::timeout(drain, graceful.shutdown()).await.is_err() {
         tracing::warn!("some requests did not finish in time");
