@@ -6,6 +6,7 @@ mod http;
 mod program;
 mod receiver;
 mod shop;
+mod stream;
 
 pub use home::{Home, Kind};
 pub use house::House;
@@ -13,6 +14,7 @@ pub use http::{Caller, Reply, raw, request, send};
 pub use program::{Outcome, Program, command, run as program_run, run_command};
 pub use receiver::{Answer, Receiver, Seen};
 pub use shop::{Shop, order_body};
+pub use stream::{EventStream, Told};
 
 use std::future::Future;
 use std::time::{Duration, Instant};
