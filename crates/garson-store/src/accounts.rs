@@ -1,6 +1,6 @@
 //! Accounts, their counters and their webhook.
 
-use crate::engine::{Row, Tx};
+use crate::engine::{Param, Row, Tx};
 use crate::{Result, StoreError, params};
 use garson_core::account::{Account, AuthorizationForm, Webhook};
 use garson_core::id::AccountId;
@@ -73,7 +73,7 @@ impl Places {
 /// Reserves places in the account's lists. The account's row stays locked until the commit, so that places follow
 /// the order of commits: nothing ever appears behind a place that a reader has seen.
 pub fn reserve(tx: &mut Tx<'_>, account: AccountId, count: i64, now: Timestamp) -> Result<Places> {
-    tx.query_opt(
+    let places = tx.query_opt(
         "UPDATE accounts SET position = position + ?2,
                 newest_at = CASE WHEN newest_at > ?3 THEN newest_at ELSE ?3 END
          WHERE id = ?1 RETURNING position, newest_at, webhook_url",
@@ -87,8 +87,35 @@ pub fn reserve(tx: &mut Tx<'_>, account: AccountId, count: i64, now: Timestamp) 
                 has_webhook: url.is_some(),
             })
         },
-    )?
-    .ok_or_else(|| StoreError::corrupt("the account is gone"))
+    )?;
+    let places = places.ok_or_else(|| StoreError::corrupt("the account is gone"))?;
+    tx.tell(account, places.next + count - 1);
+    Ok(places)
+}
+
+/// The last place of the account's lists: whatever is committed later stands behind it.
+pub fn last_place(tx: &mut Tx<'_>, account: AccountId) -> Result<i64> {
+    let sql = "SELECT position FROM accounts WHERE id = ?1";
+    let found = tx.query_opt(sql, params![&account], |row| row.get(0))?;
+    found.ok_or_else(|| StoreError::corrupt("the account is gone"))
+}
+
+/// The last places of many accounts, with few questions.
+pub fn last_places(tx: &mut Tx<'_>, accounts: &[AccountId]) -> Result<Vec<(AccountId, i64)>> {
+    const AT_ONCE: usize = 64;
+    let marks: Vec<String> = (1..=AT_ONCE).map(|n| format!("?{n}")).collect();
+    let sql = format!(
+        "SELECT id, position FROM accounts WHERE id IN ({})",
+        marks.join(", ")
+    );
+    let mut places = Vec::with_capacity(accounts.len());
+    for some in accounts.chunks(AT_ONCE) {
+        // Always the same statement: the last one stands in for those that are missing.
+        let ids = some.iter().chain(some.last().into_iter().cycle()).take(AT_ONCE);
+        let params: Vec<Param<'_>> = ids.map(Param::from).collect();
+        places.extend(tx.query(&sql, &params, |row| Ok((row.get(0)?, row.get(1)?)))?);
+    }
+    Ok(places)
 }
 
 /// Holds the account for this transaction, so that changes to what belongs to it do not pass each other.

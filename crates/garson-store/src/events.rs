@@ -2,7 +2,7 @@
 
 use crate::accounts::Places;
 use crate::engine::{Param, Row, Tx};
-use crate::feed::{EVERYWHERE, Feed, Page, PageRequest, Scope, page};
+use crate::feed::{self, EVERYWHERE, Feed, Page, PageRequest, Scope, page};
 use crate::{Result, StoreError, params};
 use garson_core::delivery::{DeliveryState, UndeliveredReason};
 use garson_core::id::{AccountId, EventId, OrderId, RestaurantId};
@@ -125,6 +125,38 @@ fn page_of(
         between: EVERYWHERE,
     };
     page(tx, &feed, request, event)
+}
+
+/// An event as it is told.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ToldEvent {
+    pub place: i64,
+    pub name: String,
+    pub body: String,
+}
+
+/// The account's events after a place, oldest first.
+pub fn after(tx: &mut Tx<'_>, account: AccountId, place: i64, limit: usize) -> Result<Vec<ToldEvent>> {
+    let feed = Feed {
+        select: "SELECT position, name, body FROM events",
+        scope: Scope::Account(account),
+        condition: "",
+        any_of: None,
+        between: EVERYWHERE,
+    };
+    feed::after(tx, &feed, place, limit, |row| {
+        Ok(ToldEvent {
+            place: row.get(0)?,
+            name: row.get(1)?,
+            body: row.get(2)?,
+        })
+    })
+}
+
+/// The place of an event.
+pub fn place(tx: &mut Tx<'_>, account: AccountId, id: EventId) -> Result<Option<i64>> {
+    let sql = "SELECT position FROM events WHERE account_id = ?1 AND id = ?2";
+    tx.query_opt(sql, params![&account, &id], |row| row.get(0))
 }
 
 /// The events of one order, newest first.

@@ -95,10 +95,7 @@ pub fn page<T>(
     request: PageRequest,
     mut read: impl FnMut(&Row<'_>) -> Result<T>,
 ) -> Result<Page<T>> {
-    let live = match feed.scope {
-        Scope::Account(account) => restaurants::live_while_sweeping(tx, account)?,
-        Scope::Restaurant(_) | Scope::Order(_) => None,
-    };
+    let live = live(tx, feed.scope)?;
     let arms = arms(feed, live.as_deref());
     let (low, high) = feed.between;
     let cursor = request.cursor;
@@ -133,6 +130,28 @@ pub fn page<T>(
         next,
         prev: Some(newest.unwrap_or_else(|| request.cursor_when_empty())),
     })
+}
+
+/// Reads what stands after a place, oldest first: for those who follow a list as it grows.
+pub fn after<T>(
+    tx: &mut Tx<'_>,
+    feed: &Feed<'_>,
+    place: i64,
+    limit: usize,
+    mut read: impl FnMut(&Row<'_>) -> Result<T>,
+) -> Result<Vec<T>> {
+    let live = live(tx, feed.scope)?;
+    let arms = arms(feed, live.as_deref());
+    let between = (feed.between.0.max(place), feed.between.1);
+    let found = fetch(tx, feed, &arms, between, limit, false, &mut read)?;
+    Ok(found.into_iter().map(|(_, item)| item).collect())
+}
+
+fn live(tx: &mut Tx<'_>, scope: Scope) -> Result<Option<Vec<RestaurantId>>> {
+    match scope {
+        Scope::Account(account) => restaurants::live_while_sweeping(tx, account),
+        Scope::Restaurant(_) | Scope::Order(_) => Ok(None),
+    }
 }
 
 fn arms<'a>(feed: &'a Feed<'a>, live: Option<&'a [RestaurantId]>) -> Vec<Arm<'a>> {

@@ -62,6 +62,13 @@ pub fn find(tx: &mut Tx<'_>, hash: &[u8; 32]) -> Result<Option<(AccountId, KeyId
     )
 }
 
+/// Is this key still there?
+pub fn exists(tx: &mut Tx<'_>, id: KeyId) -> Result<bool> {
+    let sql = "SELECT created_at FROM api_keys WHERE id = ?1";
+    let found = tx.query_opt(sql, params![&id], |row| row.get::<i64>(0))?;
+    Ok(found.is_some())
+}
+
 /// Notes when keys were last used; called now and then, not with every request.
 pub fn note_use(tx: &mut Tx<'_>, id: KeyId, at: Timestamp) -> Result<()> {
     tx.execute(
@@ -95,6 +102,8 @@ pub fn revoke(tx: &mut Tx<'_>, account: AccountId, id: KeyId) -> Result<Revoked>
         "DELETE FROM api_keys WHERE account_id = ?1 AND id = ?2",
         params![&account, &id],
     )?;
+    // Those who follow the account with this key are to notice.
+    tx.tell(account, 0);
     let heir = keys.iter().rev().find(|key| key.id != id);
     if victim.is_primary
         && let Some(heir) = heir

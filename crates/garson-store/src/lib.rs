@@ -24,7 +24,7 @@ pub mod sweep;
 pub mod totals;
 pub mod vault;
 
-pub use engine::{Engine, Lane, Location, Options, Tx};
+pub use engine::{Engine, Lane, Location, Options, Tx, Watch};
 pub use error::{StoreError, StoreErrorKind};
 pub use vault::Vault;
 

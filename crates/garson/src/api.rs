@@ -21,6 +21,7 @@ mod providers;
 mod reports;
 mod request_id;
 mod restaurants;
+mod stream;
 mod webhook;
 
 pub mod openapi;

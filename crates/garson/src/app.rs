@@ -22,7 +22,7 @@ use std::future::Future;
 use std::io::Write;
 use std::path::Path;
 use std::sync::Arc;
-use tokio::sync::Notify;
+use tokio::sync::{Notify, watch};
 
 /// What everything in the service shares.
 pub struct App {
@@ -47,6 +47,8 @@ pub struct App {
     pub hurry: Hurry,
     /// Something has been deleted.
     pub wake_sweep: Notify,
+    /// The service has been asked to stop: what would go on for ever ends.
+    pub stopping: watch::Sender<bool>,
 }
 
 /// Why the service cannot start.
@@ -106,6 +108,7 @@ impl App {
             metrics: Metrics::default(),
             wake_calls: Notify::new(),
             wake_sweep: Notify::new(),
+            stopping: watch::Sender::new(false),
         }))
     }
 

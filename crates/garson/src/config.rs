@@ -66,6 +66,7 @@ pub struct StorageSettings {
 #[derive(Clone, Debug, Deserialize)]
 pub struct ServerSettings {
     pub max_connections: usize,
+    pub max_streams: usize,
     pub drain_seconds: u32,
 }
 
@@ -149,6 +150,9 @@ impl Settings {
         }
         if !(1..=100_000).contains(&self.server.max_connections) {
             return wrong("server.max_connections", "1 to 100000");
+        }
+        if !(1..=100_000).contains(&self.server.max_streams) {
+            return wrong("server.max_streams", "1 to 100000");
         }
         if !["error", "warn", "info", "debug", "trace"].contains(&self.log.level.as_str()) {
             return wrong("log.level", "error, warn, info, debug or trace");

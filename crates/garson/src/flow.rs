@@ -26,5 +26,6 @@ pub mod resend;
 pub mod restaurants;
 pub mod sweep;
 mod take;
+pub mod tidings;
 
 pub use fault::Fault;

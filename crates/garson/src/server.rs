@@ -1,5 +1,7 @@
 //! The listening side: connections with limits, plain status routes, an orderly end.
 
+mod patience;
+
 use crate::api::{Api, ApiError};
 use crate::app::App;
 use crate::flow;
@@ -12,6 +14,7 @@ use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::conn::auto;
 use hyper_util::server::graceful::GracefulShutdown;
 use hyper_util::service::TowerToHyperService;
+use patience::Patient;
 use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
@@ -20,6 +23,8 @@ use tokio::sync::Semaphore;
 
 /// A client that does not finish its request's head in this time is cut off.
 const HEAD_DEADLINE: Duration = Duration::from_secs(15);
+/// A client that takes nothing of what it is sent for this time is cut off.
+const STUCK_DEADLINE: Duration = Duration::from_secs(60);
 const MAX_HEAD: usize = 64 * 1024;
 
 /// Routes for operators and their programs.
@@ -66,6 +71,7 @@ pub async fn serve_routes(
         tokio::spawn(flow::call::run(Arc::clone(&app))),
         tokio::spawn(flow::poll::run(Arc::clone(&app))),
         tokio::spawn(flow::sweep::run(Arc::clone(&app))),
+        tokio::spawn(flow::tidings::run(Arc::clone(&app))),
     ];
     let service = TowerToHyperService::new(routes);
     let mut builder = auto::Builder::new(TokioExecutor::new());
@@ -99,7 +105,10 @@ pub async fn serve_routes(
         };
         drop(stream.set_nodelay(true));
         let connection = builder
-            .serve_connection(TokioIo::new(stream), service.clone())
+            .serve_connection(
+                TokioIo::new(Patient::new(stream, STUCK_DEADLINE)),
+                service.clone(),
+            )
             .into_owned();
         let watched = graceful.watch(connection);
         tokio::spawn(async move {
@@ -109,6 +118,7 @@ pub async fn serve_routes(
         });
     }
     drop(listener);
+    app.stopping.send_replace(true);
     let drain = Duration::from_secs(u64::from(app.settings.server.drain_seconds));
     if tokio::time::timeout(drain, graceful.shutdown()).await.is_err() {
         tracing::warn!("some requests did not finish in time");

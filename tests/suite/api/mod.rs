@@ -23,4 +23,5 @@ mod providers;
 mod reports;
 mod restaurants;
 mod status;
+mod streams;
 mod webhook;

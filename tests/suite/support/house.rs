@@ -116,6 +116,11 @@ impl House {
         self.app.store.read(|tx| inbox::list_open(tx, 100)).await.unwrap()
     }
 
+    /// Where its data is, for another program on the same.
+    pub fn home(&self) -> &Home {
+        &self.home
+    }
+
     /// Sweeps until there is nothing left to sweep.
     pub async fn sweep(&self) {
         while garson::flow::sweep::step(&self.app).await.unwrap() {}

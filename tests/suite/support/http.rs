@@ -15,7 +15,7 @@ pub struct Reply {
 }
 
 impl Reply {
-    fn parse(bytes: &[u8]) -> Self {
+    pub fn parse(bytes: &[u8]) -> Self {
         let split = bytes
             .windows(4)
             .position(|four| four == b"\r\n\r\n")

@@ -6,6 +6,7 @@ mod http;
 mod program;
 mod receiver;
 mod shop;
+mod stream;
 mod town;
 
 pub use home::{Home, Kind};
@@ -15,6 +16,7 @@ pub use program::{Outcome, Program, command, run as program_run, run_command};
 pub use receiver::{Answer, Receiver, Seen};
 pub use shop::{Shop, order_body};
 pub use town::{Meal, Street, Town, credentials, quick, quiet, remote_id, store};
+pub use stream::{EventStream, Told};
 
 use std::future::Future;
 use std::time::{Duration, Instant};

@@ -7,11 +7,13 @@
 mod batch;
 mod job;
 mod migrate;
+mod news;
 mod postgres;
 mod sqlite;
 mod tx;
 mod workers;
 
+pub use news::{News, Watch};
 pub use tx::{Column, FromColumn, Param, Row, Tx};
 
 use crate::error::StoreError;
@@ -91,6 +93,7 @@ pub struct Engine {
     writers: Arc<Vec<Workers>>,
     readers: Arc<Workers>,
     stats: Arc<Stats>,
+    news: Arc<News>,
     location: Location,
 }
 
@@ -98,14 +101,16 @@ impl Engine {
     /// Opens the database and brings it to the newest schema.
     pub fn open(location: &Location, options: &Options) -> Result<Self, StoreError> {
         let stats = Arc::new(Stats::default());
+        let news = Arc::new(News::default());
         let (writers, readers) = match location {
-            Location::Sqlite(path) => sqlite::open(path, options, &stats)?,
-            Location::Postgres(url) => postgres::open(url, options, &stats)?,
+            Location::Sqlite(path) => sqlite::open(path, options, &stats, &news)?,
+            Location::Postgres(url) => postgres::open(url, options, &stats, &news)?,
         };
         Ok(Self {
             writers: Arc::new(writers),
             readers: Arc::new(readers),
             stats,
+            news,
             location: location.clone(),
         })
     }
@@ -139,6 +144,12 @@ impl Engine {
     #[must_use]
     pub fn stats(&self) -> &Stats {
         &self.stats
+    }
+
+    /// Who is woken by commits.
+    #[must_use]
+    pub fn news(&self) -> &Arc<News> {
+        &self.news
     }
 
     #[must_use]

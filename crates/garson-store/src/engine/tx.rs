@@ -2,6 +2,7 @@
 
 use super::postgres::PgSession;
 use crate::error::{StoreError, StoreErrorKind};
+use garson_core::id::AccountId;
 use postgres::types::{IsNull, ToSql, Type, private::BytesMut};
 use std::error::Error;
 
@@ -236,6 +237,7 @@ pub struct Tx<'a> {
     session: Session<'a>,
     lost: Option<StoreError>,
     failed: Option<StoreError>,
+    places: Vec<(AccountId, i64)>,
 }
 
 pub enum Session<'a> {
@@ -249,6 +251,7 @@ impl<'a> Tx<'a> {
             session,
             lost: None,
             failed: None,
+            places: Vec::new(),
         }
     }
 
@@ -261,6 +264,15 @@ impl<'a> Tx<'a> {
     /// the commit after a failed statement into a quiet rollback.
     pub(super) fn take_failed(&mut self) -> Option<StoreError> {
         self.failed.take()
+    }
+
+    /// After the commit, those who wait for news of the account are woken; its newest place is this one.
+    pub fn tell(&mut self, account: AccountId, place: i64) {
+        self.places.push((account, place));
+    }
+
+    pub(super) fn take_places(&mut self) -> Vec<(AccountId, i64)> {
+        std::mem::take(&mut self.places)
     }
 
     /// Runs a statement and says how many rows it touched.

@@ -15,6 +15,7 @@ mod integrations;
 mod keys;
 mod lost;
 mod moving;
+mod news;
 mod opening;
 mod orders;
 mod paging;
@@ -110,6 +111,9 @@ cases! {
             everything_moves_to_the_other_engine
             a_target_with_anything_in_it_is_refused
             the_list_of_tables_is_the_schema;
+        news:
+            a_commit_wakes_those_who_watch_its_account
+            the_places_of_many_accounts_are_read_together;
         opening:
             opening_again_applies_nothing_twice
             a_database_of_the_future_is_refused

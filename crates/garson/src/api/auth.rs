@@ -31,7 +31,7 @@ impl<S: Sync> FromRequestParts<S> for Caller {
     }
 }
 
-fn unauthorized() -> ApiError {
+pub fn unauthorized() -> ApiError {
     ApiError::new(
         Code::Unauthorized,
         "Send the header Authorization: Bearer <API key>, with a key of the account.",

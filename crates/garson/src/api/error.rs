@@ -85,6 +85,7 @@ codes! {
     ReasonNotAccepted 422 "reason_not_accepted",
     TargetNotAllowed 422 "target_not_allowed",
     RateLimited 429 "rate_limited",
+    TooManyStreams 429 "too_many_streams",
     Internal 500 "internal_error",
     TargetUnreachable 502 "target_unreachable",
     ProviderUnreachable 502 "provider_unreachable",
@@ -257,6 +258,17 @@ impl From<Fault> for ApiError {
                 Code::NotCovered,
                 format!("No package of the restaurant covers {provider} now, so it cannot be switched on."),
             ),
+            Fault::UnknownPlace { given } => Self::invalid(
+                Code::InvalidCursor,
+                given,
+                "is not one that was given out here, or it is not kept any more",
+            ),
+            Fault::TooManyStreams => Self::new(
+                Code::TooManyStreams,
+                "As many streams and waiting requests are open as may be; end some, or try again later.",
+            )
+            .header(header::RETRY_AFTER, HeaderValue::from_static("10")),
+            Fault::KeyRevoked => super::auth::unauthorized(),
             Fault::LastKey => Self::new(
                 Code::LastKey,
                 "The last key of an account cannot be revoked here.",

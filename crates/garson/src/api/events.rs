@@ -1,15 +1,18 @@
-//! The account's events, for those without a public address.
+//! The account's events, for those without a public address: as a list, as a list that is waited for, as a stream.
 
 use super::auth::Caller;
 use super::envelope::Paged;
-use super::paging::{PageParams, Query};
-use super::{Api, ApiError};
+use super::paging::{PageParams, Query, WaitParam};
+use super::{Api, ApiError, stream};
 use crate::flow::accounts;
+use crate::flow::tidings::{Follower, wait_for_events};
 use axum::extract::State;
+use axum::response::{IntoResponse, Response};
+use http::HeaderMap;
 use serde::Serialize;
 use serde_json::value::RawValue;
 use std::sync::Arc;
-use utoipa::ToSchema;
+use utoipa::{IntoParams, ToSchema};
 
 /// An event, in the very bytes that the webhook gets.
 #[derive(Serialize, ToSchema)]
@@ -54,16 +57,39 @@ struct VeriSchema {
     is_active: Option<bool>,
 }
 
+#[derive(IntoParams)]
+#[into_params(parameter_in = Header)]
+#[allow(dead_code)]
+pub struct LastEventId {
+    /// A stream begins after this event: an `id` of an earlier stream, or a `veri.id`.
+    #[param(rename = "Last-Event-ID")]
+    last_event_id: Option<String>,
+}
+
 /// The account's events, newest first: the same ids and bodies as the webhook gets.
-#[utoipa::path(get, path = "/events", tag = "Events", params(PageParams),
-    responses((status = 200, body = Paged<EventView>)))]
+///
+/// With `Accept: text/event-stream` they come as server-sent events, oldest first: what was missed since `Last-Event-ID`
+/// (or since `cursor`; without either nothing), and then each as it happens.
+#[utoipa::path(get, path = "/events", tag = "Events", params(PageParams, WaitParam, LastEventId),
+    responses((status = 200, content((Paged<EventView> = "application/json"), (String = "text/event-stream")))))]
 pub async fn list_events(
     State(api): State<Arc<Api>>,
     caller: Caller,
+    headers: HeaderMap,
     query: Query,
-) -> Result<Paged<EventView>, ApiError> {
-    let page = accounts::list_events(&api.app, caller.account, query.page()?).await?;
-    Ok(Paged::new(page, |event| {
+) -> Result<Response, ApiError> {
+    if stream::is_wanted(&headers) {
+        let start = stream::start(&headers, &query)?;
+        let follower = Follower::start(Arc::clone(&api.app), caller.account, caller.key, start).await?;
+        return Ok(stream::answer(follower));
+    }
+    let request = query.page()?;
+    let page = match query.wait(&request)? {
+        None => accounts::list_events(&api.app, caller.account, request).await?,
+        Some(patience) => wait_for_events(&api.app, caller.account, caller.key, request, patience).await?,
+    };
+    let page = Paged::new(page, |event| {
         EventView(RawValue::from_string(event.body).unwrap_or_else(|_| RawValue::NULL.to_owned()))
-    }))
+    });
+    Ok(page.into_response())
 }

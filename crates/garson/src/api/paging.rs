@@ -9,6 +9,8 @@ use garson_core::order::Status;
 use garson_store::feed::{Direction, PageRequest};
 use http::request::Parts;
 use serde::{Serialize, Serializer};
+use std::fmt;
+use std::time::Duration;
 use utoipa::IntoParams;
 
 /// A position in a list: sixteen hexadecimal digits, and nothing else.
@@ -16,7 +18,7 @@ use utoipa::IntoParams;
 pub struct Cursor(pub i64);
 
 impl Cursor {
-    fn parse(text: &str) -> Option<Self> {
+    pub fn parse(text: &str) -> Option<Self> {
         let digits = text.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'));
         (text.len() == 16 && digits)
             .then(|| i64::from_str_radix(text, 16).ok().map(Self))
@@ -24,9 +26,15 @@ impl Cursor {
     }
 }
 
+impl fmt::Display for Cursor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:016x}", self.0)
+    }
+}
+
 impl Serialize for Cursor {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(&format_args!("{:016x}", self.0))
+        serializer.collect_str(self)
     }
 }
 
@@ -98,6 +106,19 @@ impl Query {
         })
     }
 
+    /// How long to wait for a page that has something on it. Only towards newer ones can something come.
+    pub fn wait(&self, page: &PageRequest) -> Result<Option<Duration>, ApiError> {
+        let Some(text) = self.get("wait")? else {
+            return Ok(None);
+        };
+        let seconds = text.parse().ok().filter(|seconds| (1..=60).contains(seconds));
+        let seconds = seconds.ok_or_else(|| wrong("wait", "must be a whole number from 1 to 60"))?;
+        match page.direction {
+            Direction::Newer => Ok(Some(Duration::from_secs(seconds))),
+            Direction::Older => Err(wrong("wait", "needs dir=prev: nothing comes among older ones")),
+        }
+    }
+
     /// A restaurant to narrow a list to; one that is not an id at all is as unknown as any.
     pub fn restaurant(&self) -> Result<Option<RestaurantId>, ApiError> {
         self.get("restaurantId")?
@@ -163,6 +184,15 @@ pub struct PageParams {
     /// Towards older ones (`next`, the default) or newer ones (`prev`).
     #[param(inline)]
     dir: Option<Dir>,
+}
+
+#[derive(IntoParams)]
+#[into_params(parameter_in = Query)]
+#[allow(dead_code)]
+pub struct WaitParam {
+    /// With `dir=prev`: when there is nothing newer, wait up to so many seconds until there is.
+    #[param(minimum = 1, maximum = 60)]
+    wait: Option<u32>,
 }
 
 #[derive(utoipa::ToSchema)]

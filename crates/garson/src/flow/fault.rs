@@ -51,6 +51,14 @@ pub enum Fault {
     NotCovered {
         provider: String,
     },
+    /// Nothing can be followed from there.
+    UnknownPlace {
+        given: &'static str,
+    },
+    /// As many wait for events as may.
+    TooManyStreams,
+    /// The key with which somebody waited was revoked.
+    KeyRevoked,
     /// The last key cannot be revoked.
     LastKey,
     /// No webhook is registered.

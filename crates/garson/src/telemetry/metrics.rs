@@ -82,6 +82,12 @@ impl Metrics {
             "Jobs that wait for a writer",
             ConstGauge::new(waiting),
         );
+        let streams = i64::try_from(store.news().watches()).unwrap_or(i64::MAX);
+        registry.register(
+            "event_streams",
+            "Streams of events, and requests that wait for some",
+            ConstGauge::new(streams),
+        );
         let mut text = String::new();
         // Writing to a string cannot fail.
         let _written = encode(&mut text, &registry);

@@ -1,0 +1,207 @@
+//! An account's events as they come, for those who wait: long polls and streams.
+//!
+//! Whoever waits reads from its own place onwards, and only when it has handed on what it read before: nothing is
+//! queued for it, nothing is skipped and nothing comes twice. It is woken by commits of this process; what another node
+//! or a command has committed is noticed by looking, once a second, for all that are watched together.
+
+use super::Fault;
+use crate::app::App;
+use garson_core::id::{AccountId, EventId, KeyId};
+use garson_store::events::{self, StoredEvent, ToldEvent};
+use garson_store::feed::{Page, PageRequest};
+use garson_store::{Watch, accounts, keys};
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::time::{Instant, sleep, sleep_until};
+
+/// Those who may wait for one account's events at the same time.
+pub const MAX_OF_ACCOUNT: usize = 100;
+/// How often others' commits are looked for.
+const LOOK: Duration = Duration::from_secs(1);
+/// A stream that has nothing to say says so after this time.
+const HEARTBEAT: Duration = Duration::from_secs(15);
+/// Events that are read at a time.
+const PAGE: usize = 50;
+
+/// Looks for what others have committed, as long as somebody waits.
+pub async fn run(app: Arc<App>) {
+    loop {
+        sleep(LOOK).await;
+        let news = app.store.news();
+        let watched = news.accounts();
+        if watched.is_empty() {
+            continue;
+        }
+        let looked = app
+            .store
+            .read(move |tx| accounts::last_places(tx, &watched))
+            .await;
+        match looked {
+            Ok(places) => news.compare(&places),
+            Err(error) => tracing::warn!(%error, "no look at what others have committed"),
+        }
+    }
+}
+
+fn watch(app: &App, account: AccountId) -> Result<Watch, Fault> {
+    let most = app.settings.server.max_streams;
+    let watch = app.store.news().watch(account, MAX_OF_ACCOUNT, most);
+    watch.ok_or(Fault::TooManyStreams)
+}
+
+/// Waits until the service is asked to stop.
+async fn stopped(app: &App) {
+    // It is never closed: the service holds its sender.
+    drop(app.stopping.subscribe().wait_for(|stopping| *stopping).await);
+}
+
+/// A page of events; when there is nothing on it, it is waited for.
+pub async fn wait_for_events(
+    app: &App,
+    account: AccountId,
+    key: KeyId,
+    request: PageRequest,
+    patience: Duration,
+) -> Result<Page<StoredEvent>, Fault> {
+    let deadline = Instant::now() + patience;
+    let mut watch = watch(app, account)?;
+    loop {
+        watch.catch_up();
+        let page = app
+            .store
+            .read(move |tx| {
+                if !keys::exists(tx, key)? {
+                    return Err(Fault::KeyRevoked);
+                }
+                if request.cursor > Some(accounts::last_place(tx, account)?) {
+                    return Err(Fault::UnknownPlace { given: "cursor" });
+                }
+                Ok(events::list(tx, account, request)?)
+            })
+            .await?;
+        if !page.items.is_empty() {
+            return Ok(page);
+        }
+        tokio::select! {
+            () = watch.news() => {}
+            () = sleep_until(deadline) => return Ok(page),
+            () = stopped(app) => return Ok(page),
+        }
+    }
+}
+
+/// Where a stream begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Start {
+    Now,
+    /// After a place, as a cursor or an earlier stream gave it.
+    After {
+        place: i64,
+        given: &'static str,
+    },
+    /// After an event.
+    AfterEvent {
+        id: EventId,
+        given: &'static str,
+    },
+}
+
+/// What comes next in a stream.
+pub enum Next {
+    Events(Vec<ToldEvent>),
+    /// Nothing for a while.
+    Nothing,
+    /// The service stops, or the key was revoked.
+    End,
+}
+
+/// Somebody who follows an account's events.
+pub struct Follower {
+    app: Arc<App>,
+    account: AccountId,
+    key: KeyId,
+    place: i64,
+    watch: Watch,
+}
+
+impl Follower {
+    /// Begins to follow an account with one of its keys.
+    pub async fn start(app: Arc<App>, account: AccountId, key: KeyId, start: Start) -> Result<Self, Fault> {
+        let watch = watch(&app, account)?;
+        let find = move |tx: &mut garson_store::Tx<'_>| {
+            let last = accounts::last_place(tx, account)?;
+            match start {
+                Start::Now => Ok(last),
+                // A place that was never reached was never given out, or by a database that was set back since:
+                // whoever goes on from there would miss what comes before it.
+                Start::After { place, .. } if (0..=last).contains(&place) => Ok(place),
+                Start::After { given, .. } => Err(Fault::UnknownPlace { given }),
+                Start::AfterEvent { id, given } => {
+                    events::place(tx, account, id)?.ok_or(Fault::UnknownPlace { given })
+                }
+            }
+        };
+        let place = app.store.read(find).await?;
+        Ok(Self {
+            app,
+            account,
+            key,
+            place,
+            watch,
+        })
+    }
+
+    /// Up to where it has read.
+    #[must_use]
+    pub fn place(&self) -> i64 {
+        self.place
+    }
+
+    /// Waits for what comes next.
+    pub async fn next(&mut self) -> Next {
+        let quiet_until = Instant::now() + HEARTBEAT;
+        loop {
+            if *self.app.stopping.borrow() {
+                return Next::End;
+            }
+            self.watch.catch_up();
+            let mut look_again = quiet_until;
+            match self.read().await {
+                Ok(Some(events)) => {
+                    if let Some(newest) = events.last() {
+                        self.place = newest.place;
+                        return Next::Events(events);
+                    }
+                }
+                Ok(None) => return Next::End,
+                // The stream stays: its client can do no more than to come back and wait as well.
+                Err(Fault::Store(error)) if error.is_temporary() => {
+                    tracing::debug!(%error, "a stream could not read");
+                    look_again = quiet_until.min(Instant::now() + LOOK);
+                }
+                Err(error) => {
+                    tracing::error!(?error, "a stream could not read");
+                    return Next::End;
+                }
+            }
+            tokio::select! {
+                () = self.watch.news() => {}
+                () = sleep_until(look_again) => {}
+                () = stopped(&self.app) => return Next::End,
+            }
+            if Instant::now() >= quiet_until {
+                return Next::Nothing;
+            }
+        }
+    }
+
+    /// The next events, perhaps none; `None` when the key is no longer there.
+    async fn read(&self) -> Result<Option<Vec<ToldEvent>>, Fault> {
+        let (account, key, place) = (self.account, self.key, self.place);
+        let read = move |tx: &mut garson_store::Tx<'_>| match keys::exists(tx, key)? {
+            true => Ok(Some(events::after(tx, account, place, PAGE)?)),
+            false => Ok(None),
+        };
+        self.app.store.read(read).await
+    }
+}
