@@ -1,6 +1,7 @@
 //! The command line: one program, its roles as subcommands.
 
 mod account;
+mod check_receiver;
 mod demo;
 mod doctor;
 mod event_key;
@@ -70,6 +71,8 @@ enum Command {
     Inbox(inbox::InboxCommand),
     /// A receiver of events for developers: shows what comes, can answer slowly or with errors
     Receive(receive::ReceiveArgs),
+    /// Try your own receiver of events with a dozen checks and more, and print a report
+    CheckReceiver(check_receiver::CheckArgs),
     /// Copy the SQLite database into a file while the service runs
     Backup {
         /// The new file
@@ -138,6 +141,7 @@ fn dispatch(cli: Cli) -> Outcome {
         Command::Key(command) => key::run(&options.settings()?, command),
         Command::Inbox(command) => inbox::run(&options.settings()?, command),
         Command::Receive(args) => receive::run(&args),
+        Command::CheckReceiver(args) => check_receiver::run(&args),
         Command::Backup { file } => keep::backup(&options.settings()?, &file),
         Command::Migrate { to } => keep::migrate(&options.settings()?, &to),
         Command::Doctor => doctor::doctor(options.settings()),
