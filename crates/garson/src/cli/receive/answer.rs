@@ -7,7 +7,7 @@ use bytes::Bytes;
 use garson_core::account::AuthorizationForm;
 use garson_core::secret::{Secret, same_bytes};
 use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode, header};
-use http_body_util::{BodyExt, Full, LengthLimitError, Limited};
+use http_body_util::{BodyExt, Full};
 use hyper::body::Incoming;
 use serde_json::Value;
 use std::fmt;
@@ -15,6 +15,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 const MAX_BODY: usize = 1024 * 1024;
+const MAX_DRAINED: usize = 16 * MAX_BODY;
 const BODY_DEADLINE: Duration = Duration::from_secs(30);
 
 /// How events are answered.
@@ -174,21 +175,41 @@ impl Receiver {
     }
 }
 
-async fn read(body: Incoming) -> Result<Result<Bytes, Refused>, Closed> {
-    let whole = Limited::new(body, MAX_BODY).collect();
-    match tokio::time::timeout(BODY_DEADLINE, whole).await {
-        Ok(Ok(whole)) => Ok(Ok(whole.to_bytes())),
-        Ok(Err(error)) if error.is::<LengthLimitError>() => Ok(Err(refused(
+async fn read(body: Incoming) -> Result<Result<Vec<u8>, Refused>, Closed> {
+    match tokio::time::timeout(BODY_DEADLINE, collect(body)).await {
+        Ok(Ok(Some(body))) => Ok(Ok(body)),
+        Ok(Ok(None)) => Ok(Err(refused(
             StatusCode::PAYLOAD_TOO_LARGE,
             "the body is larger than 1 MiB",
         ))),
-        // The sender has gone; nobody would hear an answer.
-        Ok(Err(_)) => Err(Closed),
+        // Nobody would hear an answer.
+        Ok(Err(Gone)) => Err(Closed),
         Err(_) => Ok(Err(refused(
             StatusCode::REQUEST_TIMEOUT,
             "the body did not come within 30 s",
         ))),
     }
+}
+
+/// The sender went away before its body was whole.
+struct Gone;
+
+/// The body, unless it is too large; then some more of it is read and thrown away, so that the sender gets to hear of it.
+async fn collect(mut body: Incoming) -> Result<Option<Vec<u8>>, Gone> {
+    let mut kept = Vec::new();
+    let mut length = 0;
+    while let Some(frame) = body.frame().await {
+        let Ok(data) = frame.map_err(|_| Gone)?.into_data() else {
+            continue;
+        };
+        length += data.len();
+        if length <= MAX_BODY {
+            kept.extend_from_slice(&data);
+        } else if length > MAX_DRAINED {
+            break;
+        }
+    }
+    Ok((length <= MAX_BODY).then_some(kept))
 }
 
 fn reply(status: StatusCode) -> Response<Full<Bytes>> {
