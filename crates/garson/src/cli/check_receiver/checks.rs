@@ -132,9 +132,14 @@ fn all_taken(name: &'static str, what: &str, heard: &[Heard], advice: &'static s
     if let Some(heard) = heard.iter().find(|heard| !heard.is_success()) {
         return Finding::fail(name, format!("{what}: {heard}"), advice);
     }
-    let statuses = heard.iter().filter_map(Heard::status);
-    let statuses: Vec<String> = statuses.map(|status| status.to_string()).collect();
-    Finding::pass(name, format!("{what}: {}", statuses.join(", ")))
+    let slowest = heard.iter().max_by_key(|heard| heard.took);
+    let slowest = slowest.map(Heard::to_string).unwrap_or_default();
+    let taken = if heard.len() > 1 {
+        "all taken, the slowest "
+    } else {
+        ""
+    };
+    Finding::pass(name, format!("{what}: {taken}{slowest}"))
 }
 
 async fn duplicate(endpoint: &Endpoint, events: &Events) -> Finding {

@@ -26,9 +26,10 @@ Examples:
   garson check-receiver http://127.0.0.1:3000/garson --key gsn_…
   garson check-receiver https://shop.example.com/garson --key gsn_… --json
 
-The events that it sends look like real ones, of orders that do not exist: providerOrderId begins with GARSON-CHECK-, and
-restaurantId is all zeros. Your endpoint should take them as it takes events of an order it has not heard of. Try it
-against `garson receive --key KEY`, which passes every check. docs/receiving.md explains each of them.
+The events that it sends look like real ones, of orders that do not exist: providerOrderId begins
+with GARSON-CHECK-, and restaurantId is all zeros. Your endpoint should take them as it takes events
+of an order it has not heard of. `garson receive --key KEY` passes every check; docs/receiving.md
+explains each of them.
 
 Ends with 0 if no check fails (warnings are no failures), with 1 otherwise.")]
 pub struct CheckArgs {

@@ -2,13 +2,14 @@
 
 use serde_json::{Value, json};
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// From good to bad.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Verdict {
+    /// Not tried, because something before it failed.
+    Skip,
     Pass,
     Warn,
     Fail,
-    /// Not tried, because something before it failed.
-    Skip,
 }
 
 impl Verdict {

@@ -35,8 +35,8 @@ Examples:
   garson receive --key gsn_… --delay-ms 15000      be slower than Garson waits (10 s)
   garson receive --any-key --json | jq .veri.id    work with the events themselves
 
-Register its address with PUT /web-api/v1/webhook. Garson calls addresses like 127.0.0.1 only if it runs with
-GARSON_ALLOW_PRIVATE_TARGETS=true. docs/receiving.md says how to write a receiver of your own.")]
+Register its address with PUT /web-api/v1/webhook. Garson calls addresses like 127.0.0.1 only if it
+runs with GARSON_ALLOW_PRIVATE_TARGETS=true. docs/receiving.md says how to write your own receiver.")]
 pub struct ReceiveArgs {
     /// The port to listen on; 0 takes a free one
     #[arg(long, default_value_t = 9000)]
