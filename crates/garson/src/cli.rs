@@ -1,11 +1,14 @@
 //! The command line: one program, its roles as subcommands.
 
 mod account;
+mod check_receiver;
 mod demo;
 mod doctor;
+mod event_key;
 mod inbox;
 mod keep;
 mod key;
+mod receive;
 mod serve;
 mod sim;
 
@@ -66,6 +69,10 @@ enum Command {
     /// Platforms' messages that were kept but could not be taken
     #[command(subcommand)]
     Inbox(inbox::InboxCommand),
+    /// A receiver of events for developers: shows what comes, can answer slowly or with errors
+    Receive(receive::ReceiveArgs),
+    /// Try your own receiver of events with a dozen checks and more, and print a report
+    CheckReceiver(check_receiver::CheckArgs),
     /// Copy the SQLite database into a file while the service runs
     Backup {
         /// The new file
@@ -133,6 +140,8 @@ fn dispatch(cli: Cli) -> Outcome {
         Command::Account(command) => account::run(&options.settings()?, command),
         Command::Key(command) => key::run(&options.settings()?, command),
         Command::Inbox(command) => inbox::run(&options.settings()?, command),
+        Command::Receive(args) => receive::run(&args),
+        Command::CheckReceiver(args) => check_receiver::run(&args),
         Command::Backup { file } => keep::backup(&options.settings()?, &file),
         Command::Migrate { to } => keep::migrate(&options.settings()?, &to),
         Command::Doctor => doctor::doctor(options.settings()),

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 #[test]
 fn every_command_has_help() {
-    let commands: [&[&str]; 16] = [
+    let commands: [&[&str]; 18] = [
         &[],
         &["serve"],
         &["demo"],
@@ -19,6 +19,8 @@ fn every_command_has_help() {
         &["key", "list"],
         &["key", "revoke"],
         &["inbox"],
+        &["receive"],
+        &["check-receiver"],
         &["backup"],
         &["migrate"],
         &["doctor"],

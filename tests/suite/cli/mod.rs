@@ -5,5 +5,7 @@ mod copies;
 mod demo;
 mod doctor;
 mod nodes;
+mod receive;
+mod receive_check;
 mod secrets;
 mod settings;

@@ -33,6 +33,8 @@ pub struct Seen {
     pub line: String,
     pub headers: Vec<(String, String)>,
     pub body: String,
+    /// How often something of it came; a slow sender's request comes in many pieces.
+    pub pieces: usize,
 }
 
 impl Seen {
@@ -46,6 +48,9 @@ impl Seen {
     }
 }
 
+/// Decides an answer by the request.
+type Judge = Arc<dyn Fn(&Seen) -> Answer + Send + Sync>;
+
 #[derive(Default)]
 struct Book {
     seen: Vec<Seen>,
@@ -55,6 +60,7 @@ struct Book {
     most_open: usize,
     answers: VecDeque<Answer>,
     usual: Option<Answer>,
+    judge: Option<Judge>,
 }
 
 #[derive(Clone)]
@@ -98,6 +104,11 @@ impl Receiver {
         self.book.lock().unwrap().usual = Some(answer);
     }
 
+    /// Answers each request by what it says, unless another answer was ordered.
+    pub fn judges(&self, judge: impl Fn(&Seen) -> Answer + Send + Sync + 'static) {
+        self.book.lock().unwrap().judge = Some(Arc::new(judge));
+    }
+
     pub fn seen(&self) -> Vec<Seen> {
         self.book.lock().unwrap().seen.clone()
     }
@@ -120,13 +131,18 @@ impl Receiver {
         let Some(seen) = read(&mut stream).await else {
             return;
         };
-        let answer = {
+        let (ordered, judge) = {
             let mut book = self.book.lock().unwrap();
-            book.seen.push(seen);
+            book.seen.push(seen.clone());
             book.open += 1;
             book.most_open = book.most_open.max(book.open);
             let next = book.answers.pop_front();
-            next.or(book.usual.clone()).unwrap_or(Answer::Status(200))
+            (next.or(book.usual.clone()), book.judge.clone())
+        };
+        let answer = match (ordered, judge) {
+            (Some(answer), _) => answer,
+            (None, Some(judge)) => judge(&seen),
+            (None, None) => Answer::Status(200),
         };
         let _gone = give(&mut stream, answer).await;
         self.book.lock().unwrap().open -= 1;
@@ -177,11 +193,13 @@ async fn give(stream: &mut TcpStream, mut answer: Answer) -> std::io::Result<()>
 async fn read(stream: &mut TcpStream) -> Option<Seen> {
     let mut bytes = Vec::new();
     let mut buffer = [0; 4096];
+    let mut pieces = 0;
     let (head, start) = loop {
         if let Some(at) = bytes.windows(4).position(|four| four == b"\r\n\r\n") {
             break (String::from_utf8(bytes[..at].to_vec()).unwrap(), at + 4);
         }
         let count = stream.read(&mut buffer).await.ok().filter(|count| *count > 0)?;
+        pieces += 1;
         bytes.extend_from_slice(&buffer[..count]);
     };
     let mut lines = head.split("\r\n").map(str::to_owned);
@@ -196,11 +214,13 @@ async fn read(stream: &mut TcpStream) -> Option<Seen> {
     let length: usize = length.map_or(0, |(_, value)| value.parse().unwrap());
     while bytes.len() < start + length {
         let count = stream.read(&mut buffer).await.ok().filter(|count| *count > 0)?;
+        pieces += 1;
         bytes.extend_from_slice(&buffer[..count]);
     }
     Some(Seen {
         line,
         headers,
         body: String::from_utf8(bytes[start..start + length].to_vec()).unwrap(),
+        pieces,
     })
 }

@@ -99,7 +99,7 @@ impl Layer {
                 continue;
             };
             // The command line's own, and those of the tests.
-            if key == "CONFIG" || key.starts_with("TEST_") {
+            if key == "CONFIG" || key == "RECEIVE_KEY" || key.starts_with("TEST_") {
                 continue;
             }
             let key = key.to_ascii_lowercase().replace("__", ".");

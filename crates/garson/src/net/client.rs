@@ -2,7 +2,9 @@
 //!
 //! Redirects are not followed, proxy variables are not read, and no more of the answer is kept than asked for.
 
-use super::guard::{self, Policy, Refusal, Scheme, Target};
+mod dial;
+
+use super::guard::{self, Policy, Refusal, Target};
 use super::pool::{Connection, Pool, Unsent};
 use super::resolve::{Resolve, SystemResolver};
 use bytes::Bytes;
@@ -18,7 +20,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;
-use tokio_rustls::rustls::{self, pki_types::ServerName};
+use tokio_rustls::rustls;
 
 /// A request to be sent.
 #[derive(Clone, Debug)]
@@ -191,20 +193,7 @@ impl Client {
     }
 
     async fn connect(&self, target: &Target, trust: Trust) -> Result<Connection, SendError> {
-        let addresses = self.addresses(target, trust).await?;
-        let stream = connect(&addresses, target.port()).await?;
-        match target.scheme() {
-            Scheme::Http => Connection::open(TokioIo::new(stream)).await,
-            Scheme::Https => {
-                let host = target.host().to_string();
-                let name = ServerName::try_from(host.trim_matches(['[', ']']).to_owned())
-                    .map_err(|_| SendError::Unreachable(format!("{host} cannot be in a certificate")))?;
-                let secure = self.tls.connect(name, stream).await;
-                let secure =
-                    secure.map_err(|error| SendError::Unreachable(format!("TLS failed: {error}")))?;
-                Connection::open(TokioIo::new(secure)).await
-            }
-        }
+        Connection::open(TokioIo::new(self.dial(target, trust).await?)).await
     }
 
     /// The addresses to connect to, every one of them judged.

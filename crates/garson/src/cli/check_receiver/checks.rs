@@ -1,0 +1,319 @@
+//! The checks themselves, from the plainest to the roughest.
+
+use super::endpoint::{Endpoint, Heard};
+use super::events::{Events, cancelled, created, moved, renamed, with_field};
+use super::keys;
+use super::report::Finding;
+use serde_json::json;
+use std::sync::Arc;
+use tokio::task::JoinSet;
+
+/// All of them, in the order of the report.
+const NAMES: [&str; 17] = [
+    "valid-event",
+    "in-time",
+    "no-redirect",
+    "missing-key",
+    "wrong-key",
+    "other-form",
+    "duplicate",
+    "out-of-order",
+    "unknown-fields",
+    "letters",
+    "slow-body",
+    "big-body",
+    "broken-json",
+    "get",
+    "ten-at-once",
+    "disconnect",
+    "clear-text",
+];
+
+const BIG: usize = 256 * 1024;
+const AT_ONCE: usize = 10;
+
+/// Runs them; those that make no sense because the endpoint takes no event are skipped.
+pub async fn run(endpoint: Endpoint, events: Events) -> Vec<Finding> {
+    let endpoint = Arc::new(endpoint);
+    let mut findings = match first_event(&endpoint, &events).await {
+        Err(failure) => vec![failure],
+        Ok(first) => {
+            let mut findings = first.to_vec();
+            findings.extend(further(&endpoint, &events).await);
+            findings
+        }
+    };
+    findings.push(clear_text(&endpoint).await);
+    let found = |name| findings.iter().find(|finding| finding.name == name).cloned();
+    NAMES
+        .into_iter()
+        .map(|name| found(name).unwrap_or_else(|| Finding::skip(name)))
+        .collect()
+}
+
+/// What is tried with an endpoint that takes events.
+async fn further(endpoint: &Arc<Endpoint>, events: &Events) -> Vec<Finding> {
+    vec![
+        keys::missing(endpoint, events).await,
+        keys::wrong(endpoint, events).await,
+        keys::other_form(endpoint, events).await,
+        duplicate(endpoint, events).await,
+        out_of_order(endpoint, events).await,
+        unknown_fields(endpoint, events).await,
+        letters(endpoint, events).await,
+        slow_body(endpoint, events).await,
+        big_body(endpoint, events).await,
+        broken_json(endpoint, events).await,
+        get(endpoint).await,
+        ten_at_once(endpoint, events).await,
+        disconnect(endpoint, events).await,
+        // It speaks of all events that were sent before.
+        no_redirect(endpoint),
+    ]
+}
+
+/// Two events of an order as Garson sends them; the one thing that is wrong is one failure.
+async fn first_event(endpoint: &Endpoint, events: &Events) -> Result<[Finding; 2], Finding> {
+    let order = events.order("VALID");
+    let first = endpoint.post(created(&order)).await;
+    check_taken(endpoint, &first)?;
+    let second = endpoint.post(moved(&order)).await;
+    check_taken(endpoint, &second)?;
+    let slowest = if first.took > second.took { first } else { second };
+    let limit = endpoint.limit;
+    let seen = format!("{} ms of {} ms", slowest.took.as_millis(), limit.as_millis());
+    let in_time = match slowest.took > limit / 2 {
+        true => Finding::warn(
+            "in-time",
+            seen,
+            "That is close to the limit. Store the event, answer, and work on it afterwards.",
+        ),
+        false => Finding::pass("in-time", seen),
+    };
+    Ok([Finding::pass("valid-event", slowest.to_string()), in_time])
+}
+
+fn check_taken(endpoint: &Endpoint, heard: &Heard) -> Result<(), Finding> {
+    const VALID: &str = "valid-event";
+    let seen = heard.to_string();
+    match heard.status() {
+        Some(200..=299) => Ok(()),
+        Some(300..=399) => Err(no_redirect(endpoint)),
+        Some(401 | 403) => Err(Finding::fail(
+            VALID,
+            seen,
+            "The key was refused: is --key the one that it expects, and --authorization the form?",
+        )),
+        Some(404 | 405) => Err(Finding::fail(
+            VALID,
+            seen,
+            "Is this the address that takes POST requests with events?",
+        )),
+        Some(_) => Err(Finding::fail(
+            VALID,
+            seen,
+            "Answer 2xx once the event is stored. If only restaurants that it knows are taken: --restaurant-id ID.",
+        )),
+        None if heard.is_timeout() => Err(Finding::fail(
+            "in-time",
+            seen,
+            "Garson gives up after 10 s and sends the event again. Store it, answer, and work on it afterwards.",
+        )),
+        None => Err(Finding::fail(
+            VALID,
+            seen,
+            "Is it running, and is the address right? An https address needs a certificate that the public trusts.",
+        )),
+    }
+}
+
+/// Fails if one of these was not taken.
+fn all_taken(name: &'static str, what: &str, heard: &[Heard], advice: &'static str) -> Finding {
+    if let Some(heard) = heard.iter().find(|heard| !heard.is_success()) {
+        return Finding::fail(name, format!("{what}: {heard}"), advice);
+    }
+    let slowest = heard.iter().max_by_key(|heard| heard.took);
+    let slowest = slowest.map(Heard::to_string).unwrap_or_default();
+    let taken = if heard.len() > 1 {
+        "all taken, the slowest "
+    } else {
+        ""
+    };
+    Finding::pass(name, format!("{what}: {taken}{slowest}"))
+}
+
+async fn duplicate(endpoint: &Endpoint, events: &Events) -> Finding {
+    let event = created(&events.order("DUPLICATE"));
+    let heard = [endpoint.post(event.clone()).await, endpoint.post(event).await];
+    all_taken(
+        "duplicate",
+        "the same event twice",
+        &heard,
+        "Events come at least once. When you know veri.id already, do nothing and answer 200.",
+    )
+}
+
+async fn out_of_order(endpoint: &Endpoint, events: &Events) -> Finding {
+    let order = events.order("OUT-OF-ORDER");
+    let heard = [
+        endpoint.post(moved(&order)).await,
+        endpoint.post(created(&order)).await,
+    ];
+    all_taken(
+        "out-of-order",
+        "sequence 2, then 1",
+        &heard,
+        "After failures a later event may come first. Take both; keep the state of the highest sequence.",
+    )
+}
+
+async fn unknown_fields(endpoint: &Endpoint, events: &Events) -> Finding {
+    let order = events.order("UNKNOWN");
+    let more = json!({ "since": "a later version", "list": [1, 2, { "deep": null }] });
+    let with_more = with_field(&created(&order), "garsonCheck", more);
+    let unknown = renamed(&moved(&order), "garson.check");
+    let heard = [endpoint.post(with_more).await, endpoint.post(unknown).await];
+    all_taken(
+        "unknown-fields",
+        "a new field, then a new olay",
+        &heard,
+        "New fields and events will come: ignore what you do not know, and answer 200.",
+    )
+}
+
+async fn letters(endpoint: &Endpoint, events: &Events) -> Finding {
+    let order = events.order("LETTERS");
+    let note = "Çiğ köfte acılı olsun, IĞDIR'dan İnci'ye: \"şöyle\" \\ bol 🌯🧿👩‍🍳 \u{2028} ğüşıöç";
+    let heard = [
+        endpoint.post(created(&order)).await,
+        endpoint.post(cancelled(&order, note)).await,
+    ];
+    all_taken(
+        "letters",
+        "Turkish letters and emoji",
+        &heard,
+        "Read the body as UTF-8, whatever the system's locale; emoji need four bytes (utf8mb4 in MySQL).",
+    )
+}
+
+async fn slow_body(endpoint: &Endpoint, events: &Events) -> Finding {
+    let heard = endpoint.post_slowly(&created(&events.order("SLOW"))).await;
+    all_taken(
+        "slow-body",
+        "a body that takes 2 s to come",
+        &[heard],
+        "Read until Content-Length bytes are there; a first read need not hold all of them.",
+    )
+}
+
+async fn big_body(endpoint: &Endpoint, events: &Events) -> Finding {
+    const NAME: &str = "big-body";
+    let event = created(&events.order("BIG"));
+    let heard = endpoint
+        .post(with_field(&event, "garsonCheck", "x".repeat(BIG).into()))
+        .await;
+    let seen = format!("a body of 256 kB: {heard}");
+    match heard.status() {
+        Some(200..=299) => Finding::pass(NAME, seen),
+        Some(413) => Finding::warn(
+            NAME,
+            seen,
+            "Refused in good order. Events are far smaller, but leave room for 64 kB.",
+        ),
+        _ => Finding::fail(
+            NAME,
+            seen,
+            "Take it, or answer 413 when it is more than you want to read.",
+        ),
+    }
+}
+
+async fn broken_json(endpoint: &Endpoint, events: &Events) -> Finding {
+    const NAME: &str = "broken-json";
+    let order = events.order("BROKEN");
+    let mut broken = created(&order);
+    broken.truncate(broken.len() / 2);
+    let heard = endpoint.post(broken).await;
+    let after = endpoint.post(created(&order)).await;
+    if !after.is_success() {
+        let seen = format!("a valid event after broken JSON: {after}");
+        return Finding::fail(
+            NAME,
+            seen,
+            "One bad request must not keep the next one from being taken.",
+        );
+    }
+    let seen = format!("half a document: {heard}, and a valid event after it is taken");
+    match heard.status() {
+        Some(400..=499) => Finding::pass(NAME, seen),
+        Some(200..=399) => Finding::warn(
+            NAME,
+            seen,
+            "Answer 400: what was acknowledged is not sent again, and nobody could read this.",
+        ),
+        _ => Finding::fail(NAME, seen, "Answer 400 when a body cannot be read."),
+    }
+}
+
+async fn get(endpoint: &Endpoint) -> Finding {
+    const NAME: &str = "get";
+    let heard = endpoint.get().await;
+    let seen = format!("GET: {heard}");
+    match heard.status() {
+        Some(400..=499) => Finding::pass(NAME, seen),
+        Some(200..=399) => Finding::warn(
+            NAME,
+            seen,
+            "Harmless if it only shows something; make sure that it takes no event. 405 is the usual answer.",
+        ),
+        _ => Finding::fail(NAME, seen, "Answer 405 to what is not a POST."),
+    }
+}
+
+async fn ten_at_once(endpoint: &Arc<Endpoint>, events: &Events) -> Finding {
+    let mut sending = JoinSet::new();
+    for n in 1..=AT_ONCE {
+        let event = created(&events.order(&format!("AT-ONCE-{n}")));
+        let endpoint = Arc::clone(endpoint);
+        sending.spawn(async move { endpoint.post(event).await });
+    }
+    let heard = sending.join_all().await;
+    all_taken(
+        "ten-at-once",
+        "ten events at once",
+        &heard,
+        "Different orders come side by side. Let each request wait its turn instead of failing it.",
+    )
+}
+
+async fn disconnect(endpoint: &Endpoint, events: &Events) -> Finding {
+    let order = events.order("DISCONNECT");
+    let advice = "A sender that goes away must cost one request, not the server.";
+    if let Err(error) = endpoint.post_half(&created(&order)).await {
+        return Finding::fail("disconnect", format!("half an event: {error}"), advice);
+    }
+    let heard = endpoint.post(created(&order)).await;
+    all_taken("disconnect", "a valid event after half of one", &[heard], advice)
+}
+
+fn no_redirect(endpoint: &Endpoint) -> Finding {
+    match endpoint.redirect() {
+        None => Finding::pass("no-redirect", "no event was answered with a redirect"),
+        Some(status) => Finding::fail(
+            "no-redirect",
+            format!("an event was answered with {status}"),
+            "Garson follows no redirect. Register the final address, and do not send wrong keys to a login page.",
+        ),
+    }
+}
+
+async fn clear_text(endpoint: &Endpoint) -> Finding {
+    match endpoint.is_plain_and_public().await {
+        false => Finding::pass("clear-text", "the key does not travel in clear over the internet"),
+        true => Finding::warn(
+            "clear-text",
+            "plain http to a public host",
+            "The key travels in clear: everybody on the way can read it. Use https.",
+        ),
+    }
+}

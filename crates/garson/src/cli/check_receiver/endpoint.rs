@@ -1,0 +1,159 @@
+//! The endpoint that is tried, and what was heard from it.
+
+use crate::net::guard::{self, Host, Scheme, Target};
+use crate::net::resolve::{Resolve, SystemResolver};
+use crate::net::{Client, Outgoing, SendError};
+use garson_core::account::AuthorizationForm;
+use garson_core::platform::Trust;
+use garson_core::secret::Secret;
+use http::{HeaderMap, HeaderValue, Method, header};
+use std::sync::atomic::{AtomicU16, Ordering};
+use std::time::{Duration, Instant};
+
+/// What came back for one request, and when.
+#[derive(Clone, Debug)]
+pub struct Heard {
+    pub result: Result<u16, SendError>,
+    pub took: Duration,
+}
+
+impl Heard {
+    pub fn status(&self) -> Option<u16> {
+        self.result.as_ref().ok().copied()
+    }
+
+    pub fn is_success(&self) -> bool {
+        matches!(self.result, Ok(200..=299))
+    }
+
+    pub fn is_timeout(&self) -> bool {
+        matches!(self.result, Err(SendError::TimedOut(_)))
+    }
+}
+
+impl std::fmt::Display for Heard {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match &self.result {
+            Ok(status) => write!(f, "{status} in {} ms", self.took.as_millis()),
+            Err(error) => error.fmt(f),
+        }
+    }
+}
+
+pub struct Endpoint {
+    pub client: Client,
+    pub target: Target,
+    pub key: Secret<String>,
+    pub form: AuthorizationForm,
+    /// How long an answer may take.
+    pub limit: Duration,
+    /// The redirect that an event was answered with, if one was.
+    redirect: AtomicU16,
+}
+
+impl Endpoint {
+    pub fn new(
+        client: Client,
+        target: Target,
+        key: Secret<String>,
+        form: AuthorizationForm,
+        limit: Duration,
+    ) -> Self {
+        Self {
+            client,
+            target,
+            key,
+            form,
+            limit,
+            redirect: AtomicU16::new(0),
+        }
+    }
+
+    /// Its address for people: a query may carry secrets.
+    pub fn shown(&self) -> String {
+        let url = self.target.url();
+        url.split('?').next().unwrap_or_default().to_owned()
+    }
+
+    /// The value of the header that is right.
+    pub fn authorization(&self) -> Secret<String> {
+        self.form.header(&self.key)
+    }
+
+    /// Sends an event as Garson does.
+    pub async fn post(&self, event: String) -> Heard {
+        self.post_with(event, Some(self.authorization())).await
+    }
+
+    /// Sends an event with another Authorization, or without one.
+    pub async fn post_with(&self, event: String, authorization: Option<Secret<String>>) -> Heard {
+        let heard = self.send(Method::POST, event, authorization).await;
+        self.watch(heard)
+    }
+
+    pub async fn get(&self) -> Heard {
+        self.send(Method::GET, String::new(), Some(self.authorization()))
+            .await
+    }
+
+    /// Remembers a redirect in answer to an event.
+    pub fn watch(&self, heard: Heard) -> Heard {
+        if let Ok(status @ 300..=399) = heard.result {
+            self.redirect.store(status, Ordering::Relaxed);
+        }
+        heard
+    }
+
+    pub fn redirect(&self) -> Option<u16> {
+        Some(self.redirect.load(Ordering::Relaxed)).filter(|status| *status > 0)
+    }
+
+    async fn send(&self, method: Method, body: String, authorization: Option<Secret<String>>) -> Heard {
+        let started = Instant::now();
+        let result = match headers(authorization) {
+            Err(error) => Err(error),
+            Ok(headers) => {
+                let outgoing = Outgoing {
+                    method,
+                    url: self.target.url(),
+                    headers,
+                    body: body.into(),
+                    trust: Trust::Account,
+                    deadline: self.limit,
+                    keep_body: 0,
+                    is_quiet: true,
+                };
+                self.client.send(outgoing).await.map(|answer| answer.status)
+            }
+        };
+        Heard {
+            result,
+            took: started.elapsed(),
+        }
+    }
+
+    /// Does the key travel in clear over a network that is not one's own?
+    pub async fn is_plain_and_public(&self) -> bool {
+        if self.target.scheme() == Scheme::Https {
+            return false;
+        }
+        let addresses = match self.target.host() {
+            Host::Name(name) => SystemResolver.resolve(name).await.unwrap_or_default(),
+            literal => literal.literal().into_iter().collect(),
+        };
+        addresses.into_iter().any(|address| guard::judge(address).is_ok())
+    }
+}
+
+/// The headers of an event.
+pub fn headers(authorization: Option<Secret<String>>) -> Result<HeaderMap, SendError> {
+    let mut headers = HeaderMap::new();
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    if let Some(value) = authorization {
+        let mut value = HeaderValue::from_str(value.expose())
+            .map_err(|_| SendError::Unreachable("the key cannot be sent".to_owned()))?;
+        value.set_sensitive(true);
+        headers.insert(header::AUTHORIZATION, value);
+    }
+    Ok(headers)
+}

@@ -1,0 +1,82 @@
+//! `garson check-receiver`: a developer's own endpoint, tried with what Garson and the world may send.
+
+mod checks;
+mod endpoint;
+mod events;
+mod keys;
+mod report;
+mod rough;
+
+use super::event_key::KeyArgs;
+use super::{CommandError, Outcome, print_line, runtime};
+use crate::net::Client;
+use crate::net::guard::{Policy, Target};
+use clap::Args;
+use endpoint::Endpoint;
+use events::Events;
+use garson_core::clock::{Clock, SystemClock};
+use garson_core::id::RestaurantId;
+use report::Report;
+use std::time::Duration;
+use uuid::Uuid;
+
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  garson check-receiver http://127.0.0.1:3000/garson --key gsn_…
+  garson check-receiver https://shop.example.com/garson --key gsn_… --json
+
+The events that it sends look like real ones, of orders that do not exist: providerOrderId begins
+with GARSON-CHECK-, and restaurantId is all zeros. Your endpoint should take them as it takes events
+of an order it has not heard of. `garson receive --key KEY` passes every check; docs/receiving.md
+explains each of them.
+
+Ends with 0 if no check fails (warnings are no failures), with 1 otherwise.")]
+pub struct CheckArgs {
+    /// The address that takes the events: your own endpoint, also one on this machine
+    url: String,
+    #[command(flatten)]
+    key: KeyArgs,
+    /// How long an answer may take; Garson waits 10 s
+    #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..=120))]
+    timeout_seconds: u64,
+    /// The restaurantId of the events, for an endpoint that takes only those it knows
+    #[arg(long, value_name = "ID")]
+    restaurant_id: Option<RestaurantId>,
+    /// Print the report as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+pub fn run(args: &CheckArgs) -> Outcome {
+    let target =
+        Target::parse(&args.url).map_err(|refusal| CommandError(format!("{}: {refusal}", args.url)))?;
+    let key = args.key.key()?.ok_or_else(|| {
+        CommandError("which key do events carry? --key KEY, or GARSON_RECEIVE_KEY".to_owned())
+    })?;
+    // Private targets are allowed whatever the settings say: nobody else chose this address. It is the developer's own
+    // machine that calls the developer's own endpoint, most often on that machine.
+    let policy = Policy {
+        allow_private: true,
+        ..Policy::default()
+    };
+    let endpoint = Endpoint::new(
+        Client::new(policy)?,
+        target,
+        key,
+        args.key.authorization,
+        Duration::from_secs(args.timeout_seconds),
+    );
+    let restaurant = args.restaurant_id.unwrap_or(RestaurantId(Uuid::nil()));
+    let events = Events::new(restaurant, SystemClock.now());
+    let shown = endpoint.shown();
+    let report = runtime()?.block_on(async { Report::new(shown, checks::run(endpoint, events).await) });
+    print_line(&match args.json {
+        true => report.json().to_string(),
+        false => report.table(),
+    });
+    match report.failed() {
+        0 => Ok(()),
+        count => Err(CommandError(format!("{count} check(s) failed"))),
+    }
+}

@@ -1,0 +1,125 @@
+//! Senders that are not smooth: one that is slow, and one that goes away in the middle.
+
+use super::endpoint::{Endpoint, Heard, headers};
+use crate::net::SendError;
+use bytes::Bytes;
+use garson_core::platform::Trust;
+use http::{HeaderValue, Request, header};
+use hyper::body::{Body, Frame, SizeHint};
+use hyper_util::rt::TokioIo;
+use std::convert::Infallible;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+use std::time::{Duration, Instant};
+use tokio::io::AsyncWriteExt;
+use tokio::sync::mpsc;
+use tokio::task::JoinSet;
+
+const PIECES: usize = 20;
+const PAUSE: Duration = Duration::from_millis(100);
+/// How long a slow body takes by itself.
+const SLOWNESS: Duration = Duration::from_secs(2);
+
+impl Endpoint {
+    /// Sends an event whose body comes in small pieces, over two seconds.
+    pub async fn post_slowly(&self, event: &str) -> Heard {
+        let started = Instant::now();
+        let limit = SLOWNESS + self.limit;
+        let sent = tokio::time::timeout(limit, self.send_in_pieces(event)).await;
+        self.watch(Heard {
+            result: sent.unwrap_or(Err(SendError::TimedOut(limit))),
+            took: started.elapsed(),
+        })
+    }
+
+    async fn send_in_pieces(&self, event: &str) -> Result<u16, SendError> {
+        let failed = |error: hyper::Error| SendError::Broken(format!("the exchange failed: {error}"));
+        let line = self.client.dial(&self.target, Trust::Account).await?;
+        let (mut sender, connection) = hyper::client::conn::http1::handshake(TokioIo::new(line))
+            .await
+            .map_err(failed)?;
+        // A set ends its task when it is dropped.
+        let mut driver = JoinSet::new();
+        driver.spawn(connection);
+        let (feed, pieces) = mpsc::channel(1);
+        let body = Pieces {
+            pieces,
+            left: event.len() as u64,
+        };
+        let mut request = Request::post(self.target.path_and_query())
+            .body(body)
+            .map_err(|_| unwritable())?;
+        *request.headers_mut() = headers(Some(self.authorization()))?;
+        let host = HeaderValue::from_str(&self.target.authority()).map_err(|_| unwritable())?;
+        request.headers_mut().insert(header::HOST, host);
+        let size = event.len().div_ceil(PIECES).max(1);
+        let feeding = async move {
+            for piece in event.as_bytes().chunks(size) {
+                if feed.send(Bytes::copy_from_slice(piece)).await.is_err() {
+                    // It has been answered already.
+                    break;
+                }
+                tokio::time::sleep(PAUSE).await;
+            }
+        };
+        let (answer, ()) = tokio::join!(sender.send_request(request), feeding);
+        Ok(answer.map_err(failed)?.status().as_u16())
+    }
+
+    /// Sends half of an event and goes away.
+    pub async fn post_half(&self, event: &str) -> Result<(), SendError> {
+        let sent = tokio::time::timeout(self.limit, self.send_half(event)).await;
+        sent.unwrap_or(Err(SendError::TimedOut(self.limit)))
+    }
+
+    async fn send_half(&self, event: &str) -> Result<(), SendError> {
+        let mut line = self.client.dial(&self.target, Trust::Account).await?;
+        let head = format!(
+            "POST {} HTTP/1.1\r\nhost: {}\r\nauthorization: {}\r\ncontent-type: application/json\r\n\
+             content-length: {}\r\n\r\n",
+            self.target.path_and_query(),
+            self.target.authority(),
+            self.authorization().expose(),
+            event.len(),
+        );
+        let half = event.as_bytes().get(..event.len() / 2).unwrap_or_default();
+        let written = async {
+            line.write_all(head.as_bytes()).await?;
+            line.write_all(half).await?;
+            line.flush().await
+        };
+        let broken =
+            |error: std::io::Error| SendError::Broken(format!("the exchange failed: {}", error.kind()));
+        written.await.map_err(broken)
+    }
+}
+
+fn unwritable() -> SendError {
+    SendError::Unreachable("the request cannot be written".to_owned())
+}
+
+/// A body whose length is known and whose bytes come later.
+struct Pieces {
+    pieces: mpsc::Receiver<Bytes>,
+    left: u64,
+}
+
+impl Body for Pieces {
+    type Data = Bytes;
+    type Error = Infallible;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+        self.pieces.poll_recv(context).map(|piece| {
+            let piece = piece?;
+            self.left = self.left.saturating_sub(piece.len() as u64);
+            Some(Ok(Frame::data(piece)))
+        })
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        SizeHint::with_exact(self.left)
+    }
+}

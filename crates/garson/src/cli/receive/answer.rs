@@ -1,0 +1,245 @@
+//! Takes one request: the key, the body, the event, and the answer that the flags ask for.
+
+use super::book::{Book, Totals};
+use super::event::Event;
+use super::show::Show;
+use bytes::Bytes;
+use garson_core::account::AuthorizationForm;
+use garson_core::secret::{Secret, same_bytes};
+use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode, header};
+use http_body_util::{BodyExt, Full};
+use hyper::body::Incoming;
+use serde_json::Value;
+use std::fmt;
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+const MAX_BODY: usize = 1024 * 1024;
+const MAX_DRAINED: usize = 16 * MAX_BODY;
+const BODY_DEADLINE: Duration = Duration::from_secs(30);
+
+/// How events are answered.
+#[derive(Clone, Copy, Debug)]
+pub struct Behaviour {
+    pub status: u16,
+    pub delay: Duration,
+    pub fail_first: u64,
+    pub fail_percent: u8,
+    /// A failure is no answer at all instead of a 500.
+    pub closes: bool,
+}
+
+impl Behaviour {
+    /// Is the event that comes after so many others to fail?
+    fn fails(self, before: u64) -> bool {
+        before < self.fail_first || self.fail_percent > percent()
+    }
+}
+
+/// A number below a hundred, any.
+fn percent() -> u8 {
+    let mut random = [0; 2];
+    // Without randomness nothing fails by chance; `--fail-percent 100` is no chance.
+    match getrandom::fill(&mut random) {
+        Ok(()) => u8::try_from(u16::from_le_bytes(random) % 100).unwrap_or(99),
+        Err(_) => 99,
+    }
+}
+
+/// No answer is given: the connection is closed.
+#[derive(Debug)]
+pub struct Closed;
+
+impl fmt::Display for Closed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("closed without an answer")
+    }
+}
+
+impl std::error::Error for Closed {}
+
+/// Why a request is not taken.
+struct Refused {
+    status: StatusCode,
+    why: String,
+}
+
+fn refused(status: StatusCode, why: impl Into<String>) -> Refused {
+    let why = why.into();
+    Refused { status, why }
+}
+
+pub struct Receiver {
+    behaviour: Behaviour,
+    key: Option<Secret<String>>,
+    form: AuthorizationForm,
+    show: Show,
+    book: Mutex<Book>,
+}
+
+impl Receiver {
+    pub fn new(
+        behaviour: Behaviour,
+        key: Option<Secret<String>>,
+        form: AuthorizationForm,
+        show: Show,
+    ) -> Self {
+        Self {
+            behaviour,
+            key,
+            form,
+            show,
+            book: Mutex::default(),
+        }
+    }
+
+    pub fn totals(&self) -> Totals {
+        self.book.lock().unwrap_or_else(PoisonError::into_inner).totals
+    }
+
+    pub async fn answer(&self, request: Request<Incoming>) -> Result<Response<Full<Bytes>>, Closed> {
+        match self.take(request).await? {
+            Ok(status) => {
+                tokio::time::sleep(self.behaviour.delay).await;
+                status.map(reply).ok_or(Closed)
+            }
+            Err(Refused { status, why }) => {
+                self.book
+                    .lock()
+                    .unwrap_or_else(PoisonError::into_inner)
+                    .totals
+                    .refused += 1;
+                self.show.refused(&why, status.as_u16());
+                Ok(reply(status))
+            }
+        }
+    }
+
+    /// Takes an event; answers the status for it, or that there is to be none.
+    async fn take(&self, request: Request<Incoming>) -> Result<Result<Option<StatusCode>, Refused>, Closed> {
+        let (head, body) = request.into_parts();
+        if head.method != Method::POST {
+            let why = format!("{} is not how events come", head.method);
+            return Ok(Err(refused(StatusCode::METHOD_NOT_ALLOWED, why)));
+        }
+        // The body first, also of what is refused: a sender that is still writing might not hear the answer.
+        let body = match read(body).await? {
+            Ok(body) => body,
+            Err(refusal) => return Ok(Err(refusal)),
+        };
+        Ok(self.check_key(&head.headers).and_then(|()| self.note(&body)))
+    }
+
+    fn check_key(&self, headers: &HeaderMap) -> Result<(), Refused> {
+        let Some(key) = &self.key else {
+            return Ok(());
+        };
+        let unauthorized = |why: &str| Err(refused(StatusCode::UNAUTHORIZED, why));
+        let Some(given) = headers.get(header::AUTHORIZATION) else {
+            return unauthorized("no key: there is no Authorization header");
+        };
+        let is = |form: AuthorizationForm| same_bytes(given.as_bytes(), form.header(key).expose().as_bytes());
+        match self.form {
+            form if is(form) => Ok(()),
+            AuthorizationForm::Bearer if is(AuthorizationForm::Bare) => {
+                unauthorized("the right key, but bare: this receiver wants `Bearer KEY`")
+            }
+            AuthorizationForm::Bare if is(AuthorizationForm::Bearer) => {
+                unauthorized("the right key, but as Bearer: this receiver wants it bare")
+            }
+            AuthorizationForm::Bearer | AuthorizationForm::Bare => unauthorized("wrong key"),
+        }
+    }
+
+    fn note(&self, body: &[u8]) -> Result<Option<StatusCode>, Refused> {
+        let bad = |why: String| refused(StatusCode::BAD_REQUEST, why);
+        let document: Value =
+            serde_json::from_slice(body).map_err(|error| bad(format!("not JSON: {error}")))?;
+        let event = Event::find(&document).map_err(|why| bad(format!("not an event: {why}")))?;
+        let mut book = self.book.lock().unwrap_or_else(PoisonError::into_inner);
+        let fails = self.behaviour.fails(book.totals.received);
+        let status = match (fails, self.behaviour.closes) {
+            (true, true) => None,
+            (true, false) => Some(StatusCode::INTERNAL_SERVER_ERROR),
+            (false, _) => StatusCode::from_u16(self.behaviour.status).ok(),
+        };
+        let remarks = book.note(&event, status.is_some_and(|status| status.is_success()));
+        // Under the lock, so that the lines stand in the order of the book.
+        self.show.event(
+            body,
+            &document,
+            &event.line(&document, remarks),
+            status.map(|status| status.as_u16()),
+        );
+        Ok(status)
+    }
+}
+
+async fn read(body: Incoming) -> Result<Result<Vec<u8>, Refused>, Closed> {
+    match tokio::time::timeout(BODY_DEADLINE, collect(body)).await {
+        Ok(Ok(Some(body))) => Ok(Ok(body)),
+        Ok(Ok(None)) => Ok(Err(refused(
+            StatusCode::PAYLOAD_TOO_LARGE,
+            "the body is larger than 1 MiB",
+        ))),
+        // Nobody would hear an answer.
+        Ok(Err(Gone)) => Err(Closed),
+        Err(_) => Ok(Err(refused(
+            StatusCode::REQUEST_TIMEOUT,
+            "the body did not come within 30 s",
+        ))),
+    }
+}
+
+/// The sender went away before its body was whole.
+struct Gone;
+
+/// The body, unless it is too large; then some more of it is read and thrown away, so that the sender gets to hear of it.
+async fn collect(mut body: Incoming) -> Result<Option<Vec<u8>>, Gone> {
+    let mut kept = Vec::new();
+    let mut length = 0;
+    while let Some(frame) = body.frame().await {
+        let Ok(data) = frame.map_err(|_| Gone)?.into_data() else {
+            continue;
+        };
+        length += data.len();
+        if length <= MAX_BODY {
+            kept.extend_from_slice(&data);
+        } else if length > MAX_DRAINED {
+            break;
+        }
+    }
+    Ok((length <= MAX_BODY).then_some(kept))
+}
+
+fn reply(status: StatusCode) -> Response<Full<Bytes>> {
+    let mut response = Response::new(Full::default());
+    *response.status_mut() = status;
+    if status == StatusCode::METHOD_NOT_ALLOWED {
+        response
+            .headers_mut()
+            .insert(header::ALLOW, HeaderValue::from_static("POST"));
+    }
+    response
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn certain_shares_are_certain() {
+        let behaviour = |fail_first, fail_percent| Behaviour {
+            status: 200,
+            delay: Duration::ZERO,
+            fail_first,
+            fail_percent,
+            closes: false,
+        };
+        for before in 0..1_000 {
+            assert!(!behaviour(0, 0).fails(before));
+            assert!(behaviour(0, 100).fails(before));
+            assert_eq!(behaviour(3, 0).fails(before), before < 3);
+        }
+    }
+}

@@ -1,0 +1,169 @@
+//! `garson receive`: a receiver of events for developers. It shows what comes, and misbehaves when it is told to.
+
+mod answer;
+mod book;
+mod event;
+mod show;
+
+use super::event_key::KeyArgs;
+use super::{CommandError, Outcome, runtime};
+use answer::{Behaviour, Receiver};
+use clap::Args;
+use hyper::service::service_fn;
+use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
+use hyper_util::server::conn::auto;
+use hyper_util::server::graceful::GracefulShutdown;
+use show::Show;
+use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::net::TcpListener;
+use tokio::signal::unix::{SignalKind, signal};
+use tokio::sync::Semaphore;
+
+/// With the limit of a body, this bounds the memory.
+const MAX_CONNECTIONS: usize = 128;
+const HEAD_DEADLINE: Duration = Duration::from_secs(15);
+/// Answers under way at the end get this long.
+const DRAIN: Duration = Duration::from_secs(1);
+
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  garson receive --key gsn_…                       show every event on http://127.0.0.1:9000/
+  garson receive --key gsn_… --fail-first 3        see what is sent again, and when
+  garson receive --key gsn_… --delay-ms 15000      be slower than Garson waits (10 s)
+  garson receive --any-key --json | jq .veri.id    work with the events themselves
+
+Register its address with PUT /web-api/v1/webhook. Garson calls addresses like 127.0.0.1 only if it
+runs with GARSON_ALLOW_PRIVATE_TARGETS=true. docs/receiving.md says how to write your own receiver.")]
+pub struct ReceiveArgs {
+    /// The port to listen on; 0 takes a free one
+    #[arg(long, default_value_t = 9000)]
+    port: u16,
+    /// The address to listen on; 0.0.0.0 is every one of this machine
+    #[arg(long, default_value = "127.0.0.1")]
+    address: IpAddr,
+    #[command(flatten)]
+    key: KeyArgs,
+    /// Take events with any key, or without one
+    #[arg(long, conflicts_with = "key")]
+    any_key: bool,
+    /// Wait so many milliseconds before each answer
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    delay_ms: u64,
+    /// Answer events with this status; only 2xx counts as delivered
+    #[arg(long, value_name = "CODE", default_value_t = 200,
+          value_parser = clap::value_parser!(u16).range(200..=599))]
+    status: u16,
+    /// Fail the first N events with 500
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    fail_first: u64,
+    /// Fail about so many of a hundred events with 500
+    #[arg(long, value_name = "P", default_value_t = 0, value_parser = clap::value_parser!(u8).range(0..=100))]
+    fail_percent: u8,
+    /// Close the connection without an answer: on events that fail, or on all if no flag says which
+    #[arg(long)]
+    close: bool,
+    /// Print each event's body as it came, a line each; everything else goes to standard error
+    #[arg(long)]
+    json: bool,
+    /// Print each event's body below its line, indented
+    #[arg(long, conflicts_with = "json")]
+    full: bool,
+}
+
+pub fn run(args: &ReceiveArgs) -> Outcome {
+    let key = match args.any_key {
+        true => None,
+        false => args.key.key()?,
+    };
+    let show = Show::new(args.json, args.full);
+    let is_open = key.is_none() && !args.any_key;
+    let receiver = Receiver::new(args.behaviour(), key, args.key.authorization, show);
+    runtime()?.block_on(async {
+        let address = SocketAddr::new(args.address, args.port);
+        let listener = TcpListener::bind(address)
+            .await
+            .map_err(|error| CommandError(format!("cannot listen on {address}: {error}")))?;
+        let mut terminate = signal(SignalKind::terminate())?;
+        let mut interrupt = signal(SignalKind::interrupt())?;
+        show.notice(&format!(
+            "The receiver listens on http://{}",
+            listener.local_addr()?
+        ));
+        if is_open {
+            show.notice("No key is given, so any is taken: --key KEY checks it, --any-key silences this.");
+        }
+        let stop = async move {
+            tokio::select! {
+                _ = terminate.recv() => {}
+                _ = interrupt.recv() => {}
+            }
+        };
+        let receiver = Arc::new(receiver);
+        serve(&receiver, listener, stop).await;
+        show.summary(receiver.totals());
+        Ok(())
+    })
+}
+
+impl ReceiveArgs {
+    fn behaviour(&self) -> Behaviour {
+        let is_choosy = self.fail_first > 0 || self.fail_percent > 0;
+        Behaviour {
+            status: self.status,
+            delay: Duration::from_millis(self.delay_ms),
+            fail_first: self.fail_first,
+            fail_percent: if self.close && !is_choosy {
+                100
+            } else {
+                self.fail_percent
+            },
+            closes: self.close,
+        }
+    }
+}
+
+async fn serve(receiver: &Arc<Receiver>, listener: TcpListener, stop: impl Future<Output = ()>) {
+    let mut builder = auto::Builder::new(TokioExecutor::new());
+    builder
+        .http1()
+        .timer(TokioTimer::new())
+        .header_read_timeout(HEAD_DEADLINE);
+    let graceful = GracefulShutdown::new();
+    let places = Arc::new(Semaphore::new(MAX_CONNECTIONS));
+    tokio::pin!(stop);
+    loop {
+        let accepted = async {
+            let place = Arc::clone(&places).acquire_owned().await;
+            (listener.accept().await, place)
+        };
+        let (stream, place) = tokio::select! {
+            () = &mut stop => break,
+            (Ok((stream, _)), Ok(place)) = accepted => (stream, place),
+            else => {
+                // Out of file descriptors, most likely: others will finish.
+                tokio::time::sleep(Duration::from_millis(50)).await;
+                continue;
+            }
+        };
+        let receiver = Arc::clone(receiver);
+        let service = service_fn(move |request| {
+            let receiver = Arc::clone(&receiver);
+            async move { receiver.answer(request).await }
+        });
+        let connection = builder
+            .serve_connection(TokioIo::new(stream), service)
+            .into_owned();
+        let watched = graceful.watch(connection);
+        tokio::spawn(async move {
+            // A connection that breaks is the sender's to know.
+            drop(watched.await);
+            drop(place);
+        });
+    }
+    drop(listener);
+    // Whoever still waits, for a delay of a minute perhaps, waits in vain.
+    let _late = tokio::time::timeout(DRAIN, graceful.shutdown()).await;
+}

@@ -1,0 +1,339 @@
+//! `garson check-receiver`: a good endpoint passes, and each bad habit fails the check that is for it.
+
+use crate::support::{Answer, Outcome, Program, Receiver, Seen, block_on, command, program_run};
+use serde_json::Value;
+use std::collections::HashSet;
+use std::sync::Mutex;
+
+const KEY: &str = "gsn_receiver_key";
+const BEARER: &str = "Bearer gsn_receiver_key";
+
+/// Runs the checks while the endpoint, which may live in this process, goes on.
+async fn check(url: &str, flags: &[&str]) -> Outcome {
+    let mut check = command();
+    check.args(["check-receiver", url]).args(flags);
+    tokio::task::spawn_blocking(move || program_run(check))
+        .await
+        .unwrap()
+}
+
+/// The report of a receiver.
+async fn report(receiver: &Receiver) -> (Outcome, Value) {
+    let flags = ["--key", KEY, "--timeout-seconds", "5", "--json"];
+    let outcome = check(&receiver.url("/garson"), &flags).await;
+    let report =
+        serde_json::from_str(&outcome.out).unwrap_or_else(|_| panic!("{}{}", outcome.out, outcome.err));
+    (outcome, report)
+}
+
+/// The checks with this verdict.
+fn with(report: &Value, verdict: &str) -> Vec<String> {
+    let checks = report["checks"].as_array().unwrap().iter();
+    let of_it = checks.filter(|check| check["verdict"] == verdict);
+    of_it
+        .map(|check| check["name"].as_str().unwrap().to_owned())
+        .collect()
+}
+
+/// A receiver as it should be: the method, the key, the body.
+fn good(seen: &Seen) -> Answer {
+    match serde_json::from_str::<Value>(&seen.body) {
+        _ if !seen.line.starts_with("POST ") => Answer::Status(405),
+        _ if seen.header("authorization") != Some(BEARER) => Answer::Status(401),
+        Err(_) => Answer::Status(400),
+        Ok(_) => Answer::Status(200),
+    }
+}
+
+/// Starts a receiver that is good except where `habit` says otherwise, and wants exactly these checks to fail and to
+/// warn.
+fn fails(
+    habit: impl Fn(&Seen) -> Option<Answer> + Send + Sync + 'static,
+    failing: &[&str],
+    warning: &[&str],
+) {
+    block_on(async {
+        let receiver = Receiver::start().await;
+        receiver.judges(move |seen| habit(seen).unwrap_or_else(|| good(seen)));
+        let (outcome, report) = report(&receiver).await;
+        assert_eq!(with(&report, "fail"), failing, "{report:#}");
+        assert_eq!(with(&report, "warn"), warning, "{report:#}");
+        assert_eq!(outcome.success, failing.is_empty());
+        assert_eq!(report["passed"], failing.is_empty());
+        for check in report["checks"].as_array().unwrap() {
+            let is_odd = ["fail", "warn"].contains(&check["verdict"].as_str().unwrap());
+            assert_eq!(check["advice"].is_string(), is_odd, "{check}");
+        }
+        assert!(!outcome.out.contains(KEY) && !outcome.err.contains(KEY));
+    });
+}
+
+fn is_for(seen: &Seen, purpose: &str) -> bool {
+    let body = serde_json::from_str::<Value>(&seen.body).unwrap_or_default();
+    let name = body["veri"]["providerOrderId"].as_str().unwrap_or_default();
+    name.starts_with("GARSON-CHECK-") && name.contains(purpose)
+}
+
+#[test]
+fn the_kits_own_receiver_passes_every_check() {
+    block_on(async {
+        for form in ["bearer", "bare"] {
+            let mut start = command();
+            start.args(["receive", "--port", "0", "--key", KEY, "--authorization", form]);
+            let mut receiver = Program::start(start);
+            let url = format!("http://{}/", receiver.address().await);
+            let outcome = check(&url, &["--key", KEY, "--authorization", form]).await;
+            assert!(outcome.success, "{}{}", outcome.out, outcome.err);
+            assert!(
+                outcome.out.trim_end().ends_with("17 checks: 17 pass"),
+                "{}",
+                outcome.out
+            );
+            receiver.terminate();
+            assert!(receiver.ended().await);
+            let printed = receiver.printed();
+            assert!(
+                printed.contains("GARSON-CHECK-") && printed.contains("1 of them repeats"),
+                "{printed}"
+            );
+            assert!(printed.contains("1 out of order"), "{printed}");
+        }
+    });
+}
+
+#[test]
+fn a_good_receiver_passes() {
+    fails(|_| None, &[], &[]);
+}
+
+#[test]
+fn taking_any_key_fails() {
+    let any_key = |seen: &Seen| {
+        let is_event = seen.line.starts_with("POST ") && serde_json::from_str::<Value>(&seen.body).is_ok();
+        is_event.then_some(Answer::Status(200))
+    };
+    fails(any_key, &["missing-key", "wrong-key"], &["other-form"]);
+}
+
+#[test]
+fn comparing_the_beginning_of_the_key_fails() {
+    let beginning = |seen: &Seen| {
+        let given = seen.header("authorization")?;
+        (given.starts_with(BEARER) && is_for(seen, "-WRONG-KEY")).then_some(Answer::Status(200))
+    };
+    fails(beginning, &["wrong-key"], &[]);
+}
+
+#[test]
+fn redirecting_fails_and_is_all_that_is_said() {
+    fails(
+        |_| Some(Answer::Redirect("/elsewhere".to_owned())),
+        &["no-redirect"],
+        &[],
+    );
+}
+
+#[test]
+fn sending_strangers_to_a_login_page_fails() {
+    let login = |seen: &Seen| {
+        let is_stranger = seen.header("authorization") != Some(BEARER);
+        is_stranger.then(|| Answer::Redirect("/login".to_owned()))
+    };
+    fails(login, &["no-redirect"], &["missing-key", "wrong-key"]);
+}
+
+#[test]
+fn not_answering_fails_and_is_all_that_is_said() {
+    block_on(async {
+        let receiver = Receiver::start().await;
+        receiver.usually(Answer::Silence);
+        let flags = ["--key", KEY, "--timeout-seconds", "1", "--json"];
+        let outcome = check(&receiver.url("/"), &flags).await;
+        let report: Value = serde_json::from_str(&outcome.out).unwrap();
+        assert_eq!(with(&report, "fail"), ["in-time"], "{report:#}");
+        assert_eq!(with(&report, "pass"), ["clear-text"]);
+        assert_eq!(with(&report, "skip").len(), 15);
+        assert!(!outcome.success && receiver.seen().len() == 1);
+    });
+}
+
+#[test]
+fn failing_on_a_duplicate_fails() {
+    let known = Mutex::new(HashSet::new());
+    let duplicates = move |seen: &Seen| {
+        let body = serde_json::from_str::<Value>(&seen.body).ok()?;
+        let id = body["veri"]["id"].as_str()?.to_owned();
+        (!known.lock().unwrap().insert(id)).then_some(Answer::Status(500))
+    };
+    fails(duplicates, &["duplicate"], &[]);
+}
+
+#[test]
+fn insisting_on_the_order_fails() {
+    let reached = Mutex::new(HashSet::new());
+    let insists = move |seen: &Seen| {
+        let body = serde_json::from_str::<Value>(&seen.body).ok()?;
+        let order = body["veri"]["orderId"].as_str()?.to_owned();
+        let mut reached = reached.lock().unwrap();
+        if body["veri"]["sequence"] == 1 {
+            reached.insert(order);
+            return None;
+        }
+        (!reached.contains(&order)).then_some(Answer::Status(409))
+    };
+    fails(insists, &["out-of-order"], &[]);
+}
+
+#[test]
+fn knowing_only_todays_events_fails() {
+    let strict = |seen: &Seen| {
+        let body = serde_json::from_str::<Value>(&seen.body).ok()?;
+        let is_known = body["olay"].as_str()?.starts_with("siparis.");
+        (!is_known).then_some(Answer::Status(422))
+    };
+    fails(strict, &["unknown-fields"], &[]);
+}
+
+#[test]
+fn stumbling_over_emoji_fails() {
+    let ascii = |seen: &Seen| seen.body.contains('🌯').then_some(Answer::Status(500));
+    fails(ascii, &["letters"], &[]);
+}
+
+#[test]
+fn having_no_patience_with_a_slow_body_fails() {
+    // Small, and yet it came in many pieces.
+    let impatient = |seen: &Seen| (seen.body.len() < 4_096 && seen.pieces > 8).then_some(Answer::Status(408));
+    fails(impatient, &["slow-body"], &[]);
+}
+
+#[test]
+fn breaking_on_a_big_body_fails_and_refusing_it_warns() {
+    let is_big = |seen: &Seen| seen.body.len() > 100_000;
+    fails(
+        move |seen| is_big(seen).then_some(Answer::HangUp),
+        &["big-body"],
+        &[],
+    );
+    fails(
+        move |seen| is_big(seen).then_some(Answer::Status(413)),
+        &[],
+        &["big-body"],
+    );
+}
+
+#[test]
+fn breaking_on_broken_json_fails_and_taking_it_warns() {
+    let is_broken =
+        |seen: &Seen| seen.line.starts_with("POST ") && serde_json::from_str::<Value>(&seen.body).is_err();
+    fails(
+        move |seen| is_broken(seen).then_some(Answer::Status(500)),
+        &["broken-json"],
+        &[],
+    );
+    fails(
+        move |seen| is_broken(seen).then_some(Answer::Status(200)),
+        &[],
+        &["broken-json"],
+    );
+}
+
+#[test]
+fn breaking_on_a_get_fails() {
+    let get = |seen: &Seen| seen.line.starts_with("GET ").then_some(Answer::Status(500));
+    fails(get, &["get"], &[]);
+}
+
+#[test]
+fn dropping_one_of_ten_fails() {
+    let crowded = |seen: &Seen| is_for(seen, "-AT-ONCE-7").then_some(Answer::Status(503));
+    fails(crowded, &["ten-at-once"], &[]);
+}
+
+#[test]
+fn stumbling_after_a_sender_that_went_away_fails() {
+    block_on(async {
+        let receiver = Receiver::start().await;
+        let inner = receiver.clone();
+        // A connection that no request came of: the sender went away.
+        receiver.judges(move |seen| match is_for(seen, "-DISCONNECT") {
+            true if inner.connections() > inner.seen().len() => Answer::HangUp,
+            _ => good(seen),
+        });
+        let (_, report) = report(&receiver).await;
+        assert_eq!(with(&report, "fail"), ["disconnect"], "{report:#}");
+    });
+}
+
+#[test]
+fn events_are_of_orders_that_nobody_placed() {
+    block_on(async {
+        let receiver = Receiver::start().await;
+        receiver.judges(good);
+        assert!(report(&receiver).await.0.success);
+        let own = "0198c0de-0000-7000-8000-000000000001";
+        let flags = ["--key", KEY, "--restaurant-id", own];
+        assert!(check(&receiver.url("/own?token=hidden"), &flags).await.success);
+        let events: Vec<Seen> = receiver.seen();
+        let events = events
+            .iter()
+            .filter(|seen| matches!(good(seen), Answer::Status(200)));
+        let mut count = 0;
+        for seen in events {
+            let veri = &seen.json()["veri"];
+            let restaurant = if seen.line.contains("/own") {
+                own
+            } else {
+                "00000000-0000-0000-0000-000000000000"
+            };
+            assert_eq!(veri["restaurantId"], restaurant);
+            assert!(
+                veri["providerOrderId"]
+                    .as_str()
+                    .unwrap()
+                    .starts_with("GARSON-CHECK-")
+            );
+            count += 1;
+        }
+        assert!(count > 40, "{count}");
+    });
+}
+
+#[test]
+fn an_endpoint_that_is_not_there_or_not_ours_is_named() {
+    block_on(async {
+        let gone = {
+            let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+            listener.local_addr().unwrap()
+        };
+        let outcome = check(&format!("http://{gone}/?token=hidden"), &["--key", KEY]).await;
+        assert!(
+            !outcome.success && outcome.out.contains("fail  valid-event"),
+            "{}",
+            outcome.out
+        );
+        assert!(!outcome.out.contains("hidden") && outcome.err.contains("1 check(s) failed"));
+
+        let receiver = Receiver::start().await;
+        receiver.judges(good);
+        let outcome = check(&receiver.url("/"), &["--key", "another"]).await;
+        assert!(
+            !outcome.success && outcome.out.contains("The key was refused"),
+            "{}",
+            outcome.out
+        );
+
+        for (url, flags, word) in [
+            ("ftp://127.0.0.1/", &["--key", KEY][..], "http"),
+            ("http://127.0.0.1:1/", &[], "--key"),
+            (
+                "http://127.0.0.1:1/",
+                &["--key", KEY, "--timeout-seconds", "0"],
+                "timeout",
+            ),
+        ] {
+            let outcome = check(url, flags).await;
+            assert!(!outcome.success && outcome.err.contains(word), "{}", outcome.err);
+        }
+    });
+}
