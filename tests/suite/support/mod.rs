@@ -15,8 +15,8 @@ pub use http::{Caller, Reply, raw, request, send};
 pub use program::{Outcome, Program, command, run as program_run, run_command};
 pub use receiver::{Answer, Receiver, Seen};
 pub use shop::{Shop, order_body};
-pub use town::{Meal, Street, Town, credentials, quick, quiet, remote_id, store};
 pub use stream::{EventStream, Told};
+pub use town::{Meal, Street, Town, credentials, quick, quiet, remote_id, store};
 
 use std::future::Future;
 use std::time::{Duration, Instant};
