@@ -1,6 +1,7 @@
 //! What the dialects share: reading numbers, moments and texts as platforms write them, and building requests.
 
 pub mod answer;
+pub mod api_key;
 pub mod body;
 pub mod moment;
 pub mod number;

@@ -5,6 +5,7 @@ mod verify;
 mod wire;
 mod write;
 
+use crate::common::api_key::INBOUND_KEY;
 use garson_core::integration::Credentials;
 use garson_core::order::{CallKind, Courier, Order, Reason};
 use garson_core::platform::{
@@ -35,7 +36,6 @@ const CAPABILITY: Capability = Capability {
 
 const NEW_ORDER: &str = "order";
 const CANCEL: &str = "cancel";
-const INBOUND_KEY: &str = "inboundKey";
 const CALLBACK_URL: &str = "callbackUrl";
 
 /// Why a shop's order can be cancelled.

@@ -9,6 +9,7 @@ mod verify;
 mod wire;
 mod write;
 
+use crate::common::api_key::INBOUND_KEY;
 use garson_core::integration::Credentials;
 use garson_core::order::{CallKind, Courier, Order, Reason};
 use garson_core::platform::{
@@ -56,7 +57,6 @@ const NEW_ORDER: &str = "new-order";
 const CANCEL_ORDER: &str = "cancel-order";
 const APP_KEY: &str = "appSecretKey";
 const RESTAURANT_KEY: &str = "restaurantSecretKey";
-const INBOUND_KEY: &str = "inboundKey";
 
 /// The `deliveryType` of orders that the restaurant carries; the other, 1, is Getir's courier.
 const OWN_COURIER: i64 = 2;
