@@ -225,8 +225,9 @@ async fn send(
 ) -> Result<HttpResponse, Trouble> {
     let limits = contact.platform.capability().limits;
     if let Some(limit) = limits.iter().find(|limit| request.limit == Some(limit.name)) {
-        let wait = app.lines.wait(token_fingerprint(&request), limit, Instant::now());
-        let Some(wait) = wait.filter(|wait| Instant::now() + *wait < until) else {
+        let now = Instant::now();
+        let longest = until.saturating_duration_since(now);
+        let Some(wait) = app.lines.wait(token_fingerprint(&request), limit, now, longest) else {
             return Err(Trouble::Later {
                 message: format!(
                     "the platform takes {} such calls in {} s",
@@ -268,9 +269,9 @@ fn token_fingerprint(request: &HttpRequest) -> Fingerprint {
 }
 
 impl Lines {
-    /// How long to wait before a request that counts against this limit, which is then taken; nothing when that is
-    /// longer than the limit's own time.
-    fn wait(&self, token: Fingerprint, limit: &Limit, now: Instant) -> Option<Duration> {
+    /// How long to wait before a request that counts against this limit, which is then taken; nothing when that is too
+    /// long.
+    fn wait(&self, token: Fingerprint, limit: &Limit, now: Instant, longest: Duration) -> Option<Duration> {
         let period = Duration::from_secs(u64::from(limit.per_seconds));
         let each = period / limit.requests.max(1);
         let mut limits = self.limits.lock().unwrap_or_else(PoisonError::into_inner);
@@ -281,7 +282,7 @@ impl Lines {
         let full_until = limits.entry((token, limit.name)).or_insert(now);
         let next = (*full_until).max(now) + each;
         let wait = next.saturating_duration_since(now + period);
-        if wait > period {
+        if wait > longest {
             return None;
         }
         *full_until = next;
@@ -320,18 +321,22 @@ mod tests {
             requests: 2,
             per_seconds: 60,
         };
-        let now = Instant::now();
+        let (now, minute) = (Instant::now(), Duration::from_secs(60));
         let mut waits = Vec::new();
         for _ in 0..5 {
-            waits.push(lines.wait([0; 32], &limit, now).map(|wait| wait.as_secs()));
+            waits.push(
+                lines
+                    .wait([0; 32], &limit, now, minute)
+                    .map(|wait| wait.as_secs()),
+            );
         }
         assert_eq!(waits, [Some(0), Some(0), Some(30), Some(60), None]);
         assert_eq!(
-            lines.wait([1; 32], &limit, now),
+            lines.wait([1; 32], &limit, now, minute),
             Some(Duration::ZERO),
             "another token has its own"
         );
         let later = now + Duration::from_secs(600);
-        assert_eq!(lines.wait([0; 32], &limit, later), Some(Duration::ZERO));
+        assert_eq!(lines.wait([0; 32], &limit, later, minute), Some(Duration::ZERO));
     }
 }

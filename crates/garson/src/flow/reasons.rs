@@ -93,7 +93,12 @@ pub async fn choose(
     }
     // Half of the time is for the list, so that there is some left to cancel.
     let half = Instant::now() + until.saturating_duration_since(Instant::now()) / 2;
-    let Ok(accepted) = accepted(app, &subject, half).await else {
+    // An empty list is no list: a platform that will not cancel says so itself, in its own words.
+    let accepted = accepted(app, &subject, half)
+        .await
+        .ok()
+        .filter(|list| !list.is_empty());
+    let Some(accepted) = accepted else {
         let unnamed = given.or(subject.usual).map(|id| Reason { name: id.clone(), id });
         return Ok(unnamed);
     };
