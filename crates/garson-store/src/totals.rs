@@ -1,6 +1,6 @@
 //! Payment totals: running sums, so that asking for them costs the same with ten orders or ten million.
 //!
-//! What arrived before a moment is a few rows (see [`running`]), and a period the difference of its two ends. Every
+//! What arrived before a moment is a few rows (see `running`), and a period the difference of its two ends. Every
 //! timezone's midnight falls on five minutes; an odd moment adds the orders between it and the nearest five, one by one.
 
 mod packed;
