@@ -127,9 +127,10 @@ pub struct KeptMessage {
     pub params: String,
     pub body: Vec<u8>,
     pub received_at: Timestamp,
+    pub branch: Option<String>,
 }
 
-const KEPT: &str = "id, account_id, restaurant_id, provider, kind, params, body, received_at";
+const KEPT: &str = "id, account_id, restaurant_id, provider, kind, params, body, received_at, branch";
 
 fn kept(row: &Row<'_>) -> Result<KeptMessage> {
     Ok(KeptMessage {
@@ -141,6 +142,7 @@ fn kept(row: &Row<'_>) -> Result<KeptMessage> {
         params: row.get(5)?,
         body: row.get(6)?,
         received_at: row.get(7)?,
+        branch: row.get(8)?,
     })
 }
 

@@ -1,6 +1,7 @@
 //! What a reader of the code found first: doors that a neighbour could open, and questions that held each other up.
 
 use crate::support::{Kind, Town, request, send, until};
+use garson_core::platform::Reception;
 use garson_sim::Platform::{Getir, Migros, Trendyol, Yemeksepeti};
 use garson_sim::views::{Courier, Fault, OrderRequest};
 use serde_json::json;
@@ -58,7 +59,14 @@ async fn a_shared_header_does_not_open_a_neighbours_branch(kind: Kind) {
     assert_eq!(push("somebodys-guess").await, 401);
     assert_eq!(push("their-own-secret").await, 500, "it is kept, and not taken");
     assert!(town.orders().await.is_empty());
-    assert_eq!(town.house.kept().await.len(), 1);
+    let kept = town.house.kept().await;
+    assert_eq!(kept.len(), 1);
+    // Nor does an operator who takes kept messages again.
+    let again = garson::flow::inbox::retry(&town.house.app, kept[0].id)
+        .await
+        .unwrap();
+    assert!(matches!(again, Reception::UnknownBranch { .. }), "{again:?}");
+    assert!(town.orders().await.is_empty());
     assert_eq!(push("our-own-secret").await, 200);
     assert_eq!(town.orders().await.len(), 1);
 }

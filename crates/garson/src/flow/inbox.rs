@@ -22,14 +22,20 @@ pub async fn retry(app: &Arc<App>, id: InboxId) -> Result<Reception, Fault> {
     let platform = flow_integrations::platform(message.provider.as_str())?;
     let request = kept_request(platform, &message).ok_or_else(|| Fault::not_found("route", &message.kind))?;
     let request = Arc::new(request);
+    let branch = message.branch.clone().unwrap_or_default();
     let (holder, asked) = (Arc::clone(app), Arc::clone(&request));
     let prepared = app
         .store
         .read(move |tx| {
-            let sender = sender(tx, &holder, platform, &message)?;
-            understand(tx, &holder, platform, &Verified::ours(&asked), sender, now)
+            let Some(sender) = sender(tx, &holder, platform, &message)? else {
+                return Ok(None);
+            };
+            understand(tx, &holder, platform, &Verified::ours(&asked), sender, now).map(Some)
         })
         .await?;
+    let Some(prepared) = prepared else {
+        return Ok(Reception::UnknownBranch { branch });
+    };
     let reception = write(app, platform, request, prepared, now).await?;
     let (state, order) = match &reception {
         Reception::Taken { order_id } => (InboxState::Taken, Some(*order_id)),
@@ -44,27 +50,27 @@ pub async fn retry(app: &Arc<App>, id: InboxId) -> Result<Reception, Fault> {
     Ok(reception)
 }
 
-/// Whoever sent it was checked when it came. It may speak for every branch that has its secret, also for one that was
-/// connected since.
+/// Whoever sent it was checked when it came. It may speak for every branch of its own account that has its secret, also for
+/// one that was connected since; never for a neighbour's, and for nobody when its integration is gone.
 fn sender(
     tx: &mut Tx<'_>,
     app: &App,
     platform: &dyn Platform,
     message: &KeptMessage,
-) -> Result<Sender, Fault> {
+) -> Result<Option<Sender>, Fault> {
     let Some(restaurant) = message.restaurant_id else {
-        return Ok(Sender::default());
+        return Ok(Some(Sender::default()));
     };
-    let connected = integrations::find(tx, &app.vault, restaurant, message.provider)?;
-    let secret = connected
-        .as_ref()
-        .and_then(|connected| platform.inbound_secret(&connected.credentials));
-    let candidates = match secret {
+    let Some(connected) = integrations::find(tx, &app.vault, restaurant, message.provider)? else {
+        return Ok(None);
+    };
+    let mut candidates = match platform.inbound_secret(&connected.credentials) {
         Some(secret) => integrations::by_secret(tx, &app.vault, message.provider, secret.expose())?,
-        None => connected.iter().cloned().collect(),
+        None => vec![connected.clone()],
     };
-    Ok(Sender {
-        connected,
+    candidates.retain(|c| c.integration.account_id == connected.integration.account_id);
+    Ok(Some(Sender {
+        connected: Some(connected),
         candidates,
-    })
+    }))
 }

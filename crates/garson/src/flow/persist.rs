@@ -171,12 +171,7 @@ fn plan_ready(tx: &mut Tx<'_>, ground: &Ground, order: &Order) -> Result<(), Fau
     }
     if let Some(minutes) = preparation_minutes(tx, order)? {
         let takes = Duration::from_secs(u64::from(minutes) * 60);
-        let due_at = after_the_last_move(tx, ground, order, order.updated_at)?.max(
-            order
-                .updated_at
-                .plus(takes)
-                .max(order.updated_at.plus(ground.between_moves)),
-        );
+        let due_at = after_the_last_move(tx, ground, order, order.updated_at.plus(takes))?;
         let argument = CallArgument::by(Actor::System);
         write_call(tx, order, CallKind::Ready, Some(&argument), due_at)?;
     }

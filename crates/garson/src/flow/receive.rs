@@ -200,30 +200,28 @@ fn prepare(
 ) -> Result<Prepared, Fault> {
     let provider = platform.provider();
     let claim = platform.claim(request);
-    let mut candidates = candidates(tx, &app.vault, platform, &claim)?;
+    let candidates = candidates(tx, &app.vault, platform, &claim)?;
     let is_known_branch = matches!(claim, Claim::Branch(_)) && !candidates.is_empty();
+    let mut verified = None;
     // Each answers for itself: that a message is genuine for one of them says nothing about the others.
-    candidates.retain(|candidate| {
-        let credentials = app.credentials(provider, &candidate.credentials);
-        platform.verify(request, &credentials).is_some()
-    });
-    let (sender, verified) = match candidates.first().cloned() {
-        Some(connected) => {
-            let credentials = app.credentials(provider, &connected.credentials);
-            let verified = platform.verify(request, &credentials);
-            let sender = Sender {
-                connected: Some(connected),
-                candidates,
-            };
-            (sender, verified)
-        }
-        // A branch that is known speaks with its own secret, or not at all.
-        None if is_known_branch => return Ok(Prepared::NotGenuine),
-        None => {
-            let shared = app.terms(provider);
-            (Sender::default(), platform.verify(request, &shared.credentials))
-        }
+    let candidates: Vec<Connected> = candidates
+        .into_iter()
+        .filter(|candidate| {
+            let credentials = app.credentials(provider, &candidate.credentials);
+            let checked = platform.verify(request, &credentials);
+            let is_genuine = checked.is_some();
+            verified = verified.take().or(checked);
+            is_genuine
+        })
+        .collect();
+    let sender = Sender {
+        connected: candidates.first().cloned(),
+        candidates,
     };
+    // A branch that is known speaks with its own secret, or not at all.
+    if verified.is_none() && !is_known_branch {
+        verified = platform.verify(request, &app.terms(provider).credentials);
+    }
     let Some(verified) = verified else {
         return Ok(Prepared::NotGenuine);
     };
