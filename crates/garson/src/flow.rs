@@ -5,6 +5,7 @@
 
 pub mod accounts;
 pub mod act;
+mod ask;
 mod attempt;
 pub mod businesses;
 pub mod call;

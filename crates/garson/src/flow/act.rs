@@ -3,20 +3,19 @@
 //! What only has to be told moves at once. What the platform must agree to is asked: the call is written down, made
 //! while the client waits, and the order moves when the platform has agreed.
 
-use super::attempt::{Attempt, Verdict};
+use super::ask::{Question, ask, join};
 use super::call::{DEADLINE, LEASE};
-use super::conclude::conclude;
 use super::line::Contact;
 use super::{Fault, persist, reasons};
 use crate::app::App;
-use garson_core::id::{AccountId, CallId, OrderId};
+use garson_core::id::{AccountId, CallId};
 use garson_core::order::{
-    Action, Actor, CallArgument, CallKind, Input, Order, OrderContent, Refusal, Status, TimelineLine, apply,
+    Action, Actor, CallArgument, CallKind, Input, Order, OrderContent, Status, TimelineLine, apply,
 };
-use garson_core::platform::{Platform, Trouble};
+use garson_core::platform::Platform;
 use garson_core::restaurant::matched_id;
 use garson_core::time::Timestamp;
-use garson_store::calls::{CallEnd, CallToWrite, Delay, DueCall, InTheWay};
+use garson_store::calls::{CallToWrite, DueCall, InTheWay};
 use garson_store::idempotency::KeyedRequest;
 use garson_store::integrations::Connected;
 use garson_store::{Tx, calls, idempotency, integrations, orders, restaurants};
@@ -136,18 +135,10 @@ enum Progress {
     Finished(Box<Step>),
     /// The platform is to be asked by us.
     Ask(Box<Question>),
-    /// Somebody else is asking the same already.
-    Join(CallId),
+    /// Somebody else is asking the same already, of an order as it stands before that.
+    Join(CallId, Box<Order>),
     /// Another call of the order is being made.
     Wait,
-}
-
-/// A question to a platform, written down and leased.
-struct Question {
-    call: DueCall,
-    order: Order,
-    connected: Connected,
-    preparation_minutes: Option<u32>,
 }
 
 async fn act(
@@ -180,10 +171,7 @@ async fn act(
                 let asking = tokio::spawn(ask(Arc::clone(app), *question, until));
                 return asking.await.unwrap_or(Err(Fault::ProviderTimeout));
             }
-            Progress::Join(call) => {
-                let before = wish.order(app).await?.status;
-                return join(app, &wish, call, before, until).await;
-            }
+            Progress::Join(call, before) => return join(app, call, &before, &wish.action, until).await,
             Progress::Wait => {
                 if Instant::now() >= until {
                     return Err(Fault::ProviderTimeout);
@@ -204,11 +192,6 @@ struct Wish {
 }
 
 impl Wish {
-    async fn order(&self, app: &App) -> Result<Order, Fault> {
-        let (account, path_id) = (self.account, self.path_id.clone());
-        app.store.read(move |tx| find_one(tx, account, &path_id)).await
-    }
-
     /// Moves the order, or writes the question down that its platform is to be asked.
     fn begin(&self, tx: &mut Tx<'_>, app: &App, now: Timestamp) -> Result<Progress, Fault> {
         let named = find_one(tx, self.account, &self.path_id)?;
@@ -216,7 +199,7 @@ impl Wish {
         let in_the_way = calls::in_the_way(tx, before.id, now)?;
         if let Some(status) = taken_before(tx, self.keyed.as_deref())? {
             match in_the_way {
-                Some(way) if way.kind.is_question() => return self.join(tx, way, now),
+                Some(way) if way.kind.is_question() => return self.join(tx, way, before, now),
                 // The question was put, and came to nothing: it is put again.
                 _ if status == before.status => {}
                 _ => {
@@ -236,14 +219,13 @@ impl Wish {
         match (question, connected) {
             (Some(kind), Some(connected)) => self.put_down(tx, before, kind, connected, in_the_way, now),
             (_, connected) => {
-                let own = connected.map(|c| c.credentials).unwrap_or_default();
-                let ground = persist::Ground::new(app, platform, &own);
+                let contact = Contact::new(app, platform, connected.as_ref());
                 let input = match asks {
                     true => input,
                     // There is nobody to ask.
                     false => Input::Agreed(self.action.clone(), Actor::Account),
                 };
-                let after = persist::apply_and_write(tx, &ground, &before, &input, None, now)?;
+                let after = persist::apply_and_write(tx, &contact, &before, &input, None, now)?;
                 self.note(tx, &before)?;
                 Ok(Progress::Finished(Box::new(Step {
                     before: before.status,
@@ -263,7 +245,7 @@ impl Wish {
         now: Timestamp,
     ) -> Result<Progress, Fault> {
         match in_the_way {
-            Some(way) if way.kind == kind => return self.join(tx, way, now),
+            Some(way) if way.kind == kind => return self.join(tx, way, order, now),
             Some(way) if kind == CallKind::Cancel && self.drop_own_question(tx, &order, way, now)? => {}
             Some(way) => {
                 calls::hurry(tx, way.id, now)?;
@@ -315,11 +297,11 @@ impl Wish {
     }
 
     /// Waits for a question that is put already; one that only waits for its next try is put now.
-    fn join(&self, tx: &mut Tx<'_>, way: InTheWay, now: Timestamp) -> Result<Progress, Fault> {
+    fn join(&self, tx: &mut Tx<'_>, way: InTheWay, order: Order, now: Timestamp) -> Result<Progress, Fault> {
         if !way.is_running {
             calls::hurry(tx, way.id, now)?;
         }
-        Ok(Progress::Join(way.id))
+        Ok(Progress::Join(way.id, Box::new(order)))
     }
 
     /// An order that is to be cancelled need not be verified by the service any more.
@@ -347,128 +329,4 @@ impl Wish {
 fn taken_before(tx: &mut Tx<'_>, keyed: Option<&KeyedRequest>) -> Result<Option<Status>, Fault> {
     let Some(keyed) = keyed else { return Ok(None) };
     Ok(idempotency::acted(tx, keyed)?.and_then(Status::from_code))
-}
-
-/// Puts a question to the platform and writes down what came of it.
-async fn ask(app: Arc<App>, question: Question, until: Instant) -> Result<Step, Fault> {
-    let Question {
-        call,
-        order,
-        connected,
-        preparation_minutes,
-    } = question;
-    let contact = app.contact(&connected).ok_or_else(|| Fault::UnknownProvider {
-        provider: order.provider.to_string(),
-    })?;
-    let mut attempt = Attempt {
-        contact: &contact,
-        order: &order,
-        kind: call.kind,
-        argument: &call.argument,
-        preparation_minutes,
-        is_unclear: false,
-        may_send: true,
-        until,
-    };
-    let mut verdict = attempt.make(&app).await;
-    if matches!(&verdict, Verdict::Trouble(Trouble::Unclear { .. })) && Instant::now() < until {
-        // There is time left to see for ourselves.
-        attempt.is_unclear = true;
-        attempt.may_send = false;
-        verdict = attempt.make(&app).await;
-    }
-    let trouble = match &verdict {
-        Verdict::Done(_) => None,
-        Verdict::Overtaken(message, _) => Some(Fault::ProviderRefused {
-            message: message.clone(),
-        }),
-        Verdict::NotDone => Some(Fault::ProviderUnreachable {
-            message: "the platform failed, and has not done it".to_owned(),
-        }),
-        Verdict::Trouble(trouble @ Trouble::Unclear { .. }) => {
-            leave_open(&app, &call, trouble.to_string()).await?;
-            return Err(Fault::ProviderTimeout);
-        }
-        Verdict::Trouble(trouble @ (Trouble::Refused { .. } | Trouble::NotYet { .. })) => {
-            Some(Fault::ProviderRefused {
-                message: trouble.to_string(),
-            })
-        }
-        Verdict::Trouble(trouble) => Some(Fault::ProviderUnreachable {
-            message: trouble.to_string(),
-        }),
-    };
-    let after = settle(&app, &call, &contact, verdict, order.id).await?;
-    match trouble {
-        Some(fault) => Err(fault),
-        None => answer(&call, order.status, after),
-    }
-}
-
-async fn settle(
-    app: &App,
-    call: &DueCall,
-    contact: &Contact,
-    verdict: Verdict,
-    order: OrderId,
-) -> Result<Order, Fault> {
-    conclude(app, call, contact, verdict)
-        .await?
-        .ok_or_else(|| Fault::not_found("order", order))
-}
-
-/// What a client hears of an order whose platform has agreed. Another may have cancelled it first.
-fn answer(call: &DueCall, before: Status, after: Order) -> Result<Step, Fault> {
-    if call.kind == CallKind::Verify && after.status.is_cancelled() {
-        return Err(Fault::Refused(Refusal::IsCancelled(after.status)));
-    }
-    Ok(Step { before, after })
-}
-
-/// Leaves a question open whose answer nobody knows: `flow/call` reads the order until it does.
-async fn leave_open(app: &App, call: &DueCall, message: String) -> Result<(), Fault> {
-    let delay = Delay {
-        due_at: app.now(),
-        is_unclear: true,
-        not_yet_since: None,
-        message,
-    };
-    let left = call.clone();
-    app.store
-        .write(call.account_id, move |tx| calls::postpone(tx, &left, &delay))
-        .await?;
-    app.wake_calls.notify_one();
-    Ok(())
-}
-
-/// Waits for the end of a question that somebody else is putting.
-async fn join(app: &App, wish: &Wish, call: CallId, before: Status, until: Instant) -> Result<Step, Fault> {
-    loop {
-        let ended = app.calls_ended.notified();
-        let end = app.store.read(move |tx| calls::end_of(tx, call)).await?;
-        match end {
-            Some((CallEnd::Done, _)) => {
-                let after = wish.order(app).await?;
-                return Ok(Step { before, after });
-            }
-            Some((CallEnd::Failed, message)) => {
-                return Err(Fault::ProviderRefused {
-                    message: message.unwrap_or_default(),
-                });
-            }
-            Some((CallEnd::Abandoned, message)) => {
-                let after = wish.order(app).await?;
-                match (after.status.is_cancelled(), &wish.action) {
-                    (true, Action::Cancel { .. }) => return Ok(Step { before, after }),
-                    (true, _) => return Err(Fault::Refused(Refusal::IsCancelled(after.status))),
-                    (false, _) => {}
-                }
-                return Err(Fault::ProviderUnreachable {
-                    message: message.unwrap_or_default(),
-                });
-            }
-            None if Instant::now() >= until => return Err(Fault::ProviderTimeout),
-            None => drop(tokio::time::timeout(Duration::from_millis(100), ended).await),
-        }
-    }
 }

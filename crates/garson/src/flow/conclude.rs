@@ -17,18 +17,13 @@ pub async fn conclude(
     contact: &Contact,
     verdict: Verdict,
 ) -> Result<Option<Order>, Fault> {
-    let ground = persist::Ground {
-        platform: contact.platform,
-        credentials: contact.credentials.clone(),
-        between_moves: contact.terms.between_moves,
-    };
     let now = app.now();
-    let (kept, account) = (call.clone(), call.account_id);
+    let (kept, account, contact) = (call.clone(), call.account_id, contact.clone());
     let order = app
         .store
         .write(account, move |tx| {
             let end = Ending {
-                ground: &ground,
+                contact: &contact,
                 call: &kept,
                 now,
             };
@@ -49,7 +44,7 @@ pub async fn conclude(
 }
 
 struct Ending<'a> {
-    ground: &'a persist::Ground,
+    contact: &'a Contact,
     call: &'a DueCall,
     now: Timestamp,
 }
@@ -77,15 +72,15 @@ impl Ending<'_> {
             // The order was cancelled meanwhile, and this call dropped.
             return Ok(Some(order));
         }
-        if !self.ground.between_moves.is_zero() {
-            calls::hold_back(tx, order.id, self.now.plus(self.ground.between_moves))?;
+        if !self.contact.terms.between_moves.is_zero() {
+            calls::hold_back(tx, order.id, self.now.plus(self.contact.terms.between_moves))?;
         }
         if self.call.kind == CallKind::Ready {
             orders::set_ready(tx, order.id, self.now)?;
         }
         let mut order = orders::lock(tx, order.id)?.unwrap_or(order);
         for input in self.inputs(seen) {
-            match persist::apply_and_write(tx, self.ground, &order, &input, Some(self.call.id), self.now) {
+            match persist::apply_and_write(tx, self.contact, &order, &input, Some(self.call.id), self.now) {
                 Ok(after) => order = after,
                 // Overtaken by a cancellation: it stays as it is.
                 Err(Fault::Refused(_)) => {}
@@ -104,7 +99,7 @@ impl Ending<'_> {
         };
         let order = orders::lock(tx, order.id)?.unwrap_or(order);
         let report = Input::Report(change);
-        persist::apply_and_write(tx, self.ground, &order, &report, None, self.now).map(Some)
+        persist::apply_and_write(tx, self.contact, &order, &report, None, self.now).map(Some)
     }
 
     /// What is put to the order: the platform's agreement, and what it shows beyond that.

@@ -41,6 +41,23 @@ pub struct Contact {
 }
 
 impl Contact {
+    /// The platform of an order whose integration this is; without one there is nobody to call, but what follows for the
+    /// order can still be decided.
+    #[must_use]
+    pub fn new(app: &App, platform: &'static dyn Platform, connected: Option<&Connected>) -> Self {
+        let provider = platform.provider();
+        let own = connected.map(|connected| &connected.credentials);
+        Self {
+            platform,
+            terms: app.terms(provider),
+            branch: connected
+                .and_then(|connected| connected.integration.remote_id.clone())
+                .unwrap_or_default(),
+            credentials: app.credentials(provider, own.unwrap_or(&Credentials::new())),
+            is_quiet: false,
+        }
+    }
+
     fn link<'a>(&'a self, token: Option<&'a Secret<String>>) -> Link<'a> {
         Link {
             base: &self.terms.base_url,
@@ -55,14 +72,8 @@ impl App {
     /// The platform of an integration; nothing when this version does not know it.
     #[must_use]
     pub fn contact(&self, connected: &Connected) -> Option<Contact> {
-        let provider = connected.integration.provider;
-        Some(Contact {
-            platform: garson_platforms::of(provider)?,
-            terms: self.terms(provider),
-            branch: connected.integration.remote_id.clone().unwrap_or_default(),
-            credentials: self.credentials(provider, &connected.credentials),
-            is_quiet: false,
-        })
+        let platform = garson_platforms::of(connected.integration.provider)?;
+        Some(Contact::new(self, platform, Some(connected)))
     }
 }
 

@@ -1,14 +1,12 @@
 //! Writing a decision down: order, timeline, events, sums and calls, in the transaction that is running.
 
 use super::Fault;
-use crate::app::App;
+use super::line::Contact;
 use garson_core::event::order_body;
 use garson_core::id::{AccountId, CallId, EventId};
-use garson_core::integration::Credentials;
 use garson_core::order::{
     Actor, CallArgument, CallKind, Change, Decision, Input, Order, ProviderSync, Status, apply,
 };
-use garson_core::platform::Platform;
 use garson_core::restaurant::Config;
 use garson_core::time::Timestamp;
 use garson_store::accounts::{Places, reserve};
@@ -20,28 +18,6 @@ use std::time::Duration;
 /// More places than any decision needs: the order itself and two events.
 const PLACES: i64 = 4;
 
-/// What must be known of an order's platform and restaurant to write a decision down.
-#[derive(Clone)]
-pub struct Ground {
-    pub platform: &'static dyn Platform,
-    pub credentials: Credentials,
-    /// The platform wants this much time between two moves.
-    pub between_moves: Duration,
-}
-
-impl Ground {
-    /// The ground on which an integration's orders stand; `own` are its credentials.
-    #[must_use]
-    pub fn new(app: &App, platform: &'static dyn Platform, own: &Credentials) -> Self {
-        let provider = platform.provider();
-        Self {
-            platform,
-            credentials: app.credentials(provider, own),
-            between_moves: app.terms(provider).between_moves,
-        }
-    }
-}
-
 pub fn reserve_places(tx: &mut Tx<'_>, account: AccountId, now: Timestamp) -> Result<Places, Fault> {
     Ok(reserve(tx, account, PLACES, now)?)
 }
@@ -50,13 +26,13 @@ pub fn reserve_places(tx: &mut Tx<'_>, account: AccountId, now: Timestamp) -> Re
 /// concluded, which a cancellation does not drop.
 pub fn apply_and_write(
     tx: &mut Tx<'_>,
-    ground: &Ground,
+    contact: &Contact,
     before: &Order,
     input: &Input,
     but: Option<CallId>,
     now: Timestamp,
 ) -> Result<Order, Fault> {
-    let asks = ground.platform.capability().asks;
+    let asks = contact.platform.capability().asks;
     let input = &in_our_words(tx, before, input)?;
     let trial = apply(before, input, now, asks)?;
     if trial.ask.is_none() && !trial.is_change(before) {
@@ -70,9 +46,9 @@ pub fn apply_and_write(
             decision.order.sync = ProviderSync::NotNeeded;
         }
     }
-    write_calls(tx, ground, &mut decision)?;
+    write_calls(tx, contact, &mut decision)?;
     if before.status != Status::Preparing {
-        plan_ready(tx, ground, &decision.order)?;
+        plan_ready(tx, contact, &decision.order)?;
     }
     orders::update(tx, &decision.order)?;
     totals::follow(tx, before, &decision.order)?;
@@ -97,9 +73,9 @@ fn in_our_words(tx: &mut Tx<'_>, order: &Order, input: &Input) -> Result<Input, 
 }
 
 /// Writes the calls that the platform wants, and what that means for the order.
-pub fn write_calls(tx: &mut Tx<'_>, ground: &Ground, decision: &mut Decision) -> Result<(), Fault> {
+pub fn write_calls(tx: &mut Tx<'_>, contact: &Contact, decision: &mut Decision) -> Result<(), Fault> {
     let Decision { order, ask, tell, .. } = decision;
-    let wants = |call: CallKind, order: &Order| ground.platform.wants(call, order, &ground.credentials);
+    let wants = |call: CallKind, order: &Order| contact.platform.wants(call, order, &contact.credentials);
     let now = order.updated_at;
     if let Some(question) = ask.filter(|question| wants(*question, order)) {
         // Nobody waits for the answer: the service asks by itself, until the platform agrees.
@@ -110,7 +86,7 @@ pub fn write_calls(tx: &mut Tx<'_>, ground: &Ground, decision: &mut Decision) ->
     let wanted: Vec<_> = tell.iter().copied().filter(|call| wants(*call, order)).collect();
     let due_at = match wanted.is_empty() {
         true => now,
-        false => after_the_last_move(tx, ground, order, now)?,
+        false => after_the_last_move(tx, contact, order, now)?,
     };
     for call in &wanted {
         // One that was planned for later is made now instead.
@@ -149,29 +125,31 @@ fn write_call(
 /// The first moment at which the platform takes another move of this order.
 fn after_the_last_move(
     tx: &mut Tx<'_>,
-    ground: &Ground,
+    contact: &Contact,
     order: &Order,
     now: Timestamp,
 ) -> Result<Timestamp, Fault> {
-    if ground.between_moves.is_zero() {
+    if contact.terms.between_moves.is_zero() {
         return Ok(now);
     }
     let last = calls::last_done_at(tx, order.id)?;
-    Ok(last.map_or(now, |at| at.plus(ground.between_moves).max(now)))
+    Ok(last.map_or(now, |at| at.plus(contact.terms.between_moves).max(now)))
 }
 
 /// An order that has begun to be prepared is ready after the time that its restaurant says, unless somebody says so
 /// earlier.
-fn plan_ready(tx: &mut Tx<'_>, ground: &Ground, order: &Order) -> Result<(), Fault> {
+fn plan_ready(tx: &mut Tx<'_>, contact: &Contact, order: &Order) -> Result<(), Fault> {
     let is_wanted = order.status == Status::Preparing
         && order.ready_at.is_none()
-        && ground.platform.wants(CallKind::Ready, order, &ground.credentials);
+        && contact
+            .platform
+            .wants(CallKind::Ready, order, &contact.credentials);
     if !is_wanted {
         return Ok(());
     }
     if let Some(minutes) = preparation_minutes(tx, order)? {
         let takes = Duration::from_secs(u64::from(minutes) * 60);
-        let due_at = after_the_last_move(tx, ground, order, order.updated_at.plus(takes))?;
+        let due_at = after_the_last_move(tx, contact, order, order.updated_at.plus(takes))?;
         let argument = CallArgument::by(Actor::System);
         write_call(tx, order, CallKind::Ready, Some(&argument), due_at)?;
     }

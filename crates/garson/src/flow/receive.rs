@@ -1,7 +1,8 @@
 //! A platform's message comes in: checked, understood, made durable, and only then answered.
 
+use super::line::Contact;
 use super::take::{Sender, take};
-use super::{Fault, fetch, persist};
+use super::{Fault, fetch};
 use crate::app::App;
 use garson_core::id::IntegrationId;
 use garson_core::integration::Credentials;
@@ -39,7 +40,7 @@ pub(super) enum Prepared {
 #[derive(Clone)]
 pub(super) struct Ready {
     pub connected: Connected,
-    pub ground: persist::Ground,
+    pub contact: Contact,
     pub auto_verify: bool,
     pub flag: Option<Flag>,
     pub news: News,
@@ -283,7 +284,7 @@ pub(super) fn ready(
         (true, true) => None,
     };
     Ok(Prepared::Ready(Box::new(Ready {
-        ground: persist::Ground::new(app, platform, &connected.credentials),
+        contact: Contact::new(app, platform, Some(&connected)),
         connected,
         auto_verify: config.auto_verify,
         flag,

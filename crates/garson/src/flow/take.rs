@@ -115,7 +115,7 @@ impl Letter<'_> {
 
     fn report(&self, tx: &mut Tx<'_>, ready: &Ready, order: &Order, change: &Change) -> Result<Order, Fault> {
         let input = Input::Report(change.clone());
-        persist::apply_and_write(tx, &ready.ground, order, &input, None, self.now)
+        persist::apply_and_write(tx, &ready.contact, order, &input, None, self.now)
     }
 
     /// Writes an order that is new, with what had come of it before it.
@@ -160,7 +160,7 @@ impl Letter<'_> {
         let auto_verify = ready.auto_verify && is_open && early.is_empty();
         let mut decision = place(id, home, &new, places.at, asks, auto_verify);
         decision.order.flag = ready.flag;
-        persist::write_calls(tx, &ready.ground, &mut decision)?;
+        persist::write_calls(tx, &ready.contact, &mut decision)?;
         if !orders::insert(tx, &decision.order, content, fingerprint, places.take())? {
             // Its integration's row is locked, so nobody can have taken it since we looked.
             return Err(StoreError::internal("an order appeared while it was taken").into());

@@ -1,0 +1,156 @@
+//! A platform is asked while a client waits: the question is put, and what came of it is written down.
+
+use super::Fault;
+use super::act::Step;
+use super::attempt::{Attempt, Verdict};
+use super::conclude::conclude;
+use super::line::Contact;
+use crate::app::App;
+use garson_core::id::{CallId, OrderId};
+use garson_core::order::{Action, CallKind, Order, Refusal, Status};
+use garson_core::platform::Trouble;
+use garson_store::calls::{self, CallEnd, Delay, DueCall};
+use garson_store::integrations::Connected;
+use garson_store::orders;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::time::Instant;
+
+/// A question to a platform, written down and leased.
+pub struct Question {
+    pub call: DueCall,
+    pub order: Order,
+    pub connected: Connected,
+    pub preparation_minutes: Option<u32>,
+}
+
+/// Puts a question to the platform and writes down what came of it.
+pub async fn ask(app: Arc<App>, question: Question, until: Instant) -> Result<Step, Fault> {
+    let Question {
+        call,
+        order,
+        connected,
+        preparation_minutes,
+    } = question;
+    let contact = app.contact(&connected).ok_or_else(|| Fault::UnknownProvider {
+        provider: order.provider.to_string(),
+    })?;
+    let mut attempt = Attempt {
+        contact: &contact,
+        order: &order,
+        kind: call.kind,
+        argument: &call.argument,
+        preparation_minutes,
+        is_unclear: false,
+        may_send: true,
+        until,
+    };
+    let mut verdict = attempt.make(&app).await;
+    if matches!(&verdict, Verdict::Trouble(Trouble::Unclear { .. })) && Instant::now() < until {
+        // There is time left to see for ourselves.
+        attempt.is_unclear = true;
+        attempt.may_send = false;
+        verdict = attempt.make(&app).await;
+    }
+    let trouble = match &verdict {
+        Verdict::Done(_) => None,
+        Verdict::Overtaken(message, _) => Some(Fault::ProviderRefused {
+            message: message.clone(),
+        }),
+        Verdict::NotDone => Some(Fault::ProviderUnreachable {
+            message: "the platform failed, and has not done it".to_owned(),
+        }),
+        Verdict::Trouble(trouble @ Trouble::Unclear { .. }) => {
+            leave_open(&app, &call, trouble.to_string()).await?;
+            return Err(Fault::ProviderTimeout);
+        }
+        Verdict::Trouble(trouble @ (Trouble::Refused { .. } | Trouble::NotYet { .. })) => {
+            Some(Fault::ProviderRefused {
+                message: trouble.to_string(),
+            })
+        }
+        Verdict::Trouble(trouble) => Some(Fault::ProviderUnreachable {
+            message: trouble.to_string(),
+        }),
+    };
+    let after = settle(&app, &call, &contact, verdict, order.id).await?;
+    match trouble {
+        Some(fault) => Err(fault),
+        None => answer(&call, order.status, after),
+    }
+}
+
+async fn settle(
+    app: &App,
+    call: &DueCall,
+    contact: &Contact,
+    verdict: Verdict,
+    order: OrderId,
+) -> Result<Order, Fault> {
+    conclude(app, call, contact, verdict)
+        .await?
+        .ok_or_else(|| Fault::not_found("order", order))
+}
+
+/// What a client hears of an order whose platform has agreed. Another may have cancelled it first.
+fn answer(call: &DueCall, before: Status, after: Order) -> Result<Step, Fault> {
+    if call.kind == CallKind::Verify && after.status.is_cancelled() {
+        return Err(Fault::Refused(Refusal::IsCancelled(after.status)));
+    }
+    Ok(Step { before, after })
+}
+
+/// Leaves a question open whose answer nobody knows: `flow/call` reads the order until it does.
+async fn leave_open(app: &App, call: &DueCall, message: String) -> Result<(), Fault> {
+    let delay = Delay {
+        due_at: app.now(),
+        is_unclear: true,
+        not_yet_since: None,
+        message,
+    };
+    let left = call.clone();
+    app.store
+        .write(call.account_id, move |tx| calls::postpone(tx, &left, &delay))
+        .await?;
+    app.wake_calls.notify_one();
+    Ok(())
+}
+
+/// Waits for the end of a question that somebody else is putting.
+pub async fn join(
+    app: &App,
+    call: CallId,
+    order: &Order,
+    action: &Action,
+    until: Instant,
+) -> Result<Step, Fault> {
+    let (id, before) = (order.id, order.status);
+    loop {
+        let ended = app.calls_ended.notified();
+        let (end, after) = app
+            .store
+            .read(move |tx| Ok::<_, Fault>((calls::end_of(tx, call)?, orders::by_id(tx, id)?)))
+            .await?;
+        let after = after.ok_or_else(|| Fault::not_found("order", id))?;
+        match end {
+            Some((CallEnd::Done, _)) => return Ok(Step { before, after }),
+            Some((CallEnd::Failed, message)) => {
+                return Err(Fault::ProviderRefused {
+                    message: message.unwrap_or_default(),
+                });
+            }
+            Some((CallEnd::Abandoned, message)) => {
+                match (after.status.is_cancelled(), action) {
+                    (true, Action::Cancel { .. }) => return Ok(Step { before, after }),
+                    (true, _) => return Err(Fault::Refused(Refusal::IsCancelled(after.status))),
+                    (false, _) => {}
+                }
+                return Err(Fault::ProviderUnreachable {
+                    message: message.unwrap_or_default(),
+                });
+            }
+            None if Instant::now() >= until => return Err(Fault::ProviderTimeout),
+            None => drop(tokio::time::timeout(Duration::from_millis(100), ended).await),
+        }
+    }
+}
