@@ -1,6 +1,9 @@
 //! The listening side: connections with limits, plain status routes, an orderly end.
 
+mod connections;
 mod patience;
+
+pub use connections::{Limits, serve_connections};
 
 use crate::api::{Api, ApiError};
 use crate::app::App;
@@ -10,22 +13,11 @@ use axum::extract::State;
 use axum::response::{IntoResponse, Redirect, Response};
 use axum::routing::get;
 use garson_store::{Lane, integrations};
-use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
-use hyper_util::server::conn::auto;
-use hyper_util::server::graceful::GracefulShutdown;
 use hyper_util::service::TowerToHyperService;
-use patience::Patient;
 use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::net::TcpListener;
-use tokio::sync::Semaphore;
-
-/// A client that does not finish its request's head in this time is cut off.
-const HEAD_DEADLINE: Duration = Duration::from_secs(15);
-/// A client that takes nothing of what it is sent for this time is cut off.
-const STUCK_DEADLINE: Duration = Duration::from_secs(60);
-const MAX_HEAD: usize = 64 * 1024;
 
 /// Routes for operators and their programs.
 pub fn plain_routes() -> Router<Arc<Api>> {
@@ -73,54 +65,17 @@ pub async fn serve_routes(
         tokio::spawn(flow::sweep::run(Arc::clone(&app))),
         tokio::spawn(flow::tidings::run(Arc::clone(&app))),
     ];
+    let limits = Limits {
+        connections: app.settings.server.max_connections,
+        drain: Duration::from_secs(u64::from(app.settings.server.drain_seconds)),
+    };
+    let stop = async {
+        stop.await;
+        // Streams and long polls would never finish by themselves.
+        app.stopping.send_replace(true);
+    };
     let service = TowerToHyperService::new(routes);
-    let mut builder = auto::Builder::new(TokioExecutor::new());
-    builder
-        .http1()
-        .timer(TokioTimer::new())
-        .header_read_timeout(HEAD_DEADLINE)
-        .max_buf_size(MAX_HEAD);
-    builder
-        .http2()
-        .timer(TokioTimer::new())
-        .max_concurrent_streams(256)
-        .max_header_list_size(MAX_HEAD as u32);
-    let graceful = GracefulShutdown::new();
-    let places = Arc::new(Semaphore::new(app.settings.server.max_connections));
-    tokio::pin!(stop);
-    loop {
-        // A place first, then a connection: those that find no place wait in the system's queue.
-        let accepted = async {
-            let place = Arc::clone(&places).acquire_owned().await;
-            (listener.accept().await, place)
-        };
-        let (stream, place) = tokio::select! {
-            () = &mut stop => break,
-            (Ok((stream, _)), Ok(place)) = accepted => (stream, place),
-            else => {
-                // Out of file descriptors, most likely: others will finish.
-                tokio::time::sleep(Duration::from_millis(50)).await;
-                continue;
-            }
-        };
-        drop(stream.set_nodelay(true));
-        let connection = builder
-            .serve_connection(
-                TokioIo::new(Patient::new(stream, STUCK_DEADLINE)),
-                service.clone(),
-            )
-            .into_owned();
-        let watched = graceful.watch(connection);
-        tokio::spawn(async move {
-            // What goes wrong on a connection is the client's to know; requests have their own log lines.
-            drop(watched.await);
-            drop(place);
-        });
-    }
-    drop(listener);
-    app.stopping.send_replace(true);
-    let drain = Duration::from_secs(u64::from(app.settings.server.drain_seconds));
-    if tokio::time::timeout(drain, graceful.shutdown()).await.is_err() {
+    if !serve_connections(listener, service, limits, stop).await {
         tracing::warn!("some requests did not finish in time");
     }
     for worker in workers {

@@ -19,6 +19,7 @@ mod orders;
 mod packages;
 mod paging;
 mod payments;
+mod polls;
 mod providers;
 mod reports;
 mod restaurants;

@@ -1,4 +1,4 @@
-//! Events as they come: long poll and server-sent events, held against the list of events as the ledger.
+//! Events as they come, as a stream, held against the list of events as the ledger.
 
 use crate::support::{Caller, EventStream, House, Kind, Program, Shop, Told, block_on, until};
 use garson::flow::accounts;
@@ -6,10 +6,6 @@ use serde_json::{Value, json};
 use std::time::{Duration, Instant};
 
 cases! {
-    a_poll_with_news_is_answered_at_once
-    a_poll_without_news_waits_for_some
-    a_poll_in_vain_ends_with_its_time
-    wrong_waits_are_refused
     a_stream_tells_everything_once_and_in_order
     a_client_that_was_away_gets_what_it_missed
     a_stream_begins_where_it_is_told_to
@@ -24,7 +20,7 @@ cases! {
 }
 
 /// All events of the account, oldest first, and the cursor behind them.
-async fn ledger(caller: &Caller) -> (Vec<Value>, String) {
+pub(super) async fn ledger(caller: &Caller) -> (Vec<Value>, String) {
     let mut all = Vec::new();
     let mut cursor = String::new();
     loop {
@@ -47,7 +43,7 @@ fn bodies(told: &[Told]) -> Vec<Value> {
 }
 
 /// A poll that is certainly under way: the service counts those who wait.
-async fn begin_poll(house: &House, path: &str) -> tokio::task::JoinHandle<crate::support::Reply> {
+pub(super) async fn begin_poll(house: &House, path: &str) -> tokio::task::JoinHandle<crate::support::Reply> {
     let before = house.app.store.news().watches();
     let (caller, path) = (house.a.clone(), path.to_owned());
     let poll = tokio::spawn(async move { caller.get(&path).await });
@@ -56,91 +52,6 @@ async fn begin_poll(house: &House, path: &str) -> tokio::task::JoinHandle<crate:
     })
     .await;
     poll
-}
-
-async fn a_poll_with_news_is_answered_at_once(house: House) {
-    let shop = house.shop(&house.a, "s").await;
-    let (_, cursor) = ledger(&house.a).await;
-    shop.order("1").await;
-    let start = Instant::now();
-    let path = format!("/events?dir=prev&cursor={cursor}&wait=60");
-    let page = house.a.get(&path).await.success();
-    assert_eq!(page["data"][0]["veri"]["pid"], "1");
-    assert_eq!(page["data"].as_array().unwrap().len(), 1);
-    // From the beginning there is something too.
-    assert_eq!(
-        house
-            .a
-            .get("/events?dir=prev&wait=60")
-            .await
-            .data()
-            .as_array()
-            .unwrap()
-            .len(),
-        2
-    );
-    assert!(start.elapsed() < Duration::from_secs(30));
-}
-
-async fn a_poll_without_news_waits_for_some(house: House) {
-    let shop = house.shop(&house.a, "s").await;
-    let (_, cursor) = ledger(&house.a).await;
-    let path = format!("/events?dir=prev&cursor={cursor}&wait=60");
-    let poll = begin_poll(&house, &path).await;
-    // Somebody else's news is none.
-    house.shop(&house.b, "other").await.order("1").await;
-    assert!(!poll.is_finished());
-    let start = Instant::now();
-    shop.order("1").await;
-    let page = poll.await.unwrap().success();
-    assert!(start.elapsed() < Duration::from_secs(10));
-    assert_eq!(page["data"][0]["veri"]["pid"], "1");
-    // The cursor leads on, again and again.
-    let path = format!(
-        "/events?dir=prev&wait=60&cursor={}",
-        page["paging"]["prev"].as_str().unwrap()
-    );
-    let poll = begin_poll(&house, &path).await;
-    house.a.act("/orders/verify/1").await.data();
-    let page = poll.await.unwrap().success();
-    assert_eq!(page["data"].as_array().unwrap().len(), 1);
-    assert_eq!(page["data"][0]["veri"]["newStatus"], 500);
-    assert_eq!(house.app.store.news().watches(), 0);
-}
-
-async fn a_poll_in_vain_ends_with_its_time(house: House) {
-    house.shop(&house.a, "s").await;
-    let (_, cursor) = ledger(&house.a).await;
-    let start = Instant::now();
-    let path = format!("/events?dir=prev&cursor={cursor}&wait=1");
-    let page = house.a.get(&path).await.success();
-    assert!(start.elapsed() >= Duration::from_secs(1));
-    assert_eq!(page["data"], json!([]));
-    assert_eq!(page["paging"]["prev"], json!(cursor));
-    // An account without any event waits for its first.
-    let page = house.b.get("/events?dir=prev&wait=1").await.success();
-    assert_eq!(page["data"], json!([]));
-    assert_eq!(page["paging"]["prev"], "0000000000000000");
-}
-
-async fn wrong_waits_are_refused(house: House) {
-    for wrong in ["0", "61", "-1", "", "x", "1.5", "1&wait=2"] {
-        let path = format!("/events?dir=prev&wait={wrong}");
-        house.a.get(&path).await.wrong(422, "invalid_parameter", "wait");
-    }
-    for towards_older in ["/events?wait=1", "/events?dir=next&wait=1"] {
-        house
-            .a
-            .get(towards_older)
-            .await
-            .wrong(422, "invalid_parameter", "wait");
-    }
-    // A place that was not reached yet would hide what comes before it.
-    house
-        .a
-        .get("/events?dir=prev&wait=1&cursor=7000000000000000")
-        .await
-        .wrong(422, "invalid_cursor", "cursor");
 }
 
 async fn a_stream_tells_everything_once_and_in_order(house: House) {

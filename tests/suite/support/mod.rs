@@ -7,6 +7,7 @@ mod program;
 mod receiver;
 mod shop;
 mod stream;
+mod street;
 mod town;
 
 pub use home::{Home, Kind};
@@ -16,7 +17,8 @@ pub use program::{Outcome, Program, command, run as program_run, run_command};
 pub use receiver::{Answer, Receiver, Seen};
 pub use shop::{Shop, order_body};
 pub use stream::{EventStream, Told};
-pub use town::{Meal, Street, Town, credentials, quick, quiet, remote_id, store};
+pub use street::{Meal, Street};
+pub use town::{Town, credentials, quick, quiet, remote_id, store};
 
 use std::future::Future;
 use std::time::{Duration, Instant};

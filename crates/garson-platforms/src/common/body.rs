@@ -44,20 +44,22 @@ mod tests {
 
     #[derive(Debug, Deserialize)]
     struct Outer {
-        #[allow(dead_code)]
         inner: Vec<Inner>,
     }
 
     #[derive(Debug, Deserialize)]
     struct Inner {
-        #[allow(dead_code)]
         price: i64,
     }
 
     #[test]
     fn the_place_of_a_fault_is_named() {
-        let at = |body: &str| parse::<Outer>(body.as_bytes()).map_err(|e| e.path).map(drop);
-        assert_eq!(at(r#"{"inner":[{"price":1}]}"#), Ok(()));
+        let at = |body: &str| {
+            parse::<Outer>(body.as_bytes())
+                .map(|outer| outer.inner.iter().map(|inner| inner.price).sum::<i64>())
+                .map_err(|e| e.path)
+        };
+        assert_eq!(at(r#"{"inner":[{"price":1},{"price":2}]}"#), Ok(3));
         assert_eq!(
             at(r#"{"inner":[{"price":1},{"price":"x"}]}"#),
             Err("inner[1].price".to_owned())

@@ -7,25 +7,22 @@ mod show;
 
 use super::event_key::KeyArgs;
 use super::{CommandError, Outcome, runtime};
+use crate::server::{Limits, serve_connections};
 use answer::{Behaviour, Receiver};
 use clap::Args;
 use hyper::service::service_fn;
-use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
-use hyper_util::server::conn::auto;
-use hyper_util::server::graceful::GracefulShutdown;
 use show::Show;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
-use tokio::sync::Semaphore;
 
 /// With the limit of a body, this bounds the memory.
-const MAX_CONNECTIONS: usize = 128;
-const HEAD_DEADLINE: Duration = Duration::from_secs(15);
-/// Answers under way at the end get this long.
-const DRAIN: Duration = Duration::from_secs(1);
+const LIMITS: Limits = Limits {
+    connections: 128,
+    drain: Duration::from_secs(1),
+};
 
 #[derive(Args)]
 #[command(after_help = "\
@@ -102,7 +99,13 @@ pub fn run(args: &ReceiveArgs) -> Outcome {
             }
         };
         let receiver = Arc::new(receiver);
-        serve(&receiver, listener, stop).await;
+        let asked = Arc::clone(&receiver);
+        let service = service_fn(move |request| {
+            let receiver = Arc::clone(&asked);
+            async move { receiver.answer(request).await }
+        });
+        // Whoever still waits at the end, for a delay of a minute perhaps, waits in vain.
+        serve_connections(listener, service, LIMITS, stop).await;
         show.summary(receiver.totals());
         Ok(())
     })
@@ -123,47 +126,4 @@ impl ReceiveArgs {
             closes: self.close,
         }
     }
-}
-
-async fn serve(receiver: &Arc<Receiver>, listener: TcpListener, stop: impl Future<Output = ()>) {
-    let mut builder = auto::Builder::new(TokioExecutor::new());
-    builder
-        .http1()
-        .timer(TokioTimer::new())
-        .header_read_timeout(HEAD_DEADLINE);
-    let graceful = GracefulShutdown::new();
-    let places = Arc::new(Semaphore::new(MAX_CONNECTIONS));
-    tokio::pin!(stop);
-    loop {
-        let accepted = async {
-            let place = Arc::clone(&places).acquire_owned().await;
-            (listener.accept().await, place)
-        };
-        let (stream, place) = tokio::select! {
-            () = &mut stop => break,
-            (Ok((stream, _)), Ok(place)) = accepted => (stream, place),
-            else => {
-                // Out of file descriptors, most likely: others will finish.
-                tokio::time::sleep(Duration::from_millis(50)).await;
-                continue;
-            }
-        };
-        let receiver = Arc::clone(receiver);
-        let service = service_fn(move |request| {
-            let receiver = Arc::clone(&receiver);
-            async move { receiver.answer(request).await }
-        });
-        let connection = builder
-            .serve_connection(TokioIo::new(stream), service)
-            .into_owned();
-        let watched = graceful.watch(connection);
-        tokio::spawn(async move {
-            // A connection that breaks is the sender's to know.
-            drop(watched.await);
-            drop(place);
-        });
-    }
-    drop(listener);
-    // Whoever still waits, for a delay of a minute perhaps, waits in vain.
-    let _late = tokio::time::timeout(DRAIN, graceful.shutdown()).await;
 }
