@@ -5,11 +5,11 @@
 pub enum DeliveryState {
     /// Not delivered yet; attempts go on.
     Pending,
-    /// A receiver answered 2xx.
+    /// The account's receiver answered 2xx.
     Delivered,
     /// All attempts were made in vain.
     Failed,
-    /// There was nowhere to send it when it happened.
+    /// There was nowhere to send it.
     Skipped,
 }
 
@@ -32,21 +32,53 @@ impl DeliveryState {
     }
 }
 
-/// The one reason why an event is not delivered.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum UndeliveredReason {
-    /// No webhook URL was registered when the event happened.
-    NoUrl,
-    /// It waits for its first attempt.
-    Waiting,
+macro_rules! reasons {
+    ($($(#[$doc:meta])* $variant:ident $name:literal,)*) => {
+        /// The one reason why an event is not delivered.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        pub enum UndeliveredReason {
+            $($(#[$doc])* $variant,)*
+        }
+
+        impl UndeliveredReason {
+            pub const ALL: &[Self] = &[$(Self::$variant,)*];
+
+            #[must_use]
+            pub fn as_str(self) -> &'static str {
+                match self {
+                    $(Self::$variant => $name,)*
+                }
+            }
+        }
+    };
 }
 
-impl UndeliveredReason {
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::NoUrl => "no_url",
-            Self::Waiting => "waiting",
-        }
-    }
+reasons! {
+    /// It waits for its first attempt.
+    Waiting "waiting",
+    /// The event before it in its order comes first.
+    Earlier "earlier_event",
+    /// No webhook URL was registered when the event happened.
+    NoUrl "no_url",
+    /// The webhook URL was removed before it could be delivered.
+    UrlRemoved "url_removed",
+    /// The receiver answered, but not with 2xx.
+    Status "bad_status",
+    /// The receiver answered with a redirect, which is not followed.
+    Redirect "redirect",
+    /// The address must not be called.
+    NotAllowed "target_not_allowed",
+    /// The receiver's name has no address.
+    Name "name_not_resolved",
+    /// No connection could be made.
+    Connect "cannot_connect",
+    /// The connection could not be made safe.
+    Tls "tls_failed",
+    /// The connection broke before an answer came.
+    Broken "connection_broken",
+    /// No answer came in time.
+    TimedOut "timed_out",
 }
+
+/// After so many failures the next event of the order does not wait any longer.
+pub const FAILURES_THAT_HOLD: i64 = 2;

@@ -95,6 +95,10 @@ ids! {
     CallId;
     /// A message of a platform, as it came.
     InboxId;
+    /// Sending again what has failed, as one piece of work.
+    ResendId;
+    /// A process that serves a database. It gets a new one when others have given it up.
+    NodeId;
 }
 
 #[cfg(test)]

@@ -18,6 +18,13 @@ impl Schedule {
         let per_mille = draw % (JITTER_PER_MILLE + 1);
         Some(*pause + *pause * per_mille / 1000)
     }
+
+    /// The longest that each pause can become.
+    #[must_use]
+    pub fn longest_pauses(&self) -> Vec<Duration> {
+        let longest = |pause: &Duration| *pause + *pause * JITTER_PER_MILLE / 1000;
+        self.0.iter().map(longest).collect()
+    }
 }
 
 /// The pause before another try at something that is tried without end: doubling from one second to five minutes.

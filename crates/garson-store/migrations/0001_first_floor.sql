@@ -12,7 +12,20 @@ CREATE TABLE accounts (
     webhook_url TEXT,
     webhook_authorization TEXT NOT NULL,
     webhook_updated_at BIGINT,
+    -- The node that delivers the account's events, if it still is among the nodes; and a number that is raised whenever
+    -- that node has to look again: the address or key has changed, or something is due that was not.
+    deliver_node {blob},
+    deliver_version BIGINT NOT NULL,
+    -- The last place whose event is no longer kept.
+    forgotten BIGINT NOT NULL,
     created_at BIGINT NOT NULL
+);
+
+-- The processes that serve this database. One that is gone is taken out by another.
+CREATE TABLE nodes (
+    id {blob} PRIMARY KEY,
+    name TEXT NOT NULL,
+    beats BIGINT NOT NULL
 );
 
 CREATE TABLE api_keys (
@@ -166,7 +179,8 @@ CREATE TABLE order_timeline (
     PRIMARY KEY (order_id, number)
 );
 
--- What happened, with the exact body that is sent, and how its delivery stands.
+-- What happened, with the exact body that is sent, and how its delivery stands. One that is pending is due at `due_at`,
+-- and has failed `failures` times; one that is held waits for the event before it in its order.
 CREATE TABLE events (
     id {blob} PRIMARY KEY,
     account_id {blob} NOT NULL,
@@ -179,25 +193,20 @@ CREATE TABLE events (
     state TEXT NOT NULL,
     reason TEXT,
     attempts BIGINT NOT NULL,
+    failures BIGINT NOT NULL,
+    held BIGINT NOT NULL,
+    due_at BIGINT,
     created_at BIGINT NOT NULL
 );
 CREATE UNIQUE INDEX events_of_order ON events (order_id, sequence);
 CREATE INDEX events_of_account ON events (account_id, position);
 CREATE INDEX events_of_restaurant ON events (restaurant_id, position);
-CREATE INDEX events_by_state ON events (account_id, state, position);
+-- What is not finished is a small index, whatever has been delivered before.
+CREATE INDEX events_pending ON events (account_id, position) WHERE state = 'pending';
+CREATE INDEX events_late ON events (account_id, due_at) WHERE state = 'pending' AND failures > 0;
+CREATE INDEX events_settled ON events (account_id, state, position) WHERE state <> 'pending';
 
--- The deliveries that are not finished: a small table, whatever has been delivered before.
-CREATE TABLE deliveries (
-    event_id {blob} PRIMARY KEY,
-    account_id {blob} NOT NULL,
-    restaurant_id {blob} NOT NULL,
-    order_id {blob},
-    position BIGINT NOT NULL,
-    due_at BIGINT NOT NULL
-);
-CREATE INDEX deliveries_of_account ON deliveries (account_id, due_at);
-CREATE INDEX deliveries_of_restaurant ON deliveries (restaurant_id, position);
-
+-- Every try, with its time split in microseconds; a stage that did not happen has none.
 CREATE TABLE attempts (
     event_id {blob} NOT NULL,
     number BIGINT NOT NULL,
@@ -205,9 +214,30 @@ CREATE TABLE attempts (
     url TEXT NOT NULL,
     status BIGINT,
     duration_ms BIGINT NOT NULL,
+    name_us BIGINT,
+    connect_us BIGINT,
+    tls_us BIGINT,
+    first_byte_us BIGINT,
     explanation TEXT NOT NULL,
     PRIMARY KEY (event_id, number)
 );
+
+-- Sending again what has failed: how far it has come.
+CREATE TABLE resends (
+    id {blob} PRIMARY KEY,
+    account_id {blob} NOT NULL,
+    since BIGINT NOT NULL,
+    with_skipped BIGINT NOT NULL,
+    -- The places that it goes through, and up to where it has.
+    last_place BIGINT NOT NULL,
+    reached BIGINT NOT NULL,
+    found BIGINT NOT NULL,
+    requeued BIGINT NOT NULL,
+    created_at BIGINT NOT NULL,
+    finished_at BIGINT
+);
+CREATE INDEX resends_of_account ON resends (account_id, id);
+CREATE INDEX resends_open ON resends (id) WHERE finished_at IS NULL;
 
 -- Calls to platforms: written before they are made, open until their end is known.
 CREATE TABLE calls (

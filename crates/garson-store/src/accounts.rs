@@ -1,16 +1,17 @@
 //! Accounts, their counters and their webhook.
 
-use crate::engine::{Param, Row, Tx};
+use crate::engine::{Handover, Param, Row, Tx};
 use crate::{Result, StoreError, params};
 use garson_core::account::{Account, AuthorizationForm, Webhook};
-use garson_core::id::AccountId;
+use garson_core::id::{AccountId, NodeId};
 use garson_core::time::Timestamp;
 
 /// Creates an account; `false` when the e-mail address has one already.
 pub fn create(tx: &mut Tx<'_>, account: &Account, password_hash: Option<&str>) -> Result<bool> {
     let created = tx.execute(
-        "INSERT INTO accounts (id, name, email, password_hash, position, newest_at, webhook_authorization, created_at)
-         VALUES (?1, ?2, ?3, ?4, 0, 0, 'bearer', ?5) ON CONFLICT (email) DO NOTHING",
+        "INSERT INTO accounts (id, name, email, password_hash, position, newest_at, webhook_authorization, deliver_version,
+                               forgotten, created_at)
+         VALUES (?1, ?2, ?3, ?4, 0, 0, 'bearer', 0, 0, ?5) ON CONFLICT (email) DO NOTHING",
         params![&account.id, &account.name, &account.email, password_hash, account.created_at],
     )?;
     Ok(created == 1)
@@ -71,25 +72,39 @@ impl Places {
 }
 
 /// Reserves places in the account's lists. The account's row stays locked until the commit, so that places follow
-/// the order of commits: nothing ever appears behind a place that a reader has seen.
+/// the order of commits: nothing ever appears behind a place that a reader has seen. An account that nobody delivers for
+/// is delivered for by this node from now on, and what is written into the places is handed over after the commit.
 pub fn reserve(tx: &mut Tx<'_>, account: AccountId, count: i64, now: Timestamp) -> Result<Places> {
+    let node = tx.node();
     let places = tx.query_opt(
         "UPDATE accounts SET position = position + ?2,
-                newest_at = CASE WHEN newest_at > ?3 THEN newest_at ELSE ?3 END
-         WHERE id = ?1 RETURNING position, newest_at, webhook_url",
-        params![&account, count, now],
+                newest_at = CASE WHEN newest_at > ?3 THEN newest_at ELSE ?3 END,
+                deliver_node = CASE WHEN webhook_url IS NULL OR deliver_node IN (SELECT id FROM nodes)
+                                    THEN deliver_node ELSE ?4 END
+         WHERE id = ?1 RETURNING position, newest_at, webhook_url, deliver_node, deliver_version",
+        params![&account, count, now, node.as_ref()],
         |row| {
             let last: i64 = row.get(0)?;
-            let url: Option<String> = row.get(2)?;
-            Ok(Places {
+            let places = Places {
                 next: last - count + 1,
                 at: row.get(1)?,
-                has_webhook: url.is_some(),
-            })
+                has_webhook: row.optional_text(2)?.is_some(),
+            };
+            Ok((places, row.get::<Option<NodeId>>(3)?, row.get::<i64>(4)?))
         },
     )?;
-    let places = places.ok_or_else(|| StoreError::corrupt("the account is gone"))?;
-    tx.tell(account, places.next + count - 1);
+    let (places, owner, version) = places.ok_or_else(|| StoreError::corrupt("the account is gone"))?;
+    let last = places.next + count - 1;
+    tx.tell(account, last);
+    if places.has_webhook && owner.is_some() && owner == node {
+        tx.hand_over(Handover::Places {
+            account,
+            before: last - count,
+            last,
+            version,
+            deliveries: Vec::new(),
+        });
+    }
     Ok(places)
 }
 
@@ -156,5 +171,16 @@ pub fn set_webhook(tx: &mut Tx<'_>, account: AccountId, webhook: Option<&Webhook
         "UPDATE accounts SET webhook_url = ?2, webhook_authorization = ?3, webhook_updated_at = ?4 WHERE id = ?1",
         params![&account, webhook.map(|w| &w.url), form.as_str(), webhook.map(|w| w.updated_at)],
     )?;
+    look_again(tx, account)
+}
+
+/// Whoever delivers the account's events is to look again: where they go, or with which key, has changed, or something is
+/// due that was not.
+pub fn look_again(tx: &mut Tx<'_>, account: AccountId) -> Result<()> {
+    tx.execute(
+        "UPDATE accounts SET deliver_version = deliver_version + 1 WHERE id = ?1",
+        params![&account],
+    )?;
+    tx.hand_over(Handover::LookAgain { account });
     Ok(())
 }

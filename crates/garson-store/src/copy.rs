@@ -7,8 +7,10 @@ use crate::{Result, StoreError};
 pub const TABLES: &[(&str, &str)] = &[
     (
         "accounts",
-        "id name email password_hash position newest_at webhook_url webhook_authorization webhook_updated_at created_at",
+        "id name email password_hash position newest_at webhook_url webhook_authorization webhook_updated_at \
+         deliver_node deliver_version forgotten created_at",
     ),
+    ("nodes", "id name beats"),
     (
         "api_keys",
         "id account_id label hint hash sealed is_primary created_at last_used_at",
@@ -43,15 +45,16 @@ pub const TABLES: &[(&str, &str)] = &[
     ),
     (
         "events",
-        "id account_id restaurant_id order_id position sequence name body state reason attempts created_at",
-    ),
-    (
-        "deliveries",
-        "event_id account_id restaurant_id order_id position due_at",
+        "id account_id restaurant_id order_id position sequence name body state reason attempts failures held due_at \
+         created_at",
     ),
     (
         "attempts",
-        "event_id number at url status duration_ms explanation",
+        "event_id number at url status duration_ms name_us connect_us tls_us first_byte_us explanation",
+    ),
+    (
+        "resends",
+        "id account_id since with_skipped last_place reached found requeued created_at finished_at",
     ),
     (
         "calls",

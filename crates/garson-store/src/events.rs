@@ -1,6 +1,7 @@
 //! Events with their exact bodies, how their delivery stands, and every attempt at it.
 
 use crate::accounts::Places;
+use crate::deliveries::{self, Delivery};
 use crate::engine::{Param, Row, Tx};
 use crate::feed::{self, EVERYWHERE, Feed, Page, PageRequest, Scope, page};
 use crate::{Result, StoreError, params};
@@ -19,17 +20,24 @@ pub struct EventToWrite<'a> {
     pub body: &'a str,
 }
 
-/// Writes an event and, where there is somewhere to send it, the delivery that is due now.
+/// Writes an event; where there is somewhere to send it, its delivery is due now, or after the event before it in its order.
 pub fn write(tx: &mut Tx<'_>, event: &EventToWrite<'_>, places: &mut Places) -> Result<()> {
     let place = places.take();
-    let (state, reason) = match places.has_webhook {
-        true => (DeliveryState::Pending, UndeliveredReason::Waiting),
-        false => (DeliveryState::Skipped, UndeliveredReason::NoUrl),
+    let held = match event.order_id.zip(event.sequence) {
+        Some((order, sequence)) if places.has_webhook && sequence > 1 => {
+            deliveries::must_wait(tx, order, sequence)?
+        }
+        _ => false,
+    };
+    let (state, reason) = match (places.has_webhook, held) {
+        (true, false) => (DeliveryState::Pending, UndeliveredReason::Waiting),
+        (true, true) => (DeliveryState::Pending, UndeliveredReason::Earlier),
+        (false, _) => (DeliveryState::Skipped, UndeliveredReason::NoUrl),
     };
     tx.execute(
         "INSERT INTO events (id, account_id, restaurant_id, order_id, position, sequence, name, body, state, reason,
-                             attempts, created_at)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, 0, ?11)",
+                             attempts, failures, held, due_at, created_at)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, 0, 0, ?11, ?12, ?13)",
         params![
             &event.id,
             &event.account_id,
@@ -41,22 +49,20 @@ pub fn write(tx: &mut Tx<'_>, event: &EventToWrite<'_>, places: &mut Places) -> 
             event.body,
             state.as_str(),
             reason.as_str(),
+            held,
+            places.has_webhook.then_some(places.at),
             places.at,
         ],
     )?;
-    if places.has_webhook {
-        tx.execute(
-            "INSERT INTO deliveries (event_id, account_id, restaurant_id, order_id, position, due_at)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
-            params![
-                &event.id,
-                &event.account_id,
-                &event.restaurant_id,
-                event.order_id.as_ref(),
-                place,
-                places.at
-            ],
-        )?;
+    if places.has_webhook && !held {
+        tx.hand_over_delivery(event.account_id, || Delivery {
+            id: event.id,
+            order_id: event.order_id,
+            place,
+            failures: 0,
+            body: event.body.to_owned(),
+            created_at: places.at,
+        });
     }
     Ok(())
 }
@@ -72,11 +78,13 @@ pub struct StoredEvent {
     pub state: DeliveryState,
     pub reason: Option<String>,
     pub attempts: i64,
+    /// When the next attempt is due, if it waits for one.
+    pub due_at: Option<Timestamp>,
     pub created_at: Timestamp,
 }
 
 const COLUMNS: &str =
-    "position, id, restaurant_id, order_id, name, body, state, reason, attempts, created_at";
+    "position, id, restaurant_id, order_id, name, body, state, reason, attempts, created_at, due_at";
 
 fn event(row: &Row<'_>) -> Result<StoredEvent> {
     let state: String = row.get(6)?;
@@ -91,6 +99,7 @@ fn event(row: &Row<'_>) -> Result<StoredEvent> {
         reason: row.get(7)?,
         attempts: row.get(8)?,
         created_at: row.get(9)?,
+        due_at: row.get(10)?,
     })
 }
 
@@ -116,11 +125,19 @@ fn page_of(
     request: PageRequest,
 ) -> Result<Page<StoredEvent>> {
     let select = format!("SELECT {COLUMNS} FROM events");
-    let any_of = state.map(|state| ("state", vec![Param::from(state.as_str())]));
+    // The conditions are those of the indexes.
+    let (condition, any_of) = match state {
+        None => ("", None),
+        Some(DeliveryState::Pending) => (" AND state = 'pending'", None),
+        Some(other) => (
+            " AND state <> 'pending'",
+            Some(("state", vec![Param::from(other.as_str())])),
+        ),
+    };
     let feed = Feed {
         select: &select,
         scope,
-        condition: "",
+        condition,
         any_of,
         between: EVERYWHERE,
     };
@@ -189,14 +206,24 @@ pub fn find(tx: &mut Tx<'_>, account: AccountId, id: EventId) -> Result<Option<S
 }
 
 /// One try to hand an event over.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Attempt {
     pub number: i64,
     pub at: Timestamp,
     pub url: String,
     pub status: Option<i64>,
     pub duration_ms: i64,
+    pub split: Split,
     pub explanation: String,
+}
+
+/// Where the time of an attempt went, in microseconds; nothing for what did not happen.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Split {
+    pub name: Option<i64>,
+    pub connect: Option<i64>,
+    pub tls: Option<i64>,
+    pub first_byte: Option<i64>,
 }
 
 /// Notes an attempt in the log of its event.
@@ -207,10 +234,17 @@ pub fn note_attempt(tx: &mut Tx<'_>, id: EventId, attempt: &Attempt) -> Result<(
         |row| row.get::<i64>(0),
     )?;
     // The event may have been deleted while the attempt was under way.
-    let Some(number) = counted else { return Ok(()) };
+    match counted {
+        Some(number) => write_attempt(tx, id, number, attempt),
+        None => Ok(()),
+    }
+}
+
+pub(crate) fn write_attempt(tx: &mut Tx<'_>, id: EventId, number: i64, attempt: &Attempt) -> Result<()> {
     tx.execute(
-        "INSERT INTO attempts (event_id, number, at, url, status, duration_ms, explanation)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+        "INSERT INTO attempts (event_id, number, at, url, status, duration_ms, name_us, connect_us, tls_us,
+                               first_byte_us, explanation)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
         params![
             &id,
             number,
@@ -218,6 +252,10 @@ pub fn note_attempt(tx: &mut Tx<'_>, id: EventId, attempt: &Attempt) -> Result<(
             &attempt.url,
             attempt.status,
             attempt.duration_ms,
+            attempt.split.name,
+            attempt.split.connect,
+            attempt.split.tls,
+            attempt.split.first_byte,
             &attempt.explanation
         ],
     )?;
@@ -226,7 +264,8 @@ pub fn note_attempt(tx: &mut Tx<'_>, id: EventId, attempt: &Attempt) -> Result<(
 
 pub fn attempts(tx: &mut Tx<'_>, id: EventId) -> Result<Vec<Attempt>> {
     tx.query(
-        "SELECT number, at, url, status, duration_ms, explanation FROM attempts WHERE event_id = ?1 ORDER BY number",
+        "SELECT number, at, url, status, duration_ms, name_us, connect_us, tls_us, first_byte_us, explanation
+         FROM attempts WHERE event_id = ?1 ORDER BY number",
         params![&id],
         |row| {
             Ok(Attempt {
@@ -235,37 +274,25 @@ pub fn attempts(tx: &mut Tx<'_>, id: EventId) -> Result<Vec<Attempt>> {
                 url: row.get(2)?,
                 status: row.get(3)?,
                 duration_ms: row.get(4)?,
-                explanation: row.get(5)?,
+                split: Split {
+                    name: row.get(5)?,
+                    connect: row.get(6)?,
+                    tls: row.get(7)?,
+                    first_byte: row.get(8)?,
+                },
+                explanation: row.get(9)?,
             })
         },
     )
 }
 
-/// Makes failed deliveries since a moment due again, a chunk at a time; says how many.
-pub fn requeue_failed(tx: &mut Tx<'_>, account: AccountId, since: Timestamp, limit: i64) -> Result<u64> {
-    let failed = tx.query(
-        "SELECT id, restaurant_id, order_id, position FROM events
-         WHERE account_id = ?1 AND state = 'failed' AND created_at >= ?2 ORDER BY position LIMIT ?3",
+/// Failed ones since a moment, oldest first.
+pub fn failed_since(tx: &mut Tx<'_>, account: AccountId, since: Timestamp, limit: i64) -> Result<Vec<EventId>> {
+    tx.query(
+        "SELECT id FROM events
+         WHERE account_id = ?1 AND state = 'failed' AND state <> 'pending' AND created_at >= ?2
+         ORDER BY position LIMIT ?3",
         params![&account, since, limit],
-        |row| {
-            Ok((
-                row.get::<EventId>(0)?,
-                row.get::<RestaurantId>(1)?,
-                row.get::<Option<OrderId>>(2)?,
-                row.get::<i64>(3)?,
-            ))
-        },
-    )?;
-    for (id, restaurant, order, place) in &failed {
-        tx.execute(
-            "UPDATE events SET state = 'pending', reason = 'waiting' WHERE id = ?1 AND state = 'failed'",
-            params![id],
-        )?;
-        tx.execute(
-            "INSERT INTO deliveries (event_id, account_id, restaurant_id, order_id, position, due_at)
-             VALUES (?1, ?2, ?3, ?4, ?5, 0) ON CONFLICT (event_id) DO NOTHING",
-            params![id, &account, restaurant, order.as_ref(), *place],
-        )?;
-    }
-    Ok(failed.len() as u64)
+        |row| row.get(0),
+    )
 }

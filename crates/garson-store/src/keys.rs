@@ -124,6 +124,7 @@ pub fn make_primary(tx: &mut Tx<'_>, account: AccountId, id: KeyId) -> Result<bo
         "UPDATE api_keys SET is_primary = CASE WHEN id = ?2 THEN 1 ELSE 0 END WHERE account_id = ?1",
         params![&account, &id],
     )?;
+    accounts::look_again(tx, account)?;
     Ok(true)
 }
 

@@ -36,12 +36,10 @@ pub fn chunk(tx: &mut Tx<'_>, account: AccountId, restaurant: RestaurantId, limi
 
 fn events(tx: &mut Tx<'_>, restaurant: RestaurantId, limit: i64) -> Result<u64> {
     let chunk = "(SELECT id FROM events WHERE restaurant_id = ?1 ORDER BY position LIMIT ?2)";
-    for table in ["attempts", "deliveries"] {
-        tx.execute(
-            &format!("DELETE FROM {table} WHERE event_id IN {chunk}"),
-            params![&restaurant, limit],
-        )?;
-    }
+    tx.execute(
+        &format!("DELETE FROM attempts WHERE event_id IN {chunk}"),
+        params![&restaurant, limit],
+    )?;
     tx.execute(
         &format!("DELETE FROM events WHERE id IN {chunk}"),
         params![&restaurant, limit],

@@ -1,8 +1,10 @@
 //! The running service as its parts see it: storage, vault, clock, the door outward, and who is to be woken.
 
 use crate::config::{Settings, Terms, parse_key, terms};
+use crate::flow::deliver::Figures;
 use crate::flow::kept::Kept;
 use crate::flow::line::Lines;
+use crate::flow::membership::Lease;
 use crate::flow::menu::FetchedMenu;
 use crate::flow::poll::Hurry;
 use crate::net;
@@ -12,6 +14,7 @@ use garson_core::id::{IntegrationId, OrderId};
 use garson_core::integration::Credentials;
 use garson_core::order::Reason;
 use garson_core::platform::Provider;
+use garson_core::retry::Schedule;
 use garson_core::secret::Secret;
 use garson_core::time::Timestamp;
 use garson_store::lock::ServerLock;
@@ -45,6 +48,14 @@ pub struct App {
     pub calls_ended: Notify,
     /// Platforms that should be asked for orders before their time.
     pub hurry: Hurry,
+    /// Something may be due that the dispatcher does not know of, or the clock was moved.
+    pub wake_deliver: Notify,
+    /// Up to when this node may begin something.
+    pub lease: Lease,
+    /// How delivering stands.
+    pub delivering: Figures,
+    /// The pauses before each retry of a delivery.
+    pub schedule: Schedule,
     /// Something has been deleted.
     pub wake_sweep: Notify,
     /// The service has been asked to stop: what would go on for ever ends.
@@ -100,6 +111,7 @@ impl App {
             menus: Kept::default(),
             calls_ended: Notify::new(),
             hurry: Hurry::default(),
+            schedule: settings.schedule(),
             settings,
             store,
             vault,
@@ -107,6 +119,9 @@ impl App {
             net,
             metrics: Metrics::default(),
             wake_calls: Notify::new(),
+            wake_deliver: Notify::new(),
+            lease: Lease::default(),
+            delivering: Figures::default(),
             wake_sweep: Notify::new(),
             stopping: watch::Sender::new(false),
         }))

@@ -7,6 +7,7 @@ pub use layers::{ConfigError, Layer, Origin};
 pub use platforms::{PlatformSettings, Platforms, Terms, terms};
 
 use crate::net::guard::{Exception, Policy};
+use garson_core::retry::Schedule;
 use garson_core::secret::Secret;
 use garson_store::{Location, Options};
 use serde::Deserialize;
@@ -54,6 +55,8 @@ pub struct Settings {
 pub struct WebhookSettings {
     pub retry_seconds: Vec<u32>,
     pub attempt_seconds: u32,
+    pub max_per_endpoint: usize,
+    pub max_in_flight: usize,
 }
 
 #[derive(Clone, Debug, Deserialize)]
@@ -142,6 +145,12 @@ impl Settings {
         if !(1..=60).contains(&self.webhook.attempt_seconds) {
             return wrong("webhook.attempt_seconds", "1 to 60");
         }
+        if !(1..=256).contains(&self.webhook.max_per_endpoint) {
+            return wrong("webhook.max_per_endpoint", "1 to 256");
+        }
+        if !(4..=20_000).contains(&self.webhook.max_in_flight) {
+            return wrong("webhook.max_in_flight", "4 to 20000");
+        }
         if !(1..=64).contains(&self.storage.readers) {
             return wrong("storage.readers", "1 to 64");
         }
@@ -197,6 +206,13 @@ impl Settings {
             true => Location::Sqlite(self.data.join("garson.db")),
             false => Location::Postgres(self.database_url.clone()),
         }
+    }
+
+    /// The pauses before each retry of a delivery.
+    #[must_use]
+    pub fn schedule(&self) -> Schedule {
+        let seconds = self.webhook.retry_seconds.iter();
+        Schedule(seconds.map(|s| Duration::from_secs(u64::from(*s))).collect())
     }
 
     #[must_use]

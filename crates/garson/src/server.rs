@@ -59,7 +59,20 @@ pub async fn serve_routes(
     stop: impl Future<Output = ()>,
 ) {
     flow::call::clear(&app).await;
+    let address = match listener.local_addr() {
+        Ok(address) => address,
+        Err(error) => {
+            tracing::error!(%error, "the listener has no address");
+            return;
+        }
+    };
+    if let Err(error) = flow::membership::join(&app, address).await {
+        // It goes on trying; until then orders are taken, and others deliver.
+        tracing::error!(%error, "this node could not join");
+    }
+    let delivering = tokio::spawn(flow::deliver::run(Arc::clone(&app)));
     let workers = [
+        tokio::spawn(flow::membership::run(Arc::clone(&app), address)),
         tokio::spawn(flow::call::run(Arc::clone(&app))),
         tokio::spawn(flow::poll::run(Arc::clone(&app))),
         tokio::spawn(flow::sweep::run(Arc::clone(&app))),
@@ -78,9 +91,15 @@ pub async fn serve_routes(
     if !serve_connections(listener, service, limits, stop).await {
         tracing::warn!("some requests did not finish in time");
     }
+    // Attempts have been coming to their end since then, as requests have.
+    let time = limits.drain.max(Duration::from_secs(1));
+    if tokio::time::timeout(time, delivering).await.is_err() {
+        tracing::warn!("some deliveries did not end in time; they are made again");
+    }
     for worker in workers {
         worker.abort();
     }
+    flow::membership::leave(&app).await;
     // Another node need not wait for ours to be missed.
     let node = app.node;
     let released = app

@@ -1,7 +1,8 @@
 //! Group commit: the jobs that wait are run in one transaction and answered after its one commit.
 
 use super::job::{Job, RunEnd};
-use super::{News, Stats, Tx};
+use super::tx::Outcome;
+use super::{Bulletin, Stats, Tx};
 use crate::error::StoreError;
 use crossbeam_channel::Receiver;
 use std::time::{Duration, Instant};
@@ -42,7 +43,7 @@ pub fn write_loop<C: Connection>(
     queue: &Receiver<Box<dyn Job>>,
     commit_delay: Duration,
     stats: &Stats,
-    news: &News,
+    bulletin: &Bulletin,
 ) {
     while let Ok(first) = queue.recv() {
         let mut jobs = vec![first];
@@ -53,7 +54,7 @@ pub fn write_loop<C: Connection>(
         }
         jobs.sort_by_key(|job| job.lane());
         let started = Instant::now();
-        let fate = run_batch(&mut connection, &mut jobs, commit_delay, news);
+        let fate = run_batch(&mut connection, &mut jobs, commit_delay, bulletin);
         let count = jobs.len();
         let (failed, fate) = match fate {
             Ok(failed) => (failed, Ok(())),
@@ -107,13 +108,13 @@ fn run_batch<C: Connection>(
     connection: &mut C,
     jobs: &mut [Box<dyn Job>],
     commit_delay: Duration,
-    news: &News,
+    bulletin: &Bulletin,
 ) -> Result<usize, StoreError> {
     // A job that is alone is undone with its transaction.
     let mut savepoints = !C::SAVEPOINTS_ARE_DEAR && jobs.len() > 1;
     let mut last = StoreError::unavailable("the transaction was not run");
     for _ in 0..MAX_RERUNS {
-        match run_once(connection, jobs, savepoints, commit_delay, news) {
+        match run_once(connection, jobs, savepoints, commit_delay, bulletin) {
             Ok(Some(failed)) => return Ok(failed),
             // A job failed where there was nothing to go back to: once more, with savepoints.
             Ok(None) => savepoints = true,
@@ -129,7 +130,7 @@ fn run_once<C: Connection>(
     jobs: &mut [Box<dyn Job>],
     savepoints: bool,
     commit_delay: Duration,
-    news: &News,
+    bulletin: &Bulletin,
 ) -> Result<Option<usize>, Fate> {
     connection.revive().map_err(Fate::Lost)?;
     if let Err(error) = connection.begin_write() {
@@ -139,20 +140,21 @@ fn run_once<C: Connection>(
         });
     }
     let mut failed = 0;
-    let mut places = Vec::new();
+    let node = bulletin.desk.node();
+    let mut outcome = Outcome::default();
     for job in jobs.iter_mut() {
         if savepoints {
             connection
                 .command("SAVEPOINT job")
                 .map_err(|error| undo(connection, error))?;
         }
-        let mut tx = connection.tx();
+        let mut tx = connection.tx().of_node(node);
         let end = job.run(&mut tx);
         if let Some(error) = tx.take_lost() {
             return Err(undo(connection, error));
         }
         if end == RunEnd::Keep {
-            places.append(&mut tx.take_places());
+            outcome.append(tx.take_outcome());
         }
         // An error that takes the whole transaction down is noticed before the next job runs on nothing.
         if !connection.in_transaction() {
@@ -190,7 +192,7 @@ fn run_once<C: Connection>(
         // Whether a commit that got no answer took place is not known, so it must not be run again.
         return Err(Fate::Lost(error));
     }
-    news.tell(&places);
+    bulletin.publish(outcome);
     Ok(Some(failed))
 }
 

@@ -5,6 +5,7 @@
 //! A job may run more than once (after a lost connection or a serialisation failure), so it is an `Fn`.
 
 mod batch;
+mod desk;
 mod job;
 mod migrate;
 mod news;
@@ -13,6 +14,7 @@ mod sqlite;
 mod tx;
 mod workers;
 
+pub use desk::{Desk, Handover};
 pub use news::{News, Watch};
 pub use tx::{Column, FromColumn, Param, Row, Tx};
 
@@ -62,6 +64,20 @@ impl Default for Options {
 const READ_DEADLINE: Duration = Duration::from_secs(15);
 const WRITE_DEADLINE: Duration = Duration::from_secs(30);
 
+/// Where it is made known what has been committed.
+#[derive(Debug, Default)]
+pub struct Bulletin {
+    news: Arc<News>,
+    desk: Arc<Desk>,
+}
+
+impl Bulletin {
+    fn publish(&self, outcome: tx::Outcome) {
+        self.news.tell(&outcome.places);
+        self.desk.hand_over(outcome.handed);
+    }
+}
+
 /// Counts since the engine was opened.
 #[derive(Debug, Default)]
 pub struct Stats {
@@ -93,7 +109,7 @@ pub struct Engine {
     writers: Arc<Vec<Workers>>,
     readers: Arc<Workers>,
     stats: Arc<Stats>,
-    news: Arc<News>,
+    bulletin: Arc<Bulletin>,
     location: Location,
 }
 
@@ -101,16 +117,16 @@ impl Engine {
     /// Opens the database and brings it to the newest schema.
     pub fn open(location: &Location, options: &Options) -> Result<Self, StoreError> {
         let stats = Arc::new(Stats::default());
-        let news = Arc::new(News::default());
+        let bulletin = Arc::new(Bulletin::default());
         let (writers, readers) = match location {
-            Location::Sqlite(path) => sqlite::open(path, options, &stats, &news)?,
-            Location::Postgres(url) => postgres::open(url, options, &stats, &news)?,
+            Location::Sqlite(path) => sqlite::open(path, options, &stats, &bulletin)?,
+            Location::Postgres(url) => postgres::open(url, options, &stats, &bulletin)?,
         };
         Ok(Self {
             writers: Arc::new(writers),
             readers: Arc::new(readers),
             stats,
-            news,
+            bulletin,
             location: location.clone(),
         })
     }
@@ -149,7 +165,13 @@ impl Engine {
     /// Who is woken by commits.
     #[must_use]
     pub fn news(&self) -> &Arc<News> {
-        &self.news
+        &self.bulletin.news
+    }
+
+    /// What commits hand over to those who deliver events.
+    #[must_use]
+    pub fn desk(&self) -> &Arc<Desk> {
+        &self.bulletin.desk
     }
 
     #[must_use]

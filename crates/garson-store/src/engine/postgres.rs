@@ -4,7 +4,7 @@ use super::batch::{Connection, read_loop, write_loop};
 use super::migrate::{self, Migrator};
 use super::tx::{Row, Session};
 use super::workers::Workers;
-use super::{News, Options, Param, Stats, Tx};
+use super::{Bulletin, Options, Param, Stats, Tx};
 use crate::error::StoreError;
 use garson_core::secret::Secret;
 use postgres::config::SslMode;
@@ -28,9 +28,9 @@ pub fn open(
     url: &Secret<String>,
     options: &Options,
     stats: &Arc<Stats>,
-    news: &Arc<News>,
+    bulletin: &Arc<Bulletin>,
 ) -> Result<(Vec<Workers>, Workers), StoreError> {
-    std::thread::scope(|scope| scope.spawn(|| open_here(url, options, stats, news)).join())
+    std::thread::scope(|scope| scope.spawn(|| open_here(url, options, stats, bulletin)).join())
         .unwrap_or_else(|_| Err(StoreError::internal("connecting to PostgreSQL panicked")))
 }
 
@@ -38,7 +38,7 @@ fn open_here(
     url: &Secret<String>,
     options: &Options,
     stats: &Arc<Stats>,
-    news: &Arc<News>,
+    bulletin: &Arc<Bulletin>,
 ) -> Result<(Vec<Workers>, Workers), StoreError> {
     let config = parse(url)?;
     let mut first = PgSession::connect(&config)?;
@@ -47,8 +47,8 @@ fn open_here(
     let mut writers = Vec::new();
     for _ in 0..options.writers.max(1) {
         let session = PgSession::connect(&config)?;
-        let (stats, news, delay) = (Arc::clone(stats), Arc::clone(news), options.commit_delay);
-        let body = move |jobs| write_loop(session, &jobs, delay, &stats, &news);
+        let (stats, bulletin, delay) = (Arc::clone(stats), Arc::clone(bulletin), options.commit_delay);
+        let body = move |jobs| write_loop(session, &jobs, delay, &stats, &bulletin);
         writers.push(Workers::start("garson-writer", options.max_waiting, vec![body])?);
     }
     let mut bodies = Vec::new();

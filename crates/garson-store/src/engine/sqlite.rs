@@ -4,7 +4,7 @@ use super::batch::{Connection, read_loop, write_loop};
 use super::migrate::{self, Migrator};
 use super::tx::Session;
 use super::workers::Workers;
-use super::{News, Options, Stats, Tx};
+use super::{Bulletin, Options, Stats, Tx};
 use crate::error::StoreError;
 use rusqlite::Connection as Sqlite;
 use rusqlite::config::DbConfig;
@@ -33,14 +33,14 @@ pub fn open(
     path: &Path,
     options: &Options,
     stats: &Arc<Stats>,
-    news: &Arc<News>,
+    bulletin: &Arc<Bulletin>,
 ) -> Result<(Vec<Workers>, Workers), StoreError> {
     assert_version()?;
     let mut writer = SqliteSession::open(path)?;
     migrate::run(&mut writer)?;
     let commit_delay = options.commit_delay;
-    let (stats, news) = (Arc::clone(stats), Arc::clone(news));
-    let body = move |jobs| write_loop(writer, &jobs, commit_delay, &stats, &news);
+    let (stats, bulletin) = (Arc::clone(stats), Arc::clone(bulletin));
+    let body = move |jobs| write_loop(writer, &jobs, commit_delay, &stats, &bulletin);
     let writers = Workers::start("garson-writer", options.max_waiting, vec![body])?;
     let mut bodies = Vec::new();
     for _ in 0..options.readers.max(1) {

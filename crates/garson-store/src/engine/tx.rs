@@ -1,8 +1,10 @@
 //! A transaction as jobs see it: statements with numbered parameters, rows with typed columns.
 
+use super::desk::Handover;
 use super::postgres::PgSession;
 use crate::error::{StoreError, StoreErrorKind};
-use garson_core::id::AccountId;
+use crate::deliveries::Delivery;
+use garson_core::id::{AccountId, NodeId};
 use postgres::types::{IsNull, ToSql, Type, private::BytesMut};
 use std::error::Error;
 
@@ -69,7 +71,7 @@ macro_rules! params_from_ids {
     )*};
 }
 
-params_from_ids! { AccountId KeyId BusinessId RestaurantId IntegrationId PackageId OrderId EventId CallId InboxId }
+params_from_ids! { AccountId KeyId BusinessId RestaurantId IntegrationId PackageId OrderId EventId CallId InboxId ResendId NodeId }
 
 /// Makes a parameter list: `params![id, name]`.
 #[macro_export]
@@ -237,7 +239,22 @@ pub struct Tx<'a> {
     session: Session<'a>,
     lost: Option<StoreError>,
     failed: Option<StoreError>,
-    places: Vec<(AccountId, i64)>,
+    node: Option<NodeId>,
+    outcome: Outcome,
+}
+
+/// What those who wait are told after the commit.
+#[derive(Default)]
+pub struct Outcome {
+    pub places: Vec<(AccountId, i64)>,
+    pub handed: Vec<Handover>,
+}
+
+impl Outcome {
+    pub fn append(&mut self, mut other: Self) {
+        self.places.append(&mut other.places);
+        self.handed.append(&mut other.handed);
+    }
 }
 
 pub enum Session<'a> {
@@ -251,8 +268,15 @@ impl<'a> Tx<'a> {
             session,
             lost: None,
             failed: None,
-            places: Vec::new(),
+            node: None,
+            outcome: Outcome::default(),
         }
+    }
+
+    /// A transaction of a node that delivers events.
+    pub(super) fn of_node(mut self, node: Option<NodeId>) -> Self {
+        self.node = node;
+        self
     }
 
     /// The error, if there was one, after which only running the transaction again helps.
@@ -268,11 +292,33 @@ impl<'a> Tx<'a> {
 
     /// After the commit, those who wait for news of the account are woken; its newest place is this one.
     pub fn tell(&mut self, account: AccountId, place: i64) {
-        self.places.push((account, place));
+        self.outcome.places.push((account, place));
     }
 
-    pub(super) fn take_places(&mut self) -> Vec<(AccountId, i64)> {
-        std::mem::take(&mut self.places)
+    /// The node that this process is, if it delivers events.
+    #[must_use]
+    pub fn node(&self) -> Option<NodeId> {
+        self.node
+    }
+
+    /// After the commit, this is handed over to those who deliver events.
+    pub fn hand_over(&mut self, handover: Handover) {
+        self.outcome.handed.push(handover);
+    }
+
+    /// Adds a delivery to the account's places that are to be handed over, if they are.
+    pub fn hand_over_delivery(&mut self, of: AccountId, delivery: impl FnOnce() -> Delivery) {
+        let places = self.outcome.handed.iter_mut().rev().find_map(|handover| match handover {
+            Handover::Places { account, deliveries, .. } if *account == of => Some(deliveries),
+            _ => None,
+        });
+        if let Some(deliveries) = places {
+            deliveries.push(delivery());
+        }
+    }
+
+    pub(super) fn take_outcome(&mut self) -> Outcome {
+        std::mem::take(&mut self.outcome)
     }
 
     /// Runs a statement and says how many rows it touched.

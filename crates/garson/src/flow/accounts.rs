@@ -11,7 +11,7 @@ use garson_core::time::Timestamp;
 use garson_store::events::{self, Attempt, StoredEvent};
 use garson_store::feed::{Page, PageRequest};
 use garson_store::keys::{self, Revoked};
-use garson_store::{Lane, StoreError, Tx, accounts};
+use garson_store::{Lane, StoreError, Tx, accounts, deliveries};
 use std::sync::Arc;
 
 /// Creates an account with its first key.
@@ -267,10 +267,13 @@ pub async fn requeue_failed(app: &App, account: AccountId, since: Timestamp) -> 
     const CHUNK: i64 = 200;
     let mut requeued = 0;
     loop {
+        let now = app.now();
         let chunk = app
             .store
             .write(account, move |tx| {
-                Ok::<_, Fault>(events::requeue_failed(tx, account, since, CHUNK)?)
+                accounts::lock(tx, account)?;
+                let failed = events::failed_since(tx, account, since, CHUNK)?;
+                Ok::<_, Fault>(deliveries::requeue(tx, account, &failed, now)?)
             })
             .await?;
         requeued += chunk;

@@ -39,6 +39,13 @@ impl RequestKind {
 #[derive(Debug, Default)]
 pub struct Metrics {
     requests: Family<RequestLabels, Counter>,
+    attempts: Family<AttemptLabels, Counter>,
+}
+
+#[derive(Clone, Debug, Hash, PartialEq, Eq, EncodeLabelSet)]
+struct AttemptLabels {
+    outcome: &'static str,
+    reason: &'static str,
 }
 
 impl Metrics {
@@ -47,11 +54,23 @@ impl Metrics {
         self.requests.get_or_create(&RequestLabels { kind, status }).inc();
     }
 
+    /// Counts an attempt at a delivery by how it ended.
+    pub fn count_attempt(&self, outcome: &'static str, reason: &'static str) {
+        self.attempts
+            .get_or_create(&AttemptLabels { outcome, reason })
+            .inc();
+    }
+
     /// Everything in Prometheus' text form.
     #[must_use]
     pub fn render(&self, store: &Engine) -> String {
         let mut registry = Registry::with_prefix("garson");
         registry.register("http_requests", "Requests answered", self.requests.clone());
+        registry.register(
+            "delivery_attempts",
+            "Attempts to deliver an event",
+            self.attempts.clone(),
+        );
         let stats = store.stats();
         let read = |counter: &std::sync::atomic::AtomicU64| counter.load(Ordering::Relaxed);
         registry.register(

@@ -1,0 +1,286 @@
+//! Deliveries that are not finished: what is due, what has to wait, and how an attempt is written down.
+//!
+//! A delivery is its event's row. The node that delivers for the account reads what is due and remembers what it has
+//! read; nobody else touches it, so nothing is marked when it is taken.
+
+use crate::engine::{Param, Row, Tx};
+use crate::events::{self, Attempt};
+use crate::{Result, accounts, params};
+use garson_core::delivery::{DeliveryState, FAILURES_THAT_HOLD, UndeliveredReason};
+use garson_core::id::{AccountId, EventId, NodeId, OrderId};
+use garson_core::time::Timestamp;
+
+/// An event on its way.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Delivery {
+    pub id: EventId,
+    pub order_id: Option<OrderId>,
+    pub place: i64,
+    pub failures: i64,
+    pub body: String,
+    pub created_at: Timestamp,
+}
+
+const COLUMNS: &str = "id, order_id, position, failures, body, created_at";
+
+fn delivery(row: &Row<'_>) -> Result<Delivery> {
+    Ok(Delivery {
+        id: row.get(0)?,
+        order_id: row.get(1)?,
+        place: row.get(2)?,
+        failures: row.get(3)?,
+        body: row.get(4)?,
+        created_at: row.get(5)?,
+    })
+}
+
+/// Must an order's event wait for the one before it?
+pub fn must_wait(tx: &mut Tx<'_>, order: OrderId, sequence: i64) -> Result<bool> {
+    let before = tx.query_opt(
+        "SELECT sequence FROM events
+         WHERE order_id = ?1 AND sequence = ?2 AND state = 'pending' AND failures < ?3",
+        params![&order, sequence - 1, FAILURES_THAT_HOLD],
+        |row| row.get::<i64>(0),
+    )?;
+    Ok(before.is_some())
+}
+
+/// Those that have not been tried and may be, after a place.
+pub fn fresh_after(tx: &mut Tx<'_>, account: AccountId, place: i64, limit: i64) -> Result<Vec<Delivery>> {
+    let sql = format!(
+        "SELECT {COLUMNS} FROM events
+         WHERE account_id = ?1 AND state = 'pending' AND position > ?2 AND failures = 0 AND held = 0
+         ORDER BY position LIMIT ?3"
+    );
+    tx.query(&sql, params![&account, place, limit], delivery)
+}
+
+/// Those whose next attempt is due.
+pub fn late(tx: &mut Tx<'_>, account: AccountId, now: Timestamp, limit: i64) -> Result<Vec<Delivery>> {
+    let sql = format!(
+        "SELECT {COLUMNS} FROM events
+         WHERE account_id = ?1 AND state = 'pending' AND failures > 0 AND due_at <= ?2
+         ORDER BY due_at LIMIT ?3"
+    );
+    tx.query(&sql, params![&account, now, limit], delivery)
+}
+
+/// When the next attempt after a moment is due.
+pub fn next_late(tx: &mut Tx<'_>, account: AccountId, after: Timestamp) -> Result<Option<Timestamp>> {
+    tx.query_opt(
+        "SELECT due_at FROM events WHERE account_id = ?1 AND state = 'pending' AND failures > 0 AND due_at > ?2
+         ORDER BY due_at LIMIT 1",
+        params![&account, after],
+        |row| row.get(0),
+    )
+}
+
+/// Brings attempts forward that lie further ahead than any pause: the clock was ahead when they were planned.
+pub fn pull_in(
+    tx: &mut Tx<'_>,
+    account: AccountId,
+    failures: i64,
+    latest: Timestamp,
+    now: Timestamp,
+) -> Result<u64> {
+    tx.execute(
+        "UPDATE events SET due_at = ?4
+         WHERE account_id = ?1 AND state = 'pending' AND failures > 0 AND due_at > ?3 AND failures = ?2",
+        params![&account, failures, latest, now],
+    )
+}
+
+/// How an attempt leaves a delivery.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
+    Delivered,
+    /// It is tried again then.
+    Again {
+        due_at: Timestamp,
+        reason: UndeliveredReason,
+    },
+    Failed {
+        reason: UndeliveredReason,
+    },
+    /// There was nowhere to send it.
+    Skipped,
+}
+
+/// What came of a delivery, to be written down.
+#[derive(Clone, Debug)]
+pub struct Settlement {
+    pub id: EventId,
+    pub order_id: Option<OrderId>,
+    pub end: End,
+    /// The attempt, if one was made.
+    pub attempt: Option<Attempt>,
+}
+
+/// Writes down what came of deliveries, and answers those that waited for them and need not wait any longer. The caller
+/// holds the account.
+pub fn settle(tx: &mut Tx<'_>, settlements: &[Settlement], now: Timestamp) -> Result<Vec<Delivery>> {
+    let mut orders = Vec::new();
+    for settlement in settlements {
+        let number = write_end(tx, settlement)?;
+        // It may have been removed while the attempt was under way.
+        if let (Some(number), Some(attempt)) = (number, &settlement.attempt) {
+            events::write_attempt(tx, settlement.id, number, attempt)?;
+        }
+        orders.extend(settlement.order_id);
+    }
+    release(tx, &orders, now)
+}
+
+/// Writes how a delivery stands now; says how many attempts there have been.
+fn write_end(tx: &mut Tx<'_>, settlement: &Settlement) -> Result<Option<i64>> {
+    let id = &settlement.id;
+    let (state, reason, due_at) = match settlement.end {
+        End::Delivered => {
+            let sql = "UPDATE events SET state = 'delivered', reason = NULL, due_at = NULL, held = 0,
+                              attempts = attempts + 1
+                       WHERE id = ?1 RETURNING attempts";
+            return tx.query_opt(sql, params![id], |row| row.get(0));
+        }
+        End::Again { due_at, reason } => (DeliveryState::Pending, reason, Some(due_at)),
+        End::Failed { reason } => (DeliveryState::Failed, reason, None),
+        End::Skipped => (DeliveryState::Skipped, UndeliveredReason::UrlRemoved, None),
+    };
+    let made = i64::from(settlement.attempt.is_some());
+    // It may have been settled by hand meanwhile: then the attempt is only noted.
+    let sql = "UPDATE events SET attempts = attempts + ?5, held = 0,
+                      failures = CASE WHEN state = 'pending' THEN failures + ?5 ELSE failures END,
+                      reason = CASE WHEN state = 'pending' THEN ?3 ELSE reason END,
+                      due_at = CASE WHEN state = 'pending' THEN ?4 ELSE due_at END,
+                      state = CASE WHEN state = 'pending' THEN ?2 ELSE state END
+               WHERE id = ?1 RETURNING attempts";
+    let params = params![id, state.as_str(), reason.as_str(), due_at, made];
+    tx.query_opt(sql, params, |row| row.get(0))
+}
+
+/// How many orders are asked about at once.
+const AT_ONCE: usize = 16;
+
+/// Lets go what waited for an earlier event of these orders and need not wait any longer.
+fn release(tx: &mut Tx<'_>, orders: &[OrderId], now: Timestamp) -> Result<Vec<Delivery>> {
+    let marks: Vec<String> = (0..AT_ONCE).map(|n| format!("?{}", n + 4)).collect();
+    let sql = format!(
+        "UPDATE events SET held = 0, reason = ?3, due_at = ?1
+         WHERE order_id IN ({}) AND held = 1 AND state = 'pending'
+           AND NOT EXISTS (SELECT 1 FROM events b WHERE b.order_id = events.order_id
+                             AND b.sequence = events.sequence - 1 AND b.state = 'pending' AND b.failures < ?2)
+         RETURNING {COLUMNS}",
+        marks.join(", ")
+    );
+    let mut released = Vec::new();
+    for some in orders.chunks(AT_ONCE) {
+        // Always the same statement: the last one stands in for those that are missing.
+        let ids = some.iter().chain(some.last().into_iter().cycle()).take(AT_ONCE);
+        let mut params: Vec<Param<'_>> = vec![
+            now.into(),
+            FAILURES_THAT_HOLD.into(),
+            UndeliveredReason::Waiting.as_str().into(),
+        ];
+        params.extend(ids.map(Param::from));
+        released.extend(tx.query(&sql, &params, delivery)?);
+    }
+    Ok(released)
+}
+
+/// An account with deliveries that are not finished.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Waiting {
+    pub account: AccountId,
+    /// The node that delivers for it, if that is still there.
+    pub node: Option<NodeId>,
+    /// The account's last place and its `deliver_version`.
+    pub last_place: i64,
+    pub version: i64,
+    /// When the oldest of them happened, and when the first one that has failed is due.
+    pub oldest_at: Timestamp,
+    pub late_at: Option<Timestamp>,
+}
+
+/// The accounts after an id that have something to deliver.
+pub fn waiting(tx: &mut Tx<'_>, after: Option<AccountId>, limit: usize) -> Result<Vec<Waiting>> {
+    let mut found = Vec::new();
+    let mut last = after.map_or_else(Vec::new, |account| account.as_bytes().to_vec());
+    while found.len() < limit {
+        let sql = "SELECT account_id, created_at FROM events WHERE state = 'pending' AND account_id > ?1
+                   ORDER BY account_id, position LIMIT 1";
+        let first = tx.query_opt(sql, params![&last], |row| {
+            Ok((row.get::<AccountId>(0)?, row.get(1)?))
+        })?;
+        let Some((account, oldest_at)) = first else { break };
+        last = account.as_bytes().to_vec();
+        let sql = "SELECT position, deliver_version, CASE WHEN deliver_node IN (SELECT id FROM nodes)
+                          THEN deliver_node ELSE NULL END
+                   FROM accounts WHERE id = ?1";
+        let row = tx.query_opt(sql, params![&account], |row| {
+            Ok((row.get(0)?, row.get(1)?, row.get(2)?))
+        })?;
+        let Some((last_place, version, node)) = row else { continue };
+        found.push(Waiting {
+            account,
+            node,
+            last_place,
+            version,
+            oldest_at,
+            late_at: next_late(tx, account, Timestamp::from_millis(0))?,
+        });
+    }
+    Ok(found)
+}
+
+/// What a node that delivers for an account has to know about it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Standing {
+    pub node: Option<NodeId>,
+    pub last_place: i64,
+    pub version: i64,
+}
+
+pub fn standing(tx: &mut Tx<'_>, account: AccountId) -> Result<Option<Standing>> {
+    let sql = "SELECT deliver_node, position, deliver_version FROM accounts WHERE id = ?1";
+    tx.query_opt(sql, params![&account], |row| {
+        Ok(Standing {
+            node: row.get(0)?,
+            last_place: row.get(1)?,
+            version: row.get(2)?,
+        })
+    })
+}
+
+/// How many deliveries are not finished; counted up to a limit.
+pub fn count_pending(tx: &mut Tx<'_>, limit: i64) -> Result<i64> {
+    let sql = "SELECT COUNT(*) FROM (SELECT account_id FROM events WHERE state = 'pending' LIMIT ?1) AS some";
+    tx.query_one(sql, params![limit], |row| row.get(0))
+}
+
+/// Makes events that were not delivered due again, with all their attempts; says how many. The caller holds the account.
+pub fn requeue(tx: &mut Tx<'_>, account: AccountId, events: &[EventId], now: Timestamp) -> Result<u64> {
+    let mut requeued = 0;
+    for id in events {
+        let sql = "SELECT order_id, sequence FROM events
+                   WHERE account_id = ?1 AND id = ?2 AND state IN ('failed', 'skipped')";
+        let found = tx.query_opt(sql, params![&account, id], |row| {
+            Ok((row.get::<Option<OrderId>>(0)?, row.get::<Option<i64>>(1)?))
+        })?;
+        let Some((order, sequence)) = found else { continue };
+        let held = match order.zip(sequence) {
+            Some((order, sequence)) => must_wait(tx, order, sequence)?,
+            None => false,
+        };
+        let reason = match held {
+            true => UndeliveredReason::Earlier,
+            false => UndeliveredReason::Waiting,
+        };
+        requeued += tx.execute(
+            "UPDATE events SET state = 'pending', reason = ?2, failures = 0, held = ?3, due_at = ?4 WHERE id = ?1",
+            params![id, reason.as_str(), held, now],
+        )?;
+    }
+    if requeued > 0 {
+        accounts::look_again(tx, account)?;
+    }
+    Ok(requeued)
+}

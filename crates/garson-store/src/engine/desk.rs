@@ -1,0 +1,91 @@
+//! What a commit hands over to the part of this process that delivers events, so that it need not look for them.
+
+use crate::deliveries::Delivery;
+use garson_core::id::{AccountId, NodeId};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use tokio::sync::mpsc;
+
+/// What has been committed.
+#[derive(Clone, Debug)]
+pub enum Handover {
+    /// Places of an account that this node delivers for, with the deliveries that are due in them.
+    Places {
+        account: AccountId,
+        /// The account's last place before these, and the last of these.
+        before: i64,
+        last: i64,
+        /// The account's `deliver_version`.
+        version: i64,
+        deliveries: Vec<Delivery>,
+    },
+    /// Something of an account is due that was not, or its events go elsewhere.
+    LookAgain { account: AccountId },
+}
+
+impl Handover {
+    #[must_use]
+    pub fn account(&self) -> AccountId {
+        match self {
+            Self::Places { account, .. } | Self::LookAgain { account } => *account,
+        }
+    }
+}
+
+/// Handovers that may wait; those that find no room are found by looking.
+const ROOM: usize = 4096;
+
+/// Where handovers go, and who this node is.
+#[derive(Debug, Default)]
+pub struct Desk {
+    inner: Mutex<Inner>,
+    has_missed: AtomicBool,
+}
+
+#[derive(Debug, Default)]
+struct Inner {
+    node: Option<NodeId>,
+    taker: Option<mpsc::Sender<Vec<Handover>>>,
+}
+
+impl Desk {
+    fn inner(&self) -> MutexGuard<'_, Inner> {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The node that this process is, if it delivers.
+    #[must_use]
+    pub fn node(&self) -> Option<NodeId> {
+        self.inner().node
+    }
+
+    /// From now on this process is that node.
+    pub fn set_node(&self, node: Option<NodeId>) {
+        self.inner().node = node;
+    }
+
+    /// Takes what is handed over from now on.
+    #[must_use]
+    pub fn open(&self) -> mpsc::Receiver<Vec<Handover>> {
+        let (sender, receiver) = mpsc::channel(ROOM);
+        self.inner().taker = Some(sender);
+        receiver
+    }
+
+    /// Has something found no room since the last time this was asked?
+    pub fn take_missed(&self) -> bool {
+        self.has_missed.swap(false, Ordering::Relaxed)
+    }
+
+    pub(super) fn hand_over(&self, handed: Vec<Handover>) {
+        if handed.is_empty() {
+            return;
+        }
+        let taker = self.inner().taker.clone();
+        if let Some(taker) = taker
+            && taker.try_send(handed).is_err()
+        {
+            self.has_missed.store(true, Ordering::Relaxed);
+        }
+    }
+}

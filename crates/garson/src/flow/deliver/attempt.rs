@@ -1,0 +1,138 @@
+//! One attempt to hand an event over, and what it means in plain words.
+
+use crate::app::App;
+use crate::net::guard;
+use crate::net::{Log, Outgoing, SendError, Sent, Stage, Timing};
+use bytes::Bytes;
+use garson_core::account::Webhook;
+use garson_core::delivery::UndeliveredReason;
+use garson_core::platform::Trust;
+use garson_core::secret::Secret;
+use garson_core::time::Timestamp;
+use garson_store::events::{Attempt, Split};
+use http::{HeaderMap, HeaderValue, Method, header};
+use std::time::Duration;
+
+/// How much of a receiver's answer is read.
+const KEEP: usize = 4096;
+
+/// Where an account's events go.
+#[derive(Clone, Debug)]
+pub struct Target {
+    pub url: String,
+    /// Scheme, host and port, for the log: a path or query may hold secrets.
+    pub origin: String,
+    headers: HeaderMap,
+}
+
+impl Target {
+    #[must_use]
+    pub fn new(webhook: &Webhook, key: Option<&Secret<String>>) -> Self {
+        let mut headers = HeaderMap::new();
+        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        if let Some(mut value) = key
+            .map(|key| webhook.authorization.header(key))
+            .and_then(|value| HeaderValue::from_str(value.expose()).ok())
+        {
+            value.set_sensitive(true);
+            headers.insert(header::AUTHORIZATION, value);
+        }
+        Self {
+            origin: guard::Target::parse(&webhook.url).map_or_else(|_| String::new(), |target| target.origin()),
+            url: webhook.url.clone(),
+            headers,
+        }
+    }
+}
+
+/// What came of an attempt.
+pub struct Made {
+    pub attempt: Attempt,
+    /// Why it failed, if it did.
+    pub failure: Option<UndeliveredReason>,
+}
+
+/// Sends an event's body once.
+pub async fn make(app: &App, target: &Target, body: String) -> Made {
+    let at = app.now();
+    let sent = app
+        .net
+        .send_timed(Outgoing {
+            method: Method::POST,
+            url: target.url.clone(),
+            headers: target.headers.clone(),
+            body: Bytes::from(body),
+            trust: Trust::Account,
+            deadline: Duration::from_secs(u64::from(app.settings.webhook.attempt_seconds)),
+            keep_body: KEEP,
+            may_repeat: true,
+            log: Log::Never,
+        })
+        .await;
+    judge(at, &target.url, &sent)
+}
+
+fn judge(at: Timestamp, url: &str, sent: &Sent) -> Made {
+    let (status, failure, mut explanation) = match &sent.outcome {
+        Ok(answer) => {
+            let (failure, words) = judge_status(answer.status);
+            (Some(i64::from(answer.status)), failure, words)
+        }
+        Err(error) => (None, Some(reason_of(error)), error.to_string()),
+    };
+    if sent.repeated {
+        explanation.push_str(" (a kept connection had been closed, and it was sent again over a new one)");
+    }
+    Made {
+        attempt: Attempt {
+            number: 0,
+            at,
+            url: url.to_owned(),
+            status,
+            duration_ms: i64::try_from(sent.timing.total.as_millis()).unwrap_or(i64::MAX),
+            split: split(&sent.timing),
+            explanation,
+        },
+        failure,
+    }
+}
+
+fn judge_status(status: u16) -> (Option<UndeliveredReason>, String) {
+    match status {
+        200..300 => (None, format!("answered {status}")),
+        300..400 => (
+            Some(UndeliveredReason::Redirect),
+            format!("answered {status}, redirects are not followed"),
+        ),
+        _ => (
+            Some(UndeliveredReason::Status),
+            format!("answered {status}, only 2xx is success"),
+        ),
+    }
+}
+
+fn reason_of(error: &SendError) -> UndeliveredReason {
+    match error {
+        SendError::NotAllowed(_) => UndeliveredReason::NotAllowed,
+        SendError::Unreachable { stage, .. } => match stage {
+            Stage::Name => UndeliveredReason::Name,
+            Stage::Connect => UndeliveredReason::Connect,
+            Stage::Tls => UndeliveredReason::Tls,
+            Stage::Exchange => UndeliveredReason::Broken,
+        },
+        SendError::Broken(_) => UndeliveredReason::Broken,
+        SendError::TimedOut(_) => UndeliveredReason::TimedOut,
+    }
+}
+
+/// The time split as it is kept.
+#[must_use]
+pub fn split(timing: &Timing) -> Split {
+    let micros = |stage: Option<Duration>| stage.map(|time| i64::try_from(time.as_micros()).unwrap_or(i64::MAX));
+    Split {
+        name: micros(timing.name),
+        connect: micros(timing.connect),
+        tls: micros(timing.tls),
+        first_byte: micros(timing.first_byte),
+    }
+}

@@ -1,0 +1,576 @@
+//! The dispatcher: one task that decides which attempt is begun when, and never waits for any of them.
+
+use super::attempt::{self, Target};
+use super::endpoint::{Endpoint, Lane, Load};
+use super::figures::Memory;
+use super::jobs;
+use super::slots::{Kind, Slots};
+use crate::app::App;
+use crate::flow::Fault;
+use garson_core::delivery::UndeliveredReason;
+use garson_core::id::{AccountId, EventId, NodeId};
+use garson_core::time::Timestamp;
+use garson_store::deliveries::{Delivery, End, Settlement, Waiting};
+use garson_store::engine::Handover;
+use garson_store::StoreError;
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use tokio::sync::mpsc;
+
+/// How often the database is looked at for what nobody has told of.
+const LOOK: Duration = Duration::from_secs(1);
+/// A receiver that nothing has been due for since this time is forgotten.
+const FORGET: Duration = Duration::from_secs(60);
+/// The pause after the database has failed.
+const TROUBLE_PAUSE: Duration = Duration::from_millis(500);
+
+/// What the dispatcher is told.
+enum Note {
+    Ended(Ended),
+    Loaded(AccountId, NodeId, Result<Option<Load>, Fault>),
+    Settled(AccountId, NodeId, Arc<Vec<Settlement>>, Result<Option<Vec<Delivery>>, StoreError>),
+    Looked(Result<Vec<Waiting>, StoreError>, Duration),
+    Claimed(NodeId, Result<Vec<AccountId>, StoreError>),
+}
+
+/// An attempt that has ended.
+struct Ended {
+    account: AccountId,
+    node: NodeId,
+    kind: Kind,
+    lane: Lane,
+    id: EventId,
+    place: i64,
+    /// Nothing when the attempt broke down.
+    result: Option<(bool, Settlement)>,
+}
+
+/// Delivers until the service stops, then lets what is under way come to its end.
+pub async fn run(app: Arc<App>) {
+    let handed = app.store.desk().open();
+    let (notes, inbox) = mpsc::unbounded_channel();
+    let slots = Slots::new(app.settings.webhook.max_in_flight);
+    let mut dispatcher = Dispatcher {
+        node: app.store.desk().node(),
+        app,
+        endpoints: HashMap::new(),
+        slots,
+        notes,
+        late: Alarm::default(),
+        resting: Alarm::default(),
+        is_looking: false,
+        look_at: Instant::now(),
+        seen_clock: None,
+        touched: HashSet::new(),
+        is_stopping: false,
+    };
+    dispatcher.work(handed, inbox).await;
+}
+
+struct Dispatcher {
+    app: Arc<App>,
+    node: Option<NodeId>,
+    endpoints: HashMap<AccountId, Endpoint>,
+    slots: Slots,
+    notes: mpsc::UnboundedSender<Note>,
+    late: Alarm<Timestamp>,
+    resting: Alarm<Instant>,
+    is_looking: bool,
+    look_at: Instant,
+    /// What the clocks said at the last look.
+    seen_clock: Option<(Timestamp, Instant)>,
+    /// Endpoints with which something has happened since the last time that things were begun.
+    touched: HashSet<AccountId>,
+    is_stopping: bool,
+}
+
+impl Dispatcher {
+    async fn work(
+        &mut self,
+        mut handed: mpsc::Receiver<Vec<Handover>>,
+        mut inbox: mpsc::UnboundedReceiver<Note>,
+    ) {
+        let mut stopping = self.app.stopping.subscribe();
+        let app = Arc::clone(&self.app);
+        let (mut handovers, mut notes) = (Vec::new(), Vec::new());
+        loop {
+            self.step();
+            if self.is_stopping && self.is_done() {
+                return;
+            }
+            let pause = self.pause();
+            tokio::select! {
+                biased;
+                count = handed.recv_many(&mut handovers, 64) => {
+                    for handover in handovers.drain(..).take(count).flatten() {
+                        self.handed(handover);
+                    }
+                }
+                count = inbox.recv_many(&mut notes, 256) => {
+                    for note in notes.drain(..).take(count) {
+                        self.noted(note);
+                    }
+                }
+                _ = stopping.wait_for(|stopping| *stopping), if !self.is_stopping => self.is_stopping = true,
+                () = app.wake_deliver.notified() => {}
+                () = tokio::time::sleep(pause) => {}
+            }
+        }
+    }
+
+    /// Nothing is under way, and every result is written.
+    fn is_done(&self) -> bool {
+        self.slots.taken() == 0 && !self.endpoints.values().any(Endpoint::is_writing)
+    }
+
+    /// How long nothing will happen by itself.
+    fn pause(&self) -> Duration {
+        let now = Instant::now();
+        let resting = self.resting.first().map(|at| at.saturating_duration_since(now));
+        let late = self.late.first().map(|at| at.since(self.app.now()));
+        let look = self.look_at.saturating_duration_since(now);
+        let soonest = [resting, late].into_iter().flatten().fold(look, Duration::min);
+        soonest.max(Duration::from_millis(1))
+    }
+
+    /// Begins everything that can be begun.
+    fn step(&mut self) {
+        self.mind_node();
+        let (now, instant) = (self.app.now(), Instant::now());
+        if instant >= self.look_at && !self.is_looking && !self.is_stopping {
+            self.look();
+        }
+        self.touched.extend(self.late.due(now));
+        self.touched.extend(self.resting.due(instant));
+        for account in std::mem::take(&mut self.touched) {
+            self.pump(account);
+        }
+        for kind in Kind::ALL {
+            while let Some(account) = self.slots.next(kind) {
+                self.pump(account);
+            }
+        }
+    }
+
+    /// Others may have given this node up: then nothing that it holds is its own any more.
+    fn mind_node(&mut self) {
+        let node = self.app.store.desk().node();
+        if node != self.node {
+            tracing::warn!("this node starts delivering anew");
+            self.node = node;
+            self.endpoints.clear();
+            self.late = Alarm::default();
+            self.resting = Alarm::default();
+            self.look_at = Instant::now();
+        }
+    }
+
+    fn handed(&mut self, handover: Handover) {
+        let account = handover.account();
+        match handover {
+            Handover::Places {
+                before,
+                last,
+                version,
+                deliveries,
+                ..
+            } => {
+                let now = Instant::now();
+                let endpoint = self.endpoint(account);
+                endpoint.handed(before, last, version, deliveries, now);
+            }
+            Handover::LookAgain { .. } => match self.endpoints.get_mut(&account) {
+                Some(endpoint) => endpoint.look_again(),
+                // Perhaps nobody delivers for it yet.
+                None => self.look_at = Instant::now(),
+            },
+        }
+        self.touched.insert(account);
+    }
+
+    fn endpoint(&mut self, account: AccountId) -> &mut Endpoint {
+        let most = self.app.settings.webhook.max_per_endpoint;
+        self.endpoints
+            .entry(account)
+            .or_insert_with(|| Endpoint::new(most, Instant::now()))
+    }
+
+    fn noted(&mut self, note: Note) {
+        match note {
+            Note::Ended(ended) => self.ended(ended),
+            Note::Loaded(account, node, result) => self.loaded(account, node, result),
+            Note::Settled(account, node, settlements, result) => {
+                self.settled(account, node, settlements, result);
+            }
+            Note::Looked(result, took) => self.looked(result, took),
+            Note::Claimed(node, result) => match result {
+                Ok(accounts) if Some(node) == self.node => {
+                    for account in accounts {
+                        self.endpoint(account);
+                        self.touched.insert(account);
+                    }
+                }
+                Ok(_) => {}
+                Err(error) => tracing::warn!(%error, "accounts that nobody delivers for could not be claimed"),
+            },
+        }
+    }
+
+    /// Does everything for an account that can be done now.
+    fn pump(&mut self, account: AccountId) {
+        let Some(node) = self.node else { return };
+        let Some(endpoint) = self.endpoints.get_mut(&account) else {
+            self.late.clear(account);
+            self.resting.clear(account);
+            return;
+        };
+        let (now, instant) = (self.app.now(), Instant::now());
+        if let Some(settlements) = endpoint.start_settling() {
+            self.start_settling(account, node, settlements);
+        }
+        // A node that has not been able to show that it lives must not begin anything: others may have taken over.
+        let may_begin = !self.is_stopping && self.app.lease.is_valid();
+        if may_begin {
+            self.begin_attempts(account, node, instant);
+        }
+        let Some(endpoint) = self.endpoints.get_mut(&account) else { return };
+        if may_begin && let Some(wanted) = endpoint.start_loading(now, instant) {
+            let (app, notes) = (Arc::clone(&self.app), self.notes.clone());
+            tokio::spawn(async move {
+                let result = jobs::load(&app, account, node, wanted).await;
+                if result.is_err() {
+                    tokio::time::sleep(TROUBLE_PAUSE).await;
+                }
+                drop(notes.send(Note::Loaded(account, node, result)));
+            });
+        }
+        if !endpoint.is_idle() {
+            endpoint.idle_since = instant;
+        }
+        let late_at = endpoint.late_at().filter(|at| *at > now);
+        self.late.set(account, late_at);
+        let resting = endpoint.rests_until().filter(|until| *until > instant && endpoint.queued() > 0);
+        self.resting.set(account, resting);
+    }
+
+    fn begin_attempts(&mut self, account: AccountId, node: NodeId, instant: Instant) {
+        while let Some(endpoint) = self.endpoints.get_mut(&account) {
+            let Some((delivery, lane, target)) = endpoint.next(instant) else { return };
+            let Some(target) = target else {
+                let skipped = Settlement {
+                    id: delivery.id,
+                    order_id: delivery.order_id,
+                    end: End::Skipped,
+                    attempt: None,
+                };
+                endpoint.ended(lane, None, Some(skipped), instant);
+                self.app.metrics.count_attempt("skipped", UndeliveredReason::UrlRemoved.as_str());
+                self.touched.insert(account);
+                continue;
+            };
+            let kind = Kind::of(lane, endpoint.is_troubled());
+            if !self.slots.take(kind) {
+                endpoint.put_back(delivery, lane);
+                self.slots.wait(kind, account);
+                return;
+            }
+            let flight = Flight {
+                app: Arc::clone(&self.app),
+                notes: self.notes.clone(),
+                ended: Some(Ended {
+                    account,
+                    node,
+                    kind,
+                    lane,
+                    id: delivery.id,
+                    place: delivery.place,
+                    result: None,
+                }),
+            };
+            tokio::spawn(flight.fly(delivery, target));
+        }
+    }
+
+    fn start_settling(&mut self, account: AccountId, node: NodeId, settlements: Vec<Settlement>) {
+        let (app, notes) = (Arc::clone(&self.app), self.notes.clone());
+        let settlements = Arc::new(settlements);
+        tokio::spawn(async move {
+            let result = jobs::settle(&app, account, node, Arc::clone(&settlements)).await;
+            if result.is_err() {
+                tokio::time::sleep(TROUBLE_PAUSE).await;
+            }
+            drop(notes.send(Note::Settled(account, node, settlements, result)));
+        });
+    }
+
+    fn ended(&mut self, ended: Ended) {
+        self.slots.give_back(ended.kind);
+        let endpoint = self.endpoints.get_mut(&ended.account).filter(|_| Some(ended.node) == self.node);
+        let Some(endpoint) = endpoint else { return };
+        let now = Instant::now();
+        match ended.result {
+            Some((took, settlement)) => endpoint.ended(ended.lane, Some(took), Some(settlement), now),
+            None => {
+                endpoint.ended(ended.lane, None, None, now);
+                endpoint.forget(ended.id, ended.place);
+            }
+        }
+        self.touched.insert(ended.account);
+    }
+
+    fn loaded(&mut self, account: AccountId, node: NodeId, result: Result<Option<Load>, Fault>) {
+        let Some(endpoint) = self.endpoints.get_mut(&account).filter(|_| Some(node) == self.node) else {
+            return;
+        };
+        match result {
+            Ok(Some(load)) => endpoint.loaded(load, Instant::now()),
+            // Another node delivers for it now.
+            Ok(None) => {
+                self.endpoints.remove(&account);
+            }
+            Err(fault) => {
+                tracing::warn!(%account, ?fault, "what is due could not be read");
+                endpoint.not_loaded();
+            }
+        }
+        self.touched.insert(account);
+    }
+
+    fn settled(
+        &mut self,
+        account: AccountId,
+        node: NodeId,
+        settlements: Arc<Vec<Settlement>>,
+        result: Result<Option<Vec<Delivery>>, StoreError>,
+    ) {
+        let Some(endpoint) = self.endpoints.get_mut(&account).filter(|_| Some(node) == self.node) else {
+            return;
+        };
+        match result {
+            Ok(Some(released)) => {
+                endpoint.settled(&settlements);
+                endpoint.released(released);
+            }
+            Ok(None) => {
+                tracing::warn!(%account, results = settlements.len(), "another node delivers for this account now");
+                self.endpoints.remove(&account);
+            }
+            Err(error) => {
+                tracing::warn!(%account, %error, "results could not be written");
+                endpoint.not_settled(Arc::unwrap_or_clone(settlements));
+            }
+        }
+        self.touched.insert(account);
+    }
+
+    fn look(&mut self) {
+        self.is_looking = true;
+        self.keep_figures();
+        let (app, notes) = (Arc::clone(&self.app), self.notes.clone());
+        tokio::spawn(async move {
+            let began = Instant::now();
+            let result = jobs::look(&app).await;
+            drop(notes.send(Note::Looked(result, began.elapsed())));
+        });
+    }
+
+    fn looked(&mut self, result: Result<Vec<Waiting>, StoreError>, took: Duration) {
+        self.is_looking = false;
+        // A look at many accounts takes its time; it must not become what the database is busy with.
+        self.look_at = Instant::now() + LOOK.max(took * 20);
+        let waiting = match result {
+            Ok(waiting) => waiting,
+            Err(error) => {
+                tracing::warn!(%error, "no look at what is to be delivered");
+                return;
+            }
+        };
+        let oldest = waiting.iter().map(|waiting| waiting.oldest_at).min();
+        self.app.delivering.set_waiting(waiting.len(), oldest);
+        let was_set_back = self.was_set_back();
+        let Some(node) = self.node else { return };
+        let mut free = Vec::new();
+        for it in waiting {
+            match it.node {
+                None => free.push(it.account),
+                Some(owner) if owner == node => {
+                    self.endpoint(it.account).compare(it.last_place, it.version, it.late_at);
+                    self.touched.insert(it.account);
+                    if was_set_back {
+                        self.pull_in(it.account);
+                    }
+                }
+                Some(_) => {
+                    self.endpoints.remove(&it.account);
+                    self.touched.insert(it.account);
+                }
+            }
+        }
+        if !free.is_empty() && !self.is_stopping {
+            let (app, notes) = (Arc::clone(&self.app), self.notes.clone());
+            tokio::spawn(async move {
+                let result = jobs::claim(&app, free, node).await;
+                drop(notes.send(Note::Claimed(node, result)));
+            });
+        }
+        let now = Instant::now();
+        self.endpoints
+            .retain(|_, endpoint| !endpoint.is_idle() || now.duration_since(endpoint.idle_since) < FORGET);
+    }
+
+    /// Has the clock been set back since the last look?
+    fn was_set_back(&mut self) -> bool {
+        let (now, instant) = (self.app.now(), Instant::now());
+        let before = self.seen_clock.replace((now, instant));
+        before.is_some_and(|(then, at)| {
+            now.plus(Duration::from_secs(1)) < then.plus(instant.duration_since(at))
+        })
+    }
+
+    fn pull_in(&mut self, account: AccountId) {
+        if let Some(endpoint) = self.endpoints.get_mut(&account) {
+            endpoint.expect_late();
+        }
+        let app = Arc::clone(&self.app);
+        tokio::spawn(async move {
+            if let Err(error) = jobs::pull_in(&app, account).await {
+                tracing::warn!(%error, "retries could not be brought forward after the clock was set back");
+            }
+            app.wake_deliver.notify_one();
+        });
+    }
+
+    fn keep_figures(&self) {
+        let mut memory = Memory {
+            flying: self.slots.taken(),
+            endpoints: self.endpoints.len(),
+            ..Memory::default()
+        };
+        for endpoint in self.endpoints.values() {
+            memory.queued += endpoint.queued();
+            memory.troubled += usize::from(endpoint.is_troubled());
+        }
+        self.app.delivering.set_memory(memory);
+    }
+}
+
+/// An attempt under way. However it ends, the dispatcher hears of it.
+struct Flight {
+    app: Arc<App>,
+    notes: mpsc::UnboundedSender<Note>,
+    ended: Option<Ended>,
+}
+
+impl Flight {
+    async fn fly(mut self, delivery: Delivery, target: Arc<Target>) {
+        let account = self.ended.as_ref().map(|ended| ended.account);
+        let number = delivery.failures + 1;
+        let made = attempt::make(&self.app, &target, delivery.body).await;
+        let end = match made.failure {
+            None => End::Delivered,
+            Some(reason) => match self.pause_after(number) {
+                Some(pause) => End::Again {
+                    due_at: self.app.now().plus(pause),
+                    reason,
+                },
+                None => End::Failed { reason },
+            },
+        };
+        let took = made.failure.is_none();
+        let reason = made.failure.map_or("none", UndeliveredReason::as_str);
+        self.app.metrics.count_attempt(if took { "delivered" } else { "failed" }, reason);
+        let age = self.app.now().since(delivery.created_at);
+        tracing::info!(
+            event = %delivery.id,
+            account = account.map(tracing::field::display),
+            attempt = number,
+            target = target.origin,
+            status = made.attempt.status,
+            millis = made.attempt.duration_ms,
+            age_millis = u64::try_from(age.as_millis()).unwrap_or(u64::MAX),
+            reason,
+            "{}",
+            if took { "delivered" } else { "not delivered" }
+        );
+        let settlement = Settlement {
+            id: delivery.id,
+            order_id: delivery.order_id,
+            end,
+            attempt: Some(made.attempt),
+        };
+        if let Some(ended) = &mut self.ended {
+            ended.result = Some((took, settlement));
+        }
+    }
+}
+
+impl Flight {
+    /// The pause after so many failures; drawn once, and written down with the result.
+    fn pause_after(&self, failures: i64) -> Option<Duration> {
+        let draw = getrandom::u32().unwrap_or_default();
+        self.app.schedule.pause_after(usize::try_from(failures).ok()?, draw)
+    }
+}
+
+impl Drop for Flight {
+    fn drop(&mut self) {
+        if let Some(ended) = self.ended.take() {
+            drop(self.notes.send(Note::Ended(ended)));
+        }
+    }
+}
+
+/// Moments at which accounts are to be looked at.
+struct Alarm<T> {
+    moments: BTreeSet<(T, AccountId)>,
+    of: HashMap<AccountId, T>,
+}
+
+impl<T> Default for Alarm<T> {
+    fn default() -> Self {
+        Self {
+            moments: BTreeSet::new(),
+            of: HashMap::new(),
+        }
+    }
+}
+
+impl<T: Ord + Copy> Alarm<T> {
+    fn set(&mut self, account: AccountId, moment: Option<T>) {
+        let before = match moment {
+            Some(moment) => self.of.insert(account, moment),
+            None => self.of.remove(&account),
+        };
+        if before == moment {
+            return;
+        }
+        if let Some(before) = before {
+            self.moments.remove(&(before, account));
+        }
+        if let Some(moment) = moment {
+            self.moments.insert((moment, account));
+        }
+    }
+
+    fn clear(&mut self, account: AccountId) {
+        self.set(account, None);
+    }
+
+    fn first(&self) -> Option<T> {
+        self.moments.first().map(|(moment, _)| *moment)
+    }
+
+    /// The accounts whose moment has come; they are not set any more.
+    fn due(&mut self, now: T) -> Vec<AccountId> {
+        let mut due = Vec::new();
+        while let Some((moment, account)) = self.moments.first().copied() {
+            if moment > now {
+                break;
+            }
+            self.clear(account);
+            due.push(account);
+        }
+        due
+    }
+}

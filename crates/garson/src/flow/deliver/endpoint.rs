@@ -1,0 +1,454 @@
+//! One account's receiver: what waits for it here, what is under way to it, and how much that may be at once.
+//!
+//! Nothing in here waits or speaks to anybody. What is due enters memory once: by being handed over at its commit, or by
+//! being read from the database, and stays *taken* until its result is written there. The rest of a backlog stays in the
+//! database: `cursor` is the place up to which everything fresh has been taken, `known` the last place that there is.
+
+use garson_core::id::EventId;
+use garson_core::time::Timestamp;
+use garson_store::deliveries::{Delivery, Settlement};
+use std::collections::{HashSet, VecDeque};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use super::attempt::Target;
+
+/// Fresh deliveries in memory: for a receiver that answers, and for one that does not.
+pub const ROOM: usize = 256;
+pub const NARROW_ROOM: usize = 16;
+/// Retries in memory.
+pub const LATE_ROOM: usize = 32;
+/// Results that wait to be written; nothing new is begun above that.
+const MAX_UNWRITTEN: usize = 512;
+/// A receiver is narrowed after so many failures in a row.
+const PATIENCE: u32 = 3;
+/// What a receiver may have at once before it has answered anything.
+const FIRST_WIDTH: usize = 4;
+/// The pause between attempts at a receiver that keeps failing.
+const REST: Duration = Duration::from_millis(100);
+/// How long an address is good without having been looked at.
+const TARGET_AGE: Duration = Duration::from_secs(1);
+
+/// First attempts and retries go side by side.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Lane {
+    Fresh,
+    Late,
+}
+
+/// What is known of an account's address.
+#[derive(Clone, Debug, Default)]
+pub enum Address {
+    #[default]
+    Unknown,
+    /// There is none: what is due is skipped.
+    Nowhere,
+    At(Arc<Target>),
+}
+
+#[derive(Debug)]
+pub struct Endpoint {
+    cursor: i64,
+    known: i64,
+    version: Option<i64>,
+    fresh: VecDeque<Delivery>,
+    late: VecDeque<Delivery>,
+    /// Everything that is in memory: waiting, under way, or with a result that is not written yet.
+    taken: HashSet<EventId>,
+    flying_fresh: usize,
+    flying_late: usize,
+    most: usize,
+    width: usize,
+    /// Failures since it last took something.
+    failures: u32,
+    last_lane: Lane,
+    rests_until: Option<Instant>,
+    /// When the next retry is due that is not in memory.
+    late_at: Option<Timestamp>,
+    address: Address,
+    checked_at: Instant,
+    /// The database is being read; and whether something has changed since that began.
+    is_loading: bool,
+    has_changed: bool,
+    /// What was settled since then: it may be read once more as it was before.
+    settled_meanwhile: HashSet<EventId>,
+    unwritten: Vec<Settlement>,
+    is_settling: bool,
+    pub idle_since: Instant,
+}
+
+/// What was read from the database.
+pub struct Load {
+    /// After which place, and how many at most.
+    pub after: i64,
+    pub limit: usize,
+    pub fresh: Vec<Delivery>,
+    pub late: Vec<Delivery>,
+    pub late_limit: usize,
+    pub next_late: Option<Timestamp>,
+    pub now: Timestamp,
+    pub last_place: i64,
+    pub version: i64,
+    pub address: Address,
+}
+
+/// What is to be read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Wanted {
+    pub after: i64,
+    pub limit: usize,
+    pub late_limit: usize,
+}
+
+impl Endpoint {
+    /// A receiver of which nothing is known yet.
+    #[must_use]
+    pub fn new(most: usize, now: Instant) -> Self {
+        Self {
+            cursor: 0,
+            known: 1,
+            version: None,
+            fresh: VecDeque::new(),
+            late: VecDeque::new(),
+            taken: HashSet::new(),
+            flying_fresh: 0,
+            flying_late: 0,
+            most,
+            width: FIRST_WIDTH.min(most),
+            failures: 0,
+            last_lane: Lane::Late,
+            rests_until: None,
+            late_at: Some(Timestamp::from_millis(0)),
+            address: Address::Unknown,
+            checked_at: now,
+            is_loading: false,
+            has_changed: false,
+            settled_meanwhile: HashSet::new(),
+            unwritten: Vec::new(),
+            is_settling: false,
+            idle_since: now,
+        }
+    }
+
+    #[must_use]
+    pub fn is_troubled(&self) -> bool {
+        self.failures >= PATIENCE
+    }
+
+    #[must_use]
+    pub fn flying(&self) -> usize {
+        self.flying_fresh + self.flying_late
+    }
+
+    #[must_use]
+    pub fn queued(&self) -> usize {
+        self.fresh.len() + self.late.len()
+    }
+
+    /// Is there nothing of it in memory that would be missed?
+    #[must_use]
+    pub fn is_idle(&self) -> bool {
+        self.taken.is_empty()
+            && !self.is_loading
+            && !self.is_settling
+            && self.cursor >= self.known
+            && self.late_at.is_none()
+    }
+
+    /// When something is to be done without anybody saying so.
+    #[must_use]
+    pub fn late_at(&self) -> Option<Timestamp> {
+        // While there are enough in memory, there is no hurry for more.
+        self.late_at.filter(|_| self.late.len() < LATE_ROOM / 2)
+    }
+
+    #[must_use]
+    pub fn rests_until(&self) -> Option<Instant> {
+        self.rests_until
+    }
+
+    fn room(&self) -> usize {
+        if self.is_troubled() { NARROW_ROOM } else { ROOM }
+    }
+
+    /// Takes what a commit of this process handed over.
+    pub fn handed(&mut self, before: i64, last: i64, version: i64, deliveries: Vec<Delivery>, now: Instant) {
+        if self.version.is_some_and(|known| known != version) {
+            self.look_again();
+        } else if matches!(self.address, Address::At(_)) {
+            self.checked_at = now;
+        }
+        if last <= self.cursor {
+            return;
+        }
+        let follows = before == self.cursor && self.version == Some(version);
+        self.known = self.known.max(last);
+        if !follows {
+            // Somebody else has committed between, or not everything before it is here: it is read.
+            return;
+        }
+        for delivery in deliveries {
+            if self.fresh.len() >= self.room() {
+                return;
+            }
+            self.cursor = delivery.place;
+            self.push_fresh(delivery);
+        }
+        self.cursor = last;
+    }
+
+    /// Takes what had to wait for an earlier event of its order.
+    pub fn released(&mut self, deliveries: Vec<Delivery>) {
+        for delivery in deliveries {
+            if self.fresh.len() < self.room() + ROOM {
+                self.push_fresh(delivery);
+            } else {
+                self.rewind_to(delivery.place - 1);
+            }
+        }
+    }
+
+    fn push_fresh(&mut self, delivery: Delivery) {
+        if self.taken.insert(delivery.id) {
+            self.fresh.push_back(delivery);
+        }
+    }
+
+    fn rewind_to(&mut self, place: i64) {
+        self.cursor = self.cursor.min(place);
+        self.known = self.known.max(self.cursor + 1);
+        self.has_changed |= self.is_loading;
+    }
+
+    /// Everything is read again: something is due that was not, or the address has changed.
+    pub fn look_again(&mut self) {
+        self.address = Address::Unknown;
+        self.late_at = Some(Timestamp::from_millis(0));
+        self.rewind_to(0);
+    }
+
+    /// Compares with what the database says.
+    pub fn compare(&mut self, last_place: i64, version: i64, late_at: Option<Timestamp>) {
+        if self.version.is_some_and(|known| known != version) {
+            self.look_again();
+        }
+        self.known = self.known.max(last_place);
+        if let (Some(there), None) = (late_at, self.late_at)
+            && self.taken.is_empty()
+        {
+            self.late_at = Some(there);
+        }
+    }
+
+    /// The clock was set back: what is due is looked for again.
+    pub fn expect_late(&mut self) {
+        self.late_at = Some(Timestamp::from_millis(0));
+    }
+
+    /// What should be read now, if anything; it counts as being read from then on.
+    pub fn start_loading(&mut self, now: Timestamp, instant: Instant) -> Option<Wanted> {
+        if self.is_loading {
+            return None;
+        }
+        let room = self.room();
+        let wants_fresh = self.cursor < self.known && self.fresh.len() <= room / 2;
+        let wants_late = self.late_at().is_some_and(|at| at <= now);
+        let wants_address = self.queued() > 0 && !self.knows_address(instant);
+        if !wants_fresh && !wants_late && !wants_address {
+            return None;
+        }
+        self.is_loading = true;
+        self.has_changed = false;
+        let known = self.taken.len();
+        Some(Wanted {
+            after: self.cursor,
+            limit: room.saturating_sub(self.fresh.len()) + known + 1,
+            late_limit: if wants_late { LATE_ROOM + known } else { 0 },
+        })
+    }
+
+    fn knows_address(&self, now: Instant) -> bool {
+        !matches!(self.address, Address::Unknown) && now.duration_since(self.checked_at) < TARGET_AGE
+    }
+
+    /// Takes what was read.
+    pub fn loaded(&mut self, load: Load, now: Instant) {
+        self.is_loading = false;
+        self.version = Some(load.version);
+        self.known = self.known.max(load.last_place);
+        let settled = std::mem::take(&mut self.settled_meanwhile);
+        let is_full = load.fresh.len() >= load.limit;
+        let mut reached = load.after;
+        let mut has_room = true;
+        for delivery in load.fresh {
+            has_room = self.fresh.len() < self.room() || self.taken.contains(&delivery.id);
+            if !has_room {
+                break;
+            }
+            reached = delivery.place;
+            if !settled.contains(&delivery.id) {
+                self.push_fresh(delivery);
+            }
+        }
+        if has_room && !is_full {
+            reached = load.last_place;
+        }
+        let is_late_full = load.late.len() >= load.late_limit;
+        for delivery in load.late {
+            if !settled.contains(&delivery.id) && self.taken.insert(delivery.id) {
+                self.late.push_back(delivery);
+            }
+        }
+        // What has changed since it was read is read again.
+        if !std::mem::take(&mut self.has_changed) {
+            self.address = load.address;
+            self.checked_at = now;
+            self.cursor = self.cursor.max(reached);
+            if load.late_limit > 0 {
+                self.late_at = if is_late_full { Some(load.now) } else { load.next_late };
+            }
+        }
+    }
+
+    /// The database could not be read.
+    pub fn not_loaded(&mut self) {
+        self.is_loading = false;
+        self.settled_meanwhile.clear();
+    }
+
+    /// The next delivery that may be begun, with what it is sent to.
+    pub fn next(&mut self, now: Instant) -> Option<(Delivery, Lane, Option<Arc<Target>>)> {
+        let address = match &self.address {
+            _ if !self.knows_address(now) => return None,
+            Address::Unknown => return None,
+            Address::Nowhere => None,
+            Address::At(target) => Some(Arc::clone(target)),
+        };
+        if self.flying() >= self.width || self.unwritten.len() >= MAX_UNWRITTEN {
+            return None;
+        }
+        if self.rests_until.is_some_and(|until| until > now) {
+            return None;
+        }
+        let lane = self.next_lane()?;
+        let delivery = match lane {
+            Lane::Fresh => self.fresh.pop_front(),
+            Lane::Late => self.late.pop_front(),
+        }?;
+        self.last_lane = lane;
+        *self.flying_in(lane) += 1;
+        Some((delivery, lane, address))
+    }
+
+    /// Which lane the next delivery would come from.
+    #[must_use]
+    pub fn next_lane(&self) -> Option<Lane> {
+        // Retries never take the whole width, so that a fresh one need not wait for them to fail.
+        let most_late = (self.width / 2).max(1);
+        let has_late = !self.late.is_empty() && self.flying_late < most_late;
+        match (self.fresh.is_empty(), has_late) {
+            (true, false) => None,
+            (true, true) => Some(Lane::Late),
+            (false, false) => Some(Lane::Fresh),
+            (false, true) if self.last_lane == Lane::Fresh => Some(Lane::Late),
+            (false, true) => Some(Lane::Fresh),
+        }
+    }
+
+    fn flying_in(&mut self, lane: Lane) -> &mut usize {
+        match lane {
+            Lane::Fresh => &mut self.flying_fresh,
+            Lane::Late => &mut self.flying_late,
+        }
+    }
+
+    /// An attempt that was begun is not made after all.
+    pub fn put_back(&mut self, delivery: Delivery, lane: Lane) {
+        *self.flying_in(lane) -= 1;
+        match lane {
+            Lane::Fresh => self.fresh.push_front(delivery),
+            Lane::Late => self.late.push_front(delivery),
+        }
+    }
+
+    /// An attempt has ended; `took` says whether the receiver has taken it, if it was asked at all.
+    pub fn ended(&mut self, lane: Lane, took: Option<bool>, settlement: Option<Settlement>, now: Instant) {
+        let flying = self.flying_in(lane);
+        *flying = flying.saturating_sub(1);
+        self.unwritten.extend(settlement);
+        match took {
+            None => {}
+            Some(true) => {
+                self.failures = 0;
+                self.rests_until = None;
+                self.width = (self.width * 2).min(self.most);
+            }
+            Some(false) => {
+                self.failures = self.failures.saturating_add(1);
+                if self.is_troubled() {
+                    self.width = 1;
+                    self.rests_until = Some(now + REST);
+                    self.shed();
+                }
+            }
+        }
+    }
+
+    /// A receiver that does not answer keeps little in memory; the rest waits in the database.
+    fn shed(&mut self) {
+        let mut first_shed = None;
+        while self.fresh.len() > NARROW_ROOM {
+            if let Some(delivery) = self.fresh.pop_back() {
+                self.taken.remove(&delivery.id);
+                first_shed = Some(delivery.place);
+            }
+        }
+        if let Some(place) = first_shed {
+            self.rewind_to(place - 1);
+        }
+    }
+
+    /// Results to be written, if there are any and none are being written.
+    pub fn start_settling(&mut self) -> Option<Vec<Settlement>> {
+        if self.is_settling || self.unwritten.is_empty() {
+            return None;
+        }
+        self.is_settling = true;
+        Some(std::mem::take(&mut self.unwritten))
+    }
+
+    /// Results have been written.
+    pub fn settled(&mut self, settlements: &[Settlement]) {
+        use garson_store::deliveries::End;
+        self.is_settling = false;
+        for settlement in settlements {
+            self.taken.remove(&settlement.id);
+            if self.is_loading {
+                self.settled_meanwhile.insert(settlement.id);
+            }
+            if let End::Again { due_at, .. } = settlement.end {
+                self.late_at = Some(self.late_at.map_or(due_at, |at| at.min(due_at)));
+            }
+        }
+    }
+
+    /// Results could not be written: they are kept for the next try.
+    pub fn not_settled(&mut self, mut settlements: Vec<Settlement>) {
+        self.is_settling = false;
+        settlements.append(&mut self.unwritten);
+        self.unwritten = settlements;
+    }
+
+    /// A delivery whose attempt ended without a result: it is read again.
+    pub fn forget(&mut self, delivery: EventId, place: i64) {
+        self.taken.remove(&delivery);
+        self.late_at = Some(Timestamp::from_millis(0));
+        self.rewind_to(place - 1);
+    }
+
+    /// Are results still to be written?
+    #[must_use]
+    pub fn is_writing(&self) -> bool {
+        self.is_settling || !self.unwritten.is_empty()
+    }
+}

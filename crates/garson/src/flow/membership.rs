@@ -1,0 +1,154 @@
+//! The nodes that serve one database: each shows that it lives, and takes out those that do not.
+//!
+//! No clocks are compared. A node raises its own count; one whose count has stood still for long enough, by the watch of
+//! whoever looks, is gone. A node that could not raise its count for nearly as long begins nothing more, and one that finds
+//! itself taken out starts over under a new id.
+
+use crate::app::App;
+use garson_core::id::NodeId;
+use garson_store::nodes::{self, Node};
+use garson_store::{Lane, Location, StoreError};
+use std::collections::HashMap;
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+/// How often a node shows that it lives.
+const BEAT: Duration = Duration::from_secs(2);
+/// A node that has not shown itself for this time is gone.
+const GONE: Duration = Duration::from_secs(9);
+/// A node that could not show itself for this time begins nothing more.
+const UNSURE: Duration = Duration::from_secs(7);
+
+/// Up to when this node may begin something.
+#[derive(Debug, Default)]
+pub struct Lease(Mutex<Option<Instant>>);
+
+impl Lease {
+    fn renew(&self, until: Option<Instant>) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = until;
+    }
+
+    /// May something be begun? A lease without an end is that of the only process.
+    #[must_use]
+    pub fn is_valid(&self) -> bool {
+        let until = *self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        until.is_none_or(|until| Instant::now() < until)
+    }
+}
+
+/// Joins the nodes; before the first request is taken.
+pub async fn join(app: &App, address: SocketAddr) -> Result<(), StoreError> {
+    let id = NodeId::at(app.now());
+    let began = Instant::now();
+    let name = name(address);
+    let is_shared = is_shared(app);
+    app.store
+        .write(Lane::COMMON, move |tx| {
+            nodes::join(tx, id, &name)?;
+            match is_shared {
+                true => Ok(()),
+                // Nobody else works on this database: what others have left is ours.
+                false => nodes::give_up_others(tx, id),
+            }
+        })
+        .await?;
+    app.lease.renew(is_shared.then(|| began + UNSURE));
+    app.store.desk().set_node(Some(id));
+    Ok(())
+}
+
+/// Leaves the nodes: others need not wait for this one to be missed.
+pub async fn leave(app: &App) {
+    let Some(id) = app.store.desk().node() else { return };
+    app.store.desk().set_node(None);
+    let left = app.store.write(Lane::COMMON, move |tx| nodes::leave(tx, id)).await;
+    if let Err(error) = left {
+        tracing::warn!(%error, "what this node did could not be handed over");
+    }
+}
+
+fn is_shared(app: &App) -> bool {
+    matches!(app.settings.location(), Location::Postgres(_))
+}
+
+/// The place of this process: whoever is there now, is there instead of the one before.
+fn name(address: SocketAddr) -> String {
+    let host = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
+    match host.trim() {
+        "" => format!("{}", uuid::Uuid::now_v7()),
+        host => format!("{host} {address}"),
+    }
+}
+
+/// Shows that this node lives, and looks after the others, until the service ends.
+pub async fn run(app: Arc<App>, address: SocketAddr) {
+    let mut others = Others::default();
+    loop {
+        if !is_shared(&app) && app.store.desk().node().is_some() {
+            // There is nobody else to be shown anything.
+            return;
+        }
+        tokio::time::sleep(BEAT).await;
+        if let Err(error) = beat(&app, address).await {
+            tracing::warn!(%error, "this node could not show that it lives");
+            continue;
+        }
+        if let Err(error) = others.look(&app).await {
+            tracing::warn!(%error, "no look at the other nodes");
+        }
+    }
+}
+
+async fn beat(app: &App, address: SocketAddr) -> Result<(), StoreError> {
+    let Some(id) = app.store.desk().node() else {
+        return join(app, address).await;
+    };
+    let began = Instant::now();
+    let is_there = app.store.write(Lane::COMMON, move |tx| nodes::beat(tx, id)).await?;
+    if is_there {
+        app.lease.renew(Some(began + UNSURE));
+        return Ok(());
+    }
+    tracing::warn!("this node was away for so long that others have given it up");
+    join(app, address).await
+}
+
+/// What this node has seen of the others: their counts, and since when.
+#[derive(Default)]
+struct Others(HashMap<NodeId, (i64, Instant)>);
+
+impl Others {
+    async fn look(&mut self, app: &App) -> Result<(), StoreError> {
+        let me = app.store.desk().node();
+        let all = app.store.read(nodes::list).await?;
+        let now = Instant::now();
+        let mut seen = HashMap::new();
+        for node in all.into_iter().filter(|node| Some(node.id) != me) {
+            let since = match self.0.get(&node.id) {
+                Some((beats, since)) if *beats == node.beats => *since,
+                _ => now,
+            };
+            if now.duration_since(since) >= GONE {
+                give_up(app, node).await?;
+            } else {
+                seen.insert(node.id, (node.beats, since));
+            }
+        }
+        self.0 = seen;
+        Ok(())
+    }
+}
+
+async fn give_up(app: &App, node: Node) -> Result<(), StoreError> {
+    let (name, copy) = (node.name.clone(), node);
+    let gone = app
+        .store
+        .write(Lane::COMMON, move |tx| nodes::give_up(tx, &copy))
+        .await?;
+    if gone {
+        tracing::warn!(node = name, "a node is gone: others take over what it delivered");
+        app.wake_deliver.notify_one();
+    }
+    Ok(())
+}
