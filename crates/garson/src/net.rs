@@ -1,9 +1,16 @@
 //! The only door outward: whoever wants to call an address, on whosever behalf, goes through here.
 
 pub mod client;
+mod connection;
+mod explain;
 pub mod guard;
 pub mod headers;
+mod outgoing;
 mod pool;
 pub mod resolve;
+mod sent;
+mod shelf;
 
-pub use client::{Answer, Client, Outgoing, SendError};
+pub use client::Client;
+pub use outgoing::{Log, Outgoing};
+pub use sent::{Answer, SendError, Sent, Stage, Timing};

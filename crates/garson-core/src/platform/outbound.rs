@@ -53,7 +53,7 @@ pub struct Errand<'a> {
 }
 
 /// Whose address a request goes to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Trust {
     /// The operator wrote it.
     Operator,

@@ -2,7 +2,7 @@
 
 use crate::app::App;
 use crate::config::Terms;
-use crate::net::{Outgoing, SendError};
+use crate::net::{Log, Outgoing, SendError};
 use bytes::Bytes;
 use garson_core::integration::Credentials;
 use garson_core::platform::{
@@ -36,8 +36,8 @@ pub struct Contact {
     pub branch: String,
     /// The integration's own, and the operator's where it has none.
     pub credentials: Credentials,
-    /// Calls are many and mean little: successes are not logged one by one.
-    pub is_quiet: bool,
+    /// Where calls are many and mean little, successes are not logged one by one.
+    pub log: Log,
 }
 
 impl Contact {
@@ -54,7 +54,7 @@ impl Contact {
                 .and_then(|connected| connected.integration.remote_id.clone())
                 .unwrap_or_default(),
             credentials: app.credentials(provider, own.unwrap_or(&Credentials::new())),
-            is_quiet: false,
+            log: Log::Every,
         }
     }
 
@@ -250,7 +250,7 @@ async fn send(
         tokio::time::sleep(wait).await;
     }
     let time = until.saturating_duration_since(Instant::now());
-    let outgoing = outgoing(request, time, contact.is_quiet)
+    let outgoing = outgoing(request, time, contact.log)
         .ok_or_else(|| Trouble::refused("the request cannot be written"))?;
     match app.net.send(outgoing).await {
         Ok(answer) => Ok(HttpResponse {
@@ -260,7 +260,7 @@ async fn send(
         Err(SendError::NotAllowed(refusal)) => {
             Err(Trouble::refused(format!("the target is not allowed: {refusal}")))
         }
-        Err(SendError::Unreachable(why)) => Err(Trouble::later(why)),
+        Err(SendError::Unreachable { why, .. }) => Err(Trouble::later(why)),
         Err(error @ (SendError::Broken(_) | SendError::TimedOut(_))) => {
             Err(Trouble::unclear(error.to_string()))
         }
@@ -301,7 +301,7 @@ impl Lines {
     }
 }
 
-fn outgoing(request: HttpRequest, deadline: Duration, is_quiet: bool) -> Option<Outgoing> {
+fn outgoing(request: HttpRequest, deadline: Duration, log: Log) -> Option<Outgoing> {
     let mut headers = HeaderMap::new();
     for (name, value) in &request.headers {
         let mut value = HeaderValue::from_str(value.expose()).ok()?;
@@ -316,7 +316,8 @@ fn outgoing(request: HttpRequest, deadline: Duration, is_quiet: bool) -> Option<
         trust: request.trust,
         deadline,
         keep_body: MAX_ANSWER,
-        is_quiet,
+        log,
+        may_repeat: false,
     })
 }
 

@@ -3,7 +3,7 @@
 use super::Fault;
 use crate::app::App;
 use crate::net::headers::check_headers;
-use crate::net::{Outgoing, SendError};
+use crate::net::{Log, Outgoing, SendError};
 use garson_core::id::{AccountId, RestaurantId};
 use garson_core::platform::Trust;
 use garson_core::restaurant::PaymentMatch;
@@ -81,7 +81,8 @@ async fn ask(
         trust: Trust::Account,
         deadline: DEADLINE,
         keep_body: MAX_ANSWER,
-        is_quiet: false,
+        log: Log::Every,
+        may_repeat: false,
     };
     let answer = app.net.send(outgoing).await.map_err(|error| match error {
         SendError::NotAllowed(refusal) => format!("The paymentMatchingUrl is not allowed: {refusal}."),

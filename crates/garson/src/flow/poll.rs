@@ -7,6 +7,7 @@ use super::Fault;
 use super::fetch::{Catch, catch};
 use super::line::{Contact, enlist};
 use crate::app::App;
+use crate::net::Log;
 use garson_core::id::IntegrationId;
 use garson_core::platform::{PollStyle, Provider, Trouble, Window};
 use garson_core::time::Timestamp;
@@ -178,7 +179,7 @@ impl Board {
         let Some(mut contact) = app.contact(&connected) else {
             return;
         };
-        contact.is_quiet = true;
+        contact.log = Log::Failures;
         let contact = Arc::new(contact);
         match self.posts.get_mut(&id) {
             Some(post) => {

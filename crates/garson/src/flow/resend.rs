@@ -3,7 +3,7 @@
 use super::{Fault, act};
 use crate::app::App;
 use crate::net::headers::check_headers;
-use crate::net::{Outgoing, SendError};
+use crate::net::{Log, Outgoing, SendError};
 use garson_core::event::test_body;
 use garson_core::id::{AccountId, EventId};
 use garson_core::platform::Trust;
@@ -129,7 +129,8 @@ async fn send(app: &App, url: String, mut headers: HeaderMap, body: String) -> R
         trust: Trust::Account,
         deadline: Duration::from_secs(u64::from(app.settings.webhook.attempt_seconds)),
         keep_body: 1024,
-        is_quiet: false,
+        log: Log::Every,
+        may_repeat: false,
     };
     app.net.send(outgoing).await.map(|answer| answer.status)
 }

@@ -7,6 +7,7 @@
 
 mod blocks;
 mod exception;
+mod origin;
 mod target;
 #[cfg(test)]
 mod tests;
@@ -16,7 +17,8 @@ use std::net::IpAddr;
 
 pub use blocks::judge;
 pub use exception::{Exception, InvalidException};
-pub use target::{Host, MAX_URL_BYTES, Scheme, Target};
+pub use origin::{Host, Origin, Scheme};
+pub use target::{MAX_URL_BYTES, Target};
 
 use blocks::Standing;
 

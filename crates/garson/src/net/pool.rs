@@ -1,104 +1,95 @@
-//! Connections that are kept for the next request: only to addresses that the operator wrote.
-//!
-//! An address that an account gives is judged anew for every request, so its connection ends with it.
+//! Connections that are kept for the next request to the same origin.
 
-use super::client::SendError;
-use bytes::Bytes;
-use http::{Request, Response};
-use http_body_util::Full;
-use hyper::body::Incoming;
-use hyper::client::conn::http1::{Builder, SendRequest};
-use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use super::connection::Connection;
+use super::guard::Origin;
+use super::shelf::{Bounds, Shelf};
+use garson_core::platform::Trust;
+use std::net::IpAddr;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
-/// Servers close idle connections after some time; ours are gone before that.
-const MAX_IDLE_TIME: Duration = Duration::from_secs(15);
-const MAX_IDLE: usize = 64;
+/// Servers close idle connections after some time; ours are gone before that. Node and Apache wait for five seconds.
+const FOR_AN_ACCOUNT: Bounds = Bounds {
+    count: 16,
+    time: Duration::from_secs(4),
+};
+const FOR_THE_OPERATOR: Bounds = Bounds {
+    count: 64,
+    time: Duration::from_secs(15),
+};
+/// All idle connections together.
+const MOST: usize = 512;
+/// How often those that are over are closed.
+const SWEEP: Duration = Duration::from_secs(1);
 
-/// A connection that is open.
-pub struct Connection {
-    sender: SendRequest<Full<Bytes>>,
-    _driver: AbortOnDrop,
-}
-
-struct AbortOnDrop(tokio::task::AbortHandle);
-
-impl Drop for AbortOnDrop {
-    fn drop(&mut self) {
-        self.0.abort();
-    }
-}
-
-impl Connection {
-    /// Begins to speak HTTP over a stream.
-    pub async fn open<S>(stream: S) -> Result<Self, SendError>
-    where
-        S: hyper::rt::Read + hyper::rt::Write + Unpin + Send + 'static,
-    {
-        let mut builder = Builder::new();
-        builder.max_headers(100).max_buf_size(65_536);
-        let (sender, connection) = builder
-            .handshake(stream)
-            .await
-            .map_err(|error| SendError::Unreachable(format!("the exchange failed: {error}")))?;
-        Ok(Self {
-            sender,
-            _driver: AbortOnDrop(tokio::spawn(connection).abort_handle()),
-        })
-    }
-
-    /// Sends a request. A request that certainly was not sent comes back.
-    pub async fn send(&mut self, request: Request<Full<Bytes>>) -> Result<Response<Incoming>, Unsent> {
-        match self.sender.try_send_request(request).await {
-            Ok(response) => Ok(response),
-            Err(mut failed) => Err(match failed.take_message() {
-                Some(request) => Unsent::Returned(Box::new(request)),
-                None => Unsent::Broken(failed.into_error().to_string()),
-            }),
-        }
-    }
-}
-
-/// Why a request has no answer.
-pub enum Unsent {
-    /// It was not sent.
-    Returned(Box<Request<Full<Bytes>>>),
-    /// It may have arrived.
-    Broken(String),
-}
-
-/// Connections to one origin, each with the moment since when it is idle.
-type Idle = Vec<(Connection, Instant)>;
+/// Connections are found by whose address it is and where it leads.
+type Key = (Trust, Arc<Origin>);
 
 /// Idle connections by origin. Clones share them.
-#[derive(Clone, Default)]
+#[derive(Clone)]
 pub struct Pool {
-    idle: Arc<Mutex<HashMap<String, Idle>>>,
+    kept: Arc<Mutex<Kept>>,
+}
+
+struct Kept {
+    shelf: Shelf<Key, Connection>,
+    is_swept: bool,
+}
+
+impl Default for Pool {
+    fn default() -> Self {
+        let kept = Kept {
+            shelf: Shelf::new(MOST),
+            is_swept: false,
+        };
+        Self {
+            kept: Arc::new(Mutex::new(kept)),
+        }
+    }
 }
 
 impl Pool {
-    /// A connection to that origin that is still open.
-    pub fn take(&self, origin: &str) -> Option<Connection> {
-        let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
-        let waiting = idle.get_mut(origin)?;
-        while let Some((connection, since)) = waiting.pop() {
-            if since.elapsed() < MAX_IDLE_TIME && connection.sender.is_ready() {
-                return Some(connection);
-            }
-        }
-        None
+    /// An open connection to that origin, and to one of these addresses if they are given; others are closed.
+    pub fn take(&self, key: &Key, addresses: Option<&[IpAddr]>) -> Option<Connection> {
+        let leads_there = |connection: &Connection| {
+            addresses.is_none_or(|addresses| addresses.contains(&connection.address()))
+        };
+        lock(&self.kept).shelf.take(key, Instant::now(), |connection| {
+            connection.is_ready() && leads_there(connection)
+        })
     }
 
-    pub fn give_back(&self, origin: String, connection: Connection) {
-        if connection.sender.is_closed() {
-            return;
-        }
-        let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
-        let waiting = idle.entry(origin).or_default();
-        waiting.retain(|(_, since)| since.elapsed() < MAX_IDLE_TIME);
-        if waiting.len() < MAX_IDLE {
-            waiting.push((connection, Instant::now()));
+    /// Keeps a connection that is ready for another request.
+    pub fn keep(&self, key: Key, connection: Connection) {
+        let bounds = match key.0 {
+            Trust::Account => FOR_AN_ACCOUNT,
+            Trust::Operator => FOR_THE_OPERATOR,
+        };
+        let mut kept = lock(&self.kept);
+        kept.shelf.lay(key, connection, bounds, Instant::now());
+        if !kept.is_swept {
+            kept.is_swept = true;
+            tokio::spawn(sweep(Arc::downgrade(&self.kept)));
         }
     }
+}
+
+/// Closes what nobody came back for; ends when nothing is kept any more.
+async fn sweep(kept: Weak<Mutex<Kept>>) {
+    loop {
+        tokio::time::sleep(SWEEP).await;
+        let Some(kept) = kept.upgrade() else {
+            return;
+        };
+        let mut kept = lock(&kept);
+        kept.shelf.sweep(Instant::now(), Connection::is_ready);
+        if kept.shelf.is_empty() {
+            kept.is_swept = false;
+            return;
+        }
+    }
+}
+
+fn lock(kept: &Mutex<Kept>) -> MutexGuard<'_, Kept> {
+    kept.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -2,7 +2,7 @@
 
 use crate::net::guard::{self, Host, Scheme, Target};
 use crate::net::resolve::{Resolve, SystemResolver};
-use crate::net::{Client, Outgoing, SendError};
+use crate::net::{Client, Log, Outgoing, SendError, Stage};
 use garson_core::account::AuthorizationForm;
 use garson_core::platform::Trust;
 use garson_core::secret::Secret;
@@ -121,7 +121,8 @@ impl Endpoint {
                     trust: Trust::Account,
                     deadline: self.limit,
                     keep_body: 0,
-                    is_quiet: true,
+                    log: Log::Failures,
+                    may_repeat: false,
                 };
                 self.client.send(outgoing).await.map(|answer| answer.status)
             }
@@ -151,7 +152,7 @@ pub fn headers(authorization: Option<Secret<String>>) -> Result<HeaderMap, SendE
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
     if let Some(value) = authorization {
         let mut value = HeaderValue::from_str(value.expose())
-            .map_err(|_| SendError::Unreachable("the key cannot be sent".to_owned()))?;
+            .map_err(|_| SendError::unreachable(Stage::Exchange, "the key cannot be sent"))?;
         value.set_sensitive(true);
         headers.insert(header::AUTHORIZATION, value);
     }

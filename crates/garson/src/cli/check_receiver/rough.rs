@@ -1,7 +1,7 @@
 //! Senders that are not smooth: one that is slow, and one that goes away in the middle.
 
 use super::endpoint::{Endpoint, Heard, headers};
-use crate::net::SendError;
+use crate::net::{SendError, Stage};
 use bytes::Bytes;
 use garson_core::platform::Trust;
 use http::{HeaderValue, Request, header};
@@ -46,7 +46,7 @@ impl Endpoint {
             pieces,
             left: event.len() as u64,
         };
-        let mut request = Request::post(self.target.path_and_query())
+        let mut request = Request::post(self.target.path_and_query().as_str())
             .body(body)
             .map_err(|_| unwritable())?;
         *request.headers_mut() = headers(Some(self.authorization()))?;
@@ -95,7 +95,7 @@ impl Endpoint {
 }
 
 fn unwritable() -> SendError {
-    SendError::Unreachable("the request cannot be written".to_owned())
+    SendError::unreachable(Stage::Exchange, "the request cannot be written")
 }
 
 /// A body whose length is known and whose bytes come later.

@@ -5,7 +5,8 @@ use std::net::{IpAddr, Ipv6Addr};
 use std::str::FromStr;
 
 use super::blocks::{self, Standing};
-use super::target::{Host, Target};
+use super::origin::Host;
+use super::target::Target;
 
 /// One allowed target: an address or a name, at one port or (without a port) at any.
 ///

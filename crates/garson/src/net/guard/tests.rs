@@ -273,7 +273,7 @@ fn the_parts_of_a_target_are_as_given() {
     assert_eq!(target.port(), 8443);
     assert_eq!(target.path_and_query(), "/a%20b?c");
     assert_eq!(target.authority(), "till.example.com:8443");
-    assert_eq!(target.origin(), "https://till.example.com:8443");
+    assert_eq!(target.origin().to_string(), "https://till.example.com:8443");
 }
 
 #[test]

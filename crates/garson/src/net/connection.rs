@@ -1,0 +1,153 @@
+//! An open connection that speaks HTTP, one request after another.
+
+use super::client::Line;
+use super::explain;
+use bytes::Bytes;
+use http::{Request, Response};
+use http_body_util::Full;
+use hyper::body::Incoming;
+use hyper::client::conn::http1::{Builder, SendRequest};
+use hyper_util::rt::TokioIo;
+use std::io;
+use std::net::IpAddr;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::{Context, Poll};
+use std::time::Duration;
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+
+/// After its answer has come whole, a connection is ready for the next request as soon as its task has run. One that
+/// takes longer is still busy with a request that was answered unread.
+const SETTLING: Duration = Duration::from_millis(100);
+
+/// A connection that is open.
+pub struct Connection {
+    sender: SendRequest<Full<Bytes>>,
+    address: IpAddr,
+    is_heard: Arc<AtomicBool>,
+    _driver: AbortOnDrop,
+}
+
+struct AbortOnDrop(tokio::task::AbortHandle);
+
+impl Drop for AbortOnDrop {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}
+
+impl Connection {
+    /// Begins to speak HTTP over a line to that address.
+    pub async fn open(line: Box<dyn Line>, address: IpAddr) -> Result<Self, String> {
+        let is_heard = Arc::<AtomicBool>::default();
+        let stream = Attentive {
+            line,
+            is_heard: Arc::clone(&is_heard),
+        };
+        let mut builder = Builder::new();
+        builder.max_headers(100).max_buf_size(65_536);
+        let (sender, connection) = builder
+            .handshake(TokioIo::new(stream))
+            .await
+            .map_err(|error| explain::exchange(&error, false))?;
+        Ok(Self {
+            sender,
+            address,
+            is_heard,
+            _driver: AbortOnDrop(tokio::spawn(connection).abort_handle()),
+        })
+    }
+
+    /// Sends a request. A request that certainly was not sent comes back.
+    pub async fn send(&mut self, request: Request<Full<Bytes>>) -> Result<Response<Incoming>, Unsent> {
+        self.is_heard.store(false, Ordering::Relaxed);
+        match self.sender.try_send_request(request).await {
+            Ok(response) => Ok(response),
+            Err(mut failed) => Err(match failed.take_message() {
+                Some(request) => Unsent::Returned(Box::new(request)),
+                None => {
+                    let is_heard = self.is_heard.load(Ordering::Relaxed);
+                    let why = explain::exchange(failed.error(), is_heard);
+                    Unsent::Broken { why, is_heard }
+                }
+            }),
+        }
+    }
+
+    /// Waits until it can take another request; `false` when it will not.
+    pub async fn settle(&mut self) -> bool {
+        matches!(
+            tokio::time::timeout(SETTLING, self.sender.ready()).await,
+            Ok(Ok(()))
+        )
+    }
+
+    pub fn is_ready(&self) -> bool {
+        self.sender.is_ready()
+    }
+
+    /// Where it leads.
+    pub fn address(&self) -> IpAddr {
+        self.address
+    }
+}
+
+/// Why a request has no answer.
+pub enum Unsent {
+    /// It was not sent.
+    Returned(Box<Request<Full<Bytes>>>),
+    /// It may have arrived; of an answer something was heard or not.
+    Broken { why: String, is_heard: bool },
+}
+
+/// A line that remembers whether anything has come over it.
+struct Attentive {
+    line: Box<dyn Line>,
+    is_heard: Arc<AtomicBool>,
+}
+
+impl AsyncRead for Attentive {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        let before = buffer.filled().len();
+        let read = Pin::new(&mut self.line).poll_read(context, buffer);
+        if buffer.filled().len() > before {
+            self.is_heard.store(true, Ordering::Relaxed);
+        }
+        read
+    }
+}
+
+impl AsyncWrite for Attentive {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.line).poll_write(context, bytes)
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.line).poll_flush(context)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.line).poll_shutdown(context)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.line.is_write_vectored()
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        slices: &[io::IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.line).poll_write_vectored(context, slices)
+    }
+}

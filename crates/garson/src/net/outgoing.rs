@@ -1,0 +1,70 @@
+//! What is to be sent, and how it is written for the wire.
+
+use super::guard::{Origin, Target};
+use super::sent::{SendError, Stage, Timing};
+use bytes::Bytes;
+use garson_core::platform::Trust;
+use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, Uri, header};
+use http_body_util::Full;
+use std::time::Duration;
+
+/// A request to be sent.
+#[derive(Clone, Debug)]
+pub struct Outgoing {
+    pub method: Method,
+    pub url: String,
+    pub headers: HeaderMap,
+    pub body: Bytes,
+    pub trust: Trust,
+    /// For all of it: names, connection, answer.
+    pub deadline: Duration,
+    /// How much of the answer's body is kept; the rest is not read.
+    pub keep_body: usize,
+    pub log: Log,
+    /// The other side knows a repetition when it sees one. A request that breaks on a kept connection before anything of
+    /// an answer has come is then sent once more, over a new one.
+    pub may_repeat: bool,
+}
+
+/// What is worth a line in the log.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Log {
+    Every,
+    Failures,
+    /// The caller writes its own.
+    Never,
+}
+
+impl Log {
+    pub(super) fn write(self, origin: &Origin, timing: &Timing, outcome: Result<u16, &SendError>) {
+        let millis = u64::try_from(timing.total.as_millis()).unwrap_or(u64::MAX);
+        match (self, outcome) {
+            (Self::Never, _) => {}
+            (Self::Every, Ok(status)) => tracing::info!(target = %origin, status, millis, "called"),
+            (Self::Failures, Ok(status)) => tracing::debug!(target = %origin, status, millis, "called"),
+            (_, Err(error)) => tracing::info!(target = %origin, %error, millis, "call failed"),
+        }
+    }
+}
+
+impl Outgoing {
+    /// The request as it goes over a connection to the target.
+    pub(super) fn request(self, target: &Target) -> Result<Request<Full<Bytes>>, SendError> {
+        let host = HeaderValue::from_maybe_shared(Bytes::from(target.authority()))
+            .map_err(|_| SendError::unreachable(Stage::Exchange, "the host cannot be written"))?;
+        let mut request = Request::new(Full::new(self.body));
+        *request.method_mut() = self.method;
+        *request.uri_mut() = Uri::from(target.path_and_query().clone());
+        let headers = request.headers_mut();
+        *headers = self.headers;
+        headers.insert(header::HOST, host);
+        const AGENT: &str = concat!("garson/", env!("CARGO_PKG_VERSION"));
+        set_default(headers, header::USER_AGENT, AGENT);
+        set_default(headers, header::ACCEPT, "*/*");
+        Ok(request)
+    }
+}
+
+fn set_default(headers: &mut HeaderMap, name: HeaderName, value: &'static str) {
+    headers.entry(name).or_insert(HeaderValue::from_static(value));
+}
