@@ -218,7 +218,9 @@ pub fn waiting(tx: &mut Tx<'_>, after: Option<AccountId>, limit: usize) -> Resul
         let row = tx.query_opt(sql, params![&account], |row| {
             Ok((row.get(0)?, row.get(1)?, row.get(2)?))
         })?;
-        let Some((last_place, version, node)) = row else { continue };
+        let Some((last_place, version, node)) = row else {
+            continue;
+        };
         found.push(Waiting {
             account,
             node,

@@ -32,13 +32,17 @@ pub fn beat(tx: &mut Tx<'_>, id: NodeId) -> Result<bool> {
 }
 
 pub fn list(tx: &mut Tx<'_>) -> Result<Vec<Node>> {
-    tx.query("SELECT id, name, beats FROM nodes ORDER BY id", params![], |row| {
-        Ok(Node {
-            id: row.get(0)?,
-            name: row.get(1)?,
-            beats: row.get(2)?,
-        })
-    })
+    tx.query(
+        "SELECT id, name, beats FROM nodes ORDER BY id",
+        params![],
+        |row| {
+            Ok(Node {
+                id: row.get(0)?,
+                name: row.get(1)?,
+                beats: row.get(2)?,
+            })
+        },
+    )
 }
 
 /// Takes a node out, unless it has shown itself since; `true` when it is gone.

@@ -2,8 +2,8 @@
 
 use super::desk::Handover;
 use super::postgres::PgSession;
-use crate::error::{StoreError, StoreErrorKind};
 use crate::deliveries::Delivery;
+use crate::error::{StoreError, StoreErrorKind};
 use garson_core::id::{AccountId, NodeId};
 use postgres::types::{IsNull, ToSql, Type, private::BytesMut};
 use std::error::Error;
@@ -308,10 +308,17 @@ impl<'a> Tx<'a> {
 
     /// Adds a delivery to the account's places that are to be handed over, if they are.
     pub fn hand_over_delivery(&mut self, of: AccountId, delivery: impl FnOnce() -> Delivery) {
-        let places = self.outcome.handed.iter_mut().rev().find_map(|handover| match handover {
-            Handover::Places { account, deliveries, .. } if *account == of => Some(deliveries),
-            _ => None,
-        });
+        let places = self
+            .outcome
+            .handed
+            .iter_mut()
+            .rev()
+            .find_map(|handover| match handover {
+                Handover::Places {
+                    account, deliveries, ..
+                } if *account == of => Some(deliveries),
+                _ => None,
+            });
         if let Some(deliveries) = places {
             deliveries.push(delivery());
         }

@@ -15,7 +15,7 @@ use garson_core::delivery::DeliveryState;
 use garson_core::id::{EventId, OrderId, RestaurantId};
 use garson_core::json::ObjectOnly;
 use garson_core::time::Timestamp;
-use garson_store::events::Attempt;
+use garson_store::events::{Attempt, Split};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use utoipa::{IntoParams, ToSchema};
@@ -172,8 +172,12 @@ pub struct DeliveryView {
     olay: String,
     /// `pending`, `delivered`, `failed` or `skipped`.
     state: &'static str,
-    /// Why it is not delivered.
+    /// Why it is not delivered: `waiting`, `earlier_event`, `no_url`, `url_removed`, `bad_status`, `redirect`,
+    /// `target_not_allowed`, `name_not_resolved`, `cannot_connect`, `tls_failed`, `connection_broken` or `timed_out`.
     reason: Option<String>,
+    /// When its next attempt is due; null when there is none to come.
+    #[schema(value_type = Option<String>, format = DateTime)]
+    next_attempt_at: Option<Timestamp>,
     #[schema(value_type = Option<String>, format = Uuid)]
     order_id: Option<OrderId>,
     #[schema(value_type = String, format = Uuid)]
@@ -193,7 +197,34 @@ struct AttemptView {
     /// What the target answered; null when it did not.
     status_code: Option<i64>,
     duration_ms: i64,
+    timing: TimingView,
+    /// What happened, in plain words.
     explanation: String,
+}
+
+/// Where the time went, in milliseconds; null for what did not happen, such as a look-up for a literal address, or a
+/// connection that was still open.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct TimingView {
+    dns_ms: Option<f64>,
+    connect_ms: Option<f64>,
+    tls_ms: Option<f64>,
+    first_byte_ms: Option<f64>,
+}
+
+impl From<Split> for TimingView {
+    fn from(split: Split) -> Self {
+        // Microseconds of an attempt are far below the limit of exactness.
+        #[allow(clippy::cast_precision_loss)]
+        let millis = |micros: Option<i64>| micros.map(|micros| micros as f64 / 1000.0);
+        Self {
+            dns_ms: millis(split.name),
+            connect_ms: millis(split.connect),
+            tls_ms: millis(split.tls),
+            first_byte_ms: millis(split.first_byte),
+        }
+    }
 }
 
 impl From<Attempt> for AttemptView {
@@ -204,6 +235,7 @@ impl From<Attempt> for AttemptView {
             url: attempt.url,
             status_code: attempt.status,
             duration_ms: attempt.duration_ms,
+            timing: attempt.split.into(),
             explanation: attempt.explanation,
         }
     }
@@ -217,6 +249,7 @@ impl From<Delivery> for DeliveryView {
             olay: event.name,
             state: event.state.as_str(),
             reason: event.reason,
+            next_attempt_at: event.due_at,
             order_id: event.order_id,
             restaurant_id: event.restaurant_id,
             created_at: event.created_at,

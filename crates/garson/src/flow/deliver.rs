@@ -9,7 +9,7 @@
 //! when it is due. What finds no room in memory stays in the database until there is some. After a crash, or when a node is
 //! gone, looking finds what is left: nothing in memory is the only copy of anything.
 
-mod attempt;
+pub(super) mod attempt;
 mod dispatcher;
 mod endpoint;
 #[cfg(test)]
@@ -18,6 +18,5 @@ mod figures;
 mod jobs;
 mod slots;
 
-pub use attempt::split;
 pub use dispatcher::run;
 pub use figures::Figures;

@@ -62,7 +62,10 @@ pub async fn join(app: &App, address: SocketAddr) -> Result<(), StoreError> {
 pub async fn leave(app: &App) {
     let Some(id) = app.store.desk().node() else { return };
     app.store.desk().set_node(None);
-    let left = app.store.write(Lane::COMMON, move |tx| nodes::leave(tx, id)).await;
+    let left = app
+        .store
+        .write(Lane::COMMON, move |tx| nodes::leave(tx, id))
+        .await;
     if let Err(error) = left {
         tracing::warn!(%error, "what this node did could not be handed over");
     }
@@ -105,7 +108,10 @@ async fn beat(app: &App, address: SocketAddr) -> Result<(), StoreError> {
         return join(app, address).await;
     };
     let began = Instant::now();
-    let is_there = app.store.write(Lane::COMMON, move |tx| nodes::beat(tx, id)).await?;
+    let is_there = app
+        .store
+        .write(Lane::COMMON, move |tx| nodes::beat(tx, id))
+        .await?;
     if is_there {
         app.lease.renew(Some(began + UNSURE));
         return Ok(());

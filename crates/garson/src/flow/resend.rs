@@ -1,25 +1,31 @@
 //! Sending an event by hand: again to a given address, or a test to the registered one.
 
+use super::deliver::attempt::{Made, judge, post};
 use super::{Fault, act};
 use crate::app::App;
 use crate::net::headers::check_headers;
-use crate::net::{Log, Outgoing, SendError};
+use crate::net::{Log, SendError, Sent};
 use garson_core::event::test_body;
-use garson_core::id::{AccountId, EventId};
-use garson_core::platform::Trust;
+use garson_core::id::{AccountId, EventId, OrderId};
 use garson_core::secret::Secret;
 use garson_core::time::Timestamp;
-use garson_store::events::{self, Attempt};
-use garson_store::{Tx, accounts, keys};
-use http::{HeaderMap, HeaderValue, Method, header};
+use garson_store::deliveries::{End, Settlement};
+use garson_store::{Tx, accounts, deliveries, events, keys};
+use http::{HeaderMap, HeaderValue, header};
 use std::sync::Arc;
-use std::time::Duration;
 
 /// What to send where.
 pub struct Resend {
     pub webhook_order_id: String,
     pub url: String,
     pub headers: Vec<(String, String)>,
+}
+
+/// An event that is sent by hand, and where it would go by itself.
+struct Addressed {
+    id: EventId,
+    order_id: Option<OrderId>,
+    registered: Option<String>,
 }
 
 /// Sends an event once, now, to the given address; answers the target's status, whatever it is.
@@ -30,23 +36,26 @@ pub async fn resend(app: &App, account: AccountId, resend: Resend) -> Result<u16
         .map_err(|refusal| not_allowed(&refusal.to_string()))?;
     let vault = Arc::clone(&app.vault);
     let wanted = resend.webhook_order_id;
-    let (event, authorization) = app
+    let (event, webhook, key) = app
         .store
         .read(move |tx| {
             let event = find_event(tx, account, &wanted)?;
-            let form = accounts::webhook(tx, account)?
-                .map(|w| w.authorization)
-                .unwrap_or_default();
-            let key = keys::primary(tx, &vault, account)?;
-            Ok::<_, Fault>((event, key.map(|key| form.header(&key))))
+            let webhook = accounts::webhook(tx, account)?;
+            Ok::<_, Fault>((event, webhook, keys::primary(tx, &vault, account)?))
         })
         .await?;
-    if let (false, Some(value)) = (headers.contains_key(header::AUTHORIZATION), authorization) {
-        headers.insert(header::AUTHORIZATION, sensitive(&value)?);
+    let form = webhook.as_ref().map(|w| w.authorization).unwrap_or_default();
+    if let (false, Some(key)) = (headers.contains_key(header::AUTHORIZATION), key) {
+        headers.insert(header::AUTHORIZATION, sensitive(&form.header(&key))?);
     }
+    let addressed = Addressed {
+        id: event.id,
+        order_id: event.order_id,
+        registered: webhook.map(|webhook| webhook.url),
+    };
     let started = app.now();
-    let sent = send(app, resend.url.clone(), headers, event.body).await;
-    note(app, account, event.id, &resend.url, started, &sent).await?;
+    let sent = post(app, &resend.url, headers, event.body, Log::Every).await;
+    note(app, account, &addressed, &resend.url, started, &sent).await?;
     status_of(sent)
 }
 
@@ -88,7 +97,8 @@ pub async fn test(app: &App, account: AccountId) -> Result<u16, Fault> {
         );
     }
     let now = app.now();
-    status_of(send(app, webhook.url, headers, test_body(EventId::at(now), now)).await)
+    let body = test_body(EventId::at(now), now);
+    status_of(post(app, &webhook.url, headers, body, Log::Every).await)
 }
 
 fn checked(headers: &[(String, String)]) -> Result<HeaderMap, Fault> {
@@ -117,56 +127,52 @@ fn not_allowed(reason: &str) -> Fault {
     }
 }
 
-async fn send(app: &App, url: String, mut headers: HeaderMap, body: String) -> Result<u16, SendError> {
-    headers
-        .entry(header::CONTENT_TYPE)
-        .or_insert(HeaderValue::from_static("application/json"));
-    let outgoing = Outgoing {
-        method: Method::POST,
-        url,
-        headers,
-        body: body.into(),
-        trust: Trust::Account,
-        deadline: Duration::from_secs(u64::from(app.settings.webhook.attempt_seconds)),
-        keep_body: 1024,
-        log: Log::Every,
-        may_repeat: false,
-    };
-    app.net.send(outgoing).await.map(|answer| answer.status)
-}
-
-fn status_of(sent: Result<u16, SendError>) -> Result<u16, Fault> {
-    sent.map_err(|error| match error {
-        SendError::NotAllowed(refusal) => not_allowed(&refusal.to_string()),
-        other => Fault::TargetUnreachable {
+fn status_of(sent: Sent) -> Result<u16, Fault> {
+    match sent.outcome {
+        Ok(answer) => Ok(answer.status),
+        Err(SendError::NotAllowed(refusal)) => Err(not_allowed(&refusal.to_string())),
+        Err(other) => Err(Fault::TargetUnreachable {
             explanation: other.to_string(),
-        },
-    })
+        }),
+    }
 }
 
-/// Puts the attempt into the event's log; one that never reached the wire is not an attempt.
+/// Puts the attempt into the event's log; one that never reached the wire is not an attempt. When it was the account's own
+/// receiver that took it, the event is delivered, and a retry that was still to come is not made; one that is under way goes
+/// on, and is noted as well.
 async fn note(
     app: &App,
     account: AccountId,
-    id: EventId,
+    event: &Addressed,
     url: &str,
     started: Timestamp,
-    sent: &Result<u16, SendError>,
+    sent: &Sent,
 ) -> Result<(), Fault> {
-    let explanation = match sent {
-        Ok(status) => format!("sent by hand, answered {status}"),
-        Err(SendError::NotAllowed(_)) => return Ok(()),
-        Err(error) => format!("sent by hand: {error}"),
-    };
-    let attempt = Attempt {
-        number: 0,
-        at: started,
-        url: url.to_owned(),
-        status: sent.as_ref().ok().map(|status| i64::from(*status)),
-        duration_ms: i64::try_from(app.now().since(started).as_millis()).unwrap_or(i64::MAX),
-        explanation,
+    if matches!(sent.outcome, Err(SendError::NotAllowed(_))) {
+        return Ok(());
+    }
+    let Made { mut attempt, failure } = judge(started, url, sent);
+    attempt.explanation = format!("sent by hand: {}", attempt.explanation);
+    let is_delivered = failure.is_none() && event.registered.as_deref() == Some(url);
+    let now = app.now();
+    let settlement = Settlement {
+        id: event.id,
+        order_id: event.order_id,
+        end: End::Delivered,
+        attempt: Some(attempt),
     };
     app.store
-        .write(account, move |tx| Ok(events::note_attempt(tx, id, &attempt)?))
+        .write(account, move |tx| {
+            accounts::lock(tx, account)?;
+            if is_delivered {
+                let released = deliveries::settle(tx, std::slice::from_ref(&settlement), now)?;
+                if !released.is_empty() {
+                    accounts::look_again(tx, account)?;
+                }
+            } else if let Some(attempt) = &settlement.attempt {
+                events::note_attempt(tx, settlement.id, attempt)?;
+            }
+            Ok(())
+        })
         .await
 }

@@ -29,7 +29,6 @@ impl Target {
     #[must_use]
     pub fn new(webhook: &Webhook, key: Option<&Secret<String>>) -> Self {
         let mut headers = HeaderMap::new();
-        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
         if let Some(mut value) = key
             .map(|key| webhook.authorization.header(key))
             .and_then(|value| HeaderValue::from_str(value.expose()).ok())
@@ -38,7 +37,8 @@ impl Target {
             headers.insert(header::AUTHORIZATION, value);
         }
         Self {
-            origin: guard::Target::parse(&webhook.url).map_or_else(|_| String::new(), |target| target.origin()),
+            origin: guard::Target::parse(&webhook.url)
+                .map_or_else(|_| String::new(), |target| target.origin().to_string()),
             url: webhook.url.clone(),
             headers,
         }
@@ -55,24 +55,34 @@ pub struct Made {
 /// Sends an event's body once.
 pub async fn make(app: &App, target: &Target, body: String) -> Made {
     let at = app.now();
-    let sent = app
-        .net
+    let sent = post(app, &target.url, target.headers.clone(), body, Log::Never).await;
+    judge(at, &target.url, &sent)
+}
+
+/// Sends an event's body to an address that an account gave.
+pub async fn post(app: &App, url: &str, mut headers: HeaderMap, body: String, log: Log) -> Sent {
+    headers
+        .entry(header::CONTENT_TYPE)
+        .or_insert(HeaderValue::from_static("application/json"));
+    app.net
         .send_timed(Outgoing {
             method: Method::POST,
-            url: target.url.clone(),
-            headers: target.headers.clone(),
+            url: url.to_owned(),
+            headers,
             body: Bytes::from(body),
             trust: Trust::Account,
             deadline: Duration::from_secs(u64::from(app.settings.webhook.attempt_seconds)),
             keep_body: KEEP,
+            // Receivers know an event by its id.
             may_repeat: true,
-            log: Log::Never,
+            log,
         })
-        .await;
-    judge(at, &target.url, &sent)
+        .await
 }
 
-fn judge(at: Timestamp, url: &str, sent: &Sent) -> Made {
+/// What an exchange means for the event, and how it is written into its log.
+#[must_use]
+pub fn judge(at: Timestamp, url: &str, sent: &Sent) -> Made {
     let (status, failure, mut explanation) = match &sent.outcome {
         Ok(answer) => {
             let (failure, words) = judge_status(answer.status);
@@ -126,9 +136,9 @@ fn reason_of(error: &SendError) -> UndeliveredReason {
 }
 
 /// The time split as it is kept.
-#[must_use]
-pub fn split(timing: &Timing) -> Split {
-    let micros = |stage: Option<Duration>| stage.map(|time| i64::try_from(time.as_micros()).unwrap_or(i64::MAX));
+fn split(timing: &Timing) -> Split {
+    let micros =
+        |stage: Option<Duration>| stage.map(|time| i64::try_from(time.as_micros()).unwrap_or(i64::MAX));
     Split {
         name: micros(timing.name),
         connect: micros(timing.connect),

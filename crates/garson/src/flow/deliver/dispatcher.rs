@@ -10,9 +10,9 @@ use crate::flow::Fault;
 use garson_core::delivery::UndeliveredReason;
 use garson_core::id::{AccountId, EventId, NodeId};
 use garson_core::time::Timestamp;
+use garson_store::StoreError;
 use garson_store::deliveries::{Delivery, End, Settlement, Waiting};
 use garson_store::engine::Handover;
-use garson_store::StoreError;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -29,7 +29,12 @@ const TROUBLE_PAUSE: Duration = Duration::from_millis(500);
 enum Note {
     Ended(Ended),
     Loaded(AccountId, NodeId, Result<Option<Load>, Fault>),
-    Settled(AccountId, NodeId, Arc<Vec<Settlement>>, Result<Option<Vec<Delivery>>, StoreError>),
+    Settled(
+        AccountId,
+        NodeId,
+        Arc<Vec<Settlement>>,
+        Result<Option<Vec<Delivery>>, StoreError>,
+    ),
     Looked(Result<Vec<Waiting>, StoreError>, Duration),
     Claimed(NodeId, Result<Vec<AccountId>, StoreError>),
 }
@@ -212,7 +217,9 @@ impl Dispatcher {
                     }
                 }
                 Ok(_) => {}
-                Err(error) => tracing::warn!(%error, "accounts that nobody delivers for could not be claimed"),
+                Err(error) => {
+                    tracing::warn!(%error, "accounts that nobody delivers for could not be claimed")
+                }
             },
         }
     }
@@ -234,7 +241,9 @@ impl Dispatcher {
         if may_begin {
             self.begin_attempts(account, node, instant);
         }
-        let Some(endpoint) = self.endpoints.get_mut(&account) else { return };
+        let Some(endpoint) = self.endpoints.get_mut(&account) else {
+            return;
+        };
         if may_begin && let Some(wanted) = endpoint.start_loading(now, instant) {
             let (app, notes) = (Arc::clone(&self.app), self.notes.clone());
             tokio::spawn(async move {
@@ -250,13 +259,17 @@ impl Dispatcher {
         }
         let late_at = endpoint.late_at().filter(|at| *at > now);
         self.late.set(account, late_at);
-        let resting = endpoint.rests_until().filter(|until| *until > instant && endpoint.queued() > 0);
+        let resting = endpoint
+            .rests_until()
+            .filter(|until| *until > instant && endpoint.queued() > 0);
         self.resting.set(account, resting);
     }
 
     fn begin_attempts(&mut self, account: AccountId, node: NodeId, instant: Instant) {
         while let Some(endpoint) = self.endpoints.get_mut(&account) {
-            let Some((delivery, lane, target)) = endpoint.next(instant) else { return };
+            let Some((delivery, lane, target)) = endpoint.next(instant) else {
+                return;
+            };
             let Some(target) = target else {
                 let skipped = Settlement {
                     id: delivery.id,
@@ -265,7 +278,9 @@ impl Dispatcher {
                     attempt: None,
                 };
                 endpoint.ended(lane, None, Some(skipped), instant);
-                self.app.metrics.count_attempt("skipped", UndeliveredReason::UrlRemoved.as_str());
+                self.app
+                    .metrics
+                    .count_attempt("skipped", UndeliveredReason::UrlRemoved.as_str());
                 self.touched.insert(account);
                 continue;
             };
@@ -306,7 +321,10 @@ impl Dispatcher {
 
     fn ended(&mut self, ended: Ended) {
         self.slots.give_back(ended.kind);
-        let endpoint = self.endpoints.get_mut(&ended.account).filter(|_| Some(ended.node) == self.node);
+        let endpoint = self
+            .endpoints
+            .get_mut(&ended.account)
+            .filter(|_| Some(ended.node) == self.node);
         let Some(endpoint) = endpoint else { return };
         let now = Instant::now();
         match ended.result {
@@ -320,7 +338,11 @@ impl Dispatcher {
     }
 
     fn loaded(&mut self, account: AccountId, node: NodeId, result: Result<Option<Load>, Fault>) {
-        let Some(endpoint) = self.endpoints.get_mut(&account).filter(|_| Some(node) == self.node) else {
+        let Some(endpoint) = self
+            .endpoints
+            .get_mut(&account)
+            .filter(|_| Some(node) == self.node)
+        else {
             return;
         };
         match result {
@@ -344,7 +366,11 @@ impl Dispatcher {
         settlements: Arc<Vec<Settlement>>,
         result: Result<Option<Vec<Delivery>>, StoreError>,
     ) {
-        let Some(endpoint) = self.endpoints.get_mut(&account).filter(|_| Some(node) == self.node) else {
+        let Some(endpoint) = self
+            .endpoints
+            .get_mut(&account)
+            .filter(|_| Some(node) == self.node)
+        else {
             return;
         };
         match result {
@@ -395,7 +421,8 @@ impl Dispatcher {
             match it.node {
                 None => free.push(it.account),
                 Some(owner) if owner == node => {
-                    self.endpoint(it.account).compare(it.last_place, it.version, it.late_at);
+                    self.endpoint(it.account)
+                        .compare(it.last_place, it.version, it.late_at);
                     self.touched.insert(it.account);
                     if was_set_back {
                         self.pull_in(it.account);
@@ -479,7 +506,9 @@ impl Flight {
         };
         let took = made.failure.is_none();
         let reason = made.failure.map_or("none", UndeliveredReason::as_str);
-        self.app.metrics.count_attempt(if took { "delivered" } else { "failed" }, reason);
+        self.app
+            .metrics
+            .count_attempt(if took { "delivered" } else { "failed" }, reason);
         let age = self.app.now().since(delivery.created_at);
         tracing::info!(
             event = %delivery.id,
@@ -509,7 +538,9 @@ impl Flight {
     /// The pause after so many failures; drawn once, and written down with the result.
     fn pause_after(&self, failures: i64) -> Option<Duration> {
         let draw = getrandom::u32().unwrap_or_default();
-        self.app.schedule.pause_after(usize::try_from(failures).ok()?, draw)
+        self.app
+            .schedule
+            .pause_after(usize::try_from(failures).ok()?, draw)
     }
 }
 

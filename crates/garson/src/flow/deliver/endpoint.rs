@@ -305,7 +305,11 @@ impl Endpoint {
             self.checked_at = now;
             self.cursor = self.cursor.max(reached);
             if load.late_limit > 0 {
-                self.late_at = if is_late_full { Some(load.now) } else { load.next_late };
+                self.late_at = if is_late_full {
+                    Some(load.now)
+                } else {
+                    load.next_late
+                };
             }
         }
     }

@@ -78,7 +78,10 @@ pub async fn look(app: &App) -> Result<Vec<Waiting>, StoreError> {
     let mut all: Vec<Waiting> = Vec::new();
     loop {
         let after = all.last().map(|waiting| waiting.account);
-        let page = app.store.read(move |tx| deliveries::waiting(tx, after, PAGE)).await?;
+        let page = app
+            .store
+            .read(move |tx| deliveries::waiting(tx, after, PAGE))
+            .await?;
         let is_last = page.len() < PAGE;
         all.extend(page);
         if is_last {
@@ -88,11 +91,7 @@ pub async fn look(app: &App) -> Result<Vec<Waiting>, StoreError> {
 }
 
 /// Begins to deliver for accounts that nobody delivers for; answers those that it is now.
-pub async fn claim(
-    app: &App,
-    accounts: Vec<AccountId>,
-    node: NodeId,
-) -> Result<Vec<AccountId>, StoreError> {
+pub async fn claim(app: &App, accounts: Vec<AccountId>, node: NodeId) -> Result<Vec<AccountId>, StoreError> {
     let mut claimed = Vec::new();
     for account in accounts {
         if app
