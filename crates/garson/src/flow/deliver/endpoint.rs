@@ -50,6 +50,8 @@ pub enum Address {
 pub struct Endpoint {
     cursor: i64,
     known: i64,
+    /// Something is to be read, whatever these say.
+    must_read: bool,
     version: Option<i64>,
     fresh: VecDeque<Delivery>,
     late: VecDeque<Delivery>,
@@ -106,7 +108,8 @@ impl Endpoint {
     pub fn new(most: usize, now: Instant) -> Self {
         Self {
             cursor: 0,
-            known: 1,
+            known: 0,
+            must_read: true,
             version: None,
             fresh: VecDeque::new(),
             late: VecDeque::new(),
@@ -151,7 +154,7 @@ impl Endpoint {
         self.taken.is_empty()
             && !self.is_loading
             && !self.is_settling
-            && self.cursor >= self.known
+            && !self.is_behind()
             && self.late_at.is_none()
     }
 
@@ -165,6 +168,11 @@ impl Endpoint {
     #[must_use]
     pub fn rests_until(&self) -> Option<Instant> {
         self.rests_until
+    }
+
+    /// Is there something fresh in the database that is not here?
+    fn is_behind(&self) -> bool {
+        self.must_read || self.cursor < self.known
     }
 
     fn room(&self) -> usize {
@@ -216,7 +224,7 @@ impl Endpoint {
 
     fn rewind_to(&mut self, place: i64) {
         self.cursor = self.cursor.min(place);
-        self.known = self.known.max(self.cursor + 1);
+        self.must_read = true;
         self.has_changed |= self.is_loading;
     }
 
@@ -251,7 +259,7 @@ impl Endpoint {
             return None;
         }
         let room = self.room();
-        let wants_fresh = self.cursor < self.known && self.fresh.len() <= room / 2;
+        let wants_fresh = self.is_behind() && self.fresh.len() <= room / 2;
         let wants_late = self.late_at().is_some_and(|at| at <= now);
         let wants_address = self.queued() > 0 && !self.knows_address(instant);
         if !wants_fresh && !wants_late && !wants_address {
@@ -259,6 +267,7 @@ impl Endpoint {
         }
         self.is_loading = true;
         self.has_changed = false;
+        self.must_read = false;
         let known = self.taken.len();
         Some(Wanted {
             after: self.cursor,
@@ -274,6 +283,11 @@ impl Endpoint {
     /// Takes what was read.
     pub fn loaded(&mut self, load: Load, now: Instant) {
         self.is_loading = false;
+        if load.after > 0 && self.version != Some(load.version) {
+            // Something before the place that was read from may be due again.
+            self.rewind_to(0);
+            self.has_changed = true;
+        }
         self.version = Some(load.version);
         self.known = self.known.max(load.last_place);
         let settled = std::mem::take(&mut self.settled_meanwhile);
@@ -317,6 +331,7 @@ impl Endpoint {
     /// The database could not be read.
     pub fn not_loaded(&mut self) {
         self.is_loading = false;
+        self.must_read = true;
         self.settled_meanwhile.clear();
     }
 
@@ -400,15 +415,10 @@ impl Endpoint {
 
     /// A receiver that does not answer keeps little in memory; the rest waits in the database.
     fn shed(&mut self) {
-        let mut first_shed = None;
-        while self.fresh.len() > NARROW_ROOM {
-            if let Some(delivery) = self.fresh.pop_back() {
-                self.taken.remove(&delivery.id);
-                first_shed = Some(delivery.place);
-            }
-        }
-        if let Some(place) = first_shed {
-            self.rewind_to(place - 1);
+        let kept = NARROW_ROOM.min(self.fresh.len());
+        for delivery in self.fresh.split_off(kept) {
+            self.taken.remove(&delivery.id);
+            self.rewind_to(delivery.place - 1);
         }
     }
 
