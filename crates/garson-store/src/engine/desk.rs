@@ -33,7 +33,7 @@ impl Handover {
 }
 
 /// Handovers that may wait; those that find no room are found by looking.
-const ROOM: usize = 4096;
+const ROOM: usize = 1024;
 
 /// Where handovers go, and who this node is.
 #[derive(Debug, Default)]

@@ -22,6 +22,8 @@ use tokio::sync::mpsc;
 const LOOK: Duration = Duration::from_secs(1);
 /// A receiver that nothing has been due for since this time is forgotten.
 const FORGET: Duration = Duration::from_secs(60);
+/// With so many deliveries in memory, each receiver keeps only a few.
+const CROWDED: usize = 8_192;
 /// The pause after the database has failed.
 const TROUBLE_PAUSE: Duration = Duration::from_millis(500);
 
@@ -468,7 +470,8 @@ impl Dispatcher {
         });
     }
 
-    fn keep_figures(&self) {
+    /// Counts what is in memory, and sees to it that it does not become too much.
+    fn keep_figures(&mut self) {
         let mut memory = Memory {
             flying: self.slots.taken(),
             endpoints: self.endpoints.len(),
@@ -479,6 +482,10 @@ impl Dispatcher {
             memory.troubled += usize::from(endpoint.is_troubled());
         }
         self.app.delivering.set_memory(memory);
+        let is_crowded = memory.queued > CROWDED;
+        for endpoint in self.endpoints.values_mut() {
+            endpoint.set_crowded(is_crowded);
+        }
     }
 }
 

@@ -76,6 +76,7 @@ pub struct Endpoint {
     settled_meanwhile: HashSet<EventId>,
     unwritten: Vec<Settlement>,
     is_settling: bool,
+    is_crowded: bool,
     pub idle_since: Instant,
 }
 
@@ -129,6 +130,7 @@ impl Endpoint {
             settled_meanwhile: HashSet::new(),
             unwritten: Vec::new(),
             is_settling: false,
+            is_crowded: false,
             idle_since: now,
         }
     }
@@ -176,7 +178,10 @@ impl Endpoint {
     }
 
     fn room(&self) -> usize {
-        if self.is_troubled() { NARROW_ROOM } else { ROOM }
+        match self.is_troubled() || self.is_crowded {
+            true => NARROW_ROOM,
+            false => ROOM,
+        }
     }
 
     /// Takes what a commit of this process handed over.
@@ -241,11 +246,16 @@ impl Endpoint {
             self.look_again();
         }
         self.known = self.known.max(last_place);
-        if let (Some(there), None) = (late_at, self.late_at)
-            && self.taken.is_empty()
-        {
-            self.late_at = Some(there);
+        if self.is_idle() {
+            // There is something, and nothing here knows of it; or it has been settled since that was read.
+            self.rewind_to(0);
+            self.late_at = late_at;
         }
+    }
+
+    /// There is much in memory in all: no more than a little is to be kept for this one.
+    pub fn set_crowded(&mut self, is_crowded: bool) {
+        self.is_crowded = is_crowded;
     }
 
     /// The clock was set back: what is due is looked for again.
