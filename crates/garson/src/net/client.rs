@@ -8,6 +8,7 @@ mod progress;
 
 pub use dial::Line;
 
+use super::certificates::Certificates;
 use super::guard::{self, Policy, Refusal, Target};
 use super::outgoing::Outgoing;
 use super::pool::Pool;
@@ -35,20 +36,18 @@ impl Client {
 
     /// A client that asks another resolver.
     pub fn with_resolver(policy: Policy, resolver: Arc<dyn Resolve>) -> Result<Self, rustls::Error> {
-        let roots = rustls::RootCertStore {
-            roots: webpki_roots::TLS_SERVER_ROOTS.to_vec(),
-        };
-        let config =
-            rustls::ClientConfig::builder_with_provider(Arc::new(rustls::crypto::ring::default_provider()))
-                .with_safe_default_protocol_versions()?
-                .with_root_certificates(roots)
-                .with_no_client_auth();
         Ok(Self {
             policy: Arc::new(policy),
             resolver,
-            tls: TlsConnector::from(Arc::new(config)),
+            tls: connector(&Certificates::default())?,
             pool: Pool::default(),
         })
+    }
+
+    /// The same client, trusting these certificates too.
+    pub fn trusting(self, further: &Certificates) -> Result<Self, rustls::Error> {
+        let tls = connector(further)?;
+        Ok(Self { tls, ..self })
     }
 
     /// Judges an address that an account gives, without resolving or calling it.
@@ -108,4 +107,17 @@ impl Client {
             outcome,
         }
     }
+}
+
+fn connector(further: &Certificates) -> Result<TlsConnector, rustls::Error> {
+    let mut roots = rustls::RootCertStore {
+        roots: webpki_roots::TLS_SERVER_ROOTS.to_vec(),
+    };
+    further.add_to(&mut roots);
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let config = rustls::ClientConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()?
+        .with_root_certificates(roots)
+        .with_no_client_auth();
+    Ok(TlsConnector::from(Arc::new(config)))
 }
