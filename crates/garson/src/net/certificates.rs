@@ -32,3 +32,33 @@ impl Certificates {
         ignored == 0
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> String {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("till.pem");
+        std::fs::write(&path, text).unwrap();
+        let wrong = Certificates::read(&path).unwrap_err();
+        wrong.replace(&folder.path().display().to_string(), "")
+    }
+
+    #[test]
+    fn a_file_that_cannot_be_used_is_named_with_the_reason() {
+        assert_eq!(read(""), "/till.pem holds no certificate");
+        assert_eq!(read("hello"), "/till.pem holds no certificate");
+        let key = "-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n";
+        assert_eq!(read(key), "/till.pem holds no certificate");
+        let unfinished = "-----BEGIN CERTIFICATE-----\nAAAA\n";
+        assert_eq!(read(unfinished), "/till.pem is not a PEM file");
+        let nonsense = "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n";
+        assert_eq!(
+            read(nonsense),
+            "/till.pem holds a certificate that cannot be used"
+        );
+        let wrong = Certificates::read(Path::new("/nowhere/till.pem")).unwrap_err();
+        assert!(wrong.starts_with("/nowhere/till.pem cannot be read: "), "{wrong}");
+    }
+}

@@ -27,7 +27,7 @@ pub fn explain(wrong: &Wrong, host: &Host) -> String {
             "the certificate is not meant for a server"
         }
         Wrong::BadEncoding | Wrong::UnhandledCriticalExtension => "the certificate cannot be read",
-        Wrong::BadSignature => "the certificate's signature is wrong",
+        Wrong::BadSignature => "the certificate is not signed by the issuer that it names",
         Wrong::UnsupportedSignatureAlgorithmContext { .. }
         | Wrong::UnsupportedSignatureAlgorithmForPublicKeyContext { .. } => {
             "the certificate is signed in a way that is not supported"
