@@ -12,7 +12,7 @@ use super::certificates::Certificates;
 use super::guard::{self, Policy, Refusal, Target};
 use super::outgoing::Outgoing;
 use super::pool::Pool;
-use super::resolve::{Resolve, SystemResolver};
+use super::resolve::{Resolve, Sharing, SystemResolver};
 use super::sent::{Answer, SendError, Sent, Timing};
 use progress::Progress;
 use std::sync::Arc;
@@ -31,7 +31,7 @@ pub struct Client {
 
 impl Client {
     pub fn new(policy: Policy) -> Result<Self, rustls::Error> {
-        Self::with_resolver(policy, Arc::new(SystemResolver))
+        Self::with_resolver(policy, Arc::new(Sharing::new(SystemResolver)))
     }
 
     /// A client that asks another resolver.
