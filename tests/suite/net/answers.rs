@@ -76,7 +76,7 @@ fn a_reset_after_the_status_does_not_unsay_it() {
         tokio::spawn(async move {
             let (mut stream, _) = listener.accept().await.unwrap();
             let mut buffer = [0; 4096];
-            stream.read(&mut buffer).await.unwrap();
+            let _some = stream.read(&mut buffer).await.unwrap();
             let said = b"HTTP/1.1 200 Said\r\ncontent-length: 10\r\n\r\n";
             stream.write_all(said).await.unwrap();
             stream.set_zero_linger().unwrap();

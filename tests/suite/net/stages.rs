@@ -120,7 +120,7 @@ fn tls_that_takes_too_long_or_is_not_spoken() {
                 use tokio::io::{AsyncReadExt, AsyncWriteExt};
                 let (mut stream, _) = listener.accept().await.unwrap();
                 let mut hello = [0; 16 * 1024];
-                stream.read(&mut hello).await.unwrap();
+                let _some = stream.read(&mut hello).await.unwrap();
                 stream.write_all(bytes).await.unwrap();
             });
             within_a_second(&private(), &url).await
