@@ -95,9 +95,12 @@ impl App {
         require_key(&settings)?;
         let store = Engine::open(&location, &settings.storage_options()).map_err(start_error)?;
         let vault = Arc::new(open_vault(&settings, &store)?);
+        let certificates = settings.certificates().map_err(StartError)?;
         let net = match net {
             Some(net) => net,
-            None => net::Client::new(settings.policy().map_err(StartError)?).map_err(start_error)?,
+            None => net::Client::new(settings.policy().map_err(StartError)?)
+                .and_then(|client| client.trusting(&certificates))
+                .map_err(start_error)?,
         };
         let terms = terms(&settings.platforms);
         Ok(Arc::new(Self {

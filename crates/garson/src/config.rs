@@ -6,6 +6,7 @@ mod platforms;
 pub use layers::{ConfigError, Layer, Origin};
 pub use platforms::{PlatformSettings, Platforms, Terms, terms};
 
+use crate::net::Certificates;
 use crate::net::guard::{Exception, Policy};
 use garson_core::retry::Schedule;
 use garson_core::secret::Secret;
@@ -43,6 +44,7 @@ pub struct Settings {
     pub allow_private_targets: bool,
     pub allow_targets: Vec<String>,
     pub only_listed_targets: bool,
+    pub trusted_certificates: PathBuf,
     pub webhook: WebhookSettings,
     pub storage: StorageSettings,
     pub server: ServerSettings,
@@ -122,6 +124,12 @@ impl Settings {
         if self.policy().is_err() {
             return wrong("allow_targets", "a list of addresses such as \"10.0.4.7:8443\"");
         }
+        if let Err(why) = self.certificates() {
+            return wrong(
+                "trusted_certificates",
+                &format!("empty, or a PEM file with certificates: {why}"),
+            );
+        }
         let key = self.master_key.expose();
         if !key.is_empty() && parse_key(key).is_none() {
             return wrong("master_key", "64 hexadecimal digits");
@@ -197,6 +205,14 @@ impl Settings {
             allow_targets,
             only_listed: self.only_listed_targets,
         })
+    }
+
+    /// The certificates that are trusted beyond the public ones.
+    pub fn certificates(&self) -> Result<Certificates, String> {
+        match self.trusted_certificates.as_os_str().is_empty() {
+            true => Ok(Certificates::default()),
+            false => Certificates::read(&self.trusted_certificates),
+        }
     }
 
     /// Where the data is.

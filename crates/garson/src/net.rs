@@ -1,5 +1,6 @@
 //! The only door outward: whoever wants to call an address, on whosever behalf, goes through here.
 
+mod certificates;
 pub mod client;
 mod connection;
 mod explain;
@@ -11,6 +12,7 @@ pub mod resolve;
 mod sent;
 mod shelf;
 
+pub use certificates::Certificates;
 pub use client::Client;
 pub use outgoing::{Log, Outgoing};
 pub use sent::{Answer, SendError, Sent, Stage, Timing};

@@ -1,6 +1,6 @@
 //! `garson check-receiver`: a good endpoint passes, and each bad habit fails the check that is for it.
 
-use crate::support::{Answer, Outcome, Program, Receiver, Seen, block_on, command, program_run};
+use crate::support::{Answer, Authority, Outcome, Program, Receiver, Seen, block_on, command, program_run};
 use serde_json::Value;
 use std::collections::HashSet;
 use std::sync::Mutex;
@@ -65,6 +65,34 @@ fn fails(
             assert_eq!(check["advice"].is_string(), is_odd, "{check}");
         }
         assert!(!outcome.out.contains(KEY) && !outcome.err.contains(KEY));
+    });
+}
+
+#[test]
+fn a_receiver_with_a_certificate_of_its_own_authority_passes_when_that_is_trusted() {
+    block_on(async {
+        let authority = Authority::new("ours");
+        let file = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(file.path(), authority.pem()).unwrap();
+        let receiver = Receiver::start_secure(authority.server("127.0.0.1", (2020, 2090))).await;
+        let receiver = receiver.keeps_connections();
+        receiver.judges(good);
+        let url = format!("https://{}/garson", receiver.addr);
+        let without = check(&url, &["--key", KEY]).await;
+        assert!(
+            !without.success && without.out.contains("the certificate's issuer is not trusted"),
+            "{}",
+            without.out
+        );
+        let path = file.path().to_str().unwrap();
+        let with = check(&url, &["--key", KEY, "--trusted-certificates", path]).await;
+        assert!(with.success, "{}{}", with.out, with.err);
+        let wrong = check(&url, &["--key", KEY, "--trusted-certificates", "/nowhere"]).await;
+        assert!(
+            !wrong.success && wrong.err.contains("/nowhere cannot be read"),
+            "{}",
+            wrong.err
+        );
     });
 }
 

@@ -1,8 +1,14 @@
 //! The door outward, through the endpoints that use it.
 
+mod answers;
 mod callback;
+mod certificates;
+mod clear_text;
+mod door;
 mod guard;
+mod kept;
 mod names;
 mod proxy;
 mod resend;
 mod slow;
+mod stages;

@@ -1,52 +1,16 @@
 //! Names that lead somewhere private, or somewhere else the second time.
 
+use super::door::flipping;
 use crate::support::{House, Kind, Receiver, block_on};
-use garson::net::Client;
-use garson::net::guard::Policy;
-use garson::net::resolve::{Resolve, Resolving};
 use serde_json::json;
-use std::net::IpAddr;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
-
-/// Answers the first list to the first question, the second to the second, and the last to all others.
-struct Flipping {
-    answers: Vec<Vec<IpAddr>>,
-    asked: Arc<AtomicUsize>,
-}
-
-impl Resolve for Flipping {
-    fn resolve<'a>(&'a self, _: &'a str) -> Resolving<'a> {
-        let n = self.asked.fetch_add(1, Ordering::SeqCst);
-        let answer = self.answers.get(n).or(self.answers.last()).cloned().unwrap();
-        Box::pin(async move { Ok(answer) })
-    }
-}
-
-fn client(answers: &[&[&str]], allow: &[String]) -> (Client, Arc<AtomicUsize>) {
-    let asked = Arc::<AtomicUsize>::default();
-    let answers = answers
-        .iter()
-        .map(|list| list.iter().map(|ip| ip.parse().unwrap()).collect())
-        .collect();
-    let resolver = Flipping {
-        answers,
-        asked: Arc::clone(&asked),
-    };
-    let policy = Policy {
-        allow_targets: allow.iter().map(|target| target.parse().unwrap()).collect(),
-        ..Policy::default()
-    };
-    let client = Client::with_resolver(policy, Arc::new(resolver)).unwrap();
-    (client, asked)
-}
+use std::sync::atomic::Ordering;
 
 /// A name with these answers is refused, and nobody is called.
 fn refused(answers: &[&[&str]]) {
     for kind in [Kind::Sqlite, Kind::Postgres] {
         block_on(async {
             let ledger = Receiver::start().await;
-            let (net, asked) = client(answers, &[]);
+            let (net, asked) = flipping(answers, &[]);
             let house =
                 House::open_with(kind, |settings| settings.webhook.attempt_seconds = 2, Some(net)).await;
             let shop = house.shop(&house.a, "s").await;
@@ -86,7 +50,7 @@ fn a_name_that_flips_after_the_check_gains_nothing() {
         block_on(async {
             let ledger = Receiver::start().await;
             let allowed = Receiver::start_at(format!("127.0.0.2:{}", ledger.addr.port())).await;
-            let (net, asked) = client(&[&["127.0.0.2"], &["127.0.0.1"]], &[allowed.addr.to_string()]);
+            let (net, asked) = flipping(&[&["127.0.0.2"], &["127.0.0.1"]], &[allowed.addr.to_string()]);
             let house = House::open_with(kind, |_| {}, Some(net)).await;
             let shop = house.shop(&house.a, "s").await;
             shop.order("1").await;

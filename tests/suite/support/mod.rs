@@ -1,5 +1,6 @@
 //! What every case stands on: a running service on a fresh database, clients, shops and receivers.
 
+mod certificates;
 mod home;
 mod house;
 mod http;
@@ -10,6 +11,7 @@ mod stream;
 mod street;
 mod town;
 
+pub use certificates::{Authority, self_signed};
 pub use home::{Home, Kind};
 pub use house::House;
 pub use http::{Caller, Reply, raw, request, send};

@@ -4,9 +4,10 @@ use std::collections::VecDeque;
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::Notify;
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
+use tokio::net::TcpListener;
+use tokio::sync::{Notify, watch};
+use tokio_rustls::TlsAcceptor;
 
 /// How a request is answered.
 #[derive(Clone, Debug)]
@@ -25,7 +26,26 @@ pub enum Answer {
     HangUp,
     /// A status, when the test says so.
     Held(Arc<Notify>, u16),
+    /// These very bytes, and the connection is closed.
+    Bytes(Vec<u8>),
+    /// These very bytes, and then nothing for as long as the other side waits.
+    Stalled(Vec<u8>),
 }
+
+impl Answer {
+    /// Whether another request may follow on the same connection.
+    fn is_orderly(&self) -> bool {
+        matches!(
+            self,
+            Self::Status(_) | Self::Body(..) | Self::Redirect(_) | Self::Held(..)
+        )
+    }
+}
+
+/// Plain, or through TLS.
+trait Stream: AsyncRead + AsyncWrite + Send + Unpin {}
+
+impl<S: AsyncRead + AsyncWrite + Send + Unpin> Stream for S {}
 
 /// A request that came.
 #[derive(Clone, Debug)]
@@ -61,12 +81,15 @@ struct Book {
     answers: VecDeque<Answer>,
     usual: Option<Answer>,
     judge: Option<Judge>,
+    keeps_connections: bool,
 }
 
 #[derive(Clone)]
 pub struct Receiver {
     pub addr: SocketAddr,
     book: Arc<Mutex<Book>>,
+    /// Closes the connections that wait for another request.
+    closing: Arc<watch::Sender<()>>,
 }
 
 impl Receiver {
@@ -75,20 +98,50 @@ impl Receiver {
     }
 
     pub async fn start_at(address: String) -> Self {
+        Self::start_with(address, None).await
+    }
+
+    /// One that speaks TLS.
+    pub async fn start_secure(tls: TlsAcceptor) -> Self {
+        Self::start_with("127.0.0.1:0".to_owned(), Some(tls)).await
+    }
+
+    async fn start_with(address: String, tls: Option<TlsAcceptor>) -> Self {
         let listener = TcpListener::bind(address).await.unwrap();
         let receiver = Self {
             addr: listener.local_addr().unwrap(),
             book: Arc::default(),
+            closing: Arc::new(watch::Sender::new(())),
         };
         let inner = receiver.clone();
         tokio::spawn(async move {
             while let Ok((stream, _)) = listener.accept().await {
                 inner.book.lock().unwrap().connections += 1;
-                let inner = inner.clone();
-                tokio::spawn(async move { inner.serve(stream).await });
+                let (inner, tls) = (inner.clone(), tls.clone());
+                tokio::spawn(async move {
+                    let stream: Box<dyn Stream> = match tls {
+                        None => Box::new(stream),
+                        Some(tls) => match tls.accept(stream).await {
+                            Ok(secure) => Box::new(secure),
+                            Err(_) => return,
+                        },
+                    };
+                    inner.serve(stream).await;
+                });
             }
         });
         receiver
+    }
+
+    /// From now on a connection is left open after an answer. Without this, each is closed after one.
+    pub fn keeps_connections(self) -> Self {
+        self.book.lock().unwrap().keeps_connections = true;
+        self
+    }
+
+    /// Closes the connections that were left open.
+    pub fn closes_idle(&self) {
+        self.closing.send_replace(());
     }
 
     pub fn url(&self, path: &str) -> String {
@@ -127,34 +180,55 @@ impl Receiver {
         self.seen()
     }
 
-    async fn serve(&self, mut stream: TcpStream) {
-        let Some(seen) = read(&mut stream).await else {
-            return;
-        };
-        let (ordered, judge) = {
+    async fn serve(&self, mut stream: Box<dyn Stream>) {
+        let mut closing = self.closing.subscribe();
+        loop {
+            let seen = tokio::select! {
+                seen = read(&mut stream) => seen,
+                _ = closing.changed() => None,
+            };
+            let Some(seen) = seen else {
+                return;
+            };
+            if !self.answer(&mut stream, seen).await {
+                return;
+            }
+        }
+    }
+
+    /// Answers a request; `true` when another may follow.
+    async fn answer(&self, stream: &mut Box<dyn Stream>, seen: Seen) -> bool {
+        let (ordered, judge, keeps) = {
             let mut book = self.book.lock().unwrap();
             book.seen.push(seen.clone());
             book.open += 1;
             book.most_open = book.most_open.max(book.open);
             let next = book.answers.pop_front();
-            (next.or(book.usual.clone()), book.judge.clone())
+            (
+                next.or(book.usual.clone()),
+                book.judge.clone(),
+                book.keeps_connections,
+            )
         };
         let answer = match (ordered, judge) {
             (Some(answer), _) => answer,
             (None, Some(judge)) => judge(&seen),
             (None, None) => Answer::Status(200),
         };
-        let _gone = give(&mut stream, answer).await;
+        let stays = keeps && answer.is_orderly();
+        let given = give(stream, answer, stays).await;
         self.book.lock().unwrap().open -= 1;
+        stays && given.is_ok()
     }
 }
 
-async fn give(stream: &mut TcpStream, mut answer: Answer) -> std::io::Result<()> {
+async fn give(stream: &mut Box<dyn Stream>, mut answer: Answer, stays: bool) -> std::io::Result<()> {
     if let Answer::Held(release, status) = answer {
         release.notified().await;
         answer = Answer::Status(status);
     }
-    let head = |status: u16, more: &str| format!("HTTP/1.1 {status} Said\r\n{more}connection: close\r\n\r\n");
+    let close = if stays { "" } else { "connection: close\r\n" };
+    let head = |status: u16, more: &str| format!("HTTP/1.1 {status} Said\r\n{more}{close}\r\n");
     match answer {
         Answer::Status(status) => {
             let text = head(status, "content-length: 0\r\n");
@@ -182,15 +256,26 @@ async fn give(stream: &mut TcpStream, mut answer: Answer) -> std::io::Result<()>
             }
         }
         Answer::HangUp => {}
-        Answer::Silence | Answer::Held(..) => {
-            let mut byte = [0];
-            while stream.read(&mut byte).await? > 0 {}
+        Answer::Bytes(bytes) => stream.write_all(&bytes).await?,
+        Answer::Stalled(bytes) => {
+            stream.write_all(&bytes).await?;
+            until_gone(stream).await?;
         }
+        Answer::Silence | Answer::Held(..) => until_gone(stream).await?,
     }
-    stream.shutdown().await
+    match stays {
+        true => stream.flush().await,
+        false => stream.shutdown().await,
+    }
 }
 
-async fn read(stream: &mut TcpStream) -> Option<Seen> {
+async fn until_gone(stream: &mut Box<dyn Stream>) -> std::io::Result<()> {
+    let mut byte = [0];
+    while stream.read(&mut byte).await? > 0 {}
+    Ok(())
+}
+
+async fn read(stream: &mut Box<dyn Stream>) -> Option<Seen> {
     let mut bytes = Vec::new();
     let mut buffer = [0; 4096];
     let mut pieces = 0;

@@ -9,6 +9,7 @@ use super::paging::{PageParams, Query};
 use super::{Api, ApiError};
 use crate::flow::accounts::{self, Delivery};
 use crate::flow::resend::{self, Resend};
+use crate::net::guard::{Target, is_clear_text};
 use axum::extract::State;
 use garson_core::account::{AuthorizationForm, Webhook};
 use garson_core::delivery::DeliveryState;
@@ -35,7 +36,7 @@ pub struct WebhookView {
 
 impl From<Option<Webhook>> for WebhookView {
     fn from(webhook: Option<Webhook>) -> Self {
-        let is_plain = webhook.as_ref().is_some_and(|w| w.url.starts_with("http:"));
+        let target = webhook.as_ref().and_then(|w| Target::parse(&w.url).ok());
         Self {
             authorization: webhook
                 .as_ref()
@@ -44,7 +45,9 @@ impl From<Option<Webhook>> for WebhookView {
                 .as_str(),
             updated_at: webhook.as_ref().map(|w| w.updated_at),
             url: webhook.map(|w| w.url),
-            warning: is_plain.then_some("The address is plain http: the account's key travels in clear."),
+            warning: target
+                .is_some_and(|target| is_clear_text(&target))
+                .then_some("The address is plain http: the account's key travels in clear."),
         }
     }
 }

@@ -63,6 +63,11 @@ fn a_wrong_setting_is_named_with_its_place_and_what_is_allowed() {
         ),
         ("listen = 8080", "garson.toml: listen must be a text"),
         (
+            "trusted_certificates = \"/nowhere/till.pem\"",
+            "garson.toml: trusted_certificates must be empty, or a PEM file with certificates: \
+             /nowhere/till.pem cannot be read: No such file",
+        ),
+        (
             "listen = \"8080\"",
             "garson.toml: listen must be an address with a port",
         ),

@@ -8,10 +8,11 @@ mod progress;
 
 pub use dial::Line;
 
+use super::certificates::Certificates;
 use super::guard::{self, Policy, Refusal, Target};
 use super::outgoing::Outgoing;
 use super::pool::Pool;
-use super::resolve::{Resolve, SystemResolver};
+use super::resolve::{Resolve, Sharing, SystemResolver};
 use super::sent::{Answer, SendError, Sent, Timing};
 use progress::Progress;
 use std::sync::Arc;
@@ -30,25 +31,23 @@ pub struct Client {
 
 impl Client {
     pub fn new(policy: Policy) -> Result<Self, rustls::Error> {
-        Self::with_resolver(policy, Arc::new(SystemResolver))
+        Self::with_resolver(policy, Arc::new(Sharing::new(SystemResolver)))
     }
 
     /// A client that asks another resolver.
     pub fn with_resolver(policy: Policy, resolver: Arc<dyn Resolve>) -> Result<Self, rustls::Error> {
-        let roots = rustls::RootCertStore {
-            roots: webpki_roots::TLS_SERVER_ROOTS.to_vec(),
-        };
-        let config =
-            rustls::ClientConfig::builder_with_provider(Arc::new(rustls::crypto::ring::default_provider()))
-                .with_safe_default_protocol_versions()?
-                .with_root_certificates(roots)
-                .with_no_client_auth();
         Ok(Self {
             policy: Arc::new(policy),
             resolver,
-            tls: TlsConnector::from(Arc::new(config)),
+            tls: connector(&Certificates::default())?,
             pool: Pool::default(),
         })
+    }
+
+    /// The same client, trusting these certificates too.
+    pub fn trusting(self, further: &Certificates) -> Result<Self, rustls::Error> {
+        let tls = connector(further)?;
+        Ok(Self { tls, ..self })
     }
 
     /// Judges an address that an account gives, without resolving or calling it.
@@ -108,4 +107,17 @@ impl Client {
             outcome,
         }
     }
+}
+
+fn connector(further: &Certificates) -> Result<TlsConnector, rustls::Error> {
+    let mut roots = rustls::RootCertStore {
+        roots: webpki_roots::TLS_SERVER_ROOTS.to_vec(),
+    };
+    further.add_to(&mut roots);
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let config = rustls::ClientConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()?
+        .with_root_certificates(roots)
+        .with_no_client_auth();
+    Ok(TlsConnector::from(Arc::new(config)))
 }

@@ -139,6 +139,18 @@ fn check_address(policy: &Policy, target: &Target, ip: IpAddr) -> Result<(), Ref
     }
 }
 
+/// Does what is sent there travel in clear over a network that is not one's own?
+///
+/// A name counts as public unless it can only mean something in a local network; where it leads today is not asked.
+pub fn is_clear_text(target: &Target) -> bool {
+    let is_public = match target.host() {
+        Host::Name(name) => local_meaning(name).is_none(),
+        Host::V4(ip) => judge(IpAddr::V4(*ip)).is_ok(),
+        Host::V6(ip) => judge(IpAddr::V6(*ip)).is_ok(),
+    };
+    target.scheme() == Scheme::Http && is_public
+}
+
 fn is_named_exception(policy: &Policy, target: &Target) -> bool {
     let mut exceptions = policy.allow_targets.iter();
     exceptions.any(|exception| exception.names(target))

@@ -1,5 +1,9 @@
 //! Turning names into addresses; a trait, so that tests can let a name lead anywhere.
 
+mod sharing;
+
+pub use sharing::Sharing;
+
 use std::future::Future;
 use std::io;
 use std::net::IpAddr;

@@ -4,6 +4,7 @@ use super::endpoint::{Endpoint, Heard};
 use super::events::{Events, cancelled, created, moved, renamed, with_field};
 use super::keys;
 use super::report::Finding;
+use crate::net::guard::is_clear_text;
 use serde_json::json;
 use std::sync::Arc;
 use tokio::task::JoinSet;
@@ -43,7 +44,7 @@ pub async fn run(endpoint: Endpoint, events: Events) -> Vec<Finding> {
             findings
         }
     };
-    findings.push(clear_text(&endpoint).await);
+    findings.push(clear_text(&endpoint));
     let found = |name| findings.iter().find(|finding| finding.name == name).cloned();
     NAMES
         .into_iter()
@@ -122,7 +123,8 @@ fn check_taken(endpoint: &Endpoint, heard: &Heard) -> Result<(), Finding> {
         None => Err(Finding::fail(
             VALID,
             seen,
-            "Is it running, and is the address right? An https address needs a certificate that the public trusts.",
+            "Is it running, and is the address right? An https address needs a certificate that the public trusts, or \
+             --trusted-certificates FILE.",
         )),
     }
 }
@@ -307,8 +309,8 @@ fn no_redirect(endpoint: &Endpoint) -> Finding {
     }
 }
 
-async fn clear_text(endpoint: &Endpoint) -> Finding {
-    match endpoint.is_plain_and_public().await {
+fn clear_text(endpoint: &Endpoint) -> Finding {
+    match is_clear_text(&endpoint.target) {
         false => Finding::pass("clear-text", "the key does not travel in clear over the internet"),
         true => Finding::warn(
             "clear-text",

@@ -1,7 +1,6 @@
 //! The endpoint that is tried, and what was heard from it.
 
-use crate::net::guard::{self, Host, Scheme, Target};
-use crate::net::resolve::{Resolve, SystemResolver};
+use crate::net::guard::Target;
 use crate::net::{Client, Log, Outgoing, SendError, Stage};
 use garson_core::account::AuthorizationForm;
 use garson_core::platform::Trust;
@@ -131,18 +130,6 @@ impl Endpoint {
             result,
             took: started.elapsed(),
         }
-    }
-
-    /// Does the key travel in clear over a network that is not one's own?
-    pub async fn is_plain_and_public(&self) -> bool {
-        if self.target.scheme() == Scheme::Https {
-            return false;
-        }
-        let addresses = match self.target.host() {
-            Host::Name(name) => SystemResolver.resolve(name).await.unwrap_or_default(),
-            literal => literal.literal().into_iter().collect(),
-        };
-        addresses.into_iter().any(|address| guard::judge(address).is_ok())
     }
 }
 

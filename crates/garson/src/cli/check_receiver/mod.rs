@@ -9,14 +9,15 @@ mod rough;
 
 use super::event_key::KeyArgs;
 use super::{CommandError, Outcome, print_line, runtime};
-use crate::net::Client;
 use crate::net::guard::{Policy, Target};
+use crate::net::{Certificates, Client};
 use clap::Args;
 use endpoint::Endpoint;
 use events::Events;
 use garson_core::clock::{Clock, SystemClock};
 use garson_core::id::RestaurantId;
 use report::Report;
+use std::path::PathBuf;
 use std::time::Duration;
 use uuid::Uuid;
 
@@ -43,9 +44,22 @@ pub struct CheckArgs {
     /// The restaurantId of the events, for an endpoint that takes only those it knows
     #[arg(long, value_name = "ID")]
     restaurant_id: Option<RestaurantId>,
+    /// A PEM file with further authorities to trust; or the variable GARSON_TRUSTED_CERTIFICATES
+    #[arg(long, value_name = "FILE")]
+    trusted_certificates: Option<PathBuf>,
     /// Print the report as JSON
     #[arg(long)]
     json: bool,
+}
+
+/// The file that the flag names, or the variable, as the service has it.
+fn certificates(args: &CheckArgs) -> Result<Certificates, CommandError> {
+    let variable = std::env::var_os("GARSON_TRUSTED_CERTIFICATES").filter(|file| !file.is_empty());
+    let variable = variable.map(PathBuf::from);
+    match args.trusted_certificates.as_ref().or(variable.as_ref()) {
+        Some(file) => Certificates::read(file).map_err(CommandError),
+        None => Ok(Certificates::default()),
+    }
 }
 
 pub fn run(args: &CheckArgs) -> Outcome {
@@ -61,7 +75,7 @@ pub fn run(args: &CheckArgs) -> Outcome {
         ..Policy::default()
     };
     let endpoint = Endpoint::new(
-        Client::new(policy)?,
+        Client::new(policy)?.trusting(&certificates(args)?)?,
         target,
         key,
         args.key.authorization,

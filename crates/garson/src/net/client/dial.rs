@@ -1,6 +1,7 @@
 //! The way to an open connection: the name, its addresses, the guard's word on them, TLS.
 
 use super::{Client, Progress};
+use crate::net::explain;
 use crate::net::guard::{self, Host, Scheme, Target};
 use crate::net::sent::{SendError, Stage};
 use garson_core::platform::Trust;
@@ -70,7 +71,7 @@ impl Client {
         let began = progress.begin(Stage::Tls);
         let name = server_name(target.host()).map_err(|why| progress.failed(why))?;
         let secure = self.tls.connect(name, stream).await;
-        let secure = secure.map_err(|error| progress.failed(format!("TLS failed: {error}")))?;
+        let secure = secure.map_err(|error| progress.failed(explain::tls(&error, target.host())))?;
         progress.timing.tls = Some(began.elapsed());
         Ok((Box::new(secure), address))
     }
@@ -84,7 +85,7 @@ async fn connect(addresses: &[IpAddr], port: u16) -> Result<(TcpStream, IpAddr),
                 drop(stream.set_nodelay(true));
                 return Ok((stream, *address));
             }
-            Err(error) => last = format!("cannot connect: {}", error.kind()),
+            Err(error) => last = explain::connect(&error),
         }
     }
     Err(last)

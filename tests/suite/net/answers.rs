@@ -1,0 +1,137 @@
+//! Answers that are odd: a status that was said counts, and nothing takes longer than its deadline.
+
+use super::door::{error, post, private, status};
+use crate::support::{Answer, Receiver, block_on};
+use garson::net::{Outgoing, SendError, Sent};
+use std::time::Duration;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpListener;
+
+const DEADLINE: Duration = Duration::from_secs(2);
+
+async fn send_to(url: &str) -> Sent {
+    let deadline = DEADLINE;
+    let sent = private()
+        .send_timed(Outgoing {
+            deadline,
+            ..post(url)
+        })
+        .await;
+    assert!(sent.timing.total < Duration::from_secs(8), "{sent:?}");
+    sent
+}
+
+async fn answered_with(answer: Answer) -> Sent {
+    let receiver = Receiver::start().await;
+    receiver.usually(answer);
+    send_to(&receiver.url("/")).await
+}
+
+fn body(sent: &Sent) -> &[u8] {
+    &sent.outcome.as_ref().unwrap().body
+}
+
+#[test]
+fn bodies_without_end_are_read_so_far_and_no_farther() {
+    block_on(async {
+        let sent = answered_with(Answer::Endless).await;
+        assert_eq!((status(&sent), body(&sent).len()), (200, 1024));
+        assert!(sent.timing.total < DEADLINE, "{sent:?}");
+        let sent = answered_with(Answer::Trickle).await;
+        assert!(status(&sent) == 200 && (1..=8).contains(&body(&sent).len()));
+        assert!(sent.timing.total >= DEADLINE && sent.timing.first_byte.unwrap() < DEADLINE);
+    });
+}
+
+#[test]
+fn a_packed_body_is_not_unpacked() {
+    block_on(async {
+        let mut bytes =
+            b"HTTP/1.1 201 Said\r\ncontent-encoding: gzip\r\ncontent-length: 10485760\r\n\r\n".to_vec();
+        bytes.extend_from_slice(&[0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255]);
+        bytes.resize(bytes.len() + 100_000, 0);
+        let sent = answered_with(Answer::Stalled(bytes)).await;
+        assert_eq!((status(&sent), body(&sent).len()), (201, 1024));
+        assert_eq!(body(&sent)[..2], [0x1f, 0x8b]);
+        assert!(sent.timing.total < DEADLINE, "{sent:?}");
+    });
+}
+
+#[test]
+fn a_body_that_falls_short_of_its_length_does_not_unsay_the_status() {
+    block_on(async {
+        let short = b"HTTP/1.1 200 Said\r\ncontent-length: 10\r\n\r\nhalf".to_vec();
+        let sent = answered_with(Answer::Bytes(short.clone())).await;
+        assert_eq!((status(&sent), body(&sent)), (200, &b"half"[..]));
+        let sent = answered_with(Answer::Stalled(short)).await;
+        assert_eq!((status(&sent), body(&sent)), (200, &b"half"[..]));
+    });
+}
+
+#[test]
+fn a_reset_after_the_status_does_not_unsay_it() {
+    block_on(async {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let url = format!("http://{}/", listener.local_addr().unwrap());
+        tokio::spawn(async move {
+            let (mut stream, _) = listener.accept().await.unwrap();
+            let mut buffer = [0; 4096];
+            let _some = stream.read(&mut buffer).await.unwrap();
+            let said = b"HTTP/1.1 200 Said\r\ncontent-length: 10\r\n\r\n";
+            stream.write_all(said).await.unwrap();
+            stream.set_zero_linger().unwrap();
+        });
+        assert_eq!(status(&send_to(&url).await), 200);
+    });
+}
+
+#[test]
+fn odd_headers_are_no_reason_to_fail() {
+    block_on(async {
+        let mut bytes = b"HTTP/1.1 204 \xc5\x9f\r\nx-odd: \xff\xfe\xc5\x9f\x80\r\n".to_vec();
+        for n in 0..60 {
+            bytes.extend_from_slice(format!("x-{n}: {}\r\n", "v".repeat(500)).as_bytes());
+        }
+        bytes.extend_from_slice(b"\r\n");
+        assert_eq!(status(&answered_with(Answer::Bytes(bytes)).await), 204);
+    });
+}
+
+#[test]
+fn headers_without_end_are_given_up() {
+    block_on(async {
+        let mut bytes = b"HTTP/1.1 200 Said\r\n".to_vec();
+        for n in 0..5000 {
+            bytes.extend_from_slice(format!("x-{n}: {}\r\n", "v".repeat(50)).as_bytes());
+        }
+        let sent = answered_with(Answer::Stalled(bytes)).await;
+        assert!(matches!(error(&sent), SendError::Broken(_)), "{sent:?}");
+        assert_eq!(
+            error(&sent).to_string(),
+            "the answer has too many headers, or too long ones"
+        );
+    });
+}
+
+#[test]
+fn what_is_no_answer_is_named() {
+    block_on(async {
+        for text in [
+            "SSH-2.0-OpenSSH_9.6\r\n",
+            "220 mail ready\r\n",
+            "\u{16}\u{3}\u{1}",
+        ] {
+            let sent = answered_with(Answer::Bytes(text.as_bytes().to_vec())).await;
+            assert!(matches!(error(&sent), SendError::Broken(_)), "{sent:?}");
+            assert_eq!(error(&sent).to_string(), "the answer is not HTTP", "{text:?}");
+        }
+        let sent = answered_with(Answer::HangUp).await;
+        assert_eq!(
+            error(&sent).to_string(),
+            "the connection was closed before an answer came"
+        );
+        let sent = answered_with(Answer::Silence).await;
+        assert!(matches!(error(&sent), SendError::TimedOut(limit) if *limit == DEADLINE));
+        assert_eq!(error(&sent).to_string(), "no answer within 2 s");
+    });
+}
