@@ -193,7 +193,6 @@ async fn orders_that_arrive_while_it_is_deleted_leave_nothing_either(house: Hous
         "order_contents",
         "order_timeline",
         "events",
-        "deliveries",
         "integrations",
         "restaurants",
     ];

@@ -197,13 +197,22 @@ fn every_attempt_is_logged_with_the_record() {
                 .data();
         }
         let listed = house.a.get("/webhook/deliveries?orderId=1").await.data();
-        let attempt = |number: i64, status: i64| {
-            json!({
+        let attempts = listed[0]["attempts"].as_array().unwrap();
+        let said = ["answered 500, only 2xx is success", "answered 200"];
+        assert_eq!(attempts.len(), said.len());
+        for ((number, attempt), said) in (1..).zip(attempts).zip(said) {
+            let status = said.split([' ', ',']).nth(1).unwrap().parse::<i64>().unwrap();
+            let wanted = json!({
                 "number": number, "at": "2026-03-01T09:00:00.000Z", "url": receiver.url("/x"), "statusCode": status,
-                "durationMs": 0, "explanation": format!("sent by hand, answered {status}"),
-            })
-        };
-        assert_eq!(listed[0]["attempts"], json!([attempt(1, 500), attempt(2, 200)]));
+                "durationMs": attempt["durationMs"], "timing": attempt["timing"],
+                "explanation": format!("sent by hand: {said}"),
+            });
+            assert_eq!(attempt, &wanted);
+            let timing = &attempt["timing"];
+            assert!(timing["connectMs"].is_f64() && timing["firstByteMs"].is_f64(), "{timing}");
+            // There was no name to look up, and nothing to make safe.
+            assert!(timing["dnsMs"].is_null() && timing["tlsMs"].is_null(), "{timing}");
+        }
     });
 }
 

@@ -5,6 +5,8 @@ use garson::app::App;
 use garson::config::Settings;
 use garson::flow::accounts;
 use garson::net::Client;
+use garson::net::guard::Policy;
+use garson::net::resolve::{Resolve, Resolving};
 use garson_core::testing::SettableClock;
 use garson_core::time::Timestamp;
 use garson_store::inbox::{self, OpenMessage};
@@ -18,6 +20,15 @@ use tokio::task::JoinHandle;
 /// Noon in Istanbul, and when every case begins.
 pub const START: &str = "2026-03-01T09:00:00.000Z";
 
+/// Knows no name.
+struct NoNames;
+
+impl Resolve for NoNames {
+    fn resolve<'a>(&'a self, _: &'a str) -> Resolving<'a> {
+        Box::pin(async { Err(std::io::Error::other("no such name")) })
+    }
+}
+
 /// The service with two accounts.
 pub struct House {
     pub kind: Kind,
@@ -29,14 +40,17 @@ pub struct House {
     /// A client of the second account.
     pub b: Caller,
     settings: Settings,
+    net: Option<Client>,
     running: Option<(oneshot::Sender<()>, JoinHandle<()>)>,
     // Last, so that the database goes after everything that uses it.
     home: Home,
 }
 
 impl House {
+    /// A service for which no name leads anywhere: no case calls anybody outside of this machine.
     pub async fn open(kind: Kind) -> Self {
-        Self::open_with(kind, |_| {}, None).await
+        let net = Client::with_resolver(Policy::default(), Arc::new(NoNames)).unwrap();
+        Self::open_with(kind, |_| {}, Some(net)).await
     }
 
     /// A service that may call this machine.
@@ -66,7 +80,7 @@ impl House {
         settings.storage.writers = 2;
         change(&mut settings);
         let clock = SettableClock::at(start_at);
-        let (app, addr, running) = start(&settings, &clock, net).await;
+        let (app, addr, running) = start(&settings, &clock, net.clone()).await;
         let caller = |key: String| Caller { addr, key };
         let (_, first) = accounts::create(&app, "First".to_owned(), "first@example.com", None)
             .await
@@ -82,6 +96,7 @@ impl House {
             app,
             addr,
             settings,
+            net,
             running: Some(running),
             home,
         }
@@ -98,7 +113,7 @@ impl House {
             let _gone = stop.send(());
             done.await.unwrap();
         }
-        let (app, addr, running) = start(&self.settings, &self.clock, None).await;
+        let (app, addr, running) = start(&self.settings, &self.clock, self.net.clone()).await;
         self.app = app;
         self.addr = addr;
         self.a.addr = addr;
@@ -109,6 +124,7 @@ impl House {
     pub fn advance(&self, by: Duration) {
         self.clock.advance(by);
         self.app.wake_calls.notify_one();
+        self.app.wake_deliver.notify_one();
     }
 
     /// Messages that were kept but not taken.

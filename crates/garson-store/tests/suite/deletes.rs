@@ -32,6 +32,7 @@ async fn fill(bench: &Bench, branch: Branch, prefix: &'static str, count: i64, m
                         status: Some(500),
                         duration_ms: 1,
                         explanation: String::new(),
+                        ..Attempt::default()
                     };
                     events::note_attempt(tx, event.id, &attempt)?;
                 }

@@ -61,6 +61,7 @@ async fn furnish(bench: &Bench) {
                     status: None,
                     duration_ms: 1,
                     explanation: "ağ yok".to_owned(),
+                    ..Attempt::default()
                 };
                 events::note_attempt(tx, event.id, &attempt)?;
             }
