@@ -184,8 +184,10 @@ impl Receiver {
         let mut closing = self.closing.subscribe();
         loop {
             let seen = tokio::select! {
-                seen = read(&mut stream) => seen,
+                // First, so that what was told to close takes nothing more.
+                biased;
                 _ = closing.changed() => None,
+                seen = read(&mut stream) => seen,
             };
             let Some(seen) = seen else {
                 return;
