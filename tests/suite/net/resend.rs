@@ -209,7 +209,10 @@ fn every_attempt_is_logged_with_the_record() {
             });
             assert_eq!(attempt, &wanted);
             let timing = &attempt["timing"];
-            assert!(timing["connectMs"].is_f64() && timing["firstByteMs"].is_f64(), "{timing}");
+            assert!(
+                timing["connectMs"].is_f64() && timing["firstByteMs"].is_f64(),
+                "{timing}"
+            );
             // There was no name to look up, and nothing to make safe.
             assert!(timing["dnsMs"].is_null() && timing["tlsMs"].is_null(), "{timing}");
         }
