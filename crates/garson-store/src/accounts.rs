@@ -1,6 +1,6 @@
 //! Accounts, their counters and their webhook.
 
-use crate::engine::{Handover, Param, Row, Tx};
+use crate::engine::{Handover, Param, Row, Tx, Word};
 use crate::{Result, StoreError, params};
 use garson_core::account::{Account, AuthorizationForm, Webhook};
 use garson_core::id::{AccountId, NodeId};
@@ -95,7 +95,7 @@ pub fn reserve(tx: &mut Tx<'_>, account: AccountId, count: i64, now: Timestamp) 
     )?;
     let (places, owner, version) = places.ok_or_else(|| StoreError::corrupt("the account is gone"))?;
     let last = places.next + count - 1;
-    tx.tell(account, last);
+    tx.tell(account, last, owner);
     if places.has_webhook && owner.is_some() && owner == node {
         tx.hand_over(Handover::Places {
             account,
@@ -177,10 +177,17 @@ pub fn set_webhook(tx: &mut Tx<'_>, account: AccountId, webhook: Option<&Webhook
 /// Whoever delivers the account's events is to look again: where they go, or with which key, has changed, or something is
 /// due that was not.
 pub fn look_again(tx: &mut Tx<'_>, account: AccountId) -> Result<()> {
-    tx.execute(
-        "UPDATE accounts SET deliver_version = deliver_version + 1 WHERE id = ?1",
+    let owner = tx.query_opt(
+        "UPDATE accounts SET deliver_version = deliver_version + 1 WHERE id = ?1
+         RETURNING CASE WHEN deliver_node IN (SELECT id FROM nodes) THEN deliver_node ELSE NULL END",
         params![&account],
+        |row| row.get::<Option<NodeId>>(0),
     )?;
-    tx.hand_over(Handover::LookAgain { account });
+    let owner = owner.flatten();
+    if owner.is_none() || owner == tx.node() {
+        tx.hand_over(Handover::LookAgain { account });
+    } else {
+        tx.ring(Word::LookAgain { account, owner });
+    }
     Ok(())
 }

@@ -103,7 +103,7 @@ pub fn revoke(tx: &mut Tx<'_>, account: AccountId, id: KeyId) -> Result<Revoked>
         params![&account, &id],
     )?;
     // Those who follow the account with this key are to notice.
-    tx.tell(account, 0);
+    tx.stir(account);
     let heir = keys.iter().rev().find(|key| key.id != id);
     if victim.is_primary
         && let Some(heir) = heir

@@ -21,13 +21,20 @@ pub enum Handover {
     },
     /// Something of an account is due that was not, or its events go elsewhere.
     LookAgain { account: AccountId },
+    /// Another process has committed up to a place of an account that this node delivers for.
+    Elsewhere { account: AccountId, last: i64 },
+    /// A node has left or was given up: what it did is free.
+    NodeGone,
 }
 
 impl Handover {
     #[must_use]
-    pub fn account(&self) -> AccountId {
+    pub fn account(&self) -> Option<AccountId> {
         match self {
-            Self::Places { account, .. } | Self::LookAgain { account } => *account,
+            Self::Places { account, .. } | Self::LookAgain { account } | Self::Elsewhere { account, .. } => {
+                Some(*account)
+            }
+            Self::NodeGone => None,
         }
     }
 }

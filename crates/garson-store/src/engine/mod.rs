@@ -5,6 +5,7 @@
 //! A job may run more than once (after a lost connection or a serialisation failure), so it is an `Fn`.
 
 mod batch;
+mod bell;
 mod desk;
 mod job;
 mod migrate;
@@ -14,11 +15,13 @@ mod sqlite;
 mod tx;
 mod workers;
 
+pub use bell::Word;
 pub use desk::{Desk, Handover};
 pub use news::{News, Watch};
 pub use tx::{Column, FromColumn, Param, Row, Tx};
 
 use crate::error::StoreError;
+use bell::{Bell, Ringer};
 use job::TypedJob;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -69,12 +72,14 @@ const WRITE_DEADLINE: Duration = Duration::from_secs(30);
 pub struct Bulletin {
     news: Arc<News>,
     desk: Arc<Desk>,
+    ringer: Ringer,
 }
 
 impl Bulletin {
     fn publish(&self, outcome: tx::Outcome) {
         self.news.tell(&outcome.places);
         self.desk.hand_over(outcome.handed);
+        self.ringer.ring(outcome.words);
     }
 }
 
@@ -109,7 +114,9 @@ pub struct Engine {
     writers: Arc<Vec<Workers>>,
     readers: Arc<Workers>,
     stats: Arc<Stats>,
+    // Before the bell: it ends when nothing can be rung any more.
     bulletin: Arc<Bulletin>,
+    _bell: Option<Arc<Bell>>,
     location: Location,
 }
 
@@ -117,12 +124,25 @@ impl Engine {
     /// Opens the database and brings it to the newest schema.
     pub fn open(location: &Location, options: &Options) -> Result<Self, StoreError> {
         let stats = Arc::new(Stats::default());
-        let bulletin = Arc::new(Bulletin::default());
-        let (writers, readers) = match location {
-            Location::Sqlite(path) => sqlite::open(path, options, &stats, &bulletin)?,
-            Location::Postgres(url) => postgres::open(url, options, &stats, &bulletin)?,
+        let (bulletin, writers, readers, bell) = match location {
+            Location::Sqlite(path) => {
+                let bulletin = Arc::new(Bulletin::default());
+                let (writers, readers) = sqlite::open(path, options, &stats, &bulletin)?;
+                (bulletin, writers, readers, None)
+            }
+            Location::Postgres(url) => {
+                let (ringer, belfry) = bell::hang();
+                let bulletin = Arc::new(Bulletin {
+                    ringer,
+                    ..Bulletin::default()
+                });
+                let (writers, readers) = postgres::open(url, options, &stats, &bulletin)?;
+                let bell = postgres::start_bell(url, belfry, &bulletin)?;
+                (bulletin, writers, readers, Some(Arc::new(bell)))
+            }
         };
         Ok(Self {
+            _bell: bell,
             writers: Arc::new(writers),
             readers: Arc::new(readers),
             stats,
@@ -172,6 +192,12 @@ impl Engine {
     #[must_use]
     pub fn desk(&self) -> &Arc<Desk> {
         &self.bulletin.desk
+    }
+
+    /// Says whether this is the only process that works on the database, as far as anybody knows: then it need not tell
+    /// others what it commits.
+    pub fn set_alone(&self, is_alone: bool) {
+        self.bulletin.ringer.set_alone(is_alone);
     }
 
     #[must_use]

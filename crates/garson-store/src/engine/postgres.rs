@@ -1,6 +1,7 @@
 //! PostgreSQL: several writers with group commit, any number of nodes.
 
 use super::batch::{Connection, read_loop, write_loop};
+use super::bell::{Belfry, Bell};
 use super::migrate::{self, Migrator};
 use super::tx::{Row, Session};
 use super::workers::Workers;
@@ -62,6 +63,26 @@ fn open_here(
     ))
 }
 
+/// Starts to ring and to listen, side by side with everything else: nothing waits for it.
+pub fn start_bell(url: &Secret<String>, belfry: Belfry, bulletin: &Bulletin) -> Result<Bell, StoreError> {
+    let mut config: tokio_postgres::Config = url
+        .expose()
+        .parse()
+        .map_err(|_| StoreError::refused("the database URL cannot be understood"))?;
+    config.connect_timeout(Duration::from_secs(5));
+    config.tcp_user_timeout(Duration::from_secs(10));
+    config.keepalives_idle(Duration::from_secs(10));
+    config.application_name("garson bell");
+    let tls = tls(config.get_ssl_mode())?;
+    Bell::start(
+        config,
+        tls,
+        belfry,
+        Arc::clone(&bulletin.news),
+        Arc::clone(&bulletin.desk),
+    )
+}
+
 fn parse(url: &Secret<String>) -> Result<Config, StoreError> {
     // The parser's own message may repeat the URL, which holds a password.
     let mut config: Config = url
@@ -78,7 +99,7 @@ fn parse(url: &Secret<String>) -> Result<Config, StoreError> {
 /// How connections are encrypted. `sslmode=require` in the URL wants a certificate that the public authorities vouch
 /// for. Without it (`prefer`) a server may also speak in clear, so checking its certificate would protect nobody; a
 /// self-signed one, as Debian makes it, is taken.
-fn tls(config: &Config) -> Result<MakeRustlsConnect, StoreError> {
+fn tls(mode: SslMode) -> Result<MakeRustlsConnect, StoreError> {
     let roots = rustls::RootCertStore {
         roots: webpki_roots::TLS_SERVER_ROOTS.to_vec(),
     };
@@ -86,7 +107,7 @@ fn tls(config: &Config) -> Result<MakeRustlsConnect, StoreError> {
     let builder = rustls::ClientConfig::builder_with_provider(Arc::clone(&provider))
         .with_safe_default_protocol_versions()
         .map_err(|error| StoreError::internal(error.to_string()))?;
-    let client = match config.get_ssl_mode() {
+    let client = match mode {
         SslMode::Prefer => builder
             .dangerous()
             .with_custom_certificate_verifier(Arc::new(AnyCertificate(provider))),
@@ -143,7 +164,7 @@ pub struct PgSession {
 
 impl PgSession {
     fn connect(config: &Config) -> Result<Self, StoreError> {
-        let client = config.connect(tls(config)?).map_err(|error| {
+        let client = config.connect(tls(config.get_ssl_mode())?).map_err(|error| {
             let error = StoreError::from(error);
             if error.is_temporary() {
                 error

@@ -1,5 +1,6 @@
 //! A transaction as jobs see it: statements with numbered parameters, rows with typed columns.
 
+use super::bell::Word;
 use super::desk::Handover;
 use super::postgres::PgSession;
 use crate::deliveries::Delivery;
@@ -248,12 +249,15 @@ pub struct Tx<'a> {
 pub struct Outcome {
     pub places: Vec<(AccountId, i64)>,
     pub handed: Vec<Handover>,
+    /// For other nodes.
+    pub words: Vec<Word>,
 }
 
 impl Outcome {
     pub fn append(&mut self, mut other: Self) {
         self.places.append(&mut other.places);
         self.handed.append(&mut other.handed);
+        self.words.append(&mut other.words);
     }
 }
 
@@ -290,9 +294,22 @@ impl<'a> Tx<'a> {
         self.failed.take()
     }
 
-    /// After the commit, those who wait for news of the account are woken; its newest place is this one.
-    pub fn tell(&mut self, account: AccountId, place: i64) {
-        self.outcome.places.push((account, place));
+    /// After the commit, those who wait for news of the account are woken, on every node; its newest place is this one,
+    /// and that node delivers for it.
+    pub fn tell(&mut self, account: AccountId, last: i64, owner: Option<NodeId>) {
+        self.outcome.places.push((account, last));
+        self.ring(Word::Places { account, owner, last });
+    }
+
+    /// After the commit, those who wait for news of the account are woken, on every node, though it has come no further.
+    pub fn stir(&mut self, account: AccountId) {
+        self.outcome.places.push((account, 0));
+        self.ring(Word::Stir { account });
+    }
+
+    /// After the commit, other nodes are told this.
+    pub fn ring(&mut self, word: Word) {
+        self.outcome.words.push(word);
     }
 
     /// The node that this process is, if it delivers events.

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Ends all connections to the case's database but its own; says how many.
-fn kill_all(url: &str) -> usize {
+pub fn kill_all(url: &str) -> usize {
     on_postgres(url, |client| {
         let sql = "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity
                    WHERE datname = current_database() AND pid <> pg_backend_pid()

@@ -4,6 +4,7 @@
 
 mod backup;
 mod batches;
+mod bell;
 mod bench;
 mod calls;
 mod cursors;
@@ -68,7 +69,7 @@ cases! {
             jobs_that_lock_in_opposite_order_both_succeed;
         calls:
             eight_leasers_get_every_call_once
-            a_lease_that_has_run_out_can_be_taken_again
+            a_call_is_its_nodes_while_that_lives
             ends_and_delays_of_calls_are_kept;
         cursors:
             a_walk_while_orders_arrive_is_complete
@@ -155,6 +156,11 @@ cases! {
             a_data_folder_has_one_server;
     }
     postgres {
+        bell:
+            what_one_node_commits_wakes_those_who_watch_at_another
+            whoever_delivers_for_an_account_hears_of_it
+            a_bell_whose_connection_broke_is_hung_again
+            a_bell_goes_with_its_engine;
         lost:
             a_connection_that_broke_while_idle_is_replaced
             what_was_acknowledged_survives_broken_connections;

@@ -6,6 +6,7 @@
 
 use crate::app::App;
 use garson_core::id::NodeId;
+use garson_store::engine::{Handover, Word};
 use garson_store::nodes::{self, Node};
 use garson_store::{Lane, Location, StoreError};
 use std::collections::HashMap;
@@ -46,6 +47,7 @@ pub async fn join(app: &App, address: SocketAddr) -> Result<(), StoreError> {
     app.store
         .write(Lane::COMMON, move |tx| {
             nodes::join(tx, id, &name)?;
+            tx.ring(Word::Here);
             match is_shared {
                 true => Ok(()),
                 // Nobody else works on this database: what others have left is ours.
@@ -64,7 +66,10 @@ pub async fn leave(app: &App) {
     app.store.desk().set_node(None);
     let left = app
         .store
-        .write(Lane::COMMON, move |tx| nodes::leave(tx, id))
+        .write(Lane::COMMON, move |tx| {
+            tx.ring(Word::NodeGone);
+            nodes::leave(tx, id)
+        })
         .await;
     if let Err(error) = left {
         tracing::warn!(%error, "what this node did could not be handed over");
@@ -141,6 +146,8 @@ impl Others {
                 seen.insert(node.id, (node.beats, since));
             }
         }
+        // As soon as another one comes, it is heard.
+        app.store.set_alone(seen.is_empty());
         self.0 = seen;
         Ok(())
     }
@@ -150,11 +157,17 @@ async fn give_up(app: &App, node: Node) -> Result<(), StoreError> {
     let (name, copy) = (node.name.clone(), node);
     let gone = app
         .store
-        .write(Lane::COMMON, move |tx| nodes::give_up(tx, &copy))
+        .write(Lane::COMMON, move |tx| {
+            let is_gone = nodes::give_up(tx, &copy)?;
+            if is_gone {
+                tx.hand_over(Handover::NodeGone);
+                tx.ring(Word::NodeGone);
+            }
+            Ok::<_, StoreError>(is_gone)
+        })
         .await?;
     if gone {
         tracing::warn!(node = name, "a node is gone: others take over what it delivered");
-        app.wake_deliver.notify_one();
     }
     Ok(())
 }

@@ -67,6 +67,7 @@ pub async fn run(app: Arc<App>) {
         late: Alarm::default(),
         resting: Alarm::default(),
         is_looking: false,
+        looks_again: false,
         look_at: Instant::now(),
         seen_clock: None,
         touched: HashSet::new(),
@@ -84,6 +85,8 @@ struct Dispatcher {
     late: Alarm<Timestamp>,
     resting: Alarm<Instant>,
     is_looking: bool,
+    /// Something has happened that a look which had begun before may not have seen.
+    looks_again: bool,
     look_at: Instant,
     /// What the clocks said at the last look.
     seen_clock: Option<(Timestamp, Instant)>,
@@ -174,26 +177,32 @@ impl Dispatcher {
     }
 
     fn handed(&mut self, handover: Handover) {
-        let account = handover.account();
+        self.touched.extend(handover.account());
         match handover {
             Handover::Places {
+                account,
                 before,
                 last,
                 version,
                 deliveries,
-                ..
             } => {
                 let now = Instant::now();
                 let endpoint = self.endpoint(account);
                 endpoint.handed(before, last, version, deliveries, now);
             }
-            Handover::LookAgain { .. } => match self.endpoints.get_mut(&account) {
+            Handover::LookAgain { account } => match self.endpoints.get_mut(&account) {
                 Some(endpoint) => endpoint.look_again(),
                 // Perhaps nobody delivers for it yet.
-                None => self.look_at = Instant::now(),
+                None => self.look_now(),
             },
+            // Whether it is ours, and what there is, is seen when it is read.
+            Handover::Elsewhere { account, last } => self.endpoint(account).has_grown(last),
+            Handover::NodeGone => {
+                self.look_now();
+                self.app.wake_calls.notify_one();
+                self.app.hurry.posts_changed();
+            }
         }
-        self.touched.insert(account);
     }
 
     fn endpoint(&mut self, account: AccountId) -> &mut Endpoint {
@@ -392,6 +401,11 @@ impl Dispatcher {
         self.touched.insert(account);
     }
 
+    fn look_now(&mut self) {
+        self.look_at = Instant::now();
+        self.looks_again = self.is_looking;
+    }
+
     fn look(&mut self) {
         self.is_looking = true;
         self.keep_figures();
@@ -406,7 +420,11 @@ impl Dispatcher {
     fn looked(&mut self, result: Result<Vec<Waiting>, StoreError>, took: Duration) {
         self.is_looking = false;
         // A look at many accounts takes its time; it must not become what the database is busy with.
-        self.look_at = Instant::now() + LOOK.max(took * 20);
+        let pause = match std::mem::take(&mut self.looks_again) {
+            true => Duration::ZERO,
+            false => LOOK.max(took * 20),
+        };
+        self.look_at = Instant::now() + pause;
         let waiting = match result {
             Ok(waiting) => waiting,
             Err(error) => {

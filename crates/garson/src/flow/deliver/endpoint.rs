@@ -258,6 +258,11 @@ impl Endpoint {
         self.is_crowded = is_crowded;
     }
 
+    /// Somebody else has committed up to a place.
+    pub fn has_grown(&mut self, last_place: i64) {
+        self.known = self.known.max(last_place);
+    }
+
     /// The clock was set back: what is due is looked for again.
     pub fn expect_late(&mut self) {
         self.late_at = Some(Timestamp::from_millis(0));
