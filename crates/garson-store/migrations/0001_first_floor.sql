@@ -108,9 +108,8 @@ CREATE TABLE integrations (
     last_error TEXT,
     created_at BIGINT NOT NULL,
     updated_at BIGINT NOT NULL,
-    -- Which node asks this platform for orders, until when it may, and up to when it has seen everything.
+    -- Which node asks this platform for orders, if it still is among the nodes; and up to when it has seen everything.
     poll_node {blob},
-    poll_until BIGINT NOT NULL DEFAULT 0,
     polled_at BIGINT
 );
 CREATE UNIQUE INDEX integrations_of_restaurant ON integrations (restaurant_id, provider);
@@ -253,6 +252,8 @@ CREATE TABLE calls (
     state TEXT NOT NULL,
     attempts BIGINT NOT NULL,
     due_at BIGINT NOT NULL,
+    -- The node that makes it; nobody else may while that is among the nodes. It has until then by its own watch.
+    node {blob},
     leased_until BIGINT NOT NULL,
     -- It may have been done: the platform must be read before it is made again.
     unclear BIGINT NOT NULL,

@@ -1,10 +1,15 @@
 //! Calls to platforms: written before they are made, leased while they run, kept when they have ended.
+//!
+//! A call that is being made is its node's for as long as that is among the nodes, whatever any clock says. What a living
+//! node has lost sight of itself, after a failure of the database say, it takes up again when its own watch has passed
+//! the end of the lease.
 
 use crate::engine::{Row, Tx};
 use crate::{Result, StoreError, params};
-use garson_core::id::{AccountId, CallId, IntegrationId, OrderId};
+use garson_core::id::{AccountId, CallId, IntegrationId, NodeId, OrderId};
 use garson_core::order::{Actor, CallArgument, CallKind, Order};
 use garson_core::time::Timestamp;
+use std::time::Duration;
 
 /// A call that is to be made now.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,6 +27,42 @@ pub struct DueCall {
     /// Since when the platform says that its moment has not come.
     pub not_yet_since: Option<Timestamp>,
     pub created_at: Timestamp,
+}
+
+/// A node that makes calls, and what its watch shows: milliseconds that nobody sets, and only the node itself compares.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Maker {
+    pub node: NodeId,
+    pub watch: i64,
+}
+
+impl Maker {
+    /// Whoever only wants to know.
+    #[must_use]
+    pub fn nobody() -> Self {
+        Self {
+            node: NodeId(uuid::Uuid::nil()),
+            watch: 0,
+        }
+    }
+
+    /// A lease that lasts so long from now.
+    #[must_use]
+    pub fn lease(self, time: Duration) -> Lease {
+        Lease {
+            node: self.node,
+            until: self
+                .watch
+                .saturating_add(i64::try_from(time.as_millis()).unwrap_or(i64::MAX)),
+        }
+    }
+}
+
+/// Who makes a call, and until when by its own watch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Lease {
+    pub node: NodeId,
+    pub until: i64,
 }
 
 /// How a call ended.
@@ -56,8 +97,8 @@ pub struct CallToWrite<'a> {
     pub kind: CallKind,
     pub argument: Option<&'a CallArgument>,
     pub due_at: Timestamp,
-    /// Whoever writes it makes it too, and has until then.
-    pub leased_until: Option<Timestamp>,
+    /// Whoever writes it makes it too.
+    pub lease: Option<Lease>,
     pub created_at: Timestamp,
 }
 
@@ -71,9 +112,10 @@ pub fn write(tx: &mut Tx<'_>, call: &CallToWrite<'_>) -> Result<()> {
     let order = call.order;
     tx.execute(
         "INSERT INTO calls (id, account_id, restaurant_id, order_id, integration_id, number, kind, argument, state,
-                            attempts, due_at, leased_until, unclear, created_at)
+                            attempts, due_at, node, leased_until, unclear, created_at)
          SELECT ?1, ?2, ?3, ?4, ?5, COALESCE(MAX(number), 0) + 1, CAST(?6 AS TEXT), CAST(?7 AS TEXT), 'open',
-                CAST(?8 AS BIGINT), CAST(?9 AS BIGINT), CAST(?10 AS BIGINT), 0, CAST(?11 AS BIGINT)
+                CAST(?8 AS BIGINT), CAST(?9 AS BIGINT), CAST(?12 AS {blob}), CAST(?10 AS BIGINT), 0,
+                CAST(?11 AS BIGINT)
          FROM calls WHERE order_id = ?4",
         params![
             &call.id,
@@ -83,10 +125,11 @@ pub fn write(tx: &mut Tx<'_>, call: &CallToWrite<'_>) -> Result<()> {
             &order.integration_id,
             &call.kind.as_text(),
             argument.as_ref(),
-            i64::from(call.leased_until.is_some()),
+            i64::from(call.lease.is_some()),
             call.due_at,
-            call.leased_until.unwrap_or_default(),
+            call.lease.map_or(0, |lease| lease.until),
             call.created_at,
+            call.lease.as_ref().map(|lease| &lease.node),
         ],
     )?;
     Ok(())
@@ -118,48 +161,61 @@ fn due_call(row: &Row<'_>) -> Result<DueCall> {
     })
 }
 
-/// No call of an order runs beside another, nor before one that was written earlier. A cancellation makes those pointless,
-/// so it does not wait for them.
-const ITS_TURN: &str = "NOT EXISTS (SELECT 1 FROM calls e WHERE e.order_id = c.order_id AND e.state = 'open'
-                          AND e.id <> c.id
-                          AND ((e.number < c.number AND c.kind <> 'cancel') OR e.leased_until > ?1))";
-
-/// Leases the calls that are due: nobody else gets them until the lease has run out. Of an order's open calls only
-/// the first can be leased. One whose lease had run out was being made when its maker died: what became of it is unclear.
-pub fn lease_due(tx: &mut Tx<'_>, now: Timestamp, until: Timestamp, limit: i64) -> Result<Vec<DueCall>> {
-    let sql = format!(
-        "UPDATE calls SET leased_until = ?2, attempts = attempts + 1,
-             unclear = CASE WHEN leased_until > 0 THEN 1 ELSE unclear END
-         WHERE id IN (SELECT c.id FROM calls c WHERE c.state = 'open' AND c.due_at <= ?1 AND c.leased_until <= ?1
-                        AND {ITS_TURN}
-                      ORDER BY c.due_at LIMIT ?3 {{skip_locked}})
-         RETURNING {COLUMNS}"
-    );
-    tx.query(&sql, params![now, until, limit], due_call)
-}
-
-/// When the next call can be leased: it is due, nobody has it, and it is its turn.
-pub fn next_due_at(tx: &mut Tx<'_>, now: Timestamp) -> Result<Option<Timestamp>> {
-    let sql = format!(
-        "SELECT CASE WHEN c.leased_until > c.due_at THEN c.leased_until ELSE c.due_at END AS ready_at
-         FROM calls c WHERE c.state = 'open' AND {ITS_TURN}
-         ORDER BY ready_at LIMIT 1"
-    );
-    tx.query_opt(&sql, params![now], |row| row.get(0))
-}
-
-/// Ends every lease: for the one process of a database that nobody else works on, when it starts.
-pub fn end_leases(tx: &mut Tx<'_>) -> Result<u64> {
-    tx.execute(
-        "UPDATE calls SET leased_until = 1 WHERE state = 'open' AND leased_until > 1",
-        params![],
+/// A call that is being made: its node lives, and has not lost sight of it. `?1` is the node that asks, `?2` its watch.
+fn runs(table: &str) -> String {
+    format!(
+        "({table}.node IN (SELECT id FROM nodes) AND NOT ({table}.node = ?1 AND {table}.leased_until <= ?2))"
     )
+}
+
+/// A call that nobody makes, and whose turn it is: no call of an order runs beside another, nor before one that was written
+/// earlier. A cancellation makes those pointless, so it does not wait for them.
+fn can_be_made() -> String {
+    format!(
+        "(c.node IS NULL OR NOT {}) AND NOT EXISTS (
+             SELECT 1 FROM calls e WHERE e.order_id = c.order_id AND e.state = 'open' AND e.id <> c.id
+               AND ((e.number < c.number AND c.kind <> 'cancel') OR {}))",
+        runs("c"),
+        runs("e")
+    )
+}
+
+/// Leases the calls that are due: nobody else gets them while this node lives. Of an order's open calls only the first can
+/// be leased. One that was leased before was being made when its maker died: what became of it is unclear. A node that
+/// others have given up gets nothing.
+pub fn lease_due(
+    tx: &mut Tx<'_>,
+    now: Timestamp,
+    maker: Maker,
+    time: Duration,
+    limit: i64,
+) -> Result<Vec<DueCall>> {
+    let sql = format!(
+        "UPDATE calls SET node = ?1, leased_until = ?5, attempts = attempts + 1,
+             unclear = CASE WHEN node IS NULL THEN unclear ELSE 1 END
+         WHERE ?1 IN (SELECT id FROM nodes)
+           AND id IN (SELECT c.id FROM calls c WHERE c.state = 'open' AND c.due_at <= ?3 AND {}
+                      ORDER BY c.due_at LIMIT ?4 {{skip_locked}})
+         RETURNING {COLUMNS}",
+        can_be_made()
+    );
+    let params = params![&maker.node, maker.watch, now, limit, maker.lease(time).until];
+    tx.query(&sql, params, due_call)
+}
+
+/// When the next call is due that nobody makes and whose turn it is.
+pub fn next_due_at(tx: &mut Tx<'_>, maker: Maker) -> Result<Option<Timestamp>> {
+    let sql = format!(
+        "SELECT c.due_at FROM calls c WHERE c.state = 'open' AND {} ORDER BY c.due_at LIMIT 1",
+        can_be_made()
+    );
+    tx.query_opt(&sql, params![&maker.node, maker.watch], |row| row.get(0))
 }
 
 /// Gives a leased call back untried, because its target is busy enough.
 pub fn give_back(tx: &mut Tx<'_>, call: &DueCall, due_at: Timestamp) -> Result<()> {
     tx.execute(
-        "UPDATE calls SET due_at = ?2, leased_until = 0, attempts = attempts - 1
+        "UPDATE calls SET due_at = ?2, node = NULL, leased_until = 0, attempts = attempts - 1
          WHERE id = ?1 AND state = 'open' AND attempts = ?3",
         params![&call.id, due_at, call.attempts],
     )?;
@@ -196,7 +252,7 @@ pub struct Delay {
 /// Gives a call back to be tried again later; `false` when it is not this attempt's any more.
 pub fn postpone(tx: &mut Tx<'_>, call: &DueCall, delay: &Delay) -> Result<bool> {
     let rows = tx.execute(
-        "UPDATE calls SET due_at = ?2, leased_until = 0, unclear = ?3, not_yet_since = ?4, message = ?5
+        "UPDATE calls SET due_at = ?2, node = NULL, leased_until = 0, unclear = ?3, not_yet_since = ?4, message = ?5
          WHERE id = ?1 AND state = 'open' AND attempts = ?6",
         params![
             &call.id,
@@ -211,12 +267,13 @@ pub fn postpone(tx: &mut Tx<'_>, call: &DueCall, delay: &Delay) -> Result<bool> 
 }
 
 /// Drops a question that the service was to put by itself, and that nobody is putting now.
-pub fn abandon_waiting(tx: &mut Tx<'_>, id: CallId, now: Timestamp) -> Result<bool> {
-    let rows = tx.execute(
-        "UPDATE calls SET state = 'abandoned', message = 'the order is to be cancelled', finished_at = ?2
-         WHERE id = ?1 AND state = 'open' AND leased_until <= ?2",
-        params![&id, now],
-    )?;
+pub fn abandon_waiting(tx: &mut Tx<'_>, id: CallId, maker: Maker, now: Timestamp) -> Result<bool> {
+    let sql = format!(
+        "UPDATE calls SET state = 'abandoned', message = 'the order is to be cancelled', finished_at = ?4
+         WHERE id = ?3 AND state = 'open' AND (node IS NULL OR NOT {})",
+        runs("calls")
+    );
+    let rows = tx.execute(&sql, params![&maker.node, maker.watch, &id, now])?;
     Ok(rows > 0)
 }
 
@@ -264,17 +321,16 @@ pub struct InTheWay {
 }
 
 /// An order's call that stands in the way of a question: one that is being made, or another question.
-pub fn in_the_way(tx: &mut Tx<'_>, order: OrderId, now: Timestamp) -> Result<Option<InTheWay>> {
-    let found = tx.query_opt(
-        "SELECT id, kind, leased_until FROM calls WHERE order_id = ?1 AND state = 'open'
-           AND (leased_until > ?2 OR kind IN ('verify', 'cancel'))
-         ORDER BY CASE WHEN leased_until > ?2 THEN 0 ELSE 1 END, number LIMIT 1",
-        params![&order, now],
-        |row| {
-            let until: Timestamp = row.get(2)?;
-            Ok((row.get(0)?, row.get::<String>(1)?, until > now))
-        },
-    )?;
+pub fn in_the_way(tx: &mut Tx<'_>, order: OrderId, maker: Maker) -> Result<Option<InTheWay>> {
+    let runs = runs("calls");
+    let sql = format!(
+        "SELECT id, kind, CAST(CASE WHEN {runs} THEN 1 ELSE 0 END AS BIGINT) AS runs FROM calls
+         WHERE order_id = ?3 AND state = 'open' AND ({runs} OR kind IN ('verify', 'cancel'))
+         ORDER BY runs DESC, number LIMIT 1"
+    );
+    let found = tx.query_opt(&sql, params![&maker.node, maker.watch, &order], |row| {
+        Ok((row.get(0)?, row.get::<String>(1)?, row.get::<bool>(2)?))
+    })?;
     found
         .map(|(id, kind, is_running)| {
             let kind =

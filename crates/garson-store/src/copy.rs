@@ -29,7 +29,7 @@ pub const TABLES: &[(&str, &str)] = &[
     (
         "integrations",
         "id account_id restaurant_id provider is_active remote_id credentials inbound_hash default_cancel_reason \
-         last_order_at last_error_at last_error created_at updated_at poll_node poll_until polled_at",
+         last_order_at last_error_at last_error created_at updated_at poll_node polled_at",
     ),
     (
         "orders",
@@ -58,7 +58,7 @@ pub const TABLES: &[(&str, &str)] = &[
     ),
     (
         "calls",
-        "id account_id restaurant_id order_id integration_id number kind argument state attempts due_at leased_until \
+        "id account_id restaurant_id order_id integration_id number kind argument state attempts due_at node leased_until \
          unclear not_yet_since message created_at finished_at",
     ),
     (

@@ -3,7 +3,7 @@
 use crate::engine::{Row, Tx};
 use crate::vault::{Vault, lookup_hash};
 use crate::{Result, params};
-use garson_core::id::{AccountId, IntegrationId, RestaurantId};
+use garson_core::id::{AccountId, IntegrationId, NodeId, RestaurantId};
 use garson_core::integration::{Credentials, Health, Integration};
 use garson_core::platform::Provider;
 use garson_core::secret::Secret;
@@ -221,22 +221,22 @@ pub struct Polled {
     pub polled_at: Option<Timestamp>,
 }
 
-/// Takes over, or keeps, the integrations of a platform that this node is to poll: those that no living node has.
+/// Takes over, or keeps, the integrations of a platform that this node is to poll: those that no living node has. A node
+/// that others have given up gets none.
 pub fn claim_polling(
     tx: &mut Tx<'_>,
     vault: &Vault,
     provider: Provider,
-    node: &[u8; 16],
-    now: Timestamp,
-    until: Timestamp,
+    node: NodeId,
 ) -> Result<Vec<Polled>> {
     let sql = format!(
-        "UPDATE integrations SET poll_node = ?2, poll_until = ?4
+        "UPDATE integrations SET poll_node = ?2
          WHERE provider = ?1 AND is_active = 1 AND remote_id IS NOT NULL
-           AND (poll_node = ?2 OR poll_until <= ?3 OR poll_node IS NULL)
+           AND (poll_node = ?2 OR poll_node IS NULL OR poll_node NOT IN (SELECT id FROM nodes))
+           AND ?2 IN (SELECT id FROM nodes)
          RETURNING {COLUMNS}, polled_at"
     );
-    tx.query(&sql, params![&provider, &node[..], now, until], |row| {
+    tx.query(&sql, params![&provider, &node], |row| {
         Ok(Polled {
             connected: connected(row, vault)?,
             polled_at: row.get(13)?,
@@ -252,14 +252,5 @@ pub fn note_polled(tx: &mut Tx<'_>, seen: &[(IntegrationId, Timestamp)]) -> Resu
             params![id, *at],
         )?;
     }
-    Ok(())
-}
-
-/// Gives up what this node polls, so that another one need not wait.
-pub fn release_polling(tx: &mut Tx<'_>, node: &[u8; 16]) -> Result<()> {
-    tx.execute(
-        "UPDATE integrations SET poll_node = NULL, poll_until = 0 WHERE poll_node = ?1",
-        params![&node[..]],
-    )?;
     Ok(())
 }

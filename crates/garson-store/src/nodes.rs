@@ -31,6 +31,14 @@ pub fn beat(tx: &mut Tx<'_>, id: NodeId) -> Result<bool> {
     Ok(rows > 0)
 }
 
+/// Is the node among the others?
+pub fn is_there(tx: &mut Tx<'_>, id: NodeId) -> Result<bool> {
+    let found = tx.query_opt("SELECT beats FROM nodes WHERE id = ?1", params![&id], |row| {
+        row.get::<i64>(0)
+    })?;
+    Ok(found.is_some())
+}
+
 pub fn list(tx: &mut Tx<'_>) -> Result<Vec<Node>> {
     tx.query(
         "SELECT id, name, beats FROM nodes ORDER BY id",

@@ -17,6 +17,7 @@ use garson_core::platform::Provider;
 use garson_core::retry::Schedule;
 use garson_core::secret::Secret;
 use garson_core::time::Timestamp;
+use garson_store::calls::Maker;
 use garson_store::lock::ServerLock;
 use garson_store::{Engine, Lane, Location, StoreError, Vault, vault};
 use std::collections::BTreeMap;
@@ -25,6 +26,7 @@ use std::future::Future;
 use std::io::Write;
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Instant;
 use tokio::sync::{Notify, watch};
 
 /// What everything in the service shares.
@@ -37,8 +39,8 @@ pub struct App {
     pub metrics: Metrics,
     /// On which terms each platform is spoken with.
     terms: BTreeMap<Provider, Arc<Terms>>,
-    /// Which of several nodes this is.
-    pub node: [u8; 16],
+    /// When this process began: a watch that nobody sets.
+    began: Instant,
     pub lines: Lines,
     pub reasons: Kept<OrderId, Vec<Reason>>,
     pub menus: Kept<IntegrationId, Arc<FetchedMenu>>,
@@ -108,7 +110,7 @@ impl App {
                 .into_iter()
                 .map(|(provider, terms)| (provider, Arc::new(terms)))
                 .collect(),
-            node: *uuid::Uuid::now_v7().as_bytes(),
+            began: Instant::now(),
             lines: Lines::default(),
             reasons: Kept::default(),
             menus: Kept::default(),
@@ -147,6 +149,15 @@ impl App {
     #[must_use]
     pub fn now(&self) -> Timestamp {
         self.clock.now()
+    }
+
+    /// This node as one that makes calls to platforms, if it is one.
+    #[must_use]
+    pub fn maker(&self) -> Option<Maker> {
+        Some(Maker {
+            node: self.store.desk().node()?,
+            watch: i64::try_from(self.began.elapsed().as_millis()).unwrap_or(i64::MAX),
+        })
     }
 }
 

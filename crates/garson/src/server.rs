@@ -12,7 +12,6 @@ use axum::Router;
 use axum::extract::State;
 use axum::response::{IntoResponse, Redirect, Response};
 use axum::routing::get;
-use garson_store::{Lane, integrations};
 use hyper_util::service::TowerToHyperService;
 use std::future::Future;
 use std::sync::Arc;
@@ -58,7 +57,6 @@ pub async fn serve_routes(
     listener: TcpListener,
     stop: impl Future<Output = ()>,
 ) {
-    flow::call::clear(&app).await;
     let address = match listener.local_addr() {
         Ok(address) => address,
         Err(error) => {
@@ -100,13 +98,4 @@ pub async fn serve_routes(
         worker.abort();
     }
     flow::membership::leave(&app).await;
-    // Another node need not wait for ours to be missed.
-    let node = app.node;
-    let released = app
-        .store
-        .write(Lane::COMMON, move |tx| integrations::release_polling(tx, &node))
-        .await;
-    if let Err(error) = released {
-        tracing::warn!(%error, "polling could not be handed over");
-    }
 }

@@ -138,7 +138,7 @@ impl Town {
     fn is_calling(&self) -> bool {
         let now = self.house.app.now().as_millis();
         let calls = format!(
-            "calls c WHERE c.state = 'open' AND (c.leased_until > {now} OR (c.due_at <= {now} AND NOT EXISTS
+            "calls c WHERE c.state = 'open' AND (c.node IS NOT NULL OR (c.due_at <= {now} AND NOT EXISTS
              (SELECT 1 FROM calls e WHERE e.order_id = c.order_id AND e.state = 'open' AND e.number < c.number)))"
         );
         self.house.count(&calls) > 0

@@ -2,11 +2,12 @@
 
 use crate::bench::Bench;
 use crate::shop::at;
-use garson_core::id::{CallId, OrderId};
+use garson_core::id::{CallId, NodeId, OrderId};
 use garson_core::order::{CallKind, Order, Status};
-use garson_store::calls::{self, CallEnd, CallToWrite, Delay, DueCall};
-use garson_store::{Lane, params};
+use garson_store::calls::{self, CallEnd, CallToWrite, Delay, DueCall, Maker};
+use garson_store::{Lane, nodes, params};
 use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
 use uuid::Uuid;
 
 const TELL: CallKind = CallKind::Tell(Status::Preparing);
@@ -19,7 +20,7 @@ pub fn a_call(order: &Order, kind: CallKind) -> CallToWrite<'_> {
         kind,
         argument: None,
         due_at: at(0),
-        leased_until: None,
+        lease: None,
         created_at: at(0),
     }
 }
@@ -48,9 +49,20 @@ async fn write_calls(bench: &Bench, orders: &[Order]) {
         .await;
 }
 
-async fn lease(bench: &Bench, now: i64, until: i64) -> Vec<DueCall> {
+/// How long a lease lasts by its node's own watch.
+pub const LEASE: Duration = Duration::from_millis(100);
+
+/// A node that makes calls; its watch shows nothing yet.
+pub async fn a_maker(bench: &Bench, name: &'static str) -> Maker {
+    let node = NodeId(Uuid::now_v7());
+    bench.write(move |tx| nodes::join(tx, node, name)).await;
+    Maker { node, watch: 0 }
+}
+
+/// Leases what is due at a moment.
+pub async fn lease(bench: &Bench, maker: Maker, now: i64) -> Vec<DueCall> {
     bench
-        .write(move |tx| calls::lease_due(tx, at(now), at(until), 1_000))
+        .write(move |tx| calls::lease_due(tx, at(now), maker, LEASE, 1_000))
         .await
 }
 
@@ -59,15 +71,19 @@ pub async fn eight_leasers_get_every_call_once(bench: &Bench) {
     let orders = bench.orders(branch, "S", 60).await;
     write_calls(bench, &orders).await;
     let engines = [bench.engine.clone(), bench.second_engine()];
+    let makers = [a_maker(bench, "one").await, a_maker(bench, "two").await];
     let leasers: Vec<_> = (0..8_u64)
         .map(|n| {
-            let engine = engines[usize::try_from(n % 2).unwrap()].clone();
+            let which = usize::try_from(n % 2).unwrap();
+            let (engine, maker) = (engines[which].clone(), makers[which]);
             tokio::spawn(async move {
                 let mut mine = Vec::new();
                 let mut in_vain = 0;
                 // Rows that another one holds are passed over, so one empty answer does not mean the end.
                 while in_vain < 3 {
-                    let lease = engine.write(Lane(n / 2), |tx| calls::lease_due(tx, at(5), at(1_000), 7));
+                    let lease = engine.write(Lane(n / 2), move |tx| {
+                        calls::lease_due(tx, at(5), maker, LEASE, 7)
+                    });
                     let got: Vec<DueCall> = lease.await.unwrap();
                     assert!(got.len() <= 7, "{} calls leased at once", got.len());
                     in_vain = if got.is_empty() { in_vain + 1 } else { 0 };
@@ -90,30 +106,57 @@ pub async fn eight_leasers_get_every_call_once(bench: &Bench) {
     }
     assert_eq!(times.len(), orders.len());
     assert!(times.values().all(|n| *n == 1), "{times:?}");
-    assert!(lease(bench, 999, 2_000).await.is_empty());
+    for maker in makers {
+        assert!(lease(bench, maker, 999).await.is_empty());
+    }
 }
 
-pub async fn a_lease_that_has_run_out_can_be_taken_again(bench: &Bench) {
+pub async fn a_call_is_its_nodes_while_that_lives(bench: &Bench) {
     let branch = bench.branch("lokanta").await;
     let orders = bench.orders(branch, "S", 3).await;
     write_calls(bench, &orders).await;
+    let (one, two) = (a_maker(bench, "one").await, a_maker(bench, "two").await);
+    let later = |maker: Maker, watch| Maker { watch, ..maker };
+    let ids = |leased: &[DueCall]| leased.iter().map(|call| call.id).collect::<BTreeSet<_>>();
     assert!(
-        lease(bench, -1, 100).await.is_empty(),
+        lease(bench, one, -1).await.is_empty(),
         "nothing is due before its time"
     );
-    let first: BTreeSet<CallId> = lease(bench, 0, 100).await.iter().map(|call| call.id).collect();
+    let first = lease(bench, one, 0).await;
     assert_eq!(first.len(), 3);
-    assert!(lease(bench, 99, 200).await.is_empty());
-    let again = lease(bench, 100, 200).await;
-    assert_eq!(again.iter().map(|call| call.id).collect::<BTreeSet<_>>(), first);
-    assert!(again.iter().all(|call| call.attempts == 2));
+    // Neither another's clock nor its watch ends a lease.
+    let hour = 3_600_000;
+    assert!(lease(bench, later(two, hour), hour).await.is_empty());
+    let next = bench
+        .read(move |tx| calls::next_due_at(tx, later(two, hour)))
+        .await;
+    assert_eq!(next, None);
+    // Its own watch does: nothing that a node has lost sight of stays undone.
+    assert!(lease(bench, later(one, 99), hour).await.is_empty());
+    let again = lease(bench, later(one, 100), 0).await;
+    assert_eq!(ids(&again), ids(&first));
+    assert!(again.iter().all(|call| call.attempts == 2 && call.is_unclear));
+    // A node that is given up gets nothing more, and what it had is another's at once.
+    bench.write(move |tx| nodes::leave(tx, one.node)).await;
+    assert!(lease(bench, later(one, 1_000), hour).await.is_empty());
+    let taken = lease(bench, two, 0).await;
+    assert_eq!(ids(&taken), ids(&first));
+    assert!(taken.iter().all(|call| call.attempts == 3 && call.is_unclear));
+    // What it says of them counts no more.
+    let late = again[0].clone();
+    assert!(
+        !bench
+            .write(move |tx| calls::finish(tx, &late, CallEnd::Failed, Some("late"), at(9)))
+            .await
+    );
 }
 
 pub async fn ends_and_delays_of_calls_are_kept(bench: &Bench) {
     let branch = bench.branch("lokanta").await;
     let orders = bench.orders(branch, "S", 3).await;
     write_calls(bench, &orders).await;
-    let leased = lease(bench, 0, 100).await;
+    let maker = a_maker(bench, "one").await;
+    let leased = lease(bench, maker, 0).await;
     let of = |n: usize| {
         leased
             .iter()
@@ -143,14 +186,14 @@ pub async fn ends_and_delays_of_calls_are_kept(bench: &Bench) {
         })
         .await;
     assert_eq!(open, [1, 2, 0]);
-    let next: Vec<_> = lease(bench, 20, 100).await;
+    let next: Vec<_> = lease(bench, maker, 20).await;
     assert_eq!(
         next.iter().map(|call| call.kind).collect::<Vec<_>>(),
         [TELL],
         "the next of the one that is done"
     );
-    assert!(lease(bench, 49, 100).await.is_empty(), "put off until 50");
-    let put_off = lease(bench, 50, 100).await;
+    assert!(lease(bench, maker, 49).await.is_empty(), "put off until 50");
+    let put_off = lease(bench, maker, 50).await;
     assert_eq!(
         put_off
             .iter()
@@ -158,11 +201,9 @@ pub async fn ends_and_delays_of_calls_are_kept(bench: &Bench) {
             .collect::<Vec<_>>(),
         [(later_id, 2)]
     );
-    // What is leased, or waits behind it, cannot be had before the lease runs out.
-    assert_eq!(
-        bench.read(|tx| calls::next_due_at(tx, at(0))).await,
-        Some(at(100))
-    );
+    // What is leased, or waits behind it, cannot be had.
+    let next = bench.read(move |tx| calls::next_due_at(tx, maker)).await;
+    assert_eq!(next, None);
     let ends = bench
         .read(|tx| {
             let sql =

@@ -2,14 +2,14 @@
 //! another call of the same order.
 
 use crate::bench::Bench;
-use crate::calls::{a_call, a_delay};
+use crate::calls::{LEASE, a_call, a_delay, a_maker, lease};
 use crate::shop::{GETIR, an_integration, at};
 use garson_core::id::InboxId;
 use garson_core::integration::Credentials;
 use garson_core::order::{Actor, CallArgument, CallKind, Order, Reason, Status};
-use garson_store::calls::{self, CallEnd, CallToWrite, DueCall};
+use garson_store::calls::{self, CallEnd, CallToWrite, Maker};
 use garson_store::inbox::{self, InboxState, MessageToKeep};
-use garson_store::{integrations, orders};
+use garson_store::{integrations, nodes, orders};
 use uuid::Uuid;
 
 const TELL: CallKind = CallKind::Tell(Status::OnTheWay);
@@ -19,19 +19,13 @@ async fn one_order(bench: &Bench) -> Order {
     bench.orders(branch, "S", 1).await.remove(0)
 }
 
-async fn lease(bench: &Bench, now: i64, until: i64) -> Vec<DueCall> {
-    bench
-        .write(move |tx| calls::lease_due(tx, at(now), at(until), 10))
-        .await
-}
-
-async fn write(bench: &Bench, order: &Order, kind: CallKind, due: i64, leased: Option<i64>) {
+async fn write(bench: &Bench, order: &Order, kind: CallKind, due: i64, asks: Option<Maker>) {
     let order = order.clone();
     bench
         .write(move |tx| {
             let call = CallToWrite {
                 due_at: at(due),
-                leased_until: leased.map(at),
+                lease: asks.map(|maker| maker.lease(LEASE)),
                 ..a_call(&order, kind)
             };
             calls::write(tx, &call)
@@ -41,17 +35,19 @@ async fn write(bench: &Bench, order: &Order, kind: CallKind, due: i64, leased: O
 
 pub async fn a_call_whose_maker_died_is_unclear(bench: &Bench) {
     let order = one_order(bench).await;
+    let (one, two) = (a_maker(bench, "one").await, a_maker(bench, "two").await);
     write(bench, &order, TELL, 0, None).await;
-    let first = lease(bench, 0, 100).await;
+    let first = lease(bench, one, 0).await;
     assert_eq!(first.iter().map(|c| c.is_unclear).collect::<Vec<_>>(), [false]);
     let made = first[0].clone();
-    // Given back in order, it is clear; found after its lease, it is not.
+    // Given back in order, it is clear; found after its maker's end, it is not.
     bench
         .write(move |tx| calls::postpone(tx, &made, &a_delay(150, "away")))
         .await;
-    let second = lease(bench, 150, 200).await;
+    let second = lease(bench, one, 150).await;
     assert_eq!(second.iter().map(|c| c.is_unclear).collect::<Vec<_>>(), [false]);
-    let third = lease(bench, 200, 300).await;
+    bench.write(move |tx| nodes::leave(tx, one.node)).await;
+    let third = lease(bench, two, 150).await;
     assert_eq!(third.iter().map(|c| c.is_unclear).collect::<Vec<_>>(), [true]);
     // Whoever comes late changes nothing: the call is another's by now.
     let late = second[0].clone();
@@ -59,9 +55,10 @@ pub async fn a_call_whose_maker_died_is_unclear(bench: &Bench) {
         .write(move |tx| calls::finish(tx, &late, CallEnd::Failed, Some("late"), at(201)))
         .await;
     assert!(!ended);
-    // The one process of a database ends all leases when it starts.
-    bench.write(calls::end_leases).await;
-    let fourth = lease(bench, 201, 300).await;
+    // The one process of a database takes all others out when it starts.
+    let three = a_maker(bench, "three").await;
+    bench.write(move |tx| nodes::give_up_others(tx, three.node)).await;
+    let fourth = lease(bench, three, 150).await;
     assert_eq!(
         fourth
             .iter()
@@ -73,14 +70,16 @@ pub async fn a_call_whose_maker_died_is_unclear(bench: &Bench) {
 
 pub async fn calls_of_an_order_never_run_beside_each_other(bench: &Bench) {
     let order = one_order(bench).await;
+    let (one, two) = (a_maker(bench, "one").await, a_maker(bench, "two").await);
     write(bench, &order, TELL, 0, None).await;
-    // A question is made by whoever writes it: what was written before it waits until its lease is over.
-    write(bench, &order, CallKind::Verify, 0, Some(50)).await;
-    assert!(lease(bench, 10, 60).await.is_empty());
-    let kinds: Vec<_> = lease(bench, 50, 100).await.iter().map(|c| c.kind).collect();
+    // A question is made by whoever writes it: what was written before it waits until it is over.
+    write(bench, &order, CallKind::Verify, 0, Some(one)).await;
+    assert!(lease(bench, two, 10).await.is_empty());
+    bench.write(move |tx| nodes::leave(tx, one.node)).await;
+    let kinds: Vec<_> = lease(bench, two, 10).await.iter().map(|c| c.kind).collect();
     assert_eq!(kinds, [TELL]);
     let id = order.id;
-    let way = bench.read(move |tx| calls::in_the_way(tx, id, at(60))).await;
+    let way = bench.read(move |tx| calls::in_the_way(tx, id, two)).await;
     assert_eq!(
         way.map(|way| (way.kind, way.is_running)),
         Some((TELL, true)),
@@ -95,7 +94,8 @@ pub async fn a_cancellation_overtakes_what_waits(bench: &Bench) {
     write(bench, &order, CallKind::Cancel, 0, None).await;
     // The platform's gap between moves does not hold it up either.
     bench.write(move |tx| calls::hold_back(tx, id, at(500))).await;
-    let kinds: Vec<_> = lease(bench, 10, 100).await.iter().map(|c| c.kind).collect();
+    let maker = a_maker(bench, "one").await;
+    let kinds: Vec<_> = lease(bench, maker, 10).await.iter().map(|c| c.kind).collect();
     assert_eq!(kinds, [CallKind::Cancel]);
     let open = bench
         .read(move |tx| calls::open_question(tx, id, CallKind::Cancel))
@@ -108,18 +108,22 @@ pub async fn a_question_that_waits_is_hurried_or_dropped(bench: &Bench) {
     write(bench, &order, CallKind::Verify, 1_000, None).await;
     let id = order.id;
     let way = bench
-        .read(move |tx| calls::in_the_way(tx, id, at(0)))
+        .read(move |tx| calls::in_the_way(tx, id, Maker::nobody()))
         .await
         .unwrap();
     assert!(!way.is_running);
     bench.write(move |tx| calls::hurry(tx, way.id, at(20))).await;
-    assert_eq!(lease(bench, 20, 60).await.len(), 1);
-    let running = bench
-        .write(move |tx| calls::abandon_waiting(tx, way.id, at(30)))
-        .await;
-    assert!(!running, "it is being put");
+    let (one, two) = (a_maker(bench, "one").await, a_maker(bench, "two").await);
+    assert_eq!(lease(bench, one, 20).await.len(), 1);
+    for maker in [one, two] {
+        let running = bench
+            .write(move |tx| calls::abandon_waiting(tx, way.id, maker, at(30)))
+            .await;
+        assert!(!running, "it is being put");
+    }
+    bench.write(move |tx| nodes::leave(tx, one.node)).await;
     let waiting = bench
-        .write(move |tx| calls::abandon_waiting(tx, way.id, at(60)))
+        .write(move |tx| calls::abandon_waiting(tx, way.id, two, at(60)))
         .await;
     assert!(waiting);
     assert_eq!(
@@ -153,7 +157,8 @@ pub async fn questions_remember_who_asks_and_why(bench: &Bench) {
         })
         .await;
     assert_eq!(bench.read(move |tx| calls::end_of(tx, id)).await, None);
-    let leased = lease(bench, 0, 10).await.remove(0);
+    let maker = a_maker(bench, "one").await;
+    let leased = lease(bench, maker, 0).await.remove(0);
     assert_eq!(leased.argument, argument);
     bench
         .write(move |tx| calls::finish(tx, &leased, CallEnd::Failed, Some("olmaz"), at(5)))
@@ -194,8 +199,9 @@ pub async fn calls_are_held_back_and_hastened(bench: &Bench) {
         Some(at(60))
     );
     bench.write(move |tx| calls::hold_back(tx, id, at(80))).await;
-    assert!(lease(bench, 79, 100).await.is_empty());
-    let call = lease(bench, 80, 100).await.remove(0);
+    let maker = a_maker(bench, "one").await;
+    assert!(lease(bench, maker, 79).await.is_empty());
+    let call = lease(bench, maker, 80).await.remove(0);
     assert_eq!(bench.read(move |tx| calls::last_done_at(tx, id)).await, None);
     bench
         .write(move |tx| calls::finish(tx, &call, CallEnd::Done, None, at(90)))
@@ -270,41 +276,33 @@ pub async fn a_post_is_held_by_one_node(bench: &Bench) {
     bench
         .write(move |tx| integrations::save(tx, &vault, &saved, &Credentials::new(), None))
         .await;
-    let claim = async |node: u8, now: i64| {
+    let claim = async |maker: Maker| {
         let vault = bench.vault.clone();
         let held = bench
-            .write(move |tx| {
-                integrations::claim_polling(tx, &vault, GETIR, &[node; 16], at(now), at(now + 60))
-            })
+            .write(move |tx| integrations::claim_polling(tx, &vault, GETIR, maker.node))
             .await;
         held.iter()
             .map(|polled| (polled.connected.integration.id, polled.polled_at))
             .collect::<Vec<_>>()
     };
-    assert_eq!(claim(1, 0).await, [(id, None)]);
-    assert_eq!(claim(2, 30).await, []);
+    let (one, two) = (a_maker(bench, "one").await, a_maker(bench, "two").await);
+    assert_eq!(claim(one).await, [(id, None)]);
+    assert_eq!(claim(two).await, []);
     bench
         .write(move |tx| integrations::note_polled(tx, &[(id, at(40))]))
         .await;
-    assert_eq!(claim(1, 50).await, [(id, Some(at(40)))], "its own it keeps");
-    assert_eq!(claim(2, 109).await, []);
+    assert_eq!(claim(one).await, [(id, Some(at(40)))], "its own it keeps");
+    bench.write(move |tx| nodes::leave(tx, one.node)).await;
+    assert_eq!(claim(one).await, [], "one that is given up gets nothing");
     assert_eq!(
-        claim(2, 110).await,
+        claim(two).await,
         [(id, Some(at(40)))],
         "a dead node's are taken over"
     );
     bench
-        .write(|tx| integrations::release_polling(tx, &[2; 16]))
-        .await;
-    assert_eq!(
-        claim(1, 111).await.len(),
-        1,
-        "what is given up can be had at once"
-    );
-    bench
         .write(move |tx| integrations::switch(tx, id, false, at(112)))
         .await;
-    assert_eq!(claim(1, 120).await, [], "what is switched off is not asked");
+    assert_eq!(claim(two).await, [], "what is switched off is not asked");
 }
 
 pub async fn open_orders_are_found_by_their_platforms_names(bench: &Bench) {

@@ -15,10 +15,10 @@ use garson_core::order::{
 use garson_core::platform::Platform;
 use garson_core::restaurant::matched_id;
 use garson_core::time::Timestamp;
-use garson_store::calls::{CallToWrite, DueCall, InTheWay};
+use garson_store::calls::{CallToWrite, DueCall, InTheWay, Maker};
 use garson_store::idempotency::KeyedRequest;
 use garson_store::integrations::Connected;
-use garson_store::{Tx, calls, idempotency, integrations, orders, restaurants};
+use garson_store::{StoreError, Tx, calls, idempotency, integrations, nodes, orders, restaurants};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::Instant;
@@ -183,6 +183,20 @@ async fn act(
     }
 }
 
+/// A question that is to be put.
+struct Plan {
+    kind: CallKind,
+    connected: Connected,
+    maker: Maker,
+    in_the_way: Option<InTheWay>,
+}
+
+/// A question belongs to the node that puts it, and this one is none just now: others have given it up, and it is about to
+/// come back.
+fn not_joined() -> Fault {
+    Fault::Store(StoreError::unavailable("this node is not among the others"))
+}
+
 /// What a client wants.
 struct Wish {
     account: AccountId,
@@ -196,7 +210,8 @@ impl Wish {
     fn begin(&self, tx: &mut Tx<'_>, app: &App, now: Timestamp) -> Result<Progress, Fault> {
         let named = find_one(tx, self.account, &self.path_id)?;
         let before = orders::lock(tx, named.id)?.ok_or_else(|| Fault::not_found("order", &self.path_id))?;
-        let in_the_way = calls::in_the_way(tx, before.id, now)?;
+        let maker = app.maker();
+        let in_the_way = calls::in_the_way(tx, before.id, maker.unwrap_or(Maker::nobody()))?;
         if let Some(status) = taken_before(tx, self.keyed.as_deref())? {
             match in_the_way {
                 Some(way) if way.kind.is_question() => return self.join(tx, way, before, now),
@@ -217,7 +232,16 @@ impl Wish {
         let asks = platform.capability().asks && connected.is_some();
         let question = apply(&before, &input, now, asks)?.ask;
         match (question, connected) {
-            (Some(kind), Some(connected)) => self.put_down(tx, before, kind, connected, in_the_way, now),
+            (Some(kind), Some(connected)) => {
+                let maker = maker.ok_or_else(not_joined)?;
+                let plan = Plan {
+                    kind,
+                    connected,
+                    maker,
+                    in_the_way,
+                };
+                self.put_down(tx, before, plan, now)
+            }
             (_, connected) => {
                 let contact = Contact::new(app, platform, connected.as_ref());
                 let input = match asks {
@@ -235,23 +259,25 @@ impl Wish {
         }
     }
 
-    fn put_down(
-        &self,
-        tx: &mut Tx<'_>,
-        order: Order,
-        kind: CallKind,
-        connected: Connected,
-        in_the_way: Option<InTheWay>,
-        now: Timestamp,
-    ) -> Result<Progress, Fault> {
+    fn put_down(&self, tx: &mut Tx<'_>, order: Order, plan: Plan, now: Timestamp) -> Result<Progress, Fault> {
+        let Plan {
+            kind,
+            connected,
+            maker,
+            in_the_way,
+        } = plan;
         match in_the_way {
             Some(way) if way.kind == kind => return self.join(tx, way, order, now),
-            Some(way) if kind == CallKind::Cancel && self.drop_own_question(tx, &order, way, now)? => {}
+            Some(way)
+                if kind == CallKind::Cancel && self.drop_own_question(tx, &order, way, maker, now)? => {}
             Some(way) => {
                 calls::hurry(tx, way.id, now)?;
                 return Ok(Progress::Wait);
             }
             None => {}
+        }
+        if !nodes::is_there(tx, maker.node)? {
+            return Err(not_joined());
         }
         if kind == CallKind::Cancel {
             // Nothing else is told while it is asked; whoever is about to, on another node, finds that it is not due.
@@ -272,7 +298,7 @@ impl Wish {
             kind,
             argument: Some(&argument),
             due_at: now,
-            leased_until: Some(now.plus(LEASE)),
+            lease: Some(maker.lease(LEASE)),
             created_at: now,
         };
         calls::write(tx, &written)?;
@@ -310,11 +336,12 @@ impl Wish {
         tx: &mut Tx<'_>,
         order: &Order,
         way: InTheWay,
+        maker: Maker,
         now: Timestamp,
     ) -> Result<bool, Fault> {
         let question = calls::open_question(tx, order.id, CallKind::Verify)?;
         let is_own = question.is_some_and(|call| call.id == way.id && call.argument.by == Actor::System);
-        Ok(is_own && calls::abandon_waiting(tx, way.id, now)?)
+        Ok(is_own && calls::abandon_waiting(tx, way.id, maker, now)?)
     }
 
     fn note(&self, tx: &mut Tx<'_>, before: &Order) -> Result<(), Fault> {

@@ -45,6 +45,11 @@ pub async fn ask(app: Arc<App>, question: Question, until: Instant) -> Result<St
         may_send: true,
         until,
     };
+    if !app.lease.is_valid() {
+        // This node was away, and others may be finding out by now what became of the question.
+        leave_open(&app, &call, "nobody put it in time".to_owned()).await?;
+        return Err(Fault::ProviderTimeout);
+    }
     let mut verdict = attempt.make(&app).await;
     if matches!(&verdict, Verdict::Trouble(Trouble::Unclear { .. })) && Instant::now() < until {
         // There is time left to see for ourselves.

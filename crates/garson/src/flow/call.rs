@@ -10,14 +10,15 @@ use garson_core::platform::Trouble;
 use garson_core::retry::backoff;
 use garson_store::calls::{self, CallEnd, Delay, DueCall};
 use garson_store::integrations::Connected;
-use garson_store::{Lane, Location, Tx, integrations, orders};
+use garson_store::{Lane, Tx, integrations, orders};
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::task::{self, JoinError, JoinSet};
 use tokio::time::Instant;
 
-/// How long an attempt may take; the lease on it lasts longer, so that nobody else makes it meanwhile.
+/// How long an attempt may take. The call is this node's while it lives; after the time of the lease, which is longer, the
+/// node has lost sight of it, and takes it up again.
 pub const DEADLINE: Duration = Duration::from_secs(10);
 pub const LEASE: Duration = Duration::from_secs(15);
 /// After so many tries, about a day, a platform that stays away is given up on.
@@ -39,17 +40,6 @@ const BUSY_PAUSE: Duration = Duration::from_secs(1);
 /// A row may have been written by another process; nothing wakes us for that.
 const LOOK_AGAIN: Duration = Duration::from_secs(5);
 
-/// Ends what an earlier process has left; before the first request is taken.
-pub async fn clear(app: &App) {
-    if matches!(app.settings.location(), Location::Sqlite(_)) {
-        // Nobody else works on this database: what is leased was cut off when the last process ended.
-        let ended = app.store.write(Lane::COMMON, calls::end_leases).await;
-        if let Err(error) = ended {
-            tracing::error!(%error, "leases of an earlier process could not be ended");
-        }
-    }
-}
-
 /// Makes calls until the service ends.
 pub async fn run(app: Arc<App>) {
     let mut desk = Desk::default();
@@ -70,8 +60,10 @@ pub async fn run(app: Arc<App>) {
 
 /// How long until the next call is due.
 async fn pause(app: &App) -> Duration {
-    let now = app.now();
-    let next = app.store.read(move |tx| calls::next_due_at(tx, now)).await;
+    let Some(maker) = app.maker() else {
+        return LOOK_AGAIN;
+    };
+    let next = app.store.read(move |tx| calls::next_due_at(tx, maker)).await;
     match next {
         Ok(Some(due_at)) => due_at
             .since(app.now())
@@ -102,17 +94,20 @@ impl Desk {
     async fn start_due(&mut self, app: &Arc<App>) -> Result<bool, Fault> {
         let room = MAX_RUNNING.saturating_sub(self.running.len()).min(BATCH);
         let now = app.now();
+        let Some(maker) = app.maker().filter(|_| app.lease.is_valid()) else {
+            return Ok(false);
+        };
         // Looking costs the writer nothing; only what is really due is leased.
         let is_due = app
             .store
-            .read(move |tx| calls::next_due_at(tx, now))
+            .read(move |tx| calls::next_due_at(tx, maker))
             .await?
             .is_some_and(|due_at| due_at <= now);
         if room == 0 || !is_due {
             return Ok(false);
         }
         let limit = i64::try_from(room).unwrap_or(1);
-        let lease = move |tx: &mut Tx<'_>| calls::lease_due(tx, now, now.plus(LEASE), limit);
+        let lease = move |tx: &mut Tx<'_>| calls::lease_due(tx, now, maker, LEASE, limit);
         let due = app.store.write(Lane::COMMON, lease).await?;
         let any = !due.is_empty();
         for call in due {
@@ -128,7 +123,7 @@ impl Desk {
             let (app, integration) = (Arc::clone(app), call.integration_id);
             let started = self.running.spawn(async move {
                 if let Err(fault) = make(&app, &call).await {
-                    // The lease runs out, and the call is made again.
+                    // Its lease runs out, and the call is made again.
                     tracing::error!(call = %call.id, ?fault, "a platform call could not be made");
                 }
             });
@@ -190,6 +185,10 @@ async fn make(app: &App, call: &DueCall) -> Result<(), Fault> {
     else {
         return drop_call(app, call, "the integration was removed").await;
     };
+    if !app.lease.is_valid() {
+        // Others may have given this node up, and taken the call up.
+        return Ok(());
+    }
     let Some(contact) = app.contact(&connected) else {
         return drop_call(app, call, "the platform is not one of this version").await;
     };

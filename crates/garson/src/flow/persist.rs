@@ -116,7 +116,7 @@ fn write_call(
         kind,
         argument,
         due_at,
-        leased_until: None,
+        lease: None,
         created_at: order.updated_at,
     };
     Ok(calls::write(tx, &call)?)

@@ -21,11 +21,10 @@ use tokio::sync::{Notify, Semaphore};
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 
-/// How often the posts are looked up, and how long they are held beyond that.
+/// How often the posts are looked up.
 const LOOK_UP: Duration = Duration::from_secs(20);
 /// After a change they are looked up earlier, but not more often than that.
 const LOOK_UP_AGAIN: Duration = Duration::from_millis(500);
-const HOLD: Duration = Duration::from_secs(60);
 /// Windows overlap by that much: clocks differ, and lists lag behind.
 const OVERLAP: Duration = Duration::from_secs(120);
 /// How far back the first window of an integration reaches, and the longest one after a pause.
@@ -152,6 +151,9 @@ impl Board {
     /// Takes the posts that no other node holds, keeps those that are held, and drops those that are gone.
     async fn look_up(&mut self, app: &Arc<App>) -> Result<(), Fault> {
         self.save(app).await?;
+        let Some(node) = app.store.desk().node() else {
+            return Ok(());
+        };
         let mut held = HashSet::new();
         for platform in garson_platforms::all() {
             let provider = platform.provider();
@@ -160,10 +162,8 @@ impl Board {
             else {
                 continue;
             };
-            let (vault, node, now) = (Arc::clone(&app.vault), app.node, app.now());
-            let claim = move |tx: &mut Tx<'_>| {
-                integrations::claim_polling(tx, &vault, provider, &node, now, now.plus(HOLD))
-            };
+            let vault = Arc::clone(&app.vault);
+            let claim = move |tx: &mut Tx<'_>| integrations::claim_polling(tx, &vault, provider, node);
             for polled in app.store.write(Lane::COMMON, claim).await? {
                 held.insert(polled.connected.integration.id);
                 self.hold(app, polled, every, polling.style);
