@@ -102,11 +102,12 @@ impl From<postgres::Error> for StoreError {
         let kind = match state.code() {
             "40001" | "40P01" => StoreErrorKind::Conflict,
             code if code.starts_with("23") => StoreErrorKind::Constraint,
-            // Connection, resources, operator intervention, system error, read-only stand-by.
+            // Connection, resources, operator intervention, system error, read-only stand-by, a client that was silent.
             code if ["08", "53", "57", "58"]
                 .iter()
                 .any(|class| code.starts_with(class))
-                || code == "25006" =>
+                || code == "25006"
+                || code == "25P03" =>
             {
                 StoreErrorKind::Unavailable
             }

@@ -21,6 +21,9 @@ use tokio_postgres_rustls::MakeRustlsConnect;
 
 /// Prepared statements kept for each connection; queries with optional parts make some tens of shapes.
 const MAX_STATEMENTS: usize = 500;
+/// A transaction whose client says nothing for this time is given up by the server: its process was stopped, or its machine
+/// is gone, and what it has locked stands in everybody's way.
+const SILENCE: &str = "SET idle_in_transaction_session_timeout TO '3s'";
 /// Any number that nothing else takes: one node migrates at a time.
 const MIGRATION_LOCK: i64 = 0x6761_7273_6f6e;
 
@@ -164,7 +167,7 @@ pub struct PgSession {
 
 impl PgSession {
     fn connect(config: &Config) -> Result<Self, StoreError> {
-        let client = config.connect(tls(config.get_ssl_mode())?).map_err(|error| {
+        let mut client = config.connect(tls(config.get_ssl_mode())?).map_err(|error| {
             let error = StoreError::from(error);
             if error.is_temporary() {
                 error
@@ -172,6 +175,7 @@ impl PgSession {
                 StoreError::refused(format!("cannot connect: {error}"))
             }
         })?;
+        client.batch_execute(SILENCE)?;
         Ok(Self {
             client,
             config: config.clone(),

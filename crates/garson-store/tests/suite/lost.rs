@@ -2,10 +2,12 @@
 
 use crate::batches::{note, noted};
 use crate::bench::{Bench, on_postgres};
-use garson_store::{Lane, StoreErrorKind};
+use crate::shop::at;
+use garson_store::{Lane, StoreErrorKind, accounts};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
 
 /// Ends all connections to the case's database but its own; says how many.
 pub fn kill_all(url: &str) -> usize {
@@ -88,4 +90,37 @@ pub async fn what_was_acknowledged_survives_broken_connections(bench: &Bench) {
         .collect();
     assert!(made_up.is_empty(), "{made_up:?}");
     bench.write(|tx| note(tx, "last")).await;
+}
+
+pub async fn one_that_is_stopped_within_a_transaction_is_not_waited_for(bench: &Bench) {
+    let account = bench.account("one").await;
+    let runs = Arc::new(AtomicUsize::new(0));
+    let (counted, other) = (Arc::clone(&runs), bench.second_engine());
+    let stopped = tokio::spawn({
+        let engine = bench.engine.clone();
+        async move {
+            let job = move |tx: &mut garson_store::Tx<'_>| {
+                accounts::reserve(tx, account, 1, at(0))?;
+                if counted.fetch_add(1, Ordering::SeqCst) == 0 {
+                    // As one that has got a SIGSTOP, for longer than the server has patience.
+                    std::thread::sleep(Duration::from_secs(5));
+                }
+                accounts::last_place(tx, account)
+            };
+            engine.write(account, job).await
+        }
+    });
+    let started = Arc::clone(&runs);
+    crate::bench::until("it holds the account", move || {
+        started.load(Ordering::SeqCst) == 1
+    })
+    .await;
+    let start = Instant::now();
+    let job = move |tx: &mut garson_store::Tx<'_>| accounts::reserve(tx, account, 1, at(0));
+    other.write(account, job).await.unwrap();
+    let waited = start.elapsed();
+    assert!(waited < Duration::from_millis(4_500), "{waited:?}");
+    // What it had begun is undone, and done again.
+    assert_eq!(stopped.await.unwrap().unwrap(), 2);
+    assert_eq!(runs.load(Ordering::SeqCst), 2);
 }

@@ -163,6 +163,7 @@ cases! {
             a_bell_goes_with_its_engine;
         lost:
             a_connection_that_broke_while_idle_is_replaced
-            what_was_acknowledged_survives_broken_connections;
+            what_was_acknowledged_survives_broken_connections
+            one_that_is_stopped_within_a_transaction_is_not_waited_for;
     }
 }
