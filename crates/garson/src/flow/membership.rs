@@ -18,6 +18,8 @@ use std::time::{Duration, Instant};
 const BEAT: Duration = Duration::from_secs(2);
 /// A node that has not shown itself for this time is gone.
 const GONE: Duration = Duration::from_secs(9);
+/// A node that has not looked for this time has not seen whether others showed themselves.
+const BLIND: Duration = Duration::from_secs(5);
 /// A node that could not show itself for this time begins nothing more.
 const UNSURE: Duration = Duration::from_secs(7);
 
@@ -57,6 +59,8 @@ pub async fn join(app: &App, address: SocketAddr) -> Result<(), StoreError> {
         .await?;
     app.lease.renew(is_shared.then(|| began + UNSURE));
     app.store.desk().set_node(Some(id));
+    // What it asked platforms for under another id is to be held under this one.
+    app.hurry.posts_changed();
     Ok(())
 }
 
@@ -76,34 +80,46 @@ pub async fn leave(app: &App) {
     }
 }
 
-fn is_shared(app: &App) -> bool {
+/// May other nodes work on the same database?
+pub fn is_shared(app: &App) -> bool {
     matches!(app.settings.location(), Location::Postgres(_))
 }
 
-/// The place of this process: whoever is there now, is there instead of the one before.
+/// The place of this process, where there can be one at a time: whoever is there now, is there instead of the one before.
+/// Containers may have the same host name and listen on the same address, each in a network of its own.
 fn name(address: SocketAddr) -> String {
-    let host = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
-    match host.trim() {
-        "" => format!("{}", uuid::Uuid::now_v7()),
-        host => format!("{host} {address}"),
+    let read = |path: &str| std::fs::read_to_string(path).ok();
+    let boot = read("/proc/sys/kernel/random/boot_id");
+    let network = std::fs::read_link("/proc/self/ns/net").ok();
+    let host = read("/proc/sys/kernel/hostname").unwrap_or_default();
+    match boot.zip(network) {
+        Some((boot, network)) => {
+            let (host, boot, network) = (host.trim(), boot.trim(), network.display());
+            format!("{host} {address} {network} {boot}")
+        }
+        None => format!("{host} {address} {}", uuid::Uuid::now_v7()),
     }
 }
 
 /// Shows that this node lives, and looks after the others, until the service ends.
 pub async fn run(app: Arc<App>, address: SocketAddr) {
     let mut others = Others::default();
+    let mut pause = BEAT;
     loop {
         if !is_shared(&app) && app.store.desk().node().is_some() {
             // There is nobody else to be shown anything.
             return;
         }
-        tokio::time::sleep(BEAT).await;
+        tokio::time::sleep(pause).await;
+        pause = BEAT;
         if let Err(error) = beat(&app, address).await {
             tracing::warn!(%error, "this node could not show that it lives");
             continue;
         }
-        if let Err(error) = others.look(&app).await {
-            tracing::warn!(%error, "no look at the other nodes");
+        match others.look(&app).await {
+            // Whoever has been silent for long is missed at the moment, not at the next beat.
+            Ok(next) => pause = next.map_or(BEAT, |time| time.min(BEAT)),
+            Err(error) => tracing::warn!(%error, "no look at the other nodes"),
         }
     }
 }
@@ -122,21 +138,34 @@ async fn beat(app: &App, address: SocketAddr) -> Result<(), StoreError> {
         return Ok(());
     }
     tracing::warn!("this node was away for so long that others have given it up");
+    if *app.stopping.borrow() {
+        // Whoever took its place, perhaps the next process at the same address, is not to be disturbed.
+        return Ok(());
+    }
     join(app, address).await
 }
 
 /// What this node has seen of the others: their counts, and since when.
 #[derive(Default)]
-struct Others(HashMap<NodeId, (i64, Instant)>);
+struct Others {
+    seen: HashMap<NodeId, (i64, Instant)>,
+    looked_at: Option<Instant>,
+}
 
 impl Others {
-    async fn look(&mut self, app: &App) -> Result<(), StoreError> {
+    /// Takes out those that are gone; says when the next one will be if it stays silent.
+    async fn look(&mut self, app: &App) -> Result<Option<Duration>, StoreError> {
         let me = app.store.desk().node();
         let all = app.store.read(nodes::list).await?;
         let now = Instant::now();
+        // Whoever could not look cannot tell who was silent: the database may have been away for everybody.
+        if self.looked_at.is_none_or(|at| now.duration_since(at) > BLIND) {
+            self.seen.clear();
+        }
+        self.looked_at = Some(now);
         let mut seen = HashMap::new();
         for node in all.into_iter().filter(|node| Some(node.id) != me) {
-            let since = match self.0.get(&node.id) {
+            let since = match self.seen.get(&node.id) {
                 Some((beats, since)) if *beats == node.beats => *since,
                 _ => now,
             };
@@ -148,8 +177,9 @@ impl Others {
         }
         // As soon as another one comes, it is heard.
         app.store.set_alone(seen.is_empty());
-        self.0 = seen;
-        Ok(())
+        self.seen = seen;
+        let silent = self.seen.values().map(|(_, since)| *since + GONE).min();
+        Ok(silent.map(|at| at.saturating_duration_since(Instant::now())))
     }
 }
 
