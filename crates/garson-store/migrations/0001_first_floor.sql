@@ -13,7 +13,7 @@ CREATE TABLE accounts (
     webhook_authorization TEXT NOT NULL,
     webhook_updated_at BIGINT,
     -- The node that delivers the account's events, if it still is among the nodes; and a number that is raised whenever
-    -- that node has to look again: the address or key has changed, or something is due that was not.
+    -- that node has to look again: it is another one, the address or key has changed, or something is due that was not.
     deliver_node {blob},
     deliver_version BIGINT NOT NULL,
     -- The last place whose event is no longer kept.

@@ -73,14 +73,19 @@ impl Places {
 
 /// Reserves places in the account's lists. The account's row stays locked until the commit, so that places follow
 /// the order of commits: nothing ever appears behind a place that a reader has seen. An account that nobody delivers for
-/// is delivered for by this node from now on, and what is written into the places is handed over after the commit.
+/// is delivered for by this node from now on, unless others have given it up; and what is written into the places is
+/// handed over after the commit.
 pub fn reserve(tx: &mut Tx<'_>, account: AccountId, count: i64, now: Timestamp) -> Result<Places> {
     let node = tx.node();
     let places = tx.query_opt(
         "UPDATE accounts SET position = position + ?2,
                 newest_at = CASE WHEN newest_at > ?3 THEN newest_at ELSE ?3 END,
                 deliver_node = CASE WHEN webhook_url IS NULL OR deliver_node IN (SELECT id FROM nodes)
-                                    THEN deliver_node ELSE ?4 END
+                                    THEN deliver_node
+                                    WHEN ?4 IN (SELECT id FROM nodes) THEN ?4 ELSE NULL END,
+                deliver_version = deliver_version +
+                    CASE WHEN webhook_url IS NULL OR deliver_node IN (SELECT id FROM nodes) THEN 0
+                         WHEN ?4 IN (SELECT id FROM nodes) THEN 1 ELSE 0 END
          WHERE id = ?1 RETURNING position, newest_at, webhook_url, deliver_node, deliver_version",
         params![&account, count, now, node.as_ref()],
         |row| {

@@ -74,12 +74,39 @@ pub fn leave(tx: &mut Tx<'_>, id: NodeId) -> Result<()> {
     Ok(())
 }
 
-/// Makes this node deliver for an account, if nobody does; does it now?
+/// Makes this node deliver for an account, if nobody does; does it now? What another one has left behind is looked for
+/// anew, also by a node that had the account before.
 pub fn claim(tx: &mut Tx<'_>, account: AccountId, id: NodeId) -> Result<bool> {
     let rows = tx.execute(
-        "UPDATE accounts SET deliver_node = ?2
+        "UPDATE accounts SET deliver_node = ?2,
+                deliver_version = deliver_version + CASE WHEN deliver_node = ?2 THEN 0 ELSE 1 END
          WHERE id = ?1 AND (deliver_node = ?2 OR deliver_node IS NULL OR deliver_node NOT IN (SELECT id FROM nodes))
            AND ?2 IN (SELECT id FROM nodes)",
+        params![&account, &id],
+    )?;
+    Ok(rows > 0)
+}
+
+/// Accounts after an id that a node delivers for.
+pub fn accounts(
+    tx: &mut Tx<'_>,
+    id: NodeId,
+    after: Option<AccountId>,
+    limit: usize,
+) -> Result<Vec<AccountId>> {
+    let after = after.map_or_else(Vec::new, |account| account.as_bytes().to_vec());
+    let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+    tx.query(
+        "SELECT id FROM accounts WHERE deliver_node = ?1 AND id > ?2 ORDER BY id LIMIT ?3",
+        params![&id, &after, limit],
+        |row| row.get(0),
+    )
+}
+
+/// A node delivers no longer for an account: another may; `false` when it did not.
+pub fn let_go(tx: &mut Tx<'_>, account: AccountId, id: NodeId) -> Result<bool> {
+    let rows = tx.execute(
+        "UPDATE accounts SET deliver_node = NULL WHERE id = ?1 AND deliver_node = ?2",
         params![&account, &id],
     )?;
     Ok(rows > 0)

@@ -140,7 +140,7 @@ fn run_once<C: Connection>(
         });
     }
     let mut failed = 0;
-    let node = bulletin.desk.node();
+    let node = bulletin.desk.deliverer();
     let mut outcome = Outcome::default();
     for job in jobs.iter_mut() {
         if savepoints {

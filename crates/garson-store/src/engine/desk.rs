@@ -52,6 +52,7 @@ pub struct Desk {
 #[derive(Debug, Default)]
 struct Inner {
     node: Option<NodeId>,
+    is_closed: bool,
     taker: Option<mpsc::Sender<Vec<Handover>>>,
 }
 
@@ -60,7 +61,7 @@ impl Desk {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The node that this process is, if it delivers.
+    /// The node that this process is.
     #[must_use]
     pub fn node(&self) -> Option<NodeId> {
         self.inner().node
@@ -69,6 +70,18 @@ impl Desk {
     /// From now on this process is that node.
     pub fn set_node(&self, node: Option<NodeId>) {
         self.inner().node = node;
+    }
+
+    /// The node that this process is, if it takes more to deliver.
+    #[must_use]
+    pub fn deliverer(&self) -> Option<NodeId> {
+        let inner = self.inner();
+        inner.node.filter(|_| !inner.is_closed)
+    }
+
+    /// From now on this process delivers only what is under way: it is about to end.
+    pub fn close(&self) {
+        self.inner().is_closed = true;
     }
 
     /// Takes what is handed over from now on.

@@ -17,6 +17,7 @@ mod keys;
 mod lost;
 mod moving;
 mod news;
+mod nodes;
 mod opening;
 mod orders;
 mod paging;
@@ -115,6 +116,11 @@ cases! {
         news:
             a_commit_wakes_those_who_watch_its_account
             the_places_of_many_accounts_are_read_together;
+        nodes:
+            a_commit_makes_its_node_deliver_if_nobody_does
+            a_node_that_was_given_up_gets_nothing
+            a_successor_and_a_settlement_do_not_pass_each_other
+            accounts_are_handed_on_one_by_one;
         opening:
             opening_again_applies_nothing_twice
             a_database_of_the_future_is_refused

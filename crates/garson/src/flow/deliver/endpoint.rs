@@ -299,8 +299,8 @@ impl Endpoint {
     pub fn loaded(&mut self, load: Load, now: Instant) {
         self.is_loading = false;
         if load.after > 0 && self.version != Some(load.version) {
-            // Something before the place that was read from may be due again.
-            self.rewind_to(0);
+            // Something before the place that was read from may be due again, or go elsewhere.
+            self.look_again();
             self.has_changed = true;
         }
         self.version = Some(load.version);
@@ -473,6 +473,12 @@ impl Endpoint {
         self.taken.remove(&delivery);
         self.late_at = Some(Timestamp::from_millis(0));
         self.rewind_to(place - 1);
+    }
+
+    /// Is something under way, or a result still to be written?
+    #[must_use]
+    pub fn is_busy(&self) -> bool {
+        self.flying() > 0 || self.is_writing()
     }
 
     /// Are results still to be written?

@@ -1,0 +1,192 @@
+//! Nodes: one delivers for an account at a time, and one that was given up gets and settles nothing.
+
+use crate::bench::Bench;
+use crate::shop::at;
+use garson_core::delivery::DeliveryState;
+use garson_core::id::{AccountId, NodeId};
+use garson_store::deliveries::{self, End, Settlement, Standing};
+use garson_store::engine::Handover;
+use garson_store::{Engine, accounts, events, nodes};
+use uuid::Uuid;
+
+async fn a_node(bench: &Bench, name: &'static str) -> NodeId {
+    let node = NodeId(Uuid::now_v7());
+    bench.write(move |tx| nodes::join(tx, node, name)).await;
+    node
+}
+
+async fn standing(bench: &Bench, account: AccountId) -> Standing {
+    let found = bench.read(move |tx| deliveries::standing(tx, account)).await;
+    found.unwrap()
+}
+
+/// What a commit hands over.
+fn handed(engine: &Engine) -> tokio::sync::mpsc::Receiver<Vec<Handover>> {
+    engine.desk().open()
+}
+
+pub async fn a_commit_makes_its_node_deliver_if_nobody_does(bench: &Bench) {
+    let branch = bench.branch("lokanta").await;
+    let account = branch.account;
+    let (one, two) = (a_node(bench, "one").await, a_node(bench, "two").await);
+    bench.engine.desk().set_node(Some(one));
+    // Without an address there is nothing to deliver.
+    bench.order(branch, "S-0", at(0)).await;
+    assert_eq!(standing(bench, account).await.node, None);
+    bench.give_webhook(account).await;
+    let mut mine = handed(&bench.engine);
+    let before = standing(bench, account).await.version;
+    bench.order(branch, "S-1", at(1)).await;
+    let owned = standing(bench, account).await;
+    assert_eq!((owned.node, owned.version), (Some(one), before + 1));
+    let told = mine.recv().await.unwrap();
+    assert!(
+        matches!(&told[..], [Handover::Places { version, deliveries, .. }]
+                 if *version == owned.version && deliveries.len() == 1),
+        "{told:?}"
+    );
+    // Another's commits leave it where it is, and are nothing that the other has to do.
+    bench.engine.desk().set_node(Some(two));
+    bench.order(branch, "S-2", at(2)).await;
+    assert_eq!(standing(bench, account).await.node, Some(one));
+    assert_eq!(standing(bench, account).await.version, owned.version);
+    assert!(mine.try_recv().is_err());
+    // When it is given up, the next commit takes over, and says so by a new version: whoever had the account before does
+    // not go on from what it remembers.
+    bench.write(move |tx| nodes::leave(tx, one)).await;
+    bench.order(branch, "S-3", at(3)).await;
+    let taken = standing(bench, account).await;
+    assert_eq!((taken.node, taken.version), (Some(two), owned.version + 1));
+    assert!(mine.recv().await.is_some());
+    // One that ends takes nothing more.
+    bench.write(move |tx| nodes::let_go(tx, account, two)).await;
+    bench.engine.desk().close();
+    bench.order(branch, "S-4", at(4)).await;
+    assert_eq!(standing(bench, account).await.node, None);
+}
+
+pub async fn a_node_that_was_given_up_gets_nothing(bench: &Bench) {
+    let branch = bench.branch("lokanta").await;
+    let account = branch.account;
+    bench.give_webhook(account).await;
+    let (paused, other) = (a_node(bench, "paused").await, a_node(bench, "other").await);
+    bench.engine.desk().set_node(Some(paused));
+    bench.order(branch, "S-1", at(1)).await;
+    let had = standing(bench, account).await;
+    assert_eq!(had.node, Some(paused));
+    // It wakes up, and does not know yet.
+    bench.write(move |tx| nodes::leave(tx, paused)).await;
+    let mut mine = handed(&bench.engine);
+    bench.order(branch, "S-2", at(2)).await;
+    assert_eq!(standing(bench, account).await.node, None);
+    assert!(mine.try_recv().is_err(), "nothing is handed over to it");
+    let claimed = bench.write(move |tx| nodes::claim(tx, account, paused)).await;
+    assert!(!claimed);
+    assert!(!bench.write(move |tx| nodes::beat(tx, paused)).await);
+    let claimed = bench.write(move |tx| nodes::claim(tx, account, other)).await;
+    assert!(claimed);
+    let now = standing(bench, account).await;
+    assert_eq!((now.node, now.version), (Some(other), had.version + 1));
+    // Claiming one's own changes nothing.
+    let again = bench.write(move |tx| nodes::claim(tx, account, other)).await;
+    assert!(again);
+    assert_eq!(standing(bench, account).await, now);
+    let held = bench.write(move |tx| nodes::hold(tx, account, paused)).await;
+    assert!(!held, "what it still has cannot be settled");
+}
+
+pub async fn a_successor_and_a_settlement_do_not_pass_each_other(bench: &Bench) {
+    // On one node an order goes on while another settles what came before: either the next event is written first and is
+    // let go by the settlement, or it finds its predecessor settled. It is never left waiting.
+    let branch = bench.branch("lokanta").await;
+    let account = branch.account;
+    bench.give_webhook(account).await;
+    let node = a_node(bench, "one").await;
+    bench.engine.desk().set_node(Some(node));
+    let other = match bench.kind {
+        crate::bench::Kind::Postgres => bench.second_engine(),
+        crate::bench::Kind::Sqlite => bench.engine.clone(),
+    };
+    let mut waited = 0;
+    for n in 0..40 {
+        let order = bench.order(branch, format!("S-{n}"), at(n)).await;
+        let id = order.id;
+        let first = bench.read(move |tx| events::of_order(tx, id)).await.remove(0).id;
+        let settlement = Settlement {
+            id: first,
+            order_id: Some(id),
+            end: End::Delivered,
+            attempt: None,
+        };
+        let settle = bench.engine.write(account, move |tx| {
+            assert!(nodes::hold(tx, account, node)?);
+            deliveries::settle(tx, std::slice::from_ref(&settlement), at(n))
+        });
+        let next = garson_core::id::EventId(Uuid::now_v7());
+        let go_on = other.write(account, move |tx| {
+            let mut places = accounts::reserve(tx, account, 1, at(n))?;
+            let event = events::EventToWrite {
+                id: next,
+                account_id: account,
+                restaurant_id: branch.restaurant,
+                order_id: Some(id),
+                sequence: Some(2),
+                name: "siparis.durum_degisti",
+                body: "{}",
+            };
+            events::write(tx, &event, &mut places)
+        });
+        let (released, written) = tokio::join!(settle, go_on);
+        written.unwrap();
+        waited += released.unwrap().len();
+        let due = bench
+            .read(move |tx| deliveries::fresh_after(tx, account, 0, 1_000))
+            .await;
+        assert!(
+            due.iter().any(|delivery| delivery.id == next),
+            "{n}: it waits for ever"
+        );
+        let ends = Settlement {
+            id: next,
+            order_id: Some(id),
+            end: End::Delivered,
+            attempt: None,
+        };
+        bench
+            .write(move |tx| deliveries::settle(tx, std::slice::from_ref(&ends), at(n)))
+            .await;
+    }
+    println!("{waited} of 40 were written first");
+    let last = bench.read(move |tx| events::list_in(tx, account, Some(DeliveryState::Pending), one_page()));
+    assert!(last.await.items.is_empty());
+}
+
+fn one_page() -> garson_store::feed::PageRequest {
+    garson_store::feed::PageRequest {
+        limit: 10,
+        cursor: None,
+        direction: garson_store::feed::Direction::Older,
+    }
+}
+
+pub async fn accounts_are_handed_on_one_by_one(bench: &Bench) {
+    let (one, two) = (a_node(bench, "one").await, a_node(bench, "two").await);
+    let mut all = Vec::new();
+    for name in ["a", "b", "c", "d", "e"] {
+        let account = bench.account(name).await;
+        bench.write(move |tx| nodes::claim(tx, account, one)).await;
+        all.push(account);
+    }
+    let first = bench.read(move |tx| nodes::accounts(tx, one, None, 3)).await;
+    assert_eq!(first, all[..3]);
+    let after = first.last().copied();
+    let rest = bench.read(move |tx| nodes::accounts(tx, one, after, 3)).await;
+    assert_eq!(rest, all[3..]);
+    let gone = all[0];
+    assert!(!bench.write(move |tx| nodes::claim(tx, gone, two)).await);
+    assert!(!bench.write(move |tx| nodes::let_go(tx, gone, two)).await);
+    assert!(bench.write(move |tx| nodes::let_go(tx, gone, one)).await);
+    assert!(bench.write(move |tx| nodes::claim(tx, gone, two)).await);
+    let left = bench.read(move |tx| nodes::accounts(tx, one, None, 9)).await;
+    assert_eq!(left, all[1..]);
+}
