@@ -6,7 +6,7 @@ use super::figures::Memory;
 use super::jobs;
 use super::slots::{Kind, Slots};
 use crate::app::App;
-use crate::flow::Fault;
+use crate::flow::{Fault, membership};
 use garson_core::delivery::UndeliveredReason;
 use garson_core::id::{AccountId, EventId, NodeId};
 use garson_core::time::Timestamp;
@@ -122,11 +122,37 @@ impl Dispatcher {
                         self.noted(note);
                     }
                 }
-                _ = stopping.wait_for(|stopping| *stopping), if !self.is_stopping => self.is_stopping = true,
+                _ = stopping.wait_for(|stopping| *stopping), if !self.is_stopping => self.stop(),
                 () = app.wake_deliver.notified() => {}
                 () = tokio::time::sleep(pause) => {}
             }
         }
+    }
+
+    /// Nothing more is begun; other nodes need not wait for what is under way here, but for the same account.
+    fn stop(&mut self) {
+        self.is_stopping = true;
+        self.app.store.desk().close();
+        let Some(node) = self.node.filter(|_| membership::is_shared(&self.app)) else {
+            return;
+        };
+        let busy = self.endpoints.iter().filter(|(_, endpoint)| endpoint.is_busy());
+        let busy: HashSet<AccountId> = busy.map(|(account, _)| *account).collect();
+        let app = Arc::clone(&self.app);
+        tokio::spawn(async move {
+            if let Err(error) = jobs::hand_on(&app, node, busy).await {
+                tracing::warn!(%error, "accounts could not be handed on before the end");
+            }
+        });
+    }
+
+    /// Everything of an account is written down, and nothing more is begun.
+    fn let_go(&self, account: AccountId, node: NodeId) {
+        let app = Arc::clone(&self.app);
+        tokio::spawn(async move {
+            // Leaving does the same if this fails.
+            drop(jobs::let_go(&app, node, &[account]).await);
+        });
     }
 
     /// Nothing is under way, and every result is written.
@@ -223,7 +249,8 @@ impl Dispatcher {
             Note::Claimed(node, result) => match result {
                 Ok(accounts) if Some(node) == self.node => {
                     for account in accounts {
-                        self.endpoint(account);
+                        // Whoever had it between has left what this node may not know of.
+                        self.endpoint(account).look_again();
                         self.touched.insert(account);
                     }
                 }
@@ -388,6 +415,9 @@ impl Dispatcher {
             Ok(Some(released)) => {
                 endpoint.settled(&settlements);
                 endpoint.released(released);
+                if self.is_stopping && !endpoint.is_busy() && membership::is_shared(&self.app) {
+                    self.let_go(account, node);
+                }
             }
             Ok(None) => {
                 tracing::warn!(%account, results = settlements.len(), "another node delivers for this account now");
@@ -456,9 +486,18 @@ impl Dispatcher {
         }
         if !free.is_empty() && !self.is_stopping {
             let (app, notes) = (Arc::clone(&self.app), self.notes.clone());
+            // Each node begins elsewhere, so that they share what a lost one has left.
+            let start = usize::from(node.as_bytes()[15]) * free.len() / 256;
+            free.rotate_left(start);
             tokio::spawn(async move {
-                let result = jobs::claim(&app, free, node).await;
-                drop(notes.send(Note::Claimed(node, result)));
+                for some in free.chunks(jobs::AT_ONCE) {
+                    let result = jobs::claim(&app, some, node).await;
+                    let has_failed = result.is_err();
+                    drop(notes.send(Note::Claimed(node, result)));
+                    if has_failed {
+                        return;
+                    }
+                }
             });
         }
         let now = Instant::now();

@@ -6,9 +6,12 @@ use crate::app::App;
 use crate::flow::Fault;
 use garson_core::id::{AccountId, NodeId};
 use garson_store::deliveries::{self, Delivery, Settlement, Waiting};
-use garson_store::{StoreError, Tx, accounts, keys, nodes};
+use garson_store::engine::Word;
+use garson_store::{Lane, StoreError, Tx, accounts, keys, nodes};
+use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
+use tokio::task::JoinSet;
 
 /// Reads what is due for an account, and where it goes; nothing when it is not this node's to deliver.
 pub async fn load(
@@ -90,19 +93,60 @@ pub async fn look(app: &App) -> Result<Vec<Waiting>, StoreError> {
     }
 }
 
+/// Accounts that change hands together: more would wait for each other's commits, fewer would make many of those.
+pub const AT_ONCE: usize = 64;
+
 /// Begins to deliver for accounts that nobody delivers for; answers those that it is now.
-pub async fn claim(app: &App, accounts: Vec<AccountId>, node: NodeId) -> Result<Vec<AccountId>, StoreError> {
-    let mut claimed = Vec::new();
-    for account in accounts {
-        if app
+pub async fn claim(app: &App, accounts: &[AccountId], node: NodeId) -> Result<Vec<AccountId>, StoreError> {
+    each(app, accounts, move |tx, account| nodes::claim(tx, account, node)).await
+}
+
+/// Lets accounts go that this node delivers for, but those that it still has something under way for.
+pub async fn hand_on(app: &App, node: NodeId, busy: HashSet<AccountId>) -> Result<(), StoreError> {
+    let mut after = None;
+    loop {
+        let page = app
             .store
-            .write(account, move |tx| nodes::claim(tx, account, node))
-            .await?
-        {
-            claimed.push(account);
-        }
+            .read(move |tx| nodes::accounts(tx, node, after, AT_ONCE))
+            .await?;
+        let Some(last) = page.last().copied() else { break };
+        after = Some(last);
+        let idle: Vec<AccountId> = page.into_iter().filter(|it| !busy.contains(it)).collect();
+        let_go(app, node, &idle).await?;
     }
-    Ok(claimed)
+    app.store
+        .write(Lane::COMMON, |tx| {
+            tx.ring(Word::NodeGone);
+            Ok(())
+        })
+        .await
+}
+
+/// Lets accounts go that this node has nothing under way for.
+pub async fn let_go(app: &App, node: NodeId, accounts: &[AccountId]) -> Result<(), StoreError> {
+    let done = each(app, accounts, move |tx, account| nodes::let_go(tx, account, node)).await;
+    done.map(drop)
+}
+
+/// Does something to each account, each in a job of its own but side by side; answers those for which it was done.
+async fn each<F>(app: &App, accounts: &[AccountId], work: F) -> Result<Vec<AccountId>, StoreError>
+where
+    F: Fn(&mut Tx<'_>, AccountId) -> Result<bool, StoreError> + Copy + Send + 'static,
+{
+    let mut running = JoinSet::new();
+    for account in accounts.iter().copied() {
+        let store = app.store.clone();
+        running.spawn(async move {
+            let done = store.write(account, move |tx| work(tx, account)).await;
+            done.map(|done| done.then_some(account))
+        });
+    }
+    let mut all = Vec::new();
+    while let Some(ended) = running.join_next().await {
+        let ended = ended.map_err(|_| StoreError::internal("a job ended badly"))?;
+        all.extend(ended?);
+    }
+    Ok(all)
 }
 
 /// Brings forward what lies further ahead than its pause can be: the clock was set back since it was planned.
