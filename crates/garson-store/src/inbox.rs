@@ -20,6 +20,9 @@ pub enum InboxState {
 }
 
 impl InboxState {
+    /// What may be waiting for somebody to look at it.
+    pub const OPEN: [Self; 3] = [Self::Unreadable, Self::Unmatched, Self::Conflicting];
+
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -114,6 +117,17 @@ pub fn list_open(tx: &mut Tx<'_>, limit: i64) -> Result<Vec<OpenMessage>> {
             })
         },
     )
+}
+
+/// How many messages were kept but not taken, of each state in [`InboxState::OPEN`]; counted up to a limit each.
+pub fn count_open(tx: &mut Tx<'_>, limit: i64) -> Result<[i64; InboxState::OPEN.len()]> {
+    let mut counts = [0; InboxState::OPEN.len()];
+    for (state, count) in InboxState::OPEN.into_iter().zip(&mut counts) {
+        let sql = "SELECT COUNT(*) FROM
+                     (SELECT state FROM inbox WHERE state <> 'taken' AND state = ?1 LIMIT ?2) AS some";
+        *count = tx.query_one(sql, params![state.as_str(), limit], |row| row.get(0))?;
+    }
+    Ok(counts)
 }
 
 /// A message as it was kept, to be taken again.

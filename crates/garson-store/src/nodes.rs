@@ -53,6 +53,10 @@ pub fn list(tx: &mut Tx<'_>) -> Result<Vec<Node>> {
     )
 }
 
+pub fn count(tx: &mut Tx<'_>) -> Result<i64> {
+    tx.query_one("SELECT COUNT(*) FROM nodes", params![], |row| row.get(0))
+}
+
 /// Takes a node out, unless it has shown itself since; `true` when it is gone.
 pub fn give_up(tx: &mut Tx<'_>, node: &Node) -> Result<bool> {
     let rows = tx.execute(

@@ -7,6 +7,7 @@ use crate::flow::line::Lines;
 use crate::flow::membership::Lease;
 use crate::flow::menu::FetchedMenu;
 use crate::flow::poll::Hurry;
+use crate::flow::vitals::Vitals;
 use crate::net;
 use crate::telemetry::Metrics;
 use garson_core::clock::{SharedClock, SystemClock};
@@ -56,6 +57,8 @@ pub struct App {
     pub lease: Lease,
     /// How delivering stands.
     pub delivering: Figures,
+    /// What is asked of storage by those who watch.
+    pub vitals: Vitals,
     /// The pauses before each retry of a delivery.
     pub schedule: Schedule,
     /// Something has been deleted.
@@ -127,6 +130,7 @@ impl App {
             wake_deliver: Notify::new(),
             lease: Lease::default(),
             delivering: Figures::default(),
+            vitals: Vitals::default(),
             wake_sweep: Notify::new(),
             stopping: watch::Sender::new(false),
         }))

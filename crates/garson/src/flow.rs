@@ -30,5 +30,6 @@ pub mod restaurants;
 pub mod sweep;
 mod take;
 pub mod tidings;
+pub mod vitals;
 
 pub use fault::Fault;

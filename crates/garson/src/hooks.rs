@@ -2,6 +2,7 @@
 
 use crate::api::{Api, ApiError, Code, RequestId, declared_length, read_body};
 use crate::flow::receive::{may_be_genuine, receive};
+use crate::telemetry::{MessageOutcome, Way};
 use axum::Router;
 use axum::extract::{Extension, RawPathParams, Request, State};
 use axum::response::{IntoResponse, Response};
@@ -47,6 +48,9 @@ async fn take(
     let is_small = declared_length(&request).is_some_and(|length| length <= SMALL);
     let presents_nothing = matches!(platform.claim(&message), Claim::Nothing);
     if presents_nothing || (!is_small && !may_be_genuine(&api.app, platform, &message).await?) {
+        let (provider, outcome) = (platform.provider(), MessageOutcome::NotGenuine);
+        let intake = &api.app.metrics.intake;
+        intake.count_message(provider, Way::Pushed, outcome);
         return Ok(answer(platform.reply(&Reception::NotGenuine, &id.0)));
     }
     message.body = read_body(&api, request).await?.to_vec();

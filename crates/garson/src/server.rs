@@ -5,13 +5,15 @@ mod patience;
 
 pub use connections::{Limits, serve_connections};
 
-use crate::api::{Api, ApiError};
+use crate::api::{Api, ApiError, Code};
 use crate::app::App;
 use crate::flow;
+use crate::flow::vitals::{self, NotReady};
 use axum::Router;
 use axum::extract::State;
 use axum::response::{IntoResponse, Redirect, Response};
 use axum::routing::get;
+use http::{HeaderValue, header};
 use hyper_util::service::TowerToHyperService;
 use std::future::Future;
 use std::sync::Arc;
@@ -27,21 +29,30 @@ pub fn plain_routes() -> Router<Arc<Api>> {
         .route("/metrics", get(metrics))
 }
 
-/// Ready when storage answers.
-async fn ready(State(api): State<Arc<Api>>) -> Response {
-    let answered = api.app.store.read(garson_store::accounts::exist).await;
-    match answered {
-        Ok(_) => "ready\n".into_response(),
-        Err(error) => ApiError::from(flow::Fault::from(error)).into_response(),
-    }
+/// Ready while storage answers, and this node is among those of its database.
+async fn ready(State(api): State<Arc<Api>>) -> Result<&'static str, ApiError> {
+    let why = match vitals::check(&api.app).await {
+        Ok(()) => return Ok("ready\n"),
+        Err(NotReady::Storage(error)) => {
+            tracing::warn!(%error, "not ready: storage is away");
+            "Storage is not available right now."
+        }
+        Err(NotReady::NotJoined) => {
+            tracing::warn!("not ready: this node has not joined those of its database");
+            "This node has not joined those of its database yet."
+        }
+    };
+    let error = ApiError::new(Code::StorageUnavailable, why);
+    Err(error.header(header::RETRY_AFTER, HeaderValue::from_static("1")))
 }
 
 async fn metrics(State(api): State<Arc<Api>>) -> Response {
     let kind = [(
-        http::header::CONTENT_TYPE,
+        header::CONTENT_TYPE,
         "application/openmetrics-text; version=1.0.0; charset=utf-8",
     )];
-    (kind, api.app.metrics.render(&api.app.store)).into_response()
+    let standing = vitals::standing(&api.app).await;
+    (kind, api.app.metrics.render(&api.app.store, &standing)).into_response()
 }
 
 /// Serves until `stop` is done, then lets running requests finish.

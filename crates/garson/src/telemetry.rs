@@ -4,4 +4,4 @@ mod log;
 mod metrics;
 
 pub use log::start_log;
-pub use metrics::{Metrics, RequestKind};
+pub use metrics::{CallOutcome, MessageOutcome, Metrics, RequestKind, Standing, Topic, Way};

@@ -56,14 +56,17 @@ pub fn write_loop<C: Connection>(
         let started = Instant::now();
         let fate = run_batch(&mut connection, &mut jobs, commit_delay, bulletin);
         let count = jobs.len();
-        let (failed, fate) = match fate {
-            Ok(failed) => (failed, Ok(())),
+        let fate = match fate {
+            Ok(failed) => {
+                stats.count_commit(count, failed, started.elapsed());
+                Ok(())
+            }
             Err(error) => {
                 tracing::error!(%error, jobs = count, "a database transaction failed");
-                (count, Err(error))
+                stats.count_loss(count);
+                Err(error)
             }
         };
-        stats.count_commit(count, failed, started.elapsed());
         for job in jobs {
             job.answer(fate.clone());
         }

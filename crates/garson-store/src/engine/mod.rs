@@ -12,12 +12,14 @@ mod migrate;
 mod news;
 mod postgres;
 mod sqlite;
+mod stats;
 mod tx;
 mod workers;
 
 pub use bell::Word;
 pub use desk::{Desk, Handover};
 pub use news::{News, Watch};
+pub use stats::{Durations, Stats};
 pub use tx::{Column, FromColumn, Param, Row, Tx};
 
 use crate::error::StoreError;
@@ -25,7 +27,6 @@ use bell::{Bell, Ringer};
 use job::TypedJob;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 use workers::Workers;
 
@@ -81,15 +82,6 @@ impl Bulletin {
         self.desk.hand_over(outcome.handed);
         self.ringer.ring(outcome.words);
     }
-}
-
-/// Counts since the engine was opened.
-#[derive(Debug, Default)]
-pub struct Stats {
-    pub commits: AtomicU64,
-    pub jobs: AtomicU64,
-    pub failed_jobs: AtomicU64,
-    pub commit_micros: AtomicU64,
 }
 
 /// Which writer takes a job: jobs of one account go to one writer, so that they do not wait for each other's locks.
@@ -220,6 +212,12 @@ impl Engine {
         self.writers.iter().map(Workers::waiting).sum()
     }
 
+    /// Jobs that wait for a reader.
+    #[must_use]
+    pub fn waiting_reads(&self) -> usize {
+        self.readers.waiting()
+    }
+
     /// Copies a SQLite database into a new file while the service runs; PostgreSQL has its own tools for that.
     pub fn backup(&self, to: &Path) -> Result<(), StoreError> {
         match &self.location {
@@ -243,17 +241,5 @@ where
         Ok(Ok(said)) => said,
         Ok(Err(_)) => Err(StoreError::unavailable("the database worker has stopped").into()),
         Err(_) => Err(StoreError::unavailable("the database does not answer").into()),
-    }
-}
-
-impl Stats {
-    pub(crate) fn count_commit(&self, jobs: usize, failed: usize, took: Duration) {
-        self.commits.fetch_add(1, Ordering::Relaxed);
-        self.jobs.fetch_add(jobs as u64, Ordering::Relaxed);
-        self.failed_jobs.fetch_add(failed as u64, Ordering::Relaxed);
-        self.commit_micros.fetch_add(
-            u64::try_from(took.as_micros()).unwrap_or(u64::MAX),
-            Ordering::Relaxed,
-        );
     }
 }

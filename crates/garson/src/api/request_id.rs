@@ -79,7 +79,7 @@ pub async fn finish(State(api): State<Arc<Api>>, mut request: Request, next: Nex
     if let Ok(value) = HeaderValue::from_str(&id.0) {
         response.headers_mut().insert(HEADER, value);
     }
-    api.app.metrics.count_request(kind, response.status().as_u16());
+    api.app.metrics.requests.count(kind, response.status().as_u16());
     response
 }
 

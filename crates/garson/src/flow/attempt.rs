@@ -3,6 +3,7 @@
 use super::line::{Contact, converse};
 use super::receive::read_fetched;
 use crate::app::App;
+use crate::telemetry::Topic;
 use garson_core::order::{Actor, CallArgument, CallKind, Change, Order, Status};
 use garson_core::platform::{Errand, Sighting, Success, Trouble};
 use tokio::time::Instant;
@@ -100,6 +101,7 @@ impl Attempt<'_> {
         converse(
             app,
             self.contact,
+            Topic::from(self.kind),
             self.until,
             |link| platform.write(&errand, link),
             |link, response| platform.outcome(self.kind, link, response),
@@ -170,6 +172,7 @@ pub async fn look(app: &App, contact: &Contact, order: &Order, until: Instant) -
     converse(
         app,
         contact,
+        Topic::Look,
         until,
         |link| platform.look(order, link),
         |link, response| platform.looked(link, response),

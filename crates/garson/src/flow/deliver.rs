@@ -19,4 +19,4 @@ mod jobs;
 mod slots;
 
 pub use dispatcher::run;
-pub use figures::Figures;
+pub use figures::{Figures, Memory};

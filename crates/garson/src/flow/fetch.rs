@@ -3,9 +3,10 @@
 use super::Fault;
 use super::attempt::{look, reached};
 use super::line::{Contact, converse};
-use super::receive::{Prepared, fetched, ready, write};
+use super::receive::{Prepared, count, fetched, ready, write};
 use super::take::Sender;
 use crate::app::App;
+use crate::telemetry::{CallOutcome, Topic, Way};
 use garson_core::order::{Input, Order, Status, apply};
 use garson_core::platform::{
     HookRequest, Message, News, Page, PollStyle, Sighting, Trouble, Verified, Window,
@@ -79,6 +80,7 @@ impl Catch<'_> {
         converse(
             self.app,
             self.contact,
+            Topic::Poll,
             self.until,
             |link| platform.poll(link, &self.window, page),
             |link, response| platform.polled(link, page, response),
@@ -97,7 +99,10 @@ impl Catch<'_> {
             .await?;
         seen.extend(identities);
         for (request, prepared) in news {
-            write(self.app, self.contact.platform, Arc::new(request), prepared, now).await?;
+            let platform = self.contact.platform;
+            let taken = write(self.app, platform, Arc::new(request), prepared, now).await;
+            count(self.app, platform.provider(), Way::Polled, &taken);
+            taken?;
         }
         Ok(())
     }
@@ -129,7 +134,8 @@ impl Catch<'_> {
                     .map_err(in_storage)?,
                 // The list was complete, so the round is not in vain for one order that cannot be read.
                 Err(trouble) => {
-                    tracing::info!(order = %order.id, %trouble, "an open order could not be read from its platform");
+                    let outcome = CallOutcome::from(&trouble).as_str();
+                    tracing::info!(order = %order.id, outcome, "an open order could not be read from its platform");
                 }
             }
         }
@@ -267,6 +273,7 @@ async fn look_at_now(app: Arc<App>, connected: Connected, order: Order) {
         Err(trouble) => Err(trouble),
     };
     if let Err(trouble) = taken {
-        tracing::warn!(order = %order.id, %trouble, "an order could not be read from its platform");
+        let outcome = CallOutcome::from(&trouble).as_str();
+        tracing::warn!(order = %order.id, outcome, "an order could not be read from its platform");
     }
 }

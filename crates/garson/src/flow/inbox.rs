@@ -36,7 +36,7 @@ pub async fn retry(app: &Arc<App>, id: InboxId) -> Result<Reception, Fault> {
     let Some(prepared) = prepared else {
         return Ok(Reception::UnknownBranch { branch });
     };
-    let reception = write(app, platform, request, prepared, now).await?;
+    let reception = write(app, platform, request, prepared, now).await?.reception;
     let (state, order) = match &reception {
         Reception::Taken { order_id } => (InboxState::Taken, Some(*order_id)),
         Reception::Noted => (InboxState::Taken, None),

@@ -3,6 +3,7 @@
 use crate::app::App;
 use crate::config::Terms;
 use crate::net::{Log, Outgoing, SendError};
+use crate::telemetry::{CallOutcome, Topic};
 use bytes::Bytes;
 use garson_core::integration::Credentials;
 use garson_core::platform::{
@@ -102,6 +103,25 @@ enum SessionState {
 pub async fn converse<T>(
     app: &App,
     contact: &Contact,
+    topic: Topic,
+    until: Instant,
+    write: impl Fn(&Link<'_>) -> Result<HttpRequest, PlatformError>,
+    read: impl Fn(&Link<'_>, &HttpResponse) -> Result<T, Trouble>,
+) -> Result<T, Trouble> {
+    let began = Instant::now();
+    let answered = ask(app, contact, until, write, read).await;
+    count(app, contact, topic, &answered, began);
+    answered
+}
+
+fn count<T>(app: &App, contact: &Contact, topic: Topic, answered: &Result<T, Trouble>, began: Instant) {
+    let (provider, outcome) = (contact.platform.provider(), CallOutcome::from(answered));
+    app.metrics.calls.count(provider, topic, outcome, began.elapsed());
+}
+
+async fn ask<T>(
+    app: &App,
+    contact: &Contact,
     until: Instant,
     write: impl Fn(&Link<'_>) -> Result<HttpRequest, PlatformError>,
     read: impl Fn(&Link<'_>, &HttpResponse) -> Result<T, Trouble>,
@@ -133,6 +153,7 @@ pub async fn enlist(app: &App, contact: &Contact, until: Instant) -> Result<(), 
     converse(
         app,
         contact,
+        Topic::Enlist,
         until,
         |link| platform.enlist(link)?.ok_or(nothing.clone()),
         |_, response| match response.status {
@@ -171,8 +192,13 @@ async fn token(app: &App, contact: &Contact, until: Instant) -> Result<Option<Se
         }
         _ => {}
     }
-    let response = send(app, contact, login, until).await.map_err(nothing_done)?;
-    match contact.platform.session(&response) {
+    let began = Instant::now();
+    let session = match send(app, contact, login, until).await {
+        Ok(response) => contact.platform.session(&response),
+        Err(trouble) => Err(nothing_done(trouble)),
+    };
+    count(app, contact, Topic::Login, &session, began);
+    match session {
         Ok(Session { token, lasts }) => {
             let renew_at = Instant::now() + lasts.mul_f64(RENEW_AT);
             *state = SessionState::Live {

@@ -3,6 +3,7 @@
 use super::line::{Contact, converse};
 use super::{Fault, integrations};
 use crate::app::App;
+use crate::telemetry::Topic;
 use garson_core::id::{AccountId, RestaurantId};
 use garson_core::menu::Menu;
 use garson_core::platform::{HttpResponse, Link, MenuStep, PlatformError, Trouble};
@@ -77,6 +78,7 @@ async fn read(app: &App, contact: &Contact) -> Result<Menu, Fault> {
         let answer = converse(
             app,
             contact,
+            Topic::Menu,
             until,
             |link| match next(link, &answers)? {
                 MenuStep::Ask(request) => Ok(request),

@@ -8,6 +8,7 @@ use super::fetch::{Catch, catch};
 use super::line::{Contact, enlist};
 use crate::app::App;
 use crate::net::Log;
+use crate::telemetry::CallOutcome;
 use garson_core::id::IntegrationId;
 use garson_core::platform::{PollStyle, Provider, Trouble, Window};
 use garson_core::time::Timestamp;
@@ -15,6 +16,7 @@ use garson_store::integrations::{self, Connected, Polled};
 use garson_store::{Lane, Tx};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap, HashSet};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::sync::{Notify, Semaphore};
@@ -43,6 +45,7 @@ pub struct Hurry {
     wanted: Mutex<HashSet<IntegrationId>>,
     changed: Mutex<bool>,
     wake: Notify,
+    posts: AtomicUsize,
 }
 
 impl Hurry {
@@ -57,6 +60,12 @@ impl Hurry {
     pub fn posts_changed(&self) {
         *self.changed.lock().unwrap_or_else(PoisonError::into_inner) = true;
         self.wake.notify_one();
+    }
+
+    /// How many integrations this node asks for.
+    #[must_use]
+    pub fn posts(&self) -> usize {
+        self.posts.load(Ordering::Relaxed)
     }
 
     fn take(&self) -> HashSet<IntegrationId> {
@@ -170,6 +179,7 @@ impl Board {
             }
         }
         self.posts.retain(|id, post| post.is_busy || held.contains(id));
+        app.hurry.posts.store(held.len(), Ordering::Relaxed);
         Ok(())
     }
 
@@ -330,7 +340,9 @@ fn fraction(id: IntegrationId, round: i64) -> f64 {
 fn note_error(app: &Arc<App>, connected: &Connected, trouble: &Trouble) {
     let (id, account) = (connected.integration.id, connected.integration.account_id);
     let (message, now) = (trouble.to_string(), app.now());
-    tracing::warn!(provider = %connected.integration.provider, integration = %id, %message, "a platform could not be asked for orders");
+    // What the platform said may name a customer, or repeat a secret: it is shown with the integration, not in the log.
+    let outcome = CallOutcome::from(trouble).as_str();
+    tracing::warn!(provider = %connected.integration.provider, integration = %id, outcome, "a platform could not be asked for orders");
     let app = Arc::clone(app);
     tokio::spawn(async move {
         let write = move |tx: &mut Tx<'_>| integrations::note_error(tx, id, &message, now);

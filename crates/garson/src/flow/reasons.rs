@@ -4,6 +4,7 @@ use super::Fault;
 use super::act::{find_one, platform_of};
 use super::line::{Contact, converse};
 use crate::app::App;
+use crate::telemetry::Topic;
 use garson_core::id::AccountId;
 use garson_core::order::{Order, Reason};
 use garson_core::platform::Trouble;
@@ -67,6 +68,7 @@ async fn accepted(app: &App, subject: &Subject, until: Instant) -> Result<Vec<Re
     let asked = converse(
         app,
         contact,
+        Topic::Reasons,
         until,
         |link| platform.reasons(order, link),
         |link, response| platform.read_reasons(link, response),

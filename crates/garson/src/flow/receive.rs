@@ -1,15 +1,16 @@
 //! A platform's message comes in: checked, understood, made durable, and only then answered.
 
 use super::line::Contact;
-use super::take::{Sender, take};
+use super::take::{Entry, Sender, take};
 use super::{Fault, fetch};
 use crate::app::App;
+use crate::telemetry::{MessageOutcome, Way};
 use garson_core::id::IntegrationId;
 use garson_core::integration::Credentials;
 use garson_core::order::{Flag, Order};
 use garson_core::platform::{
-    Claim, FETCHED, HookRequest, Message, News, Platform, Reception, Sighting, Trouble, Unreadable, Verified,
-    Which,
+    Claim, FETCHED, HookRequest, Message, News, Platform, Provider, Reception, Sighting, Trouble, Unreadable,
+    Verified, Which,
 };
 use garson_core::restaurant::Config;
 use garson_core::time::Timestamp;
@@ -74,11 +75,29 @@ pub async fn receive(
     request.received_at = now;
     let request = Arc::new(request);
     let (reader, asked) = (Arc::clone(app), Arc::clone(&request));
-    let prepared = app
-        .store
-        .read(move |tx| prepare(tx, &reader, platform, &asked, now))
-        .await?;
-    write(app, platform, request, prepared, now).await
+    let taken = async {
+        let prepared = app
+            .store
+            .read(move |tx| prepare(tx, &reader, platform, &asked, now))
+            .await?;
+        write(app, platform, request, prepared, now).await
+    }
+    .await;
+    count(app, platform.provider(), Way::Pushed, &taken);
+    taken.map(|entry| entry.reception)
+}
+
+/// Counts what became of a message.
+pub(super) fn count(app: &App, provider: Provider, way: Way, taken: &Result<Entry, Fault>) {
+    let intake = &app.metrics.intake;
+    let outcome = match taken {
+        Ok(entry) => outcome(entry),
+        Err(_) => MessageOutcome::Failed,
+    };
+    intake.count_message(provider, way, outcome);
+    if taken.as_ref().is_ok_and(|entry| entry.is_new_order) {
+        intake.count_order(provider, way);
+    }
 }
 
 /// Makes a message durable that has been understood.
@@ -88,9 +107,9 @@ pub(super) async fn write(
     request: Arc<HookRequest>,
     prepared: Prepared,
     now: Timestamp,
-) -> Result<Reception, Fault> {
+) -> Result<Entry, Fault> {
     let sender = match &prepared {
-        Prepared::NotGenuine => return Ok(Reception::NotGenuine),
+        Prepared::NotGenuine => return Ok(Entry::kept(Reception::NotGenuine, false)),
         Prepared::Unreadable { sender, .. }
         | Prepared::UnknownBranch { sender, .. }
         | Prepared::UnknownOrder { sender, .. } => sender.connected.as_ref(),
@@ -117,8 +136,8 @@ pub(super) async fn write(
         .store
         .write(lane, move |tx| take(tx, platform, &request, &prepared, now))
         .await?;
-    if !matches!(taken, Reception::Taken { .. } | Reception::Noted) {
-        tracing::warn!(provider = %platform.provider(), outcome = outcome_word(&taken), "a platform's message was kept, not taken");
+    if !matches!(taken.reception, Reception::Taken { .. } | Reception::Noted) {
+        tracing::warn!(provider = %platform.provider(), outcome = outcome(&taken).as_str(), "a platform's message was kept, not taken");
     }
     if let Some(integration) = to_ask {
         app.hurry.up(integration);
@@ -180,15 +199,16 @@ fn candidates(
     })
 }
 
-fn outcome_word(reception: &Reception) -> &'static str {
-    match reception {
-        Reception::Taken { .. } => "taken",
-        Reception::Noted => "noted",
-        Reception::Conflict { .. } => "conflict",
-        Reception::UnknownBranch { .. } => "unknown branch",
-        Reception::UnknownOrder { .. } => "unknown order",
-        Reception::Unreadable(_) => "unreadable",
-        Reception::NotGenuine => "not genuine",
+fn outcome(entry: &Entry) -> MessageOutcome {
+    match entry.reception {
+        Reception::Taken { .. } | Reception::Noted if entry.is_repeat => MessageOutcome::Repeated,
+        Reception::Taken { .. } => MessageOutcome::Taken,
+        Reception::Noted => MessageOutcome::Noted,
+        Reception::Conflict { .. } => MessageOutcome::Conflicting,
+        Reception::UnknownBranch { .. } => MessageOutcome::UnknownBranch,
+        Reception::UnknownOrder { .. } => MessageOutcome::UnknownOrder,
+        Reception::Unreadable(_) => MessageOutcome::Unreadable,
+        Reception::NotGenuine => MessageOutcome::NotGenuine,
     }
 }
 

@@ -151,7 +151,9 @@ async fn note(
     if matches!(sent.outcome, Err(SendError::NotAllowed(_))) {
         return Ok(());
     }
-    let Made { mut attempt, failure } = judge(started, url, sent);
+    let Made {
+        mut attempt, failure, ..
+    } = judge(started, url, sent);
     attempt.explanation = format!("sent by hand: {}", attempt.explanation);
     let is_delivered = failure.is_none() && event.registered.as_deref() == Some(url);
     let now = app.now();

@@ -22,20 +22,39 @@ pub(super) struct Sender {
     pub candidates: Vec<Connected>,
 }
 
+/// What was done with a message.
+pub(super) struct Entry {
+    pub reception: Reception,
+    /// It brought an order that was not known.
+    pub is_new_order: bool,
+    /// It had come before.
+    pub is_repeat: bool,
+}
+
+impl Entry {
+    pub fn kept(reception: Reception, is_repeat: bool) -> Self {
+        Self {
+            reception,
+            is_new_order: false,
+            is_repeat,
+        }
+    }
+}
+
 pub(super) fn take(
     tx: &mut Tx<'_>,
     platform: &'static dyn Platform,
     request: &HookRequest,
     prepared: &Prepared,
     now: Timestamp,
-) -> Result<Reception, Fault> {
+) -> Result<Entry, Fault> {
     let letter = Letter {
         platform,
         request,
         now,
     };
     match prepared {
-        Prepared::NotGenuine => Ok(Reception::NotGenuine),
+        Prepared::NotGenuine => Ok(Entry::kept(Reception::NotGenuine, false)),
         Prepared::Unreadable { sender, fault } => {
             letter.keep_unreadable(tx, sender.connected.as_ref(), fault)
         }
@@ -47,8 +66,8 @@ pub(super) fn take(
             News::Order(sighting) => letter.take_order(tx, ready, sighting),
             News::Changed { order, change } => letter.take_change(tx, ready, order, change),
             News::Look { .. } | News::Nothing => {
-                letter.keep(tx, Some(&ready.connected), &Fate::taken(None))?;
-                Ok(Reception::Noted)
+                let is_repeat = letter.keep(tx, Some(&ready.connected), &Fate::taken(None))?;
+                Ok(Entry::kept(Reception::Noted, is_repeat))
             }
         },
     }
@@ -83,7 +102,7 @@ impl Fate<'_> {
 }
 
 impl Letter<'_> {
-    fn take_order(&self, tx: &mut Tx<'_>, ready: &Ready, sighting: &Sighting) -> Result<Reception, Fault> {
+    fn take_order(&self, tx: &mut Tx<'_>, ready: &Ready, sighting: &Sighting) -> Result<Entry, Fault> {
         let integration = &ready.connected.integration;
         let new = &sighting.order;
         // Touching its row first makes a deletion that runs at the same time wait, or be noticed.
@@ -92,7 +111,9 @@ impl Letter<'_> {
             return self.keep_unmatched(tx, Some(&ready.connected), &branch);
         }
         let (content, fingerprint) = describe(new)?;
-        let order = match orders::lock_by_identity(tx, integration.id, &new.identity)? {
+        let known = orders::lock_by_identity(tx, integration.id, &new.identity)?;
+        let is_new_order = known.is_none();
+        let order = match known {
             None => self.place(tx, ready, sighting, &content, &fingerprint)?,
             Some(known) if self.platform.capability().own_ids && known.content_hash != fingerprint => {
                 let order_id = known.order.id;
@@ -101,16 +122,20 @@ impl Letter<'_> {
                     reason: Some("the order is known with other content"),
                     ..Fate::taken(Some(order_id))
                 };
-                self.keep(tx, Some(&ready.connected), &fate)?;
-                return Ok(Reception::Conflict { order_id });
+                let is_repeat = self.keep(tx, Some(&ready.connected), &fate)?;
+                return Ok(Entry::kept(Reception::Conflict { order_id }, is_repeat));
             }
             Some(known) => known.order,
         };
         if let Some(change) = &sighting.change {
             self.report(tx, ready, &order, change)?;
         }
-        self.keep(tx, Some(&ready.connected), &Fate::taken(Some(order.id)))?;
-        Ok(Reception::Taken { order_id: order.id })
+        let is_repeat = self.keep(tx, Some(&ready.connected), &Fate::taken(Some(order.id)))?;
+        Ok(Entry {
+            reception: Reception::Taken { order_id: order.id },
+            is_new_order,
+            is_repeat,
+        })
     }
 
     fn report(&self, tx: &mut Tx<'_>, ready: &Ready, order: &Order, change: &Change) -> Result<Order, Fault> {
@@ -203,14 +228,14 @@ impl Letter<'_> {
         ready: &Ready,
         which: &Which,
         change: &Change,
-    ) -> Result<Reception, Fault> {
+    ) -> Result<Entry, Fault> {
         let connected = &ready.connected;
         let Some(order) = lock(tx, connected.integration.id, which)? else {
             return self.keep_early(tx, Some(connected), which);
         };
         self.report(tx, ready, &order, change)?;
-        self.keep(tx, Some(connected), &Fate::taken(Some(order.id)))?;
-        Ok(Reception::Taken { order_id: order.id })
+        let is_repeat = self.keep(tx, Some(connected), &Fate::taken(Some(order.id)))?;
+        Ok(Entry::kept(Reception::Taken { order_id: order.id }, is_repeat))
     }
 
     fn keep_unreadable(
@@ -218,15 +243,15 @@ impl Letter<'_> {
         tx: &mut Tx<'_>,
         sender: Option<&Connected>,
         fault: &Unreadable,
-    ) -> Result<Reception, Fault> {
+    ) -> Result<Entry, Fault> {
         let reason = format!("{} {}", fault.path, fault.message);
         let fate = Fate {
             state: InboxState::Unreadable,
             reason: Some(&reason),
             ..Fate::taken(None)
         };
-        self.keep(tx, sender, &fate)?;
-        Ok(Reception::Unreadable(fault.clone()))
+        let is_repeat = self.keep(tx, sender, &fate)?;
+        Ok(Entry::kept(Reception::Unreadable(fault.clone()), is_repeat))
     }
 
     fn keep_unmatched(
@@ -234,26 +259,20 @@ impl Letter<'_> {
         tx: &mut Tx<'_>,
         sender: Option<&Connected>,
         branch: &str,
-    ) -> Result<Reception, Fault> {
+    ) -> Result<Entry, Fault> {
         let fate = Fate {
             state: InboxState::Unmatched,
             branch: Some(branch),
             reason: Some("no integration has this branch"),
             ..Fate::taken(None)
         };
-        self.keep(tx, sender, &fate)?;
-        Ok(Reception::UnknownBranch {
-            branch: branch.to_owned(),
-        })
+        let is_repeat = self.keep(tx, sender, &fate)?;
+        let branch = branch.to_owned();
+        Ok(Entry::kept(Reception::UnknownBranch { branch }, is_repeat))
     }
 
     /// Keeps a message whose order has not come yet; it is taken when the order comes.
-    fn keep_early(
-        &self,
-        tx: &mut Tx<'_>,
-        sender: Option<&Connected>,
-        which: &Which,
-    ) -> Result<Reception, Fault> {
+    fn keep_early(&self, tx: &mut Tx<'_>, sender: Option<&Connected>, which: &Which) -> Result<Entry, Fault> {
         let identity = match which {
             Which::Identity(identity) => identity.clone(),
             Which::Ours(id) => id.to_string(),
@@ -264,11 +283,12 @@ impl Letter<'_> {
             reason: Some("the order is not known"),
             ..Fate::taken(None)
         };
-        self.keep(tx, sender, &fate)?;
-        Ok(Reception::UnknownOrder { identity })
+        let is_repeat = self.keep(tx, sender, &fate)?;
+        Ok(Entry::kept(Reception::UnknownOrder { identity }, is_repeat))
     }
 
-    fn keep(&self, tx: &mut Tx<'_>, sender: Option<&Connected>, fate: &Fate<'_>) -> Result<(), Fault> {
+    /// Keeps the message; had it come before?
+    fn keep(&self, tx: &mut Tx<'_>, sender: Option<&Connected>, fate: &Fate<'_>) -> Result<bool, Fault> {
         let params = serde_json::to_string(&self.request.params).unwrap_or_default();
         let integration = sender.map(|sender| &sender.integration);
         let nobody = [0; 16];
@@ -297,8 +317,7 @@ impl Letter<'_> {
             reason: fate.reason,
             received_at: self.now,
         };
-        inbox::keep(tx, &message)?;
-        Ok(())
+        Ok(inbox::keep(tx, &message)? > 1)
     }
 }
 

@@ -50,6 +50,7 @@ pub struct Made {
     pub attempt: Attempt,
     /// Why it failed, if it did.
     pub failure: Option<UndeliveredReason>,
+    pub took: Duration,
 }
 
 /// Sends an event's body once.
@@ -104,6 +105,7 @@ pub fn judge(at: Timestamp, url: &str, sent: &Sent) -> Made {
             explanation,
         },
         failure,
+        took: sent.timing.total,
     }
 }
 

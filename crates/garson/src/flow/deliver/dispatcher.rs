@@ -316,9 +316,6 @@ impl Dispatcher {
                     attempt: None,
                 };
                 endpoint.ended(lane, None, Some(skipped), instant);
-                self.app
-                    .metrics
-                    .count_attempt("skipped", UndeliveredReason::UrlRemoved.as_str());
                 self.touched.insert(account);
                 continue;
             };
@@ -417,6 +414,9 @@ impl Dispatcher {
                 endpoint.released(released);
                 if self.is_stopping && !endpoint.is_busy() && membership::is_shared(&self.app) {
                     self.let_go(account, node);
+                }
+                for settlement in settlements.iter() {
+                    self.app.metrics.delivery.count_end(settlement.end);
                 }
             }
             Ok(None) => {
@@ -570,10 +570,12 @@ impl Flight {
         };
         let took = made.failure.is_none();
         let reason = made.failure.map_or("none", UndeliveredReason::as_str);
-        self.app
-            .metrics
-            .count_attempt(if took { "delivered" } else { "failed" }, reason);
         let age = self.app.now().since(delivery.created_at);
+        let metrics = &self.app.metrics.delivery;
+        metrics.count_attempt(made.failure, made.took);
+        if took {
+            metrics.count_time(age);
+        }
         tracing::info!(
             event = %delivery.id,
             account = account.map(tracing::field::display),

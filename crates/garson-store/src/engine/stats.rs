@@ -1,0 +1,154 @@
+//! What the engine counts as it goes, without a lock: totals, and how long things took.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Duration;
+
+/// Counts since the engine was opened.
+#[derive(Debug)]
+pub struct Stats {
+    pub commits: AtomicU64,
+    pub jobs: AtomicU64,
+    pub failed_jobs: AtomicU64,
+    pub lost_transactions: AtomicU64,
+    /// How long transactions took, from the first job to the commit.
+    pub commit_times: Durations,
+    was_lost: AtomicBool,
+}
+
+/// From half a millisecond, which a good disk needs, to five seconds, in microseconds.
+const COMMIT_STEPS: &[u64] = &[
+    500, 1_000, 2_000, 5_000, 10_000, 20_000, 50_000, 100_000, 200_000, 500_000, 1_000_000, 2_000_000,
+    5_000_000,
+];
+
+impl Default for Stats {
+    fn default() -> Self {
+        Self {
+            commits: AtomicU64::default(),
+            jobs: AtomicU64::default(),
+            failed_jobs: AtomicU64::default(),
+            lost_transactions: AtomicU64::default(),
+            commit_times: Durations::new(COMMIT_STEPS),
+            was_lost: AtomicBool::default(),
+        }
+    }
+}
+
+impl Stats {
+    pub(super) fn count_commit(&self, jobs: usize, failed: usize, took: Duration) {
+        self.was_lost.store(false, Ordering::Relaxed);
+        self.commits.fetch_add(1, Ordering::Relaxed);
+        self.jobs.fetch_add(jobs as u64, Ordering::Relaxed);
+        self.failed_jobs.fetch_add(failed as u64, Ordering::Relaxed);
+        self.commit_times.observe(took);
+    }
+
+    /// Counts a transaction that failed as a whole.
+    pub(super) fn count_loss(&self, jobs: usize) {
+        self.was_lost.store(true, Ordering::Relaxed);
+        self.lost_transactions.fetch_add(1, Ordering::Relaxed);
+        self.jobs.fetch_add(jobs as u64, Ordering::Relaxed);
+        self.failed_jobs.fetch_add(jobs as u64, Ordering::Relaxed);
+    }
+
+    /// Has the last transaction that ended failed as a whole? A database can be read and yet take nothing: its disk may
+    /// be full.
+    #[must_use]
+    pub fn was_lost(&self) -> bool {
+        self.was_lost.load(Ordering::Relaxed)
+    }
+}
+
+fn micros(time: Duration) -> u64 {
+    u64::try_from(time.as_micros()).unwrap_or(u64::MAX)
+}
+
+/// How long things took: how many of them came within each step, and all their time together.
+#[derive(Debug)]
+pub struct Durations {
+    /// The longest time of each step, in microseconds, rising.
+    steps: &'static [u64],
+    /// One for each step, and one for what took longer.
+    counts: Box<[AtomicU64]>,
+    micros: AtomicU64,
+}
+
+impl Durations {
+    #[must_use]
+    pub fn new(steps: &'static [u64]) -> Self {
+        Self {
+            steps,
+            counts: (0..=steps.len()).map(|_| AtomicU64::default()).collect(),
+            micros: AtomicU64::default(),
+        }
+    }
+
+    pub fn observe(&self, took: Duration) {
+        let took = micros(took);
+        let step = self.steps.partition_point(|longest| *longest < took);
+        if let Some(count) = self.counts.get(step) {
+            count.fetch_add(1, Ordering::Relaxed);
+        }
+        self.micros.fetch_add(took, Ordering::Relaxed);
+    }
+
+    /// The longest time of each step in seconds, with how many came within it and not within the one before; the last
+    /// step has no end.
+    #[must_use]
+    pub fn steps(&self) -> Vec<(f64, u64)> {
+        let ends = self.steps.iter().map(|micros| seconds(*micros));
+        ends.chain([f64::INFINITY])
+            .zip(self.counts.iter().map(|count| count.load(Ordering::Relaxed)))
+            .collect()
+    }
+
+    /// All the time together, in seconds.
+    #[must_use]
+    pub fn total(&self) -> f64 {
+        seconds(self.micros.load(Ordering::Relaxed))
+    }
+}
+
+#[allow(clippy::cast_precision_loss)]
+fn seconds(micros: u64) -> f64 {
+    micros as f64 / 1e6
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_time_falls_into_the_first_step_that_it_fits_in() {
+        let times = Durations::new(&[500, 1_000, 5_000_000]);
+        for micros in [0, 500, 501, 1_000, 1_001, 5_000_000, 5_000_001, 60_000_000] {
+            times.observe(Duration::from_micros(micros));
+        }
+        let expected = [(0.0005, 2), (0.001, 2), (5.0, 2), (f64::INFINITY, 2)];
+        assert_eq!(times.steps(), expected);
+        assert!((times.total() - 70.003_002).abs() < 1e-9, "{}", times.total());
+    }
+
+    #[test]
+    fn a_transaction_that_is_lost_is_no_commit() {
+        let stats = Stats::default();
+        stats.count_commit(3, 1, Duration::from_millis(2));
+        assert!(!stats.was_lost());
+        stats.count_loss(4);
+        assert!(stats.was_lost());
+        let read = |count: &AtomicU64| count.load(Ordering::Relaxed);
+        assert_eq!((read(&stats.commits), read(&stats.lost_transactions)), (1, 1));
+        assert_eq!((read(&stats.jobs), read(&stats.failed_jobs)), (7, 5));
+        assert_eq!(
+            stats
+                .commit_times
+                .steps()
+                .iter()
+                .map(|(_, count)| count)
+                .sum::<u64>(),
+            1
+        );
+        stats.count_commit(1, 0, Duration::ZERO);
+        assert!(!stats.was_lost(), "it takes something again");
+    }
+}

@@ -1,0 +1,47 @@
+//! Requests that were answered.
+
+use prometheus_client::encoding::{EncodeLabelSet, EncodeLabelValue};
+use prometheus_client::metrics::counter::Counter;
+use prometheus_client::metrics::family::Family;
+use prometheus_client::registry::Registry;
+
+#[derive(Clone, Debug, Hash, PartialEq, Eq, EncodeLabelSet)]
+struct Labels {
+    kind: RequestKind,
+    status: u16,
+}
+
+/// Which door a request came in by.
+#[derive(Clone, Copy, Debug, Hash, PartialEq, Eq, EncodeLabelValue)]
+pub enum RequestKind {
+    Api,
+    Hook,
+    Other,
+}
+
+impl RequestKind {
+    /// The door that a path belongs to.
+    #[must_use]
+    pub fn of(path: &str) -> Self {
+        match path {
+            _ if path.starts_with("/web-api/") => Self::Api,
+            _ if path.starts_with("/hooks/") => Self::Hook,
+            _ => Self::Other,
+        }
+    }
+}
+
+#[derive(Debug)]
+pub struct Requests(Family<Labels, Counter>);
+
+impl Requests {
+    pub(super) fn new(registry: &mut Registry) -> Self {
+        let answered = Family::default();
+        registry.register("http_requests", "Requests answered", answered.clone());
+        Self(answered)
+    }
+
+    pub fn count(&self, kind: RequestKind, status: u16) {
+        self.0.get_or_create(&Labels { kind, status }).inc();
+    }
+}
