@@ -23,6 +23,7 @@ macro_rules! cases {
 mod api;
 mod cli;
 mod crash;
+mod deliver;
 mod hooks;
 mod net;
 mod platforms;

@@ -109,10 +109,16 @@ impl House {
 
     pub async fn restart_with(&mut self, change: impl FnOnce(&mut Settings)) {
         change(&mut self.settings);
+        self.restart_meanwhile(|_| {}).await;
+    }
+
+    /// Ends the service, lets something happen to its clock, and starts it again.
+    pub async fn restart_meanwhile(&mut self, happen: impl FnOnce(&SettableClock)) {
         if let Some((stop, done)) = self.running.take() {
             let _gone = stop.send(());
             done.await.unwrap();
         }
+        happen(&self.clock);
         let (app, addr, running) = start(&self.settings, &self.clock, self.net.clone()).await;
         self.app = app;
         self.addr = addr;

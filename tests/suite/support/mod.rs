@@ -1,9 +1,11 @@
 //! What every case stands on: a running service on a fresh database, clients, shops and receivers.
 
+mod answer;
 mod certificates;
 mod home;
 mod house;
 mod http;
+mod ledger;
 mod program;
 mod receiver;
 mod shop;
@@ -11,12 +13,14 @@ mod stream;
 mod street;
 mod town;
 
+pub use answer::{Answer, Gate, gzip_bomb};
 pub use certificates::{Authority, self_signed};
 pub use home::{Home, Kind};
 pub use house::House;
 pub use http::{Caller, Reply, raw, request, send};
+pub use ledger::Ledger;
 pub use program::{Outcome, Program, command, run as program_run, run_command};
-pub use receiver::{Answer, Receiver, Seen};
+pub use receiver::{Receiver, Seen};
 pub use shop::{Shop, order_body};
 pub use stream::{EventStream, Told};
 pub use street::{Meal, Street};

@@ -1,51 +1,15 @@
 //! The other side: a tiny HTTP server that writes down what it gets and answers what it is told to.
 
+use super::answer::{Answer, Stream, give};
 use std::collections::VecDeque;
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
-use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
+use std::time::Instant;
+use tokio::io::AsyncReadExt;
 use tokio::net::TcpListener;
-use tokio::sync::{Notify, watch};
+use tokio::sync::watch;
+use tokio::task::AbortHandle;
 use tokio_rustls::TlsAcceptor;
-
-/// How a request is answered.
-#[derive(Clone, Debug)]
-pub enum Answer {
-    Status(u16),
-    Body(u16, String),
-    /// 302 to somewhere else.
-    Redirect(String),
-    /// A status, and then bytes without end.
-    Endless,
-    /// A status, and then a byte every second.
-    Trickle,
-    /// Nothing at all, for as long as the other side waits.
-    Silence,
-    /// Nothing at all, and the connection is closed.
-    HangUp,
-    /// A status, when the test says so.
-    Held(Arc<Notify>, u16),
-    /// These very bytes, and the connection is closed.
-    Bytes(Vec<u8>),
-    /// These very bytes, and then nothing for as long as the other side waits.
-    Stalled(Vec<u8>),
-}
-
-impl Answer {
-    /// Whether another request may follow on the same connection.
-    fn is_orderly(&self) -> bool {
-        matches!(
-            self,
-            Self::Status(_) | Self::Body(..) | Self::Redirect(_) | Self::Held(..)
-        )
-    }
-}
-
-/// Plain, or through TLS.
-trait Stream: AsyncRead + AsyncWrite + Send + Unpin {}
-
-impl<S: AsyncRead + AsyncWrite + Send + Unpin> Stream for S {}
 
 /// A request that came.
 #[derive(Clone, Debug)]
@@ -55,6 +19,9 @@ pub struct Seen {
     pub body: String,
     /// How often something of it came; a slow sender's request comes in many pieces.
     pub pieces: usize,
+    pub at: Instant,
+    /// The status that it is answered with, if it is.
+    pub answered: Option<u16>,
 }
 
 impl Seen {
@@ -65,6 +32,10 @@ impl Seen {
 
     pub fn json(&self) -> serde_json::Value {
         serde_json::from_str(&self.body).unwrap()
+    }
+
+    pub fn path(&self) -> &str {
+        self.line.split(' ').nth(1).unwrap()
     }
 }
 
@@ -90,6 +61,7 @@ pub struct Receiver {
     book: Arc<Mutex<Book>>,
     /// Closes the connections that wait for another request.
     closing: Arc<watch::Sender<()>>,
+    listening: Arc<Mutex<Option<AbortHandle>>>,
 }
 
 impl Receiver {
@@ -112,9 +84,10 @@ impl Receiver {
             addr: listener.local_addr().unwrap(),
             book: Arc::default(),
             closing: Arc::new(watch::Sender::new(())),
+            listening: Arc::default(),
         };
         let inner = receiver.clone();
-        tokio::spawn(async move {
+        let accepting = tokio::spawn(async move {
             while let Ok((stream, _)) = listener.accept().await {
                 inner.book.lock().unwrap().connections += 1;
                 let (inner, tls) = (inner.clone(), tls.clone());
@@ -130,7 +103,19 @@ impl Receiver {
                 });
             }
         });
+        *receiver.listening.lock().unwrap() = Some(accepting.abort_handle());
         receiver
+    }
+
+    /// Nobody listens any more; what is being answered goes on.
+    pub async fn stop_listening(&self) {
+        if let Some(accepting) = self.listening.lock().unwrap().take() {
+            accepting.abort();
+        }
+        super::until("the receiver is gone", async || {
+            tokio::net::TcpStream::connect(self.addr).await.is_err()
+        })
+        .await;
     }
 
     /// From now on a connection is left open after an answer. Without this, each is closed after one.
@@ -166,8 +151,24 @@ impl Receiver {
         self.book.lock().unwrap().seen.clone()
     }
 
+    /// How many requests have come.
+    pub fn count(&self) -> usize {
+        self.book.lock().unwrap().seen.len()
+    }
+
     pub fn connections(&self) -> usize {
         self.book.lock().unwrap().connections
+    }
+
+    /// Requests that are being answered.
+    pub fn open(&self) -> usize {
+        self.book.lock().unwrap().open
+    }
+
+    /// Forgets how many there have been at once.
+    pub fn count_anew(&self) {
+        let mut book = self.book.lock().unwrap();
+        book.most_open = book.open;
     }
 
     pub fn most_open(&self) -> usize {
@@ -176,7 +177,8 @@ impl Receiver {
 
     /// Waits until so many requests have come.
     pub async fn wait_for(&self, count: usize) -> Vec<Seen> {
-        super::until("requests at the receiver", async || self.seen().len() >= count).await;
+        let what = format!("{count} requests at the receiver");
+        super::until(&what, async || self.count() >= count).await;
         self.seen()
     }
 
@@ -200,13 +202,14 @@ impl Receiver {
 
     /// Answers a request; `true` when another may follow.
     async fn answer(&self, stream: &mut Box<dyn Stream>, seen: Seen) -> bool {
-        let (ordered, judge, keeps) = {
+        let (number, ordered, judge, keeps) = {
             let mut book = self.book.lock().unwrap();
             book.seen.push(seen.clone());
             book.open += 1;
             book.most_open = book.most_open.max(book.open);
             let next = book.answers.pop_front();
             (
+                book.seen.len() - 1,
                 next.or(book.usual.clone()),
                 book.judge.clone(),
                 book.keeps_connections,
@@ -217,64 +220,20 @@ impl Receiver {
             (None, Some(judge)) => judge(&seen),
             (None, None) => Answer::Status(200),
         };
-        let stays = keeps && answer.is_orderly();
+        self.book.lock().unwrap().seen[number].answered = answer.status();
+        let answer = answer.awaited().await;
+        let is_orderly = answer.is_orderly();
+        // Whoever has read the answer may send the next request, which must not seem to come beside this one.
+        if is_orderly {
+            self.book.lock().unwrap().open -= 1;
+        }
+        let stays = keeps && is_orderly;
         let given = give(stream, answer, stays).await;
-        self.book.lock().unwrap().open -= 1;
+        if !is_orderly {
+            self.book.lock().unwrap().open -= 1;
+        }
         stays && given.is_ok()
     }
-}
-
-async fn give(stream: &mut Box<dyn Stream>, mut answer: Answer, stays: bool) -> std::io::Result<()> {
-    if let Answer::Held(release, status) = answer {
-        release.notified().await;
-        answer = Answer::Status(status);
-    }
-    let close = if stays { "" } else { "connection: close\r\n" };
-    let head = |status: u16, more: &str| format!("HTTP/1.1 {status} Said\r\n{more}{close}\r\n");
-    match answer {
-        Answer::Status(status) => {
-            let text = head(status, "content-length: 0\r\n");
-            stream.write_all(text.as_bytes()).await?;
-        }
-        Answer::Body(status, body) => {
-            let text = head(status, &format!("content-length: {}\r\n", body.len())) + &body;
-            stream.write_all(text.as_bytes()).await?;
-        }
-        Answer::Redirect(to) => {
-            let text = head(302, &format!("location: {to}\r\ncontent-length: 0\r\n"));
-            stream.write_all(text.as_bytes()).await?;
-        }
-        Answer::Endless => {
-            stream.write_all(head(200, "").as_bytes()).await?;
-            loop {
-                stream.write_all(&[b'x'; 4096]).await?;
-            }
-        }
-        Answer::Trickle => {
-            stream.write_all(head(200, "").as_bytes()).await?;
-            loop {
-                stream.write_all(b"x").await?;
-                tokio::time::sleep(Duration::from_secs(1)).await;
-            }
-        }
-        Answer::HangUp => {}
-        Answer::Bytes(bytes) => stream.write_all(&bytes).await?,
-        Answer::Stalled(bytes) => {
-            stream.write_all(&bytes).await?;
-            until_gone(stream).await?;
-        }
-        Answer::Silence | Answer::Held(..) => until_gone(stream).await?,
-    }
-    match stays {
-        true => stream.flush().await,
-        false => stream.shutdown().await,
-    }
-}
-
-async fn until_gone(stream: &mut Box<dyn Stream>) -> std::io::Result<()> {
-    let mut byte = [0];
-    while stream.read(&mut byte).await? > 0 {}
-    Ok(())
 }
 
 async fn read(stream: &mut Box<dyn Stream>) -> Option<Seen> {
@@ -309,5 +268,7 @@ async fn read(stream: &mut Box<dyn Stream>) -> Option<Seen> {
         headers,
         body: String::from_utf8(bytes[start..start + length].to_vec()).unwrap(),
         pieces,
+        at: Instant::now(),
+        answered: None,
     })
 }

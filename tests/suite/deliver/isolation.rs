@@ -1,0 +1,145 @@
+//! A receiver in trouble costs little, and nobody else waits for it.
+
+use super::crowd::{everybody_orders, guests, pile_up};
+use super::scene::Scene;
+use crate::support::{Answer, Gate, Kind, Ledger, Receiver, until};
+use garson::flow::deliver::Figures;
+use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+on_both! {
+    a_black_hole_with_a_huge_backlog_delays_nobody
+    two_hundred_receivers_return_together
+    no_receiver_gets_more_than_sixteen_at_once
+    a_receiver_that_fails_is_narrowed_and_widened_when_it_answers
+    a_backlog_drains_when_the_receiver_returns
+}
+
+async fn a_black_hole_with_a_huge_backlog_delays_nobody(kind: Kind) {
+    const BACKLOG: usize = 100_000;
+    const GUESTS: usize = 50;
+    const ORDERS: usize = 4;
+    let scene = Scene::open_with(kind, |settings| settings.webhook.attempt_seconds = 1).await;
+    let healthy = Receiver::start().await.keeps_connections();
+    scene.receiver.usually(Answer::Silence);
+    scene.shop.order("1").await;
+    pile_up(&scene.house, BACKLOG);
+    // Four at once before anything is known of it, and then one after the other.
+    scene.receiver.wait_for(6).await;
+    until("it is narrowed", async || scene.receiver.open() <= 1).await;
+    scene.receiver.count_anew();
+    let before = scene.receiver.count();
+    let guests = guests(&scene.house, GUESTS, |n| healthy.url(&format!("/{n}"))).await;
+    everybody_orders(&guests, ORDERS).await;
+    until("everybody else has everything", async || {
+        healthy.count() == GUESTS * ORDERS
+    })
+    .await;
+    // Meanwhile it was tried on, one at a time.
+    scene.receiver.wait_for(before + 2).await;
+    assert_eq!(scene.receiver.most_open(), 1);
+    assert!(scene.pending() > BACKLOG as i64 - 100, "{}", scene.pending());
+    let figures: &Figures = &scene.house.app.delivering;
+    until("memory is what one receiver in trouble needs", async || {
+        let memory = figures.memory();
+        memory.troubled == 1 && memory.flying <= 1 && memory.queued <= 16 + 32
+    })
+    .await;
+    assert!(Ledger::of(&healthy).repeats() == 0);
+}
+
+async fn two_hundred_receivers_return_together(kind: Kind) {
+    const RECEIVERS: usize = 200;
+    const ORDERS: usize = 3;
+    const AT_ONCE: usize = 64;
+    let scene = Scene::open_with(kind, |settings| settings.webhook.max_in_flight = AT_ONCE).await;
+    scene.receiver.clone().keeps_connections();
+    scene.receiver.judges(|_| Answer::Status(503));
+    let guests = guests(&scene.house, RECEIVERS, |n| scene.receiver.url(&format!("/{n}"))).await;
+    everybody_orders(&guests, ORDERS).await;
+    scene.receiver.wait_for(RECEIVERS * ORDERS).await;
+    scene.is_quiet().await;
+    assert_eq!(scene.pending(), (RECEIVERS * ORDERS) as i64);
+    scene
+        .receiver
+        .judges(|_| Answer::After(Duration::from_millis(20), 200));
+    scene.pass(12);
+    until("everything is delivered", async || scene.pending() == 0).await;
+    let seen = scene.receiver.seen();
+    let paths: BTreeSet<&str> = seen.iter().map(|seen| seen.path()).collect();
+    let taken = seen.iter().filter(|seen| seen.answered == Some(200)).count();
+    assert_eq!((paths.len(), taken), (RECEIVERS, RECEIVERS * ORDERS));
+    let most = scene.receiver.most_open();
+    println!("{most} at once");
+    assert!((2..=AT_ONCE).contains(&most), "{most} at once");
+}
+
+async fn no_receiver_gets_more_than_sixteen_at_once(kind: Kind) {
+    let scene = Scene::open(kind).await;
+    scene.probe().await;
+    let gate = Gate::closed();
+    scene.receiver.usually(Answer::Behind(gate.clone(), 200));
+    scene.pour("c", 40, false).await;
+    until("sixteen are under way", async || scene.receiver.open() == 16).await;
+    assert_eq!(scene.receiver.count() - 2, 16);
+    gate.open();
+    until("all are delivered", async || scene.pending() == 0).await;
+    assert_eq!((scene.receiver.count() - 2, scene.receiver.most_open()), (40, 16));
+}
+
+async fn a_receiver_that_fails_is_narrowed_and_widened_when_it_answers(kind: Kind) {
+    let scene = Scene::open_with(kind, |settings| settings.webhook.attempt_seconds = 1).await;
+    scene.receiver.judges(|_| Answer::Silence);
+    scene.pour("n", 60, false).await;
+    scene.receiver.wait_for(5).await;
+    until("the first ones are given up", async || scene.receiver.open() <= 1).await;
+    let first = scene.receiver.most_open();
+    assert!(
+        (1..=4).contains(&first),
+        "{first} before anything was known of it"
+    );
+    scene.receiver.count_anew();
+    let before = scene.receiver.count();
+    scene.receiver.wait_for(before + 2).await;
+    assert_eq!(scene.receiver.most_open(), 1);
+    // It answers again: twice as many with every answer, up to sixteen.
+    let (gate, answered) = (Gate::closed(), AtomicUsize::new(0));
+    let held = gate.clone();
+    scene
+        .receiver
+        .judges(move |_| match answered.fetch_add(1, Ordering::SeqCst) {
+            0..20 => Answer::Status(200),
+            _ => Answer::Behind(held.clone(), 200),
+        });
+    until("sixteen are under way", async || scene.receiver.open() == 16).await;
+    gate.open();
+    scene.pass(12);
+    until("all are delivered", async || scene.pending() == 0).await;
+    assert_eq!(scene.receiver.most_open(), 16);
+}
+
+async fn a_backlog_drains_when_the_receiver_returns(kind: Kind) {
+    const BACKLOG: usize = 5_000;
+    let mut scene = Scene::open(kind).await;
+    let address = scene.receiver.addr;
+    scene.receiver.stop_listening().await;
+    scene.shop.order("1").await;
+    pile_up(&scene.house, BACKLOG);
+    until("it is in trouble", async || {
+        scene.house.app.delivering.memory().troubled == 1
+    })
+    .await;
+    scene.receiver = Receiver::start_at(address.to_string()).await.keeps_connections();
+    scene.pass(12);
+    for part in 1..=5 {
+        scene.receiver.wait_for(part * BACKLOG / 5).await;
+        let memory = scene.house.app.delivering.memory();
+        assert!(memory.queued <= 256 + 32, "{memory:?}");
+    }
+    scene.pass(12);
+    until("everything is delivered", async || scene.pending() == 0).await;
+    let ledger = Ledger::of(&scene.receiver);
+    assert_eq!((ledger.0.len(), ledger.repeats()), (BACKLOG + 1, 0));
+    assert!(scene.receiver.most_open() <= 16);
+}
