@@ -54,7 +54,7 @@ pub fn write_loop<C: Connection>(
         }
         jobs.sort_by_key(|job| job.lane());
         let started = Instant::now();
-        let fate = run_batch(&mut connection, &mut jobs, commit_delay, bulletin);
+        let fate = run_batch(&mut connection, &mut jobs, commit_delay, stats, bulletin);
         let count = jobs.len();
         let fate = match fate {
             Ok(failed) => {
@@ -74,21 +74,26 @@ pub fn write_loop<C: Connection>(
 }
 
 /// Runs reading jobs one by one, each in a transaction of its own.
-pub fn read_loop<C: Connection>(mut connection: C, queue: &Receiver<Box<dyn Job>>) {
+pub fn read_loop<C: Connection>(mut connection: C, queue: &Receiver<Box<dyn Job>>, stats: &Stats) {
     while let Ok(mut job) = queue.recv() {
-        let mut fate = read_once(&mut connection, job.as_mut());
+        let mut fate = read_once(&mut connection, job.as_mut(), stats);
         if fate.as_ref().is_err_and(StoreError::is_temporary) {
-            fate = read_once(&mut connection, job.as_mut());
+            fate = read_once(&mut connection, job.as_mut(), stats);
         }
         job.answer(fate);
     }
 }
 
-fn read_once<C: Connection>(connection: &mut C, job: &mut dyn Job) -> Result<(), StoreError> {
+fn read_once<C: Connection>(
+    connection: &mut C,
+    job: &mut dyn Job,
+    stats: &Stats,
+) -> Result<(), StoreError> {
     connection.revive()?;
     connection.begin_read()?;
     let mut tx = connection.tx();
     let end = job.run(&mut tx);
+    stats.count_statements(tx.statements());
     let lost = tx.take_lost();
     let closed = connection.command("COMMIT");
     match (end, lost) {
@@ -111,13 +116,14 @@ fn run_batch<C: Connection>(
     connection: &mut C,
     jobs: &mut [Box<dyn Job>],
     commit_delay: Duration,
+    stats: &Stats,
     bulletin: &Bulletin,
 ) -> Result<usize, StoreError> {
     // A job that is alone is undone with its transaction.
     let mut savepoints = !C::SAVEPOINTS_ARE_DEAR && jobs.len() > 1;
     let mut last = StoreError::unavailable("the transaction was not run");
     for _ in 0..MAX_RERUNS {
-        match run_once(connection, jobs, savepoints, commit_delay, bulletin) {
+        match run_once(connection, jobs, savepoints, commit_delay, stats, bulletin) {
             Ok(Some(failed)) => return Ok(failed),
             // A job failed where there was nothing to go back to: once more, with savepoints.
             Ok(None) => savepoints = true,
@@ -133,6 +139,7 @@ fn run_once<C: Connection>(
     jobs: &mut [Box<dyn Job>],
     savepoints: bool,
     commit_delay: Duration,
+    stats: &Stats,
     bulletin: &Bulletin,
 ) -> Result<Option<usize>, Fate> {
     connection.revive().map_err(Fate::Lost)?;
@@ -153,6 +160,7 @@ fn run_once<C: Connection>(
         }
         let mut tx = connection.tx().of_node(node);
         let end = job.run(&mut tx);
+        stats.count_statements(tx.statements());
         if let Some(error) = tx.take_lost() {
             return Err(undo(connection, error));
         }

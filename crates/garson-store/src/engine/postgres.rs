@@ -58,7 +58,8 @@ fn open_here(
     let mut bodies = Vec::new();
     for _ in 0..options.readers.max(1) {
         let session = PgSession::connect(&config)?;
-        bodies.push(move |jobs| read_loop(session, &jobs));
+        let stats = Arc::clone(stats);
+        bodies.push(move |jobs| read_loop(session, &jobs, &stats));
     }
     Ok((
         writers,

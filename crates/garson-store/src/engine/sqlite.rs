@@ -39,14 +39,15 @@ pub fn open(
     let mut writer = SqliteSession::open(path)?;
     migrate::run(&mut writer)?;
     let commit_delay = options.commit_delay;
-    let (stats, bulletin) = (Arc::clone(stats), Arc::clone(bulletin));
-    let body = move |jobs| write_loop(writer, &jobs, commit_delay, &stats, &bulletin);
+    let (written, bulletin) = (Arc::clone(stats), Arc::clone(bulletin));
+    let body = move |jobs| write_loop(writer, &jobs, commit_delay, &written, &bulletin);
     let writers = Workers::start("garson-writer", options.max_waiting, vec![body])?;
     let mut bodies = Vec::new();
     for _ in 0..options.readers.max(1) {
         let reader = SqliteSession::open(path)?;
         reader.0.execute_batch("PRAGMA query_only = ON")?;
-        bodies.push(move |jobs| read_loop(reader, &jobs));
+        let stats = Arc::clone(stats);
+        bodies.push(move |jobs| read_loop(reader, &jobs, &stats));
     }
     let readers = Workers::start("garson-reader", options.max_waiting, bodies)?;
     Ok((vec![writers], readers))

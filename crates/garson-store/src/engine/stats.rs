@@ -9,6 +9,8 @@ pub struct Stats {
     pub commits: AtomicU64,
     pub jobs: AtomicU64,
     pub failed_jobs: AtomicU64,
+    /// Statements that jobs have run, reading ones too; what frames them (savepoints, commits) is not counted.
+    pub statements: AtomicU64,
     pub lost_transactions: AtomicU64,
     /// How long transactions took, from the first job to the commit.
     pub commit_times: Durations,
@@ -27,6 +29,7 @@ impl Default for Stats {
             commits: AtomicU64::default(),
             jobs: AtomicU64::default(),
             failed_jobs: AtomicU64::default(),
+            statements: AtomicU64::default(),
             lost_transactions: AtomicU64::default(),
             commit_times: Durations::new(COMMIT_STEPS),
             was_lost: AtomicBool::default(),
@@ -35,6 +38,10 @@ impl Default for Stats {
 }
 
 impl Stats {
+    pub(super) fn count_statements(&self, count: u64) {
+        self.statements.fetch_add(count, Ordering::Relaxed);
+    }
+
     pub(super) fn count_commit(&self, jobs: usize, failed: usize, took: Duration) {
         self.was_lost.store(false, Ordering::Relaxed);
         self.commits.fetch_add(1, Ordering::Relaxed);

@@ -242,6 +242,7 @@ pub struct Tx<'a> {
     failed: Option<StoreError>,
     node: Option<NodeId>,
     outcome: Outcome,
+    statements: u64,
 }
 
 /// What those who wait are told after the commit.
@@ -274,7 +275,13 @@ impl<'a> Tx<'a> {
             failed: None,
             node: None,
             outcome: Outcome::default(),
+            statements: 0,
         }
+    }
+
+    /// How many statements have been run.
+    pub(super) fn statements(&self) -> u64 {
+        self.statements
     }
 
     /// A transaction of a node that delivers events.
@@ -347,6 +354,7 @@ impl<'a> Tx<'a> {
 
     /// Runs a statement and says how many rows it touched.
     pub fn execute(&mut self, sql: &str, params: &[Param<'_>]) -> Result<u64, StoreError> {
+        self.statements += 1;
         let done = match &mut self.session {
             Session::Sqlite(connection) => sqlite_execute(connection, sql, params),
             Session::Postgres(session) => session.execute(sql, params),
@@ -361,6 +369,7 @@ impl<'a> Tx<'a> {
         params: &[Param<'_>],
         mut read: impl FnMut(&Row<'_>) -> Result<T, StoreError>,
     ) -> Result<Vec<T>, StoreError> {
+        self.statements += 1;
         let rows = match &mut self.session {
             Session::Sqlite(connection) => sqlite_query(connection, sql, params, &mut read),
             Session::Postgres(session) => session.query(sql, params, &mut read),

@@ -54,6 +54,7 @@ fn of_storage(registry: &mut Registry, store: &Engine, standing: &Standing) {
     };
     counter("commits", "Database transactions committed", &stats.commits);
     counter("commit_jobs", "Jobs that shared transactions", &stats.jobs);
+    counter("statements", "Statements that jobs have run", &stats.statements);
     counter("failed_jobs", "Jobs that were undone", &stats.failed_jobs);
     counter(
         "lost_transactions",
