@@ -43,7 +43,7 @@ pub fn filled(count: u64) -> Fallible<Filled> {
 }
 
 /// A name for the form of the data: the migrations' checksums, and our own number.
-fn schema() -> Fallible<String> {
+pub fn schema() -> Fallible<String> {
     let folder = fresh_folder()?;
     let app = shop::open(folder.path())?;
     let runtime = load::runtime()?;

@@ -2,6 +2,7 @@
 
 use crate::Fallible;
 use crate::process::cpu_seconds;
+use crate::sink::wall_micros;
 use hdrhistogram::Histogram;
 use serde::{Deserialize, Serialize};
 use std::time::{Duration, Instant};
@@ -39,6 +40,8 @@ pub enum Limit {
 #[derive(Serialize, Deserialize)]
 pub struct Report {
     pub answers: u64,
+    /// When it began, in microseconds since 1970.
+    pub began_micros: u64,
     pub seconds: f64,
     pub cpu_seconds: f64,
     pub median_micros: Vec<f64>,
@@ -57,7 +60,12 @@ impl Target {
     }
 
     pub fn post_order(address: &str) -> Self {
-        let (body, key) = (crate::sample::body(), crate::sample::SHOP_KEY);
+        Self::post_order_of(address, 0)
+    }
+
+    /// An order of one branch among many.
+    pub fn post_order_of(address: &str, branch: usize) -> Self {
+        let (body, key) = (crate::sample::body_of(branch), crate::shop::key(branch));
         let request = format!(
             "POST /hooks/direct/orders HTTP/1.1\r\nhost: bench\r\nx-api-key: {key}\r\n\
              content-type: application/json\r\ncontent-length: {}\r\n\r\n{body}",
@@ -93,11 +101,7 @@ impl Connection {
 
     /// Sends the request under a number and reads the answer's body to its end.
     pub async fn ask(&mut self, number: u64) -> Fallible<&[u8]> {
-        if let Some(at) = self.number_at
-            && let Some(place) = self.request.get_mut(at..at + 10)
-        {
-            place.copy_from_slice(format!("{number:010}").as_bytes());
-        }
+        put_number(&mut self.request, self.number_at, number);
         self.stream.write_all(&self.request).await?;
         let mut filled = 0;
         loop {
@@ -108,24 +112,31 @@ impl Connection {
             }
             filled += read;
             let so_far = self.buffer.get(..filled).unwrap_or_default();
-            if let Some((body, end)) = measure(so_far)?
+            if let Some((body, end)) = extent(so_far)?
                 && filled >= end
             {
+                if !so_far.starts_with(b"HTTP/1.1 2") {
+                    return Err(format!("refused: {}", String::from_utf8_lossy(so_far)).into());
+                }
                 return Ok(self.buffer.get(body..end).unwrap_or_default());
             }
         }
     }
 }
 
-/// Where an answer's body begins and ends, once its head is there.
-fn measure(answer: &[u8]) -> Fallible<Option<(usize, usize)>> {
-    let Some(head) = answer.windows(4).position(|four| four == b"\r\n\r\n") else {
+/// Puts its number into a request.
+pub fn put_number(request: &mut [u8], at: Option<usize>, number: u64) {
+    if let Some(place) = at.and_then(|at| request.get_mut(at..at + 10)) {
+        place.copy_from_slice(format!("{number:010}").as_bytes());
+    }
+}
+
+/// Where a message's body begins and ends, once its head is there.
+pub fn extent(message: &[u8]) -> Fallible<Option<(usize, usize)>> {
+    let Some(head) = message.windows(4).position(|four| four == b"\r\n\r\n") else {
         return Ok(None);
     };
-    let text = std::str::from_utf8(answer.get(..head).unwrap_or_default())?;
-    if !text.starts_with("HTTP/1.1 2") {
-        return Err(format!("refused: {}", String::from_utf8_lossy(answer)).into());
-    }
+    let text = std::str::from_utf8(message.get(..head).unwrap_or_default())?;
     let length = text.split_once("content-length: ").map_or("", |(_, rest)| rest);
     let length: usize = length.split('\r').next().unwrap_or_default().parse()?;
     Ok(Some((head + 4, head + 4 + length)))
@@ -161,7 +172,7 @@ async fn all_at_once(plan: &Plan, time: Duration) -> Fallible<Report> {
     for _ in 0..plan.connections {
         connections.push(Connection::open(target).await?);
     }
-    let started = Instant::now();
+    let (started, began_micros) = (Instant::now(), wall_micros());
     let deadline = started + time;
     let mut tasks = Vec::new();
     for (index, mut connection) in connections.into_iter().enumerate() {
@@ -189,6 +200,7 @@ async fn all_at_once(plan: &Plan, time: Duration) -> Fallible<Report> {
     }
     Ok(Report {
         answers,
+        began_micros,
         seconds: started.elapsed().as_secs_f64(),
         cpu_seconds: 0.0,
         median_micros: vec![count_of(times.value_at_quantile(0.5))],
@@ -201,7 +213,7 @@ async fn in_turns(plan: &Plan, turns: u64) -> Fallible<Report> {
     for target in &plan.targets {
         sides.push((Connection::open(target).await?, Histogram::<u64>::new(3)?));
     }
-    let started = Instant::now();
+    let (started, began_micros) = (Instant::now(), wall_micros());
     let (mut answers, mut body_bytes) = (0, 0);
     for turn in 0..turns {
         for (connection, times) in &mut sides {
@@ -214,6 +226,7 @@ async fn in_turns(plan: &Plan, turns: u64) -> Fallible<Report> {
     let median = |times: &Histogram<u64>| count_of(times.value_at_quantile(0.5)) / 1000.0;
     Ok(Report {
         answers,
+        began_micros,
         seconds: started.elapsed().as_secs_f64(),
         cpu_seconds: 0.0,
         median_micros: sides.iter().map(|(_, times)| median(times)).collect(),

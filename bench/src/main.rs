@@ -8,11 +8,15 @@ mod bare;
 mod fill;
 mod load;
 mod platform;
+mod postgres;
 mod process;
 mod rows;
 mod sample;
 mod serve;
 mod shop;
+mod sink;
+mod steady;
+mod sync;
 mod table;
 
 use std::process::ExitCode;
@@ -33,6 +37,7 @@ fn main() -> ExitCode {
         load::ROLE => load::run(&plan()),
         bare::ROLE => bare::run(&plan()),
         platform::ROLE => platform::run(),
+        sink::ROLE => sink::run(),
         _ => rows::run(std::env::args().skip(1)),
     };
     match done {

@@ -1,11 +1,16 @@
 //! Processes of this program in other roles: started, watched, ended.
 
-use crate::Fallible;
+use crate::load::{self, Target};
+use crate::sink::{self, Doors};
+use crate::{Fallible, shop};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+
+/// Servers log warnings here; with this they log what they do by default, a line for every attempt at a delivery.
+pub const ALL_LINES: (&str, &str) = ("GARSON_LOG__LEVEL", "info");
 
 /// The kernel counts processor time in hundredths of a second on every Linux machine of today.
 const TICKS_A_SECOND: f64 = 100.0;
@@ -54,9 +59,14 @@ impl Server {
             .env("GARSON_LOG__LEVEL", "warn")
             // High enough never to refuse: the limiter counts all the same.
             .env("GARSON_RATE_LIMIT", "10000000/10000000")
+            .envs(shop::PRIVATE_TARGETS)
             .envs(settings.iter().copied())
             .stdin(Stdio::null())
             .stdout(Stdio::piped());
+        if settings.contains(&ALL_LINES) {
+            // They are written, but nobody wants to see them.
+            command.stderr(Stdio::null());
+        }
         let mut child = command.spawn()?;
         let stdout = child.stdout.take().ok_or("a server without output")?;
         let mut line = String::new();
@@ -76,14 +86,89 @@ impl Server {
 
     /// The memory that it holds, in megabytes.
     pub fn resident_megabytes(&self) -> Fallible<f64> {
+        self.megabytes("VmRSS:")
+    }
+
+    /// The most that it has held.
+    pub fn peak_megabytes(&self) -> Fallible<f64> {
+        self.megabytes("VmHWM:")
+    }
+
+    fn megabytes(&self, name: &str) -> Fallible<f64> {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id()))?;
-        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+        let line = status.lines().find_map(|line| line.strip_prefix(name));
         let kilobytes = line.and_then(|line| line.split_whitespace().next());
-        Ok(kilobytes.ok_or("no VmRSS")?.parse::<f64>()? * 1024.0 / 1e6)
+        Ok(kilobytes.ok_or("no such line")?.parse::<f64>()? * 1024.0 / 1e6)
+    }
+
+    /// A counter of `/metrics`.
+    pub fn counter(&self, name: &str) -> Fallible<f64> {
+        let answer = load::ask_once(&Target::get(&self.address, "", "/metrics"))?;
+        let text = String::from_utf8(answer)?;
+        let line = text
+            .lines()
+            .find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
+        let value = line.ok_or_else(|| format!("no counter {name}"))?;
+        Ok(value.trim().parse()?)
     }
 }
 
 impl Drop for Server {
+    fn drop(&mut self) {
+        drop(self.child.kill());
+        drop(self.child.wait());
+    }
+}
+
+/// The receiving process, which is told what to do. It is ended when this is dropped.
+pub struct Partner {
+    child: Child,
+    input: ChildStdin,
+    output: BufReader<ChildStdout>,
+    pub doors: Doors,
+}
+
+impl Partner {
+    pub fn start() -> Fallible<Self> {
+        let mut child = Command::new(std::env::current_exe()?)
+            .arg(sink::ROLE)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()?;
+        let input = child.stdin.take().ok_or("a process without input")?;
+        let mut output = BufReader::new(child.stdout.take().ok_or("a process without output")?);
+        let doors = read_line(&mut output)?;
+        Ok(Self {
+            child,
+            input,
+            output,
+            doors,
+        })
+    }
+
+    /// Tells it something; it answers when it is done.
+    pub fn tell(&mut self, command: &sink::Command) -> Fallible<()> {
+        writeln!(self.input, "{}", serde_json::to_string(command)?)?;
+        Ok(self.input.flush()?)
+    }
+
+    pub fn hear<R: DeserializeOwned>(&mut self) -> Fallible<R> {
+        read_line(&mut self.output)
+    }
+
+    pub fn ask<R: DeserializeOwned>(&mut self, command: &sink::Command) -> Fallible<R> {
+        self.tell(command)?;
+        self.hear()
+    }
+}
+
+fn read_line<R: DeserializeOwned>(output: &mut BufReader<ChildStdout>) -> Fallible<R> {
+    let mut line = String::new();
+    output.read_line(&mut line)?;
+    Ok(serde_json::from_str(&line).map_err(|error| format!("the receiving process failed: {error}"))?)
+}
+
+impl Drop for Partner {
     fn drop(&mut self) {
         drop(self.child.kill());
         drop(self.child.wait());

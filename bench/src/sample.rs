@@ -5,11 +5,12 @@ use crate::shop::{Branch, store_id};
 use garson_core::event::order_body;
 use garson_core::id::{AccountId, EventId, InboxId, OrderId};
 use garson_core::integration::Credentials;
-use garson_core::order::{Home, NewOrder, place};
+use garson_core::order::{Decision, Home, NewOrder, place};
 use garson_core::payment::PaymentType;
 use garson_core::platform::{HookRequest, Message, News, Platform};
 use garson_core::secret::Secret;
 use garson_core::time::Timestamp;
+use garson_store::accounts::Places;
 use garson_store::events::EventToWrite;
 use garson_store::inbox::{InboxState, MessageToKeep};
 use garson_store::{StoreError, Tx, accounts, events, inbox, integrations, orders, totals};
@@ -24,8 +25,13 @@ pub const NUMBER: &str = "0000000000";
 
 /// The body that a shop posts.
 pub fn body() -> String {
+    body_of(0)
+}
+
+/// The same of another branch.
+pub fn body_of(branch: usize) -> String {
     serde_json::json!({
-        "storeId": store_id(0),
+        "storeId": store_id(branch),
         "providerOrderId": format!("WEB-{NUMBER}"),
         "shortCode": "417",
         "note": "Zil çalışmıyor, lütfen arayın.",
@@ -101,39 +107,58 @@ impl Sample {
         branch: Branch,
         now: Timestamp,
     ) -> Result<OrderId, StoreError> {
-        let provider = garson_platforms::direct::Direct.provider();
         integrations::note_order(tx, branch.integration, now)?;
         if orders::lock_by_identity(tx, branch.integration, &self.new.identity)?.is_some() {
             return Err(StoreError::internal("a number was used twice"));
         }
         let mut places = accounts::reserve(tx, account_id, PLACES, now)?;
+        let decision = self.decide(account_id, branch, places.at);
+        let order = &decision.order;
+        orders::insert(tx, order, &self.content, &self.fingerprint, places.take())?;
+        orders::add_timeline(tx, order.id, 1, &decision.timeline)?;
+        write_events(tx, &decision, &mut places)?;
+        totals::add_new(tx, order)?;
+        Ok(order.id)
+    }
+
+    /// Writes nothing but the event of a new order into a place that was reserved for it.
+    pub fn write_event(
+        &self,
+        tx: &mut Tx<'_>,
+        account: AccountId,
+        branch: Branch,
+        places: &mut Places,
+    ) -> Result<(), StoreError> {
+        write_events(tx, &self.decide(account, branch, places.at), places)
+    }
+
+    fn decide(&self, account_id: AccountId, branch: Branch, at: Timestamp) -> Decision {
         let home = Home {
             account_id,
             restaurant_id: branch.restaurant,
             integration_id: branch.integration,
-            provider,
+            provider: garson_platforms::direct::Direct.provider(),
         };
-        let id = OrderId::at(places.at);
-        let decision = place(id, home, &self.new, places.at, false, false);
-        let order = &decision.order;
-        orders::insert(tx, order, &self.content, &self.fingerprint, places.take())?;
-        orders::add_timeline(tx, id, 1, &decision.timeline)?;
-        for event in &decision.events {
-            let event_id = EventId::at(places.at);
-            let to_write = EventToWrite {
-                id: event_id,
-                account_id,
-                restaurant_id: branch.restaurant,
-                order_id: Some(id),
-                sequence: Some(event.sequence),
-                name: event.kind.name(),
-                body: &order_body(event_id, order, event, places.at),
-            };
-            events::write(tx, &to_write, &mut places)?;
-        }
-        totals::add_new(tx, order)?;
-        Ok(id)
+        place(OrderId::at(at), home, &self.new, at, false, false)
     }
+}
+
+fn write_events(tx: &mut Tx<'_>, decision: &Decision, places: &mut Places) -> Result<(), StoreError> {
+    let order = &decision.order;
+    for event in &decision.events {
+        let event_id = EventId::at(places.at);
+        let to_write = EventToWrite {
+            id: event_id,
+            account_id: order.account_id,
+            restaurant_id: order.restaurant_id,
+            order_id: Some(order.id),
+            sequence: Some(event.sequence),
+            name: event.kind.name(),
+            body: &order_body(event_id, order, event, places.at),
+        };
+        events::write(tx, &to_write, places)?;
+    }
+    Ok(())
 }
 
 /// Keeps the message that brought an order, as the service does.

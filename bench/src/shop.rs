@@ -12,6 +12,7 @@ use garson_core::restaurant::RestaurantFields;
 use garson_core::secret::Secret;
 use garson_core::time::Timestamp;
 use serde::{Deserialize, Serialize};
+use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -31,17 +32,28 @@ pub struct Shop {
 
 /// Opens the data of a folder as the server does.
 pub fn open(data: &Path) -> Fallible<Arc<App>> {
-    Ok(App::open(settings(data)?)?)
+    open_with(data, &[])
+}
+
+/// The same, with settings such as another database.
+pub fn open_with(data: &Path, more: &[(&str, &str)]) -> Fallible<Arc<App>> {
+    Ok(App::open(settings(data, more)?)?)
 }
 
 /// The same, with a clock that stands still.
 pub fn open_at(data: &Path, moment: Timestamp) -> Fallible<Arc<App>> {
-    Ok(App::open_with(settings(data)?, Arc::new(Still(moment)), None)?)
+    Ok(App::open_with(
+        settings(data, &[])?,
+        Arc::new(Still(moment)),
+        None,
+    )?)
 }
 
-fn settings(data: &Path) -> Fallible<Settings> {
+fn settings(data: &Path, more: &[(&str, &str)]) -> Fallible<Settings> {
     let flags = vec![("data", data.display().to_string())];
-    Ok(Settings::load(None, Vec::new(), flags).map_err(|error| error.to_string())?)
+    let own = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
+    let variables: Vec<(String, String)> = more.iter().chain(&PRIVATE_TARGETS).map(own).collect();
+    Ok(Settings::load(None, variables, flags).map_err(|error| error.to_string())?)
 }
 
 struct Still(Timestamp);
@@ -56,6 +68,17 @@ pub fn failed(fault: Fault) -> String {
     format!("{fault:?}")
 }
 
+/// Receivers are on this machine.
+pub const PRIVATE_TARGETS: [(&str, &str); 1] = [("GARSON_ALLOW_PRIVATE_TARGETS", "true")];
+
+/// What a branch's platform presents.
+pub fn key(branch: usize) -> String {
+    match branch {
+        0 => SHOP_KEY.to_owned(),
+        other => format!("{SHOP_KEY}-{other}"),
+    }
+}
+
 /// The store id of a branch.
 pub fn store_id(number: usize) -> String {
     format!("branch-{number}")
@@ -63,13 +86,35 @@ pub fn store_id(number: usize) -> String {
 
 /// An account with restaurants.
 pub async fn make(app: &App, branches: usize) -> Fallible<Shop> {
-    let name = "Bench".to_owned();
-    let (account, key) = accounts::create(app, name, "bench@example.com", None)
-        .await
-        .map_err(failed)?;
+    make_named(app, "bench@example.com", 0..branches, SHOP_KEY).await
+}
+
+/// Accounts with a restaurant each, whose events go where `url` says, if anywhere.
+pub async fn make_many(
+    app: &App,
+    accounts: usize,
+    url: impl Fn(usize) -> Option<String>,
+) -> Fallible<Vec<Shop>> {
     let mut made = Vec::new();
-    for number in 0..branches {
-        made.push(make_branch(app, account.id, number).await?);
+    for number in 0..accounts {
+        let email = format!("bench-{number}@example.com");
+        let shop = make_named(app, &email, number..number + 1, &key(number)).await?;
+        if let Some(url) = url(number) {
+            accounts::set_webhook(app, shop.account, Some(url), None)
+                .await
+                .map_err(failed)?;
+        }
+        made.push(shop);
+    }
+    Ok(made)
+}
+
+async fn make_named(app: &App, email: &str, branches: Range<usize>, inbound: &str) -> Fallible<Shop> {
+    let name = "Bench".to_owned();
+    let (account, key) = accounts::create(app, name, email, None).await.map_err(failed)?;
+    let mut made = Vec::new();
+    for number in branches {
+        made.push(make_branch(app, account.id, number, inbound).await?);
     }
     Ok(Shop {
         account: account.id,
@@ -78,7 +123,7 @@ pub async fn make(app: &App, branches: usize) -> Fallible<Shop> {
     })
 }
 
-async fn make_branch(app: &App, account: AccountId, number: usize) -> Fallible<Branch> {
+async fn make_branch(app: &App, account: AccountId, number: usize, inbound: &str) -> Fallible<Branch> {
     let fields = RestaurantFields {
         name: format!("Branch {number}"),
         ..RestaurantFields::default()
@@ -86,7 +131,7 @@ async fn make_branch(app: &App, account: AccountId, number: usize) -> Fallible<B
     let restaurant = restaurants::create(app, account, RestaurantId::at(app.now()), fields)
         .await
         .map_err(failed)?;
-    let key = Secret::new(SHOP_KEY.to_owned());
+    let key = Secret::new(inbound.to_owned());
     let change = IntegrationChange {
         is_active: Some(true),
         remote_id: Some(Some(store_id(number))),

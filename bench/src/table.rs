@@ -17,6 +17,12 @@ pub enum Goal {
     AtMost(f64),
     AtLeast(f64),
     Below(f64, &'static str),
+    /// At most so many times the baseline and so much more; the ratio is what is left of the measured one after the first.
+    Within {
+        times: f64,
+        plus: f64,
+        unit: &'static str,
+    },
 }
 
 impl Goal {
@@ -25,6 +31,7 @@ impl Goal {
             Self::AtMost(most) => value <= most,
             Self::AtLeast(least) => value >= least,
             Self::Below(end, _) => value < end,
+            Self::Within { plus, .. } => value <= plus,
         }
     }
 
@@ -33,6 +40,12 @@ impl Goal {
             Self::AtMost(most) => format!("≤ {most}"),
             Self::AtLeast(least) => format!("≥ {least}"),
             Self::Below(end, unit) => format!("< {end} {unit}"),
+            Self::Within {
+                times: 1.0,
+                plus,
+                unit,
+            } => format!("≤ baseline + {plus} {unit}"),
+            Self::Within { times, plus, unit } => format!("≤ {times} × baseline + {plus} {unit}"),
         }
     }
 }
@@ -52,6 +65,12 @@ impl Series {
     pub fn ratio(measured: &[f64], baseline: &[f64]) -> Self {
         let each = measured.iter().zip(baseline).map(|(m, b)| m / b);
         Self::new(each.collect(), "")
+    }
+
+    /// What is left of each when so many times its baseline is taken away.
+    pub fn beyond(measured: &[f64], baseline: &[f64], times: f64, unit: &'static str) -> Self {
+        let each = measured.iter().zip(baseline).map(|(m, b)| m - times * b);
+        Self::new(each.collect(), unit)
     }
 
     fn sorted(&self) -> Vec<f64> {

@@ -35,12 +35,7 @@ fn post_orders(effort: Effort, settings: &[(&str, &str)]) -> Fallible<Run> {
 }
 
 fn count_commits(server: &Server) -> Fallible<f64> {
-    let answer = load::ask_once(&Target::get(&server.address, "", "/metrics"))?;
-    let text = String::from_utf8(answer)?;
-    let line = text
-        .lines()
-        .find_map(|line| line.strip_prefix("garson_commits_total "));
-    Ok(line.ok_or("no counter of commits")?.trim().parse()?)
+    server.counter("garson_commits_total")
 }
 
 /// Commits for each order while a commit takes four milliseconds.

@@ -1,10 +1,15 @@
 //! The rows, which of them to run, and how long.
 
+mod backlog;
+mod deliver;
 mod intake;
+mod latency;
 mod memory;
+mod neighbours;
 mod pages;
 mod polling;
 mod reading;
+mod resume;
 mod throughput;
 
 use crate::Fallible;
@@ -22,6 +27,8 @@ pub struct Effort {
     pub few: u64,
     /// Integrations that are polled.
     pub posts: usize,
+    /// Accounts whose receivers are neighbours.
+    pub accounts: usize,
 }
 
 const FULL: Effort = Effort {
@@ -31,6 +38,7 @@ const FULL: Effort = Effort {
     many: 1_000_000,
     few: 1_000,
     posts: 5_000,
+    accounts: 200,
 };
 
 const QUICK: Effort = Effort {
@@ -40,6 +48,7 @@ const QUICK: Effort = Effort {
     many: 2_000,
     few: 1_000,
     posts: 20,
+    accounts: 10,
 };
 
 /// Many clients, as the goals have it.
@@ -47,7 +56,7 @@ pub const CLIENTS: usize = 64;
 
 type Row = fn(Effort) -> Fallible<Vec<Finding>>;
 
-const ROWS: [(&str, Row); 8] = [
+const ROWS: [(&str, Row); 14] = [
     ("commits", intake::commits),
     ("intake", intake::rate),
     ("list", pages::list),
@@ -56,6 +65,12 @@ const ROWS: [(&str, Row); 8] = [
     ("memory", memory::idle),
     ("reading", reading::reading),
     ("polling", polling::polling),
+    ("deliver", deliver::deliver),
+    ("deliver-postgres", deliver::deliver_postgres),
+    ("latency", latency::latency),
+    ("neighbours", neighbours::neighbours),
+    ("backlog", backlog::backlog),
+    ("resume", resume::resume),
 ];
 
 pub fn run(arguments: impl Iterator<Item = String>) -> Fallible<()> {

@@ -84,11 +84,7 @@ pub fn read_loop<C: Connection>(mut connection: C, queue: &Receiver<Box<dyn Job>
     }
 }
 
-fn read_once<C: Connection>(
-    connection: &mut C,
-    job: &mut dyn Job,
-    stats: &Stats,
-) -> Result<(), StoreError> {
+fn read_once<C: Connection>(connection: &mut C, job: &mut dyn Job, stats: &Stats) -> Result<(), StoreError> {
     connection.revive()?;
     connection.begin_read()?;
     let mut tx = connection.tx();

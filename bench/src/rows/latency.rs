@@ -1,0 +1,90 @@
+//! From the moment an order is due to be sent until its event is with the receiver, beside one fsync.
+
+use super::Effort;
+use crate::load::{Target, count_of, runtime};
+use crate::process::{ALL_LINES, Partner, Server, fresh_folder};
+use crate::sink::{Command, Count};
+use crate::table::{Finding, Goal, Series};
+use crate::{Fallible, serve, shop, steady, sync};
+use hdrhistogram::Histogram;
+
+const RATE: f64 = 200.0;
+
+pub fn latency(effort: Effort) -> Fallible<Vec<Finding>> {
+    let data = fresh_folder()?;
+    let mut partner = Partner::start()?;
+    let url = partner.doors.answering(0);
+    {
+        let app = shop::open(data.path())?;
+        runtime()?.block_on(shop::make_many(&app, 1, |_| Some(url.clone())))?;
+    }
+    let server = Server::start(serve::REAL_ROLE, data.path(), &[ALL_LINES])?;
+    let seconds = effort.seconds * 5.0 / 3.0;
+    let mut number = 0;
+    let mut send = |seconds: f64, partner: &mut Partner| -> Fallible<steady::Report> {
+        let plan = steady::Plan {
+            targets: vec![Target::post_order(&server.address)],
+            first_measured: 0,
+            rate: RATE,
+            seconds,
+            first_number: number,
+            patience: 10.0,
+            may_break: false,
+        };
+        let report: steady::Report = partner.ask(&Command::Steady(plan))?;
+        number += report.sent;
+        match report.missing {
+            0 => Ok(report),
+            missing => Err(format!("{missing} events did not come").into()),
+        }
+    };
+    send(1.0, &mut partner)?;
+    let (mut p50, mut p99, mut sync50, mut sync99) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    let (mut servers, mut senders, mut sinks) = (Vec::new(), Vec::new(), Vec::new());
+    for _ in 0..effort.pairs {
+        let mut syncs = Histogram::<u64>::new(3)?;
+        sync::measure(data.path(), RATE, seconds / 2.0, &mut syncs)?;
+        let before: Count = partner.ask(&Command::Count)?;
+        let cpu = server.cpu_seconds()?;
+        let report = send(seconds, &mut partner)?;
+        servers.push((server.cpu_seconds()? - cpu) / report.seconds);
+        let after: Count = partner.ask(&Command::Count)?;
+        sync::measure(data.path(), RATE, seconds / 2.0, &mut syncs)?;
+        sinks.push((after.cpu_seconds - before.cpu_seconds) / report.seconds);
+        senders.push(report.sender_cpu / report.seconds);
+        p50.push(report.p50_millis);
+        p99.push(report.p99_millis);
+        sync50.push(count_of(syncs.value_at_quantile(0.5)) / 1000.0);
+        sync99.push(count_of(syncs.value_at_quantile(0.99)) / 1000.0);
+    }
+    let median = |values: Vec<f64>| Series::new(values, "").median();
+    let notes = vec![format!(
+        "processors used: server {:.3}, generator {:.3}, sink {:.3}; {:.1} MB",
+        median(servers),
+        median(senders),
+        median(sinks),
+        server.resident_megabytes()?,
+    )];
+    let finding = |row, measured: Vec<f64>, baseline: Vec<f64>, plus, notes| Finding {
+        row,
+        ratio: Series::beyond(&measured, &baseline, 1.0, "ms"),
+        measured: Series::new(measured, "ms"),
+        baseline: Some(Series::new(baseline, "ms")),
+        goal: Goal::Within {
+            times: 1.0,
+            plus,
+            unit: "ms",
+        },
+        notes,
+    };
+    Ok(vec![
+        finding(
+            "order due to event delivered, p50 at 200/s, beside a bare fsync",
+            p50,
+            sync50,
+            1.0,
+            notes,
+        ),
+        finding("the same, p99", p99, sync99, 5.0, Vec::new()),
+    ])
+}
