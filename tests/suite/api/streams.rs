@@ -324,8 +324,9 @@ async fn a_slow_reader_costs_little_and_delays_nobody(house: House) {
     };
     house.meddle(&format!(
         "WITH RECURSIVE numbers (n) AS (SELECT CAST(1 AS BIGINT) UNION ALL SELECT n + 1 FROM numbers WHERE n < {EVENTS})
-         INSERT INTO events (id, account_id, restaurant_id, position, name, body, state, attempts, created_at)
-         SELECT {id}, r.account_id, r.id, 1000 + n, 'many', {body}, 'skipped', 0, 0
+         INSERT INTO events (id, account_id, restaurant_id, position, name, body, state, attempts, failures, held,
+                              created_at)
+         SELECT {id}, r.account_id, r.id, 1000 + n, 'many', {body}, 'skipped', 0, 0, 0, 0
          FROM numbers, restaurants r;
          UPDATE accounts SET position = 1000 + {EVENTS} WHERE email = 'first@example.com';"
     ));

@@ -29,12 +29,12 @@ async fn nothing_is_lost_over_a_hundred_kills(kind: Kind) {
     let mut kills = Vec::new();
     for round in 0..KILLS {
         // Every fourth one hits a service that is still starting or has just begun to recover.
-        if round % 4 == 3 {
-            tokio::time::sleep(Duration::from_millis(below(400))).await;
-        } else {
+        if round % 4 != 3 {
             site.listens().await;
-            tokio::time::sleep(Duration::from_millis(below(400))).await;
+            let before = receiver.count();
+            until("it delivers", async || receiver.count() > before + 2).await;
         }
+        tokio::time::sleep(Duration::from_millis(below(250))).await;
         site.kill();
         kills.push(Instant::now());
         site.start();
