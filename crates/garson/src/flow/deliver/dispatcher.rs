@@ -471,10 +471,12 @@ impl Dispatcher {
             match it.node {
                 None => free.push(it.account),
                 Some(owner) if owner == node => {
-                    self.endpoint(it.account)
-                        .compare(it.last_place, it.version, it.late_at);
+                    let endpoint = self.endpoint(it.account);
+                    endpoint.compare(it.last_place, it.version, it.late_at);
+                    // Its retries may have been planned before this process began, by a clock that was ahead.
+                    let is_first = it.late_at.is_some() && !std::mem::replace(&mut endpoint.is_dated, true);
                     self.touched.insert(it.account);
-                    if was_set_back {
+                    if was_set_back || is_first {
                         self.pull_in(it.account);
                     }
                 }
@@ -514,16 +516,13 @@ impl Dispatcher {
         })
     }
 
-    fn pull_in(&mut self, account: AccountId) {
-        if let Some(endpoint) = self.endpoints.get_mut(&account) {
-            endpoint.expect_late();
-        }
+    /// Brings forward what lies too far ahead; if there is anything, its commit says that it is to be read.
+    fn pull_in(&self, account: AccountId) {
         let app = Arc::clone(&self.app);
         tokio::spawn(async move {
             if let Err(error) = jobs::pull_in(&app, account).await {
                 tracing::warn!(%error, "retries could not be brought forward after the clock was set back");
             }
-            app.wake_deliver.notify_one();
         });
     }
 

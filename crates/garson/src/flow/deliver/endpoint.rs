@@ -78,6 +78,8 @@ pub struct Endpoint {
     is_settling: bool,
     is_crowded: bool,
     pub idle_since: Instant,
+    /// No retry lies further ahead than it may by the clock of this process.
+    pub is_dated: bool,
 }
 
 /// What was read from the database.
@@ -132,6 +134,7 @@ impl Endpoint {
             is_settling: false,
             is_crowded: false,
             idle_since: now,
+            is_dated: false,
         }
     }
 
@@ -261,11 +264,6 @@ impl Endpoint {
     /// Somebody else has committed up to a place.
     pub fn has_grown(&mut self, last_place: i64) {
         self.known = self.known.max(last_place);
-    }
-
-    /// The clock was set back: what is due is looked for again.
-    pub fn expect_late(&mut self) {
-        self.late_at = Some(Timestamp::from_millis(0));
     }
 
     /// What should be read now, if anything; it counts as being read from then on.

@@ -155,11 +155,15 @@ pub async fn pull_in(app: &App, account: AccountId) -> Result<(), StoreError> {
     let pauses = app.schedule.longest_pauses();
     app.store
         .write(account, move |tx| {
+            let mut moved = 0;
             for (failures, pause) in (1i64..).zip(&pauses) {
                 let latest = now.plus(*pause + Duration::from_secs(1));
-                deliveries::pull_in(tx, account, failures, latest, now)?;
+                moved += deliveries::pull_in(tx, account, failures, latest, now)?;
             }
-            Ok(())
+            match moved {
+                0 => Ok(()),
+                _ => accounts::look_again(tx, account),
+            }
         })
         .await
 }
