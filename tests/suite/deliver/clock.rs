@@ -1,7 +1,7 @@
 //! The clock is set: retries come neither in a burst nor never.
 
 use super::scene::Scene;
-use crate::support::{Answer, Kind};
+use crate::support::{Answer, Kind, until};
 use garson_core::clock::Clock;
 use garson_core::testing::SettableClock;
 use garson_core::time::Timestamp;
@@ -93,8 +93,10 @@ async fn an_hour_forward_brings_one_retry_at_a_time(kind: Kind) {
 async fn an_hour_back_brings_a_retry_at_once(kind: Kind) {
     let scene = tried(kind).await;
     let clock = Going::start(&scene);
-    // A look has seen the clock before it is set.
-    tokio::time::sleep(Duration::from_millis(1_500)).await;
+    until("a look has seen the clock before it is set", async || {
+        scene.house.app.delivering.waiting_accounts() == 1
+    })
+    .await;
     clock.set_back(HOUR);
     // It is due an hour ahead now, which no pause is.
     scene.stand("1", &[("pending", json!("bad_status"), 2)]).await;
