@@ -186,6 +186,8 @@ pub async fn ends_and_delays_of_calls_are_kept(bench: &Bench) {
         })
         .await;
     assert_eq!(open, [1, 2, 0]);
+    let counted = bench.read(|tx| calls::count_open(tx, 2)).await;
+    assert_eq!(counted.0, 2, "up to a limit");
     let next: Vec<_> = lease(bench, maker, 20).await;
     assert_eq!(
         next.iter().map(|call| call.kind).collect::<Vec<_>>(),

@@ -85,6 +85,8 @@ pub async fn open_messages_are_listed_newest_first(bench: &Bench) {
     assert_eq!(open[0].bytes, i64::try_from(BODY.len()).unwrap());
     assert_eq!(open[0].branch.as_deref(), Some("Şube 1"));
     assert_eq!(bench.read(|tx| inbox::list_open(tx, 2)).await.len(), 2);
+    let counted = bench.read(|tx| inbox::count_open(tx, 10)).await;
+    assert_eq!(counted.iter().sum::<i64>(), 3);
 }
 
 pub async fn the_same_message_at_once_is_counted(bench: &Bench) {
