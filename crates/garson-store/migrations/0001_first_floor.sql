@@ -221,13 +221,12 @@ CREATE TABLE attempts (
     PRIMARY KEY (event_id, number)
 );
 
--- Sending again what has failed: how far it has come.
+-- Sending again what has failed: which places it goes through, and how far it has come.
 CREATE TABLE resends (
     id {blob} PRIMARY KEY,
     account_id {blob} NOT NULL,
     since BIGINT NOT NULL,
     with_skipped BIGINT NOT NULL,
-    -- The places that it goes through, and up to where it has.
     last_place BIGINT NOT NULL,
     reached BIGINT NOT NULL,
     found BIGINT NOT NULL,
@@ -236,7 +235,8 @@ CREATE TABLE resends (
     finished_at BIGINT
 );
 CREATE INDEX resends_of_account ON resends (account_id, id);
-CREATE INDEX resends_open ON resends (id) WHERE finished_at IS NULL;
+CREATE INDEX resends_open ON resends (account_id, id) WHERE finished_at IS NULL;
+CREATE INDEX resends_finished ON resends (finished_at) WHERE finished_at IS NOT NULL;
 
 -- Calls to platforms: written before they are made, open until their end is known.
 CREATE TABLE calls (

@@ -258,28 +258,45 @@ pub fn count_pending(tx: &mut Tx<'_>, limit: i64) -> Result<i64> {
     tx.query_one(sql, params![limit], |row| row.get(0))
 }
 
-/// Makes events that were not delivered due again, with all their attempts; says how many. The caller holds the account.
+/// How many of an account's newest unfinished deliveries up to a place have not been tried yet.
+pub fn count_untried(tx: &mut Tx<'_>, account: AccountId, up_to: i64, newest: i64) -> Result<i64> {
+    let sql = "SELECT COUNT(*) FROM (SELECT failures FROM events
+                                     WHERE account_id = ?1 AND state = 'pending' AND position <= ?2
+                                     ORDER BY position DESC LIMIT ?3) AS part
+               WHERE failures = 0";
+    tx.query_one(sql, params![&account, up_to, newest], |row| row.get(0))
+}
+
+/// Makes events that were not delivered due again, with all their attempts; says how many. They are given in the order of
+/// their places, and the caller holds the account. One whose predecessor in its order is on its way, or is made due with it,
+/// waits for that.
 pub fn requeue(tx: &mut Tx<'_>, account: AccountId, events: &[EventId], now: Timestamp) -> Result<u64> {
+    let marks: Vec<String> = (0..AT_ONCE).map(|n| format!("?{}", n + 6)).collect();
+    let marks = marks.join(", ");
+    let waits = format!(
+        "CASE WHEN EXISTS (SELECT 1 FROM events b WHERE b.order_id = events.order_id
+                             AND b.sequence = events.sequence - 1
+                             AND (b.state = 'pending' AND b.failures < ?3
+                                  OR b.id IN ({marks}) AND b.state IN ('failed', 'skipped')))"
+    );
+    let sql = format!(
+        "UPDATE events SET state = 'pending', failures = 0, due_at = ?2,
+                held = {waits} THEN 1 ELSE 0 END, reason = {waits} THEN ?4 ELSE ?5 END
+         WHERE id IN ({marks}) AND account_id = ?1 AND state IN ('failed', 'skipped')"
+    );
     let mut requeued = 0;
-    for id in events {
-        let sql = "SELECT order_id, sequence FROM events
-                   WHERE account_id = ?1 AND id = ?2 AND state IN ('failed', 'skipped')";
-        let found = tx.query_opt(sql, params![&account, id], |row| {
-            Ok((row.get::<Option<OrderId>>(0)?, row.get::<Option<i64>>(1)?))
-        })?;
-        let Some((order, sequence)) = found else { continue };
-        let held = match order.zip(sequence) {
-            Some((order, sequence)) => must_wait(tx, order, sequence)?,
-            None => false,
-        };
-        let reason = match held {
-            true => UndeliveredReason::Earlier,
-            false => UndeliveredReason::Waiting,
-        };
-        requeued += tx.execute(
-            "UPDATE events SET state = 'pending', reason = ?2, failures = 0, held = ?3, due_at = ?4 WHERE id = ?1",
-            params![id, reason.as_str(), held, now],
-        )?;
+    for some in events.chunks(AT_ONCE) {
+        // Always the same statement: the last one stands in for those that are missing.
+        let ids = some.iter().chain(some.last().into_iter().cycle()).take(AT_ONCE);
+        let mut params: Vec<Param<'_>> = vec![
+            (&account).into(),
+            now.into(),
+            FAILURES_THAT_HOLD.into(),
+            UndeliveredReason::Earlier.as_str().into(),
+            UndeliveredReason::Waiting.as_str().into(),
+        ];
+        params.extend(ids.map(Param::from));
+        requeued += tx.execute(&sql, &params)?;
     }
     if requeued > 0 {
         accounts::look_again(tx, account)?;

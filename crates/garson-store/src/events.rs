@@ -285,19 +285,3 @@ pub fn attempts(tx: &mut Tx<'_>, id: EventId) -> Result<Vec<Attempt>> {
         },
     )
 }
-
-/// Failed ones since a moment, oldest first.
-pub fn failed_since(
-    tx: &mut Tx<'_>,
-    account: AccountId,
-    since: Timestamp,
-    limit: i64,
-) -> Result<Vec<EventId>> {
-    tx.query(
-        "SELECT id FROM events
-         WHERE account_id = ?1 AND state = 'failed' AND state <> 'pending' AND created_at >= ?2
-         ORDER BY position LIMIT ?3",
-        params![&account, since, limit],
-        |row| row.get(0),
-    )
-}

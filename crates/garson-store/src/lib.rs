@@ -21,6 +21,7 @@ pub mod nodes;
 pub mod order_line;
 pub mod orders;
 pub mod packages;
+pub mod resends;
 pub mod restaurants;
 pub mod sweep;
 pub mod totals;

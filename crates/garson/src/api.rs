@@ -21,6 +21,7 @@ mod providers;
 mod reports;
 mod request_id;
 mod restaurants;
+mod retries;
 mod stream;
 mod webhook;
 
@@ -30,6 +31,7 @@ pub use auth::Keyring;
 pub use body::{declared_length, read as read_body};
 pub use error::{ApiError, Code};
 pub use request_id::RequestId;
+pub use retries::retry_json;
 
 use crate::app::App;
 use axum::Router;
@@ -107,7 +109,9 @@ fn routes() -> OpenApiRouter<Arc<Api>> {
         ))
         .routes(routes!(webhook::test_webhook))
         .routes(routes!(webhook::list_deliveries))
-        .routes(routes!(webhook::retry_deliveries))
+        .routes(routes!(retries::retry_deliveries))
+        .routes(routes!(retries::list_retries))
+        .routes(routes!(retries::get_retry))
         .routes(routes!(events::list_events))
         .routes(routes!(keys::list_keys, keys::create_key))
         .routes(routes!(keys::delete_key))

@@ -61,6 +61,8 @@ pub struct App {
     pub vitals: Vitals,
     /// The pauses before each retry of a delivery.
     pub schedule: Schedule,
+    /// Something is to be sent again.
+    pub wake_resend: Notify,
     /// Something has been deleted.
     pub wake_sweep: Notify,
     /// The service has been asked to stop: what would go on for ever ends.
@@ -130,6 +132,7 @@ impl App {
             wake_deliver: Notify::new(),
             lease: Lease::default(),
             delivering: Figures::default(),
+            wake_resend: Notify::new(),
             vitals: Vitals::default(),
             wake_sweep: Notify::new(),
             stopping: watch::Sender::new(false),

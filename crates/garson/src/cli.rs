@@ -11,6 +11,7 @@ mod key;
 mod receive;
 mod serve;
 mod sim;
+mod webhook;
 
 use crate::app::{App, StartError};
 use crate::config::Settings;
@@ -69,6 +70,9 @@ enum Command {
     /// Platforms' messages that were kept but could not be taken
     #[command(subcommand)]
     Inbox(inbox::InboxCommand),
+    /// Deliveries of an account's events: list them, send again what has failed
+    #[command(subcommand)]
+    Webhook(webhook::WebhookCommand),
     /// A receiver of events for developers: shows what comes, can answer slowly or with errors
     Receive(receive::ReceiveArgs),
     /// Try your own receiver of events with a dozen checks and more, and print a report
@@ -140,6 +144,7 @@ fn dispatch(cli: Cli) -> Outcome {
         Command::Account(command) => account::run(&options.settings()?, command),
         Command::Key(command) => key::run(&options.settings()?, command),
         Command::Inbox(command) => inbox::run(&options.settings()?, command),
+        Command::Webhook(command) => webhook::run(&options.settings()?, command),
         Command::Receive(args) => receive::run(&args),
         Command::CheckReceiver(args) => check_receiver::run(&args),
         Command::Backup { file } => keep::backup(&options.settings()?, &file),

@@ -26,6 +26,7 @@ pub mod reasons;
 pub mod receive;
 pub mod reports;
 pub mod resend;
+pub mod resend_all;
 pub mod restaurants;
 pub mod sweep;
 mod take;

@@ -23,6 +23,7 @@ mod polls;
 mod providers;
 mod reports;
 mod restaurants;
+mod retries;
 mod status;
 mod streams;
 mod webhook;

@@ -9,7 +9,6 @@ cases! {
     events_wait_for_a_registered_address_and_are_skipped_without
     deliveries_can_be_filtered
     a_test_needs_an_address
-    failed_deliveries_are_made_due_again_since_a_moment
 }
 
 const NOW: &str = "2026-03-01T09:00:00.000Z";
@@ -164,56 +163,4 @@ async fn deliveries_can_be_filtered(house: House) {
 
 async fn a_test_needs_an_address(house: House) {
     house.a.act("/webhook/test").await.refused(409, "no_webhook");
-}
-
-async fn failed_deliveries_are_made_due_again_since_a_moment(house: House) {
-    let none = house
-        .a
-        .post("/webhook/deliveries/retry", &json!({ "since": NOW }))
-        .await
-        .data();
-    assert_eq!(none, json!({ "requeued": 0 }));
-    house
-        .a
-        .act("/webhook/deliveries/retry")
-        .await
-        .wrong(422, "invalid_field", "since");
-    house
-        .a
-        .post("/webhook/deliveries/retry", &json!({ "since": "yesterday" }))
-        .await
-        .wrong(422, "invalid_field", "since");
-    house
-        .a
-        .put("/webhook", &json!({ "url": "https://pos.example.com" }))
-        .await
-        .data();
-    let shop = house.shop(&house.a, "s").await;
-    shop.order("1").await;
-    until("both have been tried", async || house.count("attempts") == 2).await;
-    // What the last of its attempts leaves behind.
-    house.meddle("UPDATE events SET state = 'failed', failures = 4, due_at = NULL;");
-    let failed = house.a.get("/webhook/deliveries?state=failed").await.data();
-    assert_eq!(failed.as_array().unwrap().len(), 2);
-    let late = json!({ "since": "2026-03-01T09:00:01Z" });
-    assert_eq!(
-        house.a.post("/webhook/deliveries/retry", &late).await.data(),
-        json!({ "requeued": 0 })
-    );
-    assert_eq!(
-        house
-            .b
-            .post("/webhook/deliveries/retry", &json!({ "since": NOW }))
-            .await
-            .data()["requeued"],
-        json!(0)
-    );
-    let again = house
-        .a
-        .post("/webhook/deliveries/retry", &json!({ "since": NOW }))
-        .await
-        .data();
-    assert_eq!(again, json!({ "requeued": 2 }));
-    let pending = house.a.get("/webhook/deliveries?state=pending").await.data();
-    assert_eq!(pending.as_array().unwrap().len(), 2);
 }

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 #[test]
 fn every_command_has_help() {
-    let commands: [&[&str]; 18] = [
+    let commands: [&[&str]; 22] = [
         &[],
         &["serve"],
         &["demo"],
@@ -19,6 +19,10 @@ fn every_command_has_help() {
         &["key", "list"],
         &["key", "revoke"],
         &["inbox"],
+        &["webhook"],
+        &["webhook", "deliveries"],
+        &["webhook", "retry"],
+        &["webhook", "retries"],
         &["receive"],
         &["check-receiver"],
         &["backup"],

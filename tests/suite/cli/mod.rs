@@ -7,5 +7,6 @@ mod doctor;
 mod nodes;
 mod receive;
 mod receive_check;
+mod retries;
 mod secrets;
 mod settings;

@@ -1,6 +1,7 @@
 //! What every case stands on: a running service on a fresh database, clients, shops and receivers.
 
 mod answer;
+mod backlog;
 mod certificates;
 mod home;
 mod house;
@@ -14,6 +15,7 @@ mod street;
 mod town;
 
 pub use answer::{Answer, Gate, gzip_bomb};
+pub use backlog::write_failed;
 pub use certificates::{Authority, self_signed};
 pub use home::{Home, Kind};
 pub use house::House;

@@ -22,6 +22,7 @@ mod opening;
 mod orders;
 mod paging;
 mod questions;
+mod resends;
 mod shop;
 mod texts;
 mod totals;
@@ -134,13 +135,20 @@ cases! {
             several_orders_under_one_platform_id_are_all_found
             a_change_is_kept_with_all_its_parts
             an_event_number_of_an_order_is_used_once
-            attempts_are_counted_and_failures_come_due_again;
+            attempts_are_counted;
         paging:
             an_empty_list_has_nowhere_to_go_but_up
             pages_end_where_the_list_ends
             walks_down_and_up_meet_the_same_orders
             filters_of_pending_orders_agree_with_a_plain_look
             times_become_places;
+        resends:
+            a_resend_goes_through_what_has_failed_once
+            a_resend_begins_at_its_moment
+            order_within_an_order_is_kept
+            two_nodes_share_a_resend
+            a_resend_leaves_out_what_is_gone
+            open_ones_are_found_by_account;
         texts:
             text_comes_back_as_it_was
             nothing_and_emptiness_are_two_things

@@ -8,7 +8,7 @@ use garson_core::order::{Actor, Cancellation, Flag, Order, ProviderSync, Reason,
 use garson_core::testing::a_new_order;
 use garson_store::events::{self, Attempt, EventToWrite};
 use garson_store::feed::{Direction, PageRequest};
-use garson_store::{Result, StoreErrorKind, accounts, deliveries, orders};
+use garson_store::{Result, StoreErrorKind, accounts, orders};
 use uuid::Uuid;
 
 pub async fn the_same_order_again_changes_nothing(bench: &Bench) {
@@ -200,7 +200,7 @@ pub async fn an_event_number_of_an_order_is_used_once(bench: &Bench) {
     );
 }
 
-pub async fn attempts_are_counted_and_failures_come_due_again(bench: &Bench) {
+pub async fn attempts_are_counted(bench: &Bench) {
     let branch = bench.branch("lokanta").await;
     let account = branch.account;
     bench.give_webhook(account).await;
@@ -238,16 +238,4 @@ pub async fn attempts_are_counted_and_failures_come_due_again(bench: &Bench) {
         log.iter().map(|a| (a.number, a.status)).collect::<Vec<_>>(),
         [(1, None), (2, Some(500))]
     );
-    bench.meddle("UPDATE events SET state = 'failed', failures = 4, due_at = NULL");
-    let requeue = move |tx: &mut garson_store::Tx<'_>| {
-        let failed = events::failed_since(tx, account, at(1), 1)?;
-        deliveries::requeue(tx, account, &failed, at(9))
-    };
-    assert_eq!(bench.write(requeue).await, 1);
-    assert_eq!(bench.write(requeue).await, 1);
-    assert_eq!(bench.write(requeue).await, 0, "the third one is older");
-    let due = bench
-        .read(move |tx| deliveries::fresh_after(tx, account, 0, 10))
-        .await;
-    assert_eq!(due.iter().map(|it| it.failures).collect::<Vec<_>>(), [0, 0]);
 }

@@ -59,6 +59,7 @@ codes! {
     IntegrationNotFound 404 "integration_not_found",
     KeyNotFound 404 "key_not_found",
     WebhookRecordNotFound 404 "webhook_record_not_found",
+    RetryNotFound 404 "retry_not_found",
     UnknownProvider 404 "unknown_provider",
     MethodNotAllowed 405 "method_not_allowed",
     RequestTimeout 408 "request_timeout",
@@ -86,6 +87,7 @@ codes! {
     TargetNotAllowed 422 "target_not_allowed",
     RateLimited 429 "rate_limited",
     TooManyStreams 429 "too_many_streams",
+    TooManyRetries 429 "too_many_retries",
     Internal 500 "internal_error",
     TargetUnreachable 502 "target_unreachable",
     ProviderUnreachable 502 "provider_unreachable",
@@ -268,6 +270,11 @@ impl From<Fault> for ApiError {
                 "As many streams and waiting requests are open as may be; end some, or try again later.",
             )
             .header(header::RETRY_AFTER, HeaderValue::from_static("10")),
+            Fault::TooManyRetries => Self::new(
+                Code::TooManyRetries,
+                "As many of these run as may; GET /webhook/deliveries/retries lists them.",
+            )
+            .header(header::RETRY_AFTER, HeaderValue::from_static("10")),
             Fault::KeyRevoked => super::auth::unauthorized(),
             Fault::LastKey => Self::new(
                 Code::LastKey,
@@ -308,6 +315,7 @@ fn not_found(what: &'static str, id: &str) -> ApiError {
         "integration" => Code::IntegrationNotFound,
         "key" => Code::KeyNotFound,
         "webhook record" => Code::WebhookRecordNotFound,
+        "retry" => Code::RetryNotFound,
         _ => Code::NotFound,
     };
     let shown: String = id.chars().take(100).collect();

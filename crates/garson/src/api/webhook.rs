@@ -306,31 +306,3 @@ pub async fn list_deliveries(
     let page = accounts::list_deliveries(&api.app, caller.account, state, order, query.page()?).await?;
     Ok(Paged::new(page, DeliveryView::from))
 }
-
-#[derive(Deserialize, ToSchema)]
-pub struct RetryAllRequest {
-    /// Those of events since this moment.
-    #[schema(value_type = String, format = DateTime)]
-    since: Timestamp,
-    #[serde(flatten)]
-    #[schema(ignore)]
-    _object: ObjectOnly,
-}
-
-#[derive(Serialize, ToSchema)]
-pub struct Requeued {
-    /// How many deliveries are due again.
-    requeued: u64,
-}
-
-/// Make all failed deliveries since a moment due again.
-#[utoipa::path(post, path = "/webhook/deliveries/retry", tag = "Webhook", request_body = RetryAllRequest,
-    responses((status = 200, body = Data<Requeued>)))]
-pub async fn retry_deliveries(
-    State(api): State<Arc<Api>>,
-    caller: Caller,
-    Json(wanted): Json<RetryAllRequest>,
-) -> Result<Data<Requeued>, ApiError> {
-    let requeued = accounts::requeue_failed(&api.app, caller.account, wanted.since).await?;
-    Ok(Data::new(Requeued { requeued }))
-}

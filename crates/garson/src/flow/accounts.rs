@@ -11,7 +11,7 @@ use garson_core::time::Timestamp;
 use garson_store::events::{self, Attempt, StoredEvent};
 use garson_store::feed::{Page, PageRequest};
 use garson_store::keys::{self, Revoked};
-use garson_store::{Lane, StoreError, Tx, accounts, deliveries};
+use garson_store::{Lane, StoreError, Tx, accounts};
 use std::sync::Arc;
 
 /// Creates an account with its first key.
@@ -260,25 +260,4 @@ pub async fn list_deliveries(
             })
         })
         .await
-}
-
-/// Makes all failed deliveries since a moment due again, in chunks; says how many.
-pub async fn requeue_failed(app: &App, account: AccountId, since: Timestamp) -> Result<u64, Fault> {
-    const CHUNK: i64 = 200;
-    let mut requeued = 0;
-    loop {
-        let now = app.now();
-        let chunk = app
-            .store
-            .write(account, move |tx| {
-                accounts::lock(tx, account)?;
-                let failed = events::failed_since(tx, account, since, CHUNK)?;
-                Ok::<_, Fault>(deliveries::requeue(tx, account, &failed, now)?)
-            })
-            .await?;
-        requeued += chunk;
-        if chunk < CHUNK.unsigned_abs() {
-            return Ok(requeued);
-        }
-    }
 }

@@ -57,6 +57,8 @@ pub enum Fault {
     },
     /// As many wait for events as may.
     TooManyStreams,
+    /// As much is being sent again as may be.
+    TooManyRetries,
     /// The key with which somebody waited was revoked.
     KeyRevoked,
     /// The last key cannot be revoked.

@@ -1,0 +1,123 @@
+//! Sending again everything that has failed since a moment, and how far that has come.
+
+use super::auth::Caller;
+use super::body::Json;
+use super::envelope::Data;
+use super::idempotency::NewId;
+use super::{Api, ApiError};
+use crate::flow::{Fault, resend_all};
+use axum::extract::{Path, State};
+use garson_core::id::ResendId;
+use garson_core::json::ObjectOnly;
+use garson_core::time::Timestamp;
+use garson_store::resends::Resend;
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+use utoipa::ToSchema;
+
+/// How far it has come.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct RetryView {
+    #[schema(value_type = String, format = Uuid)]
+    id: ResendId,
+    /// `running` or `done`.
+    state: &'static str,
+    #[schema(value_type = String, format = DateTime)]
+    since: Timestamp,
+    include_skipped: bool,
+    /// How many there were when it was started.
+    found: i64,
+    /// How many of them are due again by now.
+    requeued: i64,
+    #[schema(value_type = String, format = DateTime)]
+    created_at: Timestamp,
+    #[schema(value_type = Option<String>, format = DateTime)]
+    finished_at: Option<Timestamp>,
+}
+
+impl From<Resend> for RetryView {
+    fn from(resend: Resend) -> Self {
+        Self {
+            id: resend.id,
+            state: match resend.finished_at {
+                None => "running",
+                Some(_) => "done",
+            },
+            since: resend.since,
+            include_skipped: resend.with_skipped,
+            found: resend.found,
+            requeued: resend.requeued,
+            created_at: resend.created_at,
+            finished_at: resend.finished_at,
+        }
+    }
+}
+
+/// The same for a command's output.
+#[must_use]
+pub fn retry_json(resend: Resend) -> String {
+    serde_json::to_string(&RetryView::from(resend)).unwrap_or_default()
+}
+
+#[derive(Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct RetryAllRequest {
+    /// Those of events since this moment.
+    #[schema(value_type = String, format = DateTime)]
+    since: Timestamp,
+    /// Also those that were skipped because no address was registered.
+    include_skipped: Option<bool>,
+    #[serde(flatten)]
+    #[schema(ignore)]
+    _object: ObjectOnly,
+}
+
+/// Make all failed deliveries since a moment due again, with all their attempts before them.
+///
+/// It goes on by itself; the answer says how far it has come. While the same is still running, that one is answered.
+#[utoipa::path(post, path = "/webhook/deliveries/retry", tag = "Webhook", request_body = RetryAllRequest,
+    responses((status = 200, body = Data<RetryView>)))]
+pub async fn retry_deliveries(
+    State(api): State<Arc<Api>>,
+    caller: Caller,
+    NewId(new_id): NewId,
+    Json(wanted): Json<RetryAllRequest>,
+) -> Result<Data<RetryView>, ApiError> {
+    let with_skipped = wanted.include_skipped.unwrap_or_default();
+    let started = resend_all::start(
+        &api.app,
+        caller.account,
+        ResendId(new_id),
+        wanted.since,
+        with_skipped,
+    );
+    Ok(Data::new(started.await?.into()))
+}
+
+/// The account's last 50 of these, newest first; they are kept as long as events.
+#[utoipa::path(get, path = "/webhook/deliveries/retries", tag = "Webhook",
+    responses((status = 200, body = Data<Vec<RetryView>>)))]
+pub async fn list_retries(
+    State(api): State<Arc<Api>>,
+    caller: Caller,
+) -> Result<Data<Vec<RetryView>>, ApiError> {
+    let listed = resend_all::list(&api.app, caller.account).await?;
+    Ok(Data::new(listed.into_iter().map(Into::into).collect()))
+}
+
+/// One of them.
+#[utoipa::path(get, path = "/webhook/deliveries/retries/{retryId}", tag = "Webhook",
+    params(("retryId" = String, Path)), responses((status = 200, body = Data<RetryView>)))]
+pub async fn get_retry(
+    State(api): State<Arc<Api>>,
+    caller: Caller,
+    Path(retry): Path<String>,
+) -> Result<Data<RetryView>, ApiError> {
+    let id = retry
+        .parse::<ResendId>()
+        .map_err(|_| Fault::not_found("retry", &retry))?;
+    Ok(Data::new(
+        resend_all::find(&api.app, caller.account, id).await?.into(),
+    ))
+}

@@ -1,0 +1,305 @@
+//! Sending again everything that has failed: the work, its progress, and what ends it.
+
+use crate::support::{Answer, Caller, Home, House, Kind, Program, Receiver, block_on, until, write_failed};
+use garson::flow::accounts;
+use serde_json::{Value, json};
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+cases! {
+    failed_deliveries_are_made_due_again_since_a_moment
+    skipped_ones_are_sent_again_if_they_are_wanted
+    a_keyed_retry_is_begun_once
+    the_same_is_not_begun_twice_at_a_time
+}
+
+const NOW: &str = "2026-03-01T09:00:00.000Z";
+const RETRY: &str = "/webhook/deliveries/retry";
+const FAIL: &str = "UPDATE events SET state = 'failed', failures = 4, due_at = NULL;";
+
+/// Registers an address whose name leads nowhere.
+async fn register(house: &House) {
+    let webhook = json!({ "url": "https://pos.example.com" });
+    house.a.put("/webhook", &webhook).await.data();
+}
+
+async fn count(caller: &Caller, state: &str) -> usize {
+    let path = format!("/webhook/deliveries?limit=200&state={state}");
+    caller.get(&path).await.data().as_array().unwrap().len()
+}
+
+async fn failed_deliveries_are_made_due_again_since_a_moment(house: House) {
+    let since = json!({ "since": NOW });
+    house.a.post(RETRY, &since).await.refused(409, "no_webhook");
+    register(&house).await;
+    for (body, field) in [
+        (json!({}), "since"),
+        (json!({ "since": "yesterday" }), "since"),
+        (json!({ "since": NOW, "includeSkipped": 1 }), "includeSkipped"),
+    ] {
+        house
+            .a
+            .post(RETRY, &body)
+            .await
+            .wrong(422, "invalid_field", field);
+    }
+    let shop = house.shop(&house.a, "s").await;
+    shop.order("1").await;
+    until("both have been tried", async || house.count("attempts") == 2).await;
+    // What the last of its attempts leaves behind.
+    house.meddle(FAIL);
+    let late = json!({ "since": "2026-03-01T09:00:01Z" });
+    let none = house.a.post(RETRY, &late).await.data();
+    assert_eq!((&none["found"], &none["requeued"]), (&json!(0), &json!(0)));
+    assert_eq!(count(&house.a, "failed").await, 2);
+
+    house.advance(Duration::from_secs(1));
+    let again = house.a.post(RETRY, &since).await.data();
+    let later = "2026-03-01T09:00:01.000Z";
+    let wanted = json!({
+        "id": again["id"], "state": "done", "since": NOW, "includeSkipped": false, "found": 2, "requeued": 2,
+        "createdAt": later, "finishedAt": later,
+    });
+    assert_eq!(again, wanted);
+    assert_eq!(count(&house.a, "pending").await, 2);
+    until("both are tried again", async || house.count("attempts") == 4).await;
+
+    let path = |id: &Value| format!("/webhook/deliveries/retries/{}", id.as_str().unwrap());
+    assert_eq!(house.a.get(&path(&again["id"])).await.data(), again);
+    let listed = house.a.get("/webhook/deliveries/retries").await.data();
+    assert_eq!(listed, json!([again, none]));
+    assert_eq!(house.b.get("/webhook/deliveries/retries").await.data(), json!([]));
+    for (caller, id) in [(&house.b, &again["id"]), (&house.a, &json!("7"))] {
+        caller.get(&path(id)).await.refused(404, "retry_not_found");
+    }
+}
+
+async fn skipped_ones_are_sent_again_if_they_are_wanted(house: House) {
+    let shop = house.shop(&house.a, "s").await;
+    shop.order("1").await;
+    register(&house).await;
+    let failed = house.a.post(RETRY, &json!({ "since": NOW })).await.data();
+    assert_eq!(failed["found"], json!(0));
+    let wanted = json!({ "since": NOW, "includeSkipped": true });
+    let skipped = house.a.post(RETRY, &wanted).await.data();
+    assert_eq!(
+        (&skipped["includeSkipped"], &skipped["requeued"]),
+        (&json!(true), &json!(2))
+    );
+    assert_eq!(count(&house.a, "skipped").await, 0);
+}
+
+async fn a_keyed_retry_is_begun_once(house: House) {
+    let shop = house.shop(&house.a, "s").await;
+    shop.order("1").await;
+    register(&house).await;
+    house.meddle(FAIL);
+    let body = json!({ "since": NOW }).to_string();
+    let first = house.a.keyed("k", RETRY, &body).await;
+    assert_eq!(first.data()["requeued"], json!(2));
+    let again = house.a.keyed("k", RETRY, &body).await;
+    assert_eq!(again.body, first.body);
+    assert_eq!(house.count("resends"), 1);
+    // The work was begun, and the process died before its answer was kept.
+    house.meddle("UPDATE idempotency SET status = NULL, body = NULL, leased_until = 0; DELETE FROM events;");
+    assert_eq!(house.a.keyed("k", RETRY, &body).await.data(), first.data());
+    assert_eq!(house.count("resends"), 1);
+    house.a.keyed("other", RETRY, &body).await.data();
+    assert_eq!(house.count("resends"), 2);
+}
+
+async fn the_same_is_not_begun_twice_at_a_time(house: House) {
+    const FAILED: usize = 400;
+    let shop = house.shop(&house.a, "s").await;
+    let account = accounts::by_email(&house.app, "first@example.com")
+        .await
+        .unwrap()
+        .id;
+    let restaurant = shop.restaurant.parse().unwrap();
+    let now = NOW.parse().unwrap();
+    write_failed(&house.app.store, account, restaurant, FAILED, now).await;
+    // Nobody takes anything: while enough wait to be tried, the rest is left alone.
+    register(&house).await;
+    let since = |n: usize| json!({ "since": format!("2026-02-01T09:00:{n:02}Z") });
+    let first = house.a.post(RETRY, &since(0)).await.data();
+    assert_eq!(
+        (&first["state"], &first["found"], &first["requeued"]),
+        (&json!("running"), &json!(FAILED), &json!(100))
+    );
+    let same = house.a.post(RETRY, &since(0)).await.data();
+    assert_eq!((&same["id"], &same["state"]), (&first["id"], &json!("running")));
+    let mut ids = BTreeSet::from([first["id"].to_string()]);
+    for n in 1..10 {
+        ids.insert(house.a.post(RETRY, &since(n)).await.data()["id"].to_string());
+    }
+    assert_eq!(ids.len(), 10);
+    let refused = house.a.post(RETRY, &since(10)).await;
+    refused.refused(429, "too_many_retries");
+    assert!(refused.header("retry-after").is_some());
+    // An account's work keeps nobody else from beginning.
+    let webhook = json!({ "url": "https://pos.example.com" });
+    house.b.put("/webhook", &webhook).await.data();
+    assert_eq!(
+        house.b.post(RETRY, &since(0)).await.data()["state"],
+        json!("done")
+    );
+    // Without an address there is nothing left to do.
+    house.a.delete("/webhook").await.done();
+    until("all of it ends", async || {
+        let listed = house.a.get("/webhook/deliveries/retries").await.data();
+        let mut states = listed.as_array().unwrap().iter().map(|it| it["state"].clone());
+        states.all(|state| state == json!("done"))
+    })
+    .await;
+}
+
+/// Waits for the end of it; a process that was killed is given up after a while.
+async fn finished(caller: &Caller, id: &Value) -> Value {
+    let path = format!("/webhook/deliveries/retries/{}", id.as_str().unwrap());
+    let mut shown = Value::Null;
+    for _ in 0..3 {
+        let done = async || {
+            shown = caller.get(&path).await.data();
+            shown["state"] == json!("done")
+        };
+        if tokio::time::timeout(Duration::from_secs(25), until("it is done", done))
+            .await
+            .is_ok()
+        {
+            break;
+        }
+    }
+    assert_eq!(shown["state"], json!("done"), "{shown}");
+    shown
+}
+
+/// What has come to a receiver: all, and how many of them are different.
+fn arrived(receiver: &Receiver) -> (usize, usize) {
+    let seen = receiver.seen();
+    let ids: BTreeSet<String> = seen
+        .iter()
+        .map(|seen| seen.json()["veri"]["id"].to_string())
+        .collect();
+    (seen.len(), ids.len())
+}
+
+const PRIVATE: (&str, &str) = ("GARSON_ALLOW_PRIVATE_TARGETS", "true");
+const AGES_AGO: &str = "2020-01-01T00:00:00Z";
+
+#[test]
+fn a_retry_goes_on_after_a_kill() {
+    const FAILED: usize = 5_000;
+    // What may be under way, or taken and not written down, when the process dies.
+    const REPEATS: usize = 128;
+    for kind in [Kind::Sqlite, Kind::Postgres] {
+        block_on(async {
+            let (home, receiver) = (Home::new(kind), Receiver::start().await);
+            let key = home.create_account("one@example.com");
+            let now = "2026-03-01T09:00:00Z".parse().unwrap();
+            home.leave_failed("one@example.com", FAILED, now, receiver.url("/olay"))
+                .await;
+            let mut server = Program::serve(&home, &[PRIVATE]);
+            let address = server.address().await;
+            let caller = Caller::new(address, &key);
+            let begun = caller.post(RETRY, &json!({ "since": AGES_AGO })).await.data();
+            assert_eq!(begun["found"], json!(FAILED));
+            receiver.wait_for(1_000).await;
+            server.kill();
+            let before = arrived(&receiver).1;
+            assert!(
+                before < FAILED - 500,
+                "{before} of {FAILED} were sent before the kill"
+            );
+
+            let mut server = Program::serve_at(&home, address.port(), &[PRIVATE]);
+            server.address().await;
+            let done = finished(&caller, &begun["id"]).await;
+            assert_eq!(
+                (&done["found"], &done["requeued"]),
+                (&json!(FAILED), &json!(FAILED))
+            );
+            until("everything has arrived", async || arrived(&receiver).1 == FAILED).await;
+            until("everything is written", async || {
+                count(&caller, "pending").await == 0
+            })
+            .await;
+            assert_eq!(count(&caller, "failed").await, 0);
+            let (all, _) = arrived(&receiver);
+            assert!(all - FAILED <= REPEATS, "{} came again", all - FAILED);
+        });
+    }
+}
+
+#[test]
+fn two_nodes_send_again_what_has_failed_once() {
+    const FAILED: usize = 1_500;
+    block_on(async {
+        let (home, receiver) = (Home::new(Kind::Postgres), Receiver::start().await);
+        let key = home.create_account("one@example.com");
+        let now = "2026-03-01T09:00:00Z".parse().unwrap();
+        home.leave_failed("one@example.com", FAILED, now, receiver.url("/olay"))
+            .await;
+        let mut nodes = [
+            Program::serve(&home, &[PRIVATE]),
+            Program::serve(&home, &[PRIVATE]),
+        ];
+        let (one, two) = (nodes[0].address().await, nodes[1].address().await);
+        let (one, two) = (Caller::new(one, &key), Caller::new(two, &key));
+        // Both are asked at once: it is one piece of work.
+        let body = json!({ "since": AGES_AGO });
+        let (here, there) = tokio::join!(one.post(RETRY, &body), two.post(RETRY, &body));
+        assert_eq!(here.data()["id"], there.data()["id"]);
+        let done = finished(&two, &here.data()["id"]).await;
+        assert_eq!(
+            (&done["found"], &done["requeued"]),
+            (&json!(FAILED), &json!(FAILED))
+        );
+        until("everything has arrived", async || arrived(&receiver).1 == FAILED).await;
+        until("everything is written", async || {
+            count(&one, "pending").await == 0
+        })
+        .await;
+        assert_eq!(arrived(&receiver), (FAILED, FAILED));
+    });
+}
+
+#[test]
+fn new_events_do_not_wait_behind_what_is_sent_again() {
+    const FAILED: usize = 3_000;
+    // What has been made due and not tried when the new one comes, and what is made due meanwhile.
+    const BEFORE_IT: usize = 600;
+    for kind in [Kind::Sqlite, Kind::Postgres] {
+        block_on(async {
+            let (home, receiver) = (Home::new(kind), Receiver::start().await);
+            // Slow enough that the whole would take a minute.
+            receiver.usually(Answer::After(Duration::from_millis(200), 200));
+            let key = home.create_account("one@example.com");
+            let now = "2026-03-01T09:00:00Z".parse().unwrap();
+            home.leave_failed("one@example.com", FAILED, now, receiver.url("/olay"))
+                .await;
+            let mut server = Program::serve(&home, &[PRIVATE]);
+            let caller = Caller::new(server.address().await, &key);
+            caller.post(RETRY, &json!({ "since": AGES_AGO })).await.data();
+            receiver.wait_for(50).await;
+            // Connecting a branch is an event.
+            let made = caller.post("/restaurants", &json!({ "name": "r" })).await.data();
+            let body =
+                json!({ "isActive": true, "remoteId": "s", "credentials": { "inboundKey": "key-of-s" } });
+            let path = format!(
+                "/restaurants/{}/integrations/direct",
+                made["id"].as_str().unwrap()
+            );
+            caller.put(&path, &body).await.data();
+            let mut place = None;
+            until("the new event arrives", async || {
+                let seen = receiver.seen();
+                place = seen
+                    .iter()
+                    .position(|seen| seen.json()["olay"] == json!("entegrasyon.durum_degisti"));
+                place.is_some()
+            })
+            .await;
+            assert!(place.unwrap() < BEFORE_IT, "{place:?} came before it");
+        });
+    }
+}
