@@ -22,6 +22,7 @@ macro_rules! cases {
 
 mod api;
 mod cli;
+mod cluster;
 mod crash;
 mod deliver;
 mod hooks;

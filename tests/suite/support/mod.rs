@@ -17,7 +17,7 @@ mod town;
 pub use answer::{Answer, Gate, gzip_bomb};
 pub use backlog::write_failed;
 pub use certificates::{Authority, self_signed};
-pub use home::{Home, Kind};
+pub use home::{Home, Kind, on_postgres};
 pub use house::House;
 pub use http::{Caller, Reply, raw, request, send};
 pub use ledger::Ledger;

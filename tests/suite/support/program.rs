@@ -113,14 +113,23 @@ impl Program {
 
     /// Asks it to end.
     pub fn terminate(&self) {
+        self.signal("TERM");
+    }
+
+    /// Stops it where it is; it does not notice, and keeps what it has.
+    pub fn pause(&self) {
+        self.signal("STOP");
+    }
+
+    /// Lets it go on.
+    pub fn wake(&self) {
+        self.signal("CONT");
+    }
+
+    fn signal(&self, name: &str) {
         let id = self.child.id().to_string();
-        assert!(
-            Command::new("kill")
-                .args(["-TERM", &id])
-                .status()
-                .unwrap()
-                .success()
-        );
+        let sent = Command::new("kill").args([&format!("-{name}"), &id]).status();
+        assert!(sent.unwrap().success());
     }
 
     /// Waits until it has ended by itself; was that a success?
