@@ -23,6 +23,7 @@ mod arriving;
 mod automatic;
 mod away;
 mod cancelling;
+mod counting;
 mod crash;
 mod doors;
 mod gap;

@@ -5,9 +5,21 @@ use std::net::SocketAddr;
 use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex};
 
+const PROGRAM: &str = env!("CARGO_BIN_EXE_garson-e2e");
+
 /// The program with nothing of this environment's settings.
 pub fn command() -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_garson-e2e"));
+    unset(Command::new(PROGRAM))
+}
+
+/// The program as a shell runs it: `"$@"` in the script.
+pub fn command_after(script: &str) -> Command {
+    let mut command = unset(Command::new("sh"));
+    command.args(["-c", script, "sh", PROGRAM]);
+    command
+}
+
+fn unset(mut command: Command) -> Command {
     for (name, _) in std::env::vars().filter(|(name, _)| name.starts_with("GARSON_")) {
         command.env_remove(name);
     }

@@ -1,0 +1,453 @@
+//! `/metrics`: every number moves by exactly what has happened, in a form that a strict reader accepts.
+
+use crate::support::{
+    Answer, House, Kind, Receiver, Scrape, Shop, block_on, order_body, request, send, until,
+};
+use garson::config::Settings;
+use garson::net::Client;
+use garson::net::guard::Policy;
+use garson::net::resolve::{Resolve, Resolving};
+use garson_core::id::OrderId;
+use serde_json::json;
+use std::net::IpAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+cases! {
+    the_form_is_that_of_open_metrics
+    messages_are_counted_by_what_became_of_them
+    commits_are_counted_and_timed
+    a_node_says_that_it_is_one
+    streams_are_counted_while_they_are_open
+}
+
+/// The samples as they are written, with how far they have moved.
+fn moves(list: &[(&str, f64)]) -> Vec<(String, f64)> {
+    let mut list: Vec<_> = list
+        .iter()
+        .map(|(sample, by)| ((*sample).to_owned(), *by))
+        .collect();
+    list.sort_by(|(a, _), (b, _)| a.cmp(b));
+    list
+}
+
+async fn the_form_is_that_of_open_metrics(house: House) {
+    // What has counted nothing yet must be as well formed as what has.
+    let before = Scrape::of(house.addr).await;
+    let shop = house.shop(&house.a, "s").await;
+    shop.order("1").await;
+    shop.post(b"{").await;
+    house.a.get("/orders/nothing-of-this-name").await;
+    let after = Scrape::of(house.addr).await;
+    for scrape in [&before, &after] {
+        for sample in [
+            "garson_storage_up",
+            "garson_node_joined",
+            "garson_node_lease_valid",
+            "garson_delivery_attempts_total{outcome=\"delivered\",reason=\"none\"}",
+            "garson_delivery_attempts_total{outcome=\"failed\",reason=\"timed_out\"}",
+            "garson_deliveries_total{state=\"failed\"}",
+            "garson_undelivered",
+            "garson_undelivered_accounts",
+            "garson_undelivered_oldest_age_seconds",
+            "garson_delivery_seconds_count",
+            "garson_delivery_attempt_seconds_count",
+            "garson_delivery_queued",
+            "garson_delivery_in_flight",
+            "garson_delivery_receivers",
+            "garson_delivery_receivers_troubled",
+            "garson_open_calls",
+            "garson_open_calls_overdue_seconds",
+            "garson_kept_messages{state=\"unreadable\"}",
+            "garson_polled_integrations",
+            "garson_waiting_jobs",
+            "garson_waiting_reads",
+            "garson_commit_seconds_bucket{le=\"0.0005\"}",
+            "garson_commit_seconds_bucket{le=\"5.0\"}",
+            "garson_event_streams",
+        ] {
+            assert!(scrape.get(sample).is_some(), "{sample} is missing");
+        }
+    }
+    // Labels are closed sets: nothing of a client's, nothing that is different for each.
+    for value in after.values() {
+        let is_plain = |c: char| c.is_ascii_alphanumeric() || "_.+".contains(c);
+        assert!(value.len() <= 20 && value.chars().all(is_plain), "{value}");
+    }
+    assert_eq!(
+        after.count("garson_http_requests_total{kind=\"Hook\",status=\"200\"}"),
+        1.0
+    );
+    assert_eq!(
+        after.count("garson_http_requests_total{kind=\"Hook\",status=\"400\"}"),
+        1.0
+    );
+}
+
+async fn messages_are_counted_by_what_became_of_them(house: House) {
+    let shop = house.shop(&house.a, "s").await;
+    let before = Scrape::of(house.addr).await;
+    shop.order("1").await;
+    shop.order("2").await;
+    shop.order("2").await;
+    shop.cancel("1", json!({})).await.data();
+    shop.order_with_other_content("2").await;
+    shop.post(order_body("other", "3", 1).to_string().as_bytes())
+        .await;
+    shop.post(b"{").await;
+    shop.post(b"{}").await;
+    shop.cancel("never-seen", json!({})).await;
+    shop.hook("/hooks/direct/orders", Some("wrong"), b"{}").await;
+    shop.hook("/hooks/direct/orders", None, b"{}").await;
+    let after = Scrape::of(house.addr).await;
+    let message = |outcome: &str| {
+        format!("garson_messages_total{{provider=\"direct\",way=\"pushed\",outcome=\"{outcome}\"}}")
+    };
+    let expected = [
+        ("taken", 3.0),
+        ("repeated", 1.0),
+        ("conflicting", 1.0),
+        ("unknown_branch", 1.0),
+        ("unknown_order", 1.0),
+        ("unreadable", 2.0),
+        ("not_genuine", 2.0),
+    ]
+    .map(|(outcome, by)| (message(outcome), by));
+    let expected: Vec<_> = expected
+        .iter()
+        .map(|(sample, by)| (sample.as_str(), *by))
+        .collect();
+    assert_eq!(after.moved(&before, "garson_messages_total"), moves(&expected));
+    assert_eq!(
+        after.moved(&before, "garson_orders_total"),
+        moves(&[("garson_orders_total{provider=\"direct\",way=\"pushed\"}", 2.0)])
+    );
+    assert_eq!(
+        after.moved(&before, "garson_kept_messages"),
+        moves(&[
+            ("garson_kept_messages{state=\"unreadable\"}", 2.0),
+            ("garson_kept_messages{state=\"unmatched\"}", 2.0),
+            ("garson_kept_messages{state=\"conflicting\"}", 1.0),
+        ])
+    );
+}
+
+impl Shop {
+    async fn order_with_other_content(&self, id: &str) {
+        let body = order_body(&self.store, id, 7).to_string();
+        self.post(body.as_bytes())
+            .await
+            .refused(409, "duplicate_order_id");
+    }
+}
+
+async fn commits_are_counted_and_timed(house: House) {
+    let shop = house.shop(&house.a, "s").await;
+    let before = Scrape::of(house.addr).await;
+    for n in 0..20 {
+        shop.order(&n.to_string()).await;
+    }
+    let after = Scrape::of(house.addr).await;
+    let by = |sample: &str| after.count(sample) - before.count(sample);
+    // One after the other: each has its own commit. What the service does by itself comes on top.
+    assert!(by("garson_commits_total") >= 20.0 && by("garson_commit_jobs_total") >= 20.0);
+    assert!(by("garson_commit_seconds_sum") > 0.0);
+    assert_eq!(
+        after.count("garson_commit_seconds_count"),
+        after.count("garson_commits_total")
+    );
+    assert_eq!(
+        (
+            by("garson_failed_jobs_total"),
+            by("garson_lost_transactions_total")
+        ),
+        (0.0, 0.0)
+    );
+}
+
+async fn a_node_says_that_it_is_one(house: House) {
+    let scrape = Scrape::of(house.addr).await;
+    for sample in [
+        "garson_nodes",
+        "garson_node_joined",
+        "garson_node_lease_valid",
+        "garson_storage_up",
+    ] {
+        assert_eq!(scrape.get(sample), Some(1.0), "{sample}");
+    }
+    // Another one on the same database; and this one is told to be nobody for a while.
+    let now = house.app.now();
+    let id = garson_core::id::NodeId::at(now);
+    house
+        .app
+        .store
+        .write(garson_store::Lane::COMMON, move |tx| {
+            garson_store::nodes::join(tx, id, "another")
+        })
+        .await
+        .unwrap();
+    assert_eq!(Scrape::of(house.addr).await.get("garson_nodes"), Some(2.0));
+}
+
+async fn streams_are_counted_while_they_are_open(house: House) {
+    let waiting = tokio::spawn({
+        let a = house.a.clone();
+        async move { a.get("/events?dir=prev&wait=20").await }
+    });
+    until("a long poll is counted", async || {
+        Scrape::of(house.addr).await.get("garson_event_streams") == Some(1.0)
+    })
+    .await;
+    waiting.abort();
+}
+
+/// Answers nothing for one name, and this machine for all others.
+struct Names;
+
+impl Resolve for Names {
+    fn resolve<'a>(&'a self, name: &'a str) -> Resolving<'a> {
+        Box::pin(async move {
+            match name {
+                "nowhere.example.com" => Err(std::io::Error::other("no such name")),
+                "inside.example.com" => Ok(vec![IpAddr::from([10, 1, 2, 3])]),
+                _ => Ok(vec![IpAddr::from([127, 0, 0, 1])]),
+            }
+        })
+    }
+}
+
+/// A service whose attempts end after a second, that may call this machine and nothing else that is private.
+async fn house_beside(receiver: &Receiver, kind: Kind) -> House {
+    let allow = ["127.0.0.1:1".to_owned(), receiver.addr.to_string()];
+    let policy = Policy {
+        allow_targets: allow.iter().map(|target| target.parse().unwrap()).collect(),
+        ..Policy::default()
+    };
+    let net = Client::with_resolver(policy, Arc::new(Names)).unwrap();
+    let change = |settings: &mut Settings| settings.webhook.attempt_seconds = 1;
+    House::open_with(kind, change, Some(net)).await
+}
+
+fn attempt(outcome: &str, reason: &str) -> String {
+    format!("garson_delivery_attempts_total{{outcome=\"{outcome}\",reason=\"{reason}\"}}")
+}
+
+/// An order makes one event; when its first attempt has ended as expected, nothing else has been counted.
+async fn one_attempt(house: &House, shop: &Shop, outcome: &str, reason: &str) {
+    let before = Scrape::of(house.addr).await;
+    shop.order(&OrderId::at(house.app.now()).to_string()).await;
+    let sample = attempt(outcome, reason);
+    until(&sample, async || {
+        Scrape::of(house.addr).await.count(&sample) > before.count(&sample)
+    })
+    .await;
+    let after = Scrape::of(house.addr).await;
+    assert_eq!(
+        after.moved(&before, "garson_delivery_attempts_total"),
+        moves(&[(&sample, 1.0)]),
+        "{outcome} {reason}"
+    );
+    assert_eq!(
+        after.count("garson_delivery_attempt_seconds_count"),
+        before.count("garson_delivery_attempt_seconds_count") + 1.0
+    );
+    let delivered = f64::from(u8::from(outcome == "delivered"));
+    assert_eq!(
+        after.count("garson_delivery_seconds_count"),
+        before.count("garson_delivery_seconds_count") + delivered
+    );
+}
+
+async fn attempts_are_counted_by_outcome_and_reason(kind: Kind) {
+    let receiver = Receiver::start().await;
+    let house = house_beside(&receiver, kind).await;
+    let shop = house.shop(&house.a, "s").await;
+    // One order, one event; each address in turn.
+    let here = receiver.url("/hook");
+    let of_answers = [
+        (Answer::Status(200), "delivered", "none"),
+        (Answer::Status(204), "delivered", "none"),
+        (Answer::Status(500), "failed", "bad_status"),
+        (Answer::Redirect(here.clone()), "failed", "redirect"),
+        (Answer::HangUp, "failed", "connection_broken"),
+        (Answer::Silence, "failed", "timed_out"),
+    ];
+    house.a.put("/webhook", &json!({ "url": here })).await.data();
+    for (answer, outcome, reason) in of_answers {
+        receiver.usually(answer);
+        one_attempt(&house, &shop, outcome, reason).await;
+    }
+    let secure = format!("https://{}/hook", receiver.addr);
+    for (url, reason) in [
+        ("http://127.0.0.1:1/hook", "cannot_connect"),
+        (secure.as_str(), "tls_failed"),
+        ("http://nowhere.example.com/hook", "name_not_resolved"),
+        ("http://inside.example.com/hook", "target_not_allowed"),
+    ] {
+        receiver.usually(Answer::HangUp);
+        house.a.put("/webhook", &json!({ "url": url })).await.data();
+        one_attempt(&house, &shop, "failed", reason).await;
+    }
+}
+
+#[test]
+fn attempts_are_counted_on_sqlite() {
+    block_on(attempts_are_counted_by_outcome_and_reason(Kind::Sqlite));
+}
+
+#[test]
+fn attempts_are_counted_on_postgres() {
+    block_on(attempts_are_counted_by_outcome_and_reason(Kind::Postgres));
+}
+
+/// Waits until a scrape shows all of these.
+async fn shows(house: &House, what: &str, samples: &[(&str, f64)]) {
+    let mut last = None;
+    let seen = async {
+        loop {
+            let scrape = Scrape::of(house.addr).await;
+            if samples
+                .iter()
+                .all(|(sample, value)| scrape.get(sample) == Some(*value))
+            {
+                return;
+            }
+            let shown: Vec<_> = samples.iter().map(|(s, _)| (*s, scrape.get(s))).collect();
+            last = Some(format!("{shown:?}"));
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    };
+    let in_time = tokio::time::timeout(Duration::from_secs(30), seen).await.is_ok();
+    assert!(in_time, "in vain: {what}: {last:?}, wanted {samples:?}");
+}
+
+async fn what_waits_is_shown_with_its_age(kind: Kind) {
+    let receiver = Receiver::start().await;
+    let house = house_beside(&receiver, kind).await;
+    let (first, second) = (house.shop(&house.a, "s").await, house.shop(&house.b, "t").await);
+    for caller in [&house.a, &house.b] {
+        let url = receiver.url("/hook");
+        caller.put("/webhook", &json!({ "url": url })).await.data();
+    }
+    let nothing = [
+        ("garson_undelivered", 0.0),
+        ("garson_undelivered_accounts", 0.0),
+        ("garson_undelivered_oldest_age_seconds", 0.0),
+        ("garson_delivery_in_flight", 0.0),
+        ("garson_delivery_queued", 0.0),
+    ];
+    shows(&house, "nothing waits", &nothing).await;
+    receiver.usually(Answer::Status(503));
+    first.order("1").await;
+    house.clock.advance(Duration::from_secs(3));
+    second.order("2").await;
+    second.order("3").await;
+    receiver.wait_for(3).await;
+    // The clock stands still, so the ages are exact; the retries are ten seconds away.
+    let waiting = [
+        ("garson_undelivered", 3.0),
+        ("garson_undelivered_accounts", 2.0),
+        ("garson_undelivered_oldest_age_seconds", 3.0),
+        ("garson_delivery_receivers", 2.0),
+        ("garson_deliveries_total{state=\"delivered\"}", 0.0),
+    ];
+    shows(&house, "three events wait", &waiting).await;
+    receiver.usually(Answer::Status(200));
+    house.clock.advance(Duration::from_secs(20));
+    house.app.wake_deliver.notify_one();
+    let done = [
+        ("garson_deliveries_total{state=\"delivered\"}", 3.0),
+        ("garson_deliveries_total{state=\"failed\"}", 0.0),
+        ("garson_delivery_seconds_count", 3.0),
+        // 23 seconds once, 20 twice.
+        ("garson_delivery_seconds_sum", 63.0),
+        ("garson_delivery_seconds_bucket{le=\"10.0\"}", 0.0),
+        ("garson_delivery_seconds_bucket{le=\"30.0\"}", 3.0),
+    ];
+    shows(&house, "they have arrived", &done).await;
+    shows(&house, "nothing waits any more", &nothing).await;
+}
+
+#[test]
+fn ages_are_shown_on_sqlite() {
+    block_on(what_waits_is_shown_with_its_age(Kind::Sqlite));
+}
+
+#[test]
+fn ages_are_shown_on_postgres() {
+    block_on(what_waits_is_shown_with_its_age(Kind::Postgres));
+}
+
+async fn ends_are_counted(kind: Kind) {
+    let receiver = Receiver::start().await;
+    let house = house_beside(&receiver, kind).await;
+    let shop = house.shop(&house.a, "s").await;
+    let url = receiver.url("/hook");
+    house.a.put("/webhook", &json!({ "url": url })).await.data();
+    receiver.usually(Answer::Status(500));
+    shop.order("1").await;
+    for attempts in 1..4 {
+        receiver.wait_for(attempts).await;
+        let failed = attempt("failed", "bad_status");
+        let counted = [(failed.as_str(), attempts as f64), ("garson_undelivered", 1.0)];
+        shows(&house, "it is tried again", &counted).await;
+        until("the result is written", async || {
+            house.count("events WHERE state = 'pending' AND failures > 0") == 1
+                && house.count("attempts") >= attempts.try_into().unwrap()
+        })
+        .await;
+        house.clock.advance(Duration::from_secs(300));
+        house.app.wake_deliver.notify_one();
+    }
+    let given_up = [
+        (attempt("failed", "bad_status"), 4.0),
+        ("garson_deliveries_total{state=\"failed\"}".to_owned(), 1.0),
+        ("garson_undelivered".to_owned(), 0.0),
+    ];
+    let given_up: Vec<_> = given_up
+        .iter()
+        .map(|(sample, value)| (sample.as_str(), *value))
+        .collect();
+    shows(&house, "it is given up", &given_up).await;
+    // One that waits for its retry while the address is removed is skipped.
+    shop.order("2").await;
+    receiver.wait_for(5).await;
+    until("the result is written", async || house.count("attempts") == 5).await;
+    house.a.delete("/webhook").await.done();
+    house.clock.advance(Duration::from_secs(300));
+    house.app.wake_deliver.notify_one();
+    let skipped = [
+        ("garson_deliveries_total{state=\"skipped\"}", 1.0),
+        ("garson_undelivered", 0.0),
+    ];
+    shows(&house, "it is skipped", &skipped).await;
+    assert_eq!(receiver.seen().len(), 5);
+}
+
+#[test]
+fn ends_are_counted_on_sqlite() {
+    block_on(ends_are_counted(Kind::Sqlite));
+}
+
+#[test]
+fn ends_are_counted_on_postgres() {
+    block_on(ends_are_counted(Kind::Postgres));
+}
+
+/// The figures need not be exact to be useful, but looking at them must not become a burden.
+#[test]
+fn what_is_counted_is_bounded() {
+    block_on(async {
+        let house = House::open(Kind::Sqlite).await;
+        let shop = house.shop(&house.a, "s").await;
+        shop.order("1").await;
+        // No one listens here, and nothing is tried within this test: it is only counted.
+        let many = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 120000)
+                    INSERT INTO inbox (id, hash, provider, kind, params, body, state, times, received_at)
+                    SELECT randomblob(16), randomblob(32), 'direct', 'order', '[]', x'', 'unreadable', 1, i FROM n";
+        house.meddle(many);
+        let reply = send(house.addr, &request("GET", "/metrics", &[], &[])).await;
+        let line = "garson_kept_messages{state=\"unreadable\"} 10000\n";
+        assert!(reply.text().contains(line), "{}", reply.text());
+    });
+}

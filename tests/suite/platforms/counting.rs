@@ -1,0 +1,119 @@
+//! What `/metrics` says of platforms: orders by the way they came, calls by kind and outcome.
+
+use crate::support::{Kind, Scrape, Town, until};
+use garson_sim::Platform::{Getir, Migros};
+use garson_sim::views::{Courier, Fault, OrderRequest};
+use serde_json::json;
+
+towns! {
+    orders_are_counted_by_the_way_they_came
+    calls_are_counted_by_kind_and_outcome
+    calls_that_wait_are_counted_and_aged
+}
+
+fn call(platform: &str, kind: &str, outcome: &str) -> String {
+    format!("garson_platform_calls_total{{provider=\"{platform}\",kind=\"{kind}\",outcome=\"{outcome}\"}}")
+}
+
+async fn scrape(town: &Town) -> Scrape {
+    Scrape::of(town.house.addr).await
+}
+
+async fn orders_are_counted_by_the_way_they_came(kind: Kind) {
+    let town = Town::open_quiet(kind).await;
+    let order = |way: &str| format!("garson_orders_total{{provider=\"migros\",way=\"{way}\"}}");
+    let before = scrape(&town).await;
+    town.order(Migros, Courier::Restaurant).await;
+    let after = scrape(&town).await;
+    assert_eq!(
+        after.moved(&before, "garson_orders_total"),
+        [(order("pushed"), 1.0)]
+    );
+    drop(town);
+    // Pushes are lost, and asking finds both.
+    let town = Town::open(kind).await;
+    town.fault(Migros, "push", Fault::Drop, None).await;
+    let meals = [
+        town.place(OrderRequest::new(Migros)).await,
+        town.place(OrderRequest::new(Migros)).await,
+    ];
+    until("asking finds them", async || {
+        town.poll().await;
+        town.shown(&meals[0]).await.is_some() && town.shown(&meals[1]).await.is_some()
+    })
+    .await;
+    let after = scrape(&town).await;
+    assert_eq!(
+        (after.count(&order("polled")), after.count(&order("pushed"))),
+        (2.0, 0.0)
+    );
+    let taken = "garson_messages_total{provider=\"migros\",way=\"polled\",outcome=\"taken\"}";
+    assert_eq!(after.get(taken), Some(2.0));
+    assert!(after.count(&call("migros", "poll", "done")) >= 1.0);
+}
+
+async fn calls_are_counted_by_kind_and_outcome(kind: Kind) {
+    let town = Town::open_quiet(kind).await;
+    let before = scrape(&town).await;
+    let meal = town.verified(Getir, Courier::Restaurant).await;
+    let after = scrape(&town).await;
+    let expected = [
+        (call("getir", "login", "done"), 1.0),
+        (call("getir", "verify", "done"), 1.0),
+    ];
+    assert_eq!(after.moved(&before, "garson_platform_calls_total"), expected);
+    let count = "garson_platform_call_seconds_count{provider=\"getir\"}";
+    assert_eq!(after.count(count) - before.count(count), 2.0);
+    // One that is away says nothing; what is told is left open, and the order is looked at before it is repeated.
+    let before = after;
+    let down = Fault::Status {
+        status: 503,
+        body: None,
+    };
+    town.fault(Getir, "*", down, None).await;
+    town.advance(&meal).await.data();
+    let unclear = call("getir", "tell", "unclear");
+    until("the call has failed", async || {
+        scrape(&town).await.count(&unclear) == 1.0
+    })
+    .await;
+    town.synced(&meal, "pending").await;
+    town.control.clear_faults().await.unwrap();
+    town.pass(400).await;
+    town.synced(&meal, "done").await;
+    let after = scrape(&town).await;
+    let by = |sample: String| after.count(&sample) - before.count(&sample);
+    assert_eq!(by(call("getir", "tell", "done")), 1.0);
+    assert!(by(call("getir", "look", "done")) >= 1.0);
+}
+
+async fn calls_that_wait_are_counted_and_aged(kind: Kind) {
+    let town = Town::open_quiet(kind).await;
+    let meal = town.verified(Getir, Courier::Restaurant).await;
+    assert_eq!(scrape(&town).await.get("garson_open_calls"), Some(0.0));
+    assert_eq!(
+        scrape(&town).await.get("garson_open_calls_overdue_seconds"),
+        Some(0.0)
+    );
+    // Somebody who has died holds the call: it is due, and nobody makes it.
+    let now = town.house.app.now().as_millis();
+    let down = Fault::Status {
+        status: 503,
+        body: None,
+    };
+    town.fault(Getir, "*", down, None).await;
+    town.advance(&meal).await.data();
+    town.synced(&meal, "pending").await;
+    town.house.meddle(&format!(
+        "UPDATE calls SET due_at = {}, leased_until = {} WHERE state = 'open'",
+        now - 60_000,
+        now + 600_000
+    ));
+    let shown = scrape(&town).await;
+    assert_eq!(shown.get("garson_open_calls"), Some(1.0));
+    assert_eq!(shown.get("garson_open_calls_overdue_seconds"), Some(60.0));
+    assert_eq!(
+        town.shown(&meal).await.unwrap()["providerSync"]["state"],
+        json!("pending")
+    );
+}
