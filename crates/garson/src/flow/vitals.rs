@@ -90,6 +90,9 @@ pub async fn standing(app: &App) -> Standing {
         app.vitals.storage.ask(try_storage(app.store.clone())),
         app.vitals.figures.ask(read)
     );
+    if let Err(error) = &figures {
+        tracing::warn!(%error, "no figures from storage");
+    }
     let oldest_at = app.delivering.oldest_at();
     Standing {
         storage_is_up: up.is_ok() && figures.is_ok(),
