@@ -65,7 +65,7 @@ async fn nothing_is_lost_over_a_hundred_kills(kind: Kind) {
         repeats.iter().max().unwrap(),
     );
     assert!(
-        acknowledged.len() > 10 * KILLS,
+        acknowledged.len() > 3 * KILLS,
         "{} are too few",
         acknowledged.len()
     );

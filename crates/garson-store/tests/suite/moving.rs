@@ -5,7 +5,7 @@ use crate::dump;
 use crate::inbox::keep;
 use crate::shop::{at, create_account};
 use garson_core::account::{ApiKey, IssuedKey};
-use garson_core::id::{BusinessId, KeyId, PackageId};
+use garson_core::id::{BusinessId, KeyId, NodeId, PackageId, ResendId};
 use garson_core::order::{Actor, CallKind, TimelineLine};
 use garson_core::restaurant::Package;
 use garson_core::secret::Secret;
@@ -14,7 +14,9 @@ use garson_store::events::{self, Attempt};
 use garson_store::idempotency::{self, KeyedRequest};
 use garson_store::inbox::InboxState;
 use garson_store::vault::lookup_hash;
-use garson_store::{Engine, Options, StoreErrorKind, Tx, businesses, calls, keys, orders, packages, params};
+use garson_store::{
+    Engine, Options, StoreErrorKind, Tx, businesses, calls, keys, nodes, orders, packages, params, resends,
+};
 use std::collections::{BTreeMap, BTreeSet};
 use uuid::Uuid;
 
@@ -28,6 +30,7 @@ async fn furnish(bench: &Bench) {
     let vault = bench.vault.clone();
     let job = move |tx: &mut Tx<'_>| {
         garson_store::vault::check_key(tx, &vault)?;
+        nodes::join(tx, NodeId::at(at(0)), "kasa 127.0.0.1:8080")?;
         let business = garson_core::business::Business {
             id: BusinessId(Uuid::now_v7()),
             fields: garson_core::business::BusinessFields {
@@ -38,6 +41,8 @@ async fn furnish(bench: &Bench) {
             updated_at: at(i64::MAX / 4),
         };
         businesses::save(tx, account, &business)?;
+        let again = resends::plan(tx, ResendId(Uuid::now_v7()), account, at(0), true, at(9))?;
+        resends::start(tx, &again)?;
         let record = ApiKey {
             id: KeyId(Uuid::now_v7()),
             label: None,
