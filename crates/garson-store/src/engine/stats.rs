@@ -133,7 +133,7 @@ mod tests {
         }
         let expected = [(0.0005, 2), (0.001, 2), (5.0, 2), (f64::INFINITY, 2)];
         assert_eq!(times.steps(), expected);
-        assert!((times.total() - 70.003_002).abs() < 1e-9, "{}", times.total());
+        assert!((times.total() - 70.003_003).abs() < 1e-9, "{}", times.total());
     }
 
     #[test]
