@@ -165,7 +165,11 @@ impl Dispatcher {
         let now = Instant::now();
         let resting = self.resting.first().map(|at| at.saturating_duration_since(now));
         let late = self.late.first().map(|at| at.since(self.app.now()));
-        let look = self.look_at.saturating_duration_since(now);
+        // The end of a look is heard of; until then there is nothing to wake up for.
+        let look = match self.is_looking || self.is_stopping {
+            true => LOOK,
+            false => self.look_at.saturating_duration_since(now),
+        };
         let soonest = [resting, late].into_iter().flatten().fold(look, Duration::min);
         soonest.max(Duration::from_millis(1))
     }
