@@ -386,7 +386,7 @@ pub fn latest_due_at(tx: &mut Tx<'_>, order: OrderId) -> Result<Option<Timestamp
 
 /// How many calls are open, counted up to a limit, and when the first of them is or was due.
 pub fn count_open(tx: &mut Tx<'_>, limit: i64) -> Result<(i64, Option<Timestamp>)> {
-    let sql = "SELECT COUNT(*) FROM (SELECT due_at FROM calls WHERE state = 'open' LIMIT ?1) AS part";
+    let sql = "SELECT COUNT(*) FROM (SELECT due_at FROM calls WHERE state = 'open' ORDER BY due_at LIMIT ?1) AS part";
     let count = tx.query_one(sql, params![limit], |row| row.get(0))?;
     let sql = "SELECT due_at FROM calls WHERE state = 'open' ORDER BY due_at LIMIT 1";
     Ok((count, tx.query_opt(sql, params![], |row| row.get(0))?))

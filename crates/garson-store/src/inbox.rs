@@ -123,8 +123,8 @@ pub fn list_open(tx: &mut Tx<'_>, limit: i64) -> Result<Vec<OpenMessage>> {
 pub fn count_open(tx: &mut Tx<'_>, limit: i64) -> Result<[i64; InboxState::OPEN.len()]> {
     let mut counts = [0; InboxState::OPEN.len()];
     for (state, count) in InboxState::OPEN.into_iter().zip(&mut counts) {
-        let sql = "SELECT COUNT(*) FROM
-                     (SELECT state FROM inbox WHERE state <> 'taken' AND state = ?1 LIMIT ?2) AS part";
+        let sql = "SELECT COUNT(*) FROM (SELECT state FROM inbox WHERE state <> 'taken' AND state = ?1
+                                         ORDER BY received_at LIMIT ?2) AS part";
         *count = tx.query_one(sql, params![state.as_str(), limit], |row| row.get(0))?;
     }
     Ok(counts)

@@ -299,3 +299,22 @@ pub async fn jobs_that_lock_in_opposite_order_both_succeed(bench: &Bench) {
         assert_eq!(places.take(), 3);
     }
 }
+
+pub async fn every_commit_is_counted_and_timed(bench: &Bench) {
+    let stats = bench.engine.stats();
+    let timed = || {
+        stats
+            .commit_times
+            .steps()
+            .iter()
+            .map(|(_, count)| count)
+            .sum::<u64>()
+    };
+    let before = (stats.commits.load(Ordering::Relaxed), timed());
+    for n in 0..10 {
+        bench.write(move |tx| note(tx, &n.to_string())).await;
+    }
+    let after = (stats.commits.load(Ordering::Relaxed), timed());
+    assert_eq!(after, (before.0 + 10, before.1 + 10));
+    assert!(stats.commit_times.total() > 0.0 && !stats.was_lost());
+}

@@ -229,3 +229,12 @@ pub async fn ends_and_delays_of_calls_are_kept(bench: &Bench) {
         ]
     );
 }
+
+pub async fn open_calls_are_counted_up_to_a_limit(bench: &Bench) {
+    assert_eq!(bench.read(|tx| calls::count_open(tx, 10)).await, (0, None));
+    let branch = bench.branch("lokanta").await;
+    let orders = bench.orders(branch, "S", 3).await;
+    write_calls(bench, &orders).await;
+    assert_eq!(bench.read(|tx| calls::count_open(tx, 10)).await, (6, Some(at(0))));
+    assert_eq!(bench.read(|tx| calls::count_open(tx, 4)).await, (4, Some(at(0))));
+}

@@ -89,6 +89,24 @@ pub async fn open_messages_are_listed_newest_first(bench: &Bench) {
     assert_eq!(counted.iter().sum::<i64>(), 3);
 }
 
+pub async fn open_messages_are_counted_up_to_a_limit(bench: &Bench) {
+    assert_eq!(bench.read(|tx| inbox::count_open(tx, 10)).await, [0, 0, 0]);
+    bench
+        .write(|tx| {
+            for hash in 0..5 {
+                keep(tx, hash, None, InboxState::Unreadable, 1)?;
+                keep(tx, hash + 10, None, InboxState::Taken, 1)?;
+            }
+            keep(tx, 20, None, InboxState::Unmatched, 2)?;
+            keep(tx, 21, None, InboxState::Conflicting, 2)?;
+            keep(tx, 22, None, InboxState::Conflicting, 3)
+        })
+        .await;
+    // As in `InboxState::OPEN`: unreadable, unmatched, conflicting.
+    assert_eq!(bench.read(|tx| inbox::count_open(tx, 10)).await, [5, 1, 2]);
+    assert_eq!(bench.read(|tx| inbox::count_open(tx, 4)).await, [4, 1, 2]);
+}
+
 pub async fn the_same_message_at_once_is_counted(bench: &Bench) {
     let tasks: Vec<_> = (0..16_u64)
         .map(|lane| {

@@ -61,6 +61,7 @@ cases! {
     both {
         batches:
             one_failure_among_64_writers_is_undone_alone
+            every_commit_is_counted_and_timed
             free_running_writers_share_commits
             a_panic_costs_only_its_own_job
             a_write_whose_caller_has_gone_is_committed
@@ -72,7 +73,8 @@ cases! {
         calls:
             eight_leasers_get_every_call_once
             a_call_is_its_nodes_while_that_lives
-            ends_and_delays_of_calls_are_kept;
+            ends_and_delays_of_calls_are_kept
+            open_calls_are_counted_up_to_a_limit;
         cursors:
             a_walk_while_orders_arrive_is_complete
             nothing_appears_behind_a_cursor;
@@ -98,6 +100,7 @@ cases! {
         inbox:
             a_repeated_message_is_one_row
             open_messages_are_listed_newest_first
+            open_messages_are_counted_up_to_a_limit
             the_same_message_at_once_is_counted;
         integrations:
             a_branch_has_one_owner

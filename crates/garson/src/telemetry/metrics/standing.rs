@@ -163,7 +163,7 @@ fn of_rows(registry: &mut Registry, figures: &Figures) {
         |name: &str, help: &str, value: i64| registry.register(name, help, ConstGauge::new(value));
     count(
         "undelivered",
-        "Events that are not delivered and still tried, counted up to 100000",
+        "Events that are not delivered and still tried, counted up to 10000",
         figures.undelivered,
     );
     count(
