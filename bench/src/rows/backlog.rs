@@ -23,7 +23,7 @@ const WATCHED: Duration = Duration::from_secs(20);
 
 pub fn backlog(effort: Effort) -> Fallible<Vec<Finding>> {
     let data = filled(effort.many)?;
-    let is_full = effort.pairs > 1;
+    let is_full = effort.is_full();
     let (mut most, mut notes) = (Vec::new(), Vec::new());
     for _ in 0..effort.pairs.min(3) {
         let mut partner = Partner::start()?;

@@ -31,6 +31,13 @@ pub struct Effort {
     pub accounts: usize,
 }
 
+impl Effort {
+    /// Is this meant to be judged?
+    pub fn is_full(self) -> bool {
+        self.many == FULL.many
+    }
+}
+
 const FULL: Effort = Effort {
     pairs: 7,
     seconds: 3.0,
@@ -73,19 +80,21 @@ const ROWS: [(&str, Row); 14] = [
     ("resume", resume::resume),
 ];
 
-pub fn run(arguments: impl Iterator<Item = String>) -> Fallible<()> {
-    let (mut effort, mut wanted) = (FULL, Vec::new());
-    for argument in arguments {
+pub fn run(mut arguments: impl Iterator<Item = String>) -> Fallible<()> {
+    let (mut effort, mut wanted, mut judge) = (FULL, Vec::new(), true);
+    while let Some(argument) = arguments.next() {
         match argument.as_str() {
-            "--quick" => effort = QUICK,
+            "--quick" => (effort, judge) = (QUICK, false),
+            "--pairs" => effort.pairs = arguments.next().unwrap_or_default().parse()?,
+            "--seconds" => effort.seconds = arguments.next().unwrap_or_default().parse()?,
             name if ROWS.iter().any(|(row, _)| *row == name) => wanted.push(argument),
             _ => {
                 let names: Vec<&str> = ROWS.iter().map(|(name, _)| *name).collect();
-                return Err(format!("usage: bench [--quick] [ROW …]; rows: {}", names.join(", ")).into());
+                let usage = "usage: bench [--quick] [--pairs N] [--seconds N] [ROW …]; rows:";
+                return Err(format!("{usage} {}", names.join(", ")).into());
             }
         }
     }
-    let judge = effort.pairs == FULL.pairs;
     let mut findings = Vec::new();
     for (name, row) in ROWS {
         if wanted.is_empty() || wanted.iter().any(|w| w == name) {

@@ -91,7 +91,7 @@ impl Side {
 
 pub fn neighbours(effort: Effort) -> Fallible<Vec<Finding>> {
     let accounts = effort.accounts;
-    let is_full = effort.pairs > 1;
+    let is_full = effort.is_full();
     let mut partner = Partner::start()?;
     let mut with = Side::start(&partner, accounts, accounts / 5)?;
     let mut without = Side::start(&partner, accounts, 0)?;
