@@ -120,6 +120,34 @@ pub fn last_place(tx: &mut Tx<'_>, account: AccountId) -> Result<i64> {
     found.ok_or_else(|| StoreError::corrupt("the account is gone"))
 }
 
+/// The places of an account's events.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Span {
+    /// Up to here they are no longer kept.
+    pub forgotten: i64,
+    /// Whatever is committed later stands behind this.
+    pub last: i64,
+}
+
+impl Span {
+    /// Would somebody who goes on from a place miss what is no longer kept?
+    #[must_use]
+    pub fn has_forgotten_after(self, place: i64) -> bool {
+        place < self.forgotten
+    }
+}
+
+pub fn span(tx: &mut Tx<'_>, account: AccountId) -> Result<Span> {
+    let sql = "SELECT forgotten, position FROM accounts WHERE id = ?1";
+    let found = tx.query_opt(sql, params![&account], |row| {
+        Ok(Span {
+            forgotten: row.get(0)?,
+            last: row.get(1)?,
+        })
+    })?;
+    found.ok_or_else(|| StoreError::corrupt("the account is gone"))
+}
+
 /// The last places of many accounts, with few questions.
 pub fn last_places(tx: &mut Tx<'_>, accounts: &[AccountId]) -> Result<Vec<(AccountId, i64)>> {
     const AT_ONCE: usize = 64;

@@ -161,7 +161,7 @@ fn write_end(tx: &mut Tx<'_>, settlement: &Settlement) -> Result<Option<i64>> {
 const AT_ONCE: usize = 16;
 
 /// Lets go what waited for an earlier event of these orders and need not wait any longer.
-fn release(tx: &mut Tx<'_>, orders: &[OrderId], now: Timestamp) -> Result<Vec<Delivery>> {
+pub(crate) fn release(tx: &mut Tx<'_>, orders: &[OrderId], now: Timestamp) -> Result<Vec<Delivery>> {
     let marks: Vec<String> = (0..AT_ONCE).map(|n| format!("?{}", n + 4)).collect();
     let sql = format!(
         "UPDATE events SET held = 0, reason = ?3, due_at = ?1

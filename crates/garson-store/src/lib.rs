@@ -23,6 +23,7 @@ pub mod orders;
 pub mod packages;
 pub mod resends;
 pub mod restaurants;
+pub mod retention;
 pub mod sweep;
 pub mod totals;
 pub mod vault;

@@ -59,6 +59,7 @@ pub struct WebhookSettings {
     pub attempt_seconds: u32,
     pub max_per_endpoint: usize,
     pub max_in_flight: usize,
+    pub keep_days: u32,
 }
 
 #[derive(Clone, Debug, Deserialize)]
@@ -158,6 +159,9 @@ impl Settings {
         }
         if !(4..=20_000).contains(&self.webhook.max_in_flight) {
             return wrong("webhook.max_in_flight", "4 to 20000");
+        }
+        if !(1..=3_650).contains(&self.webhook.keep_days) {
+            return wrong("webhook.keep_days", "1 to 3650");
         }
         if !(1..=64).contains(&self.storage.readers) {
             return wrong("storage.readers", "1 to 64");

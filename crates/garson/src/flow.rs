@@ -28,6 +28,7 @@ pub mod reports;
 pub mod resend;
 pub mod resend_all;
 pub mod restaurants;
+mod retention;
 pub mod sweep;
 mod take;
 pub mod tidings;

@@ -195,8 +195,7 @@ fn a_retry_goes_on_after_a_kill() {
         block_on(async {
             let (home, receiver) = (Home::new(kind), Receiver::start().await);
             let key = home.create_account("one@example.com");
-            let now = "2026-03-01T09:00:00Z".parse().unwrap();
-            home.leave_failed("one@example.com", FAILED, now, receiver.url("/olay"))
+            home.leave_failed("one@example.com", FAILED, receiver.url("/olay"))
                 .await;
             let mut server = Program::serve(&home, &[PRIVATE]);
             let address = server.address().await;
@@ -236,8 +235,7 @@ fn two_nodes_send_again_what_has_failed_once() {
     block_on(async {
         let (home, receiver) = (Home::new(Kind::Postgres), Receiver::start().await);
         let key = home.create_account("one@example.com");
-        let now = "2026-03-01T09:00:00Z".parse().unwrap();
-        home.leave_failed("one@example.com", FAILED, now, receiver.url("/olay"))
+        home.leave_failed("one@example.com", FAILED, receiver.url("/olay"))
             .await;
         let mut nodes = [
             Program::serve(&home, &[PRIVATE]),
@@ -274,8 +272,7 @@ fn new_events_do_not_wait_behind_what_is_sent_again() {
             // Slow enough that the whole would take a minute.
             receiver.usually(Answer::After(Duration::from_millis(200), 200));
             let key = home.create_account("one@example.com");
-            let now = "2026-03-01T09:00:00Z".parse().unwrap();
-            home.leave_failed("one@example.com", FAILED, now, receiver.url("/olay"))
+            home.leave_failed("one@example.com", FAILED, receiver.url("/olay"))
                 .await;
             let mut server = Program::serve(&home, &[PRIVATE]);
             let caller = Caller::new(server.address().await, &key);

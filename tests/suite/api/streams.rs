@@ -255,6 +255,8 @@ async fn neighbour(house: &House) -> (Program, Caller) {
         ("GARSON_MASTER_KEY", key.as_str()),
         // Each reader has a cache of its own, which takes its time to fill.
         ("GARSON_STORAGE__READERS", "1"),
+        // Its clock is not the house's.
+        ("GARSON_WEBHOOK__KEEP_DAYS", "3650"),
     ];
     let mut program = Program::serve(house.home(), &more);
     let addr = program.address().await;
@@ -326,7 +328,7 @@ async fn a_slow_reader_costs_little_and_delays_nobody(house: House) {
         "WITH RECURSIVE numbers (n) AS (SELECT CAST(1 AS BIGINT) UNION ALL SELECT n + 1 FROM numbers WHERE n < {EVENTS})
          INSERT INTO events (id, account_id, restaurant_id, position, name, body, state, attempts, failures, held,
                               created_at)
-         SELECT {id}, r.account_id, r.id, 1000 + n, 'many', {body}, 'skipped', 0, 0, 0, 0
+         SELECT {id}, r.account_id, r.id, 1000 + n, 'many', {body}, 'skipped', 0, 0, 0, r.created_at
          FROM numbers, restaurants r;
          UPDATE accounts SET position = 1000 + {EVENTS} WHERE email = 'first@example.com';"
     ));

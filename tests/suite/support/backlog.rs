@@ -2,6 +2,7 @@
 
 use super::{Home, Kind};
 use garson_core::account::{AuthorizationForm, Webhook};
+use garson_core::clock::{Clock, SystemClock};
 use garson_core::id::{AccountId, EventId, RestaurantId};
 use garson_core::secret::Secret;
 use garson_core::time::Timestamp;
@@ -22,7 +23,9 @@ impl Home {
     }
 
     /// Gives the account of an address so many failed events, and a webhook where they should have gone.
-    pub async fn leave_failed(&self, email: &str, count: usize, now: Timestamp, url: String) {
+    pub async fn leave_failed(&self, email: &str, count: usize, url: String) {
+        // A real moment: programs forget what is too old.
+        let now = SystemClock.now();
         let engine = Engine::open(&self.location(), &Options::default()).unwrap();
         let email = email.to_owned();
         let account = engine

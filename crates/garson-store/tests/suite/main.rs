@@ -23,6 +23,7 @@ mod orders;
 mod paging;
 mod questions;
 mod resends;
+mod retention;
 mod shop;
 mod texts;
 mod totals;
@@ -152,6 +153,10 @@ cases! {
             two_nodes_share_a_resend
             a_resend_leaves_out_what_is_gone
             open_ones_are_found_by_account;
+        retention:
+            old_events_are_forgotten_oldest_first
+            a_successor_does_not_wait_for_what_is_forgotten
+            finished_resends_are_forgotten;
         texts:
             text_comes_back_as_it_was
             nothing_and_emptiness_are_two_things

@@ -265,6 +265,11 @@ impl From<Fault> for ApiError {
                 given,
                 "is not one that was given out here, or it is not kept any more",
             ),
+            Fault::ForgottenPlace { given } => Self::invalid(
+                Code::InvalidCursor,
+                given,
+                "lies before events that are no longer kept, so that some would be missing; begin anew without it",
+            ),
             Fault::TooManyStreams => Self::new(
                 Code::TooManyStreams,
                 "As many streams and waiting requests are open as may be; end some, or try again later.",

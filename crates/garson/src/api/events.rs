@@ -4,8 +4,7 @@ use super::auth::Caller;
 use super::envelope::Paged;
 use super::paging::{PageParams, Query, WaitParam};
 use super::{Api, ApiError, stream};
-use crate::flow::accounts;
-use crate::flow::tidings::{Follower, wait_for_events};
+use crate::flow::tidings::{Follower, list_events as list, wait_for_events};
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use http::HeaderMap;
@@ -85,7 +84,7 @@ pub async fn list_events(
     }
     let request = query.page()?;
     let page = match query.wait(&request)? {
-        None => accounts::list_events(&api.app, caller.account, request).await?,
+        None => list(&api.app, caller.account, request).await?,
         Some(patience) => wait_for_events(&api.app, caller.account, caller.key, request, patience).await?,
     };
     let page = Paged::new(page, |event| {

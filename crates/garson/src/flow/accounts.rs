@@ -206,16 +206,6 @@ pub async fn remove_webhook(app: &App, account: AccountId) -> Result<(), Fault> 
         .await
 }
 
-pub async fn list_events(
-    app: &App,
-    account: AccountId,
-    request: PageRequest,
-) -> Result<Page<StoredEvent>, Fault> {
-    app.store
-        .read(move |tx| Ok(events::list(tx, account, request)?))
-        .await
-}
-
 /// A webhook record with its attempts.
 pub struct Delivery {
     pub event: StoredEvent,

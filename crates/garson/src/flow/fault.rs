@@ -55,6 +55,10 @@ pub enum Fault {
     UnknownPlace {
         given: &'static str,
     },
+    /// Between there and what is still kept, events are gone.
+    ForgottenPlace {
+        given: &'static str,
+    },
     /// As many wait for events as may.
     TooManyStreams,
     /// As much is being sent again as may be.

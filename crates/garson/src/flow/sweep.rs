@@ -1,6 +1,6 @@
 //! What is deleted, expired or over is removed in small chunks between everybody else's writes.
 
-use super::{Fault, integrations};
+use super::{Fault, integrations, retention};
 use crate::app::App;
 use garson_store::{Lane, idempotency, sweep};
 use std::sync::Arc;
@@ -53,10 +53,16 @@ pub async fn step(app: &App) -> Result<bool, Fault> {
             })
             .await?;
     }
-    let oldest = now.minus(KEEP_ANSWERS);
+    let (oldest_answer, oldest_resend) = (now.minus(KEEP_ANSWERS), now.minus(retention::kept_for(app)));
     let removed = app
         .store
-        .write(Lane::COMMON, move |tx| idempotency::sweep(tx, oldest, CHUNK))
+        .write(Lane::COMMON, move |tx| {
+            Ok::<_, Fault>(
+                idempotency::sweep(tx, oldest_answer, CHUNK)?
+                    + garson_store::retention::resends(tx, oldest_resend, CHUNK)?,
+            )
+        })
         .await?;
-    Ok(removed > 0 || !uncovered.is_empty())
+    let has_forgotten = retention::step(app).await?;
+    Ok(removed > 0 || has_forgotten || !uncovered.is_empty())
 }

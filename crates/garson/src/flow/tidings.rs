@@ -7,9 +7,10 @@
 use super::Fault;
 use crate::app::App;
 use garson_core::id::{AccountId, EventId, KeyId};
+use garson_store::accounts::Span;
 use garson_store::events::{self, StoredEvent, ToldEvent};
-use garson_store::feed::{Page, PageRequest};
-use garson_store::{Watch, accounts, keys};
+use garson_store::feed::{Direction, Page, PageRequest};
+use garson_store::{Tx, Watch, accounts, keys};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::{Instant, sleep, sleep_until};
@@ -55,6 +56,37 @@ async fn stopped(app: &App) {
     drop(app.stopping.subscribe().wait_for(|stopping| *stopping).await);
 }
 
+/// A page of events.
+pub async fn list_events(
+    app: &App,
+    account: AccountId,
+    request: PageRequest,
+) -> Result<Page<StoredEvent>, Fault> {
+    app.store
+        .read(move |tx| {
+            let span = accounts::span(tx, account)?;
+            page(tx, account, span, request)
+        })
+        .await
+}
+
+/// A page, unless what would come next towards newer ones is no longer kept: nothing is skipped without a word.
+fn page(
+    tx: &mut Tx<'_>,
+    account: AccountId,
+    span: Span,
+    request: PageRequest,
+) -> Result<Page<StoredEvent>, Fault> {
+    let is_gone = |cursor| span.has_forgotten_after(cursor);
+    if request.direction == Direction::Newer && request.cursor.is_some_and(is_gone) {
+        return Err(Fault::ForgottenPlace { given: "cursor" });
+    }
+    let mut page = events::list(tx, account, request)?;
+    // From an empty list as well, a client can come back for what has come since.
+    page.prev = page.prev.max(Some(span.forgotten));
+    Ok(page)
+}
+
 /// A page of events; when there is nothing on it, it is waited for.
 pub async fn wait_for_events(
     app: &App,
@@ -73,10 +105,11 @@ pub async fn wait_for_events(
                 if !keys::exists(tx, key)? {
                     return Err(Fault::KeyRevoked);
                 }
-                if request.cursor > Some(accounts::last_place(tx, account)?) {
+                let span = accounts::span(tx, account)?;
+                if request.cursor > Some(span.last) {
                     return Err(Fault::UnknownPlace { given: "cursor" });
                 }
-                Ok(events::list(tx, account, request)?)
+                page(tx, account, span, request)
             })
             .await?;
         if !page.items.is_empty() {
@@ -111,7 +144,7 @@ pub enum Next {
     Events(Vec<ToldEvent>),
     /// Nothing for a while.
     Nothing,
-    /// The service stops, or the key was revoked.
+    /// The service stops, the key was revoked, or what comes next is no longer kept.
     End,
 }
 
@@ -128,13 +161,16 @@ impl Follower {
     /// Begins to follow an account with one of its keys.
     pub async fn start(app: Arc<App>, account: AccountId, key: KeyId, start: Start) -> Result<Self, Fault> {
         let watch = watch(&app, account)?;
-        let find = move |tx: &mut garson_store::Tx<'_>| {
-            let last = accounts::last_place(tx, account)?;
+        let find = move |tx: &mut Tx<'_>| {
+            let span = accounts::span(tx, account)?;
             match start {
-                Start::Now => Ok(last),
+                Start::Now => Ok(span.last),
+                Start::After { place, given } if (0..span.forgotten).contains(&place) => {
+                    Err(Fault::ForgottenPlace { given })
+                }
                 // A place that was never reached was never given out, or by a database that was set back since:
                 // whoever goes on from there would miss what comes before it.
-                Start::After { place, .. } if (0..=last).contains(&place) => Ok(place),
+                Start::After { place, .. } if (0..=span.last).contains(&place) => Ok(place),
                 Start::After { given, .. } => Err(Fault::UnknownPlace { given }),
                 Start::AfterEvent { id, given } => {
                     events::place(tx, account, id)?.ok_or(Fault::UnknownPlace { given })
@@ -195,12 +231,15 @@ impl Follower {
         }
     }
 
-    /// The next events, perhaps none; `None` when the key is no longer there.
+    /// The next events, perhaps none; `None` when the key is no longer there, or events that were not read yet are not.
     async fn read(&self) -> Result<Option<Vec<ToldEvent>>, Fault> {
         let (account, key, place) = (self.account, self.key, self.place);
-        let read = move |tx: &mut garson_store::Tx<'_>| match keys::exists(tx, key)? {
-            true => Ok(Some(events::after(tx, account, place, PAGE)?)),
-            false => Ok(None),
+        let read = move |tx: &mut Tx<'_>| {
+            // Its client comes back with the place that it has, and hears of it.
+            if !keys::exists(tx, key)? || accounts::span(tx, account)?.has_forgotten_after(place) {
+                return Ok(None);
+            }
+            Ok(Some(events::after(tx, account, place, PAGE)?))
         };
         self.app.store.read(read).await
     }
