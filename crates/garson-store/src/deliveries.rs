@@ -45,11 +45,17 @@ pub fn must_wait(tx: &mut Tx<'_>, order: OrderId, sequence: i64) -> Result<bool>
     Ok(before.is_some())
 }
 
+/// What belongs to a deleted restaurant is not sent any more; the sweep removes it. The list is that of a small index, and
+/// most often empty.
+const OF_NO_DELETED: &str = "restaurant_id NOT IN
+                             (SELECT r.id FROM restaurants r WHERE r.account_id = ?1 AND r.deleted_at IS NOT NULL)";
+
 /// Those that have not been tried and may be, after a place.
 pub fn fresh_after(tx: &mut Tx<'_>, account: AccountId, place: i64, limit: i64) -> Result<Vec<Delivery>> {
     let sql = format!(
         "SELECT {COLUMNS} FROM events
          WHERE account_id = ?1 AND state = 'pending' AND position > ?2 AND failures = 0 AND held = 0
+           AND {OF_NO_DELETED}
          ORDER BY position LIMIT ?3"
     );
     tx.query(&sql, params![&account, place, limit], delivery)
@@ -60,6 +66,7 @@ pub fn late(tx: &mut Tx<'_>, account: AccountId, now: Timestamp, limit: i64) -> 
     let sql = format!(
         "SELECT {COLUMNS} FROM events
          WHERE account_id = ?1 AND state = 'pending' AND failures > 0 AND due_at <= ?2
+           AND {OF_NO_DELETED}
          ORDER BY due_at LIMIT ?3"
     );
     tx.query(&sql, params![&account, now, limit], delivery)

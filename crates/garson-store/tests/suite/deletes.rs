@@ -9,6 +9,7 @@ use garson_core::delivery::DeliveryState;
 use garson_core::id::{AccountId, BusinessId, PackageId};
 use garson_core::order::{CallKind, Order, Status};
 use garson_core::restaurant::Package;
+use garson_store::deliveries::{self, Delivery};
 use garson_store::events::{self, Attempt};
 use garson_store::feed::{Direction, EVERYWHERE, PageRequest, Scope};
 use garson_store::inbox::InboxState;
@@ -131,6 +132,34 @@ async fn assert_gone(bench: &Bench, branch: Branch, taken: &[Order]) {
             Ok(())
         })
         .await;
+}
+
+pub async fn nothing_of_a_deleted_restaurant_is_due(bench: &Bench) {
+    let staying = bench.branch("lokanta").await;
+    let account = staying.account;
+    bench.give_webhook(account).await;
+    let closing = bench.branch_of(account).await;
+    for branch in [staying, closing] {
+        bench.orders(branch, "S", 4).await;
+    }
+    // Two of each have failed once.
+    bench.meddle("UPDATE events SET failures = 1, due_at = 7 WHERE position IN (2, 4, 10, 12)");
+    let due = async || {
+        bench
+            .read(move |tx| {
+                let fresh = deliveries::fresh_after(tx, account, 0, 100)?;
+                let late = deliveries::late(tx, account, at(0), 100)?;
+                let places = |some: Vec<Delivery>| some.iter().map(|it| it.place).collect::<Vec<_>>();
+                Ok((places(fresh), places(late)))
+            })
+            .await
+    };
+    assert_eq!(due().await, (vec![6, 8, 14, 16], vec![2, 4, 10, 12]));
+    let id = closing.restaurant;
+    bench
+        .write(move |tx| restaurants::delete(tx, account, id, at(9)))
+        .await;
+    assert_eq!(due().await, (vec![6, 8], vec![2, 4]));
 }
 
 /// Sweeps in chunks of three, and looks after each that the others' lists are as they were.

@@ -82,7 +82,8 @@ cases! {
         deletes:
             a_deleted_restaurant_leaves_no_trace
             a_deleted_business_takes_its_restaurants_along
-            two_nodes_that_sweep_together_take_sums_out_once;
+            two_nodes_that_sweep_together_take_sums_out_once
+            nothing_of_a_deleted_restaurant_is_due;
         idempotency:
             a_request_is_run_once_and_answered_for_a_day
             empty_answers_are_answers
