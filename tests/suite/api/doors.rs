@@ -55,6 +55,7 @@ struct Property {
     order: String,
     key: String,
     event: String,
+    retry: String,
 }
 
 async fn property(house: &House) -> Property {
@@ -67,7 +68,17 @@ async fn property(house: &House) -> Property {
     let order = shop.order("W-1").await;
     let keys = house.a.get("/keys").await.data();
     let events = house.a.get("/events").await.data();
+    let since = json!({ "since": "2026-01-01T00:00:00Z" });
+    let retry = house.a.post("/webhook/deliveries/retry", &since).await.data();
+    let retry = retry["id"].as_str().unwrap().to_owned();
+    // It comes to its end by itself; what is compared later must not change.
+    let path = format!("/webhook/deliveries/retries/{retry}");
+    crate::support::until("the retry is done", async || {
+        house.a.get(&path).await.data()["state"] == json!("done")
+    })
+    .await;
     Property {
+        retry,
         shop,
         business: business["id"].as_str().unwrap().to_owned(),
         order,
@@ -86,6 +97,7 @@ async fn look(caller: &Caller, own: &Property) -> Vec<Value> {
         "/restaurants",
         "/webhook",
         "/webhook/deliveries",
+        "/webhook/deliveries/retries",
         "/orders/grouped-payments",
         "/orders/reports/pending",
         &format!("/orders/{}", own.order),
@@ -124,6 +136,7 @@ async fn no_operation_reaches_into_another_account(house: House) {
             .replace("{businessId}", &own.business)
             .replace("{restaurantId}", &own.shop.restaurant)
             .replace("{keyId}", &own.key)
+            .replace("{retryId}", &own.retry)
             .replace("{provider}", "direct");
         assert!(
             !target.contains('{'),
