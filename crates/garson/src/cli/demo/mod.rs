@@ -4,7 +4,7 @@ mod platforms;
 mod shop;
 mod till;
 
-use super::{CommandError, Options, Outcome, failed, print_line, runtime, serve};
+use super::{CommandError, Options, Outcome, failed, print_line, receive, runtime, serve};
 use crate::app::{App, lock_data};
 use crate::flow::integrations::IntegrationChange;
 use crate::flow::{accounts, businesses, integrations, restaurants};
@@ -17,6 +17,8 @@ use garson_sim::Platform;
 use shop::{SHOP_KEY, STORE};
 use std::net::SocketAddr;
 use std::sync::Arc;
+use tokio::net::TcpListener;
+use tokio::task::JoinHandle;
 
 const EMAIL: &str = "demo@example.com";
 /// The restaurant whose orders wait for you, and the one that takes care of itself.
@@ -52,6 +54,7 @@ pub fn demo(options: Options, args: serve::ServeArgs) -> Outcome {
         let listener = serve::listen(&app).await?;
         let address = listener.local_addr()?;
         let sample = prepare(&app).await?;
+        let receiver = start_receiver(&app, sample.account).await?;
         let [_, busy] = sample.restaurants;
         let till = tokio::spawn(till::run(Arc::clone(&app), sample.account, busy));
         // Orders come when there is somebody to take them.
@@ -67,6 +70,7 @@ pub fn demo(options: Options, args: serve::ServeArgs) -> Outcome {
         })
         .await;
         till.abort();
+        receiver.abort();
         opening.abort();
         sim.stop().await;
         ended
@@ -76,6 +80,16 @@ pub fn demo(options: Options, args: serve::ServeArgs) -> Outcome {
         std::fs::remove_dir_all(&folder)?;
     }
     ended
+}
+
+/// A receiver that shows every event as it comes; the sample account's webhook leads to it.
+async fn start_receiver(app: &App, account: AccountId) -> Result<JoinHandle<()>, CommandError> {
+    let listener = TcpListener::bind("127.0.0.1:0").await?;
+    let url = format!("http://{}/", listener.local_addr()?);
+    accounts::set_webhook(app, account, Some(url), None)
+        .await
+        .map_err(failed)?;
+    Ok(tokio::spawn(receive::show_events(listener)))
 }
 
 /// A demo speaks with simulated platforms only, so it must not work on anybody's real orders.
@@ -189,7 +203,8 @@ fn introduce(address: SocketAddr, sim: SocketAddr, sample: &Sample, folder: &str
     print_line(&format!(
         "
 The demo is running. Everything is sample data below {folder}.
-Orders of four simulated platforms arrive by themselves, every few seconds.
+Orders of four simulated platforms arrive by themselves, every few seconds. A sample receiver, to which the account's
+webhook leads, shows each event below as it comes.
 
   API page      http://{address}/docs/
   API key       {key}

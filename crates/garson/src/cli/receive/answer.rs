@@ -19,7 +19,7 @@ const MAX_DRAINED: usize = 16 * MAX_BODY;
 const BODY_DEADLINE: Duration = Duration::from_secs(30);
 
 /// How events are answered.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct Behaviour {
     pub status: u16,
     pub delay: Duration,

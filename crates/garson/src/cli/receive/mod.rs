@@ -10,8 +10,10 @@ use super::{CommandError, Outcome, runtime};
 use crate::server::{Limits, serve_connections};
 use answer::{Behaviour, Receiver};
 use clap::Args;
+use garson_core::account::AuthorizationForm;
 use hyper::service::service_fn;
 use show::Show;
+use std::future::Future;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
@@ -99,16 +101,34 @@ pub fn run(args: &ReceiveArgs) -> Outcome {
             }
         };
         let receiver = Arc::new(receiver);
-        let asked = Arc::clone(&receiver);
-        let service = service_fn(move |request| {
-            let receiver = Arc::clone(&asked);
-            async move { receiver.answer(request).await }
-        });
-        // Whoever still waits at the end, for a delay of a minute perhaps, waits in vain.
-        serve_connections(listener, service, LIMITS, stop).await;
+        serve(listener, Arc::clone(&receiver), stop).await;
         show.summary(receiver.totals());
         Ok(())
     })
+}
+
+async fn serve(listener: TcpListener, receiver: Arc<Receiver>, stop: impl Future<Output = ()>) {
+    let service = service_fn(move |request| {
+        let receiver = Arc::clone(&receiver);
+        async move { receiver.answer(request).await }
+    });
+    // Whoever still waits at the end, for a delay of a minute perhaps, waits in vain.
+    serve_connections(listener, service, LIMITS, stop).await;
+}
+
+/// Shows every event that comes, whatever its key, until it is aborted: for the demo.
+pub async fn show_events(listener: TcpListener) {
+    let behaviour = Behaviour {
+        status: 200,
+        ..Behaviour::default()
+    };
+    let receiver = Receiver::new(
+        behaviour,
+        None,
+        AuthorizationForm::default(),
+        Show::new(false, false),
+    );
+    serve(listener, Arc::new(receiver), std::future::pending()).await;
 }
 
 impl ReceiveArgs {
