@@ -68,6 +68,8 @@ async fn property(house: &House) -> Property {
     let order = shop.order("W-1").await;
     let keys = house.a.get("/keys").await.data();
     let events = house.a.get("/events").await.data();
+    let webhook = json!({ "url": "https://example.com/" });
+    house.a.put("/webhook", &webhook).await.data();
     let since = json!({ "since": "2026-01-01T00:00:00Z" });
     let retry = house.a.post("/webhook/deliveries/retry", &since).await.data();
     let retry = retry["id"].as_str().unwrap().to_owned();
