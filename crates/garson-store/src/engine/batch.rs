@@ -22,8 +22,6 @@ pub trait Connection {
     fn in_transaction(&mut self) -> bool;
     /// Makes the connection usable again if it is not; cheap when it is.
     fn revive(&mut self) -> Result<(), StoreError>;
-    /// Does a savepoint cost a round trip, so that it pays to try without first?
-    const SAVEPOINTS_ARE_DEAR: bool;
     /// Is a transaction that could not be begun worth another try? A remote connection may have broken while it was
     /// idle, which shows only now; a local one has waited for its turn long enough.
     const BEGINS_AGAIN: bool;
@@ -115,8 +113,9 @@ fn run_batch<C: Connection>(
     stats: &Stats,
     bulletin: &Bulletin,
 ) -> Result<usize, StoreError> {
-    // A job that is alone is undone with its transaction.
-    let mut savepoints = !C::SAVEPOINTS_ARE_DEAR && jobs.len() > 1;
+    // Savepoints are dear: round trips on PostgreSQL, copies of every page that is touched on SQLite. Jobs hardly ever
+    // fail after they have written something, so the first run is without.
+    let mut savepoints = false;
     let mut last = StoreError::unavailable("the transaction was not run");
     for _ in 0..MAX_RERUNS {
         match run_once(connection, jobs, savepoints, commit_delay, stats, bulletin) {
@@ -163,6 +162,7 @@ fn run_once<C: Connection>(
         if end == RunEnd::Keep {
             outcome.append(tx.take_outcome());
         }
+        let left_nothing = tx.left_nothing();
         // An error that takes the whole transaction down is noticed before the next job runs on nothing.
         if !connection.in_transaction() {
             return Err(Fate::Lost(StoreError::unavailable(
@@ -185,6 +185,7 @@ fn run_once<C: Connection>(
                     .command("RELEASE SAVEPOINT job")
                     .map_err(|error| undo(connection, error))?;
             }
+            RunEnd::Undo if left_nothing => failed += 1,
             RunEnd::Undo => {
                 connection.command("ROLLBACK").map_err(Fate::Again)?;
                 return Ok(if jobs.len() == 1 { Some(1) } else { None });

@@ -229,7 +229,6 @@ fn words(sql: &str) -> String {
 }
 
 impl Connection for PgSession {
-    const SAVEPOINTS_ARE_DEAR: bool = true;
     const BEGINS_AGAIN: bool = true;
 
     fn begin_write(&mut self) -> Result<(), StoreError> {

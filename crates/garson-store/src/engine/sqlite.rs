@@ -142,7 +142,6 @@ fn use_write_ahead_log(connection: &Sqlite) -> Result<(), StoreError> {
 }
 
 impl Connection for SqliteSession {
-    const SAVEPOINTS_ARE_DEAR: bool = false;
     const BEGINS_AGAIN: bool = false;
 
     fn begin_write(&mut self) -> Result<(), StoreError> {

@@ -243,6 +243,8 @@ pub struct Tx<'a> {
     node: Option<NodeId>,
     outcome: Outcome,
     statements: u64,
+    /// Something may have been written, or a statement has failed.
+    is_touched: bool,
 }
 
 /// What those who wait are told after the commit.
@@ -276,7 +278,13 @@ impl<'a> Tx<'a> {
             node: None,
             outcome: Outcome::default(),
             statements: 0,
+            is_touched: false,
         }
+    }
+
+    /// Is everything as it was before, so that a job that failed need not be undone?
+    pub(super) fn left_nothing(&self) -> bool {
+        !self.is_touched
     }
 
     /// How many statements have been run.
@@ -355,6 +363,7 @@ impl<'a> Tx<'a> {
     /// Runs a statement and says how many rows it touched.
     pub fn execute(&mut self, sql: &str, params: &[Param<'_>]) -> Result<u64, StoreError> {
         self.statements += 1;
+        self.is_touched = true;
         let done = match &mut self.session {
             Session::Sqlite(connection) => sqlite_execute(connection, sql, params),
             Session::Postgres(session) => session.execute(sql, params),
@@ -370,6 +379,8 @@ impl<'a> Tx<'a> {
         mut read: impl FnMut(&Row<'_>) -> Result<T, StoreError>,
     ) -> Result<Vec<T>, StoreError> {
         self.statements += 1;
+        // Others are statements that write and answer what they wrote.
+        self.is_touched |= !sql.starts_with("SELECT");
         let rows = match &mut self.session {
             Session::Sqlite(connection) => sqlite_query(connection, sql, params, &mut read),
             Session::Postgres(session) => session.query(sql, params, &mut read),
@@ -400,6 +411,7 @@ impl<'a> Tx<'a> {
 
     fn note<T>(&mut self, result: Result<T, StoreError>) -> Result<T, StoreError> {
         if let Err(error) = &result {
+            self.is_touched = true;
             match error.kind {
                 StoreErrorKind::Conflict | StoreErrorKind::Unavailable => self.lost = Some(error.clone()),
                 // A row that cannot be understood; the statement itself has worked.
