@@ -9,13 +9,16 @@
 //! when it is due. What finds no room in memory stays in the database until there is some. After a crash, or when a node is
 //! gone, looking finds what is left: nothing in memory is the only copy of anything.
 
+mod alarm;
 pub(super) mod attempt;
 mod dispatcher;
 mod endpoint;
 #[cfg(test)]
 mod endpoint_tests;
 mod figures;
+mod flight;
 mod jobs;
+mod look;
 mod slots;
 
 pub use dispatcher::run;

@@ -1,34 +1,28 @@
 //! The dispatcher: one task that decides which attempt is begun when, and never waits for any of them.
 
-use super::attempt::{self, Target};
-use super::endpoint::{Endpoint, Lane, Load};
-use super::figures::Memory;
+use super::alarm::Alarm;
+use super::endpoint::{Endpoint, Load};
+use super::flight::{Ended, Flight};
 use super::jobs;
+use super::look::LOOK;
 use super::slots::{Kind, Slots};
 use crate::app::App;
 use crate::flow::{Fault, membership};
-use garson_core::delivery::UndeliveredReason;
-use garson_core::id::{AccountId, EventId, NodeId};
+use garson_core::id::{AccountId, NodeId};
 use garson_core::time::Timestamp;
 use garson_store::StoreError;
 use garson_store::deliveries::{Delivery, End, Settlement, Waiting};
 use garson_store::engine::Handover;
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::sync::mpsc;
 
-/// How often the database is looked at for what nobody has told of.
-const LOOK: Duration = Duration::from_secs(1);
-/// A receiver that nothing has been due for since this time is forgotten.
-const FORGET: Duration = Duration::from_secs(60);
-/// With so many deliveries in memory, each receiver keeps only a few.
-const CROWDED: usize = 8_192;
 /// The pause after the database has failed.
 const TROUBLE_PAUSE: Duration = Duration::from_millis(500);
 
 /// What the dispatcher is told.
-enum Note {
+pub enum Note {
     Ended(Ended),
     Loaded(AccountId, NodeId, Result<Option<Load>, Fault>),
     Settled(
@@ -39,18 +33,6 @@ enum Note {
     ),
     Looked(Result<Vec<Waiting>, StoreError>, Duration),
     Claimed(NodeId, Result<Vec<AccountId>, StoreError>),
-}
-
-/// An attempt that has ended.
-struct Ended {
-    account: AccountId,
-    node: NodeId,
-    kind: Kind,
-    lane: Lane,
-    id: EventId,
-    place: i64,
-    /// Nothing when the attempt broke down.
-    result: Option<(bool, Settlement)>,
 }
 
 /// Delivers until the service stops, then lets what is under way come to its end.
@@ -76,23 +58,23 @@ pub async fn run(app: Arc<App>) {
     dispatcher.work(handed, inbox).await;
 }
 
-struct Dispatcher {
-    app: Arc<App>,
-    node: Option<NodeId>,
-    endpoints: HashMap<AccountId, Endpoint>,
-    slots: Slots,
-    notes: mpsc::UnboundedSender<Note>,
+pub struct Dispatcher {
+    pub(super) app: Arc<App>,
+    pub(super) node: Option<NodeId>,
+    pub(super) endpoints: HashMap<AccountId, Endpoint>,
+    pub(super) slots: Slots,
+    pub(super) notes: mpsc::UnboundedSender<Note>,
     late: Alarm<Timestamp>,
     resting: Alarm<Instant>,
-    is_looking: bool,
+    pub(super) is_looking: bool,
     /// Something has happened that a look which had begun before may not have seen.
-    looks_again: bool,
-    look_at: Instant,
+    pub(super) looks_again: bool,
+    pub(super) look_at: Instant,
     /// What the clocks said at the last look.
-    seen_clock: Option<(Timestamp, Instant)>,
+    pub(super) seen_clock: Option<(Timestamp, Instant)>,
     /// Endpoints with which something has happened since the last time that things were begun.
-    touched: HashSet<AccountId>,
-    is_stopping: bool,
+    pub(super) touched: HashSet<AccountId>,
+    pub(super) is_stopping: bool,
 }
 
 impl Dispatcher {
@@ -235,7 +217,7 @@ impl Dispatcher {
         }
     }
 
-    fn endpoint(&mut self, account: AccountId) -> &mut Endpoint {
+    pub(super) fn endpoint(&mut self, account: AccountId) -> &mut Endpoint {
         let most = self.app.settings.webhook.max_per_endpoint;
         self.endpoints
             .entry(account)
@@ -433,244 +415,5 @@ impl Dispatcher {
             }
         }
         self.touched.insert(account);
-    }
-
-    fn look_now(&mut self) {
-        self.look_at = Instant::now();
-        self.looks_again = self.is_looking;
-    }
-
-    fn look(&mut self) {
-        self.is_looking = true;
-        self.keep_figures();
-        let (app, notes) = (Arc::clone(&self.app), self.notes.clone());
-        tokio::spawn(async move {
-            let began = Instant::now();
-            let result = jobs::look(&app).await;
-            drop(notes.send(Note::Looked(result, began.elapsed())));
-        });
-    }
-
-    fn looked(&mut self, result: Result<Vec<Waiting>, StoreError>, took: Duration) {
-        self.is_looking = false;
-        // A look at many accounts takes its time; it must not become what the database is busy with.
-        let pause = match std::mem::take(&mut self.looks_again) {
-            true => Duration::ZERO,
-            false => LOOK.max(took * 20),
-        };
-        self.look_at = Instant::now() + pause;
-        let waiting = match result {
-            Ok(waiting) => waiting,
-            Err(error) => {
-                tracing::warn!(%error, "no look at what is to be delivered");
-                return;
-            }
-        };
-        let oldest = waiting.iter().map(|waiting| waiting.oldest_at).min();
-        self.app.delivering.set_waiting(waiting.len(), oldest);
-        let was_set_back = self.was_set_back();
-        let Some(node) = self.node else { return };
-        let mut free = Vec::new();
-        for it in waiting {
-            match it.node {
-                None => free.push(it.account),
-                Some(owner) if owner == node => {
-                    let endpoint = self.endpoint(it.account);
-                    endpoint.compare(it.last_place, it.version, it.late_at);
-                    // Its retries may have been planned before this process began, by a clock that was ahead.
-                    let is_first = it.late_at.is_some() && !std::mem::replace(&mut endpoint.is_dated, true);
-                    self.touched.insert(it.account);
-                    if was_set_back || is_first {
-                        self.pull_in(it.account);
-                    }
-                }
-                Some(_) => {
-                    self.endpoints.remove(&it.account);
-                    self.touched.insert(it.account);
-                }
-            }
-        }
-        if !free.is_empty() && !self.is_stopping {
-            let (app, notes) = (Arc::clone(&self.app), self.notes.clone());
-            // Each node begins elsewhere, so that they share what a lost one has left.
-            let start = usize::from(node.as_bytes()[15]) * free.len() / 256;
-            free.rotate_left(start);
-            tokio::spawn(async move {
-                for some in free.chunks(jobs::AT_ONCE) {
-                    let result = jobs::claim(&app, some, node).await;
-                    let has_failed = result.is_err();
-                    drop(notes.send(Note::Claimed(node, result)));
-                    if has_failed {
-                        return;
-                    }
-                }
-            });
-        }
-        let now = Instant::now();
-        self.endpoints
-            .retain(|_, endpoint| !endpoint.is_idle() || now.duration_since(endpoint.idle_since) < FORGET);
-    }
-
-    /// Has the clock been set back since the last look?
-    fn was_set_back(&mut self) -> bool {
-        let (now, instant) = (self.app.now(), Instant::now());
-        let before = self.seen_clock.replace((now, instant));
-        before.is_some_and(|(then, at)| {
-            now.plus(Duration::from_secs(1)) < then.plus(instant.duration_since(at))
-        })
-    }
-
-    /// Brings forward what lies too far ahead; if there is anything, its commit says that it is to be read.
-    fn pull_in(&self, account: AccountId) {
-        let app = Arc::clone(&self.app);
-        tokio::spawn(async move {
-            if let Err(error) = jobs::pull_in(&app, account).await {
-                tracing::warn!(%error, "retries could not be brought forward after the clock was set back");
-            }
-        });
-    }
-
-    /// Counts what is in memory, and sees to it that it does not become too much.
-    fn keep_figures(&mut self) {
-        let mut memory = Memory {
-            flying: self.slots.taken(),
-            endpoints: self.endpoints.len(),
-            ..Memory::default()
-        };
-        for endpoint in self.endpoints.values() {
-            memory.queued += endpoint.queued();
-            memory.troubled += usize::from(endpoint.is_troubled());
-        }
-        self.app.delivering.set_memory(memory);
-        let is_crowded = memory.queued > CROWDED;
-        for endpoint in self.endpoints.values_mut() {
-            endpoint.set_crowded(is_crowded);
-        }
-    }
-}
-
-/// An attempt under way. However it ends, the dispatcher hears of it.
-struct Flight {
-    app: Arc<App>,
-    notes: mpsc::UnboundedSender<Note>,
-    ended: Option<Ended>,
-}
-
-impl Flight {
-    async fn fly(mut self, delivery: Delivery, target: Arc<Target>) {
-        let account = self.ended.as_ref().map(|ended| ended.account);
-        let number = delivery.failures + 1;
-        let made = attempt::make(&self.app, &target, delivery.body).await;
-        let end = match made.failure {
-            None => End::Delivered,
-            Some(reason) => match self.pause_after(number) {
-                Some(pause) => End::Again {
-                    due_at: self.app.now().plus(pause),
-                    reason,
-                },
-                None => End::Failed { reason },
-            },
-        };
-        let took = made.failure.is_none();
-        let reason = made.failure.map_or("none", UndeliveredReason::as_str);
-        let age = self.app.now().since(delivery.created_at);
-        let metrics = &self.app.metrics.delivery;
-        metrics.count_attempt(made.failure, made.took);
-        if took {
-            metrics.count_time(age);
-        }
-        tracing::info!(
-            event = %delivery.id,
-            account = account.map(tracing::field::display),
-            attempt = number,
-            target = target.origin,
-            status = made.attempt.status,
-            millis = made.attempt.duration_ms,
-            age_millis = u64::try_from(age.as_millis()).unwrap_or(u64::MAX),
-            reason,
-            "{}",
-            if took { "delivered" } else { "not delivered" }
-        );
-        let settlement = Settlement {
-            id: delivery.id,
-            order_id: delivery.order_id,
-            end,
-            attempt: Some(made.attempt),
-        };
-        if let Some(ended) = &mut self.ended {
-            ended.result = Some((took, settlement));
-        }
-    }
-}
-
-impl Flight {
-    /// The pause after so many failures; drawn once, and written down with the result.
-    fn pause_after(&self, failures: i64) -> Option<Duration> {
-        let draw = getrandom::u32().unwrap_or_default();
-        self.app
-            .schedule
-            .pause_after(usize::try_from(failures).ok()?, draw)
-    }
-}
-
-impl Drop for Flight {
-    fn drop(&mut self) {
-        if let Some(ended) = self.ended.take() {
-            drop(self.notes.send(Note::Ended(ended)));
-        }
-    }
-}
-
-/// Moments at which accounts are to be looked at.
-struct Alarm<T> {
-    moments: BTreeSet<(T, AccountId)>,
-    of: HashMap<AccountId, T>,
-}
-
-impl<T> Default for Alarm<T> {
-    fn default() -> Self {
-        Self {
-            moments: BTreeSet::new(),
-            of: HashMap::new(),
-        }
-    }
-}
-
-impl<T: Ord + Copy> Alarm<T> {
-    fn set(&mut self, account: AccountId, moment: Option<T>) {
-        let before = match moment {
-            Some(moment) => self.of.insert(account, moment),
-            None => self.of.remove(&account),
-        };
-        if before == moment {
-            return;
-        }
-        if let Some(before) = before {
-            self.moments.remove(&(before, account));
-        }
-        if let Some(moment) = moment {
-            self.moments.insert((moment, account));
-        }
-    }
-
-    fn clear(&mut self, account: AccountId) {
-        self.set(account, None);
-    }
-
-    fn first(&self) -> Option<T> {
-        self.moments.first().map(|(moment, _)| *moment)
-    }
-
-    /// The accounts whose moment has come; they are not set any more.
-    fn due(&mut self, now: T) -> Vec<AccountId> {
-        let mut due = Vec::new();
-        while let Some((moment, account)) = self.moments.first().copied() {
-            if moment > now {
-                break;
-            }
-            self.clear(account);
-            due.push(account);
-        }
-        due
     }
 }
