@@ -154,7 +154,7 @@ pub struct Open {
     pub id: ResendId,
     /// The node that delivers for the account, if that is still there.
     pub node: Option<NodeId>,
-    /// How many of the newest deliveries that it has made due have not been tried yet.
+    /// How many of the newest deliveries that it, or another one, has made due have not been tried yet.
     pub untried: i64,
 }
 
@@ -162,25 +162,29 @@ pub struct Open {
 /// been tried.
 pub fn next_open(tx: &mut Tx<'_>, after: Option<AccountId>, newest: i64) -> Result<Option<Open>> {
     let after = after.map_or_else(Vec::new, |account| account.as_bytes().to_vec());
-    let sql = "SELECT account_id, id, reached FROM resends WHERE finished_at IS NULL AND account_id > ?1
+    let sql = "SELECT account_id, id, reached, last_place FROM resends WHERE finished_at IS NULL AND account_id > ?1
                ORDER BY account_id, id LIMIT 1";
     let found = tx.query_opt(sql, params![&after], |row| {
         Ok((
             row.get::<AccountId>(0)?,
             row.get::<ResendId>(1)?,
             row.get::<i64>(2)?,
+            row.get::<i64>(3)?,
         ))
     })?;
-    let Some((account, id, reached)) = found else {
+    let Some((account, id, reached, last_place)) = found else {
         return Ok(None);
     };
+    // Behind the place that it has come to may be what another one has made due.
+    let of_its_own = deliveries::count_untried(tx, account, reached, newest)?;
+    let of_all = deliveries::count_untried(tx, account, last_place, newest)?;
     let sql = "SELECT deliver_node FROM accounts WHERE id = ?1 AND deliver_node IN (SELECT id FROM nodes)";
     let node = tx.query_opt(sql, params![&account], |row| row.get::<Option<NodeId>>(0))?;
     Ok(Some(Open {
         account,
         id,
         node: node.flatten(),
-        untried: deliveries::count_untried(tx, account, reached, newest)?,
+        untried: of_its_own.max(of_all),
     }))
 }
 
