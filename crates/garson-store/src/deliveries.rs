@@ -128,25 +128,25 @@ pub struct Settlement {
 pub fn settle(tx: &mut Tx<'_>, settlements: &[Settlement], now: Timestamp) -> Result<Vec<Delivery>> {
     let mut orders = Vec::new();
     for settlement in settlements {
-        let number = write_end(tx, settlement)?;
+        let is_there = write_end(tx, settlement)?;
         // It may have been removed while the attempt was under way.
-        if let (Some(number), Some(attempt)) = (number, &settlement.attempt) {
-            events::write_attempt(tx, settlement.id, number, attempt)?;
+        if let Some(attempt) = settlement.attempt.as_ref().filter(|_| is_there) {
+            events::write_attempt(tx, settlement.id, attempt)?;
         }
         orders.extend(settlement.order_id);
     }
     release(tx, &orders, now)
 }
 
-/// Writes how a delivery stands now; says how many attempts there have been.
-fn write_end(tx: &mut Tx<'_>, settlement: &Settlement) -> Result<Option<i64>> {
+/// Writes how a delivery stands now; `false` when it is gone.
+fn write_end(tx: &mut Tx<'_>, settlement: &Settlement) -> Result<bool> {
     let id = &settlement.id;
     let (state, reason, due_at) = match settlement.end {
         End::Delivered => {
             let sql = "UPDATE events SET state = 'delivered', reason = NULL, due_at = NULL, held = 0,
                               attempts = attempts + 1
-                       WHERE id = ?1 RETURNING attempts";
-            return tx.query_opt(sql, params![id], |row| row.get(0));
+                       WHERE id = ?1";
+            return Ok(tx.execute(sql, params![id])? > 0);
         }
         End::Again { due_at, reason } => (DeliveryState::Pending, reason, Some(due_at)),
         End::Failed { reason } => (DeliveryState::Failed, reason, None),
@@ -159,9 +159,9 @@ fn write_end(tx: &mut Tx<'_>, settlement: &Settlement) -> Result<Option<i64>> {
                       reason = CASE WHEN state = 'pending' THEN ?3 ELSE reason END,
                       due_at = CASE WHEN state = 'pending' THEN ?4 ELSE due_at END,
                       state = CASE WHEN state = 'pending' THEN ?2 ELSE state END
-               WHERE id = ?1 RETURNING attempts";
+               WHERE id = ?1";
     let params = params![id, state.as_str(), reason.as_str(), due_at, made];
-    tx.query_opt(sql, params, |row| row.get(0))
+    Ok(tx.execute(sql, params)? > 0)
 }
 
 /// How many orders are asked about at once.

@@ -228,26 +228,23 @@ pub struct Split {
 
 /// Notes an attempt in the log of its event.
 pub fn note_attempt(tx: &mut Tx<'_>, id: EventId, attempt: &Attempt) -> Result<()> {
-    let counted = tx.query_opt(
-        "UPDATE events SET attempts = attempts + 1 WHERE id = ?1 RETURNING attempts",
-        params![&id],
-        |row| row.get::<i64>(0),
-    )?;
+    let sql = "UPDATE events SET attempts = attempts + 1 WHERE id = ?1";
     // The event may have been deleted while the attempt was under way.
-    match counted {
-        Some(number) => write_attempt(tx, id, number, attempt),
-        None => Ok(()),
+    match tx.execute(sql, params![&id])? {
+        0 => Ok(()),
+        _ => write_attempt(tx, id, attempt),
     }
 }
 
-pub(crate) fn write_attempt(tx: &mut Tx<'_>, id: EventId, number: i64, attempt: &Attempt) -> Result<()> {
+/// Writes an attempt that its event has counted already. Its number is read here: to have the statement that counts
+/// answer it would cost SQLite a table in memory each time.
+pub(crate) fn write_attempt(tx: &mut Tx<'_>, id: EventId, attempt: &Attempt) -> Result<()> {
     tx.execute(
         "INSERT INTO attempts (event_id, number, at, url, status, duration_ms, name_us, connect_us, tls_us,
                                first_byte_us, explanation)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
+         VALUES (?1, (SELECT attempts FROM events WHERE id = ?1), ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
         params![
             &id,
-            number,
             attempt.at,
             &attempt.url,
             attempt.status,

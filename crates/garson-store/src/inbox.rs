@@ -54,15 +54,27 @@ pub struct MessageToKeep<'a> {
     pub received_at: Timestamp,
 }
 
-/// Keeps a message; says how often it has come.
-pub fn keep(tx: &mut Tx<'_>, message: &MessageToKeep<'_>) -> Result<i64> {
-    tx.query_one(
+/// Keeps a message, or counts it once more: `true` when it had come before.
+pub fn keep(tx: &mut Tx<'_>, message: &MessageToKeep<'_>) -> Result<bool> {
+    // The old one may be removed between the two; then it is new after all.
+    loop {
+        if insert(tx, message)? {
+            return Ok(false);
+        }
+        if count_again(tx, message)? {
+            return Ok(true);
+        }
+    }
+}
+
+/// `false` when it is there already. Having the statement answer how often it has come would cost SQLite a table in memory
+/// for each message.
+fn insert(tx: &mut Tx<'_>, message: &MessageToKeep<'_>) -> Result<bool> {
+    let inserted = tx.execute(
         "INSERT INTO inbox (id, hash, account_id, restaurant_id, order_id, provider, kind, params, branch, identity,
                             body, state, reason, times, received_at)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, 1, ?14)
-         ON CONFLICT (hash) DO UPDATE SET times = inbox.times + 1, state = ?12, reason = ?13,
-             account_id = ?3, restaurant_id = ?4, order_id = ?5
-         RETURNING times",
+         ON CONFLICT (hash) DO NOTHING",
         params![
             &message.id,
             &message.hash,
@@ -79,8 +91,24 @@ pub fn keep(tx: &mut Tx<'_>, message: &MessageToKeep<'_>) -> Result<i64> {
             message.reason,
             message.received_at,
         ],
-        |row| row.get(0),
-    )
+    )?;
+    Ok(inserted > 0)
+}
+
+fn count_again(tx: &mut Tx<'_>, message: &MessageToKeep<'_>) -> Result<bool> {
+    let counted = tx.execute(
+        "UPDATE inbox SET times = times + 1, state = ?2, reason = ?3, account_id = ?4, restaurant_id = ?5, order_id = ?6
+         WHERE hash = ?1",
+        params![
+            &message.hash,
+            message.state.as_str(),
+            message.reason,
+            message.account_id.as_ref(),
+            message.restaurant_id.as_ref(),
+            message.order_id.as_ref(),
+        ],
+    )?;
+    Ok(counted > 0)
 }
 
 /// A message that is waiting for somebody to look at it.

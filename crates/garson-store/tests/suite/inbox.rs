@@ -11,6 +11,7 @@ use uuid::Uuid;
 /// Not text at all.
 const BODY: &[u8] = b"\0\xff\xfe{\"a\" :1}\r\n\xf0\x9f";
 
+/// Keeps a message; says how often it has come.
 pub fn keep(tx: &mut Tx<'_>, hash: u8, of: Option<Branch>, state: InboxState, millis: i64) -> Result<i64> {
     let message = MessageToKeep {
         id: InboxId(Uuid::now_v7()),
@@ -28,7 +29,9 @@ pub fn keep(tx: &mut Tx<'_>, hash: u8, of: Option<Branch>, state: InboxState, mi
         reason: (state != InboxState::Taken).then_some("anlaşılmadı"),
         received_at: at(millis),
     };
-    inbox::keep(tx, &message)
+    inbox::keep(tx, &message)?;
+    let sql = "SELECT times FROM inbox WHERE hash = ?1";
+    tx.query_one(sql, params![&message.hash], |row| row.get(0))
 }
 
 pub async fn a_repeated_message_is_one_row(bench: &Bench) {

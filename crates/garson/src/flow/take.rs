@@ -317,7 +317,7 @@ impl Letter<'_> {
             reason: fate.reason,
             received_at: self.now,
         };
-        Ok(inbox::keep(tx, &message)? > 1)
+        Ok(inbox::keep(tx, &message)?)
     }
 }
 
