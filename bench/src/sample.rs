@@ -108,7 +108,7 @@ impl Sample {
         now: Timestamp,
     ) -> Result<OrderId, StoreError> {
         integrations::note_order(tx, branch.integration, now)?;
-        if orders::lock_by_identity(tx, branch.integration, &self.new.identity)?.is_some() {
+        if orders::lock_by_identity(tx, branch.integration, &self.new.identity, true)?.is_some() {
             return Err(StoreError::internal("a number was used twice"));
         }
         let mut places = accounts::reserve(tx, account_id, PLACES, now)?;
@@ -186,7 +186,7 @@ pub fn keep_message(
         reason: None,
         received_at: now,
     };
-    inbox::keep(tx, &to_keep)?;
+    inbox::keep_first(tx, &to_keep)?;
     Ok(())
 }
 

@@ -1,6 +1,7 @@
 //! Accounts, their counters and their webhook.
 
 use crate::engine::{Handover, Param, Row, Tx, Word};
+use crate::late::Held;
 use crate::{Result, StoreError, params};
 use garson_core::account::{Account, AuthorizationForm, Webhook};
 use garson_core::id::{AccountId, NodeId};
@@ -77,7 +78,14 @@ impl Places {
 /// handed over after the commit.
 pub fn reserve(tx: &mut Tx<'_>, account: AccountId, count: i64, now: Timestamp) -> Result<Places> {
     let node = tx.node();
-    let places = tx.query_opt(
+    if let Some(held) = tx.late().account(account) {
+        held.position += count;
+        held.newest_at = held.newest_at.max(now);
+        held.is_behind = true;
+        let held = *held;
+        return Ok(hand_out(tx, account, count, &held));
+    }
+    let held = tx.query_opt(
         "UPDATE accounts SET position = position + ?2,
                 newest_at = CASE WHEN newest_at > ?3 THEN newest_at ELSE ?3 END,
                 deliver_node = CASE WHEN webhook_url IS NULL OR deliver_node IN (SELECT id FROM nodes)
@@ -89,28 +97,39 @@ pub fn reserve(tx: &mut Tx<'_>, account: AccountId, count: i64, now: Timestamp) 
          WHERE id = ?1 RETURNING position, newest_at, webhook_url, deliver_node, deliver_version",
         params![&account, count, now, node.as_ref()],
         |row| {
-            let last: i64 = row.get(0)?;
-            let places = Places {
-                next: last - count + 1,
-                at: row.get(1)?,
+            Ok(Held {
+                position: row.get(0)?,
+                newest_at: row.get(1)?,
                 has_webhook: row.optional_text(2)?.is_some(),
-            };
-            Ok((places, row.get::<Option<NodeId>>(3)?, row.get::<i64>(4)?))
+                owner: row.get(3)?,
+                version: row.get(4)?,
+                is_behind: false,
+            })
         },
     )?;
-    let (places, owner, version) = places.ok_or_else(|| StoreError::corrupt("the account is gone"))?;
-    let last = places.next + count - 1;
-    tx.tell(account, last, owner);
-    if places.has_webhook && owner.is_some() && owner == node {
+    let held = held.ok_or_else(|| StoreError::corrupt("the account is gone"))?;
+    tx.late().hold_account(account, held);
+    Ok(hand_out(tx, account, count, &held))
+}
+
+/// Hands out an account's last so many places.
+fn hand_out(tx: &mut Tx<'_>, account: AccountId, count: i64, held: &Held) -> Places {
+    let last = held.position;
+    tx.tell(account, last, held.owner);
+    if held.has_webhook && held.owner.is_some() && held.owner == tx.node() {
         tx.hand_over(Handover::Places {
             account,
             before: last - count,
             last,
-            version,
+            version: held.version,
             deliveries: Vec::new(),
         });
     }
-    Ok(places)
+    Places {
+        next: last - count + 1,
+        at: held.newest_at,
+        has_webhook: held.has_webhook,
+    }
 }
 
 /// The last place of the account's lists: whatever is committed later stands behind it.

@@ -126,27 +126,81 @@ pub struct Settlement {
 /// Writes down what came of deliveries, and answers those that waited for them and need not wait any longer. The caller
 /// holds the account.
 pub fn settle(tx: &mut Tx<'_>, settlements: &[Settlement], now: Timestamp) -> Result<Vec<Delivery>> {
-    let mut orders = Vec::new();
-    for settlement in settlements {
-        let is_there = write_end(tx, settlement)?;
-        // It may have been removed while the attempt was under way.
-        if let Some(attempt) = settlement.attempt.as_ref().filter(|_| is_there) {
-            events::write_attempt(tx, settlement.id, attempt)?;
+    let mut rest = settlements;
+    while let Some(first) = rest.first() {
+        let delivered = delivered_together(rest);
+        match delivered.len() {
+            0 | 1 => {
+                write_one(tx, first)?;
+                rest = &rest[1..];
+            }
+            count => {
+                write_delivered(tx, &delivered)?;
+                rest = &rest[count..];
+            }
         }
-        orders.extend(settlement.order_id);
     }
+    let orders: Vec<OrderId> = settlements.iter().filter_map(|it| it.order_id).collect();
     release(tx, &orders, now)
 }
+
+/// So many that were delivered are written at once, or as many less.
+const TOGETHER: [usize; 2] = [events::MOST_ATTEMPTS, 4];
+
+/// Those at the beginning that can be written together: each delivered, and by an attempt.
+fn delivered_together(settlements: &[Settlement]) -> Vec<(EventId, &Attempt)> {
+    let mut found: Vec<(EventId, &Attempt)> = Vec::new();
+    for settlement in settlements.iter().take(TOGETHER[0]) {
+        let is_known = found.iter().any(|(id, _)| *id == settlement.id);
+        match &settlement.attempt {
+            Some(attempt) if settlement.end == End::Delivered && !is_known => {
+                found.push((settlement.id, attempt));
+            }
+            _ => break,
+        }
+    }
+    let count = TOGETHER.into_iter().find(|count| *count <= found.len());
+    found.truncate(count.unwrap_or(1));
+    found
+}
+
+fn write_delivered(tx: &mut Tx<'_>, delivered: &[(EventId, &Attempt)]) -> Result<()> {
+    let marks: Vec<String> = (1..=delivered.len()).map(|n| format!("?{n}")).collect();
+    let marks = marks.join(", ");
+    let sql = format!("UPDATE events SET {DELIVERED} WHERE id IN ({marks})");
+    let ids: Vec<Param<'_>> = delivered.iter().map(|(id, _)| id.into()).collect();
+    if tx.write_many(&sql, &ids, delivered.len() as u64)? {
+        return events::write_attempts(tx, delivered);
+    }
+    // Some have been removed while the attempts were under way.
+    let sql = format!("SELECT id FROM events WHERE id IN ({marks})");
+    let there: Vec<EventId> = tx.query(&sql, &ids, |row| row.get(0))?;
+    for attempted in delivered.iter().filter(|(id, _)| there.contains(id)) {
+        events::write_attempts(tx, &[*attempted])?;
+    }
+    Ok(())
+}
+
+fn write_one(tx: &mut Tx<'_>, settlement: &Settlement) -> Result<()> {
+    let is_there = write_end(tx, settlement)?;
+    // It may have been removed while the attempt was under way.
+    match &settlement.attempt {
+        Some(attempt) if is_there => events::write_attempts(tx, &[(settlement.id, attempt)]),
+        _ => Ok(()),
+    }
+}
+
+/// What is written into the row of an event that was delivered by an attempt.
+const DELIVERED: &str =
+    "state = 'delivered', reason = NULL, due_at = NULL, held = 0, attempts = attempts + 1";
 
 /// Writes how a delivery stands now; `false` when it is gone.
 fn write_end(tx: &mut Tx<'_>, settlement: &Settlement) -> Result<bool> {
     let id = &settlement.id;
     let (state, reason, due_at) = match settlement.end {
         End::Delivered => {
-            let sql = "UPDATE events SET state = 'delivered', reason = NULL, due_at = NULL, held = 0,
-                              attempts = attempts + 1
-                       WHERE id = ?1";
-            return Ok(tx.execute(sql, params![id])? > 0);
+            let sql = format!("UPDATE events SET {DELIVERED} WHERE id = ?1");
+            return tx.write_one(&sql, params![id]);
         }
         End::Again { due_at, reason } => (DeliveryState::Pending, reason, Some(due_at)),
         End::Failed { reason } => (DeliveryState::Failed, reason, None),
@@ -161,7 +215,7 @@ fn write_end(tx: &mut Tx<'_>, settlement: &Settlement) -> Result<bool> {
                       state = CASE WHEN state = 'pending' THEN ?2 ELSE state END
                WHERE id = ?1";
     let params = params![id, state.as_str(), reason.as_str(), due_at, made];
-    Ok(tx.execute(sql, params)? > 0)
+    tx.write_one(sql, params)
 }
 
 /// How many orders are asked about at once.

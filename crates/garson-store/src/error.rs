@@ -86,8 +86,8 @@ impl From<rusqlite::Error> for StoreError {
     }
 }
 
-impl From<postgres::Error> for StoreError {
-    fn from(error: postgres::Error) -> Self {
+impl From<tokio_postgres::Error> for StoreError {
+    fn from(error: tokio_postgres::Error) -> Self {
         let Some(state) = error.code() else {
             // No answer from the server: the connection is gone, or a value did not fit its column.
             let kind = if error.is_closed()

@@ -8,6 +8,7 @@ use crate::{Result, StoreError, params};
 use garson_core::delivery::{DeliveryState, UndeliveredReason};
 use garson_core::id::{AccountId, EventId, OrderId, RestaurantId};
 use garson_core::time::Timestamp;
+use std::sync::LazyLock;
 
 /// An event to be written.
 pub struct EventToWrite<'a> {
@@ -34,7 +35,7 @@ pub fn write(tx: &mut Tx<'_>, event: &EventToWrite<'_>, places: &mut Places) -> 
         (true, true) => (DeliveryState::Pending, UndeliveredReason::Earlier),
         (false, _) => (DeliveryState::Skipped, UndeliveredReason::NoUrl),
     };
-    tx.execute(
+    tx.write(
         "INSERT INTO events (id, account_id, restaurant_id, order_id, position, sequence, name, body, state, reason,
                              attempts, failures, held, due_at, created_at)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, 0, 0, ?11, ?12, ?13)",
@@ -230,21 +231,49 @@ pub struct Split {
 pub fn note_attempt(tx: &mut Tx<'_>, id: EventId, attempt: &Attempt) -> Result<()> {
     let sql = "UPDATE events SET attempts = attempts + 1 WHERE id = ?1";
     // The event may have been deleted while the attempt was under way.
-    match tx.execute(sql, params![&id])? {
-        0 => Ok(()),
-        _ => write_attempt(tx, id, attempt),
+    match tx.write_one(sql, params![&id])? {
+        true => write_attempts(tx, &[(id, attempt)]),
+        false => Ok(()),
     }
 }
 
-/// Writes an attempt that its event has counted already. Its number is read here: to have the statement that counts
-/// answer it would cost SQLite a table in memory each time.
-pub(crate) fn write_attempt(tx: &mut Tx<'_>, id: EventId, attempt: &Attempt) -> Result<()> {
-    tx.execute(
+/// The most attempts that are written at once.
+pub(crate) const MOST_ATTEMPTS: usize = 16;
+const ATTEMPT_COLUMNS: usize = 10;
+/// The statements that write so many attempts.
+static INSERT_ATTEMPTS: LazyLock<Vec<String>> =
+    LazyLock::new(|| (0..=MOST_ATTEMPTS).map(insert_attempts).collect());
+
+fn insert_attempts(count: usize) -> String {
+    let row = |n: usize| {
+        let marks: Vec<String> = (2..=ATTEMPT_COLUMNS)
+            .map(|mark| format!("?{}", n + mark))
+            .collect();
+        let id = n + 1;
+        format!(
+            "(?{id}, (SELECT attempts FROM events WHERE id = ?{id}), {})",
+            marks.join(", ")
+        )
+    };
+    let rows: Vec<String> = (0..count).map(|n| row(n * ATTEMPT_COLUMNS)).collect();
+    format!(
         "INSERT INTO attempts (event_id, number, at, url, status, duration_ms, name_us, connect_us, tls_us,
                                first_byte_us, explanation)
-         VALUES (?1, (SELECT attempts FROM events WHERE id = ?1), ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
-        params![
-            &id,
+         VALUES {}",
+        rows.join(", ")
+    )
+}
+
+/// Writes attempts that their events have counted already. Their numbers are read here: to have the statement that counts
+/// answer them would cost SQLite a table in memory each time.
+pub(crate) fn write_attempts(tx: &mut Tx<'_>, attempts: &[(EventId, &Attempt)]) -> Result<()> {
+    let Some(sql) = INSERT_ATTEMPTS.get(attempts.len()) else {
+        return Err(StoreError::internal("too many attempts at once"));
+    };
+    let mut params: Vec<Param<'_>> = Vec::with_capacity(attempts.len() * ATTEMPT_COLUMNS);
+    for (id, attempt) in attempts {
+        params.extend_from_slice(params![
+            id,
             attempt.at,
             &attempt.url,
             attempt.status,
@@ -254,9 +283,9 @@ pub(crate) fn write_attempt(tx: &mut Tx<'_>, id: EventId, attempt: &Attempt) -> 
             attempt.split.tls,
             attempt.split.first_byte,
             &attempt.explanation
-        ],
-    )?;
-    Ok(())
+        ]);
+    }
+    tx.write(sql, &params)
 }
 
 pub fn attempts(tx: &mut Tx<'_>, id: EventId) -> Result<Vec<Attempt>> {

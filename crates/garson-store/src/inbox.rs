@@ -1,6 +1,6 @@
 //! Platforms' messages as they came: one row for each, however often it is repeated.
 
-use crate::engine::{Row, Tx};
+use crate::engine::{Param, Row, Tx};
 use crate::{Result, params};
 use garson_core::id::{AccountId, InboxId, OrderId, RestaurantId};
 use garson_core::platform::Provider;
@@ -58,7 +58,7 @@ pub struct MessageToKeep<'a> {
 pub fn keep(tx: &mut Tx<'_>, message: &MessageToKeep<'_>) -> Result<bool> {
     // The old one may be removed between the two; then it is new after all.
     loop {
-        if insert(tx, message)? {
+        if tx.execute(INSERT, &params_of(message))? == 1 {
             return Ok(false);
         }
         if count_again(tx, message)? {
@@ -67,32 +67,38 @@ pub fn keep(tx: &mut Tx<'_>, message: &MessageToKeep<'_>) -> Result<bool> {
     }
 }
 
-/// `false` when it is there already. Having the statement answer how often it has come would cost SQLite a table in memory
-/// for each message.
-fn insert(tx: &mut Tx<'_>, message: &MessageToKeep<'_>) -> Result<bool> {
-    let inserted = tx.execute(
-        "INSERT INTO inbox (id, hash, account_id, restaurant_id, order_id, provider, kind, params, branch, identity,
-                            body, state, reason, times, received_at)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, 1, ?14)
-         ON CONFLICT (hash) DO NOTHING",
-        params![
-            &message.id,
-            &message.hash,
-            message.account_id.as_ref(),
-            message.restaurant_id.as_ref(),
-            message.order_id.as_ref(),
-            &message.provider,
-            message.kind,
-            message.params,
-            message.branch,
-            message.identity,
-            message.body,
-            message.state.as_str(),
-            message.reason,
-            message.received_at,
-        ],
-    )?;
-    Ok(inserted > 0)
+/// The same for a message that brought an order that was not known, and so is hardly a repetition.
+pub fn keep_first(tx: &mut Tx<'_>, message: &MessageToKeep<'_>) -> Result<bool> {
+    match tx.write_one(INSERT, &params_of(message))? {
+        true => Ok(false),
+        false => keep(tx, message),
+    }
+}
+
+/// Having it answer how often the message has come would cost SQLite a table in memory for each.
+const INSERT: &str =
+    "INSERT INTO inbox (id, hash, account_id, restaurant_id, order_id, provider, kind, params, branch, identity,
+                        body, state, reason, times, received_at)
+     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, 1, ?14)
+     ON CONFLICT (hash) DO NOTHING";
+
+fn params_of<'a>(message: &'a MessageToKeep<'a>) -> [Param<'a>; 14] {
+    *params![
+        &message.id,
+        &message.hash,
+        message.account_id.as_ref(),
+        message.restaurant_id.as_ref(),
+        message.order_id.as_ref(),
+        &message.provider,
+        message.kind,
+        message.params,
+        message.branch,
+        message.identity,
+        message.body,
+        message.state.as_str(),
+        message.reason,
+        message.received_at,
+    ]
 }
 
 fn count_again(tx: &mut Tx<'_>, message: &MessageToKeep<'_>) -> Result<bool> {
@@ -206,7 +212,7 @@ pub fn waiting_for(
            AND (account_id = ?3 OR account_id IS NULL)
          ORDER BY received_at LIMIT 20"
     );
-    tx.query(&sql, params![&provider, identity, &account], kept)
+    tx.query_unlikely(&sql, params![&provider, identity, &account], kept)
 }
 
 /// Notes what has become of a message that was kept.

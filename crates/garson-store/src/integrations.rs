@@ -184,11 +184,15 @@ pub fn switch(tx: &mut Tx<'_>, id: IntegrationId, is_active: bool, at: Timestamp
 
 /// Notes that an order has come; `false` when the integration is gone. Its row stays locked until the commit.
 pub fn note_order(tx: &mut Tx<'_>, id: IntegrationId, at: Timestamp) -> Result<bool> {
-    let noted = tx.execute(
-        "UPDATE integrations SET last_order_at = ?2 WHERE id = ?1",
-        params![&id, at],
-    )?;
-    Ok(noted == 1)
+    if tx.late().note_order(id, at) {
+        return Ok(true);
+    }
+    let sql = "UPDATE integrations SET last_order_at = ?2 WHERE id = ?1";
+    let is_there = tx.write_one(sql, params![&id, at])?;
+    if is_there {
+        tx.late().hold_integration(id, at);
+    }
+    Ok(is_there)
 }
 
 pub fn note_error(tx: &mut Tx<'_>, id: IntegrationId, message: &str, at: Timestamp) -> Result<()> {

@@ -16,6 +16,7 @@ pub mod idempotency;
 pub mod inbox;
 pub mod integrations;
 pub mod keys;
+mod late;
 pub mod lock;
 pub mod nodes;
 pub mod order_line;

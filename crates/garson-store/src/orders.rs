@@ -93,12 +93,18 @@ pub struct Known {
     pub content_hash: Vec<u8>,
 }
 
-/// The order that the platform means, locked for a change.
+/// The order that the platform means, locked for a change. One that is likely to be new may not be found: then inserting it
+/// fails.
 pub fn lock_by_identity(
     tx: &mut Tx<'_>,
     integration: IntegrationId,
     identity: &str,
+    is_likely_new: bool,
 ) -> Result<Option<Known>> {
+    if is_likely_new && tx.is_bold() {
+        // Inserting it tells whether it is.
+        return Ok(None);
+    }
     let sql = format!(
         "SELECT {COLUMNS}, o.content_hash FROM orders o WHERE o.integration_id = ?1 AND o.identity = ?2 {{lock}}"
     );
@@ -159,7 +165,7 @@ pub fn insert(
     place: i64,
 ) -> Result<bool> {
     let (sync_state, sync_due_at, sync_message) = sync_columns(&order.sync);
-    let inserted = tx.execute(
+    let is_inserted = tx.write_one(
         "INSERT INTO orders (id, account_id, restaurant_id, integration_id, position, provider, provider_order_id,
              identity, content_hash, short_code, status, provider_status, provider_data, sequence, total, currency,
              payment_type, payment_code, placed_at, accept_by, scheduled_for, created_at, updated_at, sync_state,
@@ -198,10 +204,10 @@ pub fn insert(
             &order_line::of(order)?,
         ],
     )?;
-    if inserted == 0 {
+    if !is_inserted {
         return Ok(false);
     }
-    tx.execute(
+    tx.write(
         "INSERT INTO order_contents (order_id, body) VALUES (?1, ?2)",
         params![&order.id, content],
     )?;
@@ -246,7 +252,7 @@ pub fn set_sync(tx: &mut Tx<'_>, id: OrderId, sync: &ProviderSync) -> Result<()>
 /// Adds lines to an order's timeline; `number` is that of the first.
 pub fn add_timeline(tx: &mut Tx<'_>, id: OrderId, mut number: i64, lines: &[TimelineLine]) -> Result<()> {
     for line in lines {
-        tx.execute(
+        tx.write(
             "INSERT INTO order_timeline (order_id, number, at, from_status, to_status, actor, why)
              VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
             params![

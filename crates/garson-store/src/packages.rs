@@ -32,6 +32,23 @@ pub fn of_restaurant(tx: &mut Tx<'_>, restaurant: RestaurantId) -> Result<Vec<Pa
     })
 }
 
+/// A restaurant's packages, and its `config` as it was given.
+pub fn with_config(tx: &mut Tx<'_>, restaurant: RestaurantId) -> Result<(Vec<Package>, Option<String>)> {
+    let sql = format!(
+        "SELECT {COLUMNS}, r.config FROM restaurants r LEFT JOIN packages p ON p.restaurant_id = r.id
+         WHERE r.id = ?1 ORDER BY p.id"
+    );
+    let (mut packages, mut config) = (Vec::new(), None);
+    tx.query(&sql, params![&restaurant], |row| {
+        config = row.get(6)?;
+        if row.get::<Option<RestaurantId>>(0)?.is_some() {
+            packages.push(package(row)?.1);
+        }
+        Ok(())
+    })?;
+    Ok((packages, config))
+}
+
 pub(crate) fn of_account(tx: &mut Tx<'_>, account: AccountId) -> Result<HashMap<RestaurantId, Vec<Package>>> {
     let sql = format!(
         "SELECT {COLUMNS} FROM packages p JOIN restaurants r ON r.id = p.restaurant_id

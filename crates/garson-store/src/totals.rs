@@ -17,7 +17,7 @@ use running::UNIT;
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
-pub(crate) use running::sweep;
+pub(crate) use running::{Shift, sweep, write};
 
 /// Count and sum by payment type and currency.
 pub type Sums = BTreeMap<(PaymentType, Currency), (i64, i64)>;
@@ -30,7 +30,8 @@ fn counts(order: &Order) -> bool {
 /// Adds a new order to the sums. Its account must be locked, as it is since the order's place was reserved.
 pub fn add_new(tx: &mut Tx<'_>, order: &Order) -> Result<()> {
     if counts(order) {
-        running::shift(tx, order, 1)
+        running::shift(tx, order, 1);
+        Ok(())
     } else {
         Ok(())
     }
@@ -44,7 +45,8 @@ pub fn follow(tx: &mut Tx<'_>, before: &Order, after: &Order) -> Result<()> {
         _ => return Ok(()),
     };
     accounts::lock(tx, order.account_id)?;
-    running::shift(tx, order, sign)
+    running::shift(tx, order, sign);
+    Ok(())
 }
 
 /// The sums of an account or of one of its restaurants, of the orders that arrived from `from` on and before `to`.

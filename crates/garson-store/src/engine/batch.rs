@@ -4,6 +4,7 @@ use super::job::{Job, RunEnd};
 use super::tx::Outcome;
 use super::{Bulletin, Stats, Tx};
 use crate::error::StoreError;
+use crate::late::Late;
 use crossbeam_channel::Receiver;
 use std::time::{Duration, Instant};
 
@@ -14,10 +15,13 @@ const MAX_RERUNS: usize = 10;
 
 /// What the batch runner needs of a connection.
 pub trait Connection {
-    fn begin_write(&mut self) -> Result<(), StoreError>;
+    /// Begins a transaction that writes. A bold one may take answers for granted that are not in doubt.
+    fn begin_write(&mut self, is_bold: bool) -> Result<(), StoreError>;
     fn begin_read(&mut self) -> Result<(), StoreError>;
     fn command(&mut self, sql: &'static str) -> Result<(), StoreError>;
     fn tx(&mut self) -> Tx<'_>;
+    /// Was everything that has been taken for granted since the beginning of the transaction really so?
+    fn is_as_expected(&mut self) -> bool;
     /// Is the transaction that was begun still there, so that it can be committed?
     fn in_transaction(&mut self) -> bool;
     /// Makes the connection usable again if it is not; cheap when it is.
@@ -76,9 +80,18 @@ pub fn read_loop<C: Connection>(mut connection: C, queue: &Receiver<Box<dyn Job>
     while let Ok(mut job) = queue.recv() {
         let mut fate = read_once(&mut connection, job.as_mut(), stats);
         if fate.as_ref().is_err_and(StoreError::is_temporary) {
+            end_read(&mut connection);
             fate = read_once(&mut connection, job.as_mut(), stats);
         }
         job.answer(fate);
+        // Nobody waits for the end of what has only read.
+        end_read(&mut connection);
+    }
+}
+
+fn end_read<C: Connection>(connection: &mut C) {
+    if connection.command("COMMIT").is_err() {
+        drop(connection.command("ROLLBACK"));
     }
 }
 
@@ -88,20 +101,9 @@ fn read_once<C: Connection>(connection: &mut C, job: &mut dyn Job, stats: &Stats
     let mut tx = connection.tx();
     let end = job.run(&mut tx);
     stats.count_statements(tx.statements());
-    let lost = tx.take_lost();
-    let closed = connection.command("COMMIT");
-    match (end, lost) {
-        (RunEnd::Undo, Some(error)) => {
-            drop(connection.command("ROLLBACK"));
-            Err(error)
-        }
-        (RunEnd::Undo, None) => {
-            if closed.is_err() {
-                drop(connection.command("ROLLBACK"));
-            }
-            Ok(())
-        }
-        (RunEnd::Keep, _) => closed,
+    match (end, tx.take_lost()) {
+        (RunEnd::Undo, Some(error)) => Err(error),
+        _ => Ok(()),
     }
 }
 
@@ -120,7 +122,8 @@ fn run_batch<C: Connection>(
     for _ in 0..MAX_RERUNS {
         match run_once(connection, jobs, savepoints, commit_delay, stats, bulletin) {
             Ok(Some(failed)) => return Ok(failed),
-            // A job failed where there was nothing to go back to: once more, with savepoints.
+            // A job failed where there was nothing to go back to, or something was not as expected: once more, with
+            // savepoints and one answer after the other.
             Ok(None) => savepoints = true,
             Err(Fate::Again(error)) => last = error,
             Err(Fate::Lost(error)) => return Err(error),
@@ -138,7 +141,7 @@ fn run_once<C: Connection>(
     bulletin: &Bulletin,
 ) -> Result<Option<usize>, Fate> {
     connection.revive().map_err(Fate::Lost)?;
-    if let Err(error) = connection.begin_write() {
+    if let Err(error) = connection.begin_write(!savepoints) {
         return Err(match C::BEGINS_AGAIN && error.is_temporary() {
             true => Fate::Again(error),
             false => Fate::Lost(error),
@@ -147,14 +150,23 @@ fn run_once<C: Connection>(
     let mut failed = 0;
     let node = bulletin.desk.deliverer();
     let mut outcome = Outcome::default();
+    let mut late = Late::default();
     for job in jobs.iter_mut() {
         if savepoints {
             connection
                 .command("SAVEPOINT job")
                 .map_err(|error| undo(connection, error))?;
         }
-        let mut tx = connection.tx().of_node(node);
+        let mut tx = connection.tx().of_node(node).with_late(late);
         let end = job.run(&mut tx);
+        if savepoints && end == RunEnd::Keep {
+            // What belongs to a job is to be undone with it; an error shows below.
+            drop(tx.settle_late());
+        }
+        late = tx.take_late();
+        if savepoints {
+            late = Late::default();
+        }
         stats.count_statements(tx.statements());
         if let Some(error) = tx.take_lost() {
             return Err(undo(connection, error));
@@ -187,10 +199,22 @@ fn run_once<C: Connection>(
             }
             RunEnd::Undo if left_nothing => failed += 1,
             RunEnd::Undo => {
+                // It may have failed because of what was taken for granted.
+                let is_final = jobs.len() == 1 && connection.is_as_expected();
                 connection.command("ROLLBACK").map_err(Fate::Again)?;
-                return Ok(if jobs.len() == 1 { Some(1) } else { None });
+                return Ok(is_final.then_some(1));
             }
         }
+    }
+    let mut tx = connection.tx().with_late(late);
+    let settled = tx.settle_late();
+    stats.count_statements(tx.statements());
+    if let Err(error) = settled {
+        return Err(undo(connection, error));
+    }
+    if !connection.is_as_expected() {
+        drop(connection.command("ROLLBACK"));
+        return Ok(None);
     }
     if !commit_delay.is_zero() {
         std::thread::sleep(commit_delay);

@@ -10,6 +10,7 @@ mod desk;
 mod job;
 mod migrate;
 mod news;
+mod pipe;
 mod postgres;
 mod sqlite;
 mod stats;

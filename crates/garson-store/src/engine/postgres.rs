@@ -3,13 +3,12 @@
 use super::batch::{Connection, read_loop, write_loop};
 use super::bell::{Belfry, Bell};
 use super::migrate::{self, Migrator};
+use super::pipe::Pipe;
 use super::tx::{Row, Session};
 use super::workers::Workers;
 use super::{Bulletin, Options, Param, Stats, Tx};
 use crate::error::StoreError;
 use garson_core::secret::Secret;
-use postgres::config::SslMode;
-use postgres::{Client, Config, Statement};
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::crypto::{CryptoProvider, verify_tls12_signature, verify_tls13_signature};
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
@@ -17,17 +16,25 @@ use rustls::{DigitallySignedStruct, SignatureScheme};
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
+use tokio_postgres::config::SslMode;
+use tokio_postgres::types::ToSql;
+use tokio_postgres::{Config, Statement};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
 /// Prepared statements kept for each connection; queries with optional parts make some tens of shapes.
 const MAX_STATEMENTS: usize = 500;
 /// A transaction whose client says nothing for this time is given up by the server: its process was stopped, or its machine
 /// is gone, and what it has locked stands in everybody's way.
-const SILENCE: &str = "SET idle_in_transaction_session_timeout TO '3s'";
+///
+/// Every statement has its index. A plan that was made while a table was small must not read the whole of it when it has
+/// grown, and need not be thought over each time.
+const MANNERS: &str = "SET idle_in_transaction_session_timeout TO '3s';
+                       SET enable_seqscan TO off;
+                       SET plan_cache_mode TO force_generic_plan";
 /// Any number that nothing else takes: one node migrates at a time.
 const MIGRATION_LOCK: i64 = 0x6761_7273_6f6e;
 
-/// Connects on a thread of its own: the blocking client must not be used where an async runtime runs.
+/// Connects on a thread of its own: one cannot wait where an async runtime runs.
 pub fn open(
     url: &Secret<String>,
     options: &Options,
@@ -69,13 +76,7 @@ fn open_here(
 
 /// Starts to ring and to listen, side by side with everything else: nothing waits for it.
 pub fn start_bell(url: &Secret<String>, belfry: Belfry, bulletin: &Bulletin) -> Result<Bell, StoreError> {
-    let mut config: tokio_postgres::Config = url
-        .expose()
-        .parse()
-        .map_err(|_| StoreError::refused("the database URL cannot be understood"))?;
-    config.connect_timeout(Duration::from_secs(5));
-    config.tcp_user_timeout(Duration::from_secs(10));
-    config.keepalives_idle(Duration::from_secs(10));
+    let mut config = parse(url)?;
     config.application_name("garson bell");
     let tls = tls(config.get_ssl_mode())?;
     Bell::start(
@@ -161,34 +162,40 @@ impl ServerCertVerifier for AnyCertificate {
 
 /// A connection with its prepared statements.
 pub struct PgSession {
-    client: Client,
+    pipe: Pipe,
     config: Config,
     statements: HashMap<String, Statement>,
+    /// Answers that are not in doubt are looked at before the commit.
+    is_bold: bool,
 }
 
 impl PgSession {
     fn connect(config: &Config) -> Result<Self, StoreError> {
-        let mut client = config.connect(tls(config.get_ssl_mode())?).map_err(|error| {
-            let error = StoreError::from(error);
+        let pipe = Pipe::connect(config, tls(config.get_ssl_mode())?).map_err(|error| {
             if error.is_temporary() {
                 error
             } else {
                 StoreError::refused(format!("cannot connect: {error}"))
             }
         })?;
-        client.batch_execute(SILENCE)?;
-        Ok(Self {
-            client,
+        let mut session = Self {
+            pipe,
             config: config.clone(),
             statements: HashMap::new(),
-        })
+            is_bold: false,
+        };
+        session.command(MANNERS)?;
+        Ok(session)
     }
 
     fn statement(&mut self, sql: &str) -> Result<Statement, StoreError> {
         if let Some(statement) = self.statements.get(sql) {
             return Ok(statement.clone());
         }
-        let statement = self.client.prepare(&words(sql))?;
+        let text = words(sql);
+        let statement = self
+            .pipe
+            .wait(|client| async move { client.prepare(&text).await })?;
         if self.statements.len() >= MAX_STATEMENTS {
             self.statements.clear();
         }
@@ -198,7 +205,29 @@ impl PgSession {
 
     pub fn execute(&mut self, sql: &str, params: &[Param<'_>]) -> Result<u64, StoreError> {
         let statement = self.statement(sql)?;
-        Ok(self.client.execute(&statement, &as_sql(params))?)
+        let params = as_sql(params);
+        self.pipe
+            .wait(|client| async move { client.execute(&statement, &params).await })
+    }
+
+    /// Runs a statement that is expected to touch so many rows, if that matters; says how many it touched, or will have.
+    pub fn execute_expecting(
+        &mut self,
+        sql: &str,
+        params: &[Param<'_>],
+        rows: Option<u64>,
+    ) -> Result<u64, StoreError> {
+        if !self.is_bold {
+            return self.execute(sql, params);
+        }
+        let statement = self.statement(sql)?;
+        self.pipe.send(&statement, params, rows);
+        Ok(rows.unwrap_or_default())
+    }
+
+    /// Are answers taken for granted that are not in doubt?
+    pub fn is_bold(&self) -> bool {
+        self.is_bold
     }
 
     pub fn query<T>(
@@ -208,16 +237,16 @@ impl PgSession {
         read: &mut dyn FnMut(&Row<'_>) -> Result<T, StoreError>,
     ) -> Result<Vec<T>, StoreError> {
         let statement = self.statement(sql)?;
-        let rows = self.client.query(&statement, &as_sql(params))?;
+        let params = as_sql(params);
+        let rows = self
+            .pipe
+            .wait(|client| async move { client.query(&statement, &params).await })?;
         rows.iter().map(|row| read(&Row::Postgres(row))).collect()
     }
 }
 
-fn as_sql<'a>(params: &'a [Param<'a>]) -> Vec<&'a (dyn postgres::types::ToSql + Sync)> {
-    params
-        .iter()
-        .map(|param| param as &(dyn postgres::types::ToSql + Sync))
-        .collect()
+fn as_sql<'a>(params: &'a [Param<'a>]) -> Vec<&'a (dyn ToSql + Sync)> {
+    params.iter().map(|param| param as &(dyn ToSql + Sync)).collect()
 }
 
 /// Puts this engine's words and parameter marks into a statement.
@@ -231,16 +260,27 @@ fn words(sql: &str) -> String {
 impl Connection for PgSession {
     const BEGINS_AGAIN: bool = true;
 
-    fn begin_write(&mut self) -> Result<(), StoreError> {
-        self.command("BEGIN")
+    fn begin_write(&mut self, is_bold: bool) -> Result<(), StoreError> {
+        self.is_bold = is_bold;
+        self.pipe.forget();
+        self.pipe.send_command("BEGIN");
+        Ok(())
     }
 
     fn begin_read(&mut self) -> Result<(), StoreError> {
-        self.command("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+        self.pipe.forget();
+        self.pipe
+            .send_command("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY");
+        Ok(())
     }
 
     fn command(&mut self, sql: &'static str) -> Result<(), StoreError> {
-        Ok(self.client.batch_execute(sql)?)
+        self.pipe
+            .wait(|client| async move { client.batch_execute(sql).await })
+    }
+
+    fn is_as_expected(&mut self) -> bool {
+        self.pipe.is_as_expected()
     }
 
     fn tx(&mut self) -> Tx<'_> {
@@ -248,11 +288,11 @@ impl Connection for PgSession {
     }
 
     fn in_transaction(&mut self) -> bool {
-        !self.client.is_closed()
+        !self.pipe.is_closed()
     }
 
     fn revive(&mut self) -> Result<(), StoreError> {
-        if self.client.is_closed() {
+        if self.pipe.is_closed() {
             tracing::warn!("the connection to PostgreSQL is gone, connecting again");
             *self = Self::connect(&self.config)?;
         }
@@ -265,16 +305,16 @@ impl Migrator for PgSession {
         &mut self,
         work: &mut dyn FnMut(&mut Self) -> Result<(), StoreError>,
     ) -> Result<(), StoreError> {
-        self.client
-            .batch_execute(&format!("BEGIN; SELECT pg_advisory_xact_lock({MIGRATION_LOCK})"))?;
+        self.script(&format!("BEGIN; SELECT pg_advisory_xact_lock({MIGRATION_LOCK})"))?;
         let done = work(self);
-        self.client
-            .batch_execute(if done.is_ok() { "COMMIT" } else { "ROLLBACK" })?;
+        self.command(if done.is_ok() { "COMMIT" } else { "ROLLBACK" })?;
         done
     }
 
     fn script(&mut self, sql: &str) -> Result<(), StoreError> {
-        Ok(self.client.batch_execute(&words(sql))?)
+        let text = words(sql);
+        self.pipe
+            .wait(|client| async move { client.batch_execute(&text).await })
     }
 
     fn transaction(&mut self) -> Tx<'_> {

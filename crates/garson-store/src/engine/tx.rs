@@ -5,9 +5,10 @@ use super::desk::Handover;
 use super::postgres::PgSession;
 use crate::deliveries::Delivery;
 use crate::error::{StoreError, StoreErrorKind};
+use crate::late::{self, Late};
 use garson_core::id::{AccountId, NodeId};
-use postgres::types::{IsNull, ToSql, Type, private::BytesMut};
 use std::error::Error;
+use tokio_postgres::types::{IsNull, ToSql, Type, private::BytesMut};
 
 /// A value given to a statement as `?1`, `?2` …
 #[derive(Clone, Copy, Debug)]
@@ -108,7 +109,7 @@ impl ToSql for Param<'_> {
         true
     }
 
-    postgres::types::to_sql_checked!();
+    tokio_postgres::types::to_sql_checked!();
 }
 
 /// A column's value, whichever engine it came from.
@@ -165,7 +166,7 @@ impl<T: FromColumn> FromColumn for Option<T> {
 /// A row of a result.
 pub enum Row<'a> {
     Sqlite(&'a rusqlite::Row<'a>),
-    Postgres(&'a postgres::Row),
+    Postgres(&'a tokio_postgres::Row),
 }
 
 impl Row<'_> {
@@ -216,7 +217,7 @@ fn sqlite_column<'a>(row: &'a rusqlite::Row<'_>, index: usize) -> Result<Column<
     })
 }
 
-fn postgres_column(row: &postgres::Row, index: usize) -> Result<Column<'_>, StoreError> {
+fn postgres_column(row: &tokio_postgres::Row, index: usize) -> Result<Column<'_>, StoreError> {
     let column = row
         .columns()
         .get(index)
@@ -242,6 +243,7 @@ pub struct Tx<'a> {
     failed: Option<StoreError>,
     node: Option<NodeId>,
     outcome: Outcome,
+    late: Late,
     statements: u64,
     /// Something may have been written, or a statement has failed.
     is_touched: bool,
@@ -277,6 +279,7 @@ impl<'a> Tx<'a> {
             failed: None,
             node: None,
             outcome: Outcome::default(),
+            late: Late::default(),
             statements: 0,
             is_touched: false,
         }
@@ -360,13 +363,76 @@ impl<'a> Tx<'a> {
         std::mem::take(&mut self.outcome)
     }
 
+    /// Goes on with what earlier jobs of the same transaction have left to be written.
+    pub(super) fn with_late(mut self, late: Late) -> Self {
+        self.late = late;
+        self
+    }
+
+    pub(super) fn take_late(&mut self) -> Late {
+        std::mem::take(&mut self.late)
+    }
+
+    /// What is left to be written, for whoever adds to it.
+    pub(crate) fn late(&mut self) -> &mut Late {
+        self.is_touched = true;
+        &mut self.late
+    }
+
+    /// Writes what was left for later.
+    pub(super) fn settle_late(&mut self) -> Result<(), StoreError> {
+        late::settle(self)
+    }
+
+    /// Has everything written that a statement might ask for.
+    fn prepare_for(&mut self, sql: &str) -> Result<(), StoreError> {
+        match self.late.concerns(sql) {
+            true => self.settle_late(),
+            false => Ok(()),
+        }
+    }
+
     /// Runs a statement and says how many rows it touched.
     pub fn execute(&mut self, sql: &str, params: &[Param<'_>]) -> Result<u64, StoreError> {
+        self.prepare_for(sql)?;
         self.statements += 1;
         self.is_touched = true;
         let done = match &mut self.session {
             Session::Sqlite(connection) => sqlite_execute(connection, sql, params),
             Session::Postgres(session) => session.execute(sql, params),
+        };
+        self.note(done)
+    }
+
+    /// Runs a statement whose answer nobody needs.
+    pub fn write(&mut self, sql: &str, params: &[Param<'_>]) -> Result<(), StoreError> {
+        self.execute_expecting(sql, params, None).map(drop)
+    }
+
+    /// Runs a statement that touches one row unless something unusual has happened; says whether it did. Where answers are
+    /// far away, it is taken for granted that it did, and looked at before the commit: if it did not, the jobs are run
+    /// again, one answer after the other.
+    pub fn write_one(&mut self, sql: &str, params: &[Param<'_>]) -> Result<bool, StoreError> {
+        self.write_many(sql, params, 1)
+    }
+
+    /// The same of a statement that touches so many rows.
+    pub fn write_many(&mut self, sql: &str, params: &[Param<'_>], rows: u64) -> Result<bool, StoreError> {
+        Ok(self.execute_expecting(sql, params, Some(rows))? == rows)
+    }
+
+    fn execute_expecting(
+        &mut self,
+        sql: &str,
+        params: &[Param<'_>],
+        rows: Option<u64>,
+    ) -> Result<u64, StoreError> {
+        self.prepare_for(sql)?;
+        self.statements += 1;
+        self.is_touched = true;
+        let done = match &mut self.session {
+            Session::Sqlite(connection) => sqlite_execute(connection, sql, params),
+            Session::Postgres(session) => session.execute_expecting(sql, params, rows),
         };
         self.note(done)
     }
@@ -378,6 +444,7 @@ impl<'a> Tx<'a> {
         params: &[Param<'_>],
         mut read: impl FnMut(&Row<'_>) -> Result<T, StoreError>,
     ) -> Result<Vec<T>, StoreError> {
+        self.prepare_for(sql)?;
         self.statements += 1;
         // Others are statements that write and answer what they wrote.
         self.is_touched |= !sql.starts_with("SELECT");
@@ -386,6 +453,30 @@ impl<'a> Tx<'a> {
             Session::Postgres(session) => session.query(sql, params, &mut read),
         };
         self.note(rows)
+    }
+
+    /// Is it taken for granted that nothing unusual has happened? Then whatever did shows in what is written, and the jobs
+    /// are run again with more care.
+    pub(crate) fn is_bold(&self) -> bool {
+        match &self.session {
+            Session::Sqlite(_) => false,
+            Session::Postgres(session) => session.is_bold(),
+        }
+    }
+
+    /// Runs a query that answers nothing unless something unusual has happened. Where answers are far away, that is taken
+    /// for granted, and looked at before the commit.
+    pub fn query_unlikely<T>(
+        &mut self,
+        sql: &str,
+        params: &[Param<'_>],
+        read: impl FnMut(&Row<'_>) -> Result<T, StoreError>,
+    ) -> Result<Vec<T>, StoreError> {
+        if !self.is_bold() {
+            return self.query(sql, params, read);
+        }
+        self.execute_expecting(sql, params, Some(0))?;
+        Ok(Vec::new())
     }
 
     /// Runs a query that answers at most one row.

@@ -100,11 +100,30 @@ static NEWEST: LazyLock<String> = LazyLock::new(|| {
     all_of([of(1), of(2)].concat())
 });
 
-/// Adds an order to the sums of its account and its restaurant, or takes it out.
-pub fn shift(tx: &mut Tx<'_>, order: &Order, sign: i64) -> Result<()> {
-    let unit = order.created_at.as_millis().div_euclid(UNIT);
+/// Where an order counts: in this span, for its account and its restaurant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Shift {
+    account: AccountId,
+    restaurant: RestaurantId,
+    unit: i64,
+}
+
+/// Adds an order to the sums of its account and its restaurant, or takes it out. It is written with all others of the
+/// transaction.
+pub fn shift(tx: &mut Tx<'_>, order: &Order, sign: i64) {
+    let shift = Shift {
+        account: order.account_id,
+        restaurant: order.restaurant_id,
+        unit: order.created_at.as_millis().div_euclid(UNIT),
+    };
     let key = (order.payment_type, order.currency);
-    let scopes = [Param::from(&order.account_id), Param::from(&order.restaurant_id)];
+    add(tx.late().totals(shift), key, (sign, sign * order.total.0));
+}
+
+/// Writes what is to be added.
+pub fn write(tx: &mut Tx<'_>, shift: &Shift, added: &Sums) -> Result<()> {
+    let unit = shift.unit;
+    let scopes = [Param::from(&shift.account), Param::from(&shift.restaurant)];
     let mut params = scopes.to_vec();
     for level in LEVELS {
         let Range { start, end } = group(level, span(unit, level));
@@ -145,9 +164,11 @@ pub fn shift(tx: &mut Tx<'_>, order: &Order, sign: i64) -> Result<()> {
         }
     }
     for row in &mut rows {
-        add(&mut row.sums, key, (sign, sign * order.total.0));
+        for (key, sum) in added {
+            add(&mut row.sums, *key, *sum);
+        }
     }
-    write(tx, &rows)
+    write_rows(tx, &rows)
 }
 
 /// The rows of a group by their spans.
@@ -187,7 +208,7 @@ const USUAL_ROWS: usize = 6;
 static INSERT_USUAL: LazyLock<String> = LazyLock::new(|| insert(USUAL_ROWS));
 static INSERT_ONE: LazyLock<String> = LazyLock::new(|| insert(1));
 
-fn write(tx: &mut Tx<'_>, rows: &[Row<'_>]) -> Result<()> {
+fn write_rows(tx: &mut Tx<'_>, rows: &[Row<'_>]) -> Result<()> {
     let texts: Vec<String> = rows.iter().map(|row| pack(&row.sums)).collect();
     let of_row = |(row, text)| -> [Param<'_>; 4] {
         let (row, text): (&Row<'_>, &String) = (row, text);
@@ -195,10 +216,10 @@ fn write(tx: &mut Tx<'_>, rows: &[Row<'_>]) -> Result<()> {
     };
     let params: Vec<_> = rows.iter().zip(&texts).map(of_row).collect();
     if params.len() == USUAL_ROWS {
-        tx.execute(&INSERT_USUAL, params.as_flattened())?;
+        tx.write(&INSERT_USUAL, params.as_flattened())?;
     } else {
         for row in &params {
-            tx.execute(&INSERT_ONE, row)?;
+            tx.write(&INSERT_ONE, row)?;
         }
     }
     Ok(())
@@ -253,7 +274,7 @@ fn sweep_group(
             });
         }
     }
-    write(tx, &changed)?;
+    write_rows(tx, &changed)?;
     tx.execute(
         "DELETE FROM payment_totals WHERE scope = ?1 AND level = ?2 AND span >= ?3 AND span < ?4",
         params![&restaurant, level, spans.start, spans.end],

@@ -28,7 +28,7 @@ pub async fn the_same_order_again_changes_nothing(bench: &Bench) {
     assert!(!inserted);
     assert_eq!(dump::of(&bench.engine).await, before);
     let known = bench
-        .write(move |tx| orders::lock_by_identity(tx, branch.integration, "S-1"))
+        .write(move |tx| orders::lock_by_identity(tx, branch.integration, "S-1", false))
         .await
         .unwrap();
     assert_eq!(known.order, order);
@@ -36,7 +36,7 @@ pub async fn the_same_order_again_changes_nothing(bench: &Bench) {
     let other = bench.branch_of(branch.account).await;
     bench.order(other, "S-1", at(6)).await;
     let unknown = bench
-        .write(move |tx| orders::lock_by_identity(tx, other.integration, "S-2"))
+        .write(move |tx| orders::lock_by_identity(tx, other.integration, "S-2", true))
         .await;
     assert!(unknown.is_none());
 }

@@ -15,7 +15,7 @@ use garson_core::platform::{
 use garson_core::restaurant::Config;
 use garson_core::time::Timestamp;
 use garson_store::integrations::{self, Connected};
-use garson_store::{Lane, Tx, Vault, orders, packages, restaurants};
+use garson_store::{Lane, Tx, Vault, orders, packages};
 use std::sync::Arc;
 
 /// A message that has been understood as far as it can be without writing.
@@ -294,8 +294,9 @@ pub(super) fn ready(
     now: Timestamp,
 ) -> Result<Prepared, Fault> {
     let restaurant = connected.integration.restaurant_id;
-    let config = Config::read(restaurants::config(tx, restaurant)?.as_deref()).unwrap_or_default();
-    let covered = packages::of_restaurant(tx, restaurant)?
+    let (packages, config) = packages::with_config(tx, restaurant)?;
+    let config = Config::read(config.as_deref()).unwrap_or_default();
+    let covered = packages
         .iter()
         .any(|package| package.covers(platform.provider(), now));
     let flag = match (connected.integration.is_active, covered) {

@@ -87,6 +87,8 @@ struct Fate<'a> {
     branch: Option<&'a str>,
     identity: Option<&'a str>,
     reason: Option<&'a str>,
+    /// It brought an order that was not known.
+    is_news: bool,
 }
 
 impl Fate<'_> {
@@ -97,6 +99,7 @@ impl Fate<'_> {
             branch: None,
             identity: None,
             reason: None,
+            is_news: false,
         }
     }
 }
@@ -111,7 +114,9 @@ impl Letter<'_> {
             return self.keep_unmatched(tx, Some(&ready.connected), &branch);
         }
         let (content, fingerprint) = describe(new)?;
-        let known = orders::lock_by_identity(tx, integration.id, &new.identity)?;
+        // What is shown as it begins is new as a rule; what has gone further may be an old one.
+        let is_likely_new = sighting.change.is_none();
+        let known = orders::lock_by_identity(tx, integration.id, &new.identity, is_likely_new)?;
         let is_new_order = known.is_none();
         let order = match known {
             None => self.place(tx, ready, sighting, &content, &fingerprint)?,
@@ -130,7 +135,11 @@ impl Letter<'_> {
         if let Some(change) = &sighting.change {
             self.report(tx, ready, &order, change)?;
         }
-        let is_repeat = self.keep(tx, Some(&ready.connected), &Fate::taken(Some(order.id)))?;
+        let fate = Fate {
+            is_news: is_new_order,
+            ..Fate::taken(Some(order.id))
+        };
+        let is_repeat = self.keep(tx, Some(&ready.connected), &fate)?;
         Ok(Entry {
             reception: Reception::Taken { order_id: order.id },
             is_new_order,
@@ -317,14 +326,17 @@ impl Letter<'_> {
             reason: fate.reason,
             received_at: self.now,
         };
-        Ok(inbox::keep(tx, &message)?)
+        Ok(match fate.is_news {
+            true => inbox::keep_first(tx, &message)?,
+            false => inbox::keep(tx, &message)?,
+        })
     }
 }
 
 fn lock(tx: &mut Tx<'_>, integration: IntegrationId, which: &Which) -> Result<Option<Order>, Fault> {
     Ok(match which {
         Which::Identity(identity) => {
-            orders::lock_by_identity(tx, integration, identity)?.map(|known| known.order)
+            orders::lock_by_identity(tx, integration, identity, false)?.map(|known| known.order)
         }
         Which::Ours(id) => orders::lock(tx, *id)?.filter(|order| order.integration_id == integration),
     })
