@@ -57,10 +57,10 @@ impl Hold {
     }
 }
 
-type BoxedJob = Box<dyn Fn(&mut Tx<'_>) -> Result<()> + Send>;
+pub type BoxedJob = Box<dyn Fn(&mut Tx<'_>) -> Result<()> + Send>;
 
 /// Runs the jobs in one batch, and says how each ended.
-async fn together(bench: &Bench, jobs: Vec<BoxedJob>) -> Vec<Result<()>> {
+pub async fn together(bench: &Bench, jobs: Vec<BoxedJob>) -> Vec<Result<()>> {
     let hold = Hold::new(bench).await;
     let count = jobs.len();
     let mut tasks = Vec::new();

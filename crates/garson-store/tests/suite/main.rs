@@ -24,6 +24,7 @@ mod paging;
 mod questions;
 mod resends;
 mod retention;
+mod sharing;
 mod shop;
 mod texts;
 mod totals;
@@ -84,6 +85,11 @@ cases! {
             a_deleted_business_takes_its_restaurants_along
             two_nodes_that_sweep_together_take_sums_out_once
             nothing_of_a_deleted_restaurant_is_due;
+        sharing:
+            orders_of_one_transaction_count_each
+            a_job_sees_what_those_before_it_have_left_to_be_written
+            an_order_that_is_known_after_all_is_found
+            what_was_delivered_is_written_together_and_what_is_gone_is_left_out;
         idempotency:
             a_request_is_run_once_and_answered_for_a_day
             empty_answers_are_answers

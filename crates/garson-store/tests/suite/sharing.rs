@@ -1,0 +1,178 @@
+//! What jobs of one transaction write together: the same as if each had written it, whatever becomes of the others.
+
+use crate::batches::{BoxedJob, together};
+use crate::bench::{Bench, on_purpose};
+use crate::shop::{Branch, at, take_order};
+use garson_core::delivery::DeliveryState;
+use garson_core::id::EventId;
+use garson_core::testing::a_new_order;
+use garson_store::deliveries::{End, Settlement};
+use garson_store::events::{Attempt, Split};
+use garson_store::{accounts, deliveries, events, integrations, orders, params, totals};
+
+const JOBS: i64 = 40;
+const BROKEN: i64 = 17;
+
+fn taking(branch: Branch, n: i64) -> BoxedJob {
+    Box::new(move |tx| {
+        assert!(integrations::note_order(tx, branch.integration, at(n))?);
+        take_order(tx, branch, &a_new_order(&format!("S-{n}")), at(n))?;
+        if n == BROKEN { Err(on_purpose()) } else { Ok(()) }
+    })
+}
+
+/// How the account stands: its last place, the count of its orders in the totals, and the last order of each branch.
+async fn standing(bench: &Bench, branches: [Branch; 2]) -> (i64, i64, Vec<Option<i64>>) {
+    let account = branches[0].account;
+    bench
+        .read(move |tx| {
+            let last = accounts::last_place(tx, account)?;
+            let sums = totals::sums(tx, account, None, None, None)?;
+            let mut noted = Vec::new();
+            for branch in branches {
+                let found = integrations::of_restaurant(tx, branch.restaurant)?;
+                noted.push(found[0].health.last_order_at.map(|t| t.as_millis() - at(0).as_millis()));
+            }
+            Ok((last, sums.values().map(|(count, _)| count).sum(), noted))
+        })
+        .await
+}
+
+pub async fn orders_of_one_transaction_count_each(bench: &Bench) {
+    let first = bench.branch("one").await;
+    let branches = [first, bench.branch_of(first.account).await];
+    let before = standing(bench, branches).await.0;
+    let of = |n: i64| branches[usize::try_from(n % 2).unwrap()];
+    // With one that fails, so that each is run on its own; then without.
+    for (round, kept) in [(0, JOBS - 1), (JOBS, JOBS)] {
+        let jobs = (round..round + JOBS).map(|n| taking(of(n), n)).collect();
+        let ends = together(bench, jobs).await;
+        assert_eq!(ends.iter().filter(|end| end.is_ok()).count() as i64, kept);
+    }
+    let taken = 2 * JOBS - 1;
+    let newest = 2 * JOBS - 1;
+    assert_eq!(
+        standing(bench, branches).await,
+        (before + 2 * taken, taken, vec![Some(newest - 1), Some(newest)])
+    );
+    let account = first.account;
+    let mut places = bench
+        .read(move |tx| {
+            let sql = "SELECT position FROM orders WHERE account_id = ?1
+                       UNION ALL SELECT position FROM events WHERE account_id = ?1";
+            tx.query(sql, params![&account], |row| row.get::<i64>(0))
+        })
+        .await;
+    places.sort_unstable();
+    let wanted: Vec<i64> = (before + 1..=before + 2 * taken).collect();
+    assert_eq!(places, wanted);
+}
+
+pub async fn a_job_sees_what_those_before_it_have_left_to_be_written(bench: &Bench) {
+    let branch = bench.branch("one").await;
+    let before = standing(bench, [branch, branch]).await.0;
+    let mut jobs: Vec<BoxedJob> = (0..5).map(|n| taking(branch, n)).collect();
+    jobs.push(Box::new(move |tx| {
+        assert_eq!(accounts::last_place(tx, branch.account)?, before + 10);
+        let sums = totals::sums(tx, branch.account, Some(branch.restaurant), None, None)?;
+        assert_eq!(sums.values().map(|(count, _)| count).sum::<i64>(), 5);
+        let found = integrations::of_restaurant(tx, branch.restaurant)?;
+        assert_eq!(found[0].health.last_order_at, Some(at(4)));
+        Ok(())
+    }));
+    jobs.extend((5..8).map(|n| taking(branch, n)));
+    let ends = together(bench, jobs).await;
+    assert!(ends.iter().all(Result::is_ok), "{ends:?}");
+    assert_eq!(
+        standing(bench, [branch, branch]).await,
+        (before + 16, 8, vec![Some(7), Some(7)])
+    );
+}
+
+pub async fn an_order_that_is_known_after_all_is_found(bench: &Bench) {
+    let branch = bench.branch("one").await;
+    let known = bench.order(branch, "S-3", at(0)).await;
+    // Each takes its order if it is likely to be new, as it is for all but one; twice in the same transaction for another.
+    let jobs = [0, 1, 2, 3, 2, 4]
+        .into_iter()
+        .map(|n| -> BoxedJob {
+            Box::new(move |tx| {
+                let identity = a_new_order(&format!("S-{n}")).identity;
+                match orders::lock_by_identity(tx, branch.integration, &identity, true)? {
+                    Some(found) if n == 3 => assert_eq!(found.order.id, known.id),
+                    Some(_) => assert_eq!(n, 2),
+                    None => {
+                        let new = a_new_order(&format!("S-{n}"));
+                        take_order(tx, branch, &new, at(n))?;
+                    }
+                }
+                Ok(())
+            })
+        })
+        .collect();
+    let ends = together(bench, jobs).await;
+    assert!(ends.iter().all(Result::is_ok), "{ends:?}");
+    let (_, count, _) = standing(bench, [branch, branch]).await;
+    assert_eq!(count, 5);
+}
+
+pub async fn what_was_delivered_is_written_together_and_what_is_gone_is_left_out(bench: &Bench) {
+    const EVENTS: i64 = 23;
+    let branch = bench.branch("one").await;
+    bench.give_webhook(branch.account).await;
+    bench.orders(branch, "S", EVENTS).await;
+    let account = branch.account;
+    let ids: Vec<EventId> = bench
+        .read(move |tx| {
+            let sql = "SELECT id FROM events WHERE account_id = ?1 ORDER BY position";
+            tx.query(sql, params![&account], |row| row.get(0))
+        })
+        .await;
+    assert_eq!(ids.len() as i64, EVENTS);
+    let gone = [ids[2], ids[20], ids[22]];
+    bench
+        .write(move |tx| {
+            for id in &gone {
+                tx.execute("DELETE FROM events WHERE id = ?1", params![id])?;
+            }
+            Ok(())
+        })
+        .await;
+    let settlements: Vec<Settlement> = ids
+        .iter()
+        .map(|id| Settlement {
+            id: *id,
+            order_id: None,
+            end: End::Delivered,
+            attempt: Some(Attempt {
+                number: 0,
+                at: at(1),
+                url: "https://pos.example.com/olay".to_owned(),
+                status: Some(200),
+                duration_ms: 3,
+                split: Split::default(),
+                explanation: "taken".to_owned(),
+            }),
+        })
+        .collect();
+    bench
+        .write(move |tx| deliveries::settle(tx, &settlements, at(2)).map(drop))
+        .await;
+    for id in ids {
+        let (state, attempts) = bench
+            .read(move |tx| {
+                let sql = "SELECT state FROM events WHERE id = ?1";
+                let state = tx.query_opt(sql, params![&id], |row| row.get::<String>(0))?;
+                let attempts = events::attempts(tx, id)?;
+                Ok((state, attempts.iter().map(|it| it.number).collect::<Vec<_>>()))
+            })
+            .await;
+        match gone.contains(&id) {
+            true => assert_eq!((state, attempts), (None, vec![])),
+            false => assert_eq!(
+                (state.as_deref(), attempts),
+                (Some(DeliveryState::Delivered.as_str()), vec![1])
+            ),
+        }
+    }
+}
