@@ -223,6 +223,15 @@ impl Zone {
             })
     }
 
+    /// A moment as it is called here, in the form of `strftime`.
+    #[must_use]
+    pub fn write(&self, at: Timestamp, form: &str) -> String {
+        jiff::Timestamp::from_millisecond(at.0).map_or_else(
+            |_| at.to_string(),
+            |moment| moment.to_zoned(self.0.clone()).strftime(form).to_string(),
+        )
+    }
+
     fn midnight(&self, day: Date) -> Option<Timestamp> {
         let start = day.to_zoned(self.0.clone()).ok()?;
         Some(Timestamp::from_millis(start.timestamp().as_millisecond()))

@@ -54,6 +54,31 @@ pub fn by_email(tx: &mut Tx<'_>, email: &str) -> Result<Option<Account>> {
     )
 }
 
+/// The account of an id.
+pub fn by_id(tx: &mut Tx<'_>, id: AccountId) -> Result<Option<Account>> {
+    tx.query_opt(
+        &format!("SELECT {COLUMNS} FROM accounts WHERE id = ?1"),
+        params![&id],
+        account,
+    )
+}
+
+/// The hash of the password with which an account signs in to the control panel.
+pub fn password_hash(tx: &mut Tx<'_>, id: AccountId) -> Result<Option<String>> {
+    let sql = "SELECT password_hash FROM accounts WHERE id = ?1";
+    Ok(tx
+        .query_opt(sql, params![&id], |row| row.get::<Option<String>>(0))?
+        .flatten())
+}
+
+pub fn set_password_hash(tx: &mut Tx<'_>, id: AccountId, hash: &str) -> Result<()> {
+    tx.execute(
+        "UPDATE accounts SET password_hash = ?2 WHERE id = ?1",
+        params![&id, hash],
+    )?;
+    Ok(())
+}
+
 /// A number of places in the account's lists, and the moment that goes with them.
 #[derive(Clone, Debug)]
 pub struct Places {

@@ -71,6 +71,8 @@ pub const TABLES: &[(&str, &str)] = &[
         "idempotency",
         "account_id key_hash request_hash reserved_id acted status body leased_until created_at",
     ),
+    ("sessions", "hash account_id agent created_at seen_at ends_at"),
+    ("sign_in_failures", "hash failures last_at"),
     ("master_key_check", "id sealed"),
 ];
 

@@ -151,12 +151,14 @@ pub struct ToldEvent {
     pub place: i64,
     pub name: String,
     pub body: String,
+    /// The order that it is about, if it is about one.
+    pub order_id: Option<OrderId>,
 }
 
 /// The account's events after a place, oldest first.
 pub fn after(tx: &mut Tx<'_>, account: AccountId, place: i64, limit: usize) -> Result<Vec<ToldEvent>> {
     let feed = Feed {
-        select: "SELECT position, name, body FROM events",
+        select: "SELECT position, name, body, order_id FROM events",
         scope: Scope::Account(account),
         condition: "",
         any_of: None,
@@ -167,6 +169,7 @@ pub fn after(tx: &mut Tx<'_>, account: AccountId, place: i64, limit: usize) -> R
             place: row.get(0)?,
             name: row.get(1)?,
             body: row.get(2)?,
+            order_id: row.get(3)?,
         })
     })
 }

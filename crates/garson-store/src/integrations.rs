@@ -203,6 +203,22 @@ pub fn note_error(tx: &mut Tx<'_>, id: IntegrationId, message: &str, at: Timesta
     Ok(())
 }
 
+/// The account's active integrations with whose platforms something went wrong after a moment, newest trouble first.
+pub fn in_trouble(
+    tx: &mut Tx<'_>,
+    account: AccountId,
+    since: Timestamp,
+    limit: i64,
+) -> Result<Vec<Integration>> {
+    let sql = format!(
+        "SELECT {COLUMNS} FROM integrations
+         WHERE account_id = ?1 AND last_error_at > ?2 AND is_active = 1 ORDER BY last_error_at DESC LIMIT ?3"
+    );
+    tx.query(&sql, params![&account, since, limit], |row| {
+        Ok(integration(row)?.0)
+    })
+}
+
 /// Active integrations of restaurants that have a package which has ended; the caller looks closer.
 pub fn with_an_ended_package(tx: &mut Tx<'_>, now: Timestamp, limit: i64) -> Result<Vec<Integration>> {
     let columns = columns_of("i");

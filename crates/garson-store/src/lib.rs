@@ -4,6 +4,7 @@
 //! belong together in one transaction is decided by the caller, in the job that it gives the [`Engine`].
 
 pub mod accounts;
+pub mod board;
 pub mod businesses;
 pub mod calls;
 pub mod copy;
@@ -25,11 +26,12 @@ pub mod packages;
 pub mod resends;
 pub mod restaurants;
 pub mod retention;
+pub mod sessions;
 pub mod sweep;
 pub mod totals;
 pub mod vault;
 
-pub use engine::{Engine, Lane, Location, Options, Tx, Watch};
+pub use engine::{Crowd, Engine, Lane, Location, Options, Tx, Watch};
 pub use error::{StoreError, StoreErrorKind};
 pub use vault::Vault;
 

@@ -13,15 +13,16 @@ use garson_core::payment::PaymentType;
 use garson_core::platform::Provider;
 use garson_core::time::Timestamp;
 
-const COLUMNS: &str = "o.id, o.account_id, o.restaurant_id, o.integration_id, o.provider, o.provider_order_id, \
+pub(crate) const COLUMNS: &str = "o.id, o.account_id, o.restaurant_id, o.integration_id, o.provider, o.provider_order_id, \
                        o.identity, o.short_code, o.status, o.provider_status, o.provider_data, o.sequence, o.total, \
                        o.currency, o.payment_type, o.payment_code, o.placed_at, o.accept_by, o.scheduled_for, \
                        o.ready_at, o.reported_at, o.created_at, o.updated_at, o.cancellation, o.sync_state, \
                        o.sync_due_at, o.sync_message, o.flag";
 /// Orders of restaurants that are being deleted are gone.
-const LIVE: &str = "FROM orders o JOIN restaurants r ON r.id = o.restaurant_id AND r.deleted_at IS NULL";
+pub(crate) const LIVE: &str =
+    "FROM orders o JOIN restaurants r ON r.id = o.restaurant_id AND r.deleted_at IS NULL";
 
-fn order(row: &Row<'_>) -> Result<Order> {
+pub(crate) fn order(row: &Row<'_>) -> Result<Order> {
     let cancellation: Option<String> = row.get(23)?;
     let flag: Option<String> = row.get(27)?;
     Ok(Order {
@@ -56,7 +57,7 @@ fn order(row: &Row<'_>) -> Result<Order> {
     })
 }
 
-fn from_json<T: serde::de::DeserializeOwned>(json: &str) -> Result<T> {
+pub(crate) fn from_json<T: serde::de::DeserializeOwned>(json: &str) -> Result<T> {
     serde_json::from_str(json)
         .map_err(|error| StoreError::corrupt(format!("a stored order is damaged: {error}")))
 }
@@ -140,11 +141,17 @@ pub fn by_identity(tx: &mut Tx<'_>, integration: IntegrationId, identity: &str) 
 }
 
 /// The orders of an integration that have not come to an end, oldest first.
-pub fn open_of_integration(tx: &mut Tx<'_>, integration: IntegrationId, limit: i64) -> Result<Vec<Order>> {
+pub fn open_of_integration(
+    tx: &mut Tx<'_>,
+    account: AccountId,
+    integration: IntegrationId,
+    limit: i64,
+) -> Result<Vec<Order>> {
     let sql = format!(
-        "SELECT {COLUMNS} FROM orders o WHERE o.integration_id = ?1 AND o.status < 900 ORDER BY o.id LIMIT ?2"
+        "SELECT {COLUMNS} FROM orders o
+         WHERE o.account_id = ?1 AND o.integration_id = ?2 AND o.status < 900 ORDER BY o.id LIMIT ?3"
     );
-    tx.query(&sql, params![&integration, limit], order)
+    tx.query(&sql, params![&account, &integration, limit], order)
 }
 
 /// Notes that the platform knows that the food is ready.

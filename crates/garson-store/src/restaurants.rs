@@ -114,6 +114,15 @@ pub fn find(
     Ok(Some(found))
 }
 
+/// The names of an account's restaurants, in their order.
+pub fn names(tx: &mut Tx<'_>, account: AccountId) -> Result<Vec<(RestaurantId, String)>> {
+    tx.query(
+        "SELECT id, name FROM restaurants WHERE account_id = ?1 AND deleted_at IS NULL ORDER BY name, id",
+        params![&account],
+        |row| Ok((row.get(0)?, row.get(1)?)),
+    )
+}
+
 pub fn exists(tx: &mut Tx<'_>, account: AccountId, id: RestaurantId) -> Result<bool> {
     let sql = "SELECT created_at FROM restaurants WHERE account_id = ?1 AND id = ?2 AND deleted_at IS NULL";
     Ok(tx

@@ -2,7 +2,7 @@
 
 use crate::support::House;
 use garson::flow::accounts;
-use garson::flow::tidings::{Follower, Next, Start};
+use garson::flow::tidings::{Follower, Next, Pass, Start};
 use garson_store::{accounts as store, keys};
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -157,10 +157,10 @@ async fn a_stream_whose_next_events_are_removed_ends(house: House) {
         place: 0,
         given: "cursor",
     };
-    let mut slow = Follower::start(Arc::clone(&house.app), account, key, start)
+    let mut slow = Follower::start(Arc::clone(&house.app), account, Pass::Key(key), start)
         .await
         .unwrap();
-    let mut quick = Follower::start(Arc::clone(&house.app), account, key, Start::Now)
+    let mut quick = Follower::start(Arc::clone(&house.app), account, Pass::Key(key), Start::Now)
         .await
         .unwrap();
     let Next::Events(first) = slow.next().await else {

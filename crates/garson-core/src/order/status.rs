@@ -66,6 +66,12 @@ impl Status {
         matches!(self, Self::Cancelled | Self::CancelledByPlatform)
     }
 
+    /// Has the order come to its end?
+    #[must_use]
+    pub const fn is_over(self) -> bool {
+        self.code() >= Self::Delivered.code()
+    }
+
     /// May a report move an order from here to there? Only forward, and nowhere from a cancellation.
     #[must_use]
     pub const fn can_move_to(self, to: Self) -> bool {

@@ -6,11 +6,14 @@ use crate::params;
 use sha2::{Digest, Sha256};
 
 /// The list; a number is never used again and a script that has been released is never changed.
-const MIGRATIONS: &[(i64, &str, &str)] = &[(
-    1,
-    "first_floor",
-    include_str!("../../migrations/0001_first_floor.sql"),
-)];
+const MIGRATIONS: &[(i64, &str, &str)] = &[
+    (
+        1,
+        "first_floor",
+        include_str!("../../migrations/0001_first_floor.sql"),
+    ),
+    (2, "panel", include_str!("../../migrations/0002_panel.sql")),
+];
 
 /// What the runner needs of a connection.
 pub trait Migrator {

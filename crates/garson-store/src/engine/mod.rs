@@ -19,7 +19,7 @@ mod workers;
 
 pub use bell::Word;
 pub use desk::{Desk, Handover};
-pub use news::{News, Watch};
+pub use news::{Crowd, News, Watch};
 pub use stats::{Durations, Stats};
 pub use tx::{Column, FromColumn, Param, Row, Tx};
 

@@ -12,8 +12,32 @@ pub struct News(Mutex<Watched>);
 
 #[derive(Debug, Default)]
 struct Watched {
-    accounts: HashMap<AccountId, watch::Sender<i64>>,
+    accounts: HashMap<AccountId, Audience>,
     watches: usize,
+}
+
+/// Those who watch one account.
+#[derive(Debug)]
+struct Audience {
+    sender: watch::Sender<i64>,
+    programs: usize,
+    people: usize,
+}
+
+impl Audience {
+    fn count(&mut self, crowd: Crowd) -> &mut usize {
+        match crowd {
+            Crowd::Programs => &mut self.programs,
+            Crowd::People => &mut self.people,
+        }
+    }
+}
+
+/// Programs and people are counted apart, so that neither takes the other's places.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Crowd {
+    Programs,
+    People,
 }
 
 impl News {
@@ -21,25 +45,34 @@ impl News {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Watches an account, if it has fewer watches than `of_account` and all together are fewer than `of_all`.
+    /// Watches an account, if fewer than `of_account` of this crowd do, and all together are fewer than `of_all`.
     #[must_use]
-    pub fn watch(self: &Arc<Self>, account: AccountId, of_account: usize, of_all: usize) -> Option<Watch> {
+    pub fn watch(
+        self: &Arc<Self>,
+        account: AccountId,
+        crowd: Crowd,
+        of_account: usize,
+        of_all: usize,
+    ) -> Option<Watch> {
         let mut watched = self.watched();
         let has = watched
             .accounts
-            .get(&account)
-            .map_or(0, watch::Sender::receiver_count);
+            .get_mut(&account)
+            .map_or(0, |audience| *audience.count(crowd));
         if has >= of_account || watched.watches >= of_all {
             return None;
         }
         watched.watches += 1;
-        let sender = watched
-            .accounts
-            .entry(account)
-            .or_insert_with(|| watch::Sender::new(0));
+        let audience = watched.accounts.entry(account).or_insert_with(|| Audience {
+            sender: watch::Sender::new(0),
+            programs: 0,
+            people: 0,
+        });
+        *audience.count(crowd) += 1;
         Some(Watch {
-            seen: sender.subscribe(),
+            seen: audience.sender.subscribe(),
             account,
+            crowd,
             news: Arc::clone(self),
         })
     }
@@ -63,8 +96,10 @@ impl News {
         }
         let watched = self.watched();
         for (account, place) in places {
-            if let Some(sender) = watched.accounts.get(account) {
-                sender.send_modify(|newest| *newest = (*newest).max(*place));
+            if let Some(audience) = watched.accounts.get(account) {
+                audience
+                    .sender
+                    .send_modify(|newest| *newest = (*newest).max(*place));
             }
         }
     }
@@ -73,8 +108,8 @@ impl News {
     pub fn compare(&self, places: &[(AccountId, i64)]) {
         let watched = self.watched();
         for (account, place) in places {
-            if let Some(sender) = watched.accounts.get(account) {
-                sender.send_if_modified(|newest| {
+            if let Some(audience) = watched.accounts.get(account) {
+                audience.sender.send_if_modified(|newest| {
                     let is_news = *place > *newest;
                     *newest = (*newest).max(*place);
                     is_news
@@ -89,6 +124,7 @@ impl News {
 pub struct Watch {
     seen: watch::Receiver<i64>,
     account: AccountId,
+    crowd: Crowd,
     news: Arc<News>,
 }
 
@@ -110,10 +146,13 @@ impl Drop for Watch {
     fn drop(&mut self) {
         let mut watched = self.news.watched();
         watched.watches = watched.watches.saturating_sub(1);
-        if let Entry::Occupied(sender) = watched.accounts.entry(self.account)
-            && sender.get().receiver_count() <= 1
-        {
-            sender.remove();
+        let Entry::Occupied(mut found) = watched.accounts.entry(self.account) else {
+            return;
+        };
+        let count = found.get_mut().count(self.crowd);
+        *count = count.saturating_sub(1);
+        if found.get().programs + found.get().people == 0 {
+            found.remove();
         }
     }
 }
@@ -137,7 +176,10 @@ mod tests {
     fn news_wakes_those_who_watch_the_account() {
         let news = Arc::new(News::default());
         let [one, two] = [1, 2].map(|at| AccountId::at(Timestamp::from_millis(at)));
-        let (mut a, mut b) = (news.watch(one, 9, 9).unwrap(), news.watch(two, 9, 9).unwrap());
+        let (mut a, mut b) = (
+            news.watch(one, Crowd::Programs, 9, 9).unwrap(),
+            news.watch(two, Crowd::People, 9, 9).unwrap(),
+        );
         news.tell(&[(one, 5)]);
         assert!(is_woken(&mut a) && !is_woken(&mut b));
         assert!(!is_woken(&mut a));
@@ -153,11 +195,13 @@ mod tests {
     fn watches_are_counted_and_leave_nothing_behind() {
         let news = Arc::new(News::default());
         let [one, two] = [1, 2].map(|at| AccountId::at(Timestamp::from_millis(at)));
-        let first = news.watch(one, 2, 3).unwrap();
-        let second = news.watch(one, 2, 3).unwrap();
-        assert!(news.watch(one, 2, 3).is_none());
-        let third = news.watch(two, 2, 3).unwrap();
-        assert!(news.watch(two, 2, 3).is_none());
+        let first = news.watch(one, Crowd::Programs, 2, 3).unwrap();
+        let second = news.watch(one, Crowd::Programs, 2, 3).unwrap();
+        assert!(news.watch(one, Crowd::Programs, 2, 3).is_none());
+        // People have places of their own.
+        drop(news.watch(one, Crowd::People, 1, 3).unwrap());
+        let third = news.watch(two, Crowd::Programs, 2, 3).unwrap();
+        assert!(news.watch(two, Crowd::Programs, 2, 3).is_none());
         assert_eq!(news.watches(), 3);
         drop(first);
         assert_eq!(news.accounts().len(), 2);

@@ -5,7 +5,7 @@ use crate::shop::{at, create_account};
 use garson_core::account::{AuthorizationForm, Webhook};
 use garson_core::id::{AccountId, NodeId};
 use garson_store::engine::{Handover, Word};
-use garson_store::{Engine, Lane, StoreError, Watch, accounts, nodes};
+use garson_store::{Crowd, Engine, Lane, StoreError, Watch, accounts, nodes};
 use std::time::{Duration, Instant};
 
 /// What nobody looks for is heard within this time.
@@ -49,7 +49,7 @@ async fn join(engine: &Engine, name: &'static str) -> NodeId {
 pub async fn what_one_node_commits_wakes_those_who_watch_at_another(bench: &Bench) {
     let other = second(bench).await;
     let account = bench.write(|tx| create_account(tx, "one")).await;
-    let mut watch = other.news().watch(account, 9, 9).unwrap();
+    let mut watch = other.news().watch(account, Crowd::Programs, 9, 9).unwrap();
     for _ in 0..20 {
         reserve(&bench.engine, account).await;
         within(SOON, watch.news()).await;
@@ -122,7 +122,7 @@ pub async fn whoever_delivers_for_an_account_hears_of_it(bench: &Bench) {
 pub async fn a_bell_whose_connection_broke_is_hung_again(bench: &Bench) {
     let other = second(bench).await;
     let account = bench.write(|tx| create_account(tx, "one")).await;
-    let mut watch = other.news().watch(account, 9, 9).unwrap();
+    let mut watch = other.news().watch(account, Crowd::Programs, 9, 9).unwrap();
     for _ in 0..3 {
         assert!(crate::lost::kill_all(&bench.postgres_url()) >= 2);
         let start = Instant::now();
@@ -136,7 +136,7 @@ pub async fn a_bell_goes_with_its_engine(bench: &Bench) {
     let url = bench.postgres_url();
     let other = second(bench).await;
     let account = bench.write(|tx| create_account(tx, "one")).await;
-    let mut watch = bench.engine.news().watch(account, 9, 9).unwrap();
+    let mut watch = bench.engine.news().watch(account, Crowd::Programs, 9, 9).unwrap();
     let copy = other.clone();
     drop(other);
     reserve(&copy, account).await;

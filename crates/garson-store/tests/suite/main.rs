@@ -6,6 +6,7 @@ mod backup;
 mod batches;
 mod bell;
 mod bench;
+mod board;
 mod calls;
 mod cursors;
 mod deletes;
@@ -24,6 +25,7 @@ mod paging;
 mod questions;
 mod resends;
 mod retention;
+mod sessions;
 mod sharing;
 mod shop;
 mod texts;
@@ -72,6 +74,9 @@ cases! {
             a_job_that_overlooks_an_error_is_not_acknowledged
             readers_do_not_wait_for_a_long_write
             jobs_that_lock_in_opposite_order_both_succeed;
+        board:
+            a_board_is_made_of_open_and_newest_orders
+            platforms_in_trouble_are_found;
         calls:
             eight_leasers_get_every_call_once
             a_call_is_its_nodes_while_that_lives
@@ -164,6 +169,11 @@ cases! {
             old_events_are_forgotten_oldest_first
             a_successor_does_not_wait_for_what_is_forgotten
             finished_resends_are_forgotten;
+        sessions:
+            a_session_is_found_until_it_ends
+            sessions_are_ended_one_by_one_and_together
+            failures_are_counted_and_forgotten
+            what_has_ended_is_swept_in_chunks;
         texts:
             text_comes_back_as_it_was
             nothing_and_emptiness_are_two_things

@@ -16,6 +16,7 @@ use garson_store::inbox::InboxState;
 use garson_store::vault::lookup_hash;
 use garson_store::{
     Engine, Options, StoreErrorKind, Tx, businesses, calls, keys, nodes, orders, packages, params, resends,
+    sessions,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use uuid::Uuid;
@@ -97,6 +98,8 @@ async fn furnish(bench: &Bench) {
             };
             idempotency::reserve(tx, &request, Uuid::now_v7(), at(0), at(-1), at(1))?;
         }
+        sessions::start(tx, &crate::sessions::a_session(account, 1, at(0)))?;
+        sessions::note_failure(tx, &[7; 32], at(0))?;
         tx.execute(
             "UPDATE restaurants SET lat = 41.000000000000007, lon = -28.5",
             &[],

@@ -2,7 +2,7 @@
 
 use crate::bench::{Bench, on_purpose};
 use crate::shop::{at, create_account};
-use garson_store::{Result, Watch, accounts};
+use garson_store::{Crowd, Result, Watch, accounts};
 use std::future::Future;
 use std::pin::pin;
 use std::task::{Context, Waker};
@@ -16,7 +16,7 @@ pub async fn a_commit_wakes_those_who_watch_its_account(bench: &Bench) {
     let engine = &bench.engine;
     let one = bench.write(|tx| create_account(tx, "one")).await;
     let two = bench.write(|tx| create_account(tx, "two")).await;
-    let watch = |account| engine.news().watch(account, 9, 9).unwrap();
+    let watch = |account| engine.news().watch(account, Crowd::Programs, 9, 9).unwrap();
     let (mut first, mut second) = (watch(one), watch(two));
     let reserve = async |account, fails: bool| -> Result<()> {
         let reserved = engine.write(account, move |tx| {
@@ -33,7 +33,7 @@ pub async fn a_commit_wakes_those_who_watch_its_account(bench: &Bench) {
     assert!(!is_woken(&mut first) && !is_woken(&mut second));
     // What this engine has told is no news for it; it is for another that did not hear of it.
     let other = bench.second_engine();
-    let mut elsewhere = other.news().watch(one, 9, 9).unwrap();
+    let mut elsewhere = other.news().watch(one, Crowd::Programs, 9, 9).unwrap();
     let mut places = bench.read(move |tx| accounts::last_places(tx, &[one, two])).await;
     places.sort_by_key(|(_, place)| *place);
     assert_eq!(places, [(two, 0), (one, 4)]);

@@ -310,11 +310,12 @@ pub async fn open_orders_are_found_by_their_platforms_names(bench: &Bench) {
     let ours = bench.orders(here, "S", 3).await;
     let theirs = bench.orders(there, "S", 1).await;
     let (first, integration) = (ours[0].clone(), ours[0].integration_id);
+    let account = first.account_id;
     let mut ended = ours[1].clone();
     ended.status = Status::Delivered;
     bench.write(move |tx| orders::update(tx, &ended)).await;
     let open = bench
-        .read(move |tx| orders::open_of_integration(tx, integration, 10))
+        .read(move |tx| orders::open_of_integration(tx, account, integration, 10))
         .await;
     let mut ids: Vec<_> = open.iter().map(|order| order.id).collect();
     ids.sort();

@@ -281,6 +281,7 @@ impl From<Fault> for ApiError {
             )
             .header(header::RETRY_AFTER, HeaderValue::from_static("10")),
             Fault::KeyRevoked => super::auth::unauthorized(),
+            Fault::SignInRefused | Fault::SignInLocked => super::auth::unauthorized(),
             Fault::LastKey => Self::new(
                 Code::LastKey,
                 "The last key of an account cannot be revoked here.",

@@ -4,7 +4,7 @@ use super::auth::Caller;
 use super::envelope::Paged;
 use super::paging::{PageParams, Query, WaitParam};
 use super::{Api, ApiError, stream};
-use crate::flow::tidings::{Follower, list_events as list, wait_for_events};
+use crate::flow::tidings::{Follower, Pass, list_events as list, wait_for_events};
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use http::HeaderMap;
@@ -79,7 +79,8 @@ pub async fn list_events(
 ) -> Result<Response, ApiError> {
     if stream::is_wanted(&headers) {
         let start = stream::start(&headers, &query)?;
-        let follower = Follower::start(Arc::clone(&api.app), caller.account, caller.key, start).await?;
+        let follower =
+            Follower::start(Arc::clone(&api.app), caller.account, Pass::Key(caller.key), start).await?;
         return Ok(stream::answer(follower));
     }
     let request = query.page()?;

@@ -80,12 +80,33 @@ pub fn start(headers: &HeaderMap, query: &Query) -> Result<Start, ApiError> {
     })
 }
 
+/// Somebody who says one thing after the other; `None` is the end.
+pub trait Speaker: Send + Sized + 'static {
+    fn speak(self) -> impl Future<Output = Option<(Bytes, Self)>> + Send;
+}
+
+impl Speaker for Follower {
+    async fn speak(mut self) -> Option<(Bytes, Self)> {
+        let text = match self.next().await {
+            Next::Events(events) => frames(&events),
+            Next::Nothing => ":\n\n".to_owned(),
+            Next::End => return None,
+        };
+        Some((text.into(), self))
+    }
+}
+
 /// The answer that goes on until its follower is at its end.
 pub fn answer(follower: Follower) -> Response {
     let first = format!("retry: {RETRY}\nid: {}\n\n", Cursor(follower.place()));
+    answer_of(first, follower)
+}
+
+/// An answer that begins with something and goes on until its speaker is at its end.
+pub fn answer_of(first: String, speaker: impl Speaker) -> Response {
     let body = EventBody {
         first: Some(first.into()),
-        step: Some(Box::pin(step(follower))),
+        step: Some(Box::pin(speaker.speak())),
     };
     let headers = [
         (header::CONTENT_TYPE, KIND),
@@ -94,16 +115,6 @@ pub fn answer(follower: Follower) -> Response {
         (HeaderName::from_static("x-accel-buffering"), "no"),
     ];
     (headers, Body::new(body)).into_response()
-}
-
-/// What a stream says next; `None` at its end.
-async fn step(mut follower: Follower) -> Option<(Bytes, Follower)> {
-    let text = match follower.next().await {
-        Next::Events(events) => frames(&events),
-        Next::Nothing => ":\n\n".to_owned(),
-        Next::End => return None,
-    };
-    Some((text.into(), follower))
 }
 
 fn frames(events: &[ToldEvent]) -> String {
@@ -121,16 +132,16 @@ fn frames(events: &[ToldEvent]) -> String {
     text
 }
 
-type Step = Pin<Box<dyn Future<Output = Option<(Bytes, Follower)>> + Send>>;
+type Step<S> = Pin<Box<dyn Future<Output = Option<(Bytes, S)>> + Send>>;
 
 /// The body of a stream. The next step is taken when the connection asks for it, which is when the client has taken
 /// the one before: a slow client slows its own stream, and nothing piles up here.
-struct EventBody {
+struct EventBody<S> {
     first: Option<Bytes>,
-    step: Option<Step>,
+    step: Option<Step<S>>,
 }
 
-impl hyper::body::Body for EventBody {
+impl<S: Speaker> hyper::body::Body for EventBody<S> {
     type Data = Bytes;
     type Error = Infallible;
 
@@ -147,11 +158,11 @@ impl hyper::body::Body for EventBody {
         let Poll::Ready(done) = running.as_mut().poll(context) else {
             return Poll::Pending;
         };
-        let Some((bytes, follower)) = done else {
+        let Some((bytes, speaker)) = done else {
             self.step = None;
             return Poll::Ready(None);
         };
-        self.step = Some(Box::pin(step(follower)));
+        self.step = Some(Box::pin(speaker.speak()));
         Poll::Ready(Some(Ok(Frame::data(bytes))))
     }
 }
@@ -197,6 +208,7 @@ mod tests {
             place: 10,
             name: "siparis.olusturuldu".to_owned(),
             body: "{\"a\":\n\nid: 7\r1}".to_owned(),
+            order_id: None,
         };
         let wanted = "id: 000000000000000a\nevent: siparis.olusturuldu\ndata: {\"a\":\ndata: \ndata: id: 7\n\
                       data: 1}\n\n";

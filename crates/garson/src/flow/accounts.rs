@@ -62,9 +62,13 @@ fn looks_like_email(email: &str) -> bool {
         && !email.chars().any(|c| c.is_whitespace() || c.is_control())
 }
 
-fn hash_password(password: &Secret<String>) -> Result<String, Fault> {
-    if password.expose().chars().count() < 8 {
-        return Err(Fault::invalid("password", "must have at least 8 characters"));
+/// How long a password must be.
+pub const SHORTEST_PASSWORD: usize = 8;
+
+pub(super) fn hash_password(password: &Secret<String>) -> Result<String, Fault> {
+    if password.expose().chars().count() < SHORTEST_PASSWORD {
+        let message = format!("must have at least {SHORTEST_PASSWORD} characters");
+        return Err(Fault::invalid("password", message));
     }
     Argon2::default()
         .hash_password(password.expose().as_bytes())

@@ -67,6 +67,10 @@ pub enum Fault {
     KeyRevoked,
     /// The last key cannot be revoked.
     LastKey,
+    /// E-mail address and password do not go together.
+    SignInRefused,
+    /// There were too many wrong passwords lately.
+    SignInLocked,
     /// No webhook is registered.
     NoWebhook,
     EmailTaken,

@@ -42,6 +42,18 @@ async fn subject(app: &App, account: AccountId, path_id: String) -> Result<Subje
     })
 }
 
+/// The reasons that are known without asking anybody: a fixed list, or what the platform answered lately.
+#[must_use]
+pub fn at_hand(app: &App, order: &Order) -> Vec<Reason> {
+    match garson_platforms::of(order.provider) {
+        Some(platform) if platform.capability().live_reasons => {
+            app.reasons.get(&order.id, KEPT).unwrap_or_default()
+        }
+        Some(platform) => platform.fixed_reasons(Some(order)),
+        None => Vec::new(),
+    }
+}
+
 /// The reasons with which an order can be cancelled now.
 pub async fn list(app: &App, account: AccountId, path_id: String) -> Result<Vec<Reason>, Fault> {
     let subject = subject(app, account, path_id).await?;

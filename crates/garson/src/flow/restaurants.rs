@@ -32,6 +32,13 @@ fn find(tx: &mut Tx<'_>, vault: &Vault, account: AccountId, id: RestaurantId) ->
     restaurants::find(tx, vault, account, id)?.ok_or_else(|| Fault::not_found("restaurant", id))
 }
 
+/// The names of an account's restaurants, to choose from.
+pub async fn names(app: &App, account: AccountId) -> Result<Vec<(RestaurantId, String)>, Fault> {
+    app.store
+        .read(move |tx| Ok(restaurants::names(tx, account)?))
+        .await
+}
+
 pub async fn create(
     app: &App,
     account: AccountId,

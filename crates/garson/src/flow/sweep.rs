@@ -1,8 +1,9 @@
 //! What is deleted, expired or over is removed in small chunks between everybody else's writes.
 
+use super::sessions::FORGET_FAILURES;
 use super::{Fault, integrations, retention};
 use crate::app::App;
-use garson_store::{Lane, idempotency, sweep};
+use garson_store::{Lane, idempotency, sessions, sweep};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -54,11 +55,13 @@ pub async fn step(app: &App) -> Result<bool, Fault> {
             .await?;
     }
     let (oldest_answer, oldest_resend) = (now.minus(KEEP_ANSWERS), now.minus(retention::kept_for(app)));
+    let oldest_failure = now.minus(FORGET_FAILURES);
     let removed = app
         .store
         .write(Lane::COMMON, move |tx| {
             Ok::<_, Fault>(
                 idempotency::sweep(tx, oldest_answer, CHUNK)?
+                    + sessions::sweep(tx, now, oldest_failure, CHUNK)?
                     + garson_store::retention::resends(tx, oldest_resend, CHUNK)?,
             )
         })

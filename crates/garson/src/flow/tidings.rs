@@ -1,4 +1,4 @@
-//! An account's events as they come, for those who wait: long polls and streams.
+//! An account's events as they come, for those who wait: long polls, streams and live boards.
 //!
 //! Whoever waits reads from its own place onwards, and only when it has handed on what it read before: nothing is
 //! queued for it, nothing is skipped and nothing comes twice. It is woken by commits of this process; what another node
@@ -7,16 +7,20 @@
 use super::Fault;
 use crate::app::App;
 use garson_core::id::{AccountId, EventId, KeyId};
+use garson_core::time::Timestamp;
 use garson_store::accounts::Span;
 use garson_store::events::{self, StoredEvent, ToldEvent};
 use garson_store::feed::{Direction, Page, PageRequest};
-use garson_store::{Tx, Watch, accounts, keys};
+use garson_store::sessions::{self, SessionHash};
+use garson_store::{Crowd, Tx, Watch, accounts, keys};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::{Instant, sleep, sleep_until};
 
-/// Those who may wait for one account's events at the same time.
+/// Programs that may wait for one account's events at the same time.
 pub const MAX_OF_ACCOUNT: usize = 100;
+/// Boards that may be open in one account's browsers at the same time.
+pub const MAX_BOARDS: usize = 500;
 /// How often others' commits are looked for.
 const LOOK: Duration = Duration::from_secs(1);
 /// A stream that has nothing to say says so after this time.
@@ -44,10 +48,37 @@ pub async fn run(app: Arc<App>) {
     }
 }
 
-fn watch(app: &App, account: AccountId) -> Result<Watch, Fault> {
+fn watch(app: &App, account: AccountId, crowd: Crowd) -> Result<Watch, Fault> {
     let most = app.settings.server.max_streams;
-    let watch = app.store.news().watch(account, MAX_OF_ACCOUNT, most);
+    let most_of_account = match crowd {
+        Crowd::Programs => MAX_OF_ACCOUNT,
+        Crowd::People => MAX_BOARDS,
+    };
+    let watch = app.store.news().watch(account, crowd, most_of_account, most);
     watch.ok_or(Fault::TooManyStreams)
+}
+
+/// With what somebody follows an account; when it is worth nothing any more, following ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pass {
+    Key(KeyId),
+    Session(SessionHash),
+}
+
+impl Pass {
+    fn crowd(self) -> Crowd {
+        match self {
+            Self::Key(_) => Crowd::Programs,
+            Self::Session(_) => Crowd::People,
+        }
+    }
+
+    fn is_valid(self, tx: &mut Tx<'_>, now: Timestamp) -> Result<bool, Fault> {
+        Ok(match self {
+            Self::Key(key) => keys::exists(tx, key)?,
+            Self::Session(hash) => sessions::find(tx, &hash, now)?.is_some(),
+        })
+    }
 }
 
 /// Waits until the service is asked to stop.
@@ -96,7 +127,7 @@ pub async fn wait_for_events(
     patience: Duration,
 ) -> Result<Page<StoredEvent>, Fault> {
     let deadline = Instant::now() + patience;
-    let mut watch = watch(app, account)?;
+    let mut watch = watch(app, account, Crowd::Programs)?;
     loop {
         watch.catch_up();
         let page = app
@@ -144,7 +175,7 @@ pub enum Next {
     Events(Vec<ToldEvent>),
     /// Nothing for a while.
     Nothing,
-    /// The service stops, the key was revoked, or what comes next is no longer kept.
+    /// The service stops, the key was revoked, the session was ended, or what comes next is no longer kept.
     End,
 }
 
@@ -152,15 +183,15 @@ pub enum Next {
 pub struct Follower {
     app: Arc<App>,
     account: AccountId,
-    key: KeyId,
+    pass: Pass,
     place: i64,
     watch: Watch,
 }
 
 impl Follower {
-    /// Begins to follow an account with one of its keys.
-    pub async fn start(app: Arc<App>, account: AccountId, key: KeyId, start: Start) -> Result<Self, Fault> {
-        let watch = watch(&app, account)?;
+    /// Begins to follow an account.
+    pub async fn start(app: Arc<App>, account: AccountId, pass: Pass, start: Start) -> Result<Self, Fault> {
+        let watch = watch(&app, account, pass.crowd())?;
         let find = move |tx: &mut Tx<'_>| {
             let span = accounts::span(tx, account)?;
             match start {
@@ -181,7 +212,7 @@ impl Follower {
         Ok(Self {
             app,
             account,
-            key,
+            pass,
             place,
             watch,
         })
@@ -195,7 +226,12 @@ impl Follower {
 
     /// Waits for what comes next.
     pub async fn next(&mut self) -> Next {
-        let quiet_until = Instant::now() + HEARTBEAT;
+        self.next_within(HEARTBEAT).await
+    }
+
+    /// Waits for what comes next, but no longer than that.
+    pub async fn next_within(&mut self, patience: Duration) -> Next {
+        let quiet_until = Instant::now() + patience;
         loop {
             if *self.app.stopping.borrow() {
                 return Next::End;
@@ -231,12 +267,12 @@ impl Follower {
         }
     }
 
-    /// The next events, perhaps none; `None` when the key is no longer there, or events that were not read yet are not.
+    /// The next events, perhaps none; `None` when the pass is worth nothing any more, or events that were not read yet are not.
     async fn read(&self) -> Result<Option<Vec<ToldEvent>>, Fault> {
-        let (account, key, place) = (self.account, self.key, self.place);
+        let (account, pass, place, now) = (self.account, self.pass, self.place, self.app.now());
         let read = move |tx: &mut Tx<'_>| {
             // Its client comes back with the place that it has, and hears of it.
-            if !keys::exists(tx, key)? || accounts::span(tx, account)?.has_forgotten_after(place) {
+            if !pass.is_valid(tx, now)? || accounts::span(tx, account)?.has_forgotten_after(place) {
                 return Ok(None);
             }
             Ok(Some(events::after(tx, account, place, PAGE)?))

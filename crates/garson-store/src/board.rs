@@ -1,0 +1,76 @@
+//! What the live board of the control panel shows: orders with their content, found in a few statements.
+
+use crate::engine::{Param, Tx};
+use crate::orders::{COLUMNS, LIVE, from_json, order};
+use crate::{Result, params};
+use garson_core::id::{AccountId, OrderId, RestaurantId};
+use garson_core::order::{Order, OrderContent, Status};
+
+/// An order with what a card shows of it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct BoardOrder {
+    pub order: Order,
+    pub content: OrderContent,
+    pub restaurant: String,
+}
+
+/// An order that may belong on the board.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Candidate {
+    pub place: i64,
+    pub id: OrderId,
+    pub restaurant_id: RestaurantId,
+    pub status: Status,
+}
+
+fn candidates(tx: &mut Tx<'_>, sql: &str, account: AccountId, limit: i64) -> Result<Vec<Candidate>> {
+    tx.query(sql, params![&account, limit], |row| {
+        Ok(Candidate {
+            place: row.get(0)?,
+            id: row.get(1)?,
+            restaurant_id: row.get(2)?,
+            status: row.get(3)?,
+        })
+    })
+}
+
+/// The account's newest orders, newest first.
+pub fn newest(tx: &mut Tx<'_>, account: AccountId, limit: i64) -> Result<Vec<Candidate>> {
+    let sql = "SELECT position, id, restaurant_id, status FROM orders
+               WHERE account_id = ?1 ORDER BY position DESC LIMIT ?2";
+    candidates(tx, sql, account, limit)
+}
+
+/// Orders of the account that have not come to an end; of very many, any.
+pub fn open(tx: &mut Tx<'_>, account: AccountId, limit: i64) -> Result<Vec<Candidate>> {
+    let sql = "SELECT position, id, restaurant_id, status FROM orders
+               WHERE account_id = ?1 AND status < 900 LIMIT ?2";
+    candidates(tx, sql, account, limit)
+}
+
+/// These orders, as far as they are the account's and their restaurants are there, in no order.
+pub fn read(tx: &mut Tx<'_>, account: AccountId, ids: &[OrderId]) -> Result<Vec<BoardOrder>> {
+    const AT_ONCE: usize = 32;
+    let marks: Vec<String> = (2..=AT_ONCE + 1).map(|n| format!("?{n}")).collect();
+    let sql = format!(
+        "SELECT {COLUMNS}, c.body, r.name {LIVE} JOIN order_contents c ON c.order_id = o.id
+         WHERE o.account_id = ?1 AND o.id IN ({})",
+        marks.join(", ")
+    );
+    let mut found = Vec::with_capacity(ids.len());
+    for some in ids.chunks(AT_ONCE) {
+        // Always the same statement: the last one stands in for those that are missing.
+        let ids = some.iter().chain(some.last().into_iter().cycle()).take(AT_ONCE);
+        let params: Vec<Param<'_>> = std::iter::once(Param::from(&account))
+            .chain(ids.map(Param::from))
+            .collect();
+        found.extend(tx.query(&sql, &params, |row| {
+            Ok(BoardOrder {
+                order: order(row)?,
+                content: from_json(&row.get::<String>(28)?)?,
+                restaurant: row.get(29)?,
+            })
+        })?);
+    }
+    Ok(found)
+}

@@ -1,0 +1,93 @@
+//! What the live board is made of.
+
+use crate::bench::Bench;
+use crate::shop::at;
+use garson_core::id::OrderId;
+use garson_core::order::Status;
+use garson_store::{board, integrations, orders, restaurants};
+
+pub async fn a_board_is_made_of_open_and_newest_orders(bench: &Bench) {
+    let (here, there) = (bench.branch("lokanta").await, bench.branch("pideci").await);
+    let (ours, theirs) = (
+        bench.orders(here, "S", 70).await,
+        bench.orders(there, "S", 3).await,
+    );
+    let mut over = ours[69].clone();
+    over.status = Status::Delivered;
+    bench.write(move |tx| orders::update(tx, &over)).await;
+    let account = here.account;
+
+    let newest = bench.read(move |tx| board::newest(tx, account, 5)).await;
+    let ids: Vec<OrderId> = newest.iter().map(|it| it.id).collect();
+    let wanted: Vec<OrderId> = ours.iter().rev().take(5).map(|order| order.id).collect();
+    assert_eq!(ids, wanted);
+    assert!(newest.iter().all(|it| it.restaurant_id == here.restaurant));
+    assert_eq!(
+        (newest[0].status, newest[1].status),
+        (Status::Delivered, Status::New)
+    );
+
+    let open = bench.read(move |tx| board::open(tx, account, 1_000)).await;
+    assert_eq!(open.len(), 69);
+    assert_eq!(bench.read(move |tx| board::open(tx, account, 10)).await.len(), 10);
+
+    // More than are read at once; those of others are nobody's here.
+    let wanted: Vec<OrderId> = ours.iter().chain(&theirs).map(|order| order.id).collect();
+    let read = bench.read(move |tx| board::read(tx, account, &wanted)).await;
+    assert_eq!(read.len(), 70);
+    assert!(
+        read.iter()
+            .all(|it| it.order.account_id == account && !it.content.items.is_empty())
+    );
+    assert!(
+        bench
+            .read(move |tx| board::read(tx, account, &[]))
+            .await
+            .is_empty()
+    );
+
+    // A restaurant that is being deleted is gone from it.
+    let restaurant = here.restaurant;
+    bench
+        .write(move |tx| restaurants::delete(tx, account, restaurant, at(1)))
+        .await;
+    let id = ours[0].id;
+    assert!(
+        bench
+            .read(move |tx| board::read(tx, account, &[id]))
+            .await
+            .is_empty()
+    );
+    assert!(
+        bench
+            .read(move |tx| restaurants::names(tx, account))
+            .await
+            .is_empty()
+    );
+}
+
+pub async fn platforms_in_trouble_are_found(bench: &Bench) {
+    let (here, there) = (bench.branch("lokanta").await, bench.branch("pideci").await);
+    let (account, ours, theirs) = (here.account, here.integration, there.integration);
+    bench
+        .write(move |tx| {
+            integrations::note_error(tx, ours, "away", at(10))?;
+            integrations::note_error(tx, theirs, "away", at(10))
+        })
+        .await;
+    let found = bench
+        .read(move |tx| integrations::in_trouble(tx, account, at(9), 5))
+        .await;
+    assert_eq!(found.iter().map(|it| it.id).collect::<Vec<_>>(), [ours]);
+    let later = bench
+        .read(move |tx| integrations::in_trouble(tx, account, at(10), 5))
+        .await;
+    assert!(later.is_empty());
+    bench
+        .write(move |tx| integrations::switch(tx, ours, false, at(11)))
+        .await;
+    let off = bench
+        .read(move |tx| integrations::in_trouble(tx, account, at(0), 5))
+        .await;
+    assert!(off.is_empty());
+}
