@@ -30,8 +30,10 @@ pub mod openapi;
 pub use auth::Keyring;
 pub use body::{declared_length, read as read_body};
 pub use error::{ApiError, Code};
+pub(crate) use paging::Cursor;
 pub use request_id::RequestId;
 pub use retries::retry_json;
+pub(crate) use stream::{Speaker, answer_of as answer_stream};
 
 use crate::app::App;
 use axum::Router;
@@ -138,8 +140,9 @@ pub fn service_with(app: Arc<App>, more: Router<Arc<Api>>) -> Router {
     guarded
         .merge(crate::hooks::router())
         .merge(crate::server::plain_routes())
+        .merge(crate::panel::router())
         .merge(openapi::router(document))
-        .fallback(|| async { ApiError::from_status(http::StatusCode::NOT_FOUND) })
+        .fallback(crate::panel::not_found)
         .layer(CatchPanicLayer::custom(request_id::on_panic))
         .layer(from_fn_with_state(Arc::clone(&api), request_id::finish))
         .with_state(api)

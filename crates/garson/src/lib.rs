@@ -7,5 +7,6 @@ pub mod config;
 pub mod flow;
 pub mod hooks;
 pub mod net;
+mod panel;
 pub mod server;
 pub mod telemetry;

@@ -11,7 +11,7 @@ use crate::flow;
 use crate::flow::vitals::{self, NotReady};
 use axum::Router;
 use axum::extract::State;
-use axum::response::{IntoResponse, Redirect, Response};
+use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use http::{HeaderValue, header};
 use hyper_util::service::TowerToHyperService;
@@ -23,7 +23,6 @@ use tokio::net::TcpListener;
 /// Routes for operators and their programs.
 pub fn plain_routes() -> Router<Arc<Api>> {
     Router::new()
-        .route("/", get(|| async { Redirect::temporary("/docs/") }))
         .route("/healthz", get(|| async { "ok\n" }))
         .route("/readyz", get(ready))
         .route("/metrics", get(metrics))

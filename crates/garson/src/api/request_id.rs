@@ -54,13 +54,14 @@ pub async fn finish(State(api): State<Arc<Api>>, mut request: Request, next: Nex
         false => next.run(request).await,
         true => ApiError::from_status(StatusCode::NOT_FOUND).into_response(),
     };
-    let is_json = response
+    // What has a body of ours already, for programs or for people.
+    let is_finished = response
         .headers()
         .get(header::CONTENT_TYPE)
-        .is_some_and(|kind| kind == "application/json");
+        .is_some_and(|kind| kind == "application/json" || kind.as_bytes().starts_with(b"text/html"));
     let error = match response.extensions_mut().remove::<ApiError>() {
         Some(error) => Some(error),
-        None if response.status().as_u16() >= 400 && !is_json => {
+        None if response.status().as_u16() >= 400 && !is_finished => {
             Some(ApiError::from_status(response.status()))
         }
         None => None,

@@ -1,0 +1,60 @@
+//! The control panel: pages for the restaurant's people, made here as whole documents.
+//!
+//! Every action is a form, so that all of it works without script; the little script that there is adds the live parts.
+//! Pages enter at `flow` like the API does. A page is a file: its routes, what it shows, and its handlers; its texts stand in
+//! `words/`, in Turkish and English side by side, and its markup in `templates/`, built from the pieces of `parts.html`.
+
+mod assets;
+mod board;
+mod card;
+mod cookies;
+mod csrf;
+mod error;
+// What the coming pages need is there already.
+#[allow(dead_code)]
+mod fields;
+mod flash;
+#[allow(dead_code)]
+mod form;
+#[allow(dead_code)]
+mod frame;
+mod keys;
+mod lang;
+mod press;
+mod safety;
+mod sessions;
+#[allow(dead_code)]
+mod show;
+mod sign_in;
+mod visitor;
+#[allow(dead_code)]
+mod words;
+
+pub use error::not_found;
+
+use crate::api::Api;
+use axum::Router;
+use axum::middleware::from_fn;
+use frame::Place;
+use std::sync::Arc;
+
+/// What a page answers to.
+type Routes = fn() -> Router<Arc<Api>>;
+
+/// The pages, in the order in which the way to them is shown. A page adds itself here, and is served and found.
+const PAGES: &[(Place, Routes)] = &[
+    (Place::Board, board::routes),
+    (Place::Keys, keys::routes),
+    (Place::Sessions, sessions::routes),
+];
+
+/// Every page.
+pub fn router() -> Router<Arc<Api>> {
+    let around = Router::new().merge(sign_in::routes()).merge(lang::routes());
+    PAGES
+        .iter()
+        .fold(around, |all, (_, routes)| all.merge(routes()))
+        .route_layer(from_fn(press::press))
+        .route_layer(from_fn(safety::protect))
+        .merge(assets::routes())
+}

@@ -1,0 +1,225 @@
+//! The live board, kept open all day: orders by where they stand, each with what can be done now.
+
+use super::card::{Card, Column};
+use super::error::PanelError;
+use super::fields::Fields;
+use super::form::Choice;
+use super::frame::{Frame, Place, page, part};
+use super::lang::safe_path;
+use super::visitor::{Sent, Visitor};
+use super::words::BoardWords;
+use crate::api::{Api, Cursor};
+use crate::flow::{Fault, act, board, reasons, restaurants};
+use askama::Template;
+use axum::Router;
+use axum::extract::{Path, RawQuery, State};
+use axum::response::{IntoResponse, Redirect, Response};
+use axum::routing::{get, post};
+use garson_core::id::{OrderId, RestaurantId};
+use garson_core::order::Reason;
+use std::sync::Arc;
+
+pub fn routes() -> Router<Arc<Api>> {
+    Router::new()
+        .route("/", get(show_board))
+        .route("/board/stream", get(stream::follow_board))
+        .route("/board/orders/{id}", post(take_step))
+        .route("/board/orders/{id}/cancel", get(show_cancel))
+}
+
+mod stream;
+
+#[derive(Template)]
+#[template(path = "board.html")]
+struct BoardPage {
+    frame: Frame,
+    t: BoardWords,
+    columns: Vec<Shown>,
+    restaurants: Vec<Choice>,
+    away: AwayLines,
+    stream: String,
+    is_empty: bool,
+    has_more: bool,
+}
+
+struct Shown {
+    name: &'static str,
+    title: &'static str,
+    cards: Vec<Card>,
+}
+
+/// The platforms that are in trouble.
+#[derive(Template)]
+#[template(path = "away.html")]
+struct AwayLines {
+    t: BoardWords,
+    lines: Vec<AwayLine>,
+}
+
+struct AwayLine {
+    provider: String,
+    message: String,
+    at: String,
+}
+
+impl AwayLines {
+    fn new(frame: &Frame, away: Vec<board::Away>) -> Self {
+        let line = |it: board::Away| AwayLine {
+            provider: frame.provider(&it.provider),
+            message: it.message,
+            at: frame.moment(&it.at),
+        };
+        Self {
+            t: BoardWords::of(frame.lang),
+            lines: away.into_iter().map(line).collect(),
+        }
+    }
+}
+
+fn title(t: &BoardWords, column: Column) -> &'static str {
+    match column {
+        Column::New => t.new,
+        Column::Preparing => t.preparing,
+        Column::OnTheWay => t.on_the_way,
+        Column::Done => t.done,
+    }
+}
+
+async fn show_board(
+    State(api): State<Arc<Api>>,
+    visitor: Visitor,
+    RawQuery(query): RawQuery,
+) -> Result<Response, PanelError> {
+    let fail = |fault| visitor.fail(fault);
+    let account = visitor.account.id;
+    let asked = Fields::parse(query.unwrap_or_default().as_bytes());
+    let only: Option<RestaurantId> = asked.get("restaurant").parse().ok();
+    let found = board::board(&api.app, account, only).await.map_err(fail)?;
+    let names = restaurants::names(&api.app, account).await.map_err(fail)?;
+    let (t, now) = (BoardWords::of(visitor.lang), api.app.now());
+    let mut columns = Column::ALL.map(|column| Shown {
+        name: column.name(),
+        title: title(&t, column),
+        cards: Vec::new(),
+    });
+    let is_empty = found.open.is_empty() && found.done.is_empty();
+    for card in found.open.into_iter().chain(found.done) {
+        let card = Card::new(visitor.lang, &visitor.csrf, card, now);
+        if let Some(column) = columns.iter_mut().find(|it| it.name == card.column.name()) {
+            column.cards.push(card);
+        }
+    }
+    let filter = only.map_or_else(String::new, |id| format!("&restaurant={id}"));
+    let frame = Frame::new(&visitor, Place::Board);
+    Ok(page(&BoardPage {
+        away: AwayLines::new(&frame, found.away),
+        frame,
+        t,
+        columns: columns.into(),
+        restaurants: names
+            .into_iter()
+            .map(|(id, name)| Choice::new(id.to_string(), name, only == Some(id)))
+            .collect(),
+        stream: format!("/board/stream?after={}{filter}", Cursor(found.place)),
+        is_empty,
+        has_more: found.has_more,
+    }))
+}
+
+/// Does with an order what the pressed button says, and goes back to where the visitor was; the script gets the card as it
+/// is then.
+async fn take_step(
+    State(api): State<Arc<Api>>,
+    Path(id): Path<String>,
+    Sent { visitor, fields }: Sent,
+) -> Result<Response, PanelError> {
+    let (app, account) = (&api.app, visitor.account.id);
+    let done = match fields.get("do") {
+        "verify" => act::verify(app, account, id.clone()).await,
+        "next" => act::advance(app, account, id.clone(), None).await,
+        "ready" => act::ready(app, account, id.clone()).await,
+        "cancel" => {
+            let (reason, note) = (fields.given("reason"), fields.given("note"));
+            act::cancel(app, account, id.clone(), reason, note).await
+        }
+        other => Err(Fault::invalid("do", format!("cannot be {other}"))),
+    };
+    let failed = done.err().map(|fault| visitor.fail(fault));
+    if visitor.wants_part {
+        return show_card(&api, &visitor, &id, failed).await;
+    }
+    let back = safe_path(fields.get("back"));
+    match failed {
+        None => Ok(Redirect::to(back).into_response()),
+        // What is not there has no page to go back to.
+        Some(error) if error.status == http::StatusCode::NOT_FOUND => Err(error),
+        Some(error) => Ok(visitor.refused(back, error.text())),
+    }
+}
+
+async fn show_card(
+    api: &Api,
+    visitor: &Visitor,
+    id: &str,
+    failed: Option<PanelError>,
+) -> Result<Response, PanelError> {
+    let order: OrderId = id
+        .parse()
+        .map_err(|_| visitor.fail(Fault::not_found("order", id)))?;
+    let card = board::one(&api.app, visitor.account.id, order)
+        .await
+        .map_err(|fault| visitor.fail(fault))?;
+    let card = Card::new(visitor.lang, &visitor.csrf, card, api.app.now());
+    Ok(match failed {
+        None => part(&card),
+        Some(error) => (error.status, part(&card.saying(error.text()))).into_response(),
+    })
+}
+
+#[derive(Template)]
+#[template(path = "cancel.html")]
+struct CancelPage {
+    frame: Frame,
+    t: BoardWords,
+    id: String,
+    code: String,
+    reasons: Vec<Reason>,
+    back: String,
+}
+
+/// The reasons as the script puts them on the card.
+#[derive(Template)]
+#[template(path = "reasons.html")]
+struct ReasonsPart {
+    t: BoardWords,
+    reasons: Vec<Reason>,
+}
+
+/// The reasons that the platform accepts now, to choose from.
+async fn show_cancel(
+    State(api): State<Arc<Api>>,
+    Path(id): Path<String>,
+    visitor: Visitor,
+    RawQuery(query): RawQuery,
+) -> Result<Response, PanelError> {
+    let (app, account) = (&api.app, visitor.account.id);
+    let asked = Fields::parse(query.unwrap_or_default().as_bytes());
+    let detail = act::detail(app, account, id.clone())
+        .await
+        .map_err(|fault| visitor.fail(fault))?;
+    // When the list cannot be had, the usual reason is taken.
+    let reasons = reasons::list(app, account, id.clone()).await.unwrap_or_default();
+    let t = BoardWords::of(visitor.lang);
+    if visitor.wants_part {
+        return Ok(part(&ReasonsPart { t, reasons }));
+    }
+    let order = detail.order;
+    Ok(page(&CancelPage {
+        frame: Frame::new(&visitor, Place::Board),
+        t,
+        code: order.short_code.unwrap_or(order.provider_order_id),
+        id,
+        reasons,
+        back: safe_path(asked.get("back")).to_owned(),
+    }))
+}

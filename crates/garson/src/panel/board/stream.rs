@@ -1,0 +1,99 @@
+//! What changes on a board while it is open: cards as they are then, and platforms that are in trouble.
+
+use super::AwayLines;
+use crate::api::{Api, Cursor, Speaker, answer_stream};
+use crate::flow::board::{Changes, Live};
+use crate::flow::tidings::Start;
+use crate::panel::card::Card;
+use crate::panel::error::PanelError;
+use crate::panel::fields::Fields;
+use crate::panel::frame::{Frame, Place};
+use crate::panel::visitor::Visitor;
+use askama::Template;
+use axum::extract::{RawQuery, State};
+use axum::response::Response;
+use bytes::Bytes;
+use http::HeaderMap;
+use std::fmt::Write as _;
+use std::sync::Arc;
+
+/// A board in somebody's browser.
+struct Told {
+    live: Live,
+    api: Arc<Api>,
+    visitor: Visitor,
+}
+
+/// Goes on from the place of the page, or from where the browser has heard up to.
+pub async fn follow_board(
+    State(api): State<Arc<Api>>,
+    visitor: Visitor,
+    headers: HeaderMap,
+    RawQuery(query): RawQuery,
+) -> Result<Response, PanelError> {
+    let asked = Fields::parse(query.unwrap_or_default().as_bytes());
+    let heard = headers.get("last-event-id").and_then(|id| id.to_str().ok());
+    let place = heard
+        .and_then(Cursor::parse)
+        .or_else(|| Cursor::parse(asked.get("after")));
+    let start = place.map_or(Start::Now, |Cursor(place)| Start::After {
+        place,
+        given: "after",
+    });
+    let only = asked.get("restaurant").parse().ok();
+    let live = Live::open(
+        Arc::clone(&api.app),
+        visitor.account.id,
+        visitor.session.hash,
+        only,
+        start,
+    )
+    .await
+    .map_err(|fault| visitor.fail(fault))?;
+    let first = format!("retry: 2000\nid: {}\n\n", Cursor(live.place()));
+    Ok(answer_stream(first, Told { live, api, visitor }))
+}
+
+impl Speaker for Told {
+    async fn speak(mut self) -> Option<(Bytes, Self)> {
+        match self.live.next().await {
+            Ok(Some(changes)) => Some((self.words(changes).into(), self)),
+            Ok(None) => None,
+            // The browser comes back by itself, and goes on from where it was.
+            Err(fault) => {
+                tracing::warn!(?fault, "a board could not be followed");
+                None
+            }
+        }
+    }
+}
+
+impl Told {
+    fn words(&self, changes: Changes) -> String {
+        let now = self.api.app.now();
+        let mut text = String::new();
+        for card in changes.cards {
+            let card = Card::new(self.visitor.lang, &self.visitor.csrf, card, now);
+            say(&mut text, "card", &card);
+        }
+        if let Some(away) = changes.away {
+            let frame = Frame::new(&self.visitor, Place::Board);
+            say(&mut text, "away", &AwayLines::new(&frame, away));
+        }
+        if text.is_empty() {
+            return ":\n\n".to_owned();
+        }
+        // Where to go on from, once all of it has come.
+        let _written = write!(text, "id: {}\nevent: place\ndata:\n\n", Cursor(self.live.place()));
+        text
+    }
+}
+
+fn say(text: &mut String, event: &str, shown: &impl Template) {
+    let Ok(markup) = shown.render() else { return };
+    let _written = writeln!(text, "event: {event}");
+    for line in markup.split(['\n', '\r']) {
+        let _written = writeln!(text, "data: {line}");
+    }
+    text.push('\n');
+}

@@ -1,0 +1,141 @@
+//! What went wrong, as a page: what happened, and what to do.
+
+use super::frame::{Frame, page};
+use super::lang::Lang;
+use super::words::ErrorWords;
+use crate::api::{ApiError, Code};
+use crate::flow::Fault;
+use askama::Template;
+use axum::extract::Request;
+use axum::response::{IntoResponse, Response};
+use http::{StatusCode, header};
+
+/// An error on its way to a browser.
+pub struct PanelError {
+    lang: Lang,
+    pub status: StatusCode,
+    /// What happened, and what to do.
+    pub title: &'static str,
+    pub advice: &'static str,
+    /// What the service or the platform itself says.
+    pub detail: String,
+    frame: Option<Box<Frame>>,
+}
+
+#[derive(Template)]
+#[template(path = "error.html")]
+struct ErrorPage {
+    frame: Frame,
+    t: ErrorWords,
+    title: &'static str,
+    advice: &'static str,
+    detail: String,
+}
+
+/// What happened and what to do, for each kind of refusal.
+fn explain(t: &ErrorWords, code: Code) -> (&'static str, &'static str) {
+    match (code, code.status().as_u16()) {
+        (Code::OrderCancelled, _) => (t.order_cancelled, t.reload_advice),
+        (Code::NoNextStatus, _) => (t.no_next_status, t.reload_advice),
+        (Code::NotPreparing, _) => (t.not_preparing, t.reload_advice),
+        (Code::NotDue, _) => (t.not_due, t.not_due_advice),
+        (Code::ProviderRefused, _) => (t.provider_refused, t.provider_refused_advice),
+        (Code::ReasonNotAccepted, _) => (t.reason_not_accepted, t.reason_not_accepted_advice),
+        (Code::RemoteIdTaken, _) => (t.remote_id_taken, t.remote_id_taken_advice),
+        (Code::NotConnected, _) => (t.not_connected, t.not_connected_advice),
+        (Code::NotSupported, _) => (t.not_supported, t.not_supported_advice),
+        (Code::NotCovered, _) => (t.not_covered, t.not_covered_advice),
+        (Code::NoWebhook, _) => (t.no_webhook, t.no_webhook_advice),
+        (Code::TargetNotAllowed, _) => (t.target_not_allowed, t.target_not_allowed_advice),
+        (Code::TargetUnreachable, _) => (t.target_unreachable, t.target_unreachable_advice),
+        (Code::ProviderTimeout, _) => (t.platform_timeout, t.platform_timeout_advice),
+        (Code::ProviderUnreachable, _) => (t.platform_away, t.platform_away_advice),
+        (_, 404) => (t.not_found, t.not_found_advice),
+        (_, 409) => (t.not_possible, t.reload_advice),
+        (_, 400..=422) => (t.invalid, t.invalid_advice),
+        (_, 429) => (t.too_many, t.too_many_advice),
+        (_, 503) => (t.storage_away, t.storage_away_advice),
+        _ => (t.failed, t.failed_advice),
+    }
+}
+
+impl PanelError {
+    pub fn new(lang: Lang, fault: Fault) -> Self {
+        Self::of(lang, ApiError::from(fault))
+    }
+
+    fn of(lang: Lang, error: ApiError) -> Self {
+        let status = error.code.status();
+        let (title, advice) = explain(&ErrorWords::of(lang), error.code);
+        if status.is_server_error() {
+            tracing::error!(code = error.code.as_str(), "a page could not be shown");
+        }
+        Self {
+            lang,
+            status,
+            title,
+            advice,
+            detail: error.message,
+            frame: None,
+        }
+    }
+
+    /// A form that is too old, or comes from elsewhere.
+    pub fn stale_form(lang: Lang) -> Self {
+        let t = ErrorWords::of(lang);
+        Self {
+            lang,
+            status: StatusCode::FORBIDDEN,
+            title: t.stale_form,
+            advice: t.stale_form_advice,
+            detail: String::new(),
+            frame: None,
+        }
+    }
+
+    /// The same, with the way to the other pages around it.
+    #[must_use]
+    pub fn within(mut self, frame: Frame) -> Self {
+        self.frame = Some(Box::new(frame));
+        self
+    }
+
+    /// All of it in a line or two, to be said on another page.
+    pub fn text(&self) -> String {
+        match self.detail.is_empty() {
+            true => format!("{}. {}", self.title, self.advice),
+            false => format!("{}: {} {}", self.title, self.detail, self.advice),
+        }
+    }
+}
+
+impl IntoResponse for PanelError {
+    fn into_response(self) -> Response {
+        let shown = ErrorPage {
+            frame: self.frame.map_or_else(|| Frame::bare(self.lang), |frame| *frame),
+            t: ErrorWords::of(self.lang),
+            title: self.title,
+            advice: self.advice,
+            detail: self.detail,
+        };
+        (self.status, page(&shown)).into_response()
+    }
+}
+
+/// Nothing is there: a page for people, the usual body for programs.
+pub async fn not_found(request: Request) -> Response {
+    let error = ApiError::from_status(StatusCode::NOT_FOUND);
+    let path = request.uri().path();
+    let is_for_programs = [crate::api::PREFIX, "/hooks"]
+        .iter()
+        .any(|prefix| path.starts_with(prefix));
+    let accepts = request.headers().get(header::ACCEPT);
+    let is_browser =
+        accepts.is_some_and(|kinds| kinds.to_str().is_ok_and(|kinds| kinds.contains("text/html")));
+    if is_for_programs || !is_browser {
+        return error.into_response();
+    }
+    let mut error = PanelError::of(Lang::of(request.headers()), error);
+    error.detail = String::new();
+    super::safety::protected(super::safety::is_secure(request.headers()), error.into_response())
+}

@@ -1,0 +1,99 @@
+//! API keys: issue one, which is shown once; revoke; choose the one that webhooks carry.
+
+use super::error::PanelError;
+use super::form::Field;
+use super::frame::{Frame, Place, page};
+use super::visitor::{Sent, Visitor};
+use super::words::KeyWords;
+use crate::api::Api;
+use crate::flow::{Fault, accounts};
+use askama::Template;
+use axum::Router;
+use axum::extract::{Path, State};
+use axum::response::Response;
+use axum::routing::{get, post};
+use garson_core::account::ApiKey;
+use garson_core::id::KeyId;
+use std::sync::Arc;
+
+pub fn routes() -> Router<Arc<Api>> {
+    Router::new()
+        .route("/keys", get(list_keys).post(issue_key))
+        .route("/keys/{id}/primary", post(make_primary))
+        .route("/keys/{id}/revoke", post(revoke_key))
+}
+
+#[derive(Template)]
+#[template(path = "keys.html")]
+struct KeysPage {
+    frame: Frame,
+    t: KeyWords,
+    keys: Vec<ApiKey>,
+    /// The key that was issued just now: it is shown this once.
+    issued: Option<String>,
+    label: Field,
+}
+
+async fn show(api: &Api, visitor: &Visitor, issued: Option<String>) -> Result<Response, PanelError> {
+    let t = KeyWords::of(visitor.lang);
+    Ok(page(&KeysPage {
+        keys: accounts::list_keys(&api.app, visitor.account.id)
+            .await
+            .map_err(|fault| visitor.fail(fault))?,
+        frame: Frame::new(visitor, Place::Keys),
+        label: Field::text("label", t.label).hint(t.label_hint).between(0, 100),
+        issued,
+        t,
+    }))
+}
+
+async fn list_keys(State(api): State<Arc<Api>>, visitor: Visitor) -> Result<Response, PanelError> {
+    show(&api, &visitor, None).await
+}
+
+/// The answer itself shows the key, since it can be shown only once; loading the page again sends the form again, which the
+/// browser asks about.
+async fn issue_key(
+    State(api): State<Arc<Api>>,
+    Sent { visitor, fields }: Sent,
+) -> Result<Response, PanelError> {
+    let label: Option<String> = fields
+        .given("label")
+        .map(|label| label.chars().take(100).collect());
+    let id = KeyId::at(api.app.now());
+    let issued = accounts::issue_key(&api.app, visitor.account.id, id, label)
+        .await
+        .map_err(|fault| visitor.fail(fault))?;
+    show(&api, &visitor, Some(issued.secret.expose().clone())).await
+}
+
+fn parse(visitor: &Visitor, id: &str) -> Result<KeyId, PanelError> {
+    id.parse().map_err(|_| visitor.fail(Fault::not_found("key", id)))
+}
+
+async fn make_primary(
+    State(api): State<Arc<Api>>,
+    Path(id): Path<String>,
+    Sent { visitor, .. }: Sent,
+) -> Result<Response, PanelError> {
+    accounts::make_key_primary(&api.app, visitor.account.id, parse(&visitor, &id)?)
+        .await
+        .map_err(|fault| visitor.fail(fault))?;
+    Ok(visitor.done("/keys", KeyWords::of(visitor.lang).made_primary))
+}
+
+async fn revoke_key(
+    State(api): State<Arc<Api>>,
+    Path(id): Path<String>,
+    Sent { visitor, .. }: Sent,
+) -> Result<Response, PanelError> {
+    let t = KeyWords::of(visitor.lang);
+    match accounts::revoke_key(&api.app, visitor.account.id, parse(&visitor, &id)?).await {
+        Ok(()) => {
+            api.keyring.forget();
+            Ok(visitor.done("/keys", t.revoked))
+        }
+        Err(Fault::LastKey) => Ok(visitor.refused("/keys", t.last_key)),
+        Err(fault) => Err(visitor.fail(fault)),
+    }
+}

@@ -1,0 +1,88 @@
+//! Money, moments and platforms as people write them, in Turkish and in English.
+
+use super::lang::Lang;
+use garson_core::money::{Currency, Minor};
+use garson_core::platform::Provider;
+use garson_core::time::{Timestamp, Zone};
+
+/// An amount: `1.234,50 ₺` or `₺1,234.50`.
+pub fn money(lang: Lang, amount: Minor, currency: Currency) -> String {
+    let (point, group) = match lang {
+        Lang::Tr => (',', '.'),
+        Lang::En => ('.', ','),
+    };
+    let minor = amount.0.unsigned_abs();
+    let mut whole = String::new();
+    let digits = (minor / 100).to_string();
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            whole.push(group);
+        }
+        whole.push(digit);
+    }
+    let sign = if amount.0 < 0 { "-" } else { "" };
+    let number = format!("{sign}{whole}{point}{:02}", minor % 100);
+    match (lang, currency == Currency::TRY) {
+        (Lang::Tr, true) => format!("{number} ₺"),
+        (Lang::En, true) => format!("₺{number}"),
+        (_, false) => format!("{number} {currency}"),
+    }
+}
+
+/// A moment in a zone: `15.11.2026 12:34` or `15 Nov 2026, 12:34`.
+pub fn moment(lang: Lang, zone: &Zone, at: Timestamp) -> String {
+    let form = match lang {
+        Lang::Tr => "%d.%m.%Y %H:%M",
+        Lang::En => "%d %b %Y, %H:%M",
+    };
+    zone.write(at, form)
+}
+
+/// A day in a zone: `15.11.2026` or `15 Nov 2026`.
+pub fn day(lang: Lang, zone: &Zone, at: Timestamp) -> String {
+    let form = match lang {
+        Lang::Tr => "%d.%m.%Y",
+        Lang::En => "%d %b %Y",
+    };
+    zone.write(at, form)
+}
+
+/// A platform as people call it.
+pub fn provider(lang: Lang, provider: Provider) -> String {
+    match (provider.as_str(), lang) {
+        ("direct", Lang::Tr) => "Doğrudan".to_owned(),
+        ("direct", Lang::En) => "Direct".to_owned(),
+        _ => garson_platforms::of(provider)
+            .map_or_else(|| provider.to_string(), |platform| platform.name().to_owned()),
+    }
+}
+
+/// The time of day alone.
+pub fn time_of_day(zone: &Zone, at: Timestamp) -> String {
+    zone.write(at, "%H:%M")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn money_is_written_as_people_do() {
+        let lira = |lang, minor| money(lang, Minor(minor), Currency::TRY);
+        assert_eq!(lira(Lang::Tr, 123_450), "1.234,50 ₺");
+        assert_eq!(lira(Lang::En, 123_450), "₺1,234.50");
+        assert_eq!(lira(Lang::Tr, 5), "0,05 ₺");
+        assert_eq!(lira(Lang::Tr, -100_000_000), "-1.000.000,00 ₺");
+        assert_eq!(lira(Lang::Tr, 99_999), "999,99 ₺");
+    }
+
+    #[test]
+    fn moments_are_those_of_the_zone() {
+        let at = Timestamp::from_millis(1_767_225_600_000);
+        let zone = Zone::istanbul();
+        assert_eq!(moment(Lang::Tr, &zone, at), "01.01.2026 03:00");
+        assert_eq!(moment(Lang::En, &zone, at), "01 Jan 2026, 03:00");
+        assert_eq!(day(Lang::Tr, &zone, at), "01.01.2026");
+        assert_eq!(time_of_day(&zone, at), "03:00");
+    }
+}

@@ -1,0 +1,193 @@
+//! Who looks at a page: somebody who is signed in, and whose forms come from our own pages.
+
+use super::error::PanelError;
+use super::fields::Fields;
+use super::flash::{self, Flash};
+use super::frame::{Frame, Place};
+use super::lang::{Lang, safe_path};
+use super::safety::is_secure;
+use super::{cookies, csrf};
+use crate::api::Api;
+use crate::flow::Fault;
+use crate::flow::sessions::{self, Visit};
+use axum::extract::{FromRequest, FromRequestParts, Request};
+use axum::response::{Html, IntoResponse, Redirect, Response};
+use garson_core::account::Account;
+use garson_core::secret::Secret;
+use garson_store::sessions::Session;
+use http::request::Parts;
+use http::{HeaderMap, Method, StatusCode, header};
+use std::convert::Infallible;
+use std::sync::Arc;
+
+/// Somebody who is signed in. Everything that a page shows or does is this account's.
+#[derive(Clone)]
+pub struct Visitor {
+    pub account: Account,
+    pub session: Session,
+    pub lang: Lang,
+    /// What every form of this visitor carries.
+    pub csrf: String,
+    /// The address of the page, to come back to.
+    pub here: String,
+    /// What is to be said on this page.
+    pub flash: Option<Flash>,
+    /// Does a script of ours ask, for a part of a page?
+    pub wants_part: bool,
+    held: Secret<String>,
+    is_secure: bool,
+}
+
+impl FromRequestParts<Arc<Api>> for Visitor {
+    type Rejection = Response;
+
+    async fn from_request_parts(parts: &mut Parts, api: &Arc<Api>) -> Result<Self, Response> {
+        let lang = Lang::of(&parts.headers);
+        let here = parts
+            .uri
+            .path_and_query()
+            .map_or("/", |path| path.as_str())
+            .to_owned();
+        let wants_part = parts.headers.contains_key("x-part");
+        let leave = || match wants_part {
+            true => (StatusCode::UNAUTHORIZED, Html("")).into_response(),
+            false => to_sign_in(&parts.method, &here),
+        };
+        let Some(held) = cookies::get(&parts.headers, cookies::SESSION) else {
+            return Err(leave());
+        };
+        let visit = sessions::visit(&api.app, held)
+            .await
+            .map_err(|fault| PanelError::new(lang, fault).into_response())?;
+        let Some(Visit { session, account }) = visit else {
+            return Err(leave());
+        };
+        let said = cookies::get(&parts.headers, cookies::FLASH);
+        Ok(Self {
+            account,
+            session,
+            lang,
+            csrf: csrf::token(held),
+            flash: said.and_then(|cookie| Flash::read(held, cookie)),
+            held: Secret::new(held.to_owned()),
+            is_secure: is_secure(&parts.headers),
+            wants_part,
+            here,
+        })
+    }
+}
+
+/// Signing in first, and then back to the page, if it was one that can be looked at again.
+fn to_sign_in(method: &Method, here: &str) -> Response {
+    let next = if *method == Method::GET { here } else { "/" };
+    if next == "/" {
+        return Redirect::to("/sign-in").into_response();
+    }
+    let next: String = url::form_urlencoded::byte_serialize(next.as_bytes()).collect();
+    Redirect::to(&format!("/sign-in?next={next}")).into_response()
+}
+
+impl Visitor {
+    /// What went wrong, as a page with the way to the others.
+    pub fn fail(&self, fault: Fault) -> PanelError {
+        PanelError::new(self.lang, fault).within(Frame::new(self, Place::Nowhere))
+    }
+
+    /// It is done: on to a page that says so.
+    pub fn done(&self, to: &str, text: impl Into<String>) -> Response {
+        self.go(to, &Flash::good(text))
+    }
+
+    /// It could not be done: on to a page that says why.
+    pub fn refused(&self, to: &str, text: impl Into<String>) -> Response {
+        self.go(to, &Flash::bad(text))
+    }
+
+    fn go(&self, to: &str, flash: &Flash) -> Response {
+        let said = flash.write(self.held.expose());
+        let cookie = cookies::set(self.is_secure, cookies::FLASH, &said, flash::SECONDS);
+        ([(header::SET_COOKIE, cookie)], Redirect::to(safe_path(to))).into_response()
+    }
+}
+
+/// A form that a visitor has sent from one of our pages.
+pub struct Sent {
+    pub visitor: Visitor,
+    pub fields: Fields,
+}
+
+impl FromRequest<Arc<Api>> for Sent {
+    type Rejection = Response;
+
+    async fn from_request(request: Request, api: &Arc<Api>) -> Result<Self, Response> {
+        let (mut parts, body) = request.into_parts();
+        let visitor = Visitor::from_request_parts(&mut parts, api).await?;
+        let fields = Fields::from_request(Request::from_parts(parts, body), api)
+            .await
+            .map_err(IntoResponse::into_response)?;
+        if !csrf::is_right(visitor.held.expose(), fields.get("csrf")) {
+            return Err(PanelError::stale_form(visitor.lang).into_response());
+        }
+        Ok(Self { visitor, fields })
+    }
+}
+
+/// Anybody: a browser on the way to signing in.
+pub struct Guest {
+    pub lang: Lang,
+    pub csrf: String,
+    /// The cookie that the browser is to get, if it has none.
+    pub cookie: Option<http::HeaderValue>,
+}
+
+impl<S: Sync> FromRequestParts<S> for Guest {
+    type Rejection = Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Infallible> {
+        let lang = Lang::of(&parts.headers);
+        if let Some(held) = cookies::get(&parts.headers, cookies::GUEST) {
+            return Ok(Self {
+                lang,
+                csrf: csrf::token(held),
+                cookie: None,
+            });
+        }
+        let held = csrf::fresh();
+        let is_secure = is_secure(&parts.headers);
+        Ok(Self {
+            lang,
+            csrf: csrf::token(&held),
+            cookie: Some(cookies::set(is_secure, cookies::GUEST, &held, 24 * 60 * 60)),
+        })
+    }
+}
+
+/// A form that needs no signing in, from one of our pages.
+pub struct GuestSent {
+    pub guest: Guest,
+    pub headers: HeaderMap,
+    pub fields: Fields,
+}
+
+impl FromRequest<Arc<Api>> for GuestSent {
+    type Rejection = Response;
+
+    async fn from_request(request: Request, api: &Arc<Api>) -> Result<Self, Response> {
+        let (mut parts, body) = request.into_parts();
+        let Ok(guest) = Guest::from_request_parts(&mut parts, api).await;
+        let headers = parts.headers.clone();
+        let fields = Fields::from_request(Request::from_parts(parts, body), api)
+            .await
+            .map_err(IntoResponse::into_response)?;
+        let held = [cookies::GUEST, cookies::SESSION].map(|name| cookies::get(&headers, name));
+        let given = fields.get("csrf");
+        if !held.into_iter().flatten().any(|held| csrf::is_right(held, given)) {
+            return Err(PanelError::stale_form(guest.lang).into_response());
+        }
+        Ok(Self {
+            guest,
+            headers,
+            fields,
+        })
+    }
+}

@@ -1,0 +1,38 @@
+//! Every text of the panel, in Turkish and English side by side: a text that is missing in one does not compile.
+
+mod board;
+mod error;
+mod frame;
+mod keys;
+mod parts;
+mod sessions;
+mod sign_in;
+
+pub use board::BoardWords;
+pub use error::ErrorWords;
+pub use frame::FrameWords;
+pub use keys::KeyWords;
+pub use parts::PartWords;
+pub use sessions::SessionWords;
+pub use sign_in::SignInWords;
+
+/// Makes a set of texts: `name: "Turkish" | "English"`.
+macro_rules! words {
+    ($(#[$doc:meta])* $set:ident { $($name:ident: $tr:literal | $en:literal,)* }) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug)]
+        pub struct $set {
+            $(pub $name: &'static str,)*
+        }
+
+        impl $set {
+            pub const fn of(lang: $crate::panel::lang::Lang) -> Self {
+                match lang {
+                    $crate::panel::lang::Lang::Tr => Self { $($name: $tr,)* },
+                    $crate::panel::lang::Lang::En => Self { $($name: $en,)* },
+                }
+            }
+        }
+    };
+}
+use words;

@@ -1,0 +1,11 @@
+//! The pieces that pages are built from.
+
+super::words! {
+    PartWords {
+        newer: "Daha yeni" | "Newer",
+        older: "Daha eski" | "Older",
+        pages: "Sayfalar" | "Pages",
+        optional: "isteğe bağlı" | "optional",
+        cancel: "Vazgeç" | "Cancel",
+    }
+}
