@@ -1,15 +1,15 @@
 //! `garson account`: accounts and their first keys.
 
-use super::{Outcome, failed, print_line, with_app};
+use super::{CommandError, Outcome, failed, print_line, with_app};
 use crate::config::Settings;
-use crate::flow::accounts;
+use crate::flow::{accounts, sessions};
 use clap::Subcommand;
 use garson_core::secret::Secret;
 use serde_json::json;
 
 #[derive(Subcommand)]
 pub enum AccountCommand {
-    /// Create an account; prints its id and its first API key, which is shown this once
+    /// Create an account; prints its id, its first API key and how to sign in to the panel, which is shown this once
     Create {
         /// What it is called
         #[arg(long)]
@@ -17,12 +17,21 @@ pub enum AccountCommand {
         /// Its e-mail address, also the login of the control panel
         #[arg(long)]
         email: String,
-        /// The password of the control panel
+        /// The password of the control panel; without it one is made and shown
         #[arg(long)]
         password: Option<String>,
         /// Print JSON
         #[arg(long)]
         json: bool,
+    },
+    /// Set another password for the control panel; everybody who is signed in to the account is signed out
+    Password {
+        /// The account's e-mail address
+        #[arg(long)]
+        email: String,
+        /// The password; without it one is made and shown
+        #[arg(long)]
+        password: Option<String>,
     },
     /// List the accounts
     List,
@@ -37,26 +46,38 @@ pub fn run(settings: &Settings, command: AccountCommand) -> Outcome {
                 password,
                 json,
             } => {
-                let password = password.map(Secret::new);
-                let has_password = password.is_some();
-                let (account, key) = accounts::create(&app, name, &email, password)
+                let (password, made) = given_or_made(password)?;
+                let (account, key) = accounts::create(&app, name, &email, Some(password))
                     .await
                     .map_err(failed)?;
                 let api_key = key.secret.expose();
+                let panel = format!("http://{}/", app.settings.listen);
                 if json {
                     let shown = json!({
                         "accountId": account.id,
                         "name": account.name,
                         "email": account.email,
                         "apiKey": api_key,
-                        "hasPassword": has_password,
+                        "panel": { "url": panel, "email": account.email, "password": made },
                     });
                     print_line(&shown.to_string());
                 } else {
                     print_line(&format!("Account   {}  {}", account.id, account.name));
                     print_line(&format!("API key   {api_key}   (shown this once)"));
+                    print_line(&format!("Panel     {panel}"));
                     print_line(&format!("E-mail    {}", account.email));
+                    print_line(&password_line(made));
                 }
+                Ok(())
+            }
+            AccountCommand::Password { email, password } => {
+                let account = accounts::by_email(&app, &email).await.map_err(failed)?;
+                let (password, made) = given_or_made(password)?;
+                sessions::reset_password(&app, &account, password)
+                    .await
+                    .map_err(failed)?;
+                print_line(&format!("E-mail    {}", account.email));
+                print_line(&password_line(made));
                 Ok(())
             }
             AccountCommand::List => {
@@ -67,4 +88,21 @@ pub fn run(settings: &Settings, command: AccountCommand) -> Outcome {
             }
         }
     })
+}
+
+/// The password that was given, or one that is made, and is to be shown.
+fn given_or_made(given: Option<String>) -> Result<(Secret<String>, Option<String>), CommandError> {
+    if let Some(given) = given {
+        return Ok((Secret::new(given), None));
+    }
+    let made = sessions::random_password().map_err(failed)?;
+    let shown = made.expose().clone();
+    Ok((made, Some(shown)))
+}
+
+fn password_line(made: Option<String>) -> String {
+    match made {
+        Some(made) => format!("Password  {made}   (shown this once)"),
+        None => "Password  as given".to_owned(),
+    }
 }

@@ -7,7 +7,7 @@ mod till;
 use super::{CommandError, Options, Outcome, failed, print_line, receive, runtime, serve};
 use crate::app::{App, lock_data};
 use crate::flow::integrations::IntegrationChange;
-use crate::flow::{accounts, businesses, integrations, restaurants};
+use crate::flow::{accounts, businesses, integrations, restaurants, sessions};
 use crate::telemetry;
 use garson_core::business::BusinessFields;
 use garson_core::id::{AccountId, BusinessId, KeyId, RestaurantId};
@@ -21,6 +21,8 @@ use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 
 const EMAIL: &str = "demo@example.com";
+/// Everybody knows it: the demo is for looking at.
+const PASSWORD: &str = "demo-garson";
 /// The restaurant whose orders wait for you, and the one that takes care of itself.
 const RESTAURANTS: [(&str, &str, Option<&str>); 2] = [
     (
@@ -114,6 +116,9 @@ struct Sample {
 /// A sample account with two restaurants; one that is there already gets a new key.
 async fn prepare(app: &Arc<App>) -> Result<Sample, CommandError> {
     if let Ok(account) = accounts::by_email(app, EMAIL).await {
+        sessions::reset_password(app, &account, Secret::new(PASSWORD.to_owned()))
+            .await
+            .map_err(failed)?;
         let key = accounts::issue_key(app, account.id, KeyId::at(app.now()), Some("demo".to_owned()))
             .await
             .map_err(failed)?;
@@ -130,7 +135,9 @@ async fn prepare(app: &Arc<App>) -> Result<Sample, CommandError> {
         });
     }
     let name = "Demo Lokantaları".to_owned();
-    let (account, key) = accounts::create(app, name, EMAIL, None).await.map_err(failed)?;
+    let (account, key) = accounts::create(app, name, EMAIL, Some(Secret::new(PASSWORD.to_owned())))
+        .await
+        .map_err(failed)?;
     let fields = BusinessFields {
         name: "Demo Gıda A.Ş.".to_owned(),
         ..BusinessFields::default()
@@ -206,6 +213,8 @@ The demo is running. Everything is sample data below {folder}.
 Orders of four simulated platforms arrive by themselves, every few seconds. A sample receiver, to which the account's
 webhook leads, shows each event below as it comes.
 
+  Panel         http://{address}/
+                sign in with {EMAIL} and the password {PASSWORD}
   API page      http://{address}/docs/
   API key       {key}
   Restaurants   {by_hand}  {by_hand_name}: its orders wait for you
