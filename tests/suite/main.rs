@@ -27,5 +27,6 @@ mod crash;
 mod deliver;
 mod hooks;
 mod net;
+mod panel;
 mod platforms;
 mod support;

@@ -1,6 +1,6 @@
 //! `garson demo`: one command, and there is something to look at.
 
-use crate::support::{Caller, Home, Kind, Program, block_on, command};
+use crate::support::{Caller, Home, Kind, Program, Visitor, block_on, command};
 use serde_json::{Value, json};
 
 #[test]
@@ -52,6 +52,19 @@ fn orders_of_four_platforms_flow_by_themselves() {
             )
             .await;
         }
+        // The panel can be looked at as it says.
+        let words: Vec<&str> = printed
+            .lines()
+            .find_map(|line| line.trim().strip_prefix("sign in with "))
+            .unwrap()
+            .split_whitespace()
+            .collect();
+        let page = Visitor::at(addr).sign_in(words[0], words[words.len() - 1]).await;
+        assert!(
+            page.status == 200 && page.has("Moda Lokantası"),
+            "{}",
+            page.text()
+        );
         // What it says can be tried can be tried.
         caller.act("/orders/verify/WEB-5").await.data();
         assert_ne!(

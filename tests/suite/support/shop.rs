@@ -37,7 +37,9 @@ impl House {
 
     /// Connects a restaurant to its shop, with more credentials.
     pub async fn connect(&self, caller: &Caller, restaurant: &str, store: &str, more: Value) -> Shop {
-        let key = format!("inbound-{store}");
+        // Platforms' keys are plain ASCII, whatever a restaurant is called.
+        let plain = store.replace(|c: char| !c.is_ascii_graphic(), "-");
+        let key = format!("inbound-{plain}");
         let mut credentials = more;
         credentials["inboundKey"] = json!(key);
         let body = json!({ "isActive": true, "remoteId": store, "credentials": credentials });

@@ -2,6 +2,7 @@
 
 use super::{Caller, Reply, request};
 use serde_json::Value;
+use std::net::SocketAddr;
 use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
@@ -55,15 +56,20 @@ impl Caller {
 
     /// Opens a stream, or says how it was refused.
     pub async fn follow_from(&self, query: &str, more: &[(&str, &str)]) -> Result<EventStream, Reply> {
-        let mut connection = TcpStream::connect(self.addr).await.unwrap();
         let bearer = format!("Bearer {}", self.key);
-        let mut headers = vec![
-            ("authorization", bearer.as_str()),
-            ("accept", "text/event-stream"),
-        ];
+        let mut headers = vec![("authorization", bearer.as_str())];
         headers.extend_from_slice(more);
-        let path = format!("/web-api/v1/events{query}");
-        let whole = request("GET", &path, &headers, &[]);
+        EventStream::open(self.addr, &format!("/web-api/v1/events{query}"), &headers).await
+    }
+}
+
+impl EventStream {
+    /// Opens any stream, or says how it was refused.
+    pub async fn open(addr: SocketAddr, path: &str, more: &[(&str, &str)]) -> Result<Self, Reply> {
+        let mut connection = TcpStream::connect(addr).await.unwrap();
+        let mut headers = vec![("accept", "text/event-stream")];
+        headers.extend_from_slice(more);
+        let whole = request("GET", path, &headers, &[]);
         connection.write_all(&whole).await.unwrap();
         let mut raw = Vec::new();
         let end = loop {
@@ -78,7 +84,7 @@ impl Caller {
         }
         let mut head = raw[..end].to_vec();
         head.extend_from_slice(b"0\r\n\r\n");
-        let mut stream = EventStream {
+        let mut stream = Self {
             connection,
             raw: raw.split_off(end),
             text: String::new(),

@@ -1,0 +1,255 @@
+//! The live board without script: columns, cards, and what can be done on them.
+
+use crate::support::{House, Page, order_body};
+use serde_json::json;
+use std::time::Duration;
+
+cases! {
+    orders_stand_in_their_columns
+    an_order_goes_its_way_by_pressing_buttons
+    an_order_is_cancelled_with_a_reason
+    what_customers_write_is_text
+    what_cannot_be_done_is_said
+    a_restaurant_is_chosen
+    only_the_own_orders_are_seen_and_moved
+    an_empty_board_says_what_to_do
+    the_script_gets_the_card_alone
+    of_too_many_orders_the_newest_are_shown
+}
+
+fn column(page: &Page, name: &str) -> String {
+    let whole = page
+        .html
+        .split("<section class=\"column\"")
+        .find(|part| part.starts_with(&format!(" data-column=\"{name}\"")));
+    Page {
+        html: format!("<section{}", whole.unwrap()),
+        ..page.clone()
+    }
+    .text()
+}
+
+async fn orders_stand_in_their_columns(house: House) {
+    let shop = house.shop(&house.a, "Moda").await;
+    for id in ["N-1", "P-1", "W-1", "D-1", "C-1"] {
+        shop.order_of(id, 123_450).await;
+    }
+    for (id, steps) in [("P-1", 0), ("W-1", 1), ("D-1", 2)] {
+        house.a.act(&format!("/orders/verify/{id}")).await.data();
+        for _ in 0..steps {
+            house.a.act(&format!("/orders/change-status/{id}")).await.data();
+        }
+    }
+    house.a.act("/orders/cancel/C-1").await.data();
+    house.advance(Duration::from_secs(7 * 60));
+    let page = house.visitor().await.open("/").await;
+    for (name, id, title) in [
+        ("new", "N-1", "Yeni 1"),
+        ("preparing", "P-1", "Hazırlanıyor 1"),
+        ("on-the-way", "W-1", "Yolda 1"),
+        ("done", "D-1", "Tamamlanan 2"),
+    ] {
+        let text = column(&page, name);
+        assert!(text.starts_with(title) && text.contains(id), "{text}");
+        assert!(
+            text.contains("1.234,50 ₺") && text.contains("7 dk") && text.contains("Moda"),
+            "{text}"
+        );
+        assert!(text.contains("1 × Lahmacun"), "{text}");
+    }
+    assert!(column(&page, "done").contains("İptal edildi"));
+}
+
+async fn an_order_goes_its_way_by_pressing_buttons(house: House) {
+    let shop = house.shop(&house.a, "s").await;
+    let id = shop.order("1").await;
+    let action = format!("/board/orders/{id}");
+    let mut visitor = house.visitor().await;
+    let mut page = visitor.open("/").await;
+    for (button, status, name) in [
+        ("verify", 500, "preparing"),
+        ("ready", 500, "preparing"),
+        ("next", 600, "on-the-way"),
+        ("next", 900, "done"),
+    ] {
+        page = visitor.submit(&page.form(&action), &[("do", button)]).await;
+        assert_eq!((page.status, page.path.as_str()), (200, "/"), "{button}");
+        assert!(column(&page, name).contains("Lahmacun"), "{button}");
+        assert_eq!(
+            house.a.get("/orders/1").await.data()["status"],
+            json!(status),
+            "{button}"
+        );
+    }
+    assert!(page.forms().iter().all(|form| form.action != action));
+}
+
+async fn an_order_is_cancelled_with_a_reason(house: House) {
+    let shop = house.shop(&house.a, "s").await;
+    let id = shop.order("1").await;
+    let mut visitor = house.visitor().await;
+    let reasons = house.a.get("/orders/reasons/1").await.data()["reasons"].clone();
+    let reason = reasons.as_array().unwrap().last().unwrap().clone();
+    // On the page of its own, which shows the same.
+    let page = visitor.open(&format!("/board/orders/{id}/cancel?back=/")).await;
+    assert!(page.has(reason["name"].as_str().unwrap()), "{}", page.text());
+    // And right on the card.
+    let page = visitor.open("/").await;
+    let card = page.within(&format!("o-{id}"), "article");
+    assert!(card.has(reason["name"].as_str().unwrap()), "{}", card.text());
+    let filled = [
+        ("do", "cancel"),
+        ("reason", reason["id"].as_str().unwrap()),
+        ("note", "Fırın bozuldu"),
+    ];
+    let page = visitor
+        .submit(&page.form(&format!("/board/orders/{id}")), &filled)
+        .await;
+    assert!(column(&page, "done").contains("İptal edildi"), "{}", page.text());
+    let order = house.a.get("/orders/1").await.data();
+    assert_eq!(order["cancellation"]["reason"]["id"], reason["id"]);
+    assert_eq!(order["cancellation"]["note"], "Fırın bozuldu");
+}
+
+async fn what_customers_write_is_text(house: House) {
+    let shop = house.shop(&house.a, "<i>Moda</i>").await;
+    let mut body = order_body(&shop.store, "\"><img src=x>", 100);
+    body["note"] = json!("<script>alert(1)</script> & 'zil' \"çalmayın\"");
+    body["items"][0]["name"] = json!("</p><h1>Pide</h1>");
+    shop.post(body.to_string().as_bytes()).await.data();
+    let mut visitor = house.visitor().await;
+    let page = visitor.open("/").await;
+    for wrong in ["<script>alert", "<img", "<h1>Pide", "<i>Moda"] {
+        assert!(!page.html.contains(wrong), "{wrong}");
+    }
+    for shown in [
+        "<script>alert(1)</script> & 'zil' \"çalmayın\"",
+        "\"><img src=x>",
+        "</p><h1>Pide</h1>",
+        "<i>Moda</i>",
+    ] {
+        assert!(page.has(shown), "{shown} is not in {}", page.text());
+    }
+}
+
+async fn what_cannot_be_done_is_said(house: House) {
+    let shop = house.shop(&house.a, "s").await;
+    let id = shop.order("1").await;
+    let mut visitor = house.visitor().await;
+    let old = visitor.open("/").await.form(&format!("/board/orders/{id}"));
+    shop.cancel("1", json!({})).await.success();
+    // The page was older than the cancellation.
+    let page = visitor.submit(&old, &[("do", "verify")]).await;
+    assert_eq!((page.status, page.path.as_str()), (200, "/"));
+    assert!(page.has("Sipariş iptal edilmiş"), "{}", page.text());
+    // It is said once.
+    assert!(!visitor.open("/").await.has("Sipariş iptal edilmiş"));
+    let part = visitor.submit_part(&old, &[("do", "verify")]).await;
+    assert_eq!(part.status, 409);
+    assert!(part.has("Sipariş iptal edilmiş") && part.html.starts_with("<article class=\"order red\""));
+    let body = old.forged("do", Some("fly"));
+    let reply = visitor.send("POST", &old.action, &[], &body).await;
+    assert_eq!(reply.status, 303);
+    assert!(visitor.open("/").await.has("Girilen bilgi kabul edilmedi"));
+}
+
+async fn a_restaurant_is_chosen(house: House) {
+    let (one, two) = (
+        house.shop(&house.a, "Bir").await,
+        house.shop(&house.a, "İki").await,
+    );
+    one.order("ONE-1").await;
+    two.order("TWO-1").await;
+    let mut visitor = house.visitor().await;
+    let page = visitor.open("/").await;
+    assert!(page.has("ONE-1") && page.has("TWO-1"));
+    let form = page.form("/");
+    let path = format!("/?{}", form.body(&[("restaurant", &two.restaurant)]));
+    let page = visitor.open(&path).await;
+    assert!(!page.has("ONE-1") && page.has("TWO-1"));
+    assert!(page.attribute("data-stream").contains(&two.restaurant));
+}
+
+async fn only_the_own_orders_are_seen_and_moved(house: House) {
+    let (ours, theirs) = (
+        house.shop(&house.a, "Bizim").await,
+        house.shop(&house.b, "Onların").await,
+    );
+    let mine = ours.order("OURS-1").await;
+    let id = theirs.order("THEIRS-1").await;
+    let mut visitor = house.visitor().await;
+    let form = visitor.open("/").await.form(&format!("/board/orders/{mine}"));
+    for path in [
+        "/".to_owned(),
+        format!("/?restaurant={}", theirs.restaurant),
+        format!("/board/orders/{id}/cancel"),
+        "/board/orders/THEIRS-1/cancel".to_owned(),
+    ] {
+        let page = visitor.open(&path).await;
+        assert!(
+            !page.has("Onların") && !page.html.contains("THEIRS-1</"),
+            "{path}: {}",
+            page.text()
+        );
+    }
+    for action in ["verify", "next", "ready", "cancel"] {
+        for name in [id.as_str(), "THEIRS-1"] {
+            for part in [&[][..], &[("x-part", "card")]] {
+                let body = form.forged("do", Some(action));
+                let path = format!("/board/orders/{name}");
+                let reply = visitor.send("POST", &path, part, &body).await;
+                assert_eq!(reply.status, 404, "{action} {name}");
+            }
+        }
+    }
+    assert_eq!(house.b.get("/orders/THEIRS-1").await.data()["status"], json!(400));
+}
+
+async fn an_empty_board_says_what_to_do(house: House) {
+    let page = house.visitor().await.open("/").await;
+    assert!(page.has("Henüz açık sipariş yok"), "{}", page.text());
+    assert!(page.has("bir platforma bağlayın"));
+}
+
+async fn the_script_gets_the_card_alone(house: House) {
+    let shop = house.shop(&house.a, "s").await;
+    let id = shop.order("1").await;
+    let mut visitor = house.visitor().await;
+    let form = visitor.open("/").await.form(&format!("/board/orders/{id}"));
+    let part = visitor.submit_part(&form, &[("do", "verify")]).await;
+    assert_eq!(part.status, 200);
+    assert!(part.html.starts_with("<article class=\"order\"") && !part.html.contains("<html"));
+    assert_eq!(part.attribute("data-column"), "preparing");
+    // Its form works on.
+    let part = visitor
+        .submit_part(&part.form(&form.action), &[("do", "next")])
+        .await;
+    assert_eq!(part.attribute("data-column"), "on-the-way");
+    let path = format!("/board/orders/{id}/cancel");
+    let part = visitor.send("GET", &path, &[("x-part", "reasons")], "").await;
+    assert!(part.text().starts_with("<option value=\"\">"), "{}", part.text());
+    // Whoever is signed out is told so instead of being led to a page.
+    let reply = house
+        .stranger()
+        .send("GET", &path, &[("x-part", "reasons")], "")
+        .await;
+    assert_eq!(reply.status, 401);
+}
+
+async fn of_too_many_orders_the_newest_are_shown(house: House) {
+    let shop = house.shop(&house.a, "s").await;
+    let mut ordering = tokio::task::JoinSet::new();
+    for n in 0..301 {
+        let shop = shop.clone();
+        ordering.spawn(async move { shop.order(&format!("A-{n}")).await });
+    }
+    ordering.join_all().await;
+    shop.order("NEWEST").await;
+    let mut visitor = house.visitor().await;
+    let page = visitor.open("/").await;
+    assert!(page.has("daha fazla açık sipariş var") && page.has("NEWEST"));
+    assert_eq!(page.html.matches("<article").count(), 300);
+    // And it is light on the wire.
+    let pressed = visitor.send("GET", "/", &[("accept-encoding", "gzip")], "").await;
+    assert!(pressed.body.len() < 60_000, "{} bytes", pressed.body.len());
+}

@@ -1,0 +1,89 @@
+//! Keys: issued and shown once, made primary, revoked.
+
+use crate::support::{Caller, House, Visitor};
+
+cases! {
+    a_key_is_issued_shown_once_and_works
+    a_key_is_made_primary_and_revoked
+    nobody_elses_keys_are_seen_or_touched
+}
+
+async fn issue(visitor: &mut Visitor, label: &str) -> String {
+    let page = visitor.open("/keys").await;
+    let page = visitor.submit(&page.form("/keys"), &[("label", label)]).await;
+    assert_eq!(page.status, 200);
+    let text = page.within("issued-key", "code").text();
+    assert!(text.starts_with("gsn_"), "{text}");
+    text
+}
+
+async fn a_key_is_issued_shown_once_and_works(house: House) {
+    let mut visitor = house.visitor().await;
+    let key = issue(&mut visitor, "Kasa <1>").await;
+    Caller::new(house.addr, &key).get("/orders").await.data();
+    let page = visitor.open("/keys").await;
+    assert!(!page.html.contains(&key) && page.has("Kasa <1>"), "{}", page.html);
+    assert!(page.has(&format!("…{}", &key[key.len() - 4..])));
+    assert!(page.has("01.03.2026 12:00"), "{}", page.text());
+}
+
+async fn a_key_is_made_primary_and_revoked(house: House) {
+    let mut visitor = house.visitor().await;
+    let key = issue(&mut visitor, "Kasa").await;
+    let caller = Caller::new(house.addr, &key);
+    let id = caller
+        .get("/keys")
+        .await
+        .data()
+        .as_array()
+        .unwrap()
+        .iter()
+        .find_map(|it| (it["label"] == "Kasa").then(|| it["id"].as_str().unwrap().to_owned()));
+    let id = id.unwrap();
+    let page = visitor.open("/keys").await;
+    let page = visitor
+        .submit(&page.form(&format!("/keys/{id}/primary")), &[])
+        .await;
+    assert!(page.has("Birincil anahtar değişti."), "{}", page.text());
+    let page = visitor
+        .submit(&page.form(&format!("/keys/{id}/revoke")), &[])
+        .await;
+    assert!(page.has("Anahtar iptal edildi."), "{}", page.text());
+    caller.get("/orders").await.refused(401, "unauthorized");
+    // The last one stays.
+    let last = page
+        .forms()
+        .into_iter()
+        .find(|form| form.action.ends_with("/revoke"))
+        .unwrap();
+    let page = visitor.submit(&last, &[]).await;
+    assert!(page.has("Son anahtar burada iptal edilemez"), "{}", page.text());
+    house.a.get("/orders").await.data();
+}
+
+async fn nobody_elses_keys_are_seen_or_touched(house: House) {
+    let mut theirs = house.visitor_of("second@example.com").await;
+    issue(&mut theirs, "Onların").await;
+    let mut mine = house.visitor().await;
+    issue(&mut mine, "Benim").await;
+    let page = mine.open("/keys").await;
+    assert!(page.has("Benim") && !page.has("Onların"));
+    let form = page
+        .forms()
+        .into_iter()
+        .find(|form| form.action.ends_with("/revoke"))
+        .unwrap();
+    for action in theirs
+        .open("/keys")
+        .await
+        .forms()
+        .into_iter()
+        .map(|form| form.action)
+    {
+        if action.starts_with("/keys/") {
+            let reply = mine.send("POST", &action, &[], &form.body(&[])).await;
+            assert_eq!(reply.status, 404, "{action}");
+        }
+    }
+    house.b.get("/keys").await.data();
+}

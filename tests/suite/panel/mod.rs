@@ -1,0 +1,10 @@
+//! The control panel as a browser without script meets it, and the stream that its script follows.
+
+mod board;
+mod keys;
+mod live;
+mod pages;
+mod platforms;
+mod sessions;
+mod signing;
+mod tokens;

@@ -1,0 +1,198 @@
+//! What holds of every page: both languages, the headers, the way to the others, and whose data it shows.
+
+use crate::support::{House, Page, Visitor};
+
+cases! {
+    every_page_is_there_in_both_languages
+    every_page_keeps_to_the_rules
+    every_link_leads_somewhere
+    every_page_wants_a_visitor_who_is_signed_in
+    whatever_has_no_page_says_so
+    the_language_is_switched
+    pages_are_pressed_for_those_who_understand
+}
+
+/// Every page that can be looked at, by its path. A new page joins here; `{order}` and `{restaurant}` become ids of the
+/// first account.
+const PAGES: &[&str] = &[
+    "/",
+    "/?restaurant={restaurant}",
+    "/board/orders/{order}/cancel",
+    "/keys",
+    "/sessions",
+];
+
+/// An account in which there is something to see, and the paths of its pages.
+async fn furnished(house: &House) -> (Visitor, Vec<String>) {
+    let shop = house.shop(&house.a, "Çarşı").await;
+    let order = shop.order("K-1").await;
+    let paths = PAGES
+        .iter()
+        .map(|path| {
+            path.replace("{order}", &order)
+                .replace("{restaurant}", &shop.restaurant)
+        })
+        .collect();
+    (house.visitor().await, paths)
+}
+
+fn language(page: &Page) -> &'static str {
+    match (
+        page.html.contains("<html lang=\"tr\">"),
+        page.html.contains("<html lang=\"en\">"),
+    ) {
+        (true, false) => "tr",
+        (false, true) => "en",
+        _ => panic!("no language in {}", page.html),
+    }
+}
+
+async fn every_page_is_there_in_both_languages(house: House) {
+    let (mut visitor, paths) = furnished(&house).await;
+    let mut english = visitor.clone();
+    english.in_english();
+    for path in paths {
+        let (tr, en) = (visitor.open(&path).await, english.open(&path).await);
+        assert_eq!((tr.status, en.status), (200, 200), "{path}");
+        assert_eq!((&tr.path, &en.path), (&path, &path));
+        assert_eq!((language(&tr), language(&en)), ("tr", "en"));
+        assert!(tr.has("Çıkış") && en.has("Sign out"), "{path}");
+        assert_ne!(tr.text(), en.text(), "{path}");
+    }
+}
+
+async fn every_page_keeps_to_the_rules(house: House) {
+    let (mut visitor, mut paths) = furnished(&house).await;
+    paths.extend(["/sign-in", "/nothing-here", "/orders/none/x"].map(str::to_owned));
+    for path in paths {
+        let page = visitor.open(&path).await;
+        let policy = page.header("content-security-policy").unwrap();
+        assert!(policy.contains("default-src 'none'") && policy.contains("frame-ancestors 'none'"));
+        assert!(!policy.contains("unsafe-inline"), "{policy}");
+        for (name, value) in [
+            ("x-content-type-options", "nosniff"),
+            ("x-frame-options", "DENY"),
+            ("referrer-policy", "same-origin"),
+            ("cache-control", "no-store"),
+        ] {
+            assert_eq!(page.header(name), Some(value), "{path}");
+        }
+        assert_eq!(page.header("strict-transport-security"), None);
+        let secure = visitor
+            .send("GET", &path, &[("x-forwarded-proto", "https")], "")
+            .await;
+        assert!(secure.header("strict-transport-security").is_some(), "{path}");
+        // No script or style in the page, nothing from elsewhere, every form with its token, one title.
+        let html = &page.html;
+        for wrong in [
+            " style=",
+            "<style",
+            " onclick=",
+            "javascript:",
+            "src=\"http",
+            "href=\"http",
+        ] {
+            assert!(!html.contains(wrong), "{wrong} in {path}");
+        }
+        assert_eq!(html.matches("<script").count(), 1, "{path}");
+        assert!(html.contains("<script src=\"/assets/panel-"), "{path}");
+        assert_eq!(html.matches("<h1").count(), 1, "{path}");
+        for form in page.forms().iter().filter(|form| form.action != "/") {
+            assert_eq!(form.value("csrf").len(), 64, "{path}: {form:?}");
+        }
+        for link in ["/assets/panel-", "stylesheet"] {
+            assert!(html.contains(link), "{path}");
+        }
+    }
+    let page = visitor.open("/").await;
+    let marks = ["href=\"/assets/", "src=\"/assets/"];
+    for mark in marks {
+        let start = page.html.find(mark).unwrap() + mark.len() - "/assets/".len();
+        let path = &page.html[start..][..page.html[start..].find('"').unwrap()];
+        let asset = visitor.send("GET", path, &[], "").await;
+        assert_eq!(asset.status, 200, "{path}");
+        assert!(asset.header("cache-control").unwrap().contains("immutable"));
+    }
+    let gone = visitor
+        .send("GET", "/assets/panel-000000000000.css", &[], "")
+        .await;
+    assert_eq!(gone.status, 404);
+}
+
+async fn every_link_leads_somewhere(house: House) {
+    let (mut visitor, paths) = furnished(&house).await;
+    let mut links = std::collections::BTreeSet::new();
+    for path in paths {
+        links.extend(visitor.open(&path).await.links());
+    }
+    assert!(links.contains("/") && links.contains("/keys") && links.contains("/sessions"));
+    for link in links.iter().filter(|link| !link.starts_with('#')) {
+        let page = visitor.open(link).await;
+        assert_eq!((page.status, &page.path), (200, link));
+    }
+}
+
+async fn every_page_wants_a_visitor_who_is_signed_in(house: House) {
+    let (_, paths) = furnished(&house).await;
+    let mut stranger = house.stranger();
+    for path in paths {
+        let page = stranger.open(&path).await;
+        assert!(page.path.starts_with("/sign-in"), "{path} leads to {}", page.path);
+        assert!(!page.has("K-1"), "{path}");
+    }
+    // And after signing in, on to the page that was wanted.
+    house.give_password("first@example.com").await;
+    let page = stranger.open("/keys").await;
+    let filled = [
+        ("email", "first@example.com"),
+        ("password", crate::support::PASSWORD),
+    ];
+    let page = stranger.submit(&page.form("/sign-in"), &filled).await;
+    assert_eq!((page.status, page.path.as_str()), (200, "/keys"));
+}
+
+async fn whatever_has_no_page_says_so(house: House) {
+    let mut visitor = house.visitor().await;
+    let page = visitor.open("/nothing-here").await;
+    assert_eq!(page.status, 404);
+    assert!(page.has("Bulunamadı"), "{}", page.html);
+    let page = visitor.open("/board/orders/none/cancel").await;
+    assert_eq!(page.status, 404);
+    assert!(page.has("Çıkış"), "the way to the others is lost");
+    // Programs are answered as ever.
+    let reply = visitor.send("GET", "/web-api/v1/nothing", &[], "").await;
+    reply.refused(404, "not_found");
+}
+
+async fn the_language_is_switched(house: House) {
+    let mut visitor = house.visitor().await;
+    let page = visitor.open("/keys").await;
+    assert_eq!(language(&page), "tr");
+    let page = visitor.submit(&page.form("/language"), &[]).await;
+    assert_eq!((language(&page), page.path.as_str()), ("en", "/keys"));
+    let page = visitor.open("/").await;
+    assert_eq!(language(&page), "en");
+    let page = visitor.submit(&page.form("/language"), &[]).await;
+    assert_eq!(language(&page), "tr");
+    // Before signing in as well.
+    let mut stranger = house.stranger();
+    let page = stranger.open("/sign-in").await;
+    let page = stranger.submit(&page.form("/language"), &[]).await;
+    assert_eq!((language(&page), page.path.as_str()), ("en", "/sign-in"));
+    // Nobody is led elsewhere.
+    let page = stranger.open("/sign-in").await;
+    let body = page.form("/language").forged("back", Some("//evil.example/"));
+    let reply = stranger.send("POST", "/language", &[], &body).await;
+    assert_eq!(reply.header("location"), Some("/"));
+}
+
+async fn pages_are_pressed_for_those_who_understand(house: House) {
+    let (mut visitor, _) = furnished(&house).await;
+    let plain = visitor.send("GET", "/", &[], "").await;
+    assert_eq!(plain.header("content-encoding"), None);
+    let pressed = visitor
+        .send("GET", "/", &[("accept-encoding", "br, gzip")], "")
+        .await;
+    assert_eq!(pressed.header("content-encoding"), Some("gzip"));
+    assert!(pressed.body.starts_with(&[0x1f, 0x8b]) && pressed.body.len() < plain.body.len());
+}

@@ -1,0 +1,134 @@
+//! The board and the platforms: their own reasons, their refusals, and what is to be seen of those that are away.
+
+use crate::support::{Kind, Town, Visitor, until};
+use garson_sim::Platform;
+use garson_sim::views::{Courier, Fault};
+use serde_json::json;
+
+async fn record_id(town: &Town, meal: &crate::support::Meal) -> String {
+    town.shown(meal).await.unwrap()["id"].as_str().unwrap().to_owned()
+}
+
+async fn card(visitor: &mut Visitor, id: &str) -> crate::support::Page {
+    visitor.open("/").await.within(&format!("o-{id}"), "article")
+}
+
+async fn reasons_of_every_platform_can_be_chosen(kind: Kind) {
+    let town = Town::open(kind).await;
+    let mut visitor = town.house.visitor().await;
+    for platform in Platform::ALL {
+        let meal = town.order(platform, Courier::Restaurant).await;
+        let id = record_id(&town, &meal).await;
+        let form = visitor.open("/").await.form(&format!("/board/orders/{id}"));
+        // The page asks the platform where it has to; the card knows them from then on.
+        let page = visitor.open(&format!("/board/orders/{id}/cancel")).await;
+        let reason = town.reasons(&meal).await.pop().unwrap();
+        assert!(
+            page.html.contains(&format!("value=\"{reason}\"")),
+            "{platform}: {}",
+            page.html
+        );
+        assert!(
+            card(&mut visitor, &id)
+                .await
+                .html
+                .contains(&format!("value=\"{reason}\""))
+        );
+        let wrong = visitor
+            .submit_part(&form, &[("do", "cancel"), ("reason", "because")])
+            .await;
+        assert_eq!(wrong.status, 422, "{platform}");
+        assert!(
+            wrong.has("Platform bu iptal nedenini kabul etmiyor"),
+            "{}",
+            wrong.text()
+        );
+        let filled = [("do", "cancel"), ("reason", reason.as_str())];
+        let part = visitor.submit_part(&form, &filled).await;
+        assert_eq!(
+            part.attribute("data-column"),
+            "done",
+            "{platform}: {}",
+            part.text()
+        );
+        let order = town.shown(&meal).await.unwrap();
+        assert_eq!(order["cancellation"]["reason"]["id"], json!(reason));
+    }
+}
+
+async fn a_refusal_is_shown_in_red(kind: Kind) {
+    let town = Town::open(kind).await;
+    let mut visitor = town.house.visitor().await;
+    let meal = town.verified(Platform::Migros, Courier::Restaurant).await;
+    let id = record_id(&town, &meal).await;
+    let page = visitor.open("/").await;
+    let mut stream = visitor.follow_board(&page).await;
+    let refusal = Fault::Status {
+        status: 400,
+        body: None,
+    };
+    town.fault(Platform::Migros, "*", refusal, None).await;
+    let form = page.form(&format!("/board/orders/{id}"));
+    visitor.submit(&form, &[("do", "next")]).await;
+    until("the card is red", async || {
+        let card = card(&mut visitor, &id).await;
+        card.html.starts_with("<article class=\"order red\"") && card.has("platform reddetti")
+    })
+    .await;
+    // The open board hears of it without anybody reloading, although it is no event; and of the platform's trouble.
+    let (mut is_red, mut is_away) = (false, false);
+    while !(is_red && is_away) {
+        let told = stream.next().await.unwrap();
+        is_red |= told.event == "card" && told.data.contains("order red");
+        is_away |= told.event == "away" && told.data.contains("Migros");
+    }
+    assert!(
+        visitor
+            .open("/")
+            .await
+            .within("away", "div")
+            .has("bağlantıda sorun var")
+    );
+}
+
+async fn a_platform_that_is_away_is_said_to_be(kind: Kind) {
+    let town = Town::open(kind).await;
+    let mut visitor = town.house.visitor().await;
+    let meal = town.order(Platform::Yemeksepeti, Courier::Restaurant).await;
+    let id = record_id(&town, &meal).await;
+    town.fault(Platform::Yemeksepeti, "*", Fault::Drop, None).await;
+    let form = visitor.open("/").await.form(&format!("/board/orders/{id}"));
+    let part = visitor.submit_part(&form, &[("do", "verify")]).await;
+    assert!(matches!(part.status, 502 | 504), "{}", part.status);
+    assert!(
+        part.html.starts_with("<article class=\"order red\""),
+        "{}",
+        part.html
+    );
+    assert!(part.has("Platforma ulaşılamadı") || part.has("Platform zamanında yanıt vermedi"));
+    assert_eq!(part.attribute("data-column"), "new");
+}
+
+/// Names a test for each case and engine; a case opens a town of its own.
+macro_rules! towns {
+    ($($case:ident)*) => {
+        mod sqlite {
+            $(#[test]
+            fn $case() {
+                crate::support::block_on(super::$case(crate::support::Kind::Sqlite));
+            })*
+        }
+        mod postgres {
+            $(#[test]
+            fn $case() {
+                crate::support::block_on(super::$case(crate::support::Kind::Postgres));
+            })*
+        }
+    };
+}
+
+towns! {
+    reasons_of_every_platform_can_be_chosen
+    a_refusal_is_shown_in_red
+    a_platform_that_is_away_is_said_to_be
+}

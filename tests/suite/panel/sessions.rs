@@ -1,0 +1,154 @@
+//! Sessions: seen, ended one by one and all at once; the password.
+
+use crate::support::{House, PASSWORD, Visitor};
+
+cases! {
+    sessions_are_seen_and_ended
+    all_others_are_ended_at_once
+    nobody_elses_session_is_ended
+    the_password_is_changed
+    the_operator_sets_a_password
+    a_new_account_can_sign_in
+}
+
+async fn signed_in(house: &House, agent: &str, password: &str) -> Visitor {
+    let mut visitor = house.stranger();
+    visitor.agent = agent.to_owned();
+    let page = visitor.sign_in("first@example.com", password).await;
+    assert_eq!(page.path, "/", "{}", page.html);
+    visitor
+}
+
+async fn sessions_are_seen_and_ended(house: House) {
+    house.give_password("first@example.com").await;
+    let mut tablet = signed_in(&house, "Tablet <b>7</b>", PASSWORD).await;
+    let mut phone = signed_in(&house, "Phone", PASSWORD).await;
+    let page = phone.open("/sessions").await;
+    assert!(page.has("Phone bu tarayıcı"), "{}", page.text());
+    assert!(page.has("01.03.2026 12:00"), "{}", page.text());
+    // What a browser says of itself is text.
+    assert!(page.has("Tablet <b>7</b>") && !page.html.contains("<b>7"));
+    let page = phone.submit(&page.form("/sessions/end"), &[]).await;
+    assert!(page.has("Oturum sonlandırıldı."), "{}", page.text());
+    assert!(!page.has("Tablet"));
+    // It is said once.
+    assert!(!phone.open("/sessions").await.has("Oturum sonlandırıldı."));
+    assert_eq!(tablet.open("/").await.path, "/sign-in");
+    assert_eq!(phone.open("/").await.path, "/");
+}
+
+async fn all_others_are_ended_at_once(house: House) {
+    house.give_password("first@example.com").await;
+    let mut theirs = house.visitor_of("second@example.com").await;
+    let mut others = Vec::new();
+    for n in 0..3 {
+        others.push(signed_in(&house, &format!("Other {n}"), PASSWORD).await);
+    }
+    let mut mine = signed_in(&house, "Mine", PASSWORD).await;
+    let page = mine.open("/sessions").await;
+    let page = mine.submit(&page.form("/sessions/end-others"), &[]).await;
+    assert!(page.has("Diğer tüm oturumlar sonlandırıldı."), "{}", page.text());
+    for other in &mut others {
+        assert_eq!(other.open("/").await.path, "/sign-in");
+    }
+    assert_eq!(theirs.open("/").await.path, "/");
+}
+
+async fn nobody_elses_session_is_ended(house: House) {
+    let mut theirs = house.visitor_of("second@example.com").await;
+    let mut more = house.stranger();
+    more.sign_in("second@example.com", PASSWORD).await;
+    let page = theirs.open("/sessions").await;
+    let name = page.form("/sessions/end").value("session").to_owned();
+    let mut mine = house.visitor().await;
+    let mut other = house.stranger();
+    other.sign_in("first@example.com", PASSWORD).await;
+    let form = mine.open("/sessions").await.form("/sessions/end");
+    mine.submit(&form, &[("session", &name)]).await;
+    assert_eq!(more.open("/").await.path, "/");
+    assert_eq!(other.open("/").await.path, "/");
+}
+
+async fn the_password_is_changed(house: House) {
+    house.give_password("first@example.com").await;
+    let mut other = signed_in(&house, "Other", PASSWORD).await;
+    let mut mine = signed_in(&house, "Mine", PASSWORD).await;
+    let form = mine.open("/sessions").await.form("/password");
+    let page = mine
+        .submit(&form, &[("old", "wrong one"), ("new", "another horse")])
+        .await;
+    assert_eq!(page.status, 422);
+    assert!(page.has("Şimdiki parola bu değil."), "{}", page.text());
+    assert!(!page.html.contains("another horse") && !page.html.contains("wrong one"));
+    let page = mine.submit(&form, &[("old", PASSWORD), ("new", "short")]).await;
+    assert!(
+        page.status == 422 && page.has("en az 8 karakter olmalı"),
+        "{}",
+        page.text()
+    );
+    let page = mine
+        .submit(&form, &[("old", PASSWORD), ("new", "another horse")])
+        .await;
+    assert!(page.has("Parola değiştirildi"), "{}", page.text());
+    assert_eq!(other.open("/").await.path, "/sign-in");
+    assert_eq!(mine.open("/").await.path, "/");
+    assert_eq!(
+        house
+            .stranger()
+            .sign_in("first@example.com", PASSWORD)
+            .await
+            .status,
+        401
+    );
+    signed_in(&house, "Again", "another horse").await;
+}
+
+async fn the_operator_sets_a_password(house: House) {
+    let mut mine = house.visitor().await;
+    for _ in 0..6 {
+        house.stranger().sign_in("first@example.com", "wrong").await;
+    }
+    let set = house.command(&["account", "password", "--email", "first@example.com"]);
+    assert!(set.success, "{}", set.err);
+    let line = set.out.lines().find(|line| line.starts_with("Password")).unwrap();
+    let password = line.split_whitespace().nth(1).unwrap();
+    assert_eq!(mine.open("/").await.path, "/sign-in");
+    signed_in(&house, "Again", password).await;
+}
+
+async fn a_new_account_can_sign_in(house: House) {
+    let words = [
+        "account",
+        "create",
+        "--name",
+        "Yeni",
+        "--email",
+        "new@example.com",
+        "--json",
+    ];
+    let made = house.command(&words);
+    let made: serde_json::Value = serde_json::from_str(made.out.trim()).unwrap();
+    assert!(made["panel"]["url"].as_str().unwrap().starts_with("http://"));
+    let text = |name: &str| made["panel"][name].as_str().unwrap().to_owned();
+    let page = house.stranger().sign_in(&text("email"), &text("password")).await;
+    assert_eq!((page.status, page.path.as_str()), (200, "/"));
+    // One that is given is not shown.
+    let words = [
+        "account",
+        "create",
+        "--name",
+        "x",
+        "--email",
+        "two@example.com",
+        "--password",
+        "my own words",
+    ];
+    let made = house.command(&words);
+    assert!(
+        made.success && !made.out.contains("my own words") && made.out.contains("Panel"),
+        "{}",
+        made.out
+    );
+    let page = house.stranger().sign_in("two@example.com", "my own words").await;
+    assert_eq!((page.status, page.path.as_str()), (200, "/"));
+}
