@@ -79,11 +79,11 @@ fn accounts_and_keys_are_managed_beside_a_running_server() {
             let home = Home::new(kind);
             let mut server = Program::serve(&home, &[]);
             let addr = server.address().await;
-            assert!(
-                server.printed().contains("there is no account yet"),
-                "{}",
-                server.printed()
-            );
+            // It says so after it has begun to listen.
+            until("it says how to begin", async || {
+                server.printed().contains("there is no account yet")
+            })
+            .await;
             let key = home.create_account("one@example.com");
             let caller = Caller::new(addr, &key);
             caller.get("/orders").await.data();

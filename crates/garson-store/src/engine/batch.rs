@@ -2,7 +2,7 @@
 
 use super::job::{Job, RunEnd};
 use super::tx::Outcome;
-use super::{Bulletin, Stats, Tx};
+use super::{Bulletin, Lane, Stats, Tx};
 use crate::error::StoreError;
 use crate::late::Late;
 use crossbeam_channel::Receiver;
@@ -78,14 +78,19 @@ pub fn write_loop<C: Connection>(
 /// Runs reading jobs one by one, each in a transaction of its own.
 pub fn read_loop<C: Connection>(mut connection: C, queue: &Receiver<Box<dyn Job>>, stats: &Stats) {
     while let Ok(mut job) = queue.recv() {
-        let mut fate = read_once(&mut connection, job.as_mut(), stats);
+        let is_glance = job.lane() == Lane::GLANCE.0;
+        let mut fate = read_once(&mut connection, job.as_mut(), is_glance, stats);
         if fate.as_ref().is_err_and(StoreError::is_temporary) {
-            end_read(&mut connection);
-            fate = read_once(&mut connection, job.as_mut(), stats);
+            if !is_glance {
+                end_read(&mut connection);
+            }
+            fate = read_once(&mut connection, job.as_mut(), is_glance, stats);
         }
         job.answer(fate);
-        // Nobody waits for the end of what has only read.
-        end_read(&mut connection);
+        if !is_glance {
+            // Nobody waits for the end of what has only read.
+            end_read(&mut connection);
+        }
     }
 }
 
@@ -95,9 +100,16 @@ fn end_read<C: Connection>(connection: &mut C) {
     }
 }
 
-fn read_once<C: Connection>(connection: &mut C, job: &mut dyn Job, stats: &Stats) -> Result<(), StoreError> {
+fn read_once<C: Connection>(
+    connection: &mut C,
+    job: &mut dyn Job,
+    is_glance: bool,
+    stats: &Stats,
+) -> Result<(), StoreError> {
     connection.revive()?;
-    connection.begin_read()?;
+    if !is_glance {
+        connection.begin_read()?;
+    }
     let mut tx = connection.tx();
     let end = job.run(&mut tx);
     stats.count_statements(tx.statements());

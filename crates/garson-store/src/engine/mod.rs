@@ -92,6 +92,8 @@ pub struct Lane(pub u64);
 impl Lane {
     /// For work that belongs to no account.
     pub const COMMON: Self = Self(u64::MAX);
+    /// For reading whose statements need not see the same moment.
+    const GLANCE: Self = Self(u64::MAX - 1);
 }
 
 impl From<garson_core::id::AccountId> for Lane {
@@ -152,6 +154,17 @@ impl Engine {
         E: From<StoreError> + Send + 'static,
     {
         run(&self.readers, Lane::COMMON, READ_DEADLINE, job).await
+    }
+
+    /// Runs a job that only reads, and whose statements need not see the same moment: without a transaction around them,
+    /// which costs as much as a statement.
+    pub async fn glance<T, E, F>(&self, job: F) -> Result<T, E>
+    where
+        F: Fn(&mut Tx<'_>) -> Result<T, E> + Send + 'static,
+        T: Send + 'static,
+        E: From<StoreError> + Send + 'static,
+    {
+        run(&self.readers, Lane::GLANCE, READ_DEADLINE, job).await
     }
 
     /// Runs a job in a transaction and answers when it is durable. It commits even if its caller has gone.

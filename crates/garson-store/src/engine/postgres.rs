@@ -52,19 +52,19 @@ fn open_here(
     bulletin: &Arc<Bulletin>,
 ) -> Result<(Vec<Workers>, Workers), StoreError> {
     let config = parse(url)?;
-    let mut first = PgSession::connect(&config)?;
+    let mut first = PgSession::connect(&config, false)?;
     migrate::run(&mut first)?;
     drop(first);
     let mut writers = Vec::new();
     for _ in 0..options.writers.max(1) {
-        let session = PgSession::connect(&config)?;
+        let session = PgSession::connect(&config, false)?;
         let (stats, bulletin, delay) = (Arc::clone(stats), Arc::clone(bulletin), options.commit_delay);
         let body = move |jobs| write_loop(session, &jobs, delay, &stats, &bulletin);
         writers.push(Workers::start("garson-writer", options.max_waiting, vec![body])?);
     }
     let mut bodies = Vec::new();
     for _ in 0..options.readers.max(1) {
-        let session = PgSession::connect(&config)?;
+        let session = PgSession::connect(&config, true)?;
         let stats = Arc::clone(stats);
         bodies.push(move |jobs| read_loop(session, &jobs, &stats));
     }
@@ -164,13 +164,15 @@ impl ServerCertVerifier for AnyCertificate {
 pub struct PgSession {
     pipe: Pipe,
     config: Config,
+    is_reader: bool,
     statements: HashMap<String, Statement>,
     /// Answers that are not in doubt are looked at before the commit.
     is_bold: bool,
 }
 
 impl PgSession {
-    fn connect(config: &Config) -> Result<Self, StoreError> {
+    /// A reader cannot write, not even without a transaction.
+    fn connect(config: &Config, is_reader: bool) -> Result<Self, StoreError> {
         let pipe = Pipe::connect(config, tls(config.get_ssl_mode())?).map_err(|error| {
             if error.is_temporary() {
                 error
@@ -181,10 +183,14 @@ impl PgSession {
         let mut session = Self {
             pipe,
             config: config.clone(),
+            is_reader,
             statements: HashMap::new(),
             is_bold: false,
         };
         session.command(MANNERS)?;
+        if is_reader {
+            session.command("SET default_transaction_read_only TO on")?;
+        }
         Ok(session)
     }
 
@@ -294,7 +300,7 @@ impl Connection for PgSession {
     fn revive(&mut self) -> Result<(), StoreError> {
         if self.pipe.is_closed() {
             tracing::warn!("the connection to PostgreSQL is gone, connecting again");
-            *self = Self::connect(&self.config)?;
+            *self = Self::connect(&self.config, self.is_reader)?;
         }
         Ok(())
     }

@@ -31,7 +31,12 @@ async fn standing(bench: &Bench, branches: [Branch; 2]) -> (i64, i64, Vec<Option
             let mut noted = Vec::new();
             for branch in branches {
                 let found = integrations::of_restaurant(tx, branch.restaurant)?;
-                noted.push(found[0].health.last_order_at.map(|t| t.as_millis() - at(0).as_millis()));
+                noted.push(
+                    found[0]
+                        .health
+                        .last_order_at
+                        .map(|t| t.as_millis() - at(0).as_millis()),
+                );
             }
             Ok((last, sums.values().map(|(count, _)| count).sum(), noted))
         })

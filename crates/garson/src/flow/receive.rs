@@ -78,7 +78,7 @@ pub async fn receive(
     let taken = async {
         let prepared = app
             .store
-            .read(move |tx| prepare(tx, &reader, platform, &asked, now))
+            .glance(move |tx| prepare(tx, &reader, platform, &asked, now))
             .await?;
         write(app, platform, request, prepared, now).await
     }
