@@ -21,6 +21,7 @@ macro_rules! cases {
 }
 
 mod api;
+mod browser;
 mod cli;
 mod cluster;
 mod crash;

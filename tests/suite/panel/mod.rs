@@ -3,7 +3,7 @@
 mod board;
 mod keys;
 mod live;
-mod pages;
+pub mod pages;
 mod platforms;
 mod sessions;
 mod signing;

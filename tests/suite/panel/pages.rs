@@ -23,7 +23,7 @@ const PAGES: &[&str] = &[
 ];
 
 /// An account in which there is something to see, and the paths of its pages.
-async fn furnished(house: &House) -> (Visitor, Vec<String>) {
+pub async fn furnished(house: &House) -> (Visitor, Vec<String>) {
     let shop = house.shop(&house.a, "Çarşı").await;
     let order = shop.order("K-1").await;
     let paths = PAGES

@@ -1,8 +1,11 @@
 //! What every case stands on: a running service on a fresh database, clients, shops and receivers.
 
 mod answer;
+pub mod axe;
 mod backlog;
+mod browser;
 mod certificates;
+mod driver;
 mod home;
 mod house;
 mod http;
@@ -20,6 +23,7 @@ mod visitor;
 
 pub use answer::{Answer, Gate, gzip_bomb};
 pub use backlog::write_failed;
+pub use browser::{Browser, ENTER, Scheme, Screen, TAB};
 pub use certificates::{Authority, self_signed};
 pub use home::{Home, Kind, on_postgres};
 pub use house::House;

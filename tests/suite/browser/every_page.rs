@@ -1,0 +1,88 @@
+//! What holds of every page that there is, in light and dark and at every width: nothing sticks out, and whoever cannot see
+//! or point finds their way. Pictures of them all are left in `target/screenshots/`.
+
+use super::scene::scenes;
+
+scenes! {
+    every_page_on_a_desk
+    every_page_in_the_dark
+    every_page_on_a_phone
+    every_page_on_a_tablet
+}
+
+mod case {
+    use super::super::scene::Scene;
+    use crate::panel::pages::furnished;
+    use crate::support::{Scheme, Screen, axe};
+    use serde_json::{Value, json};
+
+    pub async fn every_page_on_a_desk(scene: Scene) {
+        look(scene, Screen::Desk, Scheme::Light, "light").await;
+    }
+
+    pub async fn every_page_in_the_dark(scene: Scene) {
+        look(scene, Screen::Desk, Scheme::Dark, "dark").await;
+    }
+
+    pub async fn every_page_on_a_phone(scene: Scene) {
+        look(scene, Screen::Phone, Scheme::Light, "phone").await;
+    }
+
+    pub async fn every_page_on_a_tablet(scene: Scene) {
+        look(scene, Screen::Tablet, Scheme::Dark, "tablet").await;
+    }
+
+    async fn look(scene: Scene, screen: Screen, scheme: Scheme, name: &str) {
+        let browser = &scene.browser;
+        scene.fill_evening().await;
+        let (_, paths) = furnished(&scene.town.house).await;
+        browser.resize(screen).await;
+        browser.prefer(scheme).await;
+        let mut wrong = Vec::new();
+        for path in paths.iter().map(String::as_str).chain(["/nothing-here"]) {
+            browser.go(path).await;
+            wrong.extend(
+                too_wide(&scene)
+                    .await
+                    .map(|it| format!("{path} is too wide: {it}")),
+            );
+            wrong.extend(
+                axe::violations(browser)
+                    .await
+                    .into_iter()
+                    .map(|it| format!("{path}: {it}")),
+            );
+            browser.picture(&format!("{}-{name}", file_name(path))).await;
+        }
+        browser.forget_cookies().await;
+        browser.go("/sign-in").await;
+        wrong.extend(axe::violations(browser).await);
+        browser.picture(&format!("sign-in-{name}")).await;
+        assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    }
+
+    /// What makes the page wider than the screen.
+    async fn too_wide(scene: &Scene) -> Option<Value> {
+        let script = "const wide = screen.width;
+            if (document.scrollingElement.scrollWidth <= document.documentElement.clientWidth && scrollX === 0) return null;
+            return [...document.querySelectorAll('body *')].filter((it) => it.getBoundingClientRect().right > wide + 1)
+                .map((it) => it.outerHTML.slice(0, 100)).slice(0, 5)";
+        let found = scene.browser.run(script, &[]).await;
+        (found != json!(null)).then_some(found)
+    }
+
+    /// `/orders/01…/edit?x=1` as a file: what is an id or a question does not tell pages apart.
+    fn file_name(path: &str) -> String {
+        let is_id = |part: &&str| part.len() > 20;
+        let (path, question) = path.split_once('?').unwrap_or((path, ""));
+        let mut parts: Vec<&str> = path
+            .split('/')
+            .filter(|it| !it.is_empty() && !is_id(it))
+            .collect();
+        if parts.is_empty() {
+            parts.push("board");
+        }
+        parts.extend(question.split('=').next().filter(|it| !it.is_empty()));
+        parts.join("-")
+    }
+}

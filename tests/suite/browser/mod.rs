@@ -1,0 +1,11 @@
+//! The control panel in a real browser, with and without script. One engine is enough here: what pages show and do is
+//! tested on both below `panel/`.
+
+mod board;
+mod every_page;
+mod keyboard;
+mod keys;
+mod no_script;
+mod scene;
+mod signing;
+mod weight;
