@@ -90,16 +90,16 @@ function live(board) {
     const card = form.closest(".order");
     if (!card || !event.submitter) return;
     event.preventDefault();
+    // Once is enough. Its buttons are not disabled, which would take the focus away from whoever pressed one.
+    if (card.getAttribute("aria-busy") === "true") return;
     const body = new URLSearchParams(new FormData(form, event.submitter));
     card.setAttribute("aria-busy", "true");
-    for (const button of form.querySelectorAll("button")) button.disabled = true;
     try {
       const answer = await fetch(form.action, { method: "POST", headers: { "x-part": "card" }, body });
       if (answer.status === 401 || answer.status === 403) return location.reload();
       place(await answer.text(), true);
     } catch {
       card.removeAttribute("aria-busy");
-      for (const button of form.querySelectorAll("button")) button.disabled = false;
       alert(board.dataset.failed);
     }
   });
