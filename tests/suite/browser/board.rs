@@ -9,7 +9,6 @@ scenes! {
     a_refusal_turns_red_by_itself
     what_customers_write_is_text
     the_sound_is_switched_off_for_good
-    a_board_that_lost_its_connection_catches_up
 }
 
 mod case {
@@ -146,23 +145,5 @@ mod case {
         scene.open_board().await;
         assert_eq!(browser.attribute("#sound", "aria-pressed").await, "false");
         browser.shows("#sound", "Ses kapalı").await;
-    }
-
-    pub async fn a_board_that_lost_its_connection_catches_up(scene: Scene) {
-        let browser = &scene.browser;
-        scene.open_board().await;
-        mark(&scene).await;
-        browser.command("Network.enable", json!({})).await;
-        let line = |offline: bool| json!({ "offline": offline, "latency": 0, "downloadThroughput": -1, "uploadThroughput": -1 });
-        browser
-            .command("Network.emulateNetworkConditions", line(true))
-            .await;
-        let (_, card) = scene.order(Platform::Getir).await;
-        browser.shows("#live.bad", "Bağlantı koptu").await;
-        browser
-            .command("Network.emulateNetworkConditions", line(false))
-            .await;
-        stands_in(&scene, &card, "new").await;
-        browser.shows("#live.good", "Canlı").await;
     }
 }

@@ -35,7 +35,8 @@ mod case {
     async fn look(scene: Scene, screen: Screen, scheme: Scheme, name: &str) {
         let browser = &scene.browser;
         scene.fill_evening().await;
-        let (_, paths) = furnished(&scene.town.house).await;
+        let (visitor, paths) = furnished(&scene.town.house).await;
+        scene.enter(&visitor).await;
         browser.resize(screen).await;
         browser.prefer(scheme).await;
         let mut wrong = Vec::new();

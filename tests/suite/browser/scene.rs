@@ -79,7 +79,7 @@ impl Scene {
             }
             for _ in 1..steps {
                 town.advance(&meal).await.data();
-                town.synced(&meal, "ok").await;
+                town.synced(&meal, "done").await;
             }
             town.pass(240).await;
         }

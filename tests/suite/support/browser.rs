@@ -172,7 +172,7 @@ impl Browser {
     pub async fn text(&self, css: &str) -> String {
         let text = self
             .run(
-                "return document.querySelector(arguments[0])?.innerText ?? ''",
+                "const it = document.querySelector(arguments[0]); return it?.checkVisibility() ? it.innerText : ''",
                 &[json!(css)],
             )
             .await;
@@ -191,9 +191,9 @@ impl Browser {
         self.run(script, &[json!(css)]).await.as_u64().unwrap()
     }
 
-    /// Waits until something is there and says this.
+    /// Waits until something is to be seen and says this.
     pub async fn shows(&self, css: &str, text: &str) {
-        let script = "return [...document.querySelectorAll(arguments[0])].some((it) => it.innerText.includes(arguments[1]))";
+        let script = "return [...document.querySelectorAll(arguments[0])].some((it) => it.checkVisibility() && it.innerText.includes(arguments[1]))";
         self.becomes(
             &format!("{css} shows {text:?}"),
             script,
