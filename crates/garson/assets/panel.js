@@ -9,6 +9,8 @@ function live(board) {
   const sound = document.getElementById("sound");
   const said = document.getElementById("said");
   status.hidden = sound.hidden = false;
+  // How far the service's clock is ahead of this machine's, which may be wrong.
+  const ahead = Number(board.dataset.now) - Date.now();
 
   // Sound: on unless it was switched off in this browser.
   let loud = remembered("sound") !== "off";
@@ -72,7 +74,8 @@ function live(board) {
     if (hadFocus) card.querySelector("button, a")?.focus({ preventScroll: true });
     document.getElementById("empty")?.remove();
     for (const column of board.querySelectorAll(".column"))
-      column.querySelector(".count").textContent = column.querySelectorAll(".order").length;
+      for (const shown of document.querySelectorAll(`[data-column="${column.dataset.column}"] .count`))
+        shown.textContent = column.querySelectorAll(".order").length;
     if (!before && card.dataset.column === "new") {
       said.textContent = `${said.dataset.new}: ${card.getAttribute("aria-label")}`;
       ring();
@@ -140,7 +143,7 @@ function live(board) {
   }
 
   function tick() {
-    const now = Date.now();
+    const now = Date.now() + ahead;
     for (const card of board.querySelectorAll(".order")) {
       const age = Math.max(0, Math.floor((now - Number(card.dataset.created)) / 60000));
       card.querySelector(".age").textContent = `${age} ${board.dataset.minutes}`;

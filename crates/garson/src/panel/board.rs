@@ -38,6 +38,8 @@ struct BoardPage {
     restaurants: Vec<Choice>,
     away: AwayLines,
     stream: String,
+    /// The service's time in milliseconds: the tablet's own clock may be wrong.
+    now_ms: i64,
     is_empty: bool,
     has_more: bool,
 }
@@ -121,6 +123,7 @@ async fn show_board(
             .map(|(id, name)| Choice::new(id.to_string(), name, only == Some(id)))
             .collect(),
         stream: format!("/board/stream?after={}{filter}", Cursor(found.place)),
+        now_ms: now.as_millis(),
         is_empty,
         has_more: found.has_more,
     }))

@@ -57,7 +57,7 @@ pub struct Card {
     restaurant: String,
     total: String,
     courier: &'static str,
-    items: String,
+    items: Vec<String>,
     note: String,
     /// Milliseconds since 1970, for the script that counts.
     created_ms: i64,
@@ -178,14 +178,14 @@ fn state(status: Status, t: &BoardWords) -> Option<(&'static str, &'static str)>
 }
 
 /// The first lines of what was ordered.
-fn items(items: &[garson_core::order::Item]) -> String {
-    const SHOWN: usize = 3;
+fn items(items: &[garson_core::order::Item]) -> Vec<String> {
+    const SHOWN: usize = 4;
     let lines = items.iter().take(SHOWN);
-    let mut text: Vec<String> = lines
+    let mut shown: Vec<String> = lines
         .map(|item| format!("{} × {}", item.quantity, item.name))
         .collect();
     if items.len() > SHOWN {
-        text.push(format!("+{}", items.len() - SHOWN));
+        shown.push(format!("+{}", items.len() - SHOWN));
     }
-    text.join(", ")
+    shown
 }
