@@ -23,6 +23,8 @@ struct Tag {
 #[derive(Clone, Debug)]
 pub struct Form {
     pub action: String,
+    /// It changes something; the others only look.
+    pub is_post: bool,
     /// Every field that is in it, with its value; of buttons only the pressed one is sent.
     pub fields: Vec<(String, String)>,
     /// Names and values of its buttons.
@@ -141,6 +143,7 @@ impl Page {
                     is_inside = true;
                     forms.push(Form {
                         action: tag.get("action").unwrap().to_owned(),
+                        is_post: tag.get("method") == Some("post"),
                         fields: Vec::new(),
                         buttons: Vec::new(),
                     });
