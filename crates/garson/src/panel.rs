@@ -9,7 +9,9 @@ mod board;
 mod card;
 mod cookies;
 mod csrf;
+mod delivery;
 mod error;
+mod explain;
 // What the coming pages need is there already.
 #[allow(dead_code)]
 mod fields;
@@ -20,6 +22,7 @@ mod form;
 mod frame;
 mod keys;
 mod lang;
+mod paging;
 mod press;
 mod safety;
 mod sessions;
@@ -27,6 +30,7 @@ mod sessions;
 mod show;
 mod sign_in;
 mod visitor;
+mod webhook;
 #[allow(dead_code)]
 mod words;
 
@@ -44,6 +48,7 @@ type Routes = fn() -> Router<Arc<Api>>;
 /// The pages, in the order in which the way to them is shown. A page adds itself here, and is served and found.
 const PAGES: &[(Place, Routes)] = &[
     (Place::Board, board::routes),
+    (Place::Webhook, webhook::routes),
     (Place::Keys, keys::routes),
     (Place::Sessions, sessions::routes),
 ];

@@ -20,17 +20,23 @@ const PAGES: &[&str] = &[
     "/board/orders/{order}/cancel",
     "/keys",
     "/sessions",
+    "/webhook",
+    "/webhook?state=failed&order=K-1",
+    "/webhook/deliveries/{delivery}",
 ];
 
 /// An account in which there is something to see, and the paths of its pages.
 pub async fn furnished(house: &House) -> (Visitor, Vec<String>) {
     let shop = house.shop(&house.a, "Çarşı").await;
     let order = shop.order("K-1").await;
+    let deliveries = house.a.get("/webhook/deliveries").await.data();
+    let delivery = deliveries[0]["id"].as_str().unwrap();
     let paths = PAGES
         .iter()
         .map(|path| {
             path.replace("{order}", &order)
                 .replace("{restaurant}", &shop.restaurant)
+                .replace("{delivery}", delivery)
         })
         .collect();
     (house.visitor().await, paths)

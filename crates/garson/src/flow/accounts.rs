@@ -5,7 +5,7 @@ use crate::app::App;
 use argon2::{Argon2, PasswordHasher};
 use garson_core::account::{Account, ApiKey, AuthorizationForm, IssuedKey, Webhook};
 use garson_core::delivery::DeliveryState;
-use garson_core::id::{AccountId, KeyId};
+use garson_core::id::{AccountId, EventId, KeyId};
 use garson_core::secret::Secret;
 use garson_core::time::Timestamp;
 use garson_store::events::{self, Attempt, StoredEvent};
@@ -223,6 +223,16 @@ fn with_attempts(tx: &mut Tx<'_>, event: StoredEvent) -> Result<Delivery, Fault>
         Vec::new()
     };
     Ok(Delivery { event, attempts })
+}
+
+/// One webhook record.
+pub async fn delivery(app: &App, account: AccountId, id: EventId) -> Result<Delivery, Fault> {
+    app.store
+        .read(move |tx| match events::find(tx, account, id)? {
+            Some(event) => with_attempts(tx, event),
+            None => Err(Fault::not_found("webhook record", id)),
+        })
+        .await
 }
 
 /// A page of webhook records; those of one order are answered whole.

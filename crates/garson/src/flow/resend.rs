@@ -59,6 +59,17 @@ pub async fn resend(app: &App, account: AccountId, resend: Resend) -> Result<u16
     status_of(sent)
 }
 
+/// Sends an event once more to the registered address, now; answers the target's status, whatever it is.
+pub async fn again(app: &App, account: AccountId, event: EventId) -> Result<u16, Fault> {
+    let webhook = super::accounts::webhook(app, account).await?;
+    let to_it = Resend {
+        webhook_order_id: event.to_string(),
+        url: webhook.ok_or(Fault::NoWebhook)?.url,
+        headers: Vec::new(),
+    };
+    resend(app, account, to_it).await
+}
+
 /// The event of that id, or the newest one of the order of that id.
 fn find_event(tx: &mut Tx<'_>, account: AccountId, id: &str) -> Result<events::StoredEvent, Fault> {
     if let Ok(event_id) = id.parse::<EventId>()

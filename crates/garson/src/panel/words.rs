@@ -1,20 +1,24 @@
 //! Every text of the panel, in Turkish and English side by side: a text that is missing in one does not compile.
 
 mod board;
+mod delivery;
 mod error;
 mod frame;
 mod keys;
 mod parts;
 mod sessions;
 mod sign_in;
+mod webhook;
 
 pub use board::BoardWords;
+pub use delivery::DeliveryWords;
 pub use error::ErrorWords;
 pub use frame::FrameWords;
 pub use keys::KeyWords;
 pub use parts::PartWords;
 pub use sessions::SessionWords;
 pub use sign_in::SignInWords;
+pub use webhook::WebhookWords;
 
 /// Makes a set of texts: `name: "Turkish" | "English"`.
 macro_rules! words {

@@ -1,0 +1,232 @@
+//! The webhook's page: the address, the test, the log with its filters and pages, and sending again.
+
+use crate::support::{Answer, House, Kind, Page, Receiver, Visitor, until, write_failed};
+use garson::flow::accounts;
+use garson_core::id::RestaurantId;
+use serde_json::json;
+
+on_both! {
+    an_address_is_registered_tested_and_removed
+    attempts_are_explained_and_one_is_sent_again
+    the_log_is_walked_and_everything_failed_is_sent_again
+}
+
+async fn save(visitor: &mut Visitor, url: &str, form: &str) -> Page {
+    let page = visitor.open("/webhook").await;
+    let filled = [("url", url), ("authorization", form)];
+    visitor.submit(&page.form("/webhook"), &filled).await
+}
+
+async fn an_address_is_registered_tested_and_removed(kind: Kind) {
+    let house = House::open_private(kind).await;
+    let receiver = Receiver::start().await;
+    let mut visitor = house.visitor().await;
+    let page = visitor.open("/webhook").await;
+    assert!(
+        page.has("Henüz adres yok") && !page.html.contains("/webhook/test"),
+        "{}",
+        page.html
+    );
+    let page = save(&mut visitor, "http://93.184.215.14/olay", "bearer").await;
+    assert!(page.has("Webhook kaydedildi."), "{}", page.text());
+    assert!(page.has("Adres şifresiz http"), "{}", page.text());
+    let page = save(&mut visitor, &receiver.url("/olay"), "bare").await;
+    // On this machine nobody listens.
+    assert!(!page.has("Adres şifresiz http"), "{}", page.text());
+    assert_eq!(page.form("/webhook").value("authorization"), "bare");
+    let kept = house.a.get("/webhook").await.data();
+    assert_eq!(
+        (&kept["url"], &kept["authorization"]),
+        (&json!(receiver.url("/olay")), &json!("bare"))
+    );
+
+    // A test says what the receiver answered.
+    let page = visitor.submit(&page.form("/webhook/test"), &[]).await;
+    assert!(
+        page.has("Deneme olayı kabul edildi; alıcının yanıtı: 200"),
+        "{}",
+        page.text()
+    );
+    let seen = receiver.seen();
+    assert_eq!(seen[0].json()["olay"], json!("test"));
+    assert_eq!(seen[0].header("authorization"), Some(house.a.key.as_str()));
+    receiver.next(Answer::Status(503));
+    let page = visitor.submit(&page.form("/webhook/test"), &[]).await;
+    assert!(
+        page.has("yalnızca 2xx başarı sayılır. Alıcının yanıtı: 503"),
+        "{}",
+        page.text()
+    );
+    receiver.stop_listening().await;
+    let page = visitor.submit(&page.form("/webhook/test"), &[]).await;
+    assert!(
+        page.has("Adrese ulaşılamadı: bağlanılamadı: bağlantı reddedildi"),
+        "{}",
+        page.text()
+    );
+
+    // What is wrong with an address is said beside it, and nothing has changed.
+    let page = save(&mut visitor, "ftp://<x>", "bearer").await;
+    assert_eq!(page.status, 422);
+    assert!(page.has("Bu adrese gönderilemez"), "{}", page.text());
+    assert_eq!(page.form("/webhook").value("url"), "ftp://<x>");
+    assert_eq!(
+        house.a.get("/webhook").await.data()["authorization"],
+        json!("bare")
+    );
+
+    let page = visitor.open("/webhook").await;
+    let (form, tested) = (page.form("/webhook/remove"), page.form("/webhook/test"));
+    let page = visitor.submit(&form, &[]).await;
+    assert!(page.has("Webhook kaldırıldı."), "{}", page.text());
+    assert_eq!(house.a.get("/webhook").await.data()["url"], json!(null));
+    // A page that somebody still has open says so.
+    let page = visitor.submit(&tested, &[]).await;
+    assert!(page.has("Webhook adresi kayıtlı değil"), "{}", page.text());
+}
+
+async fn attempts_are_explained_and_one_is_sent_again(kind: Kind) {
+    let house = House::open_private(kind).await;
+    let shop = house.shop(&house.a, "Çarşı <b>").await;
+    let receiver = Receiver::start().await;
+    let mut visitor = house.visitor().await;
+    save(&mut visitor, &receiver.url("/olay"), "bearer").await;
+    receiver.next(Answer::Status(500));
+    let order = shop.order("K-1").await;
+    until("the attempt has failed", async || {
+        house.count("events WHERE failures = 1") == 1
+    })
+    .await;
+    let page = visitor.open("/webhook?state=pending").await;
+    assert!(
+        page.has("500 yanıtı verdi; yalnızca 2xx başarı sayılır"),
+        "{}",
+        page.text()
+    );
+    assert!(page.has("Çarşı <b>") && !page.html.contains("Çarşı <b>"));
+    let link = page
+        .links()
+        .into_iter()
+        .find(|it| it.starts_with("/webhook/deliveries/"))
+        .unwrap();
+    let mut english = visitor.clone();
+    english.in_english();
+    let page = english.open(&link).await;
+    let attempts = page.within("attempts", "table");
+    assert!(
+        attempts.has("answered 500, only 2xx is success"),
+        "{}",
+        attempts.text()
+    );
+    assert!(
+        attempts.has("01.03.2026 12:00:00") && attempts.has("connect "),
+        "{}",
+        attempts.text()
+    );
+    assert!(attempts.has("first byte ") && attempts.has(&receiver.url("/olay")));
+    assert!(page.has(&order) && page.has("\"pid\":\"K-1\""), "{}", page.text());
+    assert!(page.has("the receiver's answer was not 2xx") && page.has("Next attempt"));
+
+    // By hand: a refusal is said, and then it is delivered.
+    receiver.next(Answer::Status(404));
+    let page = visitor.open(&link).await;
+    let form = page.form(&format!("{link}/resend"));
+    let page = visitor.submit(&form, &[]).await;
+    assert_eq!(page.path, link);
+    assert!(
+        page.has("Alıcı olayı kabul etmedi; yanıtı: 404"),
+        "{}",
+        page.text()
+    );
+    let page = visitor.submit(&form, &[]).await;
+    assert!(
+        page.has("Olay yeniden gönderildi; alıcının yanıtı: 200"),
+        "{}",
+        page.text()
+    );
+    assert!(page.has("elle gönderildi: 404 yanıtı verdi"), "{}", page.text());
+    assert!(
+        page.within("attempts", "table")
+            .has("elle gönderildi: 200 yanıtı verdi")
+    );
+    assert!(page.has("Teslim edildi"));
+    assert_eq!(receiver.count(), 3);
+
+    // The log of one order, and of one that there is not.
+    let page = visitor.open("/webhook?order=K-1").await;
+    assert_eq!(
+        page.links()
+            .iter()
+            .filter(|it| it.starts_with("/webhook/deliveries/"))
+            .count(),
+        1
+    );
+    let page = visitor.open("/webhook?order=K-2").await;
+    assert!(page.has("Bu numarayla tek bir sipariş bulunamadı") && page.has("Gönderim yok"));
+
+    // None of it is a neighbour's.
+    let mut theirs = house.visitor_of("second@example.com").await;
+    assert_eq!(theirs.open(&link).await.status, 404);
+    let page = theirs.open("/webhook").await;
+    assert!(!page.html.contains("/webhook/deliveries/") && !page.html.contains(&receiver.url("")));
+    let body = page.form("/webhook").body(&[]);
+    let reply = theirs.send("POST", &format!("{link}/resend"), &[], &body).await;
+    assert!([303, 404].contains(&reply.status), "{}", reply.status);
+    assert_eq!(receiver.count(), 3);
+}
+
+async fn the_log_is_walked_and_everything_failed_is_sent_again(kind: Kind) {
+    let house = House::open_private(kind).await;
+    let shop = house.shop(&house.a, "s").await;
+    let account = accounts::by_email(&house.app, "first@example.com").await.unwrap();
+    let restaurant: RestaurantId = shop.restaurant.parse().unwrap();
+    write_failed(&house.app.store, account.id, restaurant, 60, house.app.now()).await;
+    let mut visitor = house.visitor().await;
+    // Pages meet without a gap, there and back.
+    let lines = |page: &Page| -> Vec<String> {
+        let links = page.links();
+        links
+            .into_iter()
+            .filter(|it| it.starts_with("/webhook/deliveries/"))
+            .collect()
+    };
+    let way = |page: &Page, mark: &str| {
+        let found = page.html.find(&format!("rel=\"{mark}\" href=\""))?;
+        let rest = &page.html[found + mark.len() + 13..];
+        Some(rest[..rest.find('"')?].replace("&#38;", "&"))
+    };
+    let mut page = visitor.open("/webhook?state=failed").await;
+    let mut walked = vec![lines(&page)];
+    while let Some(older) = way(&page, "next") {
+        page = visitor.open(&older).await;
+        walked.push(lines(&page));
+    }
+    let sizes: Vec<usize> = walked.iter().map(Vec::len).collect();
+    assert_eq!(sizes, [25, 25, 10]);
+    let all: std::collections::BTreeSet<&String> = walked.iter().flatten().collect();
+    assert_eq!(all.len(), 60);
+    let back = visitor.open(&way(&page, "prev").unwrap()).await;
+    assert_eq!(lines(&back), walked[1]);
+    assert_eq!(lines(&visitor.open("/webhook?state=delivered").await).len(), 0);
+
+    // Without an address there is nothing to send to; with one, all of it goes.
+    let receiver = Receiver::start().await;
+    save(&mut visitor, &receiver.url("/olay"), "bearer").await;
+    let page = visitor.open("/webhook").await;
+    let form = page.form("/webhook/resend");
+    assert_eq!(form.value("since"), "2026-02-28T12:00", "a day ago in Istanbul");
+    let wrong = visitor.submit(&form, &[("since", "yesterday")]).await;
+    assert!(wrong.has("Geçerli bir tarih ve saat girin."), "{}", wrong.text());
+    let page = visitor.submit(&form, &[]).await;
+    assert!(page.has("bulunan olay: 60"), "{}", page.text());
+    receiver.wait_for(60).await;
+    until("it is done", async || {
+        let page = visitor.open("/webhook").await;
+        page.has("60 / 60") && page.has("bitti")
+    })
+    .await;
+    until("all are delivered", async || {
+        house.count("events WHERE state = 'delivered'") == 60
+    })
+    .await;
+}
