@@ -396,6 +396,20 @@ pub fn list(tx: &mut Tx<'_>, scope: Scope, request: PageRequest) -> Result<Page<
     page(tx, &all(scope, SUMMARY), request, summary)
 }
 
+/// A page of all orders whose places lie between two.
+pub fn list_between(
+    tx: &mut Tx<'_>,
+    scope: Scope,
+    between: (i64, i64),
+    request: PageRequest,
+) -> Result<Page<OrderSummary>> {
+    let feed = Feed {
+        between,
+        ..all(scope, SUMMARY)
+    };
+    page(tx, &feed, request, summary)
+}
+
 /// A page of all orders, each made into something without a copy of it.
 pub fn list_lines<T>(
     tx: &mut Tx<'_>,

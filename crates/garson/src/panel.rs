@@ -9,6 +9,7 @@ mod board;
 mod card;
 mod cookies;
 mod csrf;
+mod csv;
 mod delivery;
 mod error;
 mod explain;
@@ -22,8 +23,10 @@ mod form;
 mod frame;
 mod keys;
 mod lang;
+mod names;
 mod paging;
 mod press;
+mod reports;
 mod safety;
 mod sessions;
 #[allow(dead_code)]
@@ -48,6 +51,7 @@ type Routes = fn() -> Router<Arc<Api>>;
 /// The pages, in the order in which the way to them is shown. A page adds itself here, and is served and found.
 const PAGES: &[(Place, Routes)] = &[
     (Place::Board, board::routes),
+    (Place::Reports, reports::routes),
     (Place::Webhook, webhook::routes),
     (Place::Keys, keys::routes),
     (Place::Sessions, sessions::routes),

@@ -23,6 +23,7 @@ mod keys;
 mod live;
 pub mod pages;
 mod platforms;
+mod reports;
 mod sessions;
 mod signing;
 mod tokens;

@@ -20,6 +20,8 @@ const PAGES: &[&str] = &[
     "/board/orders/{order}/cancel",
     "/keys",
     "/sessions",
+    "/reports",
+    "/reports?restaurant={restaurant}&from=2026-03-01&to=2026-03-01",
     "/webhook",
     "/webhook?state=failed&order=K-1",
     "/webhook/deliveries/{delivery}",

@@ -2,7 +2,7 @@
 
 use super::{Fault, act};
 use crate::app::App;
-use garson_core::id::{AccountId, RestaurantId};
+use garson_core::id::{AccountId, OrderId, RestaurantId};
 use garson_core::order::Status;
 use garson_core::restaurant::Config;
 use garson_core::time::{Timestamp, Zone};
@@ -91,6 +91,44 @@ pub async fn list_pending(
                 Some(between) => Ok(orders::list_pending(tx, scope, &statuses, between, request)?),
                 None => Ok(Page::empty(request)),
             }
+        })
+        .await
+}
+
+/// A page of all orders of a period, reported or not.
+pub async fn list_period(
+    app: &App,
+    account: AccountId,
+    restaurant: Option<RestaurantId>,
+    period: Period,
+    request: PageRequest,
+) -> Result<Page<OrderSummary>, Fault> {
+    app.store
+        .read(move |tx| {
+            let scope = scope(tx, account, restaurant)?;
+            let (from, to) = period.bounds(&zone(tx, restaurant)?)?;
+            match places_between(tx, account, from, to)? {
+                Some(between) => Ok(orders::list_between(tx, scope, between, request)?),
+                None => Ok(Page::empty(request)),
+            }
+        })
+        .await
+}
+
+/// Stamps orders as reported, by our ids; says how many were not before. What is not there any more is left out.
+pub async fn mark_each(app: &App, account: AccountId, ids: Vec<OrderId>) -> Result<usize, Fault> {
+    let now = app.now();
+    app.store
+        .write(account, move |tx| {
+            let mut marked = 0;
+            for id in &ids {
+                let found = orders::by_id(tx, *id)?.filter(|order| order.account_id == account);
+                if found.is_some_and(|order| order.reported_at.is_none()) {
+                    orders::mark_reported(tx, *id, now)?;
+                    marked += 1;
+                }
+            }
+            Ok(marked)
         })
         .await
 }

@@ -1,0 +1,323 @@
+//! Reports: the orders that accounting still has to take, the mark that it has, and tables to take along.
+
+use super::error::PanelError;
+use super::fields::Fields;
+use super::form::{Choice, Field, Kind, Pager};
+use super::frame::{Frame, Place, page};
+use super::lang::{Lang, safe_path};
+use super::visitor::{Sent, Visitor};
+use super::words::ReportWords;
+use super::{csv, names, paging, show};
+use crate::api::Api;
+use crate::flow::reports::{Moment, Period};
+use crate::flow::{Fault, reports, restaurants};
+use askama::Template;
+use axum::Router;
+use axum::extract::{RawQuery, State};
+use axum::response::Response;
+use axum::routing::{get, post};
+use garson_core::id::{AccountId, OrderId, RestaurantId};
+use garson_core::time::Zone;
+use garson_store::feed::{Direction, Page, PageRequest};
+use garson_store::orders::OrderSummary;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// Orders on a page, and in a chunk of a table.
+const ON_A_PAGE: usize = 50;
+const IN_A_CHUNK: usize = 500;
+
+pub fn routes() -> Router<Arc<Api>> {
+    Router::new()
+        .route("/reports", get(show_reports))
+        .route("/reports/mark", post(mark_orders))
+        .route("/reports/pending.csv", get(export_pending))
+        .route("/reports/orders.csv", get(export_period))
+}
+
+/// Which orders are wanted: those of a restaurant, those of some days.
+#[derive(Clone, Default)]
+pub struct Choosing {
+    pub restaurant: Option<RestaurantId>,
+    pub from: String,
+    pub to: String,
+}
+
+impl Choosing {
+    /// What an address asks for; a day that the calendar does not have is as if it were not there.
+    pub fn read(asked: &Fields) -> Self {
+        let day = |name: &str| {
+            let is_day = Zone::istanbul().start_of_day(asked.get(name)).is_some();
+            if is_day {
+                asked.get(name).to_owned()
+            } else {
+                String::new()
+            }
+        };
+        Self {
+            restaurant: asked.get("restaurant").parse().ok(),
+            from: day("from"),
+            to: day("to"),
+        }
+    }
+
+    fn period(&self) -> Period {
+        let moment = |day: &str| (!day.is_empty()).then(|| Moment::Day(day.to_owned()));
+        Period {
+            from: moment(&self.from),
+            to: moment(&self.to),
+        }
+    }
+
+    fn restaurant_text(&self) -> String {
+        self.restaurant.map_or_else(String::new, |id| id.to_string())
+    }
+}
+
+/// The names of an account's restaurants.
+pub type Names = HashMap<RestaurantId, String>;
+
+/// Restaurants to choose from, and their names.
+pub async fn to_choose_from(
+    api: &Api,
+    visitor: &Visitor,
+    chosen: Option<RestaurantId>,
+) -> Result<(Vec<Choice>, Names), PanelError> {
+    let names = restaurants::names(&api.app, visitor.account.id)
+        .await
+        .map_err(|fault| visitor.fail(fault))?;
+    let all = ReportWords::of(visitor.lang).all_restaurants;
+    let mut choices = vec![Choice::new("", all, chosen.is_none())];
+    choices.extend(
+        names
+            .iter()
+            .map(|(id, name)| Choice::new(id.to_string(), name, chosen == Some(*id))),
+    );
+    Ok((choices, names.into_iter().collect()))
+}
+
+/// An order as the list and the tables show it.
+struct Line {
+    id: OrderId,
+    at: String,
+    restaurant: String,
+    platform: String,
+    order: String,
+    code: String,
+    status: &'static str,
+    payment: &'static str,
+    total: String,
+}
+
+impl Line {
+    fn new(lang: Lang, known: &Names, order: OrderSummary) -> Self {
+        Self {
+            id: order.id,
+            at: show::moment(lang, &Zone::istanbul(), order.created_at),
+            restaurant: known.get(&order.restaurant_id).cloned().unwrap_or_default(),
+            platform: show::provider(lang, order.provider),
+            order: order.provider_order_id,
+            code: order.short_code.unwrap_or_default(),
+            status: names::status(lang, order.status),
+            payment: names::payment(lang, order.payment_type),
+            total: show::money(lang, order.total, order.currency),
+        }
+    }
+}
+
+#[derive(Template)]
+#[template(path = "reports.html")]
+struct ReportsPage {
+    frame: Frame,
+    t: ReportWords,
+    restaurant: Field,
+    from: Field,
+    to: Field,
+    lines: Vec<Line>,
+    pager: Pager,
+    pending_csv: String,
+    period_csv: String,
+}
+
+async fn show_reports(
+    State(api): State<Arc<Api>>,
+    visitor: Visitor,
+    RawQuery(query): RawQuery,
+) -> Result<Response, PanelError> {
+    let (account, lang) = (visitor.account.id, visitor.lang);
+    let asked = Fields::parse(query.unwrap_or_default().as_bytes());
+    let choosing = Choosing::read(&asked);
+    let request = paging::wanted(&asked, ON_A_PAGE);
+    let found = reports::list_pending(
+        &api.app,
+        account,
+        choosing.restaurant,
+        Vec::new(),
+        choosing.period(),
+        request,
+    );
+    let found = found.await.map_err(|fault| visitor.fail(fault))?;
+    let (choices, names) = to_choose_from(&api, &visitor, choosing.restaurant).await?;
+    let id = choosing.restaurant_text();
+    let filters = [
+        ("restaurant", id.as_str()),
+        ("from", choosing.from.as_str()),
+        ("to", choosing.to.as_str()),
+    ];
+    let t = ReportWords::of(lang);
+    let day = |name, label, value: &str| Field::new(name, label, Kind::Input("date")).value(value);
+    Ok(page(&ReportsPage {
+        frame: Frame::new(&visitor, Place::Reports),
+        restaurant: Field::new("restaurant", t.restaurant, Kind::Select(choices)),
+        from: day("from", t.from, &choosing.from),
+        to: day("to", t.to, &choosing.to),
+        pager: paging::ways("/reports", &filters, request, &found),
+        lines: found
+            .items
+            .into_iter()
+            .map(|order| Line::new(lang, &names, order))
+            .collect(),
+        pending_csv: paging::address("/reports/pending.csv", &filters),
+        period_csv: paging::address("/reports/orders.csv", &filters),
+        t,
+    }))
+}
+
+/// Marks the order whose button was pressed, or all that the page showed.
+async fn mark_orders(
+    State(api): State<Arc<Api>>,
+    Sent { visitor, fields }: Sent,
+) -> Result<Response, PanelError> {
+    let t = ReportWords::of(visitor.lang);
+    let name = if fields.get("one").is_empty() {
+        "order"
+    } else {
+        "one"
+    };
+    let ids = fields.all(name).take(ON_A_PAGE).map(|id| {
+        id.parse()
+            .map_err(|_| visitor.fail(Fault::not_found("order", id)))
+    });
+    let ids: Vec<OrderId> = ids.collect::<Result<_, _>>()?;
+    let marked = reports::mark_each(&api.app, visitor.account.id, ids)
+        .await
+        .map_err(|fault| visitor.fail(fault))?;
+    let back = match fields.get("back") {
+        "" => "/reports",
+        back => safe_path(back),
+    };
+    Ok(match marked {
+        0 => visitor.refused(back, t.none_marked),
+        marked => visitor.done(back, format!("{} {marked}", t.marked)),
+    })
+}
+
+/// A table on its way.
+struct Export {
+    api: Arc<Api>,
+    account: AccountId,
+    lang: Lang,
+    choosing: Choosing,
+    names: Arc<Names>,
+    is_pending: bool,
+    cursor: Option<i64>,
+}
+
+impl Export {
+    async fn read(&self) -> Result<Page<OrderSummary>, Fault> {
+        let (app, account) = (&self.api.app, self.account);
+        let (restaurant, period) = (self.choosing.restaurant, self.choosing.period());
+        let request = PageRequest {
+            limit: IN_A_CHUNK,
+            cursor: self.cursor,
+            direction: Direction::Older,
+        };
+        match self.is_pending {
+            true => reports::list_pending(app, account, restaurant, Vec::new(), period, request).await,
+            false => reports::list_period(app, account, restaurant, period, request).await,
+        }
+    }
+
+    fn line(&self, order: OrderSummary) -> String {
+        let t = ReportWords::of(self.lang);
+        let (amount, currency) = (csv::amount(order.total), order.currency);
+        let reported = if order.is_report { t.yes } else { t.no };
+        let line = Line::new(self.lang, &self.names, order);
+        csv::line(&[
+            csv::text(&line.at),
+            csv::text(&line.restaurant),
+            csv::text(&line.platform),
+            csv::text(&line.order),
+            csv::text(&line.code),
+            csv::text(line.status),
+            csv::text(line.payment),
+            amount,
+            csv::text(currency.as_str()),
+            csv::text(reported),
+        ])
+    }
+}
+
+impl csv::Lines for Export {
+    async fn more(mut self) -> Result<(String, Option<Self>), Fault> {
+        let found = self.read().await?;
+        let chunk = found.items.into_iter().map(|order| self.line(order)).collect();
+        self.cursor = found.next;
+        let has_more = self.cursor.is_some();
+        Ok((chunk, has_more.then_some(self)))
+    }
+}
+
+async fn export(
+    api: Arc<Api>,
+    visitor: Visitor,
+    query: Option<String>,
+    is_pending: bool,
+) -> Result<Response, PanelError> {
+    let asked = Fields::parse(query.unwrap_or_default().as_bytes());
+    let choosing = Choosing::read(&asked);
+    let (_, names) = to_choose_from(&api, &visitor, None).await?;
+    let t = ReportWords::of(visitor.lang);
+    let heading = csv::heading(&[
+        t.at,
+        t.restaurant,
+        t.platform,
+        t.order,
+        t.code,
+        t.status,
+        t.payment,
+        t.total,
+        t.currency,
+        t.reported,
+    ]);
+    let file = if is_pending { t.file_pending } else { t.file_period };
+    let today = Zone::istanbul().write(api.app.now(), "%Y-%m-%d");
+    let export = Export {
+        account: visitor.account.id,
+        lang: visitor.lang,
+        names: Arc::new(names),
+        cursor: None,
+        api,
+        choosing,
+        is_pending,
+    };
+    csv::answer(&format!("{file}-{today}"), heading, export)
+        .await
+        .map_err(|fault| visitor.fail(fault))
+}
+
+async fn export_pending(
+    State(api): State<Arc<Api>>,
+    visitor: Visitor,
+    RawQuery(query): RawQuery,
+) -> Result<Response, PanelError> {
+    export(api, visitor, query, true).await
+}
+
+async fn export_period(
+    State(api): State<Arc<Api>>,
+    visitor: Visitor,
+    RawQuery(query): RawQuery,
+) -> Result<Response, PanelError> {
+    export(api, visitor, query, false).await
+}

@@ -1,0 +1,36 @@
+//! Reports: what accounting has not taken yet.
+
+super::words! {
+    ReportWords {
+        title: "Raporlar" | "Reports",
+        lead: "Muhasebeye henüz aktarılmamış siparişler. Aktardıklarınızı işaretleyin; işaretlenen listeden çıkar." | "Orders that accounting has not taken yet. Mark those that you have handed over; what is marked leaves the list.",
+        restaurant: "Restoran" | "Restaurant",
+        all_restaurants: "Tüm restoranlar" | "All restaurants",
+        from: "İlk gün" | "First day",
+        to: "Son gün" | "Last day",
+        show: "Göster" | "Show",
+        export: "Dışa aktar" | "Export",
+        export_pending: "Bekleyenleri Excel'e aktar (CSV)" | "Export the pending ones to Excel (CSV)",
+        export_period: "Dönemdeki tüm siparişleri aktar (CSV)" | "Export all orders of the period (CSV)",
+        at: "Tarih" | "Date",
+        platform: "Platform" | "Platform",
+        order: "Sipariş no" | "Order number",
+        code: "Kısa kod" | "Short code",
+        status: "Durum" | "Status",
+        payment: "Ödeme türü" | "Payment type",
+        total: "Tutar" | "Amount",
+        currency: "Para birimi" | "Currency",
+        reported: "Raporlandı" | "Reported",
+        yes: "evet" | "yes",
+        no: "hayır" | "no",
+        actions: "İşlemler" | "Actions",
+        mark: "İşaretle" | "Mark",
+        mark_all: "Gösterilenlerin tümünü işaretle" | "Mark all that are shown",
+        marked: "Raporlandı olarak işaretlenen sipariş:" | "Orders marked as reported:",
+        none_marked: "İşaretlenecek sipariş kalmamış." | "There was nothing left to mark.",
+        empty_title: "Bekleyen sipariş yok" | "Nothing is pending",
+        empty_text: "Bu seçimdeki bütün siparişler muhasebeye aktarılmış. Yeni siparişler burada belirir." | "All orders of this choice have been handed over. New orders appear here.",
+        file_pending: "bekleyen-siparisler" | "pending-orders",
+        file_period: "siparisler" | "orders",
+    }
+}

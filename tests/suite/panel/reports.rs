@@ -1,0 +1,207 @@
+//! Reports: the pending list, its marks, and the tables that spreadsheets open.
+
+use crate::support::{House, Page, Shop, Visitor, order_body};
+use serde_json::json;
+use std::time::Duration;
+
+cases! {
+    orders_are_marked_one_by_one_and_all_that_are_shown
+    the_list_is_narrowed_and_walked
+    the_table_is_what_excel_reads
+    a_table_of_many_orders_is_whole
+    nobody_elses_orders_are_listed_marked_or_exported
+}
+
+const HEADING: &str =
+    "\u{feff}Tarih;Restoran;Platform;Sipariş no;Kısa kod;Durum;Ödeme türü;Tutar;Para birimi;Raporlandı\r\n";
+
+async fn pending(house: &House) -> usize {
+    let listed = house.a.get("/orders/reports/pending?limit=200").await.data();
+    listed.as_array().unwrap().len()
+}
+
+fn listed(page: &Page) -> usize {
+    page.html.matches("name=\"one\"").count()
+}
+
+async fn csv(visitor: &mut Visitor, path: &str) -> String {
+    let reply = visitor.send("GET", path, &[], "").await;
+    assert_eq!(reply.status, 200, "{}", reply.text());
+    assert_eq!(reply.header("content-type"), Some("text/csv; charset=utf-8"));
+    assert!(reply.header("x-content-type-options").is_some());
+    String::from_utf8(reply.body).unwrap()
+}
+
+async fn orders_are_marked_one_by_one_and_all_that_are_shown(house: House) {
+    let shop = house.shop(&house.a, "s").await;
+    let mut ids = Vec::new();
+    for n in 0..3 {
+        ids.push(shop.order(&format!("K-{n}")).await);
+    }
+    let mut visitor = house.visitor().await;
+    let page = visitor.open("/reports").await;
+    assert_eq!(listed(&page), 3);
+    assert!(page.has("K-0") && page.has("100,00 ₺") && page.has("Nakit") && page.has("Doğrudan"));
+    let form = page.form("/reports/mark");
+    let page = visitor.submit(&form, &[("one", &ids[1])]).await;
+    assert_eq!((page.path.as_str(), listed(&page)), ("/reports", 2));
+    assert!(
+        page.has("Raporlandı olarak işaretlenen sipariş: 1"),
+        "{}",
+        page.text()
+    );
+    let shown = house.a.get("/orders/K-1").await.data();
+    assert_eq!(shown["isReport"], json!(true));
+    // The old page still shows three, of which two are left.
+    let page = visitor.submit(&form, &[("all", "1")]).await;
+    assert!(
+        page.has("Raporlandı olarak işaretlenen sipariş: 2"),
+        "{}",
+        page.text()
+    );
+    assert!(page.has("Bekleyen sipariş yok"), "{}", page.text());
+    assert_eq!(pending(&house).await, 0);
+    let page = visitor.submit(&form, &[("all", "1")]).await;
+    assert!(page.has("İşaretlenecek sipariş kalmamış."), "{}", page.text());
+}
+
+async fn the_list_is_narrowed_and_walked(house: House) {
+    let (here, there) = (
+        house.shop(&house.a, "Bura").await,
+        house.shop(&house.a, "Ora").await,
+    );
+    for n in 0..60 {
+        here.order(&format!("B-{n}")).await;
+    }
+    there.order("O-1").await;
+    house.advance(Duration::from_secs(24 * 60 * 60));
+    here.order("yarın").await;
+    let mut visitor = house.visitor().await;
+    let page = visitor
+        .open(&format!("/reports?restaurant={}", there.restaurant))
+        .await;
+    assert!(page.has("O-1") && listed(&page) == 1, "{}", page.text());
+    let page = visitor.open("/reports?from=2026-03-02").await;
+    assert!(page.has("yarın") && listed(&page) == 1, "{}", page.text());
+    // What is no day narrows nothing.
+    let page = visitor.open("/reports?from=2026-02-30&to=%3Cx%3E").await;
+    assert_eq!(listed(&page), 50);
+
+    let path = format!("/reports?restaurant={}&to=2026-03-01", here.restaurant);
+    let page = visitor.open(&path).await;
+    assert_eq!(listed(&page), 50);
+    let older = page
+        .links()
+        .into_iter()
+        .find(|link| link.contains("cursor="))
+        .unwrap();
+    assert!(
+        older.contains(&here.restaurant) && older.contains("to=2026-03-01"),
+        "{older}"
+    );
+    let page = visitor.open(&older).await;
+    assert_eq!(listed(&page), 10);
+    // All that are shown, and no more; and back to the same page.
+    let page = visitor.submit(&page.form("/reports/mark"), &[("all", "1")]).await;
+    assert_eq!((page.path.as_str(), listed(&page)), (older.as_str(), 0));
+    assert_eq!(pending(&house).await, 52);
+}
+
+async fn ordered(shop: &Shop, id: &str, total: i64, more: serde_json::Value) {
+    let mut body = order_body(&shop.store, id, total);
+    for (name, value) in more.as_object().unwrap() {
+        body[name] = value.clone();
+    }
+    shop.post(body.to_string().as_bytes()).await.data();
+}
+
+async fn the_table_is_what_excel_reads(house: House) {
+    let shop = house.shop(&house.a, "İğde; \"Şiş\"").await;
+    ordered(&shop, "=HYPERLINK(\"x\")", 123_450, json!({ "shortCode": "@1" })).await;
+    ordered(
+        &shop,
+        "00123456789012",
+        5,
+        json!({ "payment": { "type": "meal_card_online" } }),
+    )
+    .await;
+    house
+        .a
+        .post(
+            "/orders/reports/mark",
+            &json!({ "providerOrderId": "00123456789012" }),
+        )
+        .await
+        .data();
+    let mut visitor = house.visitor().await;
+    let first = "01.03.2026 12:00;\"İğde; \"\"Şiş\"\"\";Doğrudan;\"'=HYPERLINK(\"\"x\"\")\";'@1;Yeni;Nakit;1234,50;TRY;hayır\r\n";
+    let second = "01.03.2026 12:00;\"İğde; \"\"Şiş\"\"\";Doğrudan;\"=\"\"00123456789012\"\"\";;Yeni;Online yemek kartı;0,05;TRY;evet\r\n";
+    let pending = csv(&mut visitor, "/reports/pending.csv").await;
+    assert_eq!(pending, format!("{HEADING}{first}"));
+    let all = csv(&mut visitor, "/reports/orders.csv?from=2026-03-01&to=2026-03-01").await;
+    assert_eq!(all, format!("{HEADING}{second}{first}"));
+    let none = csv(&mut visitor, "/reports/orders.csv?from=2026-03-02").await;
+    assert_eq!(none, HEADING);
+    let reply = visitor
+        .send("GET", "/reports/pending.csv", &[("accept-encoding", "gzip")], "")
+        .await;
+    let name = "attachment; filename=\"bekleyen-siparisler-2026-03-01.csv\"";
+    assert_eq!(reply.header("content-disposition"), Some(name));
+    visitor.in_english();
+    let english = csv(&mut visitor, "/reports/pending.csv").await;
+    assert!(
+        english.starts_with("\u{feff}Date;Restaurant;Platform;"),
+        "{english}"
+    );
+    assert!(english.contains(";1234,50;TRY;no\r\n"), "{english}");
+}
+
+async fn a_table_of_many_orders_is_whole(house: House) {
+    let shop = house.shop(&house.a, "s").await;
+    let mut hands = tokio::task::JoinSet::new();
+    for hand in 0..8 {
+        let shop = shop.clone();
+        hands.spawn(async move {
+            for n in (hand..1_203).step_by(8) {
+                shop.order_of(&format!("n{n}"), 100).await;
+            }
+        });
+    }
+    hands.join_all().await;
+    let mut visitor = house.visitor().await;
+    for path in ["/reports/pending.csv", "/reports/orders.csv"] {
+        let table = csv(&mut visitor, path).await;
+        let ids: std::collections::BTreeSet<&str> = table
+            .lines()
+            .skip(1)
+            .map(|line| line.split(';').nth(3).unwrap())
+            .collect();
+        assert_eq!((ids.len(), table.lines().count()), (1_203, 1_204), "{path}");
+    }
+}
+
+async fn nobody_elses_orders_are_listed_marked_or_exported(house: House) {
+    let mine = house.shop(&house.a, "benim").await;
+    let theirs = house.shop(&house.b, "onların").await;
+    let order = theirs.order("O-1").await;
+    mine.order("B-1").await;
+    let mut visitor = house.visitor().await;
+    let page = visitor.open("/reports").await;
+    assert!(page.has("B-1") && !page.has("O-1") && !page.has("onların"));
+    assert!(!csv(&mut visitor, "/reports/orders.csv").await.contains("O-1"));
+    let forged = page.form("/reports/mark").forged("one", Some(&order));
+    let reply = visitor.send("POST", "/reports/mark", &[], &forged).await;
+    assert_eq!(reply.status, 303);
+    assert_eq!(house.b.get("/orders/O-1").await.data()["isReport"], json!(false));
+    for path in ["/reports", "/reports/pending.csv", "/reports/orders.csv"] {
+        let path = format!("{path}?restaurant={}", theirs.restaurant);
+        let reply = visitor.send("GET", &path, &[], "").await;
+        assert_eq!(reply.status, 404, "{path}");
+    }
+    // And whoever is not signed in gets no table.
+    let reply = house.stranger().send("GET", "/reports/orders.csv", &[], "").await;
+    assert_eq!(reply.status, 303);
+    let nonsense = page.form("/reports/mark").forged("one", Some("x"));
+    let reply = visitor.send("POST", "/reports/mark", &[], &nonsense).await;
+    assert_eq!(reply.status, 404);
+}
