@@ -7,6 +7,7 @@
 mod assets;
 mod board;
 mod card;
+mod chart;
 mod cookies;
 mod csrf;
 mod csv;
@@ -25,6 +26,7 @@ mod keys;
 mod lang;
 mod names;
 mod paging;
+mod payments;
 mod press;
 mod reports;
 mod safety;
@@ -52,6 +54,7 @@ type Routes = fn() -> Router<Arc<Api>>;
 const PAGES: &[(Place, Routes)] = &[
     (Place::Board, board::routes),
     (Place::Reports, reports::routes),
+    (Place::Payments, payments::routes),
     (Place::Webhook, webhook::routes),
     (Place::Keys, keys::routes),
     (Place::Sessions, sessions::routes),

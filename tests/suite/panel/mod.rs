@@ -22,6 +22,7 @@ mod board;
 mod keys;
 mod live;
 pub mod pages;
+mod payments;
 mod platforms;
 mod reports;
 mod sessions;

@@ -10,6 +10,7 @@ use garson_store::feed::{Page, PageRequest, Scope, places_between};
 use garson_store::orders::{self, OrderSummary};
 use garson_store::totals::{self, Sums};
 use garson_store::{Tx, restaurants};
+use std::time::Duration;
 
 /// A moment that a client gives: an instant, or a calendar day where the restaurant is.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -163,4 +164,143 @@ pub async fn payments(
             Ok(totals::sums(tx, account, restaurant, from, to)?)
         })
         .await
+}
+
+/// The most days that are summed up one by one.
+pub const MOST_DAYS: usize = 62;
+/// A time that is shorter than any day and longer than any change of the clock.
+const HALF_A_DAY: Duration = Duration::from_secs(12 * 60 * 60);
+/// Calendar days are named like this.
+const DAY: &str = "%Y-%m-%d";
+
+/// Days of the calendar where the restaurant is, today being the last that there can be.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Days {
+    /// So many, with today.
+    Last(usize),
+    ThisMonth,
+    LastMonth,
+    /// From one to another, both included.
+    Between(String, String),
+}
+
+impl Days {
+    /// Each of them, the earliest first.
+    fn each(&self, zone: &Zone, now: Timestamp) -> Result<Vec<String>, Fault> {
+        let today = zone.write(now, DAY);
+        let before = |day: &str| {
+            let start = zone.start_of_day(day);
+            start.map_or_else(String::new, |start| zone.write(start.minus(HALF_A_DAY), DAY))
+        };
+        let month = |day: &str| format!("{}-01", day.get(..7).unwrap_or_default());
+        let (first, last) = match self {
+            Self::Last(count) => {
+                let first = (1..*count).fold(today.clone(), |day, _| before(&day));
+                (first, today)
+            }
+            Self::ThisMonth => (month(&today), today),
+            Self::LastMonth => {
+                let last = before(&month(&today));
+                (month(&last), last)
+            }
+            Self::Between(first, last) => (first.clone(), last.clone()),
+        };
+        let mut days = vec![first];
+        while let Some(day) = days.last().filter(|day| **day < last) {
+            if days.len() == MOST_DAYS {
+                return Err(Fault::invalid(
+                    "to",
+                    format!("is more than {MOST_DAYS} days after from"),
+                ));
+            }
+            let end = zone.end_of_day(day);
+            let end = end.ok_or_else(|| Fault::invalid("from", "is not a day of the calendar"))?;
+            days.push(zone.write(end, DAY));
+        }
+        match days.last() {
+            Some(day) if *day == last => Ok(days),
+            _ => Err(Fault::invalid(
+                "to",
+                "is before from, or not a day of the calendar",
+            )),
+        }
+    }
+}
+
+/// The sums of one day.
+#[derive(Clone, Debug)]
+pub struct DaySums {
+    /// The day as it is called where the restaurant is, such as `2026-03-01`.
+    pub day: String,
+    pub starts_at: Timestamp,
+    pub sums: Sums,
+}
+
+/// Sums by payment type and currency, day by day.
+pub async fn daily_payments(
+    app: &App,
+    account: AccountId,
+    restaurant: Option<RestaurantId>,
+    days: Days,
+) -> Result<(Zone, Vec<DaySums>), Fault> {
+    let now = app.now();
+    app.store
+        .read(move |tx| {
+            scope(tx, account, restaurant)?;
+            let zone = zone(tx, restaurant)?;
+            let mut found = Vec::new();
+            for day in days.each(&zone, now)? {
+                let not_a_day = || Fault::invalid("from", "is not a day of the calendar");
+                let from = zone.start_of_day(&day).ok_or_else(not_a_day)?;
+                let to = zone.end_of_day(&day).ok_or_else(not_a_day)?;
+                found.push(DaySums {
+                    sums: totals::sums(tx, account, restaurant, Some(from), Some(to))?,
+                    starts_at: from,
+                    day,
+                });
+            }
+            Ok((zone, found))
+        })
+        .await
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn days_are_those_of_the_calendar() {
+        let zone = Zone::istanbul();
+        // A minute after midnight in Istanbul.
+        let now = "2026-02-28T21:01:00Z".parse().unwrap_or_default();
+        let each = |days: Days| days.each(&zone, now).map_err(|_| ());
+        assert_eq!(
+            each(Days::Last(3)),
+            Ok(["2026-02-27", "2026-02-28", "2026-03-01"]
+                .map(str::to_owned)
+                .to_vec())
+        );
+        assert_eq!(each(Days::ThisMonth), Ok(vec!["2026-03-01".to_owned()]));
+        let month = each(Days::LastMonth).unwrap_or_default();
+        assert_eq!(
+            (month.len(), month[0].as_str(), month[27].as_str()),
+            (28, "2026-02-01", "2026-02-28")
+        );
+        let between = |from: &str, to: &str| each(Days::Between(from.to_owned(), to.to_owned()));
+        assert_eq!(between("2026-01-01", "2026-03-03").map(|days| days.len()), Ok(62));
+        for (from, to) in [
+            ("2026-01-01", "2026-03-04"),
+            ("2026-01-02", "2026-01-01"),
+            ("2026-02-30", "2026-03-01"),
+            ("2026-02-28", "2026-02-30"),
+            ("", ""),
+        ] {
+            let days = between(from, to);
+            let is_day = |day: &String| zone.start_of_day(day).is_some();
+            assert!(
+                days.is_err() || !days.unwrap_or_default().iter().all(is_day),
+                "{from} {to}"
+            );
+        }
+    }
 }

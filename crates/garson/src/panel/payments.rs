@@ -1,0 +1,255 @@
+//! Payments: totals by type and day, as a chart and as the same numbers in a table.
+
+use super::chart::{self, Chart, Column};
+use super::error::PanelError;
+use super::fields::Fields;
+use super::form::{Field, Kind};
+use super::frame::{Frame, Place, page};
+use super::lang::Lang;
+use super::reports::{Choosing, to_choose_from};
+use super::visitor::Visitor;
+use super::words::PaymentWords;
+use super::{names, paging, show};
+use crate::api::Api;
+use crate::flow::Fault;
+use crate::flow::reports::{self, DaySums, Days};
+use askama::Template;
+use axum::Router;
+use axum::extract::{RawQuery, State};
+use axum::response::Response;
+use axum::routing::get;
+use garson_core::money::{Currency, Minor};
+use garson_core::payment::PaymentType;
+use garson_core::time::Zone;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+pub fn routes() -> Router<Arc<Api>> {
+    Router::new().route("/payments", get(show_payments))
+}
+
+/// A period that is one press away.
+struct Tab {
+    href: String,
+    name: &'static str,
+    is_here: bool,
+}
+
+/// A way of paying: its colour, its name, how many orders and how much.
+struct Type {
+    class: &'static str,
+    name: &'static str,
+    count: i64,
+    total: String,
+}
+
+/// A day: its amounts in the order of the types, nothing where there was none.
+struct Row {
+    day: String,
+    count: i64,
+    amounts: Vec<Option<String>>,
+    total: String,
+}
+
+/// Everything in one currency.
+struct Section {
+    currency: Currency,
+    chart: Chart,
+    types: Vec<Type>,
+    rows: Vec<Row>,
+    count: i64,
+    total: String,
+}
+
+#[derive(Template)]
+#[template(path = "payments.html")]
+struct PaymentsPage {
+    frame: Frame,
+    t: PaymentWords,
+    tabs: Vec<Tab>,
+    restaurant: Field,
+    from: Field,
+    to: Field,
+    is_wrong: bool,
+    sections: Vec<Section>,
+    width: i64,
+    height: i64,
+}
+
+/// The period that an address asks for, and the word for it.
+fn days(asked: &Fields, choosing: &Choosing) -> (Days, &'static str) {
+    match asked.get("period") {
+        "30" => (Days::Last(30), "30"),
+        "month" => (Days::ThisMonth, "month"),
+        "last-month" => (Days::LastMonth, "last-month"),
+        _ if !choosing.from.is_empty() || !choosing.to.is_empty() => {
+            (Days::Between(choosing.from.clone(), choosing.to.clone()), "")
+        }
+        _ => (Days::Last(7), "7"),
+    }
+}
+
+async fn show_payments(
+    State(api): State<Arc<Api>>,
+    visitor: Visitor,
+    RawQuery(query): RawQuery,
+) -> Result<Response, PanelError> {
+    let (account, lang) = (visitor.account.id, visitor.lang);
+    let asked = Fields::parse(query.unwrap_or_default().as_bytes());
+    let choosing = Choosing::read(&asked);
+    let fail = |fault| visitor.fail(fault);
+    let (wanted, mut period) = days(&asked, &choosing);
+    let found = reports::daily_payments(&api.app, account, choosing.restaurant, wanted).await;
+    let is_wrong = matches!(found, Err(Fault::Invalid { .. }));
+    let (zone, found) = if is_wrong {
+        period = "7";
+        reports::daily_payments(&api.app, account, choosing.restaurant, Days::Last(7)).await
+    } else {
+        found
+    }
+    .map_err(fail)?;
+    let (choices, _) = to_choose_from(&api, &visitor, choosing.restaurant).await?;
+    let t = PaymentWords::of(lang);
+    let id = choosing.restaurant.map_or_else(String::new, |id| id.to_string());
+    let tab = |word: &'static str, name| Tab {
+        href: paging::address("/payments", &[("restaurant", &id), ("period", word)]),
+        name,
+        is_here: period == word,
+    };
+    let day = |name, label, day: Option<&DaySums>| {
+        Field::new(name, label, Kind::Input("date"))
+            .value(day.map_or("", |it| it.day.as_str()))
+            .required()
+    };
+    Ok(page(&PaymentsPage {
+        frame: Frame::new(&visitor, Place::Payments),
+        tabs: vec![
+            tab("7", t.last_7),
+            tab("30", t.last_30),
+            tab("month", t.this_month),
+            tab("last-month", t.last_month),
+        ],
+        restaurant: Field::new("restaurant", t.restaurant, Kind::Select(choices)),
+        from: day("from", t.from, found.first()),
+        to: day("to", t.to, found.last()),
+        is_wrong,
+        sections: sections(lang, &zone, &found),
+        width: chart::WIDTH,
+        height: chart::HEIGHT,
+        t,
+    }))
+}
+
+fn sections(lang: Lang, zone: &Zone, days: &[DaySums]) -> Vec<Section> {
+    let keys: BTreeSet<(Currency, PaymentType)> = days
+        .iter()
+        .flat_map(|day| day.sums.keys().map(|(kind, currency)| (*currency, *kind)))
+        .collect();
+    let mut kinds: BTreeMap<Currency, Vec<PaymentType>> = BTreeMap::new();
+    for (currency, kind) in keys {
+        kinds.entry(currency).or_default().push(kind);
+    }
+    kinds
+        .into_iter()
+        .map(|(currency, kinds)| section(lang, zone, days, currency, &kinds))
+        .collect()
+}
+
+fn section(lang: Lang, zone: &Zone, days: &[DaySums], currency: Currency, kinds: &[PaymentType]) -> Section {
+    let money = |minor: i64| show::money(lang, Minor(minor), currency);
+    let of = |day: &DaySums, kind: PaymentType| day.sums.get(&(kind, currency)).copied();
+    let of_all = |kind: PaymentType| {
+        let each = days.iter().filter_map(|day| of(day, kind));
+        each.fold((0, 0), |sum, it| (sum.0 + it.0, sum.1 + it.1))
+    };
+    let of_day = |day: &DaySums| {
+        let each = kinds.iter().filter_map(|kind| of(day, *kind));
+        each.fold((0, 0), |sum, it| (sum.0 + it.0, sum.1 + it.1))
+    };
+    let short = match lang {
+        Lang::Tr => "%d.%m",
+        Lang::En => "%d %b",
+    };
+    let columns: Vec<Column> = days
+        .iter()
+        .map(|day| {
+            let name = zone.write(day.starts_at, short);
+            let part = |kind: &PaymentType| {
+                let (_, amount) = of(day, *kind)?;
+                let says = format!("{name}, {}: {}", names::payment(lang, *kind), money(amount));
+                Some((class(*kind), amount, says))
+            };
+            Column {
+                parts: kinds.iter().filter_map(part).collect(),
+                name,
+            }
+        })
+        .collect();
+    let row = |day: &DaySums| {
+        let (count, total) = of_day(day);
+        let amounts = kinds
+            .iter()
+            .map(|kind| of(day, *kind).map(|(_, amount)| money(amount)));
+        Row {
+            day: show::day(lang, zone, day.starts_at),
+            count,
+            amounts: amounts.collect(),
+            total: money(total),
+        }
+    };
+    let grand = days
+        .iter()
+        .map(of_day)
+        .fold((0, 0), |sum, it| (sum.0 + it.0, sum.1 + it.1));
+    Section {
+        currency,
+        chart: Chart::draw(&columns, |amount| whole(&money(amount))),
+        types: kinds
+            .iter()
+            .map(|kind| {
+                let (count, total) = of_all(*kind);
+                Type {
+                    class: class(*kind),
+                    name: names::payment(lang, *kind),
+                    count,
+                    total: money(total),
+                }
+            })
+            .collect(),
+        rows: days.iter().map(row).collect(),
+        count: grand.0,
+        total: money(grand.1),
+    }
+}
+
+/// An amount without its decimals: lines stand at round ones.
+fn whole(money: &str) -> String {
+    money.replacen(",00", "", 1).replacen(".00", "", 1)
+}
+
+/// The class of a colour.
+fn class(kind: PaymentType) -> &'static str {
+    match kind {
+        PaymentType::OnlineCard => "k-online-card",
+        PaymentType::CardOnDelivery => "k-card",
+        PaymentType::Cash => "k-cash",
+        PaymentType::MealCardOnline => "k-online-meal",
+        PaymentType::MealCardOnDelivery => "k-meal",
+        PaymentType::Voucher => "k-voucher",
+        PaymentType::Wallet => "k-wallet",
+        PaymentType::Other => "k-other",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::whole;
+
+    #[test]
+    fn round_amounts_lose_their_decimals() {
+        assert_eq!(whole("1.000,00 ₺"), "1.000 ₺");
+        assert_eq!(whole("₺2,000.00"), "₺2,000");
+        assert_eq!(whole("0,00 ₺"), "0 ₺");
+        assert_eq!(whole("500,00 EUR"), "500 EUR");
+    }
+}
