@@ -9,9 +9,11 @@ scenes! {
     a_refusal_turns_red_by_itself
     what_customers_write_is_text
     the_sound_is_switched_off_for_good
+    a_board_that_lost_its_connection_catches_up
 }
 
 mod case {
+    use super::super::line::Line;
     use super::super::scene::Scene;
     use crate::support::order_body;
     use garson_sim::Platform;
@@ -145,5 +147,18 @@ mod case {
         scene.open_board().await;
         assert_eq!(browser.attribute("#sound", "aria-pressed").await, "false");
         browser.shows("#sound", "Ses kapalı").await;
+    }
+    pub async fn a_board_that_lost_its_connection_catches_up(mut scene: Scene) {
+        let line = Line::to(scene.town.house.addr).await;
+        scene.browser.move_to(line.addr);
+        scene.open_board().await;
+        mark(&scene).await;
+        line.cut();
+        scene.browser.shows("#live.bad", "Bağlantı koptu").await;
+        let (_, card) = scene.order(Platform::Getir).await;
+        line.mend();
+        stands_in(&scene, &card, "new").await;
+        scene.browser.shows("#live.good", "Canlı").await;
+        assert_stayed(&scene).await;
     }
 }

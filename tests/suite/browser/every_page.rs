@@ -8,6 +8,7 @@ scenes! {
     every_page_in_the_dark
     every_page_on_a_phone
     every_page_on_a_tablet
+    whatever_is_wrong_is_found
 }
 
 mod case {
@@ -60,6 +61,27 @@ mod case {
         wrong.extend(axe::violations(browser).await);
         browser.picture(&format!("sign-in-{name}")).await;
         assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    }
+
+    /// A look that finds nothing wrong must be able to.
+    pub async fn whatever_is_wrong_is_found(scene: Scene) {
+        let browser = &scene.browser;
+        browser.resize(Screen::Phone).await;
+        browser.go("/keys").await;
+        assert_eq!(too_wide(&scene).await, None);
+        let script = "document.querySelector('.lead').style.width = '361px';
+            document.querySelector('main').append(document.createElement('img'), document.createElement('select'))";
+        browser.run(script, &[]).await;
+        assert!(too_wide(&scene).await.is_some());
+        let found = axe::violations(browser).await.join("\n");
+        for rule in ["image-alt", "select-name"] {
+            assert!(found.contains(rule), "{rule} is not in {found}");
+        }
+        browser
+            .run("document.querySelector('h1').style.color = '#ddd'", &[])
+            .await;
+        let found = axe::violations(browser).await.join("\n");
+        assert!(found.contains("color-contrast"), "{found}");
     }
 
     /// What makes the page wider than the screen.

@@ -5,6 +5,7 @@ mod board;
 mod every_page;
 mod keyboard;
 mod keys;
+mod line;
 mod no_script;
 mod scene;
 mod signing;

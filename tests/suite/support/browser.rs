@@ -67,6 +67,11 @@ impl Browser {
         browser
     }
 
+    /// Reaches the service by another address from now on.
+    pub fn move_to(&mut self, addr: SocketAddr) {
+        self.base = format!("http://{addr}");
+    }
+
     /// Goes to a page.
     pub async fn go(&self, path: &str) {
         let url = json!({ "url": format!("{}{path}", self.base) });

@@ -44,7 +44,6 @@ impl Driver {
         };
         let folder = driver._profile.path().display().to_string();
         let options = json!({
-            "binary": "/usr/bin/chromium",
             // Root is not given a sandbox; /dev/shm may be small in containers.
             "args": [
                 "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run",
