@@ -7,6 +7,8 @@ mod keyboard;
 mod keys;
 mod line;
 mod no_script;
+mod reports;
 mod scene;
 mod signing;
+mod webhook;
 mod weight;

@@ -1,6 +1,6 @@
 //! What a browser test stands on: a town with its platforms, and somebody who looks at the panel.
 
-use crate::support::{Browser, Kind, Meal, Town, Visitor, block_on};
+use crate::support::{Browser, Kind, Meal, Town, Visitor, block_on, quick, quiet};
 use garson_sim::Platform;
 use garson_sim::views::{Courier, OrderRequest};
 use serde_json::json;
@@ -25,7 +25,12 @@ pub(super) use scenes;
 /// Plays a scene with a browser that runs scripts and is signed in.
 pub fn play(case: impl AsyncFnOnce(Scene)) {
     block_on(async {
-        let town = Town::open_quiet(Kind::Sqlite).await;
+        let town = Town::open_with(Kind::Sqlite, quick(), |settings| {
+            quiet(settings);
+            // Receivers of events are on this machine too.
+            settings.allow_private_targets = true;
+        })
+        .await;
         let browser = Browser::open(town.house.addr).await;
         let scene = Scene { browser, town };
         scene.enter(&scene.town.house.visitor().await).await;
