@@ -8,6 +8,7 @@ use crate::engine::{Row, Tx};
 use crate::{Result, StoreError, params};
 use garson_core::id::{AccountId, CallId, IntegrationId, NodeId, OrderId};
 use garson_core::order::{Actor, CallArgument, CallKind, Order};
+use garson_core::platform::Provider;
 use garson_core::time::Timestamp;
 use std::time::Duration;
 
@@ -390,4 +391,59 @@ pub fn count_open(tx: &mut Tx<'_>, limit: i64) -> Result<(i64, Option<Timestamp>
     let count = tx.query_one(sql, params![limit], |row| row.get(0))?;
     let sql = "SELECT due_at FROM calls WHERE state = 'open' ORDER BY due_at LIMIT 1";
     Ok((count, tx.query_opt(sql, params![], |row| row.get(0))?))
+}
+
+/// How many calls of an account are open, counted up to a limit, and when the first of them is or was due.
+pub fn open_of_account(tx: &mut Tx<'_>, account: AccountId, limit: i64) -> Result<(i64, Option<Timestamp>)> {
+    let sql = "SELECT COUNT(*), MIN(due_at) FROM (SELECT due_at FROM calls
+                   WHERE account_id = ?1 AND state = 'open' ORDER BY due_at LIMIT ?2) AS part";
+    tx.query_one(sql, params![&account, limit], |row| {
+        Ok((row.get(0)?, row.get(1)?))
+    })
+}
+
+/// How many calls of an account have failed since a moment; counted up to a limit.
+pub fn count_failed(tx: &mut Tx<'_>, account: AccountId, since: Timestamp, limit: i64) -> Result<i64> {
+    let sql = "SELECT COUNT(*) FROM (SELECT finished_at FROM calls
+                   WHERE account_id = ?1 AND state = 'failed' AND finished_at >= ?2
+                   ORDER BY finished_at DESC LIMIT ?3) AS part";
+    tx.query_one(sql, params![&account, since, limit], |row| row.get(0))
+}
+
+/// A call that has ended, and the order that it was about.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EndedCall {
+    pub order_id: OrderId,
+    pub provider: Provider,
+    pub provider_order_id: String,
+    pub short_code: Option<String>,
+    pub kind: CallKind,
+    pub message: Option<String>,
+    pub at: Timestamp,
+}
+
+/// The newest calls of an account that have failed since a moment.
+pub fn newest_failed(
+    tx: &mut Tx<'_>,
+    account: AccountId,
+    since: Timestamp,
+    limit: i64,
+) -> Result<Vec<EndedCall>> {
+    let sql = "SELECT o.id, o.provider, o.provider_order_id, o.short_code, c.kind, c.message, c.finished_at
+               FROM calls c JOIN orders o ON o.id = c.order_id
+                            JOIN restaurants r ON r.id = o.restaurant_id AND r.deleted_at IS NULL
+               WHERE c.account_id = ?1 AND c.state = 'failed' AND c.finished_at >= ?2
+               ORDER BY c.finished_at DESC LIMIT ?3";
+    tx.query(sql, params![&account, since, limit], |row| {
+        let kind: String = row.get(4)?;
+        Ok(EndedCall {
+            order_id: row.get(0)?,
+            provider: row.get(1)?,
+            provider_order_id: row.get(2)?,
+            short_code: row.get(3)?,
+            kind: CallKind::named(&kind).ok_or_else(|| StoreError::corrupt("a call of an unknown kind"))?,
+            message: row.get(5)?,
+            at: row.get(6)?,
+        })
+    })
 }

@@ -321,6 +321,24 @@ pub fn count_pending(tx: &mut Tx<'_>, limit: i64) -> Result<i64> {
     tx.query_one(sql, params![limit], |row| row.get(0))
 }
 
+/// How many deliveries of an account are not finished, counted up to a limit, and when the oldest of them happened.
+pub fn pending_of(tx: &mut Tx<'_>, account: AccountId, limit: i64) -> Result<(i64, Option<Timestamp>)> {
+    let sql = "SELECT COUNT(*), MIN(created_at) FROM (SELECT created_at FROM events
+                   WHERE account_id = ?1 AND state = 'pending' ORDER BY position LIMIT ?2) AS part";
+    tx.query_one(sql, params![&account, limit], |row| {
+        Ok((row.get(0)?, row.get(1)?))
+    })
+}
+
+/// How many deliveries of an account have failed of events since a moment; of the newest so many that have failed.
+pub fn count_failed(tx: &mut Tx<'_>, account: AccountId, since: Timestamp, newest: i64) -> Result<i64> {
+    let sql = "SELECT COUNT(*) FROM (SELECT created_at FROM events
+                   WHERE account_id = ?1 AND state = 'failed' AND state <> 'pending'
+                   ORDER BY position DESC LIMIT ?3) AS part
+               WHERE created_at >= ?2";
+    tx.query_one(sql, params![&account, since, newest], |row| row.get(0))
+}
+
 /// How many of an account's newest unfinished deliveries up to a place have not been tried yet.
 pub fn count_untried(tx: &mut Tx<'_>, account: AccountId, up_to: i64, newest: i64) -> Result<i64> {
     let sql = "SELECT COUNT(*) FROM (SELECT failures FROM events

@@ -131,26 +131,49 @@ pub struct OpenMessage {
     pub bytes: i64,
 }
 
+const OPEN: &str =
+    "id, provider, kind, branch, state, reason, times, received_at, CAST(LENGTH(body) AS BIGINT)";
+
+fn open(row: &Row<'_>) -> Result<OpenMessage> {
+    Ok(OpenMessage {
+        id: row.get(0)?,
+        provider: row.get(1)?,
+        kind: row.get(2)?,
+        branch: row.get(3)?,
+        state: row.get(4)?,
+        reason: row.get(5)?,
+        times: row.get(6)?,
+        received_at: row.get(7)?,
+        bytes: row.get(8)?,
+    })
+}
+
 /// The newest messages that were kept but not taken.
 pub fn list_open(tx: &mut Tx<'_>, limit: i64) -> Result<Vec<OpenMessage>> {
-    tx.query(
-        "SELECT id, provider, kind, branch, state, reason, times, received_at, CAST(LENGTH(body) AS BIGINT) FROM inbox
-         WHERE state <> 'taken' ORDER BY received_at DESC LIMIT ?1",
-        params![limit],
-        |row: &Row<'_>| {
-            Ok(OpenMessage {
-                id: row.get(0)?,
-                provider: row.get(1)?,
-                kind: row.get(2)?,
-                branch: row.get(3)?,
-                state: row.get(4)?,
-                reason: row.get(5)?,
-                times: row.get(6)?,
-                received_at: row.get(7)?,
-                bytes: row.get(8)?,
-            })
-        },
-    )
+    let sql = format!("SELECT {OPEN} FROM inbox WHERE state <> 'taken' ORDER BY received_at DESC LIMIT ?1");
+    tx.query(&sql, params![limit], open)
+}
+
+/// The newest messages to an account that were kept but not taken since a moment.
+pub fn list_open_of(
+    tx: &mut Tx<'_>,
+    account: AccountId,
+    since: Timestamp,
+    limit: i64,
+) -> Result<Vec<OpenMessage>> {
+    let sql = format!(
+        "SELECT {OPEN} FROM inbox WHERE account_id = ?1 AND state <> 'taken' AND received_at >= ?2
+         ORDER BY received_at DESC LIMIT ?3"
+    );
+    tx.query(&sql, params![&account, since, limit], open)
+}
+
+/// How many there are of these; counted up to a limit.
+pub fn count_open_of(tx: &mut Tx<'_>, account: AccountId, since: Timestamp, limit: i64) -> Result<i64> {
+    let sql = "SELECT COUNT(*) FROM (SELECT received_at FROM inbox
+                   WHERE account_id = ?1 AND state <> 'taken' AND received_at >= ?2
+                   ORDER BY received_at DESC LIMIT ?3) AS part";
+    tx.query_one(sql, params![&account, since, limit], |row| row.get(0))
 }
 
 /// How many messages were kept but not taken, of each state in [`InboxState::OPEN`]; counted up to a limit each.

@@ -80,6 +80,18 @@ pub(crate) fn of_account(
     Ok(grouped)
 }
 
+/// The integrations of an account with the names of their restaurants, in the order of those.
+pub fn list(tx: &mut Tx<'_>, account: AccountId, limit: i64) -> Result<Vec<(String, Integration)>> {
+    let columns = columns_of("i");
+    let sql = format!(
+        "SELECT {columns}, r.name FROM restaurants r JOIN integrations i ON i.restaurant_id = r.id
+         WHERE r.account_id = ?1 AND r.deleted_at IS NULL ORDER BY r.name, i.provider, i.id LIMIT ?2"
+    );
+    tx.query(&sql, params![&account, limit], |row| {
+        Ok((row.get(13)?, integration(row)?.0))
+    })
+}
+
 pub fn find(
     tx: &mut Tx<'_>,
     vault: &Vault,

@@ -13,6 +13,7 @@ const MIGRATIONS: &[(i64, &str, &str)] = &[
         include_str!("../../migrations/0001_first_floor.sql"),
     ),
     (2, "panel", include_str!("../../migrations/0002_panel.sql")),
+    (3, "status", include_str!("../../migrations/0003_status.sql")),
 ];
 
 /// What the runner needs of a connection.

@@ -28,6 +28,7 @@ mod retention;
 mod sessions;
 mod sharing;
 mod shop;
+mod status;
 mod texts;
 mod totals;
 
@@ -77,6 +78,9 @@ cases! {
         board:
             a_board_is_made_of_open_and_newest_orders
             platforms_in_trouble_are_found;
+        status:
+            calls_of_an_account_are_counted
+            messages_and_deliveries_of_an_account_are_counted;
         calls:
             eight_leasers_get_every_call_once
             a_call_is_its_nodes_while_that_lives
