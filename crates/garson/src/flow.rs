@@ -31,6 +31,7 @@ pub mod resend_all;
 pub mod restaurants;
 mod retention;
 pub mod sessions;
+pub mod status;
 pub mod sweep;
 mod take;
 pub mod tidings;

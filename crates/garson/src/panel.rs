@@ -34,6 +34,7 @@ mod sessions;
 #[allow(dead_code)]
 mod show;
 mod sign_in;
+mod status;
 mod visitor;
 mod webhook;
 #[allow(dead_code)]
@@ -57,6 +58,7 @@ const PAGES: &[(Place, Routes)] = &[
     (Place::Payments, payments::routes),
     (Place::Webhook, webhook::routes),
     (Place::Keys, keys::routes),
+    (Place::Status, status::routes),
     (Place::Sessions, sessions::routes),
 ];
 

@@ -27,5 +27,6 @@ mod platforms;
 mod reports;
 mod sessions;
 mod signing;
+mod status;
 mod tokens;
 mod webhook;

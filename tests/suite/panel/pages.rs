@@ -25,6 +25,7 @@ const PAGES: &[&str] = &[
     "/payments",
     "/payments?restaurant={restaurant}&from=2026-02-01&to=2026-03-01",
     "/payments?period=last-month",
+    "/status",
     "/webhook",
     "/webhook?state=failed&order=K-1",
     "/webhook/deliveries/{delivery}",

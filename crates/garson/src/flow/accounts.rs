@@ -216,7 +216,8 @@ pub struct Delivery {
     pub attempts: Vec<Attempt>,
 }
 
-fn with_attempts(tx: &mut Tx<'_>, event: StoredEvent) -> Result<Delivery, Fault> {
+/// An event with the attempts that were made to deliver it.
+pub(super) fn with_attempts(tx: &mut Tx<'_>, event: StoredEvent) -> Result<Delivery, Fault> {
     let attempts = if event.attempts > 0 {
         events::attempts(tx, event.id)?
     } else {

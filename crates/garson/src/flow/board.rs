@@ -5,6 +5,7 @@ use super::tidings::{Follower, Next, Pass, Start};
 use super::{Fault, reasons};
 use crate::app::App;
 use garson_core::id::{AccountId, OrderId, RestaurantId};
+use garson_core::integration::Health;
 use garson_core::order::{ProviderSync, Reason};
 use garson_core::platform::Provider;
 use garson_core::time::Timestamp;
@@ -99,6 +100,12 @@ pub async fn board(app: &App, account: AccountId, only: Option<RestaurantId>) ->
         away,
         place,
     })
+}
+
+/// Has the platform of an integration been in trouble just now?
+#[must_use]
+pub fn is_in_trouble(health: &Health, now: Timestamp) -> bool {
+    health.last_error_at.is_some_and(|at| at > now.minus(TROUBLE))
 }
 
 /// One line for each platform, whose newest error stands for all.

@@ -11,6 +11,7 @@ mod payments;
 mod reports;
 mod sessions;
 mod sign_in;
+mod status;
 mod webhook;
 
 pub use board::BoardWords;
@@ -24,6 +25,7 @@ pub use payments::PaymentWords;
 pub use reports::ReportWords;
 pub use sessions::SessionWords;
 pub use sign_in::SignInWords;
+pub use status::StatusWords;
 pub use webhook::WebhookWords;
 
 /// Makes a set of texts: `name: "Turkish" | "English"`.

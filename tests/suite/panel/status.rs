@@ -1,0 +1,166 @@
+//! How things stand: platforms, queues and their lag, and the problems of the last day, of this account alone.
+
+use crate::support::{Answer, House, Kind, Page, Receiver, Town, order_body, until};
+use garson_sim::Platform;
+use garson_sim::views::{Courier, Fault};
+use serde_json::json;
+use std::time::Duration;
+
+on_both! {
+    an_account_without_anything_is_told_what_to_do
+    what_waits_and_what_failed_is_counted
+    what_platforms_refused_is_shown
+}
+
+/// The figure of a queue and what stands below it.
+fn figure(page: &Page, name: &str) -> String {
+    let start = page.html.find(&format!("<h2>{name}</h2>")).unwrap();
+    let end = page.html[start..].find("</section>").unwrap();
+    let part = Page {
+        html: page.html[start..start + end].to_owned(),
+        ..page.clone()
+    };
+    part.text().replace(name, "").trim().to_owned()
+}
+
+async fn an_account_without_anything_is_told_what_to_do(kind: Kind) {
+    let house = House::open(kind).await;
+    let mut visitor = house.visitor().await;
+    let page = visitor.open("/status").await;
+    assert!(
+        page.has("Hizmet çalışıyor; siparişler alınıyor."),
+        "{}",
+        page.text()
+    );
+    assert!(page.has("Bağlı platform yok") && page.has("Webhook adresi kayıtlı değil"));
+    assert!(page.has("Son 24 saatte sorun yok."), "{}", page.text());
+    assert_eq!(figure(&page, "Gönderilmeyi bekleyen olay"), "0 bekleyen yok");
+    assert_eq!(figure(&page, "Çalışan sunucu"), "1");
+}
+
+async fn what_waits_and_what_failed_is_counted(kind: Kind) {
+    let house = House::open_private(kind).await;
+    let (shop, other) = (
+        house.shop(&house.a, "Çarşı <b>").await,
+        house.shop(&house.a, "Kapalı").await,
+    );
+    let path = format!("/restaurants/{}/integrations/direct", other.restaurant);
+    house.a.put(&path, &json!({ "isActive": false })).await.data();
+    let receiver = Receiver::start().await;
+    receiver.usually(Answer::Status(500));
+    house
+        .a
+        .put("/webhook", &json!({ "url": receiver.url("/olay") }))
+        .await
+        .data();
+    shop.order("K-1").await;
+    // One that cannot be read.
+    let mut body = order_body(&shop.store, "K-2", 100);
+    body["items"][0]["unitPrice"] = json!("<x>");
+    shop.post(body.to_string().as_bytes())
+        .await
+        .wrong(422, "invalid_field", "items[0].unitPrice");
+    until("it was tried", async || {
+        house.count("events WHERE failures = 1") == 1
+    })
+    .await;
+    let mut visitor = house.visitor().await;
+    house.clock.advance(Duration::from_secs(5));
+    let page = visitor.open("/status").await;
+    assert_eq!(figure(&page, "Gönderilmeyi bekleyen olay"), "1 En eskisi: 5 sn");
+    assert_eq!(
+        figure(&page, "Platforma iletilmeyi bekleyen işlem"),
+        "0 bekleyen yok"
+    );
+    let platforms = page.within("platforms", "table");
+    assert!(
+        platforms.has("Çarşı <b> Doğrudan Çalışıyor 01.03.2026 12:00 hiç"),
+        "{}",
+        platforms.text()
+    );
+    assert!(
+        platforms.has("Kapalı Doğrudan Kapalı hiç hiç"),
+        "{}",
+        platforms.text()
+    );
+    assert!(!page.html.contains("Çarşı <b>"));
+    assert!(
+        page.has("İşlenemeyen platform mesajı: 1") && page.has("anlaşılamadı: items[0].unitPrice"),
+        "{}",
+        page.text()
+    );
+    assert!(!page.has("Teslim edilemeyen olay"));
+
+    // After its last attempt the event has failed.
+    for tried in 2..=4 {
+        house.advance(Duration::from_secs(3600));
+        until("it was tried again", async || {
+            house.count(&format!("events WHERE failures = {tried}")) == 1
+        })
+        .await;
+    }
+    until("it has failed", async || {
+        house.count("events WHERE state = 'failed'") == 1
+    })
+    .await;
+    let page = visitor.open("/status").await;
+    assert!(page.has("Teslim edilemeyen olay: 1"), "{}", page.text());
+    assert!(
+        page.has("500 yanıtı verdi; yalnızca 2xx başarı sayılır"),
+        "{}",
+        page.text()
+    );
+    assert_eq!(figure(&page, "Gönderilmeyi bekleyen olay"), "0 bekleyen yok");
+    for link in page.links().iter().filter(|link| link.starts_with("/webhook")) {
+        assert_eq!(visitor.open(link).await.status, 200, "{link}");
+    }
+    let mut english = visitor.clone();
+    english.in_english();
+    let page = english.open("/status").await;
+    assert!(
+        page.has("answered 500, only 2xx is success") && page.has("Working"),
+        "{}",
+        page.text()
+    );
+
+    // None of it is the neighbour's.
+    let mut theirs = house.visitor_of("second@example.com").await;
+    let page = theirs.open("/status").await;
+    assert!(
+        page.has("Bağlı platform yok") && page.has("Son 24 saatte sorun yok."),
+        "{}",
+        page.text()
+    );
+    assert!(!page.has("Çarşı") && !page.has("K-1"));
+    // And a day later it is over.
+    house.clock.advance(Duration::from_secs(24 * 60 * 60));
+    let page = visitor.open("/status").await;
+    assert!(page.has("Son 24 saatte sorun yok."), "{}", page.text());
+}
+
+async fn what_platforms_refused_is_shown(kind: Kind) {
+    let town = Town::open(kind).await;
+    let mut visitor = town.house.visitor().await;
+    let meal = town.verified(Platform::Migros, Courier::Restaurant).await;
+    let page = visitor.open("/status").await;
+    assert!(page.within("platforms", "table").has("Migros"), "{}", page.text());
+    let refusal = Fault::Status {
+        status: 400,
+        body: None,
+    };
+    town.fault(Platform::Migros, "*", refusal, None).await;
+    town.advance(&meal).await.data();
+    until("the refusal is shown", async || {
+        visitor.open("/status").await.has("Durum bildirimi: Yolda")
+    })
+    .await;
+    let page = visitor.open("/status").await;
+    assert!(page.has("Platformun reddettiği işlem: "), "{}", page.text());
+    assert!(
+        page.within("platforms", "table").has("Sorun var"),
+        "{}",
+        page.text()
+    );
+    let mut theirs = town.house.visitor_of("second@example.com").await;
+    assert!(!theirs.open("/status").await.has("Platformun reddettiği işlem"));
+}
