@@ -17,6 +17,7 @@ pub mod payment;
 pub mod platform;
 pub mod restaurant;
 pub mod retry;
+pub mod search;
 pub mod secret;
 pub mod testing;
 pub mod time;
