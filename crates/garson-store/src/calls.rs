@@ -351,6 +351,39 @@ pub fn end_of(tx: &mut Tx<'_>, id: CallId) -> Result<Option<(CallEnd, Option<Str
     Ok(found.and_then(|(state, message)| Some((CallEnd::named(&state)?, message))))
 }
 
+/// A call as people look at it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CallLine {
+    pub kind: CallKind,
+    /// How it ended; nothing while it is open.
+    pub end: Option<CallEnd>,
+    pub attempts: i64,
+    /// When it is tried next, while it is open.
+    pub due_at: Timestamp,
+    /// What the platform said, or why it could not be asked.
+    pub message: Option<String>,
+    pub created_at: Timestamp,
+    pub finished_at: Option<Timestamp>,
+}
+
+/// The calls of an order, oldest first.
+pub fn of_order(tx: &mut Tx<'_>, order: OrderId) -> Result<Vec<CallLine>> {
+    let sql = "SELECT kind, state, attempts, due_at, message, created_at, finished_at FROM calls
+               WHERE order_id = ?1 ORDER BY number";
+    tx.query(sql, params![&order], |row| {
+        let kind: String = row.get(0)?;
+        Ok(CallLine {
+            kind: CallKind::named(&kind).ok_or_else(|| StoreError::corrupt("a call of an unknown kind"))?,
+            end: CallEnd::named(row.text(1)?),
+            attempts: row.get(2)?,
+            due_at: row.get(3)?,
+            message: row.get(4)?,
+            created_at: row.get(5)?,
+            finished_at: row.get(6)?,
+        })
+    })
+}
+
 /// When the newest call of an order was done.
 pub fn last_done_at(tx: &mut Tx<'_>, order: OrderId) -> Result<Option<Timestamp>> {
     tx.query_one(

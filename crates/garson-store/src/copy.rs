@@ -71,6 +71,9 @@ pub const TABLES: &[(&str, &str)] = &[
         "idempotency",
         "account_id key_hash request_hash reserved_id acted status body leased_until created_at",
     ),
+    ("order_words", "account_id position words"),
+    ("word_places", "account_id word position"),
+    ("search_progress", "account_id reached"),
     ("sessions", "hash account_id agent created_at seen_at ends_at"),
     ("sign_in_failures", "hash failures last_at"),
     ("master_key_check", "id sealed"),
@@ -79,8 +82,8 @@ pub const TABLES: &[(&str, &str)] = &[
 /// How many leading columns of a table make its key.
 fn key_columns(table: &str) -> usize {
     match table {
-        "payment_totals" => 3,
-        "order_timeline" | "attempts" | "idempotency" => 2,
+        "payment_totals" | "word_places" => 3,
+        "order_timeline" | "attempts" | "idempotency" | "order_words" => 2,
         _ => 1,
     }
 }

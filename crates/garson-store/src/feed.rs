@@ -147,6 +147,21 @@ pub fn after<T>(
     Ok(found.into_iter().map(|(_, item)| item).collect())
 }
 
+/// Reads a stretch of a list from one of its ends, for those who look at each row themselves.
+pub(crate) fn stretch<T>(
+    tx: &mut Tx<'_>,
+    feed: &Feed<'_>,
+    between: (i64, i64),
+    limit: usize,
+    newest_first: bool,
+    mut read: impl FnMut(&Row<'_>) -> Result<T>,
+) -> Result<Vec<T>> {
+    let live = live(tx, feed.scope)?;
+    let arms = arms(feed, live.as_deref());
+    let found = fetch(tx, feed, &arms, between, limit, newest_first, &mut read)?;
+    Ok(found.into_iter().map(|(_, item)| item).collect())
+}
+
 fn live(tx: &mut Tx<'_>, scope: Scope) -> Result<Option<Vec<RestaurantId>>> {
     match scope {
         Scope::Account(account) => restaurants::live_while_sweeping(tx, account),

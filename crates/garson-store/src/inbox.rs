@@ -5,6 +5,7 @@ use crate::{Result, params};
 use garson_core::id::{AccountId, InboxId, OrderId, RestaurantId};
 use garson_core::platform::Provider;
 use garson_core::time::Timestamp;
+use std::time::Duration;
 
 /// What became of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -236,6 +237,45 @@ pub fn waiting_for(
          ORDER BY received_at LIMIT 20"
     );
     tx.query_unlikely(&sql, params![&provider, identity, &account], kept)
+}
+
+/// Messages of a moment that are looked through for those of an order.
+const MOST_OF_A_MOMENT: i64 = 2_000;
+
+/// A message about an order, as it came.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OrderMessage {
+    pub id: InboxId,
+    pub kind: String,
+    pub body: Vec<u8>,
+    pub times: i64,
+    pub received_at: Timestamp,
+}
+
+/// The messages about an order that came at a moment. Ids of messages begin with their moment, so that no index by order is
+/// needed, which everything that comes would have to pay for.
+pub fn of_order_at(tx: &mut Tx<'_>, order: OrderId, at: Timestamp) -> Result<Vec<OrderMessage>> {
+    let (first, last) = (moment_id(at), moment_id(at.plus(Duration::from_millis(1))));
+    let sql = "SELECT i.id, i.kind, i.body, i.times, i.received_at
+               FROM (SELECT id, order_id FROM inbox WHERE id >= ?2 AND id < ?3 ORDER BY id LIMIT ?4) AS m
+               JOIN inbox i ON i.id = m.id WHERE m.order_id = ?1 ORDER BY i.id";
+    tx.query(sql, params![&order, &first, &last, MOST_OF_A_MOMENT], |row| {
+        Ok(OrderMessage {
+            id: row.get(0)?,
+            kind: row.get(1)?,
+            body: row.get(2)?,
+            times: row.get(3)?,
+            received_at: row.get(4)?,
+        })
+    })
+}
+
+/// What comes before every id of a moment.
+fn moment_id(at: Timestamp) -> Vec<u8> {
+    let millis = u64::try_from(at.as_millis()).unwrap_or(0).to_be_bytes();
+    let mut id = millis.get(2..).unwrap_or_default().to_vec();
+    id.resize(16, 0);
+    id
 }
 
 /// Notes what has become of a message that was kept.

@@ -26,6 +26,7 @@ pub mod packages;
 pub mod resends;
 pub mod restaurants;
 pub mod retention;
+pub mod search;
 pub mod sessions;
 pub mod sweep;
 pub mod totals;

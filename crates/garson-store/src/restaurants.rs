@@ -123,6 +123,13 @@ pub fn names(tx: &mut Tx<'_>, account: AccountId) -> Result<Vec<(RestaurantId, S
     )
 }
 
+/// The name of a restaurant; nothing if it is gone.
+pub fn name(tx: &mut Tx<'_>, id: RestaurantId) -> Result<String> {
+    let sql = "SELECT name FROM restaurants WHERE id = ?1";
+    let name = tx.query_opt(sql, params![&id], |row| row.get(0))?;
+    Ok(name.unwrap_or_default())
+}
+
 pub fn exists(tx: &mut Tx<'_>, account: AccountId, id: RestaurantId) -> Result<bool> {
     let sql = "SELECT created_at FROM restaurants WHERE account_id = ?1 AND id = ?2 AND deleted_at IS NULL";
     Ok(tx

@@ -1,7 +1,7 @@
 //! Removing what hangs on deleted restaurants, in chunks so small that nobody else's writes notice.
 
 use crate::engine::Tx;
-use crate::{Result, accounts, params, totals};
+use crate::{Result, accounts, params, search, totals};
 use garson_core::id::{AccountId, OrderId, RestaurantId};
 
 /// A restaurant that waits to be swept.
@@ -17,7 +17,7 @@ pub fn next_deleted(tx: &mut Tx<'_>) -> Result<Option<(AccountId, RestaurantId)>
 pub fn chunk(tx: &mut Tx<'_>, account: AccountId, restaurant: RestaurantId, limit: i64) -> Result<bool> {
     // Two nodes may sweep the same restaurant; its sums must be taken out of the account's once.
     accounts::lock(tx, account)?;
-    if events(tx, restaurant, limit)? + orders(tx, restaurant, limit)? > 0 {
+    if events(tx, restaurant, limit)? + orders(tx, account, restaurant, limit)? > 0 {
         return Ok(true);
     }
     let inbox = tx.execute(
@@ -46,13 +46,14 @@ fn events(tx: &mut Tx<'_>, restaurant: RestaurantId, limit: i64) -> Result<u64> 
     )
 }
 
-fn orders(tx: &mut Tx<'_>, restaurant: RestaurantId, limit: i64) -> Result<u64> {
-    let ids: Vec<OrderId> = tx.query(
-        "SELECT id FROM orders WHERE restaurant_id = ?1 ORDER BY position LIMIT ?2",
+fn orders(tx: &mut Tx<'_>, account: AccountId, restaurant: RestaurantId, limit: i64) -> Result<u64> {
+    let ids: Vec<(OrderId, i64)> = tx.query(
+        "SELECT id, position FROM orders WHERE restaurant_id = ?1 ORDER BY position LIMIT ?2",
         params![&restaurant, limit],
-        |row| row.get(0),
+        |row| Ok((row.get(0)?, row.get(1)?)),
     )?;
-    for id in &ids {
+    for (id, place) in &ids {
+        search::forget(tx, account, *place)?;
         for table in ["order_contents", "order_timeline", "calls"] {
             tx.execute(&format!("DELETE FROM {table} WHERE order_id = ?1"), params![id])?;
         }

@@ -7,6 +7,7 @@
 mod batch;
 mod bell;
 mod desk;
+mod fresh;
 mod job;
 mod migrate;
 mod news;
@@ -19,6 +20,7 @@ mod workers;
 
 pub use bell::Word;
 pub use desk::{Desk, Handover};
+pub use fresh::Fresh;
 pub use news::{Crowd, News, Watch};
 pub use stats::{Durations, Stats};
 pub use tx::{Column, FromColumn, Param, Row, Tx};
@@ -74,12 +76,14 @@ const WRITE_DEADLINE: Duration = Duration::from_secs(30);
 pub struct Bulletin {
     news: Arc<News>,
     desk: Arc<Desk>,
+    fresh: Fresh,
     ringer: Ringer,
 }
 
 impl Bulletin {
     fn publish(&self, outcome: tx::Outcome) {
         self.news.tell(&outcome.places);
+        self.fresh.note(&outcome.places);
         self.desk.hand_over(outcome.handed);
         self.ringer.ring(outcome.words);
     }
@@ -198,6 +202,12 @@ impl Engine {
     #[must_use]
     pub fn desk(&self) -> &Arc<Desk> {
         &self.bulletin.desk
+    }
+
+    /// The accounts in which something has been committed by this process.
+    #[must_use]
+    pub fn fresh(&self) -> &Fresh {
+        &self.bulletin.fresh
     }
 
     /// Says whether this is the only process that works on the database, as far as anybody knows: then it need not tell

@@ -261,6 +261,7 @@ fn words(sql: &str) -> String {
         .replace("{blob}", "BYTEA")
         .replace("{lock}", "FOR UPDATE")
         .replace("{skip_locked}", "FOR UPDATE SKIP LOCKED")
+        .replace("{keyed}", "")
 }
 
 impl Connection for PgSession {

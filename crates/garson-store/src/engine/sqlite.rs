@@ -25,7 +25,8 @@ pub fn words(sql: &str) -> Cow<'_, str> {
     Cow::Owned(
         sql.replace("{blob}", "BLOB")
             .replace("{lock}", "")
-            .replace("{skip_locked}", ""),
+            .replace("{skip_locked}", "")
+            .replace("{keyed}", "WITHOUT ROWID"),
     )
 }
 

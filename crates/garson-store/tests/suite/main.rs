@@ -25,6 +25,7 @@ mod paging;
 mod questions;
 mod resends;
 mod retention;
+mod search;
 mod sessions;
 mod sharing;
 mod shop;
@@ -173,6 +174,13 @@ cases! {
             old_events_are_forgotten_oldest_first
             a_successor_does_not_wait_for_what_is_forgotten
             finished_resends_are_forgotten;
+        search:
+            orders_are_found_by_the_beginnings_of_words
+            every_filter_agrees_with_a_plain_look
+            a_walk_through_results_is_complete_while_orders_arrive
+            a_page_looks_no_further_than_it_may
+            two_nodes_index_each_order_once
+            what_is_deleted_is_not_found_and_leaves_no_word;
         sessions:
             a_session_is_found_until_it_ends
             sessions_are_ended_one_by_one_and_together

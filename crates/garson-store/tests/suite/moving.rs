@@ -16,7 +16,7 @@ use garson_store::inbox::InboxState;
 use garson_store::vault::lookup_hash;
 use garson_store::{
     Engine, Options, StoreErrorKind, Tx, businesses, calls, keys, nodes, orders, packages, params, resends,
-    sessions,
+    search, sessions,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use uuid::Uuid;
@@ -98,6 +98,7 @@ async fn furnish(bench: &Bench) {
             };
             idempotency::reserve(tx, &request, Uuid::now_v7(), at(0), at(-1), at(1))?;
         }
+        assert_eq!(search::index(tx, account, 2_000)?, 1_100);
         sessions::start(tx, &crate::sessions::a_session(account, 1, at(0)))?;
         sessions::note_failure(tx, &[7; 32], at(0))?;
         tx.execute(

@@ -33,11 +33,16 @@ pub struct Branch {
 
 impl Branch {
     pub fn home(&self) -> Home {
+        self.home_on(DIRECT)
+    }
+
+    /// The same, as if its orders came from another platform.
+    pub fn home_on(&self, provider: Provider) -> Home {
         Home {
             account_id: self.account,
             restaurant_id: self.restaurant,
             integration_id: self.integration,
-            provider: DIRECT,
+            provider,
         }
     }
 }
@@ -155,10 +160,21 @@ impl Bench {
 
 /// Takes an order in: its row, content, timeline, event, delivery and share of the totals.
 pub fn take_order(tx: &mut Tx<'_>, branch: Branch, new: &NewOrder, now: Timestamp) -> Result<Order> {
+    take_order_from(tx, branch, DIRECT, new, now)
+}
+
+/// The same from another platform.
+pub fn take_order_from(
+    tx: &mut Tx<'_>,
+    branch: Branch,
+    provider: Provider,
+    new: &NewOrder,
+    now: Timestamp,
+) -> Result<Order> {
     let mut places = accounts::reserve(tx, branch.account, 2, now)?;
     let decision = place(
         OrderId(Uuid::now_v7()),
-        branch.home(),
+        branch.home_on(provider),
         new,
         places.at,
         false,

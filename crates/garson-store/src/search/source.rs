@@ -1,0 +1,240 @@
+//! Where the orders of a search come from: the index that leads past the fewest of them.
+
+use super::{Candidate, LOOK, Wanted};
+use crate::engine::{Param, Row, Tx};
+use crate::feed::{EVERYWHERE, Feed, Scope, stretch};
+use crate::{Result, params};
+use garson_core::id::AccountId;
+use garson_core::search::Asked;
+
+/// So many different words may begin alike; beyond, the orders themselves are walked through, since most of them have one.
+const MOST_WORDS: usize = 32;
+/// Places by which words are compared: the one that leads furthest with these is the rarest.
+const PROBE: usize = 200;
+
+pub enum Source {
+    /// All orders of the account or of a restaurant.
+    Orders(Scope),
+    /// Those that are not over: few, whatever else there is. Oldest first.
+    Open(Vec<Candidate>),
+    /// Those that have one of these words.
+    Words(AccountId, Vec<Vec<u8>>),
+    /// All that have words.
+    Indexed(AccountId),
+}
+
+impl Source {
+    pub fn choose(
+        tx: &mut Tx<'_>,
+        account: AccountId,
+        wanted: &Wanted,
+        between: (i64, i64),
+        is_older: bool,
+    ) -> Result<Self> {
+        if wanted.words.is_empty() {
+            let is_open = !wanted.statuses.is_empty() && wanted.statuses.iter().all(|it| !it.is_over());
+            if is_open && let Some(open) = open(tx, account)? {
+                return Ok(Self::Open(open));
+            }
+            let of_account = Scope::Account(account);
+            return Ok(Self::Orders(
+                wanted.restaurant.map_or(of_account, Scope::Restaurant),
+            ));
+        }
+        let mut narrow = Vec::new();
+        for word in &wanted.words {
+            if let Some(words) = words_that_begin(tx, account, word)? {
+                if words.is_empty() {
+                    // Nobody has such a word.
+                    return Ok(Self::Open(Vec::new()));
+                }
+                narrow.push(words);
+            }
+        }
+        match narrow.len() {
+            0 => Ok(Self::Indexed(account)),
+            1 => Ok(Self::Words(account, narrow.swap_remove(0))),
+            _ => Ok(Self::Words(
+                account,
+                rarest(tx, account, narrow, between, is_older)?,
+            )),
+        }
+    }
+
+    /// The next orders from one end of these places.
+    pub fn next(
+        &mut self,
+        tx: &mut Tx<'_>,
+        between: (i64, i64),
+        limit: usize,
+        newest_first: bool,
+    ) -> Result<Vec<Candidate>> {
+        match self {
+            Self::Orders(scope) => {
+                let feed = Feed {
+                    select: "SELECT position, id, restaurant_id, status, provider, created_at FROM orders",
+                    scope: *scope,
+                    condition: "",
+                    any_of: None,
+                    between: EVERYWHERE,
+                };
+                stretch(tx, &feed, between, limit, newest_first, |row| candidate(row, ""))
+            }
+            Self::Open(all) => {
+                let is_between = |it: &&Candidate| between.0 < it.place && it.place < between.1;
+                let mut some: Vec<Candidate> = all.iter().filter(is_between).cloned().collect();
+                if newest_first {
+                    some.reverse();
+                }
+                some.truncate(limit);
+                Ok(some)
+            }
+            Self::Words(account, words) => {
+                let (places, params) = places_of(account, words, between, limit, newest_first);
+                read(tx, &places, &params, newest_first)
+            }
+            Self::Indexed(account) => {
+                let places = format!(
+                    "SELECT position FROM order_words WHERE account_id = ?1 AND position > ?2 AND position < ?3
+                     ORDER BY position {} LIMIT ?4",
+                    way(newest_first)
+                );
+                let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+                let params = params![&*account, between.0, between.1, limit];
+                read(tx, &places, params, newest_first)
+            }
+        }
+    }
+}
+
+fn way(newest_first: bool) -> &'static str {
+    if newest_first { "DESC" } else { "ASC" }
+}
+
+fn candidate(row: &Row<'_>, words: &str) -> Result<Candidate> {
+    Ok(Candidate {
+        place: row.get(0)?,
+        id: row.get(1)?,
+        restaurant_id: row.get(2)?,
+        status: row.get(3)?,
+        provider: row.get(4)?,
+        at: row.get(5)?,
+        words: words.to_owned(),
+    })
+}
+
+/// The orders at these places, with their words.
+fn read(tx: &mut Tx<'_>, places: &str, params: &[Param<'_>], newest_first: bool) -> Result<Vec<Candidate>> {
+    let sql = format!(
+        "SELECT o.position, o.id, o.restaurant_id, o.status, o.provider, o.created_at, w.words
+         FROM ({places}) AS p
+         JOIN order_words w ON w.account_id = ?1 AND w.position = p.position
+         JOIN orders o ON o.account_id = ?1 AND o.position = p.position
+         ORDER BY o.position {}",
+        way(newest_first)
+    );
+    tx.query(&sql, params, |row| candidate(row, row.text(6)?))
+}
+
+/// The account's open orders, oldest first; nothing if there are too many to read them all.
+fn open(tx: &mut Tx<'_>, account: AccountId) -> Result<Option<Vec<Candidate>>> {
+    let limit = i64::try_from(LOOK).unwrap_or(i64::MAX) + 1;
+    let sql = "SELECT position, id, restaurant_id, status, provider, created_at FROM orders
+               WHERE account_id = ?1 AND status < 900 LIMIT ?2";
+    let mut open = tx.query(sql, params![&account, limit], |row| candidate(row, ""))?;
+    open.sort_by_key(|it| it.place);
+    Ok((open.len() <= LOOK).then_some(open))
+}
+
+/// The words of the account's orders that begin as is asked for; nothing if there are too many. It leaps from word to word,
+/// however many orders have each.
+fn words_that_begin(tx: &mut Tx<'_>, account: AccountId, asked: &Asked) -> Result<Option<Vec<Vec<u8>>>> {
+    let most = i64::try_from(MOST_WORDS).unwrap_or(i64::MAX) + 1;
+    let sql = "WITH RECURSIVE leaps (word, number) AS (
+                   SELECT (SELECT word FROM word_places WHERE account_id = ?1 AND word >= ?2 AND word < ?3
+                           ORDER BY word LIMIT 1), CAST(1 AS BIGINT)
+                   UNION ALL
+                   SELECT (SELECT p.word FROM word_places p
+                           WHERE p.account_id = ?1 AND p.word > leaps.word AND p.word < ?3 ORDER BY p.word LIMIT 1),
+                          number + 1
+                   FROM leaps WHERE word IS NOT NULL AND number < ?4)
+               SELECT word FROM leaps WHERE word IS NOT NULL";
+    let mut words = Vec::new();
+    for beginning in &asked.0 {
+        let from = beginning.as_bytes().to_vec();
+        let mut to = from.clone();
+        // No byte of a text is the last one that there is.
+        if let Some(last) = to.last_mut() {
+            *last = last.saturating_add(1);
+        }
+        words.extend(tx.query(sql, params![&account, &from, &to, most], |row| row.get(0))?);
+    }
+    words.sort();
+    words.dedup();
+    Ok((words.len() <= MOST_WORDS).then_some(words))
+}
+
+/// The number of ranges in a statement for so many words: few statements, whatever is asked.
+fn arms(words: usize) -> usize {
+    words.next_power_of_two()
+}
+
+/// A statement for the places of orders with any of these words, from one end.
+fn places_of<'a>(
+    account: &'a AccountId,
+    words: &'a [Vec<u8>],
+    between: (i64, i64),
+    limit: usize,
+    newest_first: bool,
+) -> (String, Vec<Param<'a>>) {
+    let way = way(newest_first);
+    let ranges: Vec<String> = (0..arms(words.len()))
+        .map(|n| {
+            format!(
+                "SELECT position FROM (SELECT position FROM word_places
+                 WHERE account_id = ?1 AND word = ?{} AND position > ?2 AND position < ?3
+                 ORDER BY position {way} LIMIT ?4) AS r{n}",
+                n + 5
+            )
+        })
+        .collect();
+    let sql = format!(
+        "SELECT DISTINCT position FROM ({}) AS ranges ORDER BY position {way} LIMIT ?4",
+        ranges.join(" UNION ALL ")
+    );
+    let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+    let mut params = params![account, between.0, between.1, limit].to_vec();
+    // The last one stands in for those that are missing.
+    let words = words.iter().chain(words.last().into_iter().cycle());
+    params.extend(words.take(ranges.len()).map(Param::from));
+    (sql, params)
+}
+
+/// Of several words the one that leads past the fewest orders.
+fn rarest(
+    tx: &mut Tx<'_>,
+    account: AccountId,
+    narrow: Vec<Vec<Vec<u8>>>,
+    between: (i64, i64),
+    is_older: bool,
+) -> Result<Vec<Vec<u8>>> {
+    let mut best: Option<(i64, Vec<Vec<u8>>)> = None;
+    for words in narrow {
+        let (sql, params) = places_of(&account, &words, between, PROBE, is_older);
+        let places = tx.query(&sql, &params, |row| row.get::<i64>(0))?;
+        let reach = match places.last() {
+            Some(last) if places.len() == PROBE => {
+                if is_older {
+                    between.1.saturating_sub(*last)
+                } else {
+                    last.saturating_sub(between.0)
+                }
+            }
+            _ => i64::MAX - i64::try_from(places.len()).unwrap_or(i64::MAX),
+        };
+        if best.as_ref().is_none_or(|(furthest, _)| reach > *furthest) {
+            best = Some((reach, words));
+        }
+    }
+    Ok(best.map(|(_, words)| words).unwrap_or_default())
+}
