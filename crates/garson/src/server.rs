@@ -84,6 +84,7 @@ pub async fn serve_routes(
         tokio::spawn(flow::call::run(Arc::clone(&app))),
         tokio::spawn(flow::poll::run(Arc::clone(&app))),
         tokio::spawn(flow::resend_all::run(Arc::clone(&app))),
+        tokio::spawn(flow::search::run(Arc::clone(&app))),
         tokio::spawn(flow::sweep::run(Arc::clone(&app))),
         tokio::spawn(flow::tidings::run(Arc::clone(&app))),
     ];

@@ -27,7 +27,7 @@ pub struct Period {
 }
 
 impl Period {
-    fn bounds(&self, zone: &Zone) -> Result<(Option<Timestamp>, Option<Timestamp>), Fault> {
+    pub(super) fn bounds(&self, zone: &Zone) -> Result<(Option<Timestamp>, Option<Timestamp>), Fault> {
         let not_a_day = |field: &str| Fault::invalid(field, "is not a day of the calendar");
         let from = match &self.from {
             None => None,
@@ -51,7 +51,7 @@ fn scope(tx: &mut Tx<'_>, account: AccountId, restaurant: Option<RestaurantId>) 
     }
 }
 
-fn zone(tx: &mut Tx<'_>, restaurant: Option<RestaurantId>) -> Result<Zone, Fault> {
+pub(super) fn zone(tx: &mut Tx<'_>, restaurant: Option<RestaurantId>) -> Result<Zone, Fault> {
     let Some(id) = restaurant else {
         return Ok(Zone::istanbul());
     };

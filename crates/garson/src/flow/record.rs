@@ -1,0 +1,70 @@
+//! Everything that is known of one order, for people who look into it.
+
+use super::accounts::{Delivery, list_deliveries};
+use super::act::{OrderDetail, detail};
+use super::{Fault, reasons};
+use crate::app::App;
+use garson_core::id::AccountId;
+use garson_core::order::Reason;
+use garson_core::time::Timestamp;
+use garson_store::calls::{self, CallLine};
+use garson_store::feed::{Direction, PageRequest};
+use garson_store::inbox::{self, OrderMessage};
+use garson_store::restaurants;
+use std::collections::BTreeSet;
+
+/// Events that are shown with all attempts; an order has a handful.
+const MOST_EVENTS: usize = 50;
+/// Moments of the timeline whose messages are looked for.
+const MOST_MOMENTS: usize = 20;
+
+/// The record of an order.
+pub struct Record {
+    pub detail: OrderDetail,
+    pub restaurant: String,
+    pub calls: Vec<CallLine>,
+    /// Newest first.
+    pub deliveries: Vec<Delivery>,
+    /// What the platform sent, as far as it is kept.
+    pub messages: Vec<OrderMessage>,
+    /// With which it can be cancelled, as far as that is known without asking.
+    pub reasons: Vec<Reason>,
+}
+
+/// The record of an order, by our id or the platform's.
+pub async fn open(app: &App, account: AccountId, path_id: String) -> Result<Record, Fault> {
+    let detail = detail(app, account, path_id).await?;
+    let (id, restaurant_id) = (detail.order.id, detail.order.restaurant_id);
+    let events = PageRequest {
+        limit: MOST_EVENTS,
+        cursor: None,
+        direction: Direction::Older,
+    };
+    let deliveries = list_deliveries(app, account, None, Some(id.to_string()), events).await?;
+    // Whatever the platform sent has moved the order, at the moment at which it came.
+    let moved = detail.timeline.iter().map(|line| line.at);
+    let moments: BTreeSet<Timestamp> = [detail.order.created_at]
+        .into_iter()
+        .chain(moved)
+        .take(MOST_MOMENTS)
+        .collect();
+    let (restaurant, calls, messages) = app
+        .store
+        .read(move |tx| {
+            let mut messages = Vec::new();
+            for moment in &moments {
+                messages.extend(inbox::of_order_at(tx, id, *moment)?);
+            }
+            let restaurant = restaurants::name(tx, restaurant_id)?;
+            Ok::<_, Fault>((restaurant, calls::of_order(tx, id)?, messages))
+        })
+        .await?;
+    Ok(Record {
+        reasons: reasons::at_hand(app, &detail.order),
+        detail,
+        restaurant,
+        calls,
+        deliveries: deliveries.items,
+        messages,
+    })
+}

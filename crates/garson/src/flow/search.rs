@@ -1,0 +1,181 @@
+//! Search over an account's orders, and the work behind it: what orders are found by is written when they have been taken,
+//! so that nobody waits for it.
+
+use super::Fault;
+use super::reports::{Period, zone};
+use crate::app::App;
+use garson_core::id::{AccountId, OrderId, RestaurantId};
+use garson_core::order::Status;
+use garson_core::platform::Provider;
+use garson_core::search::asked;
+use garson_core::time::Timestamp;
+use garson_store::board::{self, BoardOrder};
+use garson_store::feed::{Direction, PageRequest, places_between};
+use garson_store::search::{self, Found, Wanted};
+use garson_store::{Tx, orders, restaurants};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// Orders in one job: a few milliseconds of the writer's time.
+const CHUNK: i64 = 50;
+/// Accounts that are looked at together.
+const PAGE: i64 = 500;
+/// What comes within this time is done together.
+const GATHER: Duration = Duration::from_secs(1);
+/// How often it is looked for what others have left behind.
+const LOOK_AGAIN: Duration = Duration::from_secs(60);
+/// Others get so many times as much of the writer's time.
+const YIELD: u32 = 5;
+
+/// What somebody looks for.
+#[derive(Clone, Debug, Default)]
+pub struct Question {
+    pub text: String,
+    pub status: Option<Status>,
+    pub provider: Option<Provider>,
+    pub restaurant: Option<RestaurantId>,
+    /// Days where the restaurant is.
+    pub period: Period,
+}
+
+/// A page of what was found, newest first.
+#[derive(Debug, Default)]
+pub struct Answer {
+    pub orders: Vec<BoardOrder>,
+    pub older: Option<i64>,
+    pub newer: Option<i64>,
+    /// Up to here was looked, and no further for now.
+    pub looked_to: Option<Timestamp>,
+}
+
+/// Looks for orders.
+pub async fn orders(
+    app: &App,
+    account: AccountId,
+    question: Question,
+    request: PageRequest,
+) -> Result<Answer, Fault> {
+    // Whoever looks for an order that has just come finds it; when nothing can be written now, the others.
+    if let Err(fault) = index(app, account).await {
+        tracing::warn!(?fault, "orders could not be made ready for search");
+    }
+    app.store
+        .read(move |tx| {
+            let mut found = find(tx, account, &question, request)?;
+            if request.direction == Direction::Newer && found.newer.is_none() && request.cursor.is_some() {
+                // The newest ones are a whole page.
+                let newest = PageRequest {
+                    cursor: None,
+                    direction: Direction::Older,
+                    ..request
+                };
+                found = find(tx, account, &question, newest)?;
+            }
+            let mut shown = board::read(tx, account, &found.orders)?;
+            shown.sort_by_key(|it| found.orders.iter().position(|id| *id == it.order.id));
+            Ok(Answer {
+                orders: shown,
+                older: found.older,
+                newer: found.newer,
+                looked_to: found.looked_to,
+            })
+        })
+        .await
+}
+
+fn find(
+    tx: &mut Tx<'_>,
+    account: AccountId,
+    question: &Question,
+    request: PageRequest,
+) -> Result<Found, Fault> {
+    if let Ok(id) = question.text.parse::<OrderId>() {
+        // Our own id is no word of an order; whoever has it means that one.
+        let named = orders::find(tx, account, &id.to_string())?;
+        return Ok(Found {
+            orders: named.into_iter().map(|order| order.id).collect(),
+            ..Found::default()
+        });
+    }
+    if let Some(id) = question.restaurant
+        && !restaurants::exists(tx, account, id)?
+    {
+        return Ok(Found::default());
+    }
+    let (from, to) = question.period.bounds(&zone(tx, question.restaurant)?)?;
+    let Some(between) = places_between(tx, account, from, to)? else {
+        return Ok(Found::default());
+    };
+    let wanted = Wanted {
+        words: asked(&question.text),
+        statuses: question.status.into_iter().collect(),
+        provider: question.provider,
+        restaurant: question.restaurant,
+        between,
+    };
+    Ok(search::find(tx, account, &wanted, request)?)
+}
+
+/// Adds the account's next orders to what search knows; `false` when there were none.
+async fn index(app: &App, account: AccountId) -> Result<bool, Fault> {
+    if !app.store.read(move |tx| search::is_behind(tx, account)).await? {
+        return Ok(false);
+    }
+    let added = app
+        .store
+        .write(account, move |tx| search::index(tx, account, CHUNK))
+        .await?;
+    Ok(added > 0)
+}
+
+/// Follows the orders until the service ends. Each node looks after what it has taken itself, and now and then after what
+/// others may have left.
+pub async fn run(app: Arc<App>) {
+    loop {
+        if let Err(fault) = look_everywhere(&app).await {
+            tracing::error!(?fault, "orders could not be made ready for search");
+        }
+        let looked_at = Instant::now();
+        while let Some(left) = LOOK_AGAIN.checked_sub(looked_at.elapsed()) {
+            if tokio::time::timeout(left, app.store.fresh().came())
+                .await
+                .is_err()
+            {
+                break;
+            }
+            tokio::time::sleep(GATHER).await;
+            for account in app.store.fresh().take() {
+                if let Err(fault) = follow(&app, account).await {
+                    // The next look everywhere finds it again.
+                    tracing::error!(?fault, "orders could not be made ready for search");
+                }
+            }
+        }
+    }
+}
+
+/// Goes through all accounts.
+async fn look_everywhere(app: &App) -> Result<(), Fault> {
+    let mut after = None;
+    loop {
+        let looked = app.store.read(move |tx| search::behind(tx, after, PAGE)).await?;
+        for account in looked.accounts {
+            follow(app, account).await?;
+        }
+        after = looked.last;
+        if after.is_none() {
+            return Ok(());
+        }
+    }
+}
+
+/// Adds all of an account's orders.
+async fn follow(app: &App, account: AccountId) -> Result<(), Fault> {
+    loop {
+        let began = Instant::now();
+        if !index(app, account).await? {
+            return Ok(());
+        }
+        tokio::time::sleep(began.elapsed() * YIELD).await;
+    }
+}
