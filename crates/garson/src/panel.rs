@@ -25,6 +25,8 @@ mod frame;
 mod keys;
 mod lang;
 mod names;
+mod order;
+mod orders;
 mod paging;
 mod payments;
 mod press;
@@ -54,6 +56,7 @@ type Routes = fn() -> Router<Arc<Api>>;
 /// The pages, in the order in which the way to them is shown. A page adds itself here, and is served and found.
 const PAGES: &[(Place, Routes)] = &[
     (Place::Board, board::routes),
+    (Place::Orders, orders::routes),
     (Place::Reports, reports::routes),
     (Place::Payments, payments::routes),
     (Place::Webhook, webhook::routes),

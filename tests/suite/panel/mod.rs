@@ -21,6 +21,8 @@ macro_rules! on_both {
 mod board;
 mod keys;
 mod live;
+mod order;
+mod orders;
 pub mod pages;
 mod payments;
 mod platforms;

@@ -6,7 +6,7 @@ use super::show;
 use super::words::BoardWords;
 use crate::flow::board;
 use askama::Template;
-use garson_core::order::{Courier, Flag, ProviderSync, Reason, Status};
+use garson_core::order::{Courier, Flag, Order, ProviderSync, Reason, Status};
 use garson_core::time::{Timestamp, Zone};
 
 /// The columns of the board.
@@ -45,7 +45,6 @@ impl Column {
 #[template(path = "card.html")]
 pub struct Card {
     t: BoardWords,
-    csrf: String,
     id: String,
     /// The page of the order.
     href: Option<String>,
@@ -66,17 +65,55 @@ pub struct Card {
     accept_by_ms: Option<i64>,
     accept_in_minutes: Option<i64>,
     scheduled_for: Option<String>,
-    step: Option<Next>,
-    may_be_ready: bool,
-    may_be_cancelled: bool,
-    /// Those that are known without asking; the script asks for the others.
-    reasons: Vec<Reason>,
+    doing: Doing,
     state: Option<(&'static str, &'static str)>,
     sync_failed: Option<String>,
     is_syncing: bool,
     flag: Option<&'static str>,
     /// What could not be done just now.
     error: Option<String>,
+}
+
+/// What can be done with an order now: a form that comes back to where it was sent from.
+#[derive(Template)]
+#[template(path = "doing.html")]
+pub struct Doing {
+    t: BoardWords,
+    csrf: String,
+    id: String,
+    back: String,
+    step: Option<Next>,
+    may_be_ready: bool,
+    pub may_be_cancelled: bool,
+    /// Those that are known without asking; the script of the board asks for the others.
+    reasons: Vec<Reason>,
+    is_live: bool,
+}
+
+impl Doing {
+    /// On the page of the order.
+    pub fn alone(lang: Lang, csrf: &str, order: &Order, reasons: Vec<Reason>) -> Self {
+        let back = format!("/orders/{}", order.id);
+        Self {
+            is_live: false,
+            ..Self::new(lang, csrf, order, reasons, back)
+        }
+    }
+
+    fn new(lang: Lang, csrf: &str, order: &Order, reasons: Vec<Reason>, back: String) -> Self {
+        let t = BoardWords::of(lang);
+        Self {
+            csrf: csrf.to_owned(),
+            id: order.id.to_string(),
+            back,
+            step: next(order.status, &t),
+            may_be_ready: order.status == Status::Preparing && order.ready_at.is_none(),
+            may_be_cancelled: !order.status.is_over(),
+            reasons,
+            is_live: true,
+            t,
+        }
+    }
 }
 
 /// What can be done next with one press.
@@ -93,7 +130,7 @@ impl Card {
         let (order, content) = (shown.order, shown.content);
         let accept_by = waits(order.status).then_some(order.accept_by).flatten();
         Self {
-            csrf: csrf.to_owned(),
+            doing: Doing::new(lang, csrf, &order, reasons, "/".to_owned()),
             id: order.id.to_string(),
             href: has_page(Place::Orders).then(|| format!("/orders/{}", order.id)),
             column: Column::of(order.status),
@@ -114,10 +151,6 @@ impl Card {
             accept_by_ms: accept_by.map(Timestamp::as_millis),
             accept_in_minutes: accept_by.map(|by| (by.as_millis() - now.as_millis()).div_euclid(60_000)),
             scheduled_for: order.scheduled_for.map(|at| show::moment(lang, &zone, at)),
-            step: next(order.status, &t),
-            may_be_ready: order.status == Status::Preparing && order.ready_at.is_none(),
-            may_be_cancelled: !order.status.is_over(),
-            reasons,
             state: state(order.status, &t),
             is_syncing: matches!(order.sync, ProviderSync::Pending { .. }),
             sync_failed: match order.sync {

@@ -1,0 +1,31 @@
+//! Search over orders.
+
+super::words! {
+    OrdersWords {
+        title: "Siparişler" | "Orders",
+        text: "Ara" | "Search for",
+        text_hint: "Platform no, kısa kod, müşteri adı ya da telefonu; başı yeterli" | "Platform id, short code, customer or telephone; the beginning is enough",
+        from: "İlk gün" | "First day",
+        to: "Son gün" | "Last day",
+        status: "Durum" | "Status",
+        any_status: "Tüm durumlar" | "Any status",
+        platform: "Platform" | "Platform",
+        any_platform: "Tüm platformlar" | "Any platform",
+        restaurant: "Restoran" | "Restaurant",
+        any_restaurant: "Tüm restoranlar" | "All restaurants",
+        find: "Bul" | "Find",
+        clear: "Temizle" | "Clear",
+        not_a_day: "Takvimde böyle bir gün yok." | "There is no such day.",
+        order: "Sipariş" | "Order",
+        customer: "Müşteri" | "Customer",
+        at: "Zaman" | "Time",
+        total: "Tutar" | "Total",
+        looked: "Şu ana kadarki siparişlere bakıldı:" | "Orders were looked through up to:",
+        go_on: "Daha eskilere bak" | "Look further back",
+        empty_title: "Sipariş bulunamadı" | "No orders found",
+        empty_text: "Aramayı kısaltın ya da süzgeçleri kaldırın." | "Shorten what you look for, or clear the filters.",
+        none_title: "Henüz sipariş yok" | "No orders yet",
+        none_text: "Restoranınızı bir platforma bağlayın; siparişler burada birikir." | "Connect your restaurant to a platform; its orders gather here.",
+        to_board: "Canlı panoya git" | "Go to the live board",
+    }
+}

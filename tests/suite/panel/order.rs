@@ -1,0 +1,261 @@
+//! The page of one order: what it shows, to whom, and what can be done there.
+
+use crate::support::{Answer, House, Kind, Receiver, Town, order_body, until};
+use garson_sim::Platform;
+use garson_sim::views::{Courier, Fault};
+use serde_json::json;
+
+on_both! {
+    everything_that_is_known_is_shown
+    an_order_is_moved_from_its_page
+    a_neighbours_order_is_not_there
+    an_event_is_sent_again
+    what_the_platform_said_is_shown
+}
+
+/// An order with everything that a shop can say of it.
+fn full_order(store: &str, id: &str) -> serde_json::Value {
+    let mut body = order_body(store, id, 123_450);
+    body["shortCode"] = json!("A<12>");
+    body["note"] = json!("<script>alert('zil')</script> & \"kapı\"");
+    body["items"] = json!([{
+        "name": "Adana <b>dürüm</b>", "quantity": 2, "unitPrice": 50_000, "note": "az acılı",
+        "options": [
+            { "group": "İçecek", "name": "Ayran", "quantity": 3, "price": 1_500,
+              "options": [{ "name": "Buzsuz" }] },
+            { "name": "Soğan", "removed": true },
+        ],
+    }]);
+    body["amount"] = json!({ "subtotal": 120_000, "deliveryFee": 3_450, "total": 123_450 });
+    body["customer"] = json!({
+        "name": "İpek \"Çağlar\"", "phone": "+90 532 000 00 00", "phoneCode": "4711",
+        "address": { "text": "Moda Cad. 12 <i>", "city": "İstanbul", "district": "Kadıköy", "floor": "3",
+                     "directions": "Yeşil kapı", "lat": 40.985, "lon": 29.025 },
+    });
+    body
+}
+
+async fn everything_that_is_known_is_shown(kind: Kind) {
+    let house = House::open(kind).await;
+    let shop = house.shop(&house.a, "Moda").await;
+    let body = full_order(&shop.store, "WEB-1").to_string();
+    shop.post(body.as_bytes()).await.data();
+    let mut visitor = house.visitor().await;
+    // The card of the board leads there.
+    let board = visitor.open("/").await;
+    let links = board.links();
+    let path = links.iter().find(|link| link.starts_with("/orders/")).unwrap();
+    let page = visitor.open(path).await;
+    assert_eq!(page.status, 200);
+    for text in [
+        "A<12>",
+        "WEB-1",
+        "Adana <b>dürüm</b>",
+        "az acılı",
+        "İçecek: 3 × Ayran +15,00 ₺",
+        "Buzsuz",
+        "Soğan istenmiyor",
+        "500,00 ₺",
+        "1.090,00 ₺",
+        "Ara toplam 1.200,00 ₺",
+        "Teslimat ücreti 34,50 ₺",
+        "1.234,50 ₺",
+        "İpek \"Çağlar\"",
+        "+90 532 000 00 00",
+        "4711",
+        "Moda Cad. 12 <i>, Kadıköy, İstanbul",
+        "Yeşil kapı",
+        "Nakit",
+        "Kapıda tahsil edilecek",
+        "01.03.2026 12:00",
+        "<script>alert('zil')</script> & \"kapı\"",
+        "Yeni platform geldi",
+        "Platforma bir şey bildirilmedi",
+        "siparis.olusturuldu",
+        "kayıtlı adres yoktu",
+    ] {
+        assert!(page.has(text), "{text} is not in {}", page.text());
+    }
+    for wrong in ["<script>alert", "<b>dürüm", "<i>, Kad"] {
+        assert!(!page.html.contains(wrong), "{wrong}");
+    }
+    // The map is a link that is followed or not, and tells nobody where from.
+    let map = "href=\"https://www.google.com/maps/search/?api=1&#38;query=40.985%2C29.025\" target=\"_blank\" \
+               rel=\"noopener noreferrer\"";
+    assert!(page.html.contains(map), "{}", page.html);
+    // What the platform sent, as it came.
+    let raw = page.within("h-raw", "section");
+    assert!(
+        raw.html.contains("<details>") && raw.has("\"providerOrderId\": \"WEB-1\""),
+        "{}",
+        raw.text()
+    );
+    assert!(
+        raw.has("<script>alert('zil')</script> & \\\"kapı\\\""),
+        "{}",
+        raw.text()
+    );
+    // By the platform's id as well.
+    assert!(visitor.open("/orders/WEB-1").await.has("Yeşil kapı"));
+}
+
+async fn an_order_is_moved_from_its_page(kind: Kind) {
+    let house = House::open(kind).await;
+    let shop = house.shop(&house.a, "s").await;
+    let (one, two) = (shop.order("1").await, shop.order("2").await);
+    let mut visitor = house.visitor().await;
+    let path = format!("/orders/{one}");
+    let action = format!("/board/orders/{one}");
+    let mut page = visitor.open(&path).await;
+    for (button, status) in [
+        ("verify", "Hazırlanıyor"),
+        ("next", "Yolda"),
+        ("next", "Teslim edildi"),
+    ] {
+        page = visitor.submit(&page.form(&action), &[("do", button)]).await;
+        assert_eq!((page.status, &page.path), (200, &path), "{button}");
+        assert!(
+            page.within("h-timeline", "section").has(status),
+            "{button}: {}",
+            page.text()
+        );
+    }
+    assert!(page.has("yapılacak bir şey yok"));
+    assert!(page.forms().iter().all(|form| form.action != action));
+    let path = format!("/orders/{two}");
+    let page = visitor.open(&path).await;
+    let filled = [("do", "cancel"), ("note", "Fırın <bozuk>")];
+    let page = visitor
+        .submit(&page.form(&format!("/board/orders/{two}")), &filled)
+        .await;
+    assert_eq!((page.status, &page.path), (200, &path));
+    assert!(
+        page.has("İptal edildi") && page.has("Fırın <bozuk>"),
+        "{}",
+        page.text()
+    );
+}
+
+async fn a_neighbours_order_is_not_there(kind: Kind) {
+    let house = House::open(kind).await;
+    let (ours, theirs) = (
+        house.shop(&house.a, "Bizim").await,
+        house.shop(&house.b, "Onların").await,
+    );
+    let mine = ours.order("OURS").await;
+    let id = theirs.order("THEIRS").await;
+    let mut visitor = house.visitor().await;
+    for name in [id.as_str(), "THEIRS", "none", "%F0%9F%8C%AF"] {
+        let page = visitor.open(&format!("/orders/{name}")).await;
+        assert_eq!(page.status, 404, "{name}");
+        assert!(page.has("Bulunamadı") && !page.has("Onların"), "{name}");
+    }
+    let listed = house.b.get("/webhook/deliveries?orderId=THEIRS").await.data();
+    let event = listed[0]["id"].as_str().unwrap();
+    let form = visitor.open(&format!("/orders/{mine}")).await;
+    let form = form.form(&format!("/orders/{mine}/resend"));
+    for wrong in [event, "none", ""] {
+        let body = form.forged("event", Some(wrong));
+        // There is no address either, which is found out first; nothing is sent anywhere.
+        let reply = visitor.send("POST", &form.action, &[], &body).await;
+        assert!(matches!(reply.status, 303 | 404), "{wrong}: {}", reply.status);
+    }
+}
+
+async fn an_event_is_sent_again(kind: Kind) {
+    let change = |settings: &mut garson::config::Settings| {
+        settings.allow_private_targets = true;
+        settings.webhook.retry_seconds = Vec::new();
+    };
+    let house = House::open_with(kind, change, None).await;
+    let (ours, theirs) = (house.shop(&house.a, "s").await, house.shop(&house.b, "t").await);
+    let mut visitor = house.visitor().await;
+    let id = ours.order("0").await;
+    let path = format!("/orders/{id}");
+    let action = format!("{path}/resend");
+    let form = visitor.open(&path).await.form(&action);
+    let page = visitor.submit(&form, &[]).await;
+    assert!(page.has("Webhook adresi kayıtlı değil"), "{}", page.text());
+
+    let receiver = Receiver::start().await;
+    let body = json!({ "url": receiver.url("/olay") });
+    house.a.put("/webhook", &body).await.data();
+    receiver.usually(Answer::Status(503));
+    let id = ours.order("1").await;
+    let path = format!("/orders/{id}");
+    let action = format!("{path}/resend");
+    until("it has failed", async || {
+        visitor.open(&path).await.has("Başarısız")
+    })
+    .await;
+    let page = visitor.open(&path).await;
+    assert!(
+        page.has("503 yanıtı verdi; yalnızca 2xx başarı sayılır"),
+        "{}",
+        page.text()
+    );
+    let form = page.form(&action);
+    let page = visitor.submit(&form, &[]).await;
+    assert_eq!((page.status, &page.path), (200, &path));
+    assert!(
+        page.has("Alıcı olayı kabul etmedi; yanıtı: 503"),
+        "{}",
+        page.text()
+    );
+    assert!(page.has("elle gönderildi: 503 yanıtı verdi"), "{}", page.text());
+    receiver.usually(Answer::Status(204));
+    let page = visitor.submit(&form, &[]).await;
+    assert!(
+        page.has("Olay yeniden gönderildi; alıcının yanıtı: 204"),
+        "{}",
+        page.text()
+    );
+    let deliveries = page.within("h-deliveries", "section");
+    assert!(
+        deliveries.has("Teslim edildi") && !deliveries.has("Başarısız"),
+        "{}",
+        deliveries.text()
+    );
+    let seen = receiver.count();
+    // Not without the token, and not a neighbour's.
+    let reply = visitor
+        .send("POST", &action, &[], &form.forged("csrf", None))
+        .await;
+    assert_eq!(reply.status, 403);
+    theirs.order("T").await;
+    let listed = house.b.get("/webhook/deliveries?orderId=T").await.data();
+    let foreign = form.forged("event", listed[0]["id"].as_str());
+    let reply = visitor.send("POST", &action, &[], &foreign).await;
+    assert_eq!(reply.status, 404);
+    assert_eq!(receiver.count(), seen);
+}
+
+async fn what_the_platform_said_is_shown(kind: Kind) {
+    let town = Town::open(kind).await;
+    let mut visitor = town.house.visitor().await;
+    let meal = town.verified(Platform::Migros, Courier::Restaurant).await;
+    let order = town.shown(&meal).await.unwrap();
+    let path = format!("/orders/{}", order["id"].as_str().unwrap());
+    let page = visitor.open(&path).await;
+    let calls = page.within("h-calls", "section");
+    assert!(calls.has("Onaylama yapıldı"), "{}", calls.text());
+    let raw = page.within("h-raw", "section");
+    assert!(raw.html.contains("<details>"), "{}", raw.text());
+    let refusal = Fault::Status {
+        status: 400,
+        body: None,
+    };
+    town.fault(Platform::Migros, "*", refusal, None).await;
+    let id = order["id"].as_str().unwrap();
+    visitor
+        .submit(&page.form(&format!("/board/orders/{id}")), &[("do", "next")])
+        .await;
+    until("the refusal is shown", async || {
+        let page = visitor.open(&path).await;
+        page.has("platform reddetti")
+            && page
+                .within("h-calls", "section")
+                .has("Durum bildirimi: Yolda reddedildi")
+    })
+    .await;
+}
