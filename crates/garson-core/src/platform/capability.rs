@@ -59,6 +59,8 @@ pub struct CredentialField {
     /// Without it the integration cannot be switched on.
     pub required: bool,
     pub kind: CredentialKind,
+    /// What the platform's own people call it, in Turkish and in English.
+    pub label: (&'static str, &'static str),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -82,6 +84,7 @@ impl CredentialField {
             name,
             required: true,
             kind,
+            label: (name, name),
         }
     }
 
@@ -91,6 +94,14 @@ impl CredentialField {
             name,
             required: false,
             kind,
+            label: (name, name),
         }
+    }
+
+    /// The same with what people call it.
+    #[must_use]
+    pub const fn called(mut self, turkish: &'static str, english: &'static str) -> Self {
+        self.label = (turkish, english);
+        self
     }
 }

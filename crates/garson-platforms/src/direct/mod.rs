@@ -64,8 +64,14 @@ impl Platform for Direct {
     fn credential_fields(&self) -> &'static [CredentialField] {
         const {
             &[
-                CredentialField::required(INBOUND_KEY, CredentialKind::Secret),
-                CredentialField::optional(CALLBACK_URL, CredentialKind::Address),
+                CredentialField::required(INBOUND_KEY, CredentialKind::Secret).called(
+                    "Mağazanın göndereceği anahtar (x-api-key)",
+                    "Key that the shop sends (x-api-key)",
+                ),
+                CredentialField::optional(CALLBACK_URL, CredentialKind::Address).called(
+                    "Durumların bildirileceği adres",
+                    "Address that is told of changes",
+                ),
             ]
         }
     }

@@ -77,9 +77,16 @@ impl Platform for Getir {
     fn credential_fields(&self) -> &'static [CredentialField] {
         const {
             &[
-                CredentialField::required(APP_KEY, CredentialKind::Secret),
-                CredentialField::required(RESTAURANT_KEY, CredentialKind::Secret),
-                CredentialField::required(INBOUND_KEY, CredentialKind::Secret),
+                CredentialField::required(APP_KEY, CredentialKind::Secret)
+                    .called("Uygulama anahtarı (appSecretKey)", "App key (appSecretKey)"),
+                CredentialField::required(RESTAURANT_KEY, CredentialKind::Secret).called(
+                    "Restoran anahtarı (restaurantSecretKey)",
+                    "Restaurant key (restaurantSecretKey)",
+                ),
+                CredentialField::required(INBOUND_KEY, CredentialKind::Secret).called(
+                    "Getir'in göndereceği anahtar (x-api-key)",
+                    "Key that Getir sends (x-api-key)",
+                ),
             ]
         }
     }

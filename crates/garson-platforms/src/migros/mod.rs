@@ -70,15 +70,21 @@ impl Platform for Migros {
     fn credential_fields(&self) -> &'static [CredentialField] {
         const {
             &[
-                CredentialField::required(API_KEY, CredentialKind::Secret),
-                CredentialField::required(SECRET_KEY, CredentialKind::Secret),
+                CredentialField::required(API_KEY, CredentialKind::Secret).called("API anahtarı", "API key"),
+                CredentialField::required(SECRET_KEY, CredentialKind::Secret)
+                    .called("Gizli anahtar (secretKey)", "Secret key"),
                 CredentialField::optional(
                     KEY_DERIVATION,
                     CredentialKind::Choice(&[cipher::RAW, cipher::SHA256]),
-                ),
+                )
+                .called("Anahtarın türetilme biçimi", "Key derivation"),
                 // Polling alone brings every order, so a restaurant can start before Migros knows our addresses.
-                CredentialField::optional(INBOUND_USER, CredentialKind::Plain),
-                CredentialField::optional(INBOUND_PASSWORD, CredentialKind::Secret),
+                CredentialField::optional(INBOUND_USER, CredentialKind::Plain).called(
+                    "Migros'un kullanacağı kullanıcı adı",
+                    "User name that Migros presents",
+                ),
+                CredentialField::optional(INBOUND_PASSWORD, CredentialKind::Secret)
+                    .called("Migros'un kullanacağı parola", "Password that Migros presents"),
             ]
         }
     }

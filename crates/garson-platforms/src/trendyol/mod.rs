@@ -177,13 +177,20 @@ impl Platform for Trendyol {
         const {
             &[
                 // The branch (`supplierId:storeId`) says it too.
-                CredentialField::optional(SUPPLIER_ID, CredentialKind::Plain),
-                CredentialField::required(API_KEY, CredentialKind::Secret),
-                CredentialField::required(API_SECRET, CredentialKind::Secret),
-                CredentialField::optional(INTEGRATOR_NAME, CredentialKind::Plain),
-                CredentialField::optional(EXECUTOR_USER, CredentialKind::Plain),
+                CredentialField::optional(SUPPLIER_ID, CredentialKind::Plain)
+                    .called("Satıcı numarası (supplierId)", "Supplier id"),
+                CredentialField::required(API_KEY, CredentialKind::Secret).called("API anahtarı", "API key"),
+                CredentialField::required(API_SECRET, CredentialKind::Secret)
+                    .called("API gizli anahtarı", "API secret"),
+                CredentialField::optional(INTEGRATOR_NAME, CredentialKind::Plain)
+                    .called("Entegratör adı", "Integrator name"),
+                CredentialField::optional(EXECUTOR_USER, CredentialKind::Plain)
+                    .called("İşlemi yapan kullanıcı (e-posta)", "Executor user (e-mail)"),
                 // Orders can be polled without hooks.
-                CredentialField::optional(INBOUND_HEADERS, CredentialKind::Headers),
+                CredentialField::optional(INBOUND_HEADERS, CredentialKind::Headers).called(
+                    "Trendyol'un göndereceği başlıklar (JSON)",
+                    "Headers that Trendyol sends (JSON)",
+                ),
             ]
         }
     }

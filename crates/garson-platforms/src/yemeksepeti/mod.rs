@@ -67,10 +67,13 @@ impl Platform for Yemeksepeti {
     fn credential_fields(&self) -> &'static [CredentialField] {
         const {
             &[
-                CredentialField::required(USERNAME, CredentialKind::Plain),
-                CredentialField::required(PASSWORD, CredentialKind::Secret),
-                CredentialField::required(CHAIN_CODE, CredentialKind::Plain),
-                CredentialField::required(PLUGIN_SECRET, CredentialKind::Secret),
+                CredentialField::required(USERNAME, CredentialKind::Plain)
+                    .called("Kullanıcı adı", "User name"),
+                CredentialField::required(PASSWORD, CredentialKind::Secret).called("Parola", "Password"),
+                CredentialField::required(CHAIN_CODE, CredentialKind::Plain)
+                    .called("Zincir kodu (chainCode)", "Chain code"),
+                CredentialField::required(PLUGIN_SECRET, CredentialKind::Secret)
+                    .called("Eklenti gizli anahtarı (plugin secret)", "Plugin secret"),
             ]
         }
     }
