@@ -20,6 +20,24 @@ macro_rules! cases {
     };
 }
 
+/// The same for cases that open a town of their own.
+macro_rules! towns {
+    ($($case:ident)*) => {
+        mod sqlite {
+            $(#[test]
+            fn $case() {
+                crate::support::block_on(super::$case(crate::support::Kind::Sqlite));
+            })*
+        }
+        mod postgres {
+            $(#[test]
+            fn $case() {
+                crate::support::block_on(super::$case(crate::support::Kind::Postgres));
+            })*
+        }
+    };
+}
+
 mod api;
 mod browser;
 mod cli;

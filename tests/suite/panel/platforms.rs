@@ -109,24 +109,6 @@ async fn a_platform_that_is_away_is_said_to_be(kind: Kind) {
     assert_eq!(part.attribute("data-column"), "new");
 }
 
-/// Names a test for each case and engine; a case opens a town of its own.
-macro_rules! towns {
-    ($($case:ident)*) => {
-        mod sqlite {
-            $(#[test]
-            fn $case() {
-                crate::support::block_on(super::$case(crate::support::Kind::Sqlite));
-            })*
-        }
-        mod postgres {
-            $(#[test]
-            fn $case() {
-                crate::support::block_on(super::$case(crate::support::Kind::Postgres));
-            })*
-        }
-    };
-}
-
 towns! {
     reasons_of_every_platform_can_be_chosen
     a_refusal_is_shown_in_red

@@ -27,6 +27,8 @@ pub struct Form {
     pub is_post: bool,
     /// Every field that is in it, with its value; of buttons only the pressed one is sent.
     pub fields: Vec<(String, String)>,
+    /// Boxes that are not ticked, which send something only when they are.
+    pub boxes: Vec<(String, String)>,
     /// Names and values of its buttons.
     pub buttons: Vec<(String, String)>,
 }
@@ -145,6 +147,7 @@ impl Page {
                         action: tag.get("action").unwrap().to_owned(),
                         is_post: tag.get("method") == Some("post"),
                         fields: Vec::new(),
+                        boxes: Vec::new(),
                         buttons: Vec::new(),
                     });
                 }
@@ -225,8 +228,10 @@ impl Form {
     fn input(&mut self, tag: &Tag) {
         let text = |name| tag.get(name).unwrap_or_default().to_owned();
         let is_choice = matches!(tag.get("type"), Some("checkbox" | "radio"));
-        if !is_choice || tag.get("checked").is_some() {
-            self.fields.push((text("name"), text("value")));
+        let sent = (text("name"), text("value"));
+        match is_choice && tag.get("checked").is_none() {
+            true => self.boxes.push(sent),
+            false => self.fields.push(sent),
         }
     }
 
@@ -245,7 +250,8 @@ impl Form {
             if let Some(field) = sent.iter_mut().find(|(n, _)| n == name) {
                 field.1 = pressed.1;
             } else {
-                assert!(self.buttons.contains(&pressed), "no {name} in {self:?}");
+                let is_there = self.buttons.contains(&pressed) || self.boxes.contains(&pressed);
+                assert!(is_there, "no {name} in {self:?}");
                 sent.push(pressed);
             }
         }
