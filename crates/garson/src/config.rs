@@ -45,6 +45,7 @@ pub struct Settings {
     pub allow_targets: Vec<String>,
     pub only_listed_targets: bool,
     pub trusted_certificates: PathBuf,
+    pub simulator: String,
     pub webhook: WebhookSettings,
     pub storage: StorageSettings,
     pub server: ServerSettings,
@@ -130,6 +131,9 @@ impl Settings {
                 "trusted_certificates",
                 &format!("empty, or a PEM file with certificates: {why}"),
             );
+        }
+        if !self.simulator.is_empty() && !platforms::is_address(&self.simulator) {
+            return wrong("simulator", "empty, or an address that starts with http://");
         }
         let key = self.master_key.expose();
         if !key.is_empty() && parse_key(key).is_none() {

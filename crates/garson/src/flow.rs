@@ -34,9 +34,11 @@ mod retention;
 pub mod search;
 pub mod sessions;
 pub mod status;
+pub mod simulator;
 pub mod sweep;
 mod take;
 pub mod tidings;
+pub mod trial;
 pub mod vitals;
 
 pub use fault::Fault;

@@ -106,6 +106,7 @@ impl Town {
             kind,
             SystemClock.now(),
             move |settings| {
+                settings.simulator.clone_from(&base);
                 for platform in Platform::ALL {
                     let terms = settings.platforms.get_mut(&platform.to_string()).unwrap();
                     terms.base_url = format!("{base}/{platform}");

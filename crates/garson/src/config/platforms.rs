@@ -76,12 +76,16 @@ fn camel_case(name: &str) -> String {
     })
 }
 
+/// Is it somewhere to send a request to?
+pub fn is_address(text: &str) -> bool {
+    let url = Url::parse(text).ok();
+    url.is_some_and(|url| matches!(url.scheme(), "http" | "https") && url.has_host())
+}
+
 /// The first setting that cannot be used, with what is allowed.
 pub fn first_wrong(settings: &Platforms) -> Option<(String, &'static str)> {
     settings.iter().find_map(|(name, platform)| {
-        let base = Url::parse(&platform.base_url).ok();
-        let is_address = base.is_some_and(|url| matches!(url.scheme(), "http" | "https") && url.has_host());
-        if !is_address {
+        if !is_address(&platform.base_url) {
             return Some((
                 format!("platforms.{name}.base_url"),
                 "an address that starts with https:// or http://",

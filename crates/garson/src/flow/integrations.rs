@@ -54,6 +54,44 @@ pub async fn get(
         .await
 }
 
+/// Who has given a credential.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Giver {
+    Account,
+    /// It stands in the settings of the service, for all integrations that have none of their own.
+    Operator,
+}
+
+/// An integration, if there is one, and the names of the credentials that are known; never what they are.
+pub async fn given(
+    app: &App,
+    account: AccountId,
+    restaurant: RestaurantId,
+    key: &str,
+) -> Result<(Option<Integration>, BTreeMap<String, Giver>), Fault> {
+    let platform = platform(key)?;
+    let vault = Arc::clone(&app.vault);
+    let found = app
+        .store
+        .read(move |tx| {
+            if !restaurants::exists(tx, account, restaurant)? {
+                return Err(Fault::not_found("restaurant", restaurant));
+            }
+            Ok(integrations::find(tx, &vault, restaurant, platform.provider())?)
+        })
+        .await?;
+    let shared = app.terms(platform.provider());
+    let shared = shared
+        .credentials
+        .keys()
+        .map(|name| (name.clone(), Giver::Operator));
+    let own = found.iter().flat_map(|connected| connected.credentials.keys());
+    let names = shared
+        .chain(own.map(|name| (name.clone(), Giver::Account)))
+        .collect();
+    Ok((found.map(|connected| connected.integration), names))
+}
+
 /// Creates or changes an integration.
 pub async fn put(
     app: &App,

@@ -143,6 +143,20 @@ async fn ask<T>(
     }
 }
 
+/// Logs in anew, so that the credentials are really tried; says whether the platform has sessions at all. A log-in that was
+/// refused a moment ago is not repeated.
+pub async fn log_in(app: &App, contact: &Contact, until: Instant) -> Result<bool, Trouble> {
+    if let Some(login) = contact.platform.login(&contact.link(None)).map_err(unwritten)? {
+        let state = session_state(app, &login);
+        if let Ok(mut state) = tokio::time::timeout_at(until, state.lock()).await
+            && matches!(&*state, SessionState::Live { .. })
+        {
+            *state = SessionState::None;
+        }
+    }
+    Ok(token(app, contact, until).await?.is_some())
+}
+
 /// Tells a platform that orders may come, where it wants to be told.
 pub async fn enlist(app: &App, contact: &Contact, until: Instant) -> Result<(), Trouble> {
     let platform = contact.platform;

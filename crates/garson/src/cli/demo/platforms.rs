@@ -30,6 +30,7 @@ pub async fn start() -> Result<Sim, CommandError> {
 
 /// Points the service at the simulator instead of the real platforms.
 pub fn redirect(settings: &mut Settings, sim: SocketAddr) {
+    settings.simulator = format!("http://{sim}");
     for platform in Platform::ALL {
         let found = settings.platforms.entry(platform.name().to_owned()).or_default();
         found.base_url = format!("http://{sim}/{platform}");
