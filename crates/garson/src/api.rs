@@ -28,10 +28,16 @@ mod webhook;
 pub mod openapi;
 
 pub use auth::Keyring;
+pub(crate) use body::parse as parse_body;
 pub use body::{declared_length, read as read_body};
+pub(crate) use businesses::BusinessRequest;
 pub use error::{ApiError, Code};
+pub(crate) use integrations::{IntegrationRequest, change as integration_change};
+pub(crate) use matching::{MatchesRequest, matches as payment_matches};
+pub(crate) use packages::{PackagesRequest, packages};
 pub(crate) use paging::Cursor;
 pub use request_id::RequestId;
+pub(crate) use restaurants::{Change as RestaurantChange, RestaurantRequest};
 pub use retries::retry_json;
 pub(crate) use stream::{Speaker, answer_of as answer_stream};
 

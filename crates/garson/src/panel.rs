@@ -4,43 +4,46 @@
 //! Pages enter at `flow` like the API does. A page is a file: its routes, what it shows, and its handlers; its texts stand in
 //! `words/`, in Turkish and English side by side, and its markup in `templates/`, built from the pieces of `parts.html`.
 
+mod about;
 mod assets;
 mod board;
+mod businesses;
 mod card;
 mod chart;
 mod cookies;
 mod csrf;
 mod csv;
 mod delivery;
+mod erase;
 mod error;
 mod explain;
-// What the coming pages need is there already.
-#[allow(dead_code)]
 mod fields;
 mod flash;
-#[allow(dead_code)]
 mod form;
-#[allow(dead_code)]
 mod frame;
+mod integrations;
 mod keys;
 mod lang;
+mod matching;
+mod menu;
 mod names;
 mod order;
 mod orders;
+mod packages;
 mod paging;
 mod payments;
 mod press;
 mod reports;
+mod restaurants;
 mod safety;
 mod sessions;
-#[allow(dead_code)]
 mod show;
 mod sign_in;
 mod status;
 mod visitor;
 mod webhook;
-#[allow(dead_code)]
 mod words;
+mod wrong;
 
 pub use error::not_found;
 
@@ -57,6 +60,7 @@ type Routes = fn() -> Router<Arc<Api>>;
 const PAGES: &[(Place, Routes)] = &[
     (Place::Board, board::routes),
     (Place::Orders, orders::routes),
+    (Place::Restaurants, restaurants::routes),
     (Place::Reports, reports::routes),
     (Place::Payments, payments::routes),
     (Place::Webhook, webhook::routes),

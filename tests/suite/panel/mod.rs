@@ -19,14 +19,21 @@ macro_rules! on_both {
 }
 
 mod board;
+mod businesses;
+mod connecting;
+mod integrations;
 mod keys;
 mod live;
+mod matching;
+mod menu;
 mod order;
 mod orders;
+mod packages;
 pub mod pages;
 mod payments;
 mod platforms;
 mod reports;
+mod restaurants;
 mod sessions;
 mod signing;
 mod status;

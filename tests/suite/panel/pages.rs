@@ -12,12 +12,28 @@ cases! {
     pages_are_pressed_for_those_who_understand
 }
 
-/// Every page that can be looked at, by its path. A new page joins here; `{order}` and `{restaurant}` become ids of the
-/// first account.
+/// Every page that can be looked at, by its path. A new page joins here; `{order}`, `{restaurant}` and `{business}` become
+/// ids of the first account.
 const PAGES: &[&str] = &[
     "/",
     "/?restaurant={restaurant}",
     "/board/orders/{order}/cancel",
+    "/restaurants",
+    "/restaurants/new",
+    "/restaurants/new?businessId={business}",
+    "/restaurants/{restaurant}",
+    "/restaurants/{restaurant}/integrations",
+    "/restaurants/{restaurant}/integrations/direct",
+    "/restaurants/{restaurant}/integrations/getir",
+    "/restaurants/{restaurant}/integrations/yemeksepeti",
+    "/restaurants/{restaurant}/integrations/trendyol",
+    "/restaurants/{restaurant}/integrations/migros",
+    "/restaurants/{restaurant}/packages",
+    "/restaurants/{restaurant}/payments",
+    "/restaurants/{restaurant}/menu",
+    "/businesses",
+    "/businesses/new",
+    "/businesses/{business}",
     "/keys",
     "/orders",
     "/orders?q=K-1&status=new&platform=direct&restaurant={restaurant}&from=2026-01-01&to=2026-12-31",
@@ -41,12 +57,21 @@ pub async fn furnished(house: &House) -> (Visitor, Vec<String>) {
     let order = shop.order("K-1").await;
     let deliveries = house.a.get("/webhook/deliveries").await.data();
     let delivery = deliveries[0]["id"].as_str().unwrap();
+    let business = house
+        .a
+        .post("/businesses", &serde_json::json!({ "name": "Gıda A.Ş." }))
+        .await
+        .data()["id"]
+        .as_str()
+        .unwrap()
+        .to_owned();
     let paths = PAGES
         .iter()
         .map(|path| {
             path.replace("{order}", &order)
                 .replace("{restaurant}", &shop.restaurant)
                 .replace("{delivery}", delivery)
+                .replace("{business}", &business)
         })
         .collect();
     (house.visitor().await, paths)

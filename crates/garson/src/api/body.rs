@@ -85,7 +85,8 @@ fn is_too_large(error: &axum::Error) -> bool {
     false
 }
 
-fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, ApiError> {
+/// Understands a body, within the rules of its fields.
+pub fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, ApiError> {
     json::check(bytes).map_err(|fault| match fault.kind {
         FaultKind::Broken => ApiError::new(
             Code::BrokenJson,

@@ -55,7 +55,7 @@ pub struct BusinessRequest {
 }
 
 impl BusinessRequest {
-    fn apply(&self, fields: &mut BusinessFields) {
+    pub fn apply(&self, fields: &mut BusinessFields) {
         fields.name.clone_from(&self.name.0);
         self.description.apply_text(&mut fields.description);
         self.vat_number.apply_text(&mut fields.vat_number);

@@ -158,7 +158,8 @@ impl ToSchema for CredentialsSchema {
     }
 }
 
-fn change(request: IntegrationRequest) -> IntegrationChange {
+/// What a request wants changed.
+pub fn change(request: IntegrationRequest) -> IntegrationChange {
     let text = |patch: Patch<ForeignId>| match patch {
         Patch::Keep => None,
         Patch::Clear => Some(None),

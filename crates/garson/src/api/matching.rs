@@ -129,6 +129,21 @@ fn payment_match(wanted: MatchRequest, at: &str) -> Result<PaymentMatch, ApiErro
     })
 }
 
+/// All matches that a request wants.
+pub fn matches(wanted: MatchesRequest) -> Result<Vec<PaymentMatch>, ApiError> {
+    if wanted.matches.len() > 500 {
+        return Err(ApiError::invalid(
+            Code::InvalidField,
+            "matches",
+            "must be at most 500",
+        ));
+    }
+    let numbered = wanted.matches.into_iter().enumerate();
+    numbered
+        .map(|(n, wanted)| payment_match(wanted, &format!("matches[{n}]")))
+        .collect()
+}
+
 /// Replace the matches of a restaurant.
 #[utoipa::path(put, path = "/restaurants/{restaurantId}/payment-matching", tag = "Payment matching",
     params(("restaurantId" = String, Path)), request_body = MatchesRequest,
@@ -140,17 +155,7 @@ pub async fn put_payment_matching(
     Json(wanted): Json<MatchesRequest>,
 ) -> Result<Data<Vec<MatchView>>, ApiError> {
     let restaurant = restaurants::id(&restaurant)?;
-    if wanted.matches.len() > 500 {
-        return Err(ApiError::invalid(
-            Code::InvalidField,
-            "matches",
-            "must be at most 500",
-        ));
-    }
-    let numbered = wanted.matches.into_iter().enumerate();
-    let matches: Vec<PaymentMatch> = numbered
-        .map(|(n, wanted)| payment_match(wanted, &format!("matches[{n}]")))
-        .collect::<Result<_, _>>()?;
+    let matches = matches(wanted)?;
     let set = matching::set(&api.app, caller.account, restaurant, matches).await?;
     Ok(Data::new(set.into_iter().map(Into::into).collect()))
 }

@@ -105,6 +105,21 @@ fn package(wanted: PackageRequest, at: &str, now: Timestamp) -> Result<Package, 
     })
 }
 
+/// All packages that a request wants.
+pub fn packages(wanted: PackagesRequest, now: Timestamp) -> Result<Vec<Package>, ApiError> {
+    if wanted.packages.len() > 50 {
+        return Err(ApiError::invalid(
+            Code::InvalidField,
+            "packages",
+            "must be at most 50",
+        ));
+    }
+    let numbered = wanted.packages.into_iter().enumerate();
+    numbered
+        .map(|(n, wanted)| package(wanted, &format!("packages[{n}]"), now))
+        .collect()
+}
+
 /// The packages of a restaurant.
 #[utoipa::path(get, path = "/restaurants/{restaurantId}/packages", tag = "Packages",
     params(("restaurantId" = String, Path)), responses((status = 200, body = Data<Vec<PackageView>>)))]
@@ -130,18 +145,7 @@ pub async fn put_packages(
     Json(wanted): Json<PackagesRequest>,
 ) -> Result<Data<Vec<PackageView>>, ApiError> {
     let restaurant = restaurant_api::id(&restaurant)?;
-    if wanted.packages.len() > 50 {
-        return Err(ApiError::invalid(
-            Code::InvalidField,
-            "packages",
-            "must be at most 50",
-        ));
-    }
-    let now = api.app.now();
-    let numbered = wanted.packages.into_iter().enumerate();
-    let packages: Vec<Package> = numbered
-        .map(|(n, wanted)| package(wanted, &format!("packages[{n}]"), now))
-        .collect::<Result<_, _>>()?;
+    let packages = packages(wanted, api.app.now())?;
     let set = restaurants::set_packages(&api.app, caller.account, restaurant, packages).await?;
     Ok(Data::new(set.into_iter().map(Into::into).collect()))
 }

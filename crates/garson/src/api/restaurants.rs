@@ -74,14 +74,14 @@ struct ConfigSchema {
 }
 
 /// The changes of a request, with every reference checked.
-struct Change {
+pub struct Change {
     request: RestaurantRequest,
     business: Patch<BusinessId>,
     headers: Patch<Secret<String>>,
 }
 
 impl Change {
-    fn check(request: RestaurantRequest) -> Result<Self, ApiError> {
+    pub fn check(request: RestaurantRequest) -> Result<Self, ApiError> {
         let business = match &request.business_id {
             Patch::Keep => Patch::Keep,
             Patch::Clear => Patch::Clear,
@@ -103,7 +103,7 @@ impl Change {
         })
     }
 
-    fn apply(&self, fields: &mut RestaurantFields) {
+    pub fn apply(&self, fields: &mut RestaurantFields) {
         let request = &self.request;
         self.business.apply(&mut fields.business_id, |id| *id);
         fields.name.clone_from(&request.name.0);

@@ -64,7 +64,7 @@ impl PanelError {
         Self::of(lang, ApiError::from(fault))
     }
 
-    fn of(lang: Lang, error: ApiError) -> Self {
+    pub fn of(lang: Lang, error: ApiError) -> Self {
         let status = error.code.status();
         let (title, advice) = explain(&ErrorWords::of(lang), error.code);
         if status.is_server_error() {

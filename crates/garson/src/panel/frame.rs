@@ -136,11 +136,6 @@ impl Frame {
             .map_or_else(|| otherwise.to_owned(), |at| self.moment(at))
     }
 
-    /// A day as people write it: `15.11.2026`.
-    pub fn day(&self, at: &Timestamp) -> String {
-        show::day(self.lang, &Zone::istanbul(), *at)
-    }
-
     /// An amount as people write it: `1.234,50 ₺`.
     pub fn money(&self, amount: &Minor, currency: &Currency) -> String {
         show::money(self.lang, *amount, *currency)

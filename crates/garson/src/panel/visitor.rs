@@ -7,7 +7,7 @@ use super::frame::{Frame, Place};
 use super::lang::{Lang, safe_path};
 use super::safety::is_secure;
 use super::{cookies, csrf};
-use crate::api::Api;
+use crate::api::{Api, ApiError};
 use crate::flow::Fault;
 use crate::flow::sessions::{self, Visit};
 use axum::extract::{FromRequest, FromRequestParts, Request};
@@ -91,6 +91,11 @@ impl Visitor {
     /// What went wrong, as a page with the way to the others.
     pub fn fail(&self, fault: Fault) -> PanelError {
         PanelError::new(self.lang, fault).within(Frame::new(self, Place::Nowhere))
+    }
+
+    /// The same, of something that is said as the API says it.
+    pub fn fail_with(&self, error: ApiError) -> PanelError {
+        PanelError::of(self.lang, error).within(Frame::new(self, Place::Nowhere))
     }
 
     /// It is done: on to a page that says so.

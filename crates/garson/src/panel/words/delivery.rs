@@ -42,7 +42,6 @@ super::words! {
         empty_title: "Gönderim yok" | "No deliveries",
         empty_text: "Sipariş geldikçe olayları burada görünür. Süzgeç seçtiyseniz kaldırın." | "Events appear here as orders come in. If you have chosen a filter, clear it.",
         no_order: "Bu numarayla tek bir sipariş bulunamadı; numarayı denetleyin." | "There is no single order of this number; check it.",
-        no_url: "Önce webhook adresini kaydedin." | "Register the webhook's address first.",
         reason_waiting: "ilk denemeyi bekliyor" | "waits for its first attempt",
         reason_earlier: "siparişin önceki olayını bekliyor" | "waits for the order's earlier event",
         reason_no_url: "olay sırasında kayıtlı adres yoktu" | "no address was registered when it happened",

@@ -15,6 +15,5 @@ super::words! {
         sign_out: "Çıkış" | "Sign out",
         sessions: "Oturumlar" | "Sessions",
         other_language: "English" | "Türkçe",
-        api: "API belgeleri" | "API docs",
     }
 }

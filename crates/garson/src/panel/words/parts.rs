@@ -5,7 +5,6 @@ super::words! {
         newer: "Daha yeni" | "Newer",
         older: "Daha eski" | "Older",
         pages: "Sayfalar" | "Pages",
-        optional: "isteğe bağlı" | "optional",
         cancel: "Vazgeç" | "Cancel",
     }
 }

@@ -9,7 +9,6 @@ super::words! {
         from: "İlk gün" | "First day",
         to: "Son gün" | "Last day",
         show: "Göster" | "Show",
-        export: "Dışa aktar" | "Export",
         export_pending: "Bekleyenleri Excel'e aktar (CSV)" | "Export the pending ones to Excel (CSV)",
         export_period: "Dönemdeki tüm siparişleri aktar (CSV)" | "Export all orders of the period (CSV)",
         at: "Tarih" | "Date",

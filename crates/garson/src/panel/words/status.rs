@@ -8,7 +8,6 @@ super::words! {
         storage_away: "Veritabanı yanıt vermiyor ya da yazamıyor; yeni siparişler şu anda alınamıyor olabilir." | "The database does not answer or cannot be written; new orders may not be taken now.",
         not_joined: "Bu sunucu henüz ötekilere katılmadı; olay gönderimi gecikebilir." | "This server has not joined the others yet; events may be late.",
         nodes: "Çalışan sunucu" | "Servers running",
-        waiting: "Bekleyenler" | "Waiting",
         undelivered: "Gönderilmeyi bekleyen olay" | "Events to be delivered",
         oldest: "En eskisi" | "Oldest",
         calls: "Platforma iletilmeyi bekleyen işlem" | "Calls to platforms that are open",

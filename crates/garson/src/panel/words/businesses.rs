@@ -1,0 +1,37 @@
+//! Businesses.
+
+super::words! {
+    BusinessWords {
+        title: "İşletmeler" | "Businesses",
+        restaurants: "Restoranlar" | "Restaurants",
+        lead: "İşletme, restoranlarınızın bağlı olduğu şirkettir; vergi ve adres bilgileri burada durur." | "A business is the company that your restaurants belong to; its tax and address details are kept here.",
+        new: "Yeni işletme" | "New business",
+        none: "Henüz işletme yok" | "No business yet",
+        none_text: "Bir işletme oluşturun, sonra restoranlarınızı ona bağlayın." | "Create a business, then link your restaurants to it.",
+        name: "Ad" | "Name",
+        description: "Açıklama" | "Description",
+        vat_number: "Vergi numarası" | "VAT number",
+        tax_office: "Vergi dairesi" | "Tax office",
+        address: "Adres" | "Address",
+        city: "Şehir" | "City",
+        country: "Ülke" | "Country",
+        zip_code: "Posta kodu" | "Postal code",
+        phone: "Telefon" | "Phone",
+        email: "E-posta" | "E-mail",
+        details: "Bilgiler" | "Details",
+        create: "Oluştur" | "Create",
+        save: "Kaydet" | "Save",
+        created: "İşletme oluşturuldu." | "The business was created.",
+        saved: "Değişiklikler kaydedildi." | "The changes were saved.",
+        no_restaurants: "Bu işletmeye bağlı restoran yok." | "No restaurant is linked to this business.",
+        new_restaurant: "Bu işletmeye restoran ekle" | "Add a restaurant to this business",
+        link: "Restoran bağla" | "Link a restaurant",
+        link_hint: "Başka bir işletmedeki restoran buraya taşınır." | "A restaurant of another business moves here.",
+        linked: "Restoran işletmeye bağlandı." | "The restaurant was linked to the business.",
+        delete: "İşletmeyi sil" | "Delete the business",
+        delete_text: "İşletme, bağlı tüm restoranları, bağlantıları, siparişleri ve olayları ile silinir. Geri alınamaz." | "The business is deleted with all its restaurants, their integrations, orders and events. It cannot be undone.",
+        confirm: "Silmek için adını yazın" | "Type its name to delete it",
+        deleted: "İşletme silindi." | "The business was deleted.",
+        count: "Restoran sayısı" | "Number of restaurants",
+    }
+}

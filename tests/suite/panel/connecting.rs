@@ -1,0 +1,156 @@
+//! Simulated platforms, connected through the form: the connection is tried, and test orders come.
+
+use crate::support::{Kind, Town, Visitor, credentials, remote_id, until};
+use garson_sim::Platform;
+use garson_sim::views::Fault;
+use serde_json::Value;
+
+towns! {
+    every_platform_is_connected_tried_and_ordered_from
+    wrong_credentials_are_found_out
+    a_platform_that_is_away_is_no_wrong_credential
+}
+
+fn list(town: &Town) -> String {
+    format!("/restaurants/{}/integrations", town.restaurant)
+}
+
+/// What is entered for a platform, by the names of the form.
+fn entries(platform: Platform) -> Vec<(String, String)> {
+    let known = credentials(platform);
+    let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+    let mut entries: Vec<_> = known
+        .as_object()
+        .unwrap()
+        .iter()
+        .map(|(name, value)| (format!("credentials.{name}"), text(value)))
+        .collect();
+    entries.push(("remoteId".to_owned(), remote_id(platform).to_owned()));
+    entries
+}
+
+async fn connect(visitor: &mut Visitor, town: &Town, platform: Platform, entries: &[(String, String)]) {
+    let path = format!("{}/{platform}", list(town));
+    let form = visitor.open(&path).await.form(&path);
+    let filled: Vec<(&str, &str)> = entries.iter().map(|(n, v)| (n.as_str(), v.as_str())).collect();
+    let page = visitor.submit(&form, &filled).await;
+    assert!(page.has("Bağlantı kaydedildi."), "{platform}: {}", page.text());
+    // Some are words that every page has.
+    let is_telling = |value: &&(String, String)| value.1.len() > 6 && value.0 != "remoteId";
+    let again = visitor.open(&path).await;
+    for (name, value) in entries.iter().filter(is_telling) {
+        assert!(!again.html.contains(value.as_str()), "{name} is shown");
+    }
+}
+
+async fn try_it(visitor: &mut Visitor, town: &Town, platform: Platform) -> String {
+    let page = visitor.open(&list(town)).await;
+    let form = page.form(&format!("{}/{platform}/try", list(town)));
+    visitor.submit(&form, &[]).await.text()
+}
+
+async fn every_platform_is_connected_tried_and_ordered_from(kind: Kind) {
+    let town = Town::open_quiet(kind).await;
+    let mut visitor = town.house.visitor().await;
+    for platform in Platform::ALL {
+        let page = visitor.open(&list(&town)).await;
+        let form = page.form(&format!("{}/{platform}/disconnect", list(&town)));
+        visitor.submit(&form, &[]).await;
+        connect(&mut visitor, &town, platform, &entries(platform)).await;
+        let said = try_it(&mut visitor, &town, platform).await;
+        assert!(said.contains("Bağlantı çalışıyor"), "{platform}: {said}");
+        // A test order comes by itself.
+        let page = visitor.open(&list(&town)).await;
+        let form = page
+            .forms()
+            .into_iter()
+            .find(|form| form.action == "/test-order" && form.value("provider") == platform.to_string())
+            .unwrap();
+        let page = visitor.submit(&form, &[]).await;
+        assert!(
+            page.has("Test siparişi gönderildi;"),
+            "{platform}: {}",
+            page.text()
+        );
+        assert_eq!(page.path, list(&town));
+        until("the test order is there", async || {
+            let orders = town.orders().await;
+            orders
+                .iter()
+                .any(|order| order["provider"] == platform.to_string())
+        })
+        .await;
+    }
+    // Switched off, it is not ordered from.
+    let page = visitor.open(&list(&town)).await;
+    let csrf = page.form("/language").value("csrf").to_owned();
+    visitor
+        .submit(&page.form(&format!("{}/getir/switch", list(&town))), &[])
+        .await;
+    let body = format!(
+        "csrf={csrf}&restaurant={}&provider=getir&back=/keys",
+        town.restaurant
+    );
+    let reply = visitor.send("POST", "/test-order", &[], &body).await;
+    assert_eq!(reply.header("location"), Some("/keys"));
+    let page = visitor.open("/keys").await;
+    assert!(page.has("Test siparişi gönderilemedi:"), "{}", page.text());
+    // Without a name, the first that can takes it; nobody else's restaurant does.
+    let reply = visitor
+        .send("POST", "/test-order", &[], &format!("csrf={csrf}&back=/keys"))
+        .await;
+    assert_eq!(reply.status, 303);
+    assert!(visitor.open("/keys").await.has("Test siparişi gönderildi;"));
+    let mut theirs = town.house.visitor_of("second@example.com").await;
+    let csrf = theirs
+        .open("/keys")
+        .await
+        .form("/language")
+        .value("csrf")
+        .to_owned();
+    let body = format!("csrf={csrf}&restaurant={}", town.restaurant);
+    assert_eq!(theirs.send("POST", "/test-order", &[], &body).await.status, 404);
+    theirs
+        .send("POST", "/test-order", &[], &format!("csrf={csrf}&back=/keys"))
+        .await;
+    assert!(theirs.open("/keys").await.has("Test siparişi gönderilemedi:"));
+}
+
+async fn wrong_credentials_are_found_out(kind: Kind) {
+    let town = Town::open_quiet(kind).await;
+    let mut visitor = town.house.visitor().await;
+    for (platform, name) in [
+        (Platform::Getir, "restaurantSecretKey"),
+        (Platform::Yemeksepeti, "password"),
+        (Platform::Trendyol, "apiSecret"),
+        (Platform::Migros, "apiKey"),
+    ] {
+        let wrong = (format!("credentials.{name}"), "not-the-right-one".to_owned());
+        connect(&mut visitor, &town, platform, &[wrong]).await;
+        let said = try_it(&mut visitor, &town, platform).await;
+        assert!(!said.contains("Bağlantı çalışıyor"), "{platform}: {said}");
+        assert!(
+            said.contains("Platform bağlantıyı kabul etmedi") || said.contains("Platforma ulaşılamadı"),
+            "{platform}: {said}"
+        );
+        // Mended, it works again.
+        let right: Vec<_> = entries(platform)
+            .into_iter()
+            .filter(|(n, _)| n.ends_with(name))
+            .collect();
+        connect(&mut visitor, &town, platform, &right).await;
+        let said = try_it(&mut visitor, &town, platform).await;
+        assert!(said.contains("Bağlantı çalışıyor"), "{platform}: {said}");
+    }
+}
+
+async fn a_platform_that_is_away_is_no_wrong_credential(kind: Kind) {
+    let town = Town::open_quiet(kind).await;
+    let mut visitor = town.house.visitor().await;
+    town.fault(Platform::Migros, "*", Fault::Drop, None).await;
+    let said = try_it(&mut visitor, &town, Platform::Migros).await;
+    assert!(said.contains("Platforma ulaşılamadı"), "{said}");
+    town.control.clear_faults().await.unwrap();
+    let said = try_it(&mut visitor, &town, Platform::Migros).await;
+    assert!(said.contains("Bağlantı çalışıyor"), "{said}");
+}

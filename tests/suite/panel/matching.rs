@@ -1,0 +1,163 @@
+//! Payment matching of a restaurant: where the till is, and what its types stand for.
+
+use super::restaurants::{complaint, make};
+use crate::support::{Answer, House, Kind, Receiver};
+use serde_json::json;
+
+cases! {
+    matches_are_entered_changed_and_removed
+    what_is_wrong_with_a_match_is_said_in_its_row
+}
+
+mod asked {
+    use super::the_till_is_asked_and_its_headers_are_never_shown_again;
+
+    towns! {
+        the_till_is_asked_and_its_headers_are_never_shown_again
+    }
+}
+
+async fn matches_are_entered_changed_and_removed(house: House) {
+    let mut visitor = house.visitor().await;
+    let id = make(&house, json!({ "name": "Moda" })).await;
+    let path = format!("/restaurants/{id}/payments");
+    let kept = async || {
+        let path = format!("/restaurants/{id}/payment-matching");
+        house.a.get(&path).await.data()["matches"].clone()
+    };
+    let page = visitor.open(&path).await;
+    assert!(
+        page.has("Henüz eşleme yok") && page.has("Kasanın adresi girilmedi"),
+        "{}",
+        page.text()
+    );
+    let filled = [
+        ("matches[0].provider", "getir"),
+        ("matches[0].type", "cash"),
+        ("matches[0].matchedId", "NAKIT"),
+        ("matches[2].provider", "migros"),
+        ("matches[2].type", ""),
+        ("matches[2].providerCode", "SDX"),
+        ("matches[2].matchedId", "17"),
+    ];
+    let page = visitor.submit(&page.form(&path), &filled).await;
+    assert!(page.has("Eşlemeler kaydedildi."), "{}", page.text());
+    let getir = json!({ "provider": "getir", "type": "cash", "providerCode": null, "matchedId": "NAKIT" });
+    let migros = json!({ "provider": "migros", "type": null, "providerCode": "SDX", "matchedId": "17" });
+    assert_eq!(kept().await, json!([getir, migros]));
+    let form = page.form(&path);
+    assert_eq!(
+        (
+            form.value("matches[1].provider"),
+            form.value("matches[1].matchedId")
+        ),
+        ("migros", "17")
+    );
+    assert_eq!(form.value("matches[4].matchedId"), "", "there are empty rows");
+    visitor.submit(&form, &[("matches[0].matchedId", "")]).await;
+    assert_eq!(kept().await, json!([migros]));
+}
+
+async fn what_is_wrong_with_a_match_is_said_in_its_row(house: House) {
+    let mut visitor = house.visitor().await;
+    let id = make(&house, json!({ "name": "Moda" })).await;
+    let path = format!("/restaurants/{id}/payments");
+    let form = visitor.open(&path).await.form(&path);
+    let long = "x".repeat(101);
+    for (field, value, said) in [
+        ("matches[1].providerCode", "", "Ödeme türünü seçin"),
+        ("matches[1].matchedId", long.as_str(), "1 ile 100 karakter"),
+    ] {
+        let filled = [
+            ("matches[1].provider", "getir"),
+            ("matches[1].type", ""),
+            ("matches[1].matchedId", "K1"),
+            (field, value),
+        ];
+        let page = visitor.submit(&form, &filled).await;
+        assert_eq!((page.status, &page.path), (422, &path));
+        assert!(complaint(&page, field).contains(said), "{}", page.text());
+        assert_eq!(page.form(&path).value("matches[1].provider"), "getir");
+    }
+    let source = format!("{path}/source");
+    for (field, value, said) in [
+        (
+            "paymentMatchingUrl",
+            "http://10.0.0.1/types",
+            "Bu adrese gönderilemez",
+        ),
+        ("paymentMatchingUrl", "kasa", "Bu adrese gönderilemez"),
+        ("paymentMatchingHeaders", "no colon here", "her satır"),
+        (
+            "paymentMatchingHeaders",
+            "Host: elsewhere-secret",
+            "servis kendisi yazar",
+        ),
+    ] {
+        let page = visitor.open(&path).await;
+        let page = visitor.submit(&page.form(&source), &[(field, value)]).await;
+        assert_eq!(page.status, 422, "{value}");
+        assert!(complaint(&page, field).contains(said), "{}", page.text());
+        assert!(!page.html.contains("elsewhere-secret"));
+        assert_eq!(page.form("/language").value("back"), path);
+    }
+}
+
+async fn the_till_is_asked_and_its_headers_are_never_shown_again(kind: Kind) {
+    let house = House::open_private(kind).await;
+    let mut visitor = house.visitor().await;
+    let till = Receiver::start().await;
+    till.usually(Answer::Body(
+        200,
+        r#"[{"id":"1","name":"Nakit <TL>"},{"id":"2","name":"Kart"}]"#.to_owned(),
+    ));
+    let id = make(&house, json!({ "name": "Moda" })).await;
+    let path = format!("/restaurants/{id}/payments");
+    let source = format!("{path}/source");
+    let page = visitor.open(&path).await;
+    let address = till.url("/types");
+    let filled = [
+        ("paymentMatchingUrl", address.as_str()),
+        (
+            "paymentMatchingHeaders",
+            "X-Till: secret-of-the-till\r\nX-More: 7",
+        ),
+    ];
+    let page = visitor.submit(&page.form(&source), &filled).await;
+    assert!(
+        page.has("Adres kaydedildi.") && page.has("Nakit <TL>"),
+        "{}",
+        page.text()
+    );
+    assert_eq!(till.seen()[0].header("x-till"), Some("secret-of-the-till"));
+    assert!(!page.html.contains("secret-of-the-till") && page.has("gösterilmez"));
+    let page = visitor
+        .submit(
+            &page.form(&path),
+            &[("matches[0].matchedId", "2"), ("matches[0].type", "cash")],
+        )
+        .await;
+    assert_eq!(page.form(&path).value("matches[0].matchedId"), "2");
+    // The name is not touched, empty headers stay, and can be taken away.
+    let page = visitor.submit(&page.form(&source), &[]).await;
+    let kept = house.a.get(&format!("/restaurants/{id}")).await.data();
+    assert_eq!(
+        (&kept["name"], &kept["paymentMatchingUrl"]),
+        (&json!("Moda"), &json!(address))
+    );
+    assert_eq!(kept["paymentMatchingHeaders"]["X-Till"], "secret-of-the-till");
+    let page = visitor
+        .submit(&page.form(&source), &[("forgetHeaders", "on")])
+        .await;
+    let kept = house.a.get(&format!("/restaurants/{id}")).await.data();
+    assert_eq!(kept["paymentMatchingHeaders"], json!(null));
+    // A till that is away is said to be; what is matched stays to be seen.
+    till.usually(Answer::Status(500));
+    let shown = visitor.open(&path).await;
+    assert!(shown.has("okunamadı") && shown.has("500"), "{}", shown.text());
+    assert_eq!(shown.form(&path).value("matches[0].matchedId"), "2");
+    till.usually(Answer::Body(200, r#"[{"id":"9","name":"Çek"}]"#.to_owned()));
+    let shown = visitor.open(&path).await;
+    assert_eq!(shown.form(&path).value("matches[0].matchedId"), "2");
+    drop(page);
+}

@@ -1,0 +1,56 @@
+//! The menu of a restaurant on a platform.
+
+use crate::support::{Kind, Town};
+use garson_sim::Platform;
+use garson_sim::views::Fault;
+
+towns! {
+    the_menu_of_every_platform_that_has_one_is_shown
+    a_menu_that_cannot_be_read_says_why
+}
+
+async fn the_menu_of_every_platform_that_has_one_is_shown(kind: Kind) {
+    let town = Town::open_quiet(kind).await;
+    let mut visitor = town.house.visitor().await;
+    let own = format!("/restaurants/{}/menu", town.restaurant);
+    for provider in town.a.get("/providers").await.data().as_array().unwrap() {
+        let key = provider["key"].as_str().unwrap();
+        let page = visitor.open(&format!("{own}?platform={key}")).await;
+        assert_eq!(page.status, 200);
+        let offers = page.links().contains(&format!("{own}?platform={key}"));
+        assert_eq!(offers, provider["menu"] == true, "{key}");
+        if provider["menu"] != true {
+            continue;
+        }
+        let path = format!("/providers/{key}/menus?restaurantId={}", town.restaurant);
+        let menu = town.a.get(&path).await.data();
+        let categories = menu["categories"].as_array().unwrap();
+        assert!(!categories.is_empty());
+        for category in categories {
+            assert!(page.has(category["name"].as_str().unwrap()), "{key}: {category}");
+            for product in category["products"].as_array().unwrap() {
+                assert!(page.has(product["name"].as_str().unwrap()), "{key}: {product}");
+                for group in product["optionGroups"].as_array().unwrap() {
+                    assert!(page.has(group["name"].as_str().unwrap()), "{key}: {group}");
+                }
+            }
+        }
+        assert!(page.has("₺"), "{key}");
+    }
+}
+
+async fn a_menu_that_cannot_be_read_says_why(kind: Kind) {
+    let town = Town::open_quiet(kind).await;
+    let mut visitor = town.house.visitor().await;
+    let refusal = Fault::Status {
+        status: 500,
+        body: None,
+    };
+    town.fault(Platform::Migros, "*", refusal, None).await;
+    let path = format!("/restaurants/{}/menu?platform=migros", town.restaurant);
+    let page = visitor.open(&path).await;
+    assert_eq!(page.status, 200);
+    assert!(page.has("Menü okunamadı."), "{}", page.text());
+    town.control.clear_faults().await.unwrap();
+    assert!(!visitor.open(&path).await.has("Menü okunamadı."));
+}
