@@ -219,7 +219,7 @@ mod tests {
                 "{text} in {words}"
             );
         }
-        for text in ["yse", "ayse mehmet", "0042", "533", "123 45 67", "ayşe nurcan"] {
+        for text in ["aglar", "ayse mehmet", "0042", "533", "123 45 67", "ayşe nurcan"] {
             assert!(
                 !asked(text).iter().all(|word| word.is_in(&words)),
                 "{text} in {words}"
