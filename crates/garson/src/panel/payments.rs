@@ -222,9 +222,16 @@ fn section(lang: Lang, zone: &Zone, days: &[DaySums], currency: Currency, kinds:
     }
 }
 
-/// An amount without its decimals: lines stand at round ones.
+/// An amount without its decimals: lines stand at round ones. Decimals come last; what comes before groups thousands.
 fn whole(money: &str) -> String {
-    money.replacen(",00", "", 1).replacen(".00", "", 1)
+    let Some(at) = money.rfind(",00").max(money.rfind(".00")) else {
+        return money.to_owned();
+    };
+    let (before, after) = (&money[..at], &money[at + 3..]);
+    match after.starts_with(|c: char| c.is_ascii_digit()) {
+        true => money.to_owned(),
+        false => format!("{before}{after}"),
+    }
 }
 
 /// The class of a colour.
@@ -251,5 +258,7 @@ mod tests {
         assert_eq!(whole("₺2,000.00"), "₺2,000");
         assert_eq!(whole("0,00 ₺"), "0 ₺");
         assert_eq!(whole("500,00 EUR"), "500 EUR");
+        assert_eq!(whole("1.000.000,00 ₺"), "1.000.000 ₺");
+        assert_eq!(whole("1.000,50 ₺"), "1.000,50 ₺");
     }
 }
