@@ -33,7 +33,7 @@ mod case {
         let id = told()[0].json()["veri"]["id"].clone();
         until("the attempt is written down", async || {
             let log = scene.town.a.get("/webhook/deliveries").await.data();
-            log[0]["attempts"].as_i64() > Some(0)
+            log[0]["attempts"] != json!([])
         })
         .await;
         browser.go("/webhook").await;

@@ -29,6 +29,8 @@ impl Driver {
     pub async fn start(preferences: &Value) -> Self {
         let mut child = Command::new("chromedriver")
             .arg("--port=0")
+            // The browser speaks Turkish, as its people do.
+            .env("LANGUAGE", "tr")
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
