@@ -59,6 +59,17 @@ impl Target {
         }
     }
 
+    /// A page of the control panel for somebody who is signed in.
+    pub fn page(address: &str, session: &str, path: &str) -> Self {
+        let request =
+            format!("GET {path} HTTP/1.1\r\nhost: bench\r\ncookie: garson_session={session}\r\n\r\n");
+        Self {
+            address: address.to_owned(),
+            request,
+            number_at: None,
+        }
+    }
+
     pub fn post_order(address: &str) -> Self {
         Self::post_order_of(address, 0)
     }

@@ -71,6 +71,9 @@ pub fn failed(fault: Fault) -> String {
 /// Receivers are on this machine.
 pub const PRIVATE_TARGETS: [(&str, &str); 1] = [("GARSON_ALLOW_PRIVATE_TARGETS", "true")];
 
+/// With which people sign in.
+pub const EMAIL: &str = "bench@example.com";
+
 /// What a branch's platform presents.
 pub fn key(branch: usize) -> String {
     match branch {
@@ -86,7 +89,7 @@ pub fn store_id(number: usize) -> String {
 
 /// An account with restaurants.
 pub async fn make(app: &App, branches: usize) -> Fallible<Shop> {
-    make_named(app, "bench@example.com", 0..branches, SHOP_KEY).await
+    make_named(app, EMAIL, 0..branches, SHOP_KEY).await
 }
 
 /// Accounts with a restaurant each, whose events go where `url` says, if anywhere.

@@ -7,6 +7,7 @@ mod latency;
 mod memory;
 mod neighbours;
 mod pages;
+mod panel;
 mod polling;
 mod reading;
 mod resume;
@@ -63,12 +64,13 @@ pub const CLIENTS: usize = 64;
 
 type Row = fn(Effort) -> Fallible<Vec<Finding>>;
 
-const ROWS: [(&str, Row); 14] = [
+const ROWS: [(&str, Row); 15] = [
     ("commits", intake::commits),
     ("intake", intake::rate),
     ("list", pages::list),
     ("payments", pages::payments),
     ("pages", throughput::pages),
+    ("panel", panel::panel),
     ("memory", memory::idle),
     ("reading", reading::reading),
     ("polling", polling::polling),

@@ -8,15 +8,21 @@ use crate::table::{Finding, Goal, Series};
 use crate::{Fallible, serve};
 
 /// Two servers, one beside many orders, one beside few.
-struct Sides {
-    many: (Server, Filled),
-    few: (Server, Filled),
+pub struct Sides {
+    pub many: (Server, Filled),
+    pub few: (Server, Filled),
 }
 
 impl Sides {
     fn start(effort: Effort) -> Fallible<Self> {
-        let side = |count| {
+        Self::start_after(effort, |_| Ok(()))
+    }
+
+    /// Does something to the data before it is served.
+    pub fn start_after(effort: Effort, mut prepare: impl FnMut(&Filled) -> Fallible<()>) -> Fallible<Self> {
+        let mut side = |count| {
             let filled = filled(count)?;
+            prepare(&filled)?;
             let server = Server::start(serve::REAL_ROLE, &filled.data, &[])?;
             Fallible::Ok((server, filled))
         };
@@ -36,8 +42,19 @@ impl Sides {
         let target = |(server, filled): &(Server, Filled)| {
             Target::get(&server.address, &filled.shop.api_key, &path(filled))
         };
+        let targets = [target(&self.many), target(&self.few)];
+        Self::compare_targets(effort, row, Goal::AtMost(1.3), targets)
+    }
+
+    /// Asks two in turns, the one beside many orders first.
+    pub fn compare_targets(
+        effort: Effort,
+        row: &'static str,
+        goal: Goal,
+        targets: [Target; 2],
+    ) -> Fallible<Finding> {
         let plan = |turns| Plan {
-            targets: vec![target(&self.many), target(&self.few)],
+            targets: targets.to_vec(),
             connections: 2,
             limit: Limit::Turns(turns),
         };
@@ -54,7 +71,7 @@ impl Sides {
             ratio: Series::ratio(&many, &few),
             measured: Series::new(many, "µs"),
             baseline: Some(Series::new(few, "µs")),
-            goal: Goal::AtMost(1.3),
+            goal,
             notes: Vec::new(),
         })
     }
