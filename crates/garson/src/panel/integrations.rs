@@ -6,6 +6,7 @@ use super::about::{About, Tab, restaurant_id};
 use super::error::PanelError;
 use super::frame::{Frame, Place, page};
 use super::restaurants::is_in_trouble;
+use super::show;
 use super::visitor::{Sent, Visitor};
 use super::words::IntegrationWords;
 use super::wrong::Wrong;
@@ -166,16 +167,18 @@ async fn try_integration(
     let id = restaurant_id(&visitor, &id)?;
     let t = IntegrationWords::of(visitor.lang);
     let list = Tab::Integrations.path(id);
-    match try_connection(&api.app, visitor.account.id, id, &provider).await {
-        Ok(Proof::Orders) => Ok(visitor.done(&list, t.tried_orders)),
-        Ok(Proof::LogIn) => Ok(visitor.done(&list, t.tried_log_in)),
-        Err(Fault::Platform(PlatformError::Unsupported { .. })) => Ok(visitor.done(&list, t.tried_nothing)),
-        Err(Fault::ProviderRefused { message }) => {
-            Ok(visitor.refused(&list, format!("{} {message}", t.tried_refused)))
-        }
-        Err(Fault::ProviderUnreachable { message }) => {
-            Ok(visitor.refused(&list, format!("{} {message}", t.tried_away)))
-        }
+    let tried = try_connection(&api.app, visitor.account.id, id, &provider).await;
+    let found = integrations::platform(&provider).map_err(|fault| visitor.fail(fault))?;
+    // There are several on the page.
+    let name = show::provider(visitor.lang, found.provider());
+    let done = |text: &str| Ok(visitor.done(&list, format!("{name}: {text}")));
+    let refused = |text: &str, why: &str| Ok(visitor.refused(&list, format!("{name}: {text} {why}")));
+    match tried {
+        Ok(Proof::Orders) => done(t.tried_orders),
+        Ok(Proof::LogIn) => done(t.tried_log_in),
+        Err(Fault::Platform(PlatformError::Unsupported { .. })) => done(t.tried_nothing),
+        Err(Fault::ProviderRefused { message }) => refused(t.tried_refused, &message),
+        Err(Fault::ProviderUnreachable { message }) => refused(t.tried_away, &message),
         Err(fault) => Err(visitor.fail(fault)),
     }
 }

@@ -13,6 +13,7 @@ super::words! {
         failed: "Menü okunamadı." | "The menu could not be read.",
         closed: "satışta değil" | "not on sale",
         products: "ürün" | "products",
+        options: "Seçenekler" | "Options",
         choose: "seçim" | "choices",
         at_least: "en az" | "at least",
         at_most: "en çok" | "at most",

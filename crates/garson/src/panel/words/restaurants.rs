@@ -22,7 +22,7 @@ super::words! {
         lon: "Boylam" | "Longitude",
         auto_verify: "Yeni siparişleri kendiliğinden onayla" | "Accept new orders by themselves",
         preparation_minutes: "Hazırlama süresi (dakika)" | "Preparation time (minutes)",
-        preparation_hint: "Boş bırakılırsa platformun kendi süresi geçerlidir." | "Left empty, the platform's own time applies.",
+        preparation_hint: "Platforma söylenir; boş bırakılırsa olağan süre." | "Told to the platform; the usual time when left empty.",
         timezone: "Saat dilimi" | "Timezone",
         timezone_hint: "Boş bırakılırsa Europe/Istanbul." | "Europe/Istanbul when left empty.",
         details: "Bilgiler" | "Details",
