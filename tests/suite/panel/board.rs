@@ -209,6 +209,8 @@ async fn an_empty_board_says_what_to_do(house: House) {
     let page = house.visitor().await.open("/").await;
     assert!(page.has("Henüz açık sipariş yok"), "{}", page.text());
     assert!(page.has("bir platforma bağlayın"));
+    assert!(page.links().contains(&"/restaurants".to_owned()));
+    assert!(!page.has("Test siparişi gönder"), "there is no simulator");
 }
 
 async fn the_script_gets_the_card_alone(house: House) {

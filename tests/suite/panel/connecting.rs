@@ -52,6 +52,15 @@ async fn try_it(visitor: &mut Visitor, town: &Town, platform: Platform) -> Strin
 async fn every_platform_is_connected_tried_and_ordered_from(kind: Kind) {
     let town = Town::open_quiet(kind).await;
     let mut visitor = town.house.visitor().await;
+    // An empty board offers one too.
+    assert!(
+        visitor
+            .open("/")
+            .await
+            .forms()
+            .iter()
+            .any(|form| form.action == "/test-order")
+    );
     for platform in Platform::ALL {
         let page = visitor.open(&list(&town)).await;
         let form = page.form(&format!("{}/{platform}/disconnect", list(&town)));
@@ -102,6 +111,10 @@ async fn every_platform_is_connected_tried_and_ordered_from(kind: Kind) {
     assert_eq!(reply.status, 303);
     assert!(visitor.open("/keys").await.has("Test siparişi gönderildi;"));
     let mut theirs = town.house.visitor_of("second@example.com").await;
+    assert!(
+        !theirs.open("/").await.has("Test siparişi gönder"),
+        "no platform is connected"
+    );
     let csrf = theirs
         .open("/keys")
         .await

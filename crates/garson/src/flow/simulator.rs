@@ -29,6 +29,16 @@ pub fn can_order(app: &App, integration: &Integration) -> bool {
     integration.is_active && integration.remote_id.is_some() && plays(app, integration.provider)
 }
 
+/// Can a test order come to any restaurant of the account?
+pub async fn can_order_any(app: &App, account: AccountId) -> Result<bool, Fault> {
+    if app.settings.simulator.is_empty() {
+        return Ok(false);
+    }
+    let all = restaurants::list(app, account, None).await?;
+    let mut integrations = all.iter().flat_map(|restaurant| &restaurant.integrations);
+    Ok(integrations.any(|it| can_order(app, it)))
+}
+
 /// Lets a simulated customer order from a restaurant: on the named platform, or on the first that can.
 pub async fn order(
     app: &App,

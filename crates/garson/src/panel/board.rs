@@ -9,7 +9,7 @@ use super::lang::safe_path;
 use super::visitor::{Sent, Visitor};
 use super::words::BoardWords;
 use crate::api::{Api, Cursor};
-use crate::flow::{Fault, act, board, reasons, restaurants};
+use crate::flow::{Fault, act, board, reasons, restaurants, simulator};
 use askama::Template;
 use axum::Router;
 use axum::extract::{Path, RawQuery, State};
@@ -41,6 +41,8 @@ struct BoardPage {
     /// The service's time in milliseconds: the tablet's own clock may be wrong.
     now_ms: i64,
     is_empty: bool,
+    /// Can a simulated customer order?
+    can_be_tested: bool,
     has_more: bool,
 }
 
@@ -105,6 +107,7 @@ async fn show_board(
         cards: Vec::new(),
     });
     let is_empty = found.open.is_empty() && found.done.is_empty();
+    let can_be_tested = is_empty && simulator::can_order_any(&api.app, account).await.map_err(fail)?;
     for card in found.open.into_iter().chain(found.done) {
         let card = Card::new(visitor.lang, &visitor.csrf, card, now);
         if let Some(column) = columns.iter_mut().find(|it| it.name == card.column.name()) {
@@ -125,6 +128,7 @@ async fn show_board(
         stream: format!("/board/stream?after={}{filter}", Cursor(found.place)),
         now_ms: now.as_millis(),
         is_empty,
+        can_be_tested,
         has_more: found.has_more,
     }))
 }

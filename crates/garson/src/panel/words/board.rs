@@ -20,6 +20,7 @@ super::words! {
         none: "Sipariş yok" | "No orders",
         empty_title: "Henüz açık sipariş yok" | "No open orders yet",
         empty_text: "Restoranınızı bir platforma bağlayın; yeni siparişler burada kendiliğinden belirir." | "Connect your restaurant to a platform; new orders appear here by themselves.",
+        test_order: "Test siparişi gönder" | "Send a test order",
         more: "Burada gösterilenden daha fazla açık sipariş var." | "There are more open orders than are shown here.",
         verify: "Onayla" | "Accept",
         pre_approve: "Ön onay ver" | "Pre-approve",
