@@ -5,6 +5,7 @@ use super::error::PanelError;
 use super::fields::Fields;
 use super::form::{Choice, Field, Kind};
 use super::frame::{Frame, Place, page};
+use super::names;
 use super::restaurants::answer;
 use super::visitor::{Sent, Visitor};
 use super::words::MatchingWords;
@@ -76,19 +77,6 @@ fn at(row: usize, name: &str) -> String {
     format!("matches[{row}].{name}")
 }
 
-fn kind_name(t: &MatchingWords, kind: PaymentType) -> &'static str {
-    match kind {
-        PaymentType::OnlineCard => t.online_card,
-        PaymentType::CardOnDelivery => t.card_on_delivery,
-        PaymentType::Cash => t.cash,
-        PaymentType::MealCardOnline => t.meal_card_online,
-        PaymentType::MealCardOnDelivery => t.meal_card_on_delivery,
-        PaymentType::Voucher => t.voucher,
-        PaymentType::Wallet => t.wallet,
-        PaymentType::Other => t.other,
-    }
-}
-
 /// What a match says, by the names of its fields.
 fn kept(found: &PaymentMatch, field: &str) -> String {
     match field {
@@ -118,7 +106,7 @@ fn row(
     let kind = value("type");
     let kinds = PaymentType::ALL
         .iter()
-        .map(|it| choice(it.as_str(), kind_name(t, *it).to_owned(), &kind));
+        .map(|it| choice(it.as_str(), names::payment(frame.lang, *it).to_owned(), &kind));
     let kinds = std::iter::once(choice("", t.any_kind.to_owned(), &kind)).chain(kinds);
     let (platforms, kinds) = (platforms.collect(), kinds.collect());
     Row {

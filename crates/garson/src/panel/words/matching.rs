@@ -25,13 +25,5 @@ super::words! {
         rows_hint: "Silmek için kasadaki türü boş bırakın. Kaydedince yeni boş satırlar gelir." | "Leave the till's type empty to remove a line. New empty lines come after saving.",
         save: "Eşlemeleri kaydet" | "Save matches",
         saved: "Eşlemeler kaydedildi." | "The matches were saved.",
-        online_card: "Online kart" | "Online card",
-        card_on_delivery: "Kapıda kart" | "Card on delivery",
-        cash: "Nakit" | "Cash",
-        meal_card_online: "Online yemek kartı" | "Meal card, online",
-        meal_card_on_delivery: "Kapıda yemek kartı" | "Meal card on delivery",
-        voucher: "Çek / kupon" | "Voucher",
-        wallet: "Cüzdan" | "Wallet",
-        other: "Diğer" | "Other",
     }
 }
