@@ -39,7 +39,7 @@ fn rows(page: &Page, currency: &str) -> Vec<Vec<String>> {
 /// Kuruş of an amount as Turkish people write it.
 fn minor(text: &str) -> i64 {
     match text {
-        "–" => 0,
+        "–" | "" => 0,
         text => text.replace([',', '.', '₺', ' '], "").parse().unwrap(),
     }
 }

@@ -19,7 +19,6 @@ super::words! {
         order_filter: "Sipariş no" | "Order number",
         filter: "Süz" | "Filter",
         clear: "Süzgeci kaldır" | "Clear the filter",
-        detail: "Ayrıntı" | "Details",
         back: "Gönderim günlüğüne dön" | "Back to the delivery log",
         resend: "Yeniden gönder" | "Send again",
         resent: "Olay yeniden gönderildi; alıcının yanıtı:" | "The event was sent again; the receiver answered:",

@@ -40,7 +40,6 @@ super::words! {
         order: "Sipariş" | "Order",
         call: "İşlem" | "Call",
         branch: "Şube" | "Branch",
-        detail: "Ayrıntı" | "Details",
         all_failed: "Tümünü gör" | "See all",
         call_verify: "Onaylama" | "Accepting",
         call_cancel: "İptal" | "Cancelling",
