@@ -38,6 +38,7 @@ mod case {
         scene.fill_evening().await;
         let (visitor, paths) = furnished(&scene.town.house).await;
         scene.enter(&visitor).await;
+        axe::prepare(browser).await;
         browser.resize(screen).await;
         browser.prefer(scheme).await;
         let mut wrong = Vec::new();
@@ -66,6 +67,7 @@ mod case {
     /// A look that finds nothing wrong must be able to.
     pub async fn whatever_is_wrong_is_found(scene: Scene) {
         let browser = &scene.browser;
+        axe::prepare(browser).await;
         browser.resize(Screen::Phone).await;
         browser.go("/keys").await;
         assert_eq!(too_wide(&scene).await, None);

@@ -2,6 +2,7 @@
 //! tested on both below `panel/`.
 
 mod board;
+mod connecting;
 mod every_page;
 mod keyboard;
 mod keys;

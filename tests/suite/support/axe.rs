@@ -14,9 +14,16 @@ static SCRIPT: LazyLock<String> = LazyLock::new(|| {
     std::fs::read_to_string(script.trim()).unwrap()
 });
 
+/// Has the checker ready in every page that is opened from now on.
+pub async fn prepare(browser: &Browser) {
+    let script = json!({ "source": *SCRIPT });
+    browser
+        .command("Page.addScriptToEvaluateOnNewDocument", script)
+        .await;
+}
+
 /// What is wrong with the page that is shown, of any weight, in words.
 pub async fn violations(browser: &Browser) -> Vec<String> {
-    browser.run(&SCRIPT, &[]).await;
     let found = browser
         .run_async(
             "const found = await axe.run(document, { resultTypes: ['violations'] });
