@@ -59,10 +59,12 @@ impl Target {
         }
     }
 
-    /// A page of the control panel for somebody who is signed in.
+    /// A page of the control panel for somebody who is signed in, pressed as browsers have it.
     pub fn page(address: &str, session: &str, path: &str) -> Self {
-        let request =
-            format!("GET {path} HTTP/1.1\r\nhost: bench\r\ncookie: garson_session={session}\r\n\r\n");
+        let request = format!(
+            "GET {path} HTTP/1.1\r\nhost: bench\r\naccept-encoding: gzip\r\n\
+             cookie: garson_session={session}\r\n\r\n"
+        );
         Self {
             address: address.to_owned(),
             request,
