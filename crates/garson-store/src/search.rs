@@ -11,7 +11,7 @@ pub use index::{Behind, behind, forget, index, is_behind};
 
 use crate::engine::Tx;
 use crate::feed::{Direction, PageRequest};
-use crate::{Result, restaurants};
+use crate::{Result, params, restaurants};
 use garson_core::id::{AccountId, OrderId, RestaurantId};
 use garson_core::order::Status;
 use garson_core::platform::Provider;
@@ -54,25 +54,22 @@ struct Candidate {
     restaurant_id: RestaurantId,
     status: Status,
     provider: Provider,
-    at: Timestamp,
-    /// What it is found by, where words are asked for.
-    words: String,
 }
 
 impl Wanted {
+    /// Is it what is looked for, words aside?
     fn takes(&self, it: &Candidate) -> bool {
         (self.statuses.is_empty() || self.statuses.contains(&it.status))
             && self.provider.is_none_or(|provider| provider == it.provider)
             && self.restaurant.is_none_or(|id| id == it.restaurant_id)
-            && self.words.iter().all(|word| word.is_in(&it.words))
     }
 }
 
 /// How far a walk has come.
 struct Walk {
     taken: Vec<Candidate>,
-    /// The last one that was looked at.
-    last: Option<(i64, Timestamp)>,
+    /// The place of the last one that was looked at.
+    last: Option<i64>,
     end: WalkEnd,
 }
 
@@ -96,11 +93,10 @@ pub fn find(tx: &mut Tx<'_>, account: AccountId, wanted: &Wanted, request: PageR
         (Some(cursor), false) => (low.max(cursor), high),
     };
     let walk = walk(tx, account, wanted, between, is_older, request.limit)?;
-    let last = walk.last.map(|(place, _)| place);
     let onward = match walk.end {
         WalkEnd::Nothing => None,
         WalkEnd::Full => walk.taken.last().map(|it| it.place),
-        WalkEnd::Tired => last,
+        WalkEnd::Tired => walk.last,
     };
     let first = walk.taken.first().map(|it| it.place);
     // Behind a page that had to begin somewhere lies what is on its other side.
@@ -118,8 +114,17 @@ pub fn find(tx: &mut Tx<'_>, account: AccountId, wanted: &Wanted, request: PageR
         orders,
         older,
         newer,
-        looked_to: walk.last.map(|(_, at)| at).filter(|_| walk.end == WalkEnd::Tired),
+        looked_to: match walk.last.filter(|_| walk.end == WalkEnd::Tired) {
+            Some(place) => moment(tx, account, place)?,
+            None => None,
+        },
     })
+}
+
+/// When the order at a place came.
+fn moment(tx: &mut Tx<'_>, account: AccountId, place: i64) -> Result<Option<Timestamp>> {
+    let sql = "SELECT created_at FROM orders WHERE account_id = ?1 AND position = ?2";
+    tx.query_opt(sql, params![&account, place], |row| row.get(0))
 }
 
 fn walk(
@@ -131,7 +136,7 @@ fn walk(
     limit: usize,
 ) -> Result<Walk> {
     let gone = restaurants::being_swept(tx, account)?;
-    let mut source = Source::choose(tx, account, wanted, between, is_older)?;
+    let source = Source::choose(tx, account, wanted, between, is_older)?;
     let (mut low, mut high) = between;
     let mut walk = Walk {
         taken: Vec::new(),
@@ -140,31 +145,26 @@ fn walk(
     };
     let (mut looked, mut stride) = (0, limit + 1);
     while low < high {
-        let some = source.next(tx, (low, high), stride, is_older)?;
-        let is_last = some.len() < stride;
-        for it in some {
-            if wanted.takes(&it) && !gone.contains(&it.restaurant_id) {
-                if walk.taken.len() == limit {
-                    walk.end = WalkEnd::Full;
-                    return Ok(walk);
-                }
-                walk.taken.push(it.clone());
+        let some = source.next(tx, &wanted.words, (low, high), stride, is_older)?;
+        let fitting = some.candidates.into_iter();
+        for it in fitting.filter(|it| wanted.takes(it) && !gone.contains(&it.restaurant_id)) {
+            if walk.taken.len() == limit {
+                walk.end = WalkEnd::Full;
+                return Ok(walk);
             }
-            if is_older {
-                high = it.place;
-            } else {
-                low = it.place;
-            }
-            walk.last = Some((it.place, it.at));
-            looked += 1;
+            walk.taken.push(it);
         }
-        if is_last {
+        if some.looked < stride {
             return Ok(walk);
         }
+        walk.last = some.last;
+        looked += some.looked;
         if looked >= LOOK {
             walk.end = WalkEnd::Tired;
             return Ok(walk);
         }
+        let reached = some.last.unwrap_or(low);
+        (low, high) = if is_older { (low, reached) } else { (reached, high) };
         stride = (stride * 2).min(STRIDE);
     }
     Ok(walk)

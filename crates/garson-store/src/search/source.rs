@@ -61,24 +61,26 @@ impl Source {
         }
     }
 
-    /// The next orders from one end of these places.
+    /// Looks at the next orders from one end of these places; those without the words are left out.
     pub fn next(
-        &mut self,
+        &self,
         tx: &mut Tx<'_>,
+        words: &[Asked],
         between: (i64, i64),
         limit: usize,
         newest_first: bool,
-    ) -> Result<Vec<Candidate>> {
+    ) -> Result<Stretch> {
         match self {
             Self::Orders(scope) => {
                 let feed = Feed {
-                    select: "SELECT position, id, restaurant_id, status, provider, created_at FROM orders",
+                    select: "SELECT position, id, restaurant_id, status, provider FROM orders",
                     scope: *scope,
                     condition: "",
                     any_of: None,
                     between: EVERYWHERE,
                 };
-                stretch(tx, &feed, between, limit, newest_first, |row| candidate(row, ""))
+                let some = stretch(tx, &feed, between, limit, newest_first, candidate)?;
+                Ok(Stretch::whole(some))
             }
             Self::Open(all) => {
                 let is_between = |it: &&Candidate| between.0 < it.place && it.place < between.1;
@@ -87,23 +89,105 @@ impl Source {
                     some.reverse();
                 }
                 some.truncate(limit);
-                Ok(some)
+                Ok(Stretch::whole(some))
             }
-            Self::Words(account, words) => {
-                let (places, params) = places_of(account, words, between, limit, newest_first);
-                read(tx, &places, &params, newest_first)
+            Self::Words(account, driving) => {
+                let (sql, params) = places_of(account, driving, between, limit, newest_first);
+                if words.len() == 1 {
+                    // Whoever has one of these has what is asked for.
+                    let places = tx.query(&sql, &params, |row| row.get(0))?;
+                    return Stretch::read(tx, *account, &places, &places, newest_first);
+                }
+                let sql = format!(
+                    "SELECT w.position, w.words FROM ({sql}) AS p
+                     JOIN order_words w ON w.account_id = ?1 AND w.position = p.position ORDER BY w.position {}",
+                    way(newest_first)
+                );
+                with_words(tx, *account, &sql, &params, words, newest_first)
             }
             Self::Indexed(account) => {
-                let places = format!(
-                    "SELECT position FROM order_words WHERE account_id = ?1 AND position > ?2 AND position < ?3
+                let sql = format!(
+                    "SELECT position, words FROM order_words WHERE account_id = ?1 AND position > ?2 AND position < ?3
                      ORDER BY position {} LIMIT ?4",
                     way(newest_first)
                 );
                 let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-                let params = params![&*account, between.0, between.1, limit];
-                read(tx, &places, params, newest_first)
+                let params = params![account, between.0, between.1, limit];
+                with_words(tx, *account, &sql, params, words, newest_first)
             }
         }
+    }
+}
+
+/// Looks at orders with their words, and reads those that have the ones that are asked for.
+fn with_words(
+    tx: &mut Tx<'_>,
+    account: AccountId,
+    sql: &str,
+    params: &[Param<'_>],
+    words: &[Asked],
+    newest_first: bool,
+) -> Result<Stretch> {
+    let mut fitting = Vec::new();
+    let places = tx.query(sql, params, |row| {
+        let (place, has) = (row.get::<i64>(0)?, row.text(1)?);
+        if words.iter().all(|word| word.is_in(has)) {
+            fitting.push(place);
+        }
+        Ok(place)
+    })?;
+    Stretch::read(tx, account, &places, &fitting, newest_first)
+}
+
+/// A part of the way.
+pub struct Stretch {
+    /// How many orders were looked at, and the place of the last.
+    pub looked: usize,
+    pub last: Option<i64>,
+    pub candidates: Vec<Candidate>,
+}
+
+/// Orders that are read with one statement.
+const AT_ONCE: usize = 32;
+
+impl Stretch {
+    fn whole(candidates: Vec<Candidate>) -> Self {
+        Self {
+            looked: candidates.len(),
+            last: candidates.last().map(|it| it.place),
+            candidates,
+        }
+    }
+
+    /// All of these places were looked at, and some of them fit.
+    fn read(
+        tx: &mut Tx<'_>,
+        account: AccountId,
+        places: &[i64],
+        fitting: &[i64],
+        newest_first: bool,
+    ) -> Result<Self> {
+        let marks: Vec<String> = (2..=AT_ONCE + 1).map(|n| format!("?{n}")).collect();
+        let sql = format!(
+            "SELECT position, id, restaurant_id, status, provider FROM orders
+             WHERE account_id = ?1 AND position IN ({}) ORDER BY position {}",
+            marks.join(", "),
+            way(newest_first)
+        );
+        let mut candidates = Vec::with_capacity(fitting.len());
+        for some in fitting.chunks(AT_ONCE) {
+            // Always the same statement: the last one stands in for those that are missing.
+            let places = some.iter().chain(some.last().into_iter().cycle()).take(AT_ONCE);
+            let params: Vec<Param<'_>> = std::iter::once(Param::from(&account))
+                .chain(places.map(|place| Param::from(*place)))
+                .collect();
+            candidates.extend(tx.query(&sql, &params, candidate)?);
+        }
+        Ok(Self {
+            looked: places.len(),
+            last: places.last().copied(),
+            candidates,
+        })
     }
 }
 
@@ -111,37 +195,22 @@ fn way(newest_first: bool) -> &'static str {
     if newest_first { "DESC" } else { "ASC" }
 }
 
-fn candidate(row: &Row<'_>, words: &str) -> Result<Candidate> {
+fn candidate(row: &Row<'_>) -> Result<Candidate> {
     Ok(Candidate {
         place: row.get(0)?,
         id: row.get(1)?,
         restaurant_id: row.get(2)?,
         status: row.get(3)?,
         provider: row.get(4)?,
-        at: row.get(5)?,
-        words: words.to_owned(),
     })
-}
-
-/// The orders at these places, with their words.
-fn read(tx: &mut Tx<'_>, places: &str, params: &[Param<'_>], newest_first: bool) -> Result<Vec<Candidate>> {
-    let sql = format!(
-        "SELECT o.position, o.id, o.restaurant_id, o.status, o.provider, o.created_at, w.words
-         FROM ({places}) AS p
-         JOIN order_words w ON w.account_id = ?1 AND w.position = p.position
-         JOIN orders o ON o.account_id = ?1 AND o.position = p.position
-         ORDER BY o.position {}",
-        way(newest_first)
-    );
-    tx.query(&sql, params, |row| candidate(row, row.text(6)?))
 }
 
 /// The account's open orders, oldest first; nothing if there are too many to read them all.
 fn open(tx: &mut Tx<'_>, account: AccountId) -> Result<Option<Vec<Candidate>>> {
     let limit = i64::try_from(LOOK).unwrap_or(i64::MAX) + 1;
-    let sql = "SELECT position, id, restaurant_id, status, provider, created_at FROM orders
+    let sql = "SELECT position, id, restaurant_id, status, provider FROM orders
                WHERE account_id = ?1 AND status < 900 LIMIT ?2";
-    let mut open = tx.query(sql, params![&account, limit], |row| candidate(row, ""))?;
+    let mut open = tx.query(sql, params![&account, limit], candidate)?;
     open.sort_by_key(|it| it.place);
     Ok((open.len() <= LOOK).then_some(open))
 }
