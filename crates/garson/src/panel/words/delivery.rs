@@ -53,5 +53,6 @@ super::words! {
         reason_tls: "güvenli bağlantı kurulamadı" | "no safe connection could be made",
         reason_broken: "bağlantı yanıttan önce koptu" | "the connection broke before an answer",
         reason_timed_out: "zamanında yanıt gelmedi" | "no answer came in time",
+        no_url: "Önce webhook adresini kaydedin." | "Register the webhook's address first.",
     }
 }
