@@ -16,6 +16,7 @@ mod postgres;
 mod sqlite;
 mod stats;
 mod tx;
+mod value;
 mod workers;
 
 pub use bell::Word;
@@ -23,7 +24,8 @@ pub use desk::{Desk, Handover};
 pub use fresh::Fresh;
 pub use news::{Crowd, News, Watch};
 pub use stats::{Durations, Stats};
-pub use tx::{Column, FromColumn, Param, Row, Tx};
+pub use tx::Tx;
+pub use value::{Column, FromColumn, Param, Row};
 
 use crate::error::StoreError;
 use bell::{Bell, Ringer};
