@@ -20,8 +20,8 @@ macro_rules! cases {
     };
 }
 
-/// The same for cases that open a town of their own.
-macro_rules! towns {
+/// The same for cases that open a house or a town of their own.
+macro_rules! on_both {
     ($($case:ident)*) => {
         mod sqlite {
             $(#[test]

@@ -5,7 +5,7 @@ use garson_sim::Platform;
 use garson_sim::views::Fault;
 use serde_json::Value;
 
-towns! {
+on_both! {
     every_platform_is_connected_tried_and_ordered_from
     wrong_credentials_are_found_out
     a_platform_that_is_away_is_no_wrong_credential

@@ -12,7 +12,7 @@ cases! {
 mod asked {
     use super::the_till_is_asked_and_its_headers_are_never_shown_again;
 
-    towns! {
+    on_both! {
         the_till_is_asked_and_its_headers_are_never_shown_again
     }
 }

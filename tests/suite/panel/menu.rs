@@ -4,7 +4,7 @@ use crate::support::{Kind, Town};
 use garson_sim::Platform;
 use garson_sim::views::Fault;
 
-towns! {
+on_both! {
     the_menu_of_every_platform_that_has_one_is_shown
     a_menu_that_cannot_be_read_says_why
 }

@@ -1,23 +1,5 @@
 //! The control panel as a browser without script meets it, and the stream that its script follows.
 
-/// Names a test for each case and engine, for cases that furnish their house themselves.
-macro_rules! on_both {
-    ($($case:ident)*) => {
-        mod sqlite {
-            $(#[test]
-            fn $case() {
-                crate::support::block_on(super::$case(crate::support::Kind::Sqlite));
-            })*
-        }
-        mod postgres {
-            $(#[test]
-            fn $case() {
-                crate::support::block_on(super::$case(crate::support::Kind::Postgres));
-            })*
-        }
-    };
-}
-
 mod board;
 mod businesses;
 mod connecting;

@@ -109,7 +109,7 @@ async fn a_platform_that_is_away_is_said_to_be(kind: Kind) {
     assert_eq!(part.attribute("data-column"), "new");
 }
 
-towns! {
+on_both! {
     reasons_of_every_platform_can_be_chosen
     a_refusal_is_shown_in_red
     a_platform_that_is_away_is_said_to_be

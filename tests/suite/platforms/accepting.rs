@@ -5,7 +5,7 @@ use crate::support::{Kind, Town};
 use garson_sim::views::{Courier, Step};
 use serde_json::json;
 
-towns! {
+on_both! {
     an_order_is_accepted
     an_order_goes_its_way_step_by_step
     ready_goes_out_at_the_latest_with_the_step_to_on_the_way

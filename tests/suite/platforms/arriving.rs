@@ -6,7 +6,7 @@ use garson_sim::Platform::{self, Getir, Migros, Trendyol, Yemeksepeti};
 use garson_sim::views::{Courier, Fault, OrderRequest, Step};
 use serde_json::json;
 
-towns! {
+on_both! {
     a_message_that_comes_twice_is_one_order
     an_order_that_is_pushed_and_polled_is_one_order
     an_order_that_was_never_pushed_is_polled

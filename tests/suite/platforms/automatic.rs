@@ -7,7 +7,7 @@ use garson_sim::SimSettings;
 use garson_sim::views::{Courier, Fault, OrderRequest};
 use serde_json::json;
 
-towns! {
+on_both! {
     an_order_is_verified_by_itself
     yemeksepeti_is_asked_every_ten_seconds_while_it_is_not_ready
     yemeksepeti_is_not_asked_for_ever

@@ -6,7 +6,7 @@ use garson_sim::Platform::{self, Getir, Migros, Trendyol, Yemeksepeti};
 use garson_sim::views::{Courier, Fault};
 use serde_json::json;
 
-towns! {
+on_both! {
     a_platform_that_is_away_is_said_to_be
     a_platform_that_fails_has_done_nothing
     what_is_told_waits_until_the_platform_is_back

@@ -5,7 +5,7 @@ use crate::support::{Kind, Meal, Town};
 use garson_sim::Platform;
 use serde_json::{Value, json};
 
-towns! {
+on_both! {
     a_new_order_is_cancelled_with_a_reason
     an_accepted_order_is_cancelled_with_a_reason
     without_a_reason_the_usual_one_counts

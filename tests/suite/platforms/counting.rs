@@ -5,7 +5,7 @@ use garson_sim::Platform::{Getir, Migros};
 use garson_sim::views::{Courier, Fault, OrderRequest};
 use serde_json::json;
 
-towns! {
+on_both! {
     orders_are_counted_by_the_way_they_came
     calls_are_counted_by_kind_and_outcome
     calls_that_wait_are_counted_and_aged

@@ -8,7 +8,7 @@ use garson_sim::{Sim, SimSettings};
 use serde_json::json;
 use std::collections::BTreeSet;
 
-towns! {
+on_both! {
     a_step_in_flight_is_found_done
     a_verification_in_flight_is_found_done
     a_cancellation_in_flight_is_found_done

@@ -7,7 +7,7 @@ use garson_sim::Platform::{Getir, Migros, Trendyol, Yemeksepeti};
 use garson_sim::views::{Courier, OrderRequest};
 use serde_json::json;
 
-towns! {
+on_both! {
     a_wrong_secret_is_refused_and_nothing_is_kept
     the_operators_secrets_stand_in_for_an_integrations
     an_integrations_own_secret_wins_over_the_operators

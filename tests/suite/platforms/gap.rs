@@ -8,7 +8,7 @@ use garson_sim::views::Courier;
 use serde_json::{Value, json};
 use std::time::Duration;
 
-towns! {
+on_both! {
     getirs_courier_is_called_after_the_minute
     an_own_couriers_steps_keep_their_distance
     cancelling_does_not_wait_for_the_minute

@@ -5,7 +5,7 @@ use crate::support::{Kind, Town};
 use garson_sim::views::Fault;
 use serde_json::json;
 
-towns! {
+on_both! {
     two_who_verify_share_one_call
     two_who_cancel_share_one_call
     whoever_cancels_waits_for_a_verification

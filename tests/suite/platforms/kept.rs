@@ -7,7 +7,7 @@ use garson_sim::Platform::{self, Getir, Migros, Trendyol, Yemeksepeti};
 use garson_sim::views::{Courier, Fault, OrderRequest};
 use serde_json::{Value, json};
 
-towns! {
+on_both! {
     half_a_message_is_kept_and_comes_again
     the_place_that_cannot_be_read_is_named
     an_unknown_branch_is_taken_when_it_is_connected

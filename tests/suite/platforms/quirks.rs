@@ -7,7 +7,7 @@ use garson_sim::SimSettings;
 use garson_sim::views::{Courier, Replies};
 use serde_json::{Value, json};
 
-towns! {
+on_both! {
     getirs_messages_come_bare_too
     trendyols_uber_packages_are_ready_by_themselves
     migros_answers_in_every_known_form

@@ -6,7 +6,7 @@ use garson_sim::Platform::{Getir, Migros, Trendyol, Yemeksepeti};
 use garson_sim::views::{Courier, Fault, OrderRequest};
 use serde_json::json;
 
-towns! {
+on_both! {
     a_shared_header_does_not_open_a_neighbours_branch
     a_cancellation_does_not_wait_for_our_own_verification
     a_cancellation_is_found_out_before_what_is_planned

@@ -6,7 +6,7 @@ use garson_sim::Platform::{Getir, Yemeksepeti};
 use garson_sim::views::{Courier, OrderRequest};
 use serde_json::{Value, json};
 
-towns! {
+on_both! {
     getirs_scheduled_order_is_approved_twice
     getirs_scheduled_order_is_cancelled_while_it_waits
     yemeksepetis_scheduled_order_is_accepted_once

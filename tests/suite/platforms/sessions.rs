@@ -6,7 +6,7 @@ use garson_sim::Platform::{Getir, Migros, Trendyol, Yemeksepeti};
 use garson_sim::views::{Courier, Fault, OrderRequest};
 use serde_json::{Value, json};
 
-towns! {
+on_both! {
     a_session_that_runs_out_is_begun_again_once
     a_session_is_shared_by_all_calls
     wrong_credentials_are_not_tried_again_and_again

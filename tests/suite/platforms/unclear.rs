@@ -6,7 +6,7 @@ use garson_sim::Platform::{self, Getir, Migros, Trendyol, Yemeksepeti};
 use garson_sim::views::{Courier, Fault};
 use serde_json::json;
 
-towns! {
+on_both! {
     a_verification_without_an_answer_is_read_back
     a_verification_that_hangs_is_read_back
     a_verification_that_cannot_be_read_back_at_once_is_read_back_later
