@@ -5,11 +5,12 @@ use crate::app::App;
 use garson_core::event::{INTEGRATION_TOGGLED, integration_body};
 use garson_core::id::{AccountId, EventId, IntegrationId, RestaurantId};
 use garson_core::integration::{Credentials, Health, Integration};
-use garson_core::platform::{CredentialField, CredentialKind, Platform};
+use garson_core::platform::{CredentialField, CredentialKind, Platform, Provider};
 use garson_core::secret::Secret;
 use garson_core::time::Timestamp;
 use garson_store::accounts::reserve;
 use garson_store::events::{EventToWrite, write};
+use garson_store::integrations::Connected;
 use garson_store::{StoreErrorKind, Tx, Vault, integrations, packages, restaurants};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -40,16 +41,26 @@ pub async fn get(
     key: &str,
 ) -> Result<Integration, Fault> {
     let platform = platform(key)?;
+    find(app, account, restaurant, platform.provider())
+        .await?
+        .map(|c| c.integration)
+        .ok_or_else(|| Fault::not_found("integration", platform.provider()))
+}
+
+/// What connects a restaurant of the account to a platform, if it is connected.
+pub(super) async fn find(
+    app: &App,
+    account: AccountId,
+    restaurant: RestaurantId,
+    provider: Provider,
+) -> Result<Option<Connected>, Fault> {
     let vault = Arc::clone(&app.vault);
     app.store
         .read(move |tx| {
             if !restaurants::exists(tx, account, restaurant)? {
                 return Err(Fault::not_found("restaurant", restaurant));
             }
-            let found = integrations::find(tx, &vault, restaurant, platform.provider())?;
-            found
-                .map(|c| c.integration)
-                .ok_or_else(|| Fault::not_found("integration", platform.provider()))
+            Ok(integrations::find(tx, &vault, restaurant, provider)?)
         })
         .await
 }
@@ -70,16 +81,7 @@ pub async fn given(
     key: &str,
 ) -> Result<(Option<Integration>, BTreeMap<String, Giver>), Fault> {
     let platform = platform(key)?;
-    let vault = Arc::clone(&app.vault);
-    let found = app
-        .store
-        .read(move |tx| {
-            if !restaurants::exists(tx, account, restaurant)? {
-                return Err(Fault::not_found("restaurant", restaurant));
-            }
-            Ok(integrations::find(tx, &vault, restaurant, platform.provider())?)
-        })
-        .await?;
+    let found = find(app, account, restaurant, platform.provider()).await?;
     let shared = app.terms(platform.provider());
     let shared = shared
         .credentials

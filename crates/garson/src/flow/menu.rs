@@ -8,7 +8,6 @@ use garson_core::id::{AccountId, RestaurantId};
 use garson_core::menu::Menu;
 use garson_core::platform::{HttpResponse, Link, MenuStep, PlatformError, Trouble};
 use garson_core::time::Timestamp;
-use garson_store::restaurants;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::Instant;
@@ -34,18 +33,7 @@ pub async fn fetch(
     key: &str,
 ) -> Result<Arc<FetchedMenu>, Fault> {
     let platform = integrations::platform(key)?;
-    let vault = Arc::clone(&app.vault);
-    let connected = app
-        .store
-        .read(move |tx| {
-            if !restaurants::exists(tx, account, restaurant)? {
-                return Err(Fault::not_found("restaurant", restaurant));
-            }
-            let provider = platform.provider();
-            Ok(garson_store::integrations::find(
-                tx, &vault, restaurant, provider,
-            )?)
-        })
+    let connected = integrations::find(app, account, restaurant, platform.provider())
         .await?
         .ok_or_else(|| Fault::NotConnected {
             provider: key.to_owned(),

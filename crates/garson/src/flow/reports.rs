@@ -84,16 +84,15 @@ pub async fn list_pending(
     period: Period,
     request: PageRequest,
 ) -> Result<Page<OrderSummary>, Fault> {
-    app.store
-        .read(move |tx| {
-            let scope = scope(tx, account, restaurant)?;
-            let (from, to) = period.bounds(&zone(tx, restaurant)?)?;
-            match places_between(tx, account, from, to)? {
-                Some(between) => Ok(orders::list_pending(tx, scope, &statuses, between, request)?),
-                None => Ok(Page::empty(request)),
-            }
-        })
-        .await
+    list_within(
+        app,
+        account,
+        restaurant,
+        period,
+        request,
+        move |tx, scope, between| orders::list_pending(tx, scope, &statuses, between, request),
+    )
+    .await
 }
 
 /// A page of all orders of a period, reported or not.
@@ -104,12 +103,32 @@ pub async fn list_period(
     period: Period,
     request: PageRequest,
 ) -> Result<Page<OrderSummary>, Fault> {
+    list_within(
+        app,
+        account,
+        restaurant,
+        period,
+        request,
+        move |tx, scope, between| orders::list_between(tx, scope, between, request),
+    )
+    .await
+}
+
+/// A page of a list of orders that happened in a period.
+async fn list_within(
+    app: &App,
+    account: AccountId,
+    restaurant: Option<RestaurantId>,
+    period: Period,
+    request: PageRequest,
+    list: impl Fn(&mut Tx<'_>, Scope, (i64, i64)) -> garson_store::Result<Page<OrderSummary>> + Send + 'static,
+) -> Result<Page<OrderSummary>, Fault> {
     app.store
         .read(move |tx| {
             let scope = scope(tx, account, restaurant)?;
             let (from, to) = period.bounds(&zone(tx, restaurant)?)?;
             match places_between(tx, account, from, to)? {
-                Some(between) => Ok(orders::list_between(tx, scope, between, request)?),
+                Some(between) => Ok(list(tx, scope, between)?),
                 None => Ok(Page::empty(request)),
             }
         })

@@ -6,8 +6,6 @@ use crate::app::App;
 use crate::telemetry::Topic;
 use garson_core::id::{AccountId, RestaurantId};
 use garson_core::platform::{PlatformError, Trouble, Window};
-use garson_store::restaurants;
-use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::Instant;
 
@@ -32,19 +30,7 @@ pub async fn try_connection(
     key: &str,
 ) -> Result<Proof, Fault> {
     let platform = integrations::platform(key)?;
-    let vault = Arc::clone(&app.vault);
-    let connected = app
-        .store
-        .read(move |tx| {
-            if !restaurants::exists(tx, account, restaurant)? {
-                return Err(Fault::not_found("restaurant", restaurant));
-            }
-            let provider = platform.provider();
-            Ok(garson_store::integrations::find(
-                tx, &vault, restaurant, provider,
-            )?)
-        })
-        .await?;
+    let connected = integrations::find(app, account, restaurant, platform.provider()).await?;
     let contact = connected.as_ref().and_then(|connected| app.contact(connected));
     let contact = contact.ok_or_else(|| Fault::NotConnected {
         provider: key.to_owned(),
