@@ -35,7 +35,7 @@ pub fn write(tx: &mut Tx<'_>, event: &EventToWrite<'_>, places: &mut Places) -> 
         (true, true) => (DeliveryState::Pending, UndeliveredReason::Earlier),
         (false, _) => (DeliveryState::Skipped, UndeliveredReason::NoUrl),
     };
-    tx.write(
+    tx.insert(
         "INSERT INTO events (id, account_id, restaurant_id, order_id, position, sequence, name, body, state, reason,
                              attempts, failures, held, due_at, created_at)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, 0, 0, ?11, ?12, ?13)",

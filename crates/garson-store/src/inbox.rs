@@ -5,6 +5,8 @@ use crate::{Result, params};
 use garson_core::id::{AccountId, InboxId, OrderId, RestaurantId};
 use garson_core::platform::Provider;
 use garson_core::time::Timestamp;
+use std::collections::BTreeSet;
+use std::sync::LazyLock;
 use std::time::Duration;
 
 /// What became of a message.
@@ -70,7 +72,7 @@ pub fn keep(tx: &mut Tx<'_>, message: &MessageToKeep<'_>) -> Result<bool> {
 
 /// The same for a message that brought an order that was not known, and so is hardly a repetition.
 pub fn keep_first(tx: &mut Tx<'_>, message: &MessageToKeep<'_>) -> Result<bool> {
-    match tx.write_one(INSERT, &params_of(message))? {
+    match tx.insert(INSERT, &params_of(message))? {
         true => Ok(false),
         false => keep(tx, message),
     }
@@ -236,7 +238,37 @@ pub fn waiting_for(
            AND (account_id = ?3 OR account_id IS NULL)
          ORDER BY received_at LIMIT 20"
     );
-    tx.query_unlikely(&sql, params![&provider, identity, &account], kept)
+    if tx.is_bold() {
+        tx.late().expect_no_early_message(provider, identity);
+        return Ok(Vec::new());
+    }
+    tx.query(&sql, params![&provider, identity, &account], kept)
+}
+
+/// So many identities are asked about at once.
+const AT_ONCE: usize = 16;
+static EARLY: LazyLock<String> = LazyLock::new(|| {
+    let marks: Vec<String> = (0..AT_ONCE).map(|n| format!("?{}", n + 2)).collect();
+    let marks = marks.join(", ");
+    format!("SELECT id FROM inbox WHERE provider = ?1 AND state = 'unmatched' AND identity IN ({marks})")
+});
+
+/// Asks for messages that came before these orders; there are none as a rule.
+pub(crate) fn expect_none_early(
+    tx: &mut Tx<'_>,
+    provider: Provider,
+    identities: &BTreeSet<String>,
+) -> Result<()> {
+    let mut identities = identities.iter();
+    while let Some(first) = identities.next() {
+        let mut params = [Param::from(first); AT_ONCE + 1];
+        params[0] = Param::from(&provider);
+        for (param, identity) in params[2..].iter_mut().zip(identities.by_ref()) {
+            *param = identity.into();
+        }
+        tx.expect_none(&EARLY, &params)?;
+    }
+    Ok(())
 }
 
 /// Messages of a moment that are looked through for those of an order.

@@ -7,11 +7,12 @@
 
 use crate::engine::Tx;
 use crate::totals::{self, Shift};
-use crate::{Result, params};
+use crate::{Result, inbox, params};
 use garson_core::id::{AccountId, IntegrationId, NodeId};
+use garson_core::platform::Provider;
 use garson_core::time::Timestamp;
 use memchr::memmem::Finder;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
 
 /// How an account stands that this transaction has locked.
@@ -38,6 +39,8 @@ pub struct Late {
     accounts: BTreeMap<AccountId, Held>,
     integrations: BTreeMap<IntegrationId, Noted>,
     totals: BTreeMap<Shift, totals::Sums>,
+    /// What new orders are called; it is taken for granted that nothing came before them.
+    newcomers: BTreeMap<Provider, BTreeSet<String>>,
 }
 
 static ACCOUNTS: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("accounts"));
@@ -46,7 +49,10 @@ static TOTALS: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("payment
 
 impl Late {
     fn is_empty(&self) -> bool {
-        self.accounts.is_empty() && self.integrations.is_empty() && self.totals.is_empty()
+        self.accounts.is_empty()
+            && self.integrations.is_empty()
+            && self.totals.is_empty()
+            && self.newcomers.is_empty()
     }
 
     /// Would a statement see that something is not written yet, or change what is held here?
@@ -79,6 +85,14 @@ impl Late {
         self.integrations.insert(id, Noted { at, is_behind: false });
     }
 
+    /// Notes an order that is new; that no message about it has come before it is looked at before the commit.
+    pub fn expect_no_early_message(&mut self, provider: Provider, identity: &str) {
+        self.newcomers
+            .entry(provider)
+            .or_default()
+            .insert(identity.to_owned());
+    }
+
     /// The sums that are to be added at a place.
     pub fn totals(&mut self, shift: Shift) -> &mut totals::Sums {
         self.totals.entry(shift).or_default()
@@ -105,6 +119,9 @@ pub fn settle(tx: &mut Tx<'_>) -> Result<()> {
     }
     for (shift, sums) in &late.totals {
         totals::write(tx, shift, sums)?;
+    }
+    for (provider, identities) in &late.newcomers {
+        inbox::expect_none_early(tx, *provider, identities)?;
     }
     Ok(())
 }

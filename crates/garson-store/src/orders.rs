@@ -172,7 +172,7 @@ pub fn insert(
     place: i64,
 ) -> Result<bool> {
     let (sync_state, sync_due_at, sync_message) = sync_columns(&order.sync);
-    let is_inserted = tx.write_one(
+    let is_inserted = tx.insert(
         "INSERT INTO orders (id, account_id, restaurant_id, integration_id, position, provider, provider_order_id,
              identity, content_hash, short_code, status, provider_status, provider_data, sequence, total, currency,
              payment_type, payment_code, placed_at, accept_by, scheduled_for, created_at, updated_at, sync_state,
@@ -214,7 +214,7 @@ pub fn insert(
     if !is_inserted {
         return Ok(false);
     }
-    tx.write(
+    tx.insert(
         "INSERT INTO order_contents (order_id, body) VALUES (?1, ?2)",
         params![&order.id, content],
     )?;
@@ -259,7 +259,7 @@ pub fn set_sync(tx: &mut Tx<'_>, id: OrderId, sync: &ProviderSync) -> Result<()>
 /// Adds lines to an order's timeline; `number` is that of the first.
 pub fn add_timeline(tx: &mut Tx<'_>, id: OrderId, mut number: i64, lines: &[TimelineLine]) -> Result<()> {
     for line in lines {
-        tx.write(
+        tx.insert(
             "INSERT INTO order_timeline (order_id, number, at, from_status, to_status, actor, why)
              VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
             params![

@@ -14,6 +14,7 @@ mod news;
 mod pipe;
 mod postgres;
 mod sqlite;
+mod stack;
 mod stats;
 mod tx;
 mod value;

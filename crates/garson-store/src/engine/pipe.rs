@@ -4,6 +4,7 @@
 //! limits it. The server works in the order of sending, so an answer that is not in doubt can be looked at later.
 
 use super::Param;
+use super::postgres::words;
 use crate::error::StoreError;
 use std::future::{Future, ready};
 use std::pin::Pin;
@@ -63,13 +64,17 @@ impl Pipe {
         Ok(self.runtime.block_on(work(Arc::clone(&self.client)))?)
     }
 
+    pub fn prepare(&self, sql: &str) -> Result<Statement, StoreError> {
+        let text = words(sql);
+        self.wait(|client| async move { client.prepare(&text).await })
+    }
+
     pub fn is_closed(&self) -> bool {
         self.client.is_closed()
     }
 
     /// Sends a statement; its answer is looked at later.
-    pub fn send(&mut self, statement: &Statement, params: &[Param<'_>], rows: Option<u64>) {
-        let params: Vec<Owned> = params.iter().copied().map(Owned::from).collect();
+    pub fn send(&mut self, statement: &Statement, params: Vec<Owned>, rows: Option<u64>) {
         let (client, statement) = (Arc::clone(&self.client), statement.clone());
         self.leave(
             Box::pin(async move { client.execute_raw(&statement, params).await }),
@@ -133,7 +138,7 @@ impl Pipe {
 
 /// A parameter that outlives its job.
 #[derive(Debug)]
-enum Owned {
+pub enum Owned {
     Null,
     Int(i64),
     Real(f64),

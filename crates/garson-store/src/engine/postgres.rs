@@ -3,7 +3,8 @@
 use super::batch::{Connection, read_loop, write_loop};
 use super::bell::{Belfry, Bell};
 use super::migrate::{self, Migrator};
-use super::pipe::Pipe;
+use super::pipe::{Owned, Pipe};
+use super::stack::Stacks;
 use super::tx::Session;
 use super::value::Row;
 use super::workers::Workers;
@@ -167,6 +168,8 @@ pub struct PgSession {
     config: Config,
     is_reader: bool,
     statements: HashMap<String, Statement>,
+    /// Rows that are to be added before anything else is done.
+    stacks: Stacks,
     /// Answers that are not in doubt are looked at before the commit.
     is_bold: bool,
 }
@@ -186,6 +189,7 @@ impl PgSession {
             config: config.clone(),
             is_reader,
             statements: HashMap::new(),
+            stacks: Stacks::default(),
             is_bold: false,
         };
         session.command(MANNERS)?;
@@ -199,10 +203,7 @@ impl PgSession {
         if let Some(statement) = self.statements.get(sql) {
             return Ok(statement.clone());
         }
-        let text = words(sql);
-        let statement = self
-            .pipe
-            .wait(|client| async move { client.prepare(&text).await })?;
+        let statement = self.pipe.prepare(sql)?;
         if self.statements.len() >= MAX_STATEMENTS {
             self.statements.clear();
         }
@@ -211,6 +212,7 @@ impl PgSession {
     }
 
     pub fn execute(&mut self, sql: &str, params: &[Param<'_>]) -> Result<u64, StoreError> {
+        self.unstack()?;
         let statement = self.statement(sql)?;
         let params = as_sql(params);
         self.pipe
@@ -227,9 +229,28 @@ impl PgSession {
         if !self.is_bold {
             return self.execute(sql, params);
         }
+        self.unstack()?;
         let statement = self.statement(sql)?;
+        let params = params.iter().copied().map(Owned::from).collect();
         self.pipe.send(&statement, params, rows);
         Ok(rows.unwrap_or_default())
+    }
+
+    /// Adds a row; says whether it was added, or will have been.
+    pub fn insert(&mut self, sql: &str, params: &[Param<'_>]) -> Result<bool, StoreError> {
+        if !self.is_bold {
+            return Ok(self.execute(sql, params)? == 1);
+        }
+        if self.stacks.is_full_for(sql) {
+            self.unstack()?;
+        }
+        self.stacks.add(sql, params);
+        Ok(true)
+    }
+
+    /// Sends the rows that wait for each other.
+    fn unstack(&mut self) -> Result<(), StoreError> {
+        self.stacks.send(&mut self.pipe)
     }
 
     /// Are answers taken for granted that are not in doubt?
@@ -243,6 +264,7 @@ impl PgSession {
         params: &[Param<'_>],
         read: &mut dyn FnMut(&Row<'_>) -> Result<T, StoreError>,
     ) -> Result<Vec<T>, StoreError> {
+        self.unstack()?;
         let statement = self.statement(sql)?;
         let params = as_sql(params);
         let rows = self
@@ -257,7 +279,7 @@ fn as_sql<'a>(params: &'a [Param<'a>]) -> Vec<&'a (dyn ToSql + Sync)> {
 }
 
 /// Puts this engine's words and parameter marks into a statement.
-fn words(sql: &str) -> String {
+pub fn words(sql: &str) -> String {
     sql.replace('?', "$")
         .replace("{blob}", "BYTEA")
         .replace("{lock}", "FOR UPDATE")
@@ -270,6 +292,7 @@ impl Connection for PgSession {
 
     fn begin_write(&mut self, is_bold: bool) -> Result<(), StoreError> {
         self.is_bold = is_bold;
+        self.stacks.clear();
         self.pipe.forget();
         self.pipe.send_command("BEGIN");
         Ok(())
@@ -288,7 +311,7 @@ impl Connection for PgSession {
     }
 
     fn is_as_expected(&mut self) -> bool {
-        self.pipe.is_as_expected()
+        self.unstack().is_ok() && self.pipe.is_as_expected()
     }
 
     fn tx(&mut self) -> Tx<'_> {

@@ -194,6 +194,20 @@ impl<'a> Tx<'a> {
         Ok(self.execute_expecting(sql, params, Some(rows))? == rows)
     }
 
+    /// Adds one row, by a statement with `VALUES` and a row of marks and plain values; says whether it was added. Where
+    /// answers are far away, that is taken for granted, and rows of the same statement are added together, before the next
+    /// statement of another kind.
+    pub fn insert(&mut self, sql: &str, params: &[Param<'_>]) -> Result<bool, StoreError> {
+        self.prepare_for(sql)?;
+        self.statements += 1;
+        self.is_touched = true;
+        let done = match &mut self.session {
+            Session::Sqlite(connection) => sqlite_execute(connection, sql, params).map(|rows| rows == 1),
+            Session::Postgres(session) => session.insert(sql, params),
+        };
+        self.note(done)
+    }
+
     fn execute_expecting(
         &mut self,
         sql: &str,
@@ -237,19 +251,13 @@ impl<'a> Tx<'a> {
         }
     }
 
-    /// Runs a query that answers nothing unless something unusual has happened. Where answers are far away, that is taken
-    /// for granted, and looked at before the commit.
-    pub fn query_unlikely<T>(
-        &mut self,
-        sql: &str,
-        params: &[Param<'_>],
-        read: impl FnMut(&Row<'_>) -> Result<T, StoreError>,
-    ) -> Result<Vec<T>, StoreError> {
-        if !self.is_bold() {
-            return self.query(sql, params, read);
+    /// Asks something that has no answer unless something unusual has happened, which is looked at before the commit. For bold
+    /// transactions only.
+    pub(crate) fn expect_none(&mut self, sql: &str, params: &[Param<'_>]) -> Result<(), StoreError> {
+        match self.execute_expecting(sql, params, Some(0))? {
+            0 => Ok(()),
+            _ => Err(StoreError::internal("a question was answered that has no answer")),
         }
-        self.execute_expecting(sql, params, Some(0))?;
-        Ok(Vec::new())
     }
 
     /// Runs a query that answers at most one row.

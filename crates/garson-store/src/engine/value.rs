@@ -14,6 +14,17 @@ pub enum Param<'a> {
     Blob(&'a [u8]),
 }
 
+impl Param<'_> {
+    /// About how many bytes it takes.
+    pub(super) fn size(&self) -> usize {
+        match self {
+            Self::Null | Self::Int(_) | Self::Real(_) => size_of::<i64>(),
+            Self::Text(text) => text.len(),
+            Self::Blob(blob) => blob.len(),
+        }
+    }
+}
+
 macro_rules! params_from {
     ($($from:ty => $make:expr;)*) => {$(
         impl<'a> From<$from> for Param<'a> {

@@ -98,12 +98,12 @@ pub fn index(tx: &mut Tx<'_>, account: AccountId, limit: i64) -> Result<u64> {
     )?;
     let Some(last) = next.last() else { return Ok(0) };
     for order in &next {
-        tx.write(
+        tx.insert(
             "INSERT INTO order_words (account_id, position, words) VALUES (?1, ?2, ?3)",
             params![&account, order.place, &order.words],
         )?;
         for word in order.words.split(' ').filter(|word| !word.is_empty()) {
-            tx.write(
+            tx.insert(
                 "INSERT INTO word_places (account_id, word, position) VALUES (?1, ?2, ?3)",
                 params![&account, word.as_bytes(), order.place],
             )?;

@@ -2,13 +2,18 @@
 
 use crate::batches::{BoxedJob, together};
 use crate::bench::{Bench, on_purpose};
-use crate::shop::{Branch, at, take_order};
+use crate::shop::{Branch, DIRECT, at, take_order};
 use garson_core::delivery::DeliveryState;
-use garson_core::id::EventId;
+use garson_core::id::{EventId, InboxId, OrderId};
 use garson_core::testing::a_new_order;
 use garson_store::deliveries::{End, Settlement};
 use garson_store::events::{Attempt, Split};
-use garson_store::{accounts, deliveries, events, integrations, orders, params, totals};
+use garson_store::inbox::{InboxState, MessageToKeep};
+use garson_store::vault::lookup_hash;
+use garson_store::{accounts, deliveries, events, inbox, integrations, orders, params, totals};
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex};
+use uuid::Uuid;
 
 const JOBS: i64 = 40;
 const BROKEN: i64 = 17;
@@ -119,6 +124,104 @@ pub async fn an_order_that_is_known_after_all_is_found(bench: &Bench) {
     assert!(ends.iter().all(Result::is_ok), "{ends:?}");
     let (_, count, _) = standing(bench, [branch, branch]).await;
     assert_eq!(count, 5);
+}
+
+fn early(branch: Branch, identity: &str) -> BoxedJob {
+    let identity = identity.to_owned();
+    Box::new(move |tx| {
+        let message = MessageToKeep {
+            id: InboxId(Uuid::now_v7()),
+            hash: lookup_hash(identity.as_bytes()),
+            account_id: Some(branch.account),
+            restaurant_id: Some(branch.restaurant),
+            order_id: None,
+            provider: DIRECT,
+            kind: "cancel",
+            params: "[]",
+            branch: None,
+            identity: Some(&identity),
+            body: b"{}",
+            state: InboxState::Unmatched,
+            reason: None,
+            received_at: at(0),
+        };
+        inbox::keep(tx, &message).map(drop)
+    })
+}
+
+/// Takes orders and whatever came before them, in one transaction with other jobs; says for which of them something had come.
+async fn take_with_early(
+    bench: &Bench,
+    branch: Branch,
+    mut jobs: Vec<BoxedJob>,
+    numbers: std::ops::Range<i64>,
+) -> Vec<i64> {
+    let found = Arc::new(Mutex::new(BTreeSet::new()));
+    for n in numbers {
+        let found = Arc::clone(&found);
+        jobs.push(Box::new(move |tx| {
+            let new = a_new_order(&format!("S-{n}"));
+            let waiting = inbox::waiting_for(tx, DIRECT, &new.identity, branch.account)?;
+            take_order(tx, branch, &new, at(n))?;
+            for message in waiting {
+                inbox::settle(tx, message.id, InboxState::Taken, None, None)?;
+                found.lock().unwrap().insert(n);
+            }
+            Ok(())
+        }));
+    }
+    let ends = together(bench, jobs).await;
+    assert!(ends.iter().all(Result::is_ok), "{ends:?}");
+    let found = found.lock().unwrap();
+    found.iter().copied().collect()
+}
+
+pub async fn what_came_before_an_order_is_found_in_the_same_transaction_and_in_a_later_one(bench: &Bench) {
+    let branch = bench.branch("one").await;
+    let identity = |n: i64| a_new_order(&format!("S-{n}")).identity;
+    // Of forty orders one has been spoken of in the same transaction, and two before.
+    let before = vec![early(branch, &identity(1)), early(branch, &identity(38))];
+    assert!(together(bench, before).await.iter().all(Result::is_ok));
+    let now = vec![early(branch, &identity(17))];
+    assert_eq!(take_with_early(bench, branch, now, 0..40).await, [1, 17, 38]);
+    // Nothing waits any longer, and the next ones are taken as if nothing had ever waited.
+    assert!(
+        take_with_early(bench, branch, Vec::new(), 40..80)
+            .await
+            .is_empty()
+    );
+    let (_, count, _) = standing(bench, [branch, branch]).await;
+    assert_eq!(count, 80);
+}
+
+pub async fn large_rows_of_one_transaction_are_all_there(bench: &Bench) {
+    let branch = bench.branch("one").await;
+    let sizes: Vec<usize> = (0..37).map(|n| [10, 3_000, 300_000][n % 3] + n).collect();
+    let jobs = sizes
+        .iter()
+        .enumerate()
+        .map(|(n, size)| -> BoxedJob {
+            let mut new = a_new_order(&format!("S-{n}"));
+            new.content.note = Some("ş".repeat(*size));
+            Box::new(move |tx| take_order(tx, branch, &new, at(1)).map(drop))
+        })
+        .collect();
+    let ends = together(bench, jobs).await;
+    assert!(ends.iter().all(Result::is_ok), "{ends:?}");
+    let account = branch.account;
+    let notes = bench
+        .read(move |tx| {
+            let sql = "SELECT id FROM orders WHERE account_id = ?1 ORDER BY position";
+            let ids: Vec<OrderId> = tx.query(sql, params![&account], |row| row.get(0))?;
+            ids.into_iter()
+                .map(|id| orders::content(tx, id))
+                .collect::<Result<Vec<_>, _>>()
+        })
+        .await
+        .into_iter()
+        .map(|content: garson_core::order::OrderContent| content.note.unwrap().chars().count())
+        .collect::<Vec<_>>();
+    assert_eq!(notes, sizes);
 }
 
 pub async fn what_was_delivered_is_written_together_and_what_is_gone_is_left_out(bench: &Bench) {
