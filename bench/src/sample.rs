@@ -107,7 +107,7 @@ impl Sample {
         branch: Branch,
         now: Timestamp,
     ) -> Result<OrderId, StoreError> {
-        integrations::note_order(tx, branch.integration, now)?;
+        integrations::note_order(tx, branch.integration, None, now)?;
         if orders::lock_by_identity(tx, branch.integration, &self.new.identity, true)?.is_some() {
             return Err(StoreError::internal("a number was used twice"));
         }

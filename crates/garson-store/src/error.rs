@@ -37,6 +37,10 @@ impl StoreError {
         Self::new(StoreErrorKind::Unavailable, context)
     }
 
+    pub fn conflict(context: impl Into<String>) -> Self {
+        Self::new(StoreErrorKind::Conflict, context)
+    }
+
     pub fn corrupt(context: impl Into<String>) -> Self {
         Self::new(StoreErrorKind::Corrupt, context)
     }

@@ -1,6 +1,7 @@
 //! Integrations: found by restaurant, by branch, or by the secret that a platform presents.
 
-use crate::engine::{Row, Tx};
+use crate::engine::{Param, Row, Tx};
+use crate::packages::Standing;
 use crate::vault::{Vault, lookup_hash};
 use crate::{Result, params};
 use garson_core::id::{AccountId, IntegrationId, NodeId, RestaurantId};
@@ -12,6 +13,9 @@ use std::collections::HashMap;
 
 const COLUMNS: &str = "id, account_id, restaurant_id, provider, is_active, remote_id, default_cancel_reason, \
                        last_order_at, last_error_at, last_error, created_at, updated_at, credentials";
+
+/// How many they are.
+const COUNT: usize = 13;
 
 fn columns_of(table: &str) -> String {
     COLUMNS
@@ -88,7 +92,7 @@ pub fn list(tx: &mut Tx<'_>, account: AccountId, limit: i64) -> Result<Vec<(Stri
          WHERE r.account_id = ?1 AND r.deleted_at IS NULL ORDER BY r.name, i.provider, i.id LIMIT ?2"
     );
     tx.query(&sql, params![&account, limit], |row| {
-        Ok((row.get(13)?, integration(row)?.0))
+        Ok((row.get(COUNT)?, integration(row)?.0))
     })
 }
 
@@ -107,27 +111,52 @@ pub fn by_id(tx: &mut Tx<'_>, vault: &Vault, id: IntegrationId) -> Result<Option
     tx.query_opt(&sql, params![&id], |row| connected(row, vault))
 }
 
-/// The integrations for whose platform this secret speaks; a chain may give all its branches the same one.
-pub fn by_secret(
-    tx: &mut Tx<'_>,
-    vault: &Vault,
-    provider: Provider,
-    secret: &[u8],
-) -> Result<Vec<Connected>> {
-    let sql = format!("SELECT {COLUMNS} FROM integrations WHERE provider = ?1 AND inbound_hash = ?2");
-    tx.query(&sql, params![&provider, &lookup_hash(secret)], |row| {
-        connected(row, vault)
-    })
+/// An integration with what its restaurant has decided.
+#[derive(Clone, Debug)]
+pub struct Served {
+    pub connected: Connected,
+    pub standing: Standing,
+    /// It grows with every change to any of these. None when it does not matter, because they have just been read.
+    pub version: Option<i64>,
 }
 
-pub fn by_branch(
-    tx: &mut Tx<'_>,
-    vault: &Vault,
-    provider: Provider,
-    branch: &str,
-) -> Result<Option<Connected>> {
-    let sql = format!("SELECT {COLUMNS} FROM integrations WHERE provider = ?1 AND remote_id = ?2");
-    tx.query_opt(&sql, params![&provider, branch], |row| connected(row, vault))
+/// The integrations for whose platform this secret speaks; a chain may give all its branches the same one.
+pub fn by_secret(tx: &mut Tx<'_>, vault: &Vault, provider: Provider, secret: &[u8]) -> Result<Vec<Served>> {
+    let hash = lookup_hash(secret);
+    served(tx, vault, "i.inbound_hash", params![&provider, &hash])
+}
+
+pub fn by_branch(tx: &mut Tx<'_>, vault: &Vault, provider: Provider, branch: &str) -> Result<Option<Served>> {
+    let found = served(tx, vault, "i.remote_id", params![&provider, branch])?;
+    Ok(found.into_iter().next())
+}
+
+/// Those of a platform that have this in a column, with everything that taking an order asks for, in one statement.
+fn served(tx: &mut Tx<'_>, vault: &Vault, column: &str, params: &[Param<'_>]) -> Result<Vec<Served>> {
+    let sql = format!(
+        "SELECT {}, i.version, {} FROM integrations i LEFT JOIN restaurants r ON r.id = i.restaurant_id
+           LEFT JOIN packages p ON p.restaurant_id = r.id
+         WHERE i.provider = ?1 AND {column} = ?2 ORDER BY i.id, p.id",
+        columns_of("i"),
+        Standing::columns()
+    );
+    let mut found: Vec<Served> = Vec::new();
+    tx.query(&sql, params, |row| {
+        let id: IntegrationId = row.get(0)?;
+        if found
+            .last()
+            .is_none_or(|last| last.connected.integration.id != id)
+        {
+            found.push(Served {
+                connected: connected(row, vault)?,
+                standing: Standing::default(),
+                version: Some(row.get(COUNT)?),
+            });
+        }
+        let last = found.last_mut();
+        last.map_or(Ok(()), |served| served.standing.add(row, COUNT + 1))
+    })?;
+    Ok(found)
 }
 
 /// Is the branch claimed by another integration than this one?
@@ -163,7 +192,7 @@ pub fn save(
                                    inbound_hash, default_cancel_reason, created_at, updated_at)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)
          ON CONFLICT (id) DO UPDATE SET is_active = ?5, remote_id = ?6, credentials = ?7, inbound_hash = ?8,
-             default_cancel_reason = ?9, updated_at = ?11",
+             default_cancel_reason = ?9, updated_at = ?11, version = integrations.version + 1",
         params![
             &integration.id,
             &integration.account_id,
@@ -188,23 +217,38 @@ pub fn delete(tx: &mut Tx<'_>, id: IntegrationId) -> Result<()> {
 
 pub fn switch(tx: &mut Tx<'_>, id: IntegrationId, is_active: bool, at: Timestamp) -> Result<()> {
     tx.execute(
-        "UPDATE integrations SET is_active = ?2, updated_at = ?3 WHERE id = ?1",
+        "UPDATE integrations SET is_active = ?2, updated_at = ?3, version = version + 1 WHERE id = ?1",
         params![&id, is_active, at],
     )?;
     Ok(())
 }
 
-/// Notes that an order has come; `false` when the integration is gone. Its row stays locked until the commit.
-pub fn note_order(tx: &mut Tx<'_>, id: IntegrationId, at: Timestamp) -> Result<bool> {
-    if tx.late().note_order(id, at) {
+/// Notes that something has changed about the restaurant of integrations.
+pub(crate) fn note_change(tx: &mut Tx<'_>, restaurant: RestaurantId) -> Result<()> {
+    let sql = "UPDATE integrations SET version = version + 1 WHERE restaurant_id = ?1";
+    tx.execute(sql, params![&restaurant]).map(drop)
+}
+
+/// Notes that an order has come; `false` when the integration is gone, or has another version than this. Its row stays
+/// locked until the commit.
+pub fn note_order(tx: &mut Tx<'_>, id: IntegrationId, version: Option<i64>, at: Timestamp) -> Result<bool> {
+    if tx.late().note_order(id, version, at) {
         return Ok(true);
     }
-    let sql = "UPDATE integrations SET last_order_at = ?2 WHERE id = ?1";
-    let is_there = tx.write_one(sql, params![&id, at])?;
-    if is_there {
-        tx.late().hold_integration(id, at);
+    let is_as_known = match version {
+        None => {
+            let sql = "UPDATE integrations SET last_order_at = ?2 WHERE id = ?1";
+            tx.write_one(sql, params![&id, at])?
+        }
+        Some(version) => {
+            let sql = "UPDATE integrations SET last_order_at = ?2 WHERE id = ?1 AND version = ?3";
+            tx.write_one(sql, params![&id, at, version])?
+        }
+    };
+    if is_as_known {
+        tx.late().hold_integration(id, version, at);
     }
-    Ok(is_there)
+    Ok(is_as_known)
 }
 
 pub fn note_error(tx: &mut Tx<'_>, id: IntegrationId, message: &str, at: Timestamp) -> Result<()> {
@@ -271,7 +315,7 @@ pub fn claim_polling(
     tx.query(&sql, params![&provider, &node], |row| {
         Ok(Polled {
             connected: connected(row, vault)?,
-            polled_at: row.get(13)?,
+            polled_at: row.get(COUNT)?,
         })
     })
 }

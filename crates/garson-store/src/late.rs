@@ -30,6 +30,8 @@ pub struct Held {
 
 #[derive(Debug)]
 struct Noted {
+    /// If it is known.
+    version: Option<i64>,
     at: Timestamp,
     is_behind: bool,
 }
@@ -71,18 +73,26 @@ impl Late {
         self.accounts.insert(id, held);
     }
 
-    /// Notes when an integration had an order; `false` when its row is not locked by this transaction yet.
-    pub fn note_order(&mut self, id: IntegrationId, at: Timestamp) -> bool {
+    /// Notes when an integration had an order; `false` when its row is not locked by this transaction yet, or not known to
+    /// have this version.
+    pub fn note_order(&mut self, id: IntegrationId, version: Option<i64>, at: Timestamp) -> bool {
         let noted = self.integrations.get_mut(&id);
-        let is_held = noted.is_some();
-        if let Some(noted) = noted.filter(|noted| noted.at != at) {
-            *noted = Noted { at, is_behind: true };
+        let Some(noted) = noted.filter(|noted| version.is_none() || version == noted.version) else {
+            return false;
+        };
+        if noted.at != at {
+            (noted.at, noted.is_behind) = (at, true);
         }
-        is_held
+        true
     }
 
-    pub fn hold_integration(&mut self, id: IntegrationId, at: Timestamp) {
-        self.integrations.insert(id, Noted { at, is_behind: false });
+    pub fn hold_integration(&mut self, id: IntegrationId, version: Option<i64>, at: Timestamp) {
+        let noted = Noted {
+            version,
+            at,
+            is_behind: false,
+        };
+        self.integrations.insert(id, noted);
     }
 
     /// Notes an order that is new; that no message about it has come before it is looked at before the commit.

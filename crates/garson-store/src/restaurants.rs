@@ -66,7 +66,7 @@ pub fn save(tx: &mut Tx<'_>, vault: &Vault, account: AccountId, restaurant: &Res
             restaurant.updated_at,
         ],
     )?;
-    Ok(())
+    integrations::note_change(tx, restaurant.id)
 }
 
 /// All restaurants of an account, or of one of its businesses, with their integrations and packages.

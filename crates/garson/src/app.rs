@@ -19,6 +19,7 @@ use garson_core::retry::Schedule;
 use garson_core::secret::Secret;
 use garson_core::time::Timestamp;
 use garson_store::calls::Maker;
+use garson_store::integrations::Served;
 use garson_store::lock::ServerLock;
 use garson_store::{Engine, Lane, Location, StoreError, Vault, vault};
 use std::collections::BTreeMap;
@@ -45,6 +46,8 @@ pub struct App {
     pub lines: Lines,
     pub reasons: Kept<OrderId, Vec<Reason>>,
     pub menus: Kept<IntegrationId, Arc<FetchedMenu>>,
+    /// The integrations that platforms' messages have led to, by what they presented.
+    pub served: Kept<[u8; 32], Arc<Vec<Served>>>,
     /// Calls to platforms have been written.
     pub wake_calls: Notify,
     /// Calls to platforms have ended.
@@ -119,6 +122,7 @@ impl App {
             lines: Lines::default(),
             reasons: Kept::default(),
             menus: Kept::default(),
+            served: Kept::default(),
             calls_ended: Notify::new(),
             hurry: Hurry::default(),
             schedule: settings.schedule(),

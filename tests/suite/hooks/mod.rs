@@ -2,3 +2,4 @@
 
 mod direct;
 mod kept;
+mod remembered;

@@ -14,6 +14,7 @@ const MIGRATIONS: &[(i64, &str, &str)] = &[
     ),
     (2, "panel", include_str!("../../migrations/0002_panel.sql")),
     (3, "status", include_str!("../../migrations/0003_status.sql")),
+    (4, "versions", include_str!("../../migrations/0004_versions.sql")),
 ];
 
 /// What the runner needs of a connection.

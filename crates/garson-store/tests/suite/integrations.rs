@@ -4,12 +4,23 @@ use crate::bench::{Bench, Kind, on_postgres};
 use crate::shop::{DIRECT, GETIR, an_integration, at};
 use garson_core::id::PackageId;
 use garson_core::integration::{Credentials, Integration};
+use garson_core::platform::Provider;
 use garson_core::restaurant::Package;
 use garson_core::secret::Secret;
-use garson_store::{Result, StoreErrorKind, Vault, integrations, packages};
+use garson_store::{Result, StoreErrorKind, Vault, integrations, packages, params};
 use uuid::Uuid;
 
 const MARKED: &str = "hunter2-çok-gizli-🔑";
+
+fn a_package(providers: Option<Vec<Provider>>, starts: i64, ends: Option<i64>) -> Package {
+    Package {
+        id: PackageId(Uuid::now_v7()),
+        name: "Aylık".to_owned(),
+        providers,
+        starts_at: at(starts),
+        ends_at: ends.map(at),
+    }
+}
 
 async fn try_save(
     bench: &Bench,
@@ -62,7 +73,7 @@ pub async fn a_branch_has_one_owner(bench: &Bench) {
     let found = bench
         .read(move |tx| integrations::by_branch(tx, &vault, GETIR, "ŞB-1"))
         .await;
-    assert_eq!(found.unwrap().integration.id, integration.id);
+    assert_eq!(found.unwrap().connected.integration.id, integration.id);
 }
 
 pub async fn a_secret_leads_to_all_that_share_it(bench: &Bench) {
@@ -87,10 +98,61 @@ pub async fn a_secret_leads_to_all_that_share_it(bench: &Bench) {
         let found = bench
             .read(move |tx| integrations::by_secret(tx, &vault, provider, secret.as_bytes()))
             .await;
-        let mut found: Vec<_> = found.iter().map(|c| c.integration.id).collect();
+        let mut found: Vec<_> = found.iter().map(|c| c.connected.integration.id).collect();
         found.sort();
         assert_eq!(found, wanted, "{provider} {secret:?}");
     }
+}
+
+pub async fn what_a_restaurant_has_decided_comes_with_its_integration(bench: &Bench) {
+    let account = bench.account("zincir").await;
+    let mut wanted = Vec::new();
+    for n in 0..3_i64 {
+        let branch = bench.branch_of(account).await;
+        let mut integration = an_integration(account, branch.restaurant, GETIR);
+        integration.remote_id = Some(format!("Ş-{n}"));
+        try_save(bench, &integration, &Credentials::new(), Some(b"shared"))
+            .await
+            .unwrap();
+        let mut booked: Vec<Package> = (0..n).map(|k| a_package(None, k, Some(k + 1))).collect();
+        booked.sort_by_key(|package| package.id);
+        let config = (n > 0).then(|| format!("{{\"preparationMinutes\":{n}}}"));
+        let (restaurant, list, text) = (branch.restaurant, booked.clone(), config.clone());
+        bench
+            .write(move |tx| {
+                let sql = "UPDATE restaurants SET config = ?2 WHERE id = ?1";
+                tx.execute(sql, params![&restaurant, text.as_ref()])?;
+                packages::replace(tx, restaurant, &list)
+            })
+            .await;
+        let vault = bench.vault.clone();
+        let by_branch = bench
+            .read(move |tx| integrations::by_branch(tx, &vault, GETIR, &format!("Ş-{n}")))
+            .await
+            .unwrap();
+        let stands = bench.read(move |tx| packages::standing(tx, restaurant)).await;
+        for standing in [&by_branch.standing, &stands] {
+            assert_eq!((&standing.packages, &standing.config), (&booked, &config));
+        }
+        wanted.push((integration.id, booked, config));
+    }
+    let vault = bench.vault.clone();
+    let found = bench
+        .read(move |tx| integrations::by_secret(tx, &vault, GETIR, b"shared"))
+        .await;
+    let mut found: Vec<_> = found
+        .into_iter()
+        .map(|it| {
+            (
+                it.connected.integration.id,
+                it.standing.packages,
+                it.standing.config,
+            )
+        })
+        .collect();
+    found.sort_by_key(|(id, ..)| *id);
+    wanted.sort_by_key(|(id, ..)| *id);
+    assert_eq!(found, wanted);
 }
 
 pub async fn credentials_are_sealed_and_recovered_exactly(bench: &Bench) {
@@ -174,7 +236,7 @@ pub async fn health_and_switch_are_kept(bench: &Bench) {
     let id = branch.integration;
     bench
         .write(move |tx| {
-            integrations::note_order(tx, id, at(1))?;
+            integrations::note_order(tx, id, None, at(1))?;
             integrations::note_error(tx, id, "401 🔒", at(2))?;
             integrations::switch(tx, id, false, at(3))
         })
@@ -205,47 +267,39 @@ pub async fn health_and_switch_are_kept(bench: &Bench) {
 }
 
 pub async fn only_what_no_package_covers_is_ended(bench: &Bench) {
-    let package = |providers: Option<Vec<_>>, starts: i64, ends: Option<i64>| Package {
-        id: PackageId(Uuid::now_v7()),
-        name: "Aylık".to_owned(),
-        providers,
-        starts_at: at(starts),
-        ends_at: ends.map(at),
-    };
     let account = bench.account("zincir").await;
     let cases = [
         ("no package at all", vec![], false),
-        ("open-ended", vec![package(None, 0, None)], false),
-        ("ends later", vec![package(None, 0, Some(101))], false),
-        ("ended", vec![package(None, 0, Some(100))], true),
+        ("open-ended", vec![a_package(None, 0, None)], false),
+        ("ends later", vec![a_package(None, 0, Some(101))], false),
+        ("ended", vec![a_package(None, 0, Some(100))], true),
         (
             "ended, but another covers it",
             vec![
-                package(None, 0, Some(50)),
-                package(Some(vec![GETIR, DIRECT]), 50, None),
+                a_package(None, 0, Some(50)),
+                a_package(Some(vec![GETIR, DIRECT]), 50, None),
             ],
             false,
         ),
         (
             "another covers another platform",
-            vec![package(None, 0, Some(50)), package(Some(vec![GETIR]), 50, None)],
+            vec![
+                a_package(None, 0, Some(50)),
+                a_package(Some(vec![GETIR]), 50, None),
+            ],
             true,
         ),
         (
             "another covers a platform of a longer name",
             vec![
-                package(None, 0, Some(50)),
-                package(
-                    Some(vec![garson_core::platform::Provider::new("directx")]),
-                    50,
-                    None,
-                ),
+                a_package(None, 0, Some(50)),
+                a_package(Some(vec![Provider::new("directx")]), 50, None),
             ],
             true,
         ),
         (
             "another begins later",
-            vec![package(None, 0, Some(50)), package(None, 101, None)],
+            vec![a_package(None, 0, Some(50)), a_package(None, 101, None)],
             true,
         ),
     ];

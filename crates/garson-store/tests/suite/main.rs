@@ -125,6 +125,7 @@ cases! {
         integrations:
             a_branch_has_one_owner
             a_secret_leads_to_all_that_share_it
+            what_a_restaurant_has_decided_comes_with_its_integration
             credentials_are_sealed_and_recovered_exactly
             health_and_switch_are_kept
             only_what_no_package_covers_is_ended;

@@ -20,7 +20,7 @@ const BROKEN: i64 = 17;
 
 fn taking(branch: Branch, n: i64) -> BoxedJob {
     Box::new(move |tx| {
-        assert!(integrations::note_order(tx, branch.integration, at(n))?);
+        assert!(integrations::note_order(tx, branch.integration, None, at(n))?);
         take_order(tx, branch, &a_new_order(&format!("S-{n}")), at(n))?;
         if n == BROKEN { Err(on_purpose()) } else { Ok(()) }
     })

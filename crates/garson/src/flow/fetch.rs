@@ -4,7 +4,6 @@ use super::Fault;
 use super::attempt::{look, reached};
 use super::line::{Contact, converse};
 use super::receive::{Prepared, count, fetched, ready, write};
-use super::take::Sender;
 use crate::app::App;
 use crate::telemetry::{CallOutcome, Topic, Way};
 use garson_core::order::{Input, Order, Status, apply};
@@ -12,8 +11,8 @@ use garson_core::platform::{
     HookRequest, Message, News, Page, PollStyle, Sighting, Trouble, Verified, Window,
 };
 use garson_core::time::Timestamp;
-use garson_store::integrations::{self, Connected};
-use garson_store::{Tx, orders};
+use garson_store::integrations::{self, Connected, Served};
+use garson_store::{Tx, orders, packages};
 use std::collections::HashSet;
 use std::future::Future;
 use std::pin::Pin;
@@ -164,10 +163,7 @@ fn sift(
         let request = fetched(body, now);
         let prepared = match platform.read(&Verified::ours(&request)) {
             Err(fault) => {
-                let sender = Sender {
-                    connected: Some(connected.clone()),
-                    candidates: vec![connected.clone()],
-                };
+                let sender = Some(connected.clone());
                 Some(Prepared::Unreadable { sender, fault })
             }
             Ok(Message {
@@ -199,10 +195,7 @@ fn foreign(
     let provider = connected.integration.provider;
     let known = integrations::by_branch(tx, &app.vault, provider, &branch)?;
     Ok(known.is_none().then(|| Prepared::UnknownBranch {
-        sender: Sender {
-            connected: Some(connected.clone()),
-            candidates: vec![connected.clone()],
-        },
+        sender: Some(connected.clone()),
         branch,
     }))
 }
@@ -231,7 +224,12 @@ fn news(
         return Ok(None);
     }
     let news = News::Order(Box::new(sighting));
-    ready(tx, app, platform, connected.clone(), news, now).map(Some)
+    let served = Served {
+        connected: connected.clone(),
+        standing: packages::standing(tx, connected.integration.restaurant_id)?,
+        version: None,
+    };
+    Ok(Some(ready(app, platform, served, news, now)))
 }
 
 fn has_ended(sighting: &Sighting) -> bool {

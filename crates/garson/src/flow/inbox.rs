@@ -1,14 +1,14 @@
 //! Messages that were kept but could not be taken are taken again, after a fix or when their branch is connected.
 
 use super::receive::{understand, write};
-use super::take::{Sender, kept_request};
+use super::take::kept_request;
 use super::{Fault, integrations as flow_integrations};
 use crate::app::App;
 use garson_core::id::InboxId;
 use garson_core::platform::{Platform, Reception, Verified};
 use garson_store::inbox::{InboxState, KeptMessage, open_message, settle};
-use garson_store::integrations;
-use garson_store::{Lane, Tx};
+use garson_store::integrations::{self, Served};
+use garson_store::{Lane, Tx, packages};
 use std::sync::Arc;
 
 /// Takes a kept message again; says what became of it.
@@ -27,10 +27,10 @@ pub async fn retry(app: &Arc<App>, id: InboxId) -> Result<Reception, Fault> {
     let prepared = app
         .store
         .read(move |tx| {
-            let Some(sender) = sender(tx, &holder, platform, &message)? else {
+            let Some(candidates) = candidates(tx, &holder, platform, &message)? else {
                 return Ok(None);
             };
-            understand(tx, &holder, platform, &Verified::ours(&asked), sender, now).map(Some)
+            understand(tx, &holder, platform, &Verified::ours(&asked), candidates, now).map(Some)
         })
         .await?;
     let Some(prepared) = prepared else {
@@ -52,25 +52,34 @@ pub async fn retry(app: &Arc<App>, id: InboxId) -> Result<Reception, Fault> {
 
 /// Whoever sent it was checked when it came. It may speak for every branch of its own account that has its secret, also for
 /// one that was connected since; never for a neighbour's, and for nobody when its integration is gone.
-fn sender(
+fn candidates(
     tx: &mut Tx<'_>,
     app: &App,
     platform: &dyn Platform,
     message: &KeptMessage,
-) -> Result<Option<Sender>, Fault> {
+) -> Result<Option<Vec<Served>>, Fault> {
     let Some(restaurant) = message.restaurant_id else {
-        return Ok(Some(Sender::default()));
+        return Ok(Some(Vec::new()));
     };
     let Some(connected) = integrations::find(tx, &app.vault, restaurant, message.provider)? else {
         return Ok(None);
     };
-    let mut candidates = match platform.inbound_secret(&connected.credentials) {
-        Some(secret) => integrations::by_secret(tx, &app.vault, message.provider, secret.expose())?,
-        None => vec![connected.clone()],
-    };
-    candidates.retain(|c| c.integration.account_id == connected.integration.account_id);
-    Ok(Some(Sender {
-        connected: Some(connected),
-        candidates,
-    }))
+    let (account, secret) = (
+        connected.integration.account_id,
+        platform.inbound_secret(&connected.credentials),
+    );
+    let own = connected.integration.id;
+    let mut all = vec![Served {
+        connected,
+        standing: packages::standing(tx, restaurant)?,
+        version: None,
+    }];
+    if let Some(secret) = secret {
+        let others = integrations::by_secret(tx, &app.vault, message.provider, secret.expose())?;
+        all.extend(others.into_iter().filter(|it| {
+            let integration = &it.connected.integration;
+            integration.account_id == account && integration.id != own
+        }));
+    }
+    Ok(Some(all))
 }

@@ -1,4 +1,5 @@
-//! Answers of platforms that are kept for a while, so that their limits are not used up by repeated questions.
+//! Answers that are kept for a while: those of platforms, so that their limits are not used up by repeated questions, and
+//! those of storage to what is asked with every order.
 
 use std::collections::HashMap;
 use std::hash::Hash;

@@ -1,7 +1,7 @@
 //! A platform's message comes in: checked, understood, made durable, and only then answered.
 
 use super::line::Contact;
-use super::take::{Entry, Sender, take};
+use super::take::{Entry, take};
 use super::{Fault, fetch};
 use crate::app::App;
 use crate::telemetry::{MessageOutcome, Way};
@@ -14,25 +14,28 @@ use garson_core::platform::{
 };
 use garson_core::restaurant::Config;
 use garson_core::time::Timestamp;
-use garson_store::integrations::{self, Connected};
-use garson_store::{Lane, Tx, Vault, orders, packages};
+use garson_store::integrations::{self, Connected, Served};
+use garson_store::{Lane, StoreErrorKind, Tx, Vault, orders, packages};
+use sha2::{Digest, Sha256};
 use std::sync::Arc;
+use std::time::Duration;
 
-/// A message that has been understood as far as it can be without writing.
+/// A message that has been understood as far as it can be without writing. Its sender is the integration whose credentials
+/// it presented; nobody when it presented the operator's.
 #[derive(Clone)]
 pub(super) enum Prepared {
     NotGenuine,
     Unreadable {
-        sender: Sender,
+        sender: Option<Connected>,
         fault: Unreadable,
     },
     UnknownBranch {
-        sender: Sender,
+        sender: Option<Connected>,
         branch: String,
     },
     /// A short message about an order that nobody knows yet.
     UnknownOrder {
-        sender: Sender,
+        sender: Option<Connected>,
         which: Which,
     },
     Ready(Box<Ready>),
@@ -42,6 +45,8 @@ pub(super) enum Prepared {
 pub(super) struct Ready {
     pub connected: Connected,
     pub contact: Contact,
+    /// The version of the integration when it was remembered, if it was: it must still have it when the order is written.
+    pub recalled: Option<i64>,
     pub auto_verify: bool,
     pub flag: Option<Flag>,
     pub news: News,
@@ -74,17 +79,30 @@ pub async fn receive(
     let now = app.now();
     request.received_at = now;
     let request = Arc::new(request);
-    let (reader, asked) = (Arc::clone(app), Arc::clone(&request));
-    let taken = async {
-        let prepared = app
-            .store
-            .glance(move |tx| prepare(tx, &reader, platform, &asked, now))
-            .await?;
-        write(app, platform, request, prepared, now).await
+    let mut taken = judge_and_write(app, platform, &request, recall).await;
+    if matches!(&taken, Err(Fault::Store(error)) if error.kind == StoreErrorKind::Conflict) {
+        // Nothing was written: what was remembered is not so any longer.
+        taken = judge_and_write(app, platform, &request, prepare).await;
     }
-    .await;
     count(app, platform.provider(), Way::Pushed, &taken);
     taken.map(|entry| entry.reception)
+}
+
+/// How a message is judged.
+type Judge = fn(&mut Tx<'_>, &App, &'static dyn Platform, &HookRequest) -> Result<Prepared, Fault>;
+
+async fn judge_and_write(
+    app: &Arc<App>,
+    platform: &'static dyn Platform,
+    request: &Arc<HookRequest>,
+    judge: Judge,
+) -> Result<Entry, Fault> {
+    let (reader, asked) = (Arc::clone(app), Arc::clone(request));
+    let prepared = app
+        .store
+        .glance(move |tx| judge(tx, &reader, platform, &asked))
+        .await?;
+    write(app, platform, Arc::clone(request), prepared, request.received_at).await
 }
 
 /// Counts what became of a message.
@@ -112,7 +130,7 @@ pub(super) async fn write(
         Prepared::NotGenuine => return Ok(Entry::kept(Reception::NotGenuine, false)),
         Prepared::Unreadable { sender, .. }
         | Prepared::UnknownBranch { sender, .. }
-        | Prepared::UnknownOrder { sender, .. } => sender.connected.as_ref(),
+        | Prepared::UnknownOrder { sender, .. } => sender.as_ref(),
         Prepared::Ready(ready) => Some(&ready.connected),
     };
     let lane: Lane = sender.map_or(Lane::COMMON, |connected| {
@@ -120,7 +138,7 @@ pub(super) async fn write(
     });
     // Whoever hears of an order that we do not have, or of a change that is not told, asks the platform itself.
     let to_ask = match &prepared {
-        Prepared::UnknownOrder { sender, .. } => sender.connected.as_ref().map(|c| c.integration.id),
+        Prepared::UnknownOrder { sender, .. } => sender.as_ref().map(|c| c.integration.id),
         Prepared::Ready(ready) if matches!(ready.news, News::Look { .. }) => {
             Some(ready.connected.integration.id)
         }
@@ -182,12 +200,12 @@ fn candidates(
     vault: &Vault,
     platform: &dyn Platform,
     claim: &Claim,
-) -> Result<Vec<Connected>, Fault> {
+) -> Result<Vec<Served>, Fault> {
     let provider = platform.provider();
     Ok(match claim {
         Claim::Nothing => Vec::new(),
         Claim::Secrets(presented) => {
-            let mut found: Vec<Connected> = Vec::new();
+            let mut found: Vec<Served> = Vec::new();
             for secret in presented {
                 found.extend(integrations::by_secret(tx, vault, provider, secret.expose())?);
             }
@@ -212,33 +230,91 @@ fn outcome(entry: &Entry) -> MessageOutcome {
     }
 }
 
+/// How long integrations are remembered by what their platforms present. Whether they have changed is looked at when an order
+/// is written.
+const REMEMBERED: Duration = Duration::from_secs(60);
+/// A chain with more branches under one secret is read each time.
+const MOST_REMEMBERED: usize = 16;
+
+/// What a message presents, as a name for what it leads to.
+fn name_of(platform: &dyn Platform, claim: &Claim) -> [u8; 32] {
+    let mut hash = Sha256::new().chain_update(platform.provider().as_str());
+    let mut add = |part: &[u8]| hash.update(Sha256::digest(part));
+    match claim {
+        Claim::Nothing => {}
+        Claim::Secrets(presented) => {
+            for secret in presented {
+                add(secret.expose());
+            }
+        }
+        Claim::Branch(branch) => {
+            add(b"branch");
+            add(branch.as_bytes());
+        }
+    }
+    hash.finalize().into()
+}
+
+/// Judges a new order by what is remembered; everything else, and what seems wrong, by what is stored.
+fn recall(
+    tx: &mut Tx<'_>,
+    app: &App,
+    platform: &'static dyn Platform,
+    request: &HookRequest,
+) -> Result<Prepared, Fault> {
+    let claim = platform.claim(request);
+    let remembered = app.served.get(&name_of(platform, &claim), REMEMBERED);
+    if let Some(candidates) = remembered {
+        let prepared = judge(tx, app, platform, request, &claim, candidates.as_ref().clone())?;
+        if matches!(&prepared, Prepared::Ready(ready) if matches!(ready.news, News::Order(_))) {
+            return Ok(prepared);
+        }
+    }
+    prepare(tx, app, platform, request)
+}
+
+/// Judges a message by what is stored.
 fn prepare(
     tx: &mut Tx<'_>,
     app: &App,
     platform: &'static dyn Platform,
     request: &HookRequest,
-    now: Timestamp,
+) -> Result<Prepared, Fault> {
+    let claim = platform.claim(request);
+    let mut candidates = candidates(tx, &app.vault, platform, &claim)?;
+    if (1..=MOST_REMEMBERED).contains(&candidates.len()) {
+        let remembered = Arc::new(candidates.clone());
+        app.served.put(name_of(platform, &claim), remembered);
+    }
+    for fresh in &mut candidates {
+        fresh.version = None;
+    }
+    judge(tx, app, platform, request, &claim, candidates)
+}
+
+/// Is the message genuine for one of these, and what does it say?
+fn judge(
+    tx: &mut Tx<'_>,
+    app: &App,
+    platform: &'static dyn Platform,
+    request: &HookRequest,
+    claim: &Claim,
+    candidates: Vec<Served>,
 ) -> Result<Prepared, Fault> {
     let provider = platform.provider();
-    let claim = platform.claim(request);
-    let candidates = candidates(tx, &app.vault, platform, &claim)?;
     let is_known_branch = matches!(claim, Claim::Branch(_)) && !candidates.is_empty();
     let mut verified = None;
     // Each answers for itself: that a message is genuine for one of them says nothing about the others.
-    let candidates: Vec<Connected> = candidates
+    let candidates: Vec<Served> = candidates
         .into_iter()
         .filter(|candidate| {
-            let credentials = app.credentials(provider, &candidate.credentials);
+            let credentials = app.credentials(provider, &candidate.connected.credentials);
             let checked = platform.verify(request, &credentials);
             let is_genuine = checked.is_some();
             verified = verified.take().or(checked);
             is_genuine
         })
         .collect();
-    let sender = Sender {
-        connected: candidates.first().cloned(),
-        candidates,
-    };
     // A branch that is known speaks with its own secret, or not at all.
     if verified.is_none() && !is_known_branch {
         verified = platform.verify(request, &app.terms(provider).credentials);
@@ -246,57 +322,65 @@ fn prepare(
     let Some(verified) = verified else {
         return Ok(Prepared::NotGenuine);
     };
-    understand(tx, app, platform, &verified, sender, now)
+    understand(tx, app, platform, &verified, candidates, request.received_at)
 }
 
-/// Understands a message that is genuine, and finds the integration that it is for.
+/// Understands a message that is genuine, and finds the integration that it is for among those that it can be for, its
+/// sender's first; all of the platform's when the sender is the operator's.
 pub(super) fn understand(
     tx: &mut Tx<'_>,
     app: &App,
     platform: &'static dyn Platform,
     verified: &Verified<'_>,
-    sender: Sender,
+    candidates: Vec<Served>,
     now: Timestamp,
 ) -> Result<Prepared, Fault> {
+    let sender = |candidates: Vec<Served>| candidates.into_iter().next().map(|first| first.connected);
     let Message { branch, news } = match platform.read(verified) {
         Ok(message) => message,
-        Err(fault) => return Ok(Prepared::Unreadable { sender, fault }),
+        Err(fault) => {
+            let sender = sender(candidates);
+            return Ok(Prepared::Unreadable { sender, fault });
+        }
     };
     let meant = match (&branch, &news) {
-        (Some(branch), _) => of_branch(tx, app, platform, &sender, branch)?,
+        (Some(branch), _) => of_branch(tx, app, platform, &candidates, branch)?,
         (None, News::Changed { order, .. } | News::Look { order }) => {
-            let Some(found) = of_order(tx, app, platform, &sender, order)? else {
+            let Some(found) = of_order(tx, app, platform, &candidates, order)? else {
                 return Ok(Prepared::UnknownOrder {
-                    sender,
+                    sender: sender(candidates),
                     which: order.clone(),
                 });
             };
             Some(found)
         }
-        (None, _) => sender.connected.clone(),
+        (None, _) => candidates.first().cloned(),
     };
-    let Some(connected) = meant else {
-        return Ok(Prepared::UnknownBranch {
-            sender,
+    Ok(match meant {
+        Some(served) => ready(app, platform, served, news, now),
+        None => Prepared::UnknownBranch {
+            sender: sender(candidates),
             branch: branch.unwrap_or_default(),
-        });
-    };
-    ready(tx, app, platform, connected, news, now)
+        },
+    })
 }
 
 /// News for an integration, with what its restaurant has decided.
 pub(super) fn ready(
-    tx: &mut Tx<'_>,
     app: &App,
     platform: &'static dyn Platform,
-    connected: Connected,
+    served: Served,
     news: News,
     now: Timestamp,
-) -> Result<Prepared, Fault> {
-    let restaurant = connected.integration.restaurant_id;
-    let (packages, config) = packages::with_config(tx, restaurant)?;
-    let config = Config::read(config.as_deref()).unwrap_or_default();
-    let covered = packages
+) -> Prepared {
+    let Served {
+        connected,
+        standing,
+        version,
+    } = served;
+    let config = Config::read(standing.config.as_deref()).unwrap_or_default();
+    let covered = standing
+        .packages
         .iter()
         .any(|package| package.covers(platform.provider(), now));
     let flag = match (connected.integration.is_active, covered) {
@@ -304,13 +388,14 @@ pub(super) fn ready(
         (false, true) => Some(Flag::IntegrationOff),
         (true, true) => None,
     };
-    Ok(Prepared::Ready(Box::new(Ready {
+    Prepared::Ready(Box::new(Ready {
         contact: Contact::new(app, platform, Some(&connected)),
         connected,
+        recalled: version,
         auto_verify: config.auto_verify,
         flag,
         news,
-    })))
+    }))
 }
 
 /// The integration of a branch, if the sender may speak for it.
@@ -318,18 +403,17 @@ fn of_branch(
     tx: &mut Tx<'_>,
     app: &App,
     platform: &dyn Platform,
-    sender: &Sender,
+    candidates: &[Served],
     branch: &str,
-) -> Result<Option<Connected>, Fault> {
-    let known = sender
-        .candidates
-        .iter()
-        .find(|c| c.integration.remote_id.as_deref() == Some(branch));
-    if known.is_some() || sender.connected.is_some() {
+) -> Result<Option<Served>, Fault> {
+    if !candidates.is_empty() {
+        let known = candidates
+            .iter()
+            .find(|c| c.connected.integration.remote_id.as_deref() == Some(branch));
         return Ok(known.cloned());
     }
     let found = integrations::by_branch(tx, &app.vault, platform.provider(), branch)?;
-    Ok(found.filter(|c| platform.inbound_secret(&c.credentials).is_none()))
+    Ok(found.filter(|c| platform.inbound_secret(&c.connected.credentials).is_none()))
 }
 
 /// The integration of an order, if the sender may speak for it.
@@ -337,10 +421,10 @@ fn of_order(
     tx: &mut Tx<'_>,
     app: &App,
     platform: &dyn Platform,
-    sender: &Sender,
+    candidates: &[Served],
     which: &Which,
-) -> Result<Option<Connected>, Fault> {
-    let ours: Vec<IntegrationId> = sender.candidates.iter().map(|c| c.integration.id).collect();
+) -> Result<Option<Served>, Fault> {
+    let ours: Vec<IntegrationId> = candidates.iter().map(|c| c.connected.integration.id).collect();
     let order = match which {
         Which::Identity(identity) => orders::among(tx, platform.provider(), identity, &ours)?,
         Which::Ours(id) => orders::by_id(tx, *id)?.filter(|order| {
@@ -348,10 +432,22 @@ fn of_order(
         }),
     };
     let Some(order) = order else { return Ok(None) };
+    let known = candidates
+        .iter()
+        .find(|c| c.connected.integration.id == order.integration_id);
+    if known.is_some() {
+        return Ok(known.cloned());
+    }
     let found = integrations::by_id(tx, &app.vault, order.integration_id)?;
-    let may_speak =
-        |c: &Connected| sender.connected.is_some() || platform.inbound_secret(&c.credentials).is_none();
-    Ok(found.filter(may_speak))
+    let Some(connected) = found.filter(|c| platform.inbound_secret(&c.credentials).is_none()) else {
+        return Ok(None);
+    };
+    let standing = packages::standing(tx, connected.integration.restaurant_id)?;
+    Ok(Some(Served {
+        connected,
+        standing,
+        version: None,
+    }))
 }
 
 /// One order as its platform shows it.

@@ -13,15 +13,6 @@ use garson_store::integrations::{self, Connected};
 use garson_store::{StoreError, Tx, orders, totals};
 use sha2::{Digest, Sha256};
 
-/// Who sent a message.
-#[derive(Clone, Default)]
-pub(super) struct Sender {
-    /// The integration whose credentials it presented; nothing when it presented the operator's.
-    pub connected: Option<Connected>,
-    /// The integrations that it can be for.
-    pub candidates: Vec<Connected>,
-}
-
 /// What was done with a message.
 pub(super) struct Entry {
     pub reception: Reception,
@@ -55,13 +46,9 @@ pub(super) fn take(
     };
     match prepared {
         Prepared::NotGenuine => Ok(Entry::kept(Reception::NotGenuine, false)),
-        Prepared::Unreadable { sender, fault } => {
-            letter.keep_unreadable(tx, sender.connected.as_ref(), fault)
-        }
-        Prepared::UnknownBranch { sender, branch } => {
-            letter.keep_unmatched(tx, sender.connected.as_ref(), branch)
-        }
-        Prepared::UnknownOrder { sender, which } => letter.keep_early(tx, sender.connected.as_ref(), which),
+        Prepared::Unreadable { sender, fault } => letter.keep_unreadable(tx, sender.as_ref(), fault),
+        Prepared::UnknownBranch { sender, branch } => letter.keep_unmatched(tx, sender.as_ref(), branch),
+        Prepared::UnknownOrder { sender, which } => letter.keep_early(tx, sender.as_ref(), which),
         Prepared::Ready(ready) => match &ready.news {
             News::Order(sighting) => letter.take_order(tx, ready, sighting),
             News::Changed { order, change } => letter.take_change(tx, ready, order, change),
@@ -109,7 +96,10 @@ impl Letter<'_> {
         let integration = &ready.connected.integration;
         let new = &sighting.order;
         // Touching its row first makes a deletion that runs at the same time wait, or be noticed.
-        if !integrations::note_order(tx, integration.id, self.now)? {
+        if !integrations::note_order(tx, integration.id, ready.recalled, self.now)? {
+            if ready.recalled.is_some() {
+                return Err(StoreError::conflict("an integration is not as it was remembered").into());
+            }
             let branch = integration.remote_id.clone().unwrap_or_default();
             return self.keep_unmatched(tx, Some(&ready.connected), &branch);
         }
