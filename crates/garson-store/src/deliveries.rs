@@ -9,6 +9,7 @@ use crate::{Result, accounts, params};
 use garson_core::delivery::{DeliveryState, FAILURES_THAT_HOLD, UndeliveredReason};
 use garson_core::id::{AccountId, EventId, NodeId, OrderId};
 use garson_core::time::Timestamp;
+use std::sync::LazyLock;
 
 /// An event on its way.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -218,31 +219,40 @@ fn write_end(tx: &mut Tx<'_>, settlement: &Settlement) -> Result<bool> {
     tx.write_one(sql, params)
 }
 
-/// How many orders are asked about at once.
-const AT_ONCE: usize = 16;
+/// So many orders are asked about at once, or so many.
+const AT_ONCE: [usize; 2] = [16, 64];
+/// Lets go what waits in so many orders.
+static RELEASE: LazyLock<[String; 2]> = LazyLock::new(|| AT_ONCE.map(release_of));
 
-/// Lets go what waited for an earlier event of these orders and need not wait any longer.
-pub(crate) fn release(tx: &mut Tx<'_>, orders: &[OrderId], now: Timestamp) -> Result<Vec<Delivery>> {
-    let marks: Vec<String> = (0..AT_ONCE).map(|n| format!("?{}", n + 4)).collect();
-    let sql = format!(
+fn release_of(count: usize) -> String {
+    let marks: Vec<String> = (0..count).map(|n| format!("?{}", n + 4)).collect();
+    format!(
         "UPDATE events SET held = 0, reason = ?3, due_at = ?1
          WHERE order_id IN ({}) AND held = 1 AND state = 'pending'
            AND NOT EXISTS (SELECT 1 FROM events b WHERE b.order_id = events.order_id
                              AND b.sequence = events.sequence - 1 AND b.state = 'pending' AND b.failures < ?2)
          RETURNING {COLUMNS}",
         marks.join(", ")
-    );
+    )
+}
+
+/// Lets go what waited for an earlier event of these orders and need not wait any longer.
+pub(crate) fn release(tx: &mut Tx<'_>, orders: &[OrderId], now: Timestamp) -> Result<Vec<Delivery>> {
     let mut released = Vec::new();
-    for some in orders.chunks(AT_ONCE) {
-        // Always the same statement: the last one stands in for those that are missing.
-        let ids = some.iter().chain(some.last().into_iter().cycle()).take(AT_ONCE);
+    for some in orders.chunks(AT_ONCE[1]) {
+        let size = usize::from(some.len() > AT_ONCE[0]);
+        // Always the same statements: the last one stands in for those that are missing.
+        let ids = some
+            .iter()
+            .chain(some.last().into_iter().cycle())
+            .take(AT_ONCE[size]);
         let mut params: Vec<Param<'_>> = vec![
             now.into(),
             FAILURES_THAT_HOLD.into(),
             UndeliveredReason::Waiting.as_str().into(),
         ];
         params.extend(ids.map(Param::from));
-        released.extend(tx.query(&sql, &params, delivery)?);
+        released.extend(tx.query(&RELEASE[size], &params, delivery)?);
     }
     Ok(released)
 }
@@ -352,7 +362,7 @@ pub fn count_untried(tx: &mut Tx<'_>, account: AccountId, up_to: i64, newest: i6
 /// their places, and the caller holds the account. One whose predecessor in its order is on its way, or is made due with it,
 /// waits for that.
 pub fn requeue(tx: &mut Tx<'_>, account: AccountId, events: &[EventId], now: Timestamp) -> Result<u64> {
-    let marks: Vec<String> = (0..AT_ONCE).map(|n| format!("?{}", n + 6)).collect();
+    let marks: Vec<String> = (0..AT_ONCE[0]).map(|n| format!("?{}", n + 6)).collect();
     let marks = marks.join(", ");
     let waits = format!(
         "CASE WHEN EXISTS (SELECT 1 FROM events b WHERE b.order_id = events.order_id
@@ -366,9 +376,12 @@ pub fn requeue(tx: &mut Tx<'_>, account: AccountId, events: &[EventId], now: Tim
          WHERE id IN ({marks}) AND account_id = ?1 AND state IN ('failed', 'skipped')"
     );
     let mut requeued = 0;
-    for some in events.chunks(AT_ONCE) {
+    for some in events.chunks(AT_ONCE[0]) {
         // Always the same statement: the last one stands in for those that are missing.
-        let ids = some.iter().chain(some.last().into_iter().cycle()).take(AT_ONCE);
+        let ids = some
+            .iter()
+            .chain(some.last().into_iter().cycle())
+            .take(AT_ONCE[0]);
         let mut params: Vec<Param<'_>> = vec![
             (&account).into(),
             now.into(),

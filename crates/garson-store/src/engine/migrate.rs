@@ -14,7 +14,7 @@ const MIGRATIONS: &[(i64, &str, &str)] = &[
     ),
     (2, "panel", include_str!("../../migrations/0002_panel.sql")),
     (3, "status", include_str!("../../migrations/0003_status.sql")),
-    (4, "versions", include_str!("../../migrations/0004_versions.sql")),
+    (4, "speed", include_str!("../../migrations/0004_speed.sql")),
 ];
 
 /// What the runner needs of a connection.

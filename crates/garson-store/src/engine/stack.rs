@@ -17,6 +17,8 @@ const MAX_BYTES: usize = 256 * 1024;
 pub struct Stacks {
     all: Vec<Stack>,
     bytes: usize,
+    /// The server has got something to do.
+    is_begun: bool,
 }
 
 struct Stack {
@@ -31,7 +33,9 @@ struct Stack {
 impl Stacks {
     /// Must what waits be sent before another row is added by this statement?
     pub fn is_full_for(&self, sql: &str) -> bool {
-        let is_full = |stack: &Stack| stack.sql == sql && stack.rows() >= TOGETHER[0];
+        // The first ones go early: the server works on them while we think about the next.
+        let most = TOGETHER[usize::from(!self.is_begun)];
+        let is_full = |stack: &Stack| stack.sql == sql && stack.rows() >= most;
         self.bytes >= MAX_BYTES || self.all.iter().any(is_full)
     }
 
@@ -60,6 +64,7 @@ impl Stacks {
     /// Forgets what waits.
     pub fn clear(&mut self) {
         self.bytes = 0;
+        self.is_begun = false;
         for stack in &mut self.all {
             stack.params.clear();
         }
@@ -71,6 +76,7 @@ impl Stacks {
             return Ok(());
         }
         self.bytes = 0;
+        self.is_begun = true;
         for stack in &mut self.all {
             let Stack {
                 sql,
