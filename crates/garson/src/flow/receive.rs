@@ -163,7 +163,9 @@ pub(super) async fn write(
     if let Some((connected, order)) = to_look_at {
         tokio::spawn(fetch::look_at(Arc::clone(app), connected, order));
     }
-    app.wake_calls.notify_one();
+    if taken.may_call {
+        app.wake_calls.notify_one();
+    }
     Ok(taken)
 }
 

@@ -3,7 +3,7 @@
 use super::receive::{Prepared, Ready};
 use super::{Fault, persist};
 use garson_core::id::{InboxId, IntegrationId, OrderId};
-use garson_core::order::{Change, Home, Input, NewOrder, Order, Status, place};
+use garson_core::order::{Change, Home, Input, NewOrder, Order, ProviderSync, Status, place};
 use garson_core::platform::{
     FETCHED, HookRequest, Message, News, Platform, Reception, Sighting, Unreadable, Verified, Which,
 };
@@ -18,6 +18,8 @@ pub(super) struct Entry {
     pub reception: Reception,
     /// It brought an order that was not known.
     pub is_new_order: bool,
+    /// Its platform may have to be called.
+    pub may_call: bool,
     /// It had come before.
     pub is_repeat: bool,
 }
@@ -27,6 +29,7 @@ impl Entry {
         Self {
             reception,
             is_new_order: false,
+            may_call: true,
             is_repeat,
         }
     }
@@ -130,9 +133,12 @@ impl Letter<'_> {
             ..Fate::taken(Some(order.id))
         };
         let is_repeat = self.keep(tx, Some(&ready.connected), &fate)?;
+        // A new one that stands as it came says itself whether something is open.
+        let is_plain = is_new_order && sighting.change.is_none() && order.sequence == 1;
         Ok(Entry {
             reception: Reception::Taken { order_id: order.id },
             is_new_order,
+            may_call: !is_plain || matches!(order.sync, ProviderSync::Pending { .. }),
             is_repeat,
         })
     }
