@@ -137,6 +137,41 @@ impl Connection {
     }
 }
 
+/// A kept connection on which the answer has no end.
+pub struct Stream {
+    stream: TcpStream,
+    heard: String,
+}
+
+impl Stream {
+    /// Asks, and waits for the beginning of the answer.
+    pub async fn open(target: &Target) -> Fallible<Self> {
+        let mut stream = TcpStream::connect(&target.address).await?;
+        stream.write_all(target.request.as_bytes()).await?;
+        let heard = String::new();
+        let mut opened = Self { stream, heard };
+        opened.hear("\r\n\r\n", 1).await?;
+        if !opened.heard.starts_with("HTTP/1.1 200") {
+            return Err(format!("refused: {}", opened.heard).into());
+        }
+        Ok(opened)
+    }
+
+    /// Listens until a word has been said so many times.
+    pub async fn hear(&mut self, word: &str, times: usize) -> Fallible<()> {
+        let mut buffer = vec![0; 16 * 1024];
+        while self.heard.matches(word).count() < times {
+            let read = self.stream.read(&mut buffer).await?;
+            if read == 0 {
+                return Err("a stream has ended".into());
+            }
+            let part = String::from_utf8_lossy(buffer.get(..read).unwrap_or_default());
+            self.heard.push_str(&part);
+        }
+        Ok(())
+    }
+}
+
 /// Puts its number into a request.
 pub fn put_number(request: &mut [u8], at: Option<usize>, number: u64) {
     if let Some(place) = at.and_then(|at| request.get_mut(at..at + 10)) {

@@ -89,7 +89,7 @@ impl Series {
         }
     }
 
-    fn text(&self) -> String {
+    pub fn text(&self) -> String {
         let sorted = self.sorted();
         let (first, last) = (sorted.first(), sorted.last());
         let number = |value: f64| match value.abs() {

@@ -64,13 +64,14 @@ pub const CLIENTS: usize = 64;
 
 type Row = fn(Effort) -> Fallible<Vec<Finding>>;
 
-const ROWS: [(&str, Row); 15] = [
+const ROWS: [(&str, Row); 16] = [
     ("commits", intake::commits),
     ("intake", intake::rate),
     ("list", pages::list),
     ("payments", pages::payments),
     ("pages", throughput::pages),
     ("panel", panel::panel),
+    ("boards", panel::boards),
     ("memory", memory::idle),
     ("reading", reading::reading),
     ("polling", polling::polling),

@@ -1,39 +1,68 @@
 //! The pages of the control panel beside many orders: each is made in the same time with a million of them as with a thousand.
+//! And what boards cost that are left open.
 
 use super::Effort;
 use super::pages::Sides;
-use crate::Fallible;
-use crate::fill::Filled;
-use crate::load::{self, Target};
+use crate::fill::{Filled, filled};
+use crate::load::{self, Connection, Stream, Target};
+use crate::process::Server;
 use crate::shop::{self, EMAIL, failed};
-use crate::table::{Finding, Goal};
+use crate::table::{Finding, Goal, Series};
+use crate::{Fallible, serve};
 use garson::flow::{accounts, sessions};
 use garson_core::secret::Secret;
+use std::collections::BTreeSet;
 
-/// Every page with its name. The orders' numbers are those that both sides have.
+/// Every page with its name. The orders' numbers are those that both sides have; `{restaurant}`, `{event}` and `{oldest}` are
+/// each side's own.
 const PAGES: &[(&str, &str)] = &[
     ("board", "/"),
+    ("board of a restaurant", "/?restaurant={restaurant}"),
+    ("cancelling an order", "/board/orders/WEB-0000000500/cancel"),
     ("orders", "/orders"),
+    ("the oldest orders", "/orders?{oldest}"),
     ("search for an id", "/orders?q=WEB-0000000500"),
     ("search for a name that all have", "/orders?q=ipek+y%C4%B1l"),
+    (
+        "search for a name and an id",
+        "/orders?q=%C4%B0PEK+web-0000000500",
+    ),
     ("search for what thousands begin with", "/orders?q=web-00000"),
+    ("search for nobody", "/orders?q=kimse"),
     (
         "search in a period",
         "/orders?q=ipek&from=2025-06-01&to=2025-06-30",
     ),
+    ("search in a restaurant", "/orders?q=ipek&restaurant={restaurant}"),
     ("search for a status that none has", "/orders?status=cancelled"),
     ("order", "/orders/WEB-0000000500"),
+    ("businesses", "/businesses"),
+    ("a new business", "/businesses/new"),
     ("restaurants", "/restaurants"),
+    ("a restaurant", "/restaurants/{restaurant}"),
+    ("integrations", "/restaurants/{restaurant}/integrations"),
+    ("an integration", "/restaurants/{restaurant}/integrations/getir"),
+    ("packages", "/restaurants/{restaurant}/packages"),
+    ("payment matching", "/restaurants/{restaurant}/payments"),
+    ("menu", "/restaurants/{restaurant}/menu"),
     ("reports", "/reports"),
+    ("reports of a restaurant", "/reports?restaurant={restaurant}"),
+    ("reports of a month", "/reports?from=2025-06-01&to=2025-06-30"),
     ("payments", "/payments"),
+    (
+        "payments of a month and a restaurant",
+        "/payments?from=2025-06-01&to=2025-06-30&restaurant={restaurant}",
+    ),
     ("webhook", "/webhook"),
+    ("deliveries that failed", "/webhook?state=failed"),
+    ("a delivery", "/webhook/deliveries/{event}"),
     ("status", "/status"),
     ("keys", "/keys"),
     ("sessions", "/sessions"),
 ];
 const GOAL: Goal = Goal::AtMost(1.5);
 /// Pages are larger and slower than answers to programs: fewer of them tell enough.
-const FEWER: u64 = 5;
+const FEWER: u64 = 10;
 
 /// Signs somebody in, and says what the browser then holds.
 fn sign_in(filled: &Filled) -> Fallible<String> {
@@ -51,6 +80,48 @@ fn sign_in(filled: &Filled) -> Fallible<String> {
     })
 }
 
+/// One of the sides as somebody sees it who is signed in.
+struct Visit {
+    address: String,
+    held: String,
+    restaurant: String,
+    event: String,
+    /// The cursor of the last page of orders.
+    oldest: String,
+}
+
+impl Visit {
+    fn new((server, filled): &(Server, Filled), held: String) -> Fallible<Self> {
+        let ask = |path: &str| {
+            let answer = load::ask_once(&Target::get(&server.address, &filled.shop.api_key, path))?;
+            Fallible::Ok(serde_json::from_slice::<serde_json::Value>(&answer)?)
+        };
+        let text = |value: &serde_json::Value, place: &str| {
+            let found = value.pointer(place).and_then(|found| found.as_str());
+            found.map(str::to_owned).ok_or_else(|| format!("no {place}"))
+        };
+        let restaurant = filled.shop.branches.first().ok_or("no restaurant")?.restaurant;
+        let oldest = ask(&format!("/web-api/v1/orders?limit=50&dir=prev&cursor={:016x}", 0))?;
+        let newest_of_them = text(&oldest, "/paging/prev")?;
+        let place = i64::from_str_radix(&newest_of_them, 16)?;
+        Ok(Self {
+            address: server.address.clone(),
+            held,
+            restaurant: restaurant.to_string(),
+            event: text(&ask("/web-api/v1/events?limit=1")?, "/data/0/id")?,
+            oldest: format!("cursor={:016x}", place + 1),
+        })
+    }
+
+    fn target(&self, path: &str) -> Target {
+        let path = path
+            .replace("{restaurant}", &self.restaurant)
+            .replace("{event}", &self.event)
+            .replace("{oldest}", &self.oldest);
+        Target::page(&self.address, &self.held, &path)
+    }
+}
+
 pub fn panel(effort: Effort) -> Fallible<Vec<Finding>> {
     let mut held = Vec::new();
     let sides = Sides::start_after(effort, |filled| {
@@ -58,21 +129,95 @@ pub fn panel(effort: Effort) -> Fallible<Vec<Finding>> {
         Ok(())
     })?;
     let [of_many, of_few] = held.try_into().map_err(|_| "nobody is signed in")?;
-    let visits = [
-        (sides.many.0.address.as_str(), of_many),
-        (sides.few.0.address.as_str(), of_few),
-    ];
+    let visits = [Visit::new(&sides.many, of_many)?, Visit::new(&sides.few, of_few)?];
     let effort = Effort {
         turns: (effort.turns / FEWER).max(5),
         ..effort
     };
     let mut findings = Vec::new();
     for (name, path) in PAGES {
-        let target = |(address, held): &(&str, String)| Target::page(address, held, path);
-        let targets = [target(&visits[0]), target(&visits[1])];
+        let targets = [visits[0].target(path), visits[1].target(path)];
         let row: &'static str =
             Box::leak(format!("panel: {name}, 1,000,000 orders : 1,000").into_boxed_str());
         findings.push(Sides::compare_targets(effort, row, GOAL, targets)?);
     }
     Ok(findings)
+}
+
+/// So many boards are open.
+const BOARDS: usize = 200;
+/// So many orders come meanwhile.
+const ORDERS: usize = 50;
+
+/// What boards cost: the memory of a server that has many of them open while orders come, and the bytes of the first sight of one.
+pub fn boards(effort: Effort) -> Fallible<Vec<Finding>> {
+    let few = filled(effort.few)?;
+    let held = sign_in(&few)?;
+    let (mut before, mut megabytes, mut kilobytes) = (Vec::new(), Vec::new(), Vec::new());
+    for _ in 0..effort.pairs.min(3) {
+        let server = Server::start(serve::REAL_ROLE, &few.data, &[])?;
+        let target = |path: &str| Target::page(&server.address, &held, path);
+        kilobytes.push(first_sight(&target)?);
+        before.push(server.resident_megabytes()?);
+        load::runtime()?.block_on(async {
+            let mut open = Vec::new();
+            for _ in 0..BOARDS {
+                open.push(Stream::open(&target("/board/stream")).await?);
+            }
+            let mut till = Connection::open(&Target::post_order(&server.address)).await?;
+            let first = effort.many + u64::from(std::process::id()) * 100;
+            for number in first..first + ORDERS as u64 {
+                till.ask(number).await?;
+            }
+            for board in &mut open {
+                board.hear("event: card", ORDERS).await?;
+            }
+            megabytes.push(server.peak_megabytes()?);
+            Fallible::Ok(())
+        })?;
+    }
+    let finding = |row, values, unit: &'static str, most, notes| {
+        let measured = Series::new(values, unit);
+        Finding {
+            row,
+            ratio: measured.clone(),
+            measured,
+            baseline: None,
+            goal: Goal::Below(most, unit),
+            notes,
+        }
+    };
+    let idle = Series::new(before, "MB");
+    Ok(vec![
+        finding(
+            "most memory with 200 open boards, while 50 orders come",
+            megabytes,
+            "MB",
+            100.0,
+            vec![format!("{} before the first", idle.text())],
+        ),
+        finding(
+            "first sight of the live board, over the wire",
+            kilobytes,
+            "kB",
+            60.0,
+            Vec::new(),
+        ),
+    ])
+}
+
+/// The bytes of the board's page and of everything that it wants to be shown with.
+fn first_sight(target: &impl Fn(&str) -> Target) -> Fallible<f64> {
+    let mut plain = target("/");
+    plain.request = plain.request.replace("accept-encoding: gzip\r\n", "");
+    let page = String::from_utf8(load::ask_once(&plain)?)?;
+    let wanted: BTreeSet<&str> = page
+        .split('"')
+        .filter(|part| part.starts_with("/assets/"))
+        .collect();
+    let mut bytes = load::ask_once(&target("/"))?.len();
+    for path in wanted {
+        bytes += load::ask_once(&target(path))?.len();
+    }
+    Ok(load::count_of(bytes as u64) / 1000.0)
 }
