@@ -96,14 +96,11 @@ mod case {
         (found != json!(null)).then_some(found)
     }
 
-    /// `/orders/01…/edit?x=1` as a file: what is an id or a question does not tell pages apart.
+    /// `/orders/01…/edit?x=1` as a file: `orders-one-edit-x`.
     fn file_name(path: &str) -> String {
-        let is_id = |part: &&str| part.len() > 20;
+        let short = |part| if str::len(part) > 20 { "one" } else { part };
         let (path, question) = path.split_once('?').unwrap_or((path, ""));
-        let mut parts: Vec<&str> = path
-            .split('/')
-            .filter(|it| !it.is_empty() && !is_id(it))
-            .collect();
+        let mut parts: Vec<&str> = path.split('/').filter(|it| !it.is_empty()).map(short).collect();
         if parts.is_empty() {
             parts.push("board");
         }
