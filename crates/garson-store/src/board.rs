@@ -51,19 +51,17 @@ pub fn open(tx: &mut Tx<'_>, account: AccountId, limit: i64) -> Result<Vec<Candi
 /// These orders, as far as they are the account's and their restaurants are there, in no order.
 pub fn read(tx: &mut Tx<'_>, account: AccountId, ids: &[OrderId]) -> Result<Vec<BoardOrder>> {
     const AT_ONCE: usize = 32;
-    let marks: Vec<String> = (2..=AT_ONCE + 1).map(|n| format!("?{n}")).collect();
+    let marks: Vec<String> = (1..=AT_ONCE).map(|n| format!("?{n}")).collect();
     let sql = format!(
         "SELECT {COLUMNS}, c.body, r.name {LIVE} JOIN order_contents c ON c.order_id = o.id
-         WHERE o.account_id = ?1 AND o.id IN ({})",
+         WHERE o.id IN ({})",
         marks.join(", ")
     );
     let mut found = Vec::with_capacity(ids.len());
     for some in ids.chunks(AT_ONCE) {
         // Always the same statement: the last one stands in for those that are missing.
         let ids = some.iter().chain(some.last().into_iter().cycle()).take(AT_ONCE);
-        let params: Vec<Param<'_>> = std::iter::once(Param::from(&account))
-            .chain(ids.map(Param::from))
-            .collect();
+        let params: Vec<Param<'_>> = ids.map(Param::from).collect();
         found.extend(tx.query(&sql, &params, |row| {
             Ok(BoardOrder {
                 order: order(row)?,
@@ -72,5 +70,7 @@ pub fn read(tx: &mut Tx<'_>, account: AccountId, ids: &[OrderId]) -> Result<Vec<
             })
         })?);
     }
+    // Left out here, not by the statement, which would lead an engine to look through all that the account ever had.
+    found.retain(|it: &BoardOrder| it.order.account_id == account);
     Ok(found)
 }
