@@ -426,10 +426,12 @@ pub fn count_open(tx: &mut Tx<'_>, limit: i64) -> Result<(i64, Option<Timestamp>
     Ok((count, tx.query_opt(sql, params![], |row| row.get(0))?))
 }
 
-/// How many calls of an account are open, counted up to a limit, and when the first of them is or was due.
+/// How many calls of an account are open, counted up to a limit, and since when the longest of them waits: from when it was
+/// wanted if it has been tried in vain, and from when it is due if not.
 pub fn open_of_account(tx: &mut Tx<'_>, account: AccountId, limit: i64) -> Result<(i64, Option<Timestamp>)> {
-    let sql = "SELECT COUNT(*), MIN(due_at) FROM (SELECT due_at FROM calls
-                   WHERE account_id = ?1 AND state = 'open' ORDER BY due_at LIMIT ?2) AS part";
+    let sql = "SELECT COUNT(*), MIN(since) FROM (
+                   SELECT CASE WHEN attempts > 1 OR message IS NOT NULL THEN created_at ELSE due_at END AS since
+                   FROM calls WHERE account_id = ?1 AND state = 'open' ORDER BY due_at LIMIT ?2) AS part";
     tx.query_one(sql, params![&account, limit], |row| {
         Ok((row.get(0)?, row.get(1)?))
     })
