@@ -33,6 +33,7 @@ mod packages;
 mod paging;
 mod payments;
 mod press;
+mod renew;
 mod reports;
 mod restaurants;
 mod safety;
@@ -75,6 +76,7 @@ pub fn router() -> Router<Arc<Api>> {
     PAGES
         .iter()
         .fold(around, |all, (_, routes)| all.merge(routes()))
+        .route_layer(from_fn(renew::renew))
         .route_layer(from_fn(press::press))
         .route_layer(from_fn(safety::protect))
         .merge(assets::routes())
