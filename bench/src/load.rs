@@ -108,7 +108,7 @@ impl Connection {
             stream,
             request: target.request.clone().into_bytes(),
             number_at: target.number_at,
-            buffer: vec![0; 256 * 1024],
+            buffer: vec![0; 2 * 1024 * 1024],
         })
     }
 

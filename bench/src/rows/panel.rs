@@ -108,7 +108,7 @@ impl Visit {
             address: server.address.clone(),
             held,
             restaurant: restaurant.to_string(),
-            event: text(&ask("/web-api/v1/events?limit=1")?, "/data/0/id")?,
+            event: text(&ask("/web-api/v1/events?limit=1")?, "/data/0/veri/id")?,
             oldest: format!("cursor={:016x}", place + 1),
         })
     }
