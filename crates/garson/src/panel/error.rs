@@ -1,5 +1,6 @@
 //! What went wrong, as a page: what happened, and what to do.
 
+use super::explain;
 use super::frame::{Frame, page};
 use super::lang::Lang;
 use super::words::ErrorWords;
@@ -33,11 +34,12 @@ struct ErrorPage {
 }
 
 /// What happened and what to do, for each kind of refusal.
-fn explain(t: &ErrorWords, code: Code) -> (&'static str, &'static str) {
+fn meaning(t: &ErrorWords, code: Code) -> (&'static str, &'static str) {
     match (code, code.status().as_u16()) {
         (Code::OrderCancelled, _) => (t.order_cancelled, t.reload_advice),
         (Code::NoNextStatus, _) => (t.no_next_status, t.reload_advice),
         (Code::NotPreparing, _) => (t.not_preparing, t.reload_advice),
+        (Code::OrderMoved, _) => (t.order_moved, t.order_moved_advice),
         (Code::NotDue, _) => (t.not_due, t.not_due_advice),
         (Code::ProviderRefused, _) => (t.provider_refused, t.provider_refused_advice),
         (Code::ReasonNotAccepted, _) => (t.reason_not_accepted, t.reason_not_accepted_advice),
@@ -59,6 +61,17 @@ fn explain(t: &ErrorWords, code: Code) -> (&'static str, &'static str) {
     }
 }
 
+/// What others have said of it, or what is wrong with a field. Everything else is said by its title, in the visitor's language.
+fn detail(lang: Lang, error: ApiError) -> String {
+    match error.code {
+        Code::ProviderRefused | Code::ProviderUnreachable | Code::TargetUnreachable => {
+            explain::attempt(lang, &error.message)
+        }
+        Code::InvalidField | Code::InvalidParameter => error.message,
+        _ => String::new(),
+    }
+}
+
 impl PanelError {
     pub fn new(lang: Lang, fault: Fault) -> Self {
         Self::of(lang, ApiError::from(fault))
@@ -66,7 +79,7 @@ impl PanelError {
 
     pub fn of(lang: Lang, error: ApiError) -> Self {
         let status = error.code.status();
-        let (title, advice) = explain(&ErrorWords::of(lang), error.code);
+        let (title, advice) = meaning(&ErrorWords::of(lang), error.code);
         if status.is_server_error() {
             tracing::error!(code = error.code.as_str(), "a page could not be shown");
         }
@@ -75,7 +88,7 @@ impl PanelError {
             status,
             title,
             advice,
-            detail: error.message,
+            detail: detail(lang, error),
             frame: None,
         }
     }

@@ -131,7 +131,6 @@ const AROUND: &[([&str; 2], [&str; 2])] = &[
         ["answered ", ", only 2xx is success"],
         ["", " yanıtı verdi; yalnızca 2xx başarı sayılır"],
     ),
-    (["answered ", ""], ["", " yanıtı verdi"]),
     (["no answer within ", " s"], ["", " saniye içinde yanıt gelmedi"]),
     (
         ["no connection within ", " s"],
@@ -187,6 +186,15 @@ fn turkish(text: &str) -> Option<String> {
     if let Some((name, seconds)) = late.and_then(|rest| rest.split_once(" was not resolved within ")) {
         return Some(format!("{name} adı {seconds} saniye içinde çözümlenemedi"));
     }
+    if let Some(rest) = text.strip_prefix("answered ") {
+        let (status, own) = rest
+            .split_once(": ")
+            .map_or((rest, None), |(status, own)| (status, Some(own)));
+        if status.len() == 3 && status.bytes().all(|b| b.is_ascii_digit()) {
+            let own = own.map_or_else(String::new, |own| format!(": {own}"));
+            return Some(format!("{status} yanıtı verdi{own}"));
+        }
+    }
     AROUND
         .iter()
         .find_map(|([before, behind], [tr_before, tr_behind])| {
@@ -226,6 +234,10 @@ mod tests {
     fn explanations_are_said_in_turkish() {
         for (english, turkish) in [
             ("answered 200", "200 yanıtı verdi"),
+            (
+                "answered 400: no <such> order",
+                "400 yanıtı verdi: no <such> order",
+            ),
             (
                 "answered 500, only 2xx is success",
                 "500 yanıtı verdi; yalnızca 2xx başarı sayılır",
