@@ -12,18 +12,29 @@ function live(board) {
   // How far the service's clock is ahead of this machine's, which may be wrong.
   const ahead = Number(board.dataset.now) - Date.now();
 
-  // Sound: on unless it was switched off in this browser.
+  // Sound: on unless it was switched off in this browser. Browsers are silent until somebody has touched the page.
   let loud = remembered("sound") !== "off";
+  let audio = null;
+  try { audio = new AudioContext(); } catch { /* A browser without sound shows the card all the same. */ }
   const showSound = () => {
-    sound.textContent = loud ? sound.dataset.on : sound.dataset.off;
-    sound.setAttribute("aria-pressed", String(loud));
+    const isHeld = loud && audio?.state === "suspended";
+    sound.textContent = isHeld ? sound.dataset.held : loud ? sound.dataset.on : sound.dataset.off;
+    sound.setAttribute("aria-pressed", String(loud && !isHeld));
   };
   sound.addEventListener("click", () => {
-    loud = !loud;
+    // What is only held back is let go by the touch itself.
+    if (!sound.dataset.wasHeld) loud = !loud;
     remember("sound", loud ? "on" : "off");
     showSound();
     ring();
   });
+  for (const touch of ["pointerdown", "keydown"])
+    addEventListener(touch, (event) => {
+      const isHeld = loud && audio?.state === "suspended";
+      sound.dataset.wasHeld = isHeld && sound.contains(event.target) ? "1" : "";
+      if (isHeld) audio.resume();
+    }, true);
+  audio?.addEventListener("statechange", showSound);
   showSound();
 
   // Another restaurant is shown as soon as it is chosen.
@@ -54,20 +65,22 @@ function live(board) {
   // A card takes its place. One that somebody is working on is left alone until that is done.
   function place(markup, isAnswer) {
     const card = parsed(markup);
-    if (!card) return;
+    if (!card?.matches(".order")) return false;
     const before = document.getElementById(card.id);
     if (before && !isAnswer && isInUse(before)) {
       before.dataset.later = markup;
-      return;
+      return true;
     }
     const cards = board.querySelector(`.column[data-column="${card.dataset.column}"] .cards`);
-    if (!cards) return;
+    if (!cards) return false;
     const hadFocus = before?.contains(document.activeElement);
     const hasMoved = before?.dataset.column !== card.dataset.column;
     before?.remove();
     if (hasMoved) card.classList.add("fresh");
-    if (card.dataset.column === "done") cards.prepend(card);
-    else {
+    if (card.dataset.column === "done") {
+      cards.prepend(card);
+      while (cards.children.length > Number(board.dataset.done)) cards.lastElementChild.remove();
+    } else {
       const later = [...cards.children].find((other) => Number(other.dataset.created) > Number(card.dataset.created));
       cards.insertBefore(card, later ?? null);
     }
@@ -81,6 +94,7 @@ function live(board) {
       ring();
     }
     tick();
+    return true;
   }
 
   function isInUse(card) {
@@ -100,7 +114,7 @@ function live(board) {
     try {
       const answer = await fetch(form.action, { method: "POST", headers: { "x-part": "card" }, body });
       if (answer.status === 401 || answer.status === 403) return location.reload();
-      place(await answer.text(), true);
+      if (!place(await answer.text(), true)) throw new Error("no card");
     } catch {
       card.removeAttribute("aria-busy");
       alert(board.dataset.failed);
@@ -125,10 +139,8 @@ function live(board) {
   }, true);
 
   function ring() {
-    if (!loud) return;
+    if (!loud || audio?.state !== "running") return;
     try {
-      const audio = ring.audio ??= new AudioContext();
-      audio.resume();
       for (const [at, pitch] of [[0, 880], [0.18, 1175]]) {
         const tone = audio.createOscillator();
         const volume = audio.createGain();

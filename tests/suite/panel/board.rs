@@ -10,6 +10,8 @@ cases! {
     an_order_is_cancelled_with_a_reason
     what_customers_write_is_text
     what_cannot_be_done_is_said
+    a_step_is_taken_once_however_often_it_is_pressed
+    what_is_typed_into_a_cancellation_cancels_and_does_nothing_else
     a_restaurant_is_chosen
     only_the_own_orders_are_seen_and_moved
     an_empty_board_says_what_to_do
@@ -90,25 +92,64 @@ async fn an_order_is_cancelled_with_a_reason(house: House) {
     let mut visitor = house.visitor().await;
     let reasons = house.a.get("/orders/reasons/1").await.data()["reasons"].clone();
     let reason = reasons.as_array().unwrap().last().unwrap().clone();
+    assert_eq!(reason["name"], "Another reason");
     // On the page of its own, which shows the same.
     let page = visitor.open(&format!("/board/orders/{id}/cancel?back=/")).await;
-    assert!(page.has(reason["name"].as_str().unwrap()), "{}", page.text());
+    assert!(page.has("Başka bir neden"), "{}", page.text());
     // And right on the card.
     let page = visitor.open("/").await;
     let card = page.within(&format!("o-{id}"), "article");
-    assert!(card.has(reason["name"].as_str().unwrap()), "{}", card.text());
+    assert!(card.has("Başka bir neden"), "{}", card.text());
     let filled = [
-        ("do", "cancel"),
         ("reason", reason["id"].as_str().unwrap()),
         ("note", "Fırın bozuldu"),
     ];
     let page = visitor
-        .submit(&page.form(&format!("/board/orders/{id}")), &filled)
+        .submit(&page.form(&format!("/board/orders/{id}/cancel")), &filled)
         .await;
     assert!(column(&page, "done").contains("İptal edildi"), "{}", page.text());
     let order = house.a.get("/orders/1").await.data();
     assert_eq!(order["cancellation"]["reason"]["id"], reason["id"]);
     assert_eq!(order["cancellation"]["note"], "Fırın bozuldu");
+}
+
+async fn a_step_is_taken_once_however_often_it_is_pressed(house: House) {
+    let shop = house.shop(&house.a, "s").await;
+    let id = shop.order("1").await;
+    house.a.act("/orders/verify/1").await.data();
+    let mut visitor = house.visitor().await;
+    // Two tablets show the same card.
+    let form = visitor.open("/").await.form(&format!("/board/orders/{id}"));
+    visitor.submit(&form, &[("do", "next")]).await;
+    let page = visitor.submit(&form, &[("do", "next")]).await;
+    assert!(page.has("Sipariş bu arada ilerlemiş"), "{}", page.text());
+    assert_eq!(house.a.get("/orders/1").await.data()["status"], 600);
+    let part = visitor.submit_part(&form, &[("do", "next")]).await;
+    assert_eq!(
+        (part.status, part.attribute("data-column").as_str()),
+        (409, "on-the-way")
+    );
+    assert!(part.has("Sipariş bu arada ilerlemiş"), "{}", part.text());
+    // From where it stands now it goes on; and a board of one restaurant is come back to.
+    let path = format!("/?restaurant={}", shop.restaurant);
+    let form = visitor.open(&path).await.form(&format!("/board/orders/{id}"));
+    let page = visitor.submit(&form, &[("do", "next")]).await;
+    assert_eq!(page.path, path);
+    assert_eq!(house.a.get("/orders/1").await.data()["status"], 900);
+}
+
+async fn what_is_typed_into_a_cancellation_cancels_and_does_nothing_else(house: House) {
+    let shop = house.shop(&house.a, "s").await;
+    let id = shop.order("1").await;
+    let mut visitor = house.visitor().await;
+    for path in ["/".to_owned(), format!("/orders/{id}")] {
+        let page = visitor.open(&path).await;
+        for form in page.forms() {
+            let has_note = form.fields.iter().any(|(name, _)| name == "note");
+            assert_eq!(has_note, form.action.ends_with("/cancel"), "{}", form.action);
+            assert!(!has_note || form.buttons.len() == 1, "{path}");
+        }
+    }
 }
 
 async fn what_customers_write_is_text(house: House) {
@@ -196,7 +237,10 @@ async fn only_the_own_orders_are_seen_and_moved(house: House) {
         for name in [id.as_str(), "THEIRS-1"] {
             for part in [&[][..], &[("x-part", "card")]] {
                 let body = form.forged("do", Some(action));
-                let path = format!("/board/orders/{name}");
+                let path = match action {
+                    "cancel" => format!("/board/orders/{name}/cancel"),
+                    _ => format!("/board/orders/{name}"),
+                };
                 let reply = visitor.send("POST", &path, part, &body).await;
                 assert_eq!(reply.status, 404, "{action} {name}");
             }

@@ -1,6 +1,6 @@
 //! The board and the platforms: their own reasons, their refusals, and what is to be seen of those that are away.
 
-use crate::support::{Kind, Town, Visitor, until};
+use crate::support::{EventStream, Kind, Town, Visitor, until};
 use garson_sim::Platform;
 use garson_sim::views::{Courier, Fault};
 use serde_json::json;
@@ -19,7 +19,10 @@ async fn reasons_of_every_platform_can_be_chosen(kind: Kind) {
     for platform in Platform::ALL {
         let meal = town.order(platform, Courier::Restaurant).await;
         let id = record_id(&town, &meal).await;
-        let form = visitor.open("/").await.form(&format!("/board/orders/{id}"));
+        let form = visitor
+            .open("/")
+            .await
+            .form(&format!("/board/orders/{id}/cancel"));
         // The page asks the platform where it has to; the card knows them from then on.
         let page = visitor.open(&format!("/board/orders/{id}/cancel")).await;
         let reason = town.reasons(&meal).await.pop().unwrap();
@@ -34,16 +37,14 @@ async fn reasons_of_every_platform_can_be_chosen(kind: Kind) {
                 .html
                 .contains(&format!("value=\"{reason}\""))
         );
-        let wrong = visitor
-            .submit_part(&form, &[("do", "cancel"), ("reason", "because")])
-            .await;
+        let wrong = visitor.submit_part(&form, &[("reason", "because")]).await;
         assert_eq!(wrong.status, 422, "{platform}");
         assert!(
             wrong.has("Platform bu iptal nedenini kabul etmiyor"),
             "{}",
             wrong.text()
         );
-        let filled = [("do", "cancel"), ("reason", reason.as_str())];
+        let filled = [("reason", reason.as_str())];
         let part = visitor.submit_part(&form, &filled).await;
         assert_eq!(
             part.attribute("data-column"),
@@ -75,20 +76,60 @@ async fn a_refusal_is_shown_in_red(kind: Kind) {
         card.html.starts_with("<article class=\"order red\"") && card.has("platform reddetti")
     })
     .await;
-    // The open board hears of it without anybody reloading, although it is no event; and of the platform's trouble.
+    // The open board hears of it without anybody reloading, although it is no event.
+    while !stream.next().await.unwrap().data.contains("order red") {}
+    // That one order is refused does not mean that the platform is in trouble.
+    let page = visitor.open("/").await;
+    assert_eq!(page.within("away", "div").text().trim(), "");
+}
+
+async fn what_a_platform_that_is_away_holds_up_is_red(kind: Kind) {
+    let town = Town::open(kind).await;
+    let mut visitor = town.house.visitor().await;
+    let meal = town.verified(Platform::Migros, Courier::Restaurant).await;
+    let id = record_id(&town, &meal).await;
+    let page = visitor.open("/").await;
+    let mut stream = visitor.follow_board(&page).await;
+    let down = Fault::Status {
+        status: 503,
+        body: None,
+    };
+    town.fault(Platform::Migros, "*", down, None).await;
+    let form = page.form(&format!("/board/orders/{id}"));
+    visitor.submit(&form, &[("do", "next")]).await;
+    // The open board hears of both.
     let (mut is_red, mut is_away) = (false, false);
     while !(is_red && is_away) {
         let told = stream.next().await.unwrap();
         is_red |= told.event == "card" && told.data.contains("order red");
         is_away |= told.event == "away" && told.data.contains("Migros");
     }
-    assert!(
-        visitor
-            .open("/")
-            .await
-            .within("away", "div")
-            .has("bağlantıda sorun var")
-    );
+    assert!(card(&mut visitor, &id).await.has("platforma ulaşılamıyor"));
+    let page = visitor.open("/").await;
+    assert!(page.within("away", "div").has("bağlantıda sorun var"));
+    let connections = visitor.open("/status").await.within("platforms", "table");
+    assert!(connections.has("Sorun var"), "{}", connections.text());
+    assert!(connections.has("503 yanıtı verdi"), "{}", connections.text());
+    // A board that was away for a while is told how it came out.
+    let last = stream.last_id.clone();
+    drop(stream);
+    town.control.clear_faults().await.unwrap();
+    until("the platform knows", async || {
+        town.pass(30).await;
+        !card(&mut visitor, &id).await.html.contains("order red")
+    })
+    .await;
+    let cookie = visitor.cookie_header();
+    let headers = [("cookie", cookie.as_str()), ("last-event-id", last.as_str())];
+    let path = page.attribute("data-stream");
+    let mut stream = EventStream::open(town.house.addr, &path, &headers).await.unwrap();
+    loop {
+        let told = stream.next().await.unwrap();
+        if told.event == "card" && told.data.contains(&id) {
+            assert!(!told.data.contains("order red"), "{}", told.data);
+            break;
+        }
+    }
 }
 
 async fn a_platform_that_is_away_is_said_to_be(kind: Kind) {
@@ -112,5 +153,6 @@ async fn a_platform_that_is_away_is_said_to_be(kind: Kind) {
 on_both! {
     reasons_of_every_platform_can_be_chosen
     a_refusal_is_shown_in_red
+    what_a_platform_that_is_away_holds_up_is_red
     a_platform_that_is_away_is_said_to_be
 }

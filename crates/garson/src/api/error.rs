@@ -68,6 +68,7 @@ codes! {
     NotDue 409 "not_due",
     OrderCancelled 409 "order_cancelled",
     NotPreparing 409 "not_preparing",
+    OrderMoved 409 "order_moved",
     RemoteIdTaken 409 "remote_id_taken",
     NotConnected 409 "not_connected",
     NotSupported 409 "not_supported",
@@ -298,6 +299,7 @@ impl From<Fault> for ApiError {
                 Code::ProviderUnreachable,
                 format!("The platform could not be asked, and nothing has changed: {message}."),
             ),
+            Fault::MovedOn => Self::new(Code::OrderMoved, "The order has moved on since it was seen."),
             Fault::ProviderTimeout => Self::new(
                 Code::ProviderTimeout,
                 "The platform did not answer in time. The order is read from it again; if it was done there, it moves.",

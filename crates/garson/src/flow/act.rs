@@ -99,6 +99,23 @@ pub async fn advance(
     act(app, account, path_id, keyed, Action::Advance, limit()).await
 }
 
+/// One step forward for somebody who has seen the order at a status; refused if it stands elsewhere by now.
+pub async fn advance_from(
+    app: &Arc<App>,
+    account: AccountId,
+    path_id: String,
+    seen: Status,
+) -> Result<Step, Fault> {
+    let wish = Wish {
+        account,
+        path_id,
+        keyed: None,
+        seen: Some(seen),
+        action: Action::Advance,
+    };
+    fulfil(app, wish, limit()).await
+}
+
 pub async fn ready(app: &Arc<App>, account: AccountId, path_id: String) -> Result<Step, Fault> {
     act(app, account, path_id, None, Action::Ready, limit()).await
 }
@@ -149,12 +166,18 @@ async fn act(
     action: Action,
     until: Instant,
 ) -> Result<Step, Fault> {
-    let wish = Arc::new(Wish {
+    let wish = Wish {
         account,
         path_id,
         keyed,
+        seen: None,
         action,
-    });
+    };
+    fulfil(app, wish, until).await
+}
+
+async fn fulfil(app: &Arc<App>, wish: Wish, until: Instant) -> Result<Step, Fault> {
+    let (account, wish) = (wish.account, Arc::new(wish));
     loop {
         let ended = app.calls_ended.notified();
         let (begun, holder) = (Arc::clone(&wish), Arc::clone(app));
@@ -202,6 +225,8 @@ struct Wish {
     account: AccountId,
     path_id: String,
     keyed: Option<Arc<KeyedRequest>>,
+    /// The status that the client has seen, where that matters.
+    seen: Option<Status>,
     action: Action,
 }
 
@@ -210,6 +235,9 @@ impl Wish {
     fn begin(&self, tx: &mut Tx<'_>, app: &App, now: Timestamp) -> Result<Progress, Fault> {
         let named = find_one(tx, self.account, &self.path_id)?;
         let before = orders::lock(tx, named.id)?.ok_or_else(|| Fault::not_found("order", &self.path_id))?;
+        if self.seen.is_some_and(|seen| seen != before.status) {
+            return Err(Fault::MovedOn);
+        }
         let maker = app.maker();
         let in_the_way = calls::in_the_way(tx, before.id, maker.unwrap_or(Maker::nobody()))?;
         if let Some(status) = taken_before(tx, self.keyed.as_deref())? {

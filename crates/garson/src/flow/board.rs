@@ -4,14 +4,14 @@
 use super::tidings::{Follower, Next, Pass, Start};
 use super::{Fault, reasons};
 use crate::app::App;
-use garson_core::id::{AccountId, OrderId, RestaurantId};
-use garson_core::integration::Health;
+use garson_core::id::{AccountId, IntegrationId, OrderId, RestaurantId};
+use garson_core::integration::{Health, Integration};
 use garson_core::order::{ProviderSync, Reason};
 use garson_core::platform::Provider;
 use garson_core::time::Timestamp;
 use garson_store::board::{self, BoardOrder, Candidate};
 use garson_store::sessions::SessionHash;
-use garson_store::{Tx, accounts, integrations};
+use garson_store::{Tx, accounts, integrations, restaurants};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
@@ -22,10 +22,12 @@ const LOOK_BACK: i64 = 500;
 const MAX_OPEN: i64 = 1000;
 /// Cards that are shown at most: of open orders, and of those that are done.
 const SHOWN_OPEN: usize = 300;
-const SHOWN_DONE: usize = 12;
+pub const SHOWN_DONE: usize = 12;
 /// A platform counts as being in trouble for this time after its last error.
 const TROUBLE: Duration = Duration::from_secs(3 * 60);
-const SHOWN_TROUBLES: i64 = 5;
+/// Integrations that are looked at for troubles, and restaurants that are named for each platform.
+const LOOKED_AT_TROUBLES: i64 = 20;
+const SHOWN_TROUBLES: usize = 5;
 /// How soon an order is looked at again whose platform is being told, first and at the longest.
 const FIRST_LOOK: Duration = Duration::from_millis(500);
 const LAST_LOOK: Duration = Duration::from_secs(15);
@@ -34,12 +36,16 @@ const LAST_LOOK: Duration = Duration::from_secs(15);
 pub struct Card {
     pub shown: BoardOrder,
     pub reasons: Vec<Reason>,
+    /// Its platform is to be told something, and is in trouble.
+    pub is_held_up: bool,
 }
 
 /// A platform that could not be reached, or refuses.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Away {
     pub provider: Provider,
+    /// The restaurants that it is so for.
+    pub restaurants: BTreeSet<String>,
     pub message: String,
     pub at: Timestamp,
 }
@@ -51,20 +57,23 @@ pub struct Board {
     /// There are more open orders than are shown.
     pub has_more: bool,
     pub away: Vec<Away>,
+    /// Those that are on their way to their platforms.
+    pub unsettled: BTreeSet<OrderId>,
     /// Up to where the account's events are in it.
     pub place: i64,
 }
 
-fn card(app: &App, shown: BoardOrder) -> Card {
+fn card(app: &App, shown: BoardOrder, troubles: &Troubles) -> Card {
     Card {
         reasons: reasons::at_hand(app, &shown.order),
+        is_held_up: troubles.hold_up(&shown),
         shown,
     }
 }
 
 pub async fn board(app: &App, account: AccountId, only: Option<RestaurantId>) -> Result<Board, Fault> {
     let now = app.now();
-    let (place, mut open, mut done, has_more, away) = app
+    let (place, mut open, mut done, has_more, troubles) = app
         .store
         .read(move |tx| {
             // First, so that what is committed meanwhile comes twice rather than never.
@@ -87,55 +96,98 @@ pub async fn board(app: &App, account: AccountId, only: Option<RestaurantId>) ->
                 board::read(tx, account, &shown)?,
                 board::read(tx, account, &done)?,
                 open.len() > shown.len(),
-                away(tx, account, now)?,
+                troubles(tx, account, only, now)?,
             ))
         })
         .await?;
     open.sort_by_key(|it| (it.order.created_at, it.order.id));
     done.sort_by_key(|it| std::cmp::Reverse((it.order.created_at, it.order.id)));
+    let unsettled = open.iter().chain(&done).filter(|it| is_unsettled(it));
     Ok(Board {
-        open: open.into_iter().map(|it| card(app, it)).collect(),
-        done: done.into_iter().map(|it| card(app, it)).collect(),
+        unsettled: unsettled.map(|it| it.order.id).collect(),
+        open: open.into_iter().map(|it| card(app, it, &troubles)).collect(),
+        done: done.into_iter().map(|it| card(app, it, &troubles)).collect(),
         has_more,
-        away,
+        away: troubles.lines,
         place,
     })
 }
 
-/// Has the platform of an integration been in trouble just now?
-#[must_use]
-pub fn is_in_trouble(health: &Health, now: Timestamp) -> bool {
-    health.last_error_at.is_some_and(|at| at > now.minus(TROUBLE))
+/// Is the order on its way to its platform?
+fn is_unsettled(it: &BoardOrder) -> bool {
+    matches!(it.order.sync, ProviderSync::Pending { .. })
 }
 
-/// One line for each platform, whose newest error stands for all.
-fn away(tx: &mut Tx<'_>, account: AccountId, now: Timestamp) -> Result<Vec<Away>, Fault> {
-    let troubled = integrations::in_trouble(tx, account, now.minus(TROUBLE), SHOWN_TROUBLES)?;
+/// Has the platform of an integration been in trouble just now? An order that came since says that it is over.
+#[must_use]
+pub fn is_in_trouble(integration: &Integration, now: Timestamp) -> bool {
+    let Health {
+        last_error_at,
+        last_order_at,
+        ..
+    } = integration.health;
+    integration.is_active
+        && last_error_at.is_some_and(|at| at > now.minus(TROUBLE) && Some(at) >= last_order_at)
+}
+
+/// What is in trouble: one line for each platform, whose newest error stands for all.
+struct Troubles {
+    lines: Vec<Away>,
+    integrations: BTreeSet<IntegrationId>,
+}
+
+impl Troubles {
+    fn hold_up(&self, it: &BoardOrder) -> bool {
+        is_unsettled(it) && self.integrations.contains(&it.order.integration_id)
+    }
+}
+
+fn troubles(
+    tx: &mut Tx<'_>,
+    account: AccountId,
+    only: Option<RestaurantId>,
+    now: Timestamp,
+) -> Result<Troubles, Fault> {
+    let mut troubled = integrations::in_trouble(tx, account, now.minus(TROUBLE), LOOKED_AT_TROUBLES)?;
+    troubled.retain(|it| is_in_trouble(it, now) && only.is_none_or(|id| id == it.restaurant_id));
+    let integrations = troubled.iter().map(|it| it.id).collect();
     let mut lines: Vec<Away> = Vec::new();
     for it in troubled {
-        if lines.iter().all(|line| line.provider != it.provider) {
-            lines.push(Away {
+        let name = restaurants::name(tx, it.restaurant_id)?;
+        match lines.iter_mut().find(|line| line.provider == it.provider) {
+            Some(line) if line.restaurants.len() < SHOWN_TROUBLES => {
+                line.restaurants.insert(name);
+            }
+            Some(_) => {}
+            None => lines.push(Away {
                 provider: it.provider,
+                restaurants: BTreeSet::from([name]),
                 message: it.health.last_error.unwrap_or_default(),
                 at: it.health.last_error_at.unwrap_or(now),
-            });
+            }),
         }
     }
     lines.sort();
-    Ok(lines)
+    Ok(Troubles { lines, integrations })
 }
 
 /// The card of one order.
 pub async fn one(app: &App, account: AccountId, id: OrderId) -> Result<Card, Fault> {
-    let found = app
+    let now = app.now();
+    let (found, troubles) = app
         .store
-        .read(move |tx| Ok::<_, Fault>(board::read(tx, account, &[id])?))
+        .read(move |tx| {
+            Ok::<_, Fault>((
+                board::read(tx, account, &[id])?,
+                troubles(tx, account, None, now)?,
+            ))
+        })
         .await?;
     let found = found
         .into_iter()
         .next()
         .ok_or_else(|| Fault::not_found("order", id))?;
-    Ok(card(app, found))
+    Ok(card(app, found, &troubles))
 }
 
 /// What has changed on a board.
@@ -143,6 +195,21 @@ pub struct Changes {
     pub cards: Vec<Card>,
     /// The platforms in trouble, if they are others than before.
     pub away: Option<Vec<Away>>,
+}
+
+/// What a browser shows when it begins to follow.
+pub enum Shown {
+    /// The page that was just made, on which these were on their way to their platforms.
+    JustNow { unsettled: BTreeSet<OrderId> },
+    /// What it has heard up to some time ago.
+    LongAgo,
+}
+
+/// Whose board it is, and what is on it.
+pub struct View {
+    pub account: AccountId,
+    pub only: Option<RestaurantId>,
+    pub shown: Shown,
 }
 
 /// A board that is open in somebody's browser. It holds no cards: only where it has read up to, and which orders are on
@@ -153,32 +220,42 @@ pub struct Live {
     only: Option<RestaurantId>,
     follower: Follower,
     unsettled: BTreeSet<OrderId>,
-    away: Vec<Away>,
+    /// Those of them that the browser shows as held up.
+    held_up: BTreeSet<OrderId>,
+    /// What the browser is told with the first look, whatever has happened since.
+    first: BTreeSet<OrderId>,
+    /// The platforms in trouble, as the browser was told of them.
+    away: Option<Vec<Away>>,
     pause: Duration,
 }
 
 impl Live {
     /// Goes on from a place of a board, for as long as the session lasts.
-    pub async fn open(
-        app: Arc<App>,
-        account: AccountId,
-        session: SessionHash,
-        only: Option<RestaurantId>,
-        start: Start,
-    ) -> Result<Self, Fault> {
+    pub async fn open(app: Arc<App>, session: SessionHash, view: View, start: Start) -> Result<Self, Fault> {
+        let View { account, only, shown } = view;
         let follower = Follower::start(Arc::clone(&app), account, Pass::Session(session), start).await?;
         let now = board(&app, account, only).await?;
-        let mut live = Self {
+        let first = match shown {
+            // What has settled since.
+            Shown::JustNow { unsettled } => unsettled.difference(&now.unsettled).copied().collect(),
+            Shown::LongAgo => {
+                let cards = now.open.iter().chain(&now.done);
+                cards.map(|card| card.shown.order.id).collect()
+            }
+        };
+        let cards = now.open.iter().chain(&now.done);
+        let held_up = cards.filter(|card| card.is_held_up);
+        Ok(Self {
             app,
             account,
             only,
             follower,
-            unsettled: BTreeSet::new(),
-            away: now.away,
+            held_up: held_up.map(|card| card.shown.order.id).collect(),
+            unsettled: now.unsettled,
+            first,
+            away: None,
             pause: FIRST_LOOK,
-        };
-        live.note(&now.open);
-        Ok(live)
+        })
     }
 
     /// Up to where it has read.
@@ -189,57 +266,69 @@ impl Live {
 
     /// Which of these are on their way to their platforms.
     fn note(&mut self, cards: &[Card]) {
-        for Card { shown, .. } in cards {
-            match shown.order.sync {
-                ProviderSync::Pending { .. } => self.unsettled.insert(shown.order.id),
-                _ => self.unsettled.remove(&shown.order.id),
+        for Card {
+            shown, is_held_up, ..
+        } in cards
+        {
+            match is_unsettled(shown) {
+                true => self.unsettled.insert(shown.order.id),
+                false => self.unsettled.remove(&shown.order.id),
+            };
+            match is_held_up {
+                true => self.held_up.insert(shown.order.id),
+                false => self.held_up.remove(&shown.order.id),
             };
         }
     }
 
     /// What has changed, after a while perhaps nothing; `None` when the session or the service ends.
     pub async fn next(&mut self) -> Result<Option<Changes>, Fault> {
-        let pause = if self.unsettled.is_empty() {
-            LAST_LOOK
-        } else {
-            self.pause
+        let pause = match (&self.away, self.unsettled.is_empty()) {
+            (None, _) => Duration::ZERO,
+            (_, true) => LAST_LOOK,
+            (_, false) => self.pause,
         };
-        let told = match self.follower.next_within(pause).await {
+        let mut told: BTreeSet<OrderId> = match self.follower.next_within(pause).await {
             Next::Events(events) => events.into_iter().filter_map(|event| event.order_id).collect(),
             Next::Nothing => BTreeSet::new(),
             Next::End => return Ok(None),
         };
-        let (account, now) = (self.account, self.app.now());
+        told.append(&mut self.first);
+        let (account, only, now) = (self.account, self.only, self.app.now());
         let ids: Vec<OrderId> = told.union(&self.unsettled).copied().collect();
-        let (found, away) = self
+        let (found, troubles) = self
             .app
             .store
-            .read(move |tx| Ok::<_, Fault>((board::read(tx, account, &ids)?, away(tx, account, now)?)))
+            .read(move |tx| {
+                Ok::<_, Fault>((board::read(tx, account, &ids)?, troubles(tx, account, only, now)?))
+            })
             .await?;
         // An order that is gone has settled, too.
         self.unsettled
             .retain(|id| found.iter().any(|it| it.order.id == *id));
         let is_news = |it: &BoardOrder| {
             let was_unsettled = self.unsettled.contains(&it.order.id);
-            let is_unsettled = matches!(it.order.sync, ProviderSync::Pending { .. });
-            told.contains(&it.order.id) || was_unsettled != is_unsettled
+            let was_held_up = self.held_up.contains(&it.order.id);
+            told.contains(&it.order.id)
+                || was_unsettled != is_unsettled(it)
+                || was_held_up != troubles.hold_up(it)
         };
         let is_wanted = |it: &BoardOrder| self.only.is_none_or(|id| id == it.order.restaurant_id);
         let cards: Vec<Card> = found
             .into_iter()
             .filter(|it| is_news(it) && is_wanted(it))
-            .map(|it| card(&self.app, it))
+            .map(|it| card(&self.app, it, &troubles))
             .collect();
         self.note(&cards);
         self.pause = match cards.is_empty() {
             true => (self.pause * 2).min(LAST_LOOK),
             false => FIRST_LOOK,
         };
-        let is_other = self.away != away;
-        self.away.clone_from(&away);
+        let is_other = self.away.as_ref() != Some(&troubles.lines);
+        self.away = Some(troubles.lines.clone());
         Ok(Some(Changes {
             cards,
-            away: is_other.then_some(away),
+            away: is_other.then_some(troubles.lines),
         }))
     }
 }

@@ -5,10 +5,10 @@ use super::line::Contact;
 use super::{Fault, persist};
 use crate::app::App;
 use garson_core::order::{Actor, CallKind, Change, Input, Order, ProviderSync};
-use garson_core::platform::Sighting;
+use garson_core::platform::{Sighting, Trouble};
 use garson_core::time::Timestamp;
 use garson_store::calls::{self, CallEnd, DueCall};
-use garson_store::{Tx, integrations, orders};
+use garson_store::{StoreError, Tx, integrations, orders};
 
 /// Writes down how a call ended; says how the order stands then, nothing when it is gone.
 pub async fn conclude(
@@ -32,8 +32,9 @@ pub async fn conclude(
                 Verdict::Overtaken(said, seen) => end.overtaken(tx, said, seen),
                 Verdict::NotDone => end.failed(tx, CallEnd::Abandoned, "the platform has not done it"),
                 Verdict::Trouble(trouble) => {
-                    let message = trouble.to_string();
-                    end.failed(tx, end.of_trouble(trouble), &message)
+                    // The integration first, then the order, as everybody else does who changes both.
+                    note_trouble(tx, &kept, trouble, now)?;
+                    end.failed(tx, end.of_trouble(trouble), &trouble.to_string())
                 }
             }
         })
@@ -41,6 +42,21 @@ pub async fn conclude(
     app.calls_ended.notify_waiters();
     app.wake_calls.notify_one();
     Ok(order)
+}
+
+/// Notes that a platform is away, or does not let us in. That it refuses one order says nothing about the others.
+pub fn note_trouble(
+    tx: &mut Tx<'_>,
+    call: &DueCall,
+    trouble: &Trouble,
+    now: Timestamp,
+) -> Result<(), StoreError> {
+    match trouble {
+        Trouble::Refused { .. } | Trouble::NotYet { .. } => Ok(()),
+        Trouble::Later { .. } | Trouble::Unclear { .. } | Trouble::SessionOver => {
+            integrations::note_error(tx, call.integration_id, &trouble.to_string(), now)
+        }
+    }
 }
 
 struct Ending<'a> {
@@ -51,8 +67,7 @@ struct Ending<'a> {
 
 impl Ending<'_> {
     /// A refusal is a failure; a client's question that could not be put is dropped, and nothing has changed.
-    fn of_trouble(&self, trouble: &garson_core::platform::Trouble) -> CallEnd {
-        use garson_core::platform::Trouble;
+    fn of_trouble(&self, trouble: &Trouble) -> CallEnd {
         match trouble {
             Trouble::Refused { .. } | Trouble::NotYet { .. } => CallEnd::Failed,
             _ if self.asked_by_client() => CallEnd::Abandoned,
@@ -135,10 +150,6 @@ impl Ending<'_> {
     }
 
     fn failed(&self, tx: &mut Tx<'_>, end: CallEnd, message: &str) -> Result<Option<Order>, Fault> {
-        // The integration first, then the order, as everybody else does who changes both.
-        if end == CallEnd::Failed {
-            integrations::note_error(tx, self.call.integration_id, message, self.now)?;
-        }
         let order = orders::lock(tx, self.call.order_id)?;
         let is_first = calls::finish(tx, self.call, end, Some(message), self.now)?;
         // A client is told of its refused question itself; the order stands as it did.

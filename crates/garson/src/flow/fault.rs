@@ -21,6 +21,8 @@ pub enum Fault {
     },
     /// The order's state does not allow it.
     Refused(Refusal),
+    /// It does not stand any longer where whoever wants it has seen it.
+    MovedOn,
     ReasonNotAccepted {
         accepted: Vec<Reason>,
     },

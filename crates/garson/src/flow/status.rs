@@ -67,7 +67,7 @@ pub async fn status(app: &App, account: AccountId) -> Result<Status, Fault> {
                 found.len() > usize::try_from(SHOWN_INTEGRATIONS).unwrap_or(usize::MAX);
             found.truncate(usize::try_from(SHOWN_INTEGRATIONS).unwrap_or(usize::MAX));
             let connections = found.into_iter().map(|(restaurant, integration)| Connection {
-                is_in_trouble: integration.is_active && board::is_in_trouble(&integration.health, now),
+                is_in_trouble: board::is_in_trouble(&integration, now),
                 restaurant,
                 integration,
             });

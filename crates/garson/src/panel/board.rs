@@ -8,6 +8,7 @@ use super::frame::{Frame, Place, page, part};
 use super::lang::safe_path;
 use super::visitor::{Sent, Visitor};
 use super::words::BoardWords;
+use super::{explain, names};
 use crate::api::{Api, Cursor};
 use crate::flow::{Fault, act, board, reasons, restaurants, simulator};
 use askama::Template;
@@ -16,7 +17,7 @@ use axum::extract::{Path, RawQuery, State};
 use axum::response::{IntoResponse, Redirect, Response};
 use axum::routing::{get, post};
 use garson_core::id::{OrderId, RestaurantId};
-use garson_core::order::Reason;
+use garson_core::order::{Reason, Status};
 use std::sync::Arc;
 
 pub fn routes() -> Router<Arc<Api>> {
@@ -24,7 +25,7 @@ pub fn routes() -> Router<Arc<Api>> {
         .route("/", get(show_board))
         .route("/board/stream", get(stream::follow_board))
         .route("/board/orders/{id}", post(take_step))
-        .route("/board/orders/{id}/cancel", get(show_cancel))
+        .route("/board/orders/{id}/cancel", get(show_cancel).post(cancel_order))
 }
 
 mod stream;
@@ -40,6 +41,8 @@ struct BoardPage {
     stream: String,
     /// The service's time in milliseconds: the tablet's own clock may be wrong.
     now_ms: i64,
+    /// The most cards of what is done.
+    most_done: usize,
     is_empty: bool,
     /// Can a simulated customer order?
     can_be_tested: bool,
@@ -62,6 +65,7 @@ struct AwayLines {
 
 struct AwayLine {
     provider: String,
+    restaurants: String,
     message: String,
     at: String,
 }
@@ -70,7 +74,8 @@ impl AwayLines {
     fn new(frame: &Frame, away: Vec<board::Away>) -> Self {
         let line = |it: board::Away| AwayLine {
             provider: frame.provider(&it.provider),
-            message: it.message,
+            restaurants: it.restaurants.into_iter().collect::<Vec<_>>().join(", "),
+            message: explain::attempt(frame.lang, &it.message),
             at: frame.moment(&it.at),
         };
         Self {
@@ -78,6 +83,11 @@ impl AwayLines {
             lines: away.into_iter().map(line).collect(),
         }
     }
+}
+
+/// Where the board is, of all restaurants or of one.
+fn address(only: Option<RestaurantId>) -> String {
+    only.map_or_else(|| "/".to_owned(), |id| format!("/?restaurant={id}"))
 }
 
 fn title(t: &BoardWords, column: Column) -> &'static str {
@@ -109,12 +119,17 @@ async fn show_board(
     let is_empty = found.open.is_empty() && found.done.is_empty();
     let can_be_tested = is_empty && simulator::can_order_any(&api.app, account).await.map_err(fail)?;
     for card in found.open.into_iter().chain(found.done) {
-        let card = Card::new(visitor.lang, &visitor.csrf, card, now);
+        let card = Card::new(visitor.lang, &visitor.csrf, &address(only), card, now);
         if let Some(column) = columns.iter_mut().find(|it| it.name == card.column.name()) {
             column.cards.push(card);
         }
     }
     let filter = only.map_or_else(String::new, |id| format!("&restaurant={id}"));
+    let unsettled: Vec<String> = found.unsettled.iter().map(OrderId::to_string).collect();
+    let unsettled = match unsettled.is_empty() {
+        true => String::new(),
+        false => format!("&unsettled={}", unsettled.join(",")),
+    };
     let frame = Frame::new(&visitor, Place::Board);
     Ok(page(&BoardPage {
         away: AwayLines::new(&frame, found.away),
@@ -125,37 +140,59 @@ async fn show_board(
             .into_iter()
             .map(|(id, name)| Choice::new(id.to_string(), name, only == Some(id)))
             .collect(),
-        stream: format!("/board/stream?after={}{filter}", Cursor(found.place)),
+        stream: format!("/board/stream?after={}{filter}{unsettled}", Cursor(found.place)),
         now_ms: now.as_millis(),
+        most_done: board::SHOWN_DONE,
         is_empty,
         can_be_tested,
         has_more: found.has_more,
     }))
 }
 
-/// Does with an order what the pressed button says, and goes back to where the visitor was; the script gets the card as it
-/// is then.
+/// Does with an order what the pressed button says.
 async fn take_step(
     State(api): State<Arc<Api>>,
     Path(id): Path<String>,
     Sent { visitor, fields }: Sent,
 ) -> Result<Response, PanelError> {
     let (app, account) = (&api.app, visitor.account.id);
+    let seen = fields.get("seen").parse().ok().and_then(Status::from_code);
     let done = match fields.get("do") {
         "verify" => act::verify(app, account, id.clone()).await,
-        "next" => act::advance(app, account, id.clone(), None).await,
+        // Pressed twice, or on two tablets, it is still one step.
+        "next" => match seen {
+            Some(seen) => act::advance_from(app, account, id.clone(), seen).await,
+            None => Err(Fault::MovedOn),
+        },
         "ready" => act::ready(app, account, id.clone()).await,
-        "cancel" => {
-            let (reason, note) = (fields.given("reason"), fields.given("note"));
-            act::cancel(app, account, id.clone(), reason, note).await
-        }
         other => Err(Fault::invalid("do", format!("cannot be {other}"))),
     };
+    answer(&api, &visitor, &id, &fields, done).await
+}
+
+async fn cancel_order(
+    State(api): State<Arc<Api>>,
+    Path(id): Path<String>,
+    Sent { visitor, fields }: Sent,
+) -> Result<Response, PanelError> {
+    let (reason, note) = (fields.given("reason"), fields.given("note"));
+    let done = act::cancel(&api.app, visitor.account.id, id.clone(), reason, note).await;
+    answer(&api, &visitor, &id, &fields, done).await
+}
+
+/// Back to where the visitor was; the script gets the card as it is now.
+async fn answer(
+    api: &Api,
+    visitor: &Visitor,
+    id: &str,
+    fields: &Fields,
+    done: Result<act::Step, Fault>,
+) -> Result<Response, PanelError> {
     let failed = done.err().map(|fault| visitor.fail(fault));
-    if visitor.wants_part {
-        return show_card(&api, &visitor, &id, failed).await;
-    }
     let back = safe_path(fields.get("back"));
+    if visitor.wants_part {
+        return show_card(api, visitor, id, back, failed).await;
+    }
     match failed {
         None => Ok(Redirect::to(back).into_response()),
         // What is not there has no page to go back to.
@@ -168,6 +205,7 @@ async fn show_card(
     api: &Api,
     visitor: &Visitor,
     id: &str,
+    back: &str,
     failed: Option<PanelError>,
 ) -> Result<Response, PanelError> {
     let order: OrderId = id
@@ -176,7 +214,7 @@ async fn show_card(
     let card = board::one(&api.app, visitor.account.id, order)
         .await
         .map_err(|fault| visitor.fail(fault))?;
-    let card = Card::new(visitor.lang, &visitor.csrf, card, api.app.now());
+    let card = Card::new(visitor.lang, &visitor.csrf, back, card, api.app.now());
     Ok(match failed {
         None => part(&card),
         Some(error) => (error.status, part(&card.saying(error.text()))).into_response(),
@@ -216,6 +254,7 @@ async fn show_cancel(
         .map_err(|fault| visitor.fail(fault))?;
     // When the list cannot be had, the usual reason is taken.
     let reasons = reasons::list(app, account, id.clone()).await.unwrap_or_default();
+    let reasons = names::reasons(visitor.lang, reasons);
     let t = BoardWords::of(visitor.lang);
     if visitor.wants_part {
         return Ok(part(&ReasonsPart { t, reasons }));

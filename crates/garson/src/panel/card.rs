@@ -2,8 +2,8 @@
 
 use super::frame::{Place, has_page};
 use super::lang::Lang;
-use super::show;
 use super::words::BoardWords;
+use super::{explain, names, show};
 use crate::flow::board;
 use askama::Template;
 use garson_core::order::{Courier, Flag, Order, ProviderSync, Reason, Status};
@@ -69,6 +69,9 @@ pub struct Card {
     state: Option<(&'static str, &'static str)>,
     sync_failed: Option<String>,
     is_syncing: bool,
+    /// Its platform is in trouble.
+    is_held_up: bool,
+    is_ready: bool,
     flag: Option<&'static str>,
     /// What could not be done just now.
     error: Option<String>,
@@ -82,6 +85,8 @@ pub struct Doing {
     csrf: String,
     id: String,
     back: String,
+    /// The status that it is shown with: a step is taken from there or not at all.
+    seen: i64,
     step: Option<Next>,
     may_be_ready: bool,
     pub may_be_cancelled: bool,
@@ -96,7 +101,7 @@ impl Doing {
         let back = format!("/orders/{}", order.id);
         Self {
             is_live: false,
-            ..Self::new(lang, csrf, order, reasons, back)
+            ..Self::new(lang, csrf, order, names::reasons(lang, reasons), back)
         }
     }
 
@@ -106,6 +111,7 @@ impl Doing {
             csrf: csrf.to_owned(),
             id: order.id.to_string(),
             back,
+            seen: order.status.code(),
             step: next(order.status, &t),
             may_be_ready: order.status == Status::Preparing && order.ready_at.is_none(),
             may_be_cancelled: !order.status.is_over(),
@@ -123,14 +129,20 @@ pub struct Next {
 }
 
 impl Card {
-    pub fn new(lang: Lang, csrf: &str, card: board::Card, now: Timestamp) -> Self {
+    /// A card on the board at an address.
+    pub fn new(lang: Lang, csrf: &str, back: &str, card: board::Card, now: Timestamp) -> Self {
         let t = BoardWords::of(lang);
         let zone = Zone::istanbul();
-        let board::Card { shown, reasons } = card;
+        let board::Card {
+            shown,
+            reasons,
+            is_held_up,
+        } = card;
+        let reasons = names::reasons(lang, reasons);
         let (order, content) = (shown.order, shown.content);
         let accept_by = waits(order.status).then_some(order.accept_by).flatten();
         Self {
-            doing: Doing::new(lang, csrf, &order, reasons, "/".to_owned()),
+            doing: Doing::new(lang, csrf, &order, reasons, back.to_owned()),
             id: order.id.to_string(),
             href: has_page(Place::Orders).then(|| format!("/orders/{}", order.id)),
             column: Column::of(order.status),
@@ -153,8 +165,10 @@ impl Card {
             scheduled_for: order.scheduled_for.map(|at| show::moment(lang, &zone, at)),
             state: state(order.status, &t),
             is_syncing: matches!(order.sync, ProviderSync::Pending { .. }),
+            is_held_up,
+            is_ready: order.status == Status::Preparing && order.ready_at.is_some(),
             sync_failed: match order.sync {
-                ProviderSync::Failed { message } => Some(message),
+                ProviderSync::Failed { message } => Some(explain::attempt(lang, &message)),
                 _ => None,
             },
             flag: order.flag.map(|flag| match flag {
@@ -177,6 +191,7 @@ impl Card {
     /// Must somebody look at it at once?
     fn is_red(&self) -> bool {
         self.sync_failed.is_some()
+            || self.is_held_up
             || self.error.is_some()
             || self.accept_in_minutes.is_some_and(|minutes| minutes < 1)
     }

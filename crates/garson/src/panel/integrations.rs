@@ -5,15 +5,14 @@ mod connect;
 use super::about::{About, Tab, restaurant_id};
 use super::error::PanelError;
 use super::frame::{Frame, Place, page};
-use super::restaurants::is_in_trouble;
-use super::show;
 use super::visitor::{Sent, Visitor};
 use super::words::IntegrationWords;
 use super::wrong::Wrong;
+use super::{explain, show};
 use crate::api::Api;
 use crate::flow::integrations::IntegrationChange;
 use crate::flow::trial::{Proof, try_connection};
-use crate::flow::{Fault, integrations, restaurants, simulator};
+use crate::flow::{Fault, board, integrations, restaurants, simulator};
 use askama::Template;
 use axum::Router;
 use axum::extract::{Path, State};
@@ -70,11 +69,13 @@ impl Connection {
             is_active: found.is_active,
             branch: found.remote_id.clone(),
             last_order: frame.moment_or(&health.last_order_at, t.no_order),
-            last_error: health
-                .last_error_at
-                .as_ref()
-                .map(|at| (frame.moment(at), health.last_error.clone().unwrap_or_default())),
-            is_in_trouble: is_in_trouble(health),
+            last_error: health.last_error_at.as_ref().map(|at| {
+                (
+                    frame.moment(at),
+                    explain::attempt(frame.lang, health.last_error.as_deref().unwrap_or_default()),
+                )
+            }),
+            is_in_trouble: board::is_in_trouble(found, api.app.now()),
             can_order: simulator::can_order(&api.app, found),
         }
     }

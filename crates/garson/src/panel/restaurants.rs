@@ -12,7 +12,7 @@ use super::wrong::{Wrong, is_same_name, number, read, text};
 use super::{businesses, integrations, matching, menu, packages};
 use crate::api::{Api, RestaurantChange, RestaurantRequest};
 use crate::flow::businesses as business_flow;
-use crate::flow::restaurants;
+use crate::flow::{board, restaurants};
 use askama::Template;
 use axum::Router;
 use axum::extract::{Path, RawQuery, State};
@@ -65,17 +65,12 @@ struct Connection {
     is_in_trouble: bool,
 }
 
-/// An error counts until an order has come since.
-pub fn is_in_trouble(health: &garson_core::integration::Health) -> bool {
-    health.last_error_at.is_some() && health.last_error_at > health.last_order_at
-}
-
 async fn list_restaurants(State(api): State<Arc<Api>>, visitor: Visitor) -> Result<Response, PanelError> {
     let fail = |fault| visitor.fail(fault);
     let account = visitor.account.id;
     let known = business_flow::list(&api.app, account).await.map_err(fail)?;
     let found = restaurants::list(&api.app, account, None).await.map_err(fail)?;
-    let frame = Frame::new(&visitor, Place::Restaurants);
+    let (frame, now) = (Frame::new(&visitor, Place::Restaurants), api.app.now());
     let row = |restaurant: Restaurant| Row {
         id: restaurant.id,
         business: known
@@ -89,7 +84,7 @@ async fn list_restaurants(State(api): State<Arc<Api>>, visitor: Visitor) -> Resu
                 key: it.provider.to_string(),
                 name: frame.provider(&it.provider),
                 is_active: it.is_active,
-                is_in_trouble: is_in_trouble(&it.health),
+                is_in_trouble: board::is_in_trouble(it, now),
             })
             .collect(),
         name: restaurant.fields.name,

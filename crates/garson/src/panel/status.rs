@@ -144,9 +144,12 @@ fn platform(frame: &Frame, t: &StatusWords, it: Connection) -> Platform {
         state,
         tone,
         last_order: frame.moment_or(&health.last_order_at, t.never),
-        last_error: health
-            .last_error_at
-            .map(|at| (frame.moment(&at), health.last_error.unwrap_or_default())),
+        last_error: health.last_error_at.map(|at| {
+            (
+                frame.moment(&at),
+                explain::attempt(frame.lang, &health.last_error.unwrap_or_default()),
+            )
+        }),
     }
 }
 

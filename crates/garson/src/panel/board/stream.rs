@@ -1,8 +1,8 @@
 //! What changes on a board while it is open: cards as they are then, and platforms that are in trouble.
 
-use super::AwayLines;
+use super::{AwayLines, address};
 use crate::api::{Api, Cursor, Speaker, answer_stream};
-use crate::flow::board::{Changes, Live};
+use crate::flow::board::{Changes, Live, Shown, View};
 use crate::flow::tidings::Start;
 use crate::panel::card::Card;
 use crate::panel::error::PanelError;
@@ -22,6 +22,8 @@ struct Told {
     live: Live,
     api: Arc<Api>,
     visitor: Visitor,
+    /// Where the board is.
+    back: String,
 }
 
 /// Goes on from the place of the page, or from where the browser has heard up to.
@@ -41,17 +43,35 @@ pub async fn follow_board(
         given: "after",
     });
     let only = asked.get("restaurant").parse().ok();
-    let live = Live::open(
-        Arc::clone(&api.app),
-        visitor.account.id,
-        visitor.session.hash,
+    let view = View {
+        account: visitor.account.id,
         only,
-        start,
-    )
-    .await
-    .map_err(|fault| visitor.fail(fault))?;
+        // Whoever comes back may have missed how platforms answered, which is no event.
+        shown: match heard {
+            Some(_) => Shown::LongAgo,
+            None => Shown::JustNow {
+                unsettled: asked
+                    .get("unsettled")
+                    .split(',')
+                    .filter_map(|id| id.parse().ok())
+                    .collect(),
+            },
+        },
+    };
+    let live = Live::open(Arc::clone(&api.app), visitor.session.hash, view, start)
+        .await
+        .map_err(|fault| visitor.fail(fault))?;
     let first = format!("retry: 2000\nid: {}\n\n", Cursor(live.place()));
-    Ok(answer_stream(first, Told { live, api, visitor }))
+    let back = address(only);
+    Ok(answer_stream(
+        first,
+        Told {
+            live,
+            api,
+            visitor,
+            back,
+        },
+    ))
 }
 
 impl Speaker for Told {
@@ -72,13 +92,13 @@ impl Told {
     fn words(&self, changes: Changes) -> String {
         let now = self.api.app.now();
         let mut text = String::new();
-        for card in changes.cards {
-            let card = Card::new(self.visitor.lang, &self.visitor.csrf, card, now);
-            say(&mut text, "card", &card);
-        }
         if let Some(away) = changes.away {
             let frame = Frame::new(&self.visitor, Place::Board);
             say(&mut text, "away", &AwayLines::new(&frame, away));
+        }
+        for card in changes.cards {
+            let card = Card::new(self.visitor.lang, &self.visitor.csrf, &self.back, card, now);
+            say(&mut text, "card", &card);
         }
         if text.is_empty() {
             return ":\n\n".to_owned();

@@ -8,6 +8,7 @@ use super::super::fields::Fields;
 use super::super::form::{Choice, Field, Kind};
 use super::super::frame::{Frame, Place, page};
 use super::super::lang::Lang;
+use super::super::names;
 use super::super::restaurants::answer;
 use super::super::safety::is_secure;
 use super::super::visitor::{Sent, Visitor};
@@ -164,7 +165,7 @@ impl Maker<'_> {
                 .between(0, 100)
                 .value(value);
         }
-        let reasons = self.platform.fixed_reasons(None);
+        let reasons = names::reasons(self.lang, self.platform.fixed_reasons(None));
         let reasons = reasons
             .into_iter()
             .map(|it| Choice::new(it.id.clone(), it.name, it.id == value));

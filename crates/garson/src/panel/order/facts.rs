@@ -72,7 +72,10 @@ pub fn about(frame: &Frame, t: &OrderWords, detail: &OrderDetail, restaurant: &s
     facts.add(t.wishes, wishes.join(", "));
     if let Some(cancellation) = &order.cancellation {
         facts.add(t.cancelled_by, super::story::actor(t, cancellation.by));
-        let reason = cancellation.reason.as_ref().map(|reason| reason.name.clone());
+        let reason = cancellation
+            .reason
+            .as_ref()
+            .map(|reason| names::reason(frame.lang, &reason.name));
         let why: Vec<String> = reason.into_iter().chain(cancellation.note.clone()).collect();
         facts.add(t.cancel_reason, why.join(" · "));
     }

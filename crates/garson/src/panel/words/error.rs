@@ -9,6 +9,8 @@ super::words! {
         not_possible: "Şu anda yapılamıyor" | "Not possible now",
         reload_advice: "Sayfayı yenileyip son duruma bakın." | "Reload the page and look at the latest state.",
         order_cancelled: "Sipariş iptal edilmiş" | "The order is cancelled",
+        order_moved: "Sipariş bu arada ilerlemiş" | "The order has moved on meanwhile",
+        order_moved_advice: "Şimdiki durumuna bakıp gerekirse yeniden basın." | "Look at where it stands now, and press again if need be.",
         no_next_status: "Siparişin sonraki adımı yok" | "The order has no next step",
         not_preparing: "Sipariş hazırlanma aşamasında değil" | "The order is not being prepared",
         not_due: "İleri tarihli siparişin zamanı gelmedi" | "The scheduled order is not due yet",

@@ -21,7 +21,7 @@ super::words! {
         switched_off: "Bağlantı kapatıldı; bu platformdan yeni sipariş alınmaz." | "The integration was switched off; no new orders are taken from this platform.",
         cannot_switch_on: "Bağlantı açılamadı; eksik bilgiyi tamamlayın:" | "It could not be switched on; complete what is missing:",
         try_it: "Bağlantıyı sına" | "Test the connection",
-        tried_orders: "Bağlantı çalışıyor: platform siparişleri verdi." | "The connection works: the platform let us ask for orders.",
+        tried_orders: "Bağlantı çalışıyor: platform siparişlerini sormamıza izin verdi." | "The connection works: the platform let us ask for orders.",
         tried_log_in: "Bağlantı çalışıyor: platforma giriş yapıldı." | "The connection works: the platform let us log in.",
         tried_nothing: "Bu platform yalnızca sipariş gönderir, sorulamaz. Bir deneme siparişi gönderterek sınayın." | "This platform only sends orders and cannot be asked. Have it send a test order.",
         tried_refused: "Platform bağlantıyı kabul etmedi; bilgileri denetleyin. Platformun yanıtı:" | "The platform did not accept the connection; check the credentials. It said:",

@@ -7,7 +7,7 @@ super::words! {
         source_text: "Kasa programınız türlerini bu adreste verir; eşleme onları buradan okur." | "Your till program lists its payment types at this address; the matching reads them from there.",
         url: "Adres" | "Address",
         headers: "Birlikte gönderilecek başlıklar" | "Headers to send along",
-        headers_hint: "Her satıra „Ad: değer“." | "One „Name: value“ on each line.",
+        headers_hint: "Her satıra “Ad: değer”." | "One “Name: value” on each line.",
         headers_kept: "Kayıtlı başlıklar var, gösterilmez. Değiştirmemek için boş bırakın." | "Headers are kept and not shown. Leave it empty to keep them.",
         headers_remove: "Kayıtlı başlıkları sil" | "Delete the headers that are kept",
         save_source: "Adresi kaydet" | "Save the address",

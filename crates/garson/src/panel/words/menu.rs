@@ -14,7 +14,7 @@ super::words! {
         closed: "satışta değil" | "not on sale",
         products: "ürün" | "products",
         options: "Seçenekler" | "Options",
-        choose: "seçim" | "choices",
+        choose: "seçim" | "to choose",
         at_least: "en az" | "at least",
         at_most: "en çok" | "at most",
     }

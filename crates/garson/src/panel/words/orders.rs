@@ -20,7 +20,7 @@ super::words! {
         customer: "Müşteri" | "Customer",
         at: "Zaman" | "Time",
         total: "Tutar" | "Total",
-        looked: "Şu ana kadarki siparişlere bakıldı:" | "Orders were looked through up to:",
+        looked: "Şu tarihe kadar geriye bakıldı:" | "Orders were looked through back to:",
         go_on: "Daha eskilere bak" | "Look further back",
         empty_title: "Sipariş bulunamadı" | "No orders found",
         empty_text: "Aramayı kısaltın ya da süzgeçleri kaldırın." | "Shorten what you look for, or clear the filters.",

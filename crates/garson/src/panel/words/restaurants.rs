@@ -20,7 +20,7 @@ super::words! {
         address: "Adres" | "Address",
         lat: "Enlem" | "Latitude",
         lon: "Boylam" | "Longitude",
-        auto_verify: "Yeni siparişleri kendiliğinden onayla" | "Accept new orders by themselves",
+        auto_verify: "Yeni siparişleri kendiliğinden onayla" | "Accept new orders automatically",
         preparation_minutes: "Hazırlama süresi (dakika)" | "Preparation time (minutes)",
         preparation_hint: "Platforma söylenir; boş bırakılırsa olağan süre." | "Told to the platform; the usual time when left empty.",
         timezone: "Saat dilimi" | "Timezone",

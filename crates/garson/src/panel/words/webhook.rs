@@ -27,7 +27,7 @@ super::words! {
         none_text: "Olaylarınızı almak için aşağıya alıcı programınızın adresini girin." | "Enter the address of your receiver below to get your events.",
         again: "Başarısızları yeniden gönder" | "Send failed ones again",
         again_text: "Seçtiğiniz andan bu yana başarısız olan bütün olaylar yeniden sıraya alınır." | "All events that have failed since the moment you choose are queued again.",
-        again_since: "Şu andan beri (İstanbul saati)" | "Since (Istanbul time)",
+        again_since: "Şu tarihten beri (İstanbul saati)" | "Since (Istanbul time)",
         again_skipped: "Adres yokken atlananları da gönder" | "Also those skipped while there was no address",
         again_start: "Yeniden gönder" | "Send again",
         again_started: "Yeniden gönderme başladı; bulunan olay:" | "Sending again has started; events found:",

@@ -91,8 +91,8 @@ const SAYINGS: &[Saying] = &[
     ("is too large", "çok uzun.", ""),
     (
         "is not a valid header name",
-        "başlık adı geçersiz; her satır „Ad: değer“ biçiminde olmalı.",
-        "is not a valid header name; write a line „Name: value“ for each",
+        "başlık adı geçersiz; her satır “Ad: değer” biçiminde olmalı.",
+        "is not a valid header name; write a line “Name: value” for each",
     ),
     (
         "is set by the HTTP client and cannot be given",
