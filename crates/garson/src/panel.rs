@@ -13,6 +13,7 @@ mod chart;
 mod cookies;
 mod csrf;
 mod csv;
+mod days;
 mod delivery;
 mod erase;
 mod error;

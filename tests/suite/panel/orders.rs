@@ -126,6 +126,9 @@ async fn filters_narrow_what_is_found(house: House) {
         assert!(page.has("Takvimde böyle bir gün yok"), "{wrong}");
         assert_eq!((page.status, listed(&page).len()), (200, 0), "{wrong}");
     }
+    let page = visitor.open("/orders?from=2026-03-02&to=2026-03-01").await;
+    assert!(page.has("Son gün ilk günden önce olamaz."), "{}", page.text());
+    assert!(!page.has("Sipariş bulunamadı"), "{}", page.text());
 }
 
 async fn pages_lead_both_ways(house: House) {

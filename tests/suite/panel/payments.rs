@@ -190,6 +190,8 @@ async fn periods_and_restaurants_narrow_them(house: House) {
         "from=2026-01-01&to=2026-03-04",
         "from=2026-03-01",
         "to=2026-02-30&from=2026-02-01",
+        "from=31.12.2026",
+        "from=31.12.2026&to=31.12.2026",
     ] {
         let page = visitor.open(&format!("/payments?{wrong}")).await;
         assert_eq!(page.status, 200);

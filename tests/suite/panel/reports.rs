@@ -7,6 +7,7 @@ use std::time::Duration;
 cases! {
     orders_are_marked_one_by_one_and_all_that_are_shown
     the_list_is_narrowed_and_walked
+    days_that_cannot_be_meant_are_refused
     the_table_is_what_excel_reads
     a_table_of_many_orders_is_whole
     nobody_elses_orders_are_listed_marked_or_exported
@@ -83,9 +84,6 @@ async fn the_list_is_narrowed_and_walked(house: House) {
     assert!(page.has("O-1") && listed(&page) == 1, "{}", page.text());
     let page = visitor.open("/reports?from=2026-03-02").await;
     assert!(page.has("yarın") && listed(&page) == 1, "{}", page.text());
-    // What is no day narrows nothing.
-    let page = visitor.open("/reports?from=2026-02-30&to=%3Cx%3E").await;
-    assert_eq!(listed(&page), 50);
 
     let path = format!("/reports?restaurant={}&to=2026-03-01", here.restaurant);
     let page = visitor.open(&path).await;
@@ -105,6 +103,38 @@ async fn the_list_is_narrowed_and_walked(house: House) {
     let page = visitor.submit(&page.form("/reports/mark"), &[("all", "1")]).await;
     assert_eq!((page.path.as_str(), listed(&page)), (older.as_str(), 0));
     assert_eq!(pending(&house).await, 52);
+}
+
+async fn days_that_cannot_be_meant_are_refused(house: House) {
+    let shop = house.shop(&house.a, "s").await;
+    shop.order("K-1").await;
+    let mut visitor = house.visitor().await;
+    for (query, field, text) in [
+        (
+            "from=2026-03-02&to=2026-03-01",
+            "to",
+            "Son gün ilk günden önce olamaz.",
+        ),
+        ("from=2026-02-30", "from", "Takvimde böyle bir gün yok."),
+        ("from=31.12.2026", "from", "Takvimde böyle bir gün yok."),
+        ("to=%3Cx%3E", "to", "Takvimde böyle bir gün yok."),
+    ] {
+        let page = visitor.open(&format!("/reports?{query}")).await;
+        assert_eq!((page.status, listed(&page)), (200, 0), "{query}");
+        assert_eq!(page.within(&format!("e-{field}"), "p").text(), text, "{query}");
+        assert!(
+            !page.has("muhasebeye aktarılmış") && !page.html.contains(".csv"),
+            "{query}"
+        );
+        // No table is made of other days than those that were asked for.
+        for table in ["/reports/pending.csv", "/reports/orders.csv"] {
+            let page = visitor.open(&format!("{table}?{query}")).await;
+            assert!(page.path.starts_with("/reports?"), "{table}?{query}");
+            assert!(page.has(text) && !page.has("K-1"), "{table}?{query}");
+        }
+    }
+    let page = visitor.open("/reports?from=2026-03-01&to=2026-03-01").await;
+    assert_eq!(listed(&page), 1);
 }
 
 async fn ordered(shop: &Shop, id: &str, total: i64, more: serde_json::Value) {

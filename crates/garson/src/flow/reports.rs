@@ -26,7 +26,26 @@ pub struct Period {
     pub to: Option<Moment>,
 }
 
+/// What is wrong with a period that somebody has chosen.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum WrongPeriod {
+    /// What this field holds is no day of the calendar.
+    NotADay { field: String },
+    /// It ends before it begins.
+    Reversed,
+}
+
 impl Period {
+    /// Can there be orders in it at all? Programs may ask for a period that ends before it begins, and get nothing; a person
+    /// who does so has made a mistake.
+    pub fn check(&self) -> Result<(), WrongPeriod> {
+        match self.bounds(&Zone::istanbul()) {
+            Err(Fault::Invalid { field, .. }) => Err(WrongPeriod::NotADay { field }),
+            Ok((Some(from), Some(to))) if to <= from => Err(WrongPeriod::Reversed),
+            _ => Ok(()),
+        }
+    }
+
     pub(super) fn bounds(&self, zone: &Zone) -> Result<(Option<Timestamp>, Option<Timestamp>), Fault> {
         let not_a_day = |field: &str| Fault::invalid(field, "is not a day of the calendar");
         let from = match &self.from {

@@ -1,5 +1,6 @@
 //! Search over orders: by what people know of one, newest first, page by page.
 
+use super::days::DayRange;
 use super::error::PanelError;
 use super::fields::Fields;
 use super::form::{Choice, Field, Kind, Pager};
@@ -9,9 +10,8 @@ use super::visitor::Visitor;
 use super::words::OrdersWords;
 use super::{names, paging};
 use crate::api::{Api, Cursor};
-use crate::flow::reports::{Moment, Period};
+use crate::flow::restaurants;
 use crate::flow::search::{self, Question};
-use crate::flow::{Fault, restaurants};
 use askama::Template;
 use axum::Router;
 use axum::extract::{RawQuery, State};
@@ -86,8 +86,7 @@ impl Row {
 /// What an address asks for.
 struct Asked {
     text: String,
-    from: String,
-    to: String,
+    days: DayRange,
     status: Option<Status>,
     provider: Option<Provider>,
     restaurant: Option<RestaurantId>,
@@ -98,8 +97,7 @@ impl Asked {
         let named = |name: &str| Status::ALL.into_iter().find(|status| status.name() == name);
         Self {
             text: fields.get("q").chars().take(LONGEST_TEXT).collect(),
-            from: fields.get("from").to_owned(),
-            to: fields.get("to").to_owned(),
+            days: DayRange::read(fields),
             status: named(fields.get("status")),
             provider: garson_platforms::find(fields.get("platform")).map(|it| it.provider()),
             restaurant: fields.get("restaurant").parse().ok(),
@@ -107,16 +105,12 @@ impl Asked {
     }
 
     fn question(&self) -> Question {
-        let day = |text: &String| (!text.is_empty()).then(|| Moment::Day(text.clone()));
         Question {
             text: self.text.clone(),
             status: self.status,
             provider: self.provider,
             restaurant: self.restaurant,
-            period: Period {
-                from: day(&self.from),
-                to: day(&self.to),
-            },
+            period: self.days.period(),
         }
     }
 
@@ -127,8 +121,8 @@ impl Asked {
         let cursor = cursor.map(|it| Cursor(it).to_string()).unwrap_or_default();
         let fields = [
             ("q", self.text.as_str()),
-            ("from", self.from.as_str()),
-            ("to", self.to.as_str()),
+            ("from", self.days.from.as_str()),
+            ("to", self.days.to.as_str()),
             ("status", self.status.map(Status::name).unwrap_or_default()),
             ("platform", provider.as_str()),
             ("restaurant", restaurant.as_str()),
@@ -159,16 +153,14 @@ impl Asked {
             let all = std::iter::once(any(first)).chain(choices).collect();
             Field::new(name, label, Kind::Select(all))
         };
-        let day = |name: &'static str, label, value: &String| {
-            Field::new(name, label, Kind::Input("date")).value(value.clone())
-        };
+        let [from, to] = self.days.fields(frame.lang, t.from, t.to);
         vec![
             Field::new("q", t.text, Kind::Input("search"))
                 .value(self.text.clone())
                 .hint(t.text_hint)
                 .between(0, LONGEST_TEXT),
-            day("from", t.from, &self.from),
-            day("to", t.to, &self.to),
+            from,
+            to,
             select("status", t.status, t.any_status, statuses.collect()),
             select("platform", t.platform, t.any_platform, platforms.collect()),
             select("restaurant", t.restaurant, t.any_restaurant, places.collect()),
@@ -187,19 +179,16 @@ async fn find_orders(
     let fail = |fault| visitor.fail(fault);
     let names = restaurants::names(app, account).await.map_err(fail)?;
     let (frame, t) = (Frame::new(&visitor, Place::Orders), OrdersWords::of(visitor.lang));
-    let mut fields = asked.form(&frame, &t, names);
-    let found = match search::orders(app, account, asked.question(), request).await {
-        Ok(found) => found,
-        Err(Fault::Invalid { field, .. }) => {
-            // A day that is none: the field says so, and nothing is found.
-            for it in fields.iter_mut().filter(|it| it.name == field) {
-                it.error = t.not_a_day.to_owned();
-            }
-            search::Answer::default()
-        }
-        Err(fault) => return Err(fail(fault)),
+    let fields = asked.form(&frame, &t, names);
+    let is_wrong = asked.days.is_wrong();
+    let found = match is_wrong {
+        // The field says so, and nothing is looked for.
+        true => search::Answer::default(),
+        false => search::orders(app, account, asked.question(), request)
+            .await
+            .map_err(fail)?,
     };
-    let is_empty = found.orders.is_empty() && found.older.is_none();
+    let is_empty = !is_wrong && found.orders.is_empty() && found.older.is_none();
     Ok(page(&OrdersPage {
         has_filters: asked.has_filters(),
         looked_to: found.looked_to.map(|at| frame.moment(&at)),

@@ -1,6 +1,7 @@
 //! Payments: totals by type and day, as a chart and as the same numbers in a table.
 
 use super::chart::{self, Chart, Column};
+use super::days::DayRange;
 use super::error::PanelError;
 use super::fields::Fields;
 use super::form::{Field, Kind};
@@ -82,8 +83,9 @@ fn days(asked: &Fields, choosing: &Choosing) -> (Days, &'static str) {
         "30" => (Days::Last(30), "30"),
         "month" => (Days::ThisMonth, "month"),
         "last-month" => (Days::LastMonth, "last-month"),
-        _ if !choosing.from.is_empty() || !choosing.to.is_empty() => {
-            (Days::Between(choosing.from.clone(), choosing.to.clone()), "")
+        _ if !choosing.days.is_empty() => {
+            let DayRange { from, to } = choosing.days.clone();
+            (Days::Between(from, to), "")
         }
         _ => (Days::Last(7), "7"),
     }

@@ -1,5 +1,6 @@
 //! Reports: the orders that accounting still has to take, the mark that it has, and tables to take along.
 
+use super::days::DayRange;
 use super::error::PanelError;
 use super::fields::Fields;
 use super::form::{Choice, Field, Kind, Pager};
@@ -9,12 +10,11 @@ use super::visitor::{Sent, Visitor};
 use super::words::ReportWords;
 use super::{csv, names, paging, show};
 use crate::api::Api;
-use crate::flow::reports::{Moment, Period};
 use crate::flow::{Fault, reports, restaurants};
 use askama::Template;
 use axum::Router;
 use axum::extract::{RawQuery, State};
-use axum::response::Response;
+use axum::response::{IntoResponse, Redirect, Response};
 use axum::routing::{get, post};
 use garson_core::id::{AccountId, OrderId, RestaurantId};
 use garson_core::time::Zone;
@@ -39,34 +39,30 @@ pub fn routes() -> Router<Arc<Api>> {
 #[derive(Clone, Default)]
 pub struct Choosing {
     pub restaurant: Option<RestaurantId>,
-    pub from: String,
-    pub to: String,
+    pub days: DayRange,
 }
 
 impl Choosing {
-    /// What an address asks for; a day that the calendar does not have is as if it were not there.
+    /// What an address asks for.
     pub fn read(asked: &Fields) -> Self {
-        let day = |name: &str| {
-            let is_day = Zone::istanbul().start_of_day(asked.get(name)).is_some();
-            if is_day {
-                asked.get(name).to_owned()
-            } else {
-                String::new()
-            }
-        };
         Self {
             restaurant: asked.get("restaurant").parse().ok(),
-            from: day("from"),
-            to: day("to"),
+            days: DayRange::read(asked),
         }
     }
 
-    fn period(&self) -> Period {
-        let moment = |day: &str| (!day.is_empty()).then(|| Moment::Day(day.to_owned()));
-        Period {
-            from: moment(&self.from),
-            to: moment(&self.to),
-        }
+    /// The address of something with the same choice.
+    fn address(&self, path: &str) -> String {
+        let id = self.restaurant_text();
+        paging::address(path, &self.filters(&id))
+    }
+
+    fn filters<'a>(&'a self, restaurant: &'a str) -> [(&'a str, &'a str); 3] {
+        [
+            ("restaurant", restaurant),
+            ("from", self.days.from.as_str()),
+            ("to", self.days.to.as_str()),
+        ]
     }
 
     fn restaurant_text(&self) -> String {
@@ -133,6 +129,8 @@ struct ReportsPage {
     restaurant: Field,
     from: Field,
     to: Field,
+    /// The days cannot be meant, so nothing is listed.
+    is_wrong: bool,
     lines: Vec<Line>,
     pager: Pager,
     pending_csv: String,
@@ -148,37 +146,32 @@ async fn show_reports(
     let asked = Fields::parse(query.unwrap_or_default().as_bytes());
     let choosing = Choosing::read(&asked);
     let request = paging::wanted(&asked, ON_A_PAGE);
-    let found = reports::list_pending(
-        &api.app,
-        account,
-        choosing.restaurant,
-        Vec::new(),
-        choosing.period(),
-        request,
-    );
-    let found = found.await.map_err(|fault| visitor.fail(fault))?;
+    let (only, period) = (choosing.restaurant, choosing.days.period());
+    let is_wrong = choosing.days.is_wrong();
+    let found = match is_wrong {
+        true => Page::empty(request),
+        false => reports::list_pending(&api.app, account, only, Vec::new(), period, request)
+            .await
+            .map_err(|fault| visitor.fail(fault))?,
+    };
     let (choices, names) = to_choose_from(&api, &visitor, choosing.restaurant).await?;
     let id = choosing.restaurant_text();
-    let filters = [
-        ("restaurant", id.as_str()),
-        ("from", choosing.from.as_str()),
-        ("to", choosing.to.as_str()),
-    ];
     let t = ReportWords::of(lang);
-    let day = |name, label, value: &str| Field::new(name, label, Kind::Input("date")).value(value);
+    let [from, to] = choosing.days.fields(lang, t.from, t.to);
     Ok(page(&ReportsPage {
         frame: Frame::new(&visitor, Place::Reports),
         restaurant: Field::new("restaurant", t.restaurant, Kind::Select(choices)),
-        from: day("from", t.from, &choosing.from),
-        to: day("to", t.to, &choosing.to),
-        pager: paging::ways("/reports", &filters, request, &found),
+        from,
+        to,
+        is_wrong,
+        pager: paging::ways("/reports", &choosing.filters(&id), request, &found),
         lines: found
             .items
             .into_iter()
             .map(|order| Line::new(lang, &names, order))
             .collect(),
-        pending_csv: paging::address("/reports/pending.csv", &filters),
-        period_csv: paging::address("/reports/orders.csv", &filters),
+        pending_csv: choosing.address("/reports/pending.csv"),
+        period_csv: choosing.address("/reports/orders.csv"),
         t,
     }))
 }
@@ -226,7 +219,7 @@ struct Export {
 impl Export {
     async fn read(&self) -> Result<Page<OrderSummary>, Fault> {
         let (app, account) = (&self.api.app, self.account);
-        let (restaurant, period) = (self.choosing.restaurant, self.choosing.period());
+        let (restaurant, period) = (self.choosing.restaurant, self.choosing.days.period());
         let request = PageRequest {
             limit: IN_A_CHUNK,
             cursor: self.cursor,
@@ -276,6 +269,10 @@ async fn export(
 ) -> Result<Response, PanelError> {
     let asked = Fields::parse(query.unwrap_or_default().as_bytes());
     let choosing = Choosing::read(&asked);
+    if choosing.days.is_wrong() {
+        // A table of other days than those that were meant would be believed; the page says what is wrong.
+        return Ok(Redirect::to(&choosing.address("/reports")).into_response());
+    }
     let (_, names) = to_choose_from(&api, &visitor, None).await?;
     let t = ReportWords::of(visitor.lang);
     let heading = csv::heading(&[

@@ -15,7 +15,6 @@ super::words! {
         any_restaurant: "Tüm restoranlar" | "All restaurants",
         find: "Bul" | "Find",
         clear: "Temizle" | "Clear",
-        not_a_day: "Takvimde böyle bir gün yok." | "There is no such day.",
         order: "Sipariş" | "Order",
         customer: "Müşteri" | "Customer",
         at: "Zaman" | "Time",
