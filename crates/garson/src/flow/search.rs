@@ -38,6 +38,14 @@ pub struct Question {
     pub period: Period,
 }
 
+impl Question {
+    /// Was something typed in which there is nothing to look for, such as `%`?
+    #[must_use]
+    pub fn has_no_words(&self) -> bool {
+        !self.text.trim().is_empty() && asked(&self.text).is_empty()
+    }
+}
+
 /// A page of what was found, newest first.
 #[derive(Debug, Default)]
 pub struct Answer {
@@ -96,6 +104,10 @@ fn find(
             orders: named.into_iter().map(|order| order.id).collect(),
             ..Found::default()
         });
+    }
+    if question.has_no_words() {
+        // Signs alone are in no order; without any words it would be all of them.
+        return Ok(Found::default());
     }
     if let Some(id) = question.restaurant
         && !restaurants::exists(tx, account, id)?

@@ -42,6 +42,8 @@ struct OrdersPage {
     /// Up to where was looked, when not everything could be looked through.
     looked_to: Option<String>,
     has_filters: bool,
+    /// There is no letter and no digit in what was typed.
+    has_no_words: bool,
     /// There is nothing else that could be looked at.
     is_empty: bool,
 }
@@ -191,6 +193,7 @@ async fn find_orders(
     let is_empty = !is_wrong && found.orders.is_empty() && found.older.is_none();
     Ok(page(&OrdersPage {
         has_filters: asked.has_filters(),
+        has_no_words: asked.question().has_no_words(),
         looked_to: found.looked_to.map(|at| frame.moment(&at)),
         pager: Pager {
             newer: found.newer.map(|place| asked.address(Some(place), "prev")),
