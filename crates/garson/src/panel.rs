@@ -77,6 +77,7 @@ pub fn router() -> Router<Arc<Api>> {
     PAGES
         .iter()
         .fold(around, |all, (_, routes)| all.merge(routes()))
+        .route_layer(from_fn(error::not_a_page))
         .route_layer(from_fn(renew::renew))
         .route_layer(from_fn(press::press))
         .route_layer(from_fn(safety::protect))

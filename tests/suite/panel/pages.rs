@@ -1,6 +1,6 @@
 //! What holds of every page: both languages, the headers, the way to the others, and whose data it shows.
 
-use crate::support::{House, Page, Visitor};
+use crate::support::{House, Page, Visitor, request, send};
 
 cases! {
     every_page_is_there_in_both_languages
@@ -8,6 +8,9 @@ cases! {
     every_link_leads_somewhere
     every_page_wants_a_visitor_who_is_signed_in
     whatever_has_no_page_says_so
+    whatever_only_takes_forms_says_so
+    a_form_that_is_too_large_is_refused_on_a_page
+    the_language_is_switched_after_a_form_was_refused
     the_language_is_switched
     pages_are_pressed_for_those_who_understand
 }
@@ -203,6 +206,64 @@ async fn whatever_has_no_page_says_so(house: House) {
     // Programs are answered as ever.
     let reply = visitor.send("GET", "/web-api/v1/nothing", &[], "").await;
     reply.refused(404, "not_found");
+}
+
+async fn whatever_only_takes_forms_says_so(house: House) {
+    let shop = house.shop(&house.a, "s").await;
+    let mut visitor = house.visitor().await;
+    let delete = format!("/restaurants/{}/delete", shop.restaurant);
+    for path in ["/password", "/language", "/sign-out", "/reports/mark", &delete] {
+        let page = visitor.open(path).await;
+        assert_eq!((page.status, page.header("allow")), (405, Some("POST")), "{path}");
+        assert!(
+            page.has("Bu adres yalnızca formları alır."),
+            "{path}: {}",
+            page.html
+        );
+        assert!(page.header("content-security-policy").is_some(), "{path}");
+        // Programs are answered as ever.
+        let reply = send(house.addr, &request("GET", path, &[], &[])).await;
+        reply.refused(405, "method_not_allowed");
+    }
+}
+
+async fn a_form_that_is_too_large_is_refused_on_a_page(house: House) {
+    let mut visitor = house.visitor().await;
+    let large = format!("label={}", "x".repeat(1024 * 1024));
+    let reply = visitor.send("POST", "/keys", &[], &large).await;
+    let page = Page::new("/keys".to_owned(), &reply);
+    assert_eq!(page.status, 413);
+    assert!(page.has("Form çok büyük") && page.has("Çıkış"), "{}", page.html);
+    let reply = house.stranger().send("POST", "/sign-in", &[], &large).await;
+    assert!(reply.status == 413 && reply.text().contains("Form çok büyük"));
+}
+
+async fn the_language_is_switched_after_a_form_was_refused(house: House) {
+    let shop = house.shop(&house.a, "Çarşı").await;
+    let mut visitor = house.visitor().await;
+    let restaurant = format!("/restaurants/{}", shop.restaurant);
+    let name = [("confirm", "something else")];
+    let passwords = [("old", "wrong one"), ("new", "another horse")];
+    for (path, action, filled) in [
+        ("/sessions", "/password".to_owned(), passwords.as_slice()),
+        (restaurant.as_str(), format!("{restaurant}/delete"), &name),
+    ] {
+        let page = visitor.open(path).await;
+        // Nobody can look at the address that the answer has; the second time neither.
+        let page = visitor.submit(&page.form(&action), filled).await;
+        let page = visitor.submit(&page.form(&action), filled).await;
+        assert_eq!((page.status, &page.path), (422, &action));
+        let page = visitor.submit(&page.form("/language"), &[]).await;
+        assert_eq!((page.status, page.path.as_str()), (200, path));
+    }
+    // Nor is there a page where an error was shown.
+    let page = visitor.open("/keys").await;
+    let form = page.form("/keys").body(&[]);
+    let reply = visitor.send("POST", "/keys/none/revoke", &[], &form).await;
+    let page = Page::new("/keys/none/revoke".to_owned(), &reply);
+    assert_eq!(page.status, 404);
+    let page = visitor.submit(&page.form("/language"), &[]).await;
+    assert_eq!((page.status, page.path.as_str()), (200, "/keys"));
 }
 
 async fn the_language_is_switched(house: House) {

@@ -8,8 +8,9 @@ use crate::api::{ApiError, Code};
 use crate::flow::Fault;
 use askama::Template;
 use axum::extract::Request;
+use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
-use http::{StatusCode, header};
+use http::{HeaderMap, StatusCode, header};
 
 /// An error on its way to a browser.
 pub struct PanelError {
@@ -52,6 +53,9 @@ fn meaning(t: &ErrorWords, code: Code) -> (&'static str, &'static str) {
         (Code::TargetUnreachable, _) => (t.target_unreachable, t.target_unreachable_advice),
         (Code::ProviderTimeout, _) => (t.platform_timeout, t.platform_timeout_advice),
         (Code::ProviderUnreachable, _) => (t.platform_away, t.platform_away_advice),
+        (Code::MethodNotAllowed, _) => (t.not_a_page, t.not_a_page_advice),
+        (Code::RequestTimeout, _) => (t.form_slow, t.form_slow_advice),
+        (Code::BodyTooLarge, _) => (t.form_large, t.form_large_advice),
         (_, 404) => (t.not_found, t.not_found_advice),
         (_, 409) => (t.not_possible, t.reload_advice),
         (_, 400..=422) => (t.invalid, t.invalid_advice),
@@ -90,6 +94,15 @@ impl PanelError {
             advice,
             detail: detail(lang, error),
             frame: None,
+        }
+    }
+
+    /// A form that could not be read, or was sent to where no form is taken.
+    pub fn unread(lang: Lang, error: ApiError) -> Self {
+        Self {
+            // All of it is said already.
+            detail: String::new(),
+            ..Self::of(lang, error)
         }
     }
 
@@ -135,6 +148,26 @@ impl IntoResponse for PanelError {
     }
 }
 
+fn is_browser(headers: &HeaderMap) -> bool {
+    let accepts = headers.get(header::ACCEPT);
+    accepts.is_some_and(|kinds| kinds.to_str().is_ok_and(|kinds| kinds.contains("text/html")))
+}
+
+/// Whoever looks at an address that only takes forms is told so on a page; programs get the usual body.
+pub async fn not_a_page(request: Request, next: Next) -> Response {
+    let lang = is_browser(request.headers()).then(|| Lang::of(request.headers()));
+    let mut response = next.run(request).await;
+    let (Some(lang), StatusCode::METHOD_NOT_ALLOWED) = (lang, response.status()) else {
+        return response;
+    };
+    let error = ApiError::from_status(StatusCode::METHOD_NOT_ALLOWED);
+    let mut shown = PanelError::unread(lang, error).into_response();
+    if let Some(methods) = response.headers_mut().remove(header::ALLOW) {
+        shown.headers_mut().insert(header::ALLOW, methods);
+    }
+    shown
+}
+
 /// Nothing is there: a page for people, the usual body for programs.
 pub async fn not_found(request: Request) -> Response {
     let error = ApiError::from_status(StatusCode::NOT_FOUND);
@@ -142,10 +175,7 @@ pub async fn not_found(request: Request) -> Response {
     let is_for_programs = [crate::api::PREFIX, "/hooks"]
         .iter()
         .any(|prefix| path.starts_with(prefix));
-    let accepts = request.headers().get(header::ACCEPT);
-    let is_browser =
-        accepts.is_some_and(|kinds| kinds.to_str().is_ok_and(|kinds| kinds.contains("text/html")));
-    if is_for_programs || !is_browser {
+    if is_for_programs || !is_browser(request.headers()) {
         return error.into_response();
     }
     let mut error = PanelError::of(Lang::of(request.headers()), error);

@@ -1,5 +1,6 @@
 //! The fields of a form that was sent.
 
+use super::lang::safe_path;
 use crate::api::{Api, ApiError, read_body};
 use axum::extract::{FromRequest, Request};
 use std::borrow::Cow;
@@ -35,6 +36,14 @@ impl Fields {
     pub fn given(&self, name: &str) -> Option<String> {
         let value = self.get(name);
         (!value.is_empty()).then(|| value.to_owned())
+    }
+
+    /// The page that the form stands on, which can be looked at; the first page, when the form does not say.
+    pub fn page(&self) -> &str {
+        match self.get("page") {
+            "" => safe_path(self.get("back")),
+            page => safe_path(page),
+        }
     }
 
     /// Is a box ticked?

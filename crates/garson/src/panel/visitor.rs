@@ -43,15 +43,11 @@ impl FromRequestParts<Arc<Api>> for Visitor {
 
     async fn from_request_parts(parts: &mut Parts, api: &Arc<Api>) -> Result<Self, Response> {
         let lang = Lang::of(&parts.headers);
-        let here = parts
-            .uri
-            .path_and_query()
-            .map_or("/", |path| path.as_str())
-            .to_owned();
+        let here = here(parts);
         let wants_part = parts.headers.contains_key("x-part");
         let leave = || match wants_part {
             true => (StatusCode::UNAUTHORIZED, Html("")).into_response(),
-            false => to_sign_in(&parts.method, &here),
+            false => to_sign_in(&here),
         };
         let Some(held) = cookies::get(&parts.headers, cookies::SESSION) else {
             return Err(leave());
@@ -77,13 +73,19 @@ impl FromRequestParts<Arc<Api>> for Visitor {
     }
 }
 
-/// Signing in first, and then back to the page, if it was one that can be looked at again.
-fn to_sign_in(method: &Method, here: &str) -> Response {
-    let next = if *method == Method::GET { here } else { "/" };
-    if next == "/" {
+/// The address of the page, if it is one that can be looked at again; what a form is sent to need not be one.
+fn here(parts: &Parts) -> String {
+    let asked = parts.uri.path_and_query().map(|path| path.as_str());
+    let can_be_seen = [Method::GET, Method::HEAD].contains(&parts.method);
+    asked.filter(|_| can_be_seen).unwrap_or("/").to_owned()
+}
+
+/// Signing in first, and then back to the page.
+fn to_sign_in(here: &str) -> Response {
+    if here == "/" {
         return Redirect::to("/sign-in").into_response();
     }
-    let next: String = url::form_urlencoded::byte_serialize(next.as_bytes()).collect();
+    let next: String = url::form_urlencoded::byte_serialize(here.as_bytes()).collect();
     Redirect::to(&format!("/sign-in?next={next}")).into_response()
 }
 
@@ -96,6 +98,12 @@ impl Visitor {
     /// The same, of something that is said as the API says it.
     pub fn fail_with(&self, error: ApiError) -> PanelError {
         PanelError::of(self.lang, error).within(Frame::new(self, Place::Nowhere))
+    }
+
+    /// A form that could not be read.
+    fn unread(&self, error: ApiError) -> PanelError {
+        let frame = Frame::new(self, Place::Nowhere);
+        PanelError::unread(self.lang, error).within(frame)
     }
 
     /// It is done: on to a page that says so.
@@ -126,10 +134,11 @@ impl FromRequest<Arc<Api>> for Sent {
 
     async fn from_request(request: Request, api: &Arc<Api>) -> Result<Self, Response> {
         let (mut parts, body) = request.into_parts();
-        let visitor = Visitor::from_request_parts(&mut parts, api).await?;
+        let mut visitor = Visitor::from_request_parts(&mut parts, api).await?;
         let fields = Fields::from_request(Request::from_parts(parts, body), api)
             .await
-            .map_err(IntoResponse::into_response)?;
+            .map_err(|error| visitor.unread(error).into_response())?;
+        fields.page().clone_into(&mut visitor.here);
         if !csrf::is_right(visitor.held.expose(), fields.get("csrf")) {
             return Err(PanelError::stale_form(visitor.lang).into_response());
         }
@@ -183,7 +192,7 @@ impl FromRequest<Arc<Api>> for GuestSent {
         let headers = parts.headers.clone();
         let fields = Fields::from_request(Request::from_parts(parts, body), api)
             .await
-            .map_err(IntoResponse::into_response)?;
+            .map_err(|error| PanelError::unread(guest.lang, error).into_response())?;
         let held = [cookies::GUEST, cookies::SESSION].map(|name| cookies::get(&headers, name));
         let given = fields.get("csrf");
         if !held.into_iter().flatten().any(|held| csrf::is_right(held, given)) {
