@@ -4,6 +4,7 @@ use crate::support::{House, PASSWORD};
 
 cases! {
     a_form_without_its_token_is_refused_and_nothing_changes
+    whoever_sends_an_old_form_is_led_to_a_new_one
     a_form_from_another_site_is_refused
     nobody_is_signed_in_by_another_site
 }
@@ -41,6 +42,36 @@ async fn a_form_without_its_token_is_refused_and_nothing_changes(house: House) {
     assert_eq!(house.a.get("/keys").await.data().as_array().unwrap().len(), 1);
     assert_eq!(visitor.open("/").await.path, "/");
     assert_eq!(house.count("sessions"), 2);
+}
+
+async fn whoever_sends_an_old_form_is_led_to_a_new_one(house: House) {
+    // The page for signing in was left open for longer than the browser keeps what its form is bound to.
+    house.give_password("first@example.com").await;
+    let mut visitor = house.stranger();
+    let filled = [("email", "first@example.com"), ("password", PASSWORD)];
+    let form = visitor.open("/sign-in?next=%2Fkeys").await.form("/sign-in");
+    visitor.cookies.clear();
+    let page = visitor.submit(&form, &filled).await;
+    assert_eq!(page.status, 403);
+    assert!(page.has("bu sayfayı yenilemek yetmez"), "{}", page.text());
+    assert!(visitor.cookies.contains_key("garson_guest"));
+    // Loading it again sends the same form again.
+    assert_eq!(visitor.submit(&form, &filled).await.status, 403);
+    assert!(page.links().contains(&"/sign-in?next=%2Fkeys".to_owned()));
+    let page = visitor.open("/sign-in?next=%2Fkeys").await;
+    let page = visitor.submit(&page.form("/sign-in"), &filled).await;
+    assert_eq!((page.status, page.path.as_str()), (200, "/keys"));
+
+    // A page of somebody who has signed in anew since.
+    let form = visitor.open("/restaurants/new").await.form("/restaurants/new");
+    let mut again = house.visitor().await;
+    let page = again.submit(&form, &[("name", "Yeni")]).await;
+    assert_eq!(page.status, 403);
+    assert!(page.links().contains(&"/restaurants/new".to_owned()));
+    // It leads nowhere else.
+    let forged = form.forged("page", Some("//evil.example"));
+    let reply = again.send("POST", "/restaurants/new", &[], &forged).await;
+    assert!(reply.status == 403 && !reply.text().contains("evil.example"));
 }
 
 async fn a_form_from_another_site_is_refused(house: House) {

@@ -21,7 +21,15 @@ pub struct PanelError {
     pub advice: &'static str,
     /// What the service or the platform itself says.
     pub detail: String,
+    /// The page to go on from.
+    way_on: WayOn,
     frame: Option<Box<Frame>>,
+}
+
+/// Where to go on from an error.
+struct WayOn {
+    href: String,
+    label: &'static str,
 }
 
 #[derive(Template)]
@@ -32,6 +40,7 @@ struct ErrorPage {
     title: &'static str,
     advice: &'static str,
     detail: String,
+    way_on: WayOn,
 }
 
 /// What happened and what to do, for each kind of refusal.
@@ -83,7 +92,8 @@ impl PanelError {
 
     pub fn of(lang: Lang, error: ApiError) -> Self {
         let status = error.code.status();
-        let (title, advice) = meaning(&ErrorWords::of(lang), error.code);
+        let t = ErrorWords::of(lang);
+        let (title, advice) = meaning(&t, error.code);
         if status.is_server_error() {
             tracing::error!(code = error.code.as_str(), "a page could not be shown");
         }
@@ -93,6 +103,10 @@ impl PanelError {
             title,
             advice,
             detail: detail(lang, error),
+            way_on: WayOn {
+                href: "/".to_owned(),
+                label: t.back,
+            },
             frame: None,
         }
     }
@@ -106,8 +120,8 @@ impl PanelError {
         }
     }
 
-    /// A form that is too old, or comes from elsewhere.
-    pub fn stale_form(lang: Lang) -> Self {
+    /// A form that is too old, or comes from elsewhere. Sending it again would be refused again: its page must be opened anew.
+    pub fn stale_form(lang: Lang, page: &str) -> Self {
         let t = ErrorWords::of(lang);
         Self {
             lang,
@@ -115,6 +129,10 @@ impl PanelError {
             title: t.stale_form,
             advice: t.stale_form_advice,
             detail: String::new(),
+            way_on: WayOn {
+                href: page.to_owned(),
+                label: t.open_again,
+            },
             frame: None,
         }
     }
@@ -143,6 +161,7 @@ impl IntoResponse for PanelError {
             title: self.title,
             advice: self.advice,
             detail: self.detail,
+            way_on: self.way_on,
         };
         (self.status, page(&shown)).into_response()
     }

@@ -90,6 +90,7 @@ impl Frame {
     pub fn for_guest(guest: &Guest) -> Self {
         Self {
             csrf: guest.csrf.clone(),
+            here: guest.here.clone(),
             ..Self::bare(guest.lang)
         }
     }

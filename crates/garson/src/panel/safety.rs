@@ -24,7 +24,7 @@ pub async fn protect(request: Request, next: Next) -> Response {
     let is_secure = is_secure(request.headers());
     let has_flash = cookies::get(request.headers(), cookies::FLASH).is_some();
     let mut response = match is_foreign(&request) {
-        true => PanelError::stale_form(Lang::of(request.headers())).into_response(),
+        true => PanelError::stale_form(Lang::of(request.headers()), "/").into_response(),
         false => next.run(request).await,
     };
     let has_spoken = response.extensions_mut().remove::<HasSpoken>().is_some();

@@ -52,10 +52,7 @@ fn sign_in_page(guest: Guest, next: &str, email: &str, error: Option<&'static st
         t,
         error,
     });
-    match guest.cookie {
-        Some(cookie) => ([(header::SET_COOKIE, cookie)], shown).into_response(),
-        None => shown,
-    }
+    guest.given_its_cookie(shown)
 }
 
 async fn show_sign_in(guest: Guest, RawQuery(query): RawQuery) -> Response {

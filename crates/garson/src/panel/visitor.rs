@@ -140,7 +140,7 @@ impl FromRequest<Arc<Api>> for Sent {
             .map_err(|error| visitor.unread(error).into_response())?;
         fields.page().clone_into(&mut visitor.here);
         if !csrf::is_right(visitor.held.expose(), fields.get("csrf")) {
-            return Err(PanelError::stale_form(visitor.lang).into_response());
+            return Err(PanelError::stale_form(visitor.lang, &visitor.here).into_response());
         }
         Ok(Self { visitor, fields })
     }
@@ -150,8 +150,20 @@ impl FromRequest<Arc<Api>> for Sent {
 pub struct Guest {
     pub lang: Lang,
     pub csrf: String,
+    /// The address of the page, to come back to.
+    pub here: String,
     /// The cookie that the browser is to get, if it has none.
     pub cookie: Option<http::HeaderValue>,
+}
+
+impl Guest {
+    /// The answer with the cookie that the browser is to get.
+    pub fn given_its_cookie(self, mut response: Response) -> Response {
+        if let Some(cookie) = self.cookie {
+            response.headers_mut().append(header::SET_COOKIE, cookie);
+        }
+        response
+    }
 }
 
 impl<S: Sync> FromRequestParts<S> for Guest {
@@ -163,6 +175,7 @@ impl<S: Sync> FromRequestParts<S> for Guest {
             return Ok(Self {
                 lang,
                 csrf: csrf::token(held),
+                here: here(parts),
                 cookie: None,
             });
         }
@@ -171,6 +184,7 @@ impl<S: Sync> FromRequestParts<S> for Guest {
         Ok(Self {
             lang,
             csrf: csrf::token(&held),
+            here: here(parts),
             cookie: Some(cookies::set(is_secure, cookies::GUEST, &held, 24 * 60 * 60)),
         })
     }
@@ -188,7 +202,7 @@ impl FromRequest<Arc<Api>> for GuestSent {
 
     async fn from_request(request: Request, api: &Arc<Api>) -> Result<Self, Response> {
         let (mut parts, body) = request.into_parts();
-        let Ok(guest) = Guest::from_request_parts(&mut parts, api).await;
+        let Ok(mut guest) = Guest::from_request_parts(&mut parts, api).await;
         let headers = parts.headers.clone();
         let fields = Fields::from_request(Request::from_parts(parts, body), api)
             .await
@@ -196,8 +210,10 @@ impl FromRequest<Arc<Api>> for GuestSent {
         let held = [cookies::GUEST, cookies::SESSION].map(|name| cookies::get(&headers, name));
         let given = fields.get("csrf");
         if !held.into_iter().flatten().any(|held| csrf::is_right(held, given)) {
-            return Err(PanelError::stale_form(guest.lang).into_response());
+            let refused = PanelError::stale_form(guest.lang, fields.page()).into_response();
+            return Err(guest.given_its_cookie(refused));
         }
+        fields.page().clone_into(&mut guest.here);
         Ok(Self {
             guest,
             headers,

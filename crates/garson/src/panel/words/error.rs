@@ -52,6 +52,7 @@ super::words! {
         failed: "Bir şeyler ters gitti" | "Something went wrong",
         failed_advice: "Yeniden deneyin; sürerse destek ekibine haber verin." | "Try again; if it persists, tell support.",
         stale_form: "Form artık geçerli değil" | "The form is no longer valid",
-        stale_form_advice: "Hiçbir şey değişmedi. Sayfayı yenileyip yeniden gönderin." | "Nothing has changed. Reload the page and send it again.",
+        stale_form_advice: "Hiçbir şey değişmedi. Formun sayfasını yeniden açın ve oradan yeniden gönderin; bu sayfayı yenilemek yetmez." | "Nothing has changed. Open the form's page again and send it from there; reloading this page is not enough.",
+        open_again: "Sayfayı yeniden aç" | "Open the page again",
     }
 }
