@@ -120,8 +120,16 @@ async fn cookies_are_kept_from_scripts_and_other_sites(house: House) {
     let body = page
         .form("/sign-in")
         .body(&[("email", EMAIL), ("password", PASSWORD)]);
-    for is_secure in [false, true] {
-        let proto = if is_secure { "https" } else { "http" };
+    // Proxies behind one another each add what they were asked over.
+    for (proto, is_secure) in [
+        ("http", false),
+        ("http, https", false),
+        ("xhttps", false),
+        ("https", true),
+        ("HTTPS", true),
+        ("https, http", true),
+        (" https,http", true),
+    ] {
         let reply = visitor
             .send("POST", "/sign-in", &[("x-forwarded-proto", proto)], &body)
             .await;
@@ -135,7 +143,9 @@ async fn cookies_are_kept_from_scripts_and_other_sites(house: House) {
             cookie.contains("; HttpOnly") && cookie.contains("; SameSite=Lax"),
             "{cookie}"
         );
-        assert_eq!(cookie.contains("; Secure"), is_secure, "{cookie}");
+        assert_eq!(cookie.contains("; Secure"), is_secure, "{proto}: {cookie}");
+        let is_told = reply.header("strict-transport-security").is_some();
+        assert_eq!(is_told, is_secure, "{proto}");
     }
     // What is stored cannot be used to sign in.
     let held = &visitor.cookies["garson_session"];

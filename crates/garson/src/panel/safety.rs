@@ -13,11 +13,12 @@ use http::{HeaderMap, HeaderName, HeaderValue, Method, header};
 const POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; \
     connect-src 'self'; media-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'";
 
-/// Was the request made over TLS, as far as the proxy in front says?
+/// Was the request made over TLS, as far as the proxies in front say? Each adds what it was asked over behind what those before
+/// it have said: the first is the browser's own.
 pub fn is_secure(headers: &HeaderMap) -> bool {
-    headers
-        .get("x-forwarded-proto")
-        .is_some_and(|scheme| scheme == "https")
+    let said = headers.get("x-forwarded-proto");
+    let first = said.and_then(|said| said.to_str().ok()?.split(',').next());
+    first.is_some_and(|scheme| scheme.trim().eq_ignore_ascii_case("https"))
 }
 
 pub async fn protect(request: Request, next: Next) -> Response {
