@@ -48,6 +48,7 @@ mod words;
 mod wrong;
 
 pub use error::not_found;
+pub use safety::protect_docs;
 
 use crate::api::Api;
 use axum::Router;
@@ -80,6 +81,6 @@ pub fn router() -> Router<Arc<Api>> {
         .route_layer(from_fn(error::not_a_page))
         .route_layer(from_fn(renew::renew))
         .route_layer(from_fn(press::press))
-        .route_layer(from_fn(safety::protect))
         .merge(assets::routes())
+        .route_layer(from_fn(safety::protect))
 }

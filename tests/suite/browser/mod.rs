@@ -3,6 +3,7 @@
 
 mod board;
 mod connecting;
+mod docs;
 mod every_page;
 mod keyboard;
 mod keys;

@@ -5,6 +5,7 @@ use crate::support::{House, Page, Visitor, request, send};
 cases! {
     every_page_is_there_in_both_languages
     every_page_keeps_to_the_rules
+    what_stands_beside_the_pages_is_protected_too
     every_link_leads_somewhere
     every_page_wants_a_visitor_who_is_signed_in
     whatever_has_no_page_says_so
@@ -161,6 +162,40 @@ async fn every_page_keeps_to_the_rules(house: House) {
         .send("GET", "/assets/panel-000000000000.css", &[], "")
         .await;
     assert_eq!(gone.status, 404);
+}
+
+async fn what_stands_beside_the_pages_is_protected_too(house: House) {
+    let mut visitor = house.stranger();
+    let page = visitor.open("/sign-in").await;
+    let script = page.attribute("src");
+    for (path, status) in [
+        ("/docs", 303),
+        ("/docs/", 200),
+        ("/docs/swagger-ui-bundle.js", 200),
+        ("/docs/nothing", 404),
+        ("/openapi.json", 200),
+        (script.as_str(), 200),
+        ("/assets/nothing", 404),
+    ] {
+        let over_tls = [("x-forwarded-proto", "https")];
+        let reply = visitor.send("GET", path, &over_tls, "").await;
+        assert_eq!(reply.status, status, "{path}");
+        let policy = reply.header("content-security-policy").unwrap_or_default();
+        assert!(
+            policy.contains("default-src 'none'") && policy.contains("frame-ancestors 'none'"),
+            "{path}: {policy}"
+        );
+        assert!(policy.contains("script-src 'self';"), "{path}: {policy}");
+        for name in [
+            "strict-transport-security",
+            "x-content-type-options",
+            "x-frame-options",
+        ] {
+            assert!(reply.header(name).is_some(), "{name} of {path}");
+        }
+        let reply = visitor.send("GET", path, &[], "").await;
+        assert_eq!(reply.header("strict-transport-security"), None, "{path}");
+    }
 }
 
 async fn every_link_leads_somewhere(house: House) {

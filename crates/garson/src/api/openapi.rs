@@ -3,6 +3,7 @@
 use super::error::ErrorBody;
 use super::{Api, PREFIX, routes};
 use axum::Router;
+use axum::middleware::from_fn;
 use std::sync::Arc;
 use utoipa::openapi::path::{Operation, Parameter, ParameterBuilder, ParameterIn};
 use utoipa::openapi::schema::{ObjectBuilder, Type};
@@ -135,5 +136,7 @@ pub fn router(document: OpenApi) -> Router<Arc<Api>> {
                 .validator_url("none")
                 .try_it_out_enabled(true),
         );
-    Router::new().merge(page)
+    Router::new()
+        .merge(page)
+        .route_layer(from_fn(crate::panel::protect_docs))
 }

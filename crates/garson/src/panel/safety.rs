@@ -13,6 +13,10 @@ use http::{HeaderMap, HeaderName, HeaderValue, Method, header};
 const POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; \
     connect-src 'self'; media-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'";
 
+/// The same for the page that shows the API. Its script, which is not ours, brings some style along.
+const DOCS_POLICY: &str = "default-src 'none'; style-src 'self' 'unsafe-inline'; script-src 'self'; img-src 'self' data:; \
+    connect-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'";
+
 /// Was the request made over TLS, as far as the proxies in front say? Each adds what it was asked over behind what those before
 /// it have said: the first is the browser's own.
 pub fn is_secure(headers: &HeaderMap) -> bool {
@@ -36,17 +40,30 @@ pub async fn protect(request: Request, next: Next) -> Response {
     protected(is_secure, response)
 }
 
+/// Protects the page that shows the API, which stands beside ours: what could be done to it would be done to them.
+pub async fn protect_docs(request: Request, next: Next) -> Response {
+    let is_secure = is_secure(request.headers());
+    guarded(is_secure, DOCS_POLICY, next.run(request).await)
+}
+
 /// The answer with everything that is said of every page.
-pub fn protected(is_secure: bool, mut response: Response) -> Response {
+pub fn protected(is_secure: bool, response: Response) -> Response {
+    let mut response = guarded(is_secure, POLICY, response);
+    let kept = response.headers_mut().entry(header::CACHE_CONTROL);
+    kept.or_insert(HeaderValue::from_static("no-store"));
+    response
+}
+
+/// The answer with everything that browsers are told not to do.
+fn guarded(is_secure: bool, policy: &'static str, mut response: Response) -> Response {
     let headers = response.headers_mut();
     let mut say = |name: HeaderName, value: &'static str| {
         headers.entry(name).or_insert(HeaderValue::from_static(value));
     };
-    say(header::CONTENT_SECURITY_POLICY, POLICY);
+    say(header::CONTENT_SECURITY_POLICY, policy);
     say(header::X_CONTENT_TYPE_OPTIONS, "nosniff");
     say(header::X_FRAME_OPTIONS, "DENY");
     say(header::REFERRER_POLICY, "same-origin");
-    say(header::CACHE_CONTROL, "no-store");
     say(
         HeaderName::from_static("cross-origin-opener-policy"),
         "same-origin",

@@ -1,0 +1,36 @@
+//! The page that shows the API works within what it is allowed.
+
+use super::scene::scenes;
+
+scenes! {
+    the_api_is_shown_and_tried
+}
+
+mod case {
+    use super::super::scene::Scene;
+    use serde_json::json;
+
+    pub async fn the_api_is_shown_and_tried(scene: Scene) {
+        let browser = &scene.browser;
+        browser.go("/docs/").await;
+        browser.shows("#swagger-ui .title", "Garson").await;
+        browser.click("#operations-Orders-list_orders button").await;
+        browser
+            .shows("#operations-Orders-list_orders .execute", "Execute")
+            .await;
+        browser.click("#operations-Orders-list_orders .execute").await;
+        // It reaches the service, which wants a key.
+        browser
+            .shows(
+                "#operations-Orders-list_orders .live-responses-table",
+                "unauthorized",
+            )
+            .await;
+        let script = "return new Promise((told) => {
+                const said = (it) => it.body.effectiveDirective + ' ' + it.body.blockedURL + ' ' + it.body.sample;
+                new ReportingObserver((seen) => told(seen.map(said)), { types: ['csp-violation'], buffered: true }).observe();
+                setTimeout(() => told([]), 500);
+            });";
+        assert_eq!(browser.run_async(script, &[]).await, json!([]));
+    }
+}
