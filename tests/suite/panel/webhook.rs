@@ -1,6 +1,6 @@
 //! The webhook's page: the address, the test, the log with its filters and pages, and sending again.
 
-use crate::support::{Answer, House, Kind, Page, Receiver, Visitor, until, write_failed};
+use crate::support::{Answer, House, Kind, Page, Receiver, Visitor, order_body, until, write_failed};
 use garson::flow::accounts;
 use garson_core::id::RestaurantId;
 use serde_json::json;
@@ -8,6 +8,7 @@ use serde_json::json;
 on_both! {
     an_address_is_registered_tested_and_removed
     attempts_are_explained_and_one_is_sent_again
+    the_log_knows_orders_by_their_codes
     the_log_is_walked_and_everything_failed_is_sent_again
 }
 
@@ -124,7 +125,12 @@ async fn attempts_are_explained_and_one_is_sent_again(kind: Kind) {
         attempts.text()
     );
     assert!(attempts.has("first byte ") && attempts.has(&receiver.url("/olay")));
-    assert!(page.has(&order) && page.has("\"pid\":\"K-1\""), "{}", page.text());
+    assert!(page.links().contains(&format!("/orders/{order}")));
+    assert!(
+        page.has("Order K-1") && page.has("\"pid\":\"K-1\""),
+        "{}",
+        page.text()
+    );
     assert!(page.has("the receiver's answer was not 2xx") && page.has("Next attempt"));
 
     // By hand: a refusal is said, and then it is delivered.
@@ -162,7 +168,7 @@ async fn attempts_are_explained_and_one_is_sent_again(kind: Kind) {
         1
     );
     let page = visitor.open("/webhook?order=K-2").await;
-    assert!(page.has("Bu numarayla tek bir sipariş bulunamadı") && page.has("Gönderim yok"));
+    assert!(page.has("Bu numarayla ya da kodla bir sipariş bulunamadı") && page.has("Gönderim yok"));
 
     // None of it is a neighbour's.
     let mut theirs = house.visitor_of("second@example.com").await;
@@ -173,6 +179,47 @@ async fn attempts_are_explained_and_one_is_sent_again(kind: Kind) {
     let reply = theirs.send("POST", &format!("{link}/resend"), &[], &body).await;
     assert!([303, 404].contains(&reply.status), "{}", reply.status);
     assert_eq!(receiver.count(), 3);
+}
+
+async fn the_log_knows_orders_by_their_codes(kind: Kind) {
+    let house = House::open_private(kind).await;
+    let shop = house.shop(&house.a, "s").await;
+    let order = async |id: &str, code: &str| {
+        let mut body = order_body(&shop.store, id, 10_000);
+        body["shortCode"] = json!(code);
+        let data = shop.post(body.to_string().as_bytes()).await.data();
+        data["orderId"].as_str().unwrap().to_owned()
+    };
+    let old = order("PLATFORM-1", "b12").await;
+    let other = order("PLATFORM-2", "B123").await;
+    let new = order("PLATFORM-3", "B12").await;
+    let mut visitor = house.visitor().await;
+    let listed = |page: &Page| -> Vec<String> {
+        let links = page.links().into_iter();
+        links.filter(|it| it.starts_with("/orders/")).collect()
+    };
+    let ways = |ids: &[&String]| -> Vec<String> { ids.iter().map(|id| format!("/orders/{id}")).collect() };
+    let page = visitor.open("/webhook").await;
+    assert_eq!(listed(&page), ways(&[&new, &other, &old]));
+    assert!(page.has("B123") && !page.has("PLATFORM-2"), "{}", page.text());
+    for (text, found, has_namesakes) in [
+        ("b123", vec![&other], false),
+        ("PLATFORM-1", vec![&old], false),
+        ("B12", vec![&new], true),
+        ("B1", vec![], false),
+        ("%25", vec![], false),
+    ] {
+        let page = visitor.open(&format!("/webhook?order={text}")).await;
+        assert_eq!(listed(&page), ways(&found), "{text}");
+        assert_eq!(page.has("daha eski siparişler de var"), has_namesakes, "{text}");
+        let is_unknown = page.has("Bu numarayla ya da kodla bir sipariş bulunamadı");
+        assert_eq!(is_unknown, found.is_empty(), "{text}");
+        let all = page.links().contains(&format!("/orders?q={text}"));
+        assert_eq!(all, has_namesakes, "{text}");
+    }
+    // A neighbour's code is nobody's here.
+    let mut theirs = house.visitor_of("second@example.com").await;
+    assert!(listed(&theirs.open("/webhook?order=B123").await).is_empty());
 }
 
 async fn the_log_is_walked_and_everything_failed_is_sent_again(kind: Kind) {

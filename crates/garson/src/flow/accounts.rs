@@ -5,13 +5,14 @@ use crate::app::App;
 use argon2::{Argon2, PasswordHasher};
 use garson_core::account::{Account, ApiKey, AuthorizationForm, IssuedKey, Webhook};
 use garson_core::delivery::DeliveryState;
-use garson_core::id::{AccountId, EventId, KeyId};
+use garson_core::id::{AccountId, EventId, KeyId, OrderId};
 use garson_core::secret::Secret;
 use garson_core::time::Timestamp;
 use garson_store::events::{self, Attempt, StoredEvent};
 use garson_store::feed::{Page, PageRequest};
 use garson_store::keys::{self, Revoked};
-use garson_store::{Lane, StoreError, Tx, accounts};
+use garson_store::{Lane, StoreError, Tx, accounts, orders};
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 /// Creates an account with its first key.
@@ -224,6 +225,26 @@ pub(super) fn with_attempts(tx: &mut Tx<'_>, event: StoredEvent) -> Result<Deliv
         Vec::new()
     };
     Ok(Delivery { event, attempts })
+}
+
+/// What people call these orders: by their code, or by the platform's id where there is none.
+pub async fn order_codes(
+    app: &App,
+    account: AccountId,
+    ids: BTreeSet<OrderId>,
+) -> Result<HashMap<OrderId, String>, Fault> {
+    app.store
+        .read(move |tx| {
+            let mut codes = HashMap::new();
+            for id in &ids {
+                let found = orders::by_id(tx, *id)?.filter(|order| order.account_id == account);
+                if let Some(order) = found {
+                    codes.insert(*id, order.short_code.unwrap_or(order.provider_order_id));
+                }
+            }
+            Ok(codes)
+        })
+        .await
 }
 
 /// One webhook record.

@@ -5,9 +5,9 @@ use super::Fault;
 use super::reports::{Period, zone};
 use crate::app::App;
 use garson_core::id::{AccountId, OrderId, RestaurantId};
-use garson_core::order::Status;
+use garson_core::order::{Order, Status};
 use garson_core::platform::Provider;
-use garson_core::search::asked;
+use garson_core::search::{asked, folded};
 use garson_core::time::Timestamp;
 use garson_store::board::{self, BoardOrder};
 use garson_store::feed::{Direction, PageRequest, places_between};
@@ -24,6 +24,8 @@ const PAGE: i64 = 500;
 const GATHER: Duration = Duration::from_secs(1);
 /// How often it is looked for what others have left behind.
 const LOOK_AGAIN: Duration = Duration::from_secs(60);
+/// Orders among which one of a code is looked for.
+const SAME_CODE: usize = 100;
 /// Others get so many times as much of the writer's time.
 const YIELD: u32 = 5;
 
@@ -89,6 +91,27 @@ pub async fn orders(
             })
         })
         .await
+}
+
+/// The orders that carry this code, newest first. Codes are short, and come again after some time.
+pub async fn by_code(app: &App, account: AccountId, code: &str) -> Result<Vec<OrderId>, Fault> {
+    let question = Question {
+        text: code.to_owned(),
+        ..Question::default()
+    };
+    let request = PageRequest {
+        limit: SAME_CODE,
+        cursor: None,
+        direction: Direction::Older,
+    };
+    let found = orders(app, account, question, request).await?;
+    // What is found only begins like that, or is somebody's name.
+    let is_meant = |order: &Order| {
+        let own = order.short_code.as_deref().unwrap_or_default();
+        folded(own) == folded(code)
+    };
+    let meant = found.orders.into_iter().filter(|it| is_meant(&it.order));
+    Ok(meant.map(|it| it.order.id).collect())
 }
 
 fn find(

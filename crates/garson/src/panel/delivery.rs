@@ -4,7 +4,7 @@ use super::error::PanelError;
 use super::explain;
 use super::fields::Fields;
 use super::form::{Choice, Pager};
-use super::frame::{Frame, Place, has_page, page};
+use super::frame::{Frame, Place, page};
 use super::lang::Lang;
 use super::visitor::{Sent, Visitor};
 use super::webhook::told;
@@ -12,14 +12,14 @@ use super::words::DeliveryWords;
 use super::{paging, show};
 use crate::api::Api;
 use crate::flow::accounts::Delivery;
-use crate::flow::{Fault, accounts, resend, restaurants};
+use crate::flow::{Fault, accounts, resend, restaurants, search};
 use askama::Template;
 use axum::Router;
 use axum::extract::{Path, State};
 use axum::response::Response;
 use axum::routing::{get, post};
 use garson_core::delivery::DeliveryState;
-use garson_core::id::EventId;
+use garson_core::id::{EventId, OrderId, RestaurantId};
 use garson_core::time::Zone;
 use garson_store::events::Attempt;
 use garson_store::feed::Page;
@@ -51,6 +51,7 @@ pub struct Line {
     pub name: String,
     pub at: String,
     pub restaurant: String,
+    pub order: Option<LineOrder>,
     pub state: &'static str,
     pub tone: &'static str,
     pub reason: String,
@@ -58,8 +59,33 @@ pub struct Line {
     pub last: String,
 }
 
+/// The order that a line of the log is about.
+pub struct LineOrder {
+    pub href: String,
+    pub code: String,
+}
+
+/// What the restaurants and orders of some lines are called.
+struct Names {
+    restaurants: HashMap<RestaurantId, String>,
+    orders: HashMap<OrderId, String>,
+}
+
+impl Names {
+    async fn read(api: &Api, visitor: &Visitor, shown: &[Delivery]) -> Result<Self, PanelError> {
+        let (app, account) = (&api.app, visitor.account.id);
+        let fail = |fault| visitor.fail(fault);
+        let orders = shown.iter().filter_map(|it| it.event.order_id).collect();
+        let restaurants = restaurants::names(app, account).await.map_err(fail)?;
+        Ok(Self {
+            restaurants: restaurants.into_iter().collect(),
+            orders: accounts::order_codes(app, account, orders).await.map_err(fail)?,
+        })
+    }
+}
+
 impl Line {
-    fn new(lang: Lang, names: &HashMap<String, String>, delivery: Delivery) -> Self {
+    fn new(lang: Lang, names: &Names, delivery: Delivery) -> Self {
         let t = DeliveryWords::of(lang);
         let event = delivery.event;
         let (state, tone) = state_name(&t, event.state);
@@ -68,9 +94,15 @@ impl Line {
             id: event.id,
             at: show::moment(lang, &Zone::istanbul(), event.created_at),
             restaurant: names
-                .get(&event.restaurant_id.to_string())
+                .restaurants
+                .get(&event.restaurant_id)
                 .cloned()
                 .unwrap_or_default(),
+            order: event.order_id.and_then(|id| {
+                let code = names.orders.get(&id)?.clone();
+                let href = format!("/orders/{id}");
+                Some(LineOrder { href, code })
+            }),
             reason: event
                 .reason
                 .map_or_else(String::new, |it| explain::reason(&t, &it)),
@@ -90,6 +122,8 @@ pub struct LogPart {
     pub is_narrowed: bool,
     /// What the order filter could not find.
     pub has_no_order: bool,
+    /// Where all orders of the same code are listed, if there are others.
+    pub namesakes: Option<String>,
     pub lines: Vec<Line>,
     pub pager: Pager,
 }
@@ -100,10 +134,22 @@ impl LogPart {
         let fail = |fault| visitor.fail(fault);
         let state = DeliveryState::named(asked.get("state"));
         let request = paging::wanted(asked, ON_A_PAGE);
-        let listed = accounts::list_deliveries(app, account, state, asked.given("order"), request).await;
-        let (found, has_no_order) = match listed {
-            Ok(found) => (found, false),
-            Err(Fault::NotFound { .. } | Fault::AmbiguousOrder { .. }) => (Page::empty(request), true),
+        let list = |order| accounts::list_deliveries(app, account, state, order, request);
+        let (mut has_no_order, mut has_namesakes) = (false, false);
+        let found = match list(asked.given("order")).await {
+            Ok(found) => found,
+            Err(Fault::NotFound { .. } | Fault::AmbiguousOrder { .. }) => {
+                // It is no number of an order; people know orders by their codes.
+                let meant = search::by_code(app, account, asked.get("order"))
+                    .await
+                    .map_err(fail)?;
+                has_namesakes = meant.len() > 1;
+                has_no_order = meant.is_empty();
+                match meant.first() {
+                    Some(newest) => list(Some(newest.to_string())).await.map_err(fail)?,
+                    None => Page::empty(request),
+                }
+            }
             Err(fault) => return Err(fail(fault)),
         };
         let filters = [
@@ -111,7 +157,7 @@ impl LogPart {
             ("order", asked.get("order")),
         ];
         let pager = paging::ways("/webhook", &filters, request, &found);
-        let names = names(api, visitor).await?;
+        let names = Names::read(api, visitor, &found.items).await?;
         let t = DeliveryWords::of(lang);
         let mut states = vec![Choice::new("", t.any, state.is_none())];
         states.extend(
@@ -122,6 +168,7 @@ impl LogPart {
             order: asked.get("order").to_owned(),
             is_narrowed: filters.iter().any(|(_, value)| !value.is_empty()),
             has_no_order,
+            namesakes: has_namesakes.then(|| paging::address("/orders", &[("q", asked.get("order"))])),
             lines: found
                 .items
                 .into_iter()
@@ -130,16 +177,6 @@ impl LogPart {
             pager,
         })
     }
-}
-
-async fn names(api: &Api, visitor: &Visitor) -> Result<HashMap<String, String>, PanelError> {
-    let names = restaurants::names(&api.app, visitor.account.id)
-        .await
-        .map_err(|fault| visitor.fail(fault))?;
-    Ok(names
-        .into_iter()
-        .map(|(id, name)| (id.to_string(), name))
-        .collect())
 }
 
 /// An attempt as it is shown.
@@ -196,8 +233,6 @@ struct DeliveryPage {
     t: DeliveryWords,
     line: Line,
     next_attempt: Option<String>,
-    order: Option<String>,
-    order_href: Option<String>,
     attempts: Vec<Tried>,
     body: String,
     has_webhook: bool,
@@ -219,19 +254,14 @@ async fn show_delivery(
     let mut delivery = accounts::delivery(app, account, id).await.map_err(fail)?;
     let webhook = accounts::webhook(app, account).await.map_err(fail)?;
     let body = std::mem::take(&mut delivery.event.body);
-    let order = delivery.event.order_id.map(|order| order.to_string());
     let next_at = delivery.event.due_at;
     let attempts = delivery.attempts.clone();
-    let line = Line::new(lang, &names(&api, &visitor).await?, delivery);
+    let names = Names::read(&api, &visitor, std::slice::from_ref(&delivery)).await?;
+    let line = Line::new(lang, &names, delivery);
     Ok(page(&DeliveryPage {
         frame: Frame::new(&visitor, Place::Webhook),
         t: DeliveryWords::of(lang),
         next_attempt: next_at.map(|at| show::moment(lang, &Zone::istanbul(), at)),
-        order_href: order
-            .as_ref()
-            .filter(|_| has_page(Place::Orders))
-            .map(|order| format!("/orders/{order}")),
-        order,
         attempts: attempts.into_iter().map(|it| Tried::new(lang, it)).collect(),
         has_webhook: webhook.is_some(),
         line,
