@@ -1,9 +1,12 @@
 //! Keys: issued and shown once, made primary, revoked.
 
-use crate::support::{Caller, House, Visitor};
+use crate::support::{Caller, House, Page, Visitor};
+use std::time::Duration;
 
 cases! {
     a_key_is_issued_shown_once_and_works
+    a_form_that_is_sent_again_makes_no_second_key
+    whoever_revokes_the_primary_key_is_warned
     a_key_is_made_primary_and_revoked
     nobody_elses_keys_are_seen_or_touched
 }
@@ -25,6 +28,53 @@ async fn a_key_is_issued_shown_once_and_works(house: House) {
     assert!(!page.html.contains(&key) && page.has("Kasa <1>"), "{}", page.html);
     assert!(page.has(&format!("…{}", &key[key.len() - 4..])));
     assert!(page.has("01.03.2026 12:00"), "{}", page.text());
+}
+
+async fn a_form_that_is_sent_again_makes_no_second_key(house: House) {
+    let mut visitor = house.visitor().await;
+    let form = visitor.open("/keys").await.form("/keys");
+    let shown = |page: &Page| page.within("issued-key", "code").text();
+    // Two presses in a row: the browser shows the second answer.
+    let first = shown(&visitor.submit(&form, &[("label", "Kasa")]).await);
+    assert_eq!(shown(&visitor.submit(&form, &[("label", "Kasa")]).await), first);
+    assert_eq!(
+        house.count("api_keys"),
+        3,
+        "one more than the two of the accounts"
+    );
+    // Loading the answer again later does not show it again.
+    house.advance(Duration::from_secs(11));
+    let page = visitor.submit(&form, &[("label", "Kasa")]).await;
+    assert!(
+        page.has("Bu formla anahtar zaten oluşturulmuştu"),
+        "{}",
+        page.text()
+    );
+    assert!(!page.html.contains(&first) && !page.html.contains("issued-key"));
+    assert_eq!(house.count("api_keys"), 3);
+    // The page's form issues the next one.
+    let next = shown(&visitor.submit(&page.form("/keys"), &[]).await);
+    assert_ne!(next, first);
+    assert_eq!(house.count("api_keys"), 4);
+    let nonsense = page.form("/keys").forged("id", Some("x"));
+    assert_eq!(visitor.send("POST", "/keys", &[], &nonsense).await.status, 404);
+    assert_eq!(house.count("api_keys"), 4);
+}
+
+async fn whoever_revokes_the_primary_key_is_warned(house: House) {
+    let mut visitor = house.visitor().await;
+    issue(&mut visitor, "Kasa").await;
+    let page = visitor.open("/keys").await;
+    assert_eq!(page.html.matches("Bu birincil anahtardır").count(), 1);
+    let row = page
+        .html
+        .split("<tr>")
+        .find(|row| row.contains("Bu birincil anahtardır"));
+    assert!(
+        row.is_some_and(|row| !row.contains("/primary\"")),
+        "{}",
+        page.html
+    );
 }
 
 async fn a_key_is_made_primary_and_revoked(house: House) {

@@ -92,6 +92,7 @@ async fn a_form_from_another_site_is_refused(house: House) {
         ("sec-fetch-site", "same-origin"),
         ("origin", "http://garson.test"),
     ] {
+        let body = visitor.open("/keys").await.form("/keys").body(&[]);
         let reply = visitor.send("POST", "/keys", &[right], &body).await;
         assert_eq!(reply.status, 200, "{right:?}");
     }

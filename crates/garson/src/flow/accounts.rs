@@ -14,6 +14,7 @@ use garson_store::keys::{self, Revoked};
 use garson_store::{Lane, StoreError, Tx, accounts, orders};
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
+use std::time::Duration;
 
 /// Creates an account with its first key.
 pub async fn create(
@@ -137,6 +138,28 @@ pub async fn issue_key(
             Ok(IssuedKey { record, secret })
         })
         .await
+}
+
+/// Whoever presses twice, or whose browser sends again by itself, does so within this time.
+const SAME_PRESS: Duration = Duration::from_secs(10);
+
+/// Issues the key that a form has chosen the id for, so that a form that is sent again makes no second one. Nothing when it was
+/// issued already, and shown; whoever has pressed twice is shown the same key.
+pub async fn issue_key_once(
+    app: &App,
+    account: AccountId,
+    id: KeyId,
+    label: Option<String>,
+) -> Result<Option<IssuedKey>, Fault> {
+    let shown_before = app.now().minus(SAME_PRESS);
+    let before = list_keys(app, account).await?;
+    if before
+        .iter()
+        .any(|key| key.id == id && key.created_at < shown_before)
+    {
+        return Ok(None);
+    }
+    issue_key(app, account, id, label).await.map(Some)
 }
 
 pub async fn list_keys(app: &App, account: AccountId) -> Result<Vec<ApiKey>, Fault> {

@@ -32,6 +32,8 @@ struct KeysPage {
     /// The key that was issued just now: it is shown this once.
     issued: Option<String>,
     label: Field,
+    /// The id of the key that the form issues: however often it is sent, it is one key.
+    next_id: KeyId,
 }
 
 async fn show(api: &Api, visitor: &Visitor, issued: Option<String>) -> Result<Response, PanelError> {
@@ -42,6 +44,7 @@ async fn show(api: &Api, visitor: &Visitor, issued: Option<String>) -> Result<Re
             .map_err(|fault| visitor.fail(fault))?,
         frame: Frame::new(visitor, Place::Keys),
         label: Field::text("label", t.label).hint(t.label_hint).between(0, 100),
+        next_id: KeyId::at(api.app.now()),
         issued,
         t,
     }))
@@ -51,8 +54,8 @@ async fn list_keys(State(api): State<Arc<Api>>, visitor: Visitor) -> Result<Resp
     show(&api, &visitor, None).await
 }
 
-/// The answer itself shows the key, since it can be shown only once; loading the page again sends the form again, which the
-/// browser asks about.
+/// The answer itself shows the key, since it can be shown only once; loading the page again sends the form again, which makes
+/// no other.
 async fn issue_key(
     State(api): State<Arc<Api>>,
     Sent { visitor, fields }: Sent,
@@ -60,11 +63,14 @@ async fn issue_key(
     let label: Option<String> = fields
         .given("label")
         .map(|label| label.chars().take(100).collect());
-    let id = KeyId::at(api.app.now());
-    let issued = accounts::issue_key(&api.app, visitor.account.id, id, label)
+    let id = parse(&visitor, fields.get("id"))?;
+    let issued = accounts::issue_key_once(&api.app, visitor.account.id, id, label)
         .await
         .map_err(|fault| visitor.fail(fault))?;
-    show(&api, &visitor, Some(issued.secret.expose().clone())).await
+    match issued {
+        Some(issued) => show(&api, &visitor, Some(issued.secret.expose().clone())).await,
+        None => Ok(visitor.refused("/keys", KeyWords::of(visitor.lang).issued_before)),
+    }
 }
 
 fn parse(visitor: &Visitor, id: &str) -> Result<KeyId, PanelError> {
