@@ -41,6 +41,7 @@ mod safety;
 mod sessions;
 mod show;
 mod sign_in;
+mod start;
 mod status;
 mod visitor;
 mod webhook;

@@ -1,12 +1,13 @@
 //! Simulated platforms, connected through the form: the connection is tried, and test orders come.
 
-use crate::support::{Kind, Town, Visitor, credentials, remote_id, until};
+use crate::support::{Kind, Page, Town, Visitor, credentials, remote_id, until};
 use garson_sim::Platform;
 use garson_sim::views::Fault;
 use serde_json::Value;
 
 on_both! {
     every_platform_is_connected_tried_and_ordered_from
+    pages_without_an_order_offer_one
     wrong_credentials_are_found_out
     a_platform_that_is_away_is_no_wrong_credential
 }
@@ -127,6 +128,49 @@ async fn every_platform_is_connected_tried_and_ordered_from(kind: Kind) {
         .send("POST", "/test-order", &[], &format!("csrf={csrf}&back=/keys"))
         .await;
     assert!(theirs.open("/keys").await.has("Test siparişi gönderilemedi:"));
+}
+
+async fn pages_without_an_order_offer_one(kind: Kind) {
+    const PATHS: [&str; 3] = ["/orders", "/reports", "/payments"];
+    let town = Town::open_quiet(kind).await;
+    let mut visitor = town.house.visitor().await;
+    let mut theirs = town.house.visitor_of("second@example.com").await;
+    let offers = |page: &Page| page.forms().iter().any(|form| form.action == "/test-order");
+    for path in PATHS {
+        let page = visitor.open(path).await;
+        assert!(
+            page.has("Henüz sipariş yok") && offers(&page),
+            "{path}: {}",
+            page.text()
+        );
+        assert!(
+            !page.has("muhasebeye aktarılmış") && !page.has("Başka bir dönem"),
+            "{path}"
+        );
+        assert_eq!(page.form("/test-order").value("back"), path);
+        // Where no platform is connected, that comes first.
+        let page = theirs.open(path).await;
+        assert!(
+            page.has("Restoranınızı bir platforma bağlayın") && !offers(&page),
+            "{path}"
+        );
+    }
+    let page = visitor.open("/payments").await;
+    let page = visitor.submit(&page.form("/test-order"), &[]).await;
+    assert!(page.has("Test siparişi gönderildi;"), "{}", page.text());
+    assert_eq!(page.path, "/payments");
+    until("the test order is there", async || {
+        !town.orders().await.is_empty()
+    })
+    .await;
+    for path in PATHS {
+        let page = visitor.open(path).await;
+        assert!(
+            !page.has("Henüz sipariş yok") && !offers(&page),
+            "{path}: {}",
+            page.text()
+        );
+    }
 }
 
 async fn wrong_credentials_are_found_out(kind: Kind) {

@@ -221,7 +221,7 @@ async fn nobody_elses_money_is_summed(house: House) {
     order(&shop, "1", 10_000, "cash").await;
     let mut visitor = house.visitor().await;
     let page = visitor.open("/payments").await;
-    assert!(page.has("Bu dönemde sipariş yok") && !page.has("onların") && !page.has("100,00"));
+    assert!(page.has("Henüz sipariş yok") && !page.has("onların") && !page.has("100,00"));
     let page = visitor
         .open(&format!("/payments?restaurant={}", shop.restaurant))
         .await;

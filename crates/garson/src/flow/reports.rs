@@ -6,7 +6,7 @@ use garson_core::id::{AccountId, OrderId, RestaurantId};
 use garson_core::order::Status;
 use garson_core::restaurant::Config;
 use garson_core::time::{Timestamp, Zone};
-use garson_store::feed::{Page, PageRequest, Scope, places_between};
+use garson_store::feed::{Direction, Page, PageRequest, Scope, places_between};
 use garson_store::orders::{self, OrderSummary};
 use garson_store::totals::{self, Sums};
 use garson_store::{Tx, restaurants};
@@ -92,6 +92,17 @@ pub async fn list<T: Send + 'static>(
             Ok(read(tx, scope, request)?)
         })
         .await
+}
+
+/// Has there been any order in the account, of which something is still there?
+pub async fn has_orders(app: &App, account: AccountId) -> Result<bool, Fault> {
+    let newest = PageRequest {
+        limit: 1,
+        cursor: None,
+        direction: Direction::Older,
+    };
+    let found = list(app, account, None, newest, orders::list).await?;
+    Ok(!found.items.is_empty())
 }
 
 /// A page of the orders that wait to be reported.

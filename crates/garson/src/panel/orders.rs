@@ -6,6 +6,7 @@ use super::fields::Fields;
 use super::form::{Choice, Field, Kind, Pager};
 use super::frame::{Frame, Place, page};
 use super::order::{self, tone};
+use super::start::Start;
 use super::visitor::Visitor;
 use super::words::OrdersWords;
 use super::{names, paging};
@@ -46,6 +47,7 @@ struct OrdersPage {
     has_no_words: bool,
     /// There is nothing else that could be looked at.
     is_empty: bool,
+    start: Option<Start>,
 }
 
 struct Row {
@@ -191,6 +193,10 @@ async fn find_orders(
             .map_err(fail)?,
     };
     let is_empty = !is_wrong && found.orders.is_empty() && found.older.is_none();
+    let start = match is_empty {
+        true => Start::read(&api, &visitor).await?,
+        false => None,
+    };
     Ok(page(&OrdersPage {
         has_filters: asked.has_filters(),
         has_no_words: asked.question().has_no_words(),
@@ -204,5 +210,6 @@ async fn find_orders(
         frame,
         t,
         is_empty,
+        start,
     }))
 }

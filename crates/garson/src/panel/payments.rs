@@ -8,6 +8,7 @@ use super::form::{Field, Kind};
 use super::frame::{Frame, Place, page};
 use super::lang::Lang;
 use super::reports::{Choosing, to_choose_from};
+use super::start::Start;
 use super::visitor::Visitor;
 use super::words::PaymentWords;
 use super::{names, paging, show};
@@ -73,6 +74,7 @@ struct PaymentsPage {
     to: Field,
     is_wrong: bool,
     sections: Vec<Section>,
+    start: Option<Start>,
     width: i64,
     height: i64,
 }
@@ -110,6 +112,11 @@ async fn show_payments(
         found
     }
     .map_err(fail)?;
+    let sections = sections(lang, &zone, &found);
+    let start = match sections.is_empty() {
+        true => Start::read(&api, &visitor).await?,
+        false => None,
+    };
     let (choices, _) = to_choose_from(&api, &visitor, choosing.restaurant).await?;
     let t = PaymentWords::of(lang);
     let id = choosing.restaurant.map_or_else(String::new, |id| id.to_string());
@@ -135,7 +142,8 @@ async fn show_payments(
         from: day("from", t.from, found.first()),
         to: day("to", t.to, found.last()),
         is_wrong,
-        sections: sections(lang, &zone, &found),
+        sections,
+        start,
         width: chart::WIDTH,
         height: chart::HEIGHT,
         t,

@@ -6,6 +6,7 @@ use super::fields::Fields;
 use super::form::{Choice, Field, Kind, Pager};
 use super::frame::{Frame, Place, page};
 use super::lang::{Lang, safe_path};
+use super::start::Start;
 use super::visitor::{Sent, Visitor};
 use super::words::ReportWords;
 use super::{csv, names, paging, show};
@@ -132,6 +133,7 @@ struct ReportsPage {
     /// The days cannot be meant, so nothing is listed.
     is_wrong: bool,
     lines: Vec<Line>,
+    start: Option<Start>,
     pager: Pager,
     pending_csv: String,
     period_csv: String,
@@ -155,6 +157,10 @@ async fn show_reports(
             .map_err(|fault| visitor.fail(fault))?,
     };
     let (choices, names) = to_choose_from(&api, &visitor, choosing.restaurant).await?;
+    let start = match found.items.is_empty() && !is_wrong {
+        true => Start::read(&api, &visitor).await?,
+        false => None,
+    };
     let id = choosing.restaurant_text();
     let t = ReportWords::of(lang);
     let [from, to] = choosing.days.fields(lang, t.from, t.to);
@@ -164,6 +170,7 @@ async fn show_reports(
         from,
         to,
         is_wrong,
+        start,
         pager: paging::ways("/reports", &choosing.filters(&id), request, &found),
         lines: found
             .items

@@ -24,8 +24,5 @@ super::words! {
         empty_title: "Sipariş bulunamadı" | "No orders found",
         empty_text: "Aramayı kısaltın ya da süzgeçleri kaldırın." | "Shorten what you look for, or clear the filters.",
         no_words_text: "Yazdığınızda aranacak harf ya da rakam yok; siparişin numarasını, kodunu, müşteri adını ya da telefonunu yazın." | "There is no letter or digit in what you typed; type the order's id or code, the customer's name or telephone.",
-        none_title: "Henüz sipariş yok" | "No orders yet",
-        none_text: "Restoranınızı bir platforma bağlayın; siparişler burada birikir." | "Connect your restaurant to a platform; its orders gather here.",
-        to_board: "Canlı panoya git" | "Go to the live board",
     }
 }
