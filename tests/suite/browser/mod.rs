@@ -9,6 +9,7 @@ mod keyboard;
 mod keys;
 mod line;
 mod no_script;
+mod orders;
 mod reports;
 mod scene;
 mod signing;

@@ -7,6 +7,7 @@ use std::time::Duration;
 cases! {
     orders_are_found_by_what_people_know_of_them
     filters_narrow_what_is_found
+    filters_are_folded_unless_one_is_set
     pages_lead_both_ways
     what_is_typed_is_text
     only_the_own_orders_are_found
@@ -132,6 +133,35 @@ async fn filters_narrow_what_is_found(house: House) {
     let page = visitor.open("/orders?from=2026-03-02&to=2026-03-01").await;
     assert!(page.has("Son gün ilk günden önce olamaz."), "{}", page.text());
     assert!(!page.has("Sipariş bulunamadı"), "{}", page.text());
+}
+
+async fn filters_are_folded_unless_one_is_set(house: House) {
+    let shop = house.shop(&house.a, "s").await;
+    let mut visitor = house.visitor().await;
+    let restaurant = format!("restaurant={}", shop.restaurant);
+    for (query, is_open) in [
+        ("", false),
+        ("q=ali", false),
+        ("status=nonsense", false),
+        ("q=ali&status=new", true),
+        ("platform=direct", true),
+        ("from=2026-03-01", true),
+        ("to=yesterday", true),
+        (restaurant.as_str(), true),
+    ] {
+        let page = visitor.open(&format!("/orders?{query}")).await;
+        let filters = page.within("filters", "details").html;
+        assert_eq!(
+            filters.starts_with("<details id=\"filters\" open>"),
+            is_open,
+            "{query}"
+        );
+        // Folded or not, all of them are sent; what is looked for stands before them.
+        for name in ["from", "to", "status", "platform", "restaurant"] {
+            assert!(filters.contains(&format!("name=\"{name}\"")), "{name}");
+        }
+        assert!(!filters.contains("name=\"q\""));
+    }
 }
 
 async fn pages_lead_both_ways(house: House) {

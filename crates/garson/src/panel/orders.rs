@@ -37,7 +37,10 @@ pub fn routes() -> Router<Arc<Api>> {
 struct OrdersPage {
     frame: Frame,
     t: OrdersWords,
-    fields: Vec<Field>,
+    text: Field,
+    /// They are folded, so that a phone shows what was found, unless one of them is set.
+    filters: Vec<Field>,
+    is_narrowed: bool,
     rows: Vec<Row>,
     pager: Pager,
     /// Up to where was looked, when not everything could be looked through.
@@ -140,7 +143,25 @@ impl Asked {
         self.address(None, "") != PATH
     }
 
-    fn form(&self, frame: &Frame, t: &OrdersWords, restaurants: Vec<(RestaurantId, String)>) -> Vec<Field> {
+    /// Is anything asked for beside the text?
+    fn is_narrowed(&self) -> bool {
+        let is_chosen = self.status.is_some() || self.provider.is_some() || self.restaurant.is_some();
+        is_chosen || !self.days.is_empty()
+    }
+
+    fn text_field(&self, t: &OrdersWords) -> Field {
+        Field::new("q", t.text, Kind::Input("search"))
+            .value(self.text.clone())
+            .hint(t.text_hint)
+            .between(0, LONGEST_TEXT)
+    }
+
+    fn filters(
+        &self,
+        frame: &Frame,
+        t: &OrdersWords,
+        restaurants: Vec<(RestaurantId, String)>,
+    ) -> Vec<Field> {
         let any = |name: &str| Choice::new("", name, false);
         let statuses = Status::ALL.into_iter().map(|status| {
             let name = names::status(frame.lang, status);
@@ -159,10 +180,6 @@ impl Asked {
         };
         let [from, to] = self.days.fields(frame.lang, t.from, t.to);
         vec![
-            Field::new("q", t.text, Kind::Input("search"))
-                .value(self.text.clone())
-                .hint(t.text_hint)
-                .between(0, LONGEST_TEXT),
             from,
             to,
             select("status", t.status, t.any_status, statuses.collect()),
@@ -183,7 +200,6 @@ async fn find_orders(
     let fail = |fault| visitor.fail(fault);
     let names = restaurants::names(app, account).await.map_err(fail)?;
     let (frame, t) = (Frame::new(&visitor, Place::Orders), OrdersWords::of(visitor.lang));
-    let fields = asked.form(&frame, &t, names);
     let is_wrong = asked.days.is_wrong();
     let found = match is_wrong {
         // The field says so, and nothing is looked for.
@@ -206,7 +222,9 @@ async fn find_orders(
             older: found.older.map(|place| asked.address(Some(place), "")),
         },
         rows: found.orders.into_iter().map(|it| Row::new(&frame, it)).collect(),
-        fields,
+        text: asked.text_field(&t),
+        filters: asked.filters(&frame, &t, names),
+        is_narrowed: asked.is_narrowed(),
         frame,
         t,
         is_empty,

@@ -5,6 +5,7 @@ super::words! {
         title: "Siparişler" | "Orders",
         text: "Ara" | "Search for",
         text_hint: "Platform no, kısa kod, müşteri adı ya da telefonu; başı yeterli" | "Platform id, short code, customer or telephone; the beginning is enough",
+        filters: "Gün, durum, platform, restoran" | "Day, status, platform, restaurant",
         from: "İlk gün" | "First day",
         to: "Son gün" | "Last day",
         status: "Durum" | "Status",
