@@ -38,7 +38,7 @@ mod case {
         .await;
         browser.go("/webhook").await;
         browser.shows("tbody tr", "503").await;
-        browser.click("tbody a").await;
+        browser.click("tbody a[href^='/webhook/deliveries/']").await;
         browser.shows("#attempts", "503").await;
         browser.picture("delivery-refused-light").await;
         browser.click("form[action$='/resend'] button").await;
