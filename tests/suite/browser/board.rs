@@ -7,6 +7,7 @@ scenes! {
     an_order_goes_its_way_on_the_board
     an_order_is_cancelled_with_a_reason
     a_refusal_turns_red_by_itself
+    an_answer_that_is_no_card_leaves_the_card_usable
     what_customers_write_is_text
     the_sound_is_switched_off_for_good
     a_board_that_lost_its_connection_catches_up
@@ -15,7 +16,7 @@ scenes! {
 mod case {
     use super::super::line::Line;
     use super::super::scene::Scene;
-    use crate::support::order_body;
+    use crate::support::{order_body, until};
     use garson_sim::Platform;
     use garson_sim::views::{Courier, Fault};
     use serde_json::{Value, json};
@@ -89,7 +90,7 @@ mod case {
         browser
             .fill(&format!("{card} [name=note]"), "Fırın bozuldu")
             .await;
-        browser.click(&format!("{card} button[value=cancel]")).await;
+        browser.click(&format!("{card} button.danger")).await;
         stands_in(&scene, &card, "done").await;
         browser.shows(&card, "İptal edildi").await;
         let order = scene.town.shown(&meal).await.unwrap();
@@ -111,8 +112,27 @@ mod case {
         town.fault(Platform::Migros, "*", refusal, None).await;
         browser.click(&format!("{card} button[value=next]")).await;
         browser.shows(&format!("{card}.red"), "platform reddetti").await;
-        browser.shows("#away", "Migros").await;
         assert_stayed(&scene).await;
+    }
+
+    pub async fn an_answer_that_is_no_card_leaves_the_card_usable(scene: Scene) {
+        let browser = &scene.browser;
+        let (meal, card) = scene.order(Platform::Migros).await;
+        scene.open_board().await;
+        let script = "window.said = []; window.alert = (text) => window.said.push(text);
+            window.asked = window.fetch;
+            window.fetch = async () => new Response('<h1>Bad gateway</h1>', { status: 502 })";
+        browser.run(script, &[]).await;
+        let verify = format!("{card} button[value=verify]");
+        browser.click(&verify).await;
+        until("it is said", async || {
+            browser.run("return window.said.length", &[]).await == json!(1)
+        })
+        .await;
+        browser.run("window.fetch = window.asked", &[]).await;
+        browser.click(&verify).await;
+        stands_in(&scene, &card, "preparing").await;
+        scene.town.reaches(&meal, 500).await;
     }
 
     pub async fn what_customers_write_is_text(scene: Scene) {
@@ -141,6 +161,11 @@ mod case {
     pub async fn the_sound_is_switched_off_for_good(scene: Scene) {
         let browser = &scene.browser;
         scene.open_board().await;
+        // The browser is silent until somebody has touched the page.
+        browser.shows("#sound", "Ses için dokunun").await;
+        assert_eq!(browser.attribute("#sound", "aria-pressed").await, "false");
+        browser.click("#sound").await;
+        browser.shows("#sound", "Ses açık").await;
         assert_eq!(browser.attribute("#sound", "aria-pressed").await, "true");
         browser.click("#sound").await;
         browser.shows("#sound", "Ses kapalı").await;

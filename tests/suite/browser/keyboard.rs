@@ -49,7 +49,7 @@ mod case {
         tab_to(&scene, &format!("{card} .cancel summary")).await;
         browser.strike(ENTER).await;
         tab_to(&scene, &format!("{card} select")).await;
-        tab_to(&scene, &format!("{card} button[value=cancel]")).await;
+        tab_to(&scene, &format!("{card} button.danger")).await;
         browser.strike(ENTER).await;
         browser.shows(&card, "İptal edildi").await;
     }

@@ -54,7 +54,7 @@ async fn work_on_orders(scene: &Scene) {
     let reason = town.reasons(&meal).await.pop().unwrap();
     browser.click(&format!("input[value='{reason}']")).await;
     browser.fill("[name=note]", "Fırın bozuldu").await;
-    browser.click("button[value=cancel]").await;
+    browser.click("button.danger").await;
     browser
         .shows(&format!(".column[data-column=done] {card}"), "İptal edildi")
         .await;

@@ -12,6 +12,7 @@ scenes! {
 mod case {
     use super::super::scene::Scene;
     use super::MOST_BYTES;
+    use crate::support::until;
     use serde_json::{Value, json};
 
     pub async fn the_board_is_light_on_the_wire(scene: Scene) {
@@ -27,8 +28,11 @@ mod case {
         let script = "const of = (kind) => performance.getEntriesByType(kind);
             return { parts: [...of('navigation'), ...of('resource')].map((it) => [it.name, it.transferSize, it.decodedBodySize]),
                 paints: of('paint').length }";
+        until("it is painted", async || {
+            browser.run(script, &[]).await["paints"].as_u64() > Some(0)
+        })
+        .await;
         let seen = browser.run(script, &[]).await;
-        assert!(seen["paints"].as_u64().unwrap() > 0, "{seen}");
         let parts = seen["parts"].as_array().unwrap();
         // Page, style and script; the stream goes on and is not counted.
         assert!(parts.len() >= 3, "{seen}");
