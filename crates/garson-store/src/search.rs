@@ -123,7 +123,8 @@ pub fn find(tx: &mut Tx<'_>, account: AccountId, wanted: &Wanted, request: PageR
 
 /// When the order at a place came.
 fn moment(tx: &mut Tx<'_>, account: AccountId, place: i64) -> Result<Option<Timestamp>> {
-    let sql = "SELECT created_at FROM orders WHERE account_id = ?1 AND position = ?2";
+    // With the id, so that an index of moments, which has all but that, does not seem to be the shorter way.
+    let sql = "SELECT created_at, id FROM orders WHERE account_id = ?1 AND position = ?2";
     tx.query_opt(sql, params![&account, place], |row| row.get(0))
 }
 

@@ -6,6 +6,7 @@ use crate::feed::{EVERYWHERE, Feed, Scope, stretch};
 use crate::{Result, params};
 use garson_core::id::AccountId;
 use garson_core::search::Asked;
+use std::collections::BTreeSet;
 
 /// So many different words may begin alike; beyond, the orders themselves are walked through, since most of them have one.
 const MOST_WORDS: usize = 32;
@@ -93,17 +94,13 @@ impl Source {
             }
             Self::Words(account, driving) => {
                 let (sql, params) = places_of(account, driving, between, limit, newest_first);
-                if words.len() == 1 {
-                    // Whoever has one of these has what is asked for.
-                    let places = tx.query(&sql, &params, |row| row.get(0))?;
-                    return Stretch::read(tx, *account, &places, &places, newest_first);
-                }
-                let sql = format!(
-                    "SELECT w.position, w.words FROM ({sql}) AS p
-                     JOIN order_words w ON w.account_id = ?1 AND w.position = p.position ORDER BY w.position {}",
-                    way(newest_first)
-                );
-                with_words(tx, *account, &sql, &params, words, newest_first)
+                let places: Vec<i64> = tx.query(&sql, &params, |row| row.get(0))?;
+                // Whoever has one of these has what is asked for, if it is all that is asked for.
+                let fitting = match words.len() {
+                    1 => places.clone(),
+                    _ => with_all_words(tx, *account, &places, words)?,
+                };
+                Stretch::read(tx, *account, &places, &fitting, newest_first)
             }
             Self::Indexed(account) => {
                 let sql = format!(
@@ -112,31 +109,45 @@ impl Source {
                     way(newest_first)
                 );
                 let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-                let params = params![account, between.0, between.1, limit];
-                with_words(tx, *account, &sql, params, words, newest_first)
+                let mut fitting = Vec::new();
+                let places = tx.query(&sql, params![account, between.0, between.1, limit], |row| {
+                    let place = row.get::<i64>(0)?;
+                    if has_all(row.text(1)?, words) {
+                        fitting.push(place);
+                    }
+                    Ok(place)
+                })?;
+                Stretch::read(tx, *account, &places, &fitting, newest_first)
             }
         }
     }
 }
 
-/// Looks at orders with their words, and reads those that have the ones that are asked for.
-fn with_words(
-    tx: &mut Tx<'_>,
-    account: AccountId,
-    sql: &str,
-    params: &[Param<'_>],
-    words: &[Asked],
-    newest_first: bool,
-) -> Result<Stretch> {
-    let mut fitting = Vec::new();
-    let places = tx.query(sql, params, |row| {
-        let (place, has) = (row.get::<i64>(0)?, row.text(1)?);
-        if words.iter().all(|word| word.is_in(has)) {
-            fitting.push(place);
-        }
-        Ok(place)
-    })?;
-    Stretch::read(tx, account, &places, &fitting, newest_first)
+fn has_all(has: &str, words: &[Asked]) -> bool {
+    words.iter().all(|word| word.is_in(has))
+}
+
+/// Those of these places whose orders have all that is asked for, in the same order. The words are read by their places, not
+/// joined to them: SQLite would rather look through all of the account's.
+fn with_all_words(tx: &mut Tx<'_>, account: AccountId, places: &[i64], words: &[Asked]) -> Result<Vec<i64>> {
+    let sql = format!(
+        "SELECT position, words FROM order_words WHERE account_id = ?1 AND position IN ({})",
+        marks()
+    );
+    let mut fitting = BTreeSet::new();
+    for some in places.chunks(AT_ONCE) {
+        tx.query(&sql, &params_of(&account, some), |row| {
+            if has_all(row.text(1)?, words) {
+                fitting.insert(row.get::<i64>(0)?);
+            }
+            Ok(())
+        })?;
+    }
+    Ok(places
+        .iter()
+        .copied()
+        .filter(|place| fitting.contains(place))
+        .collect())
 }
 
 /// A part of the way.
@@ -149,6 +160,19 @@ pub struct Stretch {
 
 /// Orders that are read with one statement.
 const AT_ONCE: usize = 32;
+
+/// The marks of so many places, behind an account's.
+fn marks() -> String {
+    let marks: Vec<String> = (2..=AT_ONCE + 1).map(|n| format!("?{n}")).collect();
+    marks.join(", ")
+}
+
+/// An account and places for these marks. Always the same statement: the last one stands in for those that are missing.
+fn params_of<'a>(account: &'a AccountId, places: &[i64]) -> Vec<Param<'a>> {
+    let places = places.iter().chain(places.last().into_iter().cycle());
+    let places = places.take(AT_ONCE).map(|place| Param::from(*place));
+    std::iter::once(Param::from(account)).chain(places).collect()
+}
 
 impl Stretch {
     fn whole(candidates: Vec<Candidate>) -> Self {
@@ -167,21 +191,15 @@ impl Stretch {
         fitting: &[i64],
         newest_first: bool,
     ) -> Result<Self> {
-        let marks: Vec<String> = (2..=AT_ONCE + 1).map(|n| format!("?{n}")).collect();
         let sql = format!(
             "SELECT position, id, restaurant_id, status, provider FROM orders
              WHERE account_id = ?1 AND position IN ({}) ORDER BY position {}",
-            marks.join(", "),
+            marks(),
             way(newest_first)
         );
         let mut candidates = Vec::with_capacity(fitting.len());
         for some in fitting.chunks(AT_ONCE) {
-            // Always the same statement: the last one stands in for those that are missing.
-            let places = some.iter().chain(some.last().into_iter().cycle()).take(AT_ONCE);
-            let params: Vec<Param<'_>> = std::iter::once(Param::from(&account))
-                .chain(places.map(|place| Param::from(*place)))
-                .collect();
-            candidates.extend(tx.query(&sql, &params, candidate)?);
+            candidates.extend(tx.query(&sql, &params_of(&account, some), candidate)?);
         }
         Ok(Self {
             looked: places.len(),
