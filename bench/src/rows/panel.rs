@@ -103,7 +103,8 @@ impl Visit {
             let found = value.pointer(place).and_then(|found| found.as_str());
             found.map(str::to_owned).ok_or_else(|| format!("no {place}"))
         };
-        let restaurant = filled.shop.branches.first().ok_or("no restaurant")?.restaurant;
+        // Not the one that gets the orders of other rows.
+        let restaurant = filled.shop.branches.last().ok_or("no restaurant")?.restaurant;
         let oldest = ask(&format!("/web-api/v1/orders?limit=50&dir=prev&cursor={:016x}", 0))?;
         let newest_of_them = text(&oldest, "/paging/prev")?;
         let place = i64::from_str_radix(&newest_of_them, 16)?;
