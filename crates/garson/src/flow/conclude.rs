@@ -32,7 +32,6 @@ pub async fn conclude(
                 Verdict::Overtaken(said, seen) => end.overtaken(tx, said, seen),
                 Verdict::NotDone => end.failed(tx, CallEnd::Abandoned, "the platform has not done it"),
                 Verdict::Trouble(trouble) => {
-                    // The integration first, then the order, as everybody else does who changes both.
                     note_trouble(tx, &kept, trouble, now)?;
                     end.failed(tx, end.of_trouble(trouble), &trouble.to_string())
                 }
@@ -44,7 +43,7 @@ pub async fn conclude(
     Ok(order)
 }
 
-/// Notes that a platform is away, or does not let us in. That it refuses one order says nothing about the others.
+/// Notes that a platform is away, or does not let us in, whatever becomes of the call.
 pub fn note_trouble(
     tx: &mut Tx<'_>,
     call: &DueCall,
@@ -150,6 +149,10 @@ impl Ending<'_> {
     }
 
     fn failed(&self, tx: &mut Tx<'_>, end: CallEnd, message: &str) -> Result<Option<Order>, Fault> {
+        // The integration first, then the order, as everybody else does who changes both.
+        if end == CallEnd::Failed {
+            integrations::note_error(tx, self.call.integration_id, message, self.now)?;
+        }
         let order = orders::lock(tx, self.call.order_id)?;
         let is_first = calls::finish(tx, self.call, end, Some(message), self.now)?;
         // A client is told of its refused question itself; the order stands as it did.
