@@ -80,6 +80,7 @@ fn post_orders(effort: Effort, setup: Setup<'_>) -> Fallible<Run> {
     if setup.has_webhook {
         settle(&server)?;
     }
+    rest(&server)?;
     let (commits_after, statements_after) = counters(&server)?;
     let until_last = count_of(count.last_micros.saturating_sub(report.began_micros)) / 1e6;
     Ok(Run {
@@ -103,6 +104,26 @@ fn counters(server: &Server) -> Fallible<(f64, f64)> {
         server.counter("garson_commits_total")?,
         server.counter("garson_statements_total")?,
     ))
+}
+
+/// So long it is listened whether the server still works, and so many statements in that time are none.
+const QUIET: Duration = Duration::from_millis(1500);
+const FEW: f64 = 50.0;
+
+/// Waits until the server has done what it does behind the orders, such as making them ready for search: it belongs to the orders,
+/// with events or without.
+fn rest(server: &Server) -> Fallible<()> {
+    let deadline = Instant::now() + PATIENCE;
+    loop {
+        let before = counters(server)?.1;
+        std::thread::sleep(QUIET);
+        if counters(server)?.1 - before < FEW {
+            return Ok(());
+        }
+        if Instant::now() > deadline {
+            return Err("the server does not come to rest".into());
+        }
+    }
 }
 
 /// Waits until an event of every order has come.
