@@ -2,6 +2,7 @@
 
 use crate::engine::{Handover, Param, Row, Tx, Word};
 use crate::late::Held;
+use crate::many::{filled, marks};
 use crate::{Result, StoreError, params};
 use garson_core::account::{Account, AuthorizationForm, Webhook};
 use garson_core::id::{AccountId, NodeId};
@@ -195,16 +196,13 @@ pub fn span(tx: &mut Tx<'_>, account: AccountId) -> Result<Span> {
 /// The last places of many accounts, with few questions.
 pub fn last_places(tx: &mut Tx<'_>, accounts: &[AccountId]) -> Result<Vec<(AccountId, i64)>> {
     const AT_ONCE: usize = 64;
-    let marks: Vec<String> = (1..=AT_ONCE).map(|n| format!("?{n}")).collect();
     let sql = format!(
         "SELECT id, position FROM accounts WHERE id IN ({})",
-        marks.join(", ")
+        marks(1, AT_ONCE)
     );
     let mut places = Vec::with_capacity(accounts.len());
     for some in accounts.chunks(AT_ONCE) {
-        // Always the same statement: the last one stands in for those that are missing.
-        let ids = some.iter().chain(some.last().into_iter().cycle()).take(AT_ONCE);
-        let params: Vec<Param<'_>> = ids.map(Param::from).collect();
+        let params: Vec<Param<'_>> = filled(some, AT_ONCE).map(Param::from).collect();
         places.extend(tx.query(&sql, &params, |row| Ok((row.get(0)?, row.get(1)?)))?);
     }
     Ok(places)

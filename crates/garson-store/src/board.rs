@@ -1,6 +1,7 @@
 //! What the live board of the control panel shows: orders with their content, found in a few statements.
 
 use crate::engine::{Param, Tx};
+use crate::many::{filled, marks};
 use crate::orders::{COLUMNS, LIVE, from_json, order};
 use crate::{Result, params};
 use garson_core::id::{AccountId, OrderId, RestaurantId};
@@ -51,17 +52,14 @@ pub fn open(tx: &mut Tx<'_>, account: AccountId, limit: i64) -> Result<Vec<Candi
 /// These orders, as far as they are the account's and their restaurants are there, in no order.
 pub fn read(tx: &mut Tx<'_>, account: AccountId, ids: &[OrderId]) -> Result<Vec<BoardOrder>> {
     const AT_ONCE: usize = 32;
-    let marks: Vec<String> = (1..=AT_ONCE).map(|n| format!("?{n}")).collect();
     let sql = format!(
         "SELECT {COLUMNS}, c.body, r.name {LIVE} JOIN order_contents c ON c.order_id = o.id
          WHERE o.id IN ({})",
-        marks.join(", ")
+        marks(1, AT_ONCE)
     );
     let mut found = Vec::with_capacity(ids.len());
     for some in ids.chunks(AT_ONCE) {
-        // Always the same statement: the last one stands in for those that are missing.
-        let ids = some.iter().chain(some.last().into_iter().cycle()).take(AT_ONCE);
-        let params: Vec<Param<'_>> = ids.map(Param::from).collect();
+        let params: Vec<Param<'_>> = filled(some, AT_ONCE).map(Param::from).collect();
         found.extend(tx.query(&sql, &params, |row| {
             Ok(BoardOrder {
                 order: order(row)?,

@@ -5,6 +5,7 @@
 
 use crate::engine::{Param, Row, Tx};
 use crate::events::{self, Attempt};
+use crate::many::{filled, marks};
 use crate::{Result, accounts, params};
 use garson_core::delivery::{DeliveryState, FAILURES_THAT_HOLD, UndeliveredReason};
 use garson_core::id::{AccountId, EventId, NodeId, OrderId};
@@ -166,8 +167,7 @@ fn delivered_together(settlements: &[Settlement]) -> Vec<(EventId, &Attempt)> {
 }
 
 fn write_delivered(tx: &mut Tx<'_>, delivered: &[(EventId, &Attempt)]) -> Result<()> {
-    let marks: Vec<String> = (1..=delivered.len()).map(|n| format!("?{n}")).collect();
-    let marks = marks.join(", ");
+    let marks = marks(1, delivered.len());
     let sql = format!("UPDATE events SET {DELIVERED} WHERE id IN ({marks})");
     let ids: Vec<Param<'_>> = delivered.iter().map(|(id, _)| id.into()).collect();
     if tx.write_many(&sql, &ids, delivered.len() as u64)? {
@@ -225,14 +225,13 @@ const AT_ONCE: [usize; 2] = [16, 64];
 static RELEASE: LazyLock<[String; 2]> = LazyLock::new(|| AT_ONCE.map(release_of));
 
 fn release_of(count: usize) -> String {
-    let marks: Vec<String> = (0..count).map(|n| format!("?{}", n + 4)).collect();
     format!(
         "UPDATE events SET held = 0, reason = ?3, due_at = ?1
          WHERE order_id IN ({}) AND held = 1 AND state = 'pending'
            AND NOT EXISTS (SELECT 1 FROM events b WHERE b.order_id = events.order_id
                              AND b.sequence = events.sequence - 1 AND b.state = 'pending' AND b.failures < ?2)
          RETURNING {COLUMNS}",
-        marks.join(", ")
+        marks(4, count)
     )
 }
 
@@ -241,17 +240,12 @@ pub(crate) fn release(tx: &mut Tx<'_>, orders: &[OrderId], now: Timestamp) -> Re
     let mut released = Vec::new();
     for some in orders.chunks(AT_ONCE[1]) {
         let size = usize::from(some.len() > AT_ONCE[0]);
-        // Always the same statements: the last one stands in for those that are missing.
-        let ids = some
-            .iter()
-            .chain(some.last().into_iter().cycle())
-            .take(AT_ONCE[size]);
         let mut params: Vec<Param<'_>> = vec![
             now.into(),
             FAILURES_THAT_HOLD.into(),
             UndeliveredReason::Waiting.as_str().into(),
         ];
-        params.extend(ids.map(Param::from));
+        params.extend(filled(some, AT_ONCE[size]).map(Param::from));
         released.extend(tx.query(&RELEASE[size], &params, delivery)?);
     }
     Ok(released)
@@ -362,8 +356,7 @@ pub fn count_untried(tx: &mut Tx<'_>, account: AccountId, up_to: i64, newest: i6
 /// their places, and the caller holds the account. One whose predecessor in its order is on its way, or is made due with it,
 /// waits for that.
 pub fn requeue(tx: &mut Tx<'_>, account: AccountId, events: &[EventId], now: Timestamp) -> Result<u64> {
-    let marks: Vec<String> = (0..AT_ONCE[0]).map(|n| format!("?{}", n + 6)).collect();
-    let marks = marks.join(", ");
+    let marks = marks(6, AT_ONCE[0]);
     let waits = format!(
         "CASE WHEN EXISTS (SELECT 1 FROM events b WHERE b.order_id = events.order_id
                              AND b.sequence = events.sequence - 1
@@ -377,11 +370,6 @@ pub fn requeue(tx: &mut Tx<'_>, account: AccountId, events: &[EventId], now: Tim
     );
     let mut requeued = 0;
     for some in events.chunks(AT_ONCE[0]) {
-        // Always the same statement: the last one stands in for those that are missing.
-        let ids = some
-            .iter()
-            .chain(some.last().into_iter().cycle())
-            .take(AT_ONCE[0]);
         let mut params: Vec<Param<'_>> = vec![
             (&account).into(),
             now.into(),
@@ -389,7 +377,7 @@ pub fn requeue(tx: &mut Tx<'_>, account: AccountId, events: &[EventId], now: Tim
             UndeliveredReason::Earlier.as_str().into(),
             UndeliveredReason::Waiting.as_str().into(),
         ];
-        params.extend(ids.map(Param::from));
+        params.extend(filled(some, AT_ONCE[0]).map(Param::from));
         requeued += tx.execute(&sql, &params)?;
     }
     if requeued > 0 {

@@ -1,6 +1,7 @@
 //! Platforms' messages as they came: one row for each, however often it is repeated.
 
 use crate::engine::{Param, Row, Tx};
+use crate::many::{filled, marks};
 use crate::{Result, params};
 use garson_core::id::{AccountId, InboxId, OrderId, RestaurantId};
 use garson_core::platform::Provider;
@@ -248,8 +249,7 @@ pub fn waiting_for(
 /// So many identities are asked about at once.
 const AT_ONCE: usize = 16;
 static EARLY: LazyLock<String> = LazyLock::new(|| {
-    let marks: Vec<String> = (0..AT_ONCE).map(|n| format!("?{}", n + 2)).collect();
-    let marks = marks.join(", ");
+    let marks = marks(2, AT_ONCE);
     format!("SELECT id FROM inbox WHERE provider = ?1 AND state = 'unmatched' AND identity IN ({marks})")
 });
 
@@ -259,13 +259,10 @@ pub(crate) fn expect_none_early(
     provider: Provider,
     identities: &BTreeSet<String>,
 ) -> Result<()> {
-    let mut identities = identities.iter();
-    while let Some(first) = identities.next() {
-        let mut params = [Param::from(first); AT_ONCE + 1];
-        params[0] = Param::from(&provider);
-        for (param, identity) in params[2..].iter_mut().zip(identities.by_ref()) {
-            *param = identity.into();
-        }
+    let identities: Vec<&String> = identities.iter().collect();
+    for some in identities.chunks(AT_ONCE) {
+        let mut params = vec![Param::from(&provider)];
+        params.extend(filled(some, AT_ONCE).map(|identity| Param::from(*identity)));
         tx.expect_none(&EARLY, &params)?;
     }
     Ok(())

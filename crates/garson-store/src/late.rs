@@ -1,5 +1,6 @@
 //! What many jobs of one transaction would each write to the same rows is written once, after the last of them: how far
-//! an account has come, when an integration had its last order, and the payment totals.
+//! an account has come, when an integration had its last order, and the payment totals. What each of them would ask, with no
+//! answer as a rule, is asked once: whether something came before its order.
 //!
 //! The rows of accounts and integrations are touched by the first job, so they are locked while others wait to be
 //! written. Nobody in the same transaction sees the difference: a statement that speaks of such a table has everything

@@ -19,6 +19,7 @@ pub mod integrations;
 pub mod keys;
 mod late;
 pub mod lock;
+mod many;
 pub mod nodes;
 pub mod order_line;
 pub mod orders;

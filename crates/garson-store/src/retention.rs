@@ -5,6 +5,7 @@
 
 use crate::deliveries;
 use crate::engine::{Param, Tx};
+use crate::many::{filled, marks};
 use crate::{Result, accounts, params};
 use garson_core::id::{AccountId, EventId, OrderId};
 use garson_core::time::Timestamp;
@@ -128,12 +129,9 @@ fn oldest_events(
 
 /// Removes rows by their event; the ids stand in the statement, so that a table of any size is asked for just these.
 fn remove(tx: &mut Tx<'_>, table: &str, column: &str, ids: &[EventId]) -> Result<()> {
-    let marks: Vec<String> = (1..=AT_ONCE).map(|n| format!("?{n}")).collect();
-    let sql = format!("DELETE FROM {table} WHERE {column} IN ({})", marks.join(", "));
+    let sql = format!("DELETE FROM {table} WHERE {column} IN ({})", marks(1, AT_ONCE));
     for some in ids.chunks(AT_ONCE) {
-        // Always the same statement: the last one stands in for those that are missing.
-        let ids = some.iter().chain(some.last().into_iter().cycle()).take(AT_ONCE);
-        let params: Vec<Param<'_>> = ids.map(Param::from).collect();
+        let params: Vec<Param<'_>> = filled(some, AT_ONCE).map(Param::from).collect();
         tx.execute(&sql, &params)?;
     }
     Ok(())

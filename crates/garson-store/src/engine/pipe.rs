@@ -4,7 +4,6 @@
 //! limits it. The server works in the order of sending, so an answer that is not in doubt can be looked at later.
 
 use super::Param;
-use super::postgres::words;
 use crate::error::StoreError;
 use std::future::{Future, ready};
 use std::pin::Pin;
@@ -134,6 +133,15 @@ impl Pipe {
         self.open.clear();
         self.is_surprised = false;
     }
+}
+
+/// Puts this engine's words and parameter marks into a statement.
+pub fn words(sql: &str) -> String {
+    sql.replace('?', "$")
+        .replace("{blob}", "BYTEA")
+        .replace("{lock}", "FOR UPDATE")
+        .replace("{skip_locked}", "FOR UPDATE SKIP LOCKED")
+        .replace("{keyed}", "")
 }
 
 /// A parameter that outlives its job.

@@ -3,7 +3,7 @@
 use super::batch::{Connection, read_loop, write_loop};
 use super::bell::{Belfry, Bell};
 use super::migrate::{self, Migrator};
-use super::pipe::{Owned, Pipe};
+use super::pipe::{Owned, Pipe, words};
 use super::stack::Stacks;
 use super::tx::Session;
 use super::value::Row;
@@ -276,15 +276,6 @@ impl PgSession {
 
 fn as_sql<'a>(params: &'a [Param<'a>]) -> Vec<&'a (dyn ToSql + Sync)> {
     params.iter().map(|param| param as &(dyn ToSql + Sync)).collect()
-}
-
-/// Puts this engine's words and parameter marks into a statement.
-pub fn words(sql: &str) -> String {
-    sql.replace('?', "$")
-        .replace("{blob}", "BYTEA")
-        .replace("{lock}", "FOR UPDATE")
-        .replace("{skip_locked}", "FOR UPDATE SKIP LOCKED")
-        .replace("{keyed}", "")
 }
 
 impl Connection for PgSession {

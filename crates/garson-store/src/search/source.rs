@@ -3,6 +3,7 @@
 use super::{Candidate, LOOK, Wanted};
 use crate::engine::{Param, Row, Tx};
 use crate::feed::{EVERYWHERE, Feed, Scope, stretch};
+use crate::many::{filled, marks};
 use crate::{Result, params};
 use garson_core::id::AccountId;
 use garson_core::search::Asked;
@@ -132,7 +133,7 @@ fn has_all(has: &str, words: &[Asked]) -> bool {
 fn with_all_words(tx: &mut Tx<'_>, account: AccountId, places: &[i64], words: &[Asked]) -> Result<Vec<i64>> {
     let sql = format!(
         "SELECT position, words FROM order_words WHERE account_id = ?1 AND position IN ({})",
-        marks()
+        marks(2, AT_ONCE)
     );
     let mut fitting = BTreeSet::new();
     for some in places.chunks(AT_ONCE) {
@@ -161,16 +162,9 @@ pub struct Stretch {
 /// Orders that are read with one statement.
 const AT_ONCE: usize = 32;
 
-/// The marks of so many places, behind an account's.
-fn marks() -> String {
-    let marks: Vec<String> = (2..=AT_ONCE + 1).map(|n| format!("?{n}")).collect();
-    marks.join(", ")
-}
-
-/// An account and places for these marks. Always the same statement: the last one stands in for those that are missing.
+/// An account, and behind it so many places.
 fn params_of<'a>(account: &'a AccountId, places: &[i64]) -> Vec<Param<'a>> {
-    let places = places.iter().chain(places.last().into_iter().cycle());
-    let places = places.take(AT_ONCE).map(|place| Param::from(*place));
+    let places = filled(places, AT_ONCE).map(|place| Param::from(*place));
     std::iter::once(Param::from(account)).chain(places).collect()
 }
 
@@ -194,7 +188,7 @@ impl Stretch {
         let sql = format!(
             "SELECT position, id, restaurant_id, status, provider FROM orders
              WHERE account_id = ?1 AND position IN ({}) ORDER BY position {}",
-            marks(),
+            marks(2, AT_ONCE),
             way(newest_first)
         );
         let mut candidates = Vec::with_capacity(fitting.len());
@@ -291,9 +285,7 @@ fn places_of<'a>(
     );
     let limit = i64::try_from(limit).unwrap_or(i64::MAX);
     let mut params = params![account, between.0, between.1, limit].to_vec();
-    // The last one stands in for those that are missing.
-    let words = words.iter().chain(words.last().into_iter().cycle());
-    params.extend(words.take(ranges.len()).map(Param::from));
+    params.extend(filled(words, ranges.len()).map(Param::from));
     (sql, params)
 }
 
