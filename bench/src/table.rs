@@ -12,6 +12,21 @@ pub struct Finding {
     pub notes: Vec<String>,
 }
 
+impl Finding {
+    /// What is judged by itself, beside no baseline.
+    pub fn alone(row: &'static str, values: Vec<f64>, unit: &'static str, goal: Goal) -> Self {
+        let measured = Series::new(values, unit);
+        Self {
+            row,
+            ratio: measured.clone(),
+            measured,
+            baseline: None,
+            goal,
+            notes: Vec::new(),
+        }
+    }
+}
+
 #[derive(Clone, Copy)]
 pub enum Goal {
     AtMost(f64),

@@ -77,9 +77,6 @@ fn post_orders(effort: Effort, setup: Setup<'_>) -> Fallible<Run> {
     };
     let seconds = began.elapsed().as_secs_f64();
     let (server_cpu, (database_after, database_megabytes)) = (server.cpu_seconds()? - cpu, used(&postgres)?);
-    if setup.has_webhook {
-        settle(&server)?;
-    }
     rest(&server)?;
     let (commits_after, statements_after) = counters(&server)?;
     let until_last = count_of(count.last_micros.saturating_sub(report.began_micros)) / 1e6;
@@ -110,8 +107,8 @@ fn counters(server: &Server) -> Fallible<(f64, f64)> {
 const QUIET: Duration = Duration::from_millis(1500);
 const FEW: f64 = 50.0;
 
-/// Waits until the server has done what it does behind the orders, such as making them ready for search: it belongs to the orders,
-/// with events or without.
+/// Waits until the last results are written, and what is done behind the orders, such as making them ready for search: that belongs
+/// to the orders, with events or without.
 fn rest(server: &Server) -> Fallible<()> {
     let deadline = Instant::now() + PATIENCE;
     loop {
@@ -139,20 +136,6 @@ fn arrive(partner: &mut Partner, orders: u64) -> Fallible<Count> {
         }
         std::thread::sleep(Duration::from_millis(20));
     }
-}
-
-/// Waits until the last results are written: nothing is committed any more.
-fn settle(server: &Server) -> Fallible<()> {
-    let mut before = -1.0;
-    for _ in 0..100 {
-        let commits = server.counter("garson_commits_total")?;
-        if commits <= before {
-            return Ok(());
-        }
-        before = commits;
-        std::thread::sleep(Duration::from_millis(50));
-    }
-    Ok(())
 }
 
 /// Figures of several runs.
@@ -197,18 +180,6 @@ impl Runs {
     }
 }
 
-fn alone(row: &'static str, values: Vec<f64>, unit: &'static str, goal: Goal) -> Finding {
-    let measured = Series::new(values, unit);
-    Finding {
-        row,
-        ratio: measured.clone(),
-        measured,
-        baseline: None,
-        goal,
-        notes: Vec::new(),
-    }
-}
-
 /// On SQLite.
 pub fn deliver(effort: Effort) -> Fallible<Vec<Finding>> {
     let setup = |has_webhook, settings| Setup {
@@ -232,7 +203,7 @@ pub fn deliver(effort: Effort) -> Fallible<Vec<Finding>> {
         "without a webhook {:.0} µs of the server for each order",
         cost(&untold)
     );
-    let mut commits = alone(
+    let mut commits = Finding::alone(
         "commits for each delivered event, its order's among them, 4 ms commit",
         slow.values(|run| run.commits / run.orders),
         "",
@@ -260,7 +231,7 @@ pub fn deliver(effort: Effort) -> Fallible<Vec<Finding>> {
             notes: Vec::new(),
         },
         commits,
-        alone(
+        Finding::alone(
             "most memory while delivering",
             told.values(|run| run.peak_megabytes),
             "MB",

@@ -4,7 +4,7 @@ use super::Effort;
 use crate::fill::filled;
 use crate::load::{self, Limit, Plan, Target};
 use crate::process::{self, Server};
-use crate::table::{Finding, Goal, Series};
+use crate::table::{Finding, Goal};
 use crate::{Fallible, serve};
 use std::time::Duration;
 
@@ -28,17 +28,7 @@ pub fn idle(effort: Effort) -> Fallible<Vec<Finding>> {
         std::thread::sleep(Duration::from_millis(300));
         used.push(server.resident_megabytes()?);
     }
-    let finding = |row, values| {
-        let measured = Series::new(values, "MB");
-        Finding {
-            row,
-            ratio: measured.clone(),
-            measured,
-            baseline: None,
-            goal: Goal::Below(40.0, "MB"),
-            notes: Vec::new(),
-        }
-    };
+    let finding = |row, values| Finding::alone(row, values, "MB", Goal::Below(40.0, "MB"));
     Ok(vec![
         finding("idle RSS after the start", fresh),
         finding("idle RSS after 1,000 requests", used),

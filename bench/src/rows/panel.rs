@@ -186,33 +186,18 @@ pub fn boards(effort: Effort) -> Fallible<Vec<Finding>> {
             Fallible::Ok(())
         })?;
     }
-    let finding = |row, values, unit: &'static str, most, notes| {
-        let measured = Series::new(values, unit);
-        Finding {
-            row,
-            ratio: measured.clone(),
-            measured,
-            baseline: None,
-            goal: Goal::Below(most, unit),
-            notes,
-        }
-    };
     let idle = Series::new(before, "MB");
+    let mut memory = Finding::alone(
+        "most memory with 200 open boards, while 50 orders come",
+        megabytes,
+        "MB",
+        Goal::Below(100.0, "MB"),
+    );
+    memory.notes.push(format!("{} before the first", idle.text()));
+    let sight = "first sight of the live board, over the wire";
     Ok(vec![
-        finding(
-            "most memory with 200 open boards, while 50 orders come",
-            megabytes,
-            "MB",
-            100.0,
-            vec![format!("{} before the first", idle.text())],
-        ),
-        finding(
-            "first sight of the live board, over the wire",
-            kilobytes,
-            "kB",
-            60.0,
-            Vec::new(),
-        ),
+        memory,
+        Finding::alone(sight, kilobytes, "kB", Goal::Below(60.0, "kB")),
     ])
 }
 
