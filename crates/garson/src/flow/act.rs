@@ -86,7 +86,7 @@ pub struct Step {
 }
 
 pub async fn verify(app: &Arc<App>, account: AccountId, path_id: String) -> Result<Step, Fault> {
-    act(app, account, path_id, None, Action::Verify, limit()).await
+    act(app, Wish::of(account, path_id, Action::Verify), limit()).await
 }
 
 /// One step forward. Under a client's key the step is taken once, whatever happens in between.
@@ -96,7 +96,8 @@ pub async fn advance(
     path_id: String,
     keyed: Option<Arc<KeyedRequest>>,
 ) -> Result<Step, Fault> {
-    act(app, account, path_id, keyed, Action::Advance, limit()).await
+    let wish = Wish::of(account, path_id, Action::Advance);
+    act(app, Wish { keyed, ..wish }, limit()).await
 }
 
 /// One step forward for somebody who has seen the order at a status; refused if it stands elsewhere by now.
@@ -106,18 +107,12 @@ pub async fn advance_from(
     path_id: String,
     seen: Status,
 ) -> Result<Step, Fault> {
-    let wish = Wish {
-        account,
-        path_id,
-        keyed: None,
-        seen: Some(seen),
-        action: Action::Advance,
-    };
-    fulfil(app, wish, limit()).await
+    let (wish, seen) = (Wish::of(account, path_id, Action::Advance), Some(seen));
+    act(app, Wish { seen, ..wish }, limit()).await
 }
 
 pub async fn ready(app: &Arc<App>, account: AccountId, path_id: String) -> Result<Step, Fault> {
-    act(app, account, path_id, None, Action::Ready, limit()).await
+    act(app, Wish::of(account, path_id, Action::Ready), limit()).await
 }
 
 /// Cancels with a reason that the platform accepts: the given one, the integration's usual one, or the first.
@@ -130,15 +125,8 @@ pub async fn cancel(
 ) -> Result<Step, Fault> {
     let until = limit();
     let reason = reasons::choose(app, account, path_id.clone(), reason, until).await?;
-    act(
-        app,
-        account,
-        path_id,
-        None,
-        Action::Cancel { reason, note },
-        until,
-    )
-    .await
+    let action = Action::Cancel { reason, note };
+    act(app, Wish::of(account, path_id, action), until).await
 }
 
 /// How long a client waits for its answer.
@@ -158,25 +146,7 @@ enum Progress {
     Wait,
 }
 
-async fn act(
-    app: &Arc<App>,
-    account: AccountId,
-    path_id: String,
-    keyed: Option<Arc<KeyedRequest>>,
-    action: Action,
-    until: Instant,
-) -> Result<Step, Fault> {
-    let wish = Wish {
-        account,
-        path_id,
-        keyed,
-        seen: None,
-        action,
-    };
-    fulfil(app, wish, until).await
-}
-
-async fn fulfil(app: &Arc<App>, wish: Wish, until: Instant) -> Result<Step, Fault> {
+async fn act(app: &Arc<App>, wish: Wish, until: Instant) -> Result<Step, Fault> {
     let (account, wish) = (wish.account, Arc::new(wish));
     loop {
         let ended = app.calls_ended.notified();
@@ -231,6 +201,16 @@ struct Wish {
 }
 
 impl Wish {
+    fn of(account: AccountId, path_id: String, action: Action) -> Self {
+        Self {
+            account,
+            path_id,
+            keyed: None,
+            seen: None,
+            action,
+        }
+    }
+
     /// Moves the order, or writes the question down that its platform is to be asked.
     fn begin(&self, tx: &mut Tx<'_>, app: &App, now: Timestamp) -> Result<Progress, Fault> {
         let named = find_one(tx, self.account, &self.path_id)?;
