@@ -2,6 +2,7 @@
 
 use crate::engine::{Param, Row, Tx};
 use crate::feed::{EVERYWHERE, Feed, Page, PageRequest, Scope, page};
+use crate::many::{filled, marks};
 use crate::order_line::{self, OrderLine};
 use crate::{Result, StoreError, params};
 use garson_core::id::{AccountId, IntegrationId, OrderId, RestaurantId};
@@ -313,6 +314,25 @@ pub fn by_id(tx: &mut Tx<'_>, id: OrderId) -> Result<Option<Order>> {
         params![&id],
         order,
     )
+}
+
+/// What people call these orders of the account: their code, or the platform's id where there is none.
+pub fn codes(tx: &mut Tx<'_>, account: AccountId, ids: &[OrderId]) -> Result<Vec<(OrderId, String)>> {
+    const AT_ONCE: usize = 32;
+    let sql = format!(
+        "SELECT o.id, o.account_id, COALESCE(o.short_code, o.provider_order_id) {LIVE} WHERE o.id IN ({})",
+        marks(1, AT_ONCE)
+    );
+    let mut codes = Vec::with_capacity(ids.len());
+    for some in ids.chunks(AT_ONCE) {
+        let params: Vec<Param<'_>> = filled(some, AT_ONCE).map(Param::from).collect();
+        let found = tx.query(&sql, &params, |row| Ok((row.get(1)?, (row.get(0)?, row.get(2)?))))?;
+        let own = found
+            .into_iter()
+            .filter(|(of, _): &(AccountId, _)| *of == account);
+        codes.extend(own.map(|(_, code)| code));
+    }
+    Ok(codes)
 }
 
 pub fn content(tx: &mut Tx<'_>, id: OrderId) -> Result<OrderContent> {

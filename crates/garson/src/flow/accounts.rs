@@ -256,17 +256,9 @@ pub async fn order_codes(
     account: AccountId,
     ids: BTreeSet<OrderId>,
 ) -> Result<HashMap<OrderId, String>, Fault> {
+    let ids: Vec<OrderId> = ids.into_iter().collect();
     app.store
-        .read(move |tx| {
-            let mut codes = HashMap::new();
-            for id in &ids {
-                let found = orders::by_id(tx, *id)?.filter(|order| order.account_id == account);
-                if let Some(order) = found {
-                    codes.insert(*id, order.short_code.unwrap_or(order.provider_order_id));
-                }
-            }
-            Ok(codes)
-        })
+        .read(move |tx| Ok(orders::codes(tx, account, &ids)?.into_iter().collect()))
         .await
 }
 
