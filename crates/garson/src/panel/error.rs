@@ -74,20 +74,20 @@ fn meaning(t: &ErrorWords, code: Code) -> (&'static str, &'static str) {
     }
 }
 
-/// What others have said of it, or what is wrong with a field. Everything else is said by its title, in the visitor's language.
-fn detail(lang: Lang, error: ApiError) -> String {
-    match error.code {
-        Code::ProviderRefused | Code::ProviderUnreachable | Code::TargetUnreachable => {
-            explain::attempt(lang, &error.message)
-        }
-        Code::InvalidField | Code::InvalidParameter => error.message,
-        _ => String::new(),
-    }
-}
-
 impl PanelError {
+    /// What others have said is shown as well, as they say it; everything else is said by the title.
     pub fn new(lang: Lang, fault: Fault) -> Self {
-        Self::of(lang, ApiError::from(fault))
+        let detail = match &fault {
+            Fault::ProviderRefused { message } | Fault::ProviderUnreachable { message } => message.as_str(),
+            Fault::TargetUnreachable { explanation } => explanation.as_str(),
+            _ => "",
+        };
+        let detail = explain::attempt(lang, detail);
+        let error = Self::of(lang, ApiError::from(fault));
+        match detail.is_empty() {
+            true => error,
+            false => Self { detail, ..error },
+        }
     }
 
     pub fn of(lang: Lang, error: ApiError) -> Self {
@@ -102,21 +102,16 @@ impl PanelError {
             status,
             title,
             advice,
-            detail: detail(lang, error),
+            // What is wrong with a field that no page has words of its own for.
+            detail: match error.code {
+                Code::InvalidField | Code::InvalidParameter => error.message,
+                _ => String::new(),
+            },
             way_on: WayOn {
                 href: "/".to_owned(),
                 label: t.back,
             },
             frame: None,
-        }
-    }
-
-    /// A form that could not be read, or was sent to where no form is taken.
-    pub fn unread(lang: Lang, error: ApiError) -> Self {
-        Self {
-            // All of it is said already.
-            detail: String::new(),
-            ..Self::of(lang, error)
         }
     }
 
@@ -180,7 +175,7 @@ pub async fn not_a_page(request: Request, next: Next) -> Response {
         return response;
     };
     let error = ApiError::from_status(StatusCode::METHOD_NOT_ALLOWED);
-    let mut shown = PanelError::unread(lang, error).into_response();
+    let mut shown = PanelError::of(lang, error).into_response();
     if let Some(methods) = response.headers_mut().remove(header::ALLOW) {
         shown.headers_mut().insert(header::ALLOW, methods);
     }
@@ -197,7 +192,6 @@ pub async fn not_found(request: Request) -> Response {
     if is_for_programs || !is_browser(request.headers()) {
         return error.into_response();
     }
-    let mut error = PanelError::of(Lang::of(request.headers()), error);
-    error.detail = String::new();
+    let error = PanelError::of(Lang::of(request.headers()), error);
     super::safety::protected(super::safety::is_secure(request.headers()), error.into_response())
 }

@@ -100,12 +100,6 @@ impl Visitor {
         PanelError::of(self.lang, error).within(Frame::new(self, Place::Nowhere))
     }
 
-    /// A form that could not be read.
-    fn unread(&self, error: ApiError) -> PanelError {
-        let frame = Frame::new(self, Place::Nowhere);
-        PanelError::unread(self.lang, error).within(frame)
-    }
-
     /// It is done: on to a page that says so.
     pub fn done(&self, to: &str, text: impl Into<String>) -> Response {
         self.go(to, &Flash::good(text))
@@ -137,7 +131,7 @@ impl FromRequest<Arc<Api>> for Sent {
         let mut visitor = Visitor::from_request_parts(&mut parts, api).await?;
         let fields = Fields::from_request(Request::from_parts(parts, body), api)
             .await
-            .map_err(|error| visitor.unread(error).into_response())?;
+            .map_err(|error| visitor.fail_with(error).into_response())?;
         fields.page().clone_into(&mut visitor.here);
         if !csrf::is_right(visitor.held.expose(), fields.get("csrf")) {
             return Err(PanelError::stale_form(visitor.lang, &visitor.here).into_response());
@@ -206,7 +200,7 @@ impl FromRequest<Arc<Api>> for GuestSent {
         let headers = parts.headers.clone();
         let fields = Fields::from_request(Request::from_parts(parts, body), api)
             .await
-            .map_err(|error| PanelError::unread(guest.lang, error).into_response())?;
+            .map_err(|error| PanelError::of(guest.lang, error).into_response())?;
         let held = [cookies::GUEST, cookies::SESSION].map(|name| cookies::get(&headers, name));
         let given = fields.get("csrf");
         if !held.into_iter().flatten().any(|held| csrf::is_right(held, given)) {
