@@ -31,4 +31,6 @@ pub struct Health {
     pub last_order_at: Option<Timestamp>,
     pub last_error_at: Option<Timestamp>,
     pub last_error: Option<String>,
+    /// When its platform was last away, or did not let us in.
+    pub trouble_at: Option<Timestamp>,
 }

@@ -29,7 +29,7 @@ pub const TABLES: &[(&str, &str)] = &[
     (
         "integrations",
         "id account_id restaurant_id provider is_active remote_id credentials inbound_hash default_cancel_reason \
-         last_order_at last_error_at last_error created_at updated_at poll_node polled_at version",
+         last_order_at last_error_at last_error created_at updated_at poll_node polled_at version trouble_at",
     ),
     (
         "orders",

@@ -12,10 +12,10 @@ use garson_core::time::Timestamp;
 use std::collections::HashMap;
 
 const COLUMNS: &str = "id, account_id, restaurant_id, provider, is_active, remote_id, default_cancel_reason, \
-                       last_order_at, last_error_at, last_error, created_at, updated_at, credentials";
+                       last_order_at, last_error_at, last_error, created_at, updated_at, credentials, trouble_at";
 
 /// How many they are.
-const COUNT: usize = 13;
+const COUNT: usize = 14;
 
 fn columns_of(table: &str) -> String {
     COLUMNS
@@ -40,6 +40,7 @@ fn integration(row: &Row<'_>) -> Result<(Integration, Option<Vec<u8>>)> {
             last_order_at: row.get(7)?,
             last_error_at: row.get(8)?,
             last_error: row.get(9)?,
+            trouble_at: row.get(13)?,
         },
         created_at: row.get(10)?,
         updated_at: row.get(11)?,
@@ -259,7 +260,16 @@ pub fn note_error(tx: &mut Tx<'_>, id: IntegrationId, message: &str, at: Timesta
     Ok(())
 }
 
-/// The account's active integrations with whose platforms something went wrong after a moment, newest trouble first.
+/// The same of an error that is not about one order: the platform is away, or does not let us in.
+pub fn note_trouble(tx: &mut Tx<'_>, id: IntegrationId, message: &str, at: Timestamp) -> Result<()> {
+    tx.execute(
+        "UPDATE integrations SET last_error = ?2, last_error_at = ?3, trouble_at = ?3 WHERE id = ?1",
+        params![&id, message, at],
+    )?;
+    Ok(())
+}
+
+/// The account's active integrations whose platforms were in trouble after a moment, newest trouble first.
 pub fn in_trouble(
     tx: &mut Tx<'_>,
     account: AccountId,
@@ -268,7 +278,7 @@ pub fn in_trouble(
 ) -> Result<Vec<Integration>> {
     let sql = format!(
         "SELECT {COLUMNS} FROM integrations
-         WHERE account_id = ?1 AND last_error_at > ?2 AND is_active = 1 ORDER BY last_error_at DESC LIMIT ?3"
+         WHERE account_id = ?1 AND trouble_at > ?2 AND is_active = 1 ORDER BY trouble_at DESC LIMIT ?3"
     );
     tx.query(&sql, params![&account, since, limit], |row| {
         Ok(integration(row)?.0)

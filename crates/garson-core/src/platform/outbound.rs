@@ -118,6 +118,15 @@ pub enum Trouble {
 }
 
 impl Trouble {
+    /// Is it the platform's, and not that of one order? It is away, or does not let us in.
+    #[must_use]
+    pub fn is_away(&self) -> bool {
+        match self {
+            Self::Later { .. } | Self::Unclear { .. } | Self::SessionOver => true,
+            Self::Refused { .. } | Self::NotYet { .. } => false,
+        }
+    }
+
     #[must_use]
     pub fn refused(message: impl Into<String>) -> Self {
         Self::Refused {

@@ -5,7 +5,7 @@ use super::tidings::{Follower, Next, Pass, Start};
 use super::{Fault, reasons};
 use crate::app::App;
 use garson_core::id::{AccountId, IntegrationId, OrderId, RestaurantId};
-use garson_core::integration::{Health, Integration};
+use garson_core::integration::Integration;
 use garson_core::order::{ProviderSync, Reason};
 use garson_core::platform::Provider;
 use garson_core::time::Timestamp;
@@ -26,7 +26,7 @@ pub const SHOWN_DONE: usize = 12;
 /// A platform counts as being in trouble for this time after its last error.
 const TROUBLE: Duration = Duration::from_secs(3 * 60);
 /// Integrations that are looked at for troubles, and restaurants that are named for each platform.
-const LOOKED_AT_TROUBLES: i64 = 20;
+const LOOKED_AT_TROUBLES: i64 = 500;
 const SHOWN_TROUBLES: usize = 5;
 /// How soon an order is looked at again whose platform is being told, first and at the longest.
 const FIRST_LOOK: Duration = Duration::from_millis(500);
@@ -40,7 +40,7 @@ pub struct Card {
     pub is_held_up: bool,
 }
 
-/// A platform that could not be reached, or refuses.
+/// A platform that could not be reached, or does not let us in.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Away {
     pub provider: Provider,
@@ -121,13 +121,9 @@ fn is_unsettled(it: &BoardOrder) -> bool {
 /// Has the platform of an integration been in trouble just now? An order that came since says that it is over.
 #[must_use]
 pub fn is_in_trouble(integration: &Integration, now: Timestamp) -> bool {
-    let Health {
-        last_error_at,
-        last_order_at,
-        ..
-    } = integration.health;
-    integration.is_active
-        && last_error_at.is_some_and(|at| at > now.minus(TROUBLE) && Some(at) >= last_order_at)
+    let health = &integration.health;
+    let is_late = |at| at > now.minus(TROUBLE) && Some(at) >= health.last_order_at;
+    integration.is_active && health.trouble_at.is_some_and(is_late)
 }
 
 /// What is in trouble: one line for each platform, whose newest error stands for all.
@@ -153,17 +149,16 @@ fn troubles(
     let integrations = troubled.iter().map(|it| it.id).collect();
     let mut lines: Vec<Away> = Vec::new();
     for it in troubled {
-        let name = restaurants::name(tx, it.restaurant_id)?;
         match lines.iter_mut().find(|line| line.provider == it.provider) {
             Some(line) if line.restaurants.len() < SHOWN_TROUBLES => {
-                line.restaurants.insert(name);
+                line.restaurants.insert(restaurants::name(tx, it.restaurant_id)?);
             }
             Some(_) => {}
             None => lines.push(Away {
                 provider: it.provider,
-                restaurants: BTreeSet::from([name]),
+                restaurants: BTreeSet::from([restaurants::name(tx, it.restaurant_id)?]),
                 message: it.health.last_error.unwrap_or_default(),
-                at: it.health.last_error_at.unwrap_or(now),
+                at: it.health.trouble_at.unwrap_or(now),
             }),
         }
     }

@@ -1,7 +1,7 @@
 //! Calls to platforms that were written down are made: at once, again after a pause, and after every restart.
 
 use super::attempt::{Attempt, Verdict};
-use super::conclude::{conclude, note_trouble};
+use super::conclude::conclude;
 use super::{Fault, persist};
 use crate::app::App;
 use garson_core::id::IntegrationId;
@@ -217,8 +217,8 @@ async fn make(app: &App, call: &DueCall) -> Result<(), Fault> {
         _ => None,
     };
     match (next, verdict) {
-        (Some(next), Verdict::Trouble(trouble)) => postpone(app, call, next, Some(trouble)).await,
-        (Some(next), _) => postpone(app, call, next, None).await,
+        (Some(next), Verdict::Trouble(trouble)) => postpone(app, call, next, trouble.is_away()).await,
+        (Some(next), _) => postpone(app, call, next, false).await,
         (None, verdict) => conclude(app, call, &contact, verdict).await.map(drop),
     }
 }
@@ -255,12 +255,13 @@ fn next_try(app: &App, call: &DueCall, order: &Order, trouble: &Trouble) -> Opti
     })
 }
 
-async fn postpone(app: &App, call: &DueCall, next: Delay, trouble: Option<Trouble>) -> Result<(), Fault> {
+async fn postpone(app: &App, call: &DueCall, next: Delay, is_away: bool) -> Result<(), Fault> {
     let (kept, now) = (call.clone(), app.now());
     let shows = !call.kind.is_question() || call.argument.by == Actor::System;
     let write = move |tx: &mut Tx<'_>| {
-        if let Some(trouble) = &trouble {
-            note_trouble(tx, &kept, trouble, now)?;
+        // The integration first, then the order, as everybody else does who changes both.
+        if is_away {
+            integrations::note_trouble(tx, kept.integration_id, &next.message, now)?;
         }
         postpone_in(tx, &kept, &next, shows)
     };

@@ -8,7 +8,7 @@ use garson_core::order::{Actor, CallKind, Change, Input, Order, ProviderSync};
 use garson_core::platform::{Sighting, Trouble};
 use garson_core::time::Timestamp;
 use garson_store::calls::{self, CallEnd, DueCall};
-use garson_store::{StoreError, Tx, integrations, orders};
+use garson_store::{Tx, integrations, orders};
 
 /// Writes down how a call ended; says how the order stands then, nothing when it is gone.
 pub async fn conclude(
@@ -30,10 +30,10 @@ pub async fn conclude(
             match &verdict {
                 Verdict::Done(seen) => end.done(tx, seen.as_deref()),
                 Verdict::Overtaken(said, seen) => end.overtaken(tx, said, seen),
-                Verdict::NotDone => end.failed(tx, CallEnd::Abandoned, "the platform has not done it"),
+                Verdict::NotDone => end.failed(tx, CallEnd::Abandoned, "the platform has not done it", false),
                 Verdict::Trouble(trouble) => {
-                    note_trouble(tx, &kept, trouble, now)?;
-                    end.failed(tx, end.of_trouble(trouble), &trouble.to_string())
+                    let message = trouble.to_string();
+                    end.failed(tx, end.of_trouble(trouble), &message, trouble.is_away())
                 }
             }
         })
@@ -41,21 +41,6 @@ pub async fn conclude(
     app.calls_ended.notify_waiters();
     app.wake_calls.notify_one();
     Ok(order)
-}
-
-/// Notes that a platform is away, or does not let us in, whatever becomes of the call.
-pub fn note_trouble(
-    tx: &mut Tx<'_>,
-    call: &DueCall,
-    trouble: &Trouble,
-    now: Timestamp,
-) -> Result<(), StoreError> {
-    match trouble {
-        Trouble::Refused { .. } | Trouble::NotYet { .. } => Ok(()),
-        Trouble::Later { .. } | Trouble::Unclear { .. } | Trouble::SessionOver => {
-            integrations::note_error(tx, call.integration_id, &trouble.to_string(), now)
-        }
-    }
 }
 
 struct Ending<'a> {
@@ -107,7 +92,7 @@ impl Ending<'_> {
 
     /// The order was cancelled before the platform could be asked: that is news, too.
     fn overtaken(&self, tx: &mut Tx<'_>, said: &str, seen: &Sighting) -> Result<Option<Order>, Fault> {
-        let order = self.failed(tx, CallEnd::Failed, said)?;
+        let order = self.failed(tx, CallEnd::Failed, said, false)?;
         let Some((order, change)) = order.zip(seen.change.clone()) else {
             return Ok(None);
         };
@@ -148,10 +133,19 @@ impl Ending<'_> {
         Ok(())
     }
 
-    fn failed(&self, tx: &mut Tx<'_>, end: CallEnd, message: &str) -> Result<Option<Order>, Fault> {
+    fn failed(
+        &self,
+        tx: &mut Tx<'_>,
+        end: CallEnd,
+        message: &str,
+        is_away: bool,
+    ) -> Result<Option<Order>, Fault> {
         // The integration first, then the order, as everybody else does who changes both.
-        if end == CallEnd::Failed {
-            integrations::note_error(tx, self.call.integration_id, message, self.now)?;
+        let integration = self.call.integration_id;
+        if is_away {
+            integrations::note_trouble(tx, integration, message, self.now)?;
+        } else if end == CallEnd::Failed {
+            integrations::note_error(tx, integration, message, self.now)?;
         }
         let order = orders::lock(tx, self.call.order_id)?;
         let is_first = calls::finish(tx, self.call, end, Some(message), self.now)?;

@@ -345,7 +345,7 @@ fn note_error(app: &Arc<App>, connected: &Connected, trouble: &Trouble) {
     tracing::warn!(provider = %connected.integration.provider, integration = %id, outcome, "a platform could not be asked for orders");
     let app = Arc::clone(app);
     tokio::spawn(async move {
-        let write = move |tx: &mut Tx<'_>| integrations::note_error(tx, id, &message, now);
+        let write = move |tx: &mut Tx<'_>| integrations::note_trouble(tx, id, &message, now);
         if let Err(error) = app.store.write(account, write).await {
             tracing::error!(%error, "an integration's error could not be noted");
         }
