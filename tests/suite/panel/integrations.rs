@@ -285,6 +285,8 @@ async fn how_an_integration_is_doing_is_shown(house: House) {
     assert!(card.has("it answered <500>") && !card.html.contains("class=\"wrong\""));
     assert!(!visitor.open("/restaurants").await.has("sorun var"));
     house.meddle("UPDATE integrations SET last_error_at = 4000000000000");
+    assert!(!visitor.open("/restaurants").await.has("sorun var"));
+    house.meddle("UPDATE integrations SET trouble_at = 4000000000000");
     assert!(visitor.open("/restaurants").await.has("sorun var"));
     let card = visitor.open(&list).await.within("p-direct", "section");
     assert!(card.html.contains("class=\"wrong\""));
