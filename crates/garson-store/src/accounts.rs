@@ -7,6 +7,7 @@ use crate::{Result, StoreError, params};
 use garson_core::account::{Account, AuthorizationForm, Webhook};
 use garson_core::id::{AccountId, NodeId};
 use garson_core::time::Timestamp;
+use std::sync::LazyLock;
 
 /// Creates an account; `false` when the e-mail address has one already.
 pub fn create(tx: &mut Tx<'_>, account: &Account, password_hash: Option<&str>) -> Result<bool> {
@@ -206,6 +207,31 @@ pub fn last_places(tx: &mut Tx<'_>, accounts: &[AccountId]) -> Result<Vec<(Accou
         places.extend(tx.query(&sql, &params, |row| Ok((row.get(0)?, row.get(1)?)))?);
     }
     Ok(places)
+}
+
+/// How many accounts are held at once.
+const HELD_AT_ONCE: [usize; 3] = [1, 8, 64];
+
+static HOLD: LazyLock<[String; 3]> = LazyLock::new(|| {
+    HELD_AT_ONCE.map(|count| {
+        let marks = marks(1, count);
+        format!("SELECT id FROM accounts WHERE id IN ({marks}) ORDER BY id {{lock}}")
+    })
+});
+
+/// Holds accounts for this transaction, in the same order whoever asks.
+pub(crate) fn hold_all(tx: &mut Tx<'_>, accounts: &[AccountId]) -> Result<()> {
+    let mut sorted = accounts.to_vec();
+    sorted.sort_unstable();
+    for some in sorted.chunks(HELD_AT_ONCE[2]) {
+        let fits = HELD_AT_ONCE
+            .iter()
+            .position(|count| some.len() <= *count)
+            .unwrap_or(2);
+        let params: Vec<Param<'_>> = filled(some, HELD_AT_ONCE[fits]).map(Param::from).collect();
+        tx.write(&HOLD[fits], &params)?;
+    }
+    Ok(())
 }
 
 /// Holds the account for this transaction, so that changes to what belongs to it do not pass each other.

@@ -22,7 +22,9 @@ fn a_killed_nodes_work_is_taken_over() {
         let calling = cluster.account("calls", 0).await;
         let calls = format!("/calls/{}", calling.name);
         cluster.sink.hold(&calls);
-        assert!(step_at(cluster.doors[0], &calling, "verify", "first").await);
+        step_at(cluster.doors[0], &calling, "verify", "first")
+            .await
+            .unwrap();
         cluster.sink.wait_for(&calls, 1).await;
         let made_by =
             cluster.rows("SELECT n.name FROM calls c JOIN nodes n ON n.id = c.node WHERE c.state = 'open'");

@@ -23,6 +23,7 @@ pub struct Ack {
 pub struct Load {
     doors: Arc<Mutex<Vec<SocketAddr>>>,
     acks: Arc<Mutex<Vec<Ack>>>,
+    refusals: Arc<Mutex<Vec<String>>>,
     next: Arc<AtomicUsize>,
     is_over: Arc<AtomicBool>,
 }
@@ -42,6 +43,7 @@ impl Load {
         let load = Self {
             doors: Arc::new(Mutex::new(cluster.doors.clone())),
             acks: Arc::default(),
+            refusals: Arc::default(),
             next: Arc::default(),
             is_over: Arc::default(),
         };
@@ -64,18 +66,21 @@ impl Load {
 
     /// Takes an order through its life, each step at another node. What is not acknowledged is left there.
     async fn carry(&self, account: &Account, n: usize) {
+        if let Err(refusal) = self.try_to_carry(account, n).await {
+            self.refusals.lock().unwrap().push(refusal);
+        }
+    }
+
+    async fn try_to_carry(&self, account: &Account, n: usize) -> Result<(), String> {
         let id = format!("L-{n}");
-        let Some(order) = order_at(self.door(n), account, &id).await else {
-            return;
-        };
+        let order = order_at(self.door(n), account, &id).await?;
         self.note(account, &order, 1);
         for (step, sequence) in STEPS.iter().zip(2..) {
             let door = self.door(n + usize::try_from(sequence).unwrap());
-            if !step_at(door, account, step, &id).await {
-                return;
-            }
+            step_at(door, account, step, &id).await?;
             self.note(account, &order, sequence);
         }
+        Ok(())
     }
 
     fn door(&self, n: usize) -> SocketAddr {
@@ -99,6 +104,11 @@ impl Load {
 
     pub fn acks(&self) -> Vec<Ack> {
         self.acks.lock().unwrap().clone()
+    }
+
+    /// What was not acknowledged, and why.
+    pub fn refusals(&self) -> Vec<String> {
+        self.refusals.lock().unwrap().clone()
     }
 }
 

@@ -17,6 +17,9 @@ const SETTINGS: [(&str, &str); 5] = [
     ("GARSON_LOG__LEVEL", "warn"),
 ];
 
+/// How long a node is given to answer.
+const PATIENCE: Duration = Duration::from_secs(10);
+
 /// An account with a shop, whose events go to a path of the sink.
 #[derive(Clone, Debug)]
 pub struct Account {
@@ -112,9 +115,14 @@ impl Cluster {
         self.doors.iter().position(is_at)
     }
 
-    /// Takes an order in at a node; nothing when that did not answer as it should.
-    pub async fn order(&self, account: &Account, id: &str, node: usize) -> Option<String> {
+    /// Takes an order in at a node.
+    pub async fn order(&self, account: &Account, id: &str, node: usize) -> Result<String, String> {
         order_at(self.doors[node], account, id).await
+    }
+
+    /// What the nodes have printed.
+    pub fn printed(&self) -> String {
+        self.nodes.iter().map(Program::printed).collect()
     }
 
     /// A number from the database.
@@ -148,37 +156,44 @@ impl Cluster {
     }
 }
 
-/// Posts an order; answers its record when it is acknowledged.
-pub async fn order_at(door: SocketAddr, account: &Account, id: &str) -> Option<String> {
+/// Posts an order; answers its record when it is acknowledged, else what was the matter.
+pub async fn order_at(door: SocketAddr, account: &Account, id: &str) -> Result<String, String> {
     let body = order_body(&account.shop.store, id, 100).to_string();
     let headers = [
         ("x-api-key", account.shop.key.as_str()),
         ("content-type", "application/json"),
     ];
-    let reply = ask(
-        door,
-        &request("POST", "/hooks/direct/orders", &headers, body.as_bytes()),
-    )
-    .await?;
-    Some(reply.json()["data"]["orderId"].as_str()?.to_owned())
+    let bytes = request("POST", "/hooks/direct/orders", &headers, body.as_bytes());
+    let reply = ask(door, &bytes).await?;
+    let id = reply.json()["data"]["orderId"].as_str().map(str::to_owned);
+    id.ok_or_else(|| format!("no order in {}", reply.text()))
 }
 
-/// Takes an order a step further at a node; was it acknowledged?
-pub async fn step_at(door: SocketAddr, account: &Account, step: &str, id: &str) -> bool {
+/// Takes an order a step further at a node.
+pub async fn step_at(door: SocketAddr, account: &Account, step: &str, id: &str) -> Result<(), String> {
     let bearer = format!("Bearer {}", account.key);
     let path = format!("/web-api/v1/orders/{step}/{id}");
     let bytes = request("POST", &path, &[("authorization", &bearer)], &[]);
-    ask(door, &bytes).await.is_some()
+    ask(door, &bytes).await.map(drop)
 }
 
 /// Sends a request to a node that may be gone or asleep; only a whole 200 is an answer.
-async fn ask(door: SocketAddr, bytes: &[u8]) -> Option<Reply> {
+async fn ask(door: SocketAddr, bytes: &[u8]) -> Result<Reply, String> {
     let asking = async {
-        let mut stream = TcpStream::connect(door).await.ok()?;
-        stream.write_all(bytes).await.ok()?;
+        let mut stream = TcpStream::connect(door).await?;
+        stream.write_all(bytes).await?;
         let mut answer = Vec::new();
-        stream.read_to_end(&mut answer).await.ok()?;
-        answer.starts_with(b"HTTP/1.1 200").then(|| Reply::parse(&answer))
+        stream.read_to_end(&mut answer).await?;
+        std::io::Result::Ok(answer)
     };
-    tokio::time::timeout(Duration::from_secs(10), asking).await.ok()?
+    let answer = match tokio::time::timeout(PATIENCE, asking).await {
+        Ok(Ok(answer)) => answer,
+        Ok(Err(error)) => return Err(error.to_string()),
+        Err(_) => return Err(format!("no answer within {PATIENCE:?}")),
+    };
+    if answer.starts_with(b"HTTP/1.1 200") {
+        Ok(Reply::parse(&answer))
+    } else {
+        Err(String::from_utf8_lossy(&answer).into_owned())
+    }
 }

@@ -56,7 +56,9 @@ fn a_paused_node_cannot_finish_what_is_no_longer_its_own() {
         for n in 0..8 {
             cluster.order(&x, &format!("X-{n}"), paused).await.unwrap();
         }
-        assert!(step_at(cluster.doors[paused], &x, "verify", "first").await);
+        step_at(cluster.doors[paused], &x, "verify", "first")
+            .await
+            .unwrap();
         cluster.sink.wait_for(&x.path, before + 4).await;
         cluster.sink.wait_for("/calls/x", 1).await;
         cluster.sink.answer_after(Duration::from_millis(50));

@@ -23,7 +23,9 @@ fn whatever_comes_at_any_node_arrives_in_order() {
         ];
         let load = Load::pour(&cluster, &accounts, 12, 300).finish().await;
         let acks = load.acks();
-        assert_eq!(acks.len(), 4 * 300, "a living node refused something");
+        let refusals = load.refusals();
+        assert!(refusals.is_empty(), "{refusals:#?}\n{}", cluster.printed());
+        assert_eq!(acks.len(), 4 * 300);
         let last_ack = acks.iter().map(|ack| ack.at).max().unwrap();
         let done = all_arrived(&cluster, &acks, Instant::now() + Duration::from_secs(15)).await;
         let behind = done.saturating_duration_since(last_ack);
@@ -32,6 +34,8 @@ fn whatever_comes_at_any_node_arrives_in_order() {
         // With everything in order nothing is sent twice, although the orders moved at nodes that do not deliver.
         assert_eq!(tally.repeats, 0);
         assert!(behind < Duration::from_secs(2), "{behind:?}");
+        let deadlocks = "SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()";
+        assert_eq!(cluster.number(deadlocks), 0, "nodes were in each other's way");
         tell_of_elsewhere(&cluster, &accounts[0]).await;
         change_elsewhere(&cluster, &accounts[0]).await;
     });

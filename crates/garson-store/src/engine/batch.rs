@@ -3,9 +3,11 @@
 use super::job::{Job, RunEnd};
 use super::tx::Outcome;
 use super::{Bulletin, Lane, Stats, Tx};
+use crate::accounts;
 use crate::error::StoreError;
 use crate::late::Late;
 use crossbeam_channel::Receiver;
+use garson_core::id::AccountId;
 use std::time::{Duration, Instant};
 
 /// The most jobs that share a commit; more would make the first of them wait too long.
@@ -29,6 +31,8 @@ pub trait Connection {
     /// Is a transaction that could not be begun worth another try? A remote connection may have broken while it was
     /// idle, which shows only now; a local one has waited for its turn long enough.
     const BEGINS_AGAIN: bool;
+    /// May others change the same rows at the same time?
+    const IS_SHARED: bool;
 }
 
 /// How a run of a batch failed as a whole.
@@ -78,7 +82,7 @@ pub fn write_loop<C: Connection>(
 /// Runs reading jobs one by one, each in a transaction of its own.
 pub fn read_loop<C: Connection>(mut connection: C, queue: &Receiver<Box<dyn Job>>, stats: &Stats) {
     while let Ok(mut job) = queue.recv() {
-        let is_glance = job.lane() == Lane::GLANCE.0;
+        let is_glance = job.lane() == Lane::GLANCE;
         let mut fate = read_once(&mut connection, job.as_mut(), is_glance, stats);
         if fate.as_ref().is_err_and(StoreError::is_temporary) {
             if !is_glance {
@@ -161,6 +165,9 @@ fn run_once<C: Connection>(
     }
     let mut failed = 0;
     let node = bulletin.desk.deliverer();
+    if C::IS_SHARED {
+        hold_accounts(connection, jobs, stats).map_err(|error| undo(connection, error))?;
+    }
     let mut outcome = Outcome::default();
     let mut late = Late::default();
     for job in jobs.iter_mut() {
@@ -238,6 +245,21 @@ fn run_once<C: Connection>(
     }
     bulletin.publish(outcome);
     Ok(Some(failed))
+}
+
+/// Holds the accounts that a batch is about before anything else, so that two nodes do not wait for each other's orders
+/// or integrations: whoever changes something of an account has the account.
+fn hold_accounts<C: Connection>(
+    connection: &mut C,
+    jobs: &[Box<dyn Job>],
+    stats: &Stats,
+) -> Result<(), StoreError> {
+    let mut ids: Vec<AccountId> = jobs.iter().filter_map(|job| job.lane().account).collect();
+    ids.dedup();
+    let mut tx = connection.tx();
+    let held = accounts::hold_all(&mut tx, &ids);
+    stats.count_statements(tx.statements());
+    held
 }
 
 fn undo<C: Connection>(connection: &mut C, error: StoreError) -> Fate {

@@ -1,6 +1,6 @@
 //! A job on its way: what to run, what it said, and who waits for the answer.
 
-use super::Tx;
+use super::{Lane, Tx};
 use crate::error::StoreError;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use tokio::sync::oneshot;
@@ -16,9 +16,8 @@ pub enum RunEnd {
 
 /// A job whose types are forgotten.
 pub trait Job: Send {
-    /// Where it stands in a batch: jobs of one account together, and in the same order of accounts on every node, so
-    /// that two nodes do not wait for each other's locks.
-    fn lane(&self) -> u64;
+    /// Where it stands in a batch: jobs of one account together.
+    fn lane(&self) -> Lane;
 
     /// Runs it, or runs it again; only the last run counts.
     fn run(&mut self, tx: &mut Tx<'_>) -> RunEnd;
@@ -28,14 +27,14 @@ pub trait Job: Send {
 }
 
 pub struct TypedJob<T, E, F> {
-    lane: u64,
+    lane: Lane,
     job: F,
     said: Option<Result<T, E>>,
     answer: oneshot::Sender<Result<T, E>>,
 }
 
 impl<T, E, F> TypedJob<T, E, F> {
-    pub fn new(lane: u64, job: F, answer: oneshot::Sender<Result<T, E>>) -> Self {
+    pub fn new(lane: Lane, job: F, answer: oneshot::Sender<Result<T, E>>) -> Self {
         Self {
             lane,
             job,
@@ -51,7 +50,7 @@ where
     T: Send,
     E: From<StoreError> + Send,
 {
-    fn lane(&self) -> u64 {
+    fn lane(&self) -> Lane {
         self.lane
     }
 

@@ -30,6 +30,7 @@ pub use value::{Column, FromColumn, Param, Row};
 
 use crate::error::StoreError;
 use bell::{Bell, Ringer};
+use garson_core::id::AccountId;
 use job::TypedJob;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -93,20 +94,36 @@ impl Bulletin {
 }
 
 /// Which writer takes a job: jobs of one account go to one writer, so that they do not wait for each other's locks.
-#[derive(Clone, Copy, Debug)]
-pub struct Lane(pub u64);
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Lane {
+    number: u64,
+    /// The account whose rows the job changes.
+    account: Option<AccountId>,
+}
 
 impl Lane {
     /// For work that belongs to no account.
-    pub const COMMON: Self = Self(u64::MAX);
+    pub const COMMON: Self = Self::numbered(u64::MAX);
     /// For reading whose statements need not see the same moment.
-    const GLANCE: Self = Self(u64::MAX - 1);
+    const GLANCE: Self = Self::numbered(u64::MAX - 1);
+
+    /// One of many that have nothing to do with accounts.
+    #[must_use]
+    pub const fn numbered(number: u64) -> Self {
+        Self {
+            number,
+            account: None,
+        }
+    }
 }
 
-impl From<garson_core::id::AccountId> for Lane {
-    fn from(account: garson_core::id::AccountId) -> Self {
+impl From<AccountId> for Lane {
+    fn from(account: AccountId) -> Self {
         let (high, low) = account.0.as_u64_pair();
-        Self(high ^ low)
+        Self {
+            number: high ^ low,
+            account: Some(account),
+        }
     }
 }
 
@@ -183,7 +200,7 @@ impl Engine {
     {
         let count = self.writers.len().max(1) as u64;
         let lane = lane.into();
-        let index = usize::try_from(lane.0 % count).unwrap_or(0);
+        let index = usize::try_from(lane.number % count).unwrap_or(0);
         let Some(writer) = self.writers.get(index) else {
             return Err(StoreError::unavailable("no writer is running").into());
         };
@@ -263,7 +280,7 @@ where
     E: From<StoreError> + Send + 'static,
 {
     let (answer, answered) = tokio::sync::oneshot::channel();
-    workers.submit(Box::new(TypedJob::new(lane.0, job, answer)))?;
+    workers.submit(Box::new(TypedJob::new(lane, job, answer)))?;
     match tokio::time::timeout(deadline, answered).await {
         Ok(Ok(said)) => said,
         Ok(Err(_)) => Err(StoreError::unavailable("the database worker has stopped").into()),

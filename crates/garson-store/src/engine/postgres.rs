@@ -280,6 +280,7 @@ fn as_sql<'a>(params: &'a [Param<'a>]) -> Vec<&'a (dyn ToSql + Sync)> {
 
 impl Connection for PgSession {
     const BEGINS_AGAIN: bool = true;
+    const IS_SHARED: bool = true;
 
     fn begin_write(&mut self, is_bold: bool) -> Result<(), StoreError> {
         self.is_bold = is_bold;

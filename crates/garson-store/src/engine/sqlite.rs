@@ -144,6 +144,7 @@ fn use_write_ahead_log(connection: &Sqlite) -> Result<(), StoreError> {
 
 impl Connection for SqliteSession {
     const BEGINS_AGAIN: bool = false;
+    const IS_SHARED: bool = false;
 
     fn begin_write(&mut self, _: bool) -> Result<(), StoreError> {
         self.command("BEGIN IMMEDIATE")

@@ -2,7 +2,8 @@
 
 use crate::bench::{Bench, Kind, on_purpose, until, within};
 use crossbeam_channel::{Sender, bounded, unbounded};
-use garson_store::{Lane, Result, StoreErrorKind, Tx, accounts, params};
+use garson_core::id::OrderId;
+use garson_store::{Engine, Lane, Result, StoreErrorKind, Tx, accounts, orders, params};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -116,7 +117,9 @@ pub async fn free_running_writers_share_commits(bench: &Bench) {
             let engine = bench.engine.clone();
             tokio::spawn(async move {
                 engine
-                    .write(Lane(n.unsigned_abs().into()), move |tx| note(tx, &n.to_string()))
+                    .write(Lane::numbered(n.unsigned_abs().into()), move |tx| {
+                        note(tx, &n.to_string())
+                    })
                     .await
             })
         })
@@ -286,7 +289,7 @@ pub async fn jobs_that_lock_in_opposite_order_both_succeed(bench: &Bench) {
                 }
                 accounts::reserve(tx, second, 1, crate::shop::at(0)).map(drop)
             };
-            tokio::spawn(async move { engine.write(Lane(lane), job).await })
+            tokio::spawn(async move { engine.write(Lane::numbered(lane), job).await })
         })
         .collect();
     for task in tasks {
@@ -297,6 +300,37 @@ pub async fn jobs_that_lock_in_opposite_order_both_succeed(bench: &Bench) {
             .write(move |tx| accounts::reserve(tx, account, 1, crate::shop::at(0)))
             .await;
         assert_eq!(places.take(), 3);
+    }
+}
+
+/// Two nodes change the same orders of an account, each in another order. Whoever has the account goes first, so neither has
+/// to be given up for the other.
+pub async fn two_nodes_do_not_block_each_other_over_orders(bench: &Bench) {
+    let branch = bench.branch("lokanta").await;
+    let one = bench.order(branch, "A", crate::shop::at(0)).await.id;
+    let other = bench.order(branch, "B", crate::shop::at(0)).await.id;
+    let second = bench.second_engine();
+    let lock_both = |engine: Engine, ids: [OrderId; 2]| async move {
+        for _ in 0..50 {
+            let job = move |tx: &mut Tx<'_>| -> Result<()> {
+                for id in ids {
+                    assert!(orders::lock(tx, id)?.is_some());
+                    std::thread::yield_now();
+                }
+                accounts::reserve(tx, branch.account, 1, crate::shop::at(0)).map(drop)
+            };
+            engine.write(branch.account, job).await.unwrap();
+        }
+    };
+    let nodes = [
+        tokio::spawn(lock_both(bench.engine.clone(), [one, other])),
+        tokio::spawn(lock_both(second, [other, one])),
+    ];
+    for node in nodes {
+        node.await.unwrap();
+    }
+    if bench.kind == Kind::Postgres {
+        assert_eq!(bench.deadlocks(), 0);
     }
 }
 

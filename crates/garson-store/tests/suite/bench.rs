@@ -144,6 +144,14 @@ impl Bench {
         }
     }
 
+    /// How often PostgreSQL had to give up one transaction for another.
+    pub fn deadlocks(&self) -> i64 {
+        let sql = "SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()";
+        on_postgres(&self.postgres_url(), |client| {
+            client.query_one(sql, &[]).unwrap().get(0)
+        })
+    }
+
     /// Runs statements past the engine, the way an operator with a shell would.
     pub fn meddle(&self, sql: &str) {
         match self.kind {

@@ -81,7 +81,7 @@ pub async fn eight_leasers_get_every_call_once(bench: &Bench) {
                 let mut in_vain = 0;
                 // Rows that another one holds are passed over, so one empty answer does not mean the end.
                 while in_vain < 3 {
-                    let lease = engine.write(Lane(n / 2), move |tx| {
+                    let lease = engine.write(Lane::numbered(n / 2), move |tx| {
                         calls::lease_due(tx, at(5), maker, LEASE, 7)
                     });
                     let got: Vec<DueCall> = lease.await.unwrap();

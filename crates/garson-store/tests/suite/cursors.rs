@@ -69,7 +69,7 @@ fn sixteen_writers(bench: &Bench, branch: Branch, each: i64) -> Vec<JoinHandle<(
                     let job = move |tx: &mut garson_store::Tx<'_>| {
                         take_order(tx, branch, &a_new_order(&format!("{writer}-{n}")), at(n))
                     };
-                    engine.write(Lane(writer / 2), job).await.unwrap();
+                    engine.write(Lane::numbered(writer / 2), job).await.unwrap();
                 }
             })
         })

@@ -135,7 +135,7 @@ pub async fn of_32_at_once_exactly_one_runs(bench: &Bench) {
                     let request = request(account, key, 1);
                     idempotency::reserve(tx, &request, fresh, at(0), day_before(0), at(10))
                 };
-                tokio::spawn(async move { engine.write(Lane(n / 2), job).await.unwrap() })
+                tokio::spawn(async move { engine.write(Lane::numbered(n / 2), job).await.unwrap() })
             })
             .collect();
         let mut runs = 0;

@@ -115,7 +115,12 @@ pub async fn the_same_message_at_once_is_counted(bench: &Bench) {
         .map(|lane| {
             let engine = bench.engine.clone();
             let job = |tx: &mut Tx<'_>| keep(tx, 1, None, InboxState::Unmatched, 1);
-            tokio::spawn(async move { engine.write(garson_store::Lane(lane), job).await.unwrap() })
+            tokio::spawn(async move {
+                engine
+                    .write(garson_store::Lane::numbered(lane), job)
+                    .await
+                    .unwrap()
+            })
         })
         .collect();
     let mut times = Vec::new();

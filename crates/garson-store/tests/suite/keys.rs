@@ -26,7 +26,9 @@ fn a_key(text: &str, millis: i64) -> IssuedKey {
 async fn issue_on(bench: &Bench, engine: &Engine, lane: u64, account: AccountId, key: IssuedKey) -> ApiKey {
     let vault = bench.vault.clone();
     engine
-        .write(Lane(lane), move |tx| keys::issue(tx, &vault, account, &key))
+        .write(Lane::numbered(lane), move |tx| {
+            keys::issue(tx, &vault, account, &key)
+        })
         .await
         .unwrap()
 }
@@ -126,8 +128,8 @@ pub async fn two_revocations_at_once_leave_one_key(bench: &Bench) {
         let ends = tokio::join!(
             bench
                 .engine
-                .write(Lane(1), move |tx| keys::revoke(tx, account, first)),
-            second.write(Lane(2), move |tx| keys::revoke(tx, account, other)),
+                .write(Lane::numbered(1), move |tx| keys::revoke(tx, account, first)),
+            second.write(Lane::numbered(2), move |tx| keys::revoke(tx, account, other)),
         );
         let mut ends = [ends.0.unwrap(), ends.1.unwrap()];
         ends.sort_by_key(|end| *end != Revoked::Done);

@@ -26,7 +26,7 @@ pub async fn a_connection_that_broke_while_idle_is_replaced(bench: &Bench) {
             let line = format!("{round}-{lane}");
             bench
                 .engine
-                .write(Lane(lane), move |tx| note(tx, &line))
+                .write(Lane::numbered(lane), move |tx| note(tx, &line))
                 .await
                 .unwrap();
         }
@@ -50,7 +50,10 @@ pub async fn what_was_acknowledged_survives_broken_connections(bench: &Bench) {
                 for n in 0..20 {
                     let line = format!("{writer}-{n}");
                     let text = line.clone();
-                    match engine.write(Lane(writer), move |tx| note(tx, &text)).await {
+                    match engine
+                        .write(Lane::numbered(writer), move |tx| note(tx, &text))
+                        .await
+                    {
                         Ok(()) => there.push(line),
                         Err(error) => {
                             let error: garson_store::StoreError = error;

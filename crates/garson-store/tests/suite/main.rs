@@ -75,7 +75,8 @@ cases! {
             a_broken_rule_does_not_hurt_the_neighbours
             a_job_that_overlooks_an_error_is_not_acknowledged
             readers_do_not_wait_for_a_long_write
-            jobs_that_lock_in_opposite_order_both_succeed;
+            jobs_that_lock_in_opposite_order_both_succeed
+            two_nodes_do_not_block_each_other_over_orders;
         board:
             a_board_is_made_of_open_and_newest_orders
             platforms_in_trouble_are_found;
