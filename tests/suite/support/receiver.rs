@@ -1,12 +1,13 @@
 //! The other side: a tiny HTTP server that writes down what it gets and answers what it is told to.
 
 use super::answer::{Answer, Stream, give};
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
+use std::io::ErrorKind;
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 use tokio::io::AsyncReadExt;
-use tokio::net::TcpListener;
+use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 use tokio::task::AbortHandle;
 use tokio_rustls::TlsAcceptor;
@@ -46,13 +47,32 @@ type Judge = Arc<dyn Fn(&Seen) -> Answer + Send + Sync>;
 struct Book {
     seen: Vec<Seen>,
     connections: usize,
-    /// Requests that are being answered now, and the most there have been at once.
-    open: usize,
+    /// Requests that are being answered, by their numbers, and the most there have been at once.
+    open: BTreeMap<usize, Line>,
     most_open: usize,
     answers: VecDeque<Answer>,
     usual: Option<Answer>,
     judge: Option<Judge>,
     keeps_connections: bool,
+}
+
+impl Book {
+    /// Requests that are being answered to somebody who still waits.
+    fn count_open(&self) -> usize {
+        self.open.values().filter(|line| !has_hung_up(line)).count()
+    }
+}
+
+/// A connection, to look at while another part of the program reads from it.
+type Line = Arc<std::net::TcpStream>;
+
+/// Has the other side gone? Whoever gives up one request before it sends the next has done so when that comes, even if the
+/// task that waits on the first connection has not been told yet.
+fn has_hung_up(line: &Line) -> bool {
+    match line.peek(&mut [0]) {
+        Ok(count) => count == 0,
+        Err(error) => error.kind() != ErrorKind::WouldBlock,
+    }
 }
 
 #[derive(Clone)]
@@ -91,6 +111,9 @@ impl Receiver {
             while let Ok((stream, _)) = listener.accept().await {
                 inner.book.lock().unwrap().connections += 1;
                 let (inner, tls) = (inner.clone(), tls.clone());
+                let stream = stream.into_std().unwrap();
+                let line = Arc::new(stream.try_clone().unwrap());
+                let stream = TcpStream::from_std(stream).unwrap();
                 tokio::spawn(async move {
                     let stream: Box<dyn Stream> = match tls {
                         None => Box::new(stream),
@@ -99,7 +122,7 @@ impl Receiver {
                             Err(_) => return,
                         },
                     };
-                    inner.serve(stream).await;
+                    inner.serve(stream, &line).await;
                 });
             }
         });
@@ -113,7 +136,7 @@ impl Receiver {
             accepting.abort();
         }
         super::until("the receiver is gone", async || {
-            tokio::net::TcpStream::connect(self.addr).await.is_err()
+            TcpStream::connect(self.addr).await.is_err()
         })
         .await;
     }
@@ -162,13 +185,13 @@ impl Receiver {
 
     /// Requests that are being answered.
     pub fn open(&self) -> usize {
-        self.book.lock().unwrap().open
+        self.book.lock().unwrap().count_open()
     }
 
     /// Forgets how many there have been at once.
     pub fn count_anew(&self) {
         let mut book = self.book.lock().unwrap();
-        book.most_open = book.open;
+        book.most_open = book.count_open();
     }
 
     pub fn most_open(&self) -> usize {
@@ -182,7 +205,7 @@ impl Receiver {
         self.seen()
     }
 
-    async fn serve(&self, mut stream: Box<dyn Stream>) {
+    async fn serve(&self, mut stream: Box<dyn Stream>, line: &Line) {
         let mut closing = self.closing.subscribe();
         loop {
             let seen = tokio::select! {
@@ -194,22 +217,23 @@ impl Receiver {
             let Some(seen) = seen else {
                 return;
             };
-            if !self.answer(&mut stream, seen).await {
+            if !self.answer(&mut stream, line, seen).await {
                 return;
             }
         }
     }
 
     /// Answers a request; `true` when another may follow.
-    async fn answer(&self, stream: &mut Box<dyn Stream>, seen: Seen) -> bool {
+    async fn answer(&self, stream: &mut Box<dyn Stream>, line: &Line, seen: Seen) -> bool {
         let (number, ordered, judge, keeps) = {
             let mut book = self.book.lock().unwrap();
+            let number = book.seen.len();
             book.seen.push(seen.clone());
-            book.open += 1;
-            book.most_open = book.most_open.max(book.open);
+            book.open.insert(number, Arc::clone(line));
+            book.most_open = book.most_open.max(book.count_open());
             let next = book.answers.pop_front();
             (
-                book.seen.len() - 1,
+                number,
                 next.or(book.usual.clone()),
                 book.judge.clone(),
                 book.keeps_connections,
@@ -225,12 +249,12 @@ impl Receiver {
         let is_orderly = answer.is_orderly();
         // Whoever has read the answer may send the next request, which must not seem to come beside this one.
         if is_orderly {
-            self.book.lock().unwrap().open -= 1;
+            self.book.lock().unwrap().open.remove(&number);
         }
         let stays = keeps && is_orderly;
         let given = give(stream, answer, stays).await;
         if !is_orderly {
-            self.book.lock().unwrap().open -= 1;
+            self.book.lock().unwrap().open.remove(&number);
         }
         stays && given.is_ok()
     }
