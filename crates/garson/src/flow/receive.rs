@@ -1,7 +1,7 @@
 //! A platform's message comes in: checked, understood, made durable, and only then answered.
 
 use super::line::Contact;
-use super::take::{Entry, take};
+use super::take::{Entry, Letter};
 use super::{Fault, fetch};
 use crate::app::App;
 use crate::telemetry::{MessageOutcome, Way};
@@ -39,6 +39,18 @@ pub(super) enum Prepared {
         which: Which,
     },
     Ready(Box<Ready>),
+}
+
+impl Prepared {
+    pub fn sender(&self) -> Option<&Connected> {
+        match self {
+            Self::NotGenuine => None,
+            Self::Unreadable { sender, .. }
+            | Self::UnknownBranch { sender, .. }
+            | Self::UnknownOrder { sender, .. } => sender.as_ref(),
+            Self::Ready(ready) => Some(&ready.connected),
+        }
+    }
 }
 
 #[derive(Clone)]
@@ -126,14 +138,10 @@ pub(super) async fn write(
     prepared: Prepared,
     now: Timestamp,
 ) -> Result<Entry, Fault> {
-    let sender = match &prepared {
-        Prepared::NotGenuine => return Ok(Entry::kept(Reception::NotGenuine, false)),
-        Prepared::Unreadable { sender, .. }
-        | Prepared::UnknownBranch { sender, .. }
-        | Prepared::UnknownOrder { sender, .. } => sender.as_ref(),
-        Prepared::Ready(ready) => Some(&ready.connected),
-    };
-    let lane: Lane = sender.map_or(Lane::COMMON, |connected| {
+    if matches!(prepared, Prepared::NotGenuine) {
+        return Ok(Entry::kept(Reception::NotGenuine, false));
+    }
+    let lane = prepared.sender().map_or(Lane::COMMON, |connected| {
         Lane::from(connected.integration.account_id)
     });
     // Whoever hears of an order that we do not have, or of a change that is not told, asks the platform itself.
@@ -150,10 +158,8 @@ pub(super) async fn write(
         }
         _ => None,
     };
-    let taken = app
-        .store
-        .write(lane, move |tx| take(tx, platform, &request, &prepared, now))
-        .await?;
+    let letter = Letter::new(platform, request, prepared, now)?;
+    let taken = app.store.write(lane, move |tx| letter.take(tx)).await?;
     if !matches!(taken.reception, Reception::Taken { .. } | Reception::Noted) {
         tracing::warn!(provider = %platform.provider(), outcome = outcome(&taken).as_str(), "a platform's message was kept, not taken");
     }

@@ -9,9 +9,10 @@ use garson_core::platform::{
 };
 use garson_core::time::Timestamp;
 use garson_store::inbox::{self, InboxState, KeptMessage, MessageToKeep};
-use garson_store::integrations::{self, Connected};
+use garson_store::integrations;
 use garson_store::{StoreError, Tx, orders, totals};
 use sha2::{Digest, Sha256};
+use std::sync::Arc;
 
 /// What was done with a message.
 pub(super) struct Entry {
@@ -35,39 +36,76 @@ impl Entry {
     }
 }
 
-pub(super) fn take(
-    tx: &mut Tx<'_>,
+/// A message with what is needed to deal with it. What costs time is done when it is made: whoever writes has none to spare.
+pub(super) struct Letter {
     platform: &'static dyn Platform,
-    request: &HookRequest,
-    prepared: &Prepared,
+    request: Arc<HookRequest>,
+    prepared: Prepared,
     now: Timestamp,
-) -> Result<Entry, Fault> {
-    let letter = Letter {
-        platform,
-        request,
-        now,
-    };
-    match prepared {
-        Prepared::NotGenuine => Ok(Entry::kept(Reception::NotGenuine, false)),
-        Prepared::Unreadable { sender, fault } => letter.keep_unreadable(tx, sender.as_ref(), fault),
-        Prepared::UnknownBranch { sender, branch } => letter.keep_unmatched(tx, sender.as_ref(), branch),
-        Prepared::UnknownOrder { sender, which } => letter.keep_early(tx, sender.as_ref(), which),
-        Prepared::Ready(ready) => match &ready.news {
-            News::Order(sighting) => letter.take_order(tx, ready, sighting),
-            News::Changed { order, change } => letter.take_change(tx, ready, order, change),
-            News::Look { .. } | News::Nothing => {
-                let is_repeat = letter.keep(tx, Some(&ready.connected), &Fate::taken(None))?;
-                Ok(Entry::kept(Reception::Noted, is_repeat))
-            }
-        },
-    }
+    params: String,
+    /// By which it is known when it comes again.
+    hash: [u8; 32],
+    /// The order that it brings, if it does.
+    described: Option<Described>,
 }
 
-/// A message with what is needed to deal with it.
-struct Letter<'a> {
-    platform: &'static dyn Platform,
-    request: &'a HookRequest,
-    now: Timestamp,
+/// An order's content as it is stored, and the fingerprint by which a repeat is told from another order.
+struct Described {
+    content: String,
+    fingerprint: [u8; 32],
+}
+
+impl Letter {
+    pub fn new(
+        platform: &'static dyn Platform,
+        request: Arc<HookRequest>,
+        prepared: Prepared,
+        now: Timestamp,
+    ) -> Result<Self, Fault> {
+        let params = serde_json::to_string(&request.params).unwrap_or_default();
+        let nobody = [0; 16];
+        let sender = prepared.sender().map(|sender| &sender.integration);
+        let hash = Sha256::new()
+            .chain_update(sender.map_or(&nobody[..], |integration| integration.id.as_bytes()))
+            .chain_update(request.kind)
+            .chain_update(&params)
+            .chain_update([0])
+            .chain_update(&request.body)
+            .finalize();
+        let described = match &prepared {
+            Prepared::Ready(ready) => match &ready.news {
+                News::Order(sighting) => Some(Described::of(&sighting.order)?),
+                _ => None,
+            },
+            _ => None,
+        };
+        Ok(Self {
+            platform,
+            request,
+            prepared,
+            now,
+            params,
+            hash: hash.into(),
+            described,
+        })
+    }
+
+    pub fn take(&self, tx: &mut Tx<'_>) -> Result<Entry, Fault> {
+        match &self.prepared {
+            Prepared::NotGenuine => Ok(Entry::kept(Reception::NotGenuine, false)),
+            Prepared::Unreadable { fault, .. } => self.keep_unreadable(tx, fault),
+            Prepared::UnknownBranch { branch, .. } => self.keep_unmatched(tx, branch),
+            Prepared::UnknownOrder { which, .. } => self.keep_early(tx, which),
+            Prepared::Ready(ready) => match (&ready.news, &self.described) {
+                (News::Order(sighting), Some(described)) => self.take_order(tx, ready, sighting, described),
+                (News::Changed { order, change }, _) => self.take_change(tx, ready, order, change),
+                _ => {
+                    let is_repeat = self.keep(tx, &Fate::taken(None))?;
+                    Ok(Entry::kept(Reception::Noted, is_repeat))
+                }
+            },
+        }
+    }
 }
 
 /// What becomes of a message.
@@ -94,8 +132,14 @@ impl Fate<'_> {
     }
 }
 
-impl Letter<'_> {
-    fn take_order(&self, tx: &mut Tx<'_>, ready: &Ready, sighting: &Sighting) -> Result<Entry, Fault> {
+impl Letter {
+    fn take_order(
+        &self,
+        tx: &mut Tx<'_>,
+        ready: &Ready,
+        sighting: &Sighting,
+        described: &Described,
+    ) -> Result<Entry, Fault> {
         let integration = &ready.connected.integration;
         let new = &sighting.order;
         // Touching its row first makes a deletion that runs at the same time wait, or be noticed.
@@ -104,23 +148,22 @@ impl Letter<'_> {
                 return Err(StoreError::conflict("an integration is not as it was remembered").into());
             }
             let branch = integration.remote_id.clone().unwrap_or_default();
-            return self.keep_unmatched(tx, Some(&ready.connected), &branch);
+            return self.keep_unmatched(tx, &branch);
         }
-        let (content, fingerprint) = describe(new)?;
         // What is shown as it begins is new as a rule; what has gone further may be an old one.
         let is_likely_new = sighting.change.is_none();
         let known = orders::lock_by_identity(tx, integration.id, &new.identity, is_likely_new)?;
         let is_new_order = known.is_none();
         let order = match known {
-            None => self.place(tx, ready, sighting, &content, &fingerprint)?,
-            Some(known) if self.platform.capability().own_ids && known.content_hash != fingerprint => {
+            None => self.place(tx, ready, sighting, described)?,
+            Some(known) if self.platform.capability().own_ids && known.content_hash != described.fingerprint => {
                 let order_id = known.order.id;
                 let fate = Fate {
                     state: InboxState::Conflicting,
                     reason: Some("the order is known with other content"),
                     ..Fate::taken(Some(order_id))
                 };
-                let is_repeat = self.keep(tx, Some(&ready.connected), &fate)?;
+                let is_repeat = self.keep(tx, &fate)?;
                 return Ok(Entry::kept(Reception::Conflict { order_id }, is_repeat));
             }
             Some(known) => known.order,
@@ -132,7 +175,7 @@ impl Letter<'_> {
             is_news: is_new_order,
             ..Fate::taken(Some(order.id))
         };
-        let is_repeat = self.keep(tx, Some(&ready.connected), &fate)?;
+        let is_repeat = self.keep(tx, &fate)?;
         // A new one that stands as it came says itself whether something is open.
         let is_plain = is_new_order && sighting.change.is_none() && order.sequence == 1;
         Ok(Entry {
@@ -154,8 +197,7 @@ impl Letter<'_> {
         tx: &mut Tx<'_>,
         ready: &Ready,
         sighting: &Sighting,
-        content: &str,
-        fingerprint: &[u8; 32],
+        described: &Described,
     ) -> Result<Order, Fault> {
         let integration = &ready.connected.integration;
         let mut early = inbox::waiting_for(
@@ -191,6 +233,7 @@ impl Letter<'_> {
         let mut decision = place(id, home, &new, places.at, asks, auto_verify);
         decision.order.flag = ready.flag;
         persist::write_calls(tx, &ready.contact, &mut decision)?;
+        let Described { content, fingerprint } = described;
         if !orders::insert(tx, &decision.order, content, fingerprint, places.take())? {
             // Its integration's row is locked, so nobody can have taken it since we looked.
             return Err(StoreError::internal("an order appeared while it was taken").into());
@@ -234,50 +277,39 @@ impl Letter<'_> {
         which: &Which,
         change: &Change,
     ) -> Result<Entry, Fault> {
-        let connected = &ready.connected;
-        let Some(order) = lock(tx, connected.integration.id, which)? else {
-            return self.keep_early(tx, Some(connected), which);
+        let Some(order) = lock(tx, ready.connected.integration.id, which)? else {
+            return self.keep_early(tx, which);
         };
         self.report(tx, ready, &order, change)?;
-        let is_repeat = self.keep(tx, Some(connected), &Fate::taken(Some(order.id)))?;
+        let is_repeat = self.keep(tx, &Fate::taken(Some(order.id)))?;
         Ok(Entry::kept(Reception::Taken { order_id: order.id }, is_repeat))
     }
 
-    fn keep_unreadable(
-        &self,
-        tx: &mut Tx<'_>,
-        sender: Option<&Connected>,
-        fault: &Unreadable,
-    ) -> Result<Entry, Fault> {
+    fn keep_unreadable(&self, tx: &mut Tx<'_>, fault: &Unreadable) -> Result<Entry, Fault> {
         let reason = format!("{} {}", fault.path, fault.message);
         let fate = Fate {
             state: InboxState::Unreadable,
             reason: Some(&reason),
             ..Fate::taken(None)
         };
-        let is_repeat = self.keep(tx, sender, &fate)?;
+        let is_repeat = self.keep(tx, &fate)?;
         Ok(Entry::kept(Reception::Unreadable(fault.clone()), is_repeat))
     }
 
-    fn keep_unmatched(
-        &self,
-        tx: &mut Tx<'_>,
-        sender: Option<&Connected>,
-        branch: &str,
-    ) -> Result<Entry, Fault> {
+    fn keep_unmatched(&self, tx: &mut Tx<'_>, branch: &str) -> Result<Entry, Fault> {
         let fate = Fate {
             state: InboxState::Unmatched,
             branch: Some(branch),
             reason: Some("no integration has this branch"),
             ..Fate::taken(None)
         };
-        let is_repeat = self.keep(tx, sender, &fate)?;
+        let is_repeat = self.keep(tx, &fate)?;
         let branch = branch.to_owned();
         Ok(Entry::kept(Reception::UnknownBranch { branch }, is_repeat))
     }
 
     /// Keeps a message whose order has not come yet; it is taken when the order comes.
-    fn keep_early(&self, tx: &mut Tx<'_>, sender: Option<&Connected>, which: &Which) -> Result<Entry, Fault> {
+    fn keep_early(&self, tx: &mut Tx<'_>, which: &Which) -> Result<Entry, Fault> {
         let identity = match which {
             Which::Identity(identity) => identity.clone(),
             Which::Ours(id) => id.to_string(),
@@ -288,31 +320,22 @@ impl Letter<'_> {
             reason: Some("the order is not known"),
             ..Fate::taken(None)
         };
-        let is_repeat = self.keep(tx, sender, &fate)?;
+        let is_repeat = self.keep(tx, &fate)?;
         Ok(Entry::kept(Reception::UnknownOrder { identity }, is_repeat))
     }
 
     /// Keeps the message; had it come before?
-    fn keep(&self, tx: &mut Tx<'_>, sender: Option<&Connected>, fate: &Fate<'_>) -> Result<bool, Fault> {
-        let params = serde_json::to_string(&self.request.params).unwrap_or_default();
-        let integration = sender.map(|sender| &sender.integration);
-        let nobody = [0; 16];
-        let hash = Sha256::new()
-            .chain_update(integration.map_or(&nobody[..], |i| i.id.as_bytes()))
-            .chain_update(self.request.kind)
-            .chain_update(&params)
-            .chain_update([0])
-            .chain_update(&self.request.body)
-            .finalize();
+    fn keep(&self, tx: &mut Tx<'_>, fate: &Fate<'_>) -> Result<bool, Fault> {
+        let integration = self.prepared.sender().map(|sender| &sender.integration);
         let message = MessageToKeep {
             id: InboxId::at(self.now),
-            hash: hash.into(),
+            hash: self.hash,
             account_id: integration.map(|i| i.account_id),
             restaurant_id: integration.map(|i| i.restaurant_id),
             order_id: fate.order,
             provider: self.platform.provider(),
             kind: self.request.kind,
-            params: &params,
+            params: &self.params,
             branch: fate
                 .branch
                 .or_else(|| integration.and_then(|i| i.remote_id.as_deref())),
@@ -350,14 +373,18 @@ pub(super) fn kept_request(platform: &dyn Platform, message: &KeptMessage) -> Op
     })
 }
 
-/// The content as it is stored, and the fingerprint by which a repeat is told from another order.
-fn describe(new: &NewOrder) -> Result<(String, [u8; 32]), Fault> {
-    let content = serde_json::to_string(&new.content)
-        .map_err(|_| Fault::Store(StoreError::internal("an order does not serialise")))?;
-    let moments = format!("{:?} {:?} {:?}", new.placed_at, new.scheduled_for, new.short_code);
-    let fingerprint = Sha256::new()
-        .chain_update(&content)
-        .chain_update(moments)
-        .finalize();
-    Ok((content, fingerprint.into()))
+impl Described {
+    fn of(new: &NewOrder) -> Result<Self, Fault> {
+        let content = serde_json::to_string(&new.content)
+            .map_err(|_| Fault::Store(StoreError::internal("an order does not serialise")))?;
+        let moments = format!("{:?} {:?} {:?}", new.placed_at, new.scheduled_for, new.short_code);
+        let fingerprint = Sha256::new()
+            .chain_update(&content)
+            .chain_update(moments)
+            .finalize();
+        Ok(Self {
+            content,
+            fingerprint: fingerprint.into(),
+        })
+    }
 }
