@@ -108,7 +108,7 @@ impl Sample {
         now: Timestamp,
     ) -> Result<OrderId, StoreError> {
         integrations::note_order(tx, branch.integration, None, now)?;
-        if orders::lock_by_identity(tx, branch.integration, &self.new.identity, true)?.is_some() {
+        if orders::lock_by_identity(tx, account_id, branch.integration, &self.new.identity, true)?.is_some() {
             return Err(StoreError::internal("a number was used twice"));
         }
         let mut places = accounts::reserve(tx, account_id, PLACES, now)?;

@@ -8,7 +8,6 @@ use garson_core::platform::Provider;
 use garson_core::time::Timestamp;
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
-use std::time::Duration;
 
 /// What became of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,19 +59,38 @@ pub struct MessageToKeep<'a> {
 
 /// Keeps a message, or counts it once more: `true` when it had come before.
 pub fn keep(tx: &mut Tx<'_>, message: &MessageToKeep<'_>) -> Result<bool> {
+    // What could not be taken when it came first may have found its order now.
+    if message.order_id.is_some() && count_again(tx, message, Known::WithoutOrder)? {
+        return Ok(true);
+    }
+    let known = match message.order_id {
+        Some(_) => Known::OfOrder,
+        None => Known::WithoutOrder,
+    };
     // The old one may be removed between the two; then it is new after all.
     loop {
         if tx.execute(INSERT, &params_of(message))? == 1 {
             return Ok(false);
         }
-        if count_again(tx, message)? {
+        if count_again(tx, message, known)? {
             return Ok(true);
         }
     }
 }
 
+/// How a message is known that has come before.
+#[derive(Clone, Copy, Debug)]
+enum Known {
+    OfOrder,
+    WithoutOrder,
+}
+
 /// The same for a message that brought an order that was not known, and so is hardly a repetition.
 pub fn keep_first(tx: &mut Tx<'_>, message: &MessageToKeep<'_>) -> Result<bool> {
+    if !tx.is_bold() {
+        return keep(tx, message);
+    }
+    tx.late().expect_first(message.hash);
     match tx.insert(INSERT, &params_of(message))? {
         true => Ok(false),
         false => keep(tx, message),
@@ -84,7 +102,7 @@ const INSERT: &str =
     "INSERT INTO inbox (id, hash, account_id, restaurant_id, order_id, provider, kind, params, branch, identity,
                         body, state, reason, times, received_at)
      VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, 1, ?14)
-     ON CONFLICT (hash) DO NOTHING";
+     ON CONFLICT DO NOTHING";
 
 fn params_of<'a>(message: &'a MessageToKeep<'a>) -> [Param<'a>; 14] {
     *params![
@@ -105,10 +123,19 @@ fn params_of<'a>(message: &'a MessageToKeep<'a>) -> [Param<'a>; 14] {
     ]
 }
 
-fn count_again(tx: &mut Tx<'_>, message: &MessageToKeep<'_>) -> Result<bool> {
+fn count_again(tx: &mut Tx<'_>, message: &MessageToKeep<'_>, known: Known) -> Result<bool> {
+    let sql = match known {
+        Known::OfOrder => {
+            "UPDATE inbox SET times = times + 1, state = ?2, reason = ?3, account_id = ?4, restaurant_id = ?5, order_id = ?6
+             WHERE order_id = ?6 AND hash = ?1"
+        }
+        Known::WithoutOrder => {
+            "UPDATE inbox SET times = times + 1, state = ?2, reason = ?3, account_id = ?4, restaurant_id = ?5, order_id = ?6
+             WHERE order_id IS NULL AND hash = ?1"
+        }
+    };
     let counted = tx.execute(
-        "UPDATE inbox SET times = times + 1, state = ?2, reason = ?3, account_id = ?4, restaurant_id = ?5, order_id = ?6
-         WHERE hash = ?1",
+        sql,
         params![
             &message.hash,
             message.state.as_str(),
@@ -253,6 +280,20 @@ static EARLY: LazyLock<String> = LazyLock::new(|| {
     format!("SELECT id FROM inbox WHERE provider = ?1 AND state = 'unmatched' AND identity IN ({marks})")
 });
 
+static WITHOUT_ORDER: LazyLock<String> = LazyLock::new(|| {
+    let marks = marks(1, AT_ONCE);
+    format!("SELECT id FROM inbox WHERE order_id IS NULL AND hash IN ({marks})")
+});
+
+/// Asks whether messages that brought new orders had come before, and could not be taken then; they had not as a rule.
+pub(crate) fn expect_firsts(tx: &mut Tx<'_>, hashes: &[[u8; 32]]) -> Result<()> {
+    for some in hashes.chunks(AT_ONCE) {
+        let params: Vec<Param<'_>> = filled(some, AT_ONCE).map(Param::from).collect();
+        tx.expect_none(&WITHOUT_ORDER, &params)?;
+    }
+    Ok(())
+}
+
 /// Asks for messages that came before these orders; there are none as a rule.
 pub(crate) fn expect_none_early(
     tx: &mut Tx<'_>,
@@ -268,9 +309,6 @@ pub(crate) fn expect_none_early(
     Ok(())
 }
 
-/// Messages of a moment that are looked through for those of an order.
-const MOST_OF_A_MOMENT: i64 = 2_000;
-
 /// A message about an order, as it came.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OrderMessage {
@@ -281,14 +319,10 @@ pub struct OrderMessage {
     pub received_at: Timestamp,
 }
 
-/// The messages about an order that came at a moment. Ids of messages begin with their moment, so that no index by order is
-/// needed, which everything that comes would have to pay for.
-pub fn of_order_at(tx: &mut Tx<'_>, order: OrderId, at: Timestamp) -> Result<Vec<OrderMessage>> {
-    let (first, last) = (moment_id(at), moment_id(at.plus(Duration::from_millis(1))));
-    let sql = "SELECT i.id, i.kind, i.body, i.times, i.received_at
-               FROM (SELECT id, order_id FROM inbox WHERE id >= ?2 AND id < ?3 ORDER BY id LIMIT ?4) AS m
-               JOIN inbox i ON i.id = m.id WHERE m.order_id = ?1 ORDER BY i.id";
-    tx.query(sql, params![&order, &first, &last, MOST_OF_A_MOMENT], |row| {
+/// The messages about an order, oldest first, so many at most.
+pub fn of_order(tx: &mut Tx<'_>, order: OrderId, limit: i64) -> Result<Vec<OrderMessage>> {
+    let sql = "SELECT id, kind, body, times, received_at FROM inbox WHERE order_id = ?1 ORDER BY id LIMIT ?2";
+    tx.query(sql, params![&order, limit], |row| {
         Ok(OrderMessage {
             id: row.get(0)?,
             kind: row.get(1)?,
@@ -297,14 +331,6 @@ pub fn of_order_at(tx: &mut Tx<'_>, order: OrderId, at: Timestamp) -> Result<Vec
             received_at: row.get(4)?,
         })
     })
-}
-
-/// What comes before every id of a moment.
-fn moment_id(at: Timestamp) -> Vec<u8> {
-    let millis = u64::try_from(at.as_millis()).unwrap_or(0).to_be_bytes();
-    let mut id = millis.get(2..).unwrap_or_default().to_vec();
-    id.resize(16, 0);
-    id
 }
 
 /// Notes what has become of a message that was kept.

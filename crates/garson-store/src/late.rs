@@ -44,6 +44,8 @@ pub struct Late {
     totals: BTreeMap<Shift, totals::Sums>,
     /// What new orders are called; it is taken for granted that nothing came before them.
     newcomers: BTreeMap<Provider, BTreeSet<String>>,
+    /// The messages that brought them; it is taken for granted that they came for the first time.
+    firsts: Vec<[u8; 32]>,
 }
 
 static ACCOUNTS: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("accounts"));
@@ -56,6 +58,7 @@ impl Late {
             && self.integrations.is_empty()
             && self.totals.is_empty()
             && self.newcomers.is_empty()
+            && self.firsts.is_empty()
     }
 
     /// Would a statement see that something is not written yet, or change what is held here?
@@ -104,6 +107,11 @@ impl Late {
             .insert(identity.to_owned());
     }
 
+    /// Notes a message that brought a new order; that it had not come before is looked at before the commit.
+    pub fn expect_first(&mut self, hash: [u8; 32]) {
+        self.firsts.push(hash);
+    }
+
     /// The sums that are to be added at a place.
     pub fn totals(&mut self, shift: Shift) -> &mut totals::Sums {
         self.totals.entry(shift).or_default()
@@ -134,5 +142,5 @@ pub fn settle(tx: &mut Tx<'_>) -> Result<()> {
     for (provider, identities) in &late.newcomers {
         inbox::expect_none_early(tx, *provider, identities)?;
     }
-    Ok(())
+    inbox::expect_firsts(tx, &late.firsts)
 }

@@ -89,6 +89,9 @@ fn sync_columns(sync: &ProviderSync) -> (&'static str, Option<Timestamp>, Option
     }
 }
 
+/// What an integration's platform calls an order.
+const BY_IDENTITY: &str = "o.identity = ?1 AND o.account_id = ?2 AND o.integration_id = ?3";
+
 /// An order with its fingerprint, to tell a repeat from another order under the same id.
 pub struct Known {
     pub order: Order,
@@ -99,6 +102,7 @@ pub struct Known {
 /// fails.
 pub fn lock_by_identity(
     tx: &mut Tx<'_>,
+    account: AccountId,
     integration: IntegrationId,
     identity: &str,
     is_likely_new: bool,
@@ -107,10 +111,8 @@ pub fn lock_by_identity(
         // Inserting it tells whether it is.
         return Ok(None);
     }
-    let sql = format!(
-        "SELECT {COLUMNS}, o.content_hash FROM orders o WHERE o.integration_id = ?1 AND o.identity = ?2 {{lock}}"
-    );
-    tx.query_opt(&sql, params![&integration, identity], |row| {
+    let sql = format!("SELECT {COLUMNS}, o.content_hash FROM orders o WHERE {BY_IDENTITY} {{lock}}");
+    tx.query_opt(&sql, params![identity, &account, &integration], |row| {
         Ok(Known {
             order: order(row)?,
             content_hash: row.get(28)?,
@@ -136,9 +138,14 @@ pub fn among(
 }
 
 /// Where an order of a platform stands, to see whether news are news.
-pub fn by_identity(tx: &mut Tx<'_>, integration: IntegrationId, identity: &str) -> Result<Option<Order>> {
-    let sql = format!("SELECT {COLUMNS} FROM orders o WHERE o.integration_id = ?1 AND o.identity = ?2");
-    tx.query_opt(&sql, params![&integration, identity], order)
+pub fn by_identity(
+    tx: &mut Tx<'_>,
+    account: AccountId,
+    integration: IntegrationId,
+    identity: &str,
+) -> Result<Option<Order>> {
+    let sql = format!("SELECT {COLUMNS} FROM orders o WHERE {BY_IDENTITY}");
+    tx.query_opt(&sql, params![identity, &account, &integration], order)
 }
 
 /// The orders of an integration that have not come to an end, oldest first.
@@ -180,7 +187,7 @@ pub fn insert(
              sync_due_at, sync_message, flag, line)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22,
                  ?23, ?24, ?25, ?26, ?27, ?28)
-         ON CONFLICT (integration_id, identity) DO NOTHING",
+         ON CONFLICT (identity, account_id, integration_id) DO NOTHING",
         params![
             &order.id,
             &order.account_id,
@@ -292,8 +299,13 @@ pub fn find(tx: &mut Tx<'_>, account: AccountId, path_id: &str) -> Result<Vec<Or
 
 /// The orders that carry a platform's id.
 pub fn by_provider_order_id(tx: &mut Tx<'_>, account: AccountId, id: &str) -> Result<Vec<Order>> {
+    // Most are called the same by their identity, and have no entry in the other index.
     let sql = format!(
-        "SELECT {COLUMNS} {LIVE} WHERE o.account_id = ?1 AND o.provider_order_id = ?2 ORDER BY o.id LIMIT 20"
+        "SELECT {COLUMNS} {LIVE} WHERE o.id IN
+             (SELECT id FROM orders WHERE identity = ?2 AND account_id = ?1 AND provider_order_id = ?2
+              UNION ALL
+              SELECT id FROM orders WHERE account_id = ?1 AND provider_order_id = ?2 AND provider_order_id <> identity)
+         ORDER BY o.id LIMIT 20"
     );
     tx.query(&sql, params![&account, id], order)
 }

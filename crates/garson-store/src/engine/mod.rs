@@ -6,6 +6,7 @@
 
 mod batch;
 mod bell;
+mod checkpoint;
 mod desk;
 mod fresh;
 mod job;

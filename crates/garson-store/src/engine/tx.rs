@@ -8,6 +8,7 @@ use crate::deliveries::Delivery;
 use crate::error::{StoreError, StoreErrorKind};
 use crate::late::{self, Late};
 use garson_core::id::{AccountId, NodeId};
+use std::cell::Cell;
 
 /// A running transaction.
 pub struct Tx<'a> {
@@ -40,7 +41,11 @@ impl Outcome {
 }
 
 pub enum Session<'a> {
-    Sqlite(&'a rusqlite::Connection),
+    Sqlite {
+        connection: &'a rusqlite::Connection,
+        /// In a bold transaction, where it is noted that something was not as expected.
+        surprise: Option<&'a Cell<bool>>,
+    },
     Postgres(&'a mut PgSession),
 }
 
@@ -171,7 +176,7 @@ impl<'a> Tx<'a> {
         self.statements += 1;
         self.is_touched = true;
         let done = match &mut self.session {
-            Session::Sqlite(connection) => sqlite_execute(connection, sql, params),
+            Session::Sqlite { connection, .. } => sqlite_execute(connection, sql, params),
             Session::Postgres(session) => session.execute(sql, params),
         };
         self.note(done)
@@ -194,17 +199,22 @@ impl<'a> Tx<'a> {
         Ok(self.execute_expecting(sql, params, Some(rows))? == rows)
     }
 
-    /// Adds one row, by a statement with `VALUES` and a row of marks and plain values; says whether it was added. Where
-    /// answers are far away, that is taken for granted, and rows of the same statement are added together, before the next
-    /// statement of another kind.
+    /// Adds one row, by a statement with `VALUES` and a row of marks and plain values; says whether it was added. In a bold
+    /// transaction the jobs are run again if it was not. Where answers are far away, it is taken for granted, and rows of the
+    /// same statement are added together, before the next statement of another kind.
     pub fn insert(&mut self, sql: &str, params: &[Param<'_>]) -> Result<bool, StoreError> {
         self.prepare_for(sql)?;
         self.statements += 1;
         self.is_touched = true;
         let done = match &mut self.session {
-            Session::Sqlite(connection) => sqlite_execute(connection, sql, params).map(|rows| rows == 1),
+            Session::Sqlite { connection, .. } => {
+                sqlite_execute(connection, sql, params).map(|rows| rows == 1)
+            }
             Session::Postgres(session) => session.insert(sql, params),
         };
+        if let Ok(false) = done {
+            self.note_surprise();
+        }
         self.note(done)
     }
 
@@ -218,7 +228,7 @@ impl<'a> Tx<'a> {
         self.statements += 1;
         self.is_touched = true;
         let done = match &mut self.session {
-            Session::Sqlite(connection) => sqlite_execute(connection, sql, params),
+            Session::Sqlite { connection, .. } => sqlite_execute(connection, sql, params),
             Session::Postgres(session) => session.execute_expecting(sql, params, rows),
         };
         self.note(done)
@@ -236,7 +246,7 @@ impl<'a> Tx<'a> {
         // Others are statements that write and answer what they wrote.
         self.is_touched |= !sql.starts_with("SELECT");
         let rows = match &mut self.session {
-            Session::Sqlite(connection) => sqlite_query(connection, sql, params, &mut read),
+            Session::Sqlite { connection, .. } => sqlite_query(connection, sql, params, &mut read),
             Session::Postgres(session) => session.query(sql, params, &mut read),
         };
         self.note(rows)
@@ -246,18 +256,33 @@ impl<'a> Tx<'a> {
     /// are run again with more care.
     pub(crate) fn is_bold(&self) -> bool {
         match &self.session {
-            Session::Sqlite(_) => false,
+            Session::Sqlite { surprise, .. } => surprise.is_some(),
             Session::Postgres(session) => session.is_bold(),
+        }
+    }
+
+    /// Something was not as expected: the jobs are to be run again with more care. PostgreSQL notes that itself, when its
+    /// answers come.
+    fn note_surprise(&self) {
+        if let Session::Sqlite {
+            surprise: Some(surprise),
+            ..
+        } = &self.session
+        {
+            surprise.set(true);
         }
     }
 
     /// Asks something that has no answer unless something unusual has happened, which is looked at before the commit. For bold
     /// transactions only.
     pub(crate) fn expect_none(&mut self, sql: &str, params: &[Param<'_>]) -> Result<(), StoreError> {
-        match self.execute_expecting(sql, params, Some(0))? {
-            0 => Ok(()),
-            _ => Err(StoreError::internal("a question was answered that has no answer")),
+        if let Session::Postgres(_) = self.session {
+            return self.execute_expecting(sql, params, Some(0)).map(drop);
         }
+        if !self.query(sql, params, |_| Ok(()))?.is_empty() {
+            self.note_surprise();
+        }
+        Ok(())
     }
 
     /// Runs a query that answers at most one row.

@@ -1,7 +1,7 @@
 //! SQLite alone: copies of a database in use, and the version of the library.
 
 use crate::batches::{note, noted};
-use crate::bench::{Bench, within};
+use crate::bench::{Bench, until, within};
 use garson_store::{Engine, Lane, Location, Options, StoreErrorKind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -64,6 +64,42 @@ pub async fn a_backup_holds_all_that_was_acknowledged(bench: &Bench) {
             "the copy misses lines"
         );
     }
+}
+
+/// The log begins anew although somebody always writes, and one who reads an old state only holds it up for as long.
+pub async fn a_log_is_brought_over_while_others_write(bench: &Bench) {
+    const BYTES: usize = 120 * 1024 * 1024;
+    const MOST: u64 = 60 * 1024 * 1024;
+    let filler = Arc::new("x".repeat(100_000));
+    let log = bench.sqlite_path().with_extension("db-wal");
+    let write = async |from: usize, to: usize| {
+        for n in from..to {
+            let filler = Arc::clone(&filler);
+            bench.write(move |tx| note(tx, &format!("{n} {filler}"))).await;
+        }
+    };
+    let many = BYTES / filler.len();
+    write(0, many).await;
+    let size = std::fs::metadata(&log).unwrap().len();
+    assert!(size < MOST, "{size}");
+    let reader = rusqlite::Connection::open(bench.sqlite_path()).unwrap();
+    let count = |reader: &rusqlite::Connection| -> i64 {
+        let sql = "SELECT COUNT(*) FROM order_contents";
+        reader.query_row(sql, [], |row| row.get(0)).unwrap()
+    };
+    reader.execute_batch("BEGIN").unwrap();
+    assert_eq!(count(&reader), many as i64);
+    write(many, 2 * many).await;
+    assert_eq!(count(&reader), many as i64, "it sees what it saw");
+    reader.execute_batch("COMMIT").unwrap();
+    let held_up = std::fs::metadata(&log).unwrap().len();
+    assert!(held_up > MOST, "{held_up}");
+    write(2 * many, 3 * many).await;
+    until("the log is small again", || {
+        std::fs::metadata(&log).unwrap().len() <= 64 * 1024 * 1024
+    })
+    .await;
+    assert_eq!(count(&reader), 3 * many as i64);
 }
 
 pub async fn a_backup_overwrites_nothing(bench: &Bench) {

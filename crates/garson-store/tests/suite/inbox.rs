@@ -1,9 +1,11 @@
 //! Platforms' messages: one row for each, counted, with every byte.
 
+use crate::batches::{BoxedJob, together};
 use crate::bench::Bench;
 use crate::dump;
-use crate::shop::{Branch, GETIR, at};
-use garson_core::id::InboxId;
+use crate::shop::{Branch, GETIR, at, take_order};
+use garson_core::id::{InboxId, OrderId};
+use garson_core::testing::a_new_order;
 use garson_store::inbox::{self, InboxState, MessageToKeep};
 use garson_store::{Result, Tx, params};
 use uuid::Uuid;
@@ -13,12 +15,25 @@ const BODY: &[u8] = b"\0\xff\xfe{\"a\" :1}\r\n\xf0\x9f";
 
 /// Keeps a message; says how often it has come.
 pub fn keep(tx: &mut Tx<'_>, hash: u8, of: Option<Branch>, state: InboxState, millis: i64) -> Result<i64> {
-    let message = MessageToKeep {
+    let message = a_message(hash, of, None, state, millis);
+    inbox::keep(tx, &message)?;
+    let sql = "SELECT times FROM inbox WHERE hash = ?1";
+    tx.query_one(sql, params![&message.hash], |row| row.get(0))
+}
+
+fn a_message(
+    hash: u8,
+    of: Option<Branch>,
+    order_id: Option<OrderId>,
+    state: InboxState,
+    millis: i64,
+) -> MessageToKeep<'static> {
+    MessageToKeep {
         id: InboxId(Uuid::now_v7()),
         hash: [hash; 32],
         account_id: of.map(|branch| branch.account),
         restaurant_id: of.map(|branch| branch.restaurant),
-        order_id: None,
+        order_id,
         provider: GETIR,
         kind: "order",
         params: "[]",
@@ -28,10 +43,64 @@ pub fn keep(tx: &mut Tx<'_>, hash: u8, of: Option<Branch>, state: InboxState, mi
         state,
         reason: (state != InboxState::Taken).then_some("anlaşılmadı"),
         received_at: at(millis),
-    };
-    inbox::keep(tx, &message)?;
-    let sql = "SELECT times FROM inbox WHERE hash = ?1";
-    tx.query_one(sql, params![&message.hash], |row| row.get(0))
+    }
+}
+
+/// A message that could not be taken is the same one when it comes again and can, also among the first of many orders.
+pub async fn a_message_that_is_taken_when_it_comes_again_is_one_row(bench: &Bench) {
+    let branch = bench.branch("lokanta").await;
+    bench
+        .write(move |tx| {
+            keep(tx, 1, Some(branch), InboxState::Unreadable, 1)?;
+            keep(tx, 2, None, InboxState::Unmatched, 1)
+        })
+        .await;
+    let jobs: Vec<BoxedJob> = (1..=4)
+        .map(|n| -> BoxedJob {
+            Box::new(move |tx| {
+                let order = take_order(tx, branch, &a_new_order(&format!("S-{n}")), at(5))?;
+                let message = a_message(n, Some(branch), Some(order.id), InboxState::Taken, 5);
+                let is_repeat = inbox::keep_first(tx, &message)?;
+                // A bold run does not know yet, and is run again.
+                assert!(!is_repeat || n <= 2);
+                Ok(())
+            })
+        })
+        .collect();
+    let ends = together(bench, jobs).await;
+    assert!(ends.iter().all(Result::is_ok), "{ends:?}");
+    assert!(bench.read(|tx| inbox::list_open(tx, 10)).await.is_empty());
+    let times = bench
+        .read(|tx| {
+            let sql = "SELECT times FROM inbox ORDER BY hash";
+            tx.query(sql, &[], |row| row.get::<i64>(0))
+        })
+        .await;
+    assert_eq!(times, [2, 2, 1, 1]);
+}
+
+pub async fn messages_are_found_by_their_order(bench: &Bench) {
+    let branch = bench.branch("lokanta").await;
+    let (one, other) = (
+        bench.order(branch, "S-1", at(0)).await.id,
+        bench.order(branch, "S-2", at(0)).await.id,
+    );
+    let kept = [(1, one, 3), (2, one, 4), (1, other, 5), (2, one, 6)];
+    for (hash, order, millis) in kept {
+        let is_repeat = bench
+            .write(move |tx| {
+                let message = a_message(hash, Some(branch), Some(order), InboxState::Taken, millis);
+                inbox::keep(tx, &message)
+            })
+            .await;
+        assert_eq!(is_repeat, millis == 6);
+    }
+    let found = bench.read(move |tx| inbox::of_order(tx, one, 10)).await;
+    let seen: Vec<_> = found.iter().map(|it| (it.times, it.received_at)).collect();
+    assert_eq!(seen, [(1, at(3)), (2, at(4))]);
+    assert_eq!(found[0].body, BODY);
+    assert_eq!(bench.read(move |tx| inbox::of_order(tx, one, 1)).await.len(), 1);
+    assert_eq!(bench.read(move |tx| inbox::of_order(tx, other, 9)).await.len(), 1);
 }
 
 pub async fn a_repeated_message_is_one_row(bench: &Bench) {

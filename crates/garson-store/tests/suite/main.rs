@@ -122,7 +122,9 @@ cases! {
             a_repeated_message_is_one_row
             open_messages_are_listed_newest_first
             open_messages_are_counted_up_to_a_limit
-            the_same_message_at_once_is_counted;
+            the_same_message_at_once_is_counted
+            a_message_that_is_taken_when_it_comes_again_is_one_row
+            messages_are_found_by_their_order;
         integrations:
             a_branch_has_one_owner
             a_secret_leads_to_all_that_share_it
@@ -206,6 +208,7 @@ cases! {
         backup:
             a_backup_holds_all_that_was_acknowledged
             a_backup_overwrites_nothing
+            a_log_is_brought_over_while_others_write
             the_library_is_new_enough;
         opening:
             a_data_folder_has_one_server;

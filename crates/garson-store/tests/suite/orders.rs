@@ -28,7 +28,7 @@ pub async fn the_same_order_again_changes_nothing(bench: &Bench) {
     assert!(!inserted);
     assert_eq!(dump::of(&bench.engine).await, before);
     let known = bench
-        .write(move |tx| orders::lock_by_identity(tx, branch.integration, "S-1", false))
+        .write(move |tx| orders::lock_by_identity(tx, branch.account, branch.integration, "S-1", false))
         .await
         .unwrap();
     assert_eq!(known.order, order);
@@ -36,7 +36,7 @@ pub async fn the_same_order_again_changes_nothing(bench: &Bench) {
     let other = bench.branch_of(branch.account).await;
     bench.order(other, "S-1", at(6)).await;
     let unknown = bench
-        .write(move |tx| orders::lock_by_identity(tx, other.integration, "S-2", true))
+        .write(move |tx| orders::lock_by_identity(tx, other.account, other.integration, "S-2", true))
         .await;
     assert!(unknown.is_none());
 }
@@ -99,6 +99,15 @@ pub async fn several_orders_under_one_platform_id_are_all_found(bench: &Bench) {
             })
             .await,
     );
+    // And an identity is no id that anybody knows.
+    let third = bench.branch_of(branch.account).await;
+    bench
+        .write(move |tx| {
+            let mut new = a_new_order("99");
+            new.identity = "77".to_owned();
+            take_order(tx, third, &new, at(3))
+        })
+        .await;
     wanted.sort_by_key(|order| order.id);
     assert_eq!(find(bench, branch.account, "77").await, wanted);
 }

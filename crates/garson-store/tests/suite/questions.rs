@@ -328,15 +328,16 @@ pub async fn open_orders_are_found_by_their_platforms_names(bench: &Bench) {
         .await;
     assert_eq!(among.map(|order| order.id), Some(first.id));
     let (identity, foreign) = (theirs[0].identity.clone(), theirs[0].integration_id);
+    let their_account = theirs[0].account_id;
     let known = bench
-        .read(move |tx| orders::by_identity(tx, foreign, &identity))
+        .read(move |tx| orders::by_identity(tx, their_account, foreign, &identity))
         .await;
     assert_eq!(known.map(|order| order.id), Some(theirs[0].id));
     let (id, identity) = (first.id, first.identity);
     bench.write(move |tx| orders::set_ready(tx, id, at(7))).await;
     bench.write(move |tx| orders::set_ready(tx, id, at(9))).await;
     let known = bench
-        .read(move |tx| orders::by_identity(tx, integration, &identity))
+        .read(move |tx| orders::by_identity(tx, account, integration, &identity))
         .await;
     assert_eq!(known.and_then(|order| order.ready_at), Some(at(7)));
 }

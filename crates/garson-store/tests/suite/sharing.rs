@@ -108,7 +108,7 @@ pub async fn an_order_that_is_known_after_all_is_found(bench: &Bench) {
         .map(|n| -> BoxedJob {
             Box::new(move |tx| {
                 let identity = a_new_order(&format!("S-{n}")).identity;
-                match orders::lock_by_identity(tx, branch.integration, &identity, true)? {
+                match orders::lock_by_identity(tx, branch.account, branch.integration, &identity, true)? {
                     Some(found) if n == 3 => assert_eq!(found.order.id, known.id),
                     Some(_) => assert_eq!(n, 2),
                     None => {

@@ -211,7 +211,12 @@ fn news(
     let Some(platform) = garson_platforms::of(connected.integration.provider) else {
         return Ok(None);
     };
-    if let Some(known) = orders::by_identity(tx, connected.integration.id, &sighting.order.identity)? {
+    if let Some(known) = orders::by_identity(
+        tx,
+        connected.integration.account_id,
+        connected.integration.id,
+        &sighting.order.identity,
+    )? {
         let moves = sighting.change.clone().is_some_and(|change| {
             apply(&known, &Input::Report(change), now, platform.capability().asks)
                 .is_ok_and(|decision| decision.is_change(&known))

@@ -6,7 +6,7 @@ use super::{Fault, fetch};
 use crate::app::App;
 use crate::telemetry::{MessageOutcome, Way};
 use garson_core::id::IntegrationId;
-use garson_core::integration::Credentials;
+use garson_core::integration::{Credentials, Integration};
 use garson_core::order::{Flag, Order};
 use garson_core::platform::{
     Claim, FETCHED, HookRequest, Message, News, Platform, Provider, Reception, Sighting, Trouble, Unreadable,
@@ -70,12 +70,13 @@ impl Ready {
         let News::Look { order } = &self.news else {
             return Ok(None);
         };
-        let (which, integration) = (order.clone(), self.connected.integration.id);
+        let Integration { id, account_id, .. } = self.connected.integration;
+        let which = order.clone();
         let found = app
             .store
             .read(move |tx| match &which {
-                Which::Identity(identity) => orders::by_identity(tx, integration, identity),
-                Which::Ours(id) => Ok(orders::by_id(tx, *id)?.filter(|o| o.integration_id == integration)),
+                Which::Identity(identity) => orders::by_identity(tx, account_id, id, identity),
+                Which::Ours(ours) => Ok(orders::by_id(tx, *ours)?.filter(|o| o.integration_id == id)),
             })
             .await?;
         Ok(found.map(|order| (self.connected.clone(), order)))

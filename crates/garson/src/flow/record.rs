@@ -6,17 +6,15 @@ use super::{Fault, reasons};
 use crate::app::App;
 use garson_core::id::AccountId;
 use garson_core::order::Reason;
-use garson_core::time::Timestamp;
 use garson_store::calls::{self, CallLine};
 use garson_store::feed::{Direction, PageRequest};
 use garson_store::inbox::{self, OrderMessage};
 use garson_store::restaurants;
-use std::collections::BTreeSet;
 
 /// Events that are shown with all attempts; an order has a handful.
 const MOST_EVENTS: usize = 50;
-/// Moments of the timeline whose messages are looked for.
-const MOST_MOMENTS: usize = 20;
+/// Messages that are shown as they came; most orders have one or two.
+const MOST_MESSAGES: i64 = 20;
 
 /// The record of an order.
 pub struct Record {
@@ -41,20 +39,10 @@ pub async fn open(app: &App, account: AccountId, path_id: String) -> Result<Reco
         direction: Direction::Older,
     };
     let deliveries = list_deliveries(app, account, None, Some(id.to_string()), events).await?;
-    // Whatever the platform sent has moved the order, at the moment at which it came.
-    let moved = detail.timeline.iter().map(|line| line.at);
-    let moments: BTreeSet<Timestamp> = [detail.order.created_at]
-        .into_iter()
-        .chain(moved)
-        .take(MOST_MOMENTS)
-        .collect();
     let (restaurant, calls, messages) = app
         .store
         .read(move |tx| {
-            let mut messages = Vec::new();
-            for moment in &moments {
-                messages.extend(inbox::of_order_at(tx, id, *moment)?);
-            }
+            let messages = inbox::of_order(tx, id, MOST_MESSAGES)?;
             let restaurant = restaurants::name(tx, restaurant_id)?;
             Ok::<_, Fault>((restaurant, calls::of_order(tx, id)?, messages))
         })

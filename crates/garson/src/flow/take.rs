@@ -2,7 +2,8 @@
 
 use super::receive::{Prepared, Ready};
 use super::{Fault, persist};
-use garson_core::id::{InboxId, IntegrationId, OrderId};
+use garson_core::id::{InboxId, OrderId};
+use garson_core::integration::Integration;
 use garson_core::order::{Change, Home, Input, NewOrder, Order, ProviderSync, Status, place};
 use garson_core::platform::{
     FETCHED, HookRequest, Message, News, Platform, Reception, Sighting, Unreadable, Verified, Which,
@@ -152,11 +153,19 @@ impl Letter {
         }
         // What is shown as it begins is new as a rule; what has gone further may be an old one.
         let is_likely_new = sighting.change.is_none();
-        let known = orders::lock_by_identity(tx, integration.id, &new.identity, is_likely_new)?;
+        let known = orders::lock_by_identity(
+            tx,
+            integration.account_id,
+            integration.id,
+            &new.identity,
+            is_likely_new,
+        )?;
         let is_new_order = known.is_none();
         let order = match known {
             None => self.place(tx, ready, sighting, described)?,
-            Some(known) if self.platform.capability().own_ids && known.content_hash != described.fingerprint => {
+            Some(known)
+                if self.platform.capability().own_ids && known.content_hash != described.fingerprint =>
+            {
                 let order_id = known.order.id;
                 let fate = Fate {
                     state: InboxState::Conflicting,
@@ -277,7 +286,7 @@ impl Letter {
         which: &Which,
         change: &Change,
     ) -> Result<Entry, Fault> {
-        let Some(order) = lock(tx, ready.connected.integration.id, which)? else {
+        let Some(order) = lock(tx, &ready.connected.integration, which)? else {
             return self.keep_early(tx, which);
         };
         self.report(tx, ready, &order, change)?;
@@ -352,12 +361,13 @@ impl Letter {
     }
 }
 
-fn lock(tx: &mut Tx<'_>, integration: IntegrationId, which: &Which) -> Result<Option<Order>, Fault> {
+fn lock(tx: &mut Tx<'_>, integration: &Integration, which: &Which) -> Result<Option<Order>, Fault> {
     Ok(match which {
         Which::Identity(identity) => {
-            orders::lock_by_identity(tx, integration, identity, false)?.map(|known| known.order)
+            orders::lock_by_identity(tx, integration.account_id, integration.id, identity, false)?
+                .map(|known| known.order)
         }
-        Which::Ours(id) => orders::lock(tx, *id)?.filter(|order| order.integration_id == integration),
+        Which::Ours(id) => orders::lock(tx, *id)?.filter(|order| order.integration_id == integration.id),
     })
 }
 
