@@ -2,7 +2,7 @@
 
 use crate::engine::{Param, Row, Tx};
 use crate::many::{filled, marks};
-use crate::{Result, params};
+use crate::{Result, StoreError, params};
 use garson_core::id::{AccountId, InboxId, OrderId, RestaurantId};
 use garson_core::platform::Provider;
 use garson_core::time::Timestamp;
@@ -59,16 +59,24 @@ pub struct MessageToKeep<'a> {
 
 /// Keeps a message, or counts it once more: `true` when it had come before.
 pub fn keep(tx: &mut Tx<'_>, message: &MessageToKeep<'_>) -> Result<bool> {
-    // What could not be taken when it came first may have found its order now.
-    if message.order_id.is_some() && count_again(tx, message, Known::WithoutOrder)? {
-        return Ok(true);
-    }
     let known = match message.order_id {
         Some(_) => Known::OfOrder,
         None => Known::WithoutOrder,
     };
+    if message.order_id.is_some() {
+        if count_again(tx, message, Known::OfOrder)? {
+            // Between the two times it may have come when it could not be taken.
+            let sql = "DELETE FROM inbox WHERE order_id IS NULL AND hash = ?1";
+            tx.execute(sql, params![&message.hash])?;
+            return Ok(true);
+        }
+        // What could not be taken when it came first may have found its order now.
+        if count_again(tx, message, Known::WithoutOrder)? {
+            return Ok(true);
+        }
+    }
     // The old one may be removed between the two; then it is new after all.
-    loop {
+    for _ in 0..MOST_TRIES {
         if tx.execute(INSERT, &params_of(message))? == 1 {
             return Ok(false);
         }
@@ -76,7 +84,10 @@ pub fn keep(tx: &mut Tx<'_>, message: &MessageToKeep<'_>) -> Result<bool> {
             return Ok(true);
         }
     }
+    Err(StoreError::conflict("a message comes and goes"))
 }
+
+const MOST_TRIES: usize = 10;
 
 /// How a message is known that has come before.
 #[derive(Clone, Copy, Debug)]
@@ -341,6 +352,14 @@ pub fn settle(
     order: Option<OrderId>,
     reason: Option<&str>,
 ) -> Result<()> {
+    if let Some(order) = &order {
+        // It may have come again meanwhile, and been taken.
+        tx.execute(
+            "DELETE FROM inbox WHERE id = ?1 AND EXISTS
+                 (SELECT 1 FROM inbox b WHERE b.order_id = ?2 AND b.hash = inbox.hash AND b.id <> inbox.id)",
+            params![&id, order],
+        )?;
+    }
     tx.execute(
         "UPDATE inbox SET state = ?2, order_id = ?3, reason = ?4 WHERE id = ?1",
         params![&id, state.as_str(), order.as_ref(), reason],

@@ -315,12 +315,19 @@ pub fn claim_polling(
     provider: Provider,
     node: NodeId,
 ) -> Result<Vec<Polled>> {
+    // What somebody else changes just now is taken over the next time: whoever waits here, with many in hand, may be waited for.
+    tx.execute(
+        "UPDATE integrations SET poll_node = ?2 WHERE id IN
+             (SELECT id FROM integrations
+              WHERE provider = ?1 AND is_active = 1 AND remote_id IS NOT NULL
+                AND (poll_node IS NULL OR poll_node NOT IN (SELECT id FROM nodes))
+                AND ?2 IN (SELECT id FROM nodes) {skip_locked})",
+        params![&provider, &node],
+    )?;
     let sql = format!(
-        "UPDATE integrations SET poll_node = ?2
-         WHERE provider = ?1 AND is_active = 1 AND remote_id IS NOT NULL
-           AND (poll_node = ?2 OR poll_node IS NULL OR poll_node NOT IN (SELECT id FROM nodes))
-           AND ?2 IN (SELECT id FROM nodes)
-         RETURNING {COLUMNS}, polled_at"
+        "SELECT {COLUMNS}, polled_at FROM integrations
+         WHERE provider = ?1 AND is_active = 1 AND remote_id IS NOT NULL AND poll_node = ?2
+           AND ?2 IN (SELECT id FROM nodes)"
     );
     tx.query(&sql, params![&provider, &node], |row| {
         Ok(Polled {
@@ -330,11 +337,12 @@ pub fn claim_polling(
     })
 }
 
-/// Notes up to when everything of these integrations has been seen.
+/// Notes up to when everything of these integrations has been seen; of one that somebody else changes just now, the next time.
 pub fn note_polled(tx: &mut Tx<'_>, seen: &[(IntegrationId, Timestamp)]) -> Result<()> {
     for (id, at) in seen {
         tx.execute(
-            "UPDATE integrations SET polled_at = ?2 WHERE id = ?1",
+            "UPDATE integrations SET polled_at = ?2 WHERE id IN
+                 (SELECT id FROM integrations WHERE id = ?1 {skip_locked})",
             params![id, *at],
         )?;
     }

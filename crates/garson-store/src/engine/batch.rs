@@ -33,6 +33,8 @@ pub trait Connection {
     const BEGINS_AGAIN: bool;
     /// May others change the same rows at the same time?
     const IS_SHARED: bool;
+    /// So many batches after a surprise nothing is taken for granted.
+    const CAUTION: u32;
 }
 
 /// How a run of a batch failed as a whole.
@@ -51,6 +53,7 @@ pub fn write_loop<C: Connection>(
     stats: &Stats,
     bulletin: &Bulletin,
 ) {
+    let mut caution = 0_u32;
     while let Ok(first) = queue.recv() {
         let mut jobs = vec![first];
         while jobs.len() < MAX_BATCH
@@ -60,7 +63,13 @@ pub fn write_loop<C: Connection>(
         }
         jobs.sort_by_key(|job| job.lane());
         let started = Instant::now();
-        let fate = run_batch(&mut connection, &mut jobs, commit_delay, stats, bulletin);
+        let way = Way {
+            is_bold: caution == 0,
+            savepoints: false,
+            commit_delay,
+        };
+        caution = caution.saturating_sub(1);
+        let fate = run_batch(&mut connection, &mut jobs, way, &mut caution, stats, bulletin);
         let count = jobs.len();
         let fate = match fate {
             Ok(failed) => {
@@ -123,24 +132,47 @@ fn read_once<C: Connection>(
     }
 }
 
+/// How a batch is run.
+#[derive(Clone, Copy, Debug)]
+struct Way {
+    /// What is not in doubt is taken for granted.
+    is_bold: bool,
+    /// Each job can be undone alone.
+    savepoints: bool,
+    commit_delay: Duration,
+}
+
+/// How a run of a batch ended that did not fail as a whole.
+enum End {
+    /// So many of its jobs failed on their own account, and what the others wrote is durable.
+    Committed { failed: usize },
+    /// Nothing of it is left, because a job failed or something was not as expected: it is to be run with more care.
+    Undone { is_surprise: bool },
+}
+
 /// Runs the jobs in one transaction; says how many failed on their own account.
 fn run_batch<C: Connection>(
     connection: &mut C,
     jobs: &mut [Box<dyn Job>],
-    commit_delay: Duration,
+    mut way: Way,
+    caution: &mut u32,
     stats: &Stats,
     bulletin: &Bulletin,
 ) -> Result<usize, StoreError> {
     // Savepoints are dear: round trips on PostgreSQL, copies of every page that is touched on SQLite. Jobs hardly ever
     // fail after they have written something, so the first run is without.
-    let mut savepoints = false;
     let mut last = StoreError::unavailable("the transaction was not run");
     for _ in 0..MAX_RERUNS {
-        match run_once(connection, jobs, savepoints, commit_delay, stats, bulletin) {
-            Ok(Some(failed)) => return Ok(failed),
+        match run_once(connection, jobs, way, stats, bulletin) {
+            Ok(End::Committed { failed }) => return Ok(failed),
             // A job failed where there was nothing to go back to, or something was not as expected: once more, with
             // savepoints and one answer after the other.
-            Ok(None) => savepoints = true,
+            Ok(End::Undone { is_surprise }) => {
+                if is_surprise {
+                    *caution = C::CAUTION;
+                }
+                (way.savepoints, way.is_bold) = (true, false);
+            }
             Err(Fate::Again(error)) => last = error,
             Err(Fate::Lost(error)) => return Err(error),
         }
@@ -151,13 +183,13 @@ fn run_batch<C: Connection>(
 fn run_once<C: Connection>(
     connection: &mut C,
     jobs: &mut [Box<dyn Job>],
-    savepoints: bool,
-    commit_delay: Duration,
+    way: Way,
     stats: &Stats,
     bulletin: &Bulletin,
-) -> Result<Option<usize>, Fate> {
+) -> Result<End, Fate> {
     connection.revive().map_err(Fate::Lost)?;
-    if let Err(error) = connection.begin_write(!savepoints) {
+    let savepoints = way.savepoints;
+    if let Err(error) = connection.begin_write(way.is_bold) {
         return Err(match C::BEGINS_AGAIN && error.is_temporary() {
             true => Fate::Again(error),
             false => Fate::Lost(error),
@@ -219,9 +251,12 @@ fn run_once<C: Connection>(
             RunEnd::Undo if left_nothing => failed += 1,
             RunEnd::Undo => {
                 // It may have failed because of what was taken for granted.
-                let is_final = jobs.len() == 1 && connection.is_as_expected();
+                let is_surprise = !connection.is_as_expected();
                 connection.command("ROLLBACK").map_err(Fate::Again)?;
-                return Ok(is_final.then_some(1));
+                return Ok(match jobs.len() == 1 && !is_surprise {
+                    true => End::Committed { failed: 1 },
+                    false => End::Undone { is_surprise },
+                });
             }
         }
     }
@@ -233,10 +268,10 @@ fn run_once<C: Connection>(
     }
     if !connection.is_as_expected() {
         drop(connection.command("ROLLBACK"));
-        return Ok(None);
+        return Ok(End::Undone { is_surprise: true });
     }
-    if !commit_delay.is_zero() {
-        std::thread::sleep(commit_delay);
+    if !way.commit_delay.is_zero() {
+        std::thread::sleep(way.commit_delay);
     }
     if let Err(error) = connection.command("COMMIT") {
         drop(connection.command("ROLLBACK"));
@@ -244,7 +279,7 @@ fn run_once<C: Connection>(
         return Err(Fate::Lost(error));
     }
     bulletin.publish(outcome);
-    Ok(Some(failed))
+    Ok(End::Committed { failed })
 }
 
 /// Holds the accounts that a batch is about before anything else, so that two nodes do not wait for each other's orders

@@ -13,11 +13,11 @@ use std::sync::atomic::{AtomicI32, AtomicU8, Ordering};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-/// So many more pages in the log are worth the trouble.
+/// So many pages in the log are worth the trouble.
 const MANY: i32 = 4_000;
 /// So few are the writer's own.
 const FEW: i32 = 100;
-/// Somebody who reads an old state of the database keeps the log from being brought over; the next try comes after this.
+/// Where it does not get on, the next try comes after this.
 const PAUSE: Duration = Duration::from_millis(50);
 
 /// Whose turn it is: nobody's, that of the thread, that of the writer.
@@ -39,10 +39,9 @@ impl Checkpointer {
     pub fn start(writer: &mut Connection, own: Connection) -> Result<Self, StoreError> {
         let log = Arc::new(Log::default());
         let (wake, woken) = bounded(1);
-        let mut watch = Watch {
+        let watch = Watch {
             log: Arc::clone(&log),
             wake,
-            due: MANY,
         };
         writer.wal_hook(Some(move |wal: &mut Wal, pages| {
             watch.note(wal, pages);
@@ -67,31 +66,27 @@ impl Checkpointer {
 struct Watch {
     log: Arc<Log>,
     wake: Sender<()>,
-    /// With so many pages it is the thread's turn.
-    due: i32,
 }
 
 impl Watch {
     /// The writer has committed, and there are so many pages in the log.
-    fn note(&mut self, wal: &mut Wal, pages: i32) {
-        if pages < self.log.pages.swap(pages, Ordering::Relaxed) {
-            // It has begun anew.
-            self.due = MANY;
-        }
-        match self.log.turn.load(Ordering::Acquire) {
+    fn note(&self, wal: &mut Wal, pages: i32) {
+        let Log { pages: before, turn } = self.log.as_ref();
+        let begins_anew = pages < before.swap(pages, Ordering::Relaxed);
+        match turn.load(Ordering::Acquire) {
+            WRITERS if begins_anew => turn.store(NOBODYS, Ordering::Release),
             WRITERS => {
-                // If it does not work out now, it will some other time: nothing is lost.
+                // Readers may be in the way, now and when the next commit wants to begin anew: it is tried until that has
+                // happened.
                 if let Err(error) = wal.checkpoint() {
                     tracing::debug!(%error, "the log was not brought over");
                 }
-                self.due = pages.saturating_add(MANY);
-                self.log.turn.store(NOBODYS, Ordering::Release);
             }
-            NOBODYS if pages >= self.due => {
-                self.log.turn.store(THREADS, Ordering::Release);
+            NOBODYS if pages >= MANY => {
+                turn.store(THREADS, Ordering::Release);
                 if self.wake.try_send(()).is_err() {
                     // The thread is gone, and the writer alone with its log.
-                    self.log.turn.store(WRITERS, Ordering::Release);
+                    turn.store(WRITERS, Ordering::Release);
                 }
             }
             _ => {}
@@ -113,18 +108,21 @@ fn run(connection: &Connection, log: &Log, woken: &Receiver<()>) {
 fn bring_over(connection: &Connection, log: &Log) -> u8 {
     let mut left = i32::MAX;
     loop {
-        match connection.wal_checkpoint_v2(Some(MAIN_DB), CheckpointMode::PASSIVE) {
-            Ok((pages, done)) if done >= pages => {
-                let before = std::mem::replace(&mut left, log.pages.load(Ordering::Relaxed) - done);
-                if left <= FEW || left >= before {
-                    return WRITERS;
-                }
-            }
-            Ok(_) => return NOBODYS,
+        let (pages, done) = match connection.wal_checkpoint_v2(Some(MAIN_DB), CheckpointMode::PASSIVE) {
+            Ok(counts) => counts,
             Err(error) => {
                 tracing::debug!(%error, "the log was not brought over");
                 return NOBODYS;
             }
+        };
+        let before = std::mem::replace(&mut left, log.pages.load(Ordering::Relaxed) - done);
+        match (left <= FEW, left < before, done >= pages) {
+            (true, _, _) => return WRITERS,
+            (false, true, _) => {}
+            // More comes than can be brought over here.
+            (false, false, true) => return WRITERS,
+            // Somebody reads an old state.
+            (false, false, false) => return NOBODYS,
         }
     }
 }

@@ -280,6 +280,8 @@ fn as_sql<'a>(params: &'a [Param<'a>]) -> Vec<&'a (dyn ToSql + Sync)> {
 
 impl Connection for PgSession {
     const BEGINS_AGAIN: bool = true;
+    // Here every answer would be waited for.
+    const CAUTION: u32 = 0;
     const IS_SHARED: bool = true;
 
     fn begin_write(&mut self, is_bold: bool) -> Result<(), StoreError> {
@@ -298,6 +300,10 @@ impl Connection for PgSession {
     }
 
     fn command(&mut self, sql: &'static str) -> Result<(), StoreError> {
+        if sql == "ROLLBACK" {
+            // What still waited to be sent belonged to it.
+            self.stacks.clear();
+        }
         self.pipe
             .wait(|client| async move { client.batch_execute(sql).await })
     }

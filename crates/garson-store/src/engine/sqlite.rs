@@ -163,6 +163,8 @@ fn use_write_ahead_log(connection: &Sqlite) -> Result<(), StoreError> {
 
 impl Connection for SqliteSession {
     const BEGINS_AGAIN: bool = false;
+    // To look first costs little here, and to run a batch twice much.
+    const CAUTION: u32 = 200;
     const IS_SHARED: bool = false;
 
     fn begin_write(&mut self, is_bold: bool) -> Result<(), StoreError> {

@@ -79,6 +79,38 @@ pub async fn a_message_that_is_taken_when_it_comes_again_is_one_row(bench: &Benc
     assert_eq!(times, [2, 2, 1, 1]);
 }
 
+/// What was taken may come when it cannot be taken, and again when it can: it is one message in the end.
+pub async fn a_message_that_could_not_be_taken_for_a_while_is_one_row(bench: &Bench) {
+    let branch = bench.branch("lokanta").await;
+    let order = bench.order(branch, "S-1", at(0)).await.id;
+    let come = async |of: Option<OrderId>, state: InboxState, millis: i64| {
+        bench
+            .write(move |tx| inbox::keep(tx, &a_message(1, Some(branch), of, state, millis)))
+            .await
+    };
+    assert!(!come(Some(order), InboxState::Taken, 1).await);
+    for millis in [2, 12] {
+        assert!(!come(None, InboxState::Unmatched, millis).await);
+        let open = bench.read(|tx| inbox::list_open(tx, 10)).await;
+        assert_eq!(open.len(), 1);
+        match millis {
+            // It comes again.
+            2 => assert!(come(Some(order), InboxState::Taken, 3).await),
+            // Or is taken by hand.
+            _ => {
+                let id = open[0].id;
+                let taken = InboxState::Taken;
+                bench
+                    .write(move |tx| inbox::settle(tx, id, taken, Some(order), None))
+                    .await;
+            }
+        }
+        assert!(bench.read(|tx| inbox::list_open(tx, 10)).await.is_empty());
+        let all = bench.read(move |tx| inbox::of_order(tx, order, 10)).await;
+        assert_eq!(all.iter().map(|it| it.times).collect::<Vec<_>>(), [2]);
+    }
+}
+
 pub async fn messages_are_found_by_their_order(bench: &Bench) {
     let branch = bench.branch("lokanta").await;
     let (one, other) = (

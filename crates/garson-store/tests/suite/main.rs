@@ -124,6 +124,7 @@ cases! {
             open_messages_are_counted_up_to_a_limit
             the_same_message_at_once_is_counted
             a_message_that_is_taken_when_it_comes_again_is_one_row
+            a_message_that_could_not_be_taken_for_a_while_is_one_row
             messages_are_found_by_their_order;
         integrations:
             a_branch_has_one_owner
@@ -209,6 +210,7 @@ cases! {
             a_backup_holds_all_that_was_acknowledged
             a_backup_overwrites_nothing
             a_log_is_brought_over_while_others_write
+            a_log_is_brought_over_while_others_read
             the_library_is_new_enough;
         opening:
             a_data_folder_has_one_server;
