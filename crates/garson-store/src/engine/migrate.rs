@@ -15,6 +15,7 @@ const MIGRATIONS: &[(i64, &str, &str)] = &[
     (2, "panel", include_str!("../../migrations/0002_panel.sql")),
     (3, "status", include_str!("../../migrations/0003_status.sql")),
     (4, "speed", include_str!("../../migrations/0004_speed.sql")),
+    (5, "writer", include_str!("../../migrations/0005_writer.sql")),
 ];
 
 /// What the runner needs of a connection.

@@ -154,13 +154,18 @@ impl Bench {
 
     /// Runs statements past the engine, the way an operator with a shell would.
     pub fn meddle(&self, sql: &str) {
-        match self.kind {
-            Kind::Sqlite => rusqlite::Connection::open(self.sqlite_path())
-                .unwrap()
-                .execute_batch(sql)
-                .unwrap(),
-            Kind::Postgres => on_postgres(&self.postgres_url(), |client| client.batch_execute(sql).unwrap()),
-        }
+        meddle(&self.location, sql);
+    }
+}
+
+/// Runs statements in a database that need not be anybody's yet.
+pub fn meddle(location: &Location, sql: &str) {
+    match location {
+        Location::Sqlite(path) => rusqlite::Connection::open(path)
+            .unwrap()
+            .execute_batch(sql)
+            .unwrap(),
+        Location::Postgres(url) => on_postgres(url.expose(), |client| client.batch_execute(sql).unwrap()),
     }
 }
 

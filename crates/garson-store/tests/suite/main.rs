@@ -154,6 +154,7 @@ cases! {
             opening_again_applies_nothing_twice
             a_database_of_the_future_is_refused
             a_migration_of_another_form_is_refused
+            what_an_older_program_wrote_is_kept
             two_that_open_an_empty_database_at_once_both_succeed
             an_email_has_one_account
             another_master_key_is_refused;

@@ -1,12 +1,14 @@
 //! Opening a database: migrations once, only those that fit, and one server for a data folder.
 
-use crate::bench::{Bench, Home, Kind};
+use crate::bench::{Bench, Home, Kind, meddle};
 use crate::dump;
+use garson_core::id::{AccountId, EventId, OrderId, RestaurantId};
 use garson_core::secret::Secret;
 use garson_store::lock::ServerLock;
-use garson_store::{Engine, Options, StoreErrorKind, accounts, params};
-use garson_store::{Vault, vault};
+use garson_store::{Engine, Options, Result, StoreErrorKind, accounts, params};
+use garson_store::{Vault, events, inbox, integrations, orders, vault};
 use std::sync::Barrier;
+use uuid::Uuid;
 
 async fn migrations(engine: &Engine) -> Vec<(i64, String)> {
     engine
@@ -51,6 +53,94 @@ pub async fn a_migration_of_another_form_is_refused(bench: &Bench) {
     bench.meddle("UPDATE schema_migrations SET checksum = 'x' WHERE number = 1");
     let message = refusal(bench);
     assert!(message.contains("another form"), "{message}");
+}
+
+/// The scripts of the program that wrote its data before the tables of messages, timelines and attempts were made anew.
+const OLDER: [&str; 4] = [
+    include_str!("../../migrations/0001_first_floor.sql"),
+    include_str!("../../migrations/0002_panel.sql"),
+    include_str!("../../migrations/0003_status.sql"),
+    include_str!("../../migrations/0004_speed.sql"),
+];
+
+/// A statement in the words of an engine; `@7` is an id.
+fn in_words_of(kind: Kind, sql: &str) -> String {
+    let (blob, keyed, quote) = match kind {
+        Kind::Sqlite => ("BLOB", "WITHOUT ROWID", "x'"),
+        Kind::Postgres => ("BYTEA", "", "'\\x"),
+    };
+    let mut text = sql.replace("{blob}", blob).replace("{keyed}", keyed);
+    for n in 1..=9 {
+        let hex = format!("{n:02x}").repeat(16);
+        text = text.replace(&format!("@{n}"), &format!("{quote}{hex}'"));
+    }
+    text
+}
+
+/// Two orders, one of which its platform calls otherwise than by its identity; a message that was taken, one that was not.
+const OLDER_ROWS: &str = "
+    INSERT INTO accounts (id, name, email, position, newest_at, webhook_authorization, deliver_version, forgotten, created_at)
+        VALUES (@1, 'a', 'a@example.com', 9, 1, 'bearer', 0, 0, 1);
+    INSERT INTO restaurants (id, account_id, name, created_at, updated_at) VALUES (@2, @1, 'r', 1, 1);
+    INSERT INTO integrations (id, account_id, restaurant_id, provider, is_active, last_error_at, last_error, created_at,
+            updated_at)
+        VALUES (@3, @1, @2, 'getir', 1, 5, 'away', 1, 1);
+    INSERT INTO orders (id, account_id, restaurant_id, integration_id, position, status, line, provider, provider_order_id,
+            identity, content_hash, sequence, total, currency, payment_type, placed_at, created_at, updated_at, sync_state)
+        VALUES (@4, @1, @2, @3, 1, 400, '{}', 'getir', 'K-1', 'K-1', @4, 1, 5, 'TRY', 'cash', 1, 1, 1, 'done'),
+               (@5, @1, @2, @3, 3, 400, '{}', 'getir', 'K-2', 'token', @5, 1, 5, 'TRY', 'cash', 1, 1, 1, 'done');
+    INSERT INTO order_timeline (order_id, number, at, to_status, actor, why)
+        VALUES (@4, 1, 7, 400, 'platform', NULL), (@4, 2, 8, 500, 'account', 'ğ');
+    INSERT INTO attempts (event_id, number, at, url, status, duration_ms, explanation)
+        VALUES (@6, 1, 9, 'http://x/', 200, 3, 'it was taken');
+    INSERT INTO inbox (id, hash, account_id, restaurant_id, order_id, provider, kind, params, body, state, times, received_at)
+        VALUES (@7, @7, @1, @2, @4, 'getir', 'order', '{}', @7, 'taken', 2, 5);
+    INSERT INTO inbox (id, hash, provider, kind, params, identity, body, state, reason, times, received_at)
+        VALUES (@8, @8, 'getir', 'cancel', '{}', 'K-9', @8, 'unmatched', 'the order is not known', 1, 6);";
+
+pub async fn what_an_older_program_wrote_is_kept(bench: &Bench) {
+    let home = Home::new(bench.kind);
+    let mut script = "CREATE TABLE schema_migrations (number BIGINT PRIMARY KEY, name TEXT NOT NULL, checksum TEXT NOT NULL);"
+        .to_owned();
+    for (older, (number, checksum)) in OLDER.iter().zip(migrations(&bench.engine).await) {
+        script.push_str(older);
+        let applied = format!("INSERT INTO schema_migrations VALUES ({number}, 'n{number}', '{checksum}');");
+        script.push_str(&applied);
+    }
+    script.push_str(OLDER_ROWS);
+    meddle(&home.location(), &in_words_of(bench.kind, &script));
+
+    let engine = Engine::open(&home.location(), &Options::default()).unwrap();
+    assert_eq!(migrations(&engine).await, migrations(&bench.engine).await);
+    let id = |n: u8| Uuid::from_bytes([n; 16]);
+    let (account, order, event) = (AccountId(id(1)), OrderId(id(4)), EventId(id(6)));
+    engine
+        .read(move |tx| -> Result<()> {
+            for (name, id) in [("K-1", id(4)), ("K-2", id(5))] {
+                let found = orders::by_provider_order_id(tx, account, name)?;
+                assert_eq!(found.iter().map(|it| it.id.0).collect::<Vec<_>>(), [id]);
+            }
+            assert!(orders::by_provider_order_id(tx, account, "token")?.is_empty());
+            let timeline = orders::timeline(tx, order)?;
+            assert_eq!(timeline.len(), 2);
+            assert_eq!(timeline[1].why.as_deref(), Some("ğ"));
+            assert_eq!(events::attempts(tx, event)?[0].explanation, "it was taken");
+            let taken = inbox::of_order(tx, order, 9)?;
+            assert_eq!((taken.len(), taken[0].times), (1, 2));
+            assert_eq!(taken[0].body, [7; 16]);
+            let open = inbox::list_open(tx, 9)?;
+            assert_eq!(open.len(), 1);
+            assert_eq!(open[0].reason.as_deref(), Some("the order is not known"));
+            let shown = integrations::of_restaurant(tx, RestaurantId(id(2)))?;
+            let health = &shown[0].health;
+            assert_eq!(
+                (health.last_error.as_deref(), health.trouble_at),
+                (Some("away"), None)
+            );
+            Ok(())
+        })
+        .await
+        .unwrap();
 }
 
 pub async fn two_that_open_an_empty_database_at_once_both_succeed(bench: &Bench) {
