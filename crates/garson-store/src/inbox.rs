@@ -64,7 +64,7 @@ pub fn keep(tx: &mut Tx<'_>, message: &MessageToKeep<'_>) -> Result<bool> {
         None => Known::WithoutOrder,
     };
     if message.order_id.is_some() {
-        if count_again(tx, message, Known::OfOrder)? {
+        if count_again(tx, message, known)? {
             // Between the two times it may have come when it could not be taken.
             let sql = "DELETE FROM inbox WHERE order_id IS NULL AND hash = ?1";
             tx.execute(sql, params![&message.hash])?;
@@ -135,18 +135,16 @@ fn params_of<'a>(message: &'a MessageToKeep<'a>) -> [Param<'a>; 14] {
 }
 
 fn count_again(tx: &mut Tx<'_>, message: &MessageToKeep<'_>, known: Known) -> Result<bool> {
-    let sql = match known {
-        Known::OfOrder => {
-            "UPDATE inbox SET times = times + 1, state = ?2, reason = ?3, account_id = ?4, restaurant_id = ?5, order_id = ?6
-             WHERE order_id = ?6 AND hash = ?1"
-        }
-        Known::WithoutOrder => {
-            "UPDATE inbox SET times = times + 1, state = ?2, reason = ?3, account_id = ?4, restaurant_id = ?5, order_id = ?6
-             WHERE order_id IS NULL AND hash = ?1"
-        }
+    let whose = match known {
+        Known::OfOrder => "order_id = ?6",
+        Known::WithoutOrder => "order_id IS NULL",
     };
+    let sql = format!(
+        "UPDATE inbox SET times = times + 1, state = ?2, reason = ?3, account_id = ?4, restaurant_id = ?5, order_id = ?6
+         WHERE {whose} AND hash = ?1"
+    );
     let counted = tx.execute(
-        sql,
+        &sql,
         params![
             &message.hash,
             message.state.as_str(),
