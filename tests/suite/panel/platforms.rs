@@ -67,7 +67,7 @@ struct Stuck {
 }
 
 impl Stuck {
-    async fn with(kind: Kind, status: u16) -> Self {
+    async fn with(kind: Kind, on: &str, status: u16) -> Self {
         let town = Town::open(kind).await;
         let mut visitor = town.house.visitor().await;
         let meal = town.verified(Platform::Migros, Courier::Restaurant).await;
@@ -75,7 +75,7 @@ impl Stuck {
         let page = visitor.open("/").await;
         let stream = visitor.follow_board(&page).await;
         let fault = Fault::Status { status, body: None };
-        town.fault(Platform::Migros, "*", fault, None).await;
+        town.fault(Platform::Migros, on, fault, None).await;
         let form = page.form(&format!("/board/orders/{id}"));
         visitor.submit(&form, &[("do", "next")]).await;
         Self {
@@ -89,7 +89,8 @@ impl Stuck {
 }
 
 async fn a_refusal_is_shown_in_red(kind: Kind) {
-    let mut stuck = Stuck::with(kind, 400).await;
+    // Only the step is refused: a platform that refused the polling as well would be in trouble.
+    let mut stuck = Stuck::with(kind, "update-status", 400).await;
     let visitor = &mut stuck.visitor;
     until("the card is red", async || {
         let card = card(visitor, &stuck.id).await;
@@ -112,7 +113,7 @@ async fn what_a_platform_that_is_away_holds_up_is_red(kind: Kind) {
         id,
         page,
         mut stream,
-    } = Stuck::with(kind, 503).await;
+    } = Stuck::with(kind, "*", 503).await;
     // The open board hears of both.
     let (mut is_red, mut is_away) = (false, false);
     while !(is_red && is_away) {

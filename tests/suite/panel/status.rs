@@ -148,7 +148,8 @@ async fn what_platforms_refused_is_shown(kind: Kind) {
         status: 400,
         body: None,
     };
-    town.fault(Platform::Migros, "*", refusal, None).await;
+    // Only the step: a platform that refused the polling as well would be in trouble.
+    town.fault(Platform::Migros, "update-status", refusal, None).await;
     town.advance(&meal).await.data();
     until("the refusal is shown", async || {
         visitor.open("/status").await.has("Durum bildirimi: Yolda")
