@@ -5,6 +5,8 @@ use crate::process::cpu_seconds;
 use crate::sink::wall_micros;
 use hdrhistogram::Histogram;
 use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
@@ -223,15 +225,18 @@ async fn all_at_once(plan: &Plan, time: Duration) -> Fallible<Report> {
     let (started, began_micros) = (Instant::now(), wall_micros());
     let deadline = started + time;
     let mut tasks = Vec::new();
-    for (index, mut connection) in connections.into_iter().enumerate() {
+    // One count for all, as a shop has it.
+    let numbers = Arc::new(AtomicU64::new(0));
+    for mut connection in connections {
+        let numbers = Arc::clone(&numbers);
         tasks.push(tokio::spawn(async move {
             let mut micros = Vec::new();
-            let (mut count, mut size) = (0, 0);
+            let mut size = 0;
             while Instant::now() < deadline {
                 let asked = Instant::now();
-                size = connection.ask(index as u64 * 10_000_000 + count).await?.len();
+                let number = numbers.fetch_add(1, Ordering::Relaxed);
+                size = connection.ask(number).await?.len();
                 micros.push(u64::try_from(asked.elapsed().as_micros())?);
-                count += 1;
             }
             Fallible::Ok((micros, size))
         }));
