@@ -2,17 +2,38 @@
 
 use crate::time::Timestamp;
 use serde::{Deserialize, Serialize};
+use std::cell::Cell;
 use std::fmt;
 use std::str::FromStr;
 use uuid::Uuid;
 
-/// Makes a fresh UUIDv7 for a moment.
+thread_local! {
+    /// The millisecond of the last id, and its count within it.
+    static LAST: Cell<(u64, u16)> = const { Cell::new((0, 0)) };
+}
+
+/// The twelve bits of an id behind its time and version count the ids of a millisecond.
+const COUNT: u16 = 0x0fff;
+const VERSION: u16 = 0x7000;
+
+/// Makes a fresh UUIDv7 for a moment. Those that a thread makes for the same millisecond rise as well, so that what is
+/// written together lies together in an index.
 #[must_use]
 pub fn uuid_at(at: Timestamp) -> Uuid {
     let millis = u64::try_from(at.as_millis()).unwrap_or(0);
     let seconds = millis / 1000;
     let nanos = u32::try_from((millis % 1000) * 1_000_000).unwrap_or(0);
-    Uuid::new_v7(uuid::Timestamp::from_unix(uuid::NoContext, seconds, nanos))
+    let drawn = Uuid::new_v7(uuid::Timestamp::from_unix(uuid::NoContext, seconds, nanos));
+    let mut bytes = drawn.into_bytes();
+    let (last, count) = LAST.get();
+    let count = match last == millis && count < COUNT {
+        true => count + 1,
+        // Half of the numbers at least are left for those that follow.
+        false => (u16::from_be_bytes([bytes[6], bytes[7]]) & COUNT) / 2,
+    };
+    LAST.set((millis, count));
+    [bytes[6], bytes[7]] = (VERSION | count).to_be_bytes();
+    Uuid::from_bytes(bytes)
 }
 
 /// The text is not an id of ours.
@@ -111,6 +132,30 @@ mod tests {
         let late = OrderId::at(Timestamp::from_millis(2_000));
         assert!(early < late);
         assert_eq!(early.to_string().parse::<OrderId>().ok(), Some(early));
+    }
+
+    #[test]
+    fn ids_of_a_millisecond_rise() {
+        let at = Timestamp::from_millis(1_800_000_000_123);
+        let ids: Vec<OrderId> = (0..2_000).map(|_| OrderId::at(at)).collect();
+        assert!(ids.windows(2).all(|pair| pair[0] < pair[1]));
+        for OrderId(id) in ids {
+            assert_eq!(id.get_version_num(), 7);
+            assert_eq!(id.get_variant(), uuid::Variant::RFC4122);
+            assert_eq!(
+                id.get_timestamp().map(|at| at.to_unix()),
+                Some((1_800_000_000, 123_000_000))
+            );
+        }
+    }
+
+    /// After too many of a millisecond they rise no more, and are still those of the millisecond, each its own.
+    #[test]
+    fn ids_never_repeat() {
+        let at = Timestamp::from_millis(7);
+        let ids: std::collections::HashSet<OrderId> = (0..20_000).map(|_| OrderId::at(at)).collect();
+        assert_eq!(ids.len(), 20_000);
+        assert!(ids.iter().all(|id| *id < OrderId::at(Timestamp::from_millis(8))));
     }
 
     #[test]
