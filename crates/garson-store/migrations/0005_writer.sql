@@ -10,7 +10,7 @@ CREATE UNIQUE INDEX orders_by_identity ON orders (identity, account_id, integrat
 DROP INDEX orders_by_provider_id;
 CREATE INDEX orders_by_provider_id ON orders (account_id, provider_order_id) WHERE provider_order_id <> identity;
 
--- For the same reason a message is known by its order, and by its hash alone only where it has none.
+-- For the same reason a message is known by its order, and by its hash or its restaurant alone only where it has none.
 CREATE TABLE inbox_anew (
     id {blob} PRIMARY KEY,
     hash {blob} NOT NULL,
@@ -30,8 +30,8 @@ CREATE TABLE inbox_anew (
     received_at BIGINT NOT NULL
 );
 INSERT INTO inbox_anew
-    SELECT id, hash, account_id, restaurant_id, order_id, provider, kind, params, branch, identity, body, state, reason, times,
-           received_at
+    SELECT id, hash, account_id, restaurant_id, (SELECT o.id FROM orders o WHERE o.id = order_id), provider, kind, params, branch,
+           identity, body, state, reason, times, received_at
     FROM inbox;
 DROP TABLE inbox;
 ALTER TABLE inbox_anew RENAME TO inbox;
@@ -39,7 +39,7 @@ CREATE UNIQUE INDEX inbox_of_order ON inbox (order_id, hash) WHERE order_id IS N
 CREATE UNIQUE INDEX inbox_without_order ON inbox (hash) WHERE order_id IS NULL;
 CREATE INDEX inbox_open ON inbox (state, received_at) WHERE state <> 'taken';
 CREATE INDEX inbox_open_of_account ON inbox (account_id, received_at) WHERE state <> 'taken';
-CREATE INDEX inbox_of_restaurant ON inbox (restaurant_id);
+CREATE INDEX inbox_of_restaurant ON inbox (restaurant_id) WHERE order_id IS NULL;
 CREATE INDEX inbox_waiting ON inbox (provider, identity) WHERE state = 'unmatched' AND identity IS NOT NULL;
 
 -- Small rows that are only ever found by their keys are kept in the order of these.

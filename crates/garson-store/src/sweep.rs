@@ -21,7 +21,8 @@ pub fn chunk(tx: &mut Tx<'_>, account: AccountId, restaurant: RestaurantId, limi
         return Ok(true);
     }
     let inbox = tx.execute(
-        "DELETE FROM inbox WHERE id IN (SELECT id FROM inbox WHERE restaurant_id = ?1 LIMIT ?2)",
+        "DELETE FROM inbox WHERE id IN
+             (SELECT id FROM inbox WHERE restaurant_id = ?1 AND order_id IS NULL LIMIT ?2)",
         params![&restaurant, limit],
     )?;
     if inbox + totals::sweep(tx, account, restaurant, limit)? > 0 {
@@ -54,7 +55,7 @@ fn orders(tx: &mut Tx<'_>, account: AccountId, restaurant: RestaurantId, limit: 
     )?;
     for (id, place) in &ids {
         search::forget(tx, account, *place)?;
-        for table in ["order_contents", "order_timeline", "calls"] {
+        for table in ["order_contents", "order_timeline", "calls", "inbox"] {
             tx.execute(&format!("DELETE FROM {table} WHERE order_id = ?1"), params![id])?;
         }
         tx.execute("DELETE FROM orders WHERE id = ?1", params![id])?;

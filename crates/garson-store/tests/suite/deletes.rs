@@ -2,7 +2,7 @@
 
 use crate::bench::Bench;
 use crate::dump::{self, Dump};
-use crate::inbox::keep;
+use crate::inbox::{a_message, keep};
 use crate::shop::{Branch, at, create_branch};
 use garson_core::business::{Business, BusinessFields};
 use garson_core::delivery::DeliveryState;
@@ -12,7 +12,7 @@ use garson_core::restaurant::Package;
 use garson_store::deliveries::{self, Delivery};
 use garson_store::events::{self, Attempt};
 use garson_store::feed::{Direction, EVERYWHERE, PageRequest, Scope};
-use garson_store::inbox::InboxState;
+use garson_store::inbox::{self, InboxState};
 use garson_store::{Engine, businesses, calls, integrations, orders, packages, restaurants, sweep, totals};
 use garson_store::{Result, Tx};
 use uuid::Uuid;
@@ -39,6 +39,8 @@ async fn fill(bench: &Bench, branch: Branch, prefix: &'static str, count: i64, m
                 }
                 let hash = mark + u8::try_from(n).unwrap();
                 keep(tx, hash, Some(branch), InboxState::Unreadable, 1)?;
+                let its_own = a_message(hash + 100, Some(branch), Some(order.id), InboxState::Taken, 1);
+                inbox::keep_first(tx, &its_own)?;
             }
             packages::replace(
                 tx,

@@ -21,7 +21,7 @@ pub fn keep(tx: &mut Tx<'_>, hash: u8, of: Option<Branch>, state: InboxState, mi
     tx.query_one(sql, params![&message.hash], |row| row.get(0))
 }
 
-fn a_message(
+pub fn a_message(
     hash: u8,
     of: Option<Branch>,
     order_id: Option<OrderId>,

@@ -77,7 +77,8 @@ fn in_words_of(kind: Kind, sql: &str) -> String {
     text
 }
 
-/// Two orders, one of which its platform calls otherwise than by its identity; a message that was taken, one that was not.
+/// Two orders, one of which its platform calls otherwise than by its identity; a message that was taken, one that was not, and
+/// one whose order has been removed.
 const OLDER_ROWS: &str = "
     INSERT INTO accounts (id, name, email, position, newest_at, webhook_authorization, deliver_version, forgotten, created_at)
         VALUES (@1, 'a', 'a@example.com', 9, 1, 'bearer', 0, 0, 1);
@@ -94,7 +95,8 @@ const OLDER_ROWS: &str = "
     INSERT INTO attempts (event_id, number, at, url, status, duration_ms, explanation)
         VALUES (@6, 1, 9, 'http://x/', 200, 3, 'it was taken');
     INSERT INTO inbox (id, hash, account_id, restaurant_id, order_id, provider, kind, params, body, state, times, received_at)
-        VALUES (@7, @7, @1, @2, @4, 'getir', 'order', '{}', @7, 'taken', 2, 5);
+        VALUES (@7, @7, @1, @2, @4, 'getir', 'order', '{}', @7, 'taken', 2, 5),
+               (@9, @9, @1, @2, @9, 'getir', 'order', '{}', @9, 'taken', 1, 5);
     INSERT INTO inbox (id, hash, provider, kind, params, identity, body, state, reason, times, received_at)
         VALUES (@8, @8, 'getir', 'cancel', '{}', 'K-9', @8, 'unmatched', 'the order is not known', 1, 6);";
 
@@ -128,6 +130,10 @@ pub async fn what_an_older_program_wrote_is_kept(bench: &Bench) {
             let taken = inbox::of_order(tx, order, 9)?;
             assert_eq!((taken.len(), taken[0].times), (1, 2));
             assert_eq!(taken[0].body, [7; 16]);
+            // Whoever removes a restaurant finds it, though not by its order.
+            let sql = "SELECT body FROM inbox WHERE restaurant_id = ?1 AND order_id IS NULL";
+            let left: Vec<Vec<u8>> = tx.query(sql, params![&RestaurantId(id(2))], |row| row.get(0))?;
+            assert_eq!(left, [vec![9; 16]]);
             let open = inbox::list_open(tx, 9)?;
             assert_eq!(open.len(), 1);
             assert_eq!(open[0].reason.as_deref(), Some("the order is not known"));
