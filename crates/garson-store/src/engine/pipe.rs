@@ -3,15 +3,13 @@
 //! Each answer that is waited for is a round trip, and an account's jobs go one after the other: round trips are what
 //! limits it. The server works in the order of sending, so an answer that is not in doubt can be looked at later.
 
-use super::Param;
+use super::value::Owned;
 use crate::error::StoreError;
 use std::future::{Future, ready};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 use tokio::runtime::{Builder, Runtime};
-use tokio_postgres::types::private::BytesMut;
-use tokio_postgres::types::{IsNull, ToSql, Type, to_sql_checked};
 use tokio_postgres::{Client, Config, Error, Statement};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
@@ -142,54 +140,4 @@ pub fn words(sql: &str) -> String {
         .replace("{lock}", "FOR UPDATE")
         .replace("{skip_locked}", "FOR UPDATE SKIP LOCKED")
         .replace("{keyed}", "")
-}
-
-/// A parameter that outlives its job.
-#[derive(Debug)]
-pub enum Owned {
-    Null,
-    Int(i64),
-    Real(f64),
-    Text(String),
-    Blob(Vec<u8>),
-}
-
-impl From<Param<'_>> for Owned {
-    fn from(param: Param<'_>) -> Self {
-        match param {
-            Param::Null => Self::Null,
-            Param::Int(int) => Self::Int(int),
-            Param::Real(real) => Self::Real(real),
-            Param::Text(text) => Self::Text(text.to_owned()),
-            Param::Blob(blob) => Self::Blob(blob.to_vec()),
-        }
-    }
-}
-
-impl Owned {
-    fn param(&self) -> Param<'_> {
-        match self {
-            Self::Null => Param::Null,
-            Self::Int(int) => Param::Int(*int),
-            Self::Real(real) => Param::Real(*real),
-            Self::Text(text) => Param::Text(text),
-            Self::Blob(blob) => Param::Blob(blob),
-        }
-    }
-}
-
-impl ToSql for Owned {
-    fn to_sql(
-        &self,
-        ty: &Type,
-        out: &mut BytesMut,
-    ) -> Result<IsNull, Box<dyn std::error::Error + Sync + Send>> {
-        ToSql::to_sql(&self.param(), ty, out)
-    }
-
-    fn accepts(_: &Type) -> bool {
-        true
-    }
-
-    to_sql_checked!();
 }

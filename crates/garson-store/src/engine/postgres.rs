@@ -3,10 +3,10 @@
 use super::batch::{Connection, read_loop, write_loop};
 use super::bell::{Belfry, Bell};
 use super::migrate::{self, Migrator};
-use super::pipe::{Owned, Pipe, words};
-use super::stack::Stacks;
+use super::pipe::{Pipe, words};
+use super::stack::{Stacks, Writer};
 use super::tx::Session;
-use super::value::Row;
+use super::value::{Owned, Row};
 use super::workers::Workers;
 use super::{Bulletin, Options, Param, Stats, Tx};
 use crate::error::StoreError;
@@ -169,7 +169,7 @@ pub struct PgSession {
     is_reader: bool,
     statements: HashMap<String, Statement>,
     /// Rows that are to be added before anything else is done.
-    stacks: Stacks,
+    stacks: Stacks<Statement>,
     /// Answers that are not in doubt are looked at before the commit.
     is_bold: bool,
 }
@@ -271,6 +271,19 @@ impl PgSession {
             .pipe
             .wait(|client| async move { client.query(&statement, &params).await })?;
         rows.iter().map(|row| read(&Row::Postgres(row))).collect()
+    }
+}
+
+impl Writer for Pipe {
+    type Statement = Statement;
+
+    fn prepare(&mut self, sql: &str) -> Result<Statement, StoreError> {
+        Self::prepare(self, sql)
+    }
+
+    fn add(&mut self, statement: &Statement, params: Vec<Owned>, rows: u64) -> Result<(), StoreError> {
+        self.send(statement, params, Some(rows));
+        Ok(())
     }
 }
 

@@ -3,14 +3,15 @@
 use super::batch::{Connection, read_loop, write_loop};
 use super::checkpoint::Checkpointer;
 use super::migrate::{self, Migrator};
+use super::stack::{Stacks, Writer};
 use super::tx::Session;
+use super::value::{Owned, Row};
 use super::workers::Workers;
-use super::{Bulletin, Options, Stats, Tx};
+use super::{Bulletin, Options, Param, Stats, Tx};
 use crate::error::StoreError;
 use rusqlite::Connection as Sqlite;
 use rusqlite::config::DbConfig;
 use std::borrow::Cow;
-use std::cell::Cell;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -114,12 +115,14 @@ fn make_private(path: &Path) -> Result<(), StoreError> {
     }
 }
 
-struct SqliteSession {
+/// A connection with the rows that wait for each other in a bold transaction.
+pub struct SqliteSession {
     connection: Sqlite,
+    stacks: Stacks<String>,
     /// What is as it always is may be taken for granted.
     is_bold: bool,
     /// It was not.
-    surprise: Cell<bool>,
+    is_surprised: bool,
 }
 
 impl SqliteSession {
@@ -139,9 +142,84 @@ impl SqliteSession {
         )?;
         Ok(Self {
             connection,
+            stacks: Stacks::default(),
             is_bold: false,
-            surprise: Cell::new(false),
+            is_surprised: false,
         })
+    }
+
+    pub fn execute(&mut self, sql: &str, params: &[Param<'_>]) -> Result<u64, StoreError> {
+        self.unstack()?;
+        let mut statement = self.connection.prepare_cached(&words(sql))?;
+        Ok(statement.execute(rusqlite::params_from_iter(params))? as u64)
+    }
+
+    /// Adds a row; says whether it was added, or will have been.
+    pub fn insert(&mut self, sql: &str, params: &[Param<'_>]) -> Result<bool, StoreError> {
+        if !self.is_bold {
+            return Ok(self.execute(sql, params)? == 1);
+        }
+        if self.stacks.is_full_for(sql) {
+            self.unstack()?;
+        }
+        self.stacks.add(sql, params);
+        Ok(true)
+    }
+
+    pub fn query<T>(
+        &mut self,
+        sql: &str,
+        params: &[Param<'_>],
+        read: &mut dyn FnMut(&Row<'_>) -> Result<T, StoreError>,
+    ) -> Result<Vec<T>, StoreError> {
+        self.unstack()?;
+        let mut statement = self.connection.prepare_cached(&words(sql))?;
+        let mut rows = statement.query(rusqlite::params_from_iter(params))?;
+        let mut all = Vec::new();
+        while let Some(row) = rows.next()? {
+            all.push(read(&Row::Sqlite(row))?);
+        }
+        Ok(all)
+    }
+
+    /// Writes the rows that wait for each other.
+    fn unstack(&mut self) -> Result<(), StoreError> {
+        let mut rows = RowWriter {
+            connection: &self.connection,
+            is_surprised: &mut self.is_surprised,
+        };
+        self.stacks.send(&mut rows)
+    }
+
+    pub fn is_bold(&self) -> bool {
+        self.is_bold
+    }
+
+    /// Something was not as expected: the jobs are to be run again with more care.
+    pub fn note_surprise(&mut self) {
+        self.is_surprised = true;
+    }
+}
+
+struct RowWriter<'a> {
+    connection: &'a Sqlite,
+    is_surprised: &'a mut bool,
+}
+
+impl Writer for RowWriter<'_> {
+    type Statement = String;
+
+    /// The rows of a statement that fails need not be undone alone, because the whole transaction is. Otherwise SQLite would
+    /// keep a copy of every page that they touch.
+    fn prepare(&mut self, sql: &str) -> Result<String, StoreError> {
+        Ok(words(sql).replacen("INSERT INTO", "INSERT OR FAIL INTO", 1))
+    }
+
+    fn add(&mut self, statement: &String, params: Vec<Owned>, rows: u64) -> Result<(), StoreError> {
+        let mut statement = self.connection.prepare_cached(statement)?;
+        let added = statement.execute(rusqlite::params_from_iter(params))? as u64;
+        *self.is_surprised |= added != rows;
+        Ok(())
     }
 }
 
@@ -169,7 +247,8 @@ impl Connection for SqliteSession {
 
     fn begin_write(&mut self, is_bold: bool) -> Result<(), StoreError> {
         self.is_bold = is_bold;
-        self.surprise.set(false);
+        self.is_surprised = false;
+        self.stacks.clear();
         self.command("BEGIN IMMEDIATE")
     }
 
@@ -178,19 +257,20 @@ impl Connection for SqliteSession {
     }
 
     fn command(&mut self, sql: &'static str) -> Result<(), StoreError> {
+        if sql == "ROLLBACK" {
+            // What still waited to be written belonged to it.
+            self.stacks.clear();
+        }
         self.connection.prepare_cached(sql)?.execute([])?;
         Ok(())
     }
 
     fn is_as_expected(&mut self) -> bool {
-        !self.surprise.get()
+        self.unstack().is_ok() && !self.is_surprised
     }
 
     fn tx(&mut self) -> Tx<'_> {
-        Tx::new(Session::Sqlite {
-            connection: &self.connection,
-            surprise: self.is_bold.then_some(&self.surprise),
-        })
+        Tx::new(Session::Sqlite(self))
     }
 
     fn in_transaction(&mut self) -> bool {

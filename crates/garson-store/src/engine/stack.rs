@@ -1,41 +1,60 @@
-//! Rows that are added by the same statement wait for each other and are sent to PostgreSQL together: it takes a statement
-//! for many rows in about the time of a statement for one.
+//! Rows that are added by the same statement wait for each other and are written together. PostgreSQL takes a statement for
+//! many rows in about the time of a statement for one; SQLite opens the table and its indexes once for all of them, and finds
+//! the place of a row beside the one before.
 
 use super::Param;
-use super::pipe::{Owned, Pipe};
+use super::value::Owned;
 use crate::error::StoreError;
 use std::fmt::Write;
-use tokio_postgres::Statement;
 
 /// So many rows go together, or as many less.
 const TOGETHER: [usize; 3] = [16, 4, 1];
 /// When so many bytes wait, they are sent.
 const MAX_BYTES: usize = 256 * 1024;
 
+/// Who writes rows.
+pub trait Writer {
+    type Statement;
+
+    fn prepare(&mut self, sql: &str) -> Result<Self::Statement, StoreError>;
+
+    /// Adds so many rows, or will have added them when it is asked whether all is as expected.
+    fn add(&mut self, statement: &Self::Statement, params: Vec<Owned>, rows: u64) -> Result<(), StoreError>;
+}
+
 /// The rows that wait, by their statements.
-#[derive(Default)]
-pub struct Stacks {
-    all: Vec<Stack>,
+pub struct Stacks<S> {
+    all: Vec<Stack<S>>,
     bytes: usize,
-    /// The server has got something to do.
+    /// Some have been sent.
     is_begun: bool,
 }
 
-struct Stack {
+struct Stack<S> {
     sql: String,
     /// The parameters of a row, and those of all rows that wait.
     width: usize,
     params: Vec<Owned>,
     /// The statement for each of [`TOGETHER`].
-    prepared: [Option<Statement>; TOGETHER.len()],
+    prepared: [Option<S>; TOGETHER.len()],
 }
 
-impl Stacks {
+impl<S> Default for Stacks<S> {
+    fn default() -> Self {
+        Self {
+            all: Vec::new(),
+            bytes: 0,
+            is_begun: false,
+        }
+    }
+}
+
+impl<S> Stacks<S> {
     /// Must what waits be sent before another row is added by this statement?
     pub fn is_full_for(&self, sql: &str) -> bool {
-        // The first ones go early: the server works on them while we think about the next.
+        // The first ones go early: a server works on them while we think about the next.
         let most = TOGETHER[usize::from(!self.is_begun)];
-        let is_full = |stack: &Stack| stack.sql == sql && stack.rows() >= most;
+        let is_full = |stack: &Stack<S>| stack.sql == sql && stack.rows() >= most;
         self.bytes >= MAX_BYTES || self.all.iter().any(is_full)
     }
 
@@ -71,7 +90,7 @@ impl Stacks {
     }
 
     /// Sends everything that waits.
-    pub fn send(&mut self, pipe: &mut Pipe) -> Result<(), StoreError> {
+    pub fn send(&mut self, writer: &mut impl Writer<Statement = S>) -> Result<(), StoreError> {
         if self.is_empty() {
             return Ok(());
         }
@@ -91,17 +110,17 @@ impl Stacks {
                 let rows = TOGETHER[size];
                 let statement = match &mut prepared[size] {
                     Some(statement) => statement,
-                    none => none.insert(pipe.prepare(&for_rows(sql, *width, rows))?),
+                    none => none.insert(writer.prepare(&for_rows(sql, *width, rows))?),
                 };
                 let together = params.by_ref().take(rows * *width).collect();
-                pipe.send(statement, together, Some(rows as u64));
+                writer.add(statement, together, rows as u64)?;
             }
         }
         Ok(())
     }
 }
 
-impl Stack {
+impl<S> Stack<S> {
     fn rows(&self) -> usize {
         self.params.len() / self.width
     }

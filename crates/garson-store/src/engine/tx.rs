@@ -3,12 +3,12 @@
 use super::bell::Word;
 use super::desk::Handover;
 use super::postgres::PgSession;
+use super::sqlite::SqliteSession;
 use super::value::{Param, Row};
 use crate::deliveries::Delivery;
 use crate::error::{StoreError, StoreErrorKind};
 use crate::late::{self, Late};
 use garson_core::id::{AccountId, NodeId};
-use std::cell::Cell;
 
 /// A running transaction.
 pub struct Tx<'a> {
@@ -41,11 +41,7 @@ impl Outcome {
 }
 
 pub enum Session<'a> {
-    Sqlite {
-        connection: &'a rusqlite::Connection,
-        /// In a bold transaction, where it is noted that something was not as expected.
-        surprise: Option<&'a Cell<bool>>,
-    },
+    Sqlite(&'a mut SqliteSession),
     Postgres(&'a mut PgSession),
 }
 
@@ -176,7 +172,7 @@ impl<'a> Tx<'a> {
         self.statements += 1;
         self.is_touched = true;
         let done = match &mut self.session {
-            Session::Sqlite { connection, .. } => sqlite_execute(connection, sql, params),
+            Session::Sqlite(session) => session.execute(sql, params),
             Session::Postgres(session) => session.execute(sql, params),
         };
         self.note(done)
@@ -200,21 +196,16 @@ impl<'a> Tx<'a> {
     }
 
     /// Adds one row, by a statement with `VALUES` and a row of marks and plain values; says whether it was added. In a bold
-    /// transaction the jobs are run again if it was not. Where answers are far away, it is taken for granted, and rows of the
-    /// same statement are added together, before the next statement of another kind.
+    /// transaction it is taken for granted, and rows of the same statement are added together, before the next statement of
+    /// another kind; if one was not, the jobs are run again.
     pub fn insert(&mut self, sql: &str, params: &[Param<'_>]) -> Result<bool, StoreError> {
         self.prepare_for(sql)?;
         self.statements += 1;
         self.is_touched = true;
         let done = match &mut self.session {
-            Session::Sqlite { connection, .. } => {
-                sqlite_execute(connection, sql, params).map(|rows| rows == 1)
-            }
+            Session::Sqlite(session) => session.insert(sql, params),
             Session::Postgres(session) => session.insert(sql, params),
         };
-        if let Ok(false) = done {
-            self.note_surprise();
-        }
         self.note(done)
     }
 
@@ -228,7 +219,7 @@ impl<'a> Tx<'a> {
         self.statements += 1;
         self.is_touched = true;
         let done = match &mut self.session {
-            Session::Sqlite { connection, .. } => sqlite_execute(connection, sql, params),
+            Session::Sqlite(session) => session.execute(sql, params),
             Session::Postgres(session) => session.execute_expecting(sql, params, rows),
         };
         self.note(done)
@@ -246,7 +237,7 @@ impl<'a> Tx<'a> {
         // Others are statements that write and answer what they wrote.
         self.is_touched |= !sql.starts_with("SELECT");
         let rows = match &mut self.session {
-            Session::Sqlite { connection, .. } => sqlite_query(connection, sql, params, &mut read),
+            Session::Sqlite(session) => session.query(sql, params, &mut read),
             Session::Postgres(session) => session.query(sql, params, &mut read),
         };
         self.note(rows)
@@ -256,20 +247,8 @@ impl<'a> Tx<'a> {
     /// are run again with more care.
     pub(crate) fn is_bold(&self) -> bool {
         match &self.session {
-            Session::Sqlite { surprise, .. } => surprise.is_some(),
+            Session::Sqlite(session) => session.is_bold(),
             Session::Postgres(session) => session.is_bold(),
-        }
-    }
-
-    /// Something was not as expected: the jobs are to be run again with more care. PostgreSQL notes that itself, when its
-    /// answers come.
-    fn note_surprise(&self) {
-        if let Session::Sqlite {
-            surprise: Some(surprise),
-            ..
-        } = &self.session
-        {
-            surprise.set(true);
         }
     }
 
@@ -279,8 +258,9 @@ impl<'a> Tx<'a> {
         if let Session::Postgres(_) = self.session {
             return self.execute_expecting(sql, params, Some(0)).map(drop);
         }
-        if !self.query(sql, params, |_| Ok(()))?.is_empty() {
-            self.note_surprise();
+        let is_surprise = !self.query(sql, params, |_| Ok(()))?.is_empty();
+        if let (true, Session::Sqlite(session)) = (is_surprise, &mut self.session) {
+            session.note_surprise();
         }
         Ok(())
     }
@@ -318,28 +298,4 @@ impl<'a> Tx<'a> {
         }
         result
     }
-}
-
-fn sqlite_execute(
-    connection: &rusqlite::Connection,
-    sql: &str,
-    params: &[Param<'_>],
-) -> Result<u64, StoreError> {
-    let mut statement = connection.prepare_cached(&super::sqlite::words(sql))?;
-    Ok(statement.execute(rusqlite::params_from_iter(params))? as u64)
-}
-
-fn sqlite_query<T>(
-    connection: &rusqlite::Connection,
-    sql: &str,
-    params: &[Param<'_>],
-    read: &mut dyn FnMut(&Row<'_>) -> Result<T, StoreError>,
-) -> Result<Vec<T>, StoreError> {
-    let mut statement = connection.prepare_cached(&super::sqlite::words(sql))?;
-    let mut rows = statement.query(rusqlite::params_from_iter(params))?;
-    let mut all = Vec::new();
-    while let Some(row) = rows.next()? {
-        all.push(read(&Row::Sqlite(row))?);
-    }
-    Ok(all)
 }

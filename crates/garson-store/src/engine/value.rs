@@ -86,16 +86,22 @@ macro_rules! params {
     ($($value:expr),* $(,)?) => { &[$($crate::engine::Param::from($value)),*] };
 }
 
-impl rusqlite::ToSql for Param<'_> {
-    fn to_sql(&self) -> rusqlite::Result<rusqlite::types::ToSqlOutput<'_>> {
+impl<'a> Param<'a> {
+    fn for_sqlite(self) -> rusqlite::types::ToSqlOutput<'a> {
         use rusqlite::types::{ToSqlOutput, ValueRef};
-        Ok(ToSqlOutput::Borrowed(match self {
+        ToSqlOutput::Borrowed(match self {
             Self::Null => ValueRef::Null,
-            Self::Int(int) => ValueRef::Integer(*int),
-            Self::Real(real) => ValueRef::Real(*real),
+            Self::Int(int) => ValueRef::Integer(int),
+            Self::Real(real) => ValueRef::Real(real),
             Self::Text(text) => ValueRef::Text(text.as_bytes()),
             Self::Blob(blob) => ValueRef::Blob(blob),
-        }))
+        })
+    }
+}
+
+impl rusqlite::ToSql for Param<'_> {
+    fn to_sql(&self) -> rusqlite::Result<rusqlite::types::ToSqlOutput<'_>> {
+        Ok(self.for_sqlite())
     }
 }
 
@@ -239,4 +245,56 @@ fn postgres_column(row: &tokio_postgres::Row, index: usize) -> Result<Column<'_>
         }
     };
     Ok(value.unwrap_or(Column::Null))
+}
+
+/// A parameter that outlives its job.
+#[derive(Debug)]
+pub enum Owned {
+    Null,
+    Int(i64),
+    Real(f64),
+    Text(String),
+    Blob(Vec<u8>),
+}
+
+impl From<Param<'_>> for Owned {
+    fn from(param: Param<'_>) -> Self {
+        match param {
+            Param::Null => Self::Null,
+            Param::Int(int) => Self::Int(int),
+            Param::Real(real) => Self::Real(real),
+            Param::Text(text) => Self::Text(text.to_owned()),
+            Param::Blob(blob) => Self::Blob(blob.to_vec()),
+        }
+    }
+}
+
+impl Owned {
+    fn param(&self) -> Param<'_> {
+        match self {
+            Self::Null => Param::Null,
+            Self::Int(int) => Param::Int(*int),
+            Self::Real(real) => Param::Real(*real),
+            Self::Text(text) => Param::Text(text),
+            Self::Blob(blob) => Param::Blob(blob),
+        }
+    }
+}
+
+impl rusqlite::ToSql for Owned {
+    fn to_sql(&self) -> rusqlite::Result<rusqlite::types::ToSqlOutput<'_>> {
+        Ok(self.param().for_sqlite())
+    }
+}
+
+impl ToSql for Owned {
+    fn to_sql(&self, ty: &Type, out: &mut BytesMut) -> Result<IsNull, Box<dyn Error + Sync + Send>> {
+        ToSql::to_sql(&self.param(), ty, out)
+    }
+
+    fn accepts(_: &Type) -> bool {
+        true
+    }
+
+    tokio_postgres::types::to_sql_checked!();
 }

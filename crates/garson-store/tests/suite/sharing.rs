@@ -1,6 +1,6 @@
 //! What jobs of one transaction write together: the same as if each had written it, whatever becomes of the others.
 
-use crate::batches::{BoxedJob, together};
+use crate::batches::{BoxedJob, noted, together};
 use crate::bench::{Bench, on_purpose};
 use crate::shop::{Branch, DIRECT, at, take_order};
 use garson_core::delivery::DeliveryState;
@@ -10,7 +10,7 @@ use garson_store::deliveries::{End, Settlement};
 use garson_store::events::{Attempt, Split};
 use garson_store::inbox::{InboxState, MessageToKeep};
 use garson_store::vault::lookup_hash;
-use garson_store::{accounts, deliveries, events, inbox, integrations, orders, params, totals};
+use garson_store::{Result, Tx, accounts, deliveries, events, inbox, integrations, orders, params, totals};
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
 use uuid::Uuid;
@@ -215,7 +215,7 @@ pub async fn large_rows_of_one_transaction_are_all_there(bench: &Bench) {
             let ids: Vec<OrderId> = tx.query(sql, params![&account], |row| row.get(0))?;
             ids.into_iter()
                 .map(|id| orders::content(tx, id))
-                .collect::<Result<Vec<_>, _>>()
+                .collect::<Result<Vec<_>>>()
         })
         .await
         .into_iter()
@@ -283,4 +283,45 @@ pub async fn what_was_delivered_is_written_together_and_what_is_gone_is_left_out
             ),
         }
     }
+}
+
+/// Adds a line that waits for others to be written with; the same line twice breaks a rule of the schema.
+fn add(tx: &mut Tx<'_>, line: &str) -> Result<()> {
+    let sql = "INSERT INTO order_contents (order_id, body) VALUES (?1, ?2)";
+    tx.insert(sql, params![line.as_bytes(), line]).map(drop)
+}
+
+pub async fn rows_that_are_written_together_break_rules_each_alone(bench: &Bench) {
+    bench.write(|tx| add(tx, "taken")).await;
+    let jobs = (0..50)
+        .map(|n| -> BoxedJob {
+            Box::new(move |tx| {
+                add(tx, &n.to_string())?;
+                match n {
+                    17 | 49 => add(tx, "taken"),
+                    // Nobody looks at the answer.
+                    21 => {
+                        let _ = add(tx, "taken");
+                        Ok(())
+                    }
+                    30 => Err(on_purpose()),
+                    40 => {
+                        let sql = "SELECT COUNT(*) FROM order_contents WHERE body = '40'";
+                        let own: i64 = tx.query_one(sql, &[], |row| row.get(0))?;
+                        assert_eq!(own, 1);
+                        Ok(())
+                    }
+                    _ => Ok(()),
+                }
+            })
+        })
+        .collect();
+    let ends = together(bench, jobs).await;
+    let broken = [17, 21, 30, 49];
+    for (n, end) in ends.iter().enumerate() {
+        assert_eq!(end.is_err(), broken.contains(&n), "job {n}: {end:?}");
+    }
+    let wanted = (0..50).filter(|n| !broken.contains(n)).map(|n| n.to_string());
+    let wanted = wanted.chain(["taken".to_owned()]).collect();
+    assert_eq!(bench.read(noted).await, wanted);
 }
