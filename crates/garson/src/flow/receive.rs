@@ -92,28 +92,27 @@ pub async fn receive(
     let now = app.now();
     request.received_at = now;
     let request = Arc::new(request);
-    let mut taken = judge_and_write(app, platform, &request, recall).await;
+    let mut taken = match recall(app, platform, &request) {
+        Some(prepared) => write(app, platform, Arc::clone(&request), prepared, now).await,
+        None => look_and_write(app, platform, &request).await,
+    };
     if matches!(&taken, Err(Fault::Store(error)) if error.kind == StoreErrorKind::Conflict) {
         // Nothing was written: what was remembered is not so any longer.
-        taken = judge_and_write(app, platform, &request, prepare).await;
+        taken = look_and_write(app, platform, &request).await;
     }
     count(app, platform.provider(), Way::Pushed, &taken);
     taken.map(|entry| entry.reception)
 }
 
-/// How a message is judged.
-type Judge = fn(&mut Tx<'_>, &App, &'static dyn Platform, &HookRequest) -> Result<Prepared, Fault>;
-
-async fn judge_and_write(
+async fn look_and_write(
     app: &Arc<App>,
     platform: &'static dyn Platform,
     request: &Arc<HookRequest>,
-    judge: Judge,
 ) -> Result<Entry, Fault> {
     let (reader, asked) = (Arc::clone(app), Arc::clone(request));
     let prepared = app
         .store
-        .glance(move |tx| judge(tx, &reader, platform, &asked))
+        .glance(move |tx| prepare(tx, &reader, platform, &asked))
         .await?;
     write(app, platform, Arc::clone(request), prepared, request.received_at).await
 }
@@ -244,6 +243,8 @@ fn outcome(entry: &Entry) -> MessageOutcome {
 const REMEMBERED: Duration = Duration::from_secs(60);
 /// A chain with more branches under one secret is read each time.
 const MOST_REMEMBERED: usize = 16;
+/// A longer body is not read where connections are served, so that they do not wait for it.
+const MOST_AT_ONCE: usize = 64 * 1024;
 
 /// What a message presents, as a name for what it leads to.
 fn name_of(platform: &dyn Platform, claim: &Claim) -> [u8; 32] {
@@ -264,22 +265,24 @@ fn name_of(platform: &dyn Platform, claim: &Claim) -> [u8; 32] {
     hash.finalize().into()
 }
 
-/// Judges a new order by what is remembered; everything else, and what seems wrong, by what is stored.
-fn recall(
-    tx: &mut Tx<'_>,
-    app: &App,
-    platform: &'static dyn Platform,
-    request: &HookRequest,
-) -> Result<Prepared, Fault> {
-    let claim = platform.claim(request);
-    let remembered = app.served.get(&name_of(platform, &claim), REMEMBERED);
-    if let Some(candidates) = remembered {
-        let prepared = judge(tx, app, platform, request, &claim, candidates.as_ref().clone())?;
-        if matches!(&prepared, Prepared::Ready(ready) if matches!(ready.news, News::Order(_))) {
-            return Ok(prepared);
-        }
+/// Judges a new order by what is remembered, which nobody has to be asked for. Everything else, and what seems wrong, is
+/// judged by what is stored.
+fn recall(app: &App, platform: &'static dyn Platform, request: &HookRequest) -> Option<Prepared> {
+    if request.body.len() > MOST_AT_ONCE {
+        return None;
     }
-    prepare(tx, app, platform, request)
+    let claim = platform.claim(request);
+    let remembered = app.served.get(&name_of(platform, &claim), REMEMBERED)?;
+    let (verified, candidates) = genuine(app, platform, request, &claim, remembered.as_ref().clone());
+    let Message { branch, news } = platform.read(&verified?).ok()?;
+    let meant = match &branch {
+        Some(branch) => named(&candidates, branch),
+        None => candidates.first(),
+    };
+    match news {
+        News::Order(_) => Some(ready(app, platform, meant?.clone(), news, request.received_at)),
+        _ => None,
+    }
 }
 
 /// Judges a message by what is stored.
@@ -310,6 +313,22 @@ fn judge(
     claim: &Claim,
     candidates: Vec<Served>,
 ) -> Result<Prepared, Fault> {
+    match genuine(app, platform, request, claim, candidates) {
+        (Some(verified), candidates) => {
+            understand(tx, app, platform, &verified, candidates, request.received_at)
+        }
+        (None, _) => Ok(Prepared::NotGenuine),
+    }
+}
+
+/// The message, if it is genuine, and those of the integrations that it is genuine for.
+fn genuine<'a>(
+    app: &App,
+    platform: &'static dyn Platform,
+    request: &'a HookRequest,
+    claim: &Claim,
+    candidates: Vec<Served>,
+) -> (Option<Verified<'a>>, Vec<Served>) {
     let provider = platform.provider();
     let is_known_branch = matches!(claim, Claim::Branch(_)) && !candidates.is_empty();
     let mut verified = None;
@@ -328,10 +347,7 @@ fn judge(
     if verified.is_none() && !is_known_branch {
         verified = platform.verify(request, &app.terms(provider).credentials);
     }
-    let Some(verified) = verified else {
-        return Ok(Prepared::NotGenuine);
-    };
-    understand(tx, app, platform, &verified, candidates, request.received_at)
+    (verified, candidates)
 }
 
 /// Understands a message that is genuine, and finds the integration that it is for among those that it can be for, its
@@ -407,6 +423,13 @@ pub(super) fn ready(
     }))
 }
 
+/// The integration whose branch has this name.
+fn named<'a>(candidates: &'a [Served], branch: &str) -> Option<&'a Served> {
+    candidates
+        .iter()
+        .find(|c| c.connected.integration.remote_id.as_deref() == Some(branch))
+}
+
 /// The integration of a branch, if the sender may speak for it.
 fn of_branch(
     tx: &mut Tx<'_>,
@@ -416,10 +439,7 @@ fn of_branch(
     branch: &str,
 ) -> Result<Option<Served>, Fault> {
     if !candidates.is_empty() {
-        let known = candidates
-            .iter()
-            .find(|c| c.connected.integration.remote_id.as_deref() == Some(branch));
-        return Ok(known.cloned());
+        return Ok(named(candidates, branch).cloned());
     }
     let found = integrations::by_branch(tx, &app.vault, platform.provider(), branch)?;
     Ok(found.filter(|c| platform.inbound_secret(&c.connected.credentials).is_none()))
