@@ -16,8 +16,8 @@ thread_local! {
 const COUNT: u16 = 0x0fff;
 const VERSION: u16 = 0x7000;
 
-/// Makes a fresh UUIDv7 for a moment. Those that a thread makes for the same millisecond rise as well, so that what is
-/// written together lies together in an index.
+/// Makes a fresh UUIDv7 for a moment. Those that a thread makes for the same millisecond, one after the other, rise as well, so
+/// that what is written together lies together in an index.
 #[must_use]
 pub fn uuid_at(at: Timestamp) -> Uuid {
     let millis = u64::try_from(at.as_millis()).unwrap_or(0);

@@ -102,10 +102,8 @@ pub fn keep_first(tx: &mut Tx<'_>, message: &MessageToKeep<'_>) -> Result<bool> 
         return keep(tx, message);
     }
     tx.late().expect_first(message.hash);
-    match tx.insert(INSERT, &params_of(message))? {
-        true => Ok(false),
-        false => keep(tx, message),
-    }
+    tx.insert(INSERT, &params_of(message))?;
+    Ok(false)
 }
 
 /// Having it answer how often the message has come would cost SQLite a table in memory for each.

@@ -252,7 +252,7 @@ fn run_once<C: Connection>(
             RunEnd::Undo => {
                 // It may have failed because of what was taken for granted.
                 let is_surprise = !connection.is_as_expected();
-                connection.command("ROLLBACK").map_err(Fate::Again)?;
+                roll_back(connection)?;
                 return Ok(match jobs.len() == 1 && !is_surprise {
                     true => End::Committed { failed: 1 },
                     false => End::Undone { is_surprise },
@@ -263,12 +263,14 @@ fn run_once<C: Connection>(
     let mut tx = connection.tx().with_late(late);
     let settled = tx.settle_late();
     stats.count_statements(tx.statements());
-    if let Err(error) = settled {
-        return Err(undo(connection, error));
-    }
-    if !connection.is_as_expected() {
-        drop(connection.command("ROLLBACK"));
-        return Ok(End::Undone { is_surprise: true });
+    match settled {
+        Err(error) if savepoints || error.is_temporary() => return Err(undo(connection, error)),
+        Ok(()) if connection.is_as_expected() => {}
+        // What one of the jobs has left to be written cannot be: which one shows when each is alone.
+        _ => {
+            roll_back(connection)?;
+            return Ok(End::Undone { is_surprise: true });
+        }
     }
     if !way.commit_delay.is_zero() {
         std::thread::sleep(way.commit_delay);
@@ -295,6 +297,14 @@ fn hold_accounts<C: Connection>(
     let held = accounts::hold_all(&mut tx, &ids);
     stats.count_statements(tx.statements());
     held
+}
+
+/// Undoes everything, unless the database has done so already.
+fn roll_back<C: Connection>(connection: &mut C) -> Result<(), Fate> {
+    match connection.command("ROLLBACK") {
+        Err(error) if connection.in_transaction() => Err(Fate::Again(error)),
+        _ => Ok(()),
+    }
 }
 
 fn undo<C: Connection>(connection: &mut C, error: StoreError) -> Fate {

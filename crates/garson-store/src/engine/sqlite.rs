@@ -188,7 +188,10 @@ impl SqliteSession {
             connection: &self.connection,
             is_surprised: &mut self.is_surprised,
         };
-        self.stacks.send(&mut rows)
+        let sent = self.stacks.send(&mut rows);
+        // Rows of other jobs may be missing then, whatever becomes of the one that hears of it.
+        self.is_surprised |= sent.is_err();
+        sent
     }
 
     pub fn is_bold(&self) -> bool {

@@ -103,6 +103,7 @@ cases! {
             what_came_before_an_order_is_found_in_the_same_transaction_and_in_a_later_one
             large_rows_of_one_transaction_are_all_there
             rows_that_are_written_together_break_rules_each_alone
+            a_row_that_is_found_wrong_at_the_end_costs_only_its_own_job
             what_was_delivered_is_written_together_and_what_is_gone_is_left_out;
         idempotency:
             a_request_is_run_once_and_answered_for_a_day

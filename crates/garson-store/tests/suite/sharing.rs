@@ -10,7 +10,9 @@ use garson_store::deliveries::{End, Settlement};
 use garson_store::events::{Attempt, Split};
 use garson_store::inbox::{InboxState, MessageToKeep};
 use garson_store::vault::lookup_hash;
-use garson_store::{Result, Tx, accounts, deliveries, events, inbox, integrations, orders, params, totals};
+use garson_store::{
+    Result, StoreErrorKind, Tx, accounts, deliveries, events, inbox, integrations, orders, params, totals,
+};
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
 use uuid::Uuid;
@@ -324,4 +326,24 @@ pub async fn rows_that_are_written_together_break_rules_each_alone(bench: &Bench
     let wanted = (0..50).filter(|n| !broken.contains(n)).map(|n| n.to_string());
     let wanted = wanted.chain(["taken".to_owned()]).collect();
     assert_eq!(bench.read(noted).await, wanted);
+}
+
+/// The last of them cannot be written when everybody is done, with what is left of the others.
+pub async fn a_row_that_is_found_wrong_at_the_end_costs_only_its_own_job(bench: &Bench) {
+    let branch = bench.branch("lokanta").await;
+    bench.write(|tx| add(tx, "taken")).await;
+    let add_one = |line: &'static str| -> BoxedJob { Box::new(move |tx| add(tx, line)) };
+    let jobs = vec![
+        taking(branch, 1),
+        add_one("a"),
+        taking(branch, 2),
+        add_one("taken"),
+    ];
+    let ends = together(bench, jobs).await;
+    assert!(ends[..3].iter().all(Result::is_ok), "{ends:?}");
+    let kind = ends[3].as_ref().map_err(|error| error.kind);
+    assert_eq!(kind, Err(StoreErrorKind::Constraint));
+    let (place, orders, _) = standing(bench, [branch, branch]).await;
+    assert_eq!((place > 0, orders), (true, 2));
+    assert!(bench.read(noted).await.contains("a"));
 }
