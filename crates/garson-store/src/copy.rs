@@ -1,6 +1,6 @@
 //! Moving house: copies every row of one database into another, empty one.
 
-use crate::engine::{Engine, Lane, Param, Row, Tx};
+use crate::engine::{Engine, Lane, Owned, Param, Row, Tx};
 use crate::{Result, StoreError};
 
 /// Every table with its columns, in one place; a test compares it with the schema.
@@ -88,40 +88,6 @@ fn key_columns(table: &str) -> usize {
     }
 }
 
-#[derive(Clone, Debug, PartialEq)]
-enum Value {
-    Null,
-    Int(i64),
-    Real(f64),
-    Text(String),
-    Blob(Vec<u8>),
-}
-
-impl crate::engine::FromColumn for Value {
-    fn from_column(column: crate::engine::Column<'_>) -> Option<Self> {
-        use crate::engine::Column;
-        Some(match column {
-            Column::Null => Self::Null,
-            Column::Int(int) => Self::Int(int),
-            Column::Real(real) => Self::Real(real),
-            Column::Text(text) => Self::Text(text.to_owned()),
-            Column::Blob(blob) => Self::Blob(blob.to_vec()),
-        })
-    }
-}
-
-impl<'a> From<&'a Value> for Param<'a> {
-    fn from(value: &'a Value) -> Self {
-        match value {
-            Value::Null => Self::Null,
-            Value::Int(int) => Self::Int(*int),
-            Value::Real(real) => Self::Real(*real),
-            Value::Text(text) => Self::Text(text),
-            Value::Blob(blob) => Self::Blob(blob),
-        }
-    }
-}
-
 const CHUNK: i64 = 500;
 
 /// Copies everything; says for each table how many rows it has now. The target must be empty.
@@ -132,7 +98,7 @@ pub async fn everything(from: &Engine, to: &Engine) -> Result<Vec<(&'static str,
     let mut copied = Vec::new();
     for (table, columns) in TABLES {
         let columns: Vec<&'static str> = columns.split(' ').collect();
-        let mut after: Option<Vec<Value>> = None;
+        let mut after: Option<Vec<Owned>> = None;
         let mut rows = 0;
         loop {
             let (names, last) = (columns.clone(), after.clone());
@@ -165,8 +131,8 @@ fn read_chunk(
     tx: &mut Tx<'_>,
     table: &str,
     columns: &[&str],
-    after: Option<&[Value]>,
-) -> Result<Vec<Vec<Value>>> {
+    after: Option<&[Owned]>,
+) -> Result<Vec<Vec<Owned>>> {
     let key = columns.get(..key_columns(table)).unwrap_or_default().join(", ");
     let mut params: Vec<Param<'_>> = after.unwrap_or_default().iter().map(Param::from).collect();
     let marks = (1..=params.len())
@@ -190,7 +156,7 @@ fn read_chunk(
     })
 }
 
-fn write_chunk(tx: &mut Tx<'_>, table: &str, columns: &[&str], rows: &[Vec<Value>]) -> Result<()> {
+fn write_chunk(tx: &mut Tx<'_>, table: &str, columns: &[&str], rows: &[Vec<Owned>]) -> Result<()> {
     let marks = (1..=columns.len())
         .map(|n| format!("?{n}"))
         .collect::<Vec<_>>()

@@ -27,6 +27,7 @@ pub use fresh::Fresh;
 pub use news::{Crowd, News, Watch};
 pub use stats::{Durations, Stats};
 pub use tx::Tx;
+pub(crate) use value::Owned;
 pub use value::{Column, FromColumn, Param, Row};
 
 use crate::error::StoreError;

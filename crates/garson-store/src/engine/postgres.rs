@@ -241,10 +241,7 @@ impl PgSession {
         if !self.is_bold {
             return Ok(self.execute(sql, params)? == 1);
         }
-        if self.stacks.is_full_for(sql) {
-            self.unstack()?;
-        }
-        self.stacks.add(sql, params);
+        self.stacks.add(sql, params, &mut self.pipe)?;
         Ok(true)
     }
 

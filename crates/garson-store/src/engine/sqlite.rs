@@ -159,10 +159,11 @@ impl SqliteSession {
         if !self.is_bold {
             return Ok(self.execute(sql, params)? == 1);
         }
-        if self.stacks.is_full_for(sql) {
-            self.unstack()?;
-        }
-        self.stacks.add(sql, params);
+        let mut rows = RowWriter {
+            connection: &self.connection,
+            is_surprised: &mut self.is_surprised,
+        };
+        self.stacks.add(sql, params, &mut rows)?;
         Ok(true)
     }
 
@@ -188,10 +189,7 @@ impl SqliteSession {
             connection: &self.connection,
             is_surprised: &mut self.is_surprised,
         };
-        let sent = self.stacks.send(&mut rows);
-        // Rows of other jobs may be missing then, whatever becomes of the one that hears of it.
-        self.is_surprised |= sent.is_err();
-        sent
+        self.stacks.send(&mut rows)
     }
 
     pub fn is_bold(&self) -> bool {
@@ -220,8 +218,10 @@ impl Writer for RowWriter<'_> {
 
     fn add(&mut self, statement: &String, params: Vec<Owned>, rows: u64) -> Result<(), StoreError> {
         let mut statement = self.connection.prepare_cached(statement)?;
-        let added = statement.execute(rusqlite::params_from_iter(params))? as u64;
-        *self.is_surprised |= added != rows;
+        let added = statement.execute(rusqlite::params_from_iter(params));
+        // Whoever hears of an error may be another than the one whose row is missing.
+        *self.is_surprised |= !matches!(added, Ok(added) if added as u64 == rows);
+        added?;
         Ok(())
     }
 }

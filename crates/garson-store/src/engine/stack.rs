@@ -51,7 +51,7 @@ impl<S> Default for Stacks<S> {
 
 impl<S> Stacks<S> {
     /// Must what waits be sent before another row is added by this statement?
-    pub fn is_full_for(&self, sql: &str) -> bool {
+    fn is_full_for(&self, sql: &str) -> bool {
         // The first ones go early: a server works on them while we think about the next.
         let most = TOGETHER[usize::from(!self.is_begun)];
         let is_full = |stack: &Stack<S>| stack.sql == sql && stack.rows() >= most;
@@ -59,7 +59,15 @@ impl<S> Stacks<S> {
     }
 
     /// Adds a row, by a statement with `VALUES` and a row of marks and plain values.
-    pub fn add(&mut self, sql: &str, params: &[Param<'_>]) {
+    pub fn add(
+        &mut self,
+        sql: &str,
+        params: &[Param<'_>],
+        writer: &mut impl Writer<Statement = S>,
+    ) -> Result<(), StoreError> {
+        if self.is_full_for(sql) {
+            self.send(writer)?;
+        }
         let known = self.all.iter().position(|stack| stack.sql == sql);
         let place = known.unwrap_or_else(|| {
             self.all.push(Stack {
@@ -74,6 +82,7 @@ impl<S> Stacks<S> {
         self.all[place]
             .params
             .extend(params.iter().copied().map(Owned::from));
+        Ok(())
     }
 
     fn is_empty(&self) -> bool {

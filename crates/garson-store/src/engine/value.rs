@@ -247,8 +247,8 @@ fn postgres_column(row: &tokio_postgres::Row, index: usize) -> Result<Column<'_>
     Ok(value.unwrap_or(Column::Null))
 }
 
-/// A parameter that outlives its job.
-#[derive(Debug)]
+/// A parameter that outlives its job, or a column its row.
+#[derive(Clone, Debug, PartialEq)]
 pub enum Owned {
     Null,
     Int(i64),
@@ -269,27 +269,39 @@ impl From<Param<'_>> for Owned {
     }
 }
 
-impl Owned {
-    fn param(&self) -> Param<'_> {
-        match self {
-            Self::Null => Param::Null,
-            Self::Int(int) => Param::Int(*int),
-            Self::Real(real) => Param::Real(*real),
-            Self::Text(text) => Param::Text(text),
-            Self::Blob(blob) => Param::Blob(blob),
+impl FromColumn for Owned {
+    fn from_column(column: Column<'_>) -> Option<Self> {
+        Some(match column {
+            Column::Null => Self::Null,
+            Column::Int(int) => Self::Int(int),
+            Column::Real(real) => Self::Real(real),
+            Column::Text(text) => Self::Text(text.to_owned()),
+            Column::Blob(blob) => Self::Blob(blob.to_vec()),
+        })
+    }
+}
+
+impl<'a> From<&'a Owned> for Param<'a> {
+    fn from(value: &'a Owned) -> Self {
+        match value {
+            Owned::Null => Self::Null,
+            Owned::Int(int) => Self::Int(*int),
+            Owned::Real(real) => Self::Real(*real),
+            Owned::Text(text) => Self::Text(text),
+            Owned::Blob(blob) => Self::Blob(blob),
         }
     }
 }
 
 impl rusqlite::ToSql for Owned {
     fn to_sql(&self) -> rusqlite::Result<rusqlite::types::ToSqlOutput<'_>> {
-        Ok(self.param().for_sqlite())
+        Ok(Param::from(self).for_sqlite())
     }
 }
 
 impl ToSql for Owned {
     fn to_sql(&self, ty: &Type, out: &mut BytesMut) -> Result<IsNull, Box<dyn Error + Sync + Send>> {
-        ToSql::to_sql(&self.param(), ty, out)
+        ToSql::to_sql(&Param::from(self), ty, out)
     }
 
     fn accepts(_: &Type) -> bool {
