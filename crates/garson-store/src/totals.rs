@@ -72,6 +72,50 @@ pub fn sums(
     Ok(sums)
 }
 
+/// The sums of periods that follow each other, each from one of the moments to the next.
+pub fn sums_between(
+    tx: &mut Tx<'_>,
+    account: AccountId,
+    restaurant: Option<RestaurantId>,
+    moments: &[Timestamp],
+) -> Result<Vec<Sums>> {
+    let mut periods = vec![Sums::new(); moments.len().saturating_sub(1)];
+    add_between(tx, account, restaurant, moments, 1, &mut periods)?;
+    if restaurant.is_none() {
+        for id in restaurants::being_swept(tx, account)? {
+            add_between(tx, account, Some(id), moments, -1, &mut periods)?;
+        }
+    }
+    for sums in &mut periods {
+        sums.retain(|_, (count, _)| *count > 0);
+    }
+    Ok(periods)
+}
+
+/// What lies before a moment ends one period and begins the next.
+fn add_between(
+    tx: &mut Tx<'_>,
+    account: AccountId,
+    restaurant: Option<RestaurantId>,
+    moments: &[Timestamp],
+    sign: i64,
+    periods: &mut [Sums],
+) -> Result<()> {
+    let mut walk = running::Walk::new(scope(&account, restaurant.as_ref()));
+    for (number, moment) in moments.iter().enumerate() {
+        let (unit, mut before) = (next_to(*moment), Sums::new());
+        walk.add_before(tx, unit, &mut before)?;
+        add_edge(tx, account, restaurant, (unit, *moment), 1, &mut before)?;
+        let ended = number.checked_sub(1);
+        for (of, sign) in [(ended, sign), (Some(number), -sign)] {
+            if let Some(sums) = of.and_then(|number| periods.get_mut(number)) {
+                add_all(sums, &before, sign);
+            }
+        }
+    }
+    Ok(())
+}
+
 fn add_period(
     tx: &mut Tx<'_>,
     account: AccountId,
@@ -103,8 +147,25 @@ fn add_before(
     sign: i64,
     sums: &mut Sums,
 ) -> Result<()> {
-    let unit = moment.as_millis().saturating_add(UNIT / 2).div_euclid(UNIT);
+    let unit = next_to(moment);
     running::add_before(tx, scope(&account, restaurant.as_ref()), unit, sign, sums)?;
+    add_edge(tx, account, restaurant, (unit, moment), sign, sums)
+}
+
+/// The unit that begins next to a moment.
+fn next_to(moment: Timestamp) -> i64 {
+    moment.as_millis().saturating_add(UNIT / 2).div_euclid(UNIT)
+}
+
+/// Adds the orders between the beginning of a unit and a moment, or takes them out where the unit begins later.
+fn add_edge(
+    tx: &mut Tx<'_>,
+    account: AccountId,
+    restaurant: Option<RestaurantId>,
+    (unit, moment): (i64, Timestamp),
+    sign: i64,
+    sums: &mut Sums,
+) -> Result<()> {
     let edge = Timestamp::from_millis(unit.saturating_mul(UNIT));
     match edge.cmp(&moment) {
         Ordering::Less => add_orders(tx, account, restaurant, (edge, moment), sign, sums),
@@ -149,5 +210,12 @@ fn add(sums: &mut Sums, key: (PaymentType, Currency), (count, total): (i64, i64)
     sum.1 += total;
     if *sum == (0, 0) {
         sums.remove(&key);
+    }
+}
+
+/// Adds all of some sums, or takes them out.
+fn add_all(sums: &mut Sums, others: &Sums, sign: i64) {
+    for (key, (count, total)) in others {
+        add(sums, *key, (sign * count, sign * total));
     }
 }

@@ -9,7 +9,7 @@
 //! Whoever changes rows holds the account's lock: they are read, changed and written.
 
 use super::packed::{pack, unpack, unpack_onto};
-use super::{Sums, add};
+use super::{Sums, add, add_all};
 use crate::engine::{Param, Tx};
 use crate::{Result, params};
 use garson_core::id::{AccountId, RestaurantId};
@@ -56,6 +56,56 @@ static BEFORE: LazyLock<String> = LazyLock::new(|| {
     all_of(LEVELS.map(of_level).to_vec())
 });
 
+/// The same without the longest spans, and those alone.
+static BEFORE_NEARBY: LazyLock<String> = LazyLock::new(|| {
+    let of_level = |level| newest("sums", "?1", level, (2 + 2 * level, 3 + 2 * level));
+    all_of([0, 1].map(of_level).to_vec())
+});
+static BEFORE_LONG_AGO: LazyLock<String> = LazyLock::new(|| newest("sums", "?1", LAST_LEVEL, (2, 3)));
+
+/// Asks for one moment after the other. What lies long before them is the same for most, and read once for those.
+pub struct Walk<'a> {
+    scope: Param<'a>,
+    /// Before this one of the longest spans.
+    long_ago: Option<(i64, Sums)>,
+}
+
+impl<'a> Walk<'a> {
+    pub fn new(scope: Param<'a>) -> Self {
+        Self {
+            scope,
+            long_ago: None,
+        }
+    }
+
+    /// Adds what arrived before a unit.
+    pub fn add_before(&mut self, tx: &mut Tx<'_>, unit: i64, sums: &mut Sums) -> Result<()> {
+        let [near, middle, far] = LEVELS.map(|level| span(unit, level));
+        let params = [
+            self.scope,
+            group(0, near).start.into(),
+            near.into(),
+            group(1, middle).start.into(),
+            middle.into(),
+        ];
+        tx.query(&BEFORE_NEARBY, &params, |row| unpack_onto(row.text(0)?, 1, sums))?;
+        let known = self.long_ago.take().filter(|(of, _)| *of == far);
+        let (_, long_ago) = match known {
+            Some(known) => self.long_ago.insert(known),
+            None => {
+                let mut read = Sums::new();
+                let params = [self.scope, group(LAST_LEVEL, far).start.into(), far.into()];
+                tx.query(&BEFORE_LONG_AGO, &params, |row| {
+                    unpack_onto(row.text(0)?, 1, &mut read)
+                })?;
+                self.long_ago.insert((far, read))
+            }
+        };
+        add_all(sums, long_ago, 1);
+        Ok(())
+    }
+}
+
 /// Adds what arrived before a unit.
 pub fn add_before(tx: &mut Tx<'_>, scope: Param<'_>, unit: i64, sign: i64, sums: &mut Sums) -> Result<()> {
     let [near, middle, far] = LEVELS.map(|level| span(unit, level));
@@ -73,12 +123,12 @@ pub fn add_before(tx: &mut Tx<'_>, scope: Param<'_>, unit: i64, sign: i64, sums:
     Ok(())
 }
 
-static ALL_TIME: LazyLock<String> = LazyLock::new(|| newest("sums", "?1", LAST_LEVEL, (2, 3)));
-
 /// Adds everything that ever arrived.
 pub fn add_all_time(tx: &mut Tx<'_>, scope: Param<'_>, sign: i64, sums: &mut Sums) -> Result<()> {
     let params = [scope, i64::MIN.into(), i64::MAX.into()];
-    tx.query(&ALL_TIME, &params, |row| unpack_onto(row.text(0)?, sign, sums))?;
+    tx.query(&BEFORE_LONG_AGO, &params, |row| {
+        unpack_onto(row.text(0)?, sign, sums)
+    })?;
     Ok(())
 }
 

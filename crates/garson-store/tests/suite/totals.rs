@@ -163,6 +163,25 @@ async fn compare(
             "{when}, {scope:?}, {range:?}"
         );
     }
+    // And one after the other, from each moment of these to the next.
+    let mut moments: Vec<_> = ranges
+        .iter()
+        .flat_map(|(from, to)| [*from, *to])
+        .flatten()
+        .collect();
+    moments.sort_unstable();
+    for scope in scopes {
+        let (scope, asked) = (*scope, moments.clone());
+        let found = bench
+            .read(move |tx| totals::sums_between(tx, account, scope, &asked))
+            .await;
+        assert_eq!(found.len() + 1, moments.len());
+        for (pair, found) in moments.windows(2).zip(found) {
+            let range = (Some(pair[0]), Some(pair[1]));
+            let wanted = naive(orders, scope, gone, range);
+            assert_eq!(found, wanted, "{when}, {scope:?}, {range:?}");
+        }
+    }
 }
 
 pub async fn totals_agree_with_a_plain_sum(bench: &Bench) {

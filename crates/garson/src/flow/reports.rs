@@ -297,17 +297,22 @@ pub async fn daily_payments(
         .read(move |tx| {
             scope(tx, account, restaurant)?;
             let zone = zone(tx, restaurant)?;
-            let mut found = Vec::new();
-            for day in days.each(&zone, now)? {
-                let not_a_day = || Fault::invalid("from", "is not a day of the calendar");
-                let from = zone.start_of_day(&day).ok_or_else(not_a_day)?;
-                let to = zone.end_of_day(&day).ok_or_else(not_a_day)?;
-                found.push(DaySums {
-                    sums: totals::sums(tx, account, restaurant, Some(from), Some(to))?,
-                    starts_at: from,
-                    day,
-                });
+            let not_a_day = || Fault::invalid("from", "is not a day of the calendar");
+            let days = days.each(&zone, now)?;
+            let mut moments = Vec::with_capacity(days.len() + 1);
+            for day in &days {
+                moments.push(zone.start_of_day(day).ok_or_else(not_a_day)?);
             }
+            if let Some(last) = days.last() {
+                moments.push(zone.end_of_day(last).ok_or_else(not_a_day)?);
+            }
+            let sums = totals::sums_between(tx, account, restaurant, &moments)?;
+            let found = days
+                .into_iter()
+                .zip(moments)
+                .zip(sums)
+                .map(|((day, starts_at), sums)| DaySums { day, starts_at, sums })
+                .collect();
             Ok((zone, found))
         })
         .await
