@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// Raised when the data that is made here changes.
-const FORM: u32 = 3;
+const FORM: u32 = 4;
 const BRANCHES: usize = 10;
 const A_JOB: u64 = 1000;
 /// The orders are spread evenly over the year 2025, whatever their number.
@@ -102,7 +102,12 @@ fn moment(number: u64, count: u64) -> Timestamp {
 fn choices(shop: &Shop, number: u64) -> Result<(shop::Branch, PaymentType), garson_store::StoreError> {
     let missing = || garson_store::StoreError::internal("nothing to choose from");
     let index = usize::try_from(number).unwrap_or(0);
-    let branch = shop.branches.get(index % BRANCHES).ok_or_else(missing)?;
+    // Every other order is the last branch's: its pages are full also where the account has few.
+    let place = match index % 2 {
+        0 => BRANCHES - 1,
+        _ => index % BRANCHES,
+    };
+    let branch = shop.branches.get(place).ok_or_else(missing)?;
     // Not in step with the branches, so that each sees every way of paying.
     let name = PAYMENTS
         .get(index / BRANCHES % PAYMENTS.len())
