@@ -24,6 +24,7 @@ pub mod menu;
 mod persist;
 pub mod poll;
 pub mod reasons;
+mod recall;
 pub mod receive;
 pub mod record;
 pub mod reports;

@@ -2,7 +2,7 @@
 
 use super::line::Contact;
 use super::take::{Entry, Letter};
-use super::{Fault, fetch};
+use super::{Fault, fetch, recall};
 use crate::app::App;
 use crate::telemetry::{MessageOutcome, Way};
 use garson_core::id::IntegrationId;
@@ -16,9 +16,7 @@ use garson_core::restaurant::Config;
 use garson_core::time::Timestamp;
 use garson_store::integrations::{self, Connected, Served};
 use garson_store::{Lane, StoreErrorKind, Tx, Vault, orders, packages};
-use sha2::{Digest, Sha256};
 use std::sync::Arc;
-use std::time::Duration;
 
 /// A message that has been understood as far as it can be without writing. Its sender is the integration whose credentials
 /// it presented; nobody when it presented the operator's.
@@ -92,7 +90,7 @@ pub async fn receive(
     let now = app.now();
     request.received_at = now;
     let request = Arc::new(request);
-    let mut taken = match recall(app, platform, &request) {
+    let mut taken = match recall::recall(app, platform, &request) {
         Some(prepared) => write(app, platform, Arc::clone(&request), prepared, now).await,
         None => look_and_write(app, platform, &request).await,
     };
@@ -238,53 +236,6 @@ fn outcome(entry: &Entry) -> MessageOutcome {
     }
 }
 
-/// How long integrations are remembered by what their platforms present. Whether they have changed is looked at when an order
-/// is written.
-const REMEMBERED: Duration = Duration::from_secs(60);
-/// A chain with more branches under one secret is read each time.
-const MOST_REMEMBERED: usize = 16;
-/// A longer body is not read where connections are served, so that they do not wait for it.
-const MOST_AT_ONCE: usize = 64 * 1024;
-
-/// What a message presents, as a name for what it leads to.
-fn name_of(platform: &dyn Platform, claim: &Claim) -> [u8; 32] {
-    let mut hash = Sha256::new().chain_update(platform.provider().as_str());
-    let mut add = |part: &[u8]| hash.update(Sha256::digest(part));
-    match claim {
-        Claim::Nothing => {}
-        Claim::Secrets(presented) => {
-            for secret in presented {
-                add(secret.expose());
-            }
-        }
-        Claim::Branch(branch) => {
-            add(b"branch");
-            add(branch.as_bytes());
-        }
-    }
-    hash.finalize().into()
-}
-
-/// Judges a new order by what is remembered, which nobody has to be asked for. Everything else, and what seems wrong, is
-/// judged by what is stored.
-fn recall(app: &App, platform: &'static dyn Platform, request: &HookRequest) -> Option<Prepared> {
-    if request.body.len() > MOST_AT_ONCE {
-        return None;
-    }
-    let claim = platform.claim(request);
-    let remembered = app.served.get(&name_of(platform, &claim), REMEMBERED)?;
-    let (verified, candidates) = genuine(app, platform, request, &claim, remembered.as_ref().clone());
-    let Message { branch, news } = platform.read(&verified?).ok()?;
-    let meant = match &branch {
-        Some(branch) => named(&candidates, branch),
-        None => candidates.first(),
-    };
-    match news {
-        News::Order(_) => Some(ready(app, platform, meant?.clone(), news, request.received_at)),
-        _ => None,
-    }
-}
-
 /// Judges a message by what is stored.
 fn prepare(
     tx: &mut Tx<'_>,
@@ -294,26 +245,11 @@ fn prepare(
 ) -> Result<Prepared, Fault> {
     let claim = platform.claim(request);
     let mut candidates = candidates(tx, &app.vault, platform, &claim)?;
-    if (1..=MOST_REMEMBERED).contains(&candidates.len()) {
-        let remembered = Arc::new(candidates.clone());
-        app.served.put(name_of(platform, &claim), remembered);
-    }
+    recall::remember(app, platform, &claim, &candidates);
     for fresh in &mut candidates {
         fresh.version = None;
     }
-    judge(tx, app, platform, request, &claim, candidates)
-}
-
-/// Is the message genuine for one of these, and what does it say?
-fn judge(
-    tx: &mut Tx<'_>,
-    app: &App,
-    platform: &'static dyn Platform,
-    request: &HookRequest,
-    claim: &Claim,
-    candidates: Vec<Served>,
-) -> Result<Prepared, Fault> {
-    match genuine(app, platform, request, claim, candidates) {
+    match genuine(app, platform, request, &claim, candidates) {
         (Some(verified), candidates) => {
             understand(tx, app, platform, &verified, candidates, request.received_at)
         }
@@ -322,7 +258,7 @@ fn judge(
 }
 
 /// The message, if it is genuine, and those of the integrations that it is genuine for.
-fn genuine<'a>(
+pub(super) fn genuine<'a>(
     app: &App,
     platform: &'static dyn Platform,
     request: &'a HookRequest,
@@ -424,7 +360,7 @@ pub(super) fn ready(
 }
 
 /// The integration whose branch has this name.
-fn named<'a>(candidates: &'a [Served], branch: &str) -> Option<&'a Served> {
+pub(super) fn named<'a>(candidates: &'a [Served], branch: &str) -> Option<&'a Served> {
     candidates
         .iter()
         .find(|c| c.connected.integration.remote_id.as_deref() == Some(branch))
