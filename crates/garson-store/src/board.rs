@@ -1,6 +1,7 @@
 //! What the live board of the control panel shows: orders with their content, found in a few statements.
 
-use crate::engine::{Param, Tx};
+use crate::engine::{Param, Row, Tx};
+use crate::feed::{self, EVERYWHERE, Feed, Scope};
 use crate::many::{filled, marks};
 use crate::orders::{COLUMNS, LIVE, from_json, order};
 use crate::{Result, params};
@@ -24,29 +25,47 @@ pub struct Candidate {
     pub status: Status,
 }
 
-fn candidates(tx: &mut Tx<'_>, sql: &str, account: AccountId, limit: i64) -> Result<Vec<Candidate>> {
-    tx.query(sql, params![&account, limit], |row| {
-        Ok(Candidate {
-            place: row.get(0)?,
-            id: row.get(1)?,
-            restaurant_id: row.get(2)?,
-            status: row.get(3)?,
-        })
+const CANDIDATES: &str = "SELECT position, id, restaurant_id, status FROM orders";
+
+fn candidate(row: &Row<'_>) -> Result<Candidate> {
+    Ok(Candidate {
+        place: row.get(0)?,
+        id: row.get(1)?,
+        restaurant_id: row.get(2)?,
+        status: row.get(3)?,
     })
 }
 
-/// The account's newest orders, newest first.
-pub fn newest(tx: &mut Tx<'_>, account: AccountId, limit: i64) -> Result<Vec<Candidate>> {
-    let sql = "SELECT position, id, restaurant_id, status FROM orders
-               WHERE account_id = ?1 ORDER BY position DESC LIMIT ?2";
-    candidates(tx, sql, account, limit)
+/// The newest orders, newest first.
+pub fn newest(tx: &mut Tx<'_>, scope: Scope, limit: usize) -> Result<Vec<Candidate>> {
+    let feed = Feed {
+        select: CANDIDATES,
+        scope,
+        condition: "",
+        any_of: None,
+        between: EVERYWHERE,
+    };
+    feed::stretch(tx, &feed, EVERYWHERE, limit, true, candidate)
 }
 
 /// Orders of the account that have not come to an end; of very many, any.
 pub fn open(tx: &mut Tx<'_>, account: AccountId, limit: i64) -> Result<Vec<Candidate>> {
-    let sql = "SELECT position, id, restaurant_id, status FROM orders
-               WHERE account_id = ?1 AND status < 900 LIMIT ?2";
-    candidates(tx, sql, account, limit)
+    let sql = format!("{CANDIDATES} WHERE account_id = ?1 AND status < 900 LIMIT ?2");
+    tx.query(&sql, params![&account, limit], candidate)
+}
+
+/// Orders of a restaurant that have not come to an end, newest first.
+pub fn open_of_restaurant(
+    tx: &mut Tx<'_>,
+    account: AccountId,
+    restaurant: RestaurantId,
+    limit: i64,
+) -> Result<Vec<Candidate>> {
+    let sql = format!(
+        "{CANDIDATES} WHERE account_id = ?1 AND restaurant_id = ?2 AND status < 900
+         ORDER BY position DESC LIMIT ?3"
+    );
+    tx.query(&sql, params![&account, &restaurant, limit], candidate)
 }
 
 /// These orders, as far as they are the account's and their restaurants are there, in no order.

@@ -6,6 +6,7 @@ use crate::many::{filled, marks};
 use crate::order_line::{self, OrderLine};
 use crate::{Result, StoreError, params};
 use garson_core::id::{AccountId, IntegrationId, OrderId, RestaurantId};
+use garson_core::integration::Integration;
 use garson_core::money::{Currency, Minor};
 use garson_core::order::{
     Actor, Cancellation, Flag, Order, OrderContent, ProviderSync, Status, TimelineLine,
@@ -149,17 +150,17 @@ pub fn by_identity(
 }
 
 /// The orders of an integration that have not come to an end, oldest first.
-pub fn open_of_integration(
-    tx: &mut Tx<'_>,
-    account: AccountId,
-    integration: IntegrationId,
-    limit: i64,
-) -> Result<Vec<Order>> {
+pub fn open_of_integration(tx: &mut Tx<'_>, of: &Integration, limit: i64) -> Result<Vec<Order>> {
     let sql = format!(
         "SELECT {COLUMNS} FROM orders o
-         WHERE o.account_id = ?1 AND o.integration_id = ?2 AND o.status < 900 ORDER BY o.id LIMIT ?3"
+         WHERE o.account_id = ?1 AND o.restaurant_id = ?2 AND o.integration_id = ?3 AND o.status < 900
+         ORDER BY o.position LIMIT ?4"
     );
-    tx.query(&sql, params![&account, &integration, limit], order)
+    tx.query(
+        &sql,
+        params![&of.account_id, &of.restaurant_id, &of.id, limit],
+        order,
+    )
 }
 
 /// Notes that the platform knows that the food is ready.

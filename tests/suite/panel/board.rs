@@ -1,6 +1,6 @@
 //! The live board without script: columns, cards, and what can be done on them.
 
-use crate::support::{House, Page, order_body};
+use crate::support::{House, Page, Shop, order_body};
 use serde_json::json;
 use std::time::Duration;
 
@@ -17,6 +17,8 @@ cases! {
     an_empty_board_says_what_to_do
     the_script_gets_the_card_alone
     of_too_many_orders_the_newest_are_shown
+    a_quiet_restaurant_keeps_its_board_beside_a_busy_one
+    a_restaurant_that_is_gone_has_no_board
 }
 
 fn column(page: &Page, name: &str) -> String {
@@ -227,6 +229,7 @@ async fn only_the_own_orders_are_seen_and_moved(house: House) {
         "/board/orders/THEIRS-1/cancel".to_owned(),
     ] {
         let page = visitor.open(&path).await;
+        assert_eq!(page.status, if path == "/" { 200 } else { 404 }, "{path}");
         assert!(
             !page.has("Onların") && !page.html.contains("THEIRS-1</"),
             "{path}: {}",
@@ -282,14 +285,18 @@ async fn the_script_gets_the_card_alone(house: House) {
     assert_eq!(reply.status, 401);
 }
 
-async fn of_too_many_orders_the_newest_are_shown(house: House) {
-    let shop = house.shop(&house.a, "s").await;
+async fn order_many(shop: &Shop, count: usize) {
     let mut ordering = tokio::task::JoinSet::new();
-    for n in 0..301 {
+    for n in 0..count {
         let shop = shop.clone();
         ordering.spawn(async move { shop.order(&format!("A-{n}")).await });
     }
     ordering.join_all().await;
+}
+
+async fn of_too_many_orders_the_newest_are_shown(house: House) {
+    let shop = house.shop(&house.a, "s").await;
+    order_many(&shop, 301).await;
     shop.order("NEWEST").await;
     let mut visitor = house.visitor().await;
     let page = visitor.open("/").await;
@@ -298,4 +305,48 @@ async fn of_too_many_orders_the_newest_are_shown(house: House) {
     // And it is light on the wire.
     let pressed = visitor.send("GET", "/", &[("accept-encoding", "gzip")], "").await;
     assert!(pressed.body.len() < 60_000, "{} bytes", pressed.body.len());
+}
+
+async fn a_quiet_restaurant_keeps_its_board_beside_a_busy_one(house: House) {
+    let (quiet, busy) = (
+        house.shop(&house.a, "Sakin").await,
+        house.shop(&house.a, "Yoğun").await,
+    );
+    for id in ["OPEN-1", "DONE-1"] {
+        quiet.order(id).await;
+    }
+    house.a.act("/orders/cancel/DONE-1").await.data();
+    // More than are looked at of an account.
+    order_many(&busy, 510).await;
+    let mut visitor = house.visitor().await;
+    let page = visitor.open(&format!("/?restaurant={}", quiet.restaurant)).await;
+    assert!(
+        column(&page, "new").contains("OPEN-1") && column(&page, "done").contains("DONE-1"),
+        "{}",
+        page.text()
+    );
+    assert_eq!(page.html.matches("<article").count(), 2);
+    assert!(!page.has("daha fazla açık sipariş var"));
+    for path in ["/".to_owned(), format!("/?restaurant={}", busy.restaurant)] {
+        let page = visitor.open(&path).await;
+        assert_eq!(page.html.matches("<article").count(), 300, "{path}");
+        assert!(page.has("daha fazla açık sipariş var"), "{path}");
+    }
+}
+
+async fn a_restaurant_that_is_gone_has_no_board(house: House) {
+    let shop = house.shop(&house.a, "s").await;
+    shop.order("1").await;
+    let mut visitor = house.visitor().await;
+    let path = format!("/?restaurant={}", shop.restaurant);
+    let stream = visitor.open(&path).await.attribute("data-stream");
+    let gone = house.a.delete(&format!("/restaurants/{}", shop.restaurant)).await;
+    gone.success();
+    // Whoever left it open is told so instead of seeing that nobody orders.
+    for path in [path, stream] {
+        let page = visitor.open(&path).await;
+        assert_eq!(page.status, 404, "{path}");
+        assert!(!page.has("Henüz açık sipariş yok"), "{path}");
+    }
+    assert!(visitor.open("/").await.has("Henüz açık sipariş yok"));
 }

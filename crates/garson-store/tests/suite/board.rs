@@ -4,7 +4,9 @@ use crate::bench::Bench;
 use crate::shop::at;
 use garson_core::id::OrderId;
 use garson_core::order::Status;
-use garson_store::{board, integrations, orders, restaurants};
+use garson_store::board::{self, Candidate};
+use garson_store::feed::Scope;
+use garson_store::{integrations, orders, restaurants};
 
 pub async fn a_board_is_made_of_open_and_newest_orders(bench: &Bench) {
     let (here, there) = (bench.branch("lokanta").await, bench.branch("pideci").await);
@@ -15,21 +17,35 @@ pub async fn a_board_is_made_of_open_and_newest_orders(bench: &Bench) {
     let mut over = ours[69].clone();
     over.status = Status::Delivered;
     bench.write(move |tx| orders::update(tx, &over)).await;
-    let account = here.account;
+    let (account, restaurant) = (here.account, here.restaurant);
+    let ids_of = |found: &[Candidate]| found.iter().map(|it| it.id).collect::<Vec<OrderId>>();
+    let backwards = |from: usize, until: usize| {
+        let some = ours[from..until].iter().rev();
+        some.map(|order| order.id).collect::<Vec<OrderId>>()
+    };
 
-    let newest = bench.read(move |tx| board::newest(tx, account, 5)).await;
-    let ids: Vec<OrderId> = newest.iter().map(|it| it.id).collect();
-    let wanted: Vec<OrderId> = ours.iter().rev().take(5).map(|order| order.id).collect();
-    assert_eq!(ids, wanted);
-    assert!(newest.iter().all(|it| it.restaurant_id == here.restaurant));
-    assert_eq!(
-        (newest[0].status, newest[1].status),
-        (Status::Delivered, Status::New)
-    );
+    for scope in [Scope::Account(account), Scope::Restaurant(restaurant)] {
+        let newest = bench.read(move |tx| board::newest(tx, scope, 5)).await;
+        assert_eq!(ids_of(&newest), backwards(65, 70));
+        assert!(newest.iter().all(|it| it.restaurant_id == restaurant));
+        assert_eq!(
+            (newest[0].status, newest[1].status),
+            (Status::Delivered, Status::New)
+        );
+    }
 
     let open = bench.read(move |tx| board::open(tx, account, 1_000)).await;
     assert_eq!(open.len(), 69);
     assert_eq!(bench.read(move |tx| board::open(tx, account, 10)).await.len(), 10);
+    let open = bench
+        .read(move |tx| board::open_of_restaurant(tx, account, restaurant, 10))
+        .await;
+    assert_eq!(ids_of(&open), backwards(59, 69), "the newest of the open ones");
+    let foreign = there.restaurant;
+    let open = bench
+        .read(move |tx| board::open_of_restaurant(tx, account, foreign, 10))
+        .await;
+    assert!(open.is_empty());
 
     // More than are read at once; those of others are nobody's here.
     let wanted: Vec<OrderId> = ours.iter().chain(&theirs).map(|order| order.id).collect();
@@ -47,11 +63,16 @@ pub async fn a_board_is_made_of_open_and_newest_orders(bench: &Bench) {
     );
 
     // A restaurant that is being deleted is gone from it.
-    let restaurant = here.restaurant;
     bench
         .write(move |tx| restaurants::delete(tx, account, restaurant, at(1)))
         .await;
     let id = ours[0].id;
+    assert!(
+        bench
+            .read(move |tx| board::newest(tx, Scope::Account(account), 5))
+            .await
+            .is_empty()
+    );
     assert!(
         bench
             .read(move |tx| board::read(tx, account, &[id]))

@@ -2,7 +2,7 @@
 //! in trouble.
 
 use super::tidings::{Follower, Next, Pass, Start};
-use super::{Fault, reasons};
+use super::{Fault, reasons, reports};
 use crate::app::App;
 use garson_core::id::{AccountId, IntegrationId, OrderId, RestaurantId};
 use garson_core::integration::Integration;
@@ -17,8 +17,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 /// So many of the newest orders are looked at, for open ones and for those that are done.
-const LOOK_BACK: i64 = 500;
-/// Older orders that are still open are looked for up to this number.
+const LOOK_BACK: usize = 500;
+/// Where those are too few, older orders that are still open are looked for, up to this number.
 const MAX_OPEN: i64 = 1000;
 /// Cards that are shown at most: of open orders, and of those that are done.
 const SHOWN_OPEN: usize = 300;
@@ -71,6 +71,13 @@ fn card(app: &App, shown: BoardOrder, troubles: &Troubles) -> Card {
     }
 }
 
+/// Adds those that have not come to an end, by their places.
+fn add_open(open: &mut BTreeMap<i64, OrderId>, found: &[Candidate]) {
+    let still_open = found.iter().filter(|it| !it.status.is_over());
+    open.extend(still_open.map(|it| (it.place, it.id)));
+}
+
+/// The board of an account, or of one of its restaurants.
 pub async fn board(app: &App, account: AccountId, only: Option<RestaurantId>) -> Result<Board, Fault> {
     let now = app.now();
     let (place, mut open, mut done, has_more, troubles) = app
@@ -78,17 +85,19 @@ pub async fn board(app: &App, account: AccountId, only: Option<RestaurantId>) ->
         .read(move |tx| {
             // First, so that what is committed meanwhile comes twice rather than never.
             let place = accounts::span(tx, account)?.last;
-            let is_wanted = |it: &Candidate| only.is_none_or(|id| id == it.restaurant_id);
-            let newest = board::newest(tx, account, LOOK_BACK)?;
-            let done = newest.iter().filter(|it| it.status.is_over() && is_wanted(it));
+            let scope = reports::scope(tx, account, only)?;
+            let newest = board::newest(tx, scope, LOOK_BACK)?;
+            let done = newest.iter().filter(|it| it.status.is_over());
             let done: Vec<OrderId> = done.take(SHOWN_DONE).map(|it| it.id).collect();
-            let older = board::open(tx, account, MAX_OPEN)?;
-            let open: BTreeMap<i64, OrderId> = newest
-                .iter()
-                .chain(&older)
-                .filter(|it| !it.status.is_over() && is_wanted(it))
-                .map(|it| (it.place, it.id))
-                .collect();
+            let mut open = BTreeMap::new();
+            add_open(&mut open, &newest);
+            if open.len() <= SHOWN_OPEN {
+                let older = match only {
+                    None => board::open(tx, account, MAX_OPEN)?,
+                    Some(id) => board::open_of_restaurant(tx, account, id, MAX_OPEN)?,
+                };
+                add_open(&mut open, &older);
+            }
             // Of too many, the newest: somebody waits for those.
             let shown: Vec<OrderId> = open.values().rev().take(SHOWN_OPEN).copied().collect();
             Ok::<_, Fault>((

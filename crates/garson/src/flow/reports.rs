@@ -62,7 +62,12 @@ impl Period {
     }
 }
 
-fn scope(tx: &mut Tx<'_>, account: AccountId, restaurant: Option<RestaurantId>) -> Result<Scope, Fault> {
+/// Whose orders are meant: the account's, or those of one of its restaurants.
+pub(super) fn scope(
+    tx: &mut Tx<'_>,
+    account: AccountId,
+    restaurant: Option<RestaurantId>,
+) -> Result<Scope, Fault> {
     match restaurant {
         None => Ok(Scope::Account(account)),
         Some(id) if restaurants::exists(tx, account, id)? => Ok(Scope::Restaurant(id)),
