@@ -51,7 +51,7 @@ pub struct Chart {
 
 impl Chart {
     /// Draws columns; amounts along the side are written by `label`.
-    pub fn draw(columns: &[Column], label: impl Fn(i64) -> String) -> Self {
+    pub fn draw(columns: Vec<Column>, label: impl Fn(i64) -> String) -> Self {
         let sum = |column: &Column| {
             column
                 .parts
@@ -59,10 +59,11 @@ impl Chart {
                 .map(|(_, amount, _)| amount.max(&0))
                 .sum::<i64>()
         };
-        let step = step(columns.iter().map(sum).max().unwrap_or_default());
+        let highest = columns.iter().map(sum).max().unwrap_or_default();
+        let step = step(highest);
         let top = (1..=MOST_LINES)
             .map(|n| step.saturating_mul(n))
-            .find(|top| columns.iter().all(|column| sum(column) <= *top))
+            .find(|top| highest <= *top)
             .unwrap_or(i64::MAX);
         let y = |amount: i64| {
             let height = i128::from(HEIGHT - TOP - BOTTOM) * i128::from(amount) / i128::from(top);
@@ -82,25 +83,25 @@ impl Chart {
             names: Vec::new(),
         };
         let mut left = LEFT;
-        for (n, column) in columns.iter().enumerate() {
+        for (n, column) in columns.into_iter().enumerate() {
             let width = (slot * 7 / 10).clamp(2, 72);
             let mut below = 0;
-            for (class, amount, says) in &column.parts {
-                let above = below + (*amount).max(0);
+            for (class, amount, says) in column.parts {
+                let above = below + amount.max(0);
                 chart.bars.push(Bar {
                     class,
                     x: left + (slot - width) / 2,
                     y: y(above),
                     width,
                     height: y(below) - y(above),
-                    says: says.clone(),
+                    says,
                 });
                 below = above;
             }
             if n % every == 0 {
                 chart.names.push(Name {
                     x: left + slot / 2,
-                    text: column.name.clone(),
+                    text: column.name,
                 });
             }
             left += slot;
@@ -140,10 +141,8 @@ mod tests {
 
     #[test]
     fn heights_are_in_proportion_and_stack_without_gaps() {
-        let chart = Chart::draw(
-            &[column(&[100_000, 150_000]), column(&[]), column(&[500_000])],
-            |a| a.to_string(),
-        );
+        let columns = vec![column(&[100_000, 150_000]), column(&[]), column(&[500_000])];
+        let chart = Chart::draw(columns, |a| a.to_string());
         let full = HEIGHT - TOP - BOTTOM;
         let [a, b, c] = &chart.bars[..] else {
             unreachable!()
@@ -162,8 +161,8 @@ mod tests {
     #[test]
     fn whatever_the_amounts_everything_stays_inside() {
         for amounts in [[0, 0], [1, 2], [i64::MAX / 4, 7], [-5, 3], [99_999_999, 1]] {
-            let columns: Vec<Column> = (0..62).map(|_| column(&amounts)).collect();
-            let chart = Chart::draw(&columns, |a| a.to_string());
+            let columns = (0..62).map(|_| column(&amounts)).collect();
+            let chart = Chart::draw(columns, |a| a.to_string());
             for bar in &chart.bars {
                 assert!(bar.x >= LEFT && bar.x + bar.width <= WIDTH, "{bar:?}");
                 assert!(
@@ -173,6 +172,6 @@ mod tests {
             }
             assert!(chart.lines.len() <= 6 && chart.names.len() <= 10);
         }
-        assert!(Chart::draw(&[], |a| a.to_string()).bars.is_empty());
+        assert!(Chart::draw(Vec::new(), |a| a.to_string()).bars.is_empty());
     }
 }

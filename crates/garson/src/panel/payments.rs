@@ -165,70 +165,59 @@ fn sections(lang: Lang, zone: &Zone, days: &[DaySums]) -> Vec<Section> {
         .collect()
 }
 
+/// How many, and how much.
+type Sum = (i64, i64);
+
+fn total(each: impl Iterator<Item = Sum>) -> Sum {
+    each.fold((0, 0), |sum, it| (sum.0 + it.0, sum.1 + it.1))
+}
+
 fn section(lang: Lang, zone: &Zone, days: &[DaySums], currency: Currency, kinds: &[PaymentType]) -> Section {
     let money = |minor: i64| show::money(lang, Minor(minor), currency);
     let of = |day: &DaySums, kind: PaymentType| day.sums.get(&(kind, currency)).copied();
-    let of_all = |kind: PaymentType| {
-        let each = days.iter().filter_map(|day| of(day, kind));
-        each.fold((0, 0), |sum, it| (sum.0 + it.0, sum.1 + it.1))
-    };
-    let of_day = |day: &DaySums| {
-        let each = kinds.iter().filter_map(|kind| of(day, *kind));
-        each.fold((0, 0), |sum, it| (sum.0 + it.0, sum.1 + it.1))
-    };
+    let kind_names: Vec<&str> = kinds.iter().map(|kind| names::payment(lang, *kind)).collect();
     let short = match lang {
         Lang::Tr => "%d.%m",
         Lang::En => "%d %b",
     };
-    let columns: Vec<Column> = days
-        .iter()
-        .map(|day| {
-            let name = zone.write(day.starts_at, short);
-            let part = |kind: &PaymentType| {
-                let (_, amount) = of(day, *kind)?;
-                let says = format!("{name}, {}: {}", names::payment(lang, *kind), money(amount));
-                Some((class(*kind), amount, says))
-            };
-            Column {
-                parts: kinds.iter().filter_map(part).collect(),
-                name,
+    let (mut columns, mut rows) = (Vec::with_capacity(days.len()), Vec::with_capacity(days.len()));
+    for day in days {
+        let name = zone.write(day.starts_at, short);
+        let (mut parts, mut amounts) = (Vec::new(), Vec::new());
+        for (kind, kind_name) in kinds.iter().zip(&kind_names) {
+            let amount = of(day, *kind).map(|(_, amount)| (amount, money(amount)));
+            if let Some((amount, text)) = &amount {
+                parts.push((class(*kind), *amount, format!("{name}, {kind_name}: {text}")));
             }
-        })
-        .collect();
-    let row = |day: &DaySums| {
-        let (count, total) = of_day(day);
-        let amounts = kinds
-            .iter()
-            .map(|kind| of(day, *kind).map(|(_, amount)| money(amount)));
-        Row {
+            amounts.push(amount.map(|(_, text)| text));
+        }
+        let (count, amount) = total(kinds.iter().filter_map(|kind| of(day, *kind)));
+        columns.push(Column { name, parts });
+        rows.push(Row {
             day: show::day(lang, zone, day.starts_at),
             count,
-            amounts: amounts.collect(),
-            total: money(total),
+            amounts,
+            total: money(amount),
+        });
+    }
+    let of_all = |kind: PaymentType| total(days.iter().filter_map(|day| of(day, kind)));
+    let types = kinds.iter().zip(&kind_names).map(|(kind, name)| {
+        let (count, amount) = of_all(*kind);
+        Type {
+            class: class(*kind),
+            name,
+            count,
+            total: money(amount),
         }
-    };
-    let grand = days
-        .iter()
-        .map(of_day)
-        .fold((0, 0), |sum, it| (sum.0 + it.0, sum.1 + it.1));
+    });
+    let (count, amount) = total(kinds.iter().map(|kind| of_all(*kind)));
     Section {
         currency,
-        chart: Chart::draw(&columns, |amount| whole(&money(amount))),
-        types: kinds
-            .iter()
-            .map(|kind| {
-                let (count, total) = of_all(*kind);
-                Type {
-                    class: class(*kind),
-                    name: names::payment(lang, *kind),
-                    count,
-                    total: money(total),
-                }
-            })
-            .collect(),
-        rows: days.iter().map(row).collect(),
-        count: grand.0,
-        total: money(grand.1),
+        chart: Chart::draw(columns, |amount| whole(&money(amount))),
+        types: types.collect(),
+        rows,
+        count,
+        total: money(amount),
     }
 }
 

@@ -12,20 +12,18 @@ pub fn money(lang: Lang, amount: Minor, currency: Currency) -> String {
         Lang::En => ('.', ','),
     };
     let minor = amount.0.unsigned_abs();
-    let mut whole = String::new();
-    let digits = (minor / 100).to_string();
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at).is_multiple_of(3) {
-            whole.push(group);
-        }
-        whole.push(digit);
+    let mut whole = (minor / 100).to_string();
+    let mut at = whole.len();
+    while at > 3 {
+        at -= 3;
+        whole.insert(at, group);
     }
     let sign = if amount.0 < 0 { "-" } else { "" };
-    let number = format!("{sign}{whole}{point}{:02}", minor % 100);
+    let cents = minor % 100;
     match (lang, currency == Currency::TRY) {
-        (Lang::Tr, true) => format!("{number} ₺"),
-        (Lang::En, true) => format!("₺{number}"),
-        (_, false) => format!("{number} {currency}"),
+        (Lang::Tr, true) => format!("{sign}{whole}{point}{cents:02} ₺"),
+        (Lang::En, true) => format!("₺{sign}{whole}{point}{cents:02}"),
+        (_, false) => format!("{sign}{whole}{point}{cents:02} {currency}"),
     }
 }
 
