@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// Raised when the data that is made here changes.
-const FORM: u32 = 4;
+const FORM: u32 = 5;
 const BRANCHES: usize = 10;
 const A_JOB: u64 = 1000;
 /// The orders are spread evenly over the year 2025, whatever their number.
@@ -105,7 +105,7 @@ fn choices(shop: &Shop, number: u64) -> Result<(shop::Branch, PaymentType), gars
     // Every other order is the last branch's: its pages are full also where the account has few.
     let place = match index % 2 {
         0 => BRANCHES - 1,
-        _ => index % BRANCHES,
+        _ => index / 2 % BRANCHES,
     };
     let branch = shop.branches.get(place).ok_or_else(missing)?;
     // Not in step with the branches, so that each sees every way of paying.
