@@ -53,15 +53,18 @@ async fn try_it(visitor: &mut Visitor, town: &Town, platform: Platform) -> Strin
 async fn every_platform_is_connected_tried_and_ordered_from(kind: Kind) {
     let town = Town::open_quiet(kind).await;
     let mut visitor = town.house.visitor().await;
-    // An empty board offers one too.
-    assert!(
-        visitor
-            .open("/")
-            .await
-            .forms()
-            .iter()
-            .any(|form| form.action == "/test-order")
-    );
+    // An empty board offers one too; that of a restaurant one that comes to it, if it can.
+    let other = town.house.shop(&town.house.a, "Bağlantısız").await;
+    for (restaurant, comes_to) in [
+        ("", Some("")),
+        (&town.restaurant, Some(town.restaurant.as_str())),
+        (&other.restaurant, None),
+    ] {
+        let page = visitor.open(&format!("/?restaurant={restaurant}")).await;
+        let forms = page.forms();
+        let offer = forms.iter().find(|form| form.action == "/test-order");
+        assert_eq!(offer.map(|form| form.value("restaurant")), comes_to);
+    }
     for platform in Platform::ALL {
         let page = visitor.open(&list(&town)).await;
         let form = page.form(&format!("{}/{platform}/disconnect", list(&town)));

@@ -29,14 +29,32 @@ pub fn can_order(app: &App, integration: &Integration) -> bool {
     integration.is_active && integration.remote_id.is_some() && plays(app, integration.provider)
 }
 
-/// Can a test order come to any restaurant of the account?
-pub async fn can_order_any(app: &App, account: AccountId) -> Result<bool, Fault> {
+/// Can a test order come to the restaurant, or to any of the account?
+pub async fn can_order_any(
+    app: &App,
+    account: AccountId,
+    restaurant: Option<RestaurantId>,
+) -> Result<bool, Fault> {
     if app.settings.simulator.is_empty() {
         return Ok(false);
     }
-    let all = restaurants::list(app, account, None).await?;
-    let mut integrations = all.iter().flat_map(|restaurant| &restaurant.integrations);
-    Ok(integrations.any(|it| can_order(app, it)))
+    let integrations = integrations_of(app, account, restaurant).await?;
+    Ok(integrations.iter().any(|it| can_order(app, it)))
+}
+
+async fn integrations_of(
+    app: &App,
+    account: AccountId,
+    restaurant: Option<RestaurantId>,
+) -> Result<Vec<Integration>, Fault> {
+    let all = match restaurant {
+        Some(id) => vec![restaurants::get(app, account, id).await?],
+        None => restaurants::list(app, account, None).await?,
+    };
+    Ok(all
+        .into_iter()
+        .flat_map(|restaurant| restaurant.integrations)
+        .collect())
 }
 
 /// Lets a simulated customer order from a restaurant: on the named platform, or on the first that can.
@@ -46,13 +64,9 @@ pub async fn order(
     restaurant: Option<RestaurantId>,
     provider: Option<&str>,
 ) -> Result<Provider, Fault> {
-    let all = match restaurant {
-        Some(id) => vec![restaurants::get(app, account, id).await?],
-        None => restaurants::list(app, account, None).await?,
-    };
-    let mut integrations = all.iter().flat_map(|restaurant| &restaurant.integrations);
-    let is_wanted = |it: &&Integration| provider.is_none_or(|wanted| it.provider.as_str() == wanted);
-    let chosen = integrations.find(|it| is_wanted(it) && can_order(app, it));
+    let integrations = integrations_of(app, account, restaurant).await?;
+    let is_wanted = |it: &Integration| provider.is_none_or(|wanted| it.provider.as_str() == wanted);
+    let chosen = integrations.iter().find(|it| is_wanted(it) && can_order(app, it));
     let Some((integration, platform)) = chosen.and_then(|it| Some((it, part(it.provider)?))) else {
         return Err(Fault::NotConnected {
             provider: provider.unwrap_or("simulator").to_owned(),

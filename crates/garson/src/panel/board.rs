@@ -37,6 +37,8 @@ struct BoardPage {
     t: BoardWords,
     columns: Vec<Shown>,
     restaurants: Vec<Choice>,
+    /// The one whose board it is; nothing for all.
+    only: String,
     away: AwayLines,
     stream: String,
     /// The service's time in milliseconds: the tablet's own clock may be wrong.
@@ -117,7 +119,10 @@ async fn show_board(
         cards: Vec::new(),
     });
     let is_empty = found.open.is_empty() && found.done.is_empty();
-    let can_be_tested = is_empty && simulator::can_order_any(&api.app, account).await.map_err(fail)?;
+    let can_be_tested = is_empty
+        && simulator::can_order_any(&api.app, account, only)
+            .await
+            .map_err(fail)?;
     for card in found.open.into_iter().chain(found.done) {
         let card = Card::new(visitor.lang, &visitor.csrf, &address(only), card, now);
         if let Some(column) = columns.iter_mut().find(|it| it.name == card.column.name()) {
@@ -140,6 +145,7 @@ async fn show_board(
             .into_iter()
             .map(|(id, name)| Choice::new(id.to_string(), name, only == Some(id)))
             .collect(),
+        only: only.map_or_else(String::new, |id| id.to_string()),
         stream: format!("/board/stream?after={}{filter}{unsettled}", Cursor(found.place)),
         now_ms: now.as_millis(),
         most_done: board::SHOWN_DONE,

@@ -22,7 +22,7 @@ impl Start {
             return Ok(None);
         }
         Ok(Some(Self {
-            can_be_tested: simulator::can_order_any(app, account).await.map_err(fail)?,
+            can_be_tested: simulator::can_order_any(app, account, None).await.map_err(fail)?,
             test_order: BoardWords::of(visitor.lang).test_order,
         }))
     }
