@@ -3,7 +3,7 @@
 use crate::accounts::Places;
 use crate::deliveries::{self, Delivery};
 use crate::engine::{Param, Row, Tx};
-use crate::feed::{self, EVERYWHERE, Feed, Page, PageRequest, Scope, page};
+use crate::feed::{self, AnyOf, EVERYWHERE, Feed, Page, PageRequest, Scope, page};
 use crate::{Result, StoreError, params};
 use garson_core::delivery::{DeliveryState, UndeliveredReason};
 use garson_core::id::{AccountId, EventId, OrderId, RestaurantId};
@@ -132,7 +132,11 @@ fn page_of(
         Some(DeliveryState::Pending) => (" AND state = 'pending'", None),
         Some(other) => (
             " AND state <> 'pending'",
-            Some(("state", vec![Param::from(other.as_str())])),
+            Some(AnyOf {
+                column: "state",
+                values: vec![Param::from(other.as_str())],
+                is_indexed_by_restaurant: false,
+            }),
         ),
     };
     let feed = Feed {

@@ -74,10 +74,18 @@ pub struct Feed<'a> {
     pub scope: Scope,
     /// A condition without parameters that a partial index answers.
     pub condition: &'a str,
-    /// A column and the values that it may have; none means any.
-    pub any_of: Option<(&'a str, Vec<Param<'a>>)>,
+    /// What else narrows it, if anything does.
+    pub any_of: Option<AnyOf<'a>>,
     /// Places outside of these (both excluded) are not looked at.
     pub between: (i64, i64),
+}
+
+/// A column and the values that it may have.
+pub struct AnyOf<'a> {
+    pub column: &'a str,
+    pub values: Vec<Param<'a>>,
+    /// Is there an index by restaurant, column and place, as there is by account, column and place?
+    pub is_indexed_by_restaurant: bool,
 }
 
 /// The places that lie between all others.
@@ -86,6 +94,35 @@ pub const EVERYWHERE: (i64, i64) = (-1, i64::MAX);
 struct Arm<'a> {
     condition: String,
     params: Vec<Param<'a>>,
+    /// The column whose value, the second parameter, comes before the place in the arm's index.
+    before_place: Option<&'a str>,
+}
+
+impl Arm<'_> {
+    /// What is selected from the arm. Where a column comes before the place in its index, both are compared and ordered by
+    /// together: that only this index can do. With the value alone, PostgreSQL, which plans for any value, would look through
+    /// the list of all values for one that may be nowhere in it.
+    fn sql(&self, select: &str, newest_first: bool) -> String {
+        let way = if newest_first { "DESC" } else { "ASC" };
+        let (low, high, limit) = {
+            let n = self.params.len();
+            (n + 1, n + 2, n + 3)
+        };
+        let (range, order) = match self.before_place {
+            None => (
+                format!("position > ?{low} AND position < ?{high}"),
+                format!("position {way}"),
+            ),
+            Some(column) => (
+                format!("({column}, position) > (?2, ?{low}) AND ({column}, position) < (?2, ?{high})"),
+                format!("{column} {way}, position {way}"),
+            ),
+        };
+        format!(
+            "{select} WHERE {} AND {range} ORDER BY {order} LIMIT ?{limit}",
+            self.condition
+        )
+    }
 }
 
 /// Reads a page.
@@ -170,24 +207,35 @@ fn live(tx: &mut Tx<'_>, scope: Scope) -> Result<Option<Vec<RestaurantId>>> {
 }
 
 fn arms<'a>(feed: &'a Feed<'a>, live: Option<&'a [RestaurantId]>) -> Vec<Arm<'a>> {
-    let scopes: Vec<(&str, Param<'a>)> = match (&feed.scope, live) {
-        (Scope::Order(id), _) => vec![("order_id = ?1", id.into())],
-        (Scope::Restaurant(id), _) => vec![("restaurant_id = ?1", id.into())],
-        (Scope::Account(id), None) => vec![("account_id = ?1", id.into())],
-        (Scope::Account(_), Some(live)) => live.iter().map(|id| ("restaurant_id = ?1", id.into())).collect(),
+    let scopes: Vec<(&str, Param<'a>, bool)> = match (&feed.scope, live) {
+        (Scope::Order(id), _) => vec![("order_id = ?1", id.into(), false)],
+        (Scope::Restaurant(id), _) => vec![("restaurant_id = ?1", id.into(), true)],
+        (Scope::Account(id), None) => vec![("account_id = ?1", id.into(), false)],
+        (Scope::Account(_), Some(live)) => live
+            .iter()
+            .map(|id| ("restaurant_id = ?1", id.into(), true))
+            .collect(),
     };
     let mut arms = Vec::new();
-    for (scope, id) in scopes {
-        match &feed.any_of {
-            None => arms.push(Arm {
-                condition: format!("{scope}{}", feed.condition),
+    for (scope, id, is_restaurant) in scopes {
+        let condition = format!("{scope}{}", feed.condition);
+        let Some(any_of) = &feed.any_of else {
+            arms.push(Arm {
+                condition,
                 params: vec![id],
-            }),
-            Some((column, values)) => arms.extend(values.iter().map(|value| Arm {
-                condition: format!("{scope}{} AND {column} = ?2", feed.condition),
-                params: vec![id, *value],
-            })),
-        }
+                before_place: None,
+            });
+            continue;
+        };
+        let is_indexed = !is_restaurant || any_of.is_indexed_by_restaurant;
+        arms.extend(any_of.values.iter().map(|value| Arm {
+            condition: match is_indexed {
+                true => condition.clone(),
+                false => format!("{condition} AND {} = ?2", any_of.column),
+            },
+            params: vec![id, *value],
+            before_place: is_indexed.then_some(any_of.column),
+        }));
     }
     arms
 }
@@ -204,16 +252,7 @@ fn fetch<T>(
     let limit_param = i64::try_from(limit).unwrap_or(i64::MAX);
     let mut all = Vec::new();
     for arm in arms {
-        let n = arm.params.len();
-        let sql = format!(
-            "{} WHERE {} AND position > ?{} AND position < ?{} ORDER BY position {} LIMIT ?{}",
-            feed.select,
-            arm.condition,
-            n + 1,
-            n + 2,
-            if newest_first { "DESC" } else { "ASC" },
-            n + 3,
-        );
+        let sql = arm.sql(feed.select, newest_first);
         let mut params = arm.params.clone();
         params.extend_from_slice(params![between.0, between.1, limit_param]);
         all.extend(tx.query(&sql, &params, |row| Ok((row.get::<i64>(0)?, read(row)?)))?);

@@ -1,7 +1,7 @@
 //! Orders: taken once, found by either id, changed under a lock, listed by place.
 
 use crate::engine::{Param, Row, Tx};
-use crate::feed::{EVERYWHERE, Feed, Page, PageRequest, Scope, page};
+use crate::feed::{AnyOf, EVERYWHERE, Feed, Page, PageRequest, Scope, page};
 use crate::many::{filled, marks};
 use crate::order_line::{self, OrderLine};
 use crate::{Result, StoreError, params};
@@ -476,7 +476,11 @@ pub fn list_pending(
     let mut codes: Vec<i64> = statuses.iter().map(|status| status.code()).collect();
     codes.sort_unstable();
     codes.dedup();
-    let any_of = (!codes.is_empty()).then(|| ("status", codes.into_iter().map(Param::from).collect()));
+    let any_of = (!codes.is_empty()).then(|| AnyOf {
+        column: "status",
+        values: codes.into_iter().map(Param::from).collect(),
+        is_indexed_by_restaurant: true,
+    });
     let feed = Feed {
         select: SUMMARY,
         scope,

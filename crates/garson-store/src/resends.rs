@@ -69,7 +69,8 @@ pub fn plan(
     let mut found = 0;
     for state in states(with_skipped) {
         let sql = "SELECT COUNT(*) FROM events
-                   WHERE account_id = ?1 AND state = ?2 AND state <> 'pending' AND position > ?3 AND position <= ?4";
+                   WHERE account_id = ?1 AND state <> 'pending'
+                         AND (state, position) > (?2, ?3) AND (state, position) <= (?2, ?4)";
         let params = params![&account, state.as_str(), reached, last_place];
         found += tx.query_one(sql, params, |row| row.get::<i64>(0))?;
     }
@@ -240,8 +241,9 @@ fn next_events(tx: &mut Tx<'_>, resend: &Resend, limit: usize) -> Result<Vec<Fou
                       (SELECT COUNT(*) FROM restaurants r
                        WHERE r.id = events.restaurant_id AND r.deleted_at IS NOT NULL)
                FROM events
-               WHERE account_id = ?1 AND state = ?2 AND state <> 'pending' AND position > ?3 AND position <= ?4
-               ORDER BY position LIMIT ?5";
+               WHERE account_id = ?1 AND state <> 'pending'
+                     AND (state, position) > (?2, ?3) AND (state, position) <= (?2, ?4)
+               ORDER BY state, position LIMIT ?5";
     let mut found = Vec::new();
     for state in states(resend.with_skipped) {
         let params = params![

@@ -29,9 +29,10 @@ const MAX_STATEMENTS: usize = 500;
 /// is gone, and what it has locked stands in everybody's way.
 ///
 /// Every statement has its index. A plan that was made while a table was small must not read the whole of it when it has
-/// grown, and need not be thought over each time.
+/// grown, and need not be thought over each time. None is so long that compiling it would pay.
 const MANNERS: &str = "SET idle_in_transaction_session_timeout TO '3s';
                        SET enable_seqscan TO off;
+                       SET jit TO off;
                        SET plan_cache_mode TO force_generic_plan";
 /// Any number that nothing else takes: one node migrates at a time.
 const MIGRATION_LOCK: i64 = 0x6761_7273_6f6e;

@@ -22,6 +22,7 @@ mod nodes;
 mod opening;
 mod orders;
 mod paging;
+mod plans;
 mod questions;
 mod resends;
 mod retention;
@@ -228,5 +229,7 @@ cases! {
             a_connection_that_broke_while_idle_is_replaced
             what_was_acknowledged_survives_broken_connections
             one_that_is_stopped_within_a_transaction_is_not_waited_for;
+        plans:
+            what_nobody_has_is_not_looked_for_among_all;
     }
 }

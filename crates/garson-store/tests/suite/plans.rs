@@ -1,0 +1,143 @@
+//! Where PostgreSQL looks. It plans for whatever value may be asked for, so a statement must leave it no choice but the index
+//! in which what is asked for stands together.
+
+use crate::bench::Bench;
+use crate::shop::at;
+use garson_core::delivery::DeliveryState;
+use garson_core::id::{AccountId, ResendId, RestaurantId};
+use garson_core::order::Status;
+use garson_store::copy::TABLES;
+use garson_store::feed::{Direction, EVERYWHERE, PageRequest, Scope};
+use garson_store::{Result, Tx, board, deliveries, events, orders, params, resends};
+use uuid::Uuid;
+
+const TIMES: i64 = 20_000;
+/// More than any of the questions has to look at.
+const FEW: i64 = 20;
+
+/// The indexes in which rows stand together by a value of theirs.
+const BY_VALUE: [&str; 4] = [
+    "orders_open",
+    "orders_pending_by_status",
+    "orders_pending_of_restaurant_by_status",
+    "events_settled",
+];
+
+const A_PAGE: PageRequest = PageRequest {
+    limit: 5,
+    cursor: None,
+    direction: Direction::Older,
+};
+
+/// Something that is asked, and the table in which the answer is looked for.
+type Question = (
+    &'static str,
+    &'static str,
+    fn(&mut Tx<'_>, AccountId, RestaurantId) -> Result<usize>,
+);
+
+fn pending(tx: &mut Tx<'_>, scope: Scope, status: Status) -> Result<usize> {
+    let page = orders::list_pending(tx, scope, &[status], EVERYWHERE, A_PAGE)?;
+    Ok(page.items.len())
+}
+
+/// Nobody has what is asked for.
+const QUESTIONS: [Question; 7] = [
+    ("a status of the account", "orders", |tx, account, _| {
+        pending(tx, Scope::Account(account), Status::Cancelled)
+    }),
+    ("a status of a restaurant", "orders", |tx, _, restaurant| {
+        pending(tx, Scope::Restaurant(restaurant), Status::Cancelled)
+    }),
+    ("open orders", "orders", |tx, account, _| {
+        Ok(board::open(tx, account, 100)?.len())
+    }),
+    (
+        "open orders of a restaurant",
+        "orders",
+        |tx, account, restaurant| Ok(board::open_of_restaurant(tx, account, restaurant, 100)?.len()),
+    ),
+    ("failed deliveries", "events", |tx, account, _| {
+        let page = events::list_in(tx, account, Some(DeliveryState::Failed), A_PAGE)?;
+        Ok(page.items.len())
+    }),
+    ("how many deliveries have failed", "events", |tx, account, _| {
+        let count = deliveries::count_failed(tx, account, at(0), 100)?;
+        Ok(usize::try_from(count).unwrap_or(usize::MAX))
+    }),
+    ("what is to be sent again", "events", |tx, account, _| {
+        let id = ResendId(Uuid::now_v7());
+        let plan = resends::plan(tx, id, account, at(0), false, at(5_000))?;
+        resends::start(tx, &plan)?;
+        let stepped = resends::step(tx, account, id, 10, at(6_000))?;
+        Ok(stepped.map_or(0, |it| usize::try_from(it.requeued).unwrap_or(usize::MAX)))
+    }),
+];
+
+/// Rows of a table that this transaction has looked at.
+fn looked_at(tx: &mut Tx<'_>, table: &str) -> Result<i64> {
+    tx.query_one(
+        "SELECT CAST(COALESCE(idx_tup_fetch, 0) + seq_tup_read AS BIGINT) FROM pg_stat_xact_user_tables
+         WHERE relname = ?1",
+        params![table],
+        |row| row.get(0),
+    )
+}
+
+/// Writes the first row of a table so many times again, with these columns made from the number `n` and the rest as it is.
+fn multiply(tx: &mut Tx<'_>, table: &str, made: &[(&str, &str)]) -> Result<u64> {
+    let (_, columns) = TABLES.iter().find(|(name, _)| *name == table).unwrap();
+    let columns: Vec<&str> = columns.split_whitespace().collect();
+    let value = |column: &&str| {
+        let made = made.iter().find(|(name, _)| name == column);
+        made.map_or((*column).to_owned(), |(_, value)| (*value).to_owned())
+    };
+    let values: Vec<String> = columns.iter().map(value).collect();
+    let sql = format!(
+        "INSERT INTO {table} ({}) SELECT {} FROM (SELECT * FROM {table} LIMIT 1) AS one, generate_series(1, CAST(?1 AS BIGINT)) AS n",
+        columns.join(", "),
+        values.join(", ")
+    );
+    tx.execute(&sql, params![TIMES])
+}
+
+pub async fn what_nobody_has_is_not_looked_for_among_all(bench: &Bench) {
+    let branch = bench.branch("lokanta").await;
+    let (account, restaurant) = (branch.account, branch.restaurant);
+    bench.orders(branch, "S", 1).await;
+    bench
+        .write(move |tx| {
+            // All have come to an end, and nobody is told of any.
+            tx.execute("UPDATE orders SET status = 900", params![])?;
+            tx.execute("UPDATE events SET state = 'skipped', due_at = NULL", params![])?;
+            let (id, place) = ("decode(md5(CAST(n AS TEXT)), 'hex')", "position + 2 * n");
+            let own = [("id", id), ("position", place)];
+            multiply(tx, "orders", &[&own[..], &[("identity", "'S' || n")]].concat())?;
+            multiply(tx, "events", &[&own[..], &[("order_id", "NULL")]].concat())
+        })
+        .await;
+    // As it is after a while: nothing that is out of date, and it knows what there is. The indexes that should be used are
+    // as large as they can get, which makes others look cheaper.
+    bench
+        .write(move |tx| {
+            for index in BY_VALUE {
+                tx.execute(&format!("ALTER INDEX {index} SET (fillfactor = 10)"), params![])?;
+            }
+            tx.execute("REINDEX TABLE orders", params![])?;
+            tx.execute("REINDEX TABLE events", params![])?;
+            tx.execute("ANALYZE", params![])
+        })
+        .await;
+    for (name, table, ask) in QUESTIONS {
+        let looked = bench
+            .write(move |tx| {
+                let before = looked_at(tx, table)?;
+                let found = ask(tx, account, restaurant)?;
+                assert_eq!(found, 0, "{name}");
+                Ok(looked_at(tx, table)? - before)
+            })
+            .await;
+        println!("{name}: {looked} rows");
+        assert!(looked <= FEW, "{name}: {looked} rows");
+    }
+}
