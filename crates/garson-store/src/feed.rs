@@ -2,7 +2,8 @@
 //!
 //! A list is a set of *arms*: ranges of one index each, merged by place. Most lists have one arm. A filter that
 //! takes several values has one for each; and while restaurants are being swept, an account's list has one for
-//! each restaurant that lives on, so that a million rows on their way out cost a reader nothing.
+//! each restaurant that lives on, so that a million rows on their way out cost a reader nothing. Where no index has
+//! both restaurant and value, those on their way out are passed over one by one.
 
 use crate::engine::{Param, Row, Tx};
 use crate::{Result, params, restaurants};
@@ -90,6 +91,10 @@ pub struct AnyOf<'a> {
 
 /// The places that lie between all others.
 pub const EVERYWHERE: (i64, i64) = (-1, i64::MAX);
+
+/// The rows of an account without those of restaurants that are being swept.
+const LIVE_OF_ACCOUNT: &str = "account_id = ?1 AND restaurant_id NOT IN
+    (SELECT id FROM restaurants WHERE account_id = ?1 AND deleted_at IS NOT NULL)";
 
 struct Arm<'a> {
     condition: String,
@@ -207,35 +212,31 @@ fn live(tx: &mut Tx<'_>, scope: Scope) -> Result<Option<Vec<RestaurantId>>> {
 }
 
 fn arms<'a>(feed: &'a Feed<'a>, live: Option<&'a [RestaurantId]>) -> Vec<Arm<'a>> {
-    let scopes: Vec<(&str, Param<'a>, bool)> = match (&feed.scope, live) {
-        (Scope::Order(id), _) => vec![("order_id = ?1", id.into(), false)],
-        (Scope::Restaurant(id), _) => vec![("restaurant_id = ?1", id.into(), true)],
-        (Scope::Account(id), None) => vec![("account_id = ?1", id.into(), false)],
-        (Scope::Account(_), Some(live)) => live
-            .iter()
-            .map(|id| ("restaurant_id = ?1", id.into(), true))
-            .collect(),
+    let can_be_by_restaurant = feed.any_of.as_ref().is_none_or(|it| it.is_indexed_by_restaurant);
+    let scopes: Vec<(&str, Param<'a>)> = match (&feed.scope, live) {
+        (Scope::Order(id), _) => vec![("order_id = ?1", id.into())],
+        (Scope::Restaurant(id), _) => vec![("restaurant_id = ?1", id.into())],
+        (Scope::Account(id), None) => vec![("account_id = ?1", id.into())],
+        (Scope::Account(_), Some(live)) if can_be_by_restaurant => {
+            live.iter().map(|id| ("restaurant_id = ?1", id.into())).collect()
+        }
+        (Scope::Account(id), Some(_)) => vec![(LIVE_OF_ACCOUNT, id.into())],
     };
     let mut arms = Vec::new();
-    for (scope, id, is_restaurant) in scopes {
+    for (scope, id) in scopes {
         let condition = format!("{scope}{}", feed.condition);
-        let Some(any_of) = &feed.any_of else {
-            arms.push(Arm {
+        match &feed.any_of {
+            None => arms.push(Arm {
                 condition,
                 params: vec![id],
                 before_place: None,
-            });
-            continue;
-        };
-        let is_indexed = !is_restaurant || any_of.is_indexed_by_restaurant;
-        arms.extend(any_of.values.iter().map(|value| Arm {
-            condition: match is_indexed {
-                true => condition.clone(),
-                false => format!("{condition} AND {} = ?2", any_of.column),
-            },
-            params: vec![id, *value],
-            before_place: is_indexed.then_some(any_of.column),
-        }));
+            }),
+            Some(AnyOf { column, values, .. }) => arms.extend(values.iter().map(|value| Arm {
+                condition: condition.clone(),
+                params: vec![id, *value],
+                before_place: Some(column),
+            })),
+        }
     }
     arms
 }

@@ -4,16 +4,14 @@
 //! needed.
 
 use crate::deliveries;
-use crate::engine::{Param, Tx};
-use crate::many::{filled, marks};
+use crate::engine::Tx;
+use crate::many::remove;
 use crate::{Result, accounts, params};
 use garson_core::id::{AccountId, EventId, OrderId};
 use garson_core::time::Timestamp;
 
 /// Attempts that are removed in one chunk, unless a single event has more.
 const MAX_ATTEMPTS: i64 = 1_000;
-/// Ids in one statement.
-const AT_ONCE: usize = 50;
 
 /// Some accounts that were looked at.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -125,16 +123,6 @@ fn oldest_events(
         event.at < oldest && (is_first || attempts <= MAX_ATTEMPTS)
     };
     Ok(events.into_iter().take_while(fits).collect())
-}
-
-/// Removes rows by their event; the ids stand in the statement, so that a table of any size is asked for just these.
-fn remove(tx: &mut Tx<'_>, table: &str, column: &str, ids: &[EventId]) -> Result<()> {
-    let sql = format!("DELETE FROM {table} WHERE {column} IN ({})", marks(1, AT_ONCE));
-    for some in ids.chunks(AT_ONCE) {
-        let params: Vec<Param<'_>> = filled(some, AT_ONCE).map(Param::from).collect();
-        tx.execute(&sql, &params)?;
-    }
-    Ok(())
 }
 
 /// Removes some of the resends that were finished before a moment; says how many.

@@ -1,8 +1,9 @@
 //! Removing what hangs on deleted restaurants, in chunks so small that nobody else's writes notice.
 
 use crate::engine::Tx;
+use crate::many::remove;
 use crate::{Result, accounts, params, search, totals};
-use garson_core::id::{AccountId, OrderId, RestaurantId};
+use garson_core::id::{AccountId, EventId, OrderId, RestaurantId};
 
 /// A restaurant that waits to be swept.
 pub fn next_deleted(tx: &mut Tx<'_>) -> Result<Option<(AccountId, RestaurantId)>> {
@@ -35,30 +36,28 @@ pub fn chunk(tx: &mut Tx<'_>, account: AccountId, restaurant: RestaurantId, limi
     Ok(false)
 }
 
-fn events(tx: &mut Tx<'_>, restaurant: RestaurantId, limit: i64) -> Result<u64> {
-    let chunk = "(SELECT id FROM events WHERE restaurant_id = ?1 ORDER BY position LIMIT ?2)";
-    tx.execute(
-        &format!("DELETE FROM attempts WHERE event_id IN {chunk}"),
+fn events(tx: &mut Tx<'_>, restaurant: RestaurantId, limit: i64) -> Result<usize> {
+    let ids: Vec<EventId> = tx.query(
+        "SELECT id FROM events WHERE restaurant_id = ?1 ORDER BY position LIMIT ?2",
         params![&restaurant, limit],
+        |row| row.get(0),
     )?;
-    tx.execute(
-        &format!("DELETE FROM events WHERE id IN {chunk}"),
-        params![&restaurant, limit],
-    )
+    remove(tx, "attempts", "event_id", &ids)?;
+    remove(tx, "events", "id", &ids)?;
+    Ok(ids.len())
 }
 
-fn orders(tx: &mut Tx<'_>, account: AccountId, restaurant: RestaurantId, limit: i64) -> Result<u64> {
-    let ids: Vec<(OrderId, i64)> = tx.query(
+fn orders(tx: &mut Tx<'_>, account: AccountId, restaurant: RestaurantId, limit: i64) -> Result<usize> {
+    let found: Vec<(OrderId, i64)> = tx.query(
         "SELECT id, position FROM orders WHERE restaurant_id = ?1 ORDER BY position LIMIT ?2",
         params![&restaurant, limit],
         |row| Ok((row.get(0)?, row.get(1)?)),
     )?;
-    for (id, place) in &ids {
-        search::forget(tx, account, *place)?;
-        for table in ["order_contents", "order_timeline", "calls", "inbox"] {
-            tx.execute(&format!("DELETE FROM {table} WHERE order_id = ?1"), params![id])?;
-        }
-        tx.execute("DELETE FROM orders WHERE id = ?1", params![id])?;
+    let (ids, places): (Vec<OrderId>, Vec<i64>) = found.into_iter().unzip();
+    search::forget(tx, account, &places)?;
+    for table in ["order_contents", "order_timeline", "calls", "inbox"] {
+        remove(tx, table, "order_id", &ids)?;
     }
-    Ok(ids.len() as u64)
+    remove(tx, "orders", "id", &ids)?;
+    Ok(ids.len())
 }

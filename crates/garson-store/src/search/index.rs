@@ -3,7 +3,9 @@
 //! Within an account orders are committed in the order of their places, so a place up to which all is done says everything,
 //! after a crash and on any number of nodes. Whoever adds words, and whoever deletes orders, holds the account.
 
+use super::source::{AT_ONCE, params_of};
 use crate::engine::Tx;
+use crate::many::marks;
 use crate::{Result, accounts, params};
 use garson_core::id::AccountId;
 use garson_core::search::Subject;
@@ -117,19 +119,27 @@ pub fn index(tx: &mut Tx<'_>, account: AccountId, limit: i64) -> Result<u64> {
     Ok(next.len() as u64)
 }
 
-/// Takes an order that is being deleted out of what search knows. The account must be held.
-pub fn forget(tx: &mut Tx<'_>, account: AccountId, place: i64) -> Result<()> {
-    let sql = "SELECT words FROM order_words WHERE account_id = ?1 AND position = ?2";
-    let words = tx.query_opt(sql, params![&account, place], |row| row.get::<String>(0))?;
-    let Some(words) = words else { return Ok(()) };
-    for word in words.split(' ') {
-        tx.write(
-            "DELETE FROM word_places WHERE account_id = ?1 AND word = ?2 AND position = ?3",
-            params![&account, word.as_bytes(), place],
-        )?;
+/// Takes orders that are being deleted out of what search knows, by their places. The account must be held.
+pub fn forget(tx: &mut Tx<'_>, account: AccountId, places: &[i64]) -> Result<()> {
+    let these = format!("account_id = ?1 AND position IN ({})", marks(2, AT_ONCE));
+    let (read, remove) = (
+        format!("SELECT position, words FROM order_words WHERE {these}"),
+        format!("DELETE FROM order_words WHERE {these}"),
+    );
+    for some in places.chunks(AT_ONCE) {
+        let params = params_of(&account, some);
+        let known = tx.query(&read, &params, |row| {
+            Ok((row.get::<i64>(0)?, row.get::<String>(1)?))
+        })?;
+        for (place, words) in &known {
+            for word in words.split(' ') {
+                tx.write(
+                    "DELETE FROM word_places WHERE account_id = ?1 AND word = ?2 AND position = ?3",
+                    params![&account, word.as_bytes(), *place],
+                )?;
+            }
+        }
+        tx.write(&remove, &params)?;
     }
-    tx.write(
-        "DELETE FROM order_words WHERE account_id = ?1 AND position = ?2",
-        params![&account, place],
-    )
+    Ok(())
 }

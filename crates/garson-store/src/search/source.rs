@@ -160,10 +160,10 @@ pub struct Stretch {
 }
 
 /// Orders that are read with one statement.
-const AT_ONCE: usize = 32;
+pub const AT_ONCE: usize = 32;
 
 /// An account, and behind it so many places.
-fn params_of<'a>(account: &'a AccountId, places: &[i64]) -> Vec<Param<'a>> {
+pub fn params_of<'a>(account: &'a AccountId, places: &[i64]) -> Vec<Param<'a>> {
     let places = filled(places, AT_ONCE).map(|place| Param::from(*place));
     std::iter::once(Param::from(account)).chain(places).collect()
 }

@@ -14,7 +14,7 @@ use garson_store::events::{self, Attempt};
 use garson_store::feed::{Direction, EVERYWHERE, PageRequest, Scope};
 use garson_store::inbox::{self, InboxState};
 use garson_store::{Engine, businesses, calls, integrations, orders, packages, restaurants, sweep, totals};
-use garson_store::{Result, Tx};
+use garson_store::{Result, Tx, params};
 use uuid::Uuid;
 
 /// Orders with everything that can hang on them.
@@ -36,6 +36,13 @@ async fn fill(bench: &Bench, branch: Branch, prefix: &'static str, count: i64, m
                         ..Attempt::default()
                     };
                     events::note_attempt(tx, event.id, &attempt)?;
+                }
+                // Every third is given up.
+                if n % 3 == 0 {
+                    tx.execute(
+                        "UPDATE events SET state = 'failed', due_at = NULL WHERE order_id = ?1",
+                        params![&order.id],
+                    )?;
                 }
                 let hash = mark + u8::try_from(n).unwrap();
                 keep(tx, hash, Some(branch), InboxState::Unreadable, 1)?;
@@ -60,6 +67,7 @@ struct Lists {
     new: Vec<String>,
     events: Vec<String>,
     waiting: Vec<String>,
+    failed: Vec<String>,
     restaurants: usize,
 }
 
@@ -89,13 +97,14 @@ fn lists(tx: &mut Tx<'_>, vault: &garson_store::Vault, account: AccountId) -> Re
         (page.items.iter().map(|e| e.id.to_string()).collect(), page.next)
     };
     let new = [Status::New, Status::Preparing];
-    let waiting = Some(DeliveryState::Pending);
+    let (waiting, failed) = (Some(DeliveryState::Pending), Some(DeliveryState::Failed));
     Ok(Lists {
         orders: walk(|request| orders::list(tx, scope, request).map(ids))?,
         pending: walk(|request| orders::list_pending(tx, scope, &[], EVERYWHERE, request).map(ids))?,
         new: walk(|request| orders::list_pending(tx, scope, &new, EVERYWHERE, request).map(ids))?,
         events: walk(|request| events::list(tx, account, request).map(event_ids))?,
         waiting: walk(|request| events::list_in(tx, account, waiting, request).map(event_ids))?,
+        failed: walk(|request| events::list_in(tx, account, failed, request).map(event_ids))?,
         restaurants: restaurants::list(tx, vault, account, None)?.len(),
     })
 }
@@ -191,7 +200,9 @@ pub async fn a_deleted_restaurant_leaves_no_trace(bench: &Bench) {
         (account, lists_of(bench, account).await),
         (stranger.account, lists_of(bench, stranger.account).await),
     ];
-    assert_eq!((watched[0].1.orders.len(), watched[0].1.waiting.len()), (9, 9));
+    let (all, of_stranger) = (&watched[0].1, &watched[1].1);
+    assert_eq!((all.orders.len(), all.waiting.len(), all.failed.len()), (9, 6, 3));
+    assert_eq!(of_stranger.failed.len(), 1);
 
     let victim = bench.branch_of(account).await;
     let taken = fill(bench, victim, "V", 10, 40).await;

@@ -230,6 +230,7 @@ cases! {
             what_was_acknowledged_survives_broken_connections
             one_that_is_stopped_within_a_transaction_is_not_waited_for;
         plans:
-            what_nobody_has_is_not_looked_for_among_all;
+            what_nobody_has_is_not_looked_for_among_all
+            what_is_swept_is_not_looked_for_among_all;
     }
 }

@@ -7,8 +7,9 @@ use garson_core::delivery::DeliveryState;
 use garson_core::id::{AccountId, ResendId, RestaurantId};
 use garson_core::order::Status;
 use garson_store::copy::TABLES;
+use garson_store::events::Attempt;
 use garson_store::feed::{Direction, EVERYWHERE, PageRequest, Scope};
-use garson_store::{Result, Tx, board, deliveries, events, orders, params, resends};
+use garson_store::{Result, Tx, board, deliveries, events, orders, params, resends, restaurants, sweep};
 use uuid::Uuid;
 
 const TIMES: i64 = 20_000;
@@ -137,7 +138,44 @@ pub async fn what_nobody_has_is_not_looked_for_among_all(bench: &Bench) {
                 Ok(looked_at(tx, table)? - before)
             })
             .await;
-        println!("{name}: {looked} rows");
         assert!(looked <= FEW, "{name}: {looked} rows");
     }
+}
+
+pub async fn what_is_swept_is_not_looked_for_among_all(bench: &Bench) {
+    let branch = bench.branch("lokanta").await;
+    let account = branch.account;
+    bench.orders(branch, "S", 1).await;
+    let attempt = Attempt {
+        at: at(1),
+        ..Attempt::default()
+    };
+    bench
+        .write(move |tx| {
+            let page = events::list_in(tx, account, None, A_PAGE)?;
+            events::note_attempt(tx, page.items[0].id, &attempt)?;
+            let id = "decode(md5(CAST(n AS TEXT)), 'hex')";
+            multiply(
+                tx,
+                "events",
+                &[("id", id), ("position", "position + 2 * n"), ("order_id", "NULL")],
+            )?;
+            multiply(tx, "attempts", &[("event_id", id)])?;
+            tx.execute("ANALYZE", params![])
+        })
+        .await;
+    let closing = bench.branch_of(account).await;
+    bench.orders(closing, "C", 2).await;
+    let looked = bench
+        .write(move |tx| {
+            restaurants::delete(tx, account, closing.restaurant, at(2))?;
+            let before = looked_at(tx, "attempts")? + looked_at(tx, "events")?;
+            assert!(sweep::chunk(tx, account, closing.restaurant, 10)?);
+            // A page of a list that nobody is in goes past what is being swept, and nothing else.
+            let page = events::list_in(tx, account, Some(DeliveryState::Failed), A_PAGE)?;
+            assert!(page.items.is_empty());
+            Ok(looked_at(tx, "attempts")? + looked_at(tx, "events")? - before)
+        })
+        .await;
+    assert!(looked <= FEW, "{looked} rows");
 }
