@@ -51,6 +51,11 @@ impl Postgres {
         Ok(format!("{server}/{name}"))
     }
 
+    /// Does what the server does by itself within a minute or so after much was written.
+    pub fn settle(url: &str) -> Fallible<()> {
+        Ok(postgres::Client::connect(url, postgres::NoTls)?.batch_execute("VACUUM ANALYZE")?)
+    }
+
     /// The processor time and memory (each page counted once) of all its processes that are there now.
     pub fn use_of(&self) -> Fallible<(f64, f64)> {
         let about = std::fs::read_to_string(self.folder.path().join("data/postmaster.pid"))?;

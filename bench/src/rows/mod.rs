@@ -64,13 +64,14 @@ pub const CLIENTS: usize = 64;
 
 type Row = fn(Effort) -> Fallible<Vec<Finding>>;
 
-const ROWS: [(&str, Row); 16] = [
+const ROWS: [(&str, Row); 17] = [
     ("commits", intake::commits),
     ("intake", intake::rate),
     ("list", pages::list),
     ("payments", pages::payments),
     ("pages", throughput::pages),
     ("panel", panel::panel),
+    ("panel-postgres", panel::panel_postgres),
     ("boards", panel::boards),
     ("memory", memory::idle),
     ("reading", reading::reading),

@@ -7,6 +7,9 @@ use crate::process::{self, Server};
 use crate::table::{Finding, Goal, Series};
 use crate::{Fallible, serve};
 
+/// Settings of a server.
+pub type More = Vec<(&'static str, String)>;
+
 /// Two servers, one beside many orders, one beside few.
 pub struct Sides {
     pub many: (Server, Filled),
@@ -15,15 +18,16 @@ pub struct Sides {
 
 impl Sides {
     fn start(effort: Effort) -> Fallible<Self> {
-        Self::start_after(effort, |_| Ok(()))
+        Self::start_after(effort, |_| Ok(Vec::new()))
     }
 
-    /// Does something to the data before it is served.
-    pub fn start_after(effort: Effort, mut prepare: impl FnMut(&Filled) -> Fallible<()>) -> Fallible<Self> {
+    /// Does something to the data before it is served, and says with which settings it is.
+    pub fn start_after(effort: Effort, mut prepare: impl FnMut(&Filled) -> Fallible<More>) -> Fallible<Self> {
         let mut side = |count| {
             let filled = filled(count)?;
-            prepare(&filled)?;
-            let server = Server::start(serve::REAL_ROLE, &filled.data, &[])?;
+            let more = prepare(&filled)?;
+            let more: Vec<(&str, &str)> = more.iter().map(|(name, value)| (*name, value.as_str())).collect();
+            let server = Server::start(serve::REAL_ROLE, &filled.data, &more)?;
             Fallible::Ok((server, filled))
         };
         Ok(Self {

@@ -2,9 +2,10 @@
 //! And what boards cost that are left open.
 
 use super::Effort;
-use super::pages::Sides;
+use super::pages::{More, Sides};
 use crate::fill::{Filled, filled};
 use crate::load::{self, Connection, Stream, Target};
+use crate::postgres::Postgres;
 use crate::process::Server;
 use crate::shop::{self, EMAIL, failed};
 use crate::sink::wall_micros;
@@ -12,6 +13,7 @@ use crate::table::{Finding, Goal, Series};
 use crate::{Fallible, serve};
 use garson::flow::{accounts, sessions};
 use garson_core::secret::Secret;
+use garson_store::{Engine, Location, Options, copy};
 use std::collections::BTreeSet;
 
 /// Every page with its name. The orders' numbers are those that both sides have; `{restaurant}`, `{event}` and `{oldest}` are
@@ -108,7 +110,7 @@ impl Visit {
         let oldest = ask(&format!("/web-api/v1/orders?limit=50&dir=prev&cursor={:016x}", 0))?;
         let newest_of_them = text(&oldest, "/paging/prev")?;
         let place = i64::from_str_radix(&newest_of_them, 16)?;
-        // The events of old orders are removed after a while: one that has just come has an event.
+        // One that has just come, so that there is an event whatever the data was used for before.
         load::runtime()?.block_on(async {
             let mut till = Connection::open(&Target::post_order(&server.address)).await?;
             till.ask(JUST_COME).await.map(drop)
@@ -132,10 +134,39 @@ impl Visit {
 }
 
 pub fn panel(effort: Effort) -> Fallible<Vec<Finding>> {
+    pages(effort, "panel", |_| Ok(Vec::new()))
+}
+
+/// The same on PostgreSQL. Needs minutes more, since a million orders are copied first.
+pub fn panel_postgres(effort: Effort) -> Fallible<Vec<Finding>> {
+    let mut postgres = Postgres::start()?;
+    pages(effort, "panel on PostgreSQL", |filled| {
+        let url = postgres.fresh_database()?;
+        let target = Location::Postgres(Secret::new(url.clone()));
+        let (app, engine) = (
+            shop::open(&filled.data)?,
+            Engine::open(&target, &Options::default())?,
+        );
+        load::runtime()?.block_on(copy::everything(&app.store, &engine))?;
+        Postgres::settle(&url)?;
+        let key = std::fs::read_to_string(filled.data.join("master.key"))?;
+        Ok(vec![
+            ("GARSON_DATABASE_URL", url),
+            ("GARSON_MASTER_KEY", key.trim().to_owned()),
+        ])
+    })
+}
+
+/// Every page, asked for in turns.
+fn pages(
+    effort: Effort,
+    place: &str,
+    mut move_in: impl FnMut(&Filled) -> Fallible<More>,
+) -> Fallible<Vec<Finding>> {
     let mut held = Vec::new();
     let sides = Sides::start_after(effort, |filled| {
         held.push(sign_in(filled)?);
-        Ok(())
+        move_in(filled)
     })?;
     let [of_many, of_few] = held.try_into().map_err(|_| "nobody is signed in")?;
     let visits = [Visit::new(&sides.many, of_many)?, Visit::new(&sides.few, of_few)?];
@@ -147,7 +178,7 @@ pub fn panel(effort: Effort) -> Fallible<Vec<Finding>> {
     for (name, path) in PAGES {
         let targets = [visits[0].target(path), visits[1].target(path)];
         let row: &'static str =
-            Box::leak(format!("panel: {name}, 1,000,000 orders : 1,000").into_boxed_str());
+            Box::leak(format!("{place}: {name}, 1,000,000 orders : 1,000").into_boxed_str());
         findings.push(Sides::compare_targets(effort, row, GOAL, targets)?);
     }
     Ok(findings)

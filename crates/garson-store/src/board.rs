@@ -1,11 +1,10 @@
 //! What the live board of the control panel shows: orders with their content, found in a few statements.
 
 use crate::engine::{Param, Row, Tx};
-use crate::feed::{self, EVERYWHERE, Feed, Scope};
 use crate::many::{filled, marks};
 use crate::orders::{COLUMNS, LIVE, from_json, order};
-use crate::{Result, params};
-use garson_core::id::{AccountId, OrderId, RestaurantId};
+use crate::{Result, params, restaurants};
+use garson_core::id::{AccountId, IntegrationId, OrderId, RestaurantId};
 use garson_core::order::{Order, OrderContent, Status};
 
 /// An order with what a card shows of it.
@@ -36,36 +35,47 @@ fn candidate(row: &Row<'_>) -> Result<Candidate> {
     })
 }
 
-/// The newest orders, newest first.
-pub fn newest(tx: &mut Tx<'_>, scope: Scope, limit: usize) -> Result<Vec<Candidate>> {
-    let feed = Feed {
-        select: CANDIDATES,
-        scope,
-        condition: "",
-        any_of: None,
-        between: EVERYWHERE,
+/// The newest orders of an account or a restaurant, newest first. Those of restaurants that are being swept count, and are
+/// left out.
+pub fn newest(
+    tx: &mut Tx<'_>,
+    account: AccountId,
+    only: Option<RestaurantId>,
+    limit: i64,
+) -> Result<Vec<Candidate>> {
+    let (column, id) = match &only {
+        None => ("account_id", Param::from(&account)),
+        Some(id) => ("restaurant_id", id.into()),
     };
-    feed::stretch(tx, &feed, EVERYWHERE, limit, true, candidate)
+    let sql = format!("{CANDIDATES} WHERE {column} = ?1 ORDER BY position DESC LIMIT ?2");
+    let found = tx.query(&sql, &[id, limit.into()], candidate)?;
+    live(tx, account, found)
 }
 
 /// Orders of the account that have not come to an end; of very many, any.
 pub fn open(tx: &mut Tx<'_>, account: AccountId, limit: i64) -> Result<Vec<Candidate>> {
-    let sql = format!("{CANDIDATES} WHERE account_id = ?1 AND status < 900 LIMIT ?2");
-    tx.query(&sql, params![&account, limit], candidate)
+    // In an order that only one index has.
+    let sql = format!("{CANDIDATES} WHERE account_id = ?1 AND status < 900 ORDER BY integration_id LIMIT ?2");
+    let found = tx.query(&sql, params![&account, limit], candidate)?;
+    live(tx, account, found)
 }
 
-/// Orders of a restaurant that have not come to an end, newest first.
-pub fn open_of_restaurant(
+/// Orders of an integration that have not come to an end; of very many, any.
+pub fn open_of_integration(
     tx: &mut Tx<'_>,
     account: AccountId,
-    restaurant: RestaurantId,
+    integration: IntegrationId,
     limit: i64,
 ) -> Result<Vec<Candidate>> {
-    let sql = format!(
-        "{CANDIDATES} WHERE account_id = ?1 AND restaurant_id = ?2 AND status < 900
-         ORDER BY position DESC LIMIT ?3"
-    );
-    tx.query(&sql, params![&account, &restaurant, limit], candidate)
+    let sql = format!("{CANDIDATES} WHERE account_id = ?1 AND integration_id = ?2 AND status < 900 LIMIT ?3");
+    tx.query(&sql, params![&account, &integration, limit], candidate)
+}
+
+/// Those whose restaurants are not being swept.
+fn live(tx: &mut Tx<'_>, account: AccountId, mut found: Vec<Candidate>) -> Result<Vec<Candidate>> {
+    let swept = restaurants::being_swept(tx, account)?;
+    found.retain(|it| !swept.contains(&it.restaurant_id));
+    Ok(found)
 }
 
 /// These orders, as far as they are the account's and their restaurants are there, in no order.

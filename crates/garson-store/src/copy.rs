@@ -164,7 +164,7 @@ fn write_chunk(tx: &mut Tx<'_>, table: &str, columns: &[&str], rows: &[Vec<Owned
     let sql = format!("INSERT INTO {table} ({}) VALUES ({marks})", columns.join(", "));
     for row in rows {
         let params: Vec<Param<'_>> = row.iter().map(Param::from).collect();
-        tx.execute(&sql, &params)?;
+        tx.insert(&sql, &params)?;
     }
     Ok(())
 }

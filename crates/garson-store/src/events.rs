@@ -144,6 +144,7 @@ fn page_of(
         scope,
         condition,
         any_of,
+        passes_over: matches!(state, Some(DeliveryState::Pending | DeliveryState::Failed)),
         between: EVERYWHERE,
     };
     page(tx, &feed, request, event)
@@ -166,6 +167,7 @@ pub fn after(tx: &mut Tx<'_>, account: AccountId, place: i64, limit: usize) -> R
         scope: Scope::Account(account),
         condition: "",
         any_of: None,
+        passes_over: false,
         between: EVERYWHERE,
     };
     feed::after(tx, &feed, place, limit, |row| {

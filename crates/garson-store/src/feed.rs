@@ -2,8 +2,8 @@
 //!
 //! A list is a set of *arms*: ranges of one index each, merged by place. Most lists have one arm. A filter that
 //! takes several values has one for each; and while restaurants are being swept, an account's list has one for
-//! each restaurant that lives on, so that a million rows on their way out cost a reader nothing. Where no index has
-//! both restaurant and value, those on their way out are passed over one by one.
+//! each restaurant that lives on, so that a million rows on their way out cost a reader nothing. Short lists that no
+//! index has by restaurant pass over them instead.
 
 use crate::engine::{Param, Row, Tx};
 use crate::{Result, params, restaurants};
@@ -77,6 +77,9 @@ pub struct Feed<'a> {
     pub condition: &'a str,
     /// What else narrows it, if anything does.
     pub any_of: Option<AnyOf<'a>>,
+    /// While restaurants are being swept, are theirs passed over one by one? For lists that are short by nature, and that no
+    /// index has by restaurant.
+    pub passes_over: bool,
     /// Places outside of these (both excluded) are not looked at.
     pub between: (i64, i64),
 }
@@ -212,31 +215,35 @@ fn live(tx: &mut Tx<'_>, scope: Scope) -> Result<Option<Vec<RestaurantId>>> {
 }
 
 fn arms<'a>(feed: &'a Feed<'a>, live: Option<&'a [RestaurantId]>) -> Vec<Arm<'a>> {
-    let can_be_by_restaurant = feed.any_of.as_ref().is_none_or(|it| it.is_indexed_by_restaurant);
+    const OF_ACCOUNT: &str = "account_id = ?1";
+    const OF_RESTAURANT: &str = "restaurant_id = ?1";
     let scopes: Vec<(&str, Param<'a>)> = match (&feed.scope, live) {
         (Scope::Order(id), _) => vec![("order_id = ?1", id.into())],
-        (Scope::Restaurant(id), _) => vec![("restaurant_id = ?1", id.into())],
-        (Scope::Account(id), None) => vec![("account_id = ?1", id.into())],
-        (Scope::Account(_), Some(live)) if can_be_by_restaurant => {
-            live.iter().map(|id| ("restaurant_id = ?1", id.into())).collect()
-        }
-        (Scope::Account(id), Some(_)) => vec![(LIVE_OF_ACCOUNT, id.into())],
+        (Scope::Restaurant(id), _) => vec![(OF_RESTAURANT, id.into())],
+        (Scope::Account(id), None) => vec![(OF_ACCOUNT, id.into())],
+        (Scope::Account(id), Some(_)) if feed.passes_over => vec![(LIVE_OF_ACCOUNT, id.into())],
+        (Scope::Account(_), Some(live)) => live.iter().map(|id| (OF_RESTAURANT, id.into())).collect(),
     };
     let mut arms = Vec::new();
     for (scope, id) in scopes {
         let condition = format!("{scope}{}", feed.condition);
-        match &feed.any_of {
-            None => arms.push(Arm {
+        let Some(any_of) = &feed.any_of else {
+            arms.push(Arm {
                 condition,
                 params: vec![id],
                 before_place: None,
-            }),
-            Some(AnyOf { column, values, .. }) => arms.extend(values.iter().map(|value| Arm {
-                condition: condition.clone(),
-                params: vec![id, *value],
-                before_place: Some(column),
-            })),
-        }
+            });
+            continue;
+        };
+        let is_indexed = scope != OF_RESTAURANT || any_of.is_indexed_by_restaurant;
+        arms.extend(any_of.values.iter().map(|value| Arm {
+            condition: match is_indexed {
+                true => condition.clone(),
+                false => format!("{condition} AND {} = ?2", any_of.column),
+            },
+            params: vec![id, *value],
+            before_place: is_indexed.then_some(any_of.column),
+        }));
     }
     arms
 }

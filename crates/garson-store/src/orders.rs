@@ -149,18 +149,16 @@ pub fn by_identity(
     tx.query_opt(&sql, params![identity, &account, &integration], order)
 }
 
-/// The orders of an integration that have not come to an end, oldest first.
+/// The orders of an integration that have not come to an end, oldest first; of very many, any.
 pub fn open_of_integration(tx: &mut Tx<'_>, of: &Integration, limit: i64) -> Result<Vec<Order>> {
     let sql = format!(
         "SELECT {COLUMNS} FROM orders o
-         WHERE o.account_id = ?1 AND o.restaurant_id = ?2 AND o.integration_id = ?3 AND o.status < 900
-         ORDER BY o.position LIMIT ?4"
+         WHERE o.account_id = ?1 AND o.integration_id = ?2 AND o.status < 900 LIMIT ?3"
     );
-    tx.query(
-        &sql,
-        params![&of.account_id, &of.restaurant_id, &of.id, limit],
-        order,
-    )
+    let mut open = tx.query(&sql, params![&of.account_id, &of.id, limit], order)?;
+    // Not by the statement, which would lead an engine to look for them in that order, among all that the account ever had.
+    open.sort_by_key(|order| (order.created_at, order.id));
+    Ok(open)
 }
 
 /// Notes that the platform knows that the food is ready.
@@ -460,6 +458,7 @@ fn all(scope: Scope, select: &'static str) -> Feed<'static> {
         scope,
         condition: "",
         any_of: None,
+        passes_over: false,
         between: EVERYWHERE,
     }
 }
@@ -486,6 +485,7 @@ pub fn list_pending(
         scope,
         condition: " AND reported_at IS NULL",
         any_of,
+        passes_over: false,
         between,
     };
     page(tx, &feed, request, summary)

@@ -18,6 +18,7 @@ cases! {
     the_script_gets_the_card_alone
     of_too_many_orders_the_newest_are_shown
     a_quiet_restaurant_keeps_its_board_beside_a_busy_one
+    an_old_order_that_is_open_stays_on_the_board
     a_restaurant_that_is_gone_has_no_board
 }
 
@@ -334,12 +335,32 @@ async fn a_quiet_restaurant_keeps_its_board_beside_a_busy_one(house: House) {
     }
 }
 
+async fn an_old_order_that_is_open_stays_on_the_board(house: House) {
+    let shop = house.shop(&house.a, "s").await;
+    shop.order("OLD-1").await;
+    // More than are looked at, all of which have come to an end.
+    order_many(&shop, 510).await;
+    let mut ending = tokio::task::JoinSet::new();
+    for n in 0..510 {
+        let shop = shop.clone();
+        ending.spawn(async move { shop.cancel(&format!("A-{n}"), json!({})).await.success() });
+    }
+    ending.join_all().await;
+    let mut visitor = house.visitor().await;
+    for path in ["/".to_owned(), format!("/?restaurant={}", shop.restaurant)] {
+        let page = visitor.open(&path).await;
+        assert!(column(&page, "new").contains("OLD-1"), "{path}: {}", page.text());
+        assert_eq!(page.html.matches("<article").count(), 1 + 12, "{path}");
+    }
+}
+
 async fn a_restaurant_that_is_gone_has_no_board(house: House) {
     let shop = house.shop(&house.a, "s").await;
     shop.order("1").await;
     let mut visitor = house.visitor().await;
     let path = format!("/?restaurant={}", shop.restaurant);
     let stream = visitor.open(&path).await.attribute("data-stream");
+    assert_eq!(visitor.open("/?restaurant=moda").await.status, 404);
     let gone = house.a.delete(&format!("/restaurants/{}", shop.restaurant)).await;
     gone.success();
     // Whoever left it open is told so instead of seeing that nobody orders.

@@ -9,6 +9,7 @@ cases! {
     a_board_goes_on_where_it_was
     a_board_shows_only_what_it_was_opened_for
     a_board_ends_with_its_session
+    a_board_ends_with_its_restaurant
     what_customers_write_is_text_in_the_stream
     boards_and_programs_do_not_take_each_others_places
     two_hundred_boards_cost_little
@@ -116,6 +117,25 @@ async fn a_board_ends_with_its_session(house: House) {
     while let Some(told) = stream.next().await {
         assert_ne!(told.event, "card");
     }
+}
+
+async fn a_board_ends_with_its_restaurant(house: House) {
+    let (goes, stays) = (
+        house.shop(&house.a, "kapanan").await,
+        house.shop(&house.a, "kalan").await,
+    );
+    let mut visitor = house.visitor().await;
+    let page = visitor.open(&format!("/?restaurant={}", goes.restaurant)).await;
+    let mut stream = visitor.follow_board(&page).await;
+    let gone = house.a.delete(&format!("/restaurants/{}", goes.restaurant)).await;
+    gone.success();
+    // Whatever happens in the account has it look.
+    stays.order("1").await;
+    while let Some(told) = stream.next().await {
+        assert_ne!(told.event, "card");
+    }
+    let refused = visitor.stream_refused(&page.attribute("data-stream")).await;
+    assert_eq!(refused.status, 404, "and the page is loaded anew");
 }
 
 async fn what_customers_write_is_text_in_the_stream(house: House) {

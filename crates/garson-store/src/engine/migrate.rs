@@ -16,11 +16,6 @@ const MIGRATIONS: &[(i64, &str, &str)] = &[
     (3, "status", include_str!("../../migrations/0003_status.sql")),
     (4, "speed", include_str!("../../migrations/0004_speed.sql")),
     (5, "writer", include_str!("../../migrations/0005_writer.sql")),
-    (
-        6,
-        "open_orders",
-        include_str!("../../migrations/0006_open_orders.sql"),
-    ),
 ];
 
 /// What the runner needs of a connection.

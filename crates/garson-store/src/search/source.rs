@@ -79,6 +79,7 @@ impl Source {
                     scope: *scope,
                     condition: "",
                     any_of: None,
+                    passes_over: false,
                     between: EVERYWHERE,
                 };
                 let some = stretch(tx, &feed, between, limit, newest_first, candidate)?;
@@ -220,8 +221,9 @@ fn candidate(row: &Row<'_>) -> Result<Candidate> {
 /// The account's open orders, oldest first; nothing if there are too many to read them all.
 fn open(tx: &mut Tx<'_>, account: AccountId) -> Result<Option<Vec<Candidate>>> {
     let limit = i64::try_from(LOOK).unwrap_or(i64::MAX) + 1;
+    // In an order that only one index has.
     let sql = "SELECT position, id, restaurant_id, status, provider FROM orders
-               WHERE account_id = ?1 AND status < 900 LIMIT ?2";
+               WHERE account_id = ?1 AND status < 900 ORDER BY integration_id LIMIT ?2";
     let mut open = tx.query(sql, params![&account, limit], candidate)?;
     open.sort_by_key(|it| it.place);
     Ok((open.len() <= LOOK).then_some(open))

@@ -5,7 +5,6 @@ use crate::shop::at;
 use garson_core::id::OrderId;
 use garson_core::order::Status;
 use garson_store::board::{self, Candidate};
-use garson_store::feed::Scope;
 use garson_store::{integrations, orders, restaurants};
 
 pub async fn a_board_is_made_of_open_and_newest_orders(bench: &Bench) {
@@ -24,8 +23,8 @@ pub async fn a_board_is_made_of_open_and_newest_orders(bench: &Bench) {
         some.map(|order| order.id).collect::<Vec<OrderId>>()
     };
 
-    for scope in [Scope::Account(account), Scope::Restaurant(restaurant)] {
-        let newest = bench.read(move |tx| board::newest(tx, scope, 5)).await;
+    for only in [None, Some(restaurant)] {
+        let newest = bench.read(move |tx| board::newest(tx, account, only, 5)).await;
         assert_eq!(ids_of(&newest), backwards(65, 70));
         assert!(newest.iter().all(|it| it.restaurant_id == restaurant));
         assert_eq!(
@@ -37,13 +36,13 @@ pub async fn a_board_is_made_of_open_and_newest_orders(bench: &Bench) {
     let open = bench.read(move |tx| board::open(tx, account, 1_000)).await;
     assert_eq!(open.len(), 69);
     assert_eq!(bench.read(move |tx| board::open(tx, account, 10)).await.len(), 10);
+    let (integration, foreign) = (here.integration, there.integration);
     let open = bench
-        .read(move |tx| board::open_of_restaurant(tx, account, restaurant, 10))
+        .read(move |tx| board::open_of_integration(tx, account, integration, 1_000))
         .await;
-    assert_eq!(ids_of(&open), backwards(59, 69), "the newest of the open ones");
-    let foreign = there.restaurant;
+    assert_eq!(open.len(), 69);
     let open = bench
-        .read(move |tx| board::open_of_restaurant(tx, account, foreign, 10))
+        .read(move |tx| board::open_of_integration(tx, account, foreign, 10))
         .await;
     assert!(open.is_empty());
 
@@ -69,10 +68,11 @@ pub async fn a_board_is_made_of_open_and_newest_orders(bench: &Bench) {
     let id = ours[0].id;
     assert!(
         bench
-            .read(move |tx| board::newest(tx, Scope::Account(account), 5))
+            .read(move |tx| board::newest(tx, account, None, 5))
             .await
             .is_empty()
     );
+    assert!(bench.read(move |tx| board::open(tx, account, 5)).await.is_empty());
     assert!(
         bench
             .read(move |tx| board::read(tx, account, &[id]))

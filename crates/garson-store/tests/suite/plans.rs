@@ -9,7 +9,9 @@ use garson_core::order::Status;
 use garson_store::copy::TABLES;
 use garson_store::events::Attempt;
 use garson_store::feed::{Direction, EVERYWHERE, PageRequest, Scope};
-use garson_store::{Result, Tx, board, deliveries, events, orders, params, resends, restaurants, sweep};
+use garson_store::{
+    Result, Tx, board, deliveries, events, integrations, orders, params, resends, restaurants, sweep,
+};
 use uuid::Uuid;
 
 const TIMES: i64 = 20_000;
@@ -56,7 +58,12 @@ const QUESTIONS: [Question; 7] = [
     (
         "open orders of a restaurant",
         "orders",
-        |tx, account, restaurant| Ok(board::open_of_restaurant(tx, account, restaurant, 100)?.len()),
+        |tx, account, restaurant| {
+            let all = integrations::of_restaurant(tx, restaurant)?;
+            let shown = board::open_of_integration(tx, account, all[0].id, 100)?;
+            let polled = orders::open_of_integration(tx, &all[0], 100)?;
+            Ok(shown.len() + polled.len())
+        },
     ),
     ("failed deliveries", "events", |tx, account, _| {
         let page = events::list_in(tx, account, Some(DeliveryState::Failed), A_PAGE)?;
@@ -105,6 +112,7 @@ fn multiply(tx: &mut Tx<'_>, table: &str, made: &[(&str, &str)]) -> Result<u64> 
 pub async fn what_nobody_has_is_not_looked_for_among_all(bench: &Bench) {
     let branch = bench.branch("lokanta").await;
     let (account, restaurant) = (branch.account, branch.restaurant);
+    bench.give_webhook(account).await;
     bench.orders(branch, "S", 1).await;
     bench
         .write(move |tx| {
@@ -114,7 +122,11 @@ pub async fn what_nobody_has_is_not_looked_for_among_all(bench: &Bench) {
             let (id, place) = ("decode(md5(CAST(n AS TEXT)), 'hex')", "position + 2 * n");
             let own = [("id", id), ("position", place)];
             multiply(tx, "orders", &[&own[..], &[("identity", "'S' || n")]].concat())?;
-            multiply(tx, "events", &[&own[..], &[("order_id", "NULL")]].concat())
+            multiply(tx, "events", &[&own[..], &[("order_id", "NULL")]].concat())?;
+            tx.execute(
+                "UPDATE accounts SET position = ?2 WHERE id = ?1",
+                params![&account, 2 * (TIMES + 1)],
+            )
         })
         .await;
     // As it is after a while: nothing that is out of date, and it knows what there is. The indexes that should be used are

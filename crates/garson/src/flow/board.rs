@@ -17,7 +17,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 /// So many of the newest orders are looked at, for open ones and for those that are done.
-const LOOK_BACK: usize = 500;
+const LOOK_BACK: i64 = 500;
 /// Where those are too few, older orders that are still open are looked for, up to this number.
 const MAX_OPEN: i64 = 1000;
 /// Cards that are shown at most: of open orders, and of those that are done.
@@ -71,6 +71,23 @@ fn card(app: &App, shown: BoardOrder, troubles: &Troubles) -> Card {
     }
 }
 
+/// Orders that have not come to an end, however old.
+fn older_open(
+    tx: &mut Tx<'_>,
+    account: AccountId,
+    only: Option<RestaurantId>,
+) -> Result<Vec<Candidate>, Fault> {
+    let Some(restaurant) = only else {
+        return Ok(board::open(tx, account, MAX_OPEN)?);
+    };
+    // Those that came through an integration which was removed since are among the newest, or not found.
+    let mut found = Vec::new();
+    for it in integrations::of_restaurant(tx, restaurant)? {
+        found.extend(board::open_of_integration(tx, account, it.id, MAX_OPEN)?);
+    }
+    Ok(found)
+}
+
 /// Adds those that have not come to an end, by their places.
 fn add_open(open: &mut BTreeMap<i64, OrderId>, found: &[Candidate]) {
     let still_open = found.iter().filter(|it| !it.status.is_over());
@@ -85,18 +102,14 @@ pub async fn board(app: &App, account: AccountId, only: Option<RestaurantId>) ->
         .read(move |tx| {
             // First, so that what is committed meanwhile comes twice rather than never.
             let place = accounts::span(tx, account)?.last;
-            let scope = reports::scope(tx, account, only)?;
-            let newest = board::newest(tx, scope, LOOK_BACK)?;
+            reports::scope(tx, account, only)?;
+            let newest = board::newest(tx, account, only, LOOK_BACK)?;
             let done = newest.iter().filter(|it| it.status.is_over());
             let done: Vec<OrderId> = done.take(SHOWN_DONE).map(|it| it.id).collect();
             let mut open = BTreeMap::new();
             add_open(&mut open, &newest);
             if open.len() <= SHOWN_OPEN {
-                let older = match only {
-                    None => board::open(tx, account, MAX_OPEN)?,
-                    Some(id) => board::open_of_restaurant(tx, account, id, MAX_OPEN)?,
-                };
-                add_open(&mut open, &older);
+                add_open(&mut open, &older_open(tx, account, only)?);
             }
             // Of too many, the newest: somebody waits for those.
             let shown: Vec<OrderId> = open.values().rev().take(SHOWN_OPEN).copied().collect();
@@ -285,7 +298,7 @@ impl Live {
         }
     }
 
-    /// What has changed, after a while perhaps nothing; `None` when the session or the service ends.
+    /// What has changed, after a while perhaps nothing; `None` when the session or the service ends, or the restaurant is gone.
     pub async fn next(&mut self) -> Result<Option<Changes>, Fault> {
         let pause = match (&self.away, self.unsettled.is_empty()) {
             (None, _) => Duration::ZERO,
@@ -300,13 +313,24 @@ impl Live {
         told.append(&mut self.first);
         let (account, only, now) = (self.account, self.only, self.app.now());
         let ids: Vec<OrderId> = told.union(&self.unsettled).copied().collect();
-        let (found, troubles) = self
+        let (is_gone, found, troubles) = self
             .app
             .store
             .read(move |tx| {
-                Ok::<_, Fault>((board::read(tx, account, &ids)?, troubles(tx, account, only, now)?))
+                let is_gone = match only {
+                    Some(id) => !restaurants::exists(tx, account, id)?,
+                    None => false,
+                };
+                Ok::<_, Fault>((
+                    is_gone,
+                    board::read(tx, account, &ids)?,
+                    troubles(tx, account, only, now)?,
+                ))
             })
             .await?;
+        if is_gone {
+            return Ok(None);
+        }
         // An order that is gone has settled, too.
         self.unsettled
             .retain(|id| found.iter().any(|it| it.order.id == *id));

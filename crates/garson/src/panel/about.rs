@@ -1,6 +1,7 @@
 //! What stands above every page of one restaurant: its name, and the ways between them.
 
 use super::error::PanelError;
+use super::fields::Fields;
 use super::visitor::Visitor;
 use super::words::RestaurantWords;
 use crate::flow::Fault;
@@ -92,4 +93,10 @@ impl About {
 pub fn restaurant_id(visitor: &Visitor, text: &str) -> Result<RestaurantId, PanelError> {
     text.parse()
         .map_err(|_| visitor.fail(Fault::not_found("restaurant", text)))
+}
+
+/// The restaurant that an address or a form asks for; none means all.
+pub fn chosen_restaurant(visitor: &Visitor, asked: &Fields) -> Result<Option<RestaurantId>, PanelError> {
+    let given = asked.given("restaurant");
+    given.map(|id| restaurant_id(visitor, &id)).transpose()
 }

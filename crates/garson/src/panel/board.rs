@@ -1,5 +1,6 @@
 //! The live board, kept open all day: orders by where they stand, each with what can be done now.
 
+use super::about::chosen_restaurant;
 use super::card::{Card, Column};
 use super::error::PanelError;
 use super::fields::Fields;
@@ -109,7 +110,7 @@ async fn show_board(
     let fail = |fault| visitor.fail(fault);
     let account = visitor.account.id;
     let asked = Fields::parse(query.unwrap_or_default().as_bytes());
-    let only: Option<RestaurantId> = asked.get("restaurant").parse().ok();
+    let only = chosen_restaurant(&visitor, &asked)?;
     let found = board::board(&api.app, account, only).await.map_err(fail)?;
     let names = restaurants::names(&api.app, account).await.map_err(fail)?;
     let (t, now) = (BoardWords::of(visitor.lang), api.app.now());

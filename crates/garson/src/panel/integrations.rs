@@ -2,7 +2,7 @@
 
 mod connect;
 
-use super::about::{About, Tab, restaurant_id};
+use super::about::{About, Tab, chosen_restaurant, restaurant_id};
 use super::error::PanelError;
 use super::frame::{Frame, Place, page};
 use super::visitor::{Sent, Visitor};
@@ -203,10 +203,7 @@ async fn send_test_order(
     Sent { visitor, fields }: Sent,
 ) -> Result<Response, PanelError> {
     let t = IntegrationWords::of(visitor.lang);
-    let restaurant = match fields.given("restaurant") {
-        Some(id) => Some(restaurant_id(&visitor, &id)?),
-        None => None,
-    };
+    let restaurant = chosen_restaurant(&visitor, &fields)?;
     let provider = fields.given("provider");
     let back = fields.get("back");
     let sent = simulator::order(&api.app, visitor.account.id, restaurant, provider.as_deref()).await;

@@ -4,6 +4,7 @@ use super::{AwayLines, address};
 use crate::api::{Api, Cursor, Speaker, answer_stream};
 use crate::flow::board::{Changes, Live, Shown, View};
 use crate::flow::tidings::Start;
+use crate::panel::about::chosen_restaurant;
 use crate::panel::card::Card;
 use crate::panel::error::PanelError;
 use crate::panel::fields::Fields;
@@ -42,7 +43,7 @@ pub async fn follow_board(
         place,
         given: "after",
     });
-    let only = asked.get("restaurant").parse().ok();
+    let only = chosen_restaurant(&visitor, &asked)?;
     let view = View {
         account: visitor.account.id,
         only,
