@@ -120,7 +120,7 @@ async fn attempts_are_explained_and_one_is_sent_again(kind: Kind) {
         attempts.text()
     );
     assert!(
-        attempts.has("01.03.2026 12:00:00") && attempts.has("connect "),
+        attempts.has("01 Mar 2026, 12:00:00") && attempts.has("connect "),
         "{}",
         attempts.text()
     );

@@ -203,7 +203,7 @@ impl Tried {
         ];
         Self {
             number: attempt.number,
-            at: Zone::istanbul().write(attempt.at, "%d.%m.%Y %H:%M:%S"),
+            at: show::moment_to_the_second(lang, &Zone::istanbul(), attempt.at),
             url: attempt.url,
             status: attempt.status,
             took: format!("{} ms", attempt.duration_ms),

@@ -173,7 +173,10 @@ async fn try_integration(
     // There are several on the page.
     let name = show::provider(visitor.lang, found.provider());
     let done = |text: &str| Ok(visitor.done(&list, format!("{name}: {text}")));
-    let refused = |text: &str, why: &str| Ok(visitor.refused(&list, format!("{name}: {text} {why}")));
+    let refused = |text: &str, why: &str| {
+        let why = explain::attempt(visitor.lang, why);
+        Ok(visitor.refused(&list, format!("{name}: {text} {why}")))
+    };
     match tried {
         Ok(Proof::Orders) => done(t.tried_orders),
         Ok(Proof::LogIn) => done(t.tried_log_in),
@@ -210,7 +213,9 @@ async fn send_test_order(
     let why = match sent {
         Ok(_) => return Ok(visitor.done(back, t.test_order_sent)),
         Err(Fault::NotConnected { .. }) => t.test_order_unknown.to_owned(),
-        Err(Fault::ProviderRefused { message } | Fault::ProviderUnreachable { message }) => message,
+        Err(Fault::ProviderRefused { message } | Fault::ProviderUnreachable { message }) => {
+            explain::attempt(visitor.lang, &message)
+        }
         Err(fault) => return Err(visitor.fail(fault)),
     };
     Ok(visitor.refused(back, format!("{} {why}", t.test_order_refused)))

@@ -2,6 +2,7 @@
 
 use super::about::{About, Tab, restaurant_id};
 use super::error::PanelError;
+use super::explain;
 use super::fields::Fields;
 use super::form::{Choice, Field, Kind};
 use super::frame::{Frame, Place, page};
@@ -203,7 +204,7 @@ async fn show(
     let shown = page(&MatchingPage {
         about: About::new(visitor, &restaurant, Tab::Payments),
         unknown: found.problem.map(|why| match has_url {
-            true => format!("{} {why}", t.problem),
+            true => format!("{} {}", t.problem, explain::attempt(visitor.lang, &why)),
             false => t.no_url.to_owned(),
         }),
         is_empty: found.matches.is_empty(),

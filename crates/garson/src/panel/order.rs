@@ -9,7 +9,7 @@ use super::frame::{Frame, Place, page};
 use super::visitor::{Sent, Visitor};
 use super::webhook::told;
 use super::words::{BoardWords, DeliveryWords, OrderWords};
-use super::{names, show};
+use super::{explain, names, show};
 use crate::api::Api;
 use crate::flow::record::{self, Record};
 use crate::flow::{Fault, resend};
@@ -105,7 +105,7 @@ impl OrderPage {
             provider: frame.provider(&order.provider),
             status: (tone(order.status), names::status(lang, order.status)),
             sync_failed: match &order.sync {
-                ProviderSync::Failed { message } => Some(message.clone()),
+                ProviderSync::Failed { message } => Some(explain::attempt(lang, message)),
                 _ => None,
             },
             is_syncing: matches!(order.sync, ProviderSync::Pending { .. }),

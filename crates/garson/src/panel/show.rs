@@ -36,6 +36,11 @@ pub fn moment(lang: Lang, zone: &Zone, at: Timestamp) -> String {
     zone.write(at, form)
 }
 
+/// The same with seconds.
+pub fn moment_to_the_second(lang: Lang, zone: &Zone, at: Timestamp) -> String {
+    format!("{}{}", moment(lang, zone, at), zone.write(at, ":%S"))
+}
+
 /// A day in a zone: `15.11.2026` or `15 Nov 2026`.
 pub fn day(lang: Lang, zone: &Zone, at: Timestamp) -> String {
     let form = match lang {
@@ -63,6 +68,7 @@ pub fn time_of_day(zone: &Zone, at: Timestamp) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::time::Duration;
 
     #[test]
     fn money_is_written_as_people_do() {
@@ -80,6 +86,9 @@ mod tests {
         let zone = Zone::istanbul();
         assert_eq!(moment(Lang::Tr, &zone, at), "01.01.2026 03:00");
         assert_eq!(moment(Lang::En, &zone, at), "01 Jan 2026, 03:00");
+        let second = |lang| moment_to_the_second(lang, &zone, at.plus(Duration::from_secs(7)));
+        assert_eq!(second(Lang::Tr), "01.01.2026 03:00:07");
+        assert_eq!(second(Lang::En), "01 Jan 2026, 03:00:07");
         assert_eq!(day(Lang::Tr, &zone, at), "01.01.2026");
         assert_eq!(time_of_day(&zone, at), "03:00");
     }

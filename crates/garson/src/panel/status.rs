@@ -180,7 +180,7 @@ fn refused(frame: &Frame, t: &StatusWords, call: EndedCall) -> Refused {
         },
         order: call.short_code.unwrap_or(call.provider_order_id),
         href: has_page(Place::Orders).then(|| format!("/orders/{}", call.order_id)),
-        what: call.message.unwrap_or_default(),
+        what: explain::attempt(frame.lang, &call.message.unwrap_or_default()),
     }
 }
 

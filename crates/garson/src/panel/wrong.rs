@@ -1,6 +1,7 @@
 //! What is wrong with a form that was sent: said at the field that it is about, with everything else kept as it was typed.
 
 use super::error::PanelError;
+use super::explain;
 use super::fields::Fields;
 use super::form::Field;
 use super::lang::Lang;
@@ -37,7 +38,11 @@ impl Wrong {
             }
             (Code::TargetNotAllowed, Some(detail)) => (
                 detail.field.clone(),
-                format!("{} {}.", t.not_an_address, detail.message),
+                format!(
+                    "{} {}.",
+                    t.not_an_address,
+                    explain::attempt(visitor.lang, &detail.message)
+                ),
             ),
             (_, Some(detail)) => (detail.field.clone(), say(visitor.lang, &detail.message)),
             (_, None) => (String::new(), PanelError::of(visitor.lang, error).text()),

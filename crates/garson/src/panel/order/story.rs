@@ -22,32 +22,12 @@ pub fn actor(t: &OrderWords, actor: Actor) -> &'static str {
     }
 }
 
-/// What is written down of steps and calls, in Turkish; what platforms say themselves is shown as they say it.
-const SAID: &[(&str, &str)] = &[
-    ("arrived", "geldi"),
-    ("verified", "onaylandı"),
-    ("verified automatically", "kendiliğinden onaylandı"),
-    ("advanced", "ilerletildi"),
-    ("reported by the platform", "platform bildirdi"),
-    ("cancelled", "iptal edildi"),
-    ("the order was cancelled", "sipariş iptal edildi"),
-    ("the order is to be cancelled", "sipariş iptal edilecek"),
-    ("the integration was removed", "bağlantı kaldırıldı"),
-    (
-        "the platform is not one of this version",
-        "bu sürümde böyle bir platform yok",
-    ),
-];
-
-fn said(lang: Lang, text: Option<&str>) -> String {
-    let text = text.unwrap_or_default();
-    let known = SAID
-        .iter()
-        .find(|(english, _)| lang == Lang::Tr && *english == text);
-    known.map_or_else(
-        || explain::attempt(lang, text),
-        |(_, turkish)| (*turkish).to_owned(),
-    )
+/// Why an order was moved: a sentence of ours, or the name of a reason.
+fn why(lang: Lang, text: &str) -> String {
+    match explain::attempt(lang, text) {
+        same if same == text => names::reason(lang, text),
+        said => said,
+    }
 }
 
 pub struct TimelineRow {
@@ -64,7 +44,7 @@ pub fn timeline(frame: &Frame, t: &OrderWords, lines: &[TimelineLine]) -> Vec<Ti
         status: names::status(frame.lang, line.to),
         tone: super::tone(line.to),
         by: actor(t, line.by),
-        why: said(frame.lang, line.why.as_deref()),
+        why: why(frame.lang, line.why.as_deref().unwrap_or_default()),
     };
     lines.iter().map(row).collect()
 }
@@ -103,7 +83,7 @@ pub fn calls(frame: &Frame, t: &OrderWords, calls: &[CallLine]) -> Vec<CallRow> 
                 None => frame.moment(&call.due_at),
                 Some(_) => String::new(),
             },
-            message: said(frame.lang, call.message.as_deref()),
+            message: explain::attempt(frame.lang, call.message.as_deref().unwrap_or_default()),
         }
     };
     calls.iter().map(row).collect()
