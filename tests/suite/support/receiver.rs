@@ -1,7 +1,7 @@
 //! The other side: a tiny HTTP server that writes down what it gets and answers what it is told to.
 
 use super::answer::{Answer, Stream, give};
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::io::ErrorKind;
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
@@ -47,6 +47,8 @@ type Judge = Arc<dyn Fn(&Seen) -> Answer + Send + Sync>;
 struct Book {
     seen: Vec<Seen>,
     connections: usize,
+    /// Whose connections are being served.
+    served: BTreeSet<SocketAddr>,
     /// Requests that are being answered, by their numbers, and the most there have been at once.
     open: BTreeMap<usize, Line>,
     most_open: usize,
@@ -108,21 +110,28 @@ impl Receiver {
         };
         let inner = receiver.clone();
         let accepting = tokio::spawn(async move {
-            while let Ok((stream, _)) = listener.accept().await {
-                inner.book.lock().unwrap().connections += 1;
+            while let Ok((stream, peer)) = listener.accept().await {
+                {
+                    let mut book = inner.book.lock().unwrap();
+                    book.connections += 1;
+                    book.served.insert(peer);
+                }
                 let (inner, tls) = (inner.clone(), tls.clone());
                 let stream = stream.into_std().unwrap();
                 let line = Arc::new(stream.try_clone().unwrap());
                 let stream = TcpStream::from_std(stream).unwrap();
                 tokio::spawn(async move {
-                    let stream: Box<dyn Stream> = match tls {
-                        None => Box::new(stream),
+                    let stream: Option<Box<dyn Stream>> = match tls {
+                        None => Some(Box::new(stream)),
                         Some(tls) => match tls.accept(stream).await {
-                            Ok(secure) => Box::new(secure),
-                            Err(_) => return,
+                            Ok(secure) => Some(Box::new(secure)),
+                            Err(_) => None,
                         },
                     };
-                    inner.serve(stream, &line).await;
+                    if let Some(stream) = stream {
+                        inner.serve(stream, &line).await;
+                    }
+                    inner.book.lock().unwrap().served.remove(&peer);
                 });
             }
         });
@@ -181,6 +190,20 @@ impl Receiver {
 
     pub fn connections(&self) -> usize {
         self.book.lock().unwrap().connections
+    }
+
+    /// Waits until all has been read that was sent by those who are gone. Whoever is not would be waited for.
+    pub async fn is_drained(&self) {
+        // Connections are taken in their order: when ours is, there are none before it.
+        let ours = TcpStream::connect(self.addr).await.unwrap();
+        let address = ours.local_addr().unwrap();
+        let served = || self.book.lock().unwrap().served.clone();
+        super::until("the last connection is taken", async || {
+            served().contains(&address)
+        })
+        .await;
+        drop(ours);
+        super::until("every connection is closed", async || served().is_empty()).await;
     }
 
     /// Requests that are being answered.
