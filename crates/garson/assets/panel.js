@@ -67,10 +67,13 @@ function live(board) {
     const card = parsed(markup);
     if (!card?.matches(".order")) return false;
     const before = document.getElementById(card.id);
+    // What was overtaken on its way stays away.
+    if (before && Number(card.dataset.sequence) < Number(before.dataset.sequence)) return true;
     if (before && !isAnswer && isInUse(before)) {
       before.dataset.later = markup;
       return true;
     }
+    const meanwhile = isAnswer ? before?.dataset.later : undefined;
     const cards = board.querySelector(`.column[data-column="${card.dataset.column}"] .cards`);
     if (!cards) return false;
     const hadFocus = before?.contains(document.activeElement);
@@ -94,6 +97,8 @@ function live(board) {
       ring();
     }
     tick();
+    // The answer may say why something was not done: only what is newer takes its place.
+    if (meanwhile && Number(parsed(meanwhile)?.dataset.sequence) > Number(card.dataset.sequence)) place(meanwhile);
     return true;
   }
 
@@ -118,6 +123,7 @@ function live(board) {
     } catch {
       card.removeAttribute("aria-busy");
       alert(board.dataset.failed);
+      if (card.dataset.later && card.isConnected) place(card.dataset.later);
     }
   });
 

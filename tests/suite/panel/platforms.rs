@@ -4,6 +4,7 @@ use crate::support::{EventStream, Kind, Page, Town, Visitor, until};
 use garson_sim::Platform;
 use garson_sim::views::{Courier, Fault};
 use serde_json::json;
+use std::time::Duration;
 
 async fn record_id(town: &Town, meal: &crate::support::Meal) -> String {
     town.shown(meal).await.unwrap()["id"].as_str().unwrap().to_owned()
@@ -167,7 +168,36 @@ async fn a_platform_that_is_away_is_said_to_be(kind: Kind) {
     assert_eq!(part.attribute("data-column"), "new");
 }
 
+async fn a_card_says_how_long_is_left_and_who_carries_it(kind: Kind) {
+    let town = Town::open(kind).await;
+    let mut visitor = town.house.visitor().await;
+    let mut ids = Vec::new();
+    for (courier, said) in [
+        (Courier::Restaurant, "Restoran kuryesi"),
+        (Courier::Platform, "Platform kuryesi"),
+    ] {
+        let meal = town.order(Platform::Getir, courier).await;
+        let id = record_id(&town, &meal).await;
+        let shown = card(&mut visitor, &id).await;
+        assert!(shown.has(said) && shown.has("Onay için"), "{}", shown.text());
+        assert!(!shown.has("süre doldu") && !shown.html.contains("order red"));
+        let by: i64 = shown.attribute("data-accept-by").parse().unwrap();
+        assert!(by > shown.attribute("data-created").parse().unwrap());
+        ids.push(id);
+    }
+    town.house.advance(Duration::from_secs(60 * 60));
+    for id in ids {
+        let shown = card(&mut visitor, &id).await;
+        assert!(
+            shown.has("süre doldu") && shown.html.contains("order red"),
+            "{}",
+            shown.text()
+        );
+    }
+}
+
 on_both! {
+    a_card_says_how_long_is_left_and_who_carries_it
     reasons_of_every_platform_can_be_chosen
     a_refusal_is_shown_in_red
     what_a_platform_that_is_away_holds_up_is_red

@@ -60,6 +60,8 @@ pub struct Card {
     note: String,
     /// Milliseconds since 1970, for the script that counts.
     created_ms: i64,
+    /// How far the order has come: a card that was overtaken on its way does not take a newer one's place.
+    sequence: i64,
     created: String,
     age_minutes: u64,
     accept_by_ms: Option<i64>,
@@ -158,6 +160,7 @@ impl Card {
             items: items(&content.items),
             note: content.note.unwrap_or_default(),
             created_ms: order.created_at.as_millis(),
+            sequence: order.sequence,
             created: show::time_of_day(&zone, order.created_at),
             age_minutes: now.since(order.created_at).as_secs() / 60,
             accept_by_ms: accept_by.map(Timestamp::as_millis),
