@@ -134,8 +134,18 @@ impl Package {
         self.providers
             .as_ref()
             .is_none_or(|only| only.contains(&provider))
-            && self.starts_at <= at
-            && self.ends_at.is_none_or(|end| at < end)
+            && self.has_begun(at)
+            && !self.is_over(at)
+    }
+
+    #[must_use]
+    pub fn has_begun(&self, at: Timestamp) -> bool {
+        self.starts_at <= at
+    }
+
+    #[must_use]
+    pub fn is_over(&self, at: Timestamp) -> bool {
+        self.ends_at.is_some_and(|end| end <= at)
     }
 }
 

@@ -33,6 +33,7 @@ pub use body::{declared_length, read as read_body};
 pub(crate) use businesses::BusinessRequest;
 pub use error::{ApiError, Code};
 pub(crate) use integrations::{IntegrationRequest, change as integration_change};
+pub(crate) use keys::KeyRequest;
 pub(crate) use matching::{MatchesRequest, matches as payment_matches};
 pub(crate) use packages::{PackagesRequest, packages};
 pub(crate) use paging::Cursor;

@@ -1,10 +1,11 @@
 //! Keys: issued and shown once, made primary, revoked.
 
-use crate::support::{Caller, House, Page, Visitor};
+use crate::support::{Caller, House, Page, Visitor, until};
 use std::time::Duration;
 
 cases! {
     a_key_is_issued_shown_once_and_works
+    a_label_that_is_too_long_is_refused
     a_form_that_is_sent_again_makes_no_second_key
     whoever_revokes_the_primary_key_is_warned
     a_key_is_made_primary_and_revoked
@@ -23,11 +24,27 @@ async fn issue(visitor: &mut Visitor, label: &str) -> String {
 async fn a_key_is_issued_shown_once_and_works(house: House) {
     let mut visitor = house.visitor().await;
     let key = issue(&mut visitor, "Kasa <1>").await;
+    house.advance(Duration::from_secs(5 * 60));
     Caller::new(house.addr, &key).get("/orders").await.data();
+    until("its use is noted", async || {
+        visitor.clone().open("/keys").await.has("01.03.2026 12:05")
+    })
+    .await;
     let page = visitor.open("/keys").await;
     assert!(!page.html.contains(&key) && page.has("Kasa <1>"), "{}", page.html);
     assert!(page.has(&format!("…{}", &key[key.len() - 4..])));
     assert!(page.has("01.03.2026 12:00"), "{}", page.text());
+}
+
+async fn a_label_that_is_too_long_is_refused(house: House) {
+    let mut visitor = house.visitor().await;
+    let form = visitor.open("/keys").await.form("/keys");
+    let long = "k".repeat(201);
+    let page = visitor.submit(&form, &[("label", &long)]).await;
+    assert_eq!(page.status, 422);
+    assert!(page.has("En çok 200 karakter olabilir"), "{}", page.text());
+    assert_eq!(page.form("/keys").value("label"), long);
+    assert_eq!(house.count("api_keys"), 2, "those of the accounts");
 }
 
 async fn a_form_that_is_sent_again_makes_no_second_key(house: House) {

@@ -68,7 +68,7 @@ pub async fn list_keys(State(api): State<Arc<Api>>, caller: Caller) -> Result<Da
 #[derive(Deserialize, ToSchema)]
 pub struct KeyRequest {
     /// What it is for.
-    label: Option<Line>,
+    pub label: Option<Line>,
     #[serde(flatten)]
     #[schema(ignore)]
     _object: ObjectOnly,

@@ -3,9 +3,11 @@
 use super::error::PanelError;
 use super::form::Field;
 use super::frame::{Frame, Place, page};
+use super::restaurants::answer;
 use super::visitor::{Sent, Visitor};
 use super::words::KeyWords;
-use crate::api::Api;
+use super::wrong::{Wrong, read, text};
+use crate::api::{Api, KeyRequest};
 use crate::flow::{Fault, accounts};
 use askama::Template;
 use axum::Router;
@@ -14,6 +16,7 @@ use axum::response::Response;
 use axum::routing::{get, post};
 use garson_core::account::ApiKey;
 use garson_core::id::KeyId;
+use serde_json::json;
 use std::sync::Arc;
 
 pub fn routes() -> Router<Arc<Api>> {
@@ -36,14 +39,19 @@ struct KeysPage {
     next_id: KeyId,
 }
 
-async fn show(api: &Api, visitor: &Visitor, issued: Option<String>) -> Result<Response, PanelError> {
+async fn show(
+    api: &Api,
+    visitor: &Visitor,
+    issued: Option<String>,
+    label: Field,
+) -> Result<Response, PanelError> {
     let t = KeyWords::of(visitor.lang);
     Ok(page(&KeysPage {
         keys: accounts::list_keys(&api.app, visitor.account.id)
             .await
             .map_err(|fault| visitor.fail(fault))?,
         frame: Frame::new(visitor, Place::Keys),
-        label: Field::text("label", t.label).hint(t.label_hint).between(0, 100),
+        label,
         next_id: KeyId::at(api.app.now()),
         issued,
         t,
@@ -51,7 +59,12 @@ async fn show(api: &Api, visitor: &Visitor, issued: Option<String>) -> Result<Re
 }
 
 async fn list_keys(State(api): State<Arc<Api>>, visitor: Visitor) -> Result<Response, PanelError> {
-    show(&api, &visitor, None).await
+    show(&api, &visitor, None, label(&visitor)).await
+}
+
+fn label(visitor: &Visitor) -> Field {
+    let t = KeyWords::of(visitor.lang);
+    Field::text("label", t.label).hint(t.label_hint).between(0, 200)
 }
 
 /// The answer itself shows the key, since it can be shown only once; loading the page again sends the form again, which makes
@@ -60,15 +73,35 @@ async fn issue_key(
     State(api): State<Arc<Api>>,
     Sent { visitor, fields }: Sent,
 ) -> Result<Response, PanelError> {
-    let label: Option<String> = fields
-        .given("label")
-        .map(|label| label.chars().take(100).collect());
+    let wanted = match read::<KeyRequest>(&json!({ "label": text(&fields, "label") })) {
+        Ok(wanted) => wanted,
+        Err(error) => {
+            let wrong = Wrong::new(&visitor, error)?;
+            let mut label = label(&visitor).value(fields.get("label"));
+            wrong.mark([&mut label]);
+            let shown = show(&api, &visitor, None, label).await?;
+            return Ok(answer(shown, Some(&wrong)));
+        }
+    };
     let id = parse(&visitor, fields.get("id"))?;
-    let issued = accounts::issue_key_once(&api.app, visitor.account.id, id, label)
-        .await
-        .map_err(|fault| visitor.fail(fault))?;
+    let issued = accounts::issue_key_once(
+        &api.app,
+        visitor.account.id,
+        id,
+        wanted.label.map(|label| label.0),
+    )
+    .await
+    .map_err(|fault| visitor.fail(fault))?;
     match issued {
-        Some(issued) => show(&api, &visitor, Some(issued.secret.expose().clone())).await,
+        Some(issued) => {
+            show(
+                &api,
+                &visitor,
+                Some(issued.secret.expose().clone()),
+                label(&visitor),
+            )
+            .await
+        }
         None => Ok(visitor.refused("/keys", KeyWords::of(visitor.lang).issued_before)),
     }
 }

@@ -131,13 +131,10 @@ fn kept_value(package: &Package, zone: &Zone, field: &str) -> String {
 }
 
 fn state(t: &PackageWords, package: &Package, now: Timestamp) -> (&'static str, &'static str) {
-    match (
-        package.starts_at <= now,
-        package.ends_at.is_none_or(|end| now < end),
-    ) {
-        (true, true) => ("good", t.current),
-        (_, false) => ("", t.over),
-        (false, true) => ("warn", t.coming),
+    match (package.has_begun(now), package.is_over(now)) {
+        (_, true) => ("", t.over),
+        (true, false) => ("good", t.current),
+        (false, false) => ("warn", t.coming),
     }
 }
 
