@@ -57,7 +57,7 @@ const PAGES: &[&str] = &[
 
 /// An order with everything that a page can show of one.
 fn a_whole_order(store: &str) -> serde_json::Value {
-    let mut body = order_body(store, "K-1", 42_500);
+    let mut body = order_body(store, "K-1", 45_500);
     body["note"] = serde_json::json!("Zili çalmayın, bebek uyuyor.");
     body["items"] = serde_json::json!([
         { "name": "Adana dürüm", "quantity": 2, "unitPrice": 16_000, "note": "Az acılı", "options": [
@@ -66,7 +66,7 @@ fn a_whole_order(store: &str) -> serde_json::Value {
         ] },
         { "name": "Künefe", "quantity": 1, "unitPrice": 7_500 },
     ]);
-    body["amount"] = serde_json::json!({ "subtotal": 42_500, "total": 42_500 });
+    body["amount"] = serde_json::json!({ "subtotal": 45_500, "total": 45_500 });
     body["customer"] = serde_json::json!({
         "name": "İpek Çağlar", "phone": "+90 532 000 00 00",
         "address": { "text": "Moda Cad. 12", "city": "İstanbul", "district": "Kadıköy", "floor": "3",
