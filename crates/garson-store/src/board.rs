@@ -1,11 +1,14 @@
 //! What the live board of the control panel shows: orders with their content, found in a few statements.
 
-use crate::engine::{Param, Row, Tx};
+use crate::candidates::{self, SELECT, candidate};
+use crate::engine::{Param, Tx};
 use crate::many::{filled, marks};
 use crate::orders::{COLUMNS, LIVE, from_json, order};
 use crate::{Result, params, restaurants};
 use garson_core::id::{AccountId, IntegrationId, OrderId, RestaurantId};
-use garson_core::order::{Order, OrderContent, Status};
+use garson_core::order::{Order, OrderContent};
+
+pub use crate::candidates::Candidate;
 
 /// An order with what a card shows of it.
 #[derive(Clone, Debug, PartialEq)]
@@ -13,26 +16,6 @@ pub struct BoardOrder {
     pub order: Order,
     pub content: OrderContent,
     pub restaurant: String,
-}
-
-/// An order that may belong on the board.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Candidate {
-    pub place: i64,
-    pub id: OrderId,
-    pub restaurant_id: RestaurantId,
-    pub status: Status,
-}
-
-const CANDIDATES: &str = "SELECT position, id, restaurant_id, status FROM orders";
-
-fn candidate(row: &Row<'_>) -> Result<Candidate> {
-    Ok(Candidate {
-        place: row.get(0)?,
-        id: row.get(1)?,
-        restaurant_id: row.get(2)?,
-        status: row.get(3)?,
-    })
 }
 
 /// The newest orders of an account or a restaurant, newest first. Those of restaurants that are being swept count, and are
@@ -47,16 +30,14 @@ pub fn newest(
         None => ("account_id", Param::from(&account)),
         Some(id) => ("restaurant_id", id.into()),
     };
-    let sql = format!("{CANDIDATES} WHERE {column} = ?1 ORDER BY position DESC LIMIT ?2");
+    let sql = format!("{SELECT} WHERE {column} = ?1 ORDER BY position DESC LIMIT ?2");
     let found = tx.query(&sql, &[id, limit.into()], candidate)?;
     live(tx, account, found)
 }
 
 /// Orders of the account that have not come to an end; of very many, any.
 pub fn open(tx: &mut Tx<'_>, account: AccountId, limit: i64) -> Result<Vec<Candidate>> {
-    // In an order that only one index has.
-    let sql = format!("{CANDIDATES} WHERE account_id = ?1 AND status < 900 ORDER BY integration_id LIMIT ?2");
-    let found = tx.query(&sql, params![&account, limit], candidate)?;
+    let found = candidates::open(tx, account, limit)?;
     live(tx, account, found)
 }
 
@@ -67,7 +48,7 @@ pub fn open_of_integration(
     integration: IntegrationId,
     limit: i64,
 ) -> Result<Vec<Candidate>> {
-    let sql = format!("{CANDIDATES} WHERE account_id = ?1 AND integration_id = ?2 AND status < 900 LIMIT ?3");
+    let sql = format!("{SELECT} WHERE account_id = ?1 AND integration_id = ?2 AND status < 900 LIMIT ?3");
     tx.query(&sql, params![&account, &integration, limit], candidate)
 }
 

@@ -336,6 +336,7 @@ pub fn pending_of(tx: &mut Tx<'_>, account: AccountId, limit: i64) -> Result<(i6
 
 /// How many deliveries of an account have failed of events since a moment; of the newest so many that have failed.
 pub fn count_failed(tx: &mut Tx<'_>, account: AccountId, since: Timestamp, newest: i64) -> Result<i64> {
+    // As a range, in an order that only one index has.
     let sql = "SELECT COUNT(*) FROM (SELECT created_at FROM events
                    WHERE account_id = ?1 AND state <> 'pending' AND state >= 'failed' AND state <= 'failed'
                    ORDER BY state DESC, position DESC LIMIT ?3) AS part

@@ -112,10 +112,8 @@ impl Arm<'_> {
     /// the list of all values for one that may be nowhere in it.
     fn sql(&self, select: &str, newest_first: bool) -> String {
         let way = if newest_first { "DESC" } else { "ASC" };
-        let (low, high, limit) = {
-            let n = self.params.len();
-            (n + 1, n + 2, n + 3)
-        };
+        let own = self.params.len();
+        let (low, high, limit) = (own + 1, own + 2, own + 3);
         let (range, order) = match self.before_place {
             None => (
                 format!("position > ?{low} AND position < ?{high}"),

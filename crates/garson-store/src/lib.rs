@@ -7,6 +7,7 @@ pub mod accounts;
 pub mod board;
 pub mod businesses;
 pub mod calls;
+mod candidates;
 pub mod copy;
 pub mod deliveries;
 pub mod engine;

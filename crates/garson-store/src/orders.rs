@@ -6,7 +6,6 @@ use crate::many::{filled, marks};
 use crate::order_line::{self, OrderLine};
 use crate::{Result, StoreError, params};
 use garson_core::id::{AccountId, IntegrationId, OrderId, RestaurantId};
-use garson_core::integration::Integration;
 use garson_core::money::{Currency, Minor};
 use garson_core::order::{
     Actor, Cancellation, Flag, Order, OrderContent, ProviderSync, Status, TimelineLine,
@@ -150,12 +149,17 @@ pub fn by_identity(
 }
 
 /// The orders of an integration that have not come to an end, oldest first; of very many, any.
-pub fn open_of_integration(tx: &mut Tx<'_>, of: &Integration, limit: i64) -> Result<Vec<Order>> {
+pub fn open_of_integration(
+    tx: &mut Tx<'_>,
+    account: AccountId,
+    integration: IntegrationId,
+    limit: i64,
+) -> Result<Vec<Order>> {
     let sql = format!(
         "SELECT {COLUMNS} FROM orders o
          WHERE o.account_id = ?1 AND o.integration_id = ?2 AND o.status < 900 LIMIT ?3"
     );
-    let mut open = tx.query(&sql, params![&of.account_id, &of.id, limit], order)?;
+    let mut open = tx.query(&sql, params![&account, &integration, limit], order)?;
     // Not by the statement, which would lead an engine to look for them in that order, among all that the account ever had.
     open.sort_by_key(|order| (order.created_at, order.id));
     Ok(open)

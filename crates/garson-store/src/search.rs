@@ -9,6 +9,7 @@ mod source;
 
 pub use index::{Behind, behind, forget, index, is_behind};
 
+use crate::candidates::Candidate;
 use crate::engine::Tx;
 use crate::feed::{Direction, PageRequest};
 use crate::{Result, params, restaurants};
@@ -44,16 +45,6 @@ pub struct Found {
     pub newer: Option<i64>,
     /// Up to here was looked, and no further for now.
     pub looked_to: Option<Timestamp>,
-}
-
-/// An order on the way.
-#[derive(Clone, Debug)]
-struct Candidate {
-    place: i64,
-    id: OrderId,
-    restaurant_id: RestaurantId,
-    status: Status,
-    provider: Provider,
 }
 
 impl Wanted {

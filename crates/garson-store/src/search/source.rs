@@ -1,7 +1,8 @@
 //! Where the orders of a search come from: the index that leads past the fewest of them.
 
-use super::{Candidate, LOOK, Wanted};
-use crate::engine::{Param, Row, Tx};
+use super::{LOOK, Wanted};
+use crate::candidates::{self, Candidate, SELECT, candidate};
+use crate::engine::{Param, Tx};
 use crate::feed::{EVERYWHERE, Feed, Scope, stretch};
 use crate::many::{filled, marks};
 use crate::{Result, params};
@@ -75,7 +76,7 @@ impl Source {
         match self {
             Self::Orders(scope) => {
                 let feed = Feed {
-                    select: "SELECT position, id, restaurant_id, status, provider FROM orders",
+                    select: SELECT,
                     scope: *scope,
                     condition: "",
                     any_of: None,
@@ -187,8 +188,7 @@ impl Stretch {
         newest_first: bool,
     ) -> Result<Self> {
         let sql = format!(
-            "SELECT position, id, restaurant_id, status, provider FROM orders
-             WHERE account_id = ?1 AND position IN ({}) ORDER BY position {}",
+            "{SELECT} WHERE account_id = ?1 AND position IN ({}) ORDER BY position {}",
             marks(2, AT_ONCE),
             way(newest_first)
         );
@@ -208,23 +208,10 @@ fn way(newest_first: bool) -> &'static str {
     if newest_first { "DESC" } else { "ASC" }
 }
 
-fn candidate(row: &Row<'_>) -> Result<Candidate> {
-    Ok(Candidate {
-        place: row.get(0)?,
-        id: row.get(1)?,
-        restaurant_id: row.get(2)?,
-        status: row.get(3)?,
-        provider: row.get(4)?,
-    })
-}
-
 /// The account's open orders, oldest first; nothing if there are too many to read them all.
 fn open(tx: &mut Tx<'_>, account: AccountId) -> Result<Option<Vec<Candidate>>> {
     let limit = i64::try_from(LOOK).unwrap_or(i64::MAX) + 1;
-    // In an order that only one index has.
-    let sql = "SELECT position, id, restaurant_id, status, provider FROM orders
-               WHERE account_id = ?1 AND status < 900 ORDER BY integration_id LIMIT ?2";
-    let mut open = tx.query(sql, params![&account, limit], candidate)?;
+    let mut open = candidates::open(tx, account, limit)?;
     open.sort_by_key(|it| it.place);
     Ok((open.len() <= LOOK).then_some(open))
 }

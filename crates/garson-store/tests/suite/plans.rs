@@ -61,7 +61,7 @@ const QUESTIONS: [Question; 7] = [
         |tx, account, restaurant| {
             let all = integrations::of_restaurant(tx, restaurant)?;
             let shown = board::open_of_integration(tx, account, all[0].id, 100)?;
-            let polled = orders::open_of_integration(tx, &all[0], 100)?;
+            let polled = orders::open_of_integration(tx, account, all[0].id, 100)?;
             Ok(shown.len() + polled.len())
         },
     ),

@@ -315,10 +315,7 @@ pub async fn open_orders_are_found_by_their_platforms_names(bench: &Bench) {
     ended.status = Status::Delivered;
     bench.write(move |tx| orders::update(tx, &ended)).await;
     let open = bench
-        .read(move |tx| {
-            let all = integrations::of_restaurant(tx, here.restaurant)?;
-            orders::open_of_integration(tx, &all[0], 10)
-        })
+        .read(move |tx| orders::open_of_integration(tx, account, integration, 10))
         .await;
     let ids: Vec<_> = open.iter().map(|order| order.id).collect();
     assert_eq!(ids, [ours[0].id, ours[2].id], "oldest first");

@@ -108,11 +108,14 @@ impl Catch<'_> {
 
     /// Orders that are open here and missing there have come to an end there: each is looked at.
     async fn look_for_missing(&self, seen: &HashSet<String>, started_at: Timestamp) -> Result<(), Trouble> {
-        let integration = self.connected.integration.clone();
+        let (account, integration) = (
+            self.connected.integration.account_id,
+            self.connected.integration.id,
+        );
         let open = self
             .app
             .store
-            .read(move |tx| orders::open_of_integration(tx, &integration, MAX_OPEN))
+            .read(move |tx| orders::open_of_integration(tx, account, integration, MAX_OPEN))
             .await
             .map_err(|error| in_storage(error.into()))?;
         let is_missing =

@@ -29,7 +29,7 @@ async fn step(app: &Arc<App>, account: AccountId, restaurant: RestaurantId) -> R
         .read(move |tx| {
             let mut open = Vec::new();
             for integration in integrations::of_restaurant(tx, restaurant)? {
-                open.extend(orders::open_of_integration(tx, &integration, 200)?);
+                open.extend(orders::open_of_integration(tx, account, integration.id, 200)?);
             }
             Ok::<_, Fault>(open)
         })
