@@ -1,8 +1,8 @@
 //! Requests that are broken before their body is: paths, queries, heads, and clients that never finish.
 
-use crate::support::{House, raw, request, send};
+use crate::support::{House, StealAwareInstant, raw, request, send};
 use serde_json::json;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 cases! {
@@ -124,7 +124,7 @@ async fn a_head_that_never_ends_is_cut_off(house: House) {
             tokio::time::sleep(Duration::from_millis(500)).await;
         }
     });
-    let began = Instant::now();
+    let began = StealAwareInstant::now();
     let mut answer = Vec::new();
     let _reset = tokio::time::timeout(Duration::from_secs(20), from.read_to_end(&mut answer))
         .await

@@ -1,9 +1,9 @@
 //! Events that are waited for: long poll.
 
 use super::streams::{begin_poll, ledger};
-use crate::support::House;
+use crate::support::{House, StealAwareInstant};
 use serde_json::json;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 cases! {
     a_poll_with_news_is_answered_at_once
@@ -16,7 +16,7 @@ async fn a_poll_with_news_is_answered_at_once(house: House) {
     let shop = house.shop(&house.a, "s").await;
     let (_, cursor) = ledger(&house.a).await;
     shop.order("1").await;
-    let start = Instant::now();
+    let start = StealAwareInstant::now();
     let path = format!("/events?dir=prev&cursor={cursor}&wait=60");
     let page = house.a.get(&path).await.success();
     assert_eq!(page["data"][0]["veri"]["pid"], "1");
@@ -44,7 +44,7 @@ async fn a_poll_without_news_waits_for_some(house: House) {
     // Somebody else's news is none.
     house.shop(&house.b, "other").await.order("1").await;
     assert!(!poll.is_finished());
-    let start = Instant::now();
+    let start = StealAwareInstant::now();
     shop.order("1").await;
     let page = poll.await.unwrap().success();
     assert!(start.elapsed() < Duration::from_secs(10));
@@ -65,7 +65,7 @@ async fn a_poll_without_news_waits_for_some(house: House) {
 async fn a_poll_in_vain_ends_with_its_time(house: House) {
     house.shop(&house.a, "s").await;
     let (_, cursor) = ledger(&house.a).await;
-    let start = Instant::now();
+    let start = std::time::Instant::now();
     let path = format!("/events?dir=prev&cursor={cursor}&wait=1");
     let page = house.a.get(&path).await.success();
     assert!(start.elapsed() >= Duration::from_secs(1));

@@ -1,11 +1,11 @@
 //! `/readyz`: red while storage does not answer, said within two seconds, and green again by itself.
 
-use crate::support::{House, Kind, Reply, Scrape, request, send, until};
+use crate::support::{House, Kind, Reply, Scrape, StealAwareInstant, request, send, until};
 use garson_store::StoreError;
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 cases! {
     a_storage_that_hangs_is_said_to_be_away
@@ -17,7 +17,7 @@ cases! {
 const AT_ONCE: Duration = Duration::from_secs(2);
 
 async fn readyz(addr: SocketAddr) -> Reply {
-    let began = Instant::now();
+    let began = StealAwareInstant::now();
     let reply = send(addr, &request("GET", "/readyz", &[], &[])).await;
     assert!(began.elapsed() < AT_ONCE, "it took {:?}", began.elapsed());
     reply
@@ -32,7 +32,7 @@ async fn is_red(house: &House) {
     let reply = readyz(house.addr).await;
     reply.refused(503, "storage_unavailable");
     assert_eq!(reply.header("retry-after"), Some("1"));
-    let began = Instant::now();
+    let began = StealAwareInstant::now();
     let scrape = Scrape::of(house.addr).await;
     assert!(began.elapsed() < AT_ONCE, "it took {:?}", began.elapsed());
     assert_eq!(scrape.get("garson_storage_up"), Some(0.0));

@@ -1,9 +1,11 @@
 //! Events as they come, as a stream, held against the list of events as the ledger.
 
-use crate::support::{Caller, EventStream, House, Kind, Program, Shop, Told, block_on, until};
+use crate::support::{
+    Caller, EventStream, House, Kind, Program, Shop, StealAwareInstant, Told, block_on, until,
+};
 use garson::flow::accounts;
 use serde_json::{Value, json};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 cases! {
     a_stream_tells_everything_once_and_in_order
@@ -189,7 +191,7 @@ async fn a_revoked_key_ends_what_it_follows(house: House) {
         async move { other.get(&path).await }
     });
     until("the poll waits", async || house.app.store.news().watches() == 3).await;
-    let start = Instant::now();
+    let start = StealAwareInstant::now();
     let key = format!("/keys/{}", made["id"].as_str().unwrap());
     house.a.delete(&key).await.done();
     shop.order("1").await;
@@ -222,7 +224,7 @@ async fn stopping_ends_streams_and_polls(mut house: House) {
     shop.order("1").await;
     let (_, cursor) = ledger(&house.a).await;
     let poll = begin_poll(&house, &format!("/events?dir=prev&cursor={cursor}&wait=60")).await;
-    let start = Instant::now();
+    let start = StealAwareInstant::now();
     // Longer than the case may take: nothing is to be cut off at the end of this time.
     house
         .restart_with(|settings| settings.server.drain_seconds = 600)
@@ -274,7 +276,7 @@ async fn what_another_process_commits_is_told(house: House) {
     for n in 0..10 {
         let at: &Shop = if n % 2 == 0 { &elsewhere } else { &shop };
         at.order(&n.to_string()).await;
-        let start = Instant::now();
+        let start = StealAwareInstant::now();
         let event = here.next().await.unwrap();
         assert_eq!(there.next().await.unwrap(), event);
         slowest = slowest.max(start.elapsed());

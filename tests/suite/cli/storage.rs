@@ -1,26 +1,26 @@
 //! The real program while its storage is away: a server that is stopped or stands still, a disk that is full.
 
 use crate::support::{
-    Caller, Home, Kind, Program, Scrape, Server, Shop, block_on, command_after, program_run, request, send,
-    until,
+    Caller, Home, Kind, Program, Scrape, Server, Shop, StealAwareInstant, block_on, command_after,
+    program_run, request, send, until,
 };
 use serde_json::json;
 use std::net::SocketAddr;
 use std::process::Command;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// Whoever asks must know within this time.
 const AT_ONCE: Duration = Duration::from_secs(2);
 
 async fn ready(addr: SocketAddr) -> u16 {
-    let began = Instant::now();
+    let began = StealAwareInstant::now();
     let reply = send(addr, &request("GET", "/readyz", &[], &[])).await;
     assert!(began.elapsed() < AT_ONCE, "it took {:?}", began.elapsed());
     reply.status
 }
 
 async fn scrape(addr: SocketAddr) -> Scrape {
-    let began = Instant::now();
+    let began = StealAwareInstant::now();
     let scrape = Scrape::of(addr).await;
     assert!(began.elapsed() < AT_ONCE, "it took {:?}", began.elapsed());
     scrape

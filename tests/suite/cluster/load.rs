@@ -1,12 +1,13 @@
 //! Orders that come in at any node, move at the next ones, and a ledger of what was acknowledged.
 
 use super::nodes::{Account, Cluster, order_at, step_at};
+use crate::support::StealAwareInstant;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use tokio::task::JoinSet;
 
 /// What was acknowledged: the account's path, the order's record, the event's number within it, and when.
@@ -15,7 +16,7 @@ pub struct Ack {
     pub path: String,
     pub order: String,
     pub sequence: i64,
-    pub at: Instant,
+    pub at: StealAwareInstant,
 }
 
 /// What all senders share.
@@ -98,7 +99,7 @@ impl Load {
             path: account.path.clone(),
             order: order.to_owned(),
             sequence,
-            at: Instant::now(),
+            at: StealAwareInstant::now(),
         });
     }
 
@@ -133,12 +134,17 @@ fn number_of(veri: &Value) -> Option<(String, i64)> {
     Some((veri["orderId"].as_str()?.to_owned(), veri["sequence"].as_i64()?))
 }
 
-/// The moment by which everything that was acknowledged had come; fails when something is missing for too long.
-pub async fn all_arrived(cluster: &Cluster, acks: &[Ack], deadline: Instant) -> Instant {
+/// When the last of what was acknowledged arrived; fails when something is still missing `limit` after `start`.
+pub async fn all_arrived(
+    cluster: &Cluster,
+    acks: &[Ack],
+    start: StealAwareInstant,
+    limit: Duration,
+) -> StealAwareInstant {
     let wanted: BTreeSet<(String, i64)> = acks.iter().map(|ack| (ack.order.clone(), ack.sequence)).collect();
     let paths: BTreeSet<&String> = acks.iter().map(|ack| &ack.path).collect();
     loop {
-        let mut first: BTreeMap<(String, i64), Instant> = BTreeMap::new();
+        let mut first: BTreeMap<(String, i64), StealAwareInstant> = BTreeMap::new();
         for arrival in paths.iter().flat_map(|path| cluster.sink.at(path)) {
             if let Some(number) = number_of(&arrival.json()["veri"]) {
                 first.entry(number).or_insert(arrival.at);
@@ -147,10 +153,10 @@ pub async fn all_arrived(cluster: &Cluster, acks: &[Ack], deadline: Instant) -> 
         let missing: Vec<_> = wanted.iter().filter(|it| !first.contains_key(it)).collect();
         if missing.is_empty() {
             let last = wanted.iter().filter_map(|it| first.get(it)).max();
-            return last.copied().unwrap_or_else(Instant::now);
+            return last.copied().unwrap_or_else(StealAwareInstant::now);
         }
         assert!(
-            Instant::now() < deadline,
+            start.elapsed() < limit,
             "{} of {} acknowledged events have not come: {:?}",
             missing.len(),
             wanted.len(),

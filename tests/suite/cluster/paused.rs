@@ -2,8 +2,8 @@
 
 use super::load::{Load, all_arrived, check};
 use super::nodes::{Cluster, step_at};
-use crate::support::{block_on, until};
-use std::time::{Duration, Instant};
+use crate::support::{StealAwareInstant, block_on, until};
+use std::time::Duration;
 
 /// What a sleeping node held is taken over within this time.
 const TAKEN_OVER: Duration = Duration::from_secs(15);
@@ -67,7 +67,7 @@ fn a_paused_node_cannot_finish_what_is_no_longer_its_own() {
         until("some orders are acknowledged", async || load.acks().len() > 100).await;
         load.avoid(cluster.doors[paused]);
         cluster.nodes[paused].pause();
-        let start = Instant::now();
+        let start = StealAwareInstant::now();
         // The answers come to it while it sleeps: each says that the receiver has not taken it.
         let held = cluster.sink.count(&x.path);
         cluster.sink.release(&x.path, 500);
@@ -88,12 +88,18 @@ fn a_paused_node_cannot_finish_what_is_no_longer_its_own() {
         .await;
         assert!(start.elapsed() <= TAKEN_OVER, "{:?}", start.elapsed());
         let load = pouring.stop().await;
-        all_arrived(&cluster, &load.acks(), Instant::now() + Duration::from_secs(5)).await;
+        all_arrived(
+            &cluster,
+            &load.acks(),
+            StealAwareInstant::now(),
+            Duration::from_secs(5),
+        )
+        .await;
         assert_ne!(cluster.owner(&x), Some(paused));
         tokio::time::sleep(PAUSE.saturating_sub(start.elapsed())).await;
         let settled = standing(&cluster);
         cluster.nodes[paused].wake();
-        let woken = Instant::now();
+        let woken = StealAwareInstant::now();
         until("it is back under another id", async || {
             let now = cluster.rows("SELECT id::text FROM nodes ORDER BY id");
             now.len() == 3 && now != names

@@ -1,12 +1,12 @@
 //! A receiver for several nodes: it keeps when what came where, and can be slow, or silent until it is told to answer.
 
-use crate::support::until;
+use crate::support::{StealAwareInstant, until};
 use serde_json::Value;
 use std::collections::{BTreeMap, HashMap};
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
@@ -14,7 +14,7 @@ use tokio::sync::watch;
 /// A request that came.
 #[derive(Clone, Debug)]
 pub struct Arrival {
-    pub at: Instant,
+    pub at: StealAwareInstant,
     pub path: String,
     pub authorization: String,
     pub body: String,
@@ -160,7 +160,7 @@ async fn read(stream: &mut BufReader<TcpStream>) -> Option<Arrival> {
     let mut body = vec![0; length];
     stream.read_exact(&mut body).await.ok()?;
     Some(Arrival {
-        at: Instant::now(),
+        at: StealAwareInstant::now(),
         path,
         authorization,
         body: String::from_utf8(body).ok()?,

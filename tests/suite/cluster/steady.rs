@@ -2,9 +2,9 @@
 
 use super::load::{Load, all_arrived, check};
 use super::nodes::{Account, Cluster};
-use crate::support::{Caller, block_on};
+use crate::support::{Caller, StealAwareInstant, block_on};
 use serde_json::json;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// Each round of what one node tells another takes no longer than this; and all together less than by looking, which
 /// takes half a second on average.
@@ -27,8 +27,8 @@ fn whatever_comes_at_any_node_arrives_in_order() {
         assert!(refusals.is_empty(), "{refusals:#?}\n{}", cluster.printed());
         assert_eq!(acks.len(), 4 * 300);
         let last_ack = acks.iter().map(|ack| ack.at).max().unwrap();
-        let done = all_arrived(&cluster, &acks, Instant::now() + Duration::from_secs(15)).await;
-        let behind = done.saturating_duration_since(last_ack);
+        let done = all_arrived(&cluster, &acks, StealAwareInstant::now(), Duration::from_secs(15)).await;
+        let behind = done.since(&last_ack);
         let tally = check(&cluster, &accounts, 1).await;
         println!("{tally:?}, the last one {behind:?} after the last acknowledgement");
         // With everything in order nothing is sent twice, although the orders moved at nodes that do not deliver.
@@ -48,7 +48,7 @@ async fn tell_of_elsewhere(cluster: &Cluster, account: &Account) {
     for n in 0..ROUNDS {
         let node = 1 + usize::try_from(n % 2).unwrap();
         let order = cluster.order(account, &format!("S-{n}"), node).await.unwrap();
-        let start = Instant::now();
+        let start = StealAwareInstant::now();
         let told = stream.next().await.unwrap();
         assert_eq!(told.json()["veri"]["orderId"], json!(order));
         assert!(start.elapsed() <= SOON, "round {n}: {:?}", start.elapsed());
@@ -64,15 +64,15 @@ async fn tell_of_elsewhere(cluster: &Cluster, account: &Account) {
         let cursor = newest["paging"]["prev"].as_str().unwrap().to_owned();
         let waits = |caller: Caller| async move {
             let path = format!("/events?dir=prev&cursor={cursor}&wait=30");
-            (caller.get(&path).await.data(), Instant::now())
+            (caller.get(&path).await.data(), StealAwareInstant::now())
         };
         let poll = tokio::spawn(waits(caller));
         crate::support::until("the poll waits", async || watches(cluster, 0).await >= 2).await;
         let order = cluster.order(account, &format!("P-{n}"), node).await.unwrap();
-        let start = Instant::now();
+        let start = StealAwareInstant::now();
         let (page, answered) = poll.await.unwrap();
         assert_eq!(page[0]["veri"]["orderId"], json!(order));
-        let time = answered.saturating_duration_since(start);
+        let time = answered.since(&start);
         assert!(time <= SOON, "round {n}: {time:?}");
         took += time;
     }
@@ -101,7 +101,7 @@ async fn change_elsewhere(cluster: &Cluster, account: &Account) {
         let next = format!("{}/{n}", account.path);
         let url = cluster.sink.url(&next);
         here.put("/webhook", &json!({ "url": url })).await.data();
-        let start = Instant::now();
+        let start = StealAwareInstant::now();
         cluster.order(account, &format!("U-{n}"), 2).await.unwrap();
         cluster.sink.wait_for(&next, 1).await;
         assert!(start.elapsed() <= SOON, "round {n}: {:?}", start.elapsed());
@@ -116,7 +116,7 @@ async fn change_elsewhere(cluster: &Cluster, account: &Account) {
         let made = there.act("/keys").await.data();
         let (id, secret) = (made["id"].as_str().unwrap(), made["apiKey"].as_str().unwrap());
         there.act(&format!("/keys/{id}/primary")).await.data();
-        let start = Instant::now();
+        let start = StealAwareInstant::now();
         cluster.order(account, &format!("K-{n}"), 1).await.unwrap();
         count += 1;
         let came = cluster.sink.wait_for(&path, count).await;
@@ -134,7 +134,7 @@ async fn change_elsewhere(cluster: &Cluster, account: &Account) {
     let mut stream = other.follow().await;
     let id = made["id"].as_str().unwrap();
     here.delete(&format!("/keys/{id}")).await.done();
-    let start = Instant::now();
+    let start = StealAwareInstant::now();
     assert_eq!(stream.next().await, None);
     assert!(start.elapsed() <= SOON, "{:?}", start.elapsed());
 }

@@ -1,8 +1,8 @@
 //! A node is asked to stop, or started again where it was: nobody waits until it is missed.
 
 use super::nodes::Cluster;
-use crate::support::{block_on, until};
-use std::time::{Duration, Instant};
+use crate::support::{StealAwareInstant, block_on, until};
+use std::time::Duration;
 
 /// What a node hands on, or finds again at its own place, goes on within this time.
 const AT_ONCE: Duration = Duration::from_secs(3);
@@ -23,7 +23,7 @@ async fn stop(cluster: &mut Cluster) {
     cluster.order(&busy, "under-way", 0).await.unwrap();
     cluster.sink.wait_for(&busy.path, 2).await;
     cluster.nodes[0].terminate();
-    let start = Instant::now();
+    let start = StealAwareInstant::now();
     // What it has nothing under way for is another's at once, although it still waits for a receiver.
     cluster.order(&idle, "next", 1).await.unwrap();
     cluster.sink.wait_for(&idle.path, 2).await;
@@ -33,7 +33,7 @@ async fn stop(cluster: &mut Cluster) {
     assert_eq!(cluster.sink.count(&busy.path), 2);
     // What is under way comes to its end here, and only here.
     cluster.sink.release(&busy.path, 200);
-    let start = Instant::now();
+    let start = StealAwareInstant::now();
     cluster.sink.wait_for(&busy.path, 3).await;
     println!("the rest was handed on after {:?}", start.elapsed());
     assert!(start.elapsed() <= AT_ONCE, "{:?}", start.elapsed());
@@ -60,7 +60,7 @@ async fn come_back(cluster: &mut Cluster) {
     cluster.nodes[0].kill();
     cluster.sink.release(&account.path, 200);
     cluster.restart(0).await;
-    let start = Instant::now();
+    let start = StealAwareInstant::now();
     until("what was left is delivered", async || {
         cluster.number("SELECT COUNT(*) FROM events WHERE state = 'pending'") == 0
     })

@@ -1,13 +1,14 @@
 //! A real browser, headless Chromium, and what somebody does with it. Whatever takes a moment is waited for.
 
+use super::StealAwareInstant;
 use super::driver::{Driver, Trouble};
 use serde_json::{Value, json};
 use std::net::SocketAddr;
 use std::path::PathBuf;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// What has not happened by then does not happen.
-const PATIENCE: Duration = Duration::from_secs(20);
+const PATIENCE: Duration = Duration::from_secs(60);
 /// The name under which the protocol hands out elements.
 const ELEMENT: &str = "element-6066-11e4-a52e-4f735466cecf";
 
@@ -217,7 +218,7 @@ impl Browser {
     /// Waits until a question to the page is answered with yes.
     pub async fn becomes(&self, what: &str, script: &str, arguments: &[Value]) {
         let body = json!({ "script": script, "args": arguments });
-        let begin = Instant::now();
+        let begin = StealAwareInstant::now();
         loop {
             // A page that is being left cannot be asked.
             let answer = self.driver.tell("POST", "/execute/sync", &body).await;
@@ -248,7 +249,7 @@ impl Browser {
     /// Does something with the first that is found, again and again until it works.
     async fn with(&self, css: &str, what: &str, work: impl AsyncFn(String) -> Result<Value, Trouble>) {
         let by = json!({ "using": "css selector", "value": css });
-        let begin = Instant::now();
+        let begin = StealAwareInstant::now();
         loop {
             let done = match self.driver.tell("POST", "/element", &by).await {
                 Ok(found) => work(found[ELEMENT].as_str().unwrap().to_owned()).await,

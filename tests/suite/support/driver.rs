@@ -27,16 +27,7 @@ pub type Trouble = String;
 impl Driver {
     /// Starts a driver on a free port, and a browser with these preferences.
     pub async fn start(preferences: &Value) -> Self {
-        let mut child = Command::new("chromedriver")
-            .arg("--port=0")
-            // The browser speaks Turkish, as its people do.
-            .env("LANGUAGE", "tr")
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .spawn()
-            .unwrap_or_else(|error| panic!("chromedriver: {error}; scripts/test installs chromium-driver"));
-        let port = port(&mut child);
+        let (child, port) = listening_driver();
         let profile = tempfile::tempdir().unwrap();
         let mut driver = Self {
             child,
@@ -147,16 +138,38 @@ impl Drop for Driver {
     }
 }
 
-/// The port that it has found, which it says in its first lines.
-fn port(child: &mut Child) -> u16 {
+/// Starts a driver that listens. It picks one free port for IPv4 and IPv6, and ends when another process takes one of them in
+/// between: then it is started again.
+fn listening_driver() -> (Child, u16) {
+    for _ in 0..10 {
+        let mut child = Command::new("chromedriver")
+            .arg("--port=0")
+            // The panel follows the browser's language.
+            .env("LANGUAGE", "tr")
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap_or_else(|error| panic!("chromedriver: {error}; scripts/test installs chromium-driver"));
+        match port(&mut child) {
+            Some(port) => return (child, port),
+            None => {
+                child.wait().unwrap();
+            }
+        }
+    }
+    panic!("chromedriver ended instead of listening");
+}
+
+/// The port that it has found, which it prints in its first lines; nothing if it ends instead.
+fn port(child: &mut Child) -> Option<u16> {
     const MARK: &str = "successfully on port ";
     let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
     let port = lines
         .by_ref()
         .map_while(Result::ok)
-        .find_map(|line| Some(line.split_once(MARK)?.1.trim_end_matches('.').parse().unwrap()))
-        .expect("chromedriver ended instead of listening");
+        .find_map(|line| Some(line.split_once(MARK)?.1.trim_end_matches('.').parse().unwrap()))?;
     // Whoever writes into a pipe that nobody reads stands still some day.
     std::thread::spawn(move || lines.map_while(Result::ok).for_each(drop));
-    port
+    Some(port)
 }

@@ -9,6 +9,7 @@ mod driver;
 mod home;
 mod house;
 mod http;
+mod instant;
 mod ledger;
 mod page;
 mod program;
@@ -28,6 +29,7 @@ pub use certificates::{Authority, self_signed};
 pub use home::{Home, Kind, on_postgres};
 pub use house::House;
 pub use http::{Caller, Reply, raw, request, send};
+pub use instant::StealAwareInstant;
 pub use ledger::Ledger;
 pub use page::Page;
 pub use program::{Outcome, Program, command, command_after, run as program_run, run_command};
@@ -41,10 +43,12 @@ pub use town::{Town, credentials, quick, quiet, remote_id, store};
 pub use visitor::{PASSWORD, Visitor};
 
 use std::future::Future;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// No case takes this long unless something hangs.
 const PATIENCE: Duration = Duration::from_secs(150);
+/// A condition that is not true by then does not become true.
+const WAIT: Duration = Duration::from_secs(60);
 
 /// Runs a case on a fresh service, and fails instead of hanging.
 pub fn run(kind: Kind, case: impl AsyncFnOnce(House)) {
@@ -62,17 +66,28 @@ pub fn block_on<F: Future<Output = ()>>(work: F) {
         .build()
         .unwrap();
     runtime.block_on(async {
-        tokio::time::timeout(PATIENCE, work).await.expect("took too long");
+        tokio::select! {
+            () = work => {}
+            () = expired(PATIENCE) => panic!("took too long"),
+        }
     });
     // Nothing that a case left running may keep the test alive.
     runtime.shutdown_timeout(Duration::from_secs(5));
 }
 
+/// Ends after this time; see [`StealAwareInstant`].
+async fn expired(limit: Duration) {
+    let start = StealAwareInstant::now();
+    while start.elapsed() < limit {
+        tokio::time::sleep(Duration::from_secs(1)).await;
+    }
+}
+
 /// Waits for a condition, and fails if it does not come true.
 pub async fn until(what: &str, mut condition: impl AsyncFnMut() -> bool) {
-    let start = Instant::now();
+    let start = StealAwareInstant::now();
     while !condition().await {
-        assert!(start.elapsed() < Duration::from_secs(30), "in vain: {what}");
+        assert!(start.elapsed() < WAIT, "in vain: {what}");
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
 }
