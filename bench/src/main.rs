@@ -1,10 +1,12 @@
 //! The benchmark: each row measures the service beside a baseline, in interleaved pairs, and judges the ratio.
 //!
 //! `bench` runs every row, `bench NAME …` some of them, `bench --quick` all of them briefly and without judgement.
+//! `--against OTHER` compares with the bench program of another commit, in `--rounds` turns.
 //! `--pairs` and `--seconds` change how often and how long each is measured, for instance while a profile is taken.
 //! Servers, load generator and baselines are processes of their own (this program in another role), so that the
 //! processor time of each is known.
 
+mod against;
 mod bare;
 mod fill;
 mod load;

@@ -86,18 +86,33 @@ const ROWS: [(&str, Row); 17] = [
 
 pub fn run(mut arguments: impl Iterator<Item = String>) -> Fallible<()> {
     let (mut effort, mut wanted, mut judge) = (FULL, Vec::new(), true);
+    let (mut other, mut rounds, mut passed_on) = (None, 5, Vec::new());
     while let Some(argument) = arguments.next() {
+        let mut value = || -> String {
+            let value = arguments.next().unwrap_or_default();
+            passed_on.extend([argument.clone(), value.clone()]);
+            value
+        };
         match argument.as_str() {
-            "--quick" => (effort, judge) = (QUICK, false),
-            "--pairs" => effort.pairs = arguments.next().unwrap_or_default().parse()?,
-            "--seconds" => effort.seconds = arguments.next().unwrap_or_default().parse()?,
+            "--against" => other = arguments.next(),
+            "--rounds" => rounds = arguments.next().unwrap_or_default().parse()?,
+            "--quick" => {
+                (effort, judge) = (QUICK, false);
+                passed_on.push(argument);
+            }
+            "--pairs" => effort.pairs = value().parse()?,
+            "--seconds" => effort.seconds = value().parse()?,
             name if ROWS.iter().any(|(row, _)| *row == name) => wanted.push(argument),
             _ => {
                 let names: Vec<&str> = ROWS.iter().map(|(name, _)| *name).collect();
-                let usage = "usage: bench [--quick] [--pairs N] [--seconds N] [ROW …]; rows:";
+                let usage = "usage: bench [--quick] [--pairs N] [--seconds N] [--against OTHER [--rounds N]] [ROW …]; rows:";
                 return Err(format!("{usage} {}", names.join(", ")).into());
             }
         }
+    }
+    if let Some(other) = other {
+        passed_on.extend(wanted);
+        return crate::against::compare(&other, rounds, &passed_on);
     }
     let mut findings = Vec::new();
     for (name, row) in ROWS {
