@@ -8,6 +8,7 @@ mod batch;
 mod bell;
 mod checkpoint;
 mod desk;
+mod files;
 mod fresh;
 mod job;
 mod migrate;

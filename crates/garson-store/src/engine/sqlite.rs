@@ -2,6 +2,7 @@
 
 use super::batch::{Connection, read_loop, write_loop};
 use super::checkpoint::Checkpointer;
+use super::files::create_private;
 use super::migrate::{self, Migrator};
 use super::stack::{Stacks, Writer};
 use super::tx::Session;
@@ -86,7 +87,7 @@ pub fn backup(from: &Path, to: &Path) -> Result<(), StoreError> {
     source
         .connection
         .execute_batch("BEGIN; SELECT COUNT(*) FROM sqlite_schema")?;
-    make_private(to)?;
+    create_private(to)?;
     let mut target = Sqlite::open(to)?;
     let copy = rusqlite::backup::Backup::new(&source.connection, &mut target)?;
     copy.run_to_completion(1_000, Duration::from_millis(5), None)?;
@@ -96,22 +97,6 @@ pub fn backup(from: &Path, to: &Path) -> Result<(), StoreError> {
         Ok(())
     } else {
         Err(StoreError::corrupt(format!("the copy is not sound: {sound}")))
-    }
-}
-
-/// Makes the file if it is not there, for its owner's eyes only: it holds names and addresses. The files beside it
-/// (log and index) get the same mode from SQLite.
-fn make_private(path: &Path) -> Result<(), StoreError> {
-    let mut options = std::fs::OpenOptions::new();
-    options.write(true).create(true).truncate(false);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    match options.open(path) {
-        Ok(_) => Ok(()),
-        Err(error) => Err(StoreError::unavailable(format!(
-            "{} cannot be opened: {error}",
-            path.display()
-        ))),
     }
 }
 
@@ -127,7 +112,7 @@ pub struct SqliteSession {
 
 impl SqliteSession {
     fn open(path: &Path) -> Result<Self, StoreError> {
-        make_private(path)?;
+        create_private(path)?;
         let connection = Sqlite::open(path)?;
         connection.busy_timeout(BUSY_TIMEOUT)?;
         connection.set_prepared_statement_cache_capacity(200);
