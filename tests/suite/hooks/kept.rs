@@ -8,6 +8,7 @@ cases! {
     an_unreadable_body_is_kept_once_with_its_fault
     every_fault_of_an_order_is_named
     a_body_that_is_no_json_is_kept
+    a_nul_in_a_key_is_named_and_kept
 }
 
 async fn an_unknown_store_is_kept_once(house: House) {
@@ -131,4 +132,23 @@ async fn a_body_that_is_no_json_is_kept(house: House) {
             .all(|message| message.state == "unreadable" && message.reason.is_some())
     );
     assert_eq!(house.a.get("/orders").await.data(), json!([]));
+}
+
+/// One of the engines cannot hold a NUL in text, and the place of a fault is kept as text.
+async fn a_nul_in_a_key_is_named_and_kept(house: House) {
+    let shop = house.shop(&house.a, "s").await;
+    for body in [
+        &br#"{"note\u0000":"x"}"#[..],
+        br#"{"items":[{"\u0000":{"a\u0000":1}}]}"#,
+    ] {
+        let reply = shop.post(body).await;
+        assert_eq!(reply.status, 422, "{}", String::from_utf8_lossy(body));
+    }
+    let kept = house.kept().await;
+    assert_eq!(kept.len(), 2, "{kept:?}");
+    for message in &kept {
+        assert_eq!(message.state.as_str(), "unreadable");
+        let reason = message.reason.as_deref().unwrap();
+        assert!(reason.contains(r"\u0000") && !reason.contains('\0'), "{reason:?}");
+    }
 }
