@@ -1,6 +1,8 @@
 //! The running service as its parts see it: storage, vault, clock, the door outward, and who is to be woken.
 
-use crate::config::{Settings, Terms, parse_key, terms};
+pub(crate) mod key_file;
+
+use crate::config::{Settings, Terms, terms};
 use crate::flow::deliver::Figures;
 use crate::flow::kept::Kept;
 use crate::flow::line::Lines;
@@ -16,17 +18,15 @@ use garson_core::integration::Credentials;
 use garson_core::order::Reason;
 use garson_core::platform::Provider;
 use garson_core::retry::Schedule;
-use garson_core::secret::Secret;
 use garson_core::time::Timestamp;
 use garson_store::calls::Maker;
+use garson_store::engine::CrashCheck;
 use garson_store::integrations::Served;
 use garson_store::lock::ServerLock;
-use garson_store::{Engine, Lane, Location, StoreError, Vault, vault};
+use garson_store::{Engine, Lane, Location, Options, StoreError, Vault, vault};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::future::Future;
-use std::io::Write;
-use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 use tokio::sync::{Notify, watch};
@@ -94,16 +94,43 @@ impl App {
         Self::open_with(settings, Arc::new(SystemClock), None)
     }
 
+    /// Opens it for a server, which checks what a crash may have left of the data.
+    pub fn open_server(settings: Settings, lock: Option<&mut ServerLock>) -> Result<Arc<Self>, StartError> {
+        key_file::warn_if_exposed(&settings);
+        let mut options = settings.storage_options();
+        options.crash_check = lock.as_ref().map(|lock| CrashCheck {
+            is_after_crash: lock.is_after_crash(),
+            accept_damage: settings.storage.accept_damage,
+        });
+        let app = Self::open_all(settings, &options, Arc::new(SystemClock), None)?;
+        if let Some(lock) = lock {
+            lock.begin().map_err(start_error)?;
+            app.store.watch_lock(lock).map_err(start_error)?;
+        }
+        Ok(app)
+    }
+
     /// Opens it with another clock, or another door outward; for tests.
     pub fn open_with(
         settings: Settings,
         clock: SharedClock,
         net: Option<net::Client>,
     ) -> Result<Arc<Self>, StartError> {
+        let options = settings.storage_options();
+        Self::open_all(settings, &options, clock, net)
+    }
+
+    fn open_all(
+        settings: Settings,
+        options: &Options,
+        clock: SharedClock,
+        net: Option<net::Client>,
+    ) -> Result<Arc<Self>, StartError> {
         let location = settings.location();
-        prepare_folder(&settings.data)?;
+        key_file::prepare_folder(&settings.data)?;
         require_key(&settings)?;
-        let store = Engine::open(&location, &settings.storage_options()).map_err(start_error)?;
+        key_file::refuse_missing_database(&settings)?;
+        let store = Engine::open(&location, options).map_err(start_error)?;
         let vault = Arc::new(open_vault(&settings, &store)?);
         let certificates = settings.certificates().map_err(StartError)?;
         let net = match net {
@@ -177,7 +204,7 @@ pub fn lock_data(settings: &Settings) -> Result<Option<ServerLock>, StartError> 
     match settings.location() {
         Location::Postgres(_) => Ok(None),
         Location::Sqlite(path) => {
-            prepare_folder(&settings.data)?;
+            key_file::prepare_folder(&settings.data)?;
             // The folder may have several names; the lock must be the same under each.
             let folder = settings.data.canonicalize().map_err(start_error)?;
             let file = path
@@ -186,15 +213,6 @@ pub fn lock_data(settings: &Settings) -> Result<Option<ServerLock>, StartError> 
             ServerLock::take(&file).map(Some).map_err(start_error)
         }
     }
-}
-
-fn prepare_folder(data: &Path) -> Result<(), StartError> {
-    std::fs::create_dir_all(data).map_err(|error| {
-        StartError(format!(
-            "the data folder {} cannot be made: {error}",
-            data.display()
-        ))
-    })
 }
 
 /// Nodes that share a database cannot share a key file.
@@ -212,7 +230,7 @@ fn require_key(settings: &Settings) -> Result<(), StartError> {
 /// The vault with the right key: one that did not seal this database is refused before it can seal anything more.
 fn open_vault(settings: &Settings, store: &Engine) -> Result<Vault, StartError> {
     let is_sealed = wait_for(store.read(vault::is_sealed))?;
-    let vault = Vault::new(&master_key(settings, is_sealed)?);
+    let vault = Vault::new(&key_file::master_key(settings, is_sealed)?);
     let checked = vault.clone();
     wait_for(store.write(Lane::COMMON, move |tx| vault::check_key(tx, &checked)))?;
     Ok(vault)
@@ -229,64 +247,4 @@ fn wait_for<T: Send>(job: impl Future<Output = Result<T, StoreError>> + Send) ->
     };
     std::thread::scope(|scope| scope.spawn(on_thread).join())
         .unwrap_or_else(|_| Err(StartError("opening the database panicked".to_owned())))
-}
-
-/// The operator's master key, or the key file of the data folder, made when there is none and nothing is sealed yet.
-fn master_key(settings: &Settings, is_sealed: bool) -> Result<Secret<[u8; 32]>, StartError> {
-    let given = settings.master_key.expose();
-    if !given.is_empty() {
-        return parse_key(given)
-            .ok_or_else(|| StartError("master_key must be 64 hexadecimal digits".to_owned()));
-    }
-    let path = settings.data.join("master.key");
-    if !path.exists() {
-        if is_sealed {
-            return Err(StartError(format!(
-                "the database is sealed, but its key file {} is missing: put it back, or set GARSON_MASTER_KEY",
-                path.display()
-            )));
-        }
-        make_key_file(&path)?;
-    }
-    let text = std::fs::read_to_string(&path)
-        .map_err(|error| StartError(format!("the key file {} cannot be read: {error}", path.display())))?;
-    parse_key(text.trim()).ok_or_else(|| {
-        StartError(format!(
-            "the key file {} does not hold 64 hexadecimal digits",
-            path.display()
-        ))
-    })
-}
-
-/// Writes a fresh key, complete or not at all: two programs may start at the same time on an empty folder.
-fn make_key_file(path: &Path) -> Result<(), StartError> {
-    let cannot = |error: std::io::Error| {
-        StartError(format!("the key file {} cannot be made: {error}", path.display()))
-    };
-    let mut key = Secret::new([0u8; 32]);
-    let mut bytes = *key.expose();
-    getrandom::fill(&mut bytes).map_err(start_error)?;
-    key = Secret::new(bytes);
-    let hex = Secret::new(
-        key.expose()
-            .iter()
-            .map(|byte| format!("{byte:02x}"))
-            .collect::<String>(),
-    );
-    let draft = path.with_extension(format!("{}.tmp", std::process::id()));
-    let mut options = std::fs::OpenOptions::new();
-    options.write(true).create_new(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    let mut file = options.open(&draft).map_err(cannot)?;
-    file.write_all(format!("{}\n", hex.expose()).as_bytes())
-        .and_then(|()| file.sync_all())
-        .map_err(cannot)?;
-    // A hard link fails if the key is there already: whoever was first wins.
-    let linked = std::fs::hard_link(&draft, path);
-    std::fs::remove_file(&draft).map_err(cannot)?;
-    match linked {
-        Err(error) if error.kind() != std::io::ErrorKind::AlreadyExists => Err(cannot(error)),
-        _ => Ok(()),
-    }
 }

@@ -68,6 +68,7 @@ pub struct StorageSettings {
     pub readers: usize,
     pub writers: usize,
     pub commit_delay_ms: u32,
+    pub accept_damage: bool,
 }
 
 #[derive(Clone, Debug, Deserialize)]

@@ -1,5 +1,6 @@
 //! Killed at any moment: what was acknowledged is there, exactly once.
 
+mod files;
 mod neighbours;
 
 use crate::support::{Caller, Home, Kind, Program, block_on, order_body, request};

@@ -3,8 +3,10 @@
 //! The log begins anew only when all of it has been brought over, and while somebody writes there is always a little left.
 //! That is left to the writer, when it is little.
 
+use super::sqlite::claimed_size;
+use super::watch::WatchedFiles;
 use crate::error::StoreError;
-use crossbeam_channel::{Receiver, Sender, bounded};
+use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded};
 use rusqlite::hooks::Wal;
 use rusqlite::wal::CheckpointMode;
 use rusqlite::{Connection, MAIN_DB};
@@ -17,6 +19,8 @@ use std::time::Duration;
 const MANY: i32 = 4_000;
 /// So few are the writer's own.
 const FEW: i32 = 100;
+/// How often the thread looks at the files when it has nothing else to do.
+const LOOK: Duration = Duration::from_secs(1);
 /// Where it does not get on, the next try comes after this.
 const PAUSE: Duration = Duration::from_millis(50);
 
@@ -36,7 +40,11 @@ pub struct Checkpointer(JoinHandle<()>);
 
 impl Checkpointer {
     /// Takes the log of a connection that writes into the care of another one to the same file.
-    pub fn start(writer: &mut Connection, own: Connection) -> Result<Self, StoreError> {
+    pub fn start(
+        writer: &mut Connection,
+        own: Connection,
+        files: Arc<WatchedFiles>,
+    ) -> Result<Self, StoreError> {
         let log = Arc::new(Log::default());
         let (wake, woken) = bounded(1);
         let watch = Watch {
@@ -49,7 +57,7 @@ impl Checkpointer {
         }))?;
         let thread = std::thread::Builder::new()
             .name("garson-checkpoint".to_owned())
-            .spawn(move || run(&own, &log, &woken))
+            .spawn(move || run(&own, &log, &woken, &files))
             .map_err(|error| StoreError::unavailable(format!("cannot start a thread: {error}")))?;
         Ok(Self(thread))
     }
@@ -94,8 +102,17 @@ impl Watch {
     }
 }
 
-fn run(connection: &Connection, log: &Log, woken: &Receiver<()>) {
-    while woken.recv().is_ok() {
+fn run(connection: &Connection, log: &Log, woken: &Receiver<()>, files: &WatchedFiles) {
+    loop {
+        match woken.recv_timeout(LOOK) {
+            Ok(()) => {}
+            Err(RecvTimeoutError::Timeout) => {
+                // Whatever is found is remembered and logged there.
+                drop(files.check(|| claimed_size(connection)));
+                continue;
+            }
+            Err(RecvTimeoutError::Disconnected) => return,
+        }
         let next = bring_over(connection, log);
         if next == NOBODYS {
             std::thread::sleep(PAUSE);

@@ -3,7 +3,7 @@
 use crate::error::StoreError;
 use std::fs::{File, OpenOptions};
 use std::io::ErrorKind;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 /// Held while a database file is created, see [`create_private`].
@@ -50,4 +50,28 @@ pub fn sync_folder_of(path: &Path) -> Result<(), StoreError> {
                 folder.display()
             ))
         })
+}
+
+/// The name of a file that SQLite keeps beside a database: beside the file itself, not beside a link to it.
+pub fn beside(database: &Path, suffix: &str) -> PathBuf {
+    let mut name = database
+        .canonicalize()
+        .unwrap_or_else(|_| database.to_owned())
+        .into_os_string();
+    name.push(suffix);
+    name.into()
+}
+
+/// Refuses to make an empty database where one was: SQLite would throw its log away.
+pub fn refuse_orphaned_log(database: &Path) -> Result<(), StoreError> {
+    let size = |path: &Path| std::fs::metadata(path).map_or(0, |about| about.len());
+    let log = beside(database, "-wal");
+    if size(database) > 0 || size(&log) == 0 {
+        return Ok(());
+    }
+    Err(StoreError::refused(format!(
+        "{} is there, but its database {} is missing or empty: put it back, or move the log away to begin anew",
+        log.display(),
+        database.display()
+    )))
 }

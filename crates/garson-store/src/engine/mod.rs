@@ -7,6 +7,7 @@
 mod batch;
 mod bell;
 mod checkpoint;
+mod crash_check;
 mod desk;
 mod files;
 mod fresh;
@@ -20,24 +21,31 @@ mod stack;
 mod stats;
 mod tx;
 mod value;
+mod wal_scan;
+mod watch;
 mod workers;
 
 pub use bell::Word;
+pub use crash_check::CrashCheck;
 pub use desk::{Desk, Handover};
+pub use files::sync_folder_of;
 pub use fresh::Fresh;
 pub use news::{Crowd, News, Watch};
 pub use stats::{Durations, Stats};
 pub use tx::Tx;
 pub(crate) use value::Owned;
 pub use value::{Column, FromColumn, Param, Row};
+pub(crate) use watch::KnownFile;
 
 use crate::error::StoreError;
+use crate::lock::ServerLock;
 use bell::{Bell, Ringer};
 use garson_core::id::AccountId;
 use job::TypedJob;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
+use watch::WatchedFiles;
 use workers::Workers;
 
 /// Where the data is.
@@ -60,6 +68,8 @@ pub struct Options {
     pub commit_delay: Duration,
     /// Jobs that may wait before new ones are turned away.
     pub max_waiting: usize,
+    /// What a server looks at before it uses a SQLite database; other programs may do so beside it, and look at nothing.
+    pub crash_check: Option<CrashCheck>,
 }
 
 impl Default for Options {
@@ -69,6 +79,7 @@ impl Default for Options {
             writers: 4,
             commit_delay: Duration::ZERO,
             max_waiting: 16_384,
+            crash_check: None,
         }
     }
 }
@@ -139,6 +150,8 @@ pub struct Engine {
     // Before the bell: it ends when nothing can be rung any more.
     bulletin: Arc<Bulletin>,
     _bell: Option<Arc<Bell>>,
+    /// Those of a SQLite database.
+    files: Option<Arc<WatchedFiles>>,
     location: Location,
 }
 
@@ -146,11 +159,11 @@ impl Engine {
     /// Opens the database and brings it to the newest schema.
     pub fn open(location: &Location, options: &Options) -> Result<Self, StoreError> {
         let stats = Arc::new(Stats::default());
-        let (bulletin, writers, readers, bell) = match location {
+        let (bulletin, writers, readers, bell, files) = match location {
             Location::Sqlite(path) => {
                 let bulletin = Arc::new(Bulletin::default());
-                let (writers, readers) = sqlite::open(path, options, &stats, &bulletin)?;
-                (bulletin, writers, readers, None)
+                let (writers, readers, files) = sqlite::open(path, options, &stats, &bulletin)?;
+                (bulletin, writers, readers, None, Some(files))
             }
             Location::Postgres(url) => {
                 let (ringer, belfry) = bell::hang();
@@ -160,7 +173,7 @@ impl Engine {
                 });
                 let (writers, readers) = postgres::open(url, options, &stats, &bulletin)?;
                 let bell = postgres::start_bell(url, belfry, &bulletin)?;
-                (bulletin, writers, readers, Some(Arc::new(bell)))
+                (bulletin, writers, readers, Some(Arc::new(bell)), None)
             }
         };
         Ok(Self {
@@ -169,8 +182,25 @@ impl Engine {
             readers: Arc::new(readers),
             stats,
             bulletin,
+            files,
             location: location.clone(),
         })
+    }
+
+    /// Stops to read and write as well when the file of this lock is removed or replaced: then another server may be at work.
+    pub fn watch_lock(&self, lock: &ServerLock) -> Result<(), StoreError> {
+        if let Some(files) = &self.files {
+            files.watch_lock(lock.known_file()?);
+        }
+        Ok(())
+    }
+
+    /// Refuses everything when the files of the database are no longer those that were opened.
+    fn check_files(&self) -> Result<(), StoreError> {
+        match self.files.as_deref().and_then(WatchedFiles::trouble) {
+            Some(error) => Err(error.clone()),
+            None => Ok(()),
+        }
     }
 
     /// Runs a job in a read-only transaction that sees one moment.
@@ -180,6 +210,7 @@ impl Engine {
         T: Send + 'static,
         E: From<StoreError> + Send + 'static,
     {
+        self.check_files()?;
         run(&self.readers, Lane::COMMON, READ_DEADLINE, job).await
     }
 
@@ -191,6 +222,7 @@ impl Engine {
         T: Send + 'static,
         E: From<StoreError> + Send + 'static,
     {
+        self.check_files()?;
         run(&self.readers, Lane::GLANCE, READ_DEADLINE, job).await
     }
 
@@ -201,6 +233,7 @@ impl Engine {
         T: Send + 'static,
         E: From<StoreError> + Send + 'static,
     {
+        self.check_files()?;
         let count = self.writers.len().max(1) as u64;
         let lane = lane.into();
         let index = usize::try_from(lane.number % count).unwrap_or(0);

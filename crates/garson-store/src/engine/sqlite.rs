@@ -2,11 +2,12 @@
 
 use super::batch::{Connection, read_loop, write_loop};
 use super::checkpoint::Checkpointer;
-use super::files::create_private;
+use super::files::{create_private, refuse_orphaned_log};
 use super::migrate::{self, Migrator};
 use super::stack::{Stacks, Writer};
 use super::tx::Session;
 use super::value::{Owned, Row};
+use super::watch::WatchedFiles;
 use super::workers::Workers;
 use super::{Bulletin, Options, Param, Stats, Tx};
 use crate::error::StoreError;
@@ -42,14 +43,28 @@ pub fn open(
     options: &Options,
     stats: &Arc<Stats>,
     bulletin: &Arc<Bulletin>,
-) -> Result<(Vec<Workers>, Workers), StoreError> {
+) -> Result<(Vec<Workers>, Workers, Arc<WatchedFiles>), StoreError> {
     assert_version()?;
+    refuse_orphaned_log(path)?;
+    let is_after_crash = match &options.crash_check {
+        Some(check) => check.check_log(path)?,
+        None => false,
+    };
     let mut writer = SqliteSession::open(path)?;
+    if let (Some(check), true) = (&options.crash_check, is_after_crash) {
+        check.check_database(&mut writer.connection)?;
+    }
     migrate::run(&mut writer)?;
+    let files = Arc::new(WatchedFiles::of(path)?);
+    writer.files = Some(Arc::clone(&files));
     let commit_delay = options.commit_delay;
     let (written, bulletin) = (Arc::clone(stats), Arc::clone(bulletin));
     writer.connection.execute_batch(WRITERS_CACHE)?;
-    let checkpointer = Checkpointer::start(&mut writer.connection, SqliteSession::open(path)?.connection)?;
+    let checkpointer = Checkpointer::start(
+        &mut writer.connection,
+        SqliteSession::open(path)?.connection,
+        Arc::clone(&files),
+    )?;
     let body = move |jobs| {
         write_loop(writer, &jobs, commit_delay, &written, &bulletin);
         checkpointer.join();
@@ -63,7 +78,7 @@ pub fn open(
         bodies.push(move |jobs| read_loop(reader, &jobs, &stats));
     }
     let readers = Workers::start("garson-reader", options.max_waiting, bodies)?;
-    Ok((vec![writers], readers))
+    Ok((vec![writers], readers, files))
 }
 
 fn assert_version() -> Result<(), StoreError> {
@@ -108,6 +123,8 @@ pub struct SqliteSession {
     is_bold: bool,
     /// It was not.
     is_surprised: bool,
+    /// Those of the database, for the session that writes: they are looked at after each commit.
+    files: Option<Arc<WatchedFiles>>,
 }
 
 impl SqliteSession {
@@ -130,6 +147,7 @@ impl SqliteSession {
             stacks: Stacks::default(),
             is_bold: false,
             is_surprised: false,
+            files: None,
         })
     }
 
@@ -211,6 +229,13 @@ impl Writer for RowWriter<'_> {
     }
 }
 
+/// How large the database is by its own account.
+pub fn claimed_size(connection: &Sqlite) -> Option<u64> {
+    let number = |pragma| connection.query_row(pragma, [], |row| row.get::<_, i64>(0)).ok();
+    let bytes = number("PRAGMA page_count")?.checked_mul(number("PRAGMA page_size")?)?;
+    u64::try_from(bytes).ok()
+}
+
 /// The step from a fresh file to this mode does not wait for others who take it too, so it is tried again here.
 fn use_write_ahead_log(connection: &Sqlite) -> Result<(), StoreError> {
     let deadline = Instant::now() + BUSY_TIMEOUT;
@@ -250,7 +275,11 @@ impl Connection for SqliteSession {
             self.stacks.clear();
         }
         self.connection.prepare_cached(sql)?.execute([])?;
-        Ok(())
+        match &self.files {
+            // What went into a file that nobody will find again must not be acknowledged.
+            Some(files) if sql == "COMMIT" => files.check(|| claimed_size(&self.connection)),
+            _ => Ok(()),
+        }
     }
 
     fn is_as_expected(&mut self) -> bool {

@@ -1,7 +1,7 @@
 //! `garson doctor`: the program looks at its own set-up and says what is wrong.
 
 use super::{CommandError, Outcome, print_line, runtime};
-use crate::app::App;
+use crate::app::{App, key_file};
 use crate::config::Settings;
 use garson_core::clock::{Clock, SystemClock};
 use garson_core::time::Timestamp;
@@ -95,14 +95,9 @@ fn look(settings: Settings, findings: &mut Findings) -> Outcome {
 }
 
 fn check_key_file(settings: &Settings, findings: &mut Findings) {
-    use std::os::unix::fs::PermissionsExt;
-    let path = settings.data.join("master.key");
-    let Ok(about) = std::fs::metadata(&path) else {
-        return;
-    };
-    if about.permissions().mode() & 0o077 != 0 {
+    if let Some(path) = key_file::exposed(settings) {
         findings.wrong(&format!("{} can be read by others: chmod 600 it", path.display()));
-    } else {
+    } else if settings.data.join("master.key").exists() {
         findings.good("the key file is private");
     }
 }

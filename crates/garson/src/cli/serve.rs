@@ -18,9 +18,9 @@ pub struct ServeArgs {
 
 pub fn serve(settings: Settings) -> Outcome {
     telemetry::start_log(&settings.log);
-    let _lock = lock_data(&settings).map_err(start)?;
-    let app = App::open(settings).map_err(start)?;
-    runtime()?.block_on(async {
+    let mut lock = lock_data(&settings).map_err(start)?;
+    let app = App::open_server(settings, lock.as_mut()).map_err(start)?;
+    let ended = runtime()?.block_on(async {
         let listener = listen(&app).await?;
         if !app.store.read(garson_store::accounts::exist).await? {
             tracing::warn!(
@@ -28,7 +28,12 @@ pub fn serve(settings: Settings) -> Outcome {
             );
         }
         run(app, listener, || {}).await
-    })
+    });
+    // The database is closed now.
+    if let Some(lock) = lock {
+        lock.end()?;
+    }
+    ended
 }
 
 fn start(StartError(message): StartError) -> CommandError {

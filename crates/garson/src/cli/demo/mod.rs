@@ -47,11 +47,11 @@ pub fn demo(options: Options, args: serve::ServeArgs) -> Outcome {
     settings.allow_private_targets = true;
     telemetry::start_log(&settings.log);
     let folder = settings.data.clone();
-    let _lock = lock_data(&settings)?;
+    let mut lock = lock_data(&settings)?;
     let ended = runtime()?.block_on(async {
         let sim = platforms::start().await?;
         platforms::redirect(&mut settings, sim.address());
-        let app = App::open(settings)?;
+        let app = App::open_server(settings, lock.as_mut())?;
         refuse_real_data(&app).await?;
         let listener = serve::listen(&app).await?;
         let address = listener.local_addr()?;
@@ -77,6 +77,9 @@ pub fn demo(options: Options, args: serve::ServeArgs) -> Outcome {
         sim.stop().await;
         ended
     });
+    if let Some(lock) = lock {
+        lock.end()?;
+    }
     if own_folder {
         // Only what this demo made, in a folder that carries its process's number.
         std::fs::remove_dir_all(&folder)?;
