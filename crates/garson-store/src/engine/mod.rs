@@ -4,6 +4,7 @@
 //! (group commit), each undone alone if it fails; a caller hears of its job only when that commit is durable.
 //! A job may run more than once (after a lost connection or a serialisation failure), so it is an `Fn`.
 
+mod backup;
 mod batch;
 mod bell;
 mod checkpoint;

@@ -1,5 +1,6 @@
 //! SQLite: one writer thread with group commit, readers that never wait for it.
 
+use super::backup;
 use super::batch::{Connection, read_loop, write_loop};
 use super::checkpoint::Checkpointer;
 use super::files::{create_private, refuse_orphaned_log};
@@ -93,26 +94,7 @@ fn assert_version() -> Result<(), StoreError> {
 
 /// Copies a database into a new file while others use it.
 pub fn backup(from: &Path, to: &Path) -> Result<(), StoreError> {
-    if to.exists() {
-        return Err(StoreError::refused(format!("{} exists already", to.display())));
-    }
-    let source = SqliteSession::open(from)?;
-    // One moment of the database: without this, each commit of others makes the copy start again, and on a busy
-    // server it would never end.
-    source
-        .connection
-        .execute_batch("BEGIN; SELECT COUNT(*) FROM sqlite_schema")?;
-    create_private(to)?;
-    let mut target = Sqlite::open(to)?;
-    let copy = rusqlite::backup::Backup::new(&source.connection, &mut target)?;
-    copy.run_to_completion(1_000, Duration::from_millis(5), None)?;
-    drop(copy);
-    let sound: String = target.query_row("PRAGMA quick_check", [], |row| row.get(0))?;
-    if sound == "ok" {
-        Ok(())
-    } else {
-        Err(StoreError::corrupt(format!("the copy is not sound: {sound}")))
-    }
+    backup::copy_to(&SqliteSession::open(from)?.connection, to)
 }
 
 /// A connection with the rows that wait for each other in a bold transaction.

@@ -126,6 +126,52 @@ pub async fn a_log_is_brought_over_while_others_read(bench: &Bench) {
     assert!(largest < MOST, "{largest}");
 }
 
+/// A backup that a crash or a power loss has cut off must not look like one.
+pub async fn a_backup_has_its_name_when_it_is_whole(bench: &Bench) {
+    let filler = "x".repeat(100_000);
+    for n in 0..300 {
+        let line = format!("{n} {filler}");
+        bench.write(move |tx| note(tx, &line)).await;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let to = folder.path().join("copy.db");
+    let (engine, target) = (bench.engine.clone(), to.clone());
+    let copying = tokio::task::spawn_blocking(move || engine.backup(&target));
+    let names = || -> Vec<String> {
+        let entries = std::fs::read_dir(folder.path()).unwrap();
+        entries
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .collect()
+    };
+    until("the backup is there", || to.exists()).await;
+    // The moment that it is there, it is whole, and nothing lies beside it.
+    let copy =
+        rusqlite::Connection::open_with_flags(&to, rusqlite::OpenFlags::SQLITE_OPEN_READ_ONLY).unwrap();
+    let count: i64 = copy
+        .query_row("SELECT COUNT(*) FROM order_contents", [], |row| row.get(0))
+        .unwrap();
+    assert_eq!(count, 300);
+    drop(copy);
+    copying.await.unwrap().unwrap();
+    let left: Vec<String> = names()
+        .into_iter()
+        .filter(|name| !name.starts_with("copy.db-"))
+        .collect();
+    assert_eq!(left, ["copy.db"]);
+}
+
+pub async fn a_backup_that_fails_leaves_nothing(bench: &Bench) {
+    let folder = tempfile::tempdir().unwrap();
+    let to = folder.path().join("no such folder").join("copy.db");
+    assert!(bench.engine.backup(&to).is_err());
+    // The name is taken while the copy is made: what has it stays.
+    let to = folder.path().join("copy.db");
+    std::os::unix::fs::symlink("nowhere", &to).unwrap();
+    let error = bench.engine.backup(&to).unwrap_err();
+    assert_eq!(error.kind, StoreErrorKind::Refused);
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+}
+
 pub async fn a_backup_overwrites_nothing(bench: &Bench) {
     let folder = tempfile::tempdir().unwrap();
     let to = folder.path().join("precious");

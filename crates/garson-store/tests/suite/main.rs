@@ -213,6 +213,8 @@ cases! {
         backup:
             a_backup_holds_all_that_was_acknowledged
             a_backup_overwrites_nothing
+            a_backup_has_its_name_when_it_is_whole
+            a_backup_that_fails_leaves_nothing
             a_log_is_brought_over_while_others_write
             a_log_is_brought_over_while_others_read
             the_library_is_new_enough;
