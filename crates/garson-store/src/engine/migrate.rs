@@ -18,6 +18,18 @@ const MIGRATIONS: &[(i64, &str, &str)] = &[
     (5, "writer", include_str!("../../migrations/0005_writer.sql")),
 ];
 
+/// The number under which it stands beside the migrations that a database is the target of a copy that has not come to its
+/// end. Programs that know nothing of copies refuse a number that they do not know, too.
+const UNFINISHED_COPY: i64 = 0;
+
+/// What a database is opened for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Purpose {
+    Use,
+    /// Everything of another one is copied into it. Until that is done, nobody may use it.
+    CopyTarget,
+}
+
 /// What the runner needs of a connection.
 pub trait Migrator {
     /// Does the work in a transaction that no other migrator runs beside.
@@ -31,11 +43,37 @@ pub trait Migrator {
 }
 
 /// Brings the database to the newest schema, or refuses it.
-pub fn run<M: Migrator>(migrator: &mut M) -> Result<(), StoreError> {
-    migrator.exclusively(&mut |migrator| apply(migrator, MIGRATIONS))
+pub fn run<M: Migrator>(migrator: &mut M, purpose: Purpose) -> Result<(), StoreError> {
+    migrator.exclusively(&mut |migrator| apply(migrator, MIGRATIONS, purpose))
 }
 
-fn apply<M: Migrator>(migrator: &mut M, migrations: &[(i64, &str, &str)]) -> Result<(), StoreError> {
+/// Is the database the target of a copy that has not come to its end?
+pub fn is_unfinished_copy(tx: &mut Tx<'_>) -> Result<bool, StoreError> {
+    let sql = "SELECT number FROM schema_migrations WHERE number = ?1";
+    let found = tx.query_opt(sql, params![UNFINISHED_COPY], |row| row.get::<i64>(0))?;
+    Ok(found.is_some())
+}
+
+/// Notes that it is one, from now on or no longer.
+pub fn mark_unfinished_copy(tx: &mut Tx<'_>, is_unfinished: bool) -> Result<(), StoreError> {
+    tx.execute(
+        "DELETE FROM schema_migrations WHERE number = ?1",
+        params![UNFINISHED_COPY],
+    )?;
+    if is_unfinished {
+        tx.execute(
+            "INSERT INTO schema_migrations (number, name, checksum) VALUES (?1, 'unfinished copy', '')",
+            params![UNFINISHED_COPY],
+        )?;
+    }
+    Ok(())
+}
+
+fn apply<M: Migrator>(
+    migrator: &mut M,
+    migrations: &[(i64, &str, &str)],
+    purpose: Purpose,
+) -> Result<(), StoreError> {
     migrator.script(
         "CREATE TABLE IF NOT EXISTS schema_migrations (
              number BIGINT PRIMARY KEY, name TEXT NOT NULL, checksum TEXT NOT NULL)",
@@ -46,6 +84,17 @@ fn apply<M: Migrator>(migrator: &mut M, migrations: &[(i64, &str, &str)]) -> Res
         |row| Ok((row.get::<i64>(0)?, row.get::<String>(1)?, row.get::<String>(2)?)),
     )?;
     for (number, name, checksum) in &applied {
+        if *number == UNFINISHED_COPY {
+            match purpose {
+                Purpose::CopyTarget => continue,
+                Purpose::Use => {
+                    return Err(StoreError::refused(
+                        "the database is the target of a copy that was not finished, and is not complete: run the same \
+                         `garson migrate` again, which starts over",
+                    ));
+                }
+            }
+        }
         let known = migrations.iter().find(|(n, _, _)| n == number);
         match known {
             None => {
@@ -61,6 +110,9 @@ fn apply<M: Migrator>(migrator: &mut M, migrations: &[(i64, &str, &str)]) -> Res
             }
             Some(_) => {}
         }
+    }
+    if applied.is_empty() && purpose == Purpose::CopyTarget {
+        mark_unfinished_copy(&mut migrator.transaction(), true)?;
     }
     for (number, name, script) in migrations.iter().filter(|m| !applied.iter().any(|a| a.0 == m.0)) {
         migrator.script(script)?;

@@ -31,6 +31,8 @@ pub use crash_check::CrashCheck;
 pub use desk::{Desk, Handover};
 pub use files::sync_folder_of;
 pub use fresh::Fresh;
+pub use migrate::Purpose;
+pub(crate) use migrate::{is_unfinished_copy, mark_unfinished_copy};
 pub use news::{Crowd, News, Watch};
 pub use stats::{Durations, Stats};
 pub use tx::Tx;
@@ -71,6 +73,7 @@ pub struct Options {
     pub max_waiting: usize,
     /// What a server looks at before it uses a SQLite database; other programs may do so beside it, and look at nothing.
     pub crash_check: Option<CrashCheck>,
+    pub purpose: Purpose,
 }
 
 impl Default for Options {
@@ -81,6 +84,7 @@ impl Default for Options {
             commit_delay: Duration::ZERO,
             max_waiting: 16_384,
             crash_check: None,
+            purpose: Purpose::Use,
         }
     }
 }
@@ -89,6 +93,8 @@ impl Default for Options {
 /// still happen after that, as with any answer that is lost on its way.
 const READ_DEADLINE: Duration = Duration::from_secs(15);
 const WRITE_DEADLINE: Duration = Duration::from_secs(30);
+/// For one who reads everything.
+const LONG_DEADLINE: Duration = Duration::from_secs(7 * 24 * 3_600);
 
 /// Where it is made known what has been committed.
 #[derive(Debug, Default)]
@@ -213,6 +219,17 @@ impl Engine {
     {
         self.check_files()?;
         run(&self.readers, Lane::COMMON, READ_DEADLINE, job).await
+    }
+
+    /// The same for a job that reads so much that nobody can say how long it takes.
+    pub(crate) async fn read_at_length<T, E, F>(&self, job: F) -> Result<T, E>
+    where
+        F: Fn(&mut Tx<'_>) -> Result<T, E> + Send + 'static,
+        T: Send + 'static,
+        E: From<StoreError> + Send + 'static,
+    {
+        self.check_files()?;
+        run(&self.readers, Lane::COMMON, LONG_DEADLINE, job).await
     }
 
     /// Runs a job that only reads, and whose statements need not see the same moment: without a transaction around them,

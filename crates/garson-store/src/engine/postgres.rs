@@ -56,7 +56,7 @@ fn open_here(
 ) -> Result<(Vec<Workers>, Workers), StoreError> {
     let config = parse(url)?;
     let mut first = PgSession::connect(&config, false)?;
-    migrate::run(&mut first)?;
+    migrate::run(&mut first, options.purpose)?;
     drop(first);
     let mut writers = Vec::new();
     for _ in 0..options.writers.max(1) {

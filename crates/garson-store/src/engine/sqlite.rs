@@ -55,7 +55,7 @@ pub fn open(
     if let (Some(check), true) = (&options.crash_check, is_after_crash) {
         check.check_database(&mut writer.connection)?;
     }
-    migrate::run(&mut writer)?;
+    migrate::run(&mut writer, options.purpose)?;
     let files = Arc::new(WatchedFiles::of(path)?);
     writer.files = Some(Arc::clone(&files));
     let commit_delay = options.commit_delay;

@@ -144,6 +144,9 @@ cases! {
         moving:
             everything_moves_to_the_other_engine
             a_target_with_anything_in_it_is_refused
+            an_interrupted_copy_is_refused_and_starts_over
+            a_copy_is_of_one_moment
+            a_copy_beside_a_server_is_not_finished
             the_list_of_tables_is_the_schema;
         news:
             a_commit_wakes_those_who_watch_its_account
@@ -218,6 +221,8 @@ cases! {
             a_log_is_brought_over_while_others_write
             a_log_is_brought_over_while_others_read
             the_library_is_new_enough;
+        moving:
+            a_nul_in_text_does_not_hinder_a_copy;
         opening:
             a_data_folder_has_one_server;
     }
