@@ -216,7 +216,7 @@ pub fn lock_data(settings: &Settings) -> Result<Option<ServerLock>, StartError> 
 }
 
 /// Nodes that share a database cannot share a key file.
-fn require_key(settings: &Settings) -> Result<(), StartError> {
+pub(crate) fn require_key(settings: &Settings) -> Result<(), StartError> {
     if settings.master_key.expose().is_empty() && matches!(settings.location(), Location::Postgres(_)) {
         return Err(StartError(
             "with PostgreSQL a master key is required, the same on every node: set GARSON_MASTER_KEY to 64 \

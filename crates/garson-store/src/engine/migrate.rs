@@ -78,12 +78,33 @@ fn apply<M: Migrator>(
         "CREATE TABLE IF NOT EXISTS schema_migrations (
              number BIGINT PRIMARY KEY, name TEXT NOT NULL, checksum TEXT NOT NULL)",
     )?;
-    let applied = migrator.transaction().query(
-        "SELECT number, name, checksum FROM schema_migrations ORDER BY number",
-        params![],
-        |row| Ok((row.get::<i64>(0)?, row.get::<String>(1)?, row.get::<String>(2)?)),
-    )?;
-    for (number, name, checksum) in &applied {
+    let applied = applied(&mut migrator.transaction())?;
+    judge(&applied, migrations, purpose)?;
+    if applied.is_empty() && purpose == Purpose::CopyTarget {
+        mark_unfinished_copy(&mut migrator.transaction(), true)?;
+    }
+    for (number, name, script) in migrations.iter().filter(|m| !applied.iter().any(|a| a.0 == m.0)) {
+        migrator.script(script)?;
+        migrator.transaction().execute(
+            "INSERT INTO schema_migrations (number, name, checksum) VALUES (?1, ?2, ?3)",
+            params![*number, *name, &fingerprint(script)],
+        )?;
+        tracing::info!(number, name, "applied a migration");
+    }
+    Ok(())
+}
+
+/// A migration that a database has: its number, name and checksum.
+type Applied = (i64, String, String);
+
+fn applied(tx: &mut Tx<'_>) -> Result<Vec<Applied>, StoreError> {
+    let sql = "SELECT number, name, checksum FROM schema_migrations ORDER BY number";
+    tx.query(sql, params![], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
+}
+
+/// Refuses a database that this program must not use.
+fn judge(applied: &[Applied], migrations: &[(i64, &str, &str)], purpose: Purpose) -> Result<(), StoreError> {
+    for (number, name, checksum) in applied {
         if *number == UNFINISHED_COPY {
             match purpose {
                 Purpose::CopyTarget => continue,
@@ -95,8 +116,7 @@ fn apply<M: Migrator>(
                 }
             }
         }
-        let known = migrations.iter().find(|(n, _, _)| n == number);
-        match known {
+        match migrations.iter().find(|(n, _, _)| n == number) {
             None => {
                 return Err(StoreError::refused(format!(
                     "the database is newer than this program: it has migration {number} ({name}). \
@@ -111,18 +131,30 @@ fn apply<M: Migrator>(
             Some(_) => {}
         }
     }
-    if applied.is_empty() && purpose == Purpose::CopyTarget {
-        mark_unfinished_copy(&mut migrator.transaction(), true)?;
-    }
-    for (number, name, script) in migrations.iter().filter(|m| !applied.iter().any(|a| a.0 == m.0)) {
-        migrator.script(script)?;
-        migrator.transaction().execute(
-            "INSERT INTO schema_migrations (number, name, checksum) VALUES (?1, ?2, ?3)",
-            params![*number, *name, &fingerprint(script)],
-        )?;
-        tracing::info!(number, name, "applied a migration");
-    }
     Ok(())
+}
+
+/// How far a database is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Schema {
+    /// Nothing has been made in it yet.
+    None,
+    /// It will be brought up to date when it is opened to be used.
+    Older,
+    Newest,
+}
+
+/// Says how far a database is, and changes nothing. `count_tables` counts those that are called `schema_migrations`.
+pub fn inspect(tx: &mut Tx<'_>, count_tables: &str) -> Result<Schema, StoreError> {
+    if tx.query_one(count_tables, params![], |row| row.get::<i64>(0))? == 0 {
+        return Ok(Schema::None);
+    }
+    let applied = applied(tx)?;
+    judge(&applied, MIGRATIONS, Purpose::Use)?;
+    Ok(match applied.len() == MIGRATIONS.len() {
+        true => Schema::Newest,
+        false => Schema::Older,
+    })
 }
 
 fn fingerprint(script: &str) -> String {

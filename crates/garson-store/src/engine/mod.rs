@@ -31,7 +31,7 @@ pub use crash_check::CrashCheck;
 pub use desk::{Desk, Handover};
 pub use files::sync_folder_of;
 pub use fresh::Fresh;
-pub use migrate::Purpose;
+pub use migrate::{Purpose, Schema};
 pub(crate) use migrate::{is_unfinished_copy, mark_unfinished_copy};
 pub use news::{Crowd, News, Watch};
 pub use stats::{Durations, Stats};
@@ -192,6 +192,26 @@ impl Engine {
             files,
             location: location.clone(),
         })
+    }
+
+    /// Opens a database to look at it only, and says how far its schema is. Nothing is created or brought up to date, and
+    /// nothing can be written.
+    pub fn inspect(location: &Location) -> Result<(Self, Schema), StoreError> {
+        let stats = Arc::new(Stats::default());
+        let (readers, schema) = match location {
+            Location::Sqlite(path) => sqlite::inspect(path, &stats)?,
+            Location::Postgres(url) => postgres::inspect(url, &stats)?,
+        };
+        let engine = Self {
+            _bell: None,
+            writers: Arc::default(),
+            readers: Arc::new(readers),
+            stats,
+            bulletin: Arc::default(),
+            files: None,
+            location: location.clone(),
+        };
+        Ok((engine, schema))
     }
 
     /// Stops to read and write as well when the file of this lock is removed or replaced: then another server may be at work.

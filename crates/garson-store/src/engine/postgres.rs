@@ -2,7 +2,7 @@
 
 use super::batch::{Connection, read_loop, write_loop};
 use super::bell::{Belfry, Bell};
-use super::migrate::{self, Migrator};
+use super::migrate::{self, Migrator, Schema};
 use super::pipe::{Pipe, words};
 use super::stack::{Stacks, Writer};
 use super::tx::Session;
@@ -75,6 +75,21 @@ fn open_here(
         writers,
         Workers::start("garson-reader", options.max_waiting, bodies)?,
     ))
+}
+
+/// Opens a database to look at it only.
+pub fn inspect(url: &Secret<String>, stats: &Arc<Stats>) -> Result<(Workers, Schema), StoreError> {
+    let connect = || -> Result<(Workers, Schema), StoreError> {
+        let mut session = PgSession::connect(&parse(url)?, true)?;
+        let sql = "SELECT COUNT(*) FROM pg_catalog.pg_tables
+                   WHERE tablename = 'schema_migrations' AND schemaname = ANY(current_schemas(false))";
+        let schema = migrate::inspect(&mut session.tx(), sql)?;
+        let stats = Arc::clone(stats);
+        let body = move |jobs| read_loop(session, &jobs, &stats);
+        Ok((Workers::start("garson-reader", 1_000, vec![body])?, schema))
+    };
+    std::thread::scope(|scope| scope.spawn(connect).join())
+        .unwrap_or_else(|_| Err(StoreError::internal("connecting to PostgreSQL panicked")))
 }
 
 /// Starts to ring and to listen, side by side with everything else: nothing waits for it.

@@ -3,8 +3,8 @@
 use super::backup;
 use super::batch::{Connection, read_loop, write_loop};
 use super::checkpoint::Checkpointer;
-use super::files::{create_private, refuse_orphaned_log};
-use super::migrate::{self, Migrator};
+use super::files::{beside, create_private, refuse_orphaned_log};
+use super::migrate::{self, Migrator, Schema};
 use super::stack::{Stacks, Writer};
 use super::tx::Session;
 use super::value::{Owned, Row};
@@ -12,8 +12,8 @@ use super::watch::WatchedFiles;
 use super::workers::Workers;
 use super::{Bulletin, Options, Param, Stats, Tx};
 use crate::error::StoreError;
-use rusqlite::Connection as Sqlite;
 use rusqlite::config::DbConfig;
+use rusqlite::{Connection as Sqlite, OpenFlags};
 use std::borrow::Cow;
 use std::path::Path;
 use std::sync::Arc;
@@ -82,6 +82,17 @@ pub fn open(
     Ok((vec![writers], readers, files))
 }
 
+/// Opens a database that must be there to look at it only.
+pub fn inspect(path: &Path, stats: &Arc<Stats>) -> Result<(Workers, Schema), StoreError> {
+    assert_version()?;
+    let mut session = SqliteSession::open_to_look(path)?;
+    let sql = "SELECT COUNT(*) FROM sqlite_schema WHERE name = 'schema_migrations'";
+    let schema = migrate::inspect(&mut session.tx(), sql)?;
+    let stats = Arc::clone(stats);
+    let body = move |jobs| read_loop(session, &jobs, &stats);
+    Ok((Workers::start("garson-reader", 1_000, vec![body])?, schema))
+}
+
 fn assert_version() -> Result<(), StoreError> {
     if rusqlite::version_number() < OLDEST_VERSION {
         return Err(StoreError::refused(format!(
@@ -112,18 +123,43 @@ pub struct SqliteSession {
 impl SqliteSession {
     fn open(path: &Path) -> Result<Self, StoreError> {
         create_private(path)?;
-        let connection = Sqlite::open(path)?;
-        connection.busy_timeout(BUSY_TIMEOUT)?;
-        connection.set_prepared_statement_cache_capacity(200);
-        // Otherwise a statement is planned anew whenever it gets other parameters.
-        connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
-        use_write_ahead_log(&connection)?;
-        connection.execute_batch(
+        let session = Self::over(Sqlite::open(path)?)?;
+        use_write_ahead_log(&session.connection)?;
+        session.connection.execute_batch(
             "PRAGMA synchronous = FULL;
              PRAGMA temp_store = MEMORY;
              PRAGMA cache_size = -8000;
              PRAGMA journal_size_limit = 67108864;",
         )?;
+        Ok(session)
+    }
+
+    /// A session that changes nothing, and makes no file either. SQLite makes a log and its index even for one who only reads;
+    /// where there is no log, nobody uses the database, and it can be read as if nobody could.
+    fn open_to_look(path: &Path) -> Result<Self, StoreError> {
+        let has_log = std::fs::metadata(beside(path, "-wal")).is_ok_and(|about| about.len() > 0);
+        let mut uri = "file:".to_owned();
+        for byte in path.as_os_str().as_encoded_bytes() {
+            match byte {
+                b'/' | b'.' | b'-' | b'_' | b'0'..=b'9' | b'a'..=b'z' | b'A'..=b'Z' => {
+                    uri.push(char::from(*byte));
+                }
+                byte => uri.push_str(&format!("%{byte:02x}")),
+            }
+        }
+        if !has_log {
+            uri.push_str("?immutable=1");
+        }
+        let flags =
+            OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        Self::over(Sqlite::open_with_flags(uri, flags)?)
+    }
+
+    fn over(connection: Sqlite) -> Result<Self, StoreError> {
+        connection.busy_timeout(BUSY_TIMEOUT)?;
+        connection.set_prepared_statement_cache_capacity(200);
+        // Otherwise a statement is planned anew whenever it gets other parameters.
+        connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
         Ok(Self {
             connection,
             stacks: Stacks::default(),
