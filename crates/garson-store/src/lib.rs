@@ -28,6 +28,7 @@ pub mod packages;
 pub mod resends;
 pub mod restaurants;
 pub mod retention;
+pub mod room;
 pub mod search;
 pub mod sessions;
 pub mod sweep;
