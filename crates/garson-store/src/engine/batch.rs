@@ -28,6 +28,8 @@ pub trait Connection {
     fn in_transaction(&mut self) -> bool;
     /// Makes the connection usable again if it is not; cheap when it is.
     fn revive(&mut self) -> Result<(), StoreError>;
+    /// Work that can wait until those whose jobs were run have their answers.
+    fn after_answers(&mut self) {}
     /// Is a transaction that could not be begun worth another try? A remote connection may have broken while it was
     /// idle, which shows only now; a local one has waited for its turn long enough.
     const BEGINS_AGAIN: bool;
@@ -85,6 +87,7 @@ pub fn write_loop<C: Connection>(
         for job in jobs {
             job.answer(fate.clone());
         }
+        connection.after_answers();
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::backup;
 use super::batch::{Connection, read_loop, write_loop};
-use super::checkpoint::Checkpointer;
+use super::checkpoint::{Checkpointer, Relief};
 use super::files::{beside, create_private, refuse_orphaned_log};
 use super::migrate::{self, Migrator, Schema};
 use super::stack::{Stacks, Writer};
@@ -23,8 +23,9 @@ use std::time::{Duration, Instant};
 const OLDEST_VERSION: i32 = 3_051_003;
 const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// The pages that a new order is added to lie all over some indexes: 16 MB of them are kept at hand.
-const WRITERS_CACHE: &str = "PRAGMA cache_size = -16000";
+/// The pages that a new order is added to lie all over some indexes: 16 MB of them are kept at hand. What is deleted is
+/// overwritten with zeros: it was somebody's name and address. Rows are deleted in small chunks, beside everything else.
+const WRITERS_MANNERS: &str = "PRAGMA cache_size = -16000";
 
 /// Puts this engine's words into a statement.
 pub fn words(sql: &str) -> Cow<'_, str> {
@@ -60,12 +61,13 @@ pub fn open(
     writer.files = Some(Arc::clone(&files));
     let commit_delay = options.commit_delay;
     let (written, bulletin) = (Arc::clone(stats), Arc::clone(bulletin));
-    writer.connection.execute_batch(WRITERS_CACHE)?;
-    let checkpointer = Checkpointer::start(
+    writer.connection.execute_batch(WRITERS_MANNERS)?;
+    let (checkpointer, relief) = Checkpointer::start(
         &mut writer.connection,
         SqliteSession::open(path)?.connection,
         Arc::clone(&files),
     )?;
+    writer.relief = Some(relief);
     let body = move |jobs| {
         write_loop(writer, &jobs, commit_delay, &written, &bulletin);
         checkpointer.join();
@@ -118,6 +120,8 @@ pub struct SqliteSession {
     is_surprised: bool,
     /// Those of the database, for the session that writes: they are looked at after each commit.
     files: Option<Arc<WatchedFiles>>,
+    /// For the same one, against a log that has become too long.
+    relief: Option<Relief>,
 }
 
 impl SqliteSession {
@@ -166,6 +170,7 @@ impl SqliteSession {
             is_bold: false,
             is_surprised: false,
             files: None,
+            relief: None,
         })
     }
 
@@ -310,6 +315,15 @@ impl Connection for SqliteSession {
 
     fn in_transaction(&mut self) -> bool {
         !self.connection.is_autocommit()
+    }
+
+    fn after_answers(&mut self) {
+        if let Some(relief) = &mut self.relief
+            && relief.relieve(&self.connection)
+            && let Err(error) = self.connection.busy_timeout(BUSY_TIMEOUT)
+        {
+            tracing::warn!(%error, "the writer does not wait for others");
+        }
     }
 
     fn revive(&mut self) -> Result<(), StoreError> {

@@ -220,6 +220,8 @@ cases! {
             a_backup_that_fails_leaves_nothing
             a_log_is_brought_over_while_others_write
             a_log_is_brought_over_while_others_read
+            a_log_is_brought_over_while_readers_overlap
+            what_is_deleted_is_not_left_in_the_file
             the_library_is_new_enough;
         moving:
             a_nul_in_text_does_not_hinder_a_copy;
