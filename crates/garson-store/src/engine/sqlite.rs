@@ -25,7 +25,7 @@ const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The pages that a new order is added to lie all over some indexes: 16 MB of them are kept at hand. What is deleted is
 /// overwritten with zeros: it was somebody's name and address. Rows are deleted in small chunks, beside everything else.
-const WRITERS_MANNERS: &str = "PRAGMA cache_size = -16000";
+const WRITERS_MANNERS: &str = "PRAGMA cache_size = -16000; PRAGMA secure_delete = ON";
 
 /// Puts this engine's words into a statement.
 pub fn words(sql: &str) -> Cow<'_, str> {
