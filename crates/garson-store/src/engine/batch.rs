@@ -209,10 +209,14 @@ fn run_once<C: Connection>(
                 .map_err(|error| undo(connection, error))?;
         }
         let mut tx = connection.tx().of_node(node).with_late(late);
-        let end = job.run(&mut tx);
-        if savepoints && end == RunEnd::Keep {
-            // What belongs to a job is to be undone with it; an error shows below.
-            drop(tx.settle_late());
+        let mut end = job.run(&mut tx);
+        // What was left to be written belongs to the job: it is undone with it, and without it the job has failed.
+        if savepoints
+            && end == RunEnd::Keep
+            && let Err(error) = tx.settle_late()
+        {
+            job.fail(error);
+            end = RunEnd::Undo;
         }
         late = tx.take_late();
         if savepoints {
@@ -264,7 +268,7 @@ fn run_once<C: Connection>(
     let settled = tx.settle_late();
     stats.count_statements(tx.statements());
     match settled {
-        Err(error) if savepoints || error.is_temporary() => return Err(undo(connection, error)),
+        Err(error) if error.is_temporary() => return Err(undo(connection, error)),
         Ok(()) if connection.is_as_expected() => {}
         // What one of the jobs has left to be written cannot be: which one shows when each is alone.
         _ => {

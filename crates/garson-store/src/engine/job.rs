@@ -22,6 +22,9 @@ pub trait Job: Send {
     /// Runs it, or runs it again; only the last run counts.
     fn run(&mut self, tx: &mut Tx<'_>) -> RunEnd;
 
+    /// Makes its last run a failed one, because of something that was left to be written after it.
+    fn fail(&mut self, error: StoreError);
+
     /// Answers the caller: with what the job said, or with the failure that took the whole transaction down.
     fn answer(self: Box<Self>, fate: Result<(), StoreError>);
 }
@@ -65,6 +68,10 @@ where
         let end = if said.is_ok() { RunEnd::Keep } else { RunEnd::Undo };
         self.said = Some(said);
         end
+    }
+
+    fn fail(&mut self, error: StoreError) {
+        self.said = Some(Err(error.into()));
     }
 
     fn answer(self: Box<Self>, fate: Result<(), StoreError>) {

@@ -10,6 +10,7 @@ mod board;
 mod calls;
 mod cursors;
 mod deletes;
+mod derived;
 mod dump;
 mod idempotency;
 mod inbox;
@@ -97,6 +98,11 @@ cases! {
             a_deleted_business_takes_its_restaurants_along
             two_nodes_that_sweep_together_take_sums_out_once
             nothing_of_a_deleted_restaurant_is_due;
+        derived:
+            what_cannot_be_derived_fails_its_own_job
+            what_cannot_be_written_at_the_end_fails_its_own_job
+            a_sum_that_is_too_large_fails_its_own_job
+            an_error_that_a_job_ignores_fails_it;
         sharing:
             orders_of_one_transaction_count_each
             a_job_sees_what_those_before_it_have_left_to_be_written
