@@ -199,6 +199,10 @@ where
     // One command does one thing at a time.
     settings.storage.readers = 1;
     settings.storage.writers = 1;
+    // Nobody waits for it but who has started it, and large chunks may take their time; a database that is away is said so
+    // at once.
+    settings.storage.answer_seconds = settings.storage.answer_seconds.max(60);
+    settings.storage.start_seconds = 0;
     settings.log.level = "warn".to_owned();
     crate::telemetry::start_log(&settings.log);
     let app = App::open(settings).map_err(|StartError(message)| CommandError(message))?;

@@ -68,6 +68,8 @@ pub struct StorageSettings {
     pub readers: usize,
     pub writers: usize,
     pub commit_delay_ms: u32,
+    pub answer_seconds: u32,
+    pub start_seconds: u32,
 }
 
 #[derive(Clone, Debug, Deserialize)]
@@ -173,6 +175,12 @@ impl Settings {
         if !(1..=64).contains(&self.storage.writers) {
             return wrong("storage.writers", "1 to 64");
         }
+        if !(1..=300).contains(&self.storage.answer_seconds) {
+            return wrong("storage.answer_seconds", "1 to 300");
+        }
+        if self.storage.start_seconds > 3_600 {
+            return wrong("storage.start_seconds", "0 to 3600");
+        }
         if !(1..=100_000).contains(&self.server.max_connections) {
             return wrong("server.max_connections", "1 to 100000");
         }
@@ -245,6 +253,8 @@ impl Settings {
             readers: self.storage.readers,
             writers: self.storage.writers,
             commit_delay: Duration::from_millis(u64::from(self.storage.commit_delay_ms)),
+            answer_within: Duration::from_secs(u64::from(self.storage.answer_seconds)),
+            start_wait: Duration::from_secs(u64::from(self.storage.start_seconds)),
             ..Options::default()
         }
     }

@@ -101,8 +101,12 @@ pub async fn serve_routes(
     if !serve_connections(listener, service, limits, stop).await {
         tracing::warn!("some requests did not finish in time");
     }
-    // Attempts have been coming to their end since then, as requests have.
-    let time = limits.drain.max(Duration::from_secs(1));
+    // Attempts have been coming to their end since then, as requests have. While storage is away no result can be written,
+    // however long that is waited for.
+    let time = match vitals::check(&app).await {
+        Err(NotReady::Storage(_)) => Duration::from_secs(1),
+        _ => limits.drain.max(Duration::from_secs(1)),
+    };
     if tokio::time::timeout(time, delivering).await.is_err() {
         tracing::warn!("some deliveries did not end in time; they are made again");
     }

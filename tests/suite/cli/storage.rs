@@ -131,6 +131,7 @@ fn a_full_disk_is_noticed_and_so_is_its_end() {
         limited
             .current_dir(home.folder())
             .args(["serve", "--listen", "127.0.0.1:0"])
+            .env("GARSON_STORAGE__ANSWER_SECONDS", "30")
             .envs(home.variables());
         let mut program = Program::start(limited);
         let addr = program.address().await;

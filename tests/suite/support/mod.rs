@@ -46,6 +46,9 @@ use std::time::{Duration, Instant};
 /// No case takes this long unless something hangs.
 const PATIENCE: Duration = Duration::from_secs(150);
 
+/// How long a database may take to answer where a case is not about that: a machine may be slow.
+const ANSWER_SECONDS: u32 = 30;
+
 /// Runs a case on a fresh service, and fails instead of hanging.
 pub fn run(kind: Kind, case: impl AsyncFnOnce(House)) {
     block_on(async {

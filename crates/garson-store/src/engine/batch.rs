@@ -2,7 +2,7 @@
 
 use super::job::{Job, RunEnd};
 use super::tx::Outcome;
-use super::{Bulletin, Lane, Stats, Tx};
+use super::{Bulletin, Lane, Stats, Tx, silent};
 use crate::accounts;
 use crate::error::StoreError;
 use crate::late::Late;
@@ -61,6 +61,10 @@ pub fn write_loop<C: Connection>(
         {
             jobs.push(next);
         }
+        drop_expired(&mut jobs, stats);
+        if jobs.is_empty() {
+            continue;
+        }
         jobs.sort_by_key(|job| job.lane());
         let started = Instant::now();
         let way = Way {
@@ -88,12 +92,24 @@ pub fn write_loop<C: Connection>(
     }
 }
 
+/// Leaves out the jobs whose callers have been told already that the database does not answer.
+fn drop_expired(jobs: &mut Vec<Box<dyn Job>>, stats: &Stats) {
+    for job in jobs.extract_if(.., |job| job.is_expired()) {
+        stats.count_expired();
+        job.answer(Err(silent()));
+    }
+}
+
 /// Runs reading jobs one by one, each in a transaction of its own.
 pub fn read_loop<C: Connection>(mut connection: C, queue: &Receiver<Box<dyn Job>>, stats: &Stats) {
     while let Ok(mut job) = queue.recv() {
+        if job.is_expired() {
+            job.answer(Err(silent()));
+            continue;
+        }
         let is_glance = job.lane() == Lane::GLANCE;
         let mut fate = read_once(&mut connection, job.as_mut(), is_glance, stats);
-        if fate.as_ref().is_err_and(StoreError::is_temporary) {
+        if fate.as_ref().is_err_and(StoreError::is_temporary) && !job.is_expired() {
             if !is_glance {
                 end_read(&mut connection);
             }
@@ -153,7 +169,7 @@ enum End {
 /// Runs the jobs in one transaction; says how many failed on their own account.
 fn run_batch<C: Connection>(
     connection: &mut C,
-    jobs: &mut [Box<dyn Job>],
+    jobs: &mut Vec<Box<dyn Job>>,
     mut way: Way,
     caution: &mut u32,
     stats: &Stats,
@@ -175,6 +191,10 @@ fn run_batch<C: Connection>(
             }
             Err(Fate::Again(error)) => last = error,
             Err(Fate::Lost(error)) => return Err(error),
+        }
+        drop_expired(jobs, stats);
+        if jobs.is_empty() {
+            break;
         }
     }
     Err(last)

@@ -8,11 +8,14 @@ mod batch;
 mod bell;
 mod checkpoint;
 mod desk;
+mod dial;
 mod fresh;
 mod job;
+mod limits;
 mod migrate;
 mod news;
 mod pipe;
+mod pooler;
 mod postgres;
 mod sqlite;
 mod stack;
@@ -34,9 +37,10 @@ use crate::error::StoreError;
 use bell::{Bell, Ringer};
 use garson_core::id::AccountId;
 use job::TypedJob;
+use limits::Limits;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use workers::Workers;
 
 /// Where the data is.
@@ -59,6 +63,17 @@ pub struct Options {
     pub commit_delay: Duration,
     /// Jobs that may wait before new ones are turned away.
     pub max_waiting: usize,
+    /// Within this time whoever waits for the database has an answer, if only that there is none. Limits of connections and
+    /// statements follow from it.
+    pub answer_within: Duration,
+    /// For so long a PostgreSQL server that is away is waited for when it is opened.
+    pub start_wait: Duration,
+}
+
+impl Options {
+    fn limits(&self) -> Limits {
+        Limits::within(self.answer_within)
+    }
 }
 
 impl Default for Options {
@@ -68,14 +83,16 @@ impl Default for Options {
             writers: 4,
             commit_delay: Duration::ZERO,
             max_waiting: 16_384,
+            answer_within: Duration::from_secs(30),
+            start_wait: Duration::ZERO,
         }
     }
 }
 
-/// How long a caller waits before it hears that the database does not answer. What a writing job was about to do may
-/// still happen after that, as with any answer that is lost on its way.
-const READ_DEADLINE: Duration = Duration::from_secs(15);
-const WRITE_DEADLINE: Duration = Duration::from_secs(30);
+/// What those are told who wait for a database that says nothing.
+fn silent() -> StoreError {
+    StoreError::unavailable("the database does not answer")
+}
 
 /// Where it is made known what has been committed.
 #[derive(Debug, Default)]
@@ -139,6 +156,7 @@ pub struct Engine {
     bulletin: Arc<Bulletin>,
     _bell: Option<Arc<Bell>>,
     location: Location,
+    limits: Limits,
 }
 
 impl Engine {
@@ -158,7 +176,7 @@ impl Engine {
                     ..Bulletin::default()
                 });
                 let (writers, readers) = postgres::open(url, options, &stats, &bulletin)?;
-                let bell = postgres::start_bell(url, belfry, &bulletin)?;
+                let bell = postgres::start_bell(url, options, belfry, &bulletin)?;
                 (bulletin, writers, readers, Some(Arc::new(bell)))
             }
         };
@@ -169,6 +187,7 @@ impl Engine {
             stats,
             bulletin,
             location: location.clone(),
+            limits: options.limits(),
         })
     }
 
@@ -179,7 +198,7 @@ impl Engine {
         T: Send + 'static,
         E: From<StoreError> + Send + 'static,
     {
-        run(&self.readers, Lane::COMMON, READ_DEADLINE, job).await
+        run(&self.readers, Lane::COMMON, self.limits, job).await
     }
 
     /// Runs a job that only reads, and whose statements need not see the same moment: without a transaction around them,
@@ -190,10 +209,12 @@ impl Engine {
         T: Send + 'static,
         E: From<StoreError> + Send + 'static,
     {
-        run(&self.readers, Lane::GLANCE, READ_DEADLINE, job).await
+        run(&self.readers, Lane::GLANCE, self.limits, job).await
     }
 
-    /// Runs a job in a transaction and answers when it is durable. It commits even if its caller has gone.
+    /// Runs a job in a transaction and answers when it is durable. It commits even if its caller has gone. A caller who has
+    /// waited for too long hears that the database does not answer; a job that has not been begun by then is not run, but one
+    /// that has may still commit, as with any answer that is lost on its way.
     pub async fn write<T, E, F>(&self, lane: impl Into<Lane>, job: F) -> Result<T, E>
     where
         F: Fn(&mut Tx<'_>) -> Result<T, E> + Send + 'static,
@@ -206,7 +227,7 @@ impl Engine {
         let Some(writer) = self.writers.get(index) else {
             return Err(StoreError::unavailable("no writer is running").into());
         };
-        run(writer, lane, WRITE_DEADLINE, job).await
+        run(writer, lane, self.limits, job).await
     }
 
     #[must_use]
@@ -275,17 +296,18 @@ impl Engine {
     }
 }
 
-async fn run<T, E, F>(workers: &Workers, lane: Lane, deadline: Duration, job: F) -> Result<T, E>
+async fn run<T, E, F>(workers: &Workers, lane: Lane, limits: Limits, job: F) -> Result<T, E>
 where
     F: Fn(&mut Tx<'_>) -> Result<T, E> + Send + 'static,
     T: Send + 'static,
     E: From<StoreError> + Send + 'static,
 {
     let (answer, answered) = tokio::sync::oneshot::channel();
-    workers.submit(Box::new(TypedJob::new(lane, job, answer)))?;
-    match tokio::time::timeout(deadline, answered).await {
+    let deadline = Instant::now() + limits.job();
+    workers.submit(Box::new(TypedJob::new(lane, deadline, job, answer)))?;
+    match tokio::time::timeout_at(deadline.into(), answered).await {
         Ok(Ok(said)) => said,
         Ok(Err(_)) => Err(StoreError::unavailable("the database worker has stopped").into()),
-        Err(_) => Err(StoreError::unavailable("the database does not answer").into()),
+        Err(_) => Err(silent().into()),
     }
 }

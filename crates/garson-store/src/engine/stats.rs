@@ -50,6 +50,12 @@ impl Stats {
         self.commit_times.observe(took);
     }
 
+    /// Counts a job that came to its turn too late to be run.
+    pub(super) fn count_expired(&self) {
+        self.jobs.fetch_add(1, Ordering::Relaxed);
+        self.failed_jobs.fetch_add(1, Ordering::Relaxed);
+    }
+
     /// Counts a transaction that failed as a whole.
     pub(super) fn count_loss(&self, jobs: usize) {
         self.was_lost.store(true, Ordering::Relaxed);

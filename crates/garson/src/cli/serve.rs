@@ -5,7 +5,9 @@ use crate::app::{App, StartError, lock_data};
 use crate::config::Settings;
 use crate::{server, telemetry};
 use clap::Args;
-use std::sync::Arc;
+use garson_store::Location;
+use std::sync::{Arc, mpsc};
+use std::time::Duration;
 use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
 
@@ -20,7 +22,8 @@ pub fn serve(settings: Settings) -> Outcome {
     telemetry::start_log(&settings.log);
     let _lock = lock_data(&settings).map_err(start)?;
     let app = App::open(settings).map_err(start)?;
-    runtime()?.block_on(async {
+    let (runtime, kept) = (runtime()?, Arc::clone(&app));
+    let done = runtime.block_on(async {
         let listener = listen(&app).await?;
         if !app.store.read(garson_store::accounts::exist).await? {
             tracing::warn!(
@@ -28,7 +31,26 @@ pub fn serve(settings: Settings) -> Outcome {
             );
         }
         run(app, listener, || {}).await
-    })
+    });
+    runtime.shutdown_timeout(Duration::from_secs(1));
+    close(kept);
+    done
+}
+
+/// Lets storage end what it is doing. A PostgreSQL that does not answer is not waited for: what was not committed is undone.
+fn close(app: Arc<App>) {
+    let limit = match app.settings.location() {
+        Location::Postgres(_) => Duration::from_secs(3),
+        Location::Sqlite(_) => Duration::from_secs(30),
+    };
+    let (ended, end) = mpsc::channel();
+    std::thread::spawn(move || {
+        drop(app);
+        drop(ended.send(()));
+    });
+    if end.recv_timeout(limit).is_err() {
+        tracing::warn!("storage did not end in time");
+    }
 }
 
 fn start(StartError(message): StartError) -> CommandError {

@@ -23,6 +23,9 @@ const BLIND: Duration = Duration::from_secs(5);
 /// A node that could not show itself for this time begins nothing more.
 const UNSURE: Duration = Duration::from_secs(7);
 
+/// How long a node that ends waits for others to know.
+const LEAVING: Duration = Duration::from_secs(2);
+
 /// Up to when this node may begin something.
 #[derive(Debug, Default)]
 pub struct Lease(Mutex<Option<Instant>>);
@@ -64,19 +67,21 @@ pub async fn join(app: &App, address: SocketAddr) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Leaves the nodes: others need not wait for this one to be missed.
+/// Leaves the nodes: others need not wait for this one to be missed. Nor does this one wait for a database that is away.
 pub async fn leave(app: &App) {
     let Some(id) = app.store.desk().node() else { return };
     app.store.desk().set_node(None);
-    let left = app
-        .store
-        .write(Lane::COMMON, move |tx| {
-            tx.ring(Word::NodeGone);
-            nodes::leave(tx, id)
-        })
-        .await;
-    if let Err(error) = left {
-        tracing::warn!(%error, "what this node did could not be handed over");
+    let leaving = app.store.write(Lane::COMMON, move |tx| {
+        tx.ring(Word::NodeGone);
+        nodes::leave(tx, id)
+    });
+    match tokio::time::timeout(LEAVING, leaving).await {
+        Ok(Ok(())) => {}
+        Ok(Err(error)) => {
+            let error: StoreError = error;
+            tracing::warn!(%error, "what this node did could not be handed over");
+        }
+        Err(_) => tracing::warn!("what this node did could not be handed over in time"),
     }
 }
 
