@@ -31,6 +31,7 @@ pub mod retention;
 pub mod search;
 pub mod sessions;
 pub mod sweep;
+pub mod throttle;
 pub mod totals;
 pub mod vault;
 

@@ -13,6 +13,7 @@ use axum::Router;
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
+use garson_store::throttle::Throttle;
 use http::{HeaderValue, header};
 use hyper_util::service::TowerToHyperService;
 use std::future::Future;
@@ -28,12 +29,16 @@ pub fn plain_routes() -> Router<Arc<Api>> {
         .route("/metrics", get(metrics))
 }
 
+static AWAY: Throttle = Throttle::for_outages();
+
 /// Ready while storage answers, and this node is among those of its database.
 async fn ready(State(api): State<Arc<Api>>) -> Result<&'static str, ApiError> {
     let why = match vitals::check(&api.app).await {
         Ok(()) => return Ok("ready\n"),
         Err(NotReady::Storage(error)) => {
-            tracing::warn!(%error, "not ready: storage is away");
+            if let Some(suppressed) = AWAY.pass() {
+                tracing::warn!(%error, suppressed, "not ready: storage is away");
+            }
             "Storage is not available right now."
         }
         Err(NotReady::NotJoined) => {

@@ -6,6 +6,7 @@ use super::{Bulletin, Lane, Stats, Tx, silent};
 use crate::accounts;
 use crate::error::StoreError;
 use crate::late::Late;
+use crate::throttle::Throttle;
 use crossbeam_channel::Receiver;
 use garson_core::id::AccountId;
 use std::time::{Duration, Instant};
@@ -14,6 +15,8 @@ use std::time::{Duration, Instant};
 const MAX_BATCH: usize = 256;
 /// How often a batch is run again after a serialisation failure.
 const MAX_RERUNS: usize = 10;
+
+static FAILED: Throttle = Throttle::for_outages();
 
 /// What the batch runner needs of a connection.
 pub trait Connection {
@@ -81,7 +84,9 @@ pub fn write_loop<C: Connection>(
                 Ok(())
             }
             Err(error) => {
-                tracing::error!(%error, jobs = count, "a database transaction failed");
+                if let Some(suppressed) = FAILED.pass() {
+                    tracing::error!(%error, jobs = count, suppressed, "a database transaction failed");
+                }
                 stats.count_loss(count);
                 Err(error)
             }

@@ -12,6 +12,7 @@ use super::value::{Owned, Row};
 use super::workers::Workers;
 use super::{Bulletin, Options, Param, Stats, Tx};
 use crate::error::StoreError;
+use crate::throttle::Throttle;
 use garson_core::secret::Secret;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -43,6 +44,9 @@ const FIRST_PAUSE: Duration = Duration::from_millis(100);
 const LONGEST_PAUSE: Duration = Duration::from_secs(1);
 /// The same while the service starts.
 const LONGEST_START_PAUSE: Duration = Duration::from_secs(5);
+
+static AGAIN: Throttle = Throttle::for_outages();
+static GONE: Throttle = Throttle::for_outages();
 
 /// Connects on a thread of its own: one cannot wait where an async runtime runs.
 pub fn open(
@@ -194,10 +198,16 @@ impl PgSession {
         }
         match Self::connect(&self.hosts, self.is_reader) {
             Ok(session) => {
+                if let Some(suppressed) = AGAIN.pass() {
+                    tracing::warn!(suppressed, "a connection to PostgreSQL was lost and made again");
+                }
                 *self = session;
                 Ok(())
             }
             Err(error) => {
+                if let Some(suppressed) = GONE.pass() {
+                    tracing::warn!(%error, suppressed, "a connection to PostgreSQL is lost and cannot be made again");
+                }
                 let last = self.pause.as_ref().map(|pause| pause.length * 2);
                 let length = last.unwrap_or(FIRST_PAUSE).min(LONGEST_PAUSE);
                 self.pause = Some(Pause {

@@ -6,6 +6,7 @@ use axum::response::{IntoResponse, Response};
 use garson_core::order::Refusal;
 use garson_core::platform::PlatformError;
 use garson_store::StoreErrorKind;
+use garson_store::throttle::Throttle;
 use http::{HeaderName, HeaderValue, StatusCode, header};
 use serde::Serialize;
 use utoipa::openapi::RefOr;
@@ -346,9 +347,14 @@ fn from_refusal(refusal: &Refusal) -> ApiError {
     }
 }
 
+/// Requests that storage was not available for: one line stands for many.
+static AWAY: Throttle = Throttle::for_outages();
+
 fn from_store(error: &garson_store::StoreError) -> ApiError {
     if error.is_temporary() {
-        tracing::warn!(%error, "storage is not available");
+        if let Some(suppressed) = AWAY.pass() {
+            tracing::warn!(%error, suppressed, "storage is not available");
+        }
         return ApiError::new(
             Code::StorageUnavailable,
             "Storage is not available right now; try again.",

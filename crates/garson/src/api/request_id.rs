@@ -1,6 +1,6 @@
 //! The outermost layer: every request gets an id, every refusal its body, every panic an answer.
 
-use super::{Api, ApiError};
+use super::{Api, ApiError, Code};
 use crate::telemetry::RequestKind;
 use axum::body::Body;
 use axum::extract::{Request, State};
@@ -67,7 +67,8 @@ pub async fn finish(State(api): State<Arc<Api>>, mut request: Request, next: Nex
         None => None,
     };
     if let Some(error) = error {
-        if error.code.status().is_server_error() {
+        // That storage is away is said by whoever has found out.
+        if error.code.status().is_server_error() && error.code != Code::StorageUnavailable {
             tracing::error!(request = %id.0, code = error.code.as_str(), "a request failed");
         }
         let body = error.body(&id.0);

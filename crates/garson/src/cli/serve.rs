@@ -46,7 +46,7 @@ fn close(app: Arc<App>) {
     let (ended, end) = mpsc::channel();
     std::thread::spawn(move || {
         drop(app);
-        drop(ended.send(()));
+        let _nobody_waits = ended.send(());
     });
     if end.recv_timeout(limit).is_err() {
         tracing::warn!("storage did not end in time");
