@@ -111,12 +111,14 @@ pub async fn run(app: Arc<App>, address: SocketAddr) {
     let mut others = Others::default();
     let mut pause = BEAT;
     loop {
-        if !is_shared(&app) && app.store.desk().node().is_some() {
-            // There is nobody else to be shown anything.
-            return;
-        }
         tokio::time::sleep(pause).await;
         pause = BEAT;
+        if !is_shared(&app) {
+            if let Err(error) = stay(&app, address).await {
+                tracing::warn!(%error, "this process could not see whether it is among the nodes");
+            }
+            continue;
+        }
         if let Err(error) = beat(&app, address).await {
             tracing::warn!(%error, "this node could not show that it lives");
             continue;
@@ -127,6 +129,21 @@ pub async fn run(app: Arc<App>, address: SocketAddr) {
             Err(error) => tracing::warn!(%error, "no look at the other nodes"),
         }
     }
+}
+
+/// Where there is nobody else to be shown anything, it is enough to be among the nodes. Whoever has removed the row, a second
+/// server for instance that was started by mistake, is gone; without it nothing would be delivered any more.
+async fn stay(app: &App, address: SocketAddr) -> Result<(), StoreError> {
+    if let Some(id) = app.store.desk().node() {
+        if app.store.glance(move |tx| nodes::is_there(tx, id)).await? {
+            return Ok(());
+        }
+        tracing::warn!("this process was taken out of the nodes; it comes back under a new id");
+    }
+    if *app.stopping.borrow() {
+        return Ok(());
+    }
+    join(app, address).await
 }
 
 async fn beat(app: &App, address: SocketAddr) -> Result<(), StoreError> {
