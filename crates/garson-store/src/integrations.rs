@@ -230,6 +230,12 @@ pub(crate) fn note_change(tx: &mut Tx<'_>, restaurant: RestaurantId) -> Result<(
     tx.execute(sql, params![&restaurant]).map(drop)
 }
 
+/// The last order's moment never falls, though a clock that is set right may go back.
+pub(crate) const NOTE_ORDER: &str = "UPDATE integrations \
+    SET last_order_at = CASE WHEN last_order_at > ?2 THEN last_order_at ELSE ?2 END WHERE id = ?1";
+const NOTE_ORDER_OF_VERSION: &str = "UPDATE integrations \
+    SET last_order_at = CASE WHEN last_order_at > ?2 THEN last_order_at ELSE ?2 END WHERE id = ?1 AND version = ?3";
+
 /// Notes that an order has come; `false` when the integration is gone, or has another version than this. Its row stays
 /// locked until the commit.
 pub fn note_order(tx: &mut Tx<'_>, id: IntegrationId, version: Option<i64>, at: Timestamp) -> Result<bool> {
@@ -237,14 +243,8 @@ pub fn note_order(tx: &mut Tx<'_>, id: IntegrationId, version: Option<i64>, at: 
         return Ok(true);
     }
     let is_as_known = match version {
-        None => {
-            let sql = "UPDATE integrations SET last_order_at = ?2 WHERE id = ?1";
-            tx.write_one(sql, params![&id, at])?
-        }
-        Some(version) => {
-            let sql = "UPDATE integrations SET last_order_at = ?2 WHERE id = ?1 AND version = ?3";
-            tx.write_one(sql, params![&id, at, version])?
-        }
+        None => tx.write_one(NOTE_ORDER, params![&id, at])?,
+        Some(version) => tx.write_one(NOTE_ORDER_OF_VERSION, params![&id, at, version])?,
     };
     if is_as_known {
         tx.late().hold_integration(id, version, at);

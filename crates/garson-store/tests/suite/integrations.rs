@@ -339,3 +339,30 @@ pub async fn only_what_no_package_covers_is_ended(bench: &Bench) {
         .await;
     assert_eq!(some.len(), 1);
 }
+
+/// Neither within a transaction nor from one to the next.
+pub async fn the_last_order_stays_when_the_clock_goes_back(bench: &Bench) {
+    let branch = bench.branch("lokanta").await;
+    let id = branch.integration;
+    let last_order_at = async || {
+        let of = branch.restaurant;
+        let found = bench.read(move |tx| integrations::of_restaurant(tx, of)).await;
+        found[0].health.last_order_at
+    };
+    for (moments, expected) in [
+        ([5_000, 9_000], 9_000),
+        ([7_000, 3_000], 9_000),
+        ([9_001, 4_000], 9_001),
+        ([1_000, 9_500], 9_500),
+    ] {
+        bench
+            .write(move |tx| {
+                for moment in moments {
+                    assert!(integrations::note_order(tx, id, None, at(moment))?);
+                }
+                Ok(())
+            })
+            .await;
+        assert_eq!(last_order_at().await, Some(at(expected)), "after {moments:?}");
+    }
+}
