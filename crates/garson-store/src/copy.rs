@@ -69,7 +69,7 @@ pub const TABLES: &[(&str, &str)] = &[
     ("payment_totals", "scope level span sums"),
     (
         "idempotency",
-        "account_id key_hash request_hash reserved_id acted status body leased_until created_at",
+        "account_id key_hash request_hash reserved_id acted status body leased_until created_at node run_id",
     ),
     ("order_words", "account_id position words"),
     ("word_places", "account_id word position"),

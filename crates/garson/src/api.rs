@@ -64,6 +64,8 @@ pub struct Api {
     pub keyring: Keyring,
     /// Memory for bodies that are being read, in KiB.
     pub body_budget: Semaphore,
+    /// The requests with an `Idempotency-Key` that run now.
+    pub runs: Arc<idempotency::Runs>,
 }
 
 /// Every route, in one list.
@@ -139,6 +141,7 @@ pub fn service_with(app: Arc<App>, more: Router<Arc<Api>>) -> Router {
         app,
         keyring: Keyring::new(limit),
         body_budget: Semaphore::new(BODY_BUDGET),
+        runs: Arc::default(),
     });
     let (list, document) = OpenApiRouter::new().nest(PREFIX, routes()).split_for_parts();
     let guarded = list

@@ -11,7 +11,7 @@ use garson_core::restaurant::Package;
 use garson_core::secret::Secret;
 use garson_store::copy::{self, TABLES};
 use garson_store::events::{self, Attempt};
-use garson_store::idempotency::{self, KeyedRequest};
+use garson_store::idempotency::{self, KeyedRequest, Run};
 use garson_store::inbox::InboxState;
 use garson_store::vault::lookup_hash;
 use garson_store::{
@@ -96,7 +96,14 @@ async fn furnish(bench: &Bench) {
                 key_hash: lookup_hash(&key.to_be_bytes()),
                 request_hash: [0; 32],
             };
-            idempotency::reserve(tx, &request, Uuid::now_v7(), at(0), at(-1), at(1))?;
+            let run = Run {
+                id: Uuid::now_v7(),
+                node: Some(NodeId::at(at(0))),
+                now: at(0),
+                leased_until: at(1),
+                fresh_id: Uuid::now_v7(),
+            };
+            idempotency::reserve(tx, &request, &run, at(-1), &|_| true)?;
         }
         assert_eq!(search::index(tx, account, 2_000)?, 1_100);
         sessions::start(tx, &crate::sessions::a_session(account, 1, at(0)))?;
