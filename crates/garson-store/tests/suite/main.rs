@@ -9,6 +9,7 @@ mod bench;
 mod board;
 mod calls;
 mod cursors;
+mod deadlines;
 mod deletes;
 mod derived;
 mod dump;
@@ -24,6 +25,7 @@ mod opening;
 mod orders;
 mod paging;
 mod plans;
+mod pooler;
 mod questions;
 mod resends;
 mod retention;
@@ -93,6 +95,8 @@ cases! {
         cursors:
             a_walk_while_orders_arrive_is_complete
             nothing_appears_behind_a_cursor;
+        deadlines:
+            a_job_whose_caller_was_told_so_is_not_run;
         deletes:
             a_deleted_restaurant_leaves_no_trace
             a_deleted_business_takes_its_restaurants_along
@@ -113,6 +117,7 @@ cases! {
             a_row_that_is_found_wrong_at_the_end_costs_only_its_own_job
             what_was_delivered_is_written_together_and_what_is_gone_is_left_out;
         idempotency:
+            a_key_is_free_as_soon_as_its_run_is_dead
             a_request_is_run_once_and_answered_for_a_day
             empty_answers_are_answers
             old_answers_are_swept_in_chunks
@@ -141,6 +146,7 @@ cases! {
             what_a_restaurant_has_decided_comes_with_its_integration
             credentials_are_sealed_and_recovered_exactly
             health_and_switch_are_kept
+            the_last_order_stays_when_the_clock_goes_back
             only_what_no_package_covers_is_ended;
         keys:
             a_key_is_found_by_its_hash_and_can_be_recovered
@@ -235,6 +241,10 @@ cases! {
             a_connection_that_broke_while_idle_is_replaced
             what_was_acknowledged_survives_broken_connections
             one_that_is_stopped_within_a_transaction_is_not_waited_for;
+        deadlines:
+            commits_are_durable_whatever_the_server_is_set_to;
+        pooler:
+            a_pooler_that_shares_connections_is_refused;
         plans:
             what_nobody_has_is_not_looked_for_among_all
             what_is_swept_is_not_looked_for_among_all;
