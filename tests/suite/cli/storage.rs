@@ -27,8 +27,10 @@ async fn scrape(addr: SocketAddr) -> Scrape {
 }
 
 async fn is_green(addr: SocketAddr) {
-    until("it is ready", async || ready(addr).await == 200).await;
-    assert_eq!(scrape(addr).await.get("garson_storage_up"), Some(1.0));
+    until("it is ready, and says so in its numbers", async || {
+        ready(addr).await == 200 && scrape(addr).await.get("garson_storage_up") == Some(1.0)
+    })
+    .await;
 }
 
 async fn is_red(addr: SocketAddr) {
