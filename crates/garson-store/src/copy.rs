@@ -59,7 +59,7 @@ pub const TABLES: &[(&str, &str)] = &[
     (
         "calls",
         "id account_id restaurant_id order_id integration_id number kind argument state attempts due_at node leased_until \
-         unclear not_yet_since message created_at finished_at",
+         unclear not_yet_since message created_at finished_at blocked planned_at",
     ),
     (
         "inbox",

@@ -16,6 +16,11 @@ const MIGRATIONS: &[(i64, &str, &str)] = &[
     (3, "status", include_str!("../../migrations/0003_status.sql")),
     (4, "speed", include_str!("../../migrations/0004_speed.sql")),
     (5, "writer", include_str!("../../migrations/0005_writer.sql")),
+    (
+        6,
+        "call_queues",
+        include_str!("../../migrations/0006_call_queues.sql"),
+    ),
 ];
 
 /// What the runner needs of a connection.

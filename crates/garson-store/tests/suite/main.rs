@@ -88,7 +88,12 @@ cases! {
             eight_leasers_get_every_call_once
             a_call_is_its_nodes_while_that_lives
             ends_and_delays_of_calls_are_kept
-            open_calls_are_counted_up_to_a_limit;
+            open_calls_are_counted_up_to_a_limit
+            queues_show_what_can_be_made_of_each_integration
+            a_damaged_call_is_set_aside_and_stops_nobody
+            calls_that_a_clock_ahead_has_planned_are_brought_forward
+            what_was_not_sent_is_no_attempt
+            a_process_goes_on_with_what_it_has_under_way;
         cursors:
             a_walk_while_orders_arrive_is_complete
             nothing_appears_behind_a_cursor;
@@ -231,6 +236,7 @@ cases! {
             one_that_is_stopped_within_a_transaction_is_not_waited_for;
         plans:
             what_nobody_has_is_not_looked_for_among_all
-            what_is_swept_is_not_looked_for_among_all;
+            what_is_swept_is_not_looked_for_among_all
+            calls_that_are_blocked_or_of_others_are_not_looked_at;
     }
 }
