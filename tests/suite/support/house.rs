@@ -129,7 +129,7 @@ impl House {
 
     pub fn advance(&self, by: Duration) {
         self.clock.advance(by);
-        self.app.wake_calls.notify_one();
+        self.app.wake_calls.look_everywhere();
         self.app.wake_deliver.notify_one();
     }
 

@@ -111,6 +111,8 @@ pub enum Trouble {
         message: String,
         pause: Option<Duration>,
     },
+    /// It was not sent: the platform takes so many such requests in a time and no more. There is room after this.
+    HeldBack { message: String, room_in: Duration },
     /// It may have done it or not: the order must be read before anything is repeated.
     Unclear { message: String },
     /// The session is over: log in and try again.
@@ -123,7 +125,7 @@ impl Trouble {
     pub fn is_away(&self) -> bool {
         match self {
             Self::Later { .. } | Self::Unclear { .. } | Self::SessionOver => true,
-            Self::Refused { .. } | Self::NotYet { .. } => false,
+            Self::Refused { .. } | Self::NotYet { .. } | Self::HeldBack { .. } => false,
         }
     }
 
@@ -156,6 +158,7 @@ impl fmt::Display for Trouble {
             Self::Refused { message }
             | Self::NotYet { message, .. }
             | Self::Later { message, .. }
+            | Self::HeldBack { message, .. }
             | Self::Unclear { message } => f.write_str(message),
             Self::SessionOver => f.write_str("the platform does not accept our session"),
         }

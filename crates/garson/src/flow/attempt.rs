@@ -46,6 +46,8 @@ impl Attempt<'_> {
                 Ok(_) => {}
                 // Some platforms show an order only after it was accepted or cancelled.
                 Err(Trouble::Refused { .. }) if self.kind.is_question() => {}
+                // It waits for its turn, and stays as unclear as it is.
+                Err(held @ Trouble::HeldBack { .. }) => return Verdict::Trouble(held),
                 // Still unclear: nothing may be repeated before it has been read.
                 Err(trouble) => return Verdict::Trouble(still_unclear(trouble)),
             }

@@ -278,16 +278,18 @@ async fn send(
     if let Some(limit) = limits.iter().find(|limit| request.limit == Some(limit.name)) {
         let now = Instant::now();
         let longest = until.saturating_duration_since(now);
-        let Some(wait) = app.lines.wait(token_fingerprint(&request), limit, now, longest) else {
-            return Err(Trouble::Later {
-                message: format!(
-                    "the platform takes {} such calls in {} s",
-                    limit.requests, limit.per_seconds
-                ),
-                pause: Some(Duration::from_secs(u64::from(limit.per_seconds)) / 4),
-            });
-        };
-        tokio::time::sleep(wait).await;
+        match app.lines.wait(token_fingerprint(&request), limit, now, longest) {
+            Ok(wait) => tokio::time::sleep(wait).await,
+            Err(room_in) => {
+                return Err(Trouble::HeldBack {
+                    message: format!(
+                        "the platform takes {} such calls in {} s",
+                        limit.requests, limit.per_seconds
+                    ),
+                    room_in,
+                });
+            }
+        }
     }
     let time = until.saturating_duration_since(Instant::now());
     let outgoing = outgoing(request, time, contact.log)
@@ -320,9 +322,15 @@ fn token_fingerprint(request: &HttpRequest) -> Fingerprint {
 }
 
 impl Lines {
-    /// How long to wait before a request that counts against this limit, which is then taken; nothing when that is too
-    /// long.
-    fn wait(&self, token: Fingerprint, limit: &Limit, now: Instant, longest: Duration) -> Option<Duration> {
+    /// How long to wait before a request that counts against this limit, which is then taken; when that is too long, an error
+    /// that says after what time there is room.
+    fn wait(
+        &self,
+        token: Fingerprint,
+        limit: &Limit,
+        now: Instant,
+        longest: Duration,
+    ) -> Result<Duration, Duration> {
         let period = Duration::from_secs(u64::from(limit.per_seconds));
         let each = period / limit.requests.max(1);
         let mut limits = self.limits.lock().unwrap_or_else(PoisonError::into_inner);
@@ -334,10 +342,10 @@ impl Lines {
         let next = (*full_until).max(now) + each;
         let wait = next.saturating_duration_since(now + period);
         if wait > longest {
-            return None;
+            return Err(wait);
         }
         *full_until = next;
-        Some(wait)
+        Ok(wait)
     }
 }
 
@@ -379,16 +387,17 @@ mod tests {
             waits.push(
                 lines
                     .wait([0; 32], &limit, now, minute)
-                    .map(|wait| wait.as_secs()),
+                    .map(|wait| wait.as_secs())
+                    .map_err(|wait| wait.as_secs()),
             );
         }
-        assert_eq!(waits, [Some(0), Some(0), Some(30), Some(60), None]);
+        assert_eq!(waits, [Ok(0), Ok(0), Ok(30), Ok(60), Err(90)]);
         assert_eq!(
             lines.wait([1; 32], &limit, now, minute),
-            Some(Duration::ZERO),
+            Ok(Duration::ZERO),
             "another token has its own"
         );
         let later = now + Duration::from_secs(600);
-        assert_eq!(lines.wait([0; 32], &limit, later, minute), Some(Duration::ZERO));
+        assert_eq!(lines.wait([0; 32], &limit, later, minute), Ok(Duration::ZERO));
     }
 }

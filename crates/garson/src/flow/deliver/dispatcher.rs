@@ -211,7 +211,7 @@ impl Dispatcher {
             Handover::Elsewhere { account, last } => self.endpoint(account).has_grown(last),
             Handover::NodeGone => {
                 self.look_now();
-                self.app.wake_calls.notify_one();
+                self.app.wake_calls.look_everywhere();
                 self.app.hurry.posts_changed();
             }
         }
