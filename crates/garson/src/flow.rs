@@ -12,6 +12,7 @@ pub mod businesses;
 pub mod call;
 mod conclude;
 pub mod deliver;
+mod early;
 pub mod fault;
 mod fetch;
 pub mod inbox;

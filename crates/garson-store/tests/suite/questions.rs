@@ -93,7 +93,9 @@ pub async fn a_cancellation_overtakes_what_waits(bench: &Bench) {
     write(bench, &order, CallKind::Ready, 1_000, None).await;
     write(bench, &order, CallKind::Cancel, 0, None).await;
     // The platform's gap between moves does not hold it up either.
-    bench.write(move |tx| calls::hold_back(tx, id, at(500))).await;
+    bench
+        .write(move |tx| calls::hold_back(tx, id, at(0), at(500)))
+        .await;
     let maker = a_maker(bench, "one").await;
     let kinds: Vec<_> = lease(bench, maker, 10).await.iter().map(|c| c.kind).collect();
     assert_eq!(kinds, [CallKind::Cancel]);
@@ -117,13 +119,13 @@ pub async fn a_question_that_waits_is_hurried_or_dropped(bench: &Bench) {
     assert_eq!(lease(bench, one, 20).await.len(), 1);
     for maker in [one, two] {
         let running = bench
-            .write(move |tx| calls::abandon_waiting(tx, way.id, maker, at(30)))
+            .write(move |tx| calls::abandon_waiting(tx, id, way.id, maker, at(30)))
             .await;
         assert!(!running, "it is being put");
     }
     bench.write(move |tx| nodes::leave(tx, one.node)).await;
     let waiting = bench
-        .write(move |tx| calls::abandon_waiting(tx, way.id, two, at(60)))
+        .write(move |tx| calls::abandon_waiting(tx, id, way.id, two, at(60)))
         .await;
     assert!(waiting);
     assert_eq!(
@@ -190,7 +192,7 @@ pub async fn calls_are_held_back_and_hastened(bench: &Bench) {
         "what is planned is not owed yet"
     );
     let hastened = bench
-        .write(move |tx| calls::hasten(tx, id, CallKind::Ready, at(60)))
+        .write(move |tx| calls::hasten(tx, id, CallKind::Ready, at(0), at(60)))
         .await;
     assert!(hastened);
     assert_eq!(bench.read(move |tx| calls::open_of_order(tx, id)).await, 1);
@@ -198,7 +200,9 @@ pub async fn calls_are_held_back_and_hastened(bench: &Bench) {
         bench.read(move |tx| calls::latest_due_at(tx, id)).await,
         Some(at(60))
     );
-    bench.write(move |tx| calls::hold_back(tx, id, at(80))).await;
+    bench
+        .write(move |tx| calls::hold_back(tx, id, at(0), at(80)))
+        .await;
     let maker = a_maker(bench, "one").await;
     assert!(lease(bench, maker, 79).await.is_empty());
     let call = lease(bench, maker, 80).await.remove(0);
@@ -211,7 +215,7 @@ pub async fn calls_are_held_back_and_hastened(bench: &Bench) {
         Some(at(90))
     );
     let none = bench
-        .write(move |tx| calls::hasten(tx, id, CallKind::Ready, at(60)))
+        .write(move |tx| calls::hasten(tx, id, CallKind::Ready, at(0), at(60)))
         .await;
     assert!(!none, "there is none to hasten");
 }
@@ -247,7 +251,7 @@ pub async fn an_early_message_waits_for_its_order(bench: &Bench) {
         })
         .await;
     let waiting = bench
-        .read(move |tx| inbox::waiting_for(tx, GETIR, "A", branch.account))
+        .read(move |tx| inbox::waiting_for(tx, GETIR, "A", branch.account, branch.restaurant))
         .await;
     let moments: Vec<_> = waiting.iter().map(|m| m.received_at).collect();
     assert_eq!(moments, [at(1), at(2)], "oldest first");
@@ -259,7 +263,7 @@ pub async fn an_early_message_waits_for_its_order(bench: &Bench) {
     assert!(bench.read(move |tx| inbox::open_message(tx, id)).await.is_none());
     assert_eq!(
         bench
-            .read(move |tx| inbox::waiting_for(tx, GETIR, "A", branch.account))
+            .read(move |tx| inbox::waiting_for(tx, GETIR, "A", branch.account, branch.restaurant))
             .await
             .len(),
         1

@@ -1,5 +1,6 @@
 //! A platform's message comes in: checked, understood, made durable, and only then answered.
 
+use super::early;
 use super::line::Contact;
 use super::take::{Entry, Letter};
 use super::{Fault, fetch, recall};
@@ -35,6 +36,10 @@ pub(super) enum Prepared {
     UnknownOrder {
         sender: Option<Connected>,
         which: Which,
+        /// The integrations that it may be for; any when it came with the operator's secret.
+        among: Vec<IntegrationId>,
+        /// No one account is held while it is kept that its order would be written under.
+        is_of_many: bool,
     },
     Ready(Box<Ready>),
 }
@@ -102,7 +107,7 @@ pub async fn receive(
     taken.map(|entry| entry.reception)
 }
 
-async fn look_and_write(
+pub(super) async fn look_and_write(
     app: &Arc<App>,
     platform: &'static dyn Platform,
     request: &Arc<HookRequest>,
@@ -156,6 +161,16 @@ pub(super) async fn write(
         }
         _ => None,
     };
+    let integration = prepared.sender().map(|connected| connected.integration.id);
+    let to_take_later = match &prepared {
+        Prepared::UnknownOrder {
+            which,
+            among,
+            is_of_many: true,
+            ..
+        } => Some((Arc::clone(&request), which.clone(), among.clone())),
+        _ => None,
+    };
     let letter = Letter::new(platform, request, prepared, now)?;
     let taken = app.store.write(lane, move |tx| letter.take(tx)).await?;
     if !matches!(taken.reception, Reception::Taken { .. } | Reception::Noted) {
@@ -164,11 +179,16 @@ pub(super) async fn write(
     if let Some(integration) = to_ask {
         app.hurry.up(integration);
     }
+    if let Some((request, which, among)) = to_take_later {
+        early::begin_to_take_later(Arc::clone(app), platform, request, which, among);
+    }
     if let Some((connected, order)) = to_look_at {
         tokio::spawn(fetch::look_at(Arc::clone(app), connected, order));
     }
-    if taken.may_call {
-        app.wake_calls.notify_one();
+    if taken.may_call
+        && let Some(integration) = integration
+    {
+        app.wake_calls.look_at(integration);
     }
     Ok(taken)
 }
@@ -308,9 +328,13 @@ pub(super) fn understand(
         (Some(branch), _) => of_branch(tx, app, platform, &candidates, branch)?,
         (None, News::Changed { order, .. } | News::Look { order }) => {
             let Some(found) = of_order(tx, app, platform, &candidates, order)? else {
+                let all = || candidates.iter().map(|c| &c.connected.integration);
+                let first = all().next().map(|integration| integration.account_id);
                 return Ok(Prepared::UnknownOrder {
-                    sender: sender(candidates),
                     which: order.clone(),
+                    among: all().map(|integration| integration.id).collect(),
+                    is_of_many: all().any(|it| Some(it.account_id) != first) || first.is_none(),
+                    sender: sender(candidates),
                 });
             };
             Some(found)
