@@ -1,6 +1,7 @@
 //! The running service as its parts see it: storage, vault, clock, the door outward, and who is to be woken.
 
 use crate::config::{Settings, Terms, parse_key, terms};
+use crate::flow::call::{CallWaker, InFlight, OrderWaiters};
 use crate::flow::deliver::Figures;
 use crate::flow::kept::Kept;
 use crate::flow::line::Lines;
@@ -9,6 +10,7 @@ use crate::flow::menu::FetchedMenu;
 use crate::flow::poll::Hurry;
 use crate::flow::vitals::Vitals;
 use crate::net;
+use crate::server::Workers;
 use crate::telemetry::Metrics;
 use garson_core::clock::{SharedClock, SystemClock};
 use garson_core::id::{IntegrationId, OrderId};
@@ -18,7 +20,7 @@ use garson_core::platform::Provider;
 use garson_core::retry::Schedule;
 use garson_core::secret::Secret;
 use garson_core::time::Timestamp;
-use garson_store::calls::Maker;
+use garson_store::calls::{DueCall, Maker};
 use garson_store::integrations::Served;
 use garson_store::lock::ServerLock;
 use garson_store::{Engine, Lane, Location, StoreError, Vault, vault};
@@ -49,15 +51,19 @@ pub struct App {
     /// The integrations that platforms' messages have led to, by what they presented.
     pub served: Kept<[u8; 32], Arc<Vec<Served>>>,
     /// Calls to platforms have been written.
-    pub wake_calls: Notify,
-    /// Calls to platforms have ended.
-    pub calls_ended: Notify,
+    pub wake_calls: CallWaker,
+    /// Clients that wait for the end of calls to platforms.
+    pub calls_ended: OrderWaiters,
+    /// Calls to platforms that are under way.
+    pub in_flight: Arc<InFlight>,
     /// Platforms that should be asked for orders before their time.
     pub hurry: Hurry,
     /// Something may be due that the dispatcher does not know of, or the clock was moved.
     pub wake_deliver: Notify,
     /// Up to when this node may begin something.
     pub lease: Lease,
+    /// How the service's workers stand.
+    pub workers: Arc<Workers>,
     /// How delivering stands.
     pub delivering: Figures,
     /// What is asked of storage by those who watch.
@@ -113,6 +119,7 @@ impl App {
                 .map_err(start_error)?,
         };
         let terms = terms(&settings.platforms);
+        let workers = Arc::new(Workers::default());
         Ok(Arc::new(Self {
             terms: terms
                 .into_iter()
@@ -123,7 +130,8 @@ impl App {
             reasons: Kept::default(),
             menus: Kept::default(),
             served: Kept::default(),
-            calls_ended: Notify::new(),
+            calls_ended: OrderWaiters::default(),
+            in_flight: Arc::default(),
             hurry: Hurry::default(),
             schedule: settings.schedule(),
             settings,
@@ -131,8 +139,9 @@ impl App {
             vault,
             clock,
             net,
-            metrics: Metrics::default(),
-            wake_calls: Notify::new(),
+            metrics: Metrics::of(&workers),
+            workers,
+            wake_calls: CallWaker::default(),
             wake_deliver: Notify::new(),
             lease: Lease::default(),
             delivering: Figures::default(),
@@ -167,8 +176,22 @@ impl App {
     pub fn maker(&self) -> Option<Maker> {
         Some(Maker {
             node: self.store.desk().node()?,
-            watch: i64::try_from(self.began.elapsed().as_millis()).unwrap_or(i64::MAX),
+            // In this order: a lease that ends in between is still under way.
+            in_flight_until: self.in_flight.first_end(),
+            watch: self.watch(),
         })
+    }
+
+    /// Milliseconds since this process began.
+    fn watch(&self) -> i64 {
+        i64::try_from(self.began.elapsed().as_millis()).unwrap_or(i64::MAX)
+    }
+
+    /// May a call be sent that was leased? Not when this process was stopped until its lease had run out, nor when others may
+    /// have given this node up: somebody else may be making it.
+    #[must_use]
+    pub fn may_make(&self, call: &DueCall) -> bool {
+        self.lease.is_valid() && self.watch() < call.leased_until
     }
 }
 

@@ -2,8 +2,10 @@
 
 mod connections;
 mod patience;
+mod supervise;
 
 pub use connections::{Limits, serve_connections};
+pub use supervise::Workers;
 
 use crate::api::{Api, ApiError, Code};
 use crate::app::App;
@@ -18,6 +20,7 @@ use hyper_util::service::TowerToHyperService;
 use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
+use supervise::keep;
 use tokio::net::TcpListener;
 
 /// Routes for operators and their programs.
@@ -35,6 +38,10 @@ async fn ready(State(api): State<Arc<Api>>) -> Result<&'static str, ApiError> {
         Err(NotReady::Storage(error)) => {
             tracing::warn!(%error, "not ready: storage is away");
             "Storage is not available right now."
+        }
+        Err(NotReady::WorkerFails(worker)) => {
+            tracing::warn!(worker, "not ready: a worker keeps failing");
+            "A part of the service keeps failing; its log says which and why."
         }
         Err(NotReady::NotJoined) => {
             tracing::warn!("not ready: this node has not joined those of its database");
@@ -78,15 +85,15 @@ pub async fn serve_routes(
         // It goes on trying; until then orders are taken, and others deliver.
         tracing::error!(%error, "this node could not join");
     }
-    let delivering = tokio::spawn(flow::deliver::run(Arc::clone(&app)));
+    let delivering = keep(&app, "deliveries", flow::deliver::run);
+    let calling = keep(&app, "calls", flow::call::run);
     let workers = [
-        tokio::spawn(flow::membership::run(Arc::clone(&app), address)),
-        tokio::spawn(flow::call::run(Arc::clone(&app))),
-        tokio::spawn(flow::poll::run(Arc::clone(&app))),
-        tokio::spawn(flow::resend_all::run(Arc::clone(&app))),
-        tokio::spawn(flow::search::run(Arc::clone(&app))),
-        tokio::spawn(flow::sweep::run(Arc::clone(&app))),
-        tokio::spawn(flow::tidings::run(Arc::clone(&app))),
+        keep(&app, "membership", move |app| flow::membership::run(app, address)),
+        keep(&app, "polling", flow::poll::run),
+        keep(&app, "resends", flow::resend_all::run),
+        keep(&app, "search", flow::search::run),
+        keep(&app, "sweep", flow::sweep::run),
+        keep(&app, "news", flow::tidings::run),
     ];
     let limits = Limits {
         connections: app.settings.server.max_connections,
@@ -103,8 +110,21 @@ pub async fn serve_routes(
     }
     // Attempts have been coming to their end since then, as requests have.
     let time = limits.drain.max(Duration::from_secs(1));
-    if tokio::time::timeout(time, delivering).await.is_err() {
+    let called = async {
+        let ended = calling.await;
+        // Clients may have gone whose questions are still being put.
+        app.in_flight.wait_until_none().await;
+        ended
+    };
+    let (delivered, called) = tokio::join!(
+        tokio::time::timeout(time, delivering),
+        tokio::time::timeout(time, called)
+    );
+    if delivered.is_err() {
         tracing::warn!("some deliveries did not end in time; they are made again");
+    }
+    if called.is_err() {
+        tracing::warn!("some platform calls did not end in time; what became of them is found out later");
     }
     for worker in workers {
         worker.abort();

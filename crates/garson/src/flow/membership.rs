@@ -108,7 +108,7 @@ pub async fn run(app: Arc<App>, address: SocketAddr) {
     loop {
         if !is_shared(&app) && app.store.desk().node().is_some() {
             // There is nobody else to be shown anything.
-            return;
+            return std::future::pending().await;
         }
         tokio::time::sleep(pause).await;
         pause = BEAT;

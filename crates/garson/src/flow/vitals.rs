@@ -53,6 +53,8 @@ pub enum NotReady {
     Storage(StoreError),
     /// This node is not among those of its database, so it delivers nothing.
     NotJoined,
+    /// A worker ends again and again, however often it is started.
+    WorkerFails(&'static str),
 }
 
 /// Is the service ready to take orders? A node whose lease has run out for the moment still is.
@@ -63,9 +65,10 @@ pub async fn check(app: &App) -> Result<(), NotReady> {
         .ask(try_storage(store))
         .await
         .map_err(NotReady::Storage)?;
-    match app.store.desk().node() {
-        Some(_) => Ok(()),
-        None => Err(NotReady::NotJoined),
+    match (app.store.desk().node(), app.workers.failing()) {
+        (None, _) => Err(NotReady::NotJoined),
+        (Some(_), Some(worker)) => Err(NotReady::WorkerFails(worker)),
+        (Some(_), None) => Ok(()),
     }
 }
 

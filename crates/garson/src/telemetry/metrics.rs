@@ -16,6 +16,7 @@ pub use intake::{Intake, MessageOutcome, Way};
 pub use requests::{RequestKind, Requests};
 pub use standing::Standing;
 
+use crate::server::Workers;
 use garson_store::Engine;
 use prometheus_client::encoding::text::{encode_eof, encode_registry};
 use prometheus_client::registry::Registry;
@@ -30,9 +31,11 @@ pub struct Metrics {
     registry: Registry,
 }
 
-impl Default for Metrics {
-    fn default() -> Self {
+impl Metrics {
+    #[must_use]
+    pub fn of(workers: &Workers) -> Self {
         let mut registry = empty();
+        workers.register(&mut registry);
         Self {
             requests: Requests::new(&mut registry),
             intake: Intake::new(&mut registry),
