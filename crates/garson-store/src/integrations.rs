@@ -3,7 +3,7 @@
 use crate::engine::{Param, Row, Tx};
 use crate::packages::Standing;
 use crate::vault::{Vault, lookup_hash};
-use crate::{Result, params};
+use crate::{Result, StoreError, params};
 use garson_core::id::{AccountId, IntegrationId, NodeId, RestaurantId};
 use garson_core::integration::{Credentials, Health, Integration};
 use garson_core::platform::Provider;
@@ -307,14 +307,29 @@ pub struct Polled {
     pub polled_at: Option<Timestamp>,
 }
 
-/// Takes over, or keeps, the integrations of a platform that this node is to poll: those that no living node has. A node
-/// that others have given up gets none.
-pub fn claim_polling(
-    tx: &mut Tx<'_>,
-    vault: &Vault,
-    provider: Provider,
-    node: NodeId,
-) -> Result<Vec<Polled>> {
+/// An integration that this node polls and whose row cannot be read, its sealed credentials for example.
+#[derive(Debug)]
+pub struct Unreadable {
+    pub id: IntegrationId,
+    pub account_id: AccountId,
+    pub error: StoreError,
+}
+
+/// Is there an integration of a platform that should be polled and that no living node polls? Asked by a read job first, so
+/// that a writer is only needed when there is something to claim.
+pub fn has_unclaimed(tx: &mut Tx<'_>, provider: Provider) -> Result<bool> {
+    let found = tx.query_opt(
+        "SELECT id FROM integrations
+         WHERE provider = ?1 AND is_active = 1 AND remote_id IS NOT NULL
+           AND (poll_node IS NULL OR poll_node NOT IN (SELECT id FROM nodes)) LIMIT 1",
+        params![&provider],
+        |row| row.get::<IntegrationId>(0),
+    )?;
+    Ok(found.is_some())
+}
+
+/// Claims the integrations of a platform that no living node polls. A node that others have given up gets none.
+pub fn claim_polling(tx: &mut Tx<'_>, provider: Provider, node: NodeId) -> Result<()> {
     // What somebody else changes just now is taken over the next time: whoever waits here, with many in hand, may be waited for.
     tx.execute(
         "UPDATE integrations SET poll_node = ?2 WHERE id IN
@@ -324,16 +339,33 @@ pub fn claim_polling(
                 AND ?2 IN (SELECT id FROM nodes) {skip_locked})",
         params![&provider, &node],
     )?;
+    Ok(())
+}
+
+/// The integrations of a platform that this node polls. Each row is read by itself: one that is damaged must not keep the
+/// others from being polled.
+pub fn polled_by(
+    tx: &mut Tx<'_>,
+    vault: &Vault,
+    provider: Provider,
+    node: NodeId,
+) -> Result<Vec<std::result::Result<Polled, Unreadable>>> {
     let sql = format!(
         "SELECT {COLUMNS}, polled_at FROM integrations
          WHERE provider = ?1 AND is_active = 1 AND remote_id IS NOT NULL AND poll_node = ?2
            AND ?2 IN (SELECT id FROM nodes)"
     );
     tx.query(&sql, params![&provider, &node], |row| {
-        Ok(Polled {
-            connected: connected(row, vault)?,
-            polled_at: row.get(COUNT)?,
-        })
+        let (id, account_id) = (row.get(0)?, row.get(1)?);
+        let polled = connected(row, vault).and_then(|connected| {
+            let polled_at = row.get(COUNT)?;
+            Ok(Polled { connected, polled_at })
+        });
+        Ok(polled.map_err(|error| Unreadable {
+            id,
+            account_id,
+            error,
+        }))
     })
 }
 

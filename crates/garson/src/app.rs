@@ -5,6 +5,7 @@ use crate::flow::deliver::Figures;
 use crate::flow::kept::Kept;
 use crate::flow::line::Lines;
 use crate::flow::membership::Lease;
+use crate::flow::looks::Looks;
 use crate::flow::menu::FetchedMenu;
 use crate::flow::poll::Hurry;
 use crate::flow::vitals::Vitals;
@@ -56,6 +57,8 @@ pub struct App {
     pub hurry: Hurry,
     /// Something may be due that the dispatcher does not know of, or the clock was moved.
     pub wake_deliver: Notify,
+    /// Orders that are being read from platforms which are not polled.
+    pub looks: Looks,
     /// Up to when this node may begin something.
     pub lease: Lease,
     /// How delivering stands.
@@ -129,6 +132,7 @@ impl App {
             settings,
             store,
             vault,
+            looks: Looks::default(),
             clock,
             net,
             metrics: Metrics::default(),

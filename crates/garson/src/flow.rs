@@ -18,6 +18,7 @@ pub mod inbox;
 pub mod integrations;
 pub mod kept;
 pub mod line;
+pub mod looks;
 pub mod matching;
 pub mod membership;
 pub mod menu;

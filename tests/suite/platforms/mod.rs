@@ -11,6 +11,7 @@ mod doors;
 mod gap;
 mod joining;
 mod kept;
+mod polling;
 mod quirks;
 mod reviewed;
 mod road;

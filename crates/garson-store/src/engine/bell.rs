@@ -6,7 +6,7 @@
 
 use super::{Desk, Handover, News};
 use crate::error::StoreError;
-use garson_core::id::{AccountId, NodeId};
+use garson_core::id::{AccountId, IntegrationId, NodeId};
 use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::future::poll_fn;
@@ -44,6 +44,8 @@ pub enum Word {
     Here,
     /// A node has left, or was given up: what it did is free.
     NodeGone,
+    /// Whoever polls an integration is to do so now: something has happened on its platform.
+    Poll { integration: IntegrationId },
     /// Those who wait for news of an account are to look, though there is none.
     Stir { account: AccountId },
     /// Whoever delivers for an account is to look again; see [`Handover::LookAgain`].
@@ -67,6 +69,7 @@ impl Word {
         let _written = match self {
             Self::Here => write!(text, " h"),
             Self::NodeGone => write!(text, " g"),
+            Self::Poll { integration } => write!(text, " i{}", integration.0.simple()),
             Self::Stir { account } => write!(text, " s{}", account.0.simple()),
             Self::LookAgain { account, owner } => {
                 write!(text, " l{}{}", account.0.simple(), node(owner))
@@ -99,6 +102,9 @@ impl Word {
         match text.get(..1)? {
             "h" => Some(Self::Here),
             "g" => Some(Self::NodeGone),
+            "i" => Some(Self::Poll {
+                integration: IntegrationId(id(1)?),
+            }),
             "s" => Some(Self::Stir { account: account()? }),
             "l" => Some(Self::LookAgain {
                 account: account()?,
@@ -420,6 +426,7 @@ impl Ears {
             match word {
                 Word::Here => {}
                 Word::NodeGone => handed.push(Handover::NodeGone),
+                Word::Poll { integration } => handed.push(Handover::Poll { integration }),
                 Word::Stir { account } => self.news.tell(&[(account, 0)]),
                 Word::LookAgain { account, owner } if is_mine(owner) => {
                     handed.push(Handover::LookAgain { account });
@@ -454,6 +461,9 @@ mod tests {
         for word in [
             Word::Here,
             Word::NodeGone,
+            Word::Poll {
+                integration: IntegrationId::at(Timestamp::from_millis(9)),
+            },
             Word::Stir { account },
             Word::LookAgain { account, owner: None },
             Word::LookAgain {

@@ -232,6 +232,11 @@ impl Engine {
         &self.bulletin.fresh
     }
 
+    /// Notifies the other nodes, outside of any transaction.
+    pub fn notify_nodes(&self, words: Vec<Word>) {
+        self.bulletin.ringer.ring(words);
+    }
+
     /// Says whether this is the only process that works on the database, as far as anybody knows: then it need not tell
     /// others what it commits.
     pub fn set_alone(&self, is_alone: bool) {

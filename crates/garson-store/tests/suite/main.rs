@@ -125,6 +125,7 @@ cases! {
             a_repeated_message_is_one_row
             open_messages_are_listed_newest_first
             open_messages_are_counted_up_to_a_limit
+            unreadable_credentials_do_not_hide_the_other_polled_integrations
             the_same_message_at_once_is_counted
             a_message_that_is_taken_when_it_comes_again_is_one_row
             a_message_that_could_not_be_taken_for_a_while_is_one_row

@@ -2,7 +2,7 @@
 
 use super::line::Contact;
 use super::take::{Entry, Letter};
-use super::{Fault, fetch, recall};
+use super::{Fault, looks, recall};
 use crate::app::App;
 use crate::telemetry::{MessageOutcome, Way};
 use garson_core::id::IntegrationId;
@@ -165,7 +165,7 @@ pub(super) async fn write(
         app.hurry.up(integration);
     }
     if let Some((connected, order)) = to_look_at {
-        tokio::spawn(fetch::look_at(Arc::clone(app), connected, order));
+        looks::look_soon(app, connected, order);
     }
     if taken.may_call {
         app.wake_calls.notify_one();

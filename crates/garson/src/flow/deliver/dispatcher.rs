@@ -244,6 +244,7 @@ impl Dispatcher {
                 Err(error) => {
                     tracing::warn!(%error, "accounts that nobody delivers for could not be claimed")
                 }
+            Handover::Poll { integration } => self.app.hurry.up_from_another_node(integration),
             },
         }
     }
