@@ -28,6 +28,7 @@ mod resends;
 mod retention;
 mod search;
 mod sessions;
+mod settling;
 mod sharing;
 mod shop;
 mod status;
@@ -97,6 +98,10 @@ cases! {
             a_deleted_business_takes_its_restaurants_along
             two_nodes_that_sweep_together_take_sums_out_once
             nothing_of_a_deleted_restaurant_is_due;
+        settling:
+            a_result_that_is_written_twice_counts_once
+            a_result_that_was_written_before_does_not_hide_the_others_of_its_batch
+            an_attempt_by_hand_meanwhile_hides_no_result;
         sharing:
             orders_of_one_transaction_count_each
             a_job_sees_what_those_before_it_have_left_to_be_written
@@ -120,12 +125,12 @@ cases! {
             calls_are_held_back_and_hastened
             an_early_message_waits_for_its_order
             a_post_is_held_by_one_node
+            unreadable_credentials_do_not_hide_the_other_polled_integrations
             open_orders_are_found_by_their_platforms_names;
         inbox:
             a_repeated_message_is_one_row
             open_messages_are_listed_newest_first
             open_messages_are_counted_up_to_a_limit
-            unreadable_credentials_do_not_hide_the_other_polled_integrations
             the_same_message_at_once_is_counted
             a_message_that_is_taken_when_it_comes_again_is_one_row
             a_message_that_could_not_be_taken_for_a_while_is_one_row

@@ -263,6 +263,7 @@ pub async fn what_was_delivered_is_written_together_and_what_is_gone_is_left_out
                 split: Split::default(),
                 explanation: "taken".to_owned(),
             }),
+            attempts_before: 0,
         })
         .collect();
     bench

@@ -34,6 +34,7 @@ pub async fn resend(app: &App, account: AccountId, resend: Resend) -> Result<u16
     app.net
         .check_address(&resend.url)
         .map_err(|refusal| not_allowed(&refusal.to_string()))?;
+    attempts: i64,
     let vault = Arc::clone(&app.vault);
     let wanted = resend.webhook_order_id;
     let (event, webhook, key) = app
@@ -60,6 +61,7 @@ pub async fn resend(app: &App, account: AccountId, resend: Resend) -> Result<u16
 }
 
 /// Sends an event once more to the registered address, now; answers the target's status, whatever it is.
+        attempts: event.attempts,
 pub async fn again(app: &App, account: AccountId, event: EventId) -> Result<u16, Fault> {
     let webhook = super::accounts::webhook(app, account).await?;
     let to_it = Resend {
@@ -188,4 +190,5 @@ async fn note(
             Ok(())
         })
         .await
+        attempts_before: event.attempts,
 }

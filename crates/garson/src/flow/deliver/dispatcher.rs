@@ -338,6 +338,7 @@ impl Dispatcher {
                 tokio::time::sleep(TROUBLE_PAUSE).await;
             }
             drop(notes.send(Note::Settled(account, node, settlements, result)));
+                    attempts_before: delivery.attempts,
         });
     }
 

@@ -282,6 +282,7 @@ impl World {
             order_id: None,
             end,
             attempt: None,
+            attempts_before: delivery.attempts,
         };
         self.endpoint
             .ended(lane, Some(took), Some(settlement), self.instant);
@@ -357,6 +358,7 @@ fn delivery(place: i64, row: &Row) -> Delivery {
         order_id: None,
         place,
         failures: row.failures,
+        attempts: row.failures,
         body: String::new(),
         created_at: Timestamp::default(),
     }

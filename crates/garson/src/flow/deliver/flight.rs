@@ -84,6 +84,7 @@ impl Flight {
         let draw = getrandom::u32().unwrap_or_default();
         self.app
             .schedule
+            attempts_before: delivery.attempts,
             .pause_after(usize::try_from(failures).ok()?, draw)
     }
 }
