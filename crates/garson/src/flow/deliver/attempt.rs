@@ -126,6 +126,27 @@ fn judge_status(status: u16) -> (Option<UndeliveredReason>, String) {
 fn reason_of(error: &SendError) -> UndeliveredReason {
     match error {
         SendError::NotAllowed(_) => UndeliveredReason::NotAllowed,
+/// What an attempt means that was ended because others waited for its place.
+#[must_use]
+pub fn preempted(at: Timestamp, url: &str, took: Duration) -> Made {
+    Made {
+        attempt: Attempt {
+            number: 0,
+            at,
+            url: url.to_owned(),
+            status: None,
+            duration_ms: i64::try_from(took.as_millis()).unwrap_or(i64::MAX),
+            split: Split::default(),
+            explanation: format!(
+                "no answer within {:.1} s; given up then, because other events were waiting",
+                took.as_secs_f64()
+            ),
+        },
+        failure: Some(UndeliveredReason::TimedOut),
+        took,
+    }
+}
+
         SendError::Unreachable { stage, .. } => match stage {
             Stage::Name => UndeliveredReason::Name,
             Stage::Connect => UndeliveredReason::Connect,

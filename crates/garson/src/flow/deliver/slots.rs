@@ -84,6 +84,16 @@ impl Slots {
         if is_free { queue.pop_front() } else { None }
     }
 
+    /// Who would be next if there were a slot of this kind, and how many wait for one.
+    pub fn waiting(&self, kind: Kind) -> Option<(AccountId, usize)> {
+        let queue = self.queues.get(kind.index())?;
+        Some((*queue.front()?, queue.len()))
+    }
+
+    pub fn has_waiting(&self) -> bool {
+        self.queues.iter().any(|queue| !queue.is_empty())
+    }
+
     pub fn taken(&self) -> usize {
         self.all - self.free.iter().sum::<usize>()
     }
