@@ -1,13 +1,15 @@
 //! The running service as its parts see it: storage, vault, clock, the door outward, and who is to be woken.
 
 use crate::config::{Settings, Terms, parse_key, terms};
+use crate::fair::FairSlots;
 use crate::flow::deliver::Figures;
 use crate::flow::kept::Kept;
 use crate::flow::line::Lines;
-use crate::flow::membership::Lease;
 use crate::flow::looks::Looks;
+use crate::flow::membership::Lease;
 use crate::flow::menu::FetchedMenu;
 use crate::flow::poll::Hurry;
+use crate::flow::resend;
 use crate::flow::vitals::Vitals;
 use crate::net;
 use crate::telemetry::Metrics;
@@ -55,10 +57,10 @@ pub struct App {
     pub calls_ended: Notify,
     /// Platforms that should be asked for orders before their time.
     pub hurry: Hurry,
-    /// Something may be due that the dispatcher does not know of, or the clock was moved.
-    pub wake_deliver: Notify,
     /// Orders that are being read from platforms which are not polled.
     pub looks: Looks,
+    /// Something may be due that the dispatcher does not know of, or the clock was moved.
+    pub wake_deliver: Notify,
     /// Up to when this node may begin something.
     pub lease: Lease,
     /// How delivering stands.
@@ -67,6 +69,8 @@ pub struct App {
     pub vitals: Vitals,
     /// The pauses before each retry of a delivery.
     pub schedule: Schedule,
+    /// Events that are being sent by hand.
+    pub manual_sends: Arc<FairSlots>,
     /// Something is to be sent again.
     pub wake_resend: Notify,
     /// Something has been deleted.
@@ -128,11 +132,11 @@ impl App {
             served: Kept::default(),
             calls_ended: Notify::new(),
             hurry: Hurry::default(),
+            looks: Looks::default(),
             schedule: settings.schedule(),
             settings,
             store,
             vault,
-            looks: Looks::default(),
             clock,
             net,
             metrics: Metrics::default(),
@@ -140,6 +144,7 @@ impl App {
             wake_deliver: Notify::new(),
             lease: Lease::default(),
             delivering: Figures::default(),
+            manual_sends: FairSlots::new(resend::SLOTS),
             wake_resend: Notify::new(),
             vitals: Vitals::default(),
             wake_sweep: Notify::new(),

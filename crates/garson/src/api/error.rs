@@ -89,6 +89,7 @@ codes! {
     RateLimited 429 "rate_limited",
     TooManyStreams 429 "too_many_streams",
     TooManyRetries 429 "too_many_retries",
+    TooManySends 429 "too_many_sends",
     Internal 500 "internal_error",
     TargetUnreachable 502 "target_unreachable",
     ProviderUnreachable 502 "provider_unreachable",
@@ -279,6 +280,11 @@ impl From<Fault> for ApiError {
             Fault::TooManyRetries => Self::new(
                 Code::TooManyRetries,
                 "As many of these run as may; GET /webhook/deliveries/retries lists them.",
+            )
+            .header(header::RETRY_AFTER, HeaderValue::from_static("10")),
+            Fault::TooManySends => Self::new(
+                Code::TooManySends,
+                "As many events are being sent by hand as may be at the same time; wait until one of them is answered.",
             )
             .header(header::RETRY_AFTER, HeaderValue::from_static("10")),
             Fault::KeyRevoked => super::auth::unauthorized(),

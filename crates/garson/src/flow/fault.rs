@@ -63,6 +63,8 @@ pub enum Fault {
     },
     /// As many wait for events as may.
     TooManyStreams,
+    /// As much is being sent by hand as may be at the same time.
+    TooManySends,
     /// As much is being sent again as may be.
     TooManyRetries,
     /// The key with which somebody waited was revoked.

@@ -3,6 +3,7 @@
 use super::deliver::attempt::{Made, judge, post};
 use super::{Fault, act};
 use crate::app::App;
+use crate::fair::{Permit, SlotLimits};
 use crate::net::headers::check_headers;
 use crate::net::{Log, SendError, Sent};
 use garson_core::event::test_body;
@@ -13,6 +14,13 @@ use garson_store::deliveries::{End, Settlement};
 use garson_store::{Tx, accounts, deliveries, events, keys};
 use http::{HeaderMap, HeaderValue, header};
 use std::sync::Arc;
+
+/// Events that are sent by hand at the same time: in all, and of one account.
+pub const SLOTS: SlotLimits = SlotLimits {
+    total: 64,
+    per_account: 4,
+    failing: 64,
+};
 
 /// What to send where.
 pub struct Resend {
@@ -26,6 +34,7 @@ struct Addressed {
     id: EventId,
     order_id: Option<OrderId>,
     registered: Option<String>,
+    attempts: i64,
 }
 
 /// Sends an event once, now, to the given address; answers the target's status, whatever it is.
@@ -34,7 +43,6 @@ pub async fn resend(app: &App, account: AccountId, resend: Resend) -> Result<u16
     app.net
         .check_address(&resend.url)
         .map_err(|refusal| not_allowed(&refusal.to_string()))?;
-    attempts: i64,
     let vault = Arc::clone(&app.vault);
     let wanted = resend.webhook_order_id;
     let (event, webhook, key) = app
@@ -53,7 +61,9 @@ pub async fn resend(app: &App, account: AccountId, resend: Resend) -> Result<u16
         id: event.id,
         order_id: event.order_id,
         registered: webhook.map(|webhook| webhook.url),
+        attempts: event.attempts,
     };
+    let _slot = slot(app, account)?;
     let started = app.now();
     let sent = post(app, &resend.url, headers, event.body, Log::Every).await;
     note(app, account, &addressed, &resend.url, started, &sent).await?;
@@ -61,7 +71,6 @@ pub async fn resend(app: &App, account: AccountId, resend: Resend) -> Result<u16
 }
 
 /// Sends an event once more to the registered address, now; answers the target's status, whatever it is.
-        attempts: event.attempts,
 pub async fn again(app: &App, account: AccountId, event: EventId) -> Result<u16, Fault> {
     let webhook = super::accounts::webhook(app, account).await?;
     let to_it = Resend {
@@ -109,9 +118,15 @@ pub async fn test(app: &App, account: AccountId) -> Result<u16, Fault> {
             sensitive(&webhook.authorization.header(&key))?,
         );
     }
+    let _slot = slot(app, account)?;
     let now = app.now();
     let body = test_body(EventId::at(now), now);
     status_of(post(app, &webhook.url, headers, body, Log::Every).await)
+}
+
+/// A client waits for each of these, and a slow target holds a connection and a task: an account has only a few at a time.
+fn slot(app: &App, account: AccountId) -> Result<Permit, Fault> {
+    app.manual_sends.try_acquire(account).ok_or(Fault::TooManySends)
 }
 
 fn checked(headers: &[(String, String)]) -> Result<HeaderMap, Fault> {
@@ -175,6 +190,7 @@ async fn note(
         order_id: event.order_id,
         end: End::Delivered,
         attempt: Some(attempt),
+        attempts_before: event.attempts,
     };
     app.store
         .write(account, move |tx| {
@@ -190,5 +206,4 @@ async fn note(
             Ok(())
         })
         .await
-        attempts_before: event.attempts,
 }

@@ -169,6 +169,7 @@ pub fn told(
     match sent {
         Ok(status @ 200..300) => Ok(visitor.done(back, format!("{taken} {status}"))),
         Ok(status) => Ok(visitor.refused(back, format!("{not_taken} {status}"))),
+        Err(fault @ Fault::TooManySends) => Ok(visitor.refused(back, visitor.fail(fault).text())),
         Err(Fault::TargetUnreachable { explanation }) => {
             let why = explain::attempt(visitor.lang, &explanation);
             Ok(visitor.refused(back, format!("{unreached} {why}")))
