@@ -54,7 +54,14 @@ pub async fn show(app: &App, account: AccountId, id: RestaurantId) -> Result<Mat
             matches,
         });
     };
-    match ask(app, url, restaurant.fields.payment_matching_headers.as_ref()).await {
+    match ask(
+        app,
+        account,
+        url,
+        restaurant.fields.payment_matching_headers.as_ref(),
+    )
+    .await
+    {
         Ok(types) => Ok(Matching {
             types,
             problem: None,
@@ -70,6 +77,7 @@ pub async fn show(app: &App, account: AccountId, id: RestaurantId) -> Result<Mat
 
 async fn ask(
     app: &App,
+    account: AccountId,
     url: String,
     headers: Option<&Secret<String>>,
 ) -> Result<Vec<PosPaymentType>, String> {
@@ -84,7 +92,8 @@ async fn ask(
         log: Log::Every,
         may_repeat: false,
     };
-    let answer = app.net.send(outgoing).await.map_err(|error| match error {
+    let net = app.net.on_behalf_of(account);
+    let answer = net.send(outgoing).await.map_err(|error| match error {
         SendError::NotAllowed(refusal) => format!("The paymentMatchingUrl is not allowed: {refusal}."),
         other => format!("The paymentMatchingUrl cannot be reached: {other}."),
     })?;

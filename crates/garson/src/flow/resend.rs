@@ -65,7 +65,7 @@ pub async fn resend(app: &App, account: AccountId, resend: Resend) -> Result<u16
     };
     let _slot = slot(app, account)?;
     let started = app.now();
-    let sent = post(app, &resend.url, headers, event.body, Log::Every).await;
+    let sent = post(app, account, &resend.url, headers, event.body, Log::Every).await;
     note(app, account, &addressed, &resend.url, started, &sent).await?;
     status_of(sent)
 }
@@ -121,7 +121,7 @@ pub async fn test(app: &App, account: AccountId) -> Result<u16, Fault> {
     let _slot = slot(app, account)?;
     let now = app.now();
     let body = test_body(EventId::at(now), now);
-    status_of(post(app, &webhook.url, headers, body, Log::Every).await)
+    status_of(post(app, account, &webhook.url, headers, body, Log::Every).await)
 }
 
 /// A client waits for each of these, and a slow target holds a connection and a task: an account has only a few at a time.

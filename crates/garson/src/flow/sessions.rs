@@ -224,9 +224,11 @@ pub async fn reset_password(app: &App, account: &Account, new: Secret<String>) -
 
 /// Where it does not hold up others.
 async fn hash_aside(password: Secret<String>) -> Result<String, Fault> {
+    let broken = || Fault::Store(StoreError::internal("a password could not be hashed"));
+    let _permit = CHECKS.acquire().await.map_err(|_| broken())?;
     tokio::task::spawn_blocking(move || hash_password(&password))
         .await
-        .map_err(|_| Fault::Store(StoreError::internal("a password could not be hashed")))?
+        .map_err(|_| broken())?
 }
 
 /// A password that nobody has thought of.

@@ -6,6 +6,7 @@ use crate::net::{Log, Outgoing, SendError, Sent, Stage, Timing};
 use bytes::Bytes;
 use garson_core::account::Webhook;
 use garson_core::delivery::UndeliveredReason;
+use garson_core::id::AccountId;
 use garson_core::platform::Trust;
 use garson_core::secret::Secret;
 use garson_core::time::Timestamp;
@@ -54,18 +55,34 @@ pub struct Made {
 }
 
 /// Sends an event's body once.
-pub async fn make(app: &App, target: &Target, body: String) -> Made {
+pub async fn make(app: &App, account: AccountId, target: &Target, body: String) -> Made {
     let at = app.now();
-    let sent = post(app, &target.url, target.headers.clone(), body, Log::Never).await;
+    let sent = post(
+        app,
+        account,
+        &target.url,
+        target.headers.clone(),
+        body,
+        Log::Never,
+    )
+    .await;
     judge(at, &target.url, &sent)
 }
 
 /// Sends an event's body to an address that an account gave.
-pub async fn post(app: &App, url: &str, mut headers: HeaderMap, body: String, log: Log) -> Sent {
+pub async fn post(
+    app: &App,
+    account: AccountId,
+    url: &str,
+    mut headers: HeaderMap,
+    body: String,
+    log: Log,
+) -> Sent {
     headers
         .entry(header::CONTENT_TYPE)
         .or_insert(HeaderValue::from_static("application/json"));
     app.net
+        .on_behalf_of(account)
         .send_timed(Outgoing {
             method: Method::POST,
             url: url.to_owned(),
@@ -109,23 +126,6 @@ pub fn judge(at: Timestamp, url: &str, sent: &Sent) -> Made {
     }
 }
 
-fn judge_status(status: u16) -> (Option<UndeliveredReason>, String) {
-    match status {
-        200..300 => (None, format!("answered {status}")),
-        300..400 => (
-            Some(UndeliveredReason::Redirect),
-            format!("answered {status}, redirects are not followed"),
-        ),
-        _ => (
-            Some(UndeliveredReason::Status),
-            format!("answered {status}, only 2xx is success"),
-        ),
-    }
-}
-
-fn reason_of(error: &SendError) -> UndeliveredReason {
-    match error {
-        SendError::NotAllowed(_) => UndeliveredReason::NotAllowed,
 /// What an attempt means that was ended because others waited for its place.
 #[must_use]
 pub fn preempted(at: Timestamp, url: &str, took: Duration) -> Made {
@@ -147,6 +147,23 @@ pub fn preempted(at: Timestamp, url: &str, took: Duration) -> Made {
     }
 }
 
+fn judge_status(status: u16) -> (Option<UndeliveredReason>, String) {
+    match status {
+        200..300 => (None, format!("answered {status}")),
+        300..400 => (
+            Some(UndeliveredReason::Redirect),
+            format!("answered {status}, redirects are not followed"),
+        ),
+        _ => (
+            Some(UndeliveredReason::Status),
+            format!("answered {status}, only 2xx is success"),
+        ),
+    }
+}
+
+fn reason_of(error: &SendError) -> UndeliveredReason {
+    match error {
+        SendError::NotAllowed(_) => UndeliveredReason::NotAllowed,
         SendError::Unreachable { stage, .. } => match stage {
             Stage::Name => UndeliveredReason::Name,
             Stage::Connect => UndeliveredReason::Connect,

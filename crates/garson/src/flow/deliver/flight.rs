@@ -43,7 +43,7 @@ impl Flight {
         let (at, began) = (self.app.now(), Instant::now());
         let made = tokio::select! {
             biased;
-            made = attempt::make(&self.app, &target, delivery.body) => made,
+            made = attempt::make(&self.app, account, &target, delivery.body) => made,
             Ok(why) = &mut cancelled => match why {
                 Cancel::Preempted => attempt::preempted(at, &target.url, began.elapsed()),
                 Cancel::Moved => return,
