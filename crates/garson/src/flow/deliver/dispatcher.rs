@@ -49,6 +49,7 @@ pub async fn run(app: Arc<App>) {
         endpoints: HashMap::new(),
         slots,
         flights: Flights::default(),
+        turn: None,
         notes,
         late: Alarm::default(),
         resting: Alarm::default(),
@@ -68,6 +69,8 @@ pub struct Dispatcher {
     pub(super) endpoints: HashMap<AccountId, Endpoint>,
     pub(super) slots: Slots,
     flights: Flights,
+    /// The account that has waited for a slot and gets one now.
+    turn: Option<AccountId>,
     pub(super) notes: mpsc::UnboundedSender<Note>,
     late: Alarm<Timestamp>,
     resting: Alarm<Instant>,
@@ -178,11 +181,13 @@ impl Dispatcher {
             self.pump(account);
         }
         for kind in Kind::ALL {
-            loop {
-                while let Some(account) = self.slots.next(kind) {
+            while self.slots.is_wanted(kind) {
+                let (held, _) = self.flights.held(kind);
+                if let Some(account) = self.slots.next(kind, &held) {
+                    self.turn = Some(account);
                     self.pump(account);
-                }
-                if !self.make_room(kind, instant) {
+                    self.turn = None;
+                } else if !self.make_room(kind, &held, instant) {
                     break;
                 }
             }
@@ -192,8 +197,9 @@ impl Dispatcher {
     /// Frees a slot for the account that waits for one, if there is any: first attempts that are slow go on in the slots of
     /// troubled ones; and whoever has the most slots gives one back, which is free as soon as the attempt has ended. Says
     /// whether one is free now.
-    fn make_room(&mut self, kind: Kind, now: Instant) -> bool {
-        let Some((account, waiting)) = self.slots.waiting(kind).filter(|_| !self.is_stopping) else {
+    fn make_room(&mut self, kind: Kind, held: &HashMap<AccountId, usize>, now: Instant) -> bool {
+        let waiting = self.slots.waiting(kind, held);
+        let Some((account, waiting)) = waiting.filter(|_| !self.is_stopping) else {
             return false;
         };
         if kind == Kind::Fresh
@@ -345,7 +351,9 @@ impl Dispatcher {
                 continue;
             };
             let kind = Kind::of(lane, endpoint.is_troubled());
-            if !self.slots.take(kind) {
+            // While others wait for slots, an account gets one in its turn.
+            let is_its_turn = !self.slots.is_wanted(kind) || self.turn.take() == Some(account);
+            if !is_its_turn || !self.slots.take(kind) {
                 endpoint.put_back(delivery, lane);
                 self.slots.wait(kind, account);
                 return;

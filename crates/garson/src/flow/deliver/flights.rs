@@ -81,18 +81,23 @@ impl Flights {
         }
     }
 
-    /// The attempt whose slot an account that waits should have: the oldest of the account that has the most slots of this
-    /// kind, when that has at least two more than the one that waits. Nothing while enough have been told to end for all
-    /// that wait.
-    pub fn victim(&self, kind: Kind, waiting: AccountId, wait: usize, now: Instant) -> Option<Key> {
-        let mut held: HashMap<AccountId, usize> = HashMap::new();
-        let mut ending = 0;
+    /// How many slots of a kind accounts hold, but for those that are told to end; and how many those are.
+    pub fn held(&self, kind: Kind) -> (HashMap<AccountId, usize>, usize) {
+        let (mut held, mut ending) = (HashMap::new(), 0);
         for flight in self.0.values().filter(|it| it.kind == kind) {
             match flight.cancel {
                 Some(_) => *held.entry(flight.account).or_default() += 1,
                 None => ending += 1,
             }
         }
+        (held, ending)
+    }
+
+    /// The attempt whose slot an account that waits should have: the oldest of the account that has the most slots of this
+    /// kind, when that has at least two more than the one that waits. Nothing while enough have been told to end for all
+    /// that wait.
+    pub fn victim(&self, kind: Kind, waiting: AccountId, wait: usize, now: Instant) -> Option<Key> {
+        let (held, ending) = self.held(kind);
         if ending >= wait {
             return None;
         }
