@@ -48,4 +48,5 @@ mod hooks;
 mod net;
 mod panel;
 mod platforms;
+mod server;
 mod support;

@@ -1,9 +1,16 @@
 //! The listening side: connections with limits, plain status routes, an orderly end.
 
+mod clients;
 mod connections;
+mod descriptors;
+mod metered;
 mod patience;
+mod registry;
 
+pub use clients::{ClientAddress, Network, Proxies, ProxyHeader, one_address};
 pub use connections::{Limits, serve_connections};
+pub use descriptors::raise_limit;
+pub use registry::{Connection, Times};
 
 use crate::api::{Api, ApiError, Code};
 use crate::app::App;
@@ -19,6 +26,9 @@ use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::net::TcpListener;
+
+/// Descriptors for storage, calls to platforms and whatever else; webhooks are counted apart.
+const OTHER_DESCRIPTORS: usize = 256;
 
 /// Routes for operators and their programs.
 pub fn plain_routes() -> Router<Arc<Api>> {
@@ -88,10 +98,8 @@ pub async fn serve_routes(
         tokio::spawn(flow::sweep::run(Arc::clone(&app))),
         tokio::spawn(flow::tidings::run(Arc::clone(&app))),
     ];
-    let limits = Limits {
-        connections: app.settings.server.max_connections,
-        drain: Duration::from_secs(u64::from(app.settings.server.drain_seconds)),
-    };
+    let limits = limits(&app);
+    let drain = limits.drain;
     let stop = async {
         stop.await;
         // Streams and long polls would never finish by themselves.
@@ -102,7 +110,7 @@ pub async fn serve_routes(
         tracing::warn!("some requests did not finish in time");
     }
     // Attempts have been coming to their end since then, as requests have.
-    let time = limits.drain.max(Duration::from_secs(1));
+    let time = drain.max(Duration::from_secs(1));
     if tokio::time::timeout(time, delivering).await.is_err() {
         tracing::warn!("some deliveries did not end in time; they are made again");
     }
@@ -110,4 +118,27 @@ pub async fn serve_routes(
         worker.abort();
     }
     flow::membership::leave(&app).await;
+}
+
+fn limits(app: &App) -> Limits {
+    let settings = &app.settings.server;
+    let others = app.settings.webhook.max_in_flight + OTHER_DESCRIPTORS;
+    let descriptors = raise_limit();
+    let connections = descriptors::connections_within(descriptors, settings.max_connections, others);
+    if connections < settings.max_connections {
+        tracing::warn!(
+            descriptors,
+            connections,
+            "the limit of open files allows fewer connections than server.max_connections: raise it (ulimit -n)"
+        );
+    }
+    Limits {
+        connections,
+        connections_per_address: settings.max_connections_per_address,
+        times: Times::default(),
+        drain: Duration::from_secs(u64::from(settings.drain_seconds)),
+        // They were checked when the settings were loaded.
+        proxies: Arc::new(app.settings.proxies().unwrap_or_default()),
+        refusals: Arc::clone(&app.metrics.refusals),
+    }
 }

@@ -45,6 +45,8 @@ pub async fn listen(app: &App) -> Result<TcpListener, CommandError> {
 
 /// Serves until a signal comes; `started` is called when requests are taken.
 pub async fn run(app: Arc<App>, listener: TcpListener, started: impl FnOnce()) -> Outcome {
+    // Before anybody is told that connections are taken.
+    server::raise_limit();
     let mut terminate = signal(SignalKind::terminate())?;
     let mut interrupt = signal(SignalKind::interrupt())?;
     let address = listener.local_addr()?;
