@@ -1,6 +1,7 @@
 //! `Idempotency-Key`: the same request with the same key gets the first answer again, for a day.
 
 use super::auth::Caller;
+use super::budget::{Charge, Sender};
 use super::error::Code;
 use super::request_id::RequestId;
 use super::{Api, ApiError, body};
@@ -77,7 +78,8 @@ pub async fn once(
     }
     let request_id = RequestId::of(request.extensions());
     let (parts, content) = request.into_parts();
-    let bytes = body::read(api, Request::from_parts(parts.clone(), content)).await?;
+    let whole = Request::from_parts(parts.clone(), content);
+    let body::Body { bytes, charge } = body::read(api, whole, Sender::Known).await?;
     let target = parts
         .uri
         .path_and_query()
@@ -92,10 +94,17 @@ pub async fn once(
             .finalize()
             .into(),
     });
-    let request = Request::from_parts(parts, Body::from(bytes));
+    let mut request = Request::from_parts(parts, Body::from(bytes));
+    request.extensions_mut().insert(body::InMemory);
     // On its own from here: a client that goes away must not leave a key behind that nothing runs under, nor a step
     // whose answer is not kept.
-    tokio::spawn(run(Arc::clone(api), keyed, request, next, request_id))
+    let run = run(Arc::clone(api), keyed, request, next, request_id);
+    let charged = async move {
+        let answered = run.await;
+        drop::<Charge>(charge);
+        answered
+    };
+    tokio::spawn(charged)
         .await
         .unwrap_or_else(|_| Err(ApiError::from_status(StatusCode::INTERNAL_SERVER_ERROR)))
 }
