@@ -1,7 +1,6 @@
 //! Errors as clients see them: one body for every non-200, one list of codes.
 
 use crate::flow::Fault;
-use crate::net::guard::HINT;
 use axum::response::{IntoResponse, Response};
 use garson_core::order::Refusal;
 use garson_core::platform::PlatformError;
@@ -234,7 +233,7 @@ impl From<Fault> for ApiError {
             Fault::Invalid { field, message } => Self::invalid(Code::InvalidField, &field, &message),
             Fault::TargetNotAllowed { field, reason } => Self::new(
                 Code::TargetNotAllowed,
-                format!("The target is not allowed: {reason}. {HINT}"),
+                format!("The target is not allowed: {reason}."),
             )
             .detail(field, reason),
             Fault::TargetUnreachable { explanation } => Self::new(
@@ -282,7 +281,7 @@ impl From<Fault> for ApiError {
             )
             .header(header::RETRY_AFTER, HeaderValue::from_static("10")),
             Fault::KeyRevoked => super::auth::unauthorized(),
-            Fault::SignInRefused | Fault::SignInLocked => super::auth::unauthorized(),
+            Fault::SignInRefused | Fault::SignInLocked | Fault::SignInFlood => super::auth::unauthorized(),
             Fault::LastKey => Self::new(
                 Code::LastKey,
                 "The last key of an account cannot be revoked here.",
@@ -327,7 +326,11 @@ fn not_found(what: &'static str, id: &str) -> ApiError {
         _ => Code::NotFound,
     };
     let shown: String = id.chars().take(100).collect();
-    ApiError::new(code, format!("No {what} {shown} in this account."))
+    let message = match what {
+        "account" => format!("There is no account {shown}."),
+        _ => format!("No {what} {shown} in this account."),
+    };
+    ApiError::new(code, message)
 }
 
 fn from_refusal(refusal: &Refusal) -> ApiError {

@@ -202,10 +202,7 @@ pub async fn set_webhook(
     if let Some(url) = &url {
         app.net
             .check_address(url)
-            .map_err(|refusal| Fault::TargetNotAllowed {
-                field: "url",
-                reason: refusal.to_string(),
-            })?;
+            .map_err(|refusal| Fault::target("url", &refusal))?;
     }
     let now = app.now();
     app.store

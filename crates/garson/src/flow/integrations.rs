@@ -190,10 +190,7 @@ fn check_credential(app: &App, field: &CredentialField, value: &Secret<String>) 
         CredentialKind::Address => app
             .net
             .check_address(text)
-            .map_err(|refusal| Fault::TargetNotAllowed {
-                field: field.name,
-                reason: refusal.to_string(),
-            }),
+            .map_err(|refusal| Fault::target(field.name, &refusal)),
         _ => Ok(()),
     }
 }

@@ -33,7 +33,7 @@ pub async fn resend(app: &App, account: AccountId, resend: Resend) -> Result<u16
     let mut headers = checked(&resend.headers)?;
     app.net
         .check_address(&resend.url)
-        .map_err(|refusal| not_allowed(&refusal.to_string()))?;
+        .map_err(|refusal| Fault::target("url", &refusal))?;
     let vault = Arc::clone(&app.vault);
     let wanted = resend.webhook_order_id;
     let (event, webhook, key) = app
@@ -131,17 +131,10 @@ fn sensitive(value: &Secret<String>) -> Result<HeaderValue, Fault> {
     Ok(header)
 }
 
-fn not_allowed(reason: &str) -> Fault {
-    Fault::TargetNotAllowed {
-        field: "url",
-        reason: reason.to_owned(),
-    }
-}
-
 fn status_of(sent: Sent) -> Result<u16, Fault> {
     match sent.outcome {
         Ok(answer) => Ok(answer.status),
-        Err(SendError::NotAllowed(refusal)) => Err(not_allowed(&refusal.to_string())),
+        Err(SendError::NotAllowed(refusal)) => Err(Fault::target("url", &refusal)),
         Err(other) => Err(Fault::TargetUnreachable {
             explanation: other.to_string(),
         }),
