@@ -7,6 +7,7 @@ use crate::flow::line::Lines;
 use crate::flow::membership::Lease;
 use crate::flow::menu::FetchedMenu;
 use crate::flow::poll::Hurry;
+use crate::flow::sessions::SignIns;
 use crate::flow::vitals::Vitals;
 use crate::net;
 use crate::telemetry::Metrics;
@@ -60,6 +61,8 @@ pub struct App {
     pub lease: Lease,
     /// How delivering stands.
     pub delivering: Figures,
+    /// Who tries to sign in.
+    pub sign_ins: SignIns,
     /// What is asked of storage by those who watch.
     pub vitals: Vitals,
     /// The pauses before each retry of a delivery.
@@ -137,6 +140,7 @@ impl App {
             lease: Lease::default(),
             delivering: Figures::default(),
             wake_resend: Notify::new(),
+            sign_ins: SignIns::default(),
             vitals: Vitals::default(),
             wake_sweep: Notify::new(),
             stopping: watch::Sender::new(false),

@@ -21,6 +21,7 @@ pub mod line;
 pub mod matching;
 pub mod membership;
 pub mod menu;
+pub mod passwords;
 mod persist;
 pub mod poll;
 pub mod reasons;
