@@ -18,8 +18,23 @@ use std::time::Duration;
 /// One of the POS's own payment types.
 #[derive(Clone, Debug, Deserialize, PartialEq, Eq)]
 pub struct PosPaymentType {
+    #[serde(deserialize_with = "text_or_number")]
     pub id: String,
     pub name: String,
+}
+
+/// Many a POS numbers its payment types.
+fn text_or_number<'de, D: serde::Deserializer<'de>>(from: D) -> Result<String, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum Id {
+        Text(String),
+        Number(i64),
+    }
+    Ok(match Id::deserialize(from)? {
+        Id::Text(text) => text,
+        Id::Number(number) => number.to_string(),
+    })
 }
 
 /// What the POS offers, and what is matched to it.
