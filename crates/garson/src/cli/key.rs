@@ -9,7 +9,7 @@ use garson_core::id::KeyId;
 #[derive(Args)]
 pub struct Whose {
     /// The e-mail address of the account
-    #[arg(long)]
+    #[arg(long, visible_alias = "account")]
     email: String,
 }
 
