@@ -21,7 +21,7 @@ use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 
 const EMAIL: &str = "demo@example.com";
-/// Everybody knows it: the demo is for looking at.
+/// Everybody knows it: the demo is for looking at, by whoever sits at this machine.
 const PASSWORD: &str = "demo-garson";
 /// The restaurant whose orders wait for you, and the one that takes care of itself.
 const RESTAURANTS: [(&str, &str, Option<&str>); 2] = [
@@ -55,7 +55,8 @@ pub fn demo(options: Options, args: serve::ServeArgs) -> Outcome {
         refuse_real_data(&app).await?;
         let listener = serve::listen(&app).await?;
         let address = listener.local_addr()?;
-        let sample = prepare(&app).await?;
+        let password = password(address)?;
+        let sample = prepare(&app, &password).await?;
         let receiver = start_receiver(&app, sample.account).await?;
         let [_, busy] = sample.restaurants;
         let till = tokio::spawn(till::run(Arc::clone(&app), sample.account, busy));
@@ -68,7 +69,7 @@ pub fn demo(options: Options, args: serve::ServeArgs) -> Outcome {
         let shown = app.settings.data.display().to_string();
         let sim_address = sim.address();
         let ended = serve::run(app, listener, || {
-            introduce(address, sim_address, &sample, &shown);
+            introduce(address, sim_address, &sample, &password, &shown);
         })
         .await;
         till.abort();
@@ -113,10 +114,18 @@ struct Sample {
     restaurants: [RestaurantId; 2],
 }
 
+/// Others than whoever started the demo must not get in: it may call addresses in their network.
+fn password(listens_on: SocketAddr) -> Result<Secret<String>, CommandError> {
+    match listens_on.ip().to_canonical().is_loopback() {
+        true => Ok(Secret::new(PASSWORD.to_owned())),
+        false => sessions::random_password().map_err(failed),
+    }
+}
+
 /// A sample account with two restaurants; one that is there already gets a new key.
-async fn prepare(app: &Arc<App>) -> Result<Sample, CommandError> {
+async fn prepare(app: &Arc<App>, password: &Secret<String>) -> Result<Sample, CommandError> {
     if let Ok(account) = accounts::by_email(app, EMAIL).await {
-        sessions::reset_password(app, &account, Secret::new(PASSWORD.to_owned()))
+        sessions::reset_password(app, &account, password.clone())
             .await
             .map_err(failed)?;
         let key = accounts::issue_key(app, account.id, KeyId::at(app.now()), Some("demo".to_owned()))
@@ -135,7 +144,7 @@ async fn prepare(app: &Arc<App>) -> Result<Sample, CommandError> {
         });
     }
     let name = "Demo Lokantaları".to_owned();
-    let (account, key) = accounts::create(app, name, EMAIL, Some(Secret::new(PASSWORD.to_owned())))
+    let (account, key) = accounts::create(app, name, EMAIL, Some(password.clone()))
         .await
         .map_err(failed)?;
     let fields = BusinessFields {
@@ -203,7 +212,8 @@ async fn connect_shop(app: &App, account: AccountId, restaurant: RestaurantId) -
     Ok(())
 }
 
-fn introduce(address: SocketAddr, sim: SocketAddr, sample: &Sample, folder: &str) {
+fn introduce(address: SocketAddr, sim: SocketAddr, sample: &Sample, password: &Secret<String>, folder: &str) {
+    let password = password.expose();
     let key = sample.key.expose();
     let [by_hand, busy] = sample.restaurants;
     let [(by_hand_name, ..), (busy_name, ..)] = RESTAURANTS;
@@ -214,7 +224,7 @@ Orders of four simulated platforms arrive by themselves, every few seconds. A sa
 webhook leads, shows each event below as it comes.
 
   Panel         http://{address}/
-                sign in with {EMAIL} and the password {PASSWORD}
+                sign in with {EMAIL} and the password {password}
   API page      http://{address}/docs/
   API key       {key}
   Restaurants   {by_hand}  {by_hand_name}: its orders wait for you
@@ -236,4 +246,22 @@ Order something, as the restaurant's web shop would:
 
 Ctrl-C ends it."
     ));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_known_password_is_for_this_machine_only() {
+        let made = |address: &str| password(address.parse().unwrap()).unwrap().expose().clone();
+        assert_eq!(made("127.0.0.1:8080"), PASSWORD);
+        assert_eq!(made("[::1]:8080"), PASSWORD);
+        for address in ["0.0.0.0:8080", "[::]:8080", "192.0.2.1:80"] {
+            assert!(
+                made(address) != PASSWORD && made(address).len() >= 20,
+                "{address}"
+            );
+        }
+    }
 }
