@@ -80,6 +80,14 @@ pub async fn finish(State(api): State<Arc<Api>>, mut request: Request, next: Nex
     if let Ok(value) = HeaderValue::from_str(&id.0) {
         response.headers_mut().insert(HEADER, value);
     }
+    if matches!(kind, RequestKind::Api | RequestKind::Hook) {
+        let headers = response.headers_mut();
+        // Orders are nobody else's to keep, and JSON is not to be taken for anything else.
+        let kept = headers.entry(header::CACHE_CONTROL);
+        kept.or_insert(HeaderValue::from_static("no-store"));
+        let sniffed = headers.entry(header::X_CONTENT_TYPE_OPTIONS);
+        sniffed.or_insert(HeaderValue::from_static("nosniff"));
+    }
     api.app.metrics.requests.count(kind, response.status().as_u16());
     response
 }
