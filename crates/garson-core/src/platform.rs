@@ -41,6 +41,12 @@ pub trait Platform: Send + Sync {
         Ok(())
     }
 
+    /// The credentials that only the owner of a branch has. When an integration has all of these itself, a session or a list of
+    /// orders that they open proves its right to the branch. None: nothing that the platform answers proves it.
+    fn branch_credentials(&self) -> &'static [&'static str] {
+        &[]
+    }
+
     /// What an operator can set for it, as a commented `[platforms.<key>]` table of TOML: `base_url`, `poll_seconds`,
     /// `seconds_between_moves`, and credentials (in snake case) that all integrations share.
     fn settings(&self) -> &'static str {

@@ -29,7 +29,8 @@ pub const TABLES: &[(&str, &str)] = &[
     (
         "integrations",
         "id account_id restaurant_id provider is_active remote_id credentials inbound_hash default_cancel_reason \
-         last_order_at last_error_at last_error created_at updated_at poll_node polled_at version trouble_at",
+         last_order_at last_error_at last_error created_at updated_at poll_node polled_at version trouble_at \
+         owns_branch branch_proven_at",
     ),
     (
         "orders",

@@ -3,7 +3,7 @@
 use crate::engine::{Param, Row, Tx};
 use crate::packages::Standing;
 use crate::vault::{Vault, lookup_hash};
-use crate::{Result, params};
+use crate::{Result, branches, params};
 use garson_core::id::{AccountId, IntegrationId, NodeId, RestaurantId};
 use garson_core::integration::{Credentials, Health, Integration};
 use garson_core::platform::Provider;
@@ -12,10 +12,11 @@ use garson_core::time::Timestamp;
 use std::collections::HashMap;
 
 const COLUMNS: &str = "id, account_id, restaurant_id, provider, is_active, remote_id, default_cancel_reason, \
-                       last_order_at, last_error_at, last_error, created_at, updated_at, credentials, trouble_at";
+                       last_order_at, last_error_at, last_error, created_at, updated_at, credentials, trouble_at, \
+                       owns_branch, branch_proven_at";
 
 /// How many they are.
-const COUNT: usize = 14;
+const COUNT: usize = 16;
 
 fn columns_of(table: &str) -> String {
     COLUMNS
@@ -34,6 +35,7 @@ fn integration(row: &Row<'_>) -> Result<(Integration, Option<Vec<u8>>)> {
         provider: row.get(3)?,
         is_active: row.get(4)?,
         remote_id: row.get(5)?,
+        branch: branches::claim(row.get(14)?, row.get(15)?),
         has_credentials: credentials.is_some(),
         default_cancel_reason: row.get(6)?,
         health: Health {
@@ -124,20 +126,21 @@ pub struct Served {
 /// The integrations for whose platform this secret speaks; a chain may give all its branches the same one.
 pub fn by_secret(tx: &mut Tx<'_>, vault: &Vault, provider: Provider, secret: &[u8]) -> Result<Vec<Served>> {
     let hash = lookup_hash(secret);
-    served(tx, vault, "i.inbound_hash", params![&provider, &hash])
+    served(tx, vault, "i.inbound_hash = ?2", params![&provider, &hash])
 }
 
-pub fn by_branch(tx: &mut Tx<'_>, vault: &Vault, provider: Provider, branch: &str) -> Result<Option<Served>> {
-    let found = served(tx, vault, "i.remote_id", params![&provider, branch])?;
-    Ok(found.into_iter().next())
-}
-
-/// Those of a platform that have this in a column, with everything that taking an order asks for, in one statement.
-fn served(tx: &mut Tx<'_>, vault: &Vault, column: &str, params: &[Param<'_>]) -> Result<Vec<Served>> {
+/// Those of a platform that meet a condition, owners of their branches first, with everything that taking an order asks for, in
+/// one statement.
+pub(crate) fn served(
+    tx: &mut Tx<'_>,
+    vault: &Vault,
+    condition: &str,
+    params: &[Param<'_>],
+) -> Result<Vec<Served>> {
     let sql = format!(
         "SELECT {}, i.version, {} FROM integrations i LEFT JOIN restaurants r ON r.id = i.restaurant_id
            LEFT JOIN packages p ON p.restaurant_id = r.id
-         WHERE i.provider = ?1 AND {column} = ?2 ORDER BY i.id, p.id",
+         WHERE i.provider = ?1 AND {condition} ORDER BY i.owns_branch DESC, i.id, p.id",
         columns_of("i"),
         Standing::columns()
     );
@@ -160,22 +163,7 @@ fn served(tx: &mut Tx<'_>, vault: &Vault, column: &str, params: &[Param<'_>]) ->
     Ok(found)
 }
 
-/// Is the branch claimed by another integration than this one?
-pub fn branch_is_taken(
-    tx: &mut Tx<'_>,
-    provider: Provider,
-    branch: &str,
-    but: IntegrationId,
-) -> Result<bool> {
-    let found = tx.query_opt(
-        "SELECT id FROM integrations WHERE provider = ?1 AND remote_id = ?2",
-        params![&provider, branch],
-        |row| row.get::<IntegrationId>(0),
-    )?;
-    Ok(found.is_some_and(|id| id != but))
-}
-
-/// Writes an integration, new or changed. `inbound` is the secret that its platform will present, if it has one.
+/// Writes an integration, new or changed; one that names another branch than before has proven nothing about it. `inbound` is the secret that its platform will present, if it has one.
 pub fn save(
     tx: &mut Tx<'_>,
     vault: &Vault,
@@ -193,7 +181,9 @@ pub fn save(
                                    inbound_hash, default_cancel_reason, created_at, updated_at)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)
          ON CONFLICT (id) DO UPDATE SET is_active = ?5, remote_id = ?6, credentials = ?7, inbound_hash = ?8,
-             default_cancel_reason = ?9, updated_at = ?11, version = integrations.version + 1",
+             default_cancel_reason = ?9, updated_at = ?11, version = integrations.version + 1,
+             owns_branch = CASE WHEN integrations.remote_id = ?6 THEN integrations.owns_branch ELSE 0 END,
+             branch_proven_at = CASE WHEN integrations.remote_id = ?6 THEN integrations.branch_proven_at END",
         params![
             &integration.id,
             &integration.account_id,

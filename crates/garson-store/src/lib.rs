@@ -5,6 +5,7 @@
 
 pub mod accounts;
 pub mod board;
+pub mod branches;
 pub mod businesses;
 pub mod calls;
 mod candidates;

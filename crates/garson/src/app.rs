@@ -50,6 +50,8 @@ pub struct App {
     pub served: Kept<[u8; 32], Arc<Vec<Served>>>,
     /// Calls to platforms have been written.
     pub wake_calls: Notify,
+    /// An integration was connected or changed: it may have to prove its branch.
+    pub branch_claims_changed: Notify,
     /// Calls to platforms have ended.
     pub calls_ended: Notify,
     /// Platforms that should be asked for orders before their time.
@@ -133,6 +135,7 @@ impl App {
             net,
             metrics: Metrics::default(),
             wake_calls: Notify::new(),
+            branch_claims_changed: Notify::new(),
             wake_deliver: Notify::new(),
             lease: Lease::default(),
             delivering: Figures::default(),

@@ -1,6 +1,7 @@
 //! The command line: one program, its roles as subcommands.
 
 mod account;
+mod branch;
 mod check_receiver;
 mod demo;
 mod doctor;
@@ -67,6 +68,9 @@ enum Command {
     /// API keys of an account: issue, list, revoke
     #[command(subcommand)]
     Key(key::KeyCommand),
+    /// Branches of platforms: who owns them, and decisions about that
+    #[command(subcommand)]
+    Branch(branch::BranchCommand),
     /// Platforms' messages that were kept but could not be taken
     #[command(subcommand)]
     Inbox(inbox::InboxCommand),
@@ -143,6 +147,7 @@ fn dispatch(cli: Cli) -> Outcome {
         Command::Sim(args) => sim::run(args),
         Command::Account(command) => account::run(&options.settings()?, command),
         Command::Key(command) => key::run(&options.settings()?, command),
+        Command::Branch(command) => branch::run(&options.settings()?, command),
         Command::Inbox(command) => inbox::run(&options.settings()?, command),
         Command::Webhook(command) => webhook::run(&options.settings()?, command),
         Command::Receive(args) => receive::run(&args),

@@ -44,6 +44,7 @@ pub struct Settings {
     pub allow_private_targets: bool,
     pub allow_targets: Vec<String>,
     pub only_listed_targets: bool,
+    pub trust_branch_claims: bool,
     pub trusted_certificates: PathBuf,
     pub simulator: String,
     pub webhook: WebhookSettings,

@@ -8,6 +8,7 @@ pub mod act;
 mod ask;
 mod attempt;
 pub mod board;
+pub mod branches;
 pub mod businesses;
 pub mod call;
 mod conclude;

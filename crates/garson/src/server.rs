@@ -82,6 +82,7 @@ pub async fn serve_routes(
     let workers = [
         tokio::spawn(flow::membership::run(Arc::clone(&app), address)),
         tokio::spawn(flow::call::run(Arc::clone(&app))),
+        tokio::spawn(flow::branches::run(Arc::clone(&app))),
         tokio::spawn(flow::poll::run(Arc::clone(&app))),
         tokio::spawn(flow::resend_all::run(Arc::clone(&app))),
         tokio::spawn(flow::search::run(Arc::clone(&app))),

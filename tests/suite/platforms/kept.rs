@@ -142,6 +142,15 @@ async fn from_elsewhere(town: &Town, platform: Platform, credentials: &Value) ->
     }
     let body = json!({ "isActive": true, "remoteId": elsewhere(platform), "credentials": credentials });
     town.a.put(&path, &body).await.data();
+    if credentials == json!({}) {
+        // It has nothing of its own to prove that the branch is its own.
+        let (provider, branch) = (platform.to_string(), elsewhere(platform));
+        let assign = ["branch", "assign", "--provider", &provider, "--branch", branch];
+        let assigned = town
+            .house
+            .command(&[&assign[..], &["--email", "first@example.com"]].concat());
+        assert!(assigned.success, "{assigned:?}");
+    }
     let retried = town.house.command(&["inbox", "retry", &id]);
     assert!(retried.success, "{platform} {retried:?}");
     assert!(retried.out.contains("taken into order"), "{}", retried.out);

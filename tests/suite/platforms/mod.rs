@@ -4,6 +4,7 @@ mod accepting;
 mod arriving;
 mod automatic;
 mod away;
+mod branches;
 mod cancelling;
 mod counting;
 mod crash;

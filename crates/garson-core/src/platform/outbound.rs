@@ -85,6 +85,8 @@ pub struct HttpResponse {
 pub struct Session {
     pub token: Secret<String>,
     pub lasts: Duration,
+    /// The branch that the session is for, where the platform says so.
+    pub branch: Option<String>,
 }
 
 /// The platform has done what was asked.

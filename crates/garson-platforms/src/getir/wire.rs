@@ -257,9 +257,12 @@ pub struct Chosen<'a> {
 
 /// The answer to a log-in.
 #[derive(serde::Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub struct Login<'a> {
     #[serde(borrow)]
     pub token: Option<Text<'a>>,
+    #[serde(borrow)]
+    pub restaurant_id: Option<Text<'a>>,
 }
 
 /// A reason with which an order can be cancelled.

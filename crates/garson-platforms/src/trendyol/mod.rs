@@ -202,6 +202,10 @@ impl Platform for Trendyol {
         }
     }
 
+    fn branch_credentials(&self) -> &'static [&'static str] {
+        &[API_KEY, API_SECRET]
+    }
+
     fn settings(&self) -> &'static str {
         include_str!("settings.toml")
     }

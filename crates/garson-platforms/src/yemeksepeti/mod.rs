@@ -78,6 +78,10 @@ impl Platform for Yemeksepeti {
         }
     }
 
+    fn branch_credentials(&self) -> &'static [&'static str] {
+        &[USERNAME, PASSWORD]
+    }
+
     fn settings(&self) -> &'static str {
         include_str!("settings.toml")
     }

@@ -16,6 +16,7 @@ const MIGRATIONS: &[(i64, &str, &str)] = &[
     (3, "status", include_str!("../../migrations/0003_status.sql")),
     (4, "speed", include_str!("../../migrations/0004_speed.sql")),
     (5, "writer", include_str!("../../migrations/0005_writer.sql")),
+    (6, "branches", include_str!("../../migrations/0006_branches.sql")),
 ];
 
 /// What the runner needs of a connection.

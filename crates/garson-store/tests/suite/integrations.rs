@@ -1,4 +1,4 @@
-//! Integrations: branches claimed once, secrets that lead to them, credentials that nobody else can read.
+//! Integrations: branches named once in an account, secrets that lead to them, credentials that nobody else can read.
 
 use crate::bench::{Bench, Kind, on_postgres};
 use crate::shop::{DIRECT, GETIR, an_integration, at};
@@ -7,7 +7,7 @@ use garson_core::integration::{Credentials, Integration};
 use garson_core::platform::Provider;
 use garson_core::restaurant::Package;
 use garson_core::secret::Secret;
-use garson_store::{Result, StoreErrorKind, Vault, integrations, packages, params};
+use garson_store::{Result, StoreErrorKind, Vault, branches, integrations, packages, params};
 use uuid::Uuid;
 
 const MARKED: &str = "hunter2-çok-gizli-🔑";
@@ -35,32 +35,33 @@ async fn try_save(
         .await
 }
 
-pub async fn a_branch_has_one_owner(bench: &Bench) {
-    let (mine, theirs) = (bench.branch("lokanta").await, bench.branch("yabanci").await);
+pub async fn a_branch_is_named_once_in_an_account(bench: &Bench) {
+    let mine = bench.branch("lokanta").await;
+    let second = bench.branch_of(mine.account).await;
     let mut integration = an_integration(mine.account, mine.restaurant, GETIR);
     integration.remote_id = Some("ŞB-1".to_owned());
     try_save(bench, &integration, &Credentials::new(), None)
         .await
         .unwrap();
-    let mut other = an_integration(theirs.account, theirs.restaurant, GETIR);
-    let (id, other_id) = (integration.id, other.id);
-    let taken = bench
+    let mut other = an_integration(mine.account, second.restaurant, GETIR);
+    let (account, id, other_id) = (mine.account, integration.id, other.id);
+    let used = bench
         .read(move |tx| {
             Ok([
-                integrations::branch_is_taken(tx, GETIR, "ŞB-1", other_id)?,
-                integrations::branch_is_taken(tx, GETIR, "ŞB-1", id)?,
-                integrations::branch_is_taken(tx, DIRECT, "ŞB-1", other_id)?,
-                integrations::branch_is_taken(tx, GETIR, "ŞB-2", other_id)?,
+                branches::is_used_in_account(tx, account, GETIR, "ŞB-1", other_id)?,
+                branches::is_used_in_account(tx, account, GETIR, "ŞB-1", id)?,
+                branches::is_used_in_account(tx, account, DIRECT, "ŞB-1", other_id)?,
+                branches::is_used_in_account(tx, account, GETIR, "ŞB-2", other_id)?,
             ])
         })
         .await;
-    assert_eq!(taken, [true, false, false, false]);
+    assert_eq!(used, [true, false, false, false]);
 
     other.remote_id = Some("ŞB-1".to_owned());
-    let claimed = try_save(bench, &other, &Credentials::new(), None).await;
-    assert_eq!(claimed.map_err(|e| e.kind), Err(StoreErrorKind::Constraint));
-    let second = an_integration(mine.account, mine.restaurant, GETIR);
-    let doubled = try_save(bench, &second, &Credentials::new(), None).await;
+    let named = try_save(bench, &other, &Credentials::new(), None).await;
+    assert_eq!(named.map_err(|e| e.kind), Err(StoreErrorKind::Constraint));
+    let doubled = an_integration(mine.account, mine.restaurant, GETIR);
+    let doubled = try_save(bench, &doubled, &Credentials::new(), None).await;
     assert_eq!(
         doubled.map_err(|e| e.kind),
         Err(StoreErrorKind::Constraint),
@@ -69,11 +70,6 @@ pub async fn a_branch_has_one_owner(bench: &Bench) {
     // Any number may have no branch yet.
     other.remote_id = None;
     try_save(bench, &other, &Credentials::new(), None).await.unwrap();
-    let vault = bench.vault.clone();
-    let found = bench
-        .read(move |tx| integrations::by_branch(tx, &vault, GETIR, "ŞB-1"))
-        .await;
-    assert_eq!(found.unwrap().connected.integration.id, integration.id);
 }
 
 pub async fn a_secret_leads_to_all_that_share_it(bench: &Bench) {
@@ -127,9 +123,9 @@ pub async fn what_a_restaurant_has_decided_comes_with_its_integration(bench: &Be
             .await;
         let vault = bench.vault.clone();
         let by_branch = bench
-            .read(move |tx| integrations::by_branch(tx, &vault, GETIR, &format!("Ş-{n}")))
+            .read(move |tx| branches::claims(tx, &vault, GETIR, &format!("Ş-{n}")))
             .await
-            .unwrap();
+            .remove(0);
         let stands = bench.read(move |tx| packages::standing(tx, restaurant)).await;
         for standing in [&by_branch.standing, &stands] {
             assert_eq!((&standing.packages, &standing.config), (&booked, &config));

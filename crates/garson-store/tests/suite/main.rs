@@ -7,6 +7,7 @@ mod batches;
 mod bell;
 mod bench;
 mod board;
+mod branches;
 mod calls;
 mod cursors;
 mod deletes;
@@ -81,6 +82,13 @@ cases! {
         board:
             a_board_is_made_of_open_and_newest_orders
             platforms_in_trouble_are_found;
+        branches:
+            a_branch_is_owned_by_the_first_that_proves_it
+            a_branch_is_given_and_taken_by_the_operator
+            another_branch_has_to_be_proven_anew
+            a_deleted_integration_owns_nothing
+            of_many_that_prove_at_once_one_owns_the_branch
+            branches_are_listed_in_parts;
         status:
             calls_of_an_account_are_counted
             messages_and_deliveries_of_an_account_are_counted;
@@ -130,7 +138,7 @@ cases! {
             a_message_that_could_not_be_taken_for_a_while_is_one_row
             messages_are_found_by_their_order;
         integrations:
-            a_branch_has_one_owner
+            a_branch_is_named_once_in_an_account
             a_secret_leads_to_all_that_share_it
             what_a_restaurant_has_decided_comes_with_its_integration
             credentials_are_sealed_and_recovered_exactly

@@ -6,13 +6,14 @@ use super::line::{Contact, converse};
 use super::receive::{Prepared, count, fetched, ready, write};
 use crate::app::App;
 use crate::telemetry::{CallOutcome, Topic, Way};
+use garson_core::integration::BranchClaim;
 use garson_core::order::{Input, Order, Status, apply};
 use garson_core::platform::{
     HookRequest, Message, News, Page, PollStyle, Sighting, Trouble, Verified, Window,
 };
 use garson_core::time::Timestamp;
-use garson_store::integrations::{self, Connected, Served};
-use garson_store::{Tx, orders, packages};
+use garson_store::integrations::{Connected, Served};
+use garson_store::{Tx, branches, orders, packages};
 use std::collections::HashSet;
 use std::future::Future;
 use std::pin::Pin;
@@ -193,8 +194,12 @@ fn foreign(
     branch: String,
 ) -> Result<Option<Prepared>, Fault> {
     let provider = connected.integration.provider;
-    let known = integrations::by_branch(tx, &app.vault, provider, &branch)?;
-    Ok(known.is_none().then(|| Prepared::UnknownBranch {
+    let claims = branches::claims(tx, &app.vault, provider, &branch)?;
+    let is_known = claims.iter().any(|it| {
+        let claim = &it.connected.integration;
+        claim.branch == BranchClaim::Proven || claim.account_id == connected.integration.account_id
+    });
+    Ok((!is_known).then(|| Prepared::UnknownBranch {
         sender: Some(connected.clone()),
         branch,
     }))

@@ -92,6 +92,7 @@ enum SessionState {
     Live {
         token: Secret<String>,
         renew_at: Instant,
+        branch: Option<String>,
     },
     Refused {
         message: String,
@@ -157,6 +158,11 @@ pub async fn log_in(app: &App, contact: &Contact, until: Instant) -> Result<bool
     Ok(token(app, contact, until).await?.is_some())
 }
 
+/// Logs in unless there is a session; says whether the platform has sessions at all.
+pub async fn has_session(app: &App, contact: &Contact, until: Instant) -> Result<bool, Trouble> {
+    Ok(token(app, contact, until).await?.is_some())
+}
+
 /// Tells a platform that orders may come, where it wants to be told.
 pub async fn enlist(app: &App, contact: &Contact, until: Instant) -> Result<(), Trouble> {
     let platform = contact.platform;
@@ -198,7 +204,7 @@ async fn token(app: &App, contact: &Contact, until: Instant) -> Result<Option<Se
         return Err(Trouble::later("somebody else is still logging in"));
     };
     match &*state {
-        SessionState::Live { token, renew_at } if Instant::now() < *renew_at => {
+        SessionState::Live { token, renew_at, .. } if Instant::now() < *renew_at => {
             return Ok(Some(token.clone()));
         }
         SessionState::Refused { message, until } if Instant::now() < *until => {
@@ -213,11 +219,12 @@ async fn token(app: &App, contact: &Contact, until: Instant) -> Result<Option<Se
     };
     count(app, contact, Topic::Login, &session, began);
     match session {
-        Ok(Session { token, lasts }) => {
+        Ok(Session { token, lasts, branch }) => {
             let renew_at = Instant::now() + lasts.mul_f64(RENEW_AT);
             *state = SessionState::Live {
                 token: token.clone(),
                 renew_at,
+                branch,
             };
             Ok(Some(token))
         }
@@ -231,6 +238,15 @@ async fn token(app: &App, contact: &Contact, until: Instant) -> Result<Option<Se
             Err(Trouble::later(message))
         }
         Err(trouble) => Err(nothing_done(trouble)),
+    }
+}
+
+/// The branch that the present session is for, where the platform has said so.
+pub async fn session_branch(app: &App, contact: &Contact) -> Option<String> {
+    let login = contact.platform.login(&contact.link(None)).ok()??;
+    match &*session_state(app, &login).lock().await {
+        SessionState::Live { branch, .. } => branch.clone(),
+        SessionState::None | SessionState::Refused { .. } => None,
     }
 }
 

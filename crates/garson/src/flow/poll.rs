@@ -3,9 +3,9 @@
 //! Each integration has a post: when it is asked next, and up to when everything has been seen. A node holds the posts
 //! that no other living node holds. An order that comes by push and by poll is one order.
 
-use super::Fault;
 use super::fetch::{Catch, catch};
 use super::line::{Contact, enlist};
+use super::{Fault, branches};
 use crate::app::App;
 use crate::net::Log;
 use crate::telemetry::CallOutcome;
@@ -174,6 +174,9 @@ impl Board {
             let vault = Arc::clone(&app.vault);
             let claim = move |tx: &mut Tx<'_>| integrations::claim_polling(tx, &vault, provider, node);
             for polled in app.store.write(Lane::COMMON, claim).await? {
+                if !branches::may_ask(*platform, &polled.connected) {
+                    continue;
+                }
                 held.insert(polled.connected.integration.id);
                 self.hold(app, polled, every, polling.style);
             }
@@ -399,6 +402,9 @@ impl Ask {
                 until,
             };
             catch(&net).await?;
+            if let Err(fault) = branches::note_success(&self.app, &self.connected, &self.contact).await {
+                tracing::error!(?fault, "the owner of a branch could not be written down");
+            }
             Ok(window.to)
         }
         .await;

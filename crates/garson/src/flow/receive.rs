@@ -6,7 +6,7 @@ use super::{Fault, fetch, recall};
 use crate::app::App;
 use crate::telemetry::{MessageOutcome, Way};
 use garson_core::id::IntegrationId;
-use garson_core::integration::{Credentials, Integration};
+use garson_core::integration::{BranchClaim, Credentials, Integration};
 use garson_core::order::{Flag, Order};
 use garson_core::platform::{
     Claim, FETCHED, HookRequest, Message, News, Platform, Provider, Reception, Sighting, Trouble, Unreadable,
@@ -15,7 +15,7 @@ use garson_core::platform::{
 use garson_core::restaurant::Config;
 use garson_core::time::Timestamp;
 use garson_store::integrations::{self, Connected, Served};
-use garson_store::{Lane, StoreErrorKind, Tx, Vault, orders, packages};
+use garson_store::{Lane, StoreErrorKind, Tx, Vault, branches, orders, packages};
 use std::sync::Arc;
 
 /// A message that has been understood as far as it can be without writing. Its sender is the integration whose credentials
@@ -217,9 +217,7 @@ fn candidates(
             }
             found
         }
-        Claim::Branch(branch) => integrations::by_branch(tx, vault, provider, branch)?
-            .into_iter()
-            .collect(),
+        Claim::Branch(branch) => branches::claims(tx, vault, provider, branch)?,
     })
 }
 
@@ -266,21 +264,26 @@ pub(super) fn genuine<'a>(
     candidates: Vec<Served>,
 ) -> (Option<Verified<'a>>, Vec<Served>) {
     let provider = platform.provider();
-    let is_known_branch = matches!(claim, Claim::Branch(_)) && !candidates.is_empty();
+    let owns = |candidate: &Served| candidate.connected.integration.branch == BranchClaim::Proven;
+    let is_owned_branch = matches!(claim, Claim::Branch(_)) && candidates.iter().any(owns);
     let mut verified = None;
     // Each answers for itself: that a message is genuine for one of them says nothing about the others.
     let candidates: Vec<Served> = candidates
         .into_iter()
         .filter(|candidate| {
-            let credentials = app.credentials(provider, &candidate.connected.credentials);
-            let checked = platform.verify(request, &credentials);
+            let own = &candidate.connected.credentials;
+            let mut checked = platform.verify(request, own);
+            // The operator's credentials speak for whoever owns the branch, not for everybody who names it.
+            if checked.is_none() && owns(candidate) {
+                checked = platform.verify(request, &app.credentials(provider, own));
+            }
             let is_genuine = checked.is_some();
             verified = verified.take().or(checked);
             is_genuine
         })
         .collect();
-    // A branch that is known speaks with its own secret, or not at all.
-    if verified.is_none() && !is_known_branch {
+    // A branch that somebody owns speaks with its owner's secret, or not at all.
+    if verified.is_none() && !is_owned_branch {
         verified = platform.verify(request, &app.terms(provider).credentials);
     }
     (verified, candidates)
@@ -377,7 +380,7 @@ fn of_branch(
     if !candidates.is_empty() {
         return Ok(named(candidates, branch).cloned());
     }
-    let found = integrations::by_branch(tx, &app.vault, platform.provider(), branch)?;
+    let found = branches::owner(tx, &app.vault, platform.provider(), branch)?;
     Ok(found.filter(|c| platform.inbound_secret(&c.connected.credentials).is_none()))
 }
 
