@@ -69,6 +69,13 @@ pub fn exists(tx: &mut Tx<'_>, id: KeyId) -> Result<bool> {
     Ok(found.is_some())
 }
 
+/// Is this the account's primary key?
+pub fn is_primary(tx: &mut Tx<'_>, account: AccountId, id: KeyId) -> Result<bool> {
+    let sql = "SELECT is_primary FROM api_keys WHERE account_id = ?1 AND id = ?2";
+    let found = tx.query_opt(sql, params![&account, &id], |row| row.get::<bool>(0))?;
+    Ok(found.unwrap_or(false))
+}
+
 /// Notes when keys were last used; called now and then, not with every request.
 pub fn note_use(tx: &mut Tx<'_>, id: KeyId, at: Timestamp) -> Result<()> {
     tx.execute(

@@ -152,7 +152,8 @@ async fn the_next_attempt_carries_the_new_key(kind: Kind) {
     scene.shop.order("3").await;
     scene.stand("3", &[("pending", json!("bad_status"), 1)]).await;
     let path = format!("/keys/{}", made["id"].as_str().unwrap());
-    scene.house.a.delete(&path).await.done();
+    let holder = crate::support::Caller::new(scene.house.addr, made["apiKey"].as_str().unwrap());
+    holder.delete(&path).await.done();
     scene.pass(12);
     scene.is_delivered("3", 2).await;
     assert_eq!(sent(&scene)[3..], [new, old]);

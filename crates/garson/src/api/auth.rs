@@ -2,6 +2,7 @@
 
 use super::error::Code;
 use super::{Api, ApiError, idempotency};
+use crate::flow::accounts::Actor;
 use axum::extract::{FromRequestParts, Request, State};
 use axum::middleware::Next;
 use axum::response::Response;
@@ -21,6 +22,13 @@ use std::time::{Duration, Instant};
 pub struct Caller {
     pub account: AccountId,
     pub key: KeyId,
+}
+
+impl Caller {
+    #[must_use]
+    pub fn actor(self) -> Actor {
+        Actor::Key(self.key)
+    }
 }
 
 impl<S: Sync> FromRequestParts<S> for Caller {

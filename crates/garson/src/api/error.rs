@@ -52,6 +52,7 @@ codes! {
     BrokenJson 400 "broken_json",
     RepeatedKey 400 "repeated_key",
     Unauthorized 401 "unauthorized",
+    PrimaryKeyRequired 403 "primary_key_required",
     NotFound 404 "not_found",
     OrderNotFound 404 "order_not_found",
     BusinessNotFound 404 "business_not_found",
@@ -240,6 +241,11 @@ impl From<Fault> for ApiError {
             Fault::TargetUnreachable { explanation } => Self::new(
                 Code::TargetUnreachable,
                 format!("The target did not answer: {explanation}."),
+            ),
+            Fault::PrimaryKeyRequired => Self::new(
+                Code::PrimaryKeyRequired,
+                "Only the account's primary key may do this, or somebody who is signed in to the panel: it decides \
+                 where the primary key, or another secret of the account, is sent.",
             ),
             Fault::RemoteIdTaken { remote_id } => Self::new(
                 Code::RemoteIdTaken,

@@ -38,7 +38,9 @@ pub enum Fault {
     TargetUnreachable {
         explanation: String,
     },
-    /// Another integration has that branch.
+    /// It decides where the primary key is sent, and another key asks for it.
+    PrimaryKeyRequired,
+    /// Another integration of the account has that branch.
     RemoteIdTaken {
         remote_id: String,
     },

@@ -1,5 +1,6 @@
 //! Sending an event by hand: again to a given address, or a test to the registered one.
 
+use super::accounts::Actor;
 use super::deliver::attempt::{Made, judge, post};
 use super::{Fault, act};
 use crate::app::App;
@@ -28,20 +29,28 @@ struct Addressed {
     registered: Option<String>,
 }
 
-/// Sends an event once, now, to the given address; answers the target's status, whatever it is.
-pub async fn resend(app: &App, account: AccountId, resend: Resend) -> Result<u16, Fault> {
+/// Sends an event once, now, to the given address; answers the target's status, whatever it is. The primary key goes to the
+/// registered address, and anywhere for who holds it; another key sends itself.
+pub async fn resend(app: &App, account: AccountId, actor: Actor, resend: Resend) -> Result<u16, Fault> {
     let mut headers = checked(&resend.headers)?;
     app.net
         .check_address(&resend.url)
         .map_err(|refusal| not_allowed(&refusal.to_string()))?;
     let vault = Arc::clone(&app.vault);
-    let wanted = resend.webhook_order_id;
+    let (wanted, url) = (resend.webhook_order_id, resend.url.clone());
     let (event, webhook, key) = app
         .store
         .read(move |tx| {
             let event = find_event(tx, account, &wanted)?;
             let webhook = accounts::webhook(tx, account)?;
-            Ok::<_, Fault>((event, webhook, keys::primary(tx, &vault, account)?))
+            let is_registered = webhook.as_ref().is_some_and(|webhook| webhook.url == url);
+            let key = match actor {
+                Actor::Key(key) if !is_registered && !keys::is_primary(tx, account, key)? => {
+                    keys::secret(tx, &vault, account, key)?
+                }
+                _ => keys::primary(tx, &vault, account)?,
+            };
+            Ok::<_, Fault>((event, webhook, key))
         })
         .await?;
     let form = webhook.as_ref().map(|w| w.authorization).unwrap_or_default();
@@ -67,7 +76,7 @@ pub async fn again(app: &App, account: AccountId, event: EventId) -> Result<u16,
         url: webhook.ok_or(Fault::NoWebhook)?.url,
         headers: Vec::new(),
     };
-    resend(app, account, to_it).await
+    resend(app, account, Actor::Owner, to_it).await
 }
 
 /// The event of that id, or the newest one of the order of that id.

@@ -9,7 +9,8 @@ use super::frame::{Frame, Place, page};
 use super::visitor::{Sent, Visitor};
 use super::words::{DeliveryWords, WebhookWords};
 use crate::api::Api;
-use crate::flow::{Fault, accounts, resend, resend_all};
+use crate::flow::accounts::{self, Actor};
+use crate::flow::{Fault, resend, resend_all};
 use crate::net::guard::{Target, is_clear_text};
 use askama::Template;
 use axum::Router;
@@ -128,7 +129,15 @@ async fn save_webhook(
 ) -> Result<Response, PanelError> {
     let url = fields.get("url").to_owned();
     let form = AuthorizationForm::named(fields.get("authorization")).unwrap_or_default();
-    let why = match accounts::set_webhook(&api.app, visitor.account.id, Some(url.clone()), Some(form)).await {
+    let why = match accounts::set_webhook(
+        &api.app,
+        visitor.account.id,
+        Actor::Owner,
+        Some(url.clone()),
+        Some(form),
+    )
+    .await
+    {
         Ok(_) => return Ok(visitor.done("/webhook", WebhookWords::of(visitor.lang).saved)),
         Err(fault @ (Fault::TargetNotAllowed { .. } | Fault::Invalid { .. })) => visitor.fail(fault).text(),
         Err(fault) => return Err(visitor.fail(fault)),
