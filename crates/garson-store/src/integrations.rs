@@ -125,8 +125,36 @@ pub struct Served {
 
 /// The integrations for whose platform this secret speaks; a chain may give all its branches the same one.
 pub fn by_secret(tx: &mut Tx<'_>, vault: &Vault, provider: Provider, secret: &[u8]) -> Result<Vec<Served>> {
-    let hash = lookup_hash(secret);
-    served(tx, vault, "i.inbound_hash = ?2", params![&provider, &hash])
+    let (hash, former) = (vault.lookup_hash(secret), lookup_hash(secret));
+    let condition = "i.inbound_hash IN (?2, ?3)";
+    served(tx, vault, condition, params![&provider, &hash, &former])
+}
+
+/// A part of the integrations that are found by a secret, in the order of their ids, with their credentials where these can be
+/// opened.
+pub fn found_by_secret(
+    tx: &mut Tx<'_>,
+    vault: &Vault,
+    after: IntegrationId,
+    limit: i64,
+) -> Result<Vec<(Integration, Option<Credentials>)>> {
+    let sql = format!(
+        "SELECT {COLUMNS} FROM integrations WHERE inbound_hash IS NOT NULL AND id > ?1 ORDER BY id LIMIT ?2"
+    );
+    let found = tx.query(&sql, params![&after, limit], integration)?;
+    let open = |(it, sealed): (Integration, Option<Vec<u8>>)| {
+        let credentials = vault.open_credentials(it.id.as_bytes(), sealed.as_deref());
+        (it, credentials.ok())
+    };
+    Ok(found.into_iter().map(open).collect())
+}
+
+/// Replaces the hash of an integration's secret that an earlier version has written, without the master key; says whether it
+/// was such a one.
+pub fn rehash(tx: &mut Tx<'_>, vault: &Vault, id: IntegrationId, secret: &Secret<Vec<u8>>) -> Result<bool> {
+    let (hash, former) = (vault.lookup_hash(secret.expose()), lookup_hash(secret.expose()));
+    let sql = "UPDATE integrations SET inbound_hash = ?2 WHERE id = ?1 AND inbound_hash = ?3";
+    Ok(tx.execute(sql, params![&id, &hash, &former])? > 0)
 }
 
 /// Those of a platform that meet a condition, owners of their branches first, with everything that taking an order asks for, in
@@ -175,7 +203,7 @@ pub fn save(
         true => None,
         false => Some(vault.seal_credentials(integration.id.as_bytes(), credentials)?),
     };
-    let hash = inbound.map(|secret| lookup_hash(secret.expose()));
+    let hash = inbound.map(|secret| vault.lookup_hash(secret.expose()));
     tx.execute(
         "INSERT INTO integrations (id, account_id, restaurant_id, provider, is_active, remote_id, credentials,
                                    inbound_hash, default_cancel_reason, created_at, updated_at)

@@ -60,6 +60,14 @@ pub async fn serve(app: Arc<App>, listener: TcpListener, stop: impl Future<Outpu
     serve_routes(app, routes, listener, stop).await;
 }
 
+async fn rehash_secrets(app: Arc<App>) {
+    match flow::integrations::rehash_secrets(&app).await {
+        Ok(0) => {}
+        Ok(count) => tracing::info!(count, "inbound secrets of an earlier version were hashed anew"),
+        Err(fault) => tracing::error!(?fault, "inbound secrets could not be hashed anew"),
+    }
+}
+
 /// Serves these routes in the same way.
 pub async fn serve_routes(
     app: Arc<App>,
@@ -78,6 +86,7 @@ pub async fn serve_routes(
         // It goes on trying; until then orders are taken, and others deliver.
         tracing::error!(%error, "this node could not join");
     }
+    tokio::spawn(rehash_secrets(Arc::clone(&app)));
     let delivering = tokio::spawn(flow::deliver::run(Arc::clone(&app)));
     let workers = [
         tokio::spawn(flow::membership::run(Arc::clone(&app), address)),

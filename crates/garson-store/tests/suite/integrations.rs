@@ -7,6 +7,7 @@ use garson_core::integration::{Credentials, Integration};
 use garson_core::platform::Provider;
 use garson_core::restaurant::Package;
 use garson_core::secret::Secret;
+use garson_store::vault::lookup_hash;
 use garson_store::{Result, StoreErrorKind, Vault, branches, integrations, packages, params};
 use uuid::Uuid;
 
@@ -98,6 +99,56 @@ pub async fn a_secret_leads_to_all_that_share_it(bench: &Bench) {
         found.sort();
         assert_eq!(found, wanted, "{provider} {secret:?}");
     }
+}
+
+pub async fn secrets_are_hashed_under_the_master_key_and_former_hashes_are_found(bench: &Bench) {
+    let (first, second) = (bench.branch("a").await, bench.branch("b").await);
+    let mut ids = Vec::new();
+    for branch in [first, second] {
+        let integration = an_integration(branch.account, branch.restaurant, GETIR);
+        try_save(bench, &integration, &Credentials::new(), Some(b"12345678"))
+            .await
+            .unwrap();
+        ids.push(integration.id);
+    }
+    let stored = async || -> Vec<Vec<u8>> {
+        bench
+            .read(|tx| {
+                let sql = "SELECT inbound_hash FROM integrations WHERE inbound_hash IS NOT NULL ORDER BY id";
+                tx.query(sql, params![], |row| row.get(0))
+            })
+            .await
+    };
+    let (keyed, bare) = (bench.vault.lookup_hash(b"12345678"), lookup_hash(b"12345678"));
+    assert_eq!(stored().await, [keyed, keyed]);
+    // As an earlier version has written it.
+    let former = ids[0];
+    bench
+        .write(move |tx| {
+            let sql = "UPDATE integrations SET inbound_hash = ?2 WHERE id = ?1";
+            tx.execute(sql, params![&former, &bare])
+        })
+        .await;
+    let find = async || {
+        let vault = bench.vault.clone();
+        let found = bench
+            .read(move |tx| integrations::by_secret(tx, &vault, GETIR, b"12345678"))
+            .await;
+        found
+            .iter()
+            .map(|it| it.connected.integration.id)
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(find().await, ids);
+    for id in ids.clone() {
+        let (vault, secret) = (bench.vault.clone(), Secret::new(b"12345678".to_vec()));
+        let changed = bench
+            .write(move |tx| integrations::rehash(tx, &vault, id, &secret))
+            .await;
+        assert_eq!(changed, id == former);
+    }
+    assert_eq!(stored().await, [keyed, keyed]);
+    assert_eq!(find().await, ids);
 }
 
 pub async fn what_a_restaurant_has_decided_comes_with_its_integration(bench: &Bench) {

@@ -140,6 +140,7 @@ cases! {
         integrations:
             a_branch_is_named_once_in_an_account
             a_secret_leads_to_all_that_share_it
+            secrets_are_hashed_under_the_master_key_and_former_hashes_are_found
             what_a_restaurant_has_decided_comes_with_its_integration
             credentials_are_sealed_and_recovered_exactly
             health_and_switch_are_kept

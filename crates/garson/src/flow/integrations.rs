@@ -11,7 +11,7 @@ use garson_core::time::Timestamp;
 use garson_store::accounts::reserve;
 use garson_store::events::{EventToWrite, write};
 use garson_store::integrations::Connected;
-use garson_store::{StoreErrorKind, Tx, Vault, branches, integrations, packages, restaurants};
+use garson_store::{Lane, StoreErrorKind, Tx, Vault, branches, integrations, packages, restaurants};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -416,4 +416,39 @@ pub fn switch_off_uncovered(
         }
     }
     Ok(())
+}
+
+/// How many integrations are looked through in one transaction.
+const REHASHED_AT_ONCE: i64 = 200;
+
+/// Hashes anew, under the master key, the inbound secrets that an earlier version has hashed without it. Both forms are found
+/// meanwhile. One that cannot be opened stays as it is.
+pub async fn rehash_secrets(app: &App) -> Result<u64, Fault> {
+    let (mut after, mut count) = (IntegrationId(uuid::Uuid::nil()), 0);
+    loop {
+        let (vault, from) = (Arc::clone(&app.vault), after);
+        let found = app
+            .store
+            .read(move |tx| integrations::found_by_secret(tx, &vault, from, REHASHED_AT_ONCE))
+            .await?;
+        let Some(last) = found.last() else {
+            return Ok(count);
+        };
+        after = last.0.id;
+        let vault = Arc::clone(&app.vault);
+        let rehash = move |tx: &mut Tx<'_>| {
+            let mut count = 0;
+            for (it, credentials) in &found {
+                let secret = garson_platforms::of(it.provider)
+                    .and_then(|platform| platform.inbound_secret(credentials.as_ref()?));
+                if let Some(secret) = secret
+                    && integrations::rehash(tx, &vault, it.id, &secret)?
+                {
+                    count += 1;
+                }
+            }
+            Ok::<_, Fault>(count)
+        };
+        count += app.store.write(Lane::COMMON, rehash).await?;
+    }
 }
