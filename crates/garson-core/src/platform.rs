@@ -15,7 +15,7 @@ pub use inbound::{
 };
 pub use outbound::{
     Errand, HttpRequest, HttpResponse, Link, MenuStep, Outcome, Page, PlatformError, Session, Success,
-    Trouble, Trust, Window,
+    Trouble, Trust, Window, is_dots,
 };
 pub use provider::Provider;
 

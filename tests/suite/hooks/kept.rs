@@ -8,6 +8,7 @@ cases! {
     an_unreadable_body_is_kept_once_with_its_fault
     every_fault_of_an_order_is_named
     a_body_that_is_no_json_is_kept
+    an_order_whose_id_is_only_dots_is_not_taken
 }
 
 async fn an_unknown_store_is_kept_once(house: House) {
@@ -131,4 +132,21 @@ async fn a_body_that_is_no_json_is_kept(house: House) {
             .all(|message| message.state == "unreadable" && message.reason.is_some())
     );
     assert_eq!(house.a.get("/orders").await.data(), json!([]));
+}
+
+/// Such an id would lead out of its place in the addresses that are made of it.
+async fn an_order_whose_id_is_only_dots_is_not_taken(house: House) {
+    let shop = house.shop(&house.a, "s").await;
+    // The second time it is judged by what is remembered of the shop.
+    shop.order("before").await;
+    for id in [".", "..", "%2e%2E"] {
+        shop.post(order_body("s", id, 100).to_string().as_bytes())
+            .await
+            .wrong(422, "invalid_field", "providerOrderId");
+    }
+    assert_eq!(house.kept().await.len(), 3);
+    for id in ["...", "..a"] {
+        shop.order(id).await;
+    }
+    assert_eq!(house.a.get("/orders").await.data().as_array().unwrap().len(), 3);
 }

@@ -73,6 +73,23 @@ pub struct HttpRequest {
     pub limit: Option<&'static str>,
 }
 
+impl HttpRequest {
+    /// Does its path hold a segment of dots, written out or encoded? Whoever reads the address would leave the place that it was
+    /// written for.
+    #[must_use]
+    pub fn climbs(&self) -> bool {
+        let path = self.url.split(['?', '#']).next().unwrap_or_default();
+        path.split(['/', '\\']).any(is_dots)
+    }
+}
+
+/// Is it a segment that means "here" or "one up" in a path?
+#[must_use]
+pub fn is_dots(segment: &str) -> bool {
+    let plain = segment.to_ascii_lowercase().replace("%2e", ".");
+    matches!(plain.as_str(), "." | "..")
+}
+
 /// An answer that came.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HttpResponse {
@@ -215,3 +232,36 @@ impl fmt::Display for PlatformError {
 }
 
 impl std::error::Error for PlatformError {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn segments_of_dots_are_found_however_they_are_written() {
+        let to = |url: &str| HttpRequest {
+            method: "GET",
+            url: url.to_owned(),
+            headers: Vec::new(),
+            body: None,
+            trust: Trust::Operator,
+            limit: None,
+        };
+        for url in [
+            "https://x/orders/../cancel",
+            "https://x/orders/%2E%2e/cancel",
+            "https://x/orders/.%2e",
+            "https://x/orders/./a?b",
+            "https://x/a\\..\\b",
+        ] {
+            assert!(to(url).climbs(), "{url}");
+        }
+        for url in [
+            "https://x/orders/..a/cancel",
+            "https://x/v1.2/...",
+            "https://x/a?b=../c",
+        ] {
+            assert!(!to(url).climbs(), "{url}");
+        }
+    }
+}

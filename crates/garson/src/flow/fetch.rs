@@ -3,7 +3,7 @@
 use super::Fault;
 use super::attempt::{look, reached};
 use super::line::{Contact, converse};
-use super::receive::{Prepared, count, fetched, ready, write};
+use super::receive::{Prepared, count, fetched, read, ready, write};
 use crate::app::App;
 use crate::telemetry::{CallOutcome, Topic, Way};
 use garson_core::integration::BranchClaim;
@@ -162,7 +162,7 @@ fn sift(
     };
     for body in bodies {
         let request = fetched(body, now);
-        let prepared = match platform.read(&Verified::ours(&request)) {
+        let prepared = match read(platform, &Verified::ours(&request)) {
             Err(fault) => {
                 let sender = Some(connected.clone());
                 Some(Prepared::Unreadable { sender, fault })

@@ -290,6 +290,11 @@ async fn send(
     request: HttpRequest,
     until: Instant,
 ) -> Result<HttpResponse, Trouble> {
+    if request.climbs() {
+        return Err(Trouble::refused(
+            "an id of only dots cannot be part of an address",
+        ));
+    }
     let limits = contact.platform.capability().limits;
     if let Some(limit) = limits.iter().find(|limit| request.limit == Some(limit.name)) {
         let now = Instant::now();

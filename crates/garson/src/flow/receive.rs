@@ -10,7 +10,7 @@ use garson_core::integration::{BranchClaim, Credentials, Integration};
 use garson_core::order::{Flag, Order};
 use garson_core::platform::{
     Claim, FETCHED, HookRequest, Message, News, Platform, Provider, Reception, Sighting, Trouble, Unreadable,
-    Verified, Which,
+    Verified, Which, is_dots,
 };
 use garson_core::restaurant::Config;
 use garson_core::time::Timestamp;
@@ -300,7 +300,7 @@ pub(super) fn understand(
     now: Timestamp,
 ) -> Result<Prepared, Fault> {
     let sender = |candidates: Vec<Served>| candidates.into_iter().next().map(|first| first.connected);
-    let Message { branch, news } = match platform.read(verified) {
+    let Message { branch, news } = match read(platform, verified) {
         Ok(message) => message,
         Err(fault) => {
             let sender = sender(candidates);
@@ -327,6 +327,26 @@ pub(super) fn understand(
             branch: branch.unwrap_or_default(),
         },
     })
+}
+
+/// Understands a message; one whose ids could not be part of an address is none that we can act upon.
+pub(super) fn read(platform: &dyn Platform, verified: &Verified<'_>) -> Result<Message, Unreadable> {
+    let message = platform.read(verified)?;
+    let ids = match &message.news {
+        News::Order(sighting) => vec![&sighting.order.identity, &sighting.order.provider_order_id],
+        News::Changed { order, .. } | News::Look { order } => match order {
+            Which::Identity(identity) => vec![identity],
+            Which::Ours(_) => Vec::new(),
+        },
+        News::Nothing => Vec::new(),
+    };
+    match ids.into_iter().find(|id| is_dots(id)) {
+        Some(id) => Err(Unreadable {
+            path: "providerOrderId".to_owned(),
+            message: format!("cannot be \"{id}\""),
+        }),
+        None => Ok(message),
+    }
 }
 
 /// News for an integration, with what its restaurant has decided.
@@ -425,7 +445,7 @@ pub fn read_fetched(
     now: Timestamp,
 ) -> Result<Box<Sighting>, Trouble> {
     let request = fetched(body, now);
-    match platform.read(&Verified::ours(&request)) {
+    match read(platform, &Verified::ours(&request)) {
         Ok(Message {
             news: News::Order(sighting),
             ..
