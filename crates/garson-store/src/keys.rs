@@ -53,12 +53,12 @@ pub fn list(tx: &mut Tx<'_>, account: AccountId) -> Result<Vec<ApiKey>> {
     tx.query(&sql, params![&account], key)
 }
 
-/// The account and key that a presented key stands for.
-pub fn find(tx: &mut Tx<'_>, hash: &[u8; 32]) -> Result<Option<(AccountId, KeyId)>> {
+/// The account and key that a presented key stands for, and whether it is the primary one.
+pub fn find(tx: &mut Tx<'_>, hash: &[u8; 32]) -> Result<Option<(AccountId, KeyId, bool)>> {
     tx.query_opt(
-        "SELECT account_id, id FROM api_keys WHERE hash = ?1",
+        "SELECT account_id, id, is_primary FROM api_keys WHERE hash = ?1",
         params![hash],
-        |row| Ok((row.get(0)?, row.get(1)?)),
+        |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)),
     )
 }
 

@@ -22,6 +22,8 @@ use std::time::{Duration, Instant};
 pub struct Caller {
     pub account: AccountId,
     pub key: KeyId,
+    /// Is it the account's primary key? Another may have taken its place a second ago.
+    pub is_primary: bool,
 }
 
 impl Caller {
@@ -178,8 +180,12 @@ pub async fn authenticate(
 async fn look_up(api: &Arc<Api>, hash: [u8; 32]) -> Result<Caller, ApiError> {
     let found = api.app.store.read(move |tx| keys::find(tx, &hash)).await;
     let found = found.map_err(|error| ApiError::from(crate::flow::Fault::from(error)))?;
-    let (account, key) = found.ok_or_else(unauthorized)?;
-    let caller = Caller { account, key };
+    let (account, key, is_primary) = found.ok_or_else(unauthorized)?;
+    let caller = Caller {
+        account,
+        key,
+        is_primary,
+    };
     if api.keyring.remember(hash, caller) {
         let (api, now) = (Arc::clone(api), api.app.now());
         tokio::spawn(async move {
