@@ -4,6 +4,7 @@ use crate::support::{Caller, House};
 use serde_json::{Value, json};
 
 cases! {
+    a_new_key_is_shown_again_only_to_the_key_that_asked_for_it
     a_new_key_is_shown_once_and_works
     one_key_is_primary_and_the_newest_remaining_inherits
     the_last_key_cannot_be_revoked
@@ -116,4 +117,22 @@ async fn the_use_of_a_key_is_noted(house: House) {
         house.a.get("/keys").await.data()[0]["lastUsedAt"] == json!("2026-03-01T09:00:00.000Z")
     })
     .await;
+}
+
+async fn a_new_key_is_shown_again_only_to_the_key_that_asked_for_it(house: House) {
+    let other = house.a.act("/keys").await.data();
+    let other = Caller::new(house.addr, other["apiKey"].as_str().unwrap());
+    let made = house.a.keyed("once", "/keys", "{}").await.data();
+    assert_eq!(house.a.keyed("once", "/keys", "{}").await.data(), made);
+    other
+        .keyed("once", "/keys", "{}")
+        .await
+        .refused(409, "idempotency_key_reused");
+    // Anything else is the same request whichever key sends it.
+    let body = json!({ "name": "r" }).to_string();
+    let restaurant = house.a.keyed("twice", "/restaurants", &body).await.data();
+    assert_eq!(
+        other.keyed("twice", "/restaurants", &body).await.data(),
+        restaurant
+    );
 }

@@ -89,6 +89,7 @@ pub async fn once(
             .chain_update(target)
             .chain_update([0])
             .chain_update(&bytes)
+            .chain_update(whose_answer(&parts, &caller))
             .finalize()
             .into(),
     });
@@ -98,6 +99,15 @@ pub async fn once(
     tokio::spawn(run(Arc::clone(api), keyed, request, next, request_id))
         .await
         .unwrap_or_else(|_| Err(ApiError::from_status(StatusCode::INTERNAL_SERVER_ERROR)))
+}
+
+/// The answer to a request for a key shows that key: it is repeated only to the key that has asked for it. Everything else is
+/// the same request whichever key of the account sends it.
+fn whose_answer<'a>(parts: &Parts, caller: &'a Caller) -> &'a [u8] {
+    match parts.uri.path().trim_end_matches('/').ends_with("/keys") {
+        true => caller.key.as_bytes(),
+        false => &[],
+    }
 }
 
 async fn run(
