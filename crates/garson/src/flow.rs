@@ -22,6 +22,7 @@ pub mod line;
 pub mod matching;
 pub mod membership;
 pub mod menu;
+mod passwords;
 mod persist;
 pub mod poll;
 pub mod reasons;

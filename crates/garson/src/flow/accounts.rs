@@ -1,6 +1,7 @@
 //! Accounts, their keys, their webhook and their events.
 
 use super::Fault;
+use super::passwords::is_common;
 use crate::app::App;
 use argon2::{Argon2, PasswordHasher};
 use garson_core::account::{Account, ApiKey, AuthorizationForm, IssuedKey, Webhook};
@@ -91,6 +92,10 @@ pub const SHORTEST_PASSWORD: usize = 8;
 pub(super) fn hash_password(password: &Secret<String>) -> Result<String, Fault> {
     if password.expose().chars().count() < SHORTEST_PASSWORD {
         let message = format!("must have at least {SHORTEST_PASSWORD} characters");
+        return Err(Fault::invalid("password", message));
+    }
+    if is_common(password.expose()) {
+        let message = "must not be one of the passwords that everybody tries first";
         return Err(Fault::invalid("password", message));
     }
     Argon2::default()

@@ -18,6 +18,8 @@ use tokio::sync::Semaphore;
 /// A session ends when it has not been used for this time.
 pub const LASTS_SECONDS: u32 = 30 * 24 * 60 * 60;
 const LASTS: Duration = Duration::from_secs(LASTS_SECONDS as u64);
+/// However much it is used, a session ends after this time, and its browser signs in again.
+pub const LONGEST: Duration = Duration::from_secs(90 * 24 * 60 * 60);
 /// How often it is noted that a session is used.
 const NOTED: Duration = Duration::from_secs(10 * 60);
 /// So many failures in a row are forgiven.
@@ -142,7 +144,8 @@ pub async fn visit(app: &App, cookie: &str) -> Result<Option<Visit>, Fault> {
     let visit = app
         .store
         .read(move |tx| {
-            let Some(session) = sessions::find(tx, &hash, now)? else {
+            let found = sessions::find(tx, &hash, now)?;
+            let Some(session) = found.filter(|session| now < session.created_at.plus(LONGEST)) else {
                 return Ok::<_, Fault>(None);
             };
             let account = accounts::by_id(tx, session.account_id)?;
@@ -152,8 +155,9 @@ pub async fn visit(app: &App, cookie: &str) -> Result<Option<Visit>, Fault> {
     if let Some(visit) = &visit
         && now.since(visit.session.seen_at) > NOTED
     {
+        let ends_at = now.plus(LASTS).min(visit.session.created_at.plus(LONGEST));
         let renewed = app.store.write(visit.account.id, move |tx| {
-            sessions::renew(tx, &hash, now, now.plus(LASTS))
+            sessions::renew(tx, &hash, now, ends_at)
         });
         if let Err(error) = renewed.await {
             tracing::warn!(%error, "a session could not be renewed");
