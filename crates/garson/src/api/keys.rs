@@ -96,7 +96,9 @@ pub async fn create_key(
     }))
 }
 
-/// Revoke a key. When it was the primary one, which only that one itself may revoke, the newest remaining one takes its place.
+/// Revoke a key.
+///
+/// The primary one is revoked only by itself; the newest remaining one takes its place.
 #[utoipa::path(delete, path = "/keys/{keyId}", tag = "Keys", params(("keyId" = String, Path)),
     responses((status = 200, body = Done)))]
 pub async fn delete_key(
@@ -109,7 +111,9 @@ pub async fn delete_key(
     Ok(Done::new())
 }
 
-/// Make a key the one that webhooks carry. Only the present one may do so.
+/// Make a key the one that webhooks carry.
+///
+/// Only the present one may do so.
 #[utoipa::path(post, path = "/keys/{keyId}/primary", tag = "Keys", params(("keyId" = String, Path)),
     responses((status = 200, body = Data<KeyView>)))]
 pub async fn make_key_primary(

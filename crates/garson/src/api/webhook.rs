@@ -89,7 +89,9 @@ impl From<Form> for AuthorizationForm {
     }
 }
 
-/// Register the webhook. It carries the account's primary key, so only that key may change its address.
+/// Register the webhook.
+///
+/// It carries the account's primary key, so only that key may change its address.
 #[utoipa::path(put, path = "/webhook", tag = "Webhook", request_body = WebhookRequest,
     responses((status = 200, body = Data<WebhookView>)))]
 pub async fn put_webhook(

@@ -121,7 +121,7 @@ async fn try_one(app: Arc<App>, platform: &'static dyn Platform, id: Integration
     }
 }
 
-/// All branches that integrations name, a part at a time, until `show` says that it is enough.
+/// Shows all branches that integrations name, one after the other.
 pub async fn list(app: &App, mut show: impl FnMut(&NamedBranch)) -> Result<(), Fault> {
     let mut after: Option<NamedBranch> = None;
     loop {
