@@ -283,13 +283,55 @@ fn a_test_order_says_so() {
     assert_eq!(order.content.note.as_deref(), Some("TEST"));
 }
 
+/// `paidPrice` with its toppings, and without them for the line or for each piece: the order's total tells.
+#[test]
+fn toppings_are_in_the_totals_of_their_lines() {
+    let topping = json!([{ "name": "Peynir", "price": "1.50", "quantity": 1 }]);
+    for (total, quantity, expected, adjustment) in [
+        ("13.50", 1, 1_350, None),
+        ("12.00", 1, 1_200, None),
+        ("15.00", 2, 1_500, None),
+        ("13.50", 2, 1_350, None),
+        // None of these: the description leaves the toppings out of the price.
+        ("20.00", 1, 1_350, Some(650)),
+    ] {
+        let products = json!([{ "name": "Tost", "unitPrice": "12.00", "paidPrice": "12.00", "quantity": quantity,
+            "selectedToppings": topping }]);
+        let body = with(LEAST, "/products", Some(products));
+        let body = with(&body, "/price", Some(json!({ "grandTotal": total })));
+        let content = new_order(&body).unwrap().content;
+        assert_eq!(content.items[0].total.0, expected, "{total} {quantity}");
+        assert_eq!(content.amount.subtotal.0, expected, "{total} {quantity}");
+        assert_eq!(
+            content.amount.adjustment.map(|minor| minor.0),
+            adjustment,
+            "{total}"
+        );
+    }
+}
+
+#[test]
+fn promised_times_and_codes_are_kept_for_the_restaurant() {
+    let of = |body: &str| new_order(body).unwrap().content.fulfilment;
+    let own = of(OWN);
+    assert_eq!(own.promised_at, at("2026-03-01T16:00:00Z"));
+    assert_eq!((own.courier_pickup_at, own.pickup_code), (None, None));
+    let pickup = of(PICKUP);
+    assert_eq!(pickup.promised_at, at("2026-03-01T18:00:00Z"));
+    assert_eq!(pickup.pickup_code.as_deref(), Some("4321"));
+    let rider = of(&with(
+        PLATFORM,
+        "/delivery/riderPickupTime",
+        Some(json!("2026-03-01T15:45:00Z")),
+    ));
+    assert_eq!(rider.courier_pickup_at, at("2026-03-01T15:45:00Z"));
+}
+
 #[test]
 fn a_discount_whose_parts_exceed_it_is_shown_whole() {
     let body = with(PLATFORM, "/discounts/0/amount", Some(json!("5.00")));
     let discounts = new_order(&body).unwrap().content.amount.discounts;
-    assert_eq!(discounts.len(), 1);
-    assert_eq!(
-        (discounts[0].amount, discounts[0].funded_by),
-        (Minor(500), FundedBy::Unknown)
-    );
+    let funded: Vec<_> = discounts.iter().map(|d| (d.amount.0, d.funded_by)).collect();
+    // The order's whole discount is larger: the rest has no name.
+    assert_eq!(funded, [(500, FundedBy::Unknown), (2_500, FundedBy::Unknown)]);
 }
