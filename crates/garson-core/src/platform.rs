@@ -67,6 +67,11 @@ pub trait Platform: Send + Sync {
     /// Does the platform want this call for this order?
     fn wants(&self, call: CallKind, order: &Order, credentials: &Credentials) -> bool;
 
+    /// Is this step done for this order without a call? Then none is made, and the order moves on.
+    fn is_implied(&self, _call: CallKind, _order: &Order) -> bool {
+        false
+    }
+
     /// The request that makes the call.
     fn write(&self, errand: &Errand<'_>, link: &Link<'_>) -> Result<HttpRequest, PlatformError>;
 

@@ -125,6 +125,10 @@ impl Platform for Yemeksepeti {
         write::wants(call, order)
     }
 
+    fn is_implied(&self, call: CallKind, order: &Order) -> bool {
+        write::is_implied(call, order)
+    }
+
     fn write(&self, errand: &Errand<'_>, link: &Link<'_>) -> Result<HttpRequest, PlatformError> {
         write::write(errand, link)
     }

@@ -53,6 +53,9 @@ impl Attempt<'_> {
         if !self.may_send {
             return Verdict::NotDone;
         }
+        if self.contact.platform.is_implied(self.kind, self.order) {
+            return Verdict::Done(None);
+        }
         match self.send(app).await {
             Ok(Success::Done) => Verdict::Done(None),
             Ok(Success::Already) if can_look => self.see_who(app).await,

@@ -5,7 +5,7 @@ use super::line::Contact;
 use garson_core::event::order_body;
 use garson_core::id::{AccountId, CallId, EventId};
 use garson_core::order::{
-    Actor, CallArgument, CallKind, Change, Decision, Input, Order, ProviderSync, Status, apply,
+    Actor, CallArgument, CallKind, Change, Decision, Input, Order, ProviderSync, Reason, Status, apply,
 };
 use garson_core::restaurant::Config;
 use garson_core::time::Timestamp;
@@ -62,14 +62,20 @@ fn in_our_words(tx: &mut Tx<'_>, order: &Order, input: &Input) -> Result<Input, 
     let mut input = input.clone();
     if let Input::Report(Change::Cancelled { by, reason, note, .. }) = &mut input
         && !order.status.is_cancelled()
-        && (*by == Actor::Account || (*by == Actor::Platform && reason.is_none()))
+        && matches!(by, Actor::Account | Actor::Platform)
         && let Some(ours) = calls::open_question(tx, order.id, CallKind::Cancel)?
+        && (*by == Actor::Account || is_repeated(reason.as_ref(), ours.argument.reason.as_ref()))
     {
         *by = ours.argument.by;
         *reason = ours.argument.reason.or(reason.take());
         *note = ours.argument.note.or(note.take());
     }
     Ok(input)
+}
+
+/// Does the platform give no reason, or the one that we gave?
+fn is_repeated(said: Option<&Reason>, ours: Option<&Reason>) -> bool {
+    said.is_none_or(|said| ours.is_some_and(|ours| ours.id == said.id))
 }
 
 /// Writes the calls that the platform wants, and what that means for the order.
