@@ -226,11 +226,4 @@ async fn an_odd_value_is_noted_on_the_order(kind: Kind) {
     assert!(page.has("client"), "{}", page.text());
     assert!(page.has("was left out: \"Ali <b>\""), "{}", page.text());
     assert!(page.has("15,00 ₺"), "{}", page.text());
-    // Nothing of it where all could be read.
-    let whole = town.order(Getir, Courier::Restaurant).await;
-    let order = town.shown(&whole).await.unwrap();
-    assert_eq!(
-        (order.get("readingNotes"), order["amount"].get("adjustment")),
-        (None, None)
-    );
 }

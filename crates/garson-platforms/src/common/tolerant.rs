@@ -12,7 +12,7 @@ use serde_json::Value;
 use std::borrow::Cow;
 
 /// How much may be parsed again, in bytes, before a message is given up.
-const MAX_WORK: usize = 64 * 1024 * 1024;
+const MAX_WORK: usize = 16 * 1024 * 1024;
 const MAX_REPAIRS: usize = 500;
 /// As many notes as people read, and as much of a value.
 const MAX_NOTES: usize = 50;

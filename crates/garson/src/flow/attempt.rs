@@ -120,15 +120,16 @@ impl Attempt<'_> {
     /// An order that our own question may have cancelled, and that shows no other reason, was cancelled by us: some
     /// platforms do not say by whom.
     fn credited(&self, seen: Box<Sighting>) -> Option<Box<Sighting>> {
+        let ours = self.argument.reason.as_ref().map(|reason| reason.id.as_str());
         let is_ours = self.kind == CallKind::Cancel
-            && matches!(
-                seen.change,
+            && match &seen.change {
                 Some(Change::Cancelled {
                     by: Actor::Platform,
-                    reason: None,
+                    reason,
                     ..
-                })
-            );
+                }) => reason.as_ref().is_none_or(|said| Some(said.id.as_str()) == ours),
+                _ => false,
+            };
         (!is_ours).then_some(seen)
     }
 

@@ -239,3 +239,55 @@ fn payments_are_told_apart() {
         assert_eq!(payment.provider_code.as_deref(), Some(name));
     }
 }
+
+/// How a price may be meant: what the whole line costs, and the item as the platform would then write it.
+fn written_as(reading: usize, piece: i64, pieces: i64, options: &[(i64, i64)]) -> (i64, Value) {
+    let option =
+        |price: i64, quantity: i64| json!({ "itemNames": "x", "primaryPrice": price, "quantity": quantity });
+    let each: Vec<Value> = options
+        .iter()
+        .map(|(price, quantity)| option(*price, *quantity))
+        .collect();
+    let of_line: Vec<Value> = options
+        .iter()
+        .map(|(price, quantity)| option(price * quantity, *quantity))
+        .collect();
+    let extra: i64 = options.iter().map(|(price, quantity)| price * quantity).sum();
+    let (total, price, options) = match reading {
+        0 => ((piece + extra) * pieces, piece, each),
+        1 => ((piece + extra) * pieces, piece + extra, each),
+        2 => ((piece + extra) * pieces, (piece + extra) * pieces, each),
+        3 => (piece * pieces + extra, piece * pieces, of_line),
+        4 => (piece * pieces + extra, piece * pieces, each),
+        _ => ((piece + extra) * pieces, piece * pieces, each),
+    };
+    let unit = (reading > 2).then_some(piece);
+    let item =
+        json!({ "name": "x", "price": price, "unitPrice": unit, "amount": pieces, "options": options });
+    (total, item)
+}
+
+proptest::proptest! {
+    #[test]
+    fn lines_add_up_in_every_reading(
+        reading in 0usize..6,
+        lines in proptest::collection::vec(
+            (100i64..50_000, 1i64..4, proptest::collection::vec((0i64..5_000, 1i64..4), 0..3)),
+            1..5,
+        ),
+    ) {
+        let written: Vec<_> = lines
+            .iter()
+            .map(|(piece, pieces, options)| written_as(reading, *piece, *pieces, options))
+            .collect();
+        let total: i64 = written.iter().map(|(total, _)| total).sum();
+        let items: Vec<Value> = written.into_iter().map(|(_, item)| item).collect();
+        let body = with(ORDER, "/items", Some(json!(items)));
+        let body = with(&body, "/prices", Some(json!({ "total": total })));
+        let content = sighting(&body).unwrap().order.content;
+        let sum: i64 = content.items.iter().map(|item| item.total.0).sum();
+        proptest::prop_assert_eq!((sum, content.amount.total.0), (total, total));
+        proptest::prop_assert_eq!(content.amount.adjustment, None);
+        proptest::prop_assert_eq!(content.reading_notes.len(), 0);
+    }
+}

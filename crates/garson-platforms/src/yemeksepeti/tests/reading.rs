@@ -335,3 +335,47 @@ fn a_discount_whose_parts_exceed_it_is_shown_whole() {
     // The order's whole discount is larger: the rest has no name.
     assert_eq!(funded, [(500, FundedBy::Unknown), (2_500, FundedBy::Unknown)]);
 }
+
+fn lira(minor: i64) -> String {
+    format!("{}.{:02}", minor / 100, minor % 100)
+}
+
+proptest::proptest! {
+    /// With toppings in `paidPrice`, and without them for each piece or for the line; fees, tip and discount around them.
+    #[test]
+    fn lines_add_up_in_every_reading(
+        reading in 0usize..3,
+        lines in proptest::collection::vec(
+            (100i64..50_000, 1i64..4, proptest::collection::vec((0i64..5_000, 1i64..3), 0..3)),
+            1..5,
+        ),
+        (fee, tip, discount) in (0i64..3_000, 0i64..1_000, 0i64..100),
+    ) {
+        let mut sum = 0;
+        let mut products = Vec::new();
+        for (piece, pieces, toppings) in &lines {
+            let extra: i64 = toppings.iter().map(|(price, quantity)| price * quantity).sum();
+            let (total, paid) = match reading {
+                0 => ((piece + extra) * pieces, (piece + extra) * pieces),
+                1 => ((piece + extra) * pieces, piece * pieces),
+                _ => (piece * pieces + extra, piece * pieces),
+            };
+            sum += total;
+            let toppings: Vec<Value> = toppings
+                .iter()
+                .map(|(price, quantity)| json!({ "name": "t", "price": lira(*price), "quantity": quantity }))
+                .collect();
+            products.push(json!({ "name": "x", "unitPrice": lira(*piece), "paidPrice": lira(paid),
+                "quantity": pieces.to_string(), "selectedToppings": toppings }));
+        }
+        let total = sum + fee + tip - discount;
+        let price = json!({ "grandTotal": lira(total), "deliveryFee": lira(fee), "riderTip": lira(tip),
+            "discountAmountTotal": lira(discount) });
+        let body = with(LEAST, "/products", Some(json!(products)));
+        let content = new_order(&with(&body, "/price", Some(price))).unwrap().content;
+        let amount = content.amount;
+        let of_lines: i64 = content.items.iter().map(|item| item.total.0).sum();
+        proptest::prop_assert_eq!((of_lines, amount.subtotal.0, amount.total.0), (sum, sum, total));
+        proptest::prop_assert_eq!(amount.adjustment, None);
+    }
+}
