@@ -10,7 +10,7 @@ use crate::sink::{Command, Count};
 use crate::table::{Finding, Goal, Series};
 use crate::{Fallible, serve, shop};
 use garson::app::App;
-use garson::flow::accounts::set_webhook;
+use garson::flow::accounts::{Actor, set_webhook};
 use garson_store::{StoreError, accounts, deliveries};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -93,7 +93,7 @@ fn direct(data: &Path, partner: &Partner) -> Fallible<i64> {
                 0 => partner.doors.silent(0),
                 _ => partner.doors.answering(number),
             };
-            set_webhook(&app, shop.account, Some(url), None)
+            set_webhook(&app, shop.account, Actor::Owner, Some(url), None)
                 .await
                 .map_err(shop::failed)?;
             if number > 0 {

@@ -78,10 +78,10 @@ fn sign_in(filled: &Filled) -> Fallible<String> {
         sessions::reset_password(&app, &account, password())
             .await
             .map_err(failed)?;
-        let held = sessions::sign_in(&app, EMAIL, password(), "bench")
+        let held = sessions::sign_in(&app, EMAIL, password(), sessions::Origin::default())
             .await
             .map_err(failed)?;
-        Ok(held.expose().clone())
+        Ok(held.session.expose().clone())
     })
 }
 

@@ -18,6 +18,8 @@ pub struct Integration {
     pub provider: Provider,
     pub is_active: bool,
     pub remote_id: Option<String>,
+    /// Whether the branch that it names is known to be its own.
+    pub branch: BranchClaim,
     pub has_credentials: bool,
     pub default_cancel_reason: Option<String>,
     pub health: Health,
@@ -33,4 +35,28 @@ pub struct Health {
     pub last_error: Option<String>,
     /// When its platform was last away, or did not let us in.
     pub trouble_at: Option<Timestamp>,
+}
+
+/// What is known about an integration's right to the branch that it names. Anybody can write down any branch, so a claim
+/// alone neither receives what a platform sends with the operator's credentials nor keeps others from the branch.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum BranchClaim {
+    /// Nothing has shown yet that the branch belongs to the account.
+    #[default]
+    Unproven,
+    /// It owns the branch: its own credentials worked on the platform, or the operator has decided so.
+    Proven,
+    /// Its own credentials worked, but another integration owned the branch already.
+    Taken,
+}
+
+impl BranchClaim {
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Unproven => "unproven",
+            Self::Proven => "proven",
+            Self::Taken => "taken",
+        }
+    }
 }

@@ -101,9 +101,20 @@ fn without_value(message: &str) -> String {
             continue;
         };
         let kind = found.split([' ', '`', '"']).next().unwrap_or_default();
-        return format!("{start}{kind}, expected {expected}");
+        return format!("{start}{kind}, expected {}", plain_type(expected));
     }
     message.to_owned()
+}
+
+/// What a type of ours is called by people who do not read our code.
+fn plain_type(expected: &str) -> &str {
+    match expected {
+        "i8" | "i16" | "i32" | "i64" | "i128" | "isize" => "a whole number",
+        "u8" | "u16" | "u32" | "u64" | "u128" | "usize" => "a whole number, not negative",
+        "f32" | "f64" => "a number",
+        "a boolean" => "true or false",
+        other => other,
+    }
 }
 
 enum Step {
@@ -136,7 +147,13 @@ impl Walk {
                     if !written.is_empty() {
                         written.push('.');
                     }
-                    written.extend(key.chars().take(100));
+                    for char in key.chars().take(100) {
+                        match char {
+                            // The path is kept as text, which cannot hold one either.
+                            '\0' => written.push_str("\\u0000"),
+                            char => written.push(char),
+                        }
+                    }
                 }
             }
         }
@@ -262,10 +279,7 @@ mod tests {
             at(FaultKind::RepeatedKey, "x[1].b")
         );
         assert_eq!(fault(r#"{"a":["ok","\u0000"]}"#), at(FaultKind::Nul, "a[1]"));
-        assert_eq!(
-            fault(r#"{"a\u0000":1}"#).map(|(kind, _)| kind),
-            Some(FaultKind::Nul)
-        );
+        assert_eq!(fault(r#"{"a\u0000b":1}"#), at(FaultKind::Nul, r"a\u0000b"));
     }
 
     #[test]
@@ -282,6 +296,23 @@ mod tests {
                 .unwrap()
                 .name,
             "x"
+        );
+    }
+
+    #[test]
+    fn types_are_said_in_plain_words() {
+        let said = |message: &str| explain("amount.total", message).1;
+        assert_eq!(
+            said("invalid type: string \"7\", expected i64 at line 1 column 3"),
+            "invalid type: string, expected a whole number"
+        );
+        assert_eq!(
+            said("invalid value: integer `-1`, expected u32"),
+            "invalid value: integer, expected a whole number, not negative"
+        );
+        assert_eq!(
+            said("invalid type: map, expected a string"),
+            "invalid type: map, expected a string"
         );
     }
 

@@ -15,7 +15,7 @@ pub use inbound::{
 };
 pub use outbound::{
     Errand, HttpRequest, HttpResponse, Link, MenuStep, Outcome, Page, PlatformError, Session, Success,
-    Trouble, Trust, Window,
+    Trouble, Trust, Window, is_dots,
 };
 pub use provider::Provider;
 
@@ -39,6 +39,12 @@ pub trait Platform: Send + Sync {
     /// Can a branch be called so? What is wrong reads well after its name.
     fn check_branch(&self, _branch: &str) -> Result<(), &'static str> {
         Ok(())
+    }
+
+    /// The credentials that only the owner of a branch has. When an integration has all of these itself, a session or a list of
+    /// orders that they open proves its right to the branch. None: nothing that the platform answers proves it.
+    fn branch_credentials(&self) -> &'static [&'static str] {
+        &[]
     }
 
     /// What an operator can set for it, as a commented `[platforms.<key>]` table of TOML: `base_url`, `poll_seconds`,
@@ -66,6 +72,11 @@ pub trait Platform: Send + Sync {
 
     /// Does the platform want this call for this order?
     fn wants(&self, call: CallKind, order: &Order, credentials: &Credentials) -> bool;
+
+    /// Is this step done for this order without a call? Then none is made, and the order moves on.
+    fn is_implied(&self, _call: CallKind, _order: &Order) -> bool {
+        false
+    }
 
     /// The request that makes the call.
     fn write(&self, errand: &Errand<'_>, link: &Link<'_>) -> Result<HttpRequest, PlatformError>;

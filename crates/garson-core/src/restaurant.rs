@@ -41,6 +41,8 @@ pub struct Config {
     pub auto_verify: bool,
     pub preparation_minutes: Option<u32>,
     pub timezone: String,
+    /// The values of `paymentMatchingHeaders` are not read back.
+    pub mask_headers: bool,
 }
 
 impl Default for Config {
@@ -49,6 +51,7 @@ impl Default for Config {
             auto_verify: false,
             preparation_minutes: None,
             timezone: DEFAULT_TIMEZONE.to_owned(),
+            mask_headers: false,
         }
     }
 }
@@ -85,6 +88,12 @@ impl Config {
                 key: "preparationMinutes",
                 message: "must be a whole number from 1 to 1440",
             })?);
+        }
+        if let Some(mask) = known("maskPaymentMatchingHeaders") {
+            config.mask_headers = mask.as_bool().ok_or(ConfigError {
+                key: "maskPaymentMatchingHeaders",
+                message: "must be true or false",
+            })?;
         }
         if let Some(zone) = known("timezone") {
             let name = zone.as_str().filter(|name| Zone::named(name).is_some());
@@ -182,12 +191,13 @@ mod tests {
     #[test]
     fn known_keys_are_read_and_unknown_ones_left_alone() {
         let config = Config::read(Some(
-            r#"{"autoVerify":true,"preparationMinutes":20,"timezone":"Europe/Berlin","colour":"red"}"#,
+            r#"{"autoVerify":true,"preparationMinutes":20,"timezone":"Europe/Berlin","colour":"red","maskPaymentMatchingHeaders":true}"#,
         ));
         let wanted = Config {
             auto_verify: true,
             preparation_minutes: Some(20),
             timezone: "Europe/Berlin".to_owned(),
+            mask_headers: true,
         };
         assert_eq!(config, Ok(wanted));
         assert_eq!(Config::read(None), Ok(Config::default()));
@@ -200,6 +210,10 @@ mod tests {
             (r#"{"preparationMinutes":0}"#, "preparationMinutes"),
             (r#"{"preparationMinutes":1.5}"#, "preparationMinutes"),
             (r#"{"timezone":"Mars/Olympus"}"#, "timezone"),
+            (
+                r#"{"maskPaymentMatchingHeaders":1}"#,
+                "maskPaymentMatchingHeaders",
+            ),
         ] {
             assert_eq!(Config::read(Some(json)).map_err(|e| e.key), Err(key), "{json}");
         }

@@ -40,6 +40,9 @@ pub fn of(provider: Provider) -> Option<&'static dyn Platform> {
 }
 
 #[cfg(test)]
+mod tolerance_tests;
+
+#[cfg(test)]
 mod tests {
     use super::*;
 

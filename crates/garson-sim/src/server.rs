@@ -43,6 +43,8 @@ pub(crate) struct Inner {
     tasks: Mutex<JoinSet<()>>,
     pub client: HttpClient,
     pub pushes: Semaphore,
+    /// Only programs on this machine can reach it, and web pages that one of its browsers shows.
+    is_local: bool,
 }
 
 impl Inner {
@@ -76,6 +78,7 @@ impl Sim {
             world: Mutex::new(World::new(settings, public_url.trim_end_matches('/').to_owned())),
             tasks: Mutex::new(JoinSet::new()),
             client: HttpClient::default(),
+            is_local: address.ip().to_canonical().is_loopback(),
         });
         inner.spawn(accept(Arc::clone(&inner), listener));
         inner.spawn(autopilot::run(Arc::clone(&inner)));
@@ -145,6 +148,9 @@ async fn serve(inner: Arc<Inner>, request: Request<Incoming>) -> Result<Response
     let (prefix, call) = Call::new(parts.method, &parts.uri, parts.headers, body.to_bytes());
     let reply = match prefix.parse::<Platform>() {
         Ok(platform) => play(&inner, platform, &call).await?,
+        Err(_) if prefix == "control" && control::is_foreign(&call.headers, inner.is_local) => {
+            Reply::empty(StatusCode::FORBIDDEN)
+        }
         Err(_) if prefix == "control" => control::answer(&inner, &call),
         Err(_) => Reply::empty(StatusCode::NOT_FOUND),
     };

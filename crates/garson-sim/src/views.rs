@@ -31,6 +31,8 @@ pub struct Quirks {
     pub pos_status: u16,
     /// Trendyol: packages in the Uber model.
     pub uber: bool,
+    /// Yemeksepeti: the restaurant's tablet accepts, so that orders name no address to accept them.
+    pub indirect: bool,
     /// Migros: the form of `data` in answers.
     pub replies: Replies,
 }
@@ -41,6 +43,7 @@ impl Default for Quirks {
             flat: false,
             pos_status: 100,
             uber: false,
+            indirect: false,
             replies: Replies::Plain,
         }
     }

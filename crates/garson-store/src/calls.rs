@@ -4,13 +4,19 @@
 //! node has lost sight of itself, after a failure of the database say, it takes up again when its own watch has passed
 //! the end of the lease.
 
-use crate::engine::{Row, Tx};
+mod queue;
+
+use queue::{COLUMNS, due_call, runs};
+pub use queue::{
+    Lease, Leased, Maker, Queue, UnreadableCall, bring_forward, is_planned_ahead, lease_due, next_due, queues,
+};
+
+use crate::engine::Tx;
 use crate::{Result, StoreError, params};
-use garson_core::id::{AccountId, CallId, IntegrationId, NodeId, OrderId};
-use garson_core::order::{Actor, CallArgument, CallKind, Order};
+use garson_core::id::{AccountId, CallId, IntegrationId, OrderId};
+use garson_core::order::{CallArgument, CallKind, Order};
 use garson_core::platform::Provider;
 use garson_core::time::Timestamp;
-use std::time::Duration;
 
 /// A call that is to be made now.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,42 +34,8 @@ pub struct DueCall {
     /// Since when the platform says that its moment has not come.
     pub not_yet_since: Option<Timestamp>,
     pub created_at: Timestamp,
-}
-
-/// A node that makes calls, and what its watch shows: milliseconds that nobody sets, and only the node itself compares.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Maker {
-    pub node: NodeId,
-    pub watch: i64,
-}
-
-impl Maker {
-    /// Whoever only wants to know.
-    #[must_use]
-    pub fn nobody() -> Self {
-        Self {
-            node: NodeId(uuid::Uuid::nil()),
-            watch: 0,
-        }
-    }
-
-    /// A lease that lasts so long from now.
-    #[must_use]
-    pub fn lease(self, time: Duration) -> Lease {
-        Lease {
-            node: self.node,
-            until: self
-                .watch
-                .saturating_add(i64::try_from(time.as_millis()).unwrap_or(i64::MAX)),
-        }
-    }
-}
-
-/// Who makes a call, and until when by its own watch.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Lease {
-    pub node: NodeId,
-    pub until: i64,
+    /// The end of its lease, by the watch of the node that has it.
+    pub leased_until: i64,
 }
 
 /// How a call ended.
@@ -103,7 +75,8 @@ pub struct CallToWrite<'a> {
     pub created_at: Timestamp,
 }
 
-/// Writes a call. Calls of an order run one at a time, in the order of their numbers.
+/// Writes a call. Calls of an order run one at a time, in the order of their numbers; one that is written while another is open
+/// is blocked by it, unless it is a cancellation. Whoever writes or ends calls of an order holds its account.
 pub fn write(tx: &mut Tx<'_>, call: &CallToWrite<'_>) -> Result<()> {
     let argument = call
         .argument
@@ -113,9 +86,12 @@ pub fn write(tx: &mut Tx<'_>, call: &CallToWrite<'_>) -> Result<()> {
     let order = call.order;
     tx.execute(
         "INSERT INTO calls (id, account_id, restaurant_id, order_id, integration_id, number, kind, argument, state,
-                            attempts, due_at, node, leased_until, unclear, created_at)
+                            attempts, due_at, node, leased_until, unclear, created_at, blocked, planned_at)
          SELECT ?1, ?2, ?3, ?4, ?5, COALESCE(MAX(number), 0) + 1, CAST(?6 AS TEXT), CAST(?7 AS TEXT), 'open',
                 CAST(?8 AS BIGINT), CAST(?9 AS BIGINT), CAST(?12 AS {blob}), CAST(?10 AS BIGINT), 0,
+                CAST(?11 AS BIGINT),
+                CASE WHEN CAST(?6 AS TEXT) = 'cancel' THEN 0
+                     ELSE COALESCE(MAX(CASE WHEN state = 'open' THEN 1 ELSE 0 END), 0) END,
                 CAST(?11 AS BIGINT)
          FROM calls WHERE order_id = ?4",
         params![
@@ -136,93 +112,6 @@ pub fn write(tx: &mut Tx<'_>, call: &CallToWrite<'_>) -> Result<()> {
     Ok(())
 }
 
-const COLUMNS: &str =
-    "id, account_id, order_id, integration_id, kind, argument, attempts, unclear, created_at, not_yet_since";
-
-fn due_call(row: &Row<'_>) -> Result<DueCall> {
-    let kind: String = row.get(4)?;
-    let argument: Option<String> = row.get(5)?;
-    let argument = match argument {
-        Some(json) => {
-            serde_json::from_str(&json).map_err(|_| StoreError::corrupt("a call's argument is damaged"))?
-        }
-        None => CallArgument::by(Actor::Account),
-    };
-    Ok(DueCall {
-        id: row.get(0)?,
-        account_id: row.get(1)?,
-        order_id: row.get(2)?,
-        integration_id: row.get(3)?,
-        kind: CallKind::named(&kind).ok_or_else(|| StoreError::corrupt("a call of an unknown kind"))?,
-        argument,
-        attempts: row.get(6)?,
-        is_unclear: row.get(7)?,
-        created_at: row.get(8)?,
-        not_yet_since: row.get(9)?,
-    })
-}
-
-/// A call that is being made: its node lives, and has not lost sight of it. `?1` is the node that asks, `?2` its watch.
-fn runs(table: &str) -> String {
-    format!(
-        "({table}.node IN (SELECT id FROM nodes) AND NOT ({table}.node = ?1 AND {table}.leased_until <= ?2))"
-    )
-}
-
-/// A call that nobody makes, and whose turn it is: no call of an order runs beside another, nor before one that was written
-/// earlier. A cancellation makes those pointless, so it does not wait for them.
-fn can_be_made() -> String {
-    format!(
-        "(c.node IS NULL OR NOT {}) AND NOT EXISTS (
-             SELECT 1 FROM calls e WHERE e.order_id = c.order_id AND e.state = 'open' AND e.id <> c.id
-               AND ((e.number < c.number AND c.kind <> 'cancel') OR {}))",
-        runs("c"),
-        runs("e")
-    )
-}
-
-/// Leases the calls that are due: nobody else gets them while this node lives. Of an order's open calls only the first can
-/// be leased. One that was leased before was being made when its maker died: what became of it is unclear. A node that
-/// others have given up gets nothing.
-pub fn lease_due(
-    tx: &mut Tx<'_>,
-    now: Timestamp,
-    maker: Maker,
-    time: Duration,
-    limit: i64,
-) -> Result<Vec<DueCall>> {
-    let sql = format!(
-        "UPDATE calls SET node = ?1, leased_until = ?5, attempts = attempts + 1,
-             unclear = CASE WHEN node IS NULL THEN unclear ELSE 1 END
-         WHERE ?1 IN (SELECT id FROM nodes)
-           AND id IN (SELECT c.id FROM calls c WHERE c.state = 'open' AND c.due_at <= ?3 AND {}
-                      ORDER BY c.due_at LIMIT ?4 {{skip_locked}})
-         RETURNING {COLUMNS}",
-        can_be_made()
-    );
-    let params = params![&maker.node, maker.watch, now, limit, maker.lease(time).until];
-    tx.query(&sql, params, due_call)
-}
-
-/// When the next call is due that nobody makes and whose turn it is.
-pub fn next_due_at(tx: &mut Tx<'_>, maker: Maker) -> Result<Option<Timestamp>> {
-    let sql = format!(
-        "SELECT c.due_at FROM calls c WHERE c.state = 'open' AND {} ORDER BY c.due_at LIMIT 1",
-        can_be_made()
-    );
-    tx.query_opt(&sql, params![&maker.node, maker.watch], |row| row.get(0))
-}
-
-/// Gives a leased call back untried, because its target is busy enough.
-pub fn give_back(tx: &mut Tx<'_>, call: &DueCall, due_at: Timestamp) -> Result<()> {
-    tx.execute(
-        "UPDATE calls SET due_at = ?2, node = NULL, leased_until = 0, attempts = attempts - 1
-         WHERE id = ?1 AND state = 'open' AND attempts = ?3",
-        params![&call.id, due_at, call.attempts],
-    )?;
-    Ok(())
-}
-
 /// Ends a call; `false` when it has ended already, or somebody else has taken it up since this attempt began.
 pub fn finish(
     tx: &mut Tx<'_>,
@@ -236,12 +125,41 @@ pub fn finish(
          WHERE id = ?1 AND state = 'open' AND attempts = ?5",
         params![&call.id, end.as_str(), message, at, call.attempts],
     )?;
+    if rows > 0 {
+        unblock(tx, call.order_id)?;
+    }
     Ok(rows > 0)
+}
+
+/// Ends a call whose row is damaged, so that nobody stumbles over it again and its order goes on; `false` when it has ended.
+pub fn set_aside(tx: &mut Tx<'_>, call: &UnreadableCall, at: Timestamp) -> Result<bool> {
+    let rows = tx.execute(
+        "UPDATE calls SET state = 'failed', message = ?2, finished_at = ?3 WHERE id = ?1 AND state = 'open'",
+        params![&call.id, &call.why, at],
+    )?;
+    if let Some(order) = call.order_id {
+        unblock(tx, order)?;
+    }
+    Ok(rows > 0)
+}
+
+/// Lets the first of an order's open calls be made, after others have ended.
+fn unblock(tx: &mut Tx<'_>, order: OrderId) -> Result<()> {
+    tx.write(
+        "UPDATE calls SET blocked = 0 WHERE order_id = ?1 AND state = 'open' AND blocked = 1
+           AND NOT EXISTS (SELECT 1 FROM calls e
+                           WHERE e.order_id = ?1 AND e.state = 'open' AND e.number < calls.number)",
+        params![&order],
+    )
 }
 
 /// Why a call is tried again later.
 #[derive(Clone, Debug)]
 pub struct Delay {
+    /// When this was decided.
+    pub planned_at: Timestamp,
+    /// Something was sent, so that it counts among the call's tries.
+    pub is_attempt: bool,
     pub due_at: Timestamp,
     /// It may have been done.
     pub is_unclear: bool,
@@ -253,7 +171,8 @@ pub struct Delay {
 /// Gives a call back to be tried again later; `false` when it is not this attempt's any more.
 pub fn postpone(tx: &mut Tx<'_>, call: &DueCall, delay: &Delay) -> Result<bool> {
     let rows = tx.execute(
-        "UPDATE calls SET due_at = ?2, node = NULL, leased_until = 0, unclear = ?3, not_yet_since = ?4, message = ?5
+        "UPDATE calls SET due_at = ?2, node = NULL, leased_until = 0, unclear = ?3, not_yet_since = ?4, message = ?5,
+                planned_at = ?7, attempts = attempts - ?8
          WHERE id = ?1 AND state = 'open' AND attempts = ?6",
         params![
             &call.id,
@@ -261,27 +180,38 @@ pub fn postpone(tx: &mut Tx<'_>, call: &DueCall, delay: &Delay) -> Result<bool> 
             delay.is_unclear,
             delay.not_yet_since,
             &delay.message,
-            call.attempts
+            call.attempts,
+            delay.planned_at,
+            i64::from(!delay.is_attempt),
         ],
     )?;
     Ok(rows > 0)
 }
 
 /// Drops a question that the service was to put by itself, and that nobody is putting now.
-pub fn abandon_waiting(tx: &mut Tx<'_>, id: CallId, maker: Maker, now: Timestamp) -> Result<bool> {
+pub fn abandon_waiting(
+    tx: &mut Tx<'_>,
+    order: OrderId,
+    id: CallId,
+    maker: Maker,
+    now: Timestamp,
+) -> Result<bool> {
     let sql = format!(
         "UPDATE calls SET state = 'abandoned', message = 'the order is to be cancelled', finished_at = ?4
          WHERE id = ?3 AND state = 'open' AND (node IS NULL OR NOT {})",
         runs("calls")
     );
-    let rows = tx.execute(&sql, params![&maker.node, maker.watch, &id, now])?;
+    let rows = tx.execute(&sql, params![&maker.node, maker.lost_at(), &id, now])?;
+    if rows > 0 {
+        unblock(tx, order)?;
+    }
     Ok(rows > 0)
 }
 
 /// Makes a question due that waits for its next try; one that is being put goes on.
 pub fn hurry(tx: &mut Tx<'_>, id: CallId, now: Timestamp) -> Result<()> {
     tx.execute(
-        "UPDATE calls SET due_at = ?2 WHERE id = ?1 AND state = 'open' AND due_at > ?2",
+        "UPDATE calls SET due_at = ?2, planned_at = ?2 WHERE id = ?1 AND state = 'open' AND due_at > ?2",
         params![&id, now],
     )?;
     Ok(())
@@ -299,7 +229,11 @@ pub fn open_question(tx: &mut Tx<'_>, order: OrderId, kind: CallKind) -> Result<
 pub fn abandon_open(tx: &mut Tx<'_>, order: OrderId, but: Option<CallId>, at: Timestamp) -> Result<u64> {
     let sql = "UPDATE calls SET state = 'abandoned', message = 'the order was cancelled', finished_at = ?2
                WHERE order_id = ?1 AND state = 'open' AND id <> COALESCE(?3, ?1)";
-    tx.execute(sql, params![&order, at, but.as_ref()])
+    let dropped = tx.execute(sql, params![&order, at, but.as_ref()])?;
+    if dropped > 0 {
+        unblock(tx, order)?;
+    }
+    Ok(dropped)
 }
 
 /// What the platform is still to be told of an order: neither questions nor what is planned for later.
@@ -329,7 +263,7 @@ pub fn in_the_way(tx: &mut Tx<'_>, order: OrderId, maker: Maker) -> Result<Optio
          WHERE order_id = ?3 AND state = 'open' AND ({runs} OR kind IN ('verify', 'cancel'))
          ORDER BY runs DESC, number LIMIT 1"
     );
-    let found = tx.query_opt(&sql, params![&maker.node, maker.watch, &order], |row| {
+    let found = tx.query_opt(&sql, params![&maker.node, maker.lost_at(), &order], |row| {
         Ok((row.get(0)?, row.get::<String>(1)?, row.get::<bool>(2)?))
     })?;
     found
@@ -370,18 +304,23 @@ pub struct CallLine {
 pub fn of_order(tx: &mut Tx<'_>, order: OrderId) -> Result<Vec<CallLine>> {
     let sql = "SELECT kind, state, attempts, due_at, message, created_at, finished_at FROM calls
                WHERE order_id = ?1 ORDER BY number";
-    tx.query(sql, params![&order], |row| {
+    let lines = tx.query(sql, params![&order], |row| {
         let kind: String = row.get(0)?;
-        Ok(CallLine {
-            kind: CallKind::named(&kind).ok_or_else(|| StoreError::corrupt("a call of an unknown kind"))?,
+        // One whose kind is damaged was set aside, and there is nothing to be said of it.
+        let Some(kind) = CallKind::named(&kind) else {
+            return Ok(None);
+        };
+        Ok(Some(CallLine {
+            kind,
             end: CallEnd::named(row.text(1)?),
             attempts: row.get(2)?,
             due_at: row.get(3)?,
             message: row.get(4)?,
             created_at: row.get(5)?,
             finished_at: row.get(6)?,
-        })
-    })
+        }))
+    })?;
+    Ok(lines.into_iter().flatten().collect())
 }
 
 /// When the newest call of an order was done.
@@ -394,20 +333,27 @@ pub fn last_done_at(tx: &mut Tx<'_>, order: OrderId) -> Result<Option<Timestamp>
 }
 
 /// Lets no open call of an order be made before that moment.
-pub fn hold_back(tx: &mut Tx<'_>, order: OrderId, until: Timestamp) -> Result<()> {
+pub fn hold_back(tx: &mut Tx<'_>, order: OrderId, now: Timestamp, until: Timestamp) -> Result<()> {
     tx.execute(
-        "UPDATE calls SET due_at = ?2 WHERE order_id = ?1 AND state = 'open' AND due_at < ?2 AND kind <> 'cancel'",
-        params![&order, until],
+        "UPDATE calls SET due_at = ?2, planned_at = ?3
+         WHERE order_id = ?1 AND state = 'open' AND due_at < ?2 AND kind <> 'cancel'",
+        params![&order, until, now],
     )?;
     Ok(())
 }
 
 /// Makes an open call of that kind due; `false` when there is none.
-pub fn hasten(tx: &mut Tx<'_>, order: OrderId, kind: CallKind, due_at: Timestamp) -> Result<bool> {
+pub fn hasten(
+    tx: &mut Tx<'_>,
+    order: OrderId,
+    kind: CallKind,
+    now: Timestamp,
+    due_at: Timestamp,
+) -> Result<bool> {
     let rows = tx.execute(
-        "UPDATE calls SET due_at = CASE WHEN due_at > ?3 THEN ?3 ELSE due_at END, argument = NULL
+        "UPDATE calls SET due_at = CASE WHEN due_at > ?3 THEN ?3 ELSE due_at END, planned_at = ?4, argument = NULL
          WHERE order_id = ?1 AND kind = ?2 AND state = 'open'",
-        params![&order, &kind.as_text(), due_at],
+        params![&order, &kind.as_text(), due_at, now],
     )?;
     Ok(rows > 0)
 }
@@ -469,16 +415,20 @@ pub fn newest_failed(
                             JOIN restaurants r ON r.id = o.restaurant_id AND r.deleted_at IS NULL
                WHERE c.account_id = ?1 AND c.state = 'failed' AND c.finished_at >= ?2
                ORDER BY c.finished_at DESC LIMIT ?3";
-    tx.query(sql, params![&account, since, limit], |row| {
+    let ended = tx.query(sql, params![&account, since, limit], |row| {
         let kind: String = row.get(4)?;
-        Ok(EndedCall {
+        let Some(kind) = CallKind::named(&kind) else {
+            return Ok(None);
+        };
+        Ok(Some(EndedCall {
             order_id: row.get(0)?,
             provider: row.get(1)?,
             provider_order_id: row.get(2)?,
             short_code: row.get(3)?,
-            kind: CallKind::named(&kind).ok_or_else(|| StoreError::corrupt("a call of an unknown kind"))?,
+            kind,
             message: row.get(5)?,
             at: row.get(6)?,
-        })
-    })
+        }))
+    })?;
+    Ok(ended.into_iter().flatten().collect())
 }

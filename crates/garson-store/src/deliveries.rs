@@ -19,11 +19,13 @@ pub struct Delivery {
     pub order_id: Option<OrderId>,
     pub place: i64,
     pub failures: i64,
+    /// All that were made, those by hand included.
+    pub attempts: i64,
     pub body: String,
     pub created_at: Timestamp,
 }
 
-const COLUMNS: &str = "id, order_id, position, failures, body, created_at";
+const COLUMNS: &str = "id, order_id, position, failures, body, created_at, attempts";
 
 fn delivery(row: &Row<'_>) -> Result<Delivery> {
     Ok(Delivery {
@@ -33,6 +35,7 @@ fn delivery(row: &Row<'_>) -> Result<Delivery> {
         failures: row.get(3)?,
         body: row.get(4)?,
         created_at: row.get(5)?,
+        attempts: row.get(6)?,
     })
 }
 
@@ -123,10 +126,13 @@ pub struct Settlement {
     pub end: End,
     /// The attempt, if one was made.
     pub attempt: Option<Attempt>,
+    /// How many attempts the delivery had had when this one began. It is what makes writing a result repeatable: whoever
+    /// does not hear whether a commit succeeded writes the same once more.
+    pub attempts_before: i64,
 }
 
 /// Writes down what came of deliveries, and answers those that waited for them and need not wait any longer. The caller
-/// holds the account.
+/// holds the account. Done twice, it counts once.
 pub fn settle(tx: &mut Tx<'_>, settlements: &[Settlement], now: Timestamp) -> Result<Vec<Delivery>> {
     let mut rest = settlements;
     while let Some(first) = rest.first() {
@@ -137,7 +143,7 @@ pub fn settle(tx: &mut Tx<'_>, settlements: &[Settlement], now: Timestamp) -> Re
                 rest = &rest[1..];
             }
             count => {
-                write_delivered(tx, &delivered)?;
+                write_delivered(tx, delivered)?;
                 rest = &rest[count..];
             }
         }
@@ -149,45 +155,71 @@ pub fn settle(tx: &mut Tx<'_>, settlements: &[Settlement], now: Timestamp) -> Re
 /// So many that were delivered are written at once, or as many less.
 const TOGETHER: [usize; 2] = [events::MOST_ATTEMPTS, 4];
 
-/// Those at the beginning that can be written together: each delivered, and by an attempt.
-fn delivered_together(settlements: &[Settlement]) -> Vec<(EventId, &Attempt)> {
-    let mut found: Vec<(EventId, &Attempt)> = Vec::new();
+/// Those at the beginning that can be written together: each delivered, by an attempt, and after as many others.
+fn delivered_together(settlements: &[Settlement]) -> &[Settlement] {
+    let before = settlements.first().map(|first| first.attempts_before);
+    let mut count = 0;
     for settlement in settlements.iter().take(TOGETHER[0]) {
-        let is_known = found.iter().any(|(id, _)| *id == settlement.id);
-        match &settlement.attempt {
-            Some(attempt) if settlement.end == End::Delivered && !is_known => {
-                found.push((settlement.id, attempt));
-            }
-            _ => break,
+        let is_known = settlements[..count].iter().any(|it| it.id == settlement.id);
+        let is_like_the_first = Some(settlement.attempts_before) == before;
+        if settlement.attempt.is_none() || settlement.end != End::Delivered || is_known || !is_like_the_first
+        {
+            break;
         }
+        count += 1;
     }
-    let count = TOGETHER.into_iter().find(|count| *count <= found.len());
-    found.truncate(count.unwrap_or(1));
-    found
+    let together = TOGETHER.into_iter().find(|together| *together <= count);
+    &settlements[..together.unwrap_or(1).min(settlements.len())]
 }
 
-fn write_delivered(tx: &mut Tx<'_>, delivered: &[(EventId, &Attempt)]) -> Result<()> {
-    let marks = marks(1, delivered.len());
-    let sql = format!("UPDATE events SET {DELIVERED} WHERE id IN ({marks})");
-    let ids: Vec<Param<'_>> = delivered.iter().map(|(id, _)| id.into()).collect();
-    if tx.write_many(&sql, &ids, delivered.len() as u64)? {
-        return events::write_attempts(tx, delivered);
+fn write_delivered(tx: &mut Tx<'_>, delivered: &[Settlement]) -> Result<()> {
+    let attempted: Vec<(EventId, &Attempt)> = delivered
+        .iter()
+        .filter_map(|it| Some((it.id, it.attempt.as_ref()?)))
+        .collect();
+    let before = delivered.first().map_or(0, |first| first.attempts_before);
+    let marks = marks(2, delivered.len());
+    let sql = format!("UPDATE events SET {DELIVERED} WHERE attempts = ?1 AND id IN ({marks})");
+    let mut params: Vec<Param<'_>> = vec![before.into()];
+    params.extend(delivered.iter().map(|it| Param::from(&it.id)));
+    if tx.write_many(&sql, &params, delivered.len() as u64)? {
+        return events::write_attempts(tx, &attempted);
     }
-    // Some have been removed while the attempts were under way.
-    let sql = format!("SELECT id FROM events WHERE id IN ({marks})");
-    let there: Vec<EventId> = tx.query(&sql, &ids, |row| row.get(0))?;
-    for attempted in delivered.iter().filter(|(id, _)| there.contains(id)) {
-        events::write_attempts(tx, &[*attempted])?;
+    // Some have been removed while the attempts were under way, or have had other attempts meanwhile, or this one has been
+    // written before. The others are delivered now, and their attempts are still to be written.
+    let sql = format!(
+        "SELECT id FROM events WHERE state = 'delivered' AND attempts = ?1 AND id IN ({marks})
+           AND NOT EXISTS (SELECT 1 FROM attempts a WHERE a.event_id = events.id AND a.number = events.attempts)"
+    );
+    params[0] = (before + 1).into();
+    let counted: Vec<EventId> = tx.query(&sql, &params, |row| row.get(0))?;
+    for settlement in delivered {
+        let Some(attempt) = &settlement.attempt else {
+            continue;
+        };
+        if events::is_attempt_written(tx, settlement.id, attempt)? {
+            continue;
+        }
+        match counted.contains(&settlement.id) {
+            true => events::write_attempts(tx, &[(settlement.id, attempt)])?,
+            false => write_one(tx, settlement)?,
+        }
     }
     Ok(())
 }
 
 fn write_one(tx: &mut Tx<'_>, settlement: &Settlement) -> Result<()> {
-    let is_there = write_end(tx, settlement)?;
-    // It may have been removed while the attempt was under way.
-    match &settlement.attempt {
-        Some(attempt) if is_there => events::write_attempts(tx, &[(settlement.id, attempt)]),
-        _ => Ok(()),
+    let Some(attempt) = &settlement.attempt else {
+        return write_end(tx, settlement, None).map(drop);
+    };
+    let mut is_counted = write_end(tx, settlement, Some(settlement.attempts_before))?;
+    if !is_counted && !events::is_attempt_written(tx, settlement.id, attempt)? {
+        // Another attempt was made meanwhile, by hand; or the event has been removed.
+        is_counted = write_end(tx, settlement, None)?;
+    }
+    match is_counted {
+        true => events::write_attempts(tx, &[(settlement.id, attempt)]),
+        false => Ok(()),
     }
 }
 
@@ -195,17 +227,21 @@ fn write_one(tx: &mut Tx<'_>, settlement: &Settlement) -> Result<()> {
 const DELIVERED: &str =
     "state = 'delivered', reason = NULL, due_at = NULL, held = 0, attempts = attempts + 1";
 
-/// Writes how a delivery stands now; `false` when it is gone.
-fn write_end(tx: &mut Tx<'_>, settlement: &Settlement) -> Result<bool> {
+/// Writes how a delivery stands now; `false` when it is gone, or has not had so many attempts before.
+fn write_end(tx: &mut Tx<'_>, settlement: &Settlement, before: Option<i64>) -> Result<bool> {
     let id = &settlement.id;
-    let (state, reason, due_at) = match settlement.end {
-        End::Delivered => {
+    let (state, reason, due_at) = match (settlement.end, before) {
+        (End::Delivered, Some(before)) => {
+            let sql = format!("UPDATE events SET {DELIVERED} WHERE id = ?1 AND attempts = ?2");
+            return tx.write_one(&sql, params![id, before]);
+        }
+        (End::Delivered, None) => {
             let sql = format!("UPDATE events SET {DELIVERED} WHERE id = ?1");
             return tx.write_one(&sql, params![id]);
         }
-        End::Again { due_at, reason } => (DeliveryState::Pending, reason, Some(due_at)),
-        End::Failed { reason } => (DeliveryState::Failed, reason, None),
-        End::Skipped => (DeliveryState::Skipped, UndeliveredReason::UrlRemoved, None),
+        (End::Again { due_at, reason }, _) => (DeliveryState::Pending, reason, Some(due_at)),
+        (End::Failed { reason }, _) => (DeliveryState::Failed, reason, None),
+        (End::Skipped, _) => (DeliveryState::Skipped, UndeliveredReason::UrlRemoved, None),
     };
     let made = i64::from(settlement.attempt.is_some());
     // It may have been settled by hand meanwhile: then the attempt is only noted.
@@ -214,8 +250,8 @@ fn write_end(tx: &mut Tx<'_>, settlement: &Settlement) -> Result<bool> {
                       reason = CASE WHEN state = 'pending' THEN ?3 ELSE reason END,
                       due_at = CASE WHEN state = 'pending' THEN ?4 ELSE due_at END,
                       state = CASE WHEN state = 'pending' THEN ?2 ELSE state END
-               WHERE id = ?1";
-    let params = params![id, state.as_str(), reason.as_str(), due_at, made];
+               WHERE id = ?1 AND (CAST(?6 AS BIGINT) IS NULL OR attempts = ?6)";
+    let params = params![id, state.as_str(), reason.as_str(), due_at, made, before];
     tx.write_one(sql, params)
 }
 

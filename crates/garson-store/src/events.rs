@@ -60,6 +60,7 @@ pub fn write(tx: &mut Tx<'_>, event: &EventToWrite<'_>, places: &mut Places) -> 
             id: event.id,
             order_id: event.order_id,
             place,
+            attempts: 0,
             failures: 0,
             body: event.body.to_owned(),
             created_at: places.at,
@@ -244,6 +245,21 @@ pub fn note_attempt(tx: &mut Tx<'_>, id: EventId, attempt: &Attempt) -> Result<(
         true => write_attempts(tx, &[(id, attempt)]),
         false => Ok(()),
     }
+}
+
+/// Is exactly this attempt in the log of its event?
+pub(crate) fn is_attempt_written(tx: &mut Tx<'_>, id: EventId, attempt: &Attempt) -> Result<bool> {
+    let sql = "SELECT number FROM attempts
+               WHERE event_id = ?1 AND at = ?2 AND duration_ms = ?3 AND url = ?4 AND explanation = ?5";
+    let params = params![
+        &id,
+        attempt.at,
+        attempt.duration_ms,
+        &attempt.url,
+        &attempt.explanation
+    ];
+    let found = tx.query(sql, params, |row| row.get::<i64>(0))?;
+    Ok(!found.is_empty())
 }
 
 /// The most attempts that are written at once.

@@ -28,10 +28,10 @@ pub struct PageRequest {
 
 impl PageRequest {
     /// Where newer ones lie from an empty page. Behind an empty older page lies its own cursor: what is newer than the
-    /// page includes it.
+    /// page includes it. Places begin at 1, so that nothing lies before 0, and no cursor is negative.
     fn cursor_when_empty(self) -> i64 {
         match self.direction {
-            Direction::Older => self.cursor.map_or(0, |cursor| cursor.saturating_sub(1)),
+            Direction::Older => self.cursor.map_or(0, |cursor| cursor.saturating_sub(1).max(0)),
             Direction::Newer => self.cursor.unwrap_or(0),
         }
     }

@@ -261,23 +261,41 @@ pub fn open_message(tx: &mut Tx<'_>, id: InboxId) -> Result<Option<KeptMessage>>
     tx.query_opt(&sql, params![&id], kept)
 }
 
-/// Messages to an account, or to nobody in particular, that came before the order that they are about, oldest first.
+/// Messages that came before the order that they are about, oldest first: those to its restaurant's integration, those that
+/// named no branch and came with the secret of that integration, and those to nobody in particular. Several restaurants of an
+/// account may have orders of the same number.
 pub fn waiting_for(
     tx: &mut Tx<'_>,
     provider: Provider,
     identity: &str,
     account: AccountId,
+    restaurant: RestaurantId,
 ) -> Result<Vec<KeptMessage>> {
     let sql = format!(
         "SELECT {KEPT} FROM inbox WHERE provider = ?1 AND identity = ?2 AND state = 'unmatched'
-           AND (account_id = ?3 OR account_id IS NULL)
+           AND (account_id IS NULL
+                OR (account_id = ?3
+                    AND (restaurant_id = ?4
+                         OR (branch IS NULL
+                             AND restaurant_id IN (SELECT b.restaurant_id FROM integrations a
+                                                   JOIN integrations b ON b.provider = a.provider
+                                                                      AND b.inbound_hash = a.inbound_hash
+                                                   WHERE a.restaurant_id = ?4 AND a.provider = ?1)))))
          ORDER BY received_at LIMIT 20"
     );
     if tx.is_bold() {
         tx.late().expect_no_early_message(provider, identity);
         return Ok(Vec::new());
     }
-    tx.query(&sql, params![&provider, identity, &account], kept)
+    tx.query(&sql, params![&provider, identity, &account, &restaurant], kept)
+}
+
+/// Does a message wait for an order of that name?
+pub fn is_waiting(tx: &mut Tx<'_>, provider: Provider, identity: &str) -> Result<bool> {
+    let sql =
+        "SELECT received_at FROM inbox WHERE provider = ?1 AND identity = ?2 AND state = 'unmatched' LIMIT 1";
+    let found = tx.query_opt(sql, params![&provider, identity], |row| row.get::<i64>(0))?;
+    Ok(found.is_some())
 }
 
 /// So many identities are asked about at once.

@@ -3,7 +3,7 @@
 use crate::engine::{Param, Row, Tx};
 use crate::packages::Standing;
 use crate::vault::{Vault, lookup_hash};
-use crate::{Result, params};
+use crate::{Result, StoreError, branches, params};
 use garson_core::id::{AccountId, IntegrationId, NodeId, RestaurantId};
 use garson_core::integration::{Credentials, Health, Integration};
 use garson_core::platform::Provider;
@@ -12,10 +12,11 @@ use garson_core::time::Timestamp;
 use std::collections::HashMap;
 
 const COLUMNS: &str = "id, account_id, restaurant_id, provider, is_active, remote_id, default_cancel_reason, \
-                       last_order_at, last_error_at, last_error, created_at, updated_at, credentials, trouble_at";
+                       last_order_at, last_error_at, last_error, created_at, updated_at, credentials, trouble_at, \
+                       owns_branch, branch_proven_at";
 
 /// How many they are.
-const COUNT: usize = 14;
+const COUNT: usize = 16;
 
 fn columns_of(table: &str) -> String {
     COLUMNS
@@ -34,6 +35,7 @@ fn integration(row: &Row<'_>) -> Result<(Integration, Option<Vec<u8>>)> {
         provider: row.get(3)?,
         is_active: row.get(4)?,
         remote_id: row.get(5)?,
+        branch: branches::claim(row.get(14)?, row.get(15)?),
         has_credentials: credentials.is_some(),
         default_cancel_reason: row.get(6)?,
         health: Health {
@@ -123,21 +125,50 @@ pub struct Served {
 
 /// The integrations for whose platform this secret speaks; a chain may give all its branches the same one.
 pub fn by_secret(tx: &mut Tx<'_>, vault: &Vault, provider: Provider, secret: &[u8]) -> Result<Vec<Served>> {
-    let hash = lookup_hash(secret);
-    served(tx, vault, "i.inbound_hash", params![&provider, &hash])
+    let (hash, former) = (vault.lookup_hash(secret), lookup_hash(secret));
+    let condition = "i.inbound_hash IN (?2, ?3)";
+    served(tx, vault, condition, params![&provider, &hash, &former])
 }
 
-pub fn by_branch(tx: &mut Tx<'_>, vault: &Vault, provider: Provider, branch: &str) -> Result<Option<Served>> {
-    let found = served(tx, vault, "i.remote_id", params![&provider, branch])?;
-    Ok(found.into_iter().next())
+/// A part of the integrations that are found by a secret, in the order of their ids, with their credentials where these can be
+/// opened.
+pub fn found_by_secret(
+    tx: &mut Tx<'_>,
+    vault: &Vault,
+    after: IntegrationId,
+    limit: i64,
+) -> Result<Vec<(Integration, Option<Credentials>)>> {
+    let sql = format!(
+        "SELECT {COLUMNS} FROM integrations WHERE inbound_hash IS NOT NULL AND id > ?1 ORDER BY id LIMIT ?2"
+    );
+    let found = tx.query(&sql, params![&after, limit], integration)?;
+    let open = |(it, sealed): (Integration, Option<Vec<u8>>)| {
+        let credentials = vault.open_credentials(it.id.as_bytes(), sealed.as_deref());
+        (it, credentials.ok())
+    };
+    Ok(found.into_iter().map(open).collect())
 }
 
-/// Those of a platform that have this in a column, with everything that taking an order asks for, in one statement.
-fn served(tx: &mut Tx<'_>, vault: &Vault, column: &str, params: &[Param<'_>]) -> Result<Vec<Served>> {
+/// Replaces the hash of an integration's secret that an earlier version has written, without the master key; says whether it
+/// was such a one.
+pub fn rehash(tx: &mut Tx<'_>, vault: &Vault, id: IntegrationId, secret: &Secret<Vec<u8>>) -> Result<bool> {
+    let (hash, former) = (vault.lookup_hash(secret.expose()), lookup_hash(secret.expose()));
+    let sql = "UPDATE integrations SET inbound_hash = ?2 WHERE id = ?1 AND inbound_hash = ?3";
+    Ok(tx.execute(sql, params![&id, &hash, &former])? > 0)
+}
+
+/// Those of a platform that meet a condition, owners of their branches first, with everything that taking an order asks for, in
+/// one statement.
+pub(crate) fn served(
+    tx: &mut Tx<'_>,
+    vault: &Vault,
+    condition: &str,
+    params: &[Param<'_>],
+) -> Result<Vec<Served>> {
     let sql = format!(
         "SELECT {}, i.version, {} FROM integrations i LEFT JOIN restaurants r ON r.id = i.restaurant_id
            LEFT JOIN packages p ON p.restaurant_id = r.id
-         WHERE i.provider = ?1 AND {column} = ?2 ORDER BY i.id, p.id",
+         WHERE i.provider = ?1 AND {condition} ORDER BY i.owns_branch DESC, i.id, p.id",
         columns_of("i"),
         Standing::columns()
     );
@@ -160,22 +191,7 @@ fn served(tx: &mut Tx<'_>, vault: &Vault, column: &str, params: &[Param<'_>]) ->
     Ok(found)
 }
 
-/// Is the branch claimed by another integration than this one?
-pub fn branch_is_taken(
-    tx: &mut Tx<'_>,
-    provider: Provider,
-    branch: &str,
-    but: IntegrationId,
-) -> Result<bool> {
-    let found = tx.query_opt(
-        "SELECT id FROM integrations WHERE provider = ?1 AND remote_id = ?2",
-        params![&provider, branch],
-        |row| row.get::<IntegrationId>(0),
-    )?;
-    Ok(found.is_some_and(|id| id != but))
-}
-
-/// Writes an integration, new or changed. `inbound` is the secret that its platform will present, if it has one.
+/// Writes an integration, new or changed; one that names another branch than before has proven nothing about it. `inbound` is the secret that its platform will present, if it has one.
 pub fn save(
     tx: &mut Tx<'_>,
     vault: &Vault,
@@ -187,13 +203,15 @@ pub fn save(
         true => None,
         false => Some(vault.seal_credentials(integration.id.as_bytes(), credentials)?),
     };
-    let hash = inbound.map(|secret| lookup_hash(secret.expose()));
+    let hash = inbound.map(|secret| vault.lookup_hash(secret.expose()));
     tx.execute(
         "INSERT INTO integrations (id, account_id, restaurant_id, provider, is_active, remote_id, credentials,
                                    inbound_hash, default_cancel_reason, created_at, updated_at)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)
          ON CONFLICT (id) DO UPDATE SET is_active = ?5, remote_id = ?6, credentials = ?7, inbound_hash = ?8,
-             default_cancel_reason = ?9, updated_at = ?11, version = integrations.version + 1",
+             default_cancel_reason = ?9, updated_at = ?11, version = integrations.version + 1,
+             owns_branch = CASE WHEN integrations.remote_id = ?6 THEN integrations.owns_branch ELSE 0 END,
+             branch_proven_at = CASE WHEN integrations.remote_id = ?6 THEN integrations.branch_proven_at END",
         params![
             &integration.id,
             &integration.account_id,
@@ -230,6 +248,12 @@ pub(crate) fn note_change(tx: &mut Tx<'_>, restaurant: RestaurantId) -> Result<(
     tx.execute(sql, params![&restaurant]).map(drop)
 }
 
+/// The last order's moment never falls, though a clock that is set right may go back.
+pub(crate) const NOTE_ORDER: &str = "UPDATE integrations \
+    SET last_order_at = CASE WHEN last_order_at > ?2 THEN last_order_at ELSE ?2 END WHERE id = ?1";
+const NOTE_ORDER_OF_VERSION: &str = "UPDATE integrations \
+    SET last_order_at = CASE WHEN last_order_at > ?2 THEN last_order_at ELSE ?2 END WHERE id = ?1 AND version = ?3";
+
 /// Notes that an order has come; `false` when the integration is gone, or has another version than this. Its row stays
 /// locked until the commit.
 pub fn note_order(tx: &mut Tx<'_>, id: IntegrationId, version: Option<i64>, at: Timestamp) -> Result<bool> {
@@ -237,14 +261,8 @@ pub fn note_order(tx: &mut Tx<'_>, id: IntegrationId, version: Option<i64>, at: 
         return Ok(true);
     }
     let is_as_known = match version {
-        None => {
-            let sql = "UPDATE integrations SET last_order_at = ?2 WHERE id = ?1";
-            tx.write_one(sql, params![&id, at])?
-        }
-        Some(version) => {
-            let sql = "UPDATE integrations SET last_order_at = ?2 WHERE id = ?1 AND version = ?3";
-            tx.write_one(sql, params![&id, at, version])?
-        }
+        None => tx.write_one(NOTE_ORDER, params![&id, at])?,
+        Some(version) => tx.write_one(NOTE_ORDER_OF_VERSION, params![&id, at, version])?,
     };
     if is_as_known {
         tx.late().hold_integration(id, version, at);
@@ -307,14 +325,29 @@ pub struct Polled {
     pub polled_at: Option<Timestamp>,
 }
 
-/// Takes over, or keeps, the integrations of a platform that this node is to poll: those that no living node has. A node
-/// that others have given up gets none.
-pub fn claim_polling(
-    tx: &mut Tx<'_>,
-    vault: &Vault,
-    provider: Provider,
-    node: NodeId,
-) -> Result<Vec<Polled>> {
+/// An integration that this node polls and whose row cannot be read, its sealed credentials for example.
+#[derive(Debug)]
+pub struct Unreadable {
+    pub id: IntegrationId,
+    pub account_id: AccountId,
+    pub error: StoreError,
+}
+
+/// Is there an integration of a platform that should be polled and that no living node polls? Asked by a read job first, so
+/// that a writer is only needed when there is something to claim.
+pub fn has_unclaimed(tx: &mut Tx<'_>, provider: Provider) -> Result<bool> {
+    let found = tx.query_opt(
+        "SELECT id FROM integrations
+         WHERE provider = ?1 AND is_active = 1 AND remote_id IS NOT NULL
+           AND (poll_node IS NULL OR poll_node NOT IN (SELECT id FROM nodes)) LIMIT 1",
+        params![&provider],
+        |row| row.get::<IntegrationId>(0),
+    )?;
+    Ok(found.is_some())
+}
+
+/// Claims the integrations of a platform that no living node polls. A node that others have given up gets none.
+pub fn claim_polling(tx: &mut Tx<'_>, provider: Provider, node: NodeId) -> Result<()> {
     // What somebody else changes just now is taken over the next time: whoever waits here, with many in hand, may be waited for.
     tx.execute(
         "UPDATE integrations SET poll_node = ?2 WHERE id IN
@@ -324,16 +357,33 @@ pub fn claim_polling(
                 AND ?2 IN (SELECT id FROM nodes) {skip_locked})",
         params![&provider, &node],
     )?;
+    Ok(())
+}
+
+/// The integrations of a platform that this node polls. Each row is read by itself: one that is damaged must not keep the
+/// others from being polled.
+pub fn polled_by(
+    tx: &mut Tx<'_>,
+    vault: &Vault,
+    provider: Provider,
+    node: NodeId,
+) -> Result<Vec<std::result::Result<Polled, Unreadable>>> {
     let sql = format!(
         "SELECT {COLUMNS}, polled_at FROM integrations
          WHERE provider = ?1 AND is_active = 1 AND remote_id IS NOT NULL AND poll_node = ?2
            AND ?2 IN (SELECT id FROM nodes)"
     );
     tx.query(&sql, params![&provider, &node], |row| {
-        Ok(Polled {
-            connected: connected(row, vault)?,
-            polled_at: row.get(COUNT)?,
-        })
+        let (id, account_id) = (row.get(0)?, row.get(1)?);
+        let polled = connected(row, vault).and_then(|connected| {
+            let polled_at = row.get(COUNT)?;
+            Ok(Polled { connected, polled_at })
+        });
+        Ok(polled.map_err(|error| Unreadable {
+            id,
+            account_id,
+            error,
+        }))
     })
 }
 

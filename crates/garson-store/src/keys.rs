@@ -53,12 +53,12 @@ pub fn list(tx: &mut Tx<'_>, account: AccountId) -> Result<Vec<ApiKey>> {
     tx.query(&sql, params![&account], key)
 }
 
-/// The account and key that a presented key stands for.
-pub fn find(tx: &mut Tx<'_>, hash: &[u8; 32]) -> Result<Option<(AccountId, KeyId)>> {
+/// The account and key that a presented key stands for, and whether it is the primary one.
+pub fn find(tx: &mut Tx<'_>, hash: &[u8; 32]) -> Result<Option<(AccountId, KeyId, bool)>> {
     tx.query_opt(
-        "SELECT account_id, id FROM api_keys WHERE hash = ?1",
+        "SELECT account_id, id, is_primary FROM api_keys WHERE hash = ?1",
         params![hash],
-        |row| Ok((row.get(0)?, row.get(1)?)),
+        |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)),
     )
 }
 
@@ -67,6 +67,13 @@ pub fn exists(tx: &mut Tx<'_>, id: KeyId) -> Result<bool> {
     let sql = "SELECT created_at FROM api_keys WHERE id = ?1";
     let found = tx.query_opt(sql, params![&id], |row| row.get::<i64>(0))?;
     Ok(found.is_some())
+}
+
+/// Is this the account's primary key?
+pub fn is_primary(tx: &mut Tx<'_>, account: AccountId, id: KeyId) -> Result<bool> {
+    let sql = "SELECT is_primary FROM api_keys WHERE account_id = ?1 AND id = ?2";
+    let found = tx.query_opt(sql, params![&account, &id], |row| row.get::<bool>(0))?;
+    Ok(found.unwrap_or(false))
 }
 
 /// Notes when keys were last used; called now and then, not with every request.

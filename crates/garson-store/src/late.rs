@@ -7,6 +7,7 @@
 //! written before it is run.
 
 use crate::engine::Tx;
+use crate::integrations::NOTE_ORDER;
 use crate::totals::{self, Shift};
 use crate::{Result, inbox, params};
 use garson_core::id::{AccountId, IntegrationId, NodeId};
@@ -84,7 +85,7 @@ impl Late {
         let Some(noted) = noted.filter(|noted| version.is_none() || version == noted.version) else {
             return false;
         };
-        if noted.at != at {
+        if noted.at < at {
             (noted.at, noted.is_behind) = (at, true);
         }
         true
@@ -131,10 +132,7 @@ pub fn settle(tx: &mut Tx<'_>) -> Result<()> {
         )?;
     }
     for (id, noted) in late.integrations.iter().filter(|(_, noted)| noted.is_behind) {
-        tx.write(
-            "UPDATE integrations SET last_order_at = ?2 WHERE id = ?1",
-            params![id, noted.at],
-        )?;
+        tx.write(NOTE_ORDER, params![id, noted.at])?;
     }
     for (shift, sums) in &late.totals {
         totals::write(tx, shift, sums)?;

@@ -5,6 +5,7 @@
 
 pub mod accounts;
 pub mod board;
+pub mod branches;
 pub mod businesses;
 pub mod calls;
 mod candidates;
@@ -28,9 +29,11 @@ pub mod packages;
 pub mod resends;
 pub mod restaurants;
 pub mod retention;
+pub mod room;
 pub mod search;
 pub mod sessions;
 pub mod sweep;
+pub mod throttle;
 pub mod totals;
 pub mod vault;
 

@@ -1,13 +1,20 @@
 //! One server for a data folder: a lock on a file beside the database, held as long as the process lives.
+//!
+//! The file says whether a server is at work: what is written in it at the beginning is removed at an orderly end. A server
+//! that finds it there knows that the last one was killed, or its machine.
 
+use crate::engine::KnownFile;
 use crate::{Result, StoreError};
 use std::fs::{File, OpenOptions, TryLockError};
-use std::path::Path;
+use std::io::{Seek, Write};
+use std::path::{Path, PathBuf};
 
 /// Holds the folder until dropped; the system releases it when the process dies, however that happens.
 #[derive(Debug)]
 pub struct ServerLock {
-    _file: File,
+    file: File,
+    path: PathBuf,
+    is_after_crash: bool,
 }
 
 impl ServerLock {
@@ -19,19 +26,61 @@ impl ServerLock {
         let file = OpenOptions::new()
             .create(true)
             .truncate(false)
+            .read(true)
             .write(true)
             .open(&path)
             .map_err(|error| StoreError::unavailable(format!("cannot open {}: {error}", path.display())))?;
         match file.try_lock() {
-            Ok(()) => Ok(Self { _file: file }),
-            Err(TryLockError::WouldBlock) => Err(StoreError::refused(format!(
-                "another garson server is using {}; stop it first, or choose another data folder",
-                database.display()
-            ))),
-            Err(TryLockError::Error(error)) => Err(StoreError::unavailable(format!(
-                "cannot lock {}: {error}",
-                path.display()
-            ))),
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => {
+                return Err(StoreError::refused(format!(
+                    "another garson server is using {}; stop it first, or choose another data folder",
+                    database.display()
+                )));
+            }
+            Err(TryLockError::Error(error)) => {
+                return Err(StoreError::unavailable(format!(
+                    "cannot lock {}: {error}",
+                    path.display()
+                )));
+            }
         }
+        let is_after_crash = file.metadata().is_ok_and(|about| about.len() > 0);
+        Ok(Self {
+            file,
+            path,
+            is_after_crash,
+        })
+    }
+
+    /// Did the last server end without closing the database?
+    #[must_use]
+    pub fn is_after_crash(&self) -> bool {
+        self.is_after_crash
+    }
+
+    /// Notes that a server is at work, durably.
+    pub fn begin(&mut self) -> Result<()> {
+        let written = self.file.set_len(0).and_then(|()| {
+            self.file.rewind()?;
+            writeln!(self.file, "a server is at work: process {}", std::process::id())?;
+            self.file.sync_all()
+        });
+        written.map_err(|error| self.cannot_write(&error))
+    }
+
+    /// Notes that the database has been closed in an orderly way.
+    pub fn end(self) -> Result<()> {
+        let written = self.file.set_len(0).and_then(|()| self.file.sync_all());
+        written.map_err(|error| self.cannot_write(&error))
+    }
+
+    /// Which file it is.
+    pub(crate) fn known_file(&self) -> Result<KnownFile> {
+        KnownFile::opened(&self.path, &self.file)
+    }
+
+    fn cannot_write(&self, error: &std::io::Error) -> StoreError {
+        StoreError::unavailable(format!("cannot write {}: {error}", self.path.display()))
     }
 }

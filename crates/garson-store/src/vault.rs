@@ -6,6 +6,7 @@ use chacha20poly1305::aead::{Aead, KeyInit, Payload};
 use chacha20poly1305::{Key, XChaCha20Poly1305, XNonce};
 use garson_core::integration::Credentials;
 use garson_core::secret::Secret;
+use hmac::{Hmac, Mac};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 
@@ -19,6 +20,8 @@ const KEY_ID: usize = 4;
 pub struct Vault {
     cipher: XChaCha20Poly1305,
     key_id: [u8; KEY_ID],
+    /// Keyed with what is derived from the master key for this purpose alone.
+    lookup: Hmac<Sha256>,
 }
 
 impl std::fmt::Debug for Vault {
@@ -43,7 +46,17 @@ impl Vault {
         Self {
             cipher: XChaCha20Poly1305::new(&Key::from(*master.expose())),
             key_id,
+            lookup: keyed(&derived(master)),
         }
+    }
+
+    /// The hash under which a secret that people have chosen is looked up. Without the master key it cannot be guessed from a
+    /// copy of the database.
+    #[must_use]
+    pub fn lookup_hash(&self, secret: &[u8]) -> [u8; 32] {
+        let mut hash = self.lookup.clone();
+        hash.update(secret);
+        hash.finalize().into_bytes().into()
     }
 
     /// Seals a secret for one place (`table/column`) of one record; elsewhere it does not open.
@@ -119,6 +132,21 @@ impl Vault {
     }
 }
 
+fn derived(master: &Secret<[u8; 32]>) -> Secret<[u8; 32]> {
+    let mut hash = keyed(master);
+    hash.update(b"garson look-up of inbound secrets");
+    Secret::new(hash.finalize().into_bytes().into())
+}
+
+fn keyed(key: &Secret<[u8; 32]>) -> Hmac<Sha256> {
+    let mut block = hmac::digest::Key::<Hmac<Sha256>>::default();
+    block
+        .iter_mut()
+        .zip(key.expose())
+        .for_each(|(to, from)| *to = *from);
+    <Hmac<Sha256> as hmac::KeyInit>::new(&block)
+}
+
 const CHECK: &str = "master_key_check/sealed";
 
 /// Has anything been sealed in this database yet?
@@ -144,13 +172,21 @@ pub fn check_key(tx: &mut Tx<'_>, vault: &Vault) -> Result<()> {
     vault.open(CHECK, b"", &sealed).map(drop)
 }
 
+/// The same for one who changes nothing; a database in which nothing is sealed yet takes any key.
+pub fn verify_key(tx: &mut Tx<'_>, vault: &Vault) -> Result<()> {
+    match check_value(tx)? {
+        Some(sealed) => vault.open(CHECK, b"", &sealed).map(drop),
+        None => Ok(()),
+    }
+}
+
 const CREDENTIALS: &str = "integrations/credentials";
 
 fn bound_to(place: &str, record: &[u8]) -> Vec<u8> {
     [place.as_bytes(), b"/", record].concat()
 }
 
-/// The hash under which a secret of high entropy is looked up.
+/// The hash under which a secret of high entropy is looked up; one that people choose wants [`Vault::lookup_hash`].
 #[must_use]
 pub fn lookup_hash(secret: &[u8]) -> [u8; 32] {
     Sha256::digest(secret).into()
@@ -180,6 +216,18 @@ mod tests {
                 "cut at {at}"
             );
         }
+    }
+
+    #[test]
+    fn a_look_up_hash_needs_the_master_key() {
+        let hash = |key| Vault::new(&Secret::new([key; 32])).lookup_hash(b"12345678");
+        assert_eq!(hash(7), hash(7));
+        assert_ne!(hash(7), hash(8));
+        assert_ne!(hash(7), lookup_hash(b"12345678"));
+        assert_ne!(
+            hash(7),
+            Vault::new(&Secret::new([7; 32])).lookup_hash(b"12345679")
+        );
     }
 
     #[test]

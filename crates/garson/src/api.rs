@@ -2,6 +2,7 @@
 
 mod auth;
 mod body;
+mod budget;
 mod businesses;
 mod envelope;
 mod error;
@@ -29,9 +30,10 @@ pub mod openapi;
 
 pub use auth::Keyring;
 pub(crate) use body::parse as parse_body;
-pub use body::{declared_length, read as read_body};
+pub use body::{Body, declared_length, read as read_body};
+pub use budget::{Budgets, Sender};
 pub(crate) use businesses::BusinessRequest;
-pub use error::{ApiError, Code};
+pub use error::{ApiError, Code, Detail};
 pub(crate) use integrations::{IntegrationRequest, change as integration_change};
 pub(crate) use keys::KeyRequest;
 pub(crate) use matching::{MatchesRequest, matches as payment_matches};
@@ -46,15 +48,12 @@ use crate::app::App;
 use axum::Router;
 use axum::middleware::from_fn_with_state;
 use std::sync::Arc;
-use tokio::sync::Semaphore;
 use tower_http::catch_panic::CatchPanicLayer;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 /// The largest body that is taken.
 pub const MAX_BODY: usize = 1024 * 1024;
-/// Memory for all bodies that are being read at the same time, in KiB.
-const BODY_BUDGET: usize = 128 * 1024;
 /// What every path begins with.
 pub const PREFIX: &str = "/web-api/v1";
 
@@ -62,8 +61,10 @@ pub const PREFIX: &str = "/web-api/v1";
 pub struct Api {
     pub app: Arc<App>,
     pub keyring: Keyring,
-    /// Memory for bodies that are being read, in KiB.
-    pub body_budget: Semaphore,
+    /// The requests with an `Idempotency-Key` that run now.
+    pub runs: Arc<idempotency::Runs>,
+    /// Memory for bodies.
+    pub budgets: Budgets,
 }
 
 /// Every route, in one list.
@@ -134,11 +135,14 @@ pub fn service(app: Arc<App>) -> Router {
 
 /// The same with more routes beside those of the API, which need a key like them.
 pub fn service_with(app: Arc<App>, more: Router<Arc<Api>>) -> Router {
-    let limit = app.settings.rate_limit().unwrap_or_default();
+    let settings = &app.settings;
+    let of_key = settings.rate_limit().unwrap_or_default();
+    let of_account = settings.account_rate_limit().unwrap_or_default();
     let api = Arc::new(Api {
         app,
-        keyring: Keyring::new(limit),
-        body_budget: Semaphore::new(BODY_BUDGET),
+        runs: Arc::default(),
+        keyring: Keyring::new(of_key, of_account),
+        budgets: Budgets::default(),
     });
     let (list, document) = OpenApiRouter::new().nest(PREFIX, routes()).split_for_parts();
     let guarded = list

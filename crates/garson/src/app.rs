@@ -1,14 +1,22 @@
 //! The running service as its parts see it: storage, vault, clock, the door outward, and who is to be woken.
 
-use crate::config::{Settings, Terms, parse_key, terms};
+pub(crate) mod key_file;
+
+use crate::config::{Settings, Terms, terms};
+use crate::fair::FairSlots;
+use crate::flow::call::{CallWaker, InFlight, OrderWaiters};
 use crate::flow::deliver::Figures;
 use crate::flow::kept::Kept;
 use crate::flow::line::Lines;
+use crate::flow::looks::Looks;
 use crate::flow::membership::Lease;
 use crate::flow::menu::FetchedMenu;
 use crate::flow::poll::Hurry;
+use crate::flow::resend;
+use crate::flow::sessions::SignIns;
 use crate::flow::vitals::Vitals;
 use crate::net;
+use crate::server::Workers;
 use crate::telemetry::Metrics;
 use garson_core::clock::{SharedClock, SystemClock};
 use garson_core::id::{IntegrationId, OrderId};
@@ -16,17 +24,15 @@ use garson_core::integration::Credentials;
 use garson_core::order::Reason;
 use garson_core::platform::Provider;
 use garson_core::retry::Schedule;
-use garson_core::secret::Secret;
 use garson_core::time::Timestamp;
-use garson_store::calls::Maker;
+use garson_store::calls::{DueCall, Maker};
+use garson_store::engine::CrashCheck;
 use garson_store::integrations::Served;
 use garson_store::lock::ServerLock;
-use garson_store::{Engine, Lane, Location, StoreError, Vault, vault};
+use garson_store::{Engine, Lane, Location, Options, StoreError, Vault, vault};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::future::Future;
-use std::io::Write;
-use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 use tokio::sync::{Notify, watch};
@@ -48,22 +54,34 @@ pub struct App {
     pub menus: Kept<IntegrationId, Arc<FetchedMenu>>,
     /// The integrations that platforms' messages have led to, by what they presented.
     pub served: Kept<[u8; 32], Arc<Vec<Served>>>,
+    /// An integration was connected or changed: it may have to prove its branch.
+    pub branch_claims_changed: Notify,
     /// Calls to platforms have been written.
-    pub wake_calls: Notify,
-    /// Calls to platforms have ended.
-    pub calls_ended: Notify,
+    pub wake_calls: CallWaker,
+    /// Clients that wait for the end of calls to platforms.
+    pub calls_ended: OrderWaiters,
+    /// Calls to platforms that are under way.
+    pub in_flight: Arc<InFlight>,
     /// Platforms that should be asked for orders before their time.
     pub hurry: Hurry,
+    /// Orders that are being read from platforms which are not polled.
+    pub looks: Looks,
     /// Something may be due that the dispatcher does not know of, or the clock was moved.
     pub wake_deliver: Notify,
     /// Up to when this node may begin something.
     pub lease: Lease,
+    /// How the service's workers stand.
+    pub workers: Arc<Workers>,
     /// How delivering stands.
     pub delivering: Figures,
+    /// Who tries to sign in.
+    pub sign_ins: SignIns,
     /// What is asked of storage by those who watch.
     pub vitals: Vitals,
     /// The pauses before each retry of a delivery.
     pub schedule: Schedule,
+    /// Events that are being sent by hand.
+    pub manual_sends: Arc<FairSlots>,
     /// Something is to be sent again.
     pub wake_resend: Notify,
     /// Something has been deleted.
@@ -94,16 +112,43 @@ impl App {
         Self::open_with(settings, Arc::new(SystemClock), None)
     }
 
+    /// Opens it for a server, which checks what a crash may have left of the data.
+    pub fn open_server(settings: Settings, lock: Option<&mut ServerLock>) -> Result<Arc<Self>, StartError> {
+        key_file::warn_if_exposed(&settings);
+        let mut options = settings.storage_options();
+        options.crash_check = lock.as_ref().map(|lock| CrashCheck {
+            is_after_crash: lock.is_after_crash(),
+            accept_damage: settings.storage.accept_damage,
+        });
+        let app = Self::open_all(settings, &options, Arc::new(SystemClock), None)?;
+        if let Some(lock) = lock {
+            lock.begin().map_err(start_error)?;
+            app.store.watch_lock(lock).map_err(start_error)?;
+        }
+        Ok(app)
+    }
+
     /// Opens it with another clock, or another door outward; for tests.
     pub fn open_with(
         settings: Settings,
         clock: SharedClock,
         net: Option<net::Client>,
     ) -> Result<Arc<Self>, StartError> {
+        let options = settings.storage_options();
+        Self::open_all(settings, &options, clock, net)
+    }
+
+    fn open_all(
+        settings: Settings,
+        options: &Options,
+        clock: SharedClock,
+        net: Option<net::Client>,
+    ) -> Result<Arc<Self>, StartError> {
         let location = settings.location();
-        prepare_folder(&settings.data)?;
+        key_file::prepare_folder(&settings.data)?;
         require_key(&settings)?;
-        let store = Engine::open(&location, &settings.storage_options()).map_err(start_error)?;
+        key_file::refuse_missing_database(&settings)?;
+        let store = Engine::open(&location, options).map_err(start_error)?;
         let vault = Arc::new(open_vault(&settings, &store)?);
         let certificates = settings.certificates().map_err(StartError)?;
         let net = match net {
@@ -113,6 +158,7 @@ impl App {
                 .map_err(start_error)?,
         };
         let terms = terms(&settings.platforms);
+        let workers = Arc::new(Workers::default());
         Ok(Arc::new(Self {
             terms: terms
                 .into_iter()
@@ -123,20 +169,26 @@ impl App {
             reasons: Kept::default(),
             menus: Kept::default(),
             served: Kept::default(),
-            calls_ended: Notify::new(),
+            calls_ended: OrderWaiters::default(),
+            in_flight: Arc::default(),
             hurry: Hurry::default(),
+            looks: Looks::default(),
             schedule: settings.schedule(),
             settings,
             store,
             vault,
             clock,
             net,
-            metrics: Metrics::default(),
-            wake_calls: Notify::new(),
+            branch_claims_changed: Notify::new(),
+            metrics: Metrics::of(&workers),
+            workers,
+            wake_calls: CallWaker::default(),
             wake_deliver: Notify::new(),
             lease: Lease::default(),
             delivering: Figures::default(),
+            manual_sends: FairSlots::new(resend::SLOTS),
             wake_resend: Notify::new(),
+            sign_ins: SignIns::default(),
             vitals: Vitals::default(),
             wake_sweep: Notify::new(),
             stopping: watch::Sender::new(false),
@@ -167,8 +219,22 @@ impl App {
     pub fn maker(&self) -> Option<Maker> {
         Some(Maker {
             node: self.store.desk().node()?,
-            watch: i64::try_from(self.began.elapsed().as_millis()).unwrap_or(i64::MAX),
+            // In this order: a lease that ends in between is still under way.
+            in_flight_until: self.in_flight.first_end(),
+            watch: self.watch(),
         })
+    }
+
+    /// Milliseconds since this process began.
+    fn watch(&self) -> i64 {
+        i64::try_from(self.began.elapsed().as_millis()).unwrap_or(i64::MAX)
+    }
+
+    /// May a call be sent that was leased? Not when this process was stopped until its lease had run out, nor when others may
+    /// have given this node up: somebody else may be making it.
+    #[must_use]
+    pub fn may_make(&self, call: &DueCall) -> bool {
+        self.lease.is_valid() && self.watch() < call.leased_until
     }
 }
 
@@ -177,7 +243,7 @@ pub fn lock_data(settings: &Settings) -> Result<Option<ServerLock>, StartError> 
     match settings.location() {
         Location::Postgres(_) => Ok(None),
         Location::Sqlite(path) => {
-            prepare_folder(&settings.data)?;
+            key_file::prepare_folder(&settings.data)?;
             // The folder may have several names; the lock must be the same under each.
             let folder = settings.data.canonicalize().map_err(start_error)?;
             let file = path
@@ -188,17 +254,8 @@ pub fn lock_data(settings: &Settings) -> Result<Option<ServerLock>, StartError> 
     }
 }
 
-fn prepare_folder(data: &Path) -> Result<(), StartError> {
-    std::fs::create_dir_all(data).map_err(|error| {
-        StartError(format!(
-            "the data folder {} cannot be made: {error}",
-            data.display()
-        ))
-    })
-}
-
 /// Nodes that share a database cannot share a key file.
-fn require_key(settings: &Settings) -> Result<(), StartError> {
+pub(crate) fn require_key(settings: &Settings) -> Result<(), StartError> {
     if settings.master_key.expose().is_empty() && matches!(settings.location(), Location::Postgres(_)) {
         return Err(StartError(
             "with PostgreSQL a master key is required, the same on every node: set GARSON_MASTER_KEY to 64 \
@@ -212,7 +269,7 @@ fn require_key(settings: &Settings) -> Result<(), StartError> {
 /// The vault with the right key: one that did not seal this database is refused before it can seal anything more.
 fn open_vault(settings: &Settings, store: &Engine) -> Result<Vault, StartError> {
     let is_sealed = wait_for(store.read(vault::is_sealed))?;
-    let vault = Vault::new(&master_key(settings, is_sealed)?);
+    let vault = Vault::new(&key_file::master_key(settings, is_sealed)?);
     let checked = vault.clone();
     wait_for(store.write(Lane::COMMON, move |tx| vault::check_key(tx, &checked)))?;
     Ok(vault)
@@ -229,64 +286,4 @@ fn wait_for<T: Send>(job: impl Future<Output = Result<T, StoreError>> + Send) ->
     };
     std::thread::scope(|scope| scope.spawn(on_thread).join())
         .unwrap_or_else(|_| Err(StartError("opening the database panicked".to_owned())))
-}
-
-/// The operator's master key, or the key file of the data folder, made when there is none and nothing is sealed yet.
-fn master_key(settings: &Settings, is_sealed: bool) -> Result<Secret<[u8; 32]>, StartError> {
-    let given = settings.master_key.expose();
-    if !given.is_empty() {
-        return parse_key(given)
-            .ok_or_else(|| StartError("master_key must be 64 hexadecimal digits".to_owned()));
-    }
-    let path = settings.data.join("master.key");
-    if !path.exists() {
-        if is_sealed {
-            return Err(StartError(format!(
-                "the database is sealed, but its key file {} is missing: put it back, or set GARSON_MASTER_KEY",
-                path.display()
-            )));
-        }
-        make_key_file(&path)?;
-    }
-    let text = std::fs::read_to_string(&path)
-        .map_err(|error| StartError(format!("the key file {} cannot be read: {error}", path.display())))?;
-    parse_key(text.trim()).ok_or_else(|| {
-        StartError(format!(
-            "the key file {} does not hold 64 hexadecimal digits",
-            path.display()
-        ))
-    })
-}
-
-/// Writes a fresh key, complete or not at all: two programs may start at the same time on an empty folder.
-fn make_key_file(path: &Path) -> Result<(), StartError> {
-    let cannot = |error: std::io::Error| {
-        StartError(format!("the key file {} cannot be made: {error}", path.display()))
-    };
-    let mut key = Secret::new([0u8; 32]);
-    let mut bytes = *key.expose();
-    getrandom::fill(&mut bytes).map_err(start_error)?;
-    key = Secret::new(bytes);
-    let hex = Secret::new(
-        key.expose()
-            .iter()
-            .map(|byte| format!("{byte:02x}"))
-            .collect::<String>(),
-    );
-    let draft = path.with_extension(format!("{}.tmp", std::process::id()));
-    let mut options = std::fs::OpenOptions::new();
-    options.write(true).create_new(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    let mut file = options.open(&draft).map_err(cannot)?;
-    file.write_all(format!("{}\n", hex.expose()).as_bytes())
-        .and_then(|()| file.sync_all())
-        .map_err(cannot)?;
-    // A hard link fails if the key is there already: whoever was first wins.
-    let linked = std::fs::hard_link(&draft, path);
-    std::fs::remove_file(&draft).map_err(cannot)?;
-    match linked {
-        Err(error) if error.kind() != std::io::ErrorKind::AlreadyExists => Err(cannot(error)),
-        _ => Ok(()),
-    }
 }

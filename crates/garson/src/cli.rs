@@ -1,6 +1,7 @@
 //! The command line: one program, its roles as subcommands.
 
 mod account;
+mod branch;
 mod check_receiver;
 mod demo;
 mod doctor;
@@ -17,10 +18,11 @@ use crate::app::{App, StartError};
 use crate::config::Settings;
 use crate::flow::Fault;
 use clap::{Args, Parser, Subcommand};
+use garson_core::secret::Secret;
 use std::ffi::OsString;
 use std::fmt;
 use std::future::Future;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 
@@ -48,7 +50,8 @@ struct Options {
     /// The data folder, where the SQLite database and the key file live
     #[arg(long, global = true, value_name = "FOLDER")]
     data: Option<String>,
-    /// Use PostgreSQL instead: postgres://user:password@host/database
+    /// Use PostgreSQL instead: postgres://user:password@host/database. Others on this machine can see it in the list of
+    /// processes: with a password in it, better are the variable GARSON_DATABASE_URL or garson.toml
     #[arg(long, global = true, value_name = "URL", hide_env_values = true)]
     database_url: Option<String>,
 }
@@ -67,6 +70,9 @@ enum Command {
     /// API keys of an account: issue, list, revoke
     #[command(subcommand)]
     Key(key::KeyCommand),
+    /// Branches of platforms: who owns them, and decisions about that
+    #[command(subcommand)]
+    Branch(branch::BranchCommand),
     /// Platforms' messages that were kept but could not be taken
     #[command(subcommand)]
     Inbox(inbox::InboxCommand),
@@ -84,9 +90,13 @@ enum Command {
     },
     /// Copy all data into another, empty database
     Migrate {
-        /// Where to: postgres://user:password@host/database, or a folder for SQLite
-        #[arg(long, value_name = "URL")]
-        to: String,
+        /// Where to: postgres://user:password@host/database, or a folder for SQLite. Others on this machine can see it in
+        /// the list of processes: with a password in it, better is --to-file
+        #[arg(long, value_name = "URL", required_unless_present = "to_file")]
+        to: Option<String>,
+        /// A file whose first line is that; - reads standard input
+        #[arg(long, value_name = "FILE", conflicts_with = "to")]
+        to_file: Option<PathBuf>,
     },
     /// Check settings, folder, database and clock, and say what is wrong
     Doctor,
@@ -143,12 +153,19 @@ fn dispatch(cli: Cli) -> Outcome {
         Command::Sim(args) => sim::run(args),
         Command::Account(command) => account::run(&options.settings()?, command),
         Command::Key(command) => key::run(&options.settings()?, command),
+        Command::Branch(command) => branch::run(&options.settings()?, command),
         Command::Inbox(command) => inbox::run(&options.settings()?, command),
         Command::Webhook(command) => webhook::run(&options.settings()?, command),
         Command::Receive(args) => receive::run(&args),
         Command::CheckReceiver(args) => check_receiver::run(&args),
         Command::Backup { file } => keep::backup(&options.settings()?, &file),
-        Command::Migrate { to } => keep::migrate(&options.settings()?, &to),
+        Command::Migrate { to, to_file } => {
+            let to = match to_file {
+                Some(file) => read_secret(&file)?,
+                None => Secret::new(to.unwrap_or_default()),
+            };
+            keep::migrate(&options.settings()?, to.expose())
+        }
         Command::Doctor => doctor::doctor(options.settings()),
         Command::Config { defaults } => show_config(&options, defaults),
         Command::Openapi => {
@@ -161,9 +178,25 @@ fn dispatch(cli: Cli) -> Outcome {
 fn show_config(options: &Options, defaults: bool) -> Outcome {
     match defaults {
         true => print_line(crate::config::defaults().trim_end()),
-        false => print_line(&format!("{:#?}", options.settings()?)),
+        false => {
+            let shown = Settings::in_force(options.config.as_deref(), std::env::vars(), options.flags())?;
+            print_line(shown.trim_end());
+        }
     }
     Ok(())
+}
+
+/// Reads a secret that must not stand in the list of processes: the first line of a file, or of standard input for `-`.
+fn read_secret(file: &Path) -> Result<Secret<String>, CommandError> {
+    let text = match file.as_os_str() == "-" {
+        true => std::io::read_to_string(std::io::stdin()),
+        false => std::fs::read_to_string(file),
+    };
+    let text = text.map_err(|error| CommandError(format!("{} cannot be read: {error}", file.display())))?;
+    match text.lines().next() {
+        Some(line) if !line.is_empty() => Ok(Secret::new(line.to_owned())),
+        _ => Err(CommandError(format!("{} is empty", file.display()))),
+    }
 }
 
 /// Prints to standard output; whoever reads it may have gone, which is no failure of ours.
@@ -182,9 +215,15 @@ impl Options {
         self.with_flags(listen.into_iter().collect())
     }
 
+    /// What the flags set that every command understands.
+    fn flags(&self) -> Vec<(&'static str, String)> {
+        let data = self.data.clone().map(|data| ("data", data));
+        let url = self.database_url.clone().map(|url| ("database_url", url));
+        data.into_iter().chain(url).collect()
+    }
+
     fn with_flags(&self, mut flags: Vec<(&'static str, String)>) -> Result<Settings, CommandError> {
-        flags.extend(self.data.clone().map(|data| ("data", data)));
-        flags.extend(self.database_url.clone().map(|url| ("database_url", url)));
+        flags.extend(self.flags());
         Ok(Settings::load(self.config.as_deref(), std::env::vars(), flags)?)
     }
 }
@@ -199,6 +238,10 @@ where
     // One command does one thing at a time.
     settings.storage.readers = 1;
     settings.storage.writers = 1;
+    // Nobody waits for it but who has started it, and large chunks may take their time; a database that is away is said so
+    // at once.
+    settings.storage.answer_seconds = settings.storage.answer_seconds.max(60);
+    settings.storage.start_seconds = 0;
     settings.log.level = "warn".to_owned();
     crate::telemetry::start_log(&settings.log);
     let app = App::open(settings).map_err(|StartError(message)| CommandError(message))?;

@@ -8,6 +8,7 @@ pub use platforms::{PlatformSettings, Platforms, Terms, terms};
 
 use crate::net::Certificates;
 use crate::net::guard::{Exception, Policy};
+use crate::server::{Network, Proxies, ProxyHeader};
 use garson_core::retry::Schedule;
 use garson_core::secret::Secret;
 use garson_store::{Location, Options};
@@ -41,9 +42,11 @@ pub struct Settings {
     pub database_url: Secret<String>,
     pub master_key: Secret<String>,
     pub rate_limit: String,
+    pub account_rate_limit: String,
     pub allow_private_targets: bool,
     pub allow_targets: Vec<String>,
     pub only_listed_targets: bool,
+    pub trust_branch_claims: bool,
     pub trusted_certificates: PathBuf,
     pub simulator: String,
     pub webhook: WebhookSettings,
@@ -68,11 +71,17 @@ pub struct StorageSettings {
     pub readers: usize,
     pub writers: usize,
     pub commit_delay_ms: u32,
+    pub accept_damage: bool,
+    pub answer_seconds: u32,
+    pub start_seconds: u32,
 }
 
 #[derive(Clone, Debug, Deserialize)]
 pub struct ServerSettings {
     pub max_connections: usize,
+    pub max_connections_per_address: usize,
+    pub trusted_proxies: Vec<String>,
+    pub proxy_header: String,
     pub max_streams: usize,
     pub drain_seconds: u32,
 }
@@ -83,11 +92,25 @@ pub struct LogSettings {
     pub format: String,
 }
 
-/// How many requests a key may make.
+/// How many requests a key, or an account, may make.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RateLimit {
     pub per_second: NonZeroU32,
     pub burst: NonZeroU32,
+}
+
+impl RateLimit {
+    fn read(text: &str) -> Result<Option<Self>, &'static str> {
+        if text == "off" {
+            return Ok(None);
+        }
+        let number = |text: &str| text.trim().parse::<NonZeroU32>().map_err(|_| "not a number");
+        let (rate, burst) = text.split_once('/').ok_or("no burst")?;
+        Ok(Some(Self {
+            per_second: number(rate)?,
+            burst: number(burst)?,
+        }))
+    }
 }
 
 impl Settings {
@@ -97,6 +120,27 @@ impl Settings {
         variables: impl IntoIterator<Item = (String, String)>,
         flags: Vec<(&'static str, String)>,
     ) -> Result<Self, ConfigError> {
+        Self::layered(file, variables, flags).map(|(settings, _)| settings)
+    }
+
+    /// The settings that are in force, as TOML, secrets left out.
+    pub fn in_force(
+        file: Option<&Path>,
+        variables: impl IntoIterator<Item = (String, String)>,
+        flags: Vec<(&'static str, String)>,
+    ) -> Result<String, ConfigError> {
+        let (_, layers) = Self::layered(file, variables, flags)?;
+        layers.shown(|key| {
+            let own = matches!(key, "database_url" | "master_key");
+            own || key.strip_prefix("platforms.").is_some_and(platforms::is_secret)
+        })
+    }
+
+    fn layered(
+        file: Option<&Path>,
+        variables: impl IntoIterator<Item = (String, String)>,
+        flags: Vec<(&'static str, String)>,
+    ) -> Result<(Self, Layer), ConfigError> {
         let mut layers = Layer::bottom(&defaults())?;
         match file {
             Some(path) => layers.add_file(path)?,
@@ -109,7 +153,7 @@ impl Settings {
         }
         let settings: Self = layers.read()?;
         settings.check(&layers)?;
-        Ok(settings)
+        Ok((settings, layers))
     }
 
     fn check(&self, layers: &Layer) -> Result<(), ConfigError> {
@@ -121,6 +165,12 @@ impl Settings {
             return wrong(
                 "rate_limit",
                 "\"off\", or requests a second and a burst, such as \"1000/2000\"",
+            );
+        }
+        if self.account_rate_limit().is_err() {
+            return wrong(
+                "account_rate_limit",
+                "\"off\", or requests a second and a burst, such as \"4000/8000\"",
             );
         }
         if self.policy().is_err() {
@@ -173,8 +223,26 @@ impl Settings {
         if !(1..=64).contains(&self.storage.writers) {
             return wrong("storage.writers", "1 to 64");
         }
+        if !(1..=300).contains(&self.storage.answer_seconds) {
+            return wrong("storage.answer_seconds", "1 to 300");
+        }
+        if self.storage.start_seconds > 3_600 {
+            return wrong("storage.start_seconds", "0 to 3600");
+        }
         if !(1..=100_000).contains(&self.server.max_connections) {
             return wrong("server.max_connections", "1 to 100000");
+        }
+        if !(1..=100_000).contains(&self.server.max_connections_per_address) {
+            return wrong("server.max_connections_per_address", "1 to 100000");
+        }
+        if self.server.proxy_header.parse::<ProxyHeader>().is_err() {
+            return wrong("server.proxy_header", "X-Forwarded-For or Forwarded");
+        }
+        if self.proxies().is_err() {
+            return wrong(
+                "server.trusted_proxies",
+                "a list of addresses or networks such as \"10.0.0.0/8\"",
+            );
         }
         if !(1..=100_000).contains(&self.server.max_streams) {
             return wrong("server.max_streams", "1 to 100000");
@@ -191,17 +259,15 @@ impl Settings {
         Ok(())
     }
 
-    /// The rate limit, if there is one.
+    /// The rate limit of a key, if there is one.
     pub fn rate_limit(&self) -> Result<Option<RateLimit>, &'static str> {
-        if self.rate_limit == "off" {
-            return Ok(None);
-        }
-        let number = |text: &str| text.trim().parse::<NonZeroU32>().map_err(|_| "not a number");
-        let (rate, burst) = self.rate_limit.split_once('/').ok_or("no burst")?;
-        Ok(Some(RateLimit {
-            per_second: number(rate)?,
-            burst: number(burst)?,
-        }))
+        RateLimit::read(&self.rate_limit)
+    }
+
+    /// The rate limit of all keys of an account, if there is one. Where keys have none, accounts have none.
+    pub fn account_rate_limit(&self) -> Result<Option<RateLimit>, &'static str> {
+        let limit = RateLimit::read(&self.account_rate_limit)?;
+        Ok(limit.filter(|_| self.rate_limit != "off"))
     }
 
     /// Which targets may be called.
@@ -212,6 +278,16 @@ impl Settings {
             allow_private: self.allow_private_targets,
             allow_targets,
             only_listed: self.only_listed_targets,
+        })
+    }
+
+    /// The proxies whose word on a client's address is taken.
+    pub fn proxies(&self) -> Result<Proxies, &'static str> {
+        let parse = |text: &String| text.parse::<Network>();
+        let networks = self.server.trusted_proxies.iter().map(parse);
+        Ok(Proxies {
+            networks: networks.collect::<Result<_, _>>()?,
+            header: self.server.proxy_header.parse()?,
         })
     }
 
@@ -245,6 +321,8 @@ impl Settings {
             readers: self.storage.readers,
             writers: self.storage.writers,
             commit_delay: Duration::from_millis(u64::from(self.storage.commit_delay_ms)),
+            answer_within: Duration::from_secs(u64::from(self.storage.answer_seconds)),
+            start_wait: Duration::from_secs(u64::from(self.storage.start_seconds)),
             ..Options::default()
         }
     }

@@ -1,8 +1,9 @@
 //! Platforms' way in: every route of every platform in the registry, answered in the platform's own terms.
 
-use crate::api::{Api, ApiError, Code, RequestId, declared_length, read_body};
+use crate::api::{Api, ApiError, Body, Code, RequestId, Sender, declared_length, read_body};
 use crate::flow::receive::{may_be_genuine, receive};
-use crate::telemetry::{MessageOutcome, Way};
+use crate::server::{ClientAddress, Connection};
+use crate::telemetry::{MessageOutcome, Refusal, Way};
 use axum::Router;
 use axum::extract::{Extension, RawPathParams, Request, State};
 use axum::response::{IntoResponse, Response};
@@ -44,6 +45,8 @@ async fn take(
     request: Request,
 ) -> Result<Response, ApiError> {
     let mut message = head(route, &params, &request);
+    let client = ClientAddress::of(request.extensions());
+    let connection = request.extensions().get::<Arc<Connection>>().cloned();
     // Nobody may fill our memory who does not even have a key: a large body is read only from somebody who has.
     let is_small = declared_length(&request).is_some_and(|length| length <= SMALL);
     let presents_nothing = matches!(platform.claim(&message), Claim::Nothing);
@@ -51,10 +54,19 @@ async fn take(
         let (provider, outcome) = (platform.provider(), MessageOutcome::NotGenuine);
         let intake = &api.app.metrics.intake;
         intake.count_message(provider, Way::Pushed, outcome);
+        api.app.metrics.refusals.note(Refusal::WrongHookSecret, client);
         return Ok(answer(platform.reply(&Reception::NotGenuine, &id.0)));
     }
-    message.body = read_body(&api, request).await?.to_vec();
-    match receive(&api.app, platform, message).await {
+    let Body { bytes, charge } = read_body(&api, request, Sender::Hook).await?;
+    message.body = bytes;
+    let received = receive(&api.app, platform, message).await;
+    drop(charge);
+    match (&received, connection) {
+        (Ok(Reception::NotGenuine), _) => api.app.metrics.refusals.note(Refusal::WrongHookSecret, client),
+        (Ok(_), Some(connection)) => connection.note_known(),
+        _ => {}
+    }
+    match received {
         Ok(reception) => Ok(answer(platform.reply(&reception, &id.0))),
         Err(fault) => Err(in_their_terms(platform, ApiError::from(fault))),
     }

@@ -4,6 +4,7 @@ pub mod api;
 pub mod app;
 pub mod cli;
 pub mod config;
+mod fair;
 pub mod flow;
 pub mod hooks;
 pub mod net;

@@ -1,9 +1,18 @@
 //! The listening side: connections with limits, plain status routes, an orderly end.
 
+mod clients;
 mod connections;
+mod descriptors;
+mod metered;
 mod patience;
+mod registry;
+mod supervise;
 
+pub use clients::{ClientAddress, Network, Proxies, ProxyHeader, one_address};
 pub use connections::{Limits, serve_connections};
+pub use descriptors::raise_limit;
+pub use registry::{Connection, Times};
+pub use supervise::Workers;
 
 use crate::api::{Api, ApiError, Code};
 use crate::app::App;
@@ -13,12 +22,17 @@ use axum::Router;
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
+use garson_store::throttle::Throttle;
 use http::{HeaderValue, header};
 use hyper_util::service::TowerToHyperService;
 use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
+use supervise::keep;
 use tokio::net::TcpListener;
+
+/// Descriptors for storage, calls to platforms and whatever else; webhooks are counted apart.
+const OTHER_DESCRIPTORS: usize = 256;
 
 /// Routes for operators and their programs.
 pub fn plain_routes() -> Router<Arc<Api>> {
@@ -28,13 +42,21 @@ pub fn plain_routes() -> Router<Arc<Api>> {
         .route("/metrics", get(metrics))
 }
 
+static AWAY: Throttle = Throttle::for_outages();
+
 /// Ready while storage answers, and this node is among those of its database.
 async fn ready(State(api): State<Arc<Api>>) -> Result<&'static str, ApiError> {
     let why = match vitals::check(&api.app).await {
         Ok(()) => return Ok("ready\n"),
         Err(NotReady::Storage(error)) => {
-            tracing::warn!(%error, "not ready: storage is away");
+            if let Some(suppressed) = AWAY.pass() {
+                tracing::warn!(%error, suppressed, "not ready: storage is away");
+            }
             "Storage is not available right now."
+        }
+        Err(NotReady::WorkerFails(worker)) => {
+            tracing::warn!(worker, "not ready: a worker keeps failing");
+            "A part of the service keeps failing; its log says which and why."
         }
         Err(NotReady::NotJoined) => {
             tracing::warn!("not ready: this node has not joined those of its database");
@@ -60,6 +82,14 @@ pub async fn serve(app: Arc<App>, listener: TcpListener, stop: impl Future<Outpu
     serve_routes(app, routes, listener, stop).await;
 }
 
+async fn rehash_secrets(app: Arc<App>) {
+    match flow::integrations::rehash_secrets(&app).await {
+        Ok(0) => {}
+        Ok(count) => tracing::info!(count, "inbound secrets of an earlier version were hashed anew"),
+        Err(fault) => tracing::error!(?fault, "inbound secrets could not be hashed anew"),
+    }
+}
+
 /// Serves these routes in the same way.
 pub async fn serve_routes(
     app: Arc<App>,
@@ -78,20 +108,20 @@ pub async fn serve_routes(
         // It goes on trying; until then orders are taken, and others deliver.
         tracing::error!(%error, "this node could not join");
     }
-    let delivering = tokio::spawn(flow::deliver::run(Arc::clone(&app)));
+    tokio::spawn(rehash_secrets(Arc::clone(&app)));
+    let delivering = keep(&app, "deliveries", flow::deliver::run);
+    let calling = keep(&app, "calls", flow::call::run);
     let workers = [
-        tokio::spawn(flow::membership::run(Arc::clone(&app), address)),
-        tokio::spawn(flow::call::run(Arc::clone(&app))),
-        tokio::spawn(flow::poll::run(Arc::clone(&app))),
-        tokio::spawn(flow::resend_all::run(Arc::clone(&app))),
-        tokio::spawn(flow::search::run(Arc::clone(&app))),
-        tokio::spawn(flow::sweep::run(Arc::clone(&app))),
-        tokio::spawn(flow::tidings::run(Arc::clone(&app))),
+        keep(&app, "membership", move |app| flow::membership::run(app, address)),
+        keep(&app, "branches", flow::branches::run),
+        keep(&app, "polling", flow::poll::run),
+        keep(&app, "resends", flow::resend_all::run),
+        keep(&app, "search", flow::search::run),
+        keep(&app, "sweep", flow::sweep::run),
+        keep(&app, "news", flow::tidings::run),
     ];
-    let limits = Limits {
-        connections: app.settings.server.max_connections,
-        drain: Duration::from_secs(u64::from(app.settings.server.drain_seconds)),
-    };
+    let limits = limits(&app);
+    let drain = limits.drain;
     let stop = async {
         stop.await;
         // Streams and long polls would never finish by themselves.
@@ -101,13 +131,53 @@ pub async fn serve_routes(
     if !serve_connections(listener, service, limits, stop).await {
         tracing::warn!("some requests did not finish in time");
     }
-    // Attempts have been coming to their end since then, as requests have.
-    let time = limits.drain.max(Duration::from_secs(1));
-    if tokio::time::timeout(time, delivering).await.is_err() {
+    // Attempts have been coming to their end since then, as requests have. While storage is away no result can be written,
+    // however long that is waited for.
+    let time = match vitals::check(&app).await {
+        Err(NotReady::Storage(_)) => Duration::from_secs(1),
+        _ => drain.max(Duration::from_secs(1)),
+    };
+    let called = async {
+        let ended = calling.await;
+        // Clients may have gone whose questions are still being put.
+        app.in_flight.wait_until_none().await;
+        ended
+    };
+    let (delivered, called) = tokio::join!(
+        tokio::time::timeout(time, delivering),
+        tokio::time::timeout(time, called)
+    );
+    if delivered.is_err() {
         tracing::warn!("some deliveries did not end in time; they are made again");
+    }
+    if called.is_err() {
+        tracing::warn!("some platform calls did not end in time; what became of them is found out later");
     }
     for worker in workers {
         worker.abort();
     }
     flow::membership::leave(&app).await;
+}
+
+fn limits(app: &App) -> Limits {
+    let settings = &app.settings.server;
+    let others = app.settings.webhook.max_in_flight + OTHER_DESCRIPTORS;
+    let descriptors = raise_limit();
+    let connections = descriptors::connections_within(descriptors, settings.max_connections, others);
+    if connections < settings.max_connections {
+        tracing::warn!(
+            descriptors,
+            connections,
+            "the limit of open files allows fewer connections than server.max_connections: raise it (ulimit -n)"
+        );
+    }
+    Limits {
+        connections,
+        connections_per_address: settings.max_connections_per_address,
+        times: Times::default(),
+        drain: Duration::from_secs(u64::from(settings.drain_seconds)),
+        // They were checked when the settings were loaded.
+        proxies: Arc::new(app.settings.proxies().unwrap_or_default()),
+        refusals: Arc::clone(&app.metrics.refusals),
+    }
 }

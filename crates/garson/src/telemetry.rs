@@ -4,4 +4,6 @@ mod log;
 mod metrics;
 
 pub use log::start_log;
-pub use metrics::{CallOutcome, MessageOutcome, Metrics, RequestKind, Standing, Topic, Way};
+pub use metrics::{
+    CallOutcome, MessageOutcome, Metrics, Refusal, Refusals, RequestKind, Standing, Topic, Way,
+};

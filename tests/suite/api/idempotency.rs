@@ -3,7 +3,7 @@
 use crate::support::{Answer, House, Kind, Receiver, block_on, request};
 use garson::flow::act;
 use garson_core::time::Timestamp;
-use garson_store::idempotency::KeyedRequest;
+use garson_store::idempotency::{KeyedRequest, Run};
 use garson_store::{Tx, idempotency, orders};
 use serde_json::json;
 use std::sync::Arc;
@@ -23,6 +23,8 @@ cases! {
     a_hook_repeat_needs_no_key
     a_client_that_leaves_finds_its_answer
     a_step_is_taken_once_whoever_died_before_the_answer
+    a_key_is_free_as_soon_as_its_process_is_gone
+    a_key_is_free_as_soon_as_its_request_has_failed
 }
 
 async fn a_repeat_gets_the_same_bytes_and_makes_nothing(house: House) {
@@ -268,9 +270,15 @@ async fn a_step_is_taken_once_whoever_died_before_the_answer(house: House) {
         request_hash: [2; 32],
     });
     let (reserved, now) = (Arc::clone(&keyed), house.app.now());
-    let reserve = move |tx: &mut Tx<'_>| {
-        idempotency::reserve(tx, &reserved, uuid::Uuid::nil(), now, Timestamp::default(), now)
+    let run = Run {
+        id: uuid::Uuid::nil(),
+        node: None,
+        now,
+        leased_until: now,
+        fresh_id: uuid::Uuid::nil(),
     };
+    let reserve =
+        move |tx: &mut Tx<'_>| idempotency::reserve(tx, &reserved, &run, Timestamp::default(), &|_| false);
     house.app.store.write(account, reserve).await.unwrap();
     // The first run takes the step and dies; the second sees that it was taken.
     for _ in 0..2 {
@@ -279,4 +287,41 @@ async fn a_step_is_taken_once_whoever_died_before_the_answer(house: House) {
             .unwrap();
         assert_eq!((step.before.code(), step.after.status.code()), (400, 500));
     }
+}
+
+/// As a process leaves a key that ends in the middle of a request: reserved, and without an answer.
+const UNANSWERED: &str = "UPDATE idempotency SET status = NULL, body = NULL";
+
+async fn a_key_is_free_as_soon_as_its_process_is_gone(mut house: House) {
+    let body = r#"{"name":"Bir"}"#;
+    let first = house.a.keyed("k", "/businesses", body).await.data();
+    house.meddle(UNANSWERED);
+    house.restart().await;
+    let again = house.a.keyed("k", "/businesses", body).await;
+    assert_eq!(
+        again.data()["id"],
+        first["id"],
+        "what the first run made is found"
+    );
+    assert_eq!(
+        house.a.get("/businesses").await.data().as_array().unwrap().len(),
+        1
+    );
+}
+
+async fn a_key_is_free_as_soon_as_its_request_has_failed(house: House) {
+    let body = r#"{"name":"Bir"}"#;
+    house.a.keyed("k", "/businesses", body).await.data();
+    // The run has ended here, and this process knows.
+    house.meddle(UNANSWERED);
+    house.a.keyed("k", "/businesses", body).await.data();
+    assert_eq!(
+        house.a.get("/businesses").await.data().as_array().unwrap().len(),
+        1
+    );
+    // Its table is away while the request runs: it cannot be given back at once, but is as soon as that is possible.
+    house.meddle("ALTER TABLE businesses RENAME TO elsewhere");
+    assert_eq!(house.a.keyed("other", "/businesses", body).await.status, 500);
+    house.meddle("ALTER TABLE elsewhere RENAME TO businesses");
+    house.a.keyed("other", "/businesses", body).await.data();
 }

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 cases! {
     an_integration_is_made_changed_and_removed
-    a_branch_has_one_owner_in_the_whole_service
+    a_branch_is_named_once_in_an_account
     credentials_are_in_no_answer
     an_integration_needs_its_credentials_before_it_is_switched_on
     unknown_names_and_platforms_are_refused
@@ -28,7 +28,7 @@ async fn an_integration_is_made_changed_and_removed(house: House) {
     let made = house.a.put(&path, &json!({ "remoteId": "s" })).await.data();
     let health = json!({ "lastOrderAt": null, "lastErrorAt": null, "lastError": null });
     let wanted = json!({
-        "provider": "direct", "isActive": false, "remoteId": "s", "hasCredentials": false, "defaultCancelReason": null,
+        "provider": "direct", "isActive": false, "remoteId": "s", "branch": "unproven", "hasCredentials": false, "defaultCancelReason": null,
         "health": health, "createdAt": NOW, "updatedAt": NOW,
     });
     assert_eq!(made, wanted);
@@ -62,7 +62,7 @@ async fn an_integration_is_made_changed_and_removed(house: House) {
     );
 }
 
-async fn a_branch_has_one_owner_in_the_whole_service(house: House) {
+async fn a_branch_is_named_once_in_an_account(house: House) {
     let shop = house.shop(&house.a, "branch").await;
     let own = format!("{}/integrations/direct", restaurant(&house).await);
     let theirs = house.b.post("/restaurants", &json!({ "name": "b" })).await.data();
@@ -70,18 +70,35 @@ async fn a_branch_has_one_owner_in_the_whole_service(house: House) {
         "/restaurants/{}/integrations/direct",
         theirs["id"].as_str().unwrap()
     );
-    let body = json!({ "remoteId": "branch", "credentials": { "inboundKey": "key-of-s" } });
+    let body = json!({ "isActive": true, "remoteId": "branch", "credentials": { "inboundKey": "key-of-b" } });
     house.a.put(&own, &body).await.refused(409, "remote_id_taken");
-    house.b.put(&theirs, &body).await.refused(409, "remote_id_taken");
-    house.b.get(&theirs).await.refused(404, "integration_not_found");
+    // A shop's own channel is named as its account likes, and is told from a neighbour's by its secret.
+    let neighbour = house.b.put(&theirs, &body).await.data();
+    assert_eq!(
+        (&neighbour["remoteId"], &neighbour["branch"]),
+        (&json!("branch"), &json!("proven"))
+    );
+    let other = crate::support::Shop {
+        key: "key-of-b".to_owned(),
+        ..shop.clone()
+    };
+    shop.order_of("of-a", 100).await;
+    other.order_of("of-b", 100).await;
+    for (caller, wanted) in [(&house.a, "of-a"), (&house.b, "of-b")] {
+        let orders = caller.get("/orders").await.data();
+        let ids: Vec<_> = orders
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|it| &it["providerOrderId"])
+            .collect();
+        assert_eq!(ids, [&json!(wanted)]);
+    }
     // Repeating one's own is fine, and what is let go can be taken.
     let first = format!("/restaurants/{}/integrations/direct", shop.restaurant);
     house.a.put(&first, &json!({ "remoteId": "branch" })).await.data();
     house.a.delete(&first).await.done();
-    assert_eq!(
-        house.b.put(&theirs, &body).await.data()["remoteId"],
-        json!("branch")
-    );
+    assert_eq!(house.a.put(&own, &body).await.data()["remoteId"], json!("branch"));
 }
 
 async fn credentials_are_in_no_answer(house: House) {
@@ -179,15 +196,15 @@ async fn unknown_names_and_platforms_are_refused(house: House) {
     ] {
         house.a.put(&path, &body).await.wrong(422, "invalid_field", field);
     }
-    for (credentials, field) in [
-        (json!({ "callbackUrl": "http://127.0.0.1/" }), "callbackUrl"),
-        (json!({ "callbackUrl": "not a url" }), "callbackUrl"),
+    for (url, code) in [
+        ("http://127.0.0.1/", "target_not_allowed"),
+        ("not a url", "invalid_field"),
     ] {
         house
             .a
-            .put(&path, &json!({ "credentials": credentials }))
+            .put(&path, &json!({ "credentials": { "callbackUrl": url } }))
             .await
-            .wrong(422, "target_not_allowed", field);
+            .wrong(422, code, "callbackUrl");
     }
     for method in ["GET", "PUT", "DELETE"] {
         let reply = house

@@ -4,6 +4,7 @@ use crate::support::{Caller, House};
 use serde_json::{Value, json};
 
 cases! {
+    a_new_key_is_shown_again_only_to_the_key_that_asked_for_it
     a_new_key_is_shown_once_and_works
     one_key_is_primary_and_the_newest_remaining_inherits
     the_last_key_cannot_be_revoked
@@ -53,20 +54,21 @@ async fn a_new_key_is_shown_once_and_works(house: House) {
 async fn one_key_is_primary_and_the_newest_remaining_inherits(house: House) {
     let first = primary(&house.a).await;
     assert_eq!(first.len(), 1);
-    let mut ids = Vec::new();
+    let (mut ids, mut holders) = (Vec::new(), Vec::new());
     for _ in 0..3 {
         house.advance(std::time::Duration::from_secs(1));
-        ids.push(house.a.act("/keys").await.data()["id"].clone());
+        let made = house.a.act("/keys").await.data();
+        ids.push(made["id"].clone());
+        holders.push(Caller::new(house.addr, made["apiKey"].as_str().unwrap()));
     }
     let chosen = format!("/keys/{}", ids[0].as_str().unwrap());
     let made = house.a.act(&format!("{chosen}/primary")).await.data();
     assert_eq!((&made["id"], &made["isPrimary"]), (&ids[0], &json!(true)));
     assert_eq!(primary(&house.a).await, [ids[0].clone()]);
-    house.a.delete(&chosen).await.done();
+    holders[0].delete(&chosen).await.done();
     assert_eq!(primary(&house.a).await, [ids[2].clone()]);
     house.a.delete(&chosen).await.refused(404, "key_not_found");
-    house
-        .a
+    holders[2]
         .act(&format!("{chosen}/primary"))
         .await
         .refused(404, "key_not_found");
@@ -115,4 +117,22 @@ async fn the_use_of_a_key_is_noted(house: House) {
         house.a.get("/keys").await.data()[0]["lastUsedAt"] == json!("2026-03-01T09:00:00.000Z")
     })
     .await;
+}
+
+async fn a_new_key_is_shown_again_only_to_the_key_that_asked_for_it(house: House) {
+    let other = house.a.act("/keys").await.data();
+    let other = Caller::new(house.addr, other["apiKey"].as_str().unwrap());
+    let made = house.a.keyed("once", "/keys", "{}").await.data();
+    assert_eq!(house.a.keyed("once", "/keys", "{}").await.data(), made);
+    other
+        .keyed("once", "/keys", "{}")
+        .await
+        .refused(409, "idempotency_key_reused");
+    // Anything else is the same request whichever key sends it.
+    let body = json!({ "name": "r" }).to_string();
+    let restaurant = house.a.keyed("twice", "/restaurants", &body).await.data();
+    assert_eq!(
+        other.keyed("twice", "/restaurants", &body).await.data(),
+        restaurant
+    );
 }

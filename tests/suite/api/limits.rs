@@ -1,6 +1,6 @@
 //! Limits that hold for every request: the rate of a key, request ids, paths and methods.
 
-use crate::support::{House, Kind, block_on, request, send};
+use crate::support::{Caller, House, Kind, block_on, request, send};
 use serde_json::json;
 
 cases! {
@@ -8,6 +8,49 @@ cases! {
     unknown_paths_and_wrong_methods_are_refused_in_the_same_form
     head_answers_the_head_of_get
     plain_routes_answer_without_a_key
+    answers_for_programs_are_not_kept_nor_guessed_at
+}
+
+#[test]
+fn an_account_with_many_keys_calls_no_more_often() {
+    for kind in [Kind::Sqlite, Kind::Postgres] {
+        block_on(async {
+            let change = |settings: &mut garson::config::Settings| {
+                settings.rate_limit = "1000/2000".to_owned();
+                settings.account_rate_limit = "1/6".to_owned();
+            };
+            let house = House::open_with(kind, change, None).await;
+            let made = house.a.post("/keys", &json!({ "label": "second" })).await.data();
+            let second = Caller::new(house.addr, made["apiKey"].as_str().unwrap());
+            let mut refused = None;
+            for n in 0..10 {
+                let caller = if n % 2 == 0 { &house.a } else { &second };
+                let reply = caller.get("/providers").await;
+                if reply.status != 200 {
+                    refused = Some(reply);
+                    break;
+                }
+            }
+            let reply = refused.expect("ten at once were let through");
+            let error = reply.refused(429, "rate_limited");
+            assert!(error["message"].as_str().unwrap().contains("account"), "{error}");
+            assert!(reply.header("retry-after").is_some());
+            house.b.get("/providers").await.data();
+        });
+    }
+}
+
+async fn answers_for_programs_are_not_kept_nor_guessed_at(house: House) {
+    let shop = house.shop(&house.a, "s").await;
+    for reply in [
+        house.a.get("/orders").await,
+        house.a.get("/orders/none").await,
+        house.a.get("/nowhere").await,
+        shop.hook("/hooks/direct/orders", None, b"{}").await,
+    ] {
+        assert_eq!(reply.header("cache-control"), Some("no-store"));
+        assert_eq!(reply.header("x-content-type-options"), Some("nosniff"));
+    }
 }
 
 #[test]

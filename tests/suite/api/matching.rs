@@ -81,6 +81,14 @@ async fn wrong_matches_are_refused_and_change_nothing(house: House) {
             json!({ "matches": [{ "provider": "direct", "type": "cash", "matchedId": 1 }] }),
             "matches[0].matchedId",
         ),
+        (
+            json!({ "matches": [
+                { "provider": "direct", "type": "cash", "matchedId": "1" },
+                { "provider": "direct", "type": "cash", "providerCode": "SDX", "matchedId": "2" },
+                { "provider": "direct", "type": "cash", "matchedId": "3" },
+            ] }),
+            "matches[2]",
+        ),
     ] {
         house
             .a
@@ -151,4 +159,23 @@ fn the_pos_is_asked_with_its_headers() {
             assert_eq!(pos.seen().len(), 6);
         });
     }
+}
+
+#[test]
+fn types_may_be_numbered() {
+    block_on(async {
+        let house = House::open_private(Kind::Sqlite).await;
+        let pos = Receiver::start().await;
+        let types = json!([{ "id": 7, "name": "Nakit" }, { "id": "K", "name": "Kart" }]);
+        pos.usually(Answer::Body(200, types.to_string()));
+        let body = json!({ "name": "r", "paymentMatchingUrl": pos.url("/types") });
+        let id = restaurant(&house, body).await;
+        let shown = house
+            .a
+            .get(&format!("/restaurants/{id}/payment-matching"))
+            .await
+            .data();
+        let expected = json!([{ "id": "7", "name": "Nakit" }, { "id": "K", "name": "Kart" }]);
+        assert_eq!((&shown["types"], &shown["problem"]), (&expected, &json!(null)));
+    });
 }

@@ -29,4 +29,5 @@ mod restaurants;
 mod retries;
 mod status;
 mod streams;
+mod sweeping;
 mod webhook;

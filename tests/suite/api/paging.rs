@@ -7,6 +7,7 @@ cases! {
     a_list_is_walked_down_and_up
     the_newest_page_says_where_to_look_for_what_comes
     prev_without_a_cursor_starts_at_the_oldest
+    cursors_of_an_empty_account_are_taken_later
     forged_cursors_are_refused
     absurd_limits_are_refused
     all_four_lists_are_paged
@@ -112,6 +113,48 @@ async fn prev_without_a_cursor_starts_at_the_oldest(house: House) {
         .await
         .success();
     assert_eq!(ids(&down), ["01", "00"]);
+}
+
+/// An account that has nothing yet gives out cursors too, and they lead to what comes later.
+async fn cursors_of_an_empty_account_are_taken_later(house: House) {
+    let lists = [
+        "/orders",
+        "/orders/reports/pending",
+        "/events",
+        "/webhook/deliveries",
+    ];
+    let mut given_out = Vec::new();
+    for list in lists {
+        for query in [
+            "",
+            "?dir=prev",
+            "?cursor=0000000000000000",
+            "?cursor=0000000000000000&dir=prev",
+            "?cursor=0000000000000001",
+        ] {
+            let page = house.a.get(&format!("{list}{query}")).await.success();
+            given_out.push((list, cursor(&page, "prev").to_owned()));
+        }
+    }
+    // Whoever polls an empty list goes on from each answer.
+    for (list, cursor_before) in given_out.clone() {
+        let page = house
+            .a
+            .get(&format!("{list}?cursor={cursor_before}"))
+            .await
+            .success();
+        given_out.push((list, cursor(&page, "prev").to_owned()));
+    }
+    let shop = house.shop(&house.a, "s").await;
+    shop.order("1").await;
+    for (list, cursor) in given_out {
+        let page = house
+            .a
+            .get(&format!("{list}?dir=prev&cursor={cursor}"))
+            .await
+            .success();
+        assert!(!page["data"].as_array().unwrap().is_empty(), "{list} {cursor}");
+    }
 }
 
 async fn forged_cursors_are_refused(house: House) {

@@ -1,6 +1,6 @@
 //! `/readyz`: red while storage does not answer, said within two seconds, and green again by itself.
 
-use crate::support::{House, Kind, Reply, Scrape, StealAwareInstant, request, send, until};
+use crate::support::{House, Reply, Scrape, StealAwareInstant, request, send, until};
 use garson_store::StoreError;
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -11,6 +11,7 @@ cases! {
     a_storage_that_hangs_is_said_to_be_away
     a_storage_that_fails_is_said_to_be_away
     a_node_that_has_not_joined_is_not_ready
+    a_node_that_was_taken_out_comes_back
 }
 
 /// Whoever asks must know within this time.
@@ -121,9 +122,18 @@ async fn a_node_that_has_not_joined_is_not_ready(house: House) {
         readyz(house.addr).await.status == 503
     })
     .await;
-    if house.kind == Kind::Sqlite {
-        desk.set_node(node);
-    }
-    // Where there are several, a node that is not among them comes back by itself.
+    // It comes back by itself.
+    is_green(&house).await;
+}
+
+async fn a_node_that_was_taken_out_comes_back(house: House) {
+    is_green(&house).await;
+    let desk = house.app.store.desk();
+    let before = desk.node();
+    house.meddle("DELETE FROM nodes");
+    until("it is among the nodes again", async || {
+        house.count("nodes") == 1 && desk.node() != before
+    })
+    .await;
     is_green(&house).await;
 }

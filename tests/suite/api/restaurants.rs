@@ -1,9 +1,10 @@
 //! Restaurants: create, read, change, delete.
 
-use crate::support::House;
+use crate::support::{Caller, House};
 use serde_json::{Value, json};
 
 cases! {
+    header_values_are_masked_for_lesser_keys_and_on_demand
     a_restaurant_is_answered_whole
     an_update_keeps_what_is_missing_and_clears_what_is_null
     config_is_kept_byte_for_byte
@@ -156,18 +157,22 @@ async fn wrong_fields_are_refused_and_change_nothing(house: House) {
             .wrong(422, "invalid_field", field);
         house.a.put(&path, &body).await.wrong(422, "invalid_field", field);
     }
-    for url in ["http://10.0.0.1/", "http://[::1]/", "nonsense"] {
+    for (url, code) in [
+        ("http://10.0.0.1/", "target_not_allowed"),
+        ("http://[::1]/", "target_not_allowed"),
+        ("nonsense", "invalid_field"),
+    ] {
         let body = json!({ "name": "x", "paymentMatchingUrl": url });
         house
             .a
             .post("/restaurants", &body)
             .await
-            .wrong(422, "target_not_allowed", "paymentMatchingUrl");
+            .wrong(422, code, "paymentMatchingUrl");
         house
             .a
             .put(&path, &body)
             .await
-            .wrong(422, "target_not_allowed", "paymentMatchingUrl");
+            .wrong(422, code, "paymentMatchingUrl");
     }
     let body = json!({ "name": "x", "businessId": "00000000-0000-7000-8000-000000000000" });
     house.a.put(&path, &body).await.refused(404, "business_not_found");
@@ -200,4 +205,59 @@ async fn a_deleted_restaurant_is_gone_with_everything(house: House) {
     gone.post(b"{}").await.refused(401, "unauthorized");
     // The branch is free again.
     house.shop(&house.b, "gone").await;
+}
+
+async fn header_values_are_masked_for_lesser_keys_and_on_demand(house: House) {
+    let made = house.a.act("/keys").await.data();
+    let lesser = Caller::new(house.addr, made["apiKey"].as_str().unwrap());
+    let (url, headers) = (
+        "https://till.example.com/types",
+        json!({ "X-Key": "MARKED-1", "X-Other": "MARKED-2" }),
+    );
+    let body = json!({ "name": "r", "paymentMatchingUrl": url, "paymentMatchingHeaders": headers });
+    let made = house.a.post("/restaurants", &body).await.data();
+    assert_eq!(made["paymentMatchingHeaders"], headers);
+    let path = format!("/restaurants/{}", made["id"].as_str().unwrap());
+    let masked = json!({ "X-Key": "***", "X-Other": "***" });
+    let shown = [
+        lesser.get(&path).await,
+        lesser.get("/restaurants").await,
+        lesser.put(&path, &json!({ "name": "r" })).await,
+    ];
+    for reply in shown {
+        let text = reply.text();
+        assert!(!text.contains("MARKED") && text.contains("***"), "{text}");
+    }
+    assert_eq!(lesser.get(&path).await.data()["paymentMatchingHeaders"], masked);
+    // The mask sent back keeps what is stored; the rest is changed.
+    let back = json!({ "name": "r", "paymentMatchingHeaders": { "x-key": "***", "X-Other": "new" } });
+    lesser.put(&path, &back).await.data();
+    let kept = json!({ "X-Other": "new", "x-key": "MARKED-1" });
+    assert_eq!(house.a.get(&path).await.data()["paymentMatchingHeaders"], kept);
+    // Nor can a lesser key have them sent to an address of its choice.
+    for headers in [Value::Null, json!({ "x-key": "***" })] {
+        let mut body = json!({ "name": "r", "paymentMatchingUrl": "https://thief.example.com/" });
+        if !headers.is_null() {
+            body["paymentMatchingHeaders"] = headers;
+        }
+        lesser
+            .put(&path, &body)
+            .await
+            .refused(403, "primary_key_required");
+    }
+    let own = json!({
+        "name": "r", "paymentMatchingUrl": "https://other.example.com/", "paymentMatchingHeaders": { "X-Own": "own" },
+    });
+    lesser.put(&path, &own).await.data();
+    assert_eq!(
+        house.a.get(&path).await.data()["paymentMatchingHeaders"],
+        json!({ "X-Own": "own" })
+    );
+    // An account may want that for its primary key too.
+    let mask = json!({ "name": "r", "config": { "maskPaymentMatchingHeaders": true } });
+    house.a.put(&path, &mask).await.data();
+    let shown = house.a.get(&path).await.data();
+    assert_eq!(shown["paymentMatchingHeaders"], json!({ "X-Own": "***" }));
+    let wrong = json!({ "name": "r", "config": { "maskPaymentMatchingHeaders": 1 } });
+    assert_eq!(house.a.put(&path, &wrong).await.status, 422);
 }

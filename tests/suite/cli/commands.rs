@@ -1,7 +1,8 @@
 //! Help, accounts, keys, the OpenAPI document, and two servers on one folder.
 
 use crate::support::{
-    Caller, Home, Kind, Program, block_on, command, program_run, request, run_command, send, until,
+    Caller, Home, Kind, Program, Visitor, block_on, command, command_after, program_run, request,
+    run_command, send, until,
 };
 use serde_json::{Value, json};
 
@@ -232,5 +233,83 @@ fn a_running_request_is_finished_when_the_server_is_asked_to_stop() {
             caller.get("/businesses").await.data().as_array().unwrap().len(),
             8
         );
+    });
+}
+
+#[test]
+fn accounts_are_named_by_either_flag_and_listed_for_programs() {
+    let home = Home::new(Kind::Sqlite);
+    home.create_account("a@example.com");
+    for flag in ["--email", "--account"] {
+        for words in [&["key", "list"][..], &["webhook", "deliveries"]] {
+            let arguments = [words, &[flag, "a@example.com"]].concat();
+            let ended = run_command(&home, &arguments);
+            assert!(ended.success, "{arguments:?}: {}", ended.err);
+        }
+    }
+    let listed = run_command(&home, &["account", "list", "--json"]);
+    let listed: Value = serde_json::from_str(listed.out.trim()).unwrap();
+    assert_eq!(listed["email"], json!("a@example.com"));
+    assert!(listed["accountId"].is_string() && listed["name"].is_string());
+    let unknown = run_command(&home, &["key", "list", "--email", "b@example.com"]);
+    assert!(
+        !unknown.success && unknown.err.contains("There is no account b@example.com."),
+        "{}",
+        unknown.err
+    );
+}
+
+#[test]
+fn secrets_are_read_from_files_or_standard_input() {
+    block_on(async {
+        let home = Home::new(Kind::Sqlite);
+        let file = home.folder().join("password");
+        std::fs::write(&file, "from the file\n").unwrap();
+        let file = file.display().to_string();
+        let create = ["account", "create", "--name", "A", "--email", "a@example.com"];
+        let made = run_command(&home, &[&create[..], &["--password-file", &file]].concat());
+        assert!(
+            made.success && made.out.contains("as given"),
+            "{}{}",
+            made.out,
+            made.err
+        );
+        let mut server = Program::serve(&home, &[]);
+        let addr = server.address().await;
+        let mut visitor = Visitor::at(addr);
+        assert_eq!(
+            visitor.sign_in("a@example.com", "from the file").await.status,
+            200
+        );
+        let mut typed = command_after("printf 'from the input\\n' | \"$@\"");
+        typed.current_dir(home.folder()).envs(home.variables()).args([
+            "account",
+            "password",
+            "--email",
+            "a@example.com",
+            "--password-file",
+            "-",
+        ]);
+        let typed = program_run(typed);
+        assert!(typed.success, "{}", typed.err);
+        let mut visitor = Visitor::at(addr);
+        assert_eq!(
+            visitor.sign_in("a@example.com", "from the input").await.status,
+            200
+        );
+        server.kill();
+        let empty = home.folder().join("empty");
+        std::fs::write(&empty, "").unwrap();
+        let empty = empty.display().to_string();
+        let refused = run_command(&home, &["migrate", "--to-file", &empty]);
+        assert!(
+            !refused.success && refused.err.contains("is empty"),
+            "{}",
+            refused.err
+        );
+        let target = home.folder().join("copy").display().to_string();
+        std::fs::write(&empty, format!("{target}\n")).unwrap();
+        let moved = run_command(&home, &["migrate", "--to-file", &empty]);
+        assert!(moved.success && moved.out.contains("Done"), "{}", moved.err);
     });
 }

@@ -125,3 +125,61 @@ fn data_moves_to_postgres_with_everything() {
         );
     });
 }
+
+#[test]
+fn what_is_no_target_is_refused_and_makes_nothing() {
+    let home = Home::new(Kind::Sqlite);
+    home.create_account("one@example.com");
+    let names = || {
+        let entries = std::fs::read_dir(home.folder()).unwrap();
+        let mut names: Vec<_> = entries.map(|entry| entry.unwrap().file_name()).collect();
+        names.sort();
+        names
+    };
+    let before = names();
+    for to in [
+        "mysql://x",
+        "postgres:/localhost/x",
+        "postgres:x",
+        "sqlite:x.db",
+        "",
+    ] {
+        let refused = run_command(&home, &["migrate", "--to", to]);
+        assert!(
+            !refused.success && refused.err.contains("postgres://"),
+            "{to}: {}",
+            refused.err
+        );
+        assert_eq!(names(), before, "{to}");
+    }
+    let moved = run_command(&home, &["migrate", "--to", "./a:b"]);
+    assert!(moved.success, "{}", moved.err);
+    assert!(home.folder().join("a:b").join("garson.db").exists());
+}
+
+#[test]
+fn data_does_not_move_away_from_a_server_on_postgres() {
+    block_on(async {
+        let home = Home::new(Kind::Postgres);
+        let mut server = Program::serve(&home, &[]);
+        let addr = server.address().await;
+        let key = home.create_account("one@example.com");
+        fill(addr, &key).await;
+        let before = look(addr, &key).await;
+        let busy = run_command(&home, &["migrate", "--to", "moved"]);
+        assert!(
+            !busy.success && busy.err.contains("server"),
+            "{} {}",
+            busy.out,
+            busy.err
+        );
+        server.terminate();
+        assert!(server.ended().await);
+        let moved = run_command(&home, &["migrate", "--to", "moved"]);
+        assert!(moved.success, "{}", moved.err);
+        let other = Home::new(Kind::Sqlite);
+        std::fs::rename(home.folder().join("moved"), other.data()).unwrap();
+        let mut served = Program::serve(&other, &[("GARSON_MASTER_KEY", &"7".repeat(64))]);
+        assert_eq!(look(served.address().await, &key).await, before);
+    });
+}

@@ -1,6 +1,86 @@
 //! `garson doctor` finds what is wrong, and says when nothing is.
 
-use crate::support::{Home, Kind, command, program_run, run_command};
+use crate::support::{Home, Kind, Program, block_on, command, on_postgres, program_run, run_command};
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// Every file below a folder, with what is in it.
+fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
+    let mut found = BTreeMap::new();
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.display().to_string();
+        if path.is_dir() {
+            found.extend(files(&path));
+            found.insert(name, Vec::new());
+        } else {
+            found.insert(name, std::fs::read(&path).unwrap());
+        }
+    }
+    found
+}
+
+#[test]
+fn looking_changes_nothing() {
+    let home = Home::new(Kind::Sqlite);
+    assert!(run_command(&home, &["doctor"]).success);
+    assert_eq!(files(home.folder()), BTreeMap::new());
+    home.create_account("one@example.com");
+    let before = files(home.folder());
+    let found = run_command(&home, &["doctor"]);
+    assert!(
+        found.success && found.out.contains("1 account(s)"),
+        "{}",
+        found.out
+    );
+    assert_eq!(files(home.folder()), before);
+    // The key of another database is noticed without being written down.
+    std::fs::write(home.data().join("master.key"), format!("{}\n", "8".repeat(64))).unwrap();
+    let found = run_command(&home, &["doctor"]);
+    assert!(
+        !found.success && found.out.contains("another master key"),
+        "{}",
+        found.out
+    );
+    std::fs::remove_file(home.data().join("master.key")).unwrap();
+    let found = run_command(&home, &["doctor"]);
+    assert!(
+        !found.success && found.out.contains("master.key"),
+        "{}",
+        found.out
+    );
+    assert!(!home.data().join("master.key").exists());
+
+    let home = Home::new(Kind::Postgres);
+    let found = run_command(&home, &["doctor"]);
+    assert!(
+        found.success && found.out.contains("garson account create"),
+        "{}",
+        found.out
+    );
+    let tables: i64 = on_postgres(&home.database_url(), |client| {
+        let sql = "SELECT COUNT(*) FROM information_schema.tables WHERE table_schema = 'public'";
+        client.query_one(sql, &[]).unwrap().get(0)
+    });
+    assert_eq!(tables, 0);
+    assert!(!home.data().exists());
+}
+
+#[test]
+fn a_running_server_is_looked_at_too() {
+    block_on(async {
+        let home = Home::new(Kind::Sqlite);
+        let mut server = Program::serve(&home, &[]);
+        server.address().await;
+        home.create_account("one@example.com");
+        let found = run_command(&home, &["doctor"]);
+        assert!(
+            found.success && found.out.contains("1 account(s)"),
+            "{}",
+            found.out
+        );
+    });
+}
 
 #[test]
 fn a_good_set_up_is_in_order() {

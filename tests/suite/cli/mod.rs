@@ -11,4 +11,5 @@ mod receive_check;
 mod retries;
 mod secrets;
 mod settings;
+mod silent;
 mod storage;

@@ -252,3 +252,30 @@ fn settings_do_not_show_their_secrets() {
         assert!(!shown.contains("MARK") && !shown.contains(MASTER), "{shown}");
     }
 }
+
+#[test]
+fn what_a_server_makes_is_its_owners_and_an_exposed_key_is_named() {
+    use std::os::unix::fs::PermissionsExt;
+    block_on(async {
+        let home = Home::new(Kind::Sqlite);
+        let mut server = Program::serve(&home, &[]);
+        server.address().await;
+        let mode = |path: &std::path::Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
+        assert_eq!(mode(&home.data()), 0o700);
+        for file in ["garson.db", "garson.db-wal", "garson.db-shm", "master.key"] {
+            assert_eq!(mode(&home.data().join(file)), 0o600, "{file}");
+        }
+        assert!(!server.printed().contains("chmod"), "{}", server.printed());
+        server.terminate();
+        assert!(server.ended().await);
+        let key = home.data().join("master.key");
+        std::fs::set_permissions(&key, std::fs::Permissions::from_mode(0o644)).unwrap();
+        let mut server = Program::serve(&home, &[]);
+        server.address().await;
+        let printed = server.printed();
+        assert!(
+            printed.contains("master.key") && printed.contains("chmod 600"),
+            "{printed}"
+        );
+    });
+}

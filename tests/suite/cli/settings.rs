@@ -142,3 +142,36 @@ fn flags_win_over_variables_and_variables_over_the_file() {
         "{defaults}"
     );
 }
+
+#[test]
+fn settings_in_force_are_shown_as_a_file_without_secrets() {
+    let home = Home::new(Kind::Sqlite);
+    let mut program = command();
+    program
+        .current_dir(home.folder())
+        .arg("config")
+        .env("GARSON_MASTER_KEY", "ab".repeat(32))
+        .env("GARSON_DATABASE_URL", "postgres://user:hunter2@127.0.0.1/db")
+        .env("GARSON_PLATFORMS__GETIR__APP_SECRET_KEY", "hunter3")
+        .env("GARSON_STORAGE__READERS", "7");
+    let shown = program_run(program);
+    assert!(shown.success, "{}", shown.err);
+    assert!(
+        !shown.out.contains("abab") && !shown.out.contains("hunter"),
+        "{}",
+        shown.out
+    );
+    assert!(shown.out.contains("master_key = \"(set)\""), "{}", shown.out);
+    assert!(shown.out.contains("readers = 7"), "{}", shown.out);
+    // It can be read again, but for the secrets.
+    let file = shown.out.replace("\"(set)\"", "\"\"");
+    std::fs::write(home.folder().join("garson.toml"), file).unwrap();
+    let mut program = command();
+    program.current_dir(home.folder()).arg("config");
+    let again = program_run(program);
+    assert!(
+        again.success && again.out.contains("readers = 7"),
+        "{}",
+        again.err
+    );
+}

@@ -94,7 +94,7 @@ async fn watches(cluster: &Cluster, node: usize) -> i64 {
 /// What is changed at one node holds for the one that delivers from the next event on.
 async fn change_elsewhere(cluster: &Cluster, account: &Account) {
     assert_eq!(cluster.owner(account), Some(0));
-    let (here, there) = (cluster.caller(account, 1), cluster.caller(account, 2));
+    let (here, mut there) = (cluster.caller(account, 1), cluster.caller(account, 2));
     let mut path = account.path.clone();
     let mut count = cluster.sink.count(&path);
     for n in 0..5 {
@@ -116,6 +116,8 @@ async fn change_elsewhere(cluster: &Cluster, account: &Account) {
         let made = there.act("/keys").await.data();
         let (id, secret) = (made["id"].as_str().unwrap(), made["apiKey"].as_str().unwrap());
         there.act(&format!("/keys/{id}/primary")).await.data();
+        // Only the primary key may choose the next one.
+        there = Caller::new(there.addr, secret);
         let start = StealAwareInstant::now();
         cluster.order(account, &format!("K-{n}"), 1).await.unwrap();
         count += 1;

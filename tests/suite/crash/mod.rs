@@ -1,5 +1,9 @@
 //! Killed at any moment: what was acknowledged is there, exactly once.
 
+mod derived;
+mod files;
+mod neighbours;
+
 use crate::support::{Caller, Home, Kind, Program, block_on, order_body, request};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};

@@ -1,17 +1,20 @@
 //! A receiver in trouble costs little, and nobody else waits for it.
 
 use super::crowd::{everybody_orders, guests, pile_up};
-use super::scene::Scene;
+use super::scene::{Scene, pid};
 use crate::support::{Answer, Gate, Kind, Ledger, Receiver, until};
 use garson::flow::deliver::Figures;
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 on_both! {
     a_black_hole_with_a_huge_backlog_delays_nobody
     two_hundred_receivers_return_together
     no_receiver_gets_more_than_sixteen_at_once
+    orders_do_not_wait_for_others_that_hang
+    a_first_attempt_takes_the_place_of_one_that_hangs
+    receivers_that_hang_leave_slots_to_other_accounts
     a_receiver_that_fails_is_narrowed_and_widened_when_it_answers
     a_backlog_drains_when_the_receiver_returns
 }
@@ -25,8 +28,8 @@ async fn a_black_hole_with_a_huge_backlog_delays_nobody(kind: Kind) {
     scene.receiver.usually(Answer::Silence);
     scene.shop.order("1").await;
     pile_up(&scene.house, BACKLOG);
-    // Four at once before anything is known of it, and then one after the other.
-    scene.receiver.wait_for(6).await;
+    // Sixteen at once before anything is known of it, and then one after the other.
+    scene.receiver.wait_for(18).await;
     until("it is narrowed", async || scene.receiver.open() <= 1).await;
     scene.receiver.count_anew();
     let before = scene.receiver.count();
@@ -76,7 +79,8 @@ async fn two_hundred_receivers_return_together(kind: Kind) {
 }
 
 async fn no_receiver_gets_more_than_sixteen_at_once(kind: Kind) {
-    let scene = Scene::open(kind).await;
+    // None is to be given up for another while the gate is closed.
+    let scene = Scene::open_with(kind, |settings| settings.webhook.attempt_seconds = 60).await;
     scene.probe().await;
     let gate = Gate::closed();
     scene.receiver.usually(Answer::Behind(gate.clone(), 200));
@@ -88,15 +92,80 @@ async fn no_receiver_gets_more_than_sixteen_at_once(kind: Kind) {
     assert_eq!((scene.receiver.count() - 2, scene.receiver.most_open()), (40, 16));
 }
 
+/// A receiver that hangs on the orders of this prefix, and takes others at once.
+fn hangs_on(receiver: &Receiver, prefix: &'static str) {
+    receiver.judges(move |seen| match pid(seen).starts_with(prefix) {
+        true => Answer::Silence,
+        false => Answer::Status(200),
+    });
+}
+
+async fn orders_do_not_wait_for_others_that_hang(kind: Kind) {
+    let scene = Scene::open_with(kind, |settings| settings.webhook.attempt_seconds = 60).await;
+    hangs_on(&scene.receiver, "hangs");
+    scene.pour("hangs", 15, false).await;
+    scene.receiver.wait_for(15).await;
+    let start = Instant::now();
+    scene.probe().await;
+    let took = start.elapsed();
+    assert!(took < Duration::from_secs(30), "{took:?}");
+    assert_eq!(scene.receiver.open(), 15, "the others are still waited for");
+}
+
+async fn a_first_attempt_takes_the_place_of_one_that_hangs(kind: Kind) {
+    let scene = Scene::open_with(kind, |settings| settings.webhook.attempt_seconds = 60).await;
+    hangs_on(&scene.receiver, "hangs");
+    scene.probe().await;
+    scene.pour("hangs", 18, false).await;
+    until("all places are taken", async || scene.receiver.open() == 16).await;
+    let start = Instant::now();
+    scene.probe().await;
+    let took = start.elapsed();
+    assert!(took < Duration::from_secs(45), "{took:?}");
+    // Those whose places were taken count as if they had timed out, and say why.
+    let mut given_up = 0;
+    for n in 0..18 {
+        let records = scene.records(&format!("hangs{n}")).await;
+        for attempt in records[0]["attempts"].as_array().unwrap() {
+            let explanation = attempt["explanation"].as_str().unwrap();
+            assert!(explanation.contains("other events were waiting"), "{explanation}");
+            assert_eq!(records[0]["reason"], "timed_out");
+            given_up += 1;
+        }
+    }
+    assert!((3..=5).contains(&given_up), "{given_up}");
+}
+
+async fn receivers_that_hang_leave_slots_to_other_accounts(kind: Kind) {
+    const ALL: usize = 16;
+    let scene = Scene::open_with(kind, |settings| {
+        settings.webhook.max_in_flight = ALL;
+        settings.webhook.attempt_seconds = 60;
+    })
+    .await;
+    let hanging = Receiver::start().await;
+    hanging.usually(Answer::Silence);
+    let guests = guests(&scene.house, 3, |n| hanging.url(&format!("/{n}"))).await;
+    everybody_orders(&guests, 10).await;
+    until("first attempts have no slot left", async || {
+        hanging.open() >= ALL / 2
+    })
+    .await;
+    let start = Instant::now();
+    scene.probe().await;
+    let took = start.elapsed();
+    assert!(took < Duration::from_secs(30), "{took:?}");
+}
+
 async fn a_receiver_that_fails_is_narrowed_and_widened_when_it_answers(kind: Kind) {
     let scene = Scene::open_with(kind, |settings| settings.webhook.attempt_seconds = 1).await;
     scene.receiver.judges(|_| Answer::Silence);
     scene.pour("n", 60, false).await;
-    scene.receiver.wait_for(5).await;
+    scene.receiver.wait_for(17).await;
     until("the first ones are given up", async || scene.receiver.open() <= 1).await;
     let first = scene.receiver.most_open();
     assert!(
-        (1..=4).contains(&first),
+        (1..=16).contains(&first),
         "{first} before anything was known of it"
     );
     scene.receiver.count_anew();

@@ -3,10 +3,12 @@
 use super::scene::Scene;
 use crate::support::{Answer, Gate, Kind, Receiver, Reply};
 use serde_json::{Value, json};
+use tokio::task::JoinSet;
 
 on_both! {
     by_hand_to_the_registered_address_it_is_delivered_and_lets_its_successor_go
     by_hand_a_failed_event_is_delivered
+    by_hand_an_account_sends_only_a_few_at_a_time
     by_hand_to_another_address_it_is_only_noted
     by_hand_in_vain_it_is_only_noted
     beside_a_retry_that_fails_it_stays_delivered
@@ -63,6 +65,37 @@ async fn by_hand_a_failed_event_is_delivered(kind: Kind) {
     scene.receiver.next(Answer::Status(500));
     by_hand(&scene, &id, scene.receiver.url("/olay")).await.data();
     scene.is_delivered("1", 3).await;
+}
+
+async fn by_hand_an_account_sends_only_a_few_at_a_time(kind: Kind) {
+    let scene = Scene::open(kind).await;
+    scene.shop.order("1").await;
+    scene.is_delivered("1", 1).await;
+    let id = scene.records("1").await[0]["id"].clone();
+    let (slow, gate) = (Receiver::start().await, Gate::closed());
+    slow.usually(Answer::Behind(gate.clone(), 200));
+    let mut sending = JoinSet::new();
+    for n in 0..4 {
+        let body = json!({ "webhookOrderId": id, "url": slow.url(&format!("/{n}")), "headers": {} });
+        let caller = scene.house.a.clone();
+        sending.spawn(async move { caller.post("/orders/retry-webhook", &body).await });
+    }
+    slow.wait_for(4).await;
+    by_hand(&scene, &id, slow.url("/5"))
+        .await
+        .refused(429, "too_many_sends");
+    let tested = scene.house.a.post("/webhook/test", &json!({})).await;
+    let refused = tested.refused(429, "too_many_sends");
+    assert!(!refused["message"].as_str().unwrap_or_default().is_empty());
+    // Another account is not concerned.
+    let url = json!({ "url": scene.receiver.url("/b") });
+    scene.house.b.put("/webhook", &url).await.data();
+    scene.house.b.post("/webhook/test", &json!({})).await.data();
+    gate.open();
+    for sent in sending.join_all().await {
+        sent.data();
+    }
+    by_hand(&scene, &id, slow.url("/6")).await.data();
 }
 
 async fn by_hand_to_another_address_it_is_only_noted(kind: Kind) {

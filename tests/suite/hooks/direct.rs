@@ -1,9 +1,10 @@
 //! The restaurant's own shop posts and cancels.
 
-use crate::support::{House, order_body};
+use crate::support::{House, Kind, order_body, until};
 use serde_json::json;
 
 cases! {
+    a_secret_that_an_earlier_version_hashed_is_known_and_hashed_anew
     an_order_is_there_as_soon_as_it_is_acknowledged
     the_same_order_again_is_the_same_order
     the_same_id_with_other_content_is_refused
@@ -263,4 +264,35 @@ async fn a_body_needs_no_content_type(house: House) {
         body.as_bytes(),
     );
     crate::support::send(house.addr, &bytes).await.success();
+}
+
+async fn a_secret_that_an_earlier_version_hashed_is_known_and_hashed_anew(mut house: House) {
+    let mut shop = house.shop(&house.a, "s").await;
+    let former = garson_store::vault::lookup_hash(shop.key.as_bytes());
+    let hex: String = former.iter().map(|byte| format!("{byte:02x}")).collect();
+    let value = match house.kind {
+        Kind::Sqlite => format!("x'{hex}'"),
+        Kind::Postgres => format!("'\\x{hex}'"),
+    };
+    let has_former = async |house: &House| -> bool {
+        let found = house
+            .app
+            .store
+            .read(|tx| -> garson_store::Result<Vec<Vec<u8>>> {
+                let sql = "SELECT inbound_hash FROM integrations";
+                tx.query(sql, garson_store::params![], |row| row.get(0))
+            })
+            .await
+            .unwrap();
+        found == [former.to_vec()]
+    };
+    assert!(!has_former(&house).await, "it lies there as a bare hash");
+    house.meddle(&format!("UPDATE integrations SET inbound_hash = {value}"));
+    shop.order("1").await;
+    house.restart().await;
+    shop.addr = house.addr;
+    shop.order("2").await;
+    until("it is hashed anew", async || !has_former(&house).await).await;
+    shop.order("3").await;
+    assert_eq!(house.a.get("/orders").await.data().as_array().unwrap().len(), 3);
 }

@@ -1,13 +1,70 @@
 //! What is genuine is kept, even when it cannot be taken; once, however often it comes.
 
-use crate::support::{House, order_body};
+use crate::support::{House, order_body, request, send};
 use serde_json::{Value, json};
+use std::time::Duration;
 
 cases! {
     an_unknown_store_is_kept_once
     an_unreadable_body_is_kept_once_with_its_fault
     every_fault_of_an_order_is_named
     a_body_that_is_no_json_is_kept
+    a_nul_in_a_key_is_named_and_kept
+    an_order_whose_id_is_only_dots_is_not_taken
+    an_early_cancellation_is_for_its_own_shop_only
+    a_cancellation_beside_its_order_is_taken
+}
+
+/// The cancellation names no restaurant, so that it can only be matched by its order, which is being committed meanwhile.
+async fn a_cancellation_beside_its_order_is_taken(house: House) {
+    const ORDERS: usize = 60;
+    let made = house.a.post("/restaurants", &json!({ "name": "r" })).await.data();
+    let credentials = json!({ "appSecretKey": "app-secret", "restaurantSecretKey": "restaurant-secret", "inboundKey": "getir-knocks" });
+    let body = json!({ "isActive": true, "remoteId": "branch", "credentials": credentials });
+    let path = format!("/restaurants/{}/integrations/getir", made["id"].as_str().unwrap());
+    house.a.put(&path, &body).await.data();
+    let fixture = include_str!("../../../crates/garson-platforms/src/getir/fixtures/new-order.json");
+    let post = async |path: &str, body: Value| {
+        let headers = [
+            ("content-type", "application/json"),
+            ("x-api-key", "getir-knocks"),
+        ];
+        let path = format!("/hooks/getir/{path}");
+        send(
+            house.addr,
+            &request("POST", &path, &headers, body.to_string().as_bytes()),
+        )
+        .await
+    };
+    for n in 0..ORDERS {
+        let id = format!("{n:024x}");
+        let mut order: Value = serde_json::from_str(fixture).unwrap();
+        order["id"] = json!(id);
+        order["restaurant"]["id"] = json!("branch");
+        let pause = Duration::from_micros(500) * u32::try_from(n % 8).unwrap();
+        let (placed, _) = tokio::join!(post("new-order", order), async {
+            tokio::time::sleep(pause).await;
+            post("cancel-order", json!({ "id": id, "status": 1500 })).await
+        });
+        assert_eq!(placed.status, 200, "{placed:?}");
+        let order = house.a.get(&format!("/orders/{id}")).await.data();
+        assert!(order["status"].as_i64().unwrap() >= 1500, "{n}: {order:#}");
+    }
+    assert!(house.kept().await.is_empty());
+}
+
+async fn an_early_cancellation_is_for_its_own_shop_only(house: House) {
+    let (one, two) = (
+        house.shop(&house.a, "one").await,
+        house.shop(&house.a, "two").await,
+    );
+    assert_eq!(two.cancel("17", json!({})).await.status, 404);
+    let untouched = one.order("17").await;
+    let order = house.a.get(&format!("/orders/{untouched}")).await.data();
+    assert_eq!(order["status"], json!(400), "{order:#}");
+    let cancelled = two.order("17").await;
+    let order = house.a.get(&format!("/orders/{cancelled}")).await.data();
+    assert_eq!(order["status"], json!(1500), "{order:#}");
 }
 
 async fn an_unknown_store_is_kept_once(house: House) {
@@ -131,4 +188,40 @@ async fn a_body_that_is_no_json_is_kept(house: House) {
             .all(|message| message.state == "unreadable" && message.reason.is_some())
     );
     assert_eq!(house.a.get("/orders").await.data(), json!([]));
+}
+
+/// One of the engines cannot hold a NUL in text, and the place of a fault is kept as text.
+async fn a_nul_in_a_key_is_named_and_kept(house: House) {
+    let shop = house.shop(&house.a, "s").await;
+    for body in [
+        &br#"{"note\u0000":"x"}"#[..],
+        br#"{"items":[{"\u0000":{"a\u0000":1}}]}"#,
+    ] {
+        let reply = shop.post(body).await;
+        assert_eq!(reply.status, 422, "{}", String::from_utf8_lossy(body));
+    }
+    let kept = house.kept().await;
+    assert_eq!(kept.len(), 2, "{kept:?}");
+    for message in &kept {
+        assert_eq!(message.state.as_str(), "unreadable");
+        let reason = message.reason.as_deref().unwrap();
+        assert!(reason.contains(r"\u0000") && !reason.contains('\0'), "{reason:?}");
+    }
+}
+
+/// Such an id would lead out of its place in the addresses that are made of it.
+async fn an_order_whose_id_is_only_dots_is_not_taken(house: House) {
+    let shop = house.shop(&house.a, "s").await;
+    // The second time it is judged by what is remembered of the shop.
+    shop.order("before").await;
+    for id in [".", "..", "%2e%2E"] {
+        shop.post(order_body("s", id, 100).to_string().as_bytes())
+            .await
+            .wrong(422, "invalid_field", "providerOrderId");
+    }
+    assert_eq!(house.kept().await.len(), 3);
+    for id in ["...", "..a"] {
+        shop.order(id).await;
+    }
+    assert_eq!(house.a.get("/orders").await.data().as_array().unwrap().len(), 3);
 }

@@ -44,6 +44,21 @@ fn bodies_without_end_are_read_so_far_and_no_farther() {
 }
 
 #[test]
+fn answers_before_the_answer_are_read_for_a_while_only() {
+    block_on(async {
+        let informational = b"HTTP/1.1 100 Continue\r\n\r\n";
+        let mut some = informational.repeat(20);
+        some.extend_from_slice(b"HTTP/1.1 200 Said\r\ncontent-length: 4\r\n\r\nsaid");
+        let sent = answered_with(Answer::Bytes(some)).await;
+        assert_eq!((status(&sent), body(&sent)), (200, &b"said"[..]));
+        // Without a limit this one would be waited for until the deadline.
+        let sent = answered_with(Answer::Stalled(informational.repeat(40_000))).await;
+        let why = sent.outcome.unwrap_err().to_string();
+        assert!(why.contains("too much was sent before an answer began"), "{why}");
+    });
+}
+
+#[test]
 fn a_packed_body_is_not_unpacked() {
     block_on(async {
         let mut bytes =

@@ -60,7 +60,11 @@ async fn a_private_target_is_refused_in_every_spelling(house: House) {
             .await
             .refused(422, "target_not_allowed");
         let message = error["message"].as_str().unwrap();
-        assert!(message.contains("GARSON_ALLOW_PRIVATE_TARGETS=true"), "{message}");
+        // How the service is set up is the operator's business.
+        assert!(
+            !message.contains("GARSON") && !message.contains("allow_"),
+            "{message}"
+        );
         assert_eq!(error["details"][0]["field"], json!("url"));
         assert!(!message.contains("secret-path"));
     }
@@ -86,7 +90,7 @@ async fn a_private_target_is_refused_in_every_spelling(house: House) {
             .a
             .post("/orders/retry-webhook", &body)
             .await
-            .wrong(422, "target_not_allowed", "url");
+            .wrong(422, "invalid_field", "url");
     }
     assert_eq!(ledger.connections(), 0);
     // An attempt that never left is no attempt.

@@ -4,6 +4,7 @@ mod answers;
 mod callback;
 mod certificates;
 mod clear_text;
+mod crowded_calls;
 mod door;
 mod guard;
 mod kept;

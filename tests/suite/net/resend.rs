@@ -1,6 +1,6 @@
 //! `retry-webhook` and `webhook/test` with a receiver that really listens.
 
-use crate::support::{Answer, House, Kind, Receiver, block_on};
+use crate::support::{Answer, Caller, House, Kind, Receiver, block_on};
 use serde_json::{Value, json};
 
 /// Runs a case on both engines, with a receiver and an order.
@@ -136,7 +136,7 @@ fn the_key_is_sent_as_the_account_wants_it() {
             receiver.seen()[1].header("authorization"),
             Some(house.a.key.as_str())
         );
-        // It is the primary key, whichever one calls.
+        // At the registered address it is the primary key, whichever one calls.
         let made = house.a.act("/keys").await.data();
         house
             .a
@@ -241,5 +241,86 @@ fn a_test_message_says_that_it_is_one() {
             Some(format!("Bearer {}", house.a.key).as_str())
         );
         assert_eq!(house.a.get("/events").await.data(), events);
+    });
+}
+
+#[test]
+fn a_lesser_key_cannot_have_the_primary_key_sent_anywhere() {
+    both(async |house, receiver| {
+        let thief = Receiver::start().await;
+        let made = house.a.act("/keys").await.data();
+        let lesser = Caller::new(house.addr, made["apiKey"].as_str().unwrap());
+        let own = format!("Bearer {}", lesser.key);
+        let elsewhere = json!({ "url": thief.url("/") });
+        lesser
+            .put("/webhook", &elsewhere)
+            .await
+            .refused(403, "primary_key_required");
+        assert_eq!(house.a.get("/webhook").await.data()["url"], json!(null));
+        house
+            .a
+            .put("/webhook", &json!({ "url": receiver.url("/") }))
+            .await
+            .data();
+        lesser
+            .put("/webhook", &elsewhere)
+            .await
+            .refused(403, "primary_key_required");
+        // What does not change the address is anybody's.
+        let form = json!({ "url": receiver.url("/"), "authorization": "bearer" });
+        lesser.put("/webhook", &form).await.data();
+        // Nor can it take the place of the primary key, have its way, and give the place back.
+        let keys = house.a.get("/keys").await.data();
+        for key in keys.as_array().unwrap() {
+            let path = format!("/keys/{}", key["id"].as_str().unwrap());
+            lesser
+                .act(&format!("{path}/primary"))
+                .await
+                .refused(403, "primary_key_required");
+            if key["isPrimary"] == json!(true) {
+                lesser.delete(&path).await.refused(403, "primary_key_required");
+            }
+        }
+        // What it sends by hand to an address of its choice carries itself.
+        lesser
+            .post("/orders/retry-webhook", &resend("1", thief.url("/x"), &json!({})))
+            .await
+            .data();
+        let seen = thief.seen();
+        assert_eq!(seen.len(), 1);
+        assert_eq!(seen[0].header("authorization"), Some(own.as_str()));
+        // The registered receiver knows the primary key.
+        let primary = format!("Bearer {}", house.a.key);
+        lesser
+            .post(
+                "/orders/retry-webhook",
+                &resend("1", receiver.url("/"), &json!({})),
+            )
+            .await
+            .data();
+        lesser.act("/webhook/test").await.data();
+        house
+            .a
+            .post(
+                "/orders/retry-webhook",
+                &resend("1", receiver.url("/y"), &json!({})),
+            )
+            .await
+            .data();
+        let seen = receiver.seen();
+        assert!(seen.len() >= 3);
+        assert!(
+            seen.iter()
+                .all(|seen| seen.header("authorization") == Some(primary.as_str()))
+        );
+        // The primary key itself may do all of it.
+        let path = format!("/keys/{}", made["id"].as_str().unwrap());
+        house.a.act(&format!("{path}/primary")).await.data();
+        lesser.put("/webhook", &elsewhere).await.data();
+        house
+            .a
+            .put("/webhook", &form)
+            .await
+            .refused(403, "primary_key_required");
     });
 }

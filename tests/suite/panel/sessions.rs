@@ -3,6 +3,8 @@
 use crate::support::{House, PASSWORD, Visitor};
 
 cases! {
+    a_password_that_everybody_tries_first_is_refused
+    a_session_ends_after_its_longest_time_however_much_it_is_used
     sessions_are_seen_and_ended
     all_others_are_ended_at_once
     nobody_elses_session_is_ended
@@ -151,4 +153,45 @@ async fn a_new_account_can_sign_in(house: House) {
     );
     let page = house.stranger().sign_in("two@example.com", "my own words").await;
     assert_eq!((page.status, page.path.as_str()), (200, "/"));
+}
+
+async fn a_password_that_everybody_tries_first_is_refused(house: House) {
+    house.give_password("first@example.com").await;
+    let mut mine = signed_in(&house, "Mine", PASSWORD).await;
+    let form = mine.open("/sessions").await.form("/password");
+    for common in ["12345678", "Password1", "aaaaaaaaaa"] {
+        let page = mine.submit(&form, &[("old", PASSWORD), ("new", common)]).await;
+        assert!(
+            page.status == 422 && page.has("herkesin ilk denediği"),
+            "{}",
+            page.text()
+        );
+    }
+    let words = [
+        "account",
+        "create",
+        "--name",
+        "Yeni",
+        "--email",
+        "new@example.com",
+        "--password",
+        "12345678",
+    ];
+    let refused = house.command(&words);
+    assert!(
+        !refused.success && refused.err.contains("everybody tries first"),
+        "{refused:?}"
+    );
+    signed_in(&house, "Again", PASSWORD).await;
+}
+
+async fn a_session_ends_after_its_longest_time_however_much_it_is_used(house: House) {
+    house.give_password("first@example.com").await;
+    let mut mine = signed_in(&house, "Mine", PASSWORD).await;
+    for _ in 0..8 {
+        house.advance(std::time::Duration::from_secs(11 * 24 * 3600));
+        assert_eq!(mine.open("/").await.path, "/");
+    }
+    house.advance(std::time::Duration::from_secs(3 * 24 * 3600));
+    assert_eq!(mine.open("/").await.path, "/sign-in");
 }

@@ -1,7 +1,7 @@
 //! Signing in and out: who may, who may not, and what can be learnt from trying.
 
-use crate::support::{House, PASSWORD};
-use std::time::Duration;
+use crate::support::{House, Kind, PASSWORD, Scrape, Visitor};
+use std::time::{Duration, Instant};
 
 cases! {
     somebody_signs_in_and_out
@@ -152,4 +152,147 @@ async fn cookies_are_kept_from_scripts_and_other_sites(house: House) {
     assert!(held.len() >= 40);
     let dump = format!("sessions WHERE agent LIKE '%{held}%'");
     assert_eq!(house.count(&dump), 0);
+}
+
+mod guessing {
+    on_both! {
+        a_stranger_does_not_lock_an_owner_out
+        a_browser_that_was_signed_in_before_is_not_locked_out
+        a_password_can_be_changed_whoever_guesses_at_it
+        one_password_for_many_accounts_gets_not_far
+        a_flood_of_sign_ins_holds_up_nobody_elsewhere
+    }
+
+    use super::{
+        a_browser_that_was_signed_in_before_is_not_locked_out, a_flood_of_sign_ins_holds_up_nobody_elsewhere,
+        a_password_can_be_changed_whoever_guesses_at_it, a_stranger_does_not_lock_an_owner_out,
+        one_password_for_many_accounts_gets_not_far,
+    };
+}
+
+/// A service behind a proxy on this machine, which says where everybody is.
+async fn behind_a_proxy(kind: Kind) -> House {
+    let trust = |settings: &mut garson::config::Settings| {
+        settings.server.trusted_proxies = vec!["127.0.0.1".to_owned()];
+    };
+    let house = House::open_with(kind, trust, None).await;
+    house.give_password(EMAIL).await;
+    house
+}
+
+fn visitor_at(house: &House, client: &str) -> Visitor {
+    let mut visitor = house.stranger();
+    visitor.client = Some(client.to_owned());
+    visitor
+}
+
+async fn guess_until_locked(visitor: &mut Visitor) {
+    for _ in 0..5 {
+        assert_eq!(visitor.sign_in(EMAIL, "wrong").await.status, 401);
+    }
+    assert_eq!(visitor.sign_in(EMAIL, PASSWORD).await.status, 429);
+}
+
+async fn a_stranger_does_not_lock_an_owner_out(kind: Kind) {
+    let house = behind_a_proxy(kind).await;
+    let mut stranger = visitor_at(&house, "203.0.113.1");
+    guess_until_locked(&mut stranger).await;
+    let mut owner = visitor_at(&house, "203.0.113.2");
+    assert_eq!(owner.sign_in(EMAIL, PASSWORD).await.status, 200);
+    // The owner's success lifts nothing for the stranger, and what it says of itself does not either.
+    assert_eq!(stranger.sign_in(EMAIL, PASSWORD).await.status, 429);
+    stranger.client = Some("198.51.100.9, 203.0.113.1".to_owned());
+    assert_eq!(stranger.sign_in(EMAIL, PASSWORD).await.status, 429);
+    // A new password of the operator's ends the lock.
+    house.give_password(EMAIL).await;
+    assert_eq!(stranger.sign_in(EMAIL, PASSWORD).await.status, 200);
+}
+
+async fn a_browser_that_was_signed_in_before_is_not_locked_out(kind: Kind) {
+    let house = behind_a_proxy(kind).await;
+    let mut owner = visitor_at(&house, "203.0.113.1");
+    let page = owner.sign_in(EMAIL, PASSWORD).await;
+    owner.submit(&page.form("/sign-out"), &[]).await;
+    let mut stranger = visitor_at(&house, "203.0.113.1");
+    guess_until_locked(&mut stranger).await;
+    assert_eq!(owner.sign_in(EMAIL, PASSWORD).await.status, 200);
+    // Another account's browser, or a forged one, is a stranger's.
+    for forged in ["x", "", &"A".repeat(100)] {
+        stranger
+            .cookies
+            .insert("garson_browser".to_owned(), forged.to_owned());
+        assert_eq!(stranger.sign_in(EMAIL, PASSWORD).await.status, 429);
+    }
+    let mut neighbour = house.visitor_of("second@example.com").await;
+    neighbour.client = Some("203.0.113.1".to_owned());
+    assert_eq!(neighbour.sign_in(EMAIL, PASSWORD).await.status, 429);
+    // Whoever has the browser does not guess for ever either.
+    for _ in 0..5 {
+        assert_eq!(owner.sign_in(EMAIL, "wrong").await.status, 401);
+    }
+    assert_eq!(owner.sign_in(EMAIL, PASSWORD).await.status, 429);
+}
+
+async fn a_password_can_be_changed_whoever_guesses_at_it(kind: Kind) {
+    let house = behind_a_proxy(kind).await;
+    let mut owner = visitor_at(&house, "203.0.113.1");
+    owner.sign_in(EMAIL, PASSWORD).await;
+    guess_until_locked(&mut visitor_at(&house, "203.0.113.1")).await;
+    let page = owner.open("/sessions").await;
+    let changed = [("old", PASSWORD), ("new", "another password")];
+    let page = owner.submit(&page.form("/password"), &changed).await;
+    assert_eq!(
+        (page.status, page.path.as_str()),
+        (200, "/sessions"),
+        "{}",
+        page.html
+    );
+    let mut elsewhere = visitor_at(&house, "203.0.113.2");
+    assert_eq!(elsewhere.sign_in(EMAIL, "another password").await.status, 200);
+}
+
+async fn one_password_for_many_accounts_gets_not_far(kind: Kind) {
+    let house = behind_a_proxy(kind).await;
+    let mut stranger = visitor_at(&house, "203.0.113.1");
+    let began = Instant::now();
+    let mut tried = 0;
+    for account in 0..100 {
+        let page = stranger
+            .sign_in(&format!("a{account}@example.com"), "Summer2026")
+            .await;
+        tried += u64::from(page.status == 401);
+    }
+    // Thirty at once, and one more every three seconds.
+    assert!(tried <= 31 + began.elapsed().as_secs() / 3, "{tried}");
+    let counted = Scrape::of(house.addr).await;
+    assert!(counted.count("garson_refusals_total{kind=\"sign_in_flood\"}") > 0.0);
+    let mut owner = visitor_at(&house, "203.0.113.2");
+    assert_eq!(owner.sign_in(EMAIL, PASSWORD).await.status, 200);
+}
+
+async fn a_flood_of_sign_ins_holds_up_nobody_elsewhere(kind: Kind) {
+    let house = behind_a_proxy(kind).await;
+    let mut owner = visitor_at(&house, "203.0.113.2");
+    let form = owner.open("/sign-in").await.form("/sign-in");
+    let mut flood = tokio::task::JoinSet::new();
+    for n in 0..300 {
+        let mut stranger = visitor_at(&house, "203.0.113.1");
+        flood.spawn(async move {
+            stranger
+                .sign_in(&format!("a{n}@example.com"), "wrong")
+                .await
+                .status
+        });
+    }
+    // Some are through, so that the others are on their way.
+    for _ in 0..3 {
+        flood.join_next().await.unwrap().unwrap();
+    }
+    let began = Instant::now();
+    let filled = [("email", EMAIL), ("password", PASSWORD)];
+    assert_eq!(owner.submit(&form, &filled).await.status, 200);
+    let took = began.elapsed();
+    assert!(took < Duration::from_secs(8), "{took:?}");
+    let answers = flood.join_all().await;
+    assert!(answers.contains(&429) && answers.iter().all(|status| [401, 429].contains(status)));
 }

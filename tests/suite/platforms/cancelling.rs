@@ -10,6 +10,7 @@ on_both! {
     an_accepted_order_is_cancelled_with_a_reason
     without_a_reason_the_usual_one_counts
     the_customer_cancels
+    the_platform_cancels
     the_restaurants_tablet_cancels
     an_order_that_was_delivered_cannot_be_cancelled
 }
@@ -152,6 +153,15 @@ async fn the_customer_cancels(kind: Kind) {
         let meal = town.verified(road.platform, road.courier).await;
         let before = ["created 400", "400>500 account"];
         others_cancel(&town, &meal, "customer", (1500, by), &before).await;
+    }
+}
+
+async fn the_platform_cancels(kind: Kind) {
+    let town = Town::open(kind).await;
+    for road in ROADS {
+        let meal = town.verified(road.platform, road.courier).await;
+        let before = ["created 400", "400>500 account"];
+        others_cancel(&town, &meal, "platform", (1500, "platform"), &before).await;
     }
 }
 

@@ -96,6 +96,10 @@ async fn the_operators_secrets_stand_in_for_an_integrations(kind: Kind) {
     assert_eq!(town.a.delete(&path).await.status, 200);
     let own = json!({ "restaurantSecretKey": "restaurant-secret" });
     town.connect(Getir, &own).await.data();
+    until("the branch is proven", async || {
+        town.a.get(&path).await.data()["branch"] == json!("proven")
+    })
+    .await;
     let meal = from_operators_side(&town).await;
     town.reaches(&meal, 400).await;
     assert_eq!(town.verify(&meal).await.data()["status"], json!(500));

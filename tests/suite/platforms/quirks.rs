@@ -11,6 +11,7 @@ on_both! {
     getirs_messages_come_bare_too
     trendyols_uber_packages_are_ready_by_themselves
     migros_answers_in_every_known_form
+    an_order_that_a_tablet_accepts_is_accepted_without_a_call
     orders_say_until_when_they_must_be_accepted
     an_order_that_nobody_answers_ends_on_the_restaurants_behalf
 }
@@ -53,6 +54,18 @@ async fn trendyols_uber_packages_are_ready_by_themselves(kind: Kind) {
         ];
         assert_eq!(town.story(&meal).await, story, "{road:?}");
     }
+}
+
+async fn an_order_that_a_tablet_accepts_is_accepted_without_a_call(kind: Kind) {
+    let town = Town::open(kind).await;
+    let mut indirect = store(Yemeksepeti, &format!("http://{}", town.house.addr));
+    indirect.quirks.indirect = true;
+    town.control.put_store(&indirect).await.unwrap();
+    let meal = town.order(Yemeksepeti, Courier::Restaurant).await;
+    town.verify(&meal).await.data();
+    town.synced(&meal, "done").await;
+    assert_eq!(town.story(&meal).await, ["created 400", "400>500 account"]);
+    assert!(town.sent(&meal).await.is_empty());
 }
 
 async fn migros_answers_in_every_known_form(kind: Kind) {

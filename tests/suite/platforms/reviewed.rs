@@ -13,6 +13,7 @@ on_both! {
     a_cancellation_that_a_list_tells_of_is_still_ours
     a_branch_that_is_written_down_wrongly_is_refused_or_kept
     what_a_message_says_is_not_quoted
+    an_odd_value_is_noted_on_the_order
 }
 
 /// A neighbour in another account registers the same first header with a secret of its own.
@@ -165,7 +166,7 @@ async fn what_a_message_says_is_not_quoted(kind: Kind) {
         ("content-type", "application/json"),
     ];
     let body =
-        br#"{"id":"1","client":"Ali Veli +905321112233","restaurant":{"id":"5f0000000000000000000001"}}"#;
+        br#"{"id":"1","products":"Ali Veli +905321112233","restaurant":{"id":"5f0000000000000000000001"}}"#;
     let reply = send(
         town.house.addr,
         &request("POST", "/hooks/getir/new-order", &headers, body),
@@ -174,10 +175,55 @@ async fn what_a_message_says_is_not_quoted(kind: Kind) {
     assert_eq!(reply.status, 500);
     let kept = town.house.kept().await;
     let reason = kept[0].reason.clone().unwrap();
-    assert!(reason.starts_with("client "), "{reason}");
+    assert!(reason.starts_with("products "), "{reason}");
     assert!(
         !reason.contains("Ali") && !reply.text().contains("Ali"),
         "{reason} {}",
         reply.text()
     );
+}
+
+/// An order whose optional parts are odd is taken, and shows what was left out and by how much its lines miss the total.
+async fn an_odd_value_is_noted_on_the_order(kind: Kind) {
+    let town = Town::open_quiet(kind).await;
+    let headers = [
+        ("x-api-key", "getir-knocks"),
+        ("content-type", "application/json"),
+    ];
+    let id = "6af959e10d64f36dd8f72d5b";
+    let body = json!({
+        "id": id, "status": 400, "restaurant": { "id": "5f0000000000000000000001" }, "client": "Ali <b>",
+        "doNotKnock": "false", "products": [{ "name": "Çay", "price": 10 }], "totalPrice": 25, "paymentMethod": 4,
+    });
+    let bytes = request(
+        "POST",
+        "/hooks/getir/new-order",
+        &headers,
+        body.to_string().as_bytes(),
+    );
+    assert_eq!(send(town.house.addr, &bytes).await.status, 200);
+    let order = town.a.get(&format!("/orders/{id}")).await.data();
+    let paths: Vec<_> = order["readingNotes"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|note| note["path"].as_str().unwrap())
+        .collect();
+    assert_eq!(paths, ["client", "products[0].count", "products"], "{order:#}");
+    assert_eq!(order["customer"]["name"], json!(null));
+    assert_eq!(
+        (
+            &order["amount"]["subtotal"],
+            &order["amount"]["adjustment"],
+            &order["amount"]["total"]
+        ),
+        (&json!(1_000), &json!(1_500), &json!(2_500))
+    );
+    let mut visitor = town.house.visitor().await;
+    let page = visitor
+        .open(&format!("/orders/{}", order["id"].as_str().unwrap()))
+        .await;
+    assert!(page.has("client"), "{}", page.text());
+    assert!(page.has("was left out: \"Ali <b>\""), "{}", page.text());
+    assert!(page.has("15,00 ₺"), "{}", page.text());
 }

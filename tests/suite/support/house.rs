@@ -78,6 +78,7 @@ impl House {
         settings.server.drain_seconds = 1;
         settings.storage.readers = 2;
         settings.storage.writers = 2;
+        settings.storage.answer_seconds = super::ANSWER_SECONDS;
         change(&mut settings);
         let clock = SettableClock::at(start_at);
         let (app, addr, running) = start(&settings, &clock, net.clone()).await;
@@ -129,7 +130,7 @@ impl House {
 
     pub fn advance(&self, by: Duration) {
         self.clock.advance(by);
-        self.app.wake_calls.notify_one();
+        self.app.wake_calls.look_everywhere();
         self.app.wake_deliver.notify_one();
     }
 

@@ -5,6 +5,7 @@ pub mod axe;
 mod backlog;
 mod browser;
 mod certificates;
+mod derived;
 mod driver;
 mod home;
 mod house;
@@ -14,6 +15,7 @@ mod ledger;
 mod page;
 mod program;
 mod receiver;
+mod relay;
 mod scrape;
 mod server;
 mod shop;
@@ -34,6 +36,7 @@ pub use ledger::Ledger;
 pub use page::Page;
 pub use program::{Outcome, Program, command, command_after, run as program_run, run_command};
 pub use receiver::{Receiver, Seen};
+pub use relay::{Mode, Relay, url_through};
 pub use scrape::Scrape;
 pub use server::Server;
 pub use shop::{Shop, order_body};
@@ -49,6 +52,9 @@ use std::time::Duration;
 const PATIENCE: Duration = Duration::from_secs(150);
 /// A condition that is not true by then does not become true.
 const WAIT: Duration = Duration::from_secs(60);
+
+/// How long a database may take to answer where a case is not about that: a machine may be slow.
+const ANSWER_SECONDS: u32 = 30;
 
 /// Runs a case on a fresh service, and fails instead of hanging.
 pub fn run(kind: Kind, case: impl AsyncFnOnce(House)) {

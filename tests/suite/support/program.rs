@@ -92,6 +92,10 @@ impl Program {
             .current_dir(home.folder())
             .args(["serve", "--listen", &format!("127.0.0.1:{port}")])
             .envs(home.variables())
+            .env(
+                "GARSON_STORAGE__ANSWER_SECONDS",
+                super::ANSWER_SECONDS.to_string(),
+            )
             .envs(more.iter().copied());
         Self::start(command)
     }

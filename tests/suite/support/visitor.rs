@@ -18,6 +18,8 @@ pub struct Visitor {
     pub cookies: BTreeMap<String, String>,
     /// What it says of itself.
     pub agent: String,
+    /// The address that a proxy says it has.
+    pub client: Option<String>,
 }
 
 impl House {
@@ -56,6 +58,7 @@ impl Visitor {
             addr,
             cookies: BTreeMap::new(),
             agent: "Browser/1.0".to_owned(),
+            client: None,
         }
     }
 
@@ -66,6 +69,9 @@ impl Visitor {
         let mut headers = vec![("user-agent", self.agent.as_str()), ("accept", "text/html")];
         if !cookies.is_empty() {
             headers.push(("cookie", cookies.as_str()));
+        }
+        if let Some(client) = &self.client {
+            headers.push(("x-forwarded-for", client));
         }
         if method == "POST" {
             headers.push(("content-type", "application/x-www-form-urlencoded"));

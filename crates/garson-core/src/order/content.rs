@@ -3,6 +3,7 @@
 use super::Item;
 use crate::money::{Currency, Minor};
 use crate::payment::PaymentType;
+use crate::time::Timestamp;
 use serde::{Deserialize, Serialize};
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -14,6 +15,18 @@ pub struct OrderContent {
     pub items: Vec<Item>,
     pub amount: Amount,
     pub payment: Payment,
+    /// What of the platform's message could not be read, or does not add up.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub reading_notes: Vec<ReadingNote>,
+}
+
+/// A part of a platform's message that was left out of the order or read by a guess. The order was taken all the same.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ReadingNote {
+    /// The place in the platform's message, such as `products[2].quantity`.
+    pub path: String,
+    pub message: String,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -23,6 +36,15 @@ pub struct Fulfilment {
     pub kind: FulfilmentType,
     pub courier: Courier,
     pub flags: FulfilmentFlags,
+    /// When the customer was promised the order: at the door, or ready to be collected.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub promised_at: Option<Timestamp>,
+    /// When the platform's courier comes to the restaurant.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub courier_pickup_at: Option<Timestamp>,
+    /// What a customer who collects the order says.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pickup_code: Option<String>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -86,6 +108,9 @@ pub struct Amount {
     /// What the customer pays, after discounts, delivery fee included.
     pub total: Minor,
     pub discounts: Vec<Discount>,
+    /// What the platform's total has beyond subtotal − discount + delivery fee + tip; missing where they agree.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub adjustment: Option<Minor>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -15,7 +15,7 @@ pub use action::{Action, CallArgument, CallKind};
 pub use apply::{Decision, Home, Input, Refusal, apply, place};
 pub use change::{Actor, Cancellation, Change, NewOrder, Reason};
 pub use content::{Address, Amount, Courier, Customer, Discount, Fulfilment, FulfilmentFlags, FundedBy};
-pub use content::{FulfilmentType, OrderContent, Payment};
+pub use content::{FulfilmentType, OrderContent, Payment, ReadingNote};
 pub use line::{Item, ItemOption};
 pub use status::Status;
 

@@ -73,6 +73,23 @@ pub struct HttpRequest {
     pub limit: Option<&'static str>,
 }
 
+impl HttpRequest {
+    /// Does its path hold a segment of dots, written out or encoded? Whoever reads the address would leave the place that it was
+    /// written for.
+    #[must_use]
+    pub fn climbs(&self) -> bool {
+        let path = self.url.split(['?', '#']).next().unwrap_or_default();
+        path.split(['/', '\\']).any(is_dots)
+    }
+}
+
+/// Is it a segment that means "here" or "one up" in a path?
+#[must_use]
+pub fn is_dots(segment: &str) -> bool {
+    let plain = segment.to_ascii_lowercase().replace("%2e", ".");
+    matches!(plain.as_str(), "." | "..")
+}
+
 /// An answer that came.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HttpResponse {
@@ -85,6 +102,8 @@ pub struct HttpResponse {
 pub struct Session {
     pub token: Secret<String>,
     pub lasts: Duration,
+    /// The branch that the session is for, where the platform says so.
+    pub branch: Option<String>,
 }
 
 /// The platform has done what was asked.
@@ -111,6 +130,8 @@ pub enum Trouble {
         message: String,
         pause: Option<Duration>,
     },
+    /// It was not sent: the platform takes so many such requests in a time and no more. There is room after this.
+    HeldBack { message: String, room_in: Duration },
     /// It may have done it or not: the order must be read before anything is repeated.
     Unclear { message: String },
     /// The session is over: log in and try again.
@@ -123,7 +144,7 @@ impl Trouble {
     pub fn is_away(&self) -> bool {
         match self {
             Self::Later { .. } | Self::Unclear { .. } | Self::SessionOver => true,
-            Self::Refused { .. } | Self::NotYet { .. } => false,
+            Self::Refused { .. } | Self::NotYet { .. } | Self::HeldBack { .. } => false,
         }
     }
 
@@ -156,6 +177,7 @@ impl fmt::Display for Trouble {
             Self::Refused { message }
             | Self::NotYet { message, .. }
             | Self::Later { message, .. }
+            | Self::HeldBack { message, .. }
             | Self::Unclear { message } => f.write_str(message),
             Self::SessionOver => f.write_str("the platform does not accept our session"),
         }
@@ -213,3 +235,36 @@ impl fmt::Display for PlatformError {
 }
 
 impl std::error::Error for PlatformError {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn segments_of_dots_are_found_however_they_are_written() {
+        let to = |url: &str| HttpRequest {
+            method: "GET",
+            url: url.to_owned(),
+            headers: Vec::new(),
+            body: None,
+            trust: Trust::Operator,
+            limit: None,
+        };
+        for url in [
+            "https://x/orders/../cancel",
+            "https://x/orders/%2E%2e/cancel",
+            "https://x/orders/.%2e",
+            "https://x/orders/./a?b",
+            "https://x/a\\..\\b",
+        ] {
+            assert!(to(url).climbs(), "{url}");
+        }
+        for url in [
+            "https://x/orders/..a/cancel",
+            "https://x/v1.2/...",
+            "https://x/a?b=../c",
+        ] {
+            assert!(!to(url).climbs(), "{url}");
+        }
+    }
+}

@@ -48,6 +48,9 @@ pub fn a_new_order(provider_order_id: &str) -> NewOrder {
                 kind: FulfilmentType::Delivery,
                 courier: Courier::Restaurant,
                 flags: FulfilmentFlags::default(),
+                promised_at: None,
+                courier_pickup_at: None,
+                pickup_code: None,
             },
             customer: Customer {
                 name: Some("Ayşe Çağlar".to_owned()),
@@ -62,6 +65,7 @@ pub fn a_new_order(provider_order_id: &str) -> NewOrder {
                 tip: Minor::ZERO,
                 total: Minor(40_000),
                 discounts: Vec::new(),
+                adjustment: None,
             },
             payment: Payment {
                 kind: PaymentType::Cash,
@@ -70,6 +74,7 @@ pub fn a_new_order(provider_order_id: &str) -> NewOrder {
                 is_paid: false,
                 collect: Minor(40_000),
             },
+            reading_notes: Vec::new(),
         },
     }
 }

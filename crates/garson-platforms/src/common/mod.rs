@@ -3,9 +3,12 @@
 pub mod answer;
 pub mod api_key;
 pub mod body;
+pub mod flag;
 pub mod moment;
 pub mod number;
 pub mod request;
+pub mod sums;
 pub mod text;
+pub mod tolerant;
 
 pub use body::{Read, fault, parse};

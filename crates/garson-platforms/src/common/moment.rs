@@ -12,9 +12,8 @@ pub struct IsoTime(pub Timestamp);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Millis(pub Timestamp);
 
-impl<'de> Deserialize<'de> for IsoTime {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let text = <std::borrow::Cow<'de, str>>::deserialize(deserializer)?;
+impl IsoTime {
+    pub fn parse(text: &str) -> Option<Self> {
         let text = text.trim();
         // Without a timezone the part after the time of day has neither Z nor an offset.
         let clock = text.get(10..).unwrap_or_default();
@@ -23,9 +22,14 @@ impl<'de> Deserialize<'de> for IsoTime {
             true => format!("{}Z", text.replacen(' ', "T", 1)).parse(),
             false => text.parse(),
         };
-        parsed
-            .map(Self)
-            .map_err(|_| de::Error::custom("must be a moment, such as 2026-01-31T18:30:00Z"))
+        parsed.ok().map(Self)
+    }
+}
+
+impl<'de> Deserialize<'de> for IsoTime {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = <std::borrow::Cow<'de, str>>::deserialize(deserializer)?;
+        Self::parse(&text).ok_or_else(|| de::Error::custom("must be a moment, such as 2026-01-31T18:30:00Z"))
     }
 }
 

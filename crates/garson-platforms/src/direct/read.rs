@@ -109,6 +109,7 @@ fn order(wire: wire::Order) -> Read<Message> {
         items,
         amount,
         payment,
+        reading_notes: Vec::new(),
     };
     let new = NewOrder {
         identity: provider_order_id.clone(),
@@ -210,6 +211,8 @@ fn amount(wire: wire::Amount, items: &[Item]) -> Read<Amount> {
         tip: not_negative(wire.tip, "amount.tip")?,
         total: not_negative(wire.total, "amount.total")?,
         discounts: discounts.collect::<Read<Vec<_>>>()?,
+        // The shop's sums are its own.
+        adjustment: None,
     })
 }
 
@@ -241,6 +244,9 @@ fn fulfilment(wire: Option<wire::Fulfilment>) -> Fulfilment {
             drop_at_door: flags.drop_at_door,
             no_cutlery: flags.no_cutlery,
         },
+        promised_at: None,
+        courier_pickup_at: None,
+        pickup_code: None,
     }
 }
 

@@ -91,6 +91,10 @@ impl Platform for Getir {
         }
     }
 
+    fn branch_credentials(&self) -> &'static [&'static str] {
+        &[RESTAURANT_KEY]
+    }
+
     fn settings(&self) -> &'static str {
         include_str!("settings.toml")
     }

@@ -121,6 +121,7 @@ pub fn session(response: &HttpResponse) -> Result<Session, Trouble> {
     Ok(Session {
         token: Secret::new(token.to_owned()),
         lasts: SESSION,
+        branch: text(&login.restaurant_id).map(|id| id.trim().to_owned()),
     })
 }
 

@@ -2,12 +2,14 @@
 
 use super::wire::{self, text};
 use super::{CANCEL_ORDER, NEW_ORDER, OWN_COURIER, lines, payment};
+use crate::common::flag::is_set;
 use crate::common::text::{MAX_ID, MAX_NAME, MAX_NOTE, keep, keep_some};
-use crate::common::{Read, fault, parse};
+use crate::common::tolerant::{self, Essentials};
+use crate::common::{Read, fault, parse, sums};
 use garson_core::money::{Currency, Minor};
 use garson_core::order::{
     Actor, Address, Amount, Change, Courier, Customer, Fulfilment, FulfilmentFlags, FulfilmentType, NewOrder,
-    OrderContent, Reason, Status,
+    OrderContent, ReadingNote, Reason, Status,
 };
 use garson_core::platform::{FETCHED, HookRequest, Message, News, Sighting, Which};
 use garson_core::time::Timestamp;
@@ -16,11 +18,34 @@ use std::time::Duration;
 /// After this the restaurant is closed on Getir and its orders are cancelled.
 pub const ACCEPT_WITHIN: Duration = Duration::from_secs(300);
 
+/// Pushed orders may be packed into this field.
+const WRAPPER: &str = "foodOrder";
+
+/// Whose order it is, what is to be cooked, and what is to be paid.
+pub const ESSENTIALS: Essentials = &[
+    "id",
+    "restaurant",
+    "restaurant.id",
+    "products",
+    "products[]",
+    "totalDiscountedPrice",
+];
+/// A cancellation needs no more than to say of which order it is.
+const ESSENTIALS_OF_CANCELLATION: Essentials = &["id"];
+
 pub fn read(request: &HookRequest) -> Read<Message> {
-    if request.body.trim_ascii_start().starts_with(b"[") {
+    let essentials = match request.kind {
+        CANCEL_ORDER => ESSENTIALS_OF_CANCELLATION,
+        _ => ESSENTIALS,
+    };
+    tolerant::read(&request.body, essentials, WRAPPER, |body| strict(body, request))
+}
+
+fn strict(body: &[u8], request: &HookRequest) -> Read<Message> {
+    if body.trim_ascii_start().starts_with(b"[") {
         return Err(fault("$", "must be one order, not a list"));
     }
-    let outer: wire::Order<'_> = parse(&request.body)?;
+    let outer: wire::Order<'_> = parse(body)?;
     let (order, wrapper) = match &outer.food_order {
         Some(inner) => (&**inner, "foodOrder."),
         None => (&outer, ""),
@@ -59,9 +84,11 @@ fn cancelled(order: &wire::Order<'_>, request: &HookRequest, has_branch: bool) -
 }
 
 fn cancellation(order: &wire::Order<'_>) -> Change {
-    let by = match status(order) {
-        Some(1600) => Actor::Account,
-        _ => Actor::Platform,
+    let source = order.cancel_reason.as_ref().and_then(|r| text(&r.cancel_source));
+    let by = match (source.and_then(canceller), status(order)) {
+        (Some(by), _) => by,
+        (None, Some(1600)) => Actor::Account,
+        (None, _) => Actor::Platform,
     };
     let reason = order.cancel_reason.as_ref().and_then(|reason| {
         let id = keep_some(text(&reason.id), MAX_ID)?;
@@ -77,6 +104,18 @@ fn cancellation(order: &wire::Order<'_>) -> Change {
     }
 }
 
+/// Who cancelled, where Getir's word for it can be understood.
+fn canceller(source: &str) -> Option<Actor> {
+    let source = source.to_ascii_lowercase();
+    let names = |words: &[&str]| words.iter().any(|word| source.contains(word));
+    match () {
+        () if names(&["client", "customer", "user"]) => Some(Actor::Customer),
+        () if names(&["restaurant", "restoran", "vendor", "merchant"]) => Some(Actor::Account),
+        () if names(&["getir", "admin", "courier", "system"]) => Some(Actor::Platform),
+        () => None,
+    }
+}
+
 fn status(order: &wire::Order<'_>) -> Option<i64> {
     order.status.map(|code| code.0)
 }
@@ -89,7 +128,9 @@ fn id(order: &wire::Order<'_>) -> Read<String> {
 fn is_scheduled(order: &wire::Order<'_>) -> bool {
     match status(order) {
         Some(325 | 350) => true,
-        _ => order.is_scheduled.unwrap_or(order.scheduled_date.is_some()),
+        _ => order
+            .is_scheduled
+            .map_or(order.scheduled_date.is_some(), |flag| flag.0),
     }
 }
 
@@ -129,8 +170,9 @@ fn change(order: &wire::Order<'_>) -> Option<Change> {
 fn sighting(order: &wire::Order<'_>, request: &HookRequest) -> Read<Sighting> {
     let provider_order_id = id(order)?;
     let is_scheduled = is_scheduled(order);
-    let items = lines::items(order.products.as_deref().unwrap_or_default())?;
-    let amount = amount(order)?;
+    let mut notes: Vec<ReadingNote> = Vec::new();
+    let items = lines::items(order.products.as_deref().unwrap_or_default(), &mut notes)?;
+    let amount = sums::settle(amount(order)?, &items, "products", &mut notes)?;
     let payment = payment::payment(order, amount.total);
     let content = OrderContent {
         note: keep_some(text(&order.client_note), MAX_NOTE),
@@ -138,15 +180,19 @@ fn sighting(order: &wire::Order<'_>, request: &HookRequest) -> Read<Sighting> {
             kind: FulfilmentType::Delivery,
             courier: courier(order),
             flags: FulfilmentFlags {
-                do_not_ring: order.do_not_knock.unwrap_or_default(),
-                drop_at_door: order.drop_off_at_door.unwrap_or_default(),
-                no_cutlery: order.is_eco_friendly.unwrap_or_default(),
+                do_not_ring: is_set(order.do_not_knock),
+                drop_at_door: is_set(order.drop_off_at_door),
+                no_cutlery: is_set(order.is_eco_friendly),
             },
+            promised_at: None,
+            courier_pickup_at: None,
+            pickup_code: None,
         },
         customer: order.client.as_ref().map(customer).unwrap_or_default(),
         items,
         amount,
         payment,
+        reading_notes: notes,
     };
     let new = NewOrder {
         identity: provider_order_id.clone(),
@@ -198,6 +244,7 @@ fn amount(order: &wire::Order<'_>) -> Read<Amount> {
         total,
         // Getir gives the discount's size, not its name.
         discounts: Vec::new(),
+        adjustment: None,
     })
 }
 

@@ -4,6 +4,7 @@
 
 pub mod menu;
 
+use crate::common::flag::Flag;
 use crate::common::moment::IsoTime;
 use crate::common::number::{Count, Lira, Loose};
 use garson_core::time::Timestamp;
@@ -110,11 +111,26 @@ impl<'de: 'a, 'a> Deserialize<'de> for Words<'a> {
 fn moment<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Timestamp>, D::Error> {
     match Option::<Text<'de>>::deserialize(deserializer)? {
         Some(text) if !text.0.trim().is_empty() => {
+            if let Some(moment) = since_1970(text.0.trim()) {
+                return Ok(Some(moment));
+            }
             let moment: Result<IsoTime, D::Error> = IsoTime::deserialize(text.0.into_deserializer());
             moment.map(|moment| Some(moment.0))
         }
         _ => Ok(None),
     }
+}
+
+/// A moment that came as a number: milliseconds, or seconds where it is too small for them.
+fn since_1970(text: &str) -> Option<Timestamp> {
+    const YEAR_1973_IN_MILLIS: i64 = 100_000_000_000;
+    let number: i64 = text.parse().ok()?;
+    let millis = match number < YEAR_1973_IN_MILLIS {
+        true => number.checked_mul(1_000)?,
+        false => number,
+    };
+    let moment = Timestamp::from_millis(millis);
+    moment.text().is_some().then_some(moment)
 }
 
 /// An order. Pushed ones come bare, or as the only field `foodOrder` of another object.
@@ -126,7 +142,7 @@ pub struct Order<'a> {
     #[serde(borrow)]
     pub id: Option<Text<'a>>,
     pub status: Option<Count>,
-    pub is_scheduled: Option<bool>,
+    pub is_scheduled: Option<Flag>,
     #[serde(borrow)]
     pub confirmation_id: Option<Text<'a>>,
     #[serde(borrow)]
@@ -142,9 +158,9 @@ pub struct Order<'a> {
     #[serde(default, deserialize_with = "moment")]
     pub scheduled_date: Option<Timestamp>,
     pub delivery_type: Option<Count>,
-    pub is_eco_friendly: Option<bool>,
-    pub do_not_knock: Option<bool>,
-    pub drop_off_at_door: Option<bool>,
+    pub is_eco_friendly: Option<Flag>,
+    pub do_not_knock: Option<Flag>,
+    pub drop_off_at_door: Option<Flag>,
     #[serde(borrow)]
     pub restaurant: Option<Restaurant<'a>>,
     #[serde(borrow)]
@@ -153,7 +169,7 @@ pub struct Order<'a> {
     pub payment_method_text: Option<Words<'a>>,
     #[serde(borrow)]
     pub cancel_note: Option<Text<'a>>,
-    #[serde(borrow)]
+    #[serde(borrow, default, deserialize_with = "cancel_reason")]
     pub cancel_reason: Option<CancelReason<'a>>,
 }
 
@@ -164,11 +180,46 @@ pub struct Restaurant<'a> {
 }
 
 #[derive(Debug, serde::Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub struct CancelReason<'a> {
     #[serde(borrow)]
     pub id: Option<Text<'a>>,
     #[serde(borrow)]
     pub messages: Option<Words<'a>>,
+    /// Who cancelled; its words are not published.
+    #[serde(borrow)]
+    pub cancel_source: Option<Text<'a>>,
+}
+
+/// A reason, or only its words.
+fn cancel_reason<'de: 'a, 'a, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Option<CancelReason<'a>>, D::Error> {
+    struct OfReason;
+    impl<'de> Visitor<'de> for OfReason {
+        type Value = Option<CancelReason<'de>>;
+
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("a reason")
+        }
+
+        fn visit_unit<E>(self) -> Result<Self::Value, E> {
+            Ok(None)
+        }
+
+        fn visit_str<E>(self, text: &str) -> Result<Self::Value, E> {
+            Ok(Some(CancelReason {
+                id: Some(Text(Cow::Owned(text.to_owned()))),
+                messages: None,
+                cancel_source: None,
+            }))
+        }
+
+        fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Self::Value, A::Error> {
+            CancelReason::deserialize(MapAccessDeserializer::new(map)).map(Some)
+        }
+    }
+    deserializer.deserialize_any(OfReason)
 }
 
 #[derive(Debug, serde::Deserialize)]
@@ -238,7 +289,7 @@ pub struct OptionCategory<'a> {
     #[serde(borrow)]
     pub name: Option<Words<'a>>,
     /// What is chosen here is left out.
-    pub remove_toppings: Option<bool>,
+    pub remove_toppings: Option<Flag>,
     #[serde(borrow)]
     pub options: Option<Vec<Chosen<'a>>>,
 }
@@ -257,9 +308,12 @@ pub struct Chosen<'a> {
 
 /// The answer to a log-in.
 #[derive(serde::Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub struct Login<'a> {
     #[serde(borrow)]
     pub token: Option<Text<'a>>,
+    #[serde(borrow)]
+    pub restaurant_id: Option<Text<'a>>,
 }
 
 /// A reason with which an order can be cancelled.

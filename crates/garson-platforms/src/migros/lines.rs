@@ -1,10 +1,13 @@
 //! What was ordered and what it costs: items, their options, and the order's sums.
 
 use super::wire::{self, Price, text};
+use crate::common::flag::is_set;
+use crate::common::number::{Count, Loose};
 use crate::common::text::{MAX_ID, MAX_NAME, MAX_NOTE, keep, keep_some};
+use crate::common::tolerant::note;
 use crate::common::{Read, fault};
 use garson_core::money::{Currency, Minor};
-use garson_core::order::{Amount, Discount, FundedBy, Item, ItemOption};
+use garson_core::order::{Amount, Discount, FundedBy, Item, ItemOption, ReadingNote};
 
 /// Options deeper than this are kept beside the last that may nest: none is lost.
 const MAX_DEPTH: usize = 5;
@@ -18,75 +21,139 @@ enum Reading {
     PieceWithOptions,
     /// All pieces, options included.
     Line,
+    /// All pieces; options stand apart, and theirs are prices of the whole line too.
+    LineAndOptionsOfLine,
+    /// All pieces; options stand apart, priced for one of each.
+    LineAndOptions,
+    /// All pieces; options stand apart, priced for one of each and for one piece.
+    LineAndOptionsPerPiece,
 }
 
-const READINGS: [Reading; 3] = [Reading::Piece, Reading::PieceWithOptions, Reading::Line];
+const READINGS: [Reading; 6] = [
+    Reading::Piece,
+    Reading::PieceWithOptions,
+    Reading::Line,
+    Reading::LineAndOptionsOfLine,
+    Reading::LineAndOptions,
+    Reading::LineAndOptionsPerPiece,
+];
 
 impl Reading {
+    fn is_of_line(self) -> bool {
+        !matches!(self, Self::Piece | Self::PieceWithOptions)
+    }
+
     fn total(self, item: &wire::Item<'_>) -> i64 {
-        let price = item.price.unwrap_or_default().0.0;
+        let price = item.price.or(item.unit_price).unwrap_or_default().0.0;
+        let pieces = quantity(item.amount);
+        let options = || options_price(&item.options, quantity);
         match self {
-            Self::Piece => price
-                .saturating_add(options_price(&item.options))
-                .saturating_mul(quantity(item.amount)),
-            Self::PieceWithOptions => price.saturating_mul(quantity(item.amount)),
+            Self::Piece => price.saturating_add(options()).saturating_mul(pieces),
+            Self::PieceWithOptions => price.saturating_mul(pieces),
             Self::Line => price,
+            Self::LineAndOptionsOfLine => price.saturating_add(options_price(&item.options, |_| 1)),
+            Self::LineAndOptions => price.saturating_add(options()),
+            Self::LineAndOptionsPerPiece => price.saturating_add(options().saturating_mul(pieces)),
         }
     }
 
     fn unit_price(self, item: &wire::Item<'_>) -> i64 {
         let price = item.price.unwrap_or_default().0.0;
-        match self {
-            Self::Piece | Self::PieceWithOptions => price,
-            Self::Line => price / quantity(item.amount),
+        match item.unit_price {
+            Some(unit) => unit.0.0,
+            None if self.is_of_line() => price / quantity(item.amount),
+            None => price,
+        }
+    }
+
+    /// What an option costs, once.
+    fn option_price(self, option: &wire::ItemOption<'_>) -> Minor {
+        let price = option.primary_price.unwrap_or_default().0;
+        match (self, option.unit_primary_price) {
+            (Self::LineAndOptionsOfLine, Some(unit)) => unit.0,
+            (Self::LineAndOptionsOfLine, None) => Minor(price.0 / quantity(option.quantity)),
+            (_, unit) => option.primary_price.or(unit).unwrap_or_default().0,
         }
     }
 }
 
-fn reading(wire: &[wire::Item<'_>], total: i64) -> Reading {
+/// The reading whose sum is one of those expected, the likeliest first.
+fn reading(wire: &[wire::Item<'_>], expected: &[i64]) -> Reading {
+    let price_is_of_line = says_price_is_of_line(wire);
+    let readings = || {
+        READINGS
+            .into_iter()
+            .filter(|reading| !price_is_of_line || reading.is_of_line())
+    };
     let sum = |reading: Reading| {
         wire.iter()
             .fold(0i64, |sum, item| sum.saturating_add(reading.total(item)))
     };
-    READINGS
-        .into_iter()
-        .find(|reading| sum(*reading) == total)
-        .unwrap_or(Reading::Piece)
+    let fits = |expected: &i64| readings().find(|reading| sum(*reading) == *expected);
+    let usual = match price_is_of_line {
+        true => Reading::LineAndOptionsOfLine,
+        false => Reading::Piece,
+    };
+    expected.iter().find_map(fits).unwrap_or(usual)
+}
+
+/// Prices of one piece beside them tell that `price` is that of all pieces.
+fn says_price_is_of_line(wire: &[wire::Item<'_>]) -> bool {
+    let priced = || {
+        wire.iter().filter_map(|item| {
+            let (price, unit) = (item.price?.0.0, item.unit_price?.0.0);
+            (quantity(item.amount) > 1 && unit != 0).then_some((price, unit, quantity(item.amount)))
+        })
+    };
+    priced().next().is_some() && priced().all(|(price, unit, pieces)| unit.checked_mul(pieces) == Some(price))
 }
 
 /// Never none: what was ordered was ordered at least once.
-fn quantity(count: Option<crate::common::number::Count>) -> i64 {
+fn quantity(count: Option<Count>) -> i64 {
     count.map_or(1, |count| count.0.max(1))
 }
 
-fn options_price(options: &Option<Vec<wire::ItemOption<'_>>>) -> i64 {
+fn options_price(
+    options: &Option<Vec<wire::ItemOption<'_>>>,
+    quantity: impl Fn(Option<Count>) -> i64 + Copy,
+) -> i64 {
     let wanted = options.iter().flatten().filter(|option| !is_removed(option));
     wanted.fold(0i64, |sum, option| {
         let price = option.primary_price.unwrap_or_default().0.0;
-        let piece = price.saturating_add(options_price(&option.sub_options));
+        let piece = price.saturating_add(options_price(&option.sub_options, quantity));
         sum.saturating_add(piece.saturating_mul(quantity(option.quantity)))
     })
 }
 
 fn is_removed(option: &wire::ItemOption<'_>) -> bool {
-    option.excluded.unwrap_or_default()
+    is_set(option.excluded)
 }
 
-pub fn items(wire: &[wire::Item<'_>], total: i64) -> Read<Vec<Item>> {
+/// The items of an order. Their sum should be one of those expected, the likeliest first.
+pub fn items(wire: &[wire::Item<'_>], expected: &[i64], notes: &mut Vec<ReadingNote>) -> Read<Vec<Item>> {
     if wire.is_empty() {
         return Err(fault("items", "must have at least one item"));
     }
-    let reading = reading(wire, total);
+    let reading = reading(wire, expected);
     let one = |(index, wire): (usize, &wire::Item<'_>)| {
+        let mut add_note =
+            |field: &str, message: &str| notes.push(note(format!("items[{index}].{field}"), message));
+        if wire.amount.is_none() {
+            add_note("amount", "is missing and was read as 1");
+        }
+        if wire.price.or(wire.unit_price).is_none() {
+            add_note("price", "is missing");
+        }
         let total = Minor::checked(reading.total(wire))
             .map_err(|error| fault(format!("items[{index}].price"), error.to_string()))?;
         let mut options = Vec::new();
-        add_options(&wire.options, 1, &mut options);
-        let id = |id: &Option<crate::common::number::Loose>| keep(&id.as_ref()?.0, MAX_ID);
+        add_options(&wire.options, reading, 1, &mut options);
+        let id = |id: &Option<Loose>| keep(&id.as_ref()?.0, MAX_ID);
+        let product_id = id(&wire.product_id);
         Ok(Item {
             id: id(&wire.id),
-            product_id: id(&wire.product_id),
-            name: named(Some(&wire.name.0), None),
+            name: named(text(&wire.name), product_id.as_deref()),
+            product_id,
             quantity: quantity(wire.amount),
             unit_price: Minor(reading.unit_price(wire)),
             total,
@@ -97,10 +164,15 @@ pub fn items(wire: &[wire::Item<'_>], total: i64) -> Read<Vec<Item>> {
     wire.iter().enumerate().map(one).collect()
 }
 
-fn add_options(wire: &Option<Vec<wire::ItemOption<'_>>>, depth: usize, kept: &mut Vec<ItemOption>) {
+fn add_options(
+    wire: &Option<Vec<wire::ItemOption<'_>>>,
+    reading: Reading,
+    depth: usize,
+    kept: &mut Vec<ItemOption>,
+) {
     for option in wire.iter().flatten() {
         let mut below = Vec::new();
-        add_options(&option.sub_options, depth + 1, &mut below);
+        add_options(&option.sub_options, reading, depth + 1, &mut below);
         let group = text(&option.header_name);
         let (nested, beside) = match depth < MAX_DEPTH {
             true => (below, Vec::new()),
@@ -108,9 +180,9 @@ fn add_options(wire: &Option<Vec<wire::ItemOption<'_>>>, depth: usize, kept: &mu
         };
         kept.push(ItemOption {
             group: keep_some(group, MAX_NAME),
-            name: named(text(&option.item_names), group),
+            name: named(option.item_names.as_ref().map(|names| &*names.0), group),
             quantity: quantity(option.quantity),
-            price: option.primary_price.unwrap_or_default().0,
+            price: reading.option_price(option),
             removed: is_removed(option),
             options: nested,
         });
@@ -156,6 +228,7 @@ pub fn amount(prices: &wire::Prices) -> Read<Amount> {
         tip: Minor::ZERO,
         total: Minor(total),
         discounts: discounts(subtotal, discount, restaurant, migros),
+        adjustment: None,
     })
 }
 

@@ -38,7 +38,7 @@ fn read(link: &Link<'_>, response: &HttpResponse) -> Result<Menu, Trouble> {
             .iter()
             .flat_map(|h| h.items.iter().flatten())
     };
-    let in_liras = items().filter_map(price).any(has_fraction);
+    let in_liras = counts_in_liras(items().filter_map(price));
     let mut categories = Vec::with_capacity(wire.menu_header_infos.len());
     for (position, header) in (0u32..).zip(&wire.menu_header_infos) {
         let products = header
@@ -85,10 +85,19 @@ fn price<'a>(wire: &wire::MenuItem<'a>) -> Option<&'a RawValue> {
         .or(wire.default_primary_discounted_price)
 }
 
-/// Orders count in kuruş, and so does a menu of whole numbers. A menu in which any price has a fraction counts in liras.
-fn has_fraction(price: &RawValue) -> bool {
-    let fraction = price.get().split_once('.').map_or("", |(_, fraction)| fraction);
-    fraction.bytes().any(|b| (b'1'..=b'9').contains(&b))
+/// Orders count in kuruş, and so does a menu of whole numbers. A menu counts in liras where any price is written with a
+/// decimal point (`169.0`), or where its dearest product would cost less than 50 liras in kuruş.
+fn counts_in_liras<'a>(prices: impl Iterator<Item = &'a RawValue>) -> bool {
+    const CHEAPER_THAN_ANY_MENU: f64 = 5_000.0;
+    let mut dearest = 0.0f64;
+    for price in prices {
+        let text = price.get().trim_matches('"');
+        if text.contains('.') {
+            return true;
+        }
+        dearest = dearest.max(text.parse().unwrap_or_default());
+    }
+    dearest > 0.0 && dearest < CHEAPER_THAN_ANY_MENU
 }
 
 fn minor(price: &RawValue, in_liras: bool) -> Result<Minor, String> {

@@ -89,6 +89,10 @@ impl Platform for Migros {
         }
     }
 
+    fn branch_credentials(&self) -> &'static [&'static str] {
+        &[API_KEY, SECRET_KEY]
+    }
+
     fn settings(&self) -> &'static str {
         include_str!("settings.toml")
     }

@@ -4,9 +4,11 @@ use super::kept::Kept;
 use super::status::Word;
 use super::wire::{self, text};
 use super::{DELIVERY_STATUS, ORDER_CANCELLED, ORDER_CREATED, lines};
+use crate::common::flag::is_set;
 use crate::common::number::Loose;
 use crate::common::text::{MAX_ID, MAX_NAME, MAX_NOTE, join, keep, keep_some};
-use crate::common::{Read, fault, parse};
+use crate::common::tolerant::{self, Essentials};
+use crate::common::{Read, fault, parse, sums};
 use garson_core::money::Minor;
 use garson_core::order::{
     Actor, Address, Change, Courier, Customer, Fulfilment, FulfilmentFlags, FulfilmentType, NewOrder,
@@ -16,11 +18,34 @@ use garson_core::payment::PaymentType;
 use garson_core::platform::{FETCHED, HookRequest, Message, News, Sighting, Unreadable, Which};
 use garson_core::time::Timestamp;
 
+/// Whose order it is, what is to be cooked, and what is to be paid.
+pub const ESSENTIALS: Essentials = &[
+    "id",
+    "store",
+    "store.id",
+    "items",
+    "items[]",
+    "prices",
+    "prices.total",
+    "prices.total.amountAsPenny",
+    "prices.discounted",
+    "prices.discounted.amountAsPenny",
+];
+const ESSENTIALS_OF_UPDATE: Essentials = &["OrderId", "orderId"];
+
 pub fn read(request: &HookRequest) -> Result<Message, Unreadable> {
-    match request.kind {
-        ORDER_CREATED | FETCHED => order(&parse(&request.body)?),
-        ORDER_CANCELLED => cancelled(&parse(&request.body)?),
-        DELIVERY_STATUS => delivery(&parse(&request.body)?),
+    let essentials = match request.kind {
+        ORDER_CANCELLED | DELIVERY_STATUS => ESSENTIALS_OF_UPDATE,
+        _ => ESSENTIALS,
+    };
+    tolerant::read(&request.body, essentials, "", |body| strict(body, request.kind))
+}
+
+fn strict(body: &[u8], kind: &str) -> Read<Message> {
+    match kind {
+        ORDER_CREATED | FETCHED => order(&parse(body)?),
+        ORDER_CANCELLED => cancelled(&parse(body)?),
+        DELIVERY_STATUS => delivery(&parse(body)?),
         other => Err(fault("$", format!("is of the unknown kind {other}"))),
     }
 }
@@ -49,9 +74,9 @@ fn delivery(wire: &wire::Delivery<'_>) -> Read<Message> {
     };
     let of_order = change(text(&wire.status));
     let of_courier = change(text(&wire.delivery_status));
-    let change = match wire.is_cancelled {
-        Some(true) => Some(cancellation(of_order, of_courier, text(&wire.status))),
-        _ => further(of_order, of_courier),
+    let change = match is_set(wire.is_cancelled) {
+        true => Some(cancellation(of_order, of_courier, text(&wire.status))),
+        false => further(of_order, of_courier),
     };
     changed(identity, wire.store_id.as_ref(), change)
 }
@@ -95,8 +120,10 @@ fn order(wire: &wire::Order<'_>) -> Read<Message> {
     let identity = id(&wire.id, "id")?;
     let branch = id(&wire.store.id, "store.id")?;
     let courier = courier(text(&wire.delivery_provider));
+    let mut notes = Vec::new();
     let amount = lines::amount(&wire.prices)?;
-    let items = lines::items(&wire.items, amount.subtotal.0)?;
+    let items = lines::items(&wire.items, &[amount.subtotal.0, amount.total.0], &mut notes)?;
+    let amount = sums::settle(amount, &items, "items", &mut notes)?;
     let extended = wire.extended_properties.as_ref();
     let payment = payment(wire.payment.as_ref().and_then(|p| p.kind.as_ref()), amount.total);
     let kept = Kept {
@@ -122,11 +149,15 @@ fn order(wire: &wire::Order<'_>) -> Read<Message> {
                 kind: FulfilmentType::Delivery,
                 courier,
                 flags: extended.map(flags).unwrap_or_default(),
+                promised_at: None,
+                courier_pickup_at: None,
+                pickup_code: None,
             },
             customer: wire.customer.as_ref().map(customer).unwrap_or_default(),
             items,
             amount,
             payment,
+            reading_notes: notes,
         },
     };
     Ok(Message {
@@ -170,9 +201,9 @@ fn placed_at(log: &wire::Log) -> Option<Timestamp> {
 
 fn flags(extended: &wire::Extended<'_>) -> FulfilmentFlags {
     FulfilmentFlags {
-        do_not_ring: extended.ring_door_bell == Some(false),
-        drop_at_door: extended.contactless_delivery == Some(true),
-        no_cutlery: extended.save_green == Some(true),
+        do_not_ring: extended.ring_door_bell.is_some_and(|ring| !ring.0),
+        drop_at_door: is_set(extended.contactless_delivery),
+        no_cutlery: is_set(extended.save_green),
     }
 }
 
@@ -207,24 +238,42 @@ fn address(wire: &wire::Address<'_>) -> Address {
     }
 }
 
+/// Meal cards have a name of their own, or their brand's: `MEAL_CARD`, `SODEXO_ON_DELIVERY`, `MULTINET`.
+const MEAL_CARDS: [&str; 11] = [
+    "MEAL_CARD",
+    "SODEXO",
+    "PLUXEE",
+    "MULTINET",
+    "TICKET",
+    "EDENRED",
+    "SETCARD",
+    "METROPOL",
+    "PAYE",
+    "TOKENFLEX",
+    "WINWIN",
+];
+
 /// `isOnlinePayment` says whether it is paid; the name says how, and decides only where the flag is missing.
 fn payment(wire: Option<&wire::PaymentKind<'_>>, total: Minor) -> Payment {
     let name = wire.and_then(|w| text(&w.name)).unwrap_or_default().trim();
+    let is_meal_card = MEAL_CARDS.iter().any(|brand| name.contains(brand));
     let by_name = match name {
-        "CREDIT_CARD" | "ONLINE_PAYMENT" | "MEAL_CARD" => Some(true),
-        "CASH_ON_DELIVERY" | "CREDIT_CARD_ON_DELIVERY" | "MEAL_CARD_ON_DELIVERY" => Some(false),
+        "CREDIT_CARD" | "ONLINE_PAYMENT" => Some(true),
+        _ if name.ends_with("_ON_DELIVERY") => Some(false),
+        _ if is_meal_card => Some(true),
         _ => None,
     };
     let is_paid = wire
         .and_then(|w| w.is_online_payment)
+        .map(|flag| flag.0)
         .or(by_name)
         .unwrap_or(false);
     let kind = match (name, is_paid) {
+        (_, true) if is_meal_card => PaymentType::MealCardOnline,
+        (_, false) if is_meal_card => PaymentType::MealCardOnDelivery,
         ("CASH_ON_DELIVERY", _) => PaymentType::Cash,
         ("CREDIT_CARD" | "ONLINE_PAYMENT" | "CREDIT_CARD_ON_DELIVERY", true) => PaymentType::OnlineCard,
         ("CREDIT_CARD" | "CREDIT_CARD_ON_DELIVERY", false) => PaymentType::CardOnDelivery,
-        ("MEAL_CARD" | "MEAL_CARD_ON_DELIVERY", true) => PaymentType::MealCardOnline,
-        ("MEAL_CARD" | "MEAL_CARD_ON_DELIVERY", false) => PaymentType::MealCardOnDelivery,
         _ => PaymentType::Other,
     };
     let shown = wire.and_then(|w| text(&w.description).or(text(&w.simplified_name)));

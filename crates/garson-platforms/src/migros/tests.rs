@@ -170,3 +170,28 @@ fn only_the_whole_pair_lets_a_message_in() {
         }
     }
 }
+
+/// Where no pair was given, the restaurant's own key is what both sides know.
+#[test]
+fn the_key_alone_lets_a_message_in_where_there_is_no_pair() {
+    let mut keyed = credentials();
+    keyed.remove(INBOUND_USER);
+    keyed.remove(INBOUND_PASSWORD);
+    let key = keyed.get(API_KEY).unwrap().expose().clone();
+    let with_key = |value: &str| {
+        let mut request = request(ORDER_CREATED, ORDER);
+        request.headers = vec![("xapikey".to_owned(), value.to_owned())];
+        request
+    };
+    assert!(Migros.verify(&with_key(&key), &keyed).is_some());
+    match Migros.claim(&with_key(&key)) {
+        Claim::Secrets(secrets) => assert_eq!(secrets.first(), Migros.inbound_secret(&keyed).as_ref()),
+        other => unreachable!("{other:?}"),
+    }
+    for wrong in ["", "x", &format!("{key}x")] {
+        assert!(Migros.verify(&with_key(wrong), &keyed).is_none(), "{wrong}");
+    }
+    // A pair that was given is insisted on.
+    assert!(Migros.verify(&with_key(&key), &credentials()).is_none());
+    assert!(matches!(Migros.claim(&with_key("")), Claim::Nothing));
+}

@@ -1,6 +1,7 @@
-//! A message is genuine when its HTTP Basic user and password are the ones that we gave Migros.
+//! A message is genuine when its HTTP Basic user and password are the ones that we gave Migros; where none were given, when
+//! it presents the restaurant's key, which both sides know.
 
-use super::{INBOUND_PASSWORD, INBOUND_USER};
+use super::{API_KEY, INBOUND_PASSWORD, INBOUND_USER};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use garson_core::integration::Credentials;
@@ -9,6 +10,7 @@ use garson_core::secret::Secret;
 
 const HEADER: &str = "authorization";
 const SCHEME: &str = "basic ";
+const KEY_HEADER: &str = "xapikey";
 
 /// The `user:password` that the message presents.
 fn presented(request: &HookRequest) -> Option<Secret<Vec<u8>>> {
@@ -21,21 +23,48 @@ fn presented(request: &HookRequest) -> Option<Secret<Vec<u8>>> {
     }
 }
 
-pub fn claim(request: &HookRequest) -> Claim {
-    presented(request).map_or(Claim::Nothing, |secret| Claim::secret(secret.expose()))
+/// The key that the message presents.
+fn presented_key(request: &HookRequest) -> Option<&[u8]> {
+    request.header(KEY_HEADER).map(str::as_bytes)
 }
 
-/// Nothing unless both are there: half of a pair lets nobody in.
+pub fn claim(request: &HookRequest) -> Claim {
+    let pair = presented(request).filter(|pair| !pair.expose().is_empty());
+    let key = presented_key(request).filter(|key| !key.is_empty());
+    let secrets: Vec<_> = pair
+        .into_iter()
+        .chain(key.map(|key| Secret::new(key.to_vec())))
+        .collect();
+    match secrets.is_empty() {
+        true => Claim::Nothing,
+        false => Claim::Secrets(secrets),
+    }
+}
+
+fn part<'a>(credentials: &'a Credentials, name: &str) -> Option<&'a str> {
+    let value = credentials.get(name)?.expose().as_str();
+    (!value.is_empty()).then_some(value)
+}
+
+/// The user and password, where they are set; half of a pair lets nobody in.
 pub fn inbound_secret(credentials: &Credentials) -> Option<Secret<Vec<u8>>> {
-    let part = |name| {
-        let value = credentials.get(name)?.expose().as_str();
-        (!value.is_empty()).then_some(value)
+    let (user, password) = (
+        part(credentials, INBOUND_USER),
+        part(credentials, INBOUND_PASSWORD),
+    );
+    let secret = match (user, password) {
+        (Some(user), Some(password)) => format!("{user}:{password}"),
+        (None, None) => part(credentials, API_KEY)?.to_owned(),
+        _ => return None,
     };
-    let (user, password) = (part(INBOUND_USER)?, part(INBOUND_PASSWORD)?);
-    Some(Secret::new(format!("{user}:{password}").into_bytes()))
+    Some(Secret::new(secret.into_bytes()))
 }
 
 pub fn verify<'a>(request: &'a HookRequest, credentials: &Credentials) -> Option<Verified<'a>> {
     let expected = inbound_secret(credentials)?;
-    Verified::by_secret(request, presented(request)?.expose(), expected.expose())
+    let is_pair = part(credentials, INBOUND_USER).is_some();
+    match is_pair {
+        true => Verified::by_secret(request, presented(request)?.expose(), expected.expose()),
+        false => Verified::by_secret(request, presented_key(request)?, expected.expose()),
+    }
 }

@@ -1,9 +1,11 @@
 //! Migros' words: the order as it is pushed and listed, the two short messages, and its envelope.
 
+use crate::common::flag::Flag;
 use crate::common::moment::Millis;
 use crate::common::number::{Count, Kurus, Loose};
 use serde::Deserialize;
-use serde::de::{self, Deserializer, MapAccess, Visitor};
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{self, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 use std::borrow::Cow;
 use std::fmt;
@@ -39,9 +41,47 @@ pub struct Order<'a> {
     pub log: Option<Log>,
 }
 
-#[derive(Deserialize)]
+/// The store: an object, or only its id.
 pub struct Store {
     pub id: Loose,
+}
+
+#[derive(Deserialize)]
+struct WholeStore {
+    id: Loose,
+}
+
+impl<'de> Deserialize<'de> for Store {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(StoreVisitor)
+    }
+}
+
+struct StoreVisitor;
+
+impl<'de> Visitor<'de> for StoreVisitor {
+    type Value = Store;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a store or its id")
+    }
+
+    fn visit_u64<E>(self, id: u64) -> Result<Store, E> {
+        Ok(Store {
+            id: Loose(id.to_string()),
+        })
+    }
+
+    fn visit_str<E>(self, id: &str) -> Result<Store, E> {
+        Ok(Store {
+            id: Loose(id.to_owned()),
+        })
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Store, A::Error> {
+        let WholeStore { id } = WholeStore::deserialize(MapAccessDeserializer::new(map))?;
+        Ok(Store { id })
+    }
 }
 
 #[derive(Deserialize)]
@@ -106,8 +146,10 @@ pub struct Item<'a> {
     pub id: Option<Loose>,
     pub product_id: Option<Loose>,
     #[serde(borrow)]
-    pub name: Text<'a>,
+    pub name: Option<Text<'a>>,
     pub price: Option<Kurus>,
+    /// What one piece costs; few orders have it.
+    pub unit_price: Option<Kurus>,
     pub amount: Option<Count>,
     #[serde(borrow)]
     pub note: Option<Text<'a>>,
@@ -121,12 +163,48 @@ pub struct ItemOption<'a> {
     #[serde(borrow)]
     pub header_name: Option<Text<'a>>,
     #[serde(borrow)]
-    pub item_names: Option<Text<'a>>,
+    pub item_names: Option<Names<'a>>,
     pub primary_price: Option<Kurus>,
+    pub unit_primary_price: Option<Kurus>,
     pub quantity: Option<Count>,
-    pub excluded: Option<bool>,
+    pub excluded: Option<Flag>,
     #[serde(borrow)]
     pub sub_options: Option<Vec<ItemOption<'a>>>,
+}
+
+/// Names in one text, or as a list.
+pub struct Names<'a>(pub Cow<'a, str>);
+
+impl<'de: 'a, 'a> Deserialize<'de> for Names<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(NamesVisitor)
+    }
+}
+
+struct NamesVisitor;
+
+impl<'de> Visitor<'de> for NamesVisitor {
+    type Value = Names<'de>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("names")
+    }
+
+    fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Names<'de>, E> {
+        Ok(Names(Cow::Borrowed(text)))
+    }
+
+    fn visit_str<E>(self, text: &str) -> Result<Names<'de>, E> {
+        Ok(Names(Cow::Owned(text.to_owned())))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Names<'de>, A::Error> {
+        let mut names = Vec::new();
+        while let Some(Text(name)) = list.next_element()? {
+            names.push(name);
+        }
+        Ok(Names(Cow::Owned(names.join(", "))))
+    }
 }
 
 #[derive(Deserialize)]
@@ -142,7 +220,7 @@ pub struct PaymentKind<'a> {
     pub name: Option<Text<'a>>,
     #[serde(borrow)]
     pub description: Option<Text<'a>>,
-    pub is_online_payment: Option<bool>,
+    pub is_online_payment: Option<Flag>,
     #[serde(borrow)]
     pub simplified_name: Option<Text<'a>>,
 }
@@ -152,9 +230,9 @@ pub struct PaymentKind<'a> {
 pub struct Extended<'a> {
     #[serde(borrow)]
     pub order_note: Option<Text<'a>>,
-    pub save_green: Option<bool>,
-    pub contactless_delivery: Option<bool>,
-    pub ring_door_bell: Option<bool>,
+    pub save_green: Option<Flag>,
+    pub contactless_delivery: Option<Flag>,
+    pub ring_door_bell: Option<Flag>,
     pub short_code: Option<Loose>,
 }
 
@@ -185,7 +263,7 @@ pub struct Delivery<'a> {
     #[serde(borrow, alias = "DeliveryStatus")]
     pub delivery_status: Option<Text<'a>>,
     #[serde(alias = "IsCancelled")]
-    pub is_cancelled: Option<bool>,
+    pub is_cancelled: Option<Flag>,
     #[serde(borrow, alias = "DeliveryProvider")]
     pub delivery_provider: Option<Text<'a>>,
 }

@@ -197,9 +197,15 @@ impl Platform for Trendyol {
 
     fn check_branch(&self, branch: &str) -> Result<(), &'static str> {
         match branch.split_once(':') {
-            Some((supplier, store)) if !supplier.is_empty() && !store.is_empty() => Ok(()),
+            Some((supplier, store)) if !supplier.is_empty() && !store.is_empty() && !store.contains(':') => {
+                Ok(())
+            }
             _ => Err("must be supplierId:storeId, such as 2738:101"),
         }
+    }
+
+    fn branch_credentials(&self) -> &'static [&'static str] {
+        &[API_KEY, API_SECRET]
     }
 
     fn settings(&self) -> &'static str {

@@ -9,7 +9,8 @@ use super::{
     CANCELLED, COURIER_NEARBY, CREATED, DELIVERED, PICKUP_ETA, SELLER_CHANGED, SHIPPED, STORE_CHANGED,
     UNSUPPLIED, courier_word, reason_name,
 };
-use crate::common::text::{MAX_ID, MAX_NAME, MAX_NOTE, keep, keep_some};
+use crate::common::text::{MAX_ID, MAX_NAME, MAX_NOTE, join, keep, keep_some};
+use crate::common::tolerant::{self, Essentials};
 use crate::common::{Read, fault, parse};
 use garson_core::order::{
     Actor, Change, Courier, Fulfilment, FulfilmentFlags, FulfilmentType, NewOrder, OrderContent, Reason,
@@ -23,9 +24,15 @@ const NOTHING: Message = Message {
     news: News::Nothing,
 };
 
+/// Whose package it is, what is to be cooked, and what is to be paid.
+pub const ESSENTIALS: Essentials = &["id", "supplierId", "storeId", "totalPrice", "lines", "lines[]"];
+
 pub fn read(request: &HookRequest) -> Read<Message> {
-    let body = request.body.as_slice();
-    match request.kind {
+    tolerant::read(&request.body, ESSENTIALS, "", |body| strict(body, request.kind))
+}
+
+fn strict(body: &[u8], kind: &str) -> Read<Message> {
+    match kind {
         CREATED | FETCHED => package(&parse(body)?),
         SHIPPED => about(&parse(body)?, |_| moved(Status::OnTheWay, "Shipped")),
         DELIVERED => about(&parse(body)?, |_| moved(Status::Delivered, "Delivered")),
@@ -160,8 +167,9 @@ fn package(package: &wire::Package<'_>) -> Read<Message> {
     };
     let fulfilment = fulfilment(package);
     let counts = lines::Counts::of(&package.lines);
-    let items = lines::items(&package.lines, counts)?;
-    let amount = sums::amount(package, &items, counts)?;
+    let mut notes = Vec::new();
+    let items = lines::items(&package.lines, counts, &mut notes)?;
+    let amount = sums::amount(package, &items, counts, &mut notes)?;
     let order = NewOrder {
         identity: provider_order_id.clone(),
         provider_order_id,
@@ -177,12 +185,13 @@ fn package(package: &wire::Package<'_>) -> Read<Message> {
         accept_by: None,
         scheduled_for: None,
         content: OrderContent {
-            note: keep_some(text(&package.customer_note), MAX_NOTE),
+            note: note(package),
             fulfilment,
             customer: people::customer(package),
             payment: sums::payment(package.payment.as_ref(), amount.total),
             items,
             amount,
+            reading_notes: notes,
         },
     };
     Ok(Message {
@@ -193,6 +202,12 @@ fn package(package: &wire::Package<'_>) -> Read<Message> {
             is_ready: matches!(stage, Stage::Invoiced | Stage::Shipped | Stage::Delivered),
         })),
     })
+}
+
+fn note(package: &wire::Package<'_>) -> Option<String> {
+    // Nobody should cook it.
+    let test = package.test_package.then_some("TEST");
+    join(&[test, text(&package.customer_note)], "\n", MAX_NOTE)
 }
 
 fn fulfilment(package: &wire::Package<'_>) -> Fulfilment {
@@ -206,6 +221,9 @@ fn fulfilment(package: &wire::Package<'_>) -> Fulfilment {
         kind,
         courier,
         flags: FulfilmentFlags::default(),
+        promised_at: None,
+        courier_pickup_at: None,
+        pickup_code: None,
     }
 }
 

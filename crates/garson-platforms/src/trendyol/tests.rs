@@ -164,3 +164,11 @@ fn conforms() {
     };
     assert_eq!(check_platform(&case), Ok(()));
 }
+
+#[test]
+fn a_branch_is_a_supplier_and_a_store() {
+    assert_eq!(Trendyol.check_branch("2738:101"), Ok(()));
+    for wrong in ["", "2738", ":101", "2738:", "2738:101:7", "a:b:c", "::"] {
+        assert!(Trendyol.check_branch(wrong).is_err(), "{wrong}");
+    }
+}

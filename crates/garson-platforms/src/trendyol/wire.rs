@@ -3,9 +3,11 @@
 
 pub mod menu;
 
+use crate::common::flag::is_set;
 use crate::common::moment::Millis;
 use crate::common::number::Lira;
-use serde::de::{Deserializer, Visitor};
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{Deserializer, MapAccess, Visitor};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use std::borrow::Cow;
@@ -69,7 +71,7 @@ fn list<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserializer: D) -> Resu
 
 /// Yes or no; missing and null are no.
 fn yes<'de, D: Deserializer<'de>>(deserializer: D) -> Result<bool, D::Error> {
-    Option::deserialize(deserializer).map(Option::unwrap_or_default)
+    Option::deserialize(deserializer).map(is_set)
 }
 
 /// An amount that may be missing or null, which is nothing.
@@ -95,6 +97,8 @@ pub struct Package<'a> {
     pub delivery_type: Option<Text<'a>>,
     #[serde(default, deserialize_with = "yes")]
     pub store_pickup_selected: bool,
+    #[serde(default, deserialize_with = "yes")]
+    pub test_package: bool,
     pub call_center_phone: Option<Text<'a>>,
     pub customer_note: Option<Text<'a>>,
     pub cancel_info: Option<CancelInfo<'a>>,
@@ -184,7 +188,7 @@ pub struct OnDelivery<'a> {
 pub struct Line<'a> {
     #[serde(borrow)]
     pub product_id: Option<Text<'a>>,
-    pub name: Text<'a>,
+    pub name: Option<Text<'a>>,
     pub price: Option<Lira>,
     pub unit_selling_price: Option<Lira>,
     #[serde(default, deserialize_with = "list")]
@@ -226,7 +230,7 @@ pub struct CouponAmount {
 #[serde(rename_all = "camelCase")]
 pub struct Modifier<'a> {
     #[serde(borrow)]
-    pub name: Text<'a>,
+    pub name: Option<Text<'a>>,
     pub modifier_group_id: Option<Text<'a>>,
     #[serde(default, deserialize_with = "amount")]
     pub price: Lira,
@@ -238,12 +242,54 @@ pub struct Modifier<'a> {
     pub removed_ingredients: Vec<Ingredient<'a>>,
 }
 
-#[derive(Deserialize)]
+#[derive(Default)]
 pub struct Ingredient<'a> {
-    #[serde(borrow)]
-    pub name: Text<'a>,
-    #[serde(default, deserialize_with = "amount")]
+    pub name: Option<Text<'a>>,
     pub price: Lira,
+}
+
+/// An ingredient, or only its name.
+impl<'de: 'a, 'a> Deserialize<'de> for Ingredient<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(IngredientVisitor)
+    }
+}
+
+#[derive(Deserialize)]
+struct WholeIngredient<'a> {
+    #[serde(borrow)]
+    name: Option<Text<'a>>,
+    #[serde(default, deserialize_with = "amount")]
+    price: Lira,
+}
+
+struct IngredientVisitor;
+
+impl<'de> Visitor<'de> for IngredientVisitor {
+    type Value = Ingredient<'de>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an ingredient")
+    }
+
+    fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Self::Value, E> {
+        Ok(Ingredient {
+            name: Some(Text(Cow::Borrowed(text))),
+            price: Lira::default(),
+        })
+    }
+
+    fn visit_str<E>(self, text: &str) -> Result<Self::Value, E> {
+        Ok(Ingredient {
+            name: Some(Text(Cow::Owned(text.to_owned()))),
+            price: Lira::default(),
+        })
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Self::Value, A::Error> {
+        let WholeIngredient { name, price } = WholeIngredient::deserialize(MapAccessDeserializer::new(map))?;
+        Ok(Ingredient { name, price })
+    }
 }
 
 /// The body of every event but `created`.

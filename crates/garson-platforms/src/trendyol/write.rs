@@ -18,6 +18,8 @@ use std::time::Duration;
 
 /// What a seller without an integrator is called.
 const SELF: &str = "SelfIntegration";
+/// Who acts where the account names nobody: the platform insists on an e-mail address. This one can be nobody's.
+const NOBODY: &str = "pos@garson.invalid";
 /// How long the kitchen takes where neither the restaurant nor the package says.
 const USUAL_MINUTES: u32 = 20;
 /// The span over which the platform counts requests.
@@ -74,10 +76,13 @@ fn signed(request: HttpRequest, link: &Link<'_>) -> Result<HttpRequest, Platform
     let agent = header_text(&format!("{supplier} - {integrator}"));
     let request = header(request, "user-agent", &agent);
     let request = header(request, "x-agentname", &integrator);
-    Ok(match link.credential(EXECUTOR_USER) {
-        Ok(person) => header(request, "x-executor-user", &header_text(person)),
-        Err(_) => request,
-    })
+    let person = link
+        .credential(EXECUTOR_USER)
+        .map(header_text)
+        .ok()
+        .filter(|person| !person.trim().is_empty())
+        .unwrap_or_else(|| NOBODY.to_owned());
+    Ok(header(request, "x-executor-user", &person))
 }
 
 /// What was kept of the package; orders of other dialects have nothing.

@@ -3,14 +3,78 @@
 use super::soft::{keep_text, text};
 use super::wire;
 use crate::common::text::{MAX_ID, MAX_NAME, MAX_NOTE, keep};
+use crate::common::tolerant::note;
 use crate::common::{Read, fault};
 use garson_core::money::Minor;
-use garson_core::order::{Item, ItemOption};
+use garson_core::order::{Item, ItemOption, ReadingNote};
 
 /// What lies deeper is shown on this level.
 const MAX_OPTION_DEPTH: usize = 5;
 
-pub fn item(wire: &wire::Product<'_>, index: usize) -> Read<Item> {
+/// What a product's `paidPrice` covers. The platform's description leaves its toppings out, but orders have come with
+/// them in it, so the reading that adds up to the order's sums is taken.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Reading {
+    WithToppings,
+    /// Toppings are paid apart, for each piece.
+    ToppingsPerPiece,
+    /// Toppings are paid apart, once for the line.
+    ToppingsPerLine,
+}
+
+const READINGS: [Reading; 3] = [
+    Reading::WithToppings,
+    Reading::ToppingsPerPiece,
+    Reading::ToppingsPerLine,
+];
+/// What the description says.
+const DESCRIBED: Reading = Reading::ToppingsPerPiece;
+
+/// A product whose total does not have its toppings yet.
+struct Line {
+    item: Item,
+    /// What its toppings cost for one piece; nothing where the total has them for certain.
+    toppings: i64,
+}
+
+impl Line {
+    fn total(&self, reading: Reading) -> i64 {
+        let apart = match reading {
+            Reading::WithToppings => 0,
+            Reading::ToppingsPerPiece => self.toppings.saturating_mul(self.item.quantity),
+            Reading::ToppingsPerLine => self.toppings,
+        };
+        self.item.total.0.saturating_add(apart)
+    }
+}
+
+/// The lines of an order. Their sum should be one of those expected, the likeliest first.
+pub fn items(wire: &[wire::Product<'_>], expected: &[i64], notes: &mut Vec<ReadingNote>) -> Read<Vec<Item>> {
+    let lines = wire
+        .iter()
+        .enumerate()
+        .map(|(index, wire)| line(wire, index, notes))
+        .collect::<Read<Vec<_>>>()?;
+    let sum = |reading: Reading| {
+        lines
+            .iter()
+            .fold(0i64, |sum, line| sum.saturating_add(line.total(reading)))
+    };
+    let fits = |sum_of_lines: &i64| {
+        READINGS
+            .into_iter()
+            .find(|reading| sum(*reading) == *sum_of_lines)
+    };
+    let reading = expected.iter().find_map(fits).unwrap_or(DESCRIBED);
+    let with_total = |(index, line): (usize, Line)| {
+        let total = Minor::checked(line.total(reading))
+            .map_err(|error| fault(format!("products[{index}].paidPrice"), error.to_string()))?;
+        Ok(Item { total, ..line.item })
+    };
+    lines.into_iter().enumerate().map(with_total).collect()
+}
+
+fn line(wire: &wire::Product<'_>, index: usize, notes: &mut Vec<ReadingNote>) -> Read<Line> {
     let variation = wire
         .variation
         .as_ref()
@@ -28,7 +92,16 @@ pub fn item(wire: &wire::Product<'_>, index: usize) -> Read<Item> {
         .and_then(|name| keep(&name, MAX_NAME))
         .or_else(|| product_id.clone())
         .ok_or_else(|| fault(format!("products[{index}].name"), "must not be empty"))?;
-    let quantity = wire.quantity.map_or(1, |count| count.0);
+    let quantity = match wire.quantity {
+        Some(count) => count.0,
+        None => {
+            notes.push(note(
+                format!("products[{index}].quantity"),
+                "is missing and was read as 1",
+            ));
+            1
+        }
+    };
     let options = options(&wire.selected_toppings, 1);
     let paid = wire.paid_price.map(|price| price.0);
     let unit_price = match (wire.unit_price, paid) {
@@ -36,15 +109,17 @@ pub fn item(wire: &wire::Product<'_>, index: usize) -> Read<Item> {
         (None, Some(paid)) => Minor(paid.0 / quantity.max(1)),
         (None, None) => Minor::ZERO,
     };
-    let total = match paid {
-        Some(paid) => paid,
+    let toppings = sum_of(&options);
+    let (total, toppings) = match paid {
+        Some(paid) => (paid, toppings),
         None => {
-            let each = sum_of(&options).saturating_add(unit_price.0);
-            Minor::checked(each.saturating_mul(quantity))
-                .map_err(|error| fault(format!("products[{index}].paidPrice"), error.to_string()))?
+            let each = toppings.saturating_add(unit_price.0);
+            let total = Minor::checked(each.saturating_mul(quantity))
+                .map_err(|error| fault(format!("products[{index}].paidPrice"), error.to_string()))?;
+            (total, 0)
         }
     };
-    Ok(Item {
+    let item = Item {
         id: keep_text(wire.id.as_ref(), MAX_ID),
         product_id,
         name,
@@ -53,7 +128,8 @@ pub fn item(wire: &wire::Product<'_>, index: usize) -> Read<Item> {
         total,
         note: keep_text(wire.comment.as_ref(), MAX_NOTE),
         options,
-    })
+    };
+    Ok(Line { item, toppings })
 }
 
 fn options(wire: &[wire::Topping<'_>], depth: usize) -> Vec<ItemOption> {

@@ -78,6 +78,10 @@ impl Platform for Yemeksepeti {
         }
     }
 
+    fn branch_credentials(&self) -> &'static [&'static str] {
+        &[USERNAME, PASSWORD]
+    }
+
     fn settings(&self) -> &'static str {
         include_str!("settings.toml")
     }
@@ -123,6 +127,10 @@ impl Platform for Yemeksepeti {
 
     fn wants(&self, call: CallKind, order: &Order, _credentials: &Credentials) -> bool {
         write::wants(call, order)
+    }
+
+    fn is_implied(&self, call: CallKind, order: &Order) -> bool {
+        write::is_implied(call, order)
     }
 
     fn write(&self, errand: &Errand<'_>, link: &Link<'_>) -> Result<HttpRequest, PlatformError> {

@@ -1,16 +1,18 @@
 //! The content of an order: who gets what, for how much, and who carries it.
 
-use super::items::item;
+use super::items::items;
 use super::payment::payment;
 use super::soft::{Text, keep_text, text};
 use super::state::State;
 use super::wire;
+use crate::common::flag::is_set;
+use crate::common::moment::IsoTime;
 use crate::common::text::{MAX_ID, MAX_NAME, MAX_NOTE, join, keep};
-use crate::common::{Read, fault};
+use crate::common::{Read, fault, sums};
 use garson_core::money::{Currency, Minor};
 use garson_core::order::{
     Address, Amount, Courier, Customer, Discount, Fulfilment, FulfilmentFlags, FulfilmentType, FundedBy,
-    Item, NewOrder, OrderContent, Status,
+    NewOrder, OrderContent, Status,
 };
 
 /// The platform's own limit.
@@ -26,29 +28,33 @@ pub fn order(wire: &wire::Order<'_>) -> Read<NewOrder> {
     if wire.products.is_empty() {
         return Err(fault("products", "must not be empty"));
     }
-    let items = wire
-        .products
-        .iter()
-        .enumerate()
-        .map(|(index, wire)| item(wire, index));
-    let items = items.collect::<Read<Vec<_>>>()?;
     let courier = courier(wire);
-    let amount = amount(wire, &items)?;
-    let wanted_at = match (&wire.delivery, &wire.pickup) {
+    let mut notes = Vec::new();
+    let amount = amount(wire)?;
+    let before_discount = amount.total.0.saturating_add(amount.discount.0);
+    let by_total = before_discount.saturating_sub(amount.delivery_fee.0.saturating_add(amount.tip.0));
+    let items = items(&wire.products, &[by_total, amount.subtotal.0], &mut notes)?;
+    let amount = sums::settle(amount, &items, "products", &mut notes)?;
+    let promised_at = match (&wire.delivery, &wire.pickup) {
         (_, Some(pickup)) if courier == Courier::None => pickup.pickup_time,
         (Some(delivery), _) => delivery.expected_delivery_time,
         _ => None,
     };
+    let promised_at = promised_at.map(|at: IsoTime| at.0);
+    let rider_at = wire
+        .delivery
+        .as_ref()
+        .and_then(|delivery| IsoTime::parse(text(delivery.rider_pickup_time.as_ref())?));
     Ok(NewOrder {
         provider_order_id: keep_text(wire.code.as_ref(), MAX_ID).unwrap_or_else(|| token.to_owned()),
         identity: token.to_owned(),
         short_code: keep_text(wire.short_code.as_ref(), MAX_ID),
         status: Status::New,
         provider_status: keep_text(wire.status.as_ref(), MAX_ID),
-        provider_data: State::of(wire, courier).to_text(),
+        provider_data: State::of(wire, courier, promised_at).to_text(),
         placed_at: wire.created_at.map(|at| at.0),
         accept_by: wire.expiry_date.map(|at| at.0),
-        scheduled_for: wanted_at.filter(|_| wire.pre_order == Some(true)).map(|at| at.0),
+        scheduled_for: promised_at.filter(|_| is_set(wire.pre_order)),
         content: OrderContent {
             note: note(wire),
             fulfilment: Fulfilment {
@@ -58,11 +64,18 @@ pub fn order(wire: &wire::Order<'_>) -> Read<NewOrder> {
                 },
                 courier,
                 flags: FulfilmentFlags::default(),
+                promised_at,
+                courier_pickup_at: rider_at.map(|at| at.0).filter(|_| courier == Courier::Platform),
+                pickup_code: wire
+                    .pickup
+                    .as_ref()
+                    .and_then(|pickup| keep_text(pickup.pickup_code.as_ref(), MAX_ID)),
             },
             customer: customer(wire),
             payment: payment(wire, amount.total),
             items,
             amount,
+            reading_notes: notes,
         },
     })
 }
@@ -85,7 +98,7 @@ fn note(wire: &wire::Order<'_>) -> Option<String> {
     let comments = wire.comments.as_ref();
     let parts = [
         // Nobody should cook it.
-        (wire.test == Some(true)).then_some("TEST"),
+        is_set(wire.test).then_some("TEST"),
         comments.and_then(|comments| text(comments.customer_comment.as_ref())),
         comments.and_then(|comments| text(comments.vendor_comment.as_ref())),
     ];
@@ -167,7 +180,8 @@ fn without_city(area: String, city: Option<&str>) -> String {
     }
 }
 
-fn amount(wire: &wire::Order<'_>, items: &[Item]) -> Read<Amount> {
+/// The sums as the platform gives them.
+fn amount(wire: &wire::Order<'_>) -> Read<Amount> {
     let price = &wire.price;
     let total = price.grand_total.0;
     if total.0 < 0 {
@@ -178,26 +192,30 @@ fn amount(wire: &wire::Order<'_>, items: &[Item]) -> Read<Amount> {
         Minor::checked(sum).map_err(|error| fault(path, error.to_string()))
     };
     let discounts: Vec<Discount> = wire.discounts.iter().flat_map(discount).collect();
+    let delivery_fee = match price.delivery_fee {
+        Some(fee) => fee.0,
+        None => {
+            let fees = price.delivery_fees.iter().filter_map(|fee| fee.value);
+            sum(&mut fees.map(|fee| fee.0), "price.deliveryFees")?
+        }
+    };
+    let tip = price.rider_tip.unwrap_or_default().0;
+    let discount = match price.discount_amount_total {
+        Some(discount) => Minor(discount.0.0.abs()),
+        None => sum(&mut discounts.iter().map(|discount| discount.amount), "discounts")?,
+    };
     Ok(Amount {
         currency: Currency::TRY,
-        subtotal: match price.sub_total {
-            Some(subtotal) => subtotal.0,
-            None => sum(&mut items.iter().map(|item| item.total), "products")?,
-        },
-        discount: match price.discount_amount_total {
-            Some(discount) => Minor(discount.0.0.abs()),
-            None => sum(&mut discounts.iter().map(|discount| discount.amount), "discounts")?,
-        },
-        delivery_fee: match price.delivery_fee {
-            Some(fee) => fee.0,
-            None => {
-                let fees = price.delivery_fees.iter().filter_map(|fee| fee.value);
-                sum(&mut fees.map(|fee| fee.0), "price.deliveryFees")?
-            }
-        },
-        tip: price.rider_tip.unwrap_or_default().0,
+        subtotal: price.sub_total.map_or(
+            Minor(total.0.saturating_add(discount.0) - delivery_fee.0 - tip.0),
+            |subtotal| subtotal.0,
+        ),
+        discount,
+        delivery_fee,
+        tip,
         total,
         discounts,
+        adjustment: None,
     })
 }
 

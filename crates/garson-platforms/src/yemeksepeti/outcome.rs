@@ -126,6 +126,7 @@ pub fn session(response: &HttpResponse) -> Result<Session, Trouble> {
     Ok(Session {
         token: Secret::new(token.to_owned()),
         lasts: Duration::from_secs(seconds.clamp(0, LONGEST_SESSION).unsigned_abs()),
+        branch: None,
     })
 }
 

@@ -4,23 +4,36 @@ use super::reasons::{self, reason_named};
 use super::soft::Text;
 use super::{ORDER, REMOTE_ID, REMOTE_ORDER_ID, STATUS, order, wire};
 use crate::common::text::{MAX_ID, MAX_NOTE, keep, keep_some};
+use crate::common::tolerant::{self, Essentials};
 use crate::common::{Read, fault, parse};
 use garson_core::id::OrderId;
 use garson_core::order::{Actor, Change, Courier, Status};
 use garson_core::platform::{FETCHED, HookRequest, Message, News, Sighting, Which};
 
+/// Whose order it is, what is to be cooked, and what is to be paid.
+pub const ESSENTIALS: Essentials = &["token", "products", "products[]", "price", "price.grandTotal"];
+const ESSENTIALS_OF_UPDATE: Essentials = &["status"];
+
 pub fn read(request: &HookRequest) -> Read<Message> {
+    let essentials = match request.kind {
+        STATUS => ESSENTIALS_OF_UPDATE,
+        _ => ESSENTIALS,
+    };
+    tolerant::read(&request.body, essentials, "", |body| strict(body, request))
+}
+
+fn strict(body: &[u8], request: &HookRequest) -> Read<Message> {
     let branch = request
         .param(REMOTE_ID)
         .filter(|branch| !branch.is_empty())
         .map(str::to_owned);
     // A list would be taken for an object, value by value.
-    if request.body.trim_ascii_start().first() == Some(&b'[') {
+    if body.trim_ascii_start().first() == Some(&b'[') {
         return Err(fault("$", "must be an object"));
     }
     let news = match request.kind {
-        ORDER | FETCHED => sighting(&parse(&request.body)?)?,
-        STATUS => update(request, &parse(&request.body)?)?,
+        ORDER | FETCHED => sighting(&parse(body)?)?,
+        STATUS => update(request, &parse(body)?)?,
         other => return Err(fault("$", format!("is of the unknown kind {other}"))),
     };
     Ok(Message { branch, news })

@@ -54,6 +54,13 @@ const REASONS: [(&str, &str, bool); 24] = [
     ),
 ];
 
+/// The usual reason after the order was accepted: one public reading of the platform's table takes only those of that
+/// phase then.
+const USUAL_AFTER: &str = "CONTENT_WRONG_MISLEADING";
+
+/// What the platform itself gives as a reason; of the restaurants' list, but not theirs when it comes from there.
+const OF_THE_PLATFORM: [&str; 3] = ["TECHNICAL_PROBLEM", "FRAUD_PRANK", "BLACKLISTED"];
+
 /// What goes wrong on the way is the matter of whoever delivers.
 const ON_THE_WAY: [&str; 7] = [
     "NO_COURIER",
@@ -72,14 +79,19 @@ fn reason((id, name, _): &(&str, &str, bool)) -> Reason {
     }
 }
 
-/// The reasons that the platform takes for this order now.
+/// The reasons that the platform takes for this order now, those of its phase first.
 pub fn fixed(order: Option<&Order>) -> Vec<Reason> {
-    let is_open = order.is_some_and(|order| matches!(order.status, Status::Scheduled | Status::New));
-    REASONS
-        .iter()
-        .filter(|(_, _, only_after)| !(is_open && *only_after))
-        .map(reason)
-        .collect()
+    let before = || REASONS.iter().filter(|(_, _, only_after)| !only_after);
+    let after = || REASONS.iter().filter(|(_, _, only_after)| *only_after);
+    match order.map(|order| order.status) {
+        Some(Status::Scheduled | Status::New) => before().map(reason).collect(),
+        Some(_) => {
+            let usual = after().filter(|(id, ..)| *id == USUAL_AFTER);
+            let others = after().filter(|(id, ..)| *id != USUAL_AFTER);
+            usual.chain(others).chain(before()).map(reason).collect()
+        }
+        None => REASONS.iter().map(reason).collect(),
+    }
 }
 
 /// The reason of that code; one that we do not know is called by its code.
@@ -121,6 +133,7 @@ pub fn actor(said: &str, courier: Option<Courier>) -> Actor {
             Some(Courier::Restaurant | Courier::None) => Actor::Account,
             Some(Courier::Platform) | None => Actor::Platform,
         },
+        Some((code, ..)) if OF_THE_PLATFORM.contains(code) => Actor::Platform,
         // The list is the restaurant's vocabulary: it said so itself, or the platform did on its behalf.
         Some(_) => Actor::Account,
     }

@@ -1,10 +1,12 @@
 //! Values as loosely as the platform writes them: numbers for texts, empty strings for nothing, null for empty lists.
 
 use crate::common::text::keep_some;
-use serde::de::{self, Deserialize, Deserializer, Visitor};
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{self, Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 use std::borrow::Cow;
 use std::fmt;
+use std::marker::PhantomData;
 
 /// A text, borrowed where it can be; numbers are taken too, since ids come as either.
 #[derive(Clone, Debug, Default)]
@@ -34,6 +36,10 @@ impl<'de> Visitor<'de> for TextVisitor {
     fn visit_i64<E: de::Error>(self, number: i64) -> Result<Self::Value, E> {
         Ok(Text(Cow::Owned(number.to_string())))
     }
+
+    fn visit_f64<E: de::Error>(self, number: f64) -> Result<Self::Value, E> {
+        Ok(Text(Cow::Owned(number.to_string())))
+    }
 }
 
 impl<'de: 'a, 'a> Deserialize<'de> for Text<'a> {
@@ -61,6 +67,39 @@ pub fn optional<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
 /// A list that may be missing or null.
 pub fn list<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserializer: D) -> Result<Vec<T>, D::Error> {
     Option::deserialize(deserializer).map(Option::unwrap_or_default)
+}
+
+/// An object that may be missing; where only a text came, it is the object's first.
+pub fn object_or_text<'de, D, T>(deserializer: D) -> Result<Option<T>, D::Error>
+where
+    D: Deserializer<'de>,
+    T: Deserialize<'de> + From<Text<'de>>,
+{
+    struct OfObject<T>(PhantomData<T>);
+    impl<'de, T: Deserialize<'de> + From<Text<'de>>> Visitor<'de> for OfObject<T> {
+        type Value = Option<T>;
+
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("an object")
+        }
+
+        fn visit_unit<E>(self) -> Result<Self::Value, E> {
+            Ok(None)
+        }
+
+        fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Self::Value, E> {
+            Ok(Some(Text(Cow::Borrowed(text)).into()))
+        }
+
+        fn visit_str<E>(self, text: &str) -> Result<Self::Value, E> {
+            Ok(Some(Text(Cow::Owned(text.to_owned())).into()))
+        }
+
+        fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Self::Value, A::Error> {
+            T::deserialize(MapAccessDeserializer::new(map)).map(Some)
+        }
+    }
+    deserializer.deserialize_any(OfObject(PhantomData))
 }
 
 /// Half of a place on the map, where it is a number; nobody loses a meal for a pin.

@@ -3,6 +3,7 @@
 use super::soft::Text;
 use super::wire;
 use garson_core::order::{Courier, Order};
+use garson_core::time::Timestamp;
 use serde::{Deserialize, Serialize};
 
 /// No address of the platform's is longer.
@@ -15,6 +16,9 @@ pub struct State {
     /// Where the platform wants its calls. A move without an address does not apply; without the whole list all do.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub urls: Option<Urls>,
+    /// When the customer was promised the order.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub promised_at: Option<Timestamp>,
 }
 
 #[derive(Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -31,7 +35,7 @@ pub struct Urls {
 }
 
 impl State {
-    pub fn of(wire: &wire::Order<'_>, courier: Courier) -> Self {
+    pub fn of(wire: &wire::Order<'_>, courier: Courier, promised_at: Option<Timestamp>) -> Self {
         let url = |value: &Option<Text<'_>>| {
             let url = value.as_ref().map(|url| url.as_str().trim());
             let url = url.filter(|url| !url.is_empty());
@@ -40,6 +44,7 @@ impl State {
         };
         Self {
             courier,
+            promised_at,
             urls: wire.callback_urls.as_ref().map(|urls| Urls {
                 accepted: url(&urls.order_accepted_url),
                 rejected: url(&urls.order_rejected_url),

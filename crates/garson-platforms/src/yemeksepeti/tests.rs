@@ -223,6 +223,6 @@ fn reasons_depend_on_where_the_order_stands() {
     assert_eq!(ids(Some(&order)).len(), 24);
     assert_eq!(
         ids(Some(&order)).first().map(String::as_str),
-        Some("ITEM_UNAVAILABLE")
+        Some("CONTENT_WRONG_MISLEADING")
     );
 }

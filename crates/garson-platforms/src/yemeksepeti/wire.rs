@@ -1,6 +1,7 @@
 //! Delivery Hero's words: an order as it is dispatched or read back, what happened to one, and the answers to calls.
 
-use super::soft::{Degrees, Text, list, optional};
+use super::soft::{Degrees, Text, list, object_or_text, optional};
+use crate::common::flag::Flag;
 use crate::common::moment::IsoTime;
 use crate::common::number::{Count, Lira};
 use serde::Deserialize;
@@ -21,15 +22,16 @@ pub struct Order<'a> {
     pub expiry_date: Option<IsoTime>,
     #[serde(borrow)]
     pub expedition_type: Option<Text<'a>>,
-    pub pre_order: Option<bool>,
-    pub test: Option<bool>,
-    #[serde(borrow)]
+    pub pre_order: Option<Flag>,
+    pub test: Option<Flag>,
+    #[serde(borrow, default, deserialize_with = "object_or_text")]
     pub comments: Option<Comments<'a>>,
     #[serde(borrow)]
     pub customer: Option<Customer<'a>>,
     #[serde(borrow)]
     pub delivery: Option<Delivery<'a>>,
-    pub pickup: Option<Pickup>,
+    #[serde(borrow)]
+    pub pickup: Option<Pickup<'a>>,
     #[serde(borrow, default, deserialize_with = "list")]
     pub discounts: Vec<Discount<'a>>,
     #[serde(borrow)]
@@ -54,6 +56,15 @@ pub struct Comments<'a> {
     pub customer_comment: Option<Text<'a>>,
     #[serde(borrow)]
     pub vendor_comment: Option<Text<'a>>,
+}
+
+impl<'a> From<Text<'a>> for Comments<'a> {
+    fn from(comment: Text<'a>) -> Self {
+        Self {
+            customer_comment: Some(comment),
+            vendor_comment: None,
+        }
+    }
 }
 
 #[derive(Deserialize)]
@@ -120,9 +131,11 @@ pub struct Address<'a> {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Pickup {
+pub struct Pickup<'a> {
     #[serde(default, deserialize_with = "optional")]
     pub pickup_time: Option<IsoTime>,
+    #[serde(borrow)]
+    pub pickup_code: Option<Text<'a>>,
 }
 
 #[derive(Deserialize)]
@@ -197,7 +210,7 @@ pub struct Product<'a> {
     pub sku: Option<Text<'a>>,
     #[serde(borrow)]
     pub comment: Option<Text<'a>>,
-    #[serde(borrow)]
+    #[serde(borrow, default, deserialize_with = "object_or_text")]
     pub variation: Option<Variation<'a>>,
     #[serde(borrow, default, deserialize_with = "list")]
     pub selected_toppings: Vec<Topping<'a>>,
@@ -207,6 +220,12 @@ pub struct Product<'a> {
 pub struct Variation<'a> {
     #[serde(borrow)]
     pub name: Option<Text<'a>>,
+}
+
+impl<'a> From<Text<'a>> for Variation<'a> {
+    fn from(name: Text<'a>) -> Self {
+        Self { name: Some(name) }
+    }
 }
 
 #[derive(Deserialize)]

@@ -5,7 +5,7 @@ use super::state::{State, Urls};
 use super::{CHAIN_CODE, PASSWORD, USERNAME};
 use crate::common::request::{header, request, segment, with_json};
 use crate::common::text::{MAX_NOTE, keep_some};
-use garson_core::order::{CallKind, Order, Status};
+use garson_core::order::{CallKind, Courier, Order, Status};
 use garson_core::platform::{Errand, HookReply, HttpRequest, Link, PlatformError, Reception};
 use garson_core::time::Timestamp;
 use serde::Serialize;
@@ -46,7 +46,7 @@ pub fn write(errand: &Errand<'_>, link: &Link<'_>) -> Result<HttpRequest, Platfo
     match errand.call {
         CallKind::Verify => {
             let body = StatusUpdate::Accepted {
-                acceptance_time: acceptance_time(errand),
+                acceptance_time: acceptance_time(errand, state.as_ref()),
                 remote_order_id: errand.order.id.to_string(),
             };
             status_update(
@@ -129,12 +129,24 @@ pub fn is_at_home(url: &str, base: &str) -> bool {
     path.starts_with('/') && is_plain && !climbs
 }
 
-/// When the food will be ready; orders for later have a time of their own.
-fn acceptance_time(errand: &Errand<'_>) -> Timestamp {
+/// When the customer gets the food, or can collect it: as promised, since the customer is told of any other time. Where the
+/// platform's rider carries it, or the promise cannot be kept any more, it is when the kitchen is done.
+fn acceptance_time(errand: &Errand<'_>, state: Option<&State>) -> Timestamp {
     let minutes = errand.preparation_minutes.unwrap_or(USUAL_MINUTES);
     let ready = errand.now.plus(Duration::from_secs(u64::from(minutes) * 60));
-    let at = errand.order.scheduled_for.unwrap_or(ready);
-    at.max(errand.now.plus(LEAST_AHEAD))
+    let least = errand.now.plus(LEAST_AHEAD);
+    let promised = state
+        .filter(|state| state.courier != Courier::Platform)
+        .and_then(|state| state.promised_at)
+        .filter(|at| *at >= least);
+    let at = errand.order.scheduled_for.or(promised).unwrap_or(ready);
+    at.max(least)
+}
+
+/// An order without an address for it is accepted without a word from us.
+pub fn is_implied(call: CallKind, order: &Order) -> bool {
+    let urls = State::kept(order).and_then(|state| state.urls);
+    call == CallKind::Verify && urls.is_some_and(|urls| urls.accepted.is_none())
 }
 
 pub fn look(order: &Order, link: &Link<'_>) -> Result<HttpRequest, PlatformError> {

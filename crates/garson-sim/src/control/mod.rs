@@ -2,9 +2,10 @@
 
 mod orders;
 
+use std::net::IpAddr;
 use std::sync::Arc;
 
-use http::{Method, StatusCode};
+use http::{HeaderMap, HeaderName, Method, StatusCode, header};
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
@@ -52,6 +53,25 @@ pub(crate) fn answer(inner: &Arc<Inner>, call: &Call) -> Reply {
         Ok(body) => Reply::ok(&body),
         Err(refusal) => refused(refusal),
     }
+}
+
+/// Does a web page from elsewhere ask? A browser says where the page is from; and a page whose name was made to lead to this
+/// machine shows by the name that it asks for.
+pub(crate) fn is_foreign(headers: &HeaderMap, is_local: bool) -> bool {
+    let text = |name: HeaderName| headers.get(name).map(|value| value.to_str().unwrap_or_default());
+    let host = text(header::HOST).unwrap_or_default();
+    if let Some(origin) = text(header::ORIGIN) {
+        let asked = origin.split_once("://").map(|(_, host)| host);
+        if asked != Some(host) {
+            return true;
+        }
+    }
+    let name = match host.rsplit_once(':') {
+        Some((name, port)) if port.bytes().all(|b| b.is_ascii_digit()) => name,
+        _ => host,
+    };
+    let name = name.trim_start_matches('[').trim_end_matches(']');
+    is_local && name != "localhost" && name.parse::<IpAddr>().is_err()
 }
 
 fn refused(refusal: Refusal) -> Reply {
@@ -133,4 +153,34 @@ fn advance_clock(world: &mut World, call: &Call) -> Answer {
     let seconds = seconds.ok_or_else(|| Refusal::Invalid("advanceSeconds must be a number".to_owned()))?;
     world.clock.advance(seconds);
     Ok(json!({"now": crate::clock::text(world.now())}))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pages_from_elsewhere_are_foreign_and_programs_are_not() {
+        for (host, origin, is_local, foreign) in [
+            ("127.0.0.1:8090", None, true, false),
+            ("localhost:8090", None, true, false),
+            ("[::1]:8090", None, true, false),
+            ("127.0.0.1:8090", Some("http://127.0.0.1:8090"), true, false),
+            ("127.0.0.1:8090", Some("https://evil.example"), true, true),
+            ("127.0.0.1:8090", Some("null"), true, true),
+            // A name that was made to lead here.
+            ("evil.example:8090", None, true, true),
+            ("evil.example:8090", Some("http://evil.example:8090"), true, true),
+            // Beside other containers it has a name.
+            ("sim:8090", None, false, false),
+            ("sim:8090", Some("https://evil.example"), false, true),
+        ] {
+            let mut headers = HeaderMap::new();
+            headers.insert(header::HOST, host.parse().unwrap());
+            if let Some(origin) = origin {
+                headers.insert(header::ORIGIN, origin.parse().unwrap());
+            }
+            assert_eq!(is_foreign(&headers, is_local), foreign, "{host} {origin:?}");
+        }
+    }
 }

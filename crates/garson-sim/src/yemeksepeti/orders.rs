@@ -62,7 +62,7 @@ pub(super) fn render(order: &Order, store: &Store, public_url: &str) -> Value {
         },
         "price": price(basket),
         "products": basket.lines.iter().map(product).collect::<Vec<_>>(),
-        "callbackUrls": callbacks(order, public_url),
+        "callbackUrls": callbacks(order, store, public_url),
     })
 }
 
@@ -208,10 +208,11 @@ fn payment(payment: Payment) -> &'static str {
 }
 
 /// Only the moves that this kind of order has.
-fn callbacks(order: &Order, public_url: &str) -> Value {
+fn callbacks(order: &Order, store: &Store, public_url: &str) -> Value {
     let token = order.token.as_deref().unwrap_or_default();
     let status = format!("{public_url}/yemeksepeti/v2/order/status/{token}");
-    let mut urls = json!({"orderAcceptedUrl": status, "orderRejectedUrl": status});
+    let accepted = (!store.quirks.indirect).then_some(&status);
+    let mut urls = json!({"orderAcceptedUrl": accepted, "orderRejectedUrl": status});
     match order.courier {
         Courier::Platform => {
             let url = format!("{public_url}/yemeksepeti/v2/orders/{token}/preparation-completed");

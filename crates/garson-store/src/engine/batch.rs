@@ -2,10 +2,11 @@
 
 use super::job::{Job, RunEnd};
 use super::tx::Outcome;
-use super::{Bulletin, Lane, Stats, Tx};
+use super::{Bulletin, Lane, Stats, Tx, silent};
 use crate::accounts;
 use crate::error::StoreError;
 use crate::late::Late;
+use crate::throttle::Throttle;
 use crossbeam_channel::Receiver;
 use garson_core::id::AccountId;
 use std::time::{Duration, Instant};
@@ -14,6 +15,8 @@ use std::time::{Duration, Instant};
 const MAX_BATCH: usize = 256;
 /// How often a batch is run again after a serialisation failure.
 const MAX_RERUNS: usize = 10;
+
+static FAILED: Throttle = Throttle::for_outages();
 
 /// What the batch runner needs of a connection.
 pub trait Connection {
@@ -28,6 +31,8 @@ pub trait Connection {
     fn in_transaction(&mut self) -> bool;
     /// Makes the connection usable again if it is not; cheap when it is.
     fn revive(&mut self) -> Result<(), StoreError>;
+    /// Work that can wait until those whose jobs were run have their answers.
+    fn after_answers(&mut self) {}
     /// Is a transaction that could not be begun worth another try? A remote connection may have broken while it was
     /// idle, which shows only now; a local one has waited for its turn long enough.
     const BEGINS_AGAIN: bool;
@@ -61,6 +66,10 @@ pub fn write_loop<C: Connection>(
         {
             jobs.push(next);
         }
+        drop_expired(&mut jobs, stats);
+        if jobs.is_empty() {
+            continue;
+        }
         jobs.sort_by_key(|job| job.lane());
         let started = Instant::now();
         let way = Way {
@@ -77,7 +86,9 @@ pub fn write_loop<C: Connection>(
                 Ok(())
             }
             Err(error) => {
-                tracing::error!(%error, jobs = count, "a database transaction failed");
+                if let Some(suppressed) = FAILED.pass() {
+                    tracing::error!(%error, jobs = count, suppressed, "a database transaction failed");
+                }
                 stats.count_loss(count);
                 Err(error)
             }
@@ -85,15 +96,28 @@ pub fn write_loop<C: Connection>(
         for job in jobs {
             job.answer(fate.clone());
         }
+        connection.after_answers();
+    }
+}
+
+/// Leaves out the jobs whose callers have been told already that the database does not answer.
+fn drop_expired(jobs: &mut Vec<Box<dyn Job>>, stats: &Stats) {
+    for job in jobs.extract_if(.., |job| job.is_expired()) {
+        stats.count_expired();
+        job.answer(Err(silent()));
     }
 }
 
 /// Runs reading jobs one by one, each in a transaction of its own.
 pub fn read_loop<C: Connection>(mut connection: C, queue: &Receiver<Box<dyn Job>>, stats: &Stats) {
     while let Ok(mut job) = queue.recv() {
+        if job.is_expired() {
+            job.answer(Err(silent()));
+            continue;
+        }
         let is_glance = job.lane() == Lane::GLANCE;
         let mut fate = read_once(&mut connection, job.as_mut(), is_glance, stats);
-        if fate.as_ref().is_err_and(StoreError::is_temporary) {
+        if fate.as_ref().is_err_and(StoreError::is_temporary) && !job.is_expired() {
             if !is_glance {
                 end_read(&mut connection);
             }
@@ -153,7 +177,7 @@ enum End {
 /// Runs the jobs in one transaction; says how many failed on their own account.
 fn run_batch<C: Connection>(
     connection: &mut C,
-    jobs: &mut [Box<dyn Job>],
+    jobs: &mut Vec<Box<dyn Job>>,
     mut way: Way,
     caution: &mut u32,
     stats: &Stats,
@@ -175,6 +199,10 @@ fn run_batch<C: Connection>(
             }
             Err(Fate::Again(error)) => last = error,
             Err(Fate::Lost(error)) => return Err(error),
+        }
+        drop_expired(jobs, stats);
+        if jobs.is_empty() {
+            break;
         }
     }
     Err(last)
@@ -209,10 +237,14 @@ fn run_once<C: Connection>(
                 .map_err(|error| undo(connection, error))?;
         }
         let mut tx = connection.tx().of_node(node).with_late(late);
-        let end = job.run(&mut tx);
-        if savepoints && end == RunEnd::Keep {
-            // What belongs to a job is to be undone with it; an error shows below.
-            drop(tx.settle_late());
+        let mut end = job.run(&mut tx);
+        // What was left to be written belongs to the job: it is undone with it, and without it the job has failed.
+        if savepoints
+            && end == RunEnd::Keep
+            && let Err(error) = tx.settle_late()
+        {
+            job.fail(error);
+            end = RunEnd::Undo;
         }
         late = tx.take_late();
         if savepoints {
@@ -264,7 +296,7 @@ fn run_once<C: Connection>(
     let settled = tx.settle_late();
     stats.count_statements(tx.statements());
     match settled {
-        Err(error) if savepoints || error.is_temporary() => return Err(undo(connection, error)),
+        Err(error) if error.is_temporary() => return Err(undo(connection, error)),
         Ok(()) if connection.is_as_expected() => {}
         // What one of the jobs has left to be written cannot be: which one shows when each is alone.
         _ => {

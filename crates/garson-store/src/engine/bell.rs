@@ -4,9 +4,10 @@
 //! a second later. So it stands outside of every transaction, on a connection of its own, and what waits while one ring
 //! is on its way is the next ring.
 
-use super::{Desk, Handover, News};
+use super::dial::Hosts;
+use super::{Desk, Handover, News, silent};
 use crate::error::StoreError;
-use garson_core::id::{AccountId, NodeId};
+use garson_core::id::{AccountId, IntegrationId, NodeId};
 use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::future::poll_fn;
@@ -19,8 +20,7 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::task;
 use tokio::time::{sleep, timeout};
 use tokio_postgres::types::Type;
-use tokio_postgres::{AsyncMessage, Client, Config};
-use tokio_postgres_rustls::MakeRustlsConnect;
+use tokio_postgres::{AsyncMessage, Client};
 use uuid::Uuid;
 
 /// Commits that may wait to be rung; those that find no room are found by looking.
@@ -44,6 +44,8 @@ pub enum Word {
     Here,
     /// A node has left, or was given up: what it did is free.
     NodeGone,
+    /// Whoever polls an integration is to do so now: something has happened on its platform.
+    Poll { integration: IntegrationId },
     /// Those who wait for news of an account are to look, though there is none.
     Stir { account: AccountId },
     /// Whoever delivers for an account is to look again; see [`Handover::LookAgain`].
@@ -67,6 +69,7 @@ impl Word {
         let _written = match self {
             Self::Here => write!(text, " h"),
             Self::NodeGone => write!(text, " g"),
+            Self::Poll { integration } => write!(text, " i{}", integration.0.simple()),
             Self::Stir { account } => write!(text, " s{}", account.0.simple()),
             Self::LookAgain { account, owner } => {
                 write!(text, " l{}{}", account.0.simple(), node(owner))
@@ -99,6 +102,9 @@ impl Word {
         match text.get(..1)? {
             "h" => Some(Self::Here),
             "g" => Some(Self::NodeGone),
+            "i" => Some(Self::Poll {
+                integration: IntegrationId(id(1)?),
+            }),
             "s" => Some(Self::Stir { account: account()? }),
             "l" => Some(Self::LookAgain {
                 account: account()?,
@@ -171,13 +177,7 @@ pub fn hang() -> (Ringer, Belfry) {
 pub struct Bell(Option<JoinHandle<()>>);
 
 impl Bell {
-    pub fn start(
-        config: Config,
-        tls: MakeRustlsConnect,
-        belfry: Belfry,
-        news: Arc<News>,
-        desk: Arc<Desk>,
-    ) -> Result<Self, StoreError> {
+    pub fn start(hosts: Hosts, belfry: Belfry, news: Arc<News>, desk: Arc<Desk>) -> Result<Self, StoreError> {
         let cannot =
             |error: std::io::Error| StoreError::unavailable(format!("cannot start a thread: {error}"));
         let runtime = tokio::runtime::Builder::new_current_thread()
@@ -191,8 +191,7 @@ impl Bell {
         } = belfry;
         let sender = Uuid::now_v7();
         let attendant = Attendant {
-            config,
-            tls,
+            hosts: Arc::new(hosts),
             queue,
             sender,
             ears: Arc::new(Ears {
@@ -235,8 +234,7 @@ fn attend(runtime: &Runtime, attendant: Attendant, closed: oneshot::Receiver<()>
 
 /// Who rings, and connects again when the connection is lost.
 struct Attendant {
-    config: Config,
-    tls: MakeRustlsConnect,
+    hosts: Arc<Hosts>,
     queue: mpsc::Receiver<Vec<Word>>,
     sender: Uuid,
     ears: Arc<Ears>,
@@ -261,15 +259,12 @@ impl Attendant {
         let mut pause = FIRST_PAUSE;
         let mut is_first = true;
         loop {
-            let (config, tls, ears) = (self.config.clone(), self.tls.clone(), Arc::clone(&self.ears));
+            let (hosts, ears) = (Arc::clone(&self.hosts), Arc::clone(&self.ears));
             let wait = if is_first { Duration::ZERO } else { pause };
             is_first = false;
             let connecting = async move {
                 sleep(wait).await;
-                timeout(PATIENCE, connect(config, tls, ears))
-                    .await
-                    .map_err(|_| "the database does not answer".to_owned())?
-                    .map_err(|error| StoreError::from(error).to_string())
+                connect(&hosts, ears).await.map_err(|error| error.to_string())
             };
             let Some(connected) = self.meanwhile(connecting).await else {
                 return;
@@ -324,7 +319,7 @@ impl Attendant {
                     match timeout(PATIENCE, ring(&line.client, &payload)).await {
                         Ok(Ok(())) => {}
                         Ok(Err(error)) => return Some(StoreError::from(error).to_string()),
-                        Err(_) => return Some("the database does not answer".to_owned()),
+                        Err(_) => return Some(silent().to_string()),
                     }
                 }
                 // What comes meanwhile is one ring.
@@ -343,12 +338,8 @@ impl Attendant {
     }
 }
 
-async fn connect(
-    config: Config,
-    tls: MakeRustlsConnect,
-    ears: Arc<Ears>,
-) -> Result<Line, tokio_postgres::Error> {
-    let (client, mut connection) = config.connect(tls).await?;
+async fn connect(hosts: &Hosts, ears: Arc<Ears>) -> Result<Line, StoreError> {
+    let (client, mut connection, _) = hosts.connect().await?;
     let hearing = tokio::spawn(async move {
         loop {
             match poll_fn(|context| connection.poll_message(context)).await {
@@ -361,9 +352,10 @@ async fn connect(
     });
     let line = Line { client, hearing };
     // A ring is not worth waiting for the disk.
-    line.client
-        .batch_execute("SET synchronous_commit TO off; LISTEN garson")
-        .await?;
+    let listen = line
+        .client
+        .batch_execute("SET synchronous_commit TO off; LISTEN garson");
+    timeout(PATIENCE, listen).await.map_err(|_| silent())??;
     Ok(line)
 }
 
@@ -420,6 +412,7 @@ impl Ears {
             match word {
                 Word::Here => {}
                 Word::NodeGone => handed.push(Handover::NodeGone),
+                Word::Poll { integration } => handed.push(Handover::Poll { integration }),
                 Word::Stir { account } => self.news.tell(&[(account, 0)]),
                 Word::LookAgain { account, owner } if is_mine(owner) => {
                     handed.push(Handover::LookAgain { account });
@@ -454,6 +447,9 @@ mod tests {
         for word in [
             Word::Here,
             Word::NodeGone,
+            Word::Poll {
+                integration: IntegrationId::at(Timestamp::from_millis(9)),
+            },
             Word::Stir { account },
             Word::LookAgain { account, owner: None },
             Word::LookAgain {

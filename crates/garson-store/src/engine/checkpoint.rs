@@ -1,22 +1,37 @@
 //! SQLite's log is brought into the database by a thread of its own, so that the one that writes need not do it.
 //!
+//! Readers of an old state hold the log up, and while readers of any state overlap it never begins anew by itself. So beyond a
+//! limit the writer waits for them, for a bounded time and not before its callers have their answers.
+//!
 //! The log begins anew only when all of it has been brought over, and while somebody writes there is always a little left.
 //! That is left to the writer, when it is little.
 
+use super::sqlite::claimed_size;
+use super::watch::WatchedFiles;
 use crate::error::StoreError;
-use crossbeam_channel::{Receiver, Sender, bounded};
+use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded};
 use rusqlite::hooks::Wal;
 use rusqlite::wal::CheckpointMode;
-use rusqlite::{Connection, MAIN_DB};
+use rusqlite::{Connection, ErrorCode, MAIN_DB};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI32, AtomicU8, Ordering};
 use std::thread::JoinHandle;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// So many pages in the log are worth the trouble.
 const MANY: i32 = 4_000;
 /// So few are the writer's own.
 const FEW: i32 = 100;
+/// From here on the writer waits for readers, and again each time that as many have come.
+const TOO_MANY: i32 = 12_000;
+/// How long it waits where there are so many, and at most where there are many times as many.
+const WAIT: Duration = Duration::from_millis(200);
+const LONGEST_WAIT: Duration = Duration::from_secs(2);
+/// How long the one that brings the log over gets before it is looked at again.
+const TURN: Duration = Duration::from_millis(5);
+
+/// How often the thread looks at the files when it has nothing else to do.
+const LOOK: Duration = Duration::from_secs(1);
 /// Where it does not get on, the next try comes after this.
 const PAUSE: Duration = Duration::from_millis(50);
 
@@ -34,10 +49,65 @@ struct Log {
 /// The thread. It ends when the writer's connection has been closed.
 pub struct Checkpointer(JoinHandle<()>);
 
+/// The writer's own means against a log that has become too long.
+pub struct Relief {
+    log: Arc<Log>,
+    /// So many pages are too many.
+    limit: i32,
+}
+
+impl Relief {
+    /// Makes the log begin anew if it has become too long, and waits for readers for a while; says whether it tried, and so
+    /// changed for how long the connection waits.
+    pub fn relieve(&mut self, writer: &Connection) -> bool {
+        let pages = self.log.pages.load(Ordering::Relaxed);
+        if pages < self.limit {
+            if pages < TOO_MANY {
+                self.limit = TOO_MANY;
+            }
+            return false;
+        }
+        let times = u32::try_from(pages / TOO_MANY).unwrap_or(1);
+        let deadline = Instant::now() + WAIT.saturating_mul(times).min(LONGEST_WAIT);
+        self.limit = match begin_anew(writer, deadline) {
+            true => TOO_MANY,
+            false => pages.saturating_add(TOO_MANY),
+        };
+        tracing::debug!(pages, next = self.limit, "the log was too long");
+        true
+    }
+}
+
+/// Brings all of the log over and waits until nobody reads from it. Those who begin to read meanwhile read from the database
+/// itself.
+fn begin_anew(writer: &Connection, deadline: Instant) -> bool {
+    loop {
+        let left = deadline.saturating_duration_since(Instant::now());
+        let done = writer
+            .busy_timeout(left)
+            .and_then(|()| writer.wal_checkpoint_v2(Some(MAIN_DB), CheckpointMode::RESTART));
+        let is_busy =
+            matches!(&done, Err(error) if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy));
+        if !is_busy || left.is_zero() {
+            return done.is_ok();
+        }
+        // The thread is at it: it may need the processor that this one has.
+        std::thread::sleep(TURN);
+    }
+}
+
 impl Checkpointer {
     /// Takes the log of a connection that writes into the care of another one to the same file.
-    pub fn start(writer: &mut Connection, own: Connection) -> Result<Self, StoreError> {
+    pub fn start(
+        writer: &mut Connection,
+        own: Connection,
+        files: Arc<WatchedFiles>,
+    ) -> Result<(Self, Relief), StoreError> {
         let log = Arc::new(Log::default());
+        let relief = Relief {
+            log: Arc::clone(&log),
+            limit: TOO_MANY,
+        };
         let (wake, woken) = bounded(1);
         let watch = Watch {
             log: Arc::clone(&log),
@@ -49,9 +119,9 @@ impl Checkpointer {
         }))?;
         let thread = std::thread::Builder::new()
             .name("garson-checkpoint".to_owned())
-            .spawn(move || run(&own, &log, &woken))
+            .spawn(move || run(&own, &log, &woken, &files))
             .map_err(|error| StoreError::unavailable(format!("cannot start a thread: {error}")))?;
-        Ok(Self(thread))
+        Ok((Self(thread), relief))
     }
 
     /// Waits for its end.
@@ -94,8 +164,17 @@ impl Watch {
     }
 }
 
-fn run(connection: &Connection, log: &Log, woken: &Receiver<()>) {
-    while woken.recv().is_ok() {
+fn run(connection: &Connection, log: &Log, woken: &Receiver<()>, files: &WatchedFiles) {
+    loop {
+        match woken.recv_timeout(LOOK) {
+            Ok(()) => {}
+            Err(RecvTimeoutError::Timeout) => {
+                // Whatever is found is remembered and logged there.
+                drop(files.check(|| claimed_size(connection)));
+                continue;
+            }
+            Err(RecvTimeoutError::Disconnected) => return,
+        }
         let next = bring_over(connection, log);
         if next == NOBODYS {
             std::thread::sleep(PAUSE);

@@ -1,7 +1,7 @@
 //! What a commit hands over to the part of this process that delivers events, so that it need not look for them.
 
 use crate::deliveries::Delivery;
-use garson_core::id::{AccountId, NodeId};
+use garson_core::id::{AccountId, IntegrationId, NodeId};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use tokio::sync::mpsc;
@@ -25,6 +25,8 @@ pub enum Handover {
     Elsewhere { account: AccountId, last: i64 },
     /// A node has left or was given up: what it did is free.
     NodeGone,
+    /// Another node has noticed that something has happened on the platform of an integration.
+    Poll { integration: IntegrationId },
 }
 
 impl Handover {
@@ -34,7 +36,7 @@ impl Handover {
             Self::Places { account, .. } | Self::LookAgain { account } | Self::Elsewhere { account, .. } => {
                 Some(*account)
             }
-            Self::NodeGone => None,
+            Self::NodeGone | Self::Poll { .. } => None,
         }
     }
 }

@@ -3,6 +3,7 @@
 use super::{Lane, Tx};
 use crate::error::StoreError;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::Instant;
 use tokio::sync::oneshot;
 
 /// How a run of a job ended.
@@ -19,8 +20,15 @@ pub trait Job: Send {
     /// Where it stands in a batch: jobs of one account together.
     fn lane(&self) -> Lane;
 
+    /// Has its caller been told already that the database does not answer? Then it must not be run any more: whoever has
+    /// heard so tries again, and what is older would be done after what is newer.
+    fn is_expired(&self) -> bool;
+
     /// Runs it, or runs it again; only the last run counts.
     fn run(&mut self, tx: &mut Tx<'_>) -> RunEnd;
+
+    /// Makes its last run a failed one, because of something that was left to be written after it.
+    fn fail(&mut self, error: StoreError);
 
     /// Answers the caller: with what the job said, or with the failure that took the whole transaction down.
     fn answer(self: Box<Self>, fate: Result<(), StoreError>);
@@ -28,15 +36,17 @@ pub trait Job: Send {
 
 pub struct TypedJob<T, E, F> {
     lane: Lane,
+    deadline: Instant,
     job: F,
     said: Option<Result<T, E>>,
     answer: oneshot::Sender<Result<T, E>>,
 }
 
 impl<T, E, F> TypedJob<T, E, F> {
-    pub fn new(lane: Lane, job: F, answer: oneshot::Sender<Result<T, E>>) -> Self {
+    pub fn new(lane: Lane, deadline: Instant, job: F, answer: oneshot::Sender<Result<T, E>>) -> Self {
         Self {
             lane,
+            deadline,
             job,
             said: None,
             answer,
@@ -54,6 +64,10 @@ where
         self.lane
     }
 
+    fn is_expired(&self) -> bool {
+        Instant::now() >= self.deadline
+    }
+
     fn run(&mut self, tx: &mut Tx<'_>) -> RunEnd {
         let job = &self.job;
         let said = catch_unwind(AssertUnwindSafe(|| job(tx)))
@@ -65,6 +79,10 @@ where
         let end = if said.is_ok() { RunEnd::Keep } else { RunEnd::Undo };
         self.said = Some(said);
         end
+    }
+
+    fn fail(&mut self, error: StoreError) {
+        self.said = Some(Err(error.into()));
     }
 
     fn answer(self: Box<Self>, fate: Result<(), StoreError>) {

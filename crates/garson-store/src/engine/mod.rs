@@ -4,39 +4,55 @@
 //! (group commit), each undone alone if it fails; a caller hears of its job only when that commit is durable.
 //! A job may run more than once (after a lost connection or a serialisation failure), so it is an `Fn`.
 
+mod backup;
 mod batch;
 mod bell;
 mod checkpoint;
+mod crash_check;
 mod desk;
+mod dial;
+mod files;
 mod fresh;
 mod job;
+mod limits;
 mod migrate;
 mod news;
 mod pipe;
+mod pooler;
 mod postgres;
 mod sqlite;
 mod stack;
 mod stats;
 mod tx;
 mod value;
+mod wal_scan;
+mod watch;
 mod workers;
 
 pub use bell::Word;
+pub use crash_check::CrashCheck;
 pub use desk::{Desk, Handover};
+pub use files::sync_folder_of;
 pub use fresh::Fresh;
+pub use migrate::{Purpose, Schema};
+pub(crate) use migrate::{is_unfinished_copy, mark_unfinished_copy};
 pub use news::{Crowd, News, Watch};
 pub use stats::{Durations, Stats};
 pub use tx::Tx;
 pub(crate) use value::Owned;
 pub use value::{Column, FromColumn, Param, Row};
+pub(crate) use watch::KnownFile;
 
 use crate::error::StoreError;
+use crate::lock::ServerLock;
 use bell::{Bell, Ringer};
 use garson_core::id::AccountId;
 use job::TypedJob;
+use limits::Limits;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
+use watch::WatchedFiles;
 use workers::Workers;
 
 /// Where the data is.
@@ -59,6 +75,20 @@ pub struct Options {
     pub commit_delay: Duration,
     /// Jobs that may wait before new ones are turned away.
     pub max_waiting: usize,
+    /// What a server looks at before it uses a SQLite database; other programs may do so beside it, and look at nothing.
+    pub crash_check: Option<CrashCheck>,
+    pub purpose: Purpose,
+    /// Within this time whoever waits for the database has an answer, if only that there is none. Limits of connections and
+    /// statements follow from it.
+    pub answer_within: Duration,
+    /// For so long a PostgreSQL server that is away is waited for when it is opened.
+    pub start_wait: Duration,
+}
+
+impl Options {
+    fn limits(&self) -> Limits {
+        Limits::within(self.answer_within)
+    }
 }
 
 impl Default for Options {
@@ -68,14 +98,21 @@ impl Default for Options {
             writers: 4,
             commit_delay: Duration::ZERO,
             max_waiting: 16_384,
+            crash_check: None,
+            purpose: Purpose::Use,
+            answer_within: Duration::from_secs(30),
+            start_wait: Duration::ZERO,
         }
     }
 }
 
-/// How long a caller waits before it hears that the database does not answer. What a writing job was about to do may
-/// still happen after that, as with any answer that is lost on its way.
-const READ_DEADLINE: Duration = Duration::from_secs(15);
-const WRITE_DEADLINE: Duration = Duration::from_secs(30);
+/// For one who reads everything.
+const LONG_DEADLINE: Duration = Duration::from_secs(7 * 24 * 3_600);
+
+/// What those are told who wait for a database that says nothing.
+fn silent() -> StoreError {
+    StoreError::unavailable("the database does not answer")
+}
 
 /// Where it is made known what has been committed.
 #[derive(Debug, Default)]
@@ -138,18 +175,21 @@ pub struct Engine {
     // Before the bell: it ends when nothing can be rung any more.
     bulletin: Arc<Bulletin>,
     _bell: Option<Arc<Bell>>,
+    /// Those of a SQLite database.
+    files: Option<Arc<WatchedFiles>>,
     location: Location,
+    limits: Limits,
 }
 
 impl Engine {
     /// Opens the database and brings it to the newest schema.
     pub fn open(location: &Location, options: &Options) -> Result<Self, StoreError> {
         let stats = Arc::new(Stats::default());
-        let (bulletin, writers, readers, bell) = match location {
+        let (bulletin, writers, readers, bell, files) = match location {
             Location::Sqlite(path) => {
                 let bulletin = Arc::new(Bulletin::default());
-                let (writers, readers) = sqlite::open(path, options, &stats, &bulletin)?;
-                (bulletin, writers, readers, None)
+                let (writers, readers, files) = sqlite::open(path, options, &stats, &bulletin)?;
+                (bulletin, writers, readers, None, Some(files))
             }
             Location::Postgres(url) => {
                 let (ringer, belfry) = bell::hang();
@@ -158,8 +198,8 @@ impl Engine {
                     ..Bulletin::default()
                 });
                 let (writers, readers) = postgres::open(url, options, &stats, &bulletin)?;
-                let bell = postgres::start_bell(url, belfry, &bulletin)?;
-                (bulletin, writers, readers, Some(Arc::new(bell)))
+                let bell = postgres::start_bell(url, options, belfry, &bulletin)?;
+                (bulletin, writers, readers, Some(Arc::new(bell)), None)
             }
         };
         Ok(Self {
@@ -168,8 +208,47 @@ impl Engine {
             readers: Arc::new(readers),
             stats,
             bulletin,
+            files,
             location: location.clone(),
+            limits: options.limits(),
         })
+    }
+
+    /// Opens a database to look at it only, and says how far its schema is. Nothing is created or brought up to date, and
+    /// nothing can be written.
+    pub fn inspect(location: &Location) -> Result<(Self, Schema), StoreError> {
+        let (stats, options) = (Arc::new(Stats::default()), Options::default());
+        let (readers, schema) = match location {
+            Location::Sqlite(path) => sqlite::inspect(path, &stats)?,
+            Location::Postgres(url) => postgres::inspect(url, &options, &stats)?,
+        };
+        let engine = Self {
+            _bell: None,
+            writers: Arc::default(),
+            readers: Arc::new(readers),
+            stats,
+            bulletin: Arc::default(),
+            files: None,
+            location: location.clone(),
+            limits: options.limits(),
+        };
+        Ok((engine, schema))
+    }
+
+    /// Stops to read and write as well when the file of this lock is removed or replaced: then another server may be at work.
+    pub fn watch_lock(&self, lock: &ServerLock) -> Result<(), StoreError> {
+        if let Some(files) = &self.files {
+            files.watch_lock(lock.known_file()?);
+        }
+        Ok(())
+    }
+
+    /// Refuses everything when the files of the database are no longer those that were opened.
+    fn check_files(&self) -> Result<(), StoreError> {
+        match self.files.as_deref().and_then(WatchedFiles::trouble) {
+            Some(error) => Err(error.clone()),
+            None => Ok(()),
+        }
     }
 
     /// Runs a job in a read-only transaction that sees one moment.
@@ -179,7 +258,19 @@ impl Engine {
         T: Send + 'static,
         E: From<StoreError> + Send + 'static,
     {
-        run(&self.readers, Lane::COMMON, READ_DEADLINE, job).await
+        self.check_files()?;
+        run(&self.readers, Lane::COMMON, self.limits.job(), job).await
+    }
+
+    /// The same for a job that reads so much that nobody can say how long it takes.
+    pub(crate) async fn read_at_length<T, E, F>(&self, job: F) -> Result<T, E>
+    where
+        F: Fn(&mut Tx<'_>) -> Result<T, E> + Send + 'static,
+        T: Send + 'static,
+        E: From<StoreError> + Send + 'static,
+    {
+        self.check_files()?;
+        run(&self.readers, Lane::COMMON, LONG_DEADLINE, job).await
     }
 
     /// Runs a job that only reads, and whose statements need not see the same moment: without a transaction around them,
@@ -190,23 +281,27 @@ impl Engine {
         T: Send + 'static,
         E: From<StoreError> + Send + 'static,
     {
-        run(&self.readers, Lane::GLANCE, READ_DEADLINE, job).await
+        self.check_files()?;
+        run(&self.readers, Lane::GLANCE, self.limits.job(), job).await
     }
 
-    /// Runs a job in a transaction and answers when it is durable. It commits even if its caller has gone.
+    /// Runs a job in a transaction and answers when it is durable. It commits even if its caller has gone. A caller who has
+    /// waited for too long hears that the database does not answer; a job that has not been begun by then is not run, but one
+    /// that has may still commit, as with any answer that is lost on its way.
     pub async fn write<T, E, F>(&self, lane: impl Into<Lane>, job: F) -> Result<T, E>
     where
         F: Fn(&mut Tx<'_>) -> Result<T, E> + Send + 'static,
         T: Send + 'static,
         E: From<StoreError> + Send + 'static,
     {
+        self.check_files()?;
         let count = self.writers.len().max(1) as u64;
         let lane = lane.into();
         let index = usize::try_from(lane.number % count).unwrap_or(0);
         let Some(writer) = self.writers.get(index) else {
             return Err(StoreError::unavailable("no writer is running").into());
         };
-        run(writer, lane, WRITE_DEADLINE, job).await
+        run(writer, lane, self.limits.job(), job).await
     }
 
     #[must_use]
@@ -230,6 +325,11 @@ impl Engine {
     #[must_use]
     pub fn fresh(&self) -> &Fresh {
         &self.bulletin.fresh
+    }
+
+    /// Notifies the other nodes, outside of any transaction.
+    pub fn notify_nodes(&self, words: Vec<Word>) {
+        self.bulletin.ringer.ring(words);
     }
 
     /// Says whether this is the only process that works on the database, as far as anybody knows: then it need not tell
@@ -275,17 +375,18 @@ impl Engine {
     }
 }
 
-async fn run<T, E, F>(workers: &Workers, lane: Lane, deadline: Duration, job: F) -> Result<T, E>
+async fn run<T, E, F>(workers: &Workers, lane: Lane, limit: Duration, job: F) -> Result<T, E>
 where
     F: Fn(&mut Tx<'_>) -> Result<T, E> + Send + 'static,
     T: Send + 'static,
     E: From<StoreError> + Send + 'static,
 {
     let (answer, answered) = tokio::sync::oneshot::channel();
-    workers.submit(Box::new(TypedJob::new(lane, job, answer)))?;
-    match tokio::time::timeout(deadline, answered).await {
+    let deadline = Instant::now() + limit;
+    workers.submit(Box::new(TypedJob::new(lane, deadline, job, answer)))?;
+    match tokio::time::timeout_at(deadline.into(), answered).await {
         Ok(Ok(said)) => said,
         Ok(Err(_)) => Err(StoreError::unavailable("the database worker has stopped").into()),
-        Err(_) => Err(StoreError::unavailable("the database does not answer").into()),
+        Err(_) => Err(silent().into()),
     }
 }

@@ -2,26 +2,23 @@
 
 use super::batch::{Connection, read_loop, write_loop};
 use super::bell::{Belfry, Bell};
-use super::migrate::{self, Migrator};
+use super::dial::Hosts;
+use super::migrate::{self, Migrator, Schema};
 use super::pipe::{Pipe, words};
+use super::pooler::refuse_shared_sessions;
 use super::stack::{Stacks, Writer};
 use super::tx::Session;
 use super::value::{Owned, Row};
 use super::workers::Workers;
 use super::{Bulletin, Options, Param, Stats, Tx};
 use crate::error::StoreError;
+use crate::throttle::Throttle;
 use garson_core::secret::Secret;
-use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
-use rustls::crypto::{CryptoProvider, verify_tls12_signature, verify_tls13_signature};
-use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
-use rustls::{DigitallySignedStruct, SignatureScheme};
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::time::Duration;
-use tokio_postgres::config::SslMode;
+use std::time::{Duration, Instant};
+use tokio_postgres::Statement;
 use tokio_postgres::types::ToSql;
-use tokio_postgres::{Config, Statement};
-use tokio_postgres_rustls::MakeRustlsConnect;
 
 /// Prepared statements kept for each connection; queries with optional parts make some tens of shapes.
 const MAX_STATEMENTS: usize = 500;
@@ -37,6 +34,20 @@ const MANNERS: &str = "SET idle_in_transaction_session_timeout TO '3s';
 /// Any number that nothing else takes: one node migrates at a time.
 const MIGRATION_LOCK: i64 = 0x6761_7273_6f6e;
 
+/// A server of version 14 or later notices that nobody waits for a statement any more, and gives up what it has locked.
+const NOTICE_GONE_CLIENTS: &str = "SET client_connection_check_interval TO '1s'";
+/// A commit is acknowledged when it is durable, whatever the server or the role is set to.
+const DURABLE_COMMITS: &str = "SELECT set_config('synchronous_commit', 'on', false)
+                               WHERE current_setting('synchronous_commit') = 'off'";
+/// The pauses before connecting is tried again, so that a server in trouble is not flooded.
+const FIRST_PAUSE: Duration = Duration::from_millis(100);
+const LONGEST_PAUSE: Duration = Duration::from_secs(1);
+/// The same while the service starts.
+const LONGEST_START_PAUSE: Duration = Duration::from_secs(5);
+
+static AGAIN: Throttle = Throttle::for_outages();
+static GONE: Throttle = Throttle::for_outages();
+
 /// Connects on a thread of its own: one cannot wait where an async runtime runs.
 pub fn open(
     url: &Secret<String>,
@@ -44,30 +55,54 @@ pub fn open(
     stats: &Arc<Stats>,
     bulletin: &Arc<Bulletin>,
 ) -> Result<(Vec<Workers>, Workers), StoreError> {
-    std::thread::scope(|scope| scope.spawn(|| open_here(url, options, stats, bulletin)).join())
+    let hosts = Arc::new(Hosts::new(url, "garson", options.limits())?);
+    let open = || open_patiently(options.start_wait, || open_here(&hosts, options, stats, bulletin));
+    std::thread::scope(|scope| scope.spawn(open).join())
         .unwrap_or_else(|_| Err(StoreError::internal("connecting to PostgreSQL panicked")))
 }
 
+/// Tries again while the database is away, for a limited time: it may be starting at the same time as this process.
+fn open_patiently<T>(
+    wait: Duration,
+    mut open: impl FnMut() -> Result<T, StoreError>,
+) -> Result<T, StoreError> {
+    let (began, mut pause) = (Instant::now(), FIRST_PAUSE);
+    loop {
+        let error = match open() {
+            Err(error) if error.is_temporary() => error,
+            done => return done,
+        };
+        let left = wait.saturating_sub(began.elapsed());
+        if left.is_zero() {
+            return Err(error);
+        }
+        tracing::warn!(%error, seconds_left = left.as_secs(), "the database is not available yet, trying again");
+        std::thread::sleep(pause.min(left));
+        pause = (pause * 2).min(LONGEST_START_PAUSE);
+    }
+}
+
 fn open_here(
-    url: &Secret<String>,
+    hosts: &Arc<Hosts>,
     options: &Options,
     stats: &Arc<Stats>,
     bulletin: &Arc<Bulletin>,
 ) -> Result<(Vec<Workers>, Workers), StoreError> {
-    let config = parse(url)?;
-    let mut first = PgSession::connect(&config, false)?;
-    migrate::run(&mut first)?;
+    refuse_shared_sessions(hosts)?;
+    let mut first = PgSession::connect(hosts, false)?;
+    migrate::run(&mut first, options.purpose)?;
+    warn_of_lazy_commits(&mut first)?;
     drop(first);
     let mut writers = Vec::new();
     for _ in 0..options.writers.max(1) {
-        let session = PgSession::connect(&config, false)?;
+        let session = PgSession::connect(hosts, false)?;
         let (stats, bulletin, delay) = (Arc::clone(stats), Arc::clone(bulletin), options.commit_delay);
         let body = move |jobs| write_loop(session, &jobs, delay, &stats, &bulletin);
         writers.push(Workers::start("garson-writer", options.max_waiting, vec![body])?);
     }
     let mut bodies = Vec::new();
     for _ in 0..options.readers.max(1) {
-        let session = PgSession::connect(&config, true)?;
+        let session = PgSession::connect(hosts, true)?;
         let stats = Arc::clone(stats);
         bodies.push(move |jobs| read_loop(session, &jobs, &stats));
     }
@@ -77,96 +112,57 @@ fn open_here(
     ))
 }
 
+/// Opens a database to look at it only.
+pub fn inspect(
+    url: &Secret<String>,
+    options: &Options,
+    stats: &Arc<Stats>,
+) -> Result<(Workers, Schema), StoreError> {
+    let connect = || -> Result<(Workers, Schema), StoreError> {
+        let hosts = Arc::new(Hosts::new(url, "garson", options.limits())?);
+        let mut session = PgSession::connect(&hosts, true)?;
+        let sql = "SELECT COUNT(*) FROM pg_catalog.pg_tables
+                   WHERE tablename = 'schema_migrations' AND schemaname = ANY(current_schemas(false))";
+        let schema = migrate::inspect(&mut session.tx(), sql)?;
+        let stats = Arc::clone(stats);
+        let body = move |jobs| read_loop(session, &jobs, &stats);
+        Ok((Workers::start("garson-reader", 1_000, vec![body])?, schema))
+    };
+    std::thread::scope(|scope| scope.spawn(connect).join())
+        .unwrap_or_else(|_| Err(StoreError::internal("connecting to PostgreSQL panicked")))
+}
+
+/// Says so when the server is set to acknowledge what is not durable: others who use it may not know.
+fn warn_of_lazy_commits(session: &mut PgSession) -> Result<(), StoreError> {
+    let sql = "SELECT reset_val FROM pg_settings WHERE name = 'synchronous_commit'";
+    let default = session.tx().query_one(sql, &[], |row| row.get::<String>(0))?;
+    if default == "off" {
+        tracing::warn!("synchronous_commit is off on this server; it is switched on for this service");
+    }
+    Ok(())
+}
+
 /// Starts to ring and to listen, side by side with everything else: nothing waits for it.
-pub fn start_bell(url: &Secret<String>, belfry: Belfry, bulletin: &Bulletin) -> Result<Bell, StoreError> {
-    let mut config = parse(url)?;
-    config.application_name("garson bell");
-    let tls = tls(config.get_ssl_mode())?;
+pub fn start_bell(
+    url: &Secret<String>,
+    options: &Options,
+    belfry: Belfry,
+    bulletin: &Bulletin,
+) -> Result<Bell, StoreError> {
     Bell::start(
-        config,
-        tls,
+        Hosts::new(url, "garson bell", options.limits())?,
         belfry,
         Arc::clone(&bulletin.news),
         Arc::clone(&bulletin.desk),
     )
 }
 
-fn parse(url: &Secret<String>) -> Result<Config, StoreError> {
-    // The parser's own message may repeat the URL, which holds a password.
-    let mut config: Config = url
-        .expose()
-        .parse()
-        .map_err(|_| StoreError::refused("the database URL cannot be understood"))?;
-    config.connect_timeout(Duration::from_secs(5));
-    config.tcp_user_timeout(Duration::from_secs(10));
-    config.keepalives_idle(Duration::from_secs(10));
-    config.application_name("garson");
-    Ok(config)
-}
-
-/// How connections are encrypted. `sslmode=require` in the URL wants a certificate that the public authorities vouch
-/// for. Without it (`prefer`) a server may also speak in clear, so checking its certificate would protect nobody; a
-/// self-signed one, as Debian makes it, is taken.
-fn tls(mode: SslMode) -> Result<MakeRustlsConnect, StoreError> {
-    let roots = rustls::RootCertStore {
-        roots: webpki_roots::TLS_SERVER_ROOTS.to_vec(),
-    };
-    let provider = Arc::new(rustls::crypto::ring::default_provider());
-    let builder = rustls::ClientConfig::builder_with_provider(Arc::clone(&provider))
-        .with_safe_default_protocol_versions()
-        .map_err(|error| StoreError::internal(error.to_string()))?;
-    let client = match mode {
-        SslMode::Prefer => builder
-            .dangerous()
-            .with_custom_certificate_verifier(Arc::new(AnyCertificate(provider))),
-        _ => builder.with_root_certificates(roots),
-    };
-    Ok(MakeRustlsConnect::new(client.with_no_client_auth()))
-}
-
-/// Takes any certificate, but still wants the server to hold its key.
-#[derive(Debug)]
-struct AnyCertificate(Arc<CryptoProvider>);
-
-impl ServerCertVerifier for AnyCertificate {
-    fn verify_server_cert(
-        &self,
-        _: &CertificateDer<'_>,
-        _: &[CertificateDer<'_>],
-        _: &ServerName<'_>,
-        _: &[u8],
-        _: UnixTime,
-    ) -> Result<ServerCertVerified, rustls::Error> {
-        Ok(ServerCertVerified::assertion())
-    }
-
-    fn verify_tls12_signature(
-        &self,
-        message: &[u8],
-        cert: &CertificateDer<'_>,
-        signed: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, rustls::Error> {
-        verify_tls12_signature(message, cert, signed, &self.0.signature_verification_algorithms)
-    }
-
-    fn verify_tls13_signature(
-        &self,
-        message: &[u8],
-        cert: &CertificateDer<'_>,
-        signed: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, rustls::Error> {
-        verify_tls13_signature(message, cert, signed, &self.0.signature_verification_algorithms)
-    }
-
-    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
-        self.0.signature_verification_algorithms.supported_schemes()
-    }
-}
-
 /// A connection with its prepared statements.
 pub struct PgSession {
     pipe: Pipe,
-    config: Config,
+    hosts: Arc<Hosts>,
+    /// Not connecting again before this moment, and why.
+    pause: Option<Pause>,
     is_reader: bool,
     statements: HashMap<String, Statement>,
     /// Rows that are to be added before anything else is done.
@@ -175,10 +171,17 @@ pub struct PgSession {
     is_bold: bool,
 }
 
+/// A time in which connecting is not tried.
+struct Pause {
+    until: Instant,
+    length: Duration,
+    error: StoreError,
+}
+
 impl PgSession {
     /// A reader cannot write, not even without a transaction.
-    fn connect(config: &Config, is_reader: bool) -> Result<Self, StoreError> {
-        let pipe = Pipe::connect(config, tls(config.get_ssl_mode())?).map_err(|error| {
+    fn connect(hosts: &Arc<Hosts>, is_reader: bool) -> Result<Self, StoreError> {
+        let pipe = Pipe::connect(hosts).map_err(|error| {
             if error.is_temporary() {
                 error
             } else {
@@ -187,17 +190,54 @@ impl PgSession {
         })?;
         let mut session = Self {
             pipe,
-            config: config.clone(),
+            hosts: Arc::clone(hosts),
+            pause: None,
             is_reader,
             statements: HashMap::new(),
             stacks: Stacks::default(),
             is_bold: false,
         };
         session.command(MANNERS)?;
+        session.command(DURABLE_COMMITS)?;
+        match session.command(NOTICE_GONE_CLIENTS) {
+            // An older server finds out when it answers.
+            Err(error) if error.is_temporary() => return Err(error),
+            _ => {}
+        }
         if is_reader {
             session.command("SET default_transaction_read_only TO on")?;
         }
         Ok(session)
+    }
+
+    /// Connects again, unless that has failed a moment ago.
+    fn connect_again(&mut self) -> Result<(), StoreError> {
+        let now = Instant::now();
+        if let Some(pause) = self.pause.as_ref().filter(|pause| now < pause.until) {
+            return Err(pause.error.clone());
+        }
+        match Self::connect(&self.hosts, self.is_reader) {
+            Ok(session) => {
+                if let Some(suppressed) = AGAIN.pass() {
+                    tracing::warn!(suppressed, "a connection to PostgreSQL was lost and made again");
+                }
+                *self = session;
+                Ok(())
+            }
+            Err(error) => {
+                if let Some(suppressed) = GONE.pass() {
+                    tracing::warn!(%error, suppressed, "a connection to PostgreSQL is lost and cannot be made again");
+                }
+                let last = self.pause.as_ref().map(|pause| pause.length * 2);
+                let length = last.unwrap_or(FIRST_PAUSE).min(LONGEST_PAUSE);
+                self.pause = Some(Pause {
+                    until: Instant::now() + length,
+                    length,
+                    error: error.clone(),
+                });
+                Err(error)
+            }
+        }
     }
 
     fn statement(&mut self, sql: &str) -> Result<Statement, StoreError> {
@@ -332,11 +372,10 @@ impl Connection for PgSession {
     }
 
     fn revive(&mut self) -> Result<(), StoreError> {
-        if self.pipe.is_closed() {
-            tracing::warn!("the connection to PostgreSQL is gone, connecting again");
-            *self = Self::connect(&self.config, self.is_reader)?;
+        match self.pipe.is_closed() || self.pipe.host() != self.hosts.current() {
+            true => self.connect_again(),
+            false => Ok(()),
         }
-        Ok(())
     }
 }
 
@@ -353,8 +392,9 @@ impl Migrator for PgSession {
 
     fn script(&mut self, sql: &str) -> Result<(), StoreError> {
         let text = words(sql);
+        // Another node may be migrating, and a large table takes its time.
         self.pipe
-            .wait(|client| async move { client.batch_execute(&text).await })
+            .wait_for_long(|client| async move { client.batch_execute(&text).await })
     }
 
     fn transaction(&mut self) -> Tx<'_> {

@@ -1,16 +1,19 @@
 //! SQLite: one writer thread with group commit, readers that never wait for it.
 
+use super::backup;
 use super::batch::{Connection, read_loop, write_loop};
-use super::checkpoint::Checkpointer;
-use super::migrate::{self, Migrator};
+use super::checkpoint::{Checkpointer, Relief};
+use super::files::{beside, create_private, refuse_orphaned_log};
+use super::migrate::{self, Migrator, Schema};
 use super::stack::{Stacks, Writer};
 use super::tx::Session;
 use super::value::{Owned, Row};
+use super::watch::WatchedFiles;
 use super::workers::Workers;
 use super::{Bulletin, Options, Param, Stats, Tx};
 use crate::error::StoreError;
-use rusqlite::Connection as Sqlite;
 use rusqlite::config::DbConfig;
+use rusqlite::{Connection as Sqlite, OpenFlags};
 use std::borrow::Cow;
 use std::path::Path;
 use std::sync::Arc;
@@ -20,8 +23,9 @@ use std::time::{Duration, Instant};
 const OLDEST_VERSION: i32 = 3_051_003;
 const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// The pages that a new order is added to lie all over some indexes: 16 MB of them are kept at hand.
-const WRITERS_CACHE: &str = "PRAGMA cache_size = -16000";
+/// The pages that a new order is added to lie all over some indexes: 16 MB of them are kept at hand. What is deleted is
+/// overwritten with zeros: it was somebody's name and address. Rows are deleted in small chunks, beside everything else.
+const WRITERS_MANNERS: &str = "PRAGMA cache_size = -16000; PRAGMA secure_delete = ON";
 
 /// Puts this engine's words into a statement.
 pub fn words(sql: &str) -> Cow<'_, str> {
@@ -41,14 +45,29 @@ pub fn open(
     options: &Options,
     stats: &Arc<Stats>,
     bulletin: &Arc<Bulletin>,
-) -> Result<(Vec<Workers>, Workers), StoreError> {
+) -> Result<(Vec<Workers>, Workers, Arc<WatchedFiles>), StoreError> {
     assert_version()?;
+    refuse_orphaned_log(path)?;
+    let is_after_crash = match &options.crash_check {
+        Some(check) => check.check_log(path)?,
+        None => false,
+    };
     let mut writer = SqliteSession::open(path)?;
-    migrate::run(&mut writer)?;
+    if let (Some(check), true) = (&options.crash_check, is_after_crash) {
+        check.check_database(&mut writer.connection)?;
+    }
+    migrate::run(&mut writer, options.purpose)?;
+    let files = Arc::new(WatchedFiles::of(path)?);
+    writer.files = Some(Arc::clone(&files));
     let commit_delay = options.commit_delay;
     let (written, bulletin) = (Arc::clone(stats), Arc::clone(bulletin));
-    writer.connection.execute_batch(WRITERS_CACHE)?;
-    let checkpointer = Checkpointer::start(&mut writer.connection, SqliteSession::open(path)?.connection)?;
+    writer.connection.execute_batch(WRITERS_MANNERS)?;
+    let (checkpointer, relief) = Checkpointer::start(
+        &mut writer.connection,
+        SqliteSession::open(path)?.connection,
+        Arc::clone(&files),
+    )?;
+    writer.relief = Some(relief);
     let body = move |jobs| {
         write_loop(writer, &jobs, commit_delay, &written, &bulletin);
         checkpointer.join();
@@ -62,7 +81,18 @@ pub fn open(
         bodies.push(move |jobs| read_loop(reader, &jobs, &stats));
     }
     let readers = Workers::start("garson-reader", options.max_waiting, bodies)?;
-    Ok((vec![writers], readers))
+    Ok((vec![writers], readers, files))
+}
+
+/// Opens a database that must be there to look at it only.
+pub fn inspect(path: &Path, stats: &Arc<Stats>) -> Result<(Workers, Schema), StoreError> {
+    assert_version()?;
+    let mut session = SqliteSession::open_to_look(path)?;
+    let sql = "SELECT COUNT(*) FROM sqlite_schema WHERE name = 'schema_migrations'";
+    let schema = migrate::inspect(&mut session.tx(), sql)?;
+    let stats = Arc::clone(stats);
+    let body = move |jobs| read_loop(session, &jobs, &stats);
+    Ok((Workers::start("garson-reader", 1_000, vec![body])?, schema))
 }
 
 fn assert_version() -> Result<(), StoreError> {
@@ -77,42 +107,7 @@ fn assert_version() -> Result<(), StoreError> {
 
 /// Copies a database into a new file while others use it.
 pub fn backup(from: &Path, to: &Path) -> Result<(), StoreError> {
-    if to.exists() {
-        return Err(StoreError::refused(format!("{} exists already", to.display())));
-    }
-    let source = SqliteSession::open(from)?;
-    // One moment of the database: without this, each commit of others makes the copy start again, and on a busy
-    // server it would never end.
-    source
-        .connection
-        .execute_batch("BEGIN; SELECT COUNT(*) FROM sqlite_schema")?;
-    make_private(to)?;
-    let mut target = Sqlite::open(to)?;
-    let copy = rusqlite::backup::Backup::new(&source.connection, &mut target)?;
-    copy.run_to_completion(1_000, Duration::from_millis(5), None)?;
-    drop(copy);
-    let sound: String = target.query_row("PRAGMA quick_check", [], |row| row.get(0))?;
-    if sound == "ok" {
-        Ok(())
-    } else {
-        Err(StoreError::corrupt(format!("the copy is not sound: {sound}")))
-    }
-}
-
-/// Makes the file if it is not there, for its owner's eyes only: it holds names and addresses. The files beside it
-/// (log and index) get the same mode from SQLite.
-fn make_private(path: &Path) -> Result<(), StoreError> {
-    let mut options = std::fs::OpenOptions::new();
-    options.write(true).create(true).truncate(false);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    match options.open(path) {
-        Ok(_) => Ok(()),
-        Err(error) => Err(StoreError::unavailable(format!(
-            "{} cannot be opened: {error}",
-            path.display()
-        ))),
-    }
+    backup::copy_to(&SqliteSession::open(from)?.connection, to)
 }
 
 /// A connection with the rows that wait for each other in a bold transaction.
@@ -123,28 +118,59 @@ pub struct SqliteSession {
     is_bold: bool,
     /// It was not.
     is_surprised: bool,
+    /// Those of the database, for the session that writes: they are looked at after each commit.
+    files: Option<Arc<WatchedFiles>>,
+    /// For the same one, against a log that has become too long.
+    relief: Option<Relief>,
 }
 
 impl SqliteSession {
     fn open(path: &Path) -> Result<Self, StoreError> {
-        make_private(path)?;
-        let connection = Sqlite::open(path)?;
-        connection.busy_timeout(BUSY_TIMEOUT)?;
-        connection.set_prepared_statement_cache_capacity(200);
-        // Otherwise a statement is planned anew whenever it gets other parameters.
-        connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
-        use_write_ahead_log(&connection)?;
-        connection.execute_batch(
+        create_private(path)?;
+        let session = Self::over(Sqlite::open(path)?)?;
+        use_write_ahead_log(&session.connection)?;
+        session.connection.execute_batch(
             "PRAGMA synchronous = FULL;
              PRAGMA temp_store = MEMORY;
              PRAGMA cache_size = -8000;
              PRAGMA journal_size_limit = 67108864;",
         )?;
+        Ok(session)
+    }
+
+    /// A session that changes nothing, and makes no file either. SQLite makes a log and its index even for one who only reads;
+    /// where there is no log, nobody uses the database, and it can be read as if nobody could.
+    fn open_to_look(path: &Path) -> Result<Self, StoreError> {
+        let has_log = std::fs::metadata(beside(path, "-wal")).is_ok_and(|about| about.len() > 0);
+        let mut uri = "file:".to_owned();
+        for byte in path.as_os_str().as_encoded_bytes() {
+            match byte {
+                b'/' | b'.' | b'-' | b'_' | b'0'..=b'9' | b'a'..=b'z' | b'A'..=b'Z' => {
+                    uri.push(char::from(*byte));
+                }
+                byte => uri.push_str(&format!("%{byte:02x}")),
+            }
+        }
+        if !has_log {
+            uri.push_str("?immutable=1");
+        }
+        let flags =
+            OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        Self::over(Sqlite::open_with_flags(uri, flags)?)
+    }
+
+    fn over(connection: Sqlite) -> Result<Self, StoreError> {
+        connection.busy_timeout(BUSY_TIMEOUT)?;
+        connection.set_prepared_statement_cache_capacity(200);
+        // Otherwise a statement is planned anew whenever it gets other parameters.
+        connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
         Ok(Self {
             connection,
             stacks: Stacks::default(),
             is_bold: false,
             is_surprised: false,
+            files: None,
+            relief: None,
         })
     }
 
@@ -226,6 +252,13 @@ impl Writer for RowWriter<'_> {
     }
 }
 
+/// How large the database is by its own account.
+pub fn claimed_size(connection: &Sqlite) -> Option<u64> {
+    let number = |pragma| connection.query_row(pragma, [], |row| row.get::<_, i64>(0)).ok();
+    let bytes = number("PRAGMA page_count")?.checked_mul(number("PRAGMA page_size")?)?;
+    u64::try_from(bytes).ok()
+}
+
 /// The step from a fresh file to this mode does not wait for others who take it too, so it is tried again here.
 fn use_write_ahead_log(connection: &Sqlite) -> Result<(), StoreError> {
     let deadline = Instant::now() + BUSY_TIMEOUT;
@@ -265,7 +298,11 @@ impl Connection for SqliteSession {
             self.stacks.clear();
         }
         self.connection.prepare_cached(sql)?.execute([])?;
-        Ok(())
+        match &self.files {
+            // What went into a file that nobody will find again must not be acknowledged.
+            Some(files) if sql == "COMMIT" => files.check(|| claimed_size(&self.connection)),
+            _ => Ok(()),
+        }
     }
 
     fn is_as_expected(&mut self) -> bool {
@@ -278,6 +315,15 @@ impl Connection for SqliteSession {
 
     fn in_transaction(&mut self) -> bool {
         !self.connection.is_autocommit()
+    }
+
+    fn after_answers(&mut self) {
+        if let Some(relief) = &mut self.relief
+            && relief.relieve(&self.connection)
+            && let Err(error) = self.connection.busy_timeout(BUSY_TIMEOUT)
+        {
+            tracing::warn!(%error, "the writer does not wait for others");
+        }
     }
 
     fn revive(&mut self) -> Result<(), StoreError> {

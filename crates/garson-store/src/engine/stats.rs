@@ -1,6 +1,6 @@
 //! What the engine counts as it goes, without a lock: totals, and how long things took.
 
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 /// Counts since the engine was opened.
@@ -14,7 +14,8 @@ pub struct Stats {
     pub lost_transactions: AtomicU64,
     /// How long transactions took, from the first job to the commit.
     pub commit_times: Durations,
-    was_lost: AtomicBool,
+    /// How many losses there were when storage was last seen to take as much as it should.
+    proven: AtomicU64,
 }
 
 /// From half a millisecond, which a good disk needs, to five seconds, in microseconds.
@@ -32,7 +33,7 @@ impl Default for Stats {
             statements: AtomicU64::default(),
             lost_transactions: AtomicU64::default(),
             commit_times: Durations::new(COMMIT_STEPS),
-            was_lost: AtomicBool::default(),
+            proven: AtomicU64::default(),
         }
     }
 }
@@ -43,26 +44,42 @@ impl Stats {
     }
 
     pub(super) fn count_commit(&self, jobs: usize, failed: usize, took: Duration) {
-        self.was_lost.store(false, Ordering::Relaxed);
         self.commits.fetch_add(1, Ordering::Relaxed);
         self.jobs.fetch_add(jobs as u64, Ordering::Relaxed);
         self.failed_jobs.fetch_add(failed as u64, Ordering::Relaxed);
         self.commit_times.observe(took);
     }
 
+    /// Counts a job that came to its turn too late to be run.
+    pub(super) fn count_expired(&self) {
+        self.jobs.fetch_add(1, Ordering::Relaxed);
+        self.failed_jobs.fetch_add(1, Ordering::Relaxed);
+    }
+
     /// Counts a transaction that failed as a whole.
     pub(super) fn count_loss(&self, jobs: usize) {
-        self.was_lost.store(true, Ordering::Relaxed);
         self.lost_transactions.fetch_add(1, Ordering::Relaxed);
         self.jobs.fetch_add(jobs as u64, Ordering::Relaxed);
         self.failed_jobs.fetch_add(jobs as u64, Ordering::Relaxed);
     }
 
-    /// Has the last transaction that ended failed as a whole? A database can be read and yet take nothing: its disk may
-    /// be full.
+    /// How many transactions have failed as a whole.
     #[must_use]
-    pub fn was_lost(&self) -> bool {
-        self.was_lost.load(Ordering::Relaxed)
+    pub fn losses(&self) -> u64 {
+        self.lost_transactions.load(Ordering::Relaxed)
+    }
+
+    /// Has a transaction failed as a whole since storage was last seen to take as much as it should? A database can be read
+    /// and yet take nothing: its disk may be full. A small commit after that proves little, since the last free pages are
+    /// enough for it.
+    #[must_use]
+    pub fn is_in_doubt(&self) -> bool {
+        self.losses() > self.proven.load(Ordering::Relaxed)
+    }
+
+    /// Storage has taken as much as it should, after so many losses.
+    pub fn prove(&self, losses: u64) {
+        self.proven.fetch_max(losses, Ordering::Relaxed);
     }
 }
 
@@ -140,9 +157,9 @@ mod tests {
     fn a_transaction_that_is_lost_is_no_commit() {
         let stats = Stats::default();
         stats.count_commit(3, 1, Duration::from_millis(2));
-        assert!(!stats.was_lost());
+        assert!(!stats.is_in_doubt());
         stats.count_loss(4);
-        assert!(stats.was_lost());
+        assert!(stats.is_in_doubt());
         let read = |count: &AtomicU64| count.load(Ordering::Relaxed);
         assert_eq!((read(&stats.commits), read(&stats.lost_transactions)), (1, 1));
         assert_eq!((read(&stats.jobs), read(&stats.failed_jobs)), (7, 5));
@@ -156,6 +173,12 @@ mod tests {
             1
         );
         stats.count_commit(1, 0, Duration::ZERO);
-        assert!(!stats.was_lost(), "it takes something again");
+        assert!(stats.is_in_doubt(), "something small proves nothing");
+        let losses = stats.losses();
+        stats.count_loss(1);
+        stats.prove(losses);
+        assert!(stats.is_in_doubt(), "it was lost after that");
+        stats.prove(stats.losses());
+        assert!(!stats.is_in_doubt());
     }
 }

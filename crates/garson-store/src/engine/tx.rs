@@ -9,6 +9,7 @@ use crate::deliveries::Delivery;
 use crate::error::{StoreError, StoreErrorKind};
 use crate::late::{self, Late};
 use garson_core::id::{AccountId, NodeId};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// A running transaction.
 pub struct Tx<'a> {
@@ -153,9 +154,18 @@ impl<'a> Tx<'a> {
         &mut self.late
     }
 
-    /// Writes what was left for later.
+    /// Writes what was left for later. Whatever goes wrong, a row that cannot be understood included, the job must not
+    /// succeed: what it left to be written would be missing for good. A panic, as of a sum that is too large, is an error
+    /// as it is in a job.
     pub(super) fn settle_late(&mut self) -> Result<(), StoreError> {
-        late::settle(self)
+        let settled = catch_unwind(AssertUnwindSafe(|| late::settle(self)))
+            .unwrap_or_else(|_| Err(StoreError::internal("writing derived values panicked")));
+        if let Err(error) = &settled
+            && !error.is_temporary()
+        {
+            self.failed = Some(error.clone());
+        }
+        settled
     }
 
     /// Has everything written that a statement might ask for.

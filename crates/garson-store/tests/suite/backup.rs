@@ -126,6 +126,114 @@ pub async fn a_log_is_brought_over_while_others_read(bench: &Bench) {
     assert!(largest < MOST, "{largest}");
 }
 
+/// And where others read in such a way that somebody always does.
+pub async fn a_log_is_brought_over_while_readers_overlap(bench: &Bench) {
+    const BYTES: usize = 400 * 1024 * 1024;
+    const MOST: u64 = 200 * 1024 * 1024;
+    bench.write(|tx| note(tx, "first")).await;
+    let stop = Arc::new(AtomicBool::new(false));
+    let readers: Vec<_> = [40, 50, 60]
+        .into_iter()
+        .map(|millis| {
+            let (path, stop) = (bench.sqlite_path(), Arc::clone(&stop));
+            std::thread::spawn(move || {
+                let reader = rusqlite::Connection::open(path).unwrap();
+                while !stop.load(Ordering::SeqCst) {
+                    reader
+                        .execute_batch("BEGIN; SELECT COUNT(*) FROM sqlite_schema")
+                        .unwrap();
+                    std::thread::sleep(Duration::from_millis(millis));
+                    reader.execute_batch("COMMIT").unwrap();
+                }
+            })
+        })
+        .collect();
+    let filler = Arc::new("x".repeat(500_000));
+    let log = bench.sqlite_path().with_extension("db-wal");
+    let mut largest = 0;
+    for n in 0..BYTES / filler.len() {
+        let filler = Arc::clone(&filler);
+        bench.write(move |tx| note(tx, &format!("{n} {filler}"))).await;
+        largest = largest.max(std::fs::metadata(&log).unwrap().len());
+    }
+    stop.store(true, Ordering::SeqCst);
+    for reader in readers {
+        reader.join().unwrap();
+    }
+    println!("{largest} bytes at most");
+    assert!(largest < MOST, "{largest}");
+}
+
+/// What is deleted is somebody's name and address.
+pub async fn what_is_deleted_is_not_left_in_the_file(_: &Bench) {
+    const SECRET: &str = "Nişantaşı";
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("garson.db");
+    let engine = Engine::open(&Location::Sqlite(path.clone()), &Options::default()).unwrap();
+    for line in ["a small row".to_owned(), "a large row ".repeat(5_000)] {
+        let line = format!("{line} {SECRET} {line}");
+        let job = move |tx: &mut garson_store::Tx<'_>| note(tx, &line);
+        engine.write(Lane::COMMON, job).await.unwrap();
+    }
+    let delete = |tx: &mut garson_store::Tx<'_>| tx.execute("DELETE FROM order_contents", &[]);
+    let seen = || {
+        let file = std::fs::read(&path).unwrap();
+        file.windows(SECRET.len()).any(|bytes| bytes == SECRET.as_bytes())
+    };
+    drop(engine);
+    assert!(seen());
+    let engine = Engine::open(&Location::Sqlite(path.clone()), &Options::default()).unwrap();
+    assert_eq!(engine.write(Lane::COMMON, delete).await.unwrap(), 2);
+    drop(engine);
+    assert!(!seen());
+}
+
+/// A backup that a crash or a power loss has cut off must not look like one.
+pub async fn a_backup_has_its_name_when_it_is_whole(bench: &Bench) {
+    let filler = "x".repeat(100_000);
+    for n in 0..300 {
+        let line = format!("{n} {filler}");
+        bench.write(move |tx| note(tx, &line)).await;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let to = folder.path().join("copy.db");
+    let (engine, target) = (bench.engine.clone(), to.clone());
+    let copying = tokio::task::spawn_blocking(move || engine.backup(&target));
+    let names = || -> Vec<String> {
+        let entries = std::fs::read_dir(folder.path()).unwrap();
+        entries
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .collect()
+    };
+    until("the backup is there", || to.exists()).await;
+    // The moment that it is there, it is whole, and nothing lies beside it.
+    let copy =
+        rusqlite::Connection::open_with_flags(&to, rusqlite::OpenFlags::SQLITE_OPEN_READ_ONLY).unwrap();
+    let count: i64 = copy
+        .query_row("SELECT COUNT(*) FROM order_contents", [], |row| row.get(0))
+        .unwrap();
+    assert_eq!(count, 300);
+    drop(copy);
+    copying.await.unwrap().unwrap();
+    let left: Vec<String> = names()
+        .into_iter()
+        .filter(|name| !name.starts_with("copy.db-"))
+        .collect();
+    assert_eq!(left, ["copy.db"]);
+}
+
+pub async fn a_backup_that_fails_leaves_nothing(bench: &Bench) {
+    let folder = tempfile::tempdir().unwrap();
+    let to = folder.path().join("no such folder").join("copy.db");
+    assert!(bench.engine.backup(&to).is_err());
+    // The name is taken while the copy is made: what has it stays.
+    let to = folder.path().join("copy.db");
+    std::os::unix::fs::symlink("nowhere", &to).unwrap();
+    let error = bench.engine.backup(&to).unwrap_err();
+    assert_eq!(error.kind, StoreErrorKind::Refused);
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+}
+
 pub async fn a_backup_overwrites_nothing(bench: &Bench) {
     let folder = tempfile::tempdir().unwrap();
     let to = folder.path().join("precious");

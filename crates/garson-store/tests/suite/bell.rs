@@ -3,7 +3,7 @@
 use crate::bench::{Bench, on_postgres, until, within};
 use crate::shop::{at, create_account};
 use garson_core::account::{AuthorizationForm, Webhook};
-use garson_core::id::{AccountId, NodeId};
+use garson_core::id::{AccountId, IntegrationId, NodeId};
 use garson_store::engine::{Handover, Word};
 use garson_store::{Crowd, Engine, Lane, StoreError, Watch, accounts, nodes};
 use std::time::{Duration, Instant};
@@ -116,6 +116,13 @@ pub async fn whoever_delivers_for_an_account_hears_of_it(bench: &Bench) {
         .unwrap();
     let handed = within(SOON, its.recv()).await.unwrap();
     assert!(matches!(handed[..], [Handover::NodeGone]), "{handed:?}");
+    let integration = IntegrationId::at(at(3));
+    bench.engine.notify_nodes(vec![Word::Poll { integration }]);
+    let handed = within(SOON, its.recv()).await.unwrap();
+    assert!(
+        matches!(handed[..], [Handover::Poll { integration: heard }] if heard == integration),
+        "{handed:?}"
+    );
     assert!(mine.try_recv().is_err());
 }
 

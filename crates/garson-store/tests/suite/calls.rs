@@ -4,7 +4,8 @@ use crate::bench::Bench;
 use crate::shop::at;
 use garson_core::id::{CallId, NodeId, OrderId};
 use garson_core::order::{CallKind, Order, Status};
-use garson_store::calls::{self, CallEnd, CallToWrite, Delay, DueCall, Maker};
+use garson_core::time::Timestamp;
+use garson_store::calls::{self, CallEnd, CallToWrite, Delay, DueCall, Leased, Maker};
 use garson_store::{Lane, nodes, params};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -28,7 +29,9 @@ pub fn a_call(order: &Order, kind: CallKind) -> CallToWrite<'_> {
 /// Another try at that moment.
 pub fn a_delay(millis: i64, message: &str) -> Delay {
     Delay {
+        planned_at: at(millis),
         due_at: at(millis),
+        is_attempt: true,
         is_unclear: false,
         not_yet_since: None,
         message: message.to_owned(),
@@ -56,20 +59,57 @@ pub const LEASE: Duration = Duration::from_millis(100);
 pub async fn a_maker(bench: &Bench, name: &'static str) -> Maker {
     let node = NodeId(Uuid::now_v7());
     bench.write(move |tx| nodes::join(tx, node, name)).await;
-    Maker { node, watch: 0 }
+    Maker {
+        node,
+        ..Maker::nobody()
+    }
 }
 
-/// Leases what is due at a moment.
+/// Leases what is due at a moment, whatever integration it is for.
 pub async fn lease(bench: &Bench, maker: Maker, now: i64) -> Vec<DueCall> {
     bench
-        .write(move |tx| calls::lease_due(tx, at(now), maker, LEASE, 1_000))
+        .write(move |tx| {
+            let mut leased = Vec::new();
+            for queue in calls::queues(tx)? {
+                leased.extend(calls::lease_due(
+                    tx,
+                    queue.integration_id,
+                    at(now),
+                    maker,
+                    LEASE,
+                    1_000,
+                )?);
+            }
+            Ok(readable(leased))
+        })
         .await
+}
+
+fn readable(leased: Vec<Leased>) -> Vec<DueCall> {
+    let call = |leased| match leased {
+        Leased::Call(call) => *call,
+        Leased::Unreadable(call) => panic!("{call:?}"),
+    };
+    leased.into_iter().map(call).collect()
+}
+
+/// When the next call is due that a node can make.
+async fn next_due_at(bench: &Bench, maker: Maker) -> Option<Timestamp> {
+    let next = bench.read(move |tx| {
+        let mut next = Vec::new();
+        for queue in calls::queues(tx)? {
+            next.extend(calls::next_due(tx, queue.integration_id, maker)?);
+        }
+        Ok(next)
+    });
+    next.await.iter().map(|queue| queue.due_at).min()
 }
 
 pub async fn eight_leasers_get_every_call_once(bench: &Bench) {
     let branch = bench.branch("lokanta").await;
     let orders = bench.orders(branch, "S", 60).await;
     write_calls(bench, &orders).await;
+    let integration = branch.integration;
     let engines = [bench.engine.clone(), bench.second_engine()];
     let makers = [a_maker(bench, "one").await, a_maker(bench, "two").await];
     let leasers: Vec<_> = (0..8_u64)
@@ -82,12 +122,12 @@ pub async fn eight_leasers_get_every_call_once(bench: &Bench) {
                 // Rows that another one holds are passed over, so one empty answer does not mean the end.
                 while in_vain < 3 {
                     let lease = engine.write(Lane::numbered(n / 2), move |tx| {
-                        calls::lease_due(tx, at(5), maker, LEASE, 7)
+                        calls::lease_due(tx, integration, at(5), maker, LEASE, 7)
                     });
-                    let got: Vec<DueCall> = lease.await.unwrap();
+                    let got: Vec<Leased> = lease.await.unwrap();
                     assert!(got.len() <= 7, "{} calls leased at once", got.len());
                     in_vain = if got.is_empty() { in_vain + 1 } else { 0 };
-                    mine.extend(got);
+                    mine.extend(readable(got));
                 }
                 mine
             })
@@ -127,10 +167,7 @@ pub async fn a_call_is_its_nodes_while_that_lives(bench: &Bench) {
     // Neither another's clock nor its watch ends a lease.
     let hour = 3_600_000;
     assert!(lease(bench, later(two, hour), hour).await.is_empty());
-    let next = bench
-        .read(move |tx| calls::next_due_at(tx, later(two, hour)))
-        .await;
-    assert_eq!(next, None);
+    assert_eq!(next_due_at(bench, later(two, hour)).await, None);
     // Its own watch does: nothing that a node has lost sight of stays undone.
     assert!(lease(bench, later(one, 99), hour).await.is_empty());
     let again = lease(bench, later(one, 100), 0).await;
@@ -204,8 +241,7 @@ pub async fn ends_and_delays_of_calls_are_kept(bench: &Bench) {
         [(later_id, 2)]
     );
     // What is leased, or waits behind it, cannot be had.
-    let next = bench.read(move |tx| calls::next_due_at(tx, maker)).await;
-    assert_eq!(next, None);
+    assert_eq!(next_due_at(bench, maker).await, None);
     let ends = bench
         .read(|tx| {
             let sql =
@@ -237,4 +273,181 @@ pub async fn open_calls_are_counted_up_to_a_limit(bench: &Bench) {
     write_calls(bench, &orders).await;
     assert_eq!(bench.read(|tx| calls::count_open(tx, 10)).await, (6, Some(at(0))));
     assert_eq!(bench.read(|tx| calls::count_open(tx, 4)).await, (4, Some(at(0))));
+}
+
+/// One integration's calls do not stand in another's way, and what waits behind an order's first call is not in the queue.
+pub async fn queues_show_what_can_be_made_of_each_integration(bench: &Bench) {
+    let (one, two) = (bench.branch("bir").await, bench.branch("iki").await);
+    let (first, second) = (bench.orders(one, "A", 3).await, bench.orders(two, "B", 2).await);
+    write_calls(bench, &first).await;
+    write_calls(bench, &second).await;
+    let queues = bench.read(calls::queues).await;
+    let found: BTreeSet<_> = queues
+        .iter()
+        .map(|queue| (queue.integration_id, queue.account_id))
+        .collect();
+    assert_eq!(
+        found,
+        BTreeSet::from([(one.integration, one.account), (two.integration, two.account)])
+    );
+    let maker = a_maker(bench, "one").await;
+    let integration = two.integration;
+    let leased = bench
+        .write(move |tx| calls::lease_due(tx, integration, at(0), maker, LEASE, 10))
+        .await;
+    let orders: BTreeSet<_> = readable(leased.clone())
+        .iter()
+        .map(|call| call.order_id)
+        .collect();
+    assert_eq!(orders, second.iter().map(|order| order.id).collect());
+    let next = bench
+        .read(move |tx| calls::next_due(tx, integration, maker))
+        .await;
+    assert_eq!(next, None, "the others wait behind those that are being made");
+    // The end of an order's first call lets the next one be made.
+    let ended = readable(leased).remove(0);
+    let order = ended.order_id;
+    bench
+        .write(move |tx| calls::finish(tx, &ended, CallEnd::Done, None, at(1)))
+        .await;
+    let next = lease(bench, maker, 1).await;
+    let of_order: Vec<_> = next
+        .iter()
+        .filter(|call| call.order_id == order)
+        .map(|call| call.kind)
+        .collect();
+    assert_eq!(of_order, [TELL]);
+}
+
+pub async fn a_damaged_call_is_set_aside_and_stops_nobody(bench: &Bench) {
+    let branch = bench.branch("lokanta").await;
+    let orders = bench.orders(branch, "S", 3).await;
+    write_calls(bench, &orders).await;
+    let (broken, unknown) = (orders[0].id, orders[1].id);
+    bench
+        .write(move |tx| {
+            let sql = "UPDATE calls SET argument = 'no JSON' WHERE order_id = ?1 AND number = 1";
+            tx.execute(sql, params![&broken])?;
+            let sql = "UPDATE calls SET kind = 'dance' WHERE order_id = ?1 AND number = 1";
+            tx.execute(sql, params![&unknown])
+        })
+        .await;
+    let maker = a_maker(bench, "one").await;
+    let integration = branch.integration;
+    let leased = bench
+        .write(move |tx| calls::lease_due(tx, integration, at(0), maker, LEASE, 10))
+        .await;
+    let damaged: Vec<_> = leased
+        .iter()
+        .filter_map(|leased| match leased {
+            Leased::Unreadable(call) => Some(call.clone()),
+            Leased::Call(_) => None,
+        })
+        .collect();
+    assert_eq!((leased.len(), damaged.len()), (3, 2));
+    let named: BTreeSet<_> = damaged.iter().filter_map(|call| call.order_id).collect();
+    assert_eq!(named, BTreeSet::from([broken, unknown]));
+    for call in damaged {
+        assert!(bench.write(move |tx| calls::set_aside(tx, &call, at(1))).await);
+    }
+    // Their orders go on with the next call.
+    let next: BTreeSet<_> = lease(bench, maker, 1)
+        .await
+        .iter()
+        .map(|call| call.order_id)
+        .collect();
+    assert_eq!(next, BTreeSet::from([broken, unknown]));
+    let failed = bench
+        .read(move |tx| {
+            let failed = calls::newest_failed(tx, branch.account, at(0), 10)?;
+            Ok((failed.len(), calls::of_order(tx, unknown)?.len()))
+        })
+        .await;
+    assert_eq!(failed, (1, 1), "one has no kind that could be shown");
+}
+
+pub async fn calls_that_a_clock_ahead_has_planned_are_brought_forward(bench: &Bench) {
+    let branch = bench.branch("lokanta").await;
+    let orders = bench.orders(branch, "S", 3).await;
+    let hour = 3_600_000;
+    let (ahead, paused, usual) = (orders[0].clone(), orders[1].clone(), orders[2].clone());
+    bench
+        .write(move |tx| {
+            for (order, planned, due) in [
+                (&ahead, hour, hour),
+                (&paused, hour, hour + 5_000),
+                (&usual, 0, hour),
+            ] {
+                let call = CallToWrite {
+                    due_at: at(due),
+                    created_at: at(planned),
+                    ..a_call(order, TELL)
+                };
+                calls::write(tx, &call)?;
+            }
+            Ok(())
+        })
+        .await;
+    let second = Duration::from_secs(1);
+    assert!(
+        bench
+            .read(move |tx| calls::is_planned_ahead(tx, at(10), second))
+            .await
+    );
+    let brought = bench
+        .write(move |tx| calls::bring_forward(tx, at(10), second, 100))
+        .await;
+    assert_eq!(brought, 2);
+    assert!(
+        !bench
+            .read(move |tx| calls::is_planned_ahead(tx, at(10), second))
+            .await
+    );
+    let mut due = Vec::new();
+    for order in &orders {
+        let id = order.id;
+        let lines = bench.read(move |tx| calls::of_order(tx, id)).await;
+        due.push(lines[0].due_at);
+    }
+    assert_eq!(
+        due,
+        [at(10), at(5_010), at(hour)],
+        "pauses stay as they were meant"
+    );
+}
+
+pub async fn what_was_not_sent_is_no_attempt(bench: &Bench) {
+    let branch = bench.branch("lokanta").await;
+    let orders = bench.orders(branch, "S", 1).await;
+    write_calls(bench, &orders).await;
+    let maker = a_maker(bench, "one").await;
+    for round in 0..3 {
+        let call = lease(bench, maker, round).await.remove(0);
+        assert_eq!(call.attempts, 1);
+        let delay = Delay {
+            is_attempt: false,
+            ..a_delay(round + 1, "no room")
+        };
+        assert!(bench.write(move |tx| calls::postpone(tx, &call, &delay)).await);
+    }
+}
+
+pub async fn a_process_goes_on_with_what_it_has_under_way(bench: &Bench) {
+    let branch = bench.branch("lokanta").await;
+    let orders = bench.orders(branch, "S", 1).await;
+    write_calls(bench, &orders).await;
+    let maker = a_maker(bench, "one").await;
+    let call = lease(bench, maker, 0).await.remove(0);
+    // It was stopped for longer than the lease, but the call is still under way.
+    let stopped = Maker {
+        watch: 100_000,
+        in_flight_until: Some(call.leased_until),
+        ..maker
+    };
+    assert!(lease(bench, stopped, 1).await.is_empty());
+    let lost = Maker {
+        in_flight_until: None,
+        ..stopped
+    };
+    assert_eq!(lease(bench, lost, 1).await.len(), 1);
 }

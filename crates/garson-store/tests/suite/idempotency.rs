@@ -2,10 +2,10 @@
 
 use crate::bench::Bench;
 use crate::shop::at;
-use garson_core::id::AccountId;
+use garson_core::id::{AccountId, NodeId};
 use garson_core::time::Timestamp;
-use garson_store::Lane;
-use garson_store::idempotency::{self, KeyedRequest, Reservation};
+use garson_store::idempotency::{self, KeyedRequest, Reservation, Run};
+use garson_store::{Lane, nodes};
 use uuid::Uuid;
 
 const DAY: i64 = 24 * 60 * 60 * 1000;
@@ -22,16 +22,73 @@ fn day_before(now: i64) -> Timestamp {
     at(now - DAY)
 }
 
+/// A run for ten milliseconds, of nobody who is known.
+fn run(now: i64) -> Run {
+    Run {
+        id: Uuid::now_v7(),
+        node: None,
+        now: at(now),
+        leased_until: at(now + 10),
+        fresh_id: Uuid::now_v7(),
+    }
+}
+
 /// Reserves for ten milliseconds, and says what came of it and which id was offered.
 async fn reserve(bench: &Bench, account: AccountId, key: u8, body: u8, now: i64) -> (Reservation, Uuid) {
-    let fresh = Uuid::now_v7();
+    let run = run(now);
     let said = bench
         .write(move |tx| {
             let request = request(account, key, body);
-            idempotency::reserve(tx, &request, fresh, at(now), day_before(now), at(now + 10))
+            idempotency::reserve(tx, &request, &run, day_before(now), &|_| true)
         })
         .await;
-    (said, fresh)
+    (said, run.fresh_id)
+}
+
+pub async fn a_key_is_free_as_soon_as_its_run_is_dead(bench: &Bench) {
+    let account = bench.account("lokanta").await;
+    let [ours, theirs] = [1, 2].map(|n| NodeId::at(at(n)));
+    bench
+        .write(move |tx| {
+            nodes::join(tx, ours, "ours")?;
+            nodes::join(tx, theirs, "theirs")
+        })
+        .await;
+    let reserve = async |node: NodeId, run_id: u128, alive: &'static [u128]| {
+        let run = Run {
+            id: Uuid::from_u128(run_id),
+            node: Some(node),
+            ..run(0)
+        };
+        let said = bench
+            .write(move |tx| {
+                let is_alive = |id: Uuid| alive.contains(&id.as_u128());
+                idempotency::reserve(tx, &request(account, 1, 1), &run, day_before(0), &is_alive)
+            })
+            .await;
+        matches!(said, Reservation::Run { .. })
+    };
+    assert!(reserve(ours, 1, &[1]).await);
+    // Another node cannot know, nor can we as long as it runs.
+    assert!(!reserve(theirs, 2, &[2]).await);
+    assert!(!reserve(ours, 3, &[1, 3]).await);
+    // It has ended without an answer.
+    assert!(reserve(ours, 4, &[4]).await);
+    // Giving back what is not one's own any more does nothing.
+    let release = async |run_id: u128| {
+        let job = move |tx: &mut garson_store::Tx<'_>| {
+            idempotency::release(tx, &request(account, 1, 1), Uuid::from_u128(run_id))
+        };
+        bench.write(job).await;
+    };
+    release(1).await;
+    assert!(!reserve(theirs, 5, &[5]).await);
+    release(4).await;
+    assert!(reserve(theirs, 6, &[6]).await);
+    // The node that runs it is gone.
+    assert!(!reserve(ours, 7, &[7]).await);
+    bench.write(move |tx| nodes::leave(tx, theirs)).await;
+    assert!(reserve(ours, 8, &[8]).await);
 }
 
 pub async fn a_request_is_run_once_and_answered_for_a_day(bench: &Bench) {
@@ -57,7 +114,10 @@ pub async fn a_request_is_run_once_and_answered_for_a_day(bench: &Bench) {
     );
     assert_eq!(reserve(bench, account, 1, 1, 19).await.0, Reservation::Running);
     bench
-        .write(move |tx| idempotency::release(tx, &request(account, 1, 1)))
+        .write(move |tx| {
+            let sql = "UPDATE idempotency SET leased_until = 0 WHERE status IS NULL";
+            tx.execute(sql, &[]).map(drop)
+        })
         .await;
     assert_eq!(
         reserve(bench, account, 1, 1, 19).await.0,
@@ -67,9 +127,6 @@ pub async fn a_request_is_run_once_and_answered_for_a_day(bench: &Bench) {
     let body = "{\"ad\": \"İ🌯\"}\n".as_bytes();
     bench
         .write(move |tx| idempotency::answer(tx, &request(account, 1, 1), 201, body))
-        .await;
-    bench
-        .write(move |tx| idempotency::release(tx, &request(account, 1, 1)))
         .await;
     let answered = Reservation::Answered {
         status: 201,
@@ -130,10 +187,10 @@ pub async fn of_32_at_once_exactly_one_runs(bench: &Bench) {
         let tasks: Vec<_> = (0..32_u64)
             .map(|n| {
                 let engine = engines[usize::try_from(n % 2).unwrap()].clone();
-                let fresh = Uuid::now_v7();
+                let run = run(0);
                 let job = move |tx: &mut garson_store::Tx<'_>| {
                     let request = request(account, key, 1);
-                    idempotency::reserve(tx, &request, fresh, at(0), day_before(0), at(10))
+                    idempotency::reserve(tx, &request, &run, day_before(0), &|_| true)
                 };
                 tokio::spawn(async move { engine.write(Lane::numbered(n / 2), job).await.unwrap() })
             })

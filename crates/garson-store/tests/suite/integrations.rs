@@ -1,4 +1,4 @@
-//! Integrations: branches claimed once, secrets that lead to them, credentials that nobody else can read.
+//! Integrations: branches named once in an account, secrets that lead to them, credentials that nobody else can read.
 
 use crate::bench::{Bench, Kind, on_postgres};
 use crate::shop::{DIRECT, GETIR, an_integration, at};
@@ -7,7 +7,8 @@ use garson_core::integration::{Credentials, Integration};
 use garson_core::platform::Provider;
 use garson_core::restaurant::Package;
 use garson_core::secret::Secret;
-use garson_store::{Result, StoreErrorKind, Vault, integrations, packages, params};
+use garson_store::vault::lookup_hash;
+use garson_store::{Result, StoreErrorKind, Vault, branches, integrations, packages, params};
 use uuid::Uuid;
 
 const MARKED: &str = "hunter2-çok-gizli-🔑";
@@ -35,32 +36,33 @@ async fn try_save(
         .await
 }
 
-pub async fn a_branch_has_one_owner(bench: &Bench) {
-    let (mine, theirs) = (bench.branch("lokanta").await, bench.branch("yabanci").await);
+pub async fn a_branch_is_named_once_in_an_account(bench: &Bench) {
+    let mine = bench.branch("lokanta").await;
+    let second = bench.branch_of(mine.account).await;
     let mut integration = an_integration(mine.account, mine.restaurant, GETIR);
     integration.remote_id = Some("ŞB-1".to_owned());
     try_save(bench, &integration, &Credentials::new(), None)
         .await
         .unwrap();
-    let mut other = an_integration(theirs.account, theirs.restaurant, GETIR);
-    let (id, other_id) = (integration.id, other.id);
-    let taken = bench
+    let mut other = an_integration(mine.account, second.restaurant, GETIR);
+    let (account, id, other_id) = (mine.account, integration.id, other.id);
+    let used = bench
         .read(move |tx| {
             Ok([
-                integrations::branch_is_taken(tx, GETIR, "ŞB-1", other_id)?,
-                integrations::branch_is_taken(tx, GETIR, "ŞB-1", id)?,
-                integrations::branch_is_taken(tx, DIRECT, "ŞB-1", other_id)?,
-                integrations::branch_is_taken(tx, GETIR, "ŞB-2", other_id)?,
+                branches::is_used_in_account(tx, account, GETIR, "ŞB-1", other_id)?,
+                branches::is_used_in_account(tx, account, GETIR, "ŞB-1", id)?,
+                branches::is_used_in_account(tx, account, DIRECT, "ŞB-1", other_id)?,
+                branches::is_used_in_account(tx, account, GETIR, "ŞB-2", other_id)?,
             ])
         })
         .await;
-    assert_eq!(taken, [true, false, false, false]);
+    assert_eq!(used, [true, false, false, false]);
 
     other.remote_id = Some("ŞB-1".to_owned());
-    let claimed = try_save(bench, &other, &Credentials::new(), None).await;
-    assert_eq!(claimed.map_err(|e| e.kind), Err(StoreErrorKind::Constraint));
-    let second = an_integration(mine.account, mine.restaurant, GETIR);
-    let doubled = try_save(bench, &second, &Credentials::new(), None).await;
+    let named = try_save(bench, &other, &Credentials::new(), None).await;
+    assert_eq!(named.map_err(|e| e.kind), Err(StoreErrorKind::Constraint));
+    let doubled = an_integration(mine.account, mine.restaurant, GETIR);
+    let doubled = try_save(bench, &doubled, &Credentials::new(), None).await;
     assert_eq!(
         doubled.map_err(|e| e.kind),
         Err(StoreErrorKind::Constraint),
@@ -69,11 +71,6 @@ pub async fn a_branch_has_one_owner(bench: &Bench) {
     // Any number may have no branch yet.
     other.remote_id = None;
     try_save(bench, &other, &Credentials::new(), None).await.unwrap();
-    let vault = bench.vault.clone();
-    let found = bench
-        .read(move |tx| integrations::by_branch(tx, &vault, GETIR, "ŞB-1"))
-        .await;
-    assert_eq!(found.unwrap().connected.integration.id, integration.id);
 }
 
 pub async fn a_secret_leads_to_all_that_share_it(bench: &Bench) {
@@ -104,6 +101,56 @@ pub async fn a_secret_leads_to_all_that_share_it(bench: &Bench) {
     }
 }
 
+pub async fn secrets_are_hashed_under_the_master_key_and_former_hashes_are_found(bench: &Bench) {
+    let (first, second) = (bench.branch("a").await, bench.branch("b").await);
+    let mut ids = Vec::new();
+    for branch in [first, second] {
+        let integration = an_integration(branch.account, branch.restaurant, GETIR);
+        try_save(bench, &integration, &Credentials::new(), Some(b"12345678"))
+            .await
+            .unwrap();
+        ids.push(integration.id);
+    }
+    let stored = async || -> Vec<Vec<u8>> {
+        bench
+            .read(|tx| {
+                let sql = "SELECT inbound_hash FROM integrations WHERE inbound_hash IS NOT NULL ORDER BY id";
+                tx.query(sql, params![], |row| row.get(0))
+            })
+            .await
+    };
+    let (keyed, bare) = (bench.vault.lookup_hash(b"12345678"), lookup_hash(b"12345678"));
+    assert_eq!(stored().await, [keyed, keyed]);
+    // As an earlier version has written it.
+    let former = ids[0];
+    bench
+        .write(move |tx| {
+            let sql = "UPDATE integrations SET inbound_hash = ?2 WHERE id = ?1";
+            tx.execute(sql, params![&former, &bare])
+        })
+        .await;
+    let find = async || {
+        let vault = bench.vault.clone();
+        let found = bench
+            .read(move |tx| integrations::by_secret(tx, &vault, GETIR, b"12345678"))
+            .await;
+        found
+            .iter()
+            .map(|it| it.connected.integration.id)
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(find().await, ids);
+    for id in ids.clone() {
+        let (vault, secret) = (bench.vault.clone(), Secret::new(b"12345678".to_vec()));
+        let changed = bench
+            .write(move |tx| integrations::rehash(tx, &vault, id, &secret))
+            .await;
+        assert_eq!(changed, id == former);
+    }
+    assert_eq!(stored().await, [keyed, keyed]);
+    assert_eq!(find().await, ids);
+}
+
 pub async fn what_a_restaurant_has_decided_comes_with_its_integration(bench: &Bench) {
     let account = bench.account("zincir").await;
     let mut wanted = Vec::new();
@@ -127,9 +174,9 @@ pub async fn what_a_restaurant_has_decided_comes_with_its_integration(bench: &Be
             .await;
         let vault = bench.vault.clone();
         let by_branch = bench
-            .read(move |tx| integrations::by_branch(tx, &vault, GETIR, &format!("Ş-{n}")))
+            .read(move |tx| branches::claims(tx, &vault, GETIR, &format!("Ş-{n}")))
             .await
-            .unwrap();
+            .remove(0);
         let stands = bench.read(move |tx| packages::standing(tx, restaurant)).await;
         for standing in [&by_branch.standing, &stands] {
             assert_eq!((&standing.packages, &standing.config), (&booked, &config));
@@ -338,4 +385,31 @@ pub async fn only_what_no_package_covers_is_ended(bench: &Bench) {
         .read(|tx| integrations::with_an_ended_package(tx, at(100), 1))
         .await;
     assert_eq!(some.len(), 1);
+}
+
+/// Neither within a transaction nor from one to the next.
+pub async fn the_last_order_stays_when_the_clock_goes_back(bench: &Bench) {
+    let branch = bench.branch("lokanta").await;
+    let id = branch.integration;
+    let last_order_at = async || {
+        let of = branch.restaurant;
+        let found = bench.read(move |tx| integrations::of_restaurant(tx, of)).await;
+        found[0].health.last_order_at
+    };
+    for (moments, expected) in [
+        ([5_000, 9_000], 9_000),
+        ([7_000, 3_000], 9_000),
+        ([9_001, 4_000], 9_001),
+        ([1_000, 9_500], 9_500),
+    ] {
+        bench
+            .write(move |tx| {
+                for moment in moments {
+                    assert!(integrations::note_order(tx, id, None, at(moment))?);
+                }
+                Ok(())
+            })
+            .await;
+        assert_eq!(last_order_at().await, Some(at(expected)), "after {moments:?}");
+    }
 }

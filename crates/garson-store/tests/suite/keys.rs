@@ -54,7 +54,7 @@ pub async fn a_key_is_found_by_its_hash_and_can_be_recovered(bench: &Bench) {
     let found = bench
         .read(|tx| keys::find(tx, &lookup_hash("garson_ğ_1".as_bytes())))
         .await;
-    assert_eq!(found, Some((account, key.id)));
+    assert_eq!(found, Some((account, key.id, true)));
     let unknown = bench.read(|tx| keys::find(tx, &lookup_hash(b"garson_2"))).await;
     assert_eq!(unknown, None);
     assert_eq!(primary(bench, account).await.as_deref(), Some("garson_ğ_1"));

@@ -7,9 +7,12 @@ mod batches;
 mod bell;
 mod bench;
 mod board;
+mod branches;
 mod calls;
 mod cursors;
+mod deadlines;
 mod deletes;
+mod derived;
 mod dump;
 mod idempotency;
 mod inbox;
@@ -23,11 +26,13 @@ mod opening;
 mod orders;
 mod paging;
 mod plans;
+mod pooler;
 mod questions;
 mod resends;
 mod retention;
 mod search;
 mod sessions;
+mod settling;
 mod sharing;
 mod shop;
 mod status;
@@ -81,6 +86,13 @@ cases! {
         board:
             a_board_is_made_of_open_and_newest_orders
             platforms_in_trouble_are_found;
+        branches:
+            a_branch_is_owned_by_the_first_that_proves_it
+            a_branch_is_given_and_taken_by_the_operator
+            another_branch_has_to_be_proven_anew
+            a_deleted_integration_owns_nothing
+            of_many_that_prove_at_once_one_owns_the_branch
+            branches_are_listed_in_parts;
         status:
             calls_of_an_account_are_counted
             messages_and_deliveries_of_an_account_are_counted;
@@ -88,15 +100,31 @@ cases! {
             eight_leasers_get_every_call_once
             a_call_is_its_nodes_while_that_lives
             ends_and_delays_of_calls_are_kept
-            open_calls_are_counted_up_to_a_limit;
+            open_calls_are_counted_up_to_a_limit
+            queues_show_what_can_be_made_of_each_integration
+            a_damaged_call_is_set_aside_and_stops_nobody
+            calls_that_a_clock_ahead_has_planned_are_brought_forward
+            what_was_not_sent_is_no_attempt
+            a_process_goes_on_with_what_it_has_under_way;
         cursors:
             a_walk_while_orders_arrive_is_complete
             nothing_appears_behind_a_cursor;
+        deadlines:
+            a_job_whose_caller_was_told_so_is_not_run;
         deletes:
             a_deleted_restaurant_leaves_no_trace
             a_deleted_business_takes_its_restaurants_along
             two_nodes_that_sweep_together_take_sums_out_once
             nothing_of_a_deleted_restaurant_is_due;
+        derived:
+            what_cannot_be_derived_fails_its_own_job
+            what_cannot_be_written_at_the_end_fails_its_own_job
+            a_sum_that_is_too_large_fails_its_own_job
+            an_error_that_a_job_ignores_fails_it;
+        settling:
+            a_result_that_is_written_twice_counts_once
+            a_result_that_was_written_before_does_not_hide_the_others_of_its_batch
+            an_attempt_by_hand_meanwhile_hides_no_result;
         sharing:
             orders_of_one_transaction_count_each
             a_job_sees_what_those_before_it_have_left_to_be_written
@@ -107,6 +135,7 @@ cases! {
             a_row_that_is_found_wrong_at_the_end_costs_only_its_own_job
             what_was_delivered_is_written_together_and_what_is_gone_is_left_out;
         idempotency:
+            a_key_is_free_as_soon_as_its_run_is_dead
             a_request_is_run_once_and_answered_for_a_day
             empty_answers_are_answers
             old_answers_are_swept_in_chunks
@@ -120,6 +149,7 @@ cases! {
             calls_are_held_back_and_hastened
             an_early_message_waits_for_its_order
             a_post_is_held_by_one_node
+            unreadable_credentials_do_not_hide_the_other_polled_integrations
             open_orders_are_found_by_their_platforms_names;
         inbox:
             a_repeated_message_is_one_row
@@ -130,11 +160,13 @@ cases! {
             a_message_that_could_not_be_taken_for_a_while_is_one_row
             messages_are_found_by_their_order;
         integrations:
-            a_branch_has_one_owner
+            a_branch_is_named_once_in_an_account
             a_secret_leads_to_all_that_share_it
+            secrets_are_hashed_under_the_master_key_and_former_hashes_are_found
             what_a_restaurant_has_decided_comes_with_its_integration
             credentials_are_sealed_and_recovered_exactly
             health_and_switch_are_kept
+            the_last_order_stays_when_the_clock_goes_back
             only_what_no_package_covers_is_ended;
         keys:
             a_key_is_found_by_its_hash_and_can_be_recovered
@@ -144,6 +176,9 @@ cases! {
         moving:
             everything_moves_to_the_other_engine
             a_target_with_anything_in_it_is_refused
+            an_interrupted_copy_is_refused_and_starts_over
+            a_copy_is_of_one_moment
+            a_copy_beside_a_server_is_not_finished
             the_list_of_tables_is_the_schema;
         news:
             a_commit_wakes_those_who_watch_its_account
@@ -213,9 +248,15 @@ cases! {
         backup:
             a_backup_holds_all_that_was_acknowledged
             a_backup_overwrites_nothing
+            a_backup_has_its_name_when_it_is_whole
+            a_backup_that_fails_leaves_nothing
             a_log_is_brought_over_while_others_write
             a_log_is_brought_over_while_others_read
+            a_log_is_brought_over_while_readers_overlap
+            what_is_deleted_is_not_left_in_the_file
             the_library_is_new_enough;
+        moving:
+            a_nul_in_text_does_not_hinder_a_copy;
         opening:
             a_data_folder_has_one_server;
     }
@@ -229,8 +270,13 @@ cases! {
             a_connection_that_broke_while_idle_is_replaced
             what_was_acknowledged_survives_broken_connections
             one_that_is_stopped_within_a_transaction_is_not_waited_for;
+        deadlines:
+            commits_are_durable_whatever_the_server_is_set_to;
+        pooler:
+            a_pooler_that_shares_connections_is_refused;
         plans:
             what_nobody_has_is_not_looked_for_among_all
-            what_is_swept_is_not_looked_for_among_all;
+            what_is_swept_is_not_looked_for_among_all
+            calls_that_are_blocked_or_of_others_are_not_looked_at;
     }
 }

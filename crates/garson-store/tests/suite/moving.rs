@@ -10,8 +10,9 @@ use garson_core::order::{Actor, CallKind, TimelineLine};
 use garson_core::restaurant::Package;
 use garson_core::secret::Secret;
 use garson_store::copy::{self, TABLES};
+use garson_store::engine::Purpose;
 use garson_store::events::{self, Attempt};
-use garson_store::idempotency::{self, KeyedRequest};
+use garson_store::idempotency::{self, KeyedRequest, Run};
 use garson_store::inbox::InboxState;
 use garson_store::vault::lookup_hash;
 use garson_store::{
@@ -19,6 +20,8 @@ use garson_store::{
     search, sessions,
 };
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use uuid::Uuid;
 
 /// At least one row in every table, and in those with keys of several columns more than a chunk under the first of
@@ -96,7 +99,14 @@ async fn furnish(bench: &Bench) {
                 key_hash: lookup_hash(&key.to_be_bytes()),
                 request_hash: [0; 32],
             };
-            idempotency::reserve(tx, &request, Uuid::now_v7(), at(0), at(-1), at(1))?;
+            let run = Run {
+                id: Uuid::now_v7(),
+                node: Some(NodeId::at(at(0))),
+                now: at(0),
+                leased_until: at(1),
+                fresh_id: Uuid::now_v7(),
+            };
+            idempotency::reserve(tx, &request, &run, at(-1), &|_| true)?;
         }
         assert_eq!(search::index(tx, account, 2_000)?, 1_100);
         sessions::start(tx, &crate::sessions::a_session(account, 1, at(0)))?;
@@ -153,6 +163,134 @@ pub async fn a_target_with_anything_in_it_is_refused(bench: &Bench) {
         assert_eq!(dump::of(&target).await, before);
         drop(target);
     }
+}
+
+fn as_target() -> Options {
+    Options {
+        purpose: Purpose::CopyTarget,
+        ..Options::default()
+    }
+}
+
+/// Wherever a copy was cut off, its target is refused until the copy has been made from the beginning.
+pub async fn an_interrupted_copy_is_refused_and_starts_over(bench: &Bench) {
+    bench.branch("lokanta").await;
+    let fillings: [fn(&mut Tx<'_>) -> garson_store::Result<()>; 2] = [
+        // Before the first row.
+        |_| Ok(()),
+        // After some, among them one that the source has not.
+        |tx| create_account(tx, "var").map(drop),
+    ];
+    for filling in fillings {
+        let home = Home::new(bench.kind);
+        let target = Engine::open(&home.location(), &as_target()).unwrap();
+        target.write(garson_store::Lane::COMMON, filling).await.unwrap();
+        drop(target);
+        let refused = Engine::open(&home.location(), &Options::default())
+            .map(drop)
+            .unwrap_err();
+        assert_eq!(refused.kind, StoreErrorKind::Refused);
+        assert!(refused.to_string().contains("garson migrate"), "{refused}");
+        let target = Engine::open(&home.location(), &as_target()).unwrap();
+        copy::everything(&bench.engine, &target).await.unwrap();
+        drop(target);
+        let opened = Engine::open(&home.location(), &Options::default()).unwrap();
+        assert_eq!(dump::of(&opened).await, dump::of(&bench.engine).await);
+        let again = copy::everything(&bench.engine, &opened).await;
+        assert_eq!(again.map(drop).map_err(|e| e.kind), Err(StoreErrorKind::Refused));
+        drop(opened);
+    }
+}
+
+/// What is written in one transaction is in the copy together, however much is written while it is made.
+pub async fn a_copy_is_of_one_moment(bench: &Bench) {
+    let pair = |n: i64| {
+        move |tx: &mut Tx<'_>| {
+            let mut hash = [0; 32];
+            hash[..8].copy_from_slice(&n.to_be_bytes());
+            crate::batches::note(tx, &format!("line {n}"))?;
+            sessions::note_failure(tx, &hash, at(0)).map(drop)
+        }
+    };
+    for n in 0..1_200 {
+        bench.write(pair(n)).await;
+    }
+    let stop = Arc::new(AtomicBool::new(false));
+    let (engine, stopped) = (bench.engine.clone(), Arc::clone(&stop));
+    let writer = tokio::spawn(async move {
+        let mut n = 10_000;
+        while !stopped.load(Ordering::SeqCst) {
+            engine.write(garson_store::Lane::COMMON, pair(n)).await.unwrap();
+            n += 1;
+        }
+        n - 10_000
+    });
+    let home = Home::new(bench.kind);
+    let target = Engine::open(&home.location(), &as_target()).unwrap();
+    let copied = copy::everything(&bench.engine, &target).await.unwrap();
+    stop.store(true, Ordering::SeqCst);
+    assert!(writer.await.unwrap() > 0);
+    let count = |name: &str| copied.iter().find(|(table, _)| *table == name).unwrap().1;
+    assert!(count("order_contents") >= 1_200);
+    assert_eq!(count("order_contents"), count("sign_in_failures"));
+    drop(target);
+}
+
+/// A server that has shown itself while data was copied has taken what the copy does not have.
+pub async fn a_copy_beside_a_server_is_not_finished(bench: &Bench) {
+    let node = NodeId::at(at(0));
+    bench.write(move |tx| nodes::join(tx, node, "kasa 1")).await;
+    let (engine, stop) = (bench.engine.clone(), Arc::new(AtomicBool::new(false)));
+    let stopped = Arc::clone(&stop);
+    let beats = Arc::new(AtomicUsize::new(0));
+    let counted = Arc::clone(&beats);
+    let beating = tokio::spawn(async move {
+        while !stopped.load(Ordering::SeqCst) {
+            let beat = move |tx: &mut Tx<'_>| nodes::beat(tx, node);
+            engine.write(garson_store::Lane::COMMON, beat).await.unwrap();
+            counted.fetch_add(1, Ordering::SeqCst);
+            tokio::time::sleep(std::time::Duration::from_millis(1)).await;
+        }
+    });
+    let refused = copy::refuse_served(&bench.engine).await.unwrap_err();
+    assert_eq!(refused.kind, StoreErrorKind::Refused);
+    // So little is copied that it may be done between two beats, with one before and one after it.
+    let home = loop {
+        let home = Home::new(bench.kind);
+        let target = Engine::open(&home.location(), &as_target()).unwrap();
+        let before = beats.load(Ordering::SeqCst);
+        match copy::everything(&bench.engine, &target).await {
+            Err(cut) => {
+                assert_eq!(cut.kind, StoreErrorKind::Refused, "{cut}");
+                break home;
+            }
+            Ok(_) => assert!(beats.load(Ordering::SeqCst) <= before + 2, "it was not noticed"),
+        }
+    };
+    assert!(Engine::open(&home.location(), &Options::default()).is_err());
+    stop.store(true, Ordering::SeqCst);
+    beating.await.unwrap();
+    // One that was killed has left its row, and is no hindrance.
+    copy::refuse_served(&bench.engine).await.unwrap();
+    let target = Engine::open(&home.location(), &as_target()).unwrap();
+    copy::everything(&bench.engine, &target).await.unwrap();
+    drop(target);
+}
+
+/// SQLite may hold what an older program has let in; PostgreSQL takes no NUL in text.
+pub async fn a_nul_in_text_does_not_hinder_a_copy(bench: &Bench) {
+    assert_eq!(bench.kind, Kind::Sqlite);
+    bench.write(|tx| create_account(tx, "nul\0nul").map(drop)).await;
+    let home = Home::new(Kind::Postgres);
+    let target = Engine::open(&home.location(), &as_target()).unwrap();
+    copy::everything(&bench.engine, &target).await.unwrap();
+    let accounts = target.read(garson_store::accounts::list).await.unwrap();
+    assert!(
+        accounts[0].name.contains("nul\u{fffd}nul"),
+        "{}",
+        accounts[0].name
+    );
+    drop(target);
 }
 
 type Schema = BTreeMap<String, BTreeSet<String>>;

@@ -117,6 +117,7 @@ pub async fn a_successor_and_a_settlement_do_not_pass_each_other(bench: &Bench) 
             order_id: Some(id),
             end: End::Delivered,
             attempt: None,
+            attempts_before: 0,
         };
         let settle = bench.engine.write(account, move |tx| {
             assert!(nodes::hold(tx, account, node)?);
@@ -151,6 +152,7 @@ pub async fn a_successor_and_a_settlement_do_not_pass_each_other(bench: &Bench) 
             order_id: Some(id),
             end: End::Delivered,
             attempt: None,
+            attempts_before: 0,
         };
         bench
             .write(move |tx| deliveries::settle(tx, std::slice::from_ref(&ends), at(n)))

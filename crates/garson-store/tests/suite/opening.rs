@@ -3,6 +3,7 @@
 use crate::bench::{Bench, Home, Kind, meddle};
 use crate::dump;
 use garson_core::id::{AccountId, EventId, OrderId, RestaurantId};
+use garson_core::integration::BranchClaim;
 use garson_core::secret::Secret;
 use garson_store::lock::ServerLock;
 use garson_store::{Engine, Options, Result, StoreErrorKind, accounts, params};
@@ -83,9 +84,9 @@ const OLDER_ROWS: &str = "
     INSERT INTO accounts (id, name, email, position, newest_at, webhook_authorization, deliver_version, forgotten, created_at)
         VALUES (@1, 'a', 'a@example.com', 9, 1, 'bearer', 0, 0, 1);
     INSERT INTO restaurants (id, account_id, name, created_at, updated_at) VALUES (@2, @1, 'r', 1, 1);
-    INSERT INTO integrations (id, account_id, restaurant_id, provider, is_active, last_error_at, last_error, created_at,
+    INSERT INTO integrations (id, account_id, restaurant_id, provider, is_active, remote_id, last_error_at, last_error, created_at,
             updated_at)
-        VALUES (@3, @1, @2, 'getir', 1, 5, 'away', 1, 1);
+        VALUES (@3, @1, @2, 'getir', 1, 'R-1', 5, 'away', 1, 1);
     INSERT INTO orders (id, account_id, restaurant_id, integration_id, position, status, line, provider, provider_order_id,
             identity, content_hash, sequence, total, currency, payment_type, placed_at, created_at, updated_at, sync_state)
         VALUES (@4, @1, @2, @3, 1, 400, '{}', 'getir', 'K-1', 'K-1', @4, 1, 5, 'TRY', 'cash', 1, 1, 1, 'done'),
@@ -138,6 +139,11 @@ pub async fn what_an_older_program_wrote_is_kept(bench: &Bench) {
             assert_eq!(open.len(), 1);
             assert_eq!(open[0].reason.as_deref(), Some("the order is not known"));
             let shown = integrations::of_restaurant(tx, RestaurantId(id(2)))?;
+            assert_eq!(
+                shown[0].branch,
+                BranchClaim::Proven,
+                "it goes on receiving its orders"
+            );
             let health = &shown[0].health;
             assert_eq!(
                 (health.last_error.as_deref(), health.trouble_at),

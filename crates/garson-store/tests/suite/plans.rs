@@ -5,12 +5,12 @@ use crate::bench::Bench;
 use crate::shop::at;
 use garson_core::delivery::DeliveryState;
 use garson_core::id::{AccountId, ResendId, RestaurantId};
-use garson_core::order::Status;
+use garson_core::order::{CallKind, Status};
 use garson_store::copy::TABLES;
 use garson_store::events::Attempt;
 use garson_store::feed::{Direction, EVERYWHERE, PageRequest, Scope};
 use garson_store::{
-    Result, Tx, board, deliveries, events, integrations, orders, params, resends, restaurants, sweep,
+    Result, Tx, board, calls, deliveries, events, integrations, orders, params, resends, restaurants, sweep,
 };
 use uuid::Uuid;
 
@@ -190,4 +190,36 @@ pub async fn what_is_swept_is_not_looked_for_among_all(bench: &Bench) {
         })
         .await;
     assert!(looked <= FEW, "{looked} rows");
+}
+
+pub async fn calls_that_are_blocked_or_of_others_are_not_looked_at(bench: &Bench) {
+    let (busy, other) = (bench.branch("lokanta").await, bench.branch("another").await);
+    let (first, second) = (
+        bench.orders(busy, "S", 1).await.remove(0),
+        bench.orders(other, "T", 1).await.remove(0),
+    );
+    bench
+        .write(move |tx| {
+            calls::write(tx, &crate::calls::a_call(&first, CallKind::Ready))?;
+            let id = "decode(md5(CAST(n AS TEXT)), 'hex')";
+            // Half of them wait behind others.
+            let blocked = "CASE WHEN n % 2 = 0 THEN 1 ELSE 0 END";
+            multiply(tx, "calls", &[("id", id), ("order_id", id), ("blocked", blocked)])?;
+            calls::write(tx, &crate::calls::a_call(&second, CallKind::Ready))?;
+            tx.execute("ANALYZE", params![])
+        })
+        .await;
+    let maker = crate::calls::a_maker(bench, "one").await;
+    let integration = other.integration;
+    let looked = bench
+        .write(move |tx| {
+            let before = looked_at(tx, "calls")?;
+            assert_eq!(calls::queues(tx)?.len(), 2);
+            assert!(calls::next_due(tx, integration, maker)?.is_some());
+            let leased = calls::lease_due(tx, integration, at(1), maker, crate::calls::LEASE, 10)?;
+            assert_eq!(leased.len(), 1);
+            Ok(looked_at(tx, "calls")? - before)
+        })
+        .await;
+    assert!(looked <= 3 * FEW, "{looked} rows");
 }

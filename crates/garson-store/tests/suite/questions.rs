@@ -7,9 +7,10 @@ use crate::shop::{GETIR, an_integration, at};
 use garson_core::id::InboxId;
 use garson_core::integration::Credentials;
 use garson_core::order::{Actor, CallArgument, CallKind, Order, Reason, Status};
+use garson_core::secret::Secret;
 use garson_store::calls::{self, CallEnd, CallToWrite, Maker};
 use garson_store::inbox::{self, InboxState, MessageToKeep};
-use garson_store::{integrations, nodes, orders};
+use garson_store::{integrations, nodes, orders, params};
 use uuid::Uuid;
 
 const TELL: CallKind = CallKind::Tell(Status::OnTheWay);
@@ -93,7 +94,9 @@ pub async fn a_cancellation_overtakes_what_waits(bench: &Bench) {
     write(bench, &order, CallKind::Ready, 1_000, None).await;
     write(bench, &order, CallKind::Cancel, 0, None).await;
     // The platform's gap between moves does not hold it up either.
-    bench.write(move |tx| calls::hold_back(tx, id, at(500))).await;
+    bench
+        .write(move |tx| calls::hold_back(tx, id, at(0), at(500)))
+        .await;
     let maker = a_maker(bench, "one").await;
     let kinds: Vec<_> = lease(bench, maker, 10).await.iter().map(|c| c.kind).collect();
     assert_eq!(kinds, [CallKind::Cancel]);
@@ -117,13 +120,13 @@ pub async fn a_question_that_waits_is_hurried_or_dropped(bench: &Bench) {
     assert_eq!(lease(bench, one, 20).await.len(), 1);
     for maker in [one, two] {
         let running = bench
-            .write(move |tx| calls::abandon_waiting(tx, way.id, maker, at(30)))
+            .write(move |tx| calls::abandon_waiting(tx, id, way.id, maker, at(30)))
             .await;
         assert!(!running, "it is being put");
     }
     bench.write(move |tx| nodes::leave(tx, one.node)).await;
     let waiting = bench
-        .write(move |tx| calls::abandon_waiting(tx, way.id, two, at(60)))
+        .write(move |tx| calls::abandon_waiting(tx, id, way.id, two, at(60)))
         .await;
     assert!(waiting);
     assert_eq!(
@@ -190,7 +193,7 @@ pub async fn calls_are_held_back_and_hastened(bench: &Bench) {
         "what is planned is not owed yet"
     );
     let hastened = bench
-        .write(move |tx| calls::hasten(tx, id, CallKind::Ready, at(60)))
+        .write(move |tx| calls::hasten(tx, id, CallKind::Ready, at(0), at(60)))
         .await;
     assert!(hastened);
     assert_eq!(bench.read(move |tx| calls::open_of_order(tx, id)).await, 1);
@@ -198,7 +201,9 @@ pub async fn calls_are_held_back_and_hastened(bench: &Bench) {
         bench.read(move |tx| calls::latest_due_at(tx, id)).await,
         Some(at(60))
     );
-    bench.write(move |tx| calls::hold_back(tx, id, at(80))).await;
+    bench
+        .write(move |tx| calls::hold_back(tx, id, at(0), at(80)))
+        .await;
     let maker = a_maker(bench, "one").await;
     assert!(lease(bench, maker, 79).await.is_empty());
     let call = lease(bench, maker, 80).await.remove(0);
@@ -211,7 +216,7 @@ pub async fn calls_are_held_back_and_hastened(bench: &Bench) {
         Some(at(90))
     );
     let none = bench
-        .write(move |tx| calls::hasten(tx, id, CallKind::Ready, at(60)))
+        .write(move |tx| calls::hasten(tx, id, CallKind::Ready, at(0), at(60)))
         .await;
     assert!(!none, "there is none to hasten");
 }
@@ -247,7 +252,7 @@ pub async fn an_early_message_waits_for_its_order(bench: &Bench) {
         })
         .await;
     let waiting = bench
-        .read(move |tx| inbox::waiting_for(tx, GETIR, "A", branch.account))
+        .read(move |tx| inbox::waiting_for(tx, GETIR, "A", branch.account, branch.restaurant))
         .await;
     let moments: Vec<_> = waiting.iter().map(|m| m.received_at).collect();
     assert_eq!(moments, [at(1), at(2)], "oldest first");
@@ -259,7 +264,7 @@ pub async fn an_early_message_waits_for_its_order(bench: &Bench) {
     assert!(bench.read(move |tx| inbox::open_message(tx, id)).await.is_none());
     assert_eq!(
         bench
-            .read(move |tx| inbox::waiting_for(tx, GETIR, "A", branch.account))
+            .read(move |tx| inbox::waiting_for(tx, GETIR, "A", branch.account, branch.restaurant))
             .await
             .len(),
         1
@@ -278,21 +283,29 @@ pub async fn a_post_is_held_by_one_node(bench: &Bench) {
         .await;
     let claim = async |maker: Maker| {
         let vault = bench.vault.clone();
+        bench
+            .write(move |tx| integrations::claim_polling(tx, GETIR, maker.node))
+            .await;
         let held = bench
-            .write(move |tx| integrations::claim_polling(tx, &vault, GETIR, maker.node))
+            .read(move |tx| integrations::polled_by(tx, &vault, GETIR, maker.node))
             .await;
         held.iter()
+            .map(|polled| polled.as_ref().unwrap())
             .map(|polled| (polled.connected.integration.id, polled.polled_at))
             .collect::<Vec<_>>()
     };
+    let unclaimed = async || bench.read(|tx| integrations::has_unclaimed(tx, GETIR)).await;
     let (one, two) = (a_maker(bench, "one").await, a_maker(bench, "two").await);
+    assert!(unclaimed().await);
     assert_eq!(claim(one).await, [(id, None)]);
+    assert!(!unclaimed().await);
     assert_eq!(claim(two).await, []);
     bench
         .write(move |tx| integrations::note_polled(tx, &[(id, at(40))]))
         .await;
     assert_eq!(claim(one).await, [(id, Some(at(40)))], "its own it keeps");
     bench.write(move |tx| nodes::leave(tx, one.node)).await;
+    assert!(unclaimed().await, "a dead node's are free");
     assert_eq!(claim(one).await, [], "one that is given up gets nothing");
     assert_eq!(
         claim(two).await,
@@ -303,6 +316,45 @@ pub async fn a_post_is_held_by_one_node(bench: &Bench) {
         .write(move |tx| integrations::switch(tx, id, false, at(112)))
         .await;
     assert_eq!(claim(two).await, [], "what is switched off is not asked");
+}
+
+pub async fn unreadable_credentials_do_not_hide_the_other_polled_integrations(bench: &Bench) {
+    let maker = a_maker(bench, "one").await;
+    let mut ids = Vec::new();
+    for name in ["lokanta", "bozuk", "kebapci"] {
+        let branch = bench.branch(name).await;
+        let mut integration = an_integration(branch.account, branch.restaurant, GETIR);
+        integration.remote_id = Some(name.to_owned());
+        integration.is_active = true;
+        ids.push((integration.id, integration.account_id));
+        let (vault, mut credentials) = (bench.vault.clone(), Credentials::new());
+        credentials.insert("key".to_owned(), Secret::new("value".into()));
+        bench
+            .write(move |tx| integrations::save(tx, &vault, &integration, &credentials, None))
+            .await;
+    }
+    let damaged = ids[1];
+    bench
+        .write(move |tx| {
+            let sql = "UPDATE integrations SET credentials = ?2 WHERE id = ?1";
+            tx.execute(sql, params![&damaged.0, &vec![7u8; 60]])?;
+            integrations::claim_polling(tx, GETIR, maker.node)
+        })
+        .await;
+    let vault = bench.vault.clone();
+    let polled = bench
+        .read(move |tx| integrations::polled_by(tx, &vault, GETIR, maker.node))
+        .await;
+    let (good, bad): (Vec<_>, Vec<_>) = polled.into_iter().partition(Result::is_ok);
+    let mut good: Vec<_> = good
+        .into_iter()
+        .map(|polled| polled.unwrap().connected.integration.id)
+        .collect();
+    good.sort();
+    assert_eq!(good, [ids[0].0, ids[2].0]);
+    let bad: Vec<_> = bad.into_iter().map(|polled| polled.unwrap_err()).collect();
+    assert_eq!(bad.len(), 1);
+    assert_eq!((bad[0].id, bad[0].account_id), damaged);
 }
 
 pub async fn open_orders_are_found_by_their_platforms_names(bench: &Bench) {

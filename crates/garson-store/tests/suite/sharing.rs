@@ -163,7 +163,7 @@ async fn take_with_early(
         let found = Arc::clone(&found);
         jobs.push(Box::new(move |tx| {
             let new = a_new_order(&format!("S-{n}"));
-            let waiting = inbox::waiting_for(tx, DIRECT, &new.identity, branch.account)?;
+            let waiting = inbox::waiting_for(tx, DIRECT, &new.identity, branch.account, branch.restaurant)?;
             take_order(tx, branch, &new, at(n))?;
             for message in waiting {
                 inbox::settle(tx, message.id, InboxState::Taken, None, None)?;
@@ -263,6 +263,7 @@ pub async fn what_was_delivered_is_written_together_and_what_is_gone_is_left_out
                 split: Split::default(),
                 explanation: "taken".to_owned(),
             }),
+            attempts_before: 0,
         })
         .collect();
     bench

@@ -4,7 +4,7 @@ use crate::bench::Bench;
 use garson_core::account::{Account, AuthorizationForm, Webhook};
 use garson_core::event::order_body;
 use garson_core::id::{AccountId, BusinessId, EventId, IntegrationId, OrderId, RestaurantId};
-use garson_core::integration::{Credentials, Health, Integration};
+use garson_core::integration::{BranchClaim, Credentials, Health, Integration};
 use garson_core::order::{Home, NewOrder, Order, place};
 use garson_core::platform::Provider;
 use garson_core::restaurant::{Restaurant, RestaurantFields};
@@ -77,6 +77,7 @@ pub fn an_integration(account: AccountId, restaurant: RestaurantId, provider: Pr
         provider,
         is_active: true,
         remote_id: None,
+        branch: BranchClaim::default(),
         has_credentials: false,
         default_cancel_reason: None,
         health: Health::default(),

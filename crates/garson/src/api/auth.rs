@@ -1,7 +1,12 @@
 //! Who is calling: the account behind an API key, and whether it calls too often.
 
+use super::body::Charges;
 use super::error::Code;
 use super::{Api, ApiError, idempotency};
+use crate::config::RateLimit;
+use crate::flow::accounts::Actor;
+use crate::server::{ClientAddress, Connection};
+use crate::telemetry::Refusal;
 use axum::extract::{FromRequestParts, Request, State};
 use axum::middleware::Next;
 use axum::response::Response;
@@ -13,6 +18,7 @@ use governor::{DefaultKeyedRateLimiter, Quota};
 use http::request::Parts;
 use http::{HeaderMap, HeaderName, HeaderValue, header};
 use std::collections::HashMap;
+use std::hash::Hash;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -21,6 +27,15 @@ use std::time::{Duration, Instant};
 pub struct Caller {
     pub account: AccountId,
     pub key: KeyId,
+    /// Is it the account's primary key? Another may have taken its place a second ago.
+    pub is_primary: bool,
+}
+
+impl Caller {
+    #[must_use]
+    pub fn actor(self) -> Actor {
+        Actor::Key(self.key)
+    }
 }
 
 impl<S: Sync> FromRequestParts<S> for Caller {
@@ -52,25 +67,59 @@ struct Remembered {
     noted: Instant,
 }
 
-/// The keys that were seen lately, and how often each may call.
+/// The keys that were seen lately, and how often each and each account may call.
 pub struct Keyring {
     remembered: Mutex<HashMap<[u8; 32], Remembered>>,
-    limiter: Option<DefaultKeyedRateLimiter<KeyId>>,
+    keys: Option<Limiter<KeyId>>,
+    accounts: Option<Limiter<AccountId>>,
+}
+
+/// How often each of them may call.
+struct Limiter<K: Clone + Eq + Hash> {
+    limiter: DefaultKeyedRateLimiter<K>,
     policy: HeaderValue,
+    message: &'static str,
+}
+
+impl<K: Clone + Eq + Hash> Limiter<K> {
+    fn new(limit: RateLimit, message: &'static str) -> Self {
+        let quota = Quota::per_second(limit.per_second).allow_burst(limit.burst);
+        let window = limit.burst.get().div_ceil(limit.per_second.get());
+        let policy = format!("\"default\";q={};w={window}", limit.burst);
+        Self {
+            limiter: DefaultKeyedRateLimiter::keyed(quota),
+            policy: HeaderValue::from_str(&policy).unwrap_or(HeaderValue::from_static("")),
+            message,
+        }
+    }
+
+    fn check(&self, caller: &K) -> Result<(), ApiError> {
+        self.limiter.check_key(caller).map_err(|until| {
+            let wait = until.wait_time_from(DefaultClock::default().now());
+            let seconds = wait.as_secs() + 1;
+            let number = |text: String| HeaderValue::from_str(&text).unwrap_or(HeaderValue::from_static("1"));
+            ApiError::new(Code::RateLimited, self.message)
+                .header(header::RETRY_AFTER, number(seconds.to_string()))
+                .header(
+                    HeaderName::from_static("ratelimit"),
+                    number(format!("\"default\";r=0;t={seconds}")),
+                )
+                .header(HeaderName::from_static("ratelimit-policy"), self.policy.clone())
+        })
+    }
 }
 
 impl Keyring {
     #[must_use]
-    pub fn new(limit: Option<crate::config::RateLimit>) -> Self {
-        let quota = limit.map(|limit| Quota::per_second(limit.per_second).allow_burst(limit.burst));
-        let policy = limit.map_or_else(String::new, |limit| {
-            let window = limit.burst.get().div_ceil(limit.per_second.get());
-            format!("\"default\";q={};w={window}", limit.burst)
-        });
+    pub fn new(of_key: Option<RateLimit>, of_account: Option<RateLimit>) -> Self {
+        let (key, account) = (
+            "This key has made too many requests; wait before the next one.",
+            "This account's keys have made too many requests; wait before the next one.",
+        );
         Self {
             remembered: Mutex::default(),
-            limiter: quota.map(DefaultKeyedRateLimiter::keyed),
-            policy: HeaderValue::from_str(&policy).unwrap_or(HeaderValue::from_static("")),
+            keys: of_key.map(|limit| Limiter::new(limit, key)),
+            accounts: of_account.map(|limit| Limiter::new(limit, account)),
         }
     }
 
@@ -110,32 +159,25 @@ impl Keyring {
             },
         );
         drop(remembered);
-        if let (None, Some(limiter)) = (noted, &self.limiter) {
-            // Now and then: the rate records of keys that have not called lately.
-            limiter.retain_recent();
+        if noted.is_none() {
+            // Now and then: the rate records of those that have not called lately.
+            if let Some(keys) = &self.keys {
+                keys.limiter.retain_recent();
+            }
+            if let Some(accounts) = &self.accounts {
+                accounts.limiter.retain_recent();
+            }
         }
         noted.is_none()
     }
 
-    fn check_rate(&self, key: KeyId) -> Result<(), ApiError> {
-        let Some(limiter) = &self.limiter else {
-            return Ok(());
-        };
-        limiter.check_key(&key).map_err(|until| {
-            let wait = until.wait_time_from(DefaultClock::default().now());
-            let seconds = wait.as_secs() + 1;
-            let number = |text: String| HeaderValue::from_str(&text).unwrap_or(HeaderValue::from_static("1"));
-            ApiError::new(
-                Code::RateLimited,
-                "This key has made too many requests; wait before the next one.",
-            )
-            .header(header::RETRY_AFTER, number(seconds.to_string()))
-            .header(
-                HeaderName::from_static("ratelimit"),
-                number(format!("\"default\";r=0;t={seconds}")),
-            )
-            .header(HeaderName::from_static("ratelimit-policy"), self.policy.clone())
-        })
+    fn check_rate(&self, caller: Caller) -> Result<(), ApiError> {
+        self.keys
+            .as_ref()
+            .map_or(Ok(()), |keys| keys.check(&caller.key))?;
+        self.accounts
+            .as_ref()
+            .map_or(Ok(()), |accounts| accounts.check(&caller.account))
     }
 }
 
@@ -156,22 +198,43 @@ pub async fn authenticate(
     mut request: Request,
     next: Next,
 ) -> Result<Response, ApiError> {
-    let key = presented(request.headers()).ok_or_else(unauthorized)?;
-    let hash = lookup_hash(key.as_bytes());
-    let caller = match api.keyring.recall(&hash) {
-        Some(remembered) => remembered.caller,
-        None => look_up(&api, hash).await?,
+    let client = ClientAddress::of(request.extensions());
+    let refuse = |kind: Refusal, error: ApiError| {
+        api.app.metrics.refusals.note(kind, client);
+        error
     };
-    api.keyring.check_rate(caller.key)?;
+    let hash = presented(request.headers()).map(|key| lookup_hash(key.as_bytes()));
+    let found = match hash.map(|hash| (hash, api.keyring.recall(&hash))) {
+        None => None,
+        Some((_, Some(remembered))) => Some(remembered.caller),
+        Some((hash, None)) => look_up(&api, hash).await?,
+    };
+    let caller = found.ok_or_else(|| refuse(Refusal::WrongKey, unauthorized()))?;
+    let within = api.keyring.check_rate(caller);
+    within.map_err(|error| refuse(Refusal::RateLimited, error))?;
+    if let Some(connection) = request.extensions().get::<Arc<Connection>>() {
+        connection.note_known();
+    }
     request.extensions_mut().insert(caller);
-    idempotency::once(&api, caller, request, next).await
+    // It lives as long as the request.
+    let charges = Charges::default();
+    request.extensions_mut().insert(charges.clone());
+    let answered = idempotency::once(&api, caller, request, next).await;
+    drop(charges);
+    answered
 }
 
-async fn look_up(api: &Arc<Api>, hash: [u8; 32]) -> Result<Caller, ApiError> {
+async fn look_up(api: &Arc<Api>, hash: [u8; 32]) -> Result<Option<Caller>, ApiError> {
     let found = api.app.store.read(move |tx| keys::find(tx, &hash)).await;
     let found = found.map_err(|error| ApiError::from(crate::flow::Fault::from(error)))?;
-    let (account, key) = found.ok_or_else(unauthorized)?;
-    let caller = Caller { account, key };
+    let Some((account, key, is_primary)) = found else {
+        return Ok(None);
+    };
+    let caller = Caller {
+        account,
+        key,
+        is_primary,
+    };
     if api.keyring.remember(hash, caller) {
         let (api, now) = (Arc::clone(api), api.app.now());
         tokio::spawn(async move {
@@ -185,5 +248,5 @@ async fn look_up(api: &Arc<Api>, hash: [u8; 32]) -> Result<Caller, ApiError> {
             }
         });
     }
-    Ok(caller)
+    Ok(Some(caller))
 }

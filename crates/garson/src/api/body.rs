@@ -1,13 +1,17 @@
 //! Request bodies: JSON within limits, each fault with its place.
 
+use super::budget::{Charge, Sender};
 use super::error::Code;
-use super::{Api, ApiError, MAX_BODY};
+use super::{Api, ApiError};
+use crate::server::ClientAddress;
+use crate::telemetry::Refusal;
 use axum::body::HttpBody;
 use axum::extract::{FromRequest, Request};
 use garson_core::json::{self, FaultKind};
 use http::header;
+use http_body_util::BodyExt;
 use serde::de::DeserializeOwned;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 /// How long a client may take to send its body.
@@ -21,7 +25,9 @@ impl<T: DeserializeOwned> FromRequest<Arc<Api>> for Json<T> {
 
     async fn from_request(request: Request, api: &Arc<Api>) -> Result<Self, ApiError> {
         let is_json = says_json(&request);
-        let bytes = read(api, request).await?;
+        let charges = request.extensions().get::<Charges>().cloned().unwrap_or_default();
+        let Body { bytes, charge } = read(api, request, Sender::Known).await?;
+        charges.keep(charge);
         // Nothing to say may also be said as null.
         if bytes.is_empty() || (is_json && bytes.trim_ascii() == b"null") {
             return parse(b"{}").map(Self);
@@ -54,35 +60,90 @@ pub fn declared_length(request: &Request) -> Option<usize> {
     }
 }
 
-/// Reads a body within the limits of size and time. All that are being read share one budget of memory.
-pub async fn read(api: &Api, request: Request) -> Result<bytes::Bytes, ApiError> {
-    let too_large = || ApiError::from_status(http::StatusCode::PAYLOAD_TOO_LARGE);
-    let declared = declared_length(&request);
-    if declared.is_some_and(|length| length > MAX_BODY) {
-        return Err(too_large());
-    }
-    let share = u32::try_from(declared.unwrap_or(MAX_BODY).div_ceil(1024)).unwrap_or(1024);
-    let reading = async {
-        let _share = api.body_budget.acquire_many(share).await;
-        axum::body::to_bytes(request.into_body(), MAX_BODY).await
-    };
-    match tokio::time::timeout(READ_DEADLINE, reading).await {
-        Ok(Ok(bytes)) => Ok(bytes),
-        Ok(Err(error)) if is_too_large(&error) => Err(too_large()),
-        Ok(Err(_)) => Err(ApiError::new(Code::BrokenRequest, "The body broke off.")),
-        Err(_) => Err(ApiError::from_status(http::StatusCode::REQUEST_TIMEOUT)),
+/// A body that has arrived, with what it has taken of its budget; both are given back together.
+pub struct Body {
+    pub bytes: Vec<u8>,
+    pub charge: Charge,
+}
+
+/// Keeps the memory of a request's body charged until the request is done, though its bytes are read by then.
+#[derive(Clone, Default)]
+pub struct Charges(Arc<Mutex<Vec<Charge>>>);
+
+impl Charges {
+    fn keep(&self, charge: Charge) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(charge);
     }
 }
 
-fn is_too_large(error: &axum::Error) -> bool {
-    let mut source = std::error::Error::source(error);
-    while let Some(inner) = source {
-        if inner.is::<http_body_util::LengthLimitError>() {
-            return true;
-        }
-        source = inner.source();
+/// Marks a request whose body is in memory, and charged, already.
+#[derive(Clone, Copy)]
+pub struct InMemory;
+
+/// Reads a body within the limits of size and time, charged to the budget of its sender.
+pub async fn read(api: &Api, request: Request, sender: Sender) -> Result<Body, ApiError> {
+    let declared = declared_length(&request);
+    if declared.is_some_and(|length| length > sender.largest()) {
+        return Err(too_large(sender.largest()));
     }
-    false
+    if is_encoded(&request) {
+        let message = "The body must be sent as it is, without a Content-Encoding.";
+        return Err(ApiError::new(Code::UnsupportedMediaType, message));
+    }
+    let client = ClientAddress::of(request.extensions());
+    let charge = api.budgets.of(sender).begin();
+    let given_up = charge.given_up();
+    let reading = arrive(request, sender.largest(), charge);
+    let refused = tokio::select! {
+        read = tokio::time::timeout(READ_DEADLINE, reading) => match read {
+            Ok(read) => return read,
+            Err(_) => Refusal::BodyTimeout,
+        },
+        () = given_up => Refusal::BodyBudget,
+    };
+    api.app.metrics.refusals.note(refused, client);
+    Err(ApiError::from_status(http::StatusCode::REQUEST_TIMEOUT))
+}
+
+/// Collects what comes, each part charged before the next is asked for.
+async fn arrive(request: Request, largest: usize, mut charge: Charge) -> Result<Body, ApiError> {
+    let is_charged = request.extensions().get::<InMemory>().is_some();
+    let mut body = request.into_body();
+    let mut bytes = Vec::new();
+    while let Some(frame) = body.frame().await {
+        let broken = |_| ApiError::new(Code::BrokenRequest, "The body broke off.");
+        let Ok(data) = frame.map_err(broken)?.into_data() else {
+            continue;
+        };
+        if bytes.len() + data.len() > largest {
+            return Err(too_large(largest));
+        }
+        if !is_charged {
+            charge.grow(data.len()).await;
+        }
+        bytes.extend_from_slice(&data);
+    }
+    charge.arrived();
+    Ok(Body { bytes, charge })
+}
+
+fn too_large(largest: usize) -> ApiError {
+    let error = ApiError::from_status(http::StatusCode::PAYLOAD_TOO_LARGE);
+    match largest {
+        super::MAX_BODY => error,
+        _ => ApiError::new(
+            error.code,
+            format!("The body is larger than {} KiB.", largest / 1024),
+        ),
+    }
+}
+
+fn is_encoded(request: &Request) -> bool {
+    let encodings = request.headers().get_all(header::CONTENT_ENCODING).iter();
+    encodings
+        .flat_map(|value| value.as_bytes().split(|byte| *byte == b','))
+        .map(<[u8]>::trim_ascii)
+        .any(|coding| !coding.is_empty() && !coding.eq_ignore_ascii_case(b"identity"))
 }
 
 /// Understands a body, within the rules of its fields.

@@ -197,7 +197,8 @@ pub async fn list_business_restaurants(
     Path(business): Path<String>,
 ) -> Result<Data<Vec<RestaurantView>>, ApiError> {
     let found = restaurants::list(&api.app, caller.account, Some(id(&business)?)).await?;
-    Ok(Data::new(found.into_iter().map(Into::into).collect()))
+    let shown = found.into_iter().map(|it| RestaurantView::new(it, caller));
+    Ok(Data::new(shown.collect()))
 }
 
 #[derive(Deserialize, ToSchema)]
@@ -221,5 +222,5 @@ pub async fn link_restaurant(
 ) -> Result<Data<RestaurantView>, ApiError> {
     let restaurant = super::restaurants::id(&wanted.restaurant_id.0)?;
     let linked = restaurants::link(&api.app, caller.account, id(&business)?, restaurant).await?;
-    Ok(Data::new(linked.into()))
+    Ok(Data::new(RestaurantView::new(linked, caller)))
 }

@@ -93,15 +93,21 @@ impl PageWriter {
         start..self.0.len()
     }
 
-    /// Finishes the page: its items are those that were written, without what follows the last of them, or in
-    /// another order.
+    /// Finishes the page with those of the written items that it holds, in its own order. A list that is merged from
+    /// several ranges is written range by range, so its page may be any selection of what was written.
     pub fn finish(mut self, page: &Page<Range<usize>>) -> Rendered {
-        let end = page.items.last().map_or(BEFORE_ITEMS.len(), |last| last.end);
-        if page.items.is_sorted_by_key(|item| item.start) {
+        let mut end = BEFORE_ITEMS.len();
+        let is_beginning = page.items.iter().enumerate().all(|(n, item)| {
+            let separator = usize::from(n > 0);
+            let follows = item.start == end + separator;
+            end = item.end;
+            follows
+        });
+        if is_beginning {
             self.0.truncate(end);
         } else {
-            let other = page.items.iter().filter_map(|item| self.0.get(item.clone()));
-            self.0 = [BEFORE_ITEMS, &other.collect::<Vec<_>>().join(&b',')].concat();
+            let selected = page.items.iter().filter_map(|item| self.0.get(item.clone()));
+            self.0 = [BEFORE_ITEMS, &selected.collect::<Vec<_>>().join(&b',')].concat();
         }
         self.0.extend_from_slice(br#"],"paging":"#);
         let paging = Paging {

@@ -1,11 +1,11 @@
 //! Errors as clients see them: one body for every non-200, one list of codes.
 
 use crate::flow::Fault;
-use crate::net::guard::HINT;
 use axum::response::{IntoResponse, Response};
 use garson_core::order::Refusal;
 use garson_core::platform::PlatformError;
 use garson_store::StoreErrorKind;
+use garson_store::throttle::Throttle;
 use http::{HeaderName, HeaderValue, StatusCode, header};
 use serde::Serialize;
 use utoipa::openapi::RefOr;
@@ -52,6 +52,7 @@ codes! {
     BrokenJson 400 "broken_json",
     RepeatedKey 400 "repeated_key",
     Unauthorized 401 "unauthorized",
+    PrimaryKeyRequired 403 "primary_key_required",
     NotFound 404 "not_found",
     OrderNotFound 404 "order_not_found",
     BusinessNotFound 404 "business_not_found",
@@ -89,6 +90,7 @@ codes! {
     RateLimited 429 "rate_limited",
     TooManyStreams 429 "too_many_streams",
     TooManyRetries 429 "too_many_retries",
+    TooManySends 429 "too_many_sends",
     Internal 500 "internal_error",
     TargetUnreachable 502 "target_unreachable",
     ProviderUnreachable 502 "provider_unreachable",
@@ -234,12 +236,17 @@ impl From<Fault> for ApiError {
             Fault::Invalid { field, message } => Self::invalid(Code::InvalidField, &field, &message),
             Fault::TargetNotAllowed { field, reason } => Self::new(
                 Code::TargetNotAllowed,
-                format!("The target is not allowed: {reason}. {HINT}"),
+                format!("The target is not allowed: {reason}."),
             )
             .detail(field, reason),
             Fault::TargetUnreachable { explanation } => Self::new(
                 Code::TargetUnreachable,
                 format!("The target did not answer: {explanation}."),
+            ),
+            Fault::PrimaryKeyRequired => Self::new(
+                Code::PrimaryKeyRequired,
+                "Only the account's primary key may do this, or somebody who is signed in to the panel: it decides \
+                 where the primary key, or another secret of the account, is sent.",
             ),
             Fault::RemoteIdTaken { remote_id } => Self::new(
                 Code::RemoteIdTaken,
@@ -281,8 +288,13 @@ impl From<Fault> for ApiError {
                 "As many of these run as may; GET /webhook/deliveries/retries lists them.",
             )
             .header(header::RETRY_AFTER, HeaderValue::from_static("10")),
+            Fault::TooManySends => Self::new(
+                Code::TooManySends,
+                "As many events are being sent by hand as may be at the same time; wait until one of them is answered.",
+            )
+            .header(header::RETRY_AFTER, HeaderValue::from_static("10")),
             Fault::KeyRevoked => super::auth::unauthorized(),
-            Fault::SignInRefused | Fault::SignInLocked => super::auth::unauthorized(),
+            Fault::SignInRefused | Fault::SignInLocked | Fault::SignInFlood => super::auth::unauthorized(),
             Fault::LastKey => Self::new(
                 Code::LastKey,
                 "The last key of an account cannot be revoked here.",
@@ -327,7 +339,11 @@ fn not_found(what: &'static str, id: &str) -> ApiError {
         _ => Code::NotFound,
     };
     let shown: String = id.chars().take(100).collect();
-    ApiError::new(code, format!("No {what} {shown} in this account."))
+    let message = match what {
+        "account" => format!("There is no account {shown}."),
+        _ => format!("No {what} {shown} in this account."),
+    };
+    ApiError::new(code, message)
 }
 
 fn from_refusal(refusal: &Refusal) -> ApiError {
@@ -346,9 +362,14 @@ fn from_refusal(refusal: &Refusal) -> ApiError {
     }
 }
 
+/// Requests that storage was not available for: one line stands for many.
+static AWAY: Throttle = Throttle::for_outages();
+
 fn from_store(error: &garson_store::StoreError) -> ApiError {
     if error.is_temporary() {
-        tracing::warn!(%error, "storage is not available");
+        if let Some(suppressed) = AWAY.pass() {
+            tracing::warn!(%error, suppressed, "storage is not available");
+        }
         return ApiError::new(
             Code::StorageUnavailable,
             "Storage is not available right now; try again.",

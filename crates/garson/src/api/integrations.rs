@@ -7,7 +7,7 @@ use super::fields::{ForeignId, Patch, Text, TextMap};
 use super::{Api, ApiError, restaurants};
 use crate::flow::integrations::{self, IntegrationChange};
 use axum::extract::{Path, State};
-use garson_core::integration::Integration;
+use garson_core::integration::{BranchClaim, Integration};
 use garson_core::json::ObjectOnly;
 use garson_core::platform::CredentialKind;
 use garson_core::secret::Secret;
@@ -33,6 +33,11 @@ pub struct IntegrationView {
     is_active: bool,
     /// What the platform calls this branch.
     remote_id: Option<String>,
+    /// Whether the branch is known to be this account's; `null` without a `remoteId`. `unproven`: what the platform sends with the
+    /// credentials of whoever runs the service does not reach this integration until its own credentials have worked there.
+    /// `taken`: they have worked, but somebody else owns the branch; only whoever runs the service can change that.
+    #[schema(value_type = Option<BranchSchema>)]
+    branch: Option<&'static str>,
     has_credentials: bool,
     default_cancel_reason: Option<String>,
     health: HealthView,
@@ -52,13 +57,25 @@ struct HealthView {
     last_error: Option<String>,
 }
 
+/// What is known about the right to a branch.
+#[derive(ToSchema)]
+#[schema(as = BranchClaim, rename_all = "lowercase")]
+#[allow(dead_code)]
+enum BranchSchema {
+    Unproven,
+    Proven,
+    Taken,
+}
+
 impl From<Integration> for IntegrationView {
     fn from(integration: Integration) -> Self {
+        let branch = integrations::shown_claim(&integration).map(BranchClaim::as_str);
         let health = integration.health;
         Self {
             provider: integration.provider.to_string(),
             is_active: integration.is_active,
             remote_id: integration.remote_id,
+            branch,
             has_credentials: integration.has_credentials,
             default_cancel_reason: integration.default_cancel_reason,
             health: HealthView {

@@ -96,7 +96,9 @@ pub async fn create_key(
     }))
 }
 
-/// Revoke a key. When it was the primary one, the newest remaining one takes its place.
+/// Revoke a key.
+///
+/// The primary one is revoked only by itself; the newest remaining one takes its place.
 #[utoipa::path(delete, path = "/keys/{keyId}", tag = "Keys", params(("keyId" = String, Path)),
     responses((status = 200, body = Done)))]
 pub async fn delete_key(
@@ -104,12 +106,14 @@ pub async fn delete_key(
     caller: Caller,
     Path(key): Path<String>,
 ) -> Result<Done, ApiError> {
-    accounts::revoke_key(&api.app, caller.account, id(&key)?).await?;
+    accounts::revoke_key(&api.app, caller.account, caller.actor(), id(&key)?).await?;
     api.keyring.forget();
     Ok(Done::new())
 }
 
 /// Make a key the one that webhooks carry.
+///
+/// Only the present one may do so.
 #[utoipa::path(post, path = "/keys/{keyId}/primary", tag = "Keys", params(("keyId" = String, Path)),
     responses((status = 200, body = Data<KeyView>)))]
 pub async fn make_key_primary(
@@ -117,9 +121,7 @@ pub async fn make_key_primary(
     caller: Caller,
     Path(key): Path<String>,
 ) -> Result<Data<KeyView>, ApiError> {
-    Ok(Data::new(
-        accounts::make_key_primary(&api.app, caller.account, id(&key)?)
-            .await?
-            .into(),
-    ))
+    let made = accounts::make_key_primary(&api.app, caller.account, caller.actor(), id(&key)?).await?;
+    api.keyring.forget();
+    Ok(Data::new(made.into()))
 }

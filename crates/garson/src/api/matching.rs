@@ -138,10 +138,21 @@ pub fn matches(wanted: MatchesRequest) -> Result<Vec<PaymentMatch>, ApiError> {
             "must be at most 500",
         ));
     }
-    let numbered = wanted.matches.into_iter().enumerate();
-    numbered
-        .map(|(n, wanted)| payment_match(wanted, &format!("matches[{n}]")))
-        .collect()
+    let mut matches: Vec<PaymentMatch> = Vec::new();
+    for (n, wanted) in wanted.matches.into_iter().enumerate() {
+        let at = format!("matches[{n}]");
+        let wanted = payment_match(wanted, &at)?;
+        let same = |other: &PaymentMatch| {
+            (other.provider, other.payment_type, &other.provider_code)
+                == (wanted.provider, wanted.payment_type, &wanted.provider_code)
+        };
+        if let Some(first) = matches.iter().position(same) {
+            let message = format!("is about the same payment as matches[{first}]");
+            return Err(ApiError::invalid(Code::InvalidField, &at, &message));
+        }
+        matches.push(wanted);
+    }
+    Ok(matches)
 }
 
 /// Replace the matches of a restaurant.

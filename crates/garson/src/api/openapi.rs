@@ -16,9 +16,10 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_swagger_ui::{Config, SwaggerUi};
 
 /// What an error of each status means; every operation may answer them.
-const ERRORS: [(&str, &str); 13] = [
+const ERRORS: [(&str, &str); 14] = [
     ("400", "The request is broken"),
     ("401", "No key, or a wrong one"),
+    ("403", "Only the primary key of the account may do this"),
     ("404", "It is not there, or it is another account's"),
     ("405", "The path does not take this method"),
     ("408", "The body took too long"),

@@ -114,6 +114,23 @@ mod tests {
 
     proptest! {
         #[test]
+        fn any_selection_is_written_in_its_order(
+            orders in prop::collection::vec(an_order(), 1..5),
+            selection in prop::collection::vec(any::<prop::sample::Index>(), 0..5),
+        ) {
+            // As several ranges are read: one after the other, and then merged and cut.
+            let mut writer = PageWriter::with_room_for(1, 1);
+            let written: Vec<_> = orders.iter().map(|o| writer.item(|out| write(out, o))).collect();
+            let selection: Vec<usize> = selection.iter().map(|n| n.index(orders.len())).collect();
+            let items = selection.iter().map(|n| written[*n].clone()).collect();
+            let rendered = writer.finish(&Page { items, next: None, prev: Some(0) });
+            let items = selection.iter().map(|n| summary(orders[*n].clone())).collect();
+            let page = Page { items, next: None, prev: Some(0) };
+            let expected = serde_json::to_string(&Paged::new(page, OrderItem::from)).unwrap();
+            prop_assert_eq!(rendered.into_text(), expected);
+        }
+
+        #[test]
         fn is_what_the_view_serialises_to(
             mut orders in prop::collection::vec(an_order(), 0..4),
             newer in any::<bool>(),

@@ -1,10 +1,11 @@
 //! Orders as clients see them.
 
+mod parts;
+
+use self::parts::{AmountView, FulfilmentView, ReadingNoteView};
 use garson_core::id::{OrderId, RestaurantId};
 use garson_core::money::Minor;
-use garson_core::order::{
-    Actor, Courier, FulfilmentType, FundedBy, Item, ItemOption, ProviderSync, Reason, TimelineLine,
-};
+use garson_core::order::{Actor, Item, ItemOption, ProviderSync, Reason, TimelineLine};
 use garson_core::payment::PaymentType;
 use garson_core::time::Timestamp;
 use serde::Serialize;
@@ -153,30 +154,13 @@ pub struct OrderView {
     items: Vec<ItemView>,
     amount: AmountView,
     payment: PaymentView,
+    /// What of the platform's message could not be read, or does not add up; missing where all of it could.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schema(required = false)]
+    reading_notes: Vec<ReadingNoteView>,
     cancellation: Option<CancellationView>,
     timeline: Vec<TimelineView>,
     provider_sync: SyncView,
-}
-
-#[derive(Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-struct FulfilmentView {
-    /// `delivery` or `pickup`.
-    #[serde(rename = "type")]
-    #[schema(value_type = String)]
-    kind: FulfilmentType,
-    /// Who carries it: `platform`, `restaurant` or `none`.
-    #[schema(value_type = String)]
-    courier: Courier,
-    flags: FlagsView,
-}
-
-#[derive(Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-struct FlagsView {
-    do_not_ring: bool,
-    drop_at_door: bool,
-    no_cutlery: bool,
 }
 
 #[derive(Serialize, ToSchema)]
@@ -232,36 +216,6 @@ struct OptionView {
     /// The customer wants it left out.
     removed: bool,
     options: Vec<OptionView>,
-}
-
-#[derive(Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-struct AmountView {
-    #[schema(value_type = String)]
-    currency: garson_core::money::Currency,
-    #[schema(value_type = i64)]
-    subtotal: Minor,
-    #[schema(value_type = i64)]
-    discount: Minor,
-    #[schema(value_type = i64)]
-    delivery_fee: Minor,
-    #[schema(value_type = i64)]
-    tip: Minor,
-    /// What the customer pays after discounts, delivery fee included.
-    #[schema(value_type = i64)]
-    total: Minor,
-    discounts: Vec<DiscountView>,
-}
-
-#[derive(Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-struct DiscountView {
-    name: String,
-    #[schema(value_type = i64)]
-    amount: Minor,
-    /// `platform`, `restaurant` or `unknown`.
-    #[schema(value_type = String)]
-    funded_by: FundedBy,
 }
 
 #[derive(Serialize, ToSchema)]
@@ -424,15 +378,7 @@ impl OrderView {
             updated_at: order.updated_at,
             note: content.note,
             flag: order.flag.map(garson_core::order::Flag::as_str),
-            fulfilment: FulfilmentView {
-                kind: fulfilment.kind,
-                courier: fulfilment.courier,
-                flags: FlagsView {
-                    do_not_ring: fulfilment.flags.do_not_ring,
-                    drop_at_door: fulfilment.flags.drop_at_door,
-                    no_cutlery: fulfilment.flags.no_cutlery,
-                },
-            },
+            fulfilment: fulfilment.into(),
             customer: CustomerView {
                 name: customer.name,
                 phone: customer.phone,
@@ -452,23 +398,8 @@ impl OrderView {
                 }),
             },
             items: content.items.into_iter().map(Into::into).collect(),
-            amount: AmountView {
-                currency: amount.currency,
-                subtotal: amount.subtotal,
-                discount: amount.discount,
-                delivery_fee: amount.delivery_fee,
-                tip: amount.tip,
-                total: amount.total,
-                discounts: amount
-                    .discounts
-                    .into_iter()
-                    .map(|d| DiscountView {
-                        name: d.name,
-                        amount: d.amount,
-                        funded_by: d.funded_by,
-                    })
-                    .collect(),
-            },
+            amount: amount.into(),
+            reading_notes: content.reading_notes.into_iter().map(Into::into).collect(),
             payment: PaymentView {
                 kind: payment.kind,
                 name: payment.name,

@@ -1,6 +1,6 @@
 //! The outermost layer: every request gets an id, every refusal its body, every panic an answer.
 
-use super::{Api, ApiError};
+use super::{Api, ApiError, Code};
 use crate::telemetry::RequestKind;
 use axum::body::Body;
 use axum::extract::{Request, State};
@@ -67,7 +67,8 @@ pub async fn finish(State(api): State<Arc<Api>>, mut request: Request, next: Nex
         None => None,
     };
     if let Some(error) = error {
-        if error.code.status().is_server_error() {
+        // That storage is away is said by whoever has found out.
+        if error.code.status().is_server_error() && error.code != Code::StorageUnavailable {
             tracing::error!(request = %id.0, code = error.code.as_str(), "a request failed");
         }
         let body = error.body(&id.0);
@@ -79,6 +80,14 @@ pub async fn finish(State(api): State<Arc<Api>>, mut request: Request, next: Nex
     }
     if let Ok(value) = HeaderValue::from_str(&id.0) {
         response.headers_mut().insert(HEADER, value);
+    }
+    if matches!(kind, RequestKind::Api | RequestKind::Hook) {
+        let headers = response.headers_mut();
+        // Orders are nobody else's to keep, and JSON is not to be taken for anything else.
+        let kept = headers.entry(header::CACHE_CONTROL);
+        kept.or_insert(HeaderValue::from_static("no-store"));
+        let sniffed = headers.entry(header::X_CONTENT_TYPE_OPTIONS);
+        sniffed.or_insert(HeaderValue::from_static("nosniff"));
     }
     api.app.metrics.requests.count(kind, response.status().as_u16());
     response

@@ -13,11 +13,12 @@ use crate::net::headers::check_headers;
 use axum::extract::{Path, State};
 use garson_core::id::{BusinessId, RestaurantId};
 use garson_core::json::ObjectOnly;
-use garson_core::restaurant::{Restaurant, RestaurantFields};
+use garson_core::restaurant::{Config, Restaurant, RestaurantFields};
 use garson_core::secret::Secret;
 use garson_core::time::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use utoipa::ToSchema;
 
@@ -71,7 +72,13 @@ struct ConfigSchema {
     preparation_minutes: Option<u32>,
     /// An IANA timezone; Europe/Istanbul when there is none.
     timezone: Option<String>,
+    /// Read back `paymentMatchingHeaders` with `***` for each value, also with the primary key.
+    #[schema(rename = "maskPaymentMatchingHeaders")]
+    mask_payment_matching_headers: Option<bool>,
 }
+
+/// What stands for a value that is not shown; sent back, it keeps the value.
+const MASK: &str = "***";
 
 /// The changes of a request, with every reference checked.
 pub struct Change {
@@ -117,9 +124,48 @@ impl Change {
         request
             .payment_matching_url
             .apply(&mut fields.payment_matching_url, Clone::clone);
-        self.headers
-            .apply(&mut fields.payment_matching_headers, Clone::clone);
+        let stored = fields.payment_matching_headers.clone();
+        self.headers.apply(&mut fields.payment_matching_headers, |given| {
+            unmasked(given, stored.as_ref())
+        });
     }
+
+    /// Would this have header values that the sender may not see sent to an address of the sender's choice?
+    fn diverts(&self, before: &RestaurantFields) -> bool {
+        let keeps_values = match &self.request.payment_matching_headers {
+            Patch::Keep => true,
+            Patch::Clear => false,
+            Patch::Set(map) => map.0.values().any(|value| value == MASK),
+        };
+        let is_elsewhere = match &self.request.payment_matching_url {
+            Patch::Keep | Patch::Clear => false,
+            Patch::Set(url) => before.payment_matching_url.as_ref() != Some(url),
+        };
+        keeps_values && is_elsewhere && before.payment_matching_headers.is_some()
+    }
+}
+
+type Headers = BTreeMap<String, String>;
+
+/// Headers as they were given, with the stored value for each that is masked.
+fn unmasked(given: &Secret<String>, stored: Option<&Secret<String>>) -> Secret<String> {
+    let read = |json: &Secret<String>| serde_json::from_str::<Headers>(json.expose()).unwrap_or_default();
+    let stored = stored.map(read).unwrap_or_default();
+    let mut headers = read(given);
+    for (name, value) in headers.iter_mut().filter(|(_, value)| *value == MASK) {
+        let kept = stored.iter().find(|(known, _)| known.eq_ignore_ascii_case(name));
+        if let Some((_, kept)) = kept {
+            value.clone_from(kept);
+        }
+    }
+    Secret::new(serde_json::to_string(&headers).unwrap_or_default())
+}
+
+/// The names of headers, without their values.
+fn masked(headers: &Secret<String>) -> String {
+    let mut headers: Headers = serde_json::from_str(headers.expose()).unwrap_or_default();
+    headers.values_mut().for_each(|value| MASK.clone_into(value));
+    serde_json::to_string(&headers).unwrap_or_default()
 }
 
 fn checked_headers(map: &TextMap) -> Result<Secret<String>, ApiError> {
@@ -148,6 +194,8 @@ pub struct RestaurantView {
     #[schema(value_type = Option<Object>)]
     config: Option<Box<RawValue>>,
     payment_matching_url: Option<String>,
+    /// Values are `***` for any key but the primary one, and for that too where `config.maskPaymentMatchingHeaders` is true. `***`
+    /// sent back keeps the value.
     #[schema(value_type = Option<TextMap>)]
     payment_matching_headers: Option<Box<RawValue>>,
     integrations: Vec<IntegrationView>,
@@ -158,9 +206,12 @@ pub struct RestaurantView {
     updated_at: Timestamp,
 }
 
-impl From<Restaurant> for RestaurantView {
-    fn from(restaurant: Restaurant) -> Self {
+impl RestaurantView {
+    /// A restaurant as this caller may see it.
+    pub fn new(restaurant: Restaurant, caller: Caller) -> Self {
         let fields = restaurant.fields;
+        let config = Config::read(fields.config.as_deref()).unwrap_or_default();
+        let is_masked = !caller.is_primary || config.mask_headers;
         let raw = |json: String| RawValue::from_string(json).ok();
         Self {
             id: restaurant.id,
@@ -174,7 +225,10 @@ impl From<Restaurant> for RestaurantView {
             payment_matching_url: fields.payment_matching_url,
             payment_matching_headers: fields
                 .payment_matching_headers
-                .and_then(|json| raw(json.expose().clone())),
+                .and_then(|headers| match is_masked {
+                    true => raw(masked(&headers)),
+                    false => raw(headers.expose().clone()),
+                }),
             integrations: restaurant.integrations.into_iter().map(Into::into).collect(),
             packages: restaurant.packages.into_iter().map(Into::into).collect(),
             created_at: restaurant.created_at,
@@ -197,7 +251,8 @@ pub async fn list_restaurants(
     caller: Caller,
 ) -> Result<Data<Vec<RestaurantView>>, ApiError> {
     let found = restaurants::list(&api.app, caller.account, None).await?;
-    Ok(Data::new(found.into_iter().map(Into::into).collect()))
+    let shown = found.into_iter().map(|it| RestaurantView::new(it, caller));
+    Ok(Data::new(shown.collect()))
 }
 
 /// Create a restaurant, under a business when `businessId` is given.
@@ -212,7 +267,7 @@ pub async fn create_restaurant(
     let mut fields = RestaurantFields::default();
     Change::check(wanted)?.apply(&mut fields);
     let created = restaurants::create(&api.app, caller.account, RestaurantId(new_id), fields).await?;
-    Ok(Data::new(created.into()))
+    Ok(Data::new(RestaurantView::new(created, caller)))
 }
 
 /// One restaurant.
@@ -223,11 +278,8 @@ pub async fn get_restaurant(
     caller: Caller,
     Path(restaurant): Path<String>,
 ) -> Result<Data<RestaurantView>, ApiError> {
-    Ok(Data::new(
-        restaurants::get(&api.app, caller.account, id(&restaurant)?)
-            .await?
-            .into(),
-    ))
+    let found = restaurants::get(&api.app, caller.account, id(&restaurant)?).await?;
+    Ok(Data::new(RestaurantView::new(found, caller)))
 }
 
 /// Change a restaurant.
@@ -242,12 +294,15 @@ pub async fn update_restaurant(
 ) -> Result<Data<RestaurantView>, ApiError> {
     let restaurant = id(&restaurant)?;
     let change = Change::check(wanted)?;
+    if !caller.is_primary {
+        let before = restaurants::get(&api.app, caller.account, restaurant).await?;
+        if change.diverts(&before.fields) {
+            return Err(Fault::PrimaryKeyRequired.into());
+        }
+    }
     let apply = move |fields: &mut RestaurantFields| change.apply(fields);
-    Ok(Data::new(
-        restaurants::update(&api.app, caller.account, restaurant, apply)
-            .await?
-            .into(),
-    ))
+    let updated = restaurants::update(&api.app, caller.account, restaurant, apply).await?;
+    Ok(Data::new(RestaurantView::new(updated, caller)))
 }
 
 /// Delete a restaurant with its integrations, orders and events. It cannot be undone.

@@ -90,6 +90,8 @@ impl From<Form> for AuthorizationForm {
 }
 
 /// Register the webhook.
+///
+/// It carries the account's primary key, so only that key may change its address.
 #[utoipa::path(put, path = "/webhook", tag = "Webhook", request_body = WebhookRequest,
     responses((status = 200, body = Data<WebhookView>)))]
 pub async fn put_webhook(
@@ -98,7 +100,7 @@ pub async fn put_webhook(
     Json(wanted): Json<WebhookRequest>,
 ) -> Result<Data<WebhookView>, ApiError> {
     let form = wanted.authorization.map(Into::into);
-    let webhook = accounts::set_webhook(&api.app, caller.account, wanted.url, form).await?;
+    let webhook = accounts::set_webhook(&api.app, caller.account, caller.actor(), wanted.url, form).await?;
     Ok(Data::new(Some(webhook).into()))
 }
 
@@ -140,7 +142,8 @@ pub struct RetryRequest {
     webhook_order_id: Name,
     #[schema(format = Uri, max_length = 2048)]
     url: String,
-    /// Header names to values, sent along; the account's Authorization is added unless there is one.
+    /// Header names to values, sent along. An Authorization is added unless there is one: with the primary key when that one
+    /// asks or the address is the registered one, otherwise with the key that asks.
     headers: TextMap,
     #[serde(flatten)]
     #[schema(ignore)]
@@ -161,7 +164,9 @@ pub async fn retry_webhook(
         headers: wanted.headers.0.into_iter().collect(),
     };
     Ok(Data::new(
-        resend::resend(&api.app, caller.account, resend).await?.into(),
+        resend::resend(&api.app, caller.account, caller.actor(), resend)
+            .await?
+            .into(),
     ))
 }
 

@@ -1,11 +1,12 @@
 //! `garson account`: accounts and their first keys.
 
-use super::{CommandError, Outcome, failed, print_line, with_app};
+use super::{CommandError, Outcome, failed, print_line, read_secret, with_app};
 use crate::config::Settings;
 use crate::flow::{accounts, sessions};
-use clap::Subcommand;
+use clap::{Args, Subcommand};
 use garson_core::secret::Secret;
 use serde_json::json;
+use std::path::PathBuf;
 
 #[derive(Subcommand)]
 pub enum AccountCommand {
@@ -17,9 +18,8 @@ pub enum AccountCommand {
         /// Its e-mail address, also the login of the control panel
         #[arg(long)]
         email: String,
-        /// The password of the control panel; without it one is made and shown
-        #[arg(long)]
-        password: Option<String>,
+        #[command(flatten)]
+        password: PasswordArgs,
         /// Print JSON
         #[arg(long)]
         json: bool,
@@ -29,12 +29,26 @@ pub enum AccountCommand {
         /// The account's e-mail address
         #[arg(long)]
         email: String,
-        /// The password; without it one is made and shown
-        #[arg(long)]
-        password: Option<String>,
+        #[command(flatten)]
+        password: PasswordArgs,
     },
     /// List the accounts
-    List,
+    List {
+        /// Print JSON, one to a line
+        #[arg(long)]
+        json: bool,
+    },
+}
+
+/// The password of the control panel; without one of these it is made and shown.
+#[derive(Args)]
+pub struct PasswordArgs {
+    /// The password; others on this machine can see it in the list of processes: better is --password-file
+    #[arg(long)]
+    password: Option<String>,
+    /// A file whose first line is the password; - reads standard input
+    #[arg(long, value_name = "FILE", conflicts_with = "password")]
+    password_file: Option<PathBuf>,
 }
 
 pub fn run(settings: &Settings, command: AccountCommand) -> Outcome {
@@ -80,9 +94,15 @@ pub fn run(settings: &Settings, command: AccountCommand) -> Outcome {
                 print_line(&password_line(made));
                 Ok(())
             }
-            AccountCommand::List => {
+            AccountCommand::List { json } => {
                 for account in accounts::list(&app).await.map_err(failed)? {
-                    print_line(&format!("{}  {}  {}", account.id, account.email, account.name));
+                    match json {
+                        true => print_line(
+                            &json!({ "accountId": account.id, "name": account.name, "email": account.email })
+                                .to_string(),
+                        ),
+                        false => print_line(&format!("{}  {}  {}", account.id, account.email, account.name)),
+                    }
                 }
                 Ok(())
             }
@@ -91,9 +111,12 @@ pub fn run(settings: &Settings, command: AccountCommand) -> Outcome {
 }
 
 /// The password that was given, or one that is made, and is to be shown.
-fn given_or_made(given: Option<String>) -> Result<(Secret<String>, Option<String>), CommandError> {
-    if let Some(given) = given {
-        return Ok((Secret::new(given), None));
+fn given_or_made(given: PasswordArgs) -> Result<(Secret<String>, Option<String>), CommandError> {
+    if let Some(password) = given.password {
+        return Ok((Secret::new(password), None));
+    }
+    if let Some(file) = given.password_file {
+        return Ok((read_secret(&file)?, None));
     }
     let made = sessions::random_password().map_err(failed)?;
     let shown = made.expose().clone();

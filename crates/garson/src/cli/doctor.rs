@@ -1,11 +1,12 @@
-//! `garson doctor`: the program looks at its own set-up and says what is wrong.
+//! `garson doctor`: the program looks at its own set-up and says what is wrong. It changes nothing.
 
 use super::{CommandError, Outcome, print_line, runtime};
-use crate::app::App;
+use crate::app::{key_file, require_key};
 use crate::config::Settings;
 use garson_core::clock::{Clock, SystemClock};
 use garson_core::time::Timestamp;
-use garson_store::{Location, accounts, inbox};
+use garson_store::engine::Schema;
+use garson_store::{Engine, Location, StoreError, Vault, accounts, inbox, vault};
 
 struct Findings {
     wrong: usize,
@@ -32,7 +33,7 @@ pub fn doctor(settings: Result<Settings, CommandError>) -> Outcome {
         Err(CommandError(message)) => findings.wrong(&format!("settings: {message}")),
         Ok(settings) => {
             findings.good("settings");
-            look(settings, &mut findings)?;
+            look(&settings, &mut findings)?;
         }
     }
     match findings.wrong {
@@ -44,7 +45,7 @@ pub fn doctor(settings: Result<Settings, CommandError>) -> Outcome {
     }
 }
 
-fn look(settings: Settings, findings: &mut Findings) -> Outcome {
+fn look(settings: &Settings, findings: &mut Findings) -> Outcome {
     let now = SystemClock.now();
     match now < Timestamp::from_millis(1_767_225_600_000) {
         true => findings.wrong(&format!("clock: it says {now}, which is in the past")),
@@ -63,46 +64,76 @@ fn look(settings: Settings, findings: &mut Findings) -> Outcome {
         Location::Sqlite(path) => findings.good(&format!("storage: SQLite in {}", path.display())),
         Location::Postgres(_) => findings.good("storage: PostgreSQL"),
     }
-    check_key_file(&settings, findings);
-    let app = match App::open(settings) {
-        Ok(app) => app,
+    check_key_file(settings, findings);
+    if let Err(error) = require_key(settings).and_then(|()| key_file::refuse_missing_database(settings)) {
+        findings.wrong(&format!("storage: {error}"));
+        return Ok(());
+    }
+    let location = settings.location();
+    if let Location::Sqlite(path) = &location
+        && !path.exists()
+    {
+        findings.note(NOTHING_YET);
+        return Ok(());
+    }
+    let store = match Engine::inspect(&location) {
         Err(error) => {
             findings.wrong(&format!("storage: {error}"));
             return Ok(());
         }
+        Ok((_, Schema::None)) => {
+            findings.note(NOTHING_YET);
+            return Ok(());
+        }
+        Ok((_, Schema::Older)) => {
+            findings.note("storage opens; its schema is older, and is brought up to date at the next start");
+            return Ok(());
+        }
+        Ok((store, Schema::Newest)) => store,
     };
     findings.good("storage opens, and its schema is the newest");
-    runtime()?.block_on(async {
-        match app
-            .store
-            .read(|tx| {
-                Ok::<_, garson_store::StoreError>((
-                    accounts::list(tx)?.len(),
-                    inbox::list_open(tx, 1000)?.len(),
-                ))
-            })
-            .await
-        {
-            Ok((0, _)) => findings.note("there is no account yet: garson account create --help"),
-            Ok((count, 0)) => findings.good(&format!("{count} account(s), no message waits in the inbox")),
-            Ok((_, open)) => findings.note(&format!(
-                "{open} message(s) were kept but not taken: garson inbox list"
-            )),
-            Err(error) => findings.wrong(&format!("storage: {error}")),
-        }
-    });
+    runtime()?.block_on(look_inside(settings, &store, findings));
     Ok(())
 }
 
-fn check_key_file(settings: &Settings, findings: &mut Findings) {
-    use std::os::unix::fs::PermissionsExt;
-    let path = settings.data.join("master.key");
-    let Ok(about) = std::fs::metadata(&path) else {
+const NOTHING_YET: &str = "there is no database yet, and so no account: garson account create --help";
+
+async fn look_inside(settings: &Settings, store: &Engine, findings: &mut Findings) {
+    if let Err(why) = check_key(settings, store).await {
+        findings.wrong(&format!("master key: {why}"));
         return;
-    };
-    if about.permissions().mode() & 0o077 != 0 {
+    }
+    let counted = store
+        .read(|tx| Ok::<_, StoreError>((accounts::list(tx)?.len(), inbox::list_open(tx, 1000)?.len())))
+        .await;
+    match counted {
+        Ok((0, _)) => findings.note("there is no account yet: garson account create --help"),
+        Ok((count, 0)) => findings.good(&format!("{count} account(s), no message waits in the inbox")),
+        Ok((_, open)) => findings.note(&format!(
+            "{open} message(s) were kept but not taken: garson inbox list"
+        )),
+        Err(error) => findings.wrong(&format!("storage: {error}")),
+    }
+}
+
+/// Is the key that the settings lead to the one with which the database is sealed?
+async fn check_key(settings: &Settings, store: &Engine) -> Result<(), String> {
+    let said = |error: StoreError| error.to_string();
+    if !store.read(vault::is_sealed).await.map_err(said)? {
+        return Ok(());
+    }
+    let key = key_file::master_key(settings, true).map_err(|error| error.to_string())?;
+    let vault = Vault::new(&key);
+    store
+        .read(move |tx| vault::verify_key(tx, &vault))
+        .await
+        .map_err(said)
+}
+
+fn check_key_file(settings: &Settings, findings: &mut Findings) {
+    if let Some(path) = key_file::exposed(settings) {
         findings.wrong(&format!("{} can be read by others: chmod 600 it", path.display()));
-    } else {
+    } else if settings.data.join("master.key").exists() {
         findings.good("the key file is private");
     }
 }

@@ -1,9 +1,11 @@
 //! `garson backup` and `garson migrate`: copies of the data.
 
 use super::{CommandError, Outcome, print_line, with_app};
+use crate::app::key_file::prepare_folder;
 use crate::app::lock_data;
 use crate::config::Settings;
 use garson_core::secret::Secret;
+use garson_store::engine::Purpose;
 use garson_store::{Engine, Location, Options, copy};
 use std::path::Path;
 
@@ -21,21 +23,22 @@ pub fn backup(settings: &Settings, file: &Path) -> Outcome {
 }
 
 pub fn migrate(settings: &Settings, to: &str) -> Outcome {
+    let target = target(to)?;
     // Nobody may write while the data moves.
     let _lock = lock_data(settings)?;
-    let target = match to.starts_with("postgres://") || to.starts_with("postgresql://") {
-        true => Location::Postgres(Secret::new(to.to_owned())),
-        false => {
-            std::fs::create_dir_all(to)?;
-            Location::Sqlite(Path::new(to).join("garson.db"))
-        }
-    };
+    if let Location::Sqlite(file) = &target {
+        prepare_folder(file.parent().unwrap_or(Path::new(".")))?;
+    }
     with_app(settings, |app| async move {
+        if let Location::Postgres(_) = app.store.location() {
+            copy::refuse_served(&app.store).await?;
+        }
         let engine = Engine::open(
             &target,
             &Options {
                 readers: 1,
                 writers: 1,
+                purpose: Purpose::CopyTarget,
                 ..Options::default()
             },
         )
@@ -46,4 +49,19 @@ pub fn migrate(settings: &Settings, to: &str) -> Outcome {
         print_line("Done. The new database needs the same master key as the old one.");
         Ok(())
     })
+}
+
+/// Where data is to go: PostgreSQL, or a folder. What looks like the URL of something else is not taken for a folder.
+fn target(to: &str) -> Result<Location, CommandError> {
+    if to.starts_with("postgres://") || to.starts_with("postgresql://") {
+        return Ok(Location::Postgres(Secret::new(to.to_owned())));
+    }
+    let before_slash = to.split('/').next().unwrap_or_default();
+    if to.is_empty() || before_slash.contains(':') {
+        return Err(CommandError(
+            "--to takes postgres://user:password@host/database, or a folder for SQLite (one with a colon in its name as ./a:b)"
+                .to_owned(),
+        ));
+    }
+    Ok(Location::Sqlite(Path::new(to).join("garson.db")))
 }

@@ -2,14 +2,14 @@
 
 use super::{CommandError, Outcome, failed, print_line, with_app};
 use crate::config::Settings;
-use crate::flow::accounts;
+use crate::flow::accounts::{self, Actor};
 use clap::{Args, Subcommand};
 use garson_core::id::KeyId;
 
 #[derive(Args)]
 pub struct Whose {
     /// The e-mail address of the account
-    #[arg(long)]
+    #[arg(long, visible_alias = "account")]
     email: String,
 }
 
@@ -67,7 +67,9 @@ pub fn run(settings: &Settings, command: KeyCommand) -> Outcome {
                 let id = id
                     .parse()
                     .map_err(|_| CommandError(format!("{id} is not the id of a key")))?;
-                accounts::revoke_key(&app, account, id).await.map_err(failed)?;
+                accounts::revoke_key(&app, account, Actor::Owner, id)
+                    .await
+                    .map_err(failed)?;
                 print_line("revoked");
             }
         }

@@ -5,7 +5,9 @@ use crate::app::{App, StartError, lock_data};
 use crate::config::Settings;
 use crate::{server, telemetry};
 use clap::Args;
-use std::sync::Arc;
+use garson_store::Location;
+use std::sync::{Arc, mpsc};
+use std::time::Duration;
 use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
 
@@ -18,9 +20,10 @@ pub struct ServeArgs {
 
 pub fn serve(settings: Settings) -> Outcome {
     telemetry::start_log(&settings.log);
-    let _lock = lock_data(&settings).map_err(start)?;
-    let app = App::open(settings).map_err(start)?;
-    runtime()?.block_on(async {
+    let mut lock = lock_data(&settings).map_err(start)?;
+    let app = App::open_server(settings, lock.as_mut()).map_err(start)?;
+    let (runtime, kept) = (runtime()?, Arc::clone(&app));
+    let done = runtime.block_on(async {
         let listener = listen(&app).await?;
         if !app.store.read(garson_store::accounts::exist).await? {
             tracing::warn!(
@@ -28,7 +31,32 @@ pub fn serve(settings: Settings) -> Outcome {
             );
         }
         run(app, listener, || {}).await
-    })
+    });
+    runtime.shutdown_timeout(Duration::from_secs(1));
+    let is_closed = close(kept);
+    if is_closed && let Some(lock) = lock {
+        lock.end()?;
+    }
+    done
+}
+
+/// Lets storage end what it is doing, and says whether it has. A PostgreSQL that does not answer is not waited for: what was not
+/// committed is undone.
+fn close(app: Arc<App>) -> bool {
+    let limit = match app.settings.location() {
+        Location::Postgres(_) => Duration::from_secs(3),
+        Location::Sqlite(_) => Duration::from_secs(30),
+    };
+    let (ended, end) = mpsc::channel();
+    std::thread::spawn(move || {
+        drop(app);
+        let _nobody_waits = ended.send(());
+    });
+    let is_closed = end.recv_timeout(limit).is_ok();
+    if !is_closed {
+        tracing::warn!("storage did not end in time");
+    }
+    is_closed
 }
 
 fn start(StartError(message): StartError) -> CommandError {
@@ -45,6 +73,8 @@ pub async fn listen(app: &App) -> Result<TcpListener, CommandError> {
 
 /// Serves until a signal comes; `started` is called when requests are taken.
 pub async fn run(app: Arc<App>, listener: TcpListener, started: impl FnOnce()) -> Outcome {
+    // Before anybody is told that connections are taken.
+    server::raise_limit();
     let mut terminate = signal(SignalKind::terminate())?;
     let mut interrupt = signal(SignalKind::interrupt())?;
     let address = listener.local_addr()?;

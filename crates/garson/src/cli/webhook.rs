@@ -20,7 +20,7 @@ const LOOK: Duration = Duration::from_millis(200);
 #[derive(Args)]
 pub struct Whose {
     /// The e-mail address of the account
-    #[arg(long, value_name = "EMAIL")]
+    #[arg(long, visible_alias = "email", value_name = "EMAIL")]
     account: String,
 }
 

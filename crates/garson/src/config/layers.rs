@@ -40,6 +40,40 @@ impl fmt::Display for ConfigError {
 
 impl std::error::Error for ConfigError {}
 
+fn redact(table: &mut Table, prefix: &str, is_secret: &impl Fn(&str) -> bool) {
+    for (name, value) in table.iter_mut() {
+        let key = match prefix {
+            "" => name.clone(),
+            _ => format!("{prefix}.{name}"),
+        };
+        match value {
+            Value::Table(inner) => redact(inner, &key, is_secret),
+            Value::String(text) if !text.is_empty() && is_secret(&key) => "(set)".clone_into(text),
+            _ => {}
+        }
+    }
+}
+
+/// Container platforms put the addresses of services into every container, under the service's name: a service that is named
+/// garson makes `GARSON_SERVICE_HOST`, `GARSON_SERVICE_PORT`, `GARSON_SERVICE_PORT_HTTP`, `GARSON_PORT`,
+/// `GARSON_PORT_8080_TCP`, `GARSON_PORT_8080_TCP_ADDR`, `_PORT` and `_PROTO`.
+fn is_injected(key: &str) -> bool {
+    if matches!(key, "PORT" | "SERVICE_HOST" | "SERVICE_PORT") {
+        return true;
+    }
+    if let Some(name) = key.strip_prefix("SERVICE_PORT_") {
+        let is_name = |b: u8| b.is_ascii_uppercase() || b.is_ascii_digit() || b == b'_';
+        return !name.is_empty() && name.bytes().all(is_name);
+    }
+    let mut parts = key.split('_');
+    let [first, port, protocol, last] = [(); 4].map(|()| parts.next());
+    first == Some("PORT")
+        && port.is_some_and(|port| port.parse::<u16>().is_ok())
+        && matches!(protocol, Some("TCP" | "UDP" | "SCTP"))
+        && matches!(last, None | Some("ADDR" | "PORT" | "PROTO"))
+        && parts.next().is_none()
+}
+
 /// Settings in the making.
 pub struct Layer {
     schema: Table,
@@ -99,13 +133,21 @@ impl Layer {
                 continue;
             };
             // The command line's own, and those of the tests.
-            if key == "CONFIG" || key == "RECEIVE_KEY" || key.starts_with("TEST_") {
+            if key == "CONFIG" || key == "RECEIVE_KEY" || key.starts_with("TEST_") || is_injected(key) {
                 continue;
             }
             let key = key.to_ascii_lowercase().replace("__", ".");
             self.add_text(Origin::Variable(name), &key, &value)?;
         }
         Ok(())
+    }
+
+    /// All values as TOML; of secrets it is only said whether they are set.
+    pub fn shown(&self, is_secret: impl Fn(&str) -> bool) -> Result<String, ConfigError> {
+        let mut values = self.values.clone();
+        redact(&mut values, "", &is_secret);
+        toml::to_string_pretty(&values)
+            .map_err(|error| ConfigError(format!("the settings cannot be shown: {error}")))
     }
 
     /// Lays one value on top that is given as text.

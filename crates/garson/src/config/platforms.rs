@@ -24,6 +24,12 @@ pub struct PlatformSettings {
 /// The settings of all platforms that have any.
 pub type Platforms = BTreeMap<String, PlatformSettings>;
 
+/// Is a setting of a platform (`getir.app_secret_key`) one of its credentials?
+pub fn is_secret(key: &str) -> bool {
+    let name = key.rsplit('.').next().unwrap_or_default();
+    !matches!(name, "base_url" | "poll_seconds" | "seconds_between_moves")
+}
+
 /// What an operator says about one platform.
 #[derive(Clone, Debug, Default)]
 pub struct Terms {

@@ -113,3 +113,54 @@ fn secrets_are_not_repeated() {
         "{error}"
     );
 }
+
+#[test]
+fn variables_that_container_platforms_add_are_no_settings() {
+    let injected = [
+        ("GARSON_PORT", "tcp://10.0.0.1:8080"),
+        ("GARSON_SERVICE_HOST", "10.0.0.1"),
+        ("GARSON_SERVICE_PORT", "8080"),
+        ("GARSON_SERVICE_PORT_HTTP", "8080"),
+        ("GARSON_SERVICE_PORT_HTTP_METRICS", "8081"),
+        ("GARSON_PORT_8080_TCP", "tcp://10.0.0.1:8080"),
+        ("GARSON_PORT_8080_TCP_ADDR", "10.0.0.1"),
+        ("GARSON_PORT_8080_TCP_PORT", "8080"),
+        ("GARSON_PORT_8080_TCP_PROTO", "tcp"),
+        ("GARSON_PORT_53_UDP", "udp://10.0.0.1:53"),
+    ];
+    let settings = load(None, &injected, vec![]).unwrap();
+    assert_eq!(settings.listen, "127.0.0.1:8080");
+    for unknown in [
+        "GARSON_PORTS",
+        "GARSON_SERVICE",
+        "GARSON_SERVICE_NAME",
+        "GARSON_PORT_HTTP",
+        "GARSON_PORT_8080",
+        "GARSON_PORT_8080_TCP_HOST",
+        "GARSON_PORT_8080_TCP_ADDR_MORE",
+        "GARSON_PORT_99999_TCP",
+        "GARSON_LISTN",
+    ] {
+        let error = load(None, &[(unknown, "1")], vec![]).unwrap_err();
+        assert!(error.contains("there is no setting"), "{unknown}: {error}");
+    }
+}
+
+#[test]
+fn proxies_are_addresses_or_networks() {
+    let named = [("GARSON_SERVER__TRUSTED_PROXIES", "10.0.0.0/8, ::1")];
+    let settings = load(None, &named, vec![]).unwrap();
+    assert!(
+        settings
+            .proxies()
+            .unwrap()
+            .are_trusted("10.1.2.3".parse().unwrap())
+    );
+    let wrong = load(None, &[("GARSON_SERVER__TRUSTED_PROXIES", "proxy.local")], vec![]).unwrap_err();
+    assert!(
+        wrong.contains("server.trusted_proxies must be a list of addresses"),
+        "{wrong}"
+    );
+    let wrong = load(None, &[("GARSON_SERVER__PROXY_HEADER", "X-Real-IP")], vec![]).unwrap_err();
+    assert!(wrong.contains("X-Forwarded-For or Forwarded"), "{wrong}");
+}

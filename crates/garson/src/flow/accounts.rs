@@ -1,6 +1,7 @@
 //! Accounts, their keys, their webhook and their events.
 
 use super::Fault;
+use super::common_passwords::is_common;
 use crate::app::App;
 use argon2::{Argon2, PasswordHasher};
 use garson_core::account::{Account, ApiKey, AuthorizationForm, IssuedKey, Webhook};
@@ -15,6 +16,27 @@ use garson_store::{Lane, StoreError, Tx, accounts, orders};
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 use std::time::Duration;
+
+/// Who asks for something in the name of an account.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Actor {
+    /// Somebody who is signed in to the panel, or runs the service.
+    Owner,
+    /// The holder of a key.
+    Key(KeyId),
+}
+
+impl Actor {
+    /// Refuses any key but the primary one. Webhooks carry the primary key, so whoever decides where they go, or which key that
+    /// is, could otherwise have it sent to an address of their own.
+    pub(super) fn must_hold_primary(self, tx: &mut Tx<'_>, account: AccountId) -> Result<(), Fault> {
+        match self {
+            Self::Owner => Ok(()),
+            Self::Key(key) if keys::is_primary(tx, account, key)? => Ok(()),
+            Self::Key(_) => Err(Fault::PrimaryKeyRequired),
+        }
+    }
+}
 
 /// Creates an account with its first key.
 pub async fn create(
@@ -70,6 +92,10 @@ pub const SHORTEST_PASSWORD: usize = 8;
 pub(super) fn hash_password(password: &Secret<String>) -> Result<String, Fault> {
     if password.expose().chars().count() < SHORTEST_PASSWORD {
         let message = format!("must have at least {SHORTEST_PASSWORD} characters");
+        return Err(Fault::invalid("password", message));
+    }
+    if is_common(password.expose()) {
+        let message = "must not be one of the passwords that everybody tries first";
         return Err(Fault::invalid("password", message));
     }
     Argon2::default()
@@ -166,19 +192,33 @@ pub async fn list_keys(app: &App, account: AccountId) -> Result<Vec<ApiKey>, Fau
     app.store.read(move |tx| Ok(keys::list(tx, account)?)).await
 }
 
-pub async fn revoke_key(app: &App, account: AccountId, id: KeyId) -> Result<(), Fault> {
+/// Revokes a key; the primary one, whose place another takes then, only for who holds it.
+pub async fn revoke_key(app: &App, account: AccountId, actor: Actor, id: KeyId) -> Result<(), Fault> {
     app.store
-        .write(account, move |tx| match keys::revoke(tx, account, id)? {
-            Revoked::Done => Ok(()),
-            Revoked::NotFound => Err(Fault::not_found("key", id)),
-            Revoked::IsLast => Err(Fault::LastKey),
+        .write(account, move |tx| {
+            accounts::lock(tx, account)?;
+            if keys::is_primary(tx, account, id)? {
+                actor.must_hold_primary(tx, account)?;
+            }
+            match keys::revoke(tx, account, id)? {
+                Revoked::Done => Ok(()),
+                Revoked::NotFound => Err(Fault::not_found("key", id)),
+                Revoked::IsLast => Err(Fault::LastKey),
+            }
         })
         .await
 }
 
-pub async fn make_key_primary(app: &App, account: AccountId, id: KeyId) -> Result<ApiKey, Fault> {
+pub async fn make_key_primary(
+    app: &App,
+    account: AccountId,
+    actor: Actor,
+    id: KeyId,
+) -> Result<ApiKey, Fault> {
     app.store
         .write(account, move |tx| {
+            accounts::lock(tx, account)?;
+            actor.must_hold_primary(tx, account)?;
             keys::make_primary(tx, account, id)?;
             let found = keys::list(tx, account)?.into_iter().find(|key| key.id == id);
             found.ok_or_else(|| Fault::not_found("key", id))
@@ -192,20 +232,18 @@ pub async fn webhook(app: &App, account: AccountId) -> Result<Option<Webhook>, F
         .await
 }
 
-/// Registers where the account's events go.
+/// Registers where the account's events go, and the primary key with them.
 pub async fn set_webhook(
     app: &App,
     account: AccountId,
+    actor: Actor,
     url: Option<String>,
     authorization: Option<AuthorizationForm>,
 ) -> Result<Webhook, Fault> {
     if let Some(url) = &url {
         app.net
             .check_address(url)
-            .map_err(|refusal| Fault::TargetNotAllowed {
-                field: "url",
-                reason: refusal.to_string(),
-            })?;
+            .map_err(|refusal| Fault::target("url", &refusal))?;
     }
     let now = app.now();
     app.store
@@ -214,6 +252,9 @@ pub async fn set_webhook(
             let before = accounts::webhook(tx, account)?;
             let url = url.clone().or(before.as_ref().map(|w| w.url.clone()));
             let url = url.ok_or_else(|| Fault::invalid("url", "is required"))?;
+            if before.as_ref().is_none_or(|before| before.url != url) {
+                actor.must_hold_primary(tx, account)?;
+            }
             let authorization = authorization
                 .or(before.map(|w| w.authorization))
                 .unwrap_or_default();

@@ -3,12 +3,12 @@
 //! What only has to be told moves at once. What the platform must agree to is asked: the call is written down, made
 //! while the client waits, and the order moves when the platform has agreed.
 
-use super::ask::{Question, ask, join};
+use super::ask::{Pauses, Question, ask, join};
 use super::call::{DEADLINE, LEASE};
 use super::line::Contact;
 use super::{Fault, persist, reasons};
 use crate::app::App;
-use garson_core::id::{AccountId, CallId};
+use garson_core::id::{AccountId, CallId, OrderId};
 use garson_core::order::{
     Action, Actor, CallArgument, CallKind, Input, Order, OrderContent, Status, TimelineLine, apply,
 };
@@ -19,8 +19,8 @@ use garson_store::calls::{CallToWrite, DueCall, InTheWay, Maker};
 use garson_store::idempotency::KeyedRequest;
 use garson_store::integrations::Connected;
 use garson_store::{StoreError, Tx, calls, idempotency, integrations, nodes, orders, restaurants};
+use std::pin::pin;
 use std::sync::Arc;
-use std::time::Duration;
 use tokio::time::Instant;
 
 /// The one order that an id in a path names.
@@ -142,37 +142,60 @@ enum Progress {
     Ask(Box<Question>),
     /// Somebody else is asking the same already, of an order as it stands before that.
     Join(CallId, Box<Order>),
-    /// Another call of the order is being made.
-    Wait,
+    /// Another call of the order is being made, which has to end first.
+    Wait(Box<Order>),
 }
 
 async fn act(app: &Arc<App>, wish: Wish, until: Instant) -> Result<Step, Fault> {
     let (account, wish) = (wish.account, Arc::new(wish));
     loop {
-        let ended = app.calls_ended.notified();
         let (begun, holder) = (Arc::clone(&wish), Arc::clone(app));
         let now = app.now();
         let progress = app
             .store
             .write(account, move |tx| begun.begin(tx, &holder, now))
             .await?;
-        app.wake_calls.notify_one();
         match progress {
-            Progress::Finished(step) => return Ok(*step),
+            Progress::Finished(step) => {
+                app.wake_calls.look_at(step.after.integration_id);
+                return Ok(*step);
+            }
             Progress::Ask(question) => {
                 // The client may go away; its question is brought to an end all the same.
                 let asking = tokio::spawn(ask(Arc::clone(app), *question, until));
                 return asking.await.unwrap_or(Err(Fault::ProviderTimeout));
             }
-            Progress::Join(call, before) => return join(app, call, &before, &wish.action, until).await,
-            Progress::Wait => {
-                if Instant::now() >= until {
-                    return Err(Fault::ProviderTimeout);
-                }
-                // Another node may be making it, whose end nobody tells us.
-                let _ended_or_not = tokio::time::timeout(Duration::from_millis(100), ended).await;
+            Progress::Join(call, before) => {
+                app.wake_calls.look_at(before.integration_id);
+                return join(app, call, &before, &wish.action, until).await;
+            }
+            Progress::Wait(order) => {
+                app.wake_calls.look_at(order.integration_id);
+                wait_for_way(app, order.id, until).await?;
             }
         }
+    }
+}
+
+/// Waits until no call of an order stands in the way of a question, looking without writing anything.
+async fn wait_for_way(app: &Arc<App>, order: OrderId, until: Instant) -> Result<(), Fault> {
+    let waiter = app.calls_ended.join(order);
+    let mut pauses = Pauses::default();
+    loop {
+        let mut ended = pin!(waiter.ended());
+        ended.as_mut().enable();
+        let holder = Arc::clone(app);
+        let in_the_way = app
+            .store
+            .read(move |tx| calls::in_the_way(tx, order, holder.maker().unwrap_or_else(Maker::nobody)))
+            .await?;
+        if in_the_way.is_none() {
+            return Ok(());
+        }
+        if Instant::now() >= until {
+            return Err(Fault::ProviderTimeout);
+        }
+        let _ended_or_not = tokio::time::timeout(pauses.longer(), ended).await;
     }
 }
 
@@ -280,7 +303,7 @@ impl Wish {
                 if kind == CallKind::Cancel && self.drop_own_question(tx, &order, way, maker, now)? => {}
             Some(way) => {
                 calls::hurry(tx, way.id, now)?;
-                return Ok(Progress::Wait);
+                return Ok(Progress::Wait(Box::new(order)));
             }
             None => {}
         }
@@ -289,7 +312,7 @@ impl Wish {
         }
         if kind == CallKind::Cancel {
             // Nothing else is told while it is asked; whoever is about to, on another node, finds that it is not due.
-            calls::hold_back(tx, order.id, now.plus(LEASE))?;
+            calls::hold_back(tx, order.id, now, now.plus(LEASE))?;
         }
         let argument = match &self.action {
             Action::Cancel { reason, note } => CallArgument {
@@ -299,14 +322,14 @@ impl Wish {
             },
             _ => CallArgument::by(Actor::Account),
         };
-        let id = CallId::at(now);
+        let (id, lease) = (CallId::at(now), maker.lease(LEASE));
         let written = CallToWrite {
             id,
             order: &order,
             kind,
             argument: Some(&argument),
             due_at: now,
-            lease: Some(maker.lease(LEASE)),
+            lease: Some(lease),
             created_at: now,
         };
         calls::write(tx, &written)?;
@@ -324,6 +347,7 @@ impl Wish {
                 is_unclear: false,
                 not_yet_since: None,
                 created_at: now,
+                leased_until: lease.until,
             },
             order,
             connected,
@@ -349,7 +373,7 @@ impl Wish {
     ) -> Result<bool, Fault> {
         let question = calls::open_question(tx, order.id, CallKind::Verify)?;
         let is_own = question.is_some_and(|call| call.id == way.id && call.argument.by == Actor::System);
-        Ok(is_own && calls::abandon_waiting(tx, way.id, maker, now)?)
+        Ok(is_own && calls::abandon_waiting(tx, order.id, way.id, maker, now)?)
     }
 
     fn note(&self, tx: &mut Tx<'_>, before: &Order) -> Result<(), Fault> {

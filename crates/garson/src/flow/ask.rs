@@ -12,6 +12,7 @@ use garson_core::platform::Trouble;
 use garson_store::calls::{self, CallEnd, Delay, DueCall};
 use garson_store::integrations::Connected;
 use garson_store::orders;
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::Instant;
@@ -45,8 +46,9 @@ pub async fn ask(app: Arc<App>, question: Question, until: Instant) -> Result<St
         may_send: true,
         until,
     };
-    if !app.lease.is_valid() {
-        // This node was away, and others may be finding out by now what became of the question.
+    let _flight = app.in_flight.begin(&call);
+    if !app.may_make(&call) {
+        // This process was stopped, or its node was away, and others may be finding out by now what became of the question.
         leave_open(&app, &call, "nobody put it in time".to_owned()).await?;
         return Err(Fault::ProviderTimeout);
     }
@@ -56,6 +58,9 @@ pub async fn ask(app: Arc<App>, question: Question, until: Instant) -> Result<St
         attempt.is_unclear = true;
         attempt.may_send = false;
         verdict = attempt.make(&app).await;
+        if let Verdict::Trouble(Trouble::HeldBack { message, .. }) = verdict {
+            verdict = Verdict::Trouble(Trouble::unclear(message));
+        }
     }
     let trouble = match &verdict {
         Verdict::Done(_) => None,
@@ -107,8 +112,11 @@ fn answer(call: &DueCall, before: Status, after: Order) -> Result<Step, Fault> {
 
 /// Leaves a question open whose answer nobody knows: `flow/call` reads the order until it does.
 async fn leave_open(app: &App, call: &DueCall, message: String) -> Result<(), Fault> {
+    let now = app.now();
     let delay = Delay {
-        due_at: app.now(),
+        planned_at: now,
+        due_at: now,
+        is_attempt: true,
         is_unclear: true,
         not_yet_since: None,
         message,
@@ -117,8 +125,19 @@ async fn leave_open(app: &App, call: &DueCall, message: String) -> Result<(), Fa
     app.store
         .write(call.account_id, move |tx| calls::postpone(tx, &left, &delay))
         .await?;
-    app.wake_calls.notify_one();
+    app.wake_calls.look_at(call.integration_id);
     Ok(())
+}
+
+/// How long to wait before looking again: another node may be making the call, whose end nobody tells us.
+#[derive(Default)]
+pub struct Pauses(u32);
+
+impl Pauses {
+    pub fn longer(&mut self) -> Duration {
+        self.0 = (self.0 + 1).min(5);
+        Duration::from_millis(100) * self.0
+    }
 }
 
 /// Waits for the end of a question that somebody else is putting.
@@ -130,8 +149,11 @@ pub async fn join(
     until: Instant,
 ) -> Result<Step, Fault> {
     let (id, before) = (order.id, order.status);
+    let waiter = app.calls_ended.join(id);
+    let mut pauses = Pauses::default();
     loop {
-        let ended = app.calls_ended.notified();
+        let mut ended = pin!(waiter.ended());
+        ended.as_mut().enable();
         let (end, after) = app
             .store
             .read(move |tx| Ok::<_, Fault>((calls::end_of(tx, call)?, orders::by_id(tx, id)?)))
@@ -155,7 +177,7 @@ pub async fn join(
                 });
             }
             None if Instant::now() >= until => return Err(Fault::ProviderTimeout),
-            None => drop(tokio::time::timeout(Duration::from_millis(100), ended).await),
+            None => drop(tokio::time::timeout(pauses.longer(), ended).await),
         }
     }
 }

@@ -46,12 +46,17 @@ impl Attempt<'_> {
                 Ok(_) => {}
                 // Some platforms show an order only after it was accepted or cancelled.
                 Err(Trouble::Refused { .. }) if self.kind.is_question() => {}
+                // It waits for its turn, and stays as unclear as it is.
+                Err(held @ Trouble::HeldBack { .. }) => return Verdict::Trouble(held),
                 // Still unclear: nothing may be repeated before it has been read.
                 Err(trouble) => return Verdict::Trouble(still_unclear(trouble)),
             }
         }
         if !self.may_send {
             return Verdict::NotDone;
+        }
+        if self.contact.platform.is_implied(self.kind, self.order) {
+            return Verdict::Done(None);
         }
         match self.send(app).await {
             Ok(Success::Done) => Verdict::Done(None),
@@ -117,15 +122,16 @@ impl Attempt<'_> {
     /// An order that our own question may have cancelled, and that shows no other reason, was cancelled by us: some
     /// platforms do not say by whom.
     fn credited(&self, seen: Box<Sighting>) -> Option<Box<Sighting>> {
+        let ours = self.argument.reason.as_ref().map(|reason| reason.id.as_str());
         let is_ours = self.kind == CallKind::Cancel
-            && matches!(
-                seen.change,
+            && match &seen.change {
                 Some(Change::Cancelled {
                     by: Actor::Platform,
-                    reason: None,
+                    reason,
                     ..
-                })
-            );
+                }) => reason.as_ref().is_none_or(|said| Some(said.id.as_str()) == ours),
+                _ => false,
+            };
         (!is_ours).then_some(seen)
     }
 

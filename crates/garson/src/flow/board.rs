@@ -144,7 +144,9 @@ fn is_unsettled(it: &BoardOrder) -> bool {
 #[must_use]
 pub fn is_in_trouble(integration: &Integration, now: Timestamp) -> bool {
     let health = &integration.health;
-    let is_late = |at| at > now.minus(TROUBLE) && Some(at) >= health.last_order_at;
+    // One that a clock which was ahead has noted says nothing about what came since.
+    let last_order_at = health.last_order_at.filter(|at| *at <= now);
+    let is_late = |at| at > now.minus(TROUBLE) && Some(at) >= last_order_at;
     integration.is_active && health.trouble_at.is_some_and(is_late)
 }
 

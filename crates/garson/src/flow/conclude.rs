@@ -38,8 +38,8 @@ pub async fn conclude(
             }
         })
         .await?;
-    app.calls_ended.notify_waiters();
-    app.wake_calls.notify_one();
+    app.calls_ended.wake(call.order_id);
+    app.wake_calls.look_at(call.integration_id);
     Ok(order)
 }
 
@@ -72,7 +72,8 @@ impl Ending<'_> {
             return Ok(Some(order));
         }
         if !self.contact.terms.between_moves.is_zero() {
-            calls::hold_back(tx, order.id, self.now.plus(self.contact.terms.between_moves))?;
+            let until = self.now.plus(self.contact.terms.between_moves);
+            calls::hold_back(tx, order.id, self.now, until)?;
         }
         if self.call.kind == CallKind::Ready {
             orders::set_ready(tx, order.id, self.now)?;

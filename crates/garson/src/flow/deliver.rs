@@ -17,6 +17,7 @@ mod endpoint;
 mod endpoint_tests;
 mod figures;
 mod flight;
+mod flights;
 mod jobs;
 mod look;
 mod slots;

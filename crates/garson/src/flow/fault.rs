@@ -1,9 +1,13 @@
 //! Why something that was wanted does not happen; one closed set for every way in.
 
+use crate::net::guard;
 use garson_core::id::OrderId;
 use garson_core::order::{Reason, Refusal};
 use garson_core::platform::PlatformError;
 use garson_store::StoreError;
+
+/// What is said of an address that nobody could call, before the reason.
+pub const CANNOT_BE_CALLED: &str = "cannot be called: ";
 
 /// A refusal or failure.
 #[derive(Debug)]
@@ -38,7 +42,9 @@ pub enum Fault {
     TargetUnreachable {
         explanation: String,
     },
-    /// Another integration has that branch.
+    /// It decides where the primary key is sent, and another key asks for it.
+    PrimaryKeyRequired,
+    /// Another integration of the account has that branch.
     RemoteIdTaken {
         remote_id: String,
     },
@@ -63,6 +69,8 @@ pub enum Fault {
     },
     /// As many wait for events as may.
     TooManyStreams,
+    /// As much is being sent by hand as may be at the same time.
+    TooManySends,
     /// As much is being sent again as may be.
     TooManyRetries,
     /// The key with which somebody waited was revoked.
@@ -73,6 +81,8 @@ pub enum Fault {
     SignInRefused,
     /// There were too many wrong passwords lately.
     SignInLocked,
+    /// Too many attempts to sign in, from this address or altogether.
+    SignInFlood,
     /// No webhook is registered.
     NoWebhook,
     EmailTaken,
@@ -107,6 +117,20 @@ impl From<PlatformError> for Fault {
 }
 
 impl Fault {
+    /// An address that an account gave cannot be called, or may not be.
+    #[must_use]
+    pub fn target(field: &'static str, refusal: &guard::Refusal) -> Self {
+        // How to allow it is the operator's to know, not the account's.
+        tracing::debug!(%refusal, hint = guard::HINT, "a target was refused");
+        match refusal.is_malformed {
+            true => Self::invalid(field, format!("{CANNOT_BE_CALLED}{refusal}")),
+            false => Self::TargetNotAllowed {
+                field,
+                reason: refusal.to_string(),
+            },
+        }
+    }
+
     pub fn not_found(what: &'static str, id: impl ToString) -> Self {
         Self::NotFound {
             what,

@@ -3,25 +3,23 @@
 use super::Fault;
 use super::attempt::{look, reached};
 use super::line::{Contact, converse};
-use super::receive::{Prepared, count, fetched, ready, write};
+use super::receive::{Prepared, count, fetched, read, ready, write};
 use crate::app::App;
 use crate::telemetry::{CallOutcome, Topic, Way};
+use garson_core::integration::BranchClaim;
 use garson_core::order::{Input, Order, Status, apply};
 use garson_core::platform::{
     HookRequest, Message, News, Page, PollStyle, Sighting, Trouble, Verified, Window,
 };
 use garson_core::time::Timestamp;
-use garson_store::integrations::{self, Connected, Served};
-use garson_store::{Tx, orders, packages};
+use garson_store::integrations::{Connected, Served};
+use garson_store::{Tx, branches, orders, packages};
 use std::collections::HashSet;
-use std::future::Future;
-use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::Instant;
 
 const MAX_PAGES: u32 = 200;
-const LOOK_DEADLINE: Duration = Duration::from_secs(10);
 /// Orders that are missing from a list are looked at one by one, so many in a round.
 const MAX_MISSING: usize = 20;
 const MAX_OPEN: i64 = 500;
@@ -54,7 +52,7 @@ pub(super) async fn catch(net: &Catch<'_>) -> Result<(), Trouble> {
     Ok(())
 }
 
-fn in_storage(fault: Fault) -> Trouble {
+pub(super) fn in_storage(fault: Fault) -> Trouble {
     tracing::error!(?fault, "polled orders could not be taken");
     Trouble::later("the orders could not be written down")
 }
@@ -88,7 +86,7 @@ impl Catch<'_> {
     }
 
     /// Takes those of the orders that are news; `seen` learns of all.
-    async fn take(&self, bodies: Vec<Vec<u8>>, seen: &mut HashSet<String>) -> Result<(), Fault> {
+    pub(super) async fn take(&self, bodies: Vec<Vec<u8>>, seen: &mut HashSet<String>) -> Result<(), Fault> {
         let now = self.app.now();
         let (app, connected) = (Arc::clone(self.app), self.connected.clone());
         let (news, identities) = self
@@ -161,7 +159,7 @@ fn sift(
     };
     for body in bodies {
         let request = fetched(body, now);
-        let prepared = match platform.read(&Verified::ours(&request)) {
+        let prepared = match read(platform, &Verified::ours(&request)) {
             Err(fault) => {
                 let sender = Some(connected.clone());
                 Some(Prepared::Unreadable { sender, fault })
@@ -193,8 +191,12 @@ fn foreign(
     branch: String,
 ) -> Result<Option<Prepared>, Fault> {
     let provider = connected.integration.provider;
-    let known = integrations::by_branch(tx, &app.vault, provider, &branch)?;
-    Ok(known.is_none().then(|| Prepared::UnknownBranch {
+    let claims = branches::claims(tx, &app.vault, provider, &branch)?;
+    let is_known = claims.iter().any(|it| {
+        let claim = &it.connected.integration;
+        claim.branch == BranchClaim::Proven || claim.account_id == connected.integration.account_id
+    });
+    Ok((!is_known).then(|| Prepared::UnknownBranch {
         sender: Some(connected.clone()),
         branch,
     }))
@@ -245,41 +247,4 @@ fn has_ended(sighting: &Sighting) -> bool {
 fn placed_before(sighting: &Sighting, connected: &Connected) -> bool {
     let placed_at = sighting.order.placed_at;
     placed_at.is_some_and(|at| at < connected.integration.created_at)
-}
-
-/// Looks at one order that something has happened to, where its platform is not asked for all.
-pub(super) fn look_at(
-    app: Arc<App>,
-    connected: Connected,
-    order: Order,
-) -> Pin<Box<dyn Future<Output = ()> + Send>> {
-    // What is taken may want to be looked at in turn: the future must have a size.
-    Box::pin(look_at_now(app, connected, order))
-}
-
-async fn look_at_now(app: Arc<App>, connected: Connected, order: Order) {
-    let Some(contact) = app.contact(&connected).filter(|c| c.platform.capability().look) else {
-        return;
-    };
-    let now = app.now();
-    let until = Instant::now() + LOOK_DEADLINE;
-    let net = Catch {
-        app: &app,
-        connected: &connected,
-        contact: &contact,
-        style: PollStyle::Changes,
-        window: Window { from: now, to: now },
-        until,
-    };
-    let taken = match look(&app, &contact, &order, until).await {
-        Ok(body) => net
-            .take(vec![body], &mut HashSet::new())
-            .await
-            .map_err(in_storage),
-        Err(trouble) => Err(trouble),
-    };
-    if let Err(trouble) = taken {
-        let outcome = CallOutcome::from(&trouble).as_str();
-        tracing::warn!(order = %order.id, outcome, "an order could not be read from its platform");
-    }
 }

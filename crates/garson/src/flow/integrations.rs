@@ -4,14 +4,14 @@ use super::Fault;
 use crate::app::App;
 use garson_core::event::{INTEGRATION_TOGGLED, integration_body};
 use garson_core::id::{AccountId, EventId, IntegrationId, RestaurantId};
-use garson_core::integration::{Credentials, Health, Integration};
+use garson_core::integration::{BranchClaim, Credentials, Health, Integration};
 use garson_core::platform::{CredentialField, CredentialKind, Platform, Provider};
 use garson_core::secret::Secret;
 use garson_core::time::Timestamp;
 use garson_store::accounts::reserve;
 use garson_store::events::{EventToWrite, write};
 use garson_store::integrations::Connected;
-use garson_store::{StoreErrorKind, Tx, Vault, integrations, packages, restaurants};
+use garson_store::{Lane, StoreErrorKind, Tx, Vault, branches, integrations, packages, restaurants};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -94,6 +94,20 @@ pub async fn given(
     Ok((found.map(|connected| connected.integration), names))
 }
 
+/// What is shown of an integration's right to its branch; nothing while it names none. Where the platform is the restaurant's
+/// own channel, a name belongs to the account that uses it.
+#[must_use]
+pub fn shown_claim(integration: &Integration) -> Option<BranchClaim> {
+    integration.remote_id.as_ref()?;
+    let is_own_channel = integration.has_credentials
+        && garson_platforms::of(integration.provider)
+            .is_some_and(|platform| platform.branch_credentials().is_empty());
+    Some(match is_own_channel {
+        true => BranchClaim::Proven,
+        false => integration.branch,
+    })
+}
+
 /// Creates or changes an integration.
 pub async fn put(
     app: &App,
@@ -108,22 +122,30 @@ pub async fn put(
     let vault = Arc::clone(&app.vault);
     let remote_id = change.remote_id.clone().flatten().unwrap_or_default();
     let shared = app.terms(platform.provider());
+    let trusts_claims = app.settings.trust_branch_claims;
     let put = app
         .store
         .write(account, move |tx| {
-            put_in(
+            let mut integration = put_in(
                 tx,
                 &vault,
                 (platform, &shared.credentials),
                 (account, restaurant),
                 &change,
                 now,
-            )
+            )?;
+            if let Some(branch) = integration.remote_id.as_ref().filter(|_| trusts_claims)
+                && branches::claim_if_free(tx, integration.id, branch, now)?
+            {
+                integration.branch = BranchClaim::Proven;
+            }
+            Ok(integration)
         })
         .await;
     app.hurry.posts_changed();
+    app.branch_claims_changed.notify_one();
     match put {
-        // Another node has claimed the branch since we looked.
+        // Another node has written down the branch for this account since we looked.
         Err(Fault::Store(error)) if error.kind == StoreErrorKind::Constraint => {
             Err(Fault::RemoteIdTaken { remote_id })
         }
@@ -190,10 +212,7 @@ fn check_credential(app: &App, field: &CredentialField, value: &Secret<String>) 
         CredentialKind::Address => app
             .net
             .check_address(text)
-            .map_err(|refusal| Fault::TargetNotAllowed {
-                field: field.name,
-                reason: refusal.to_string(),
-            }),
+            .map_err(|refusal| Fault::target(field.name, &refusal)),
         _ => Ok(()),
     }
 }
@@ -238,8 +257,11 @@ fn put_in(
             None => drop(credentials.remove(name)),
         }
     }
-    if let Some(remote_id) = &change.remote_id {
+    if let Some(remote_id) = &change.remote_id
+        && *remote_id != integration.remote_id
+    {
         integration.remote_id.clone_from(remote_id);
+        integration.branch = BranchClaim::Unproven;
     }
     if let Some(reason) = &change.default_cancel_reason {
         integration.default_cancel_reason.clone_from(reason);
@@ -248,7 +270,7 @@ fn put_in(
     integration.has_credentials = !credentials.is_empty();
     integration.updated_at = now;
     if let Some(branch) = &integration.remote_id
-        && integrations::branch_is_taken(tx, provider, branch, integration.id)?
+        && branches::is_used_in_account(tx, account, provider, branch, integration.id)?
     {
         return Err(Fault::RemoteIdTaken {
             remote_id: branch.clone(),
@@ -278,6 +300,7 @@ fn fresh(
         provider: platform.provider(),
         is_active: false,
         remote_id: None,
+        branch: BranchClaim::Unproven,
         has_credentials: false,
         default_cancel_reason: None,
         health: Health::default(),
@@ -366,6 +389,7 @@ pub async fn delete(app: &App, account: AccountId, restaurant: RestaurantId, key
         })
         .await;
     app.hurry.posts_changed();
+    app.branch_claims_changed.notify_one();
     deleted
 }
 
@@ -389,4 +413,39 @@ pub fn switch_off_uncovered(
         }
     }
     Ok(())
+}
+
+/// How many integrations are looked through in one transaction.
+const REHASHED_AT_ONCE: i64 = 200;
+
+/// Hashes anew, under the master key, the inbound secrets that an earlier version has hashed without it. Both forms are found
+/// meanwhile. One that cannot be opened stays as it is.
+pub async fn rehash_secrets(app: &App) -> Result<u64, Fault> {
+    let (mut after, mut count) = (IntegrationId(uuid::Uuid::nil()), 0);
+    loop {
+        let (vault, from) = (Arc::clone(&app.vault), after);
+        let found = app
+            .store
+            .read(move |tx| integrations::found_by_secret(tx, &vault, from, REHASHED_AT_ONCE))
+            .await?;
+        let Some(last) = found.last() else {
+            return Ok(count);
+        };
+        after = last.0.id;
+        let vault = Arc::clone(&app.vault);
+        let rehash = move |tx: &mut Tx<'_>| {
+            let mut count = 0;
+            for (it, credentials) in &found {
+                let secret = garson_platforms::of(it.provider)
+                    .and_then(|platform| platform.inbound_secret(credentials.as_ref()?));
+                if let Some(secret) = secret
+                    && integrations::rehash(tx, &vault, it.id, &secret)?
+                {
+                    count += 1;
+                }
+            }
+            Ok::<_, Fault>(count)
+        };
+        count += app.store.write(Lane::COMMON, rehash).await?;
+    }
 }

@@ -2,9 +2,11 @@
 
 use crate::app::App;
 use crate::config::Terms;
+use crate::fair::{FairSlots, Permit};
 use crate::net::{Log, Outgoing, SendError};
 use crate::telemetry::{CallOutcome, Topic};
 use bytes::Bytes;
+use garson_core::id::AccountId;
 use garson_core::integration::Credentials;
 use garson_core::platform::{
     HttpRequest, HttpResponse, Limit, Link, Platform, PlatformError, Session, Trouble,
@@ -39,6 +41,19 @@ pub struct Contact {
     pub credentials: Credentials,
     /// Where calls are many and mean little, successes are not logged one by one.
     pub log: Log,
+    /// What its requests have to wait for, and how long each may take; nothing for requests that somebody waits for.
+    pub share: Option<Share>,
+}
+
+/// The part of an account in requests that are made in the background.
+#[derive(Clone)]
+pub struct Share {
+    pub slots: Arc<FairSlots>,
+    pub account: AccountId,
+    /// The last one has failed.
+    pub is_failing: bool,
+    /// How long a request may hold a slot.
+    pub request_deadline: Duration,
 }
 
 impl Contact {
@@ -56,6 +71,19 @@ impl Contact {
                 .unwrap_or_default(),
             credentials: app.credentials(provider, own.unwrap_or(&Credentials::new())),
             log: Log::Every,
+            share: None,
+        }
+    }
+
+    /// A slot for one request, where those have to be waited for.
+    async fn slot(&self, until: Instant) -> Result<Option<Permit>, Trouble> {
+        let Some(share) = &self.share else {
+            return Ok(None);
+        };
+        let acquired = share.slots.acquire(share.account, share.is_failing);
+        match tokio::time::timeout_at(until, acquired).await {
+            Ok(permit) => Ok(Some(permit)),
+            Err(_) => Err(Trouble::later("too many platforms are being asked just now")),
         }
     }
 
@@ -92,6 +120,7 @@ enum SessionState {
     Live {
         token: Secret<String>,
         renew_at: Instant,
+        branch: Option<String>,
     },
     Refused {
         message: String,
@@ -132,7 +161,11 @@ async fn ask<T>(
         let token = token(app, contact, until).await?;
         let link = contact.link(token.as_ref());
         let request = write(&link).map_err(unwritten)?;
+        wait_for_limit(app, contact, &request, until).await?;
+        // Taken last: whoever waits for a rate limit of its own holds up nobody else.
+        let slot = contact.slot(until).await?;
         let response = send(app, contact, request, until).await?;
+        drop(slot);
         match read(&link, &response) {
             Err(Trouble::SessionOver) if tries == 1 && token.is_some() => forget(app, contact, &token).await,
             Err(Trouble::SessionOver) => {
@@ -154,6 +187,11 @@ pub async fn log_in(app: &App, contact: &Contact, until: Instant) -> Result<bool
             *state = SessionState::None;
         }
     }
+    Ok(token(app, contact, until).await?.is_some())
+}
+
+/// Logs in unless there is a session; says whether the platform has sessions at all.
+pub async fn has_session(app: &App, contact: &Contact, until: Instant) -> Result<bool, Trouble> {
     Ok(token(app, contact, until).await?.is_some())
 }
 
@@ -193,31 +231,44 @@ async fn token(app: &App, contact: &Contact, until: Instant) -> Result<Option<Se
         return Ok(None);
     };
     let state = session_state(app, &login);
-    // Whoever comes while somebody logs in waits, and finds the session.
-    let Ok(mut state) = tokio::time::timeout_at(until, state.lock()).await else {
-        return Err(Trouble::later("somebody else is still logging in"));
+    let mut slot = None;
+    let mut state = loop {
+        // Whoever comes while somebody logs in waits, and finds the session.
+        let Ok(state) = tokio::time::timeout_at(until, state.lock()).await else {
+            return Err(Trouble::later("somebody else is still logging in"));
+        };
+        match &*state {
+            SessionState::Live { token, renew_at, .. } if Instant::now() < *renew_at => {
+                return Ok(Some(token.clone()));
+            }
+            SessionState::Refused { message, until } if Instant::now() < *until => {
+                return Err(Trouble::later(message.clone()));
+            }
+            _ if contact.share.is_none() || slot.is_some() => break state,
+            _ => {}
+        }
+        // Not waited for while the session is locked: a call that somebody waits for may need it meanwhile.
+        drop(state);
+        slot = contact.slot(until).await?;
     };
-    match &*state {
-        SessionState::Live { token, renew_at } if Instant::now() < *renew_at => {
-            return Ok(Some(token.clone()));
-        }
-        SessionState::Refused { message, until } if Instant::now() < *until => {
-            return Err(Trouble::later(message.clone()));
-        }
-        _ => {}
-    }
     let began = Instant::now();
-    let session = match send(app, contact, login, until).await {
+    let sent = match wait_for_limit(app, contact, &login, until).await {
+        Ok(()) => send(app, contact, login, until).await,
+        Err(trouble) => Err(trouble),
+    };
+    let session = match sent {
         Ok(response) => contact.platform.session(&response),
         Err(trouble) => Err(nothing_done(trouble)),
     };
+    drop(slot);
     count(app, contact, Topic::Login, &session, began);
     match session {
-        Ok(Session { token, lasts }) => {
+        Ok(Session { token, lasts, branch }) => {
             let renew_at = Instant::now() + lasts.mul_f64(RENEW_AT);
             *state = SessionState::Live {
                 token: token.clone(),
                 renew_at,
+                branch,
             };
             Ok(Some(token))
         }
@@ -231,6 +282,15 @@ async fn token(app: &App, contact: &Contact, until: Instant) -> Result<Option<Se
             Err(Trouble::later(message))
         }
         Err(trouble) => Err(nothing_done(trouble)),
+    }
+}
+
+/// The branch that the present session is for, where the platform has said so.
+pub async fn session_branch(app: &App, contact: &Contact) -> Option<String> {
+    let login = contact.platform.login(&contact.link(None)).ok()??;
+    match &*session_state(app, &login).lock().await {
+        SessionState::Live { branch, .. } => branch.clone(),
+        SessionState::None | SessionState::Refused { .. } => None,
     }
 }
 
@@ -267,29 +327,50 @@ async fn forget(app: &App, contact: &Contact, over: &Option<Secret<String>>) {
     }
 }
 
-/// Sends one request within the platform's limits.
+/// Waits until the platform's limits, as we count them, have room for a request.
+async fn wait_for_limit(
+    app: &App,
+    contact: &Contact,
+    request: &HttpRequest,
+    until: Instant,
+) -> Result<(), Trouble> {
+    let limits = contact.platform.capability().limits;
+    if let Some(limit) = limits.iter().find(|limit| request.limit == Some(limit.name)) {
+        let now = Instant::now();
+        let longest = until.saturating_duration_since(now);
+        match app.lines.wait(token_fingerprint(request), limit, now, longest) {
+            Ok(wait) => tokio::time::sleep(wait).await,
+            Err(room_in) => {
+                return Err(Trouble::HeldBack {
+                    message: format!(
+                        "the platform takes {} such calls in {} s",
+                        limit.requests, limit.per_seconds
+                    ),
+                    room_in,
+                });
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Sends one request.
 async fn send(
     app: &App,
     contact: &Contact,
     request: HttpRequest,
     until: Instant,
 ) -> Result<HttpResponse, Trouble> {
-    let limits = contact.platform.capability().limits;
-    if let Some(limit) = limits.iter().find(|limit| request.limit == Some(limit.name)) {
-        let now = Instant::now();
-        let longest = until.saturating_duration_since(now);
-        let Some(wait) = app.lines.wait(token_fingerprint(&request), limit, now, longest) else {
-            return Err(Trouble::Later {
-                message: format!(
-                    "the platform takes {} such calls in {} s",
-                    limit.requests, limit.per_seconds
-                ),
-                pause: Some(Duration::from_secs(u64::from(limit.per_seconds)) / 4),
-            });
-        };
-        tokio::time::sleep(wait).await;
+    if request.climbs() {
+        return Err(Trouble::refused(
+            "an id of only dots cannot be part of an address",
+        ));
     }
-    let time = until.saturating_duration_since(Instant::now());
+    let left = until.saturating_duration_since(Instant::now());
+    let time = contact
+        .share
+        .as_ref()
+        .map_or(left, |share| left.min(share.request_deadline));
     let outgoing = outgoing(request, time, contact.log)
         .ok_or_else(|| Trouble::refused("the request cannot be written"))?;
     match app.net.send(outgoing).await {
@@ -320,9 +401,15 @@ fn token_fingerprint(request: &HttpRequest) -> Fingerprint {
 }
 
 impl Lines {
-    /// How long to wait before a request that counts against this limit, which is then taken; nothing when that is too
-    /// long.
-    fn wait(&self, token: Fingerprint, limit: &Limit, now: Instant, longest: Duration) -> Option<Duration> {
+    /// How long to wait before a request that counts against this limit, which is then taken; when that is too long, an error
+    /// that says after what time there is room.
+    fn wait(
+        &self,
+        token: Fingerprint,
+        limit: &Limit,
+        now: Instant,
+        longest: Duration,
+    ) -> Result<Duration, Duration> {
         let period = Duration::from_secs(u64::from(limit.per_seconds));
         let each = period / limit.requests.max(1);
         let mut limits = self.limits.lock().unwrap_or_else(PoisonError::into_inner);
@@ -334,10 +421,10 @@ impl Lines {
         let next = (*full_until).max(now) + each;
         let wait = next.saturating_duration_since(now + period);
         if wait > longest {
-            return None;
+            return Err(wait);
         }
         *full_until = next;
-        Some(wait)
+        Ok(wait)
     }
 }
 
@@ -379,16 +466,17 @@ mod tests {
             waits.push(
                 lines
                     .wait([0; 32], &limit, now, minute)
-                    .map(|wait| wait.as_secs()),
+                    .map(|wait| wait.as_secs())
+                    .map_err(|wait| wait.as_secs()),
             );
         }
-        assert_eq!(waits, [Some(0), Some(0), Some(30), Some(60), None]);
+        assert_eq!(waits, [Ok(0), Ok(0), Ok(30), Ok(60), Err(90)]);
         assert_eq!(
             lines.wait([1; 32], &limit, now, minute),
-            Some(Duration::ZERO),
+            Ok(Duration::ZERO),
             "another token has its own"
         );
         let later = now + Duration::from_secs(600);
-        assert_eq!(lines.wait([0; 32], &limit, later, minute), Some(Duration::ZERO));
+        assert_eq!(lines.wait([0; 32], &limit, later, minute), Ok(Duration::ZERO));
     }
 }

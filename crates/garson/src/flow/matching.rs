@@ -18,8 +18,23 @@ use std::time::Duration;
 /// One of the POS's own payment types.
 #[derive(Clone, Debug, Deserialize, PartialEq, Eq)]
 pub struct PosPaymentType {
+    #[serde(deserialize_with = "text_or_number")]
     pub id: String,
     pub name: String,
+}
+
+/// Many a POS numbers its payment types.
+fn text_or_number<'de, D: serde::Deserializer<'de>>(from: D) -> Result<String, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum Id {
+        Text(String),
+        Number(i64),
+    }
+    Ok(match Id::deserialize(from)? {
+        Id::Text(text) => text,
+        Id::Number(number) => number.to_string(),
+    })
 }
 
 /// What the POS offers, and what is matched to it.
@@ -54,7 +69,14 @@ pub async fn show(app: &App, account: AccountId, id: RestaurantId) -> Result<Mat
             matches,
         });
     };
-    match ask(app, url, restaurant.fields.payment_matching_headers.as_ref()).await {
+    match ask(
+        app,
+        account,
+        url,
+        restaurant.fields.payment_matching_headers.as_ref(),
+    )
+    .await
+    {
         Ok(types) => Ok(Matching {
             types,
             problem: None,
@@ -70,6 +92,7 @@ pub async fn show(app: &App, account: AccountId, id: RestaurantId) -> Result<Mat
 
 async fn ask(
     app: &App,
+    account: AccountId,
     url: String,
     headers: Option<&Secret<String>>,
 ) -> Result<Vec<PosPaymentType>, String> {
@@ -84,7 +107,8 @@ async fn ask(
         log: Log::Every,
         may_repeat: false,
     };
-    let answer = app.net.send(outgoing).await.map_err(|error| match error {
+    let net = app.net.on_behalf_of(account);
+    let answer = net.send(outgoing).await.map_err(|error| match error {
         SendError::NotAllowed(refusal) => format!("The paymentMatchingUrl is not allowed: {refusal}."),
         other => format!("The paymentMatchingUrl cannot be reached: {other}."),
     })?;

@@ -23,6 +23,9 @@ const BLIND: Duration = Duration::from_secs(5);
 /// A node that could not show itself for this time begins nothing more.
 const UNSURE: Duration = Duration::from_secs(7);
 
+/// How long a node that ends waits for others to know.
+const LEAVING: Duration = Duration::from_secs(2);
+
 /// Up to when this node may begin something.
 #[derive(Debug, Default)]
 pub struct Lease(Mutex<Option<Instant>>);
@@ -64,19 +67,21 @@ pub async fn join(app: &App, address: SocketAddr) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Leaves the nodes: others need not wait for this one to be missed.
+/// Leaves the nodes: others need not wait for this one to be missed. Nor does this one wait for a database that is away.
 pub async fn leave(app: &App) {
     let Some(id) = app.store.desk().node() else { return };
     app.store.desk().set_node(None);
-    let left = app
-        .store
-        .write(Lane::COMMON, move |tx| {
-            tx.ring(Word::NodeGone);
-            nodes::leave(tx, id)
-        })
-        .await;
-    if let Err(error) = left {
-        tracing::warn!(%error, "what this node did could not be handed over");
+    let leaving = app.store.write(Lane::COMMON, move |tx| {
+        tx.ring(Word::NodeGone);
+        nodes::leave(tx, id)
+    });
+    match tokio::time::timeout(LEAVING, leaving).await {
+        Ok(Ok(())) => {}
+        Ok(Err(error)) => {
+            let error: StoreError = error;
+            tracing::warn!(%error, "what this node did could not be handed over");
+        }
+        Err(_) => tracing::warn!("what this node did could not be handed over in time"),
     }
 }
 
@@ -106,12 +111,14 @@ pub async fn run(app: Arc<App>, address: SocketAddr) {
     let mut others = Others::default();
     let mut pause = BEAT;
     loop {
-        if !is_shared(&app) && app.store.desk().node().is_some() {
-            // There is nobody else to be shown anything.
-            return;
-        }
         tokio::time::sleep(pause).await;
         pause = BEAT;
+        if !is_shared(&app) {
+            if let Err(error) = stay(&app, address).await {
+                tracing::warn!(%error, "this process could not see whether it is among the nodes");
+            }
+            continue;
+        }
         if let Err(error) = beat(&app, address).await {
             tracing::warn!(%error, "this node could not show that it lives");
             continue;
@@ -122,6 +129,21 @@ pub async fn run(app: Arc<App>, address: SocketAddr) {
             Err(error) => tracing::warn!(%error, "no look at the other nodes"),
         }
     }
+}
+
+/// Where there is nobody else to be shown anything, it is enough to be among the nodes. Whoever has removed the row, a second
+/// server for instance that was started by mistake, is gone; without it nothing would be delivered any more.
+async fn stay(app: &App, address: SocketAddr) -> Result<(), StoreError> {
+    if let Some(id) = app.store.desk().node() {
+        if app.store.glance(move |tx| nodes::is_there(tx, id)).await? {
+            return Ok(());
+        }
+        tracing::warn!("this process was taken out of the nodes; it comes back under a new id");
+    }
+    if *app.stopping.borrow() {
+        return Ok(());
+    }
+    join(app, address).await
 }
 
 async fn beat(app: &App, address: SocketAddr) -> Result<(), StoreError> {

@@ -5,7 +5,7 @@ use super::line::Contact;
 use garson_core::event::order_body;
 use garson_core::id::{AccountId, CallId, EventId};
 use garson_core::order::{
-    Actor, CallArgument, CallKind, Change, Decision, Input, Order, ProviderSync, Status, apply,
+    Actor, CallArgument, CallKind, Change, Decision, Input, Order, ProviderSync, Reason, Status, apply,
 };
 use garson_core::restaurant::Config;
 use garson_core::time::Timestamp;
@@ -46,9 +46,9 @@ pub fn apply_and_write(
             decision.order.sync = ProviderSync::NotNeeded;
         }
     }
-    write_calls(tx, contact, &mut decision)?;
+    write_calls(tx, contact, &mut decision, now)?;
     if before.status != Status::Preparing {
-        plan_ready(tx, contact, &decision.order)?;
+        plan_ready(tx, contact, &decision.order, now)?;
     }
     orders::update(tx, &decision.order)?;
     totals::follow(tx, before, &decision.order)?;
@@ -62,8 +62,9 @@ fn in_our_words(tx: &mut Tx<'_>, order: &Order, input: &Input) -> Result<Input, 
     let mut input = input.clone();
     if let Input::Report(Change::Cancelled { by, reason, note, .. }) = &mut input
         && !order.status.is_cancelled()
-        && (*by == Actor::Account || (*by == Actor::Platform && reason.is_none()))
+        && matches!(by, Actor::Account | Actor::Platform)
         && let Some(ours) = calls::open_question(tx, order.id, CallKind::Cancel)?
+        && (*by == Actor::Account || is_repeated(reason.as_ref(), ours.argument.reason.as_ref()))
     {
         *by = ours.argument.by;
         *reason = ours.argument.reason.or(reason.take());
@@ -72,26 +73,36 @@ fn in_our_words(tx: &mut Tx<'_>, order: &Order, input: &Input) -> Result<Input, 
     Ok(input)
 }
 
-/// Writes the calls that the platform wants, and what that means for the order.
-pub fn write_calls(tx: &mut Tx<'_>, contact: &Contact, decision: &mut Decision) -> Result<(), Fault> {
+/// Does the platform give no reason, or the one that we gave?
+fn is_repeated(said: Option<&Reason>, ours: Option<&Reason>) -> bool {
+    said.is_none_or(|said| ours.is_some_and(|ours| ours.id == said.id))
+}
+
+/// Writes the calls that the platform wants, and what that means for the order. They are due by the clock: the moments that an
+/// account's orders show never go back, and may be ahead of it.
+pub fn write_calls(
+    tx: &mut Tx<'_>,
+    contact: &Contact,
+    decision: &mut Decision,
+    now: Timestamp,
+) -> Result<(), Fault> {
     let Decision { order, ask, tell, .. } = decision;
     let wants = |call: CallKind, order: &Order| contact.platform.wants(call, order, &contact.credentials);
-    let now = order.updated_at;
     if let Some(question) = ask.filter(|question| wants(*question, order)) {
         // Nobody waits for the answer: the service asks by itself, until the platform agrees.
         let argument = CallArgument::by(Actor::System);
-        write_call(tx, order, question, Some(&argument), now)?;
+        write_call(tx, order, question, Some(&argument), now, now)?;
         order.sync = ProviderSync::Pending { due_at: now };
     }
     let wanted: Vec<_> = tell.iter().copied().filter(|call| wants(*call, order)).collect();
     let due_at = match wanted.is_empty() {
         true => now,
-        false => after_the_last_move(tx, contact, order, now)?,
+        false => after_the_last_move(tx, contact, order, now, now)?,
     };
     for call in &wanted {
         // One that was planned for later is made now instead.
-        if *call != CallKind::Ready || !calls::hasten(tx, order.id, *call, due_at)? {
-            write_call(tx, order, *call, None, due_at)?;
+        if *call != CallKind::Ready || !calls::hasten(tx, order.id, *call, now, due_at)? {
+            write_call(tx, order, *call, None, now, due_at)?;
         }
     }
     if !wanted.is_empty() {
@@ -108,37 +119,41 @@ fn write_call(
     order: &Order,
     kind: CallKind,
     argument: Option<&CallArgument>,
+    now: Timestamp,
     due_at: Timestamp,
 ) -> Result<(), Fault> {
     let call = CallToWrite {
-        id: CallId::at(order.updated_at),
+        id: CallId::at(now),
         order,
         kind,
         argument,
         due_at,
         lease: None,
-        created_at: order.updated_at,
+        created_at: now,
     };
     Ok(calls::write(tx, &call)?)
 }
 
-/// The first moment at which the platform takes another move of this order.
+/// The first moment, not before `earliest`, at which the platform takes another move of this order.
 fn after_the_last_move(
     tx: &mut Tx<'_>,
     contact: &Contact,
     order: &Order,
     now: Timestamp,
+    earliest: Timestamp,
 ) -> Result<Timestamp, Fault> {
-    if contact.terms.between_moves.is_zero() {
-        return Ok(now);
+    let gap = contact.terms.between_moves;
+    if gap.is_zero() {
+        return Ok(earliest);
     }
-    let last = calls::last_done_at(tx, order.id)?;
-    Ok(last.map_or(now, |at| at.plus(contact.terms.between_moves).max(now)))
+    // A move that was done in the future was noted by a clock that has been set back since.
+    let last = calls::last_done_at(tx, order.id)?.map(|at| at.min(now));
+    Ok(last.map_or(earliest, |at| at.plus(gap).max(earliest)))
 }
 
 /// An order that has begun to be prepared is ready after the time that its restaurant says, unless somebody says so
 /// earlier.
-fn plan_ready(tx: &mut Tx<'_>, contact: &Contact, order: &Order) -> Result<(), Fault> {
+fn plan_ready(tx: &mut Tx<'_>, contact: &Contact, order: &Order, now: Timestamp) -> Result<(), Fault> {
     let is_wanted = order.status == Status::Preparing
         && order.ready_at.is_none()
         && contact
@@ -149,9 +164,9 @@ fn plan_ready(tx: &mut Tx<'_>, contact: &Contact, order: &Order) -> Result<(), F
     }
     if let Some(minutes) = preparation_minutes(tx, order)? {
         let takes = Duration::from_secs(u64::from(minutes) * 60);
-        let due_at = after_the_last_move(tx, contact, order, order.updated_at.plus(takes))?;
+        let due_at = after_the_last_move(tx, contact, order, now, now.plus(takes))?;
         let argument = CallArgument::by(Actor::System);
-        write_call(tx, order, CallKind::Ready, Some(&argument), due_at)?;
+        write_call(tx, order, CallKind::Ready, Some(&argument), now, due_at)?;
     }
     Ok(())
 }

@@ -3,23 +3,27 @@
 //! Each integration has a post: when it is asked next, and up to when everything has been seen. A node holds the posts
 //! that no other living node holds. An order that comes by push and by poll is one order.
 
-use super::Fault;
-use super::fetch::{Catch, catch};
-use super::line::{Contact, enlist};
+mod round;
+
+use self::round::{Ask, OVERLAP, Round, Seen};
+use super::line::{Contact, Share};
+use super::{Fault, branches};
 use crate::app::App;
+use crate::fair::{FairSlots, SlotLimits};
 use crate::net::Log;
 use crate::telemetry::CallOutcome;
-use garson_core::id::IntegrationId;
-use garson_core::platform::{PollStyle, Provider, Trouble, Window};
+use garson_core::id::{AccountId, IntegrationId, NodeId};
+use garson_core::platform::{PollStyle, Provider, Trouble};
 use garson_core::time::Timestamp;
-use garson_store::integrations::{self, Connected, Polled};
+use garson_store::engine::Word;
+use garson_store::integrations::{self, Connected, Polled, Unreadable};
 use garson_store::{Lane, Tx};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap, HashSet};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
-use tokio::sync::{Notify, Semaphore};
+use tokio::sync::Notify;
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 
@@ -27,32 +31,56 @@ use tokio::time::Instant;
 const LOOK_UP: Duration = Duration::from_secs(20);
 /// After a change they are looked up earlier, but not more often than that.
 const LOOK_UP_AGAIN: Duration = Duration::from_millis(500);
-/// Windows overlap by that much: clocks differ, and lists lag behind.
-const OVERLAP: Duration = Duration::from_secs(120);
-/// How far back the first window of an integration reaches, and the longest one after a pause.
-const FIRST_WINDOW: Duration = Duration::from_secs(10 * 60);
-const LONGEST_WINDOW: Duration = Duration::from_secs(7 * 24 * 3600);
-/// The most that is asked for at once.
-const SLICE: Duration = Duration::from_secs(2 * 3600);
-/// Posts of one platform that are asked at the same time.
-const AT_ONCE: usize = 64;
-const DEADLINE: Duration = Duration::from_secs(30);
+/// Requests to one platform at the same time: in all, of one account, and of integrations whose last round has failed. Slots
+/// are held by requests, not by rounds: nobody holds one while waiting for a rate limit of its own.
+const SLOTS: SlotLimits = SlotLimits {
+    total: 64,
+    per_account: 16,
+    failing: 32,
+};
+/// How long a request may take, and one after a failure: what hangs once hangs again.
+const REQUEST_DEADLINE: Duration = Duration::from_secs(30);
+const DEADLINE_AFTER_FAILURE: Duration = Duration::from_secs(10);
 const LONGEST_PAUSE: Duration = Duration::from_secs(300);
+/// Posts whose progress is written down in one transaction.
+const CHUNK: usize = 200;
 
 /// Posts that should be asked before their time, and word that the posts have changed.
 #[derive(Default)]
 pub struct Hurry {
-    wanted: Mutex<HashSet<IntegrationId>>,
+    wanted: Mutex<HashMap<IntegrationId, HeardFrom>>,
     changed: Mutex<bool>,
     wake: Notify,
     posts: AtomicUsize,
 }
 
+/// Who has noticed that an integration should be polled before its time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum HeardFrom {
+    /// This node: if another one polls the integration, that must be notified.
+    ThisNode,
+    /// Another node, which has notified all others already.
+    OtherNode,
+}
+
 impl Hurry {
     /// Something has happened on the platform of this integration.
     pub fn up(&self, integration: IntegrationId) {
+        self.want(integration, HeardFrom::ThisNode);
+    }
+
+    /// The same, as another node has noticed.
+    pub fn up_from_another_node(&self, integration: IntegrationId) {
+        self.want(integration, HeardFrom::OtherNode);
+    }
+
+    fn want(&self, integration: IntegrationId, from: HeardFrom) {
         let mut wanted = self.wanted.lock().unwrap_or_else(PoisonError::into_inner);
-        wanted.insert(integration);
+        let known = wanted.entry(integration).or_insert(from);
+        if from == HeardFrom::ThisNode {
+            *known = from;
+        }
+        drop(wanted);
         self.wake.notify_one();
     }
 
@@ -68,7 +96,7 @@ impl Hurry {
         self.posts.load(Ordering::Relaxed)
     }
 
-    fn take(&self) -> HashSet<IntegrationId> {
+    fn take(&self) -> HashMap<IntegrationId, HeardFrom> {
         std::mem::take(&mut self.wanted.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
@@ -80,7 +108,7 @@ impl Hurry {
 /// An integration that is asked for orders.
 struct Post {
     connected: Arc<Connected>,
-    contact: Arc<Contact>,
+    contact: Contact,
     every: Duration,
     style: PollStyle,
     next_at: Instant,
@@ -89,16 +117,9 @@ struct Post {
     again: bool,
     /// The platform knows that orders may come to us.
     is_enlisted: bool,
-    seen_until: Option<Timestamp>,
+    seen: Option<Seen>,
     is_noted: bool,
     failures: u32,
-}
-
-/// What came of asking.
-struct Round {
-    id: IntegrationId,
-    is_enlisted: bool,
-    seen: Result<Timestamp, Trouble>,
 }
 
 /// Asks platforms until the service ends.
@@ -112,13 +133,12 @@ pub async fn run(app: Arc<App>) {
             look_up_at = look_up_at.min(looked_up_at + LOOK_UP_AGAIN);
         }
         if Instant::now() >= look_up_at {
-            if let Err(fault) = board.look_up(&app).await {
-                tracing::error!(?fault, "integrations cannot be looked up for polling");
-            }
+            // Logged where it happened.
+            drop(board.look_up(&app).await);
             looked_up_at = Instant::now();
             look_up_at = looked_up_at + LOOK_UP;
         }
-        board.hasten(&app.hurry.take());
+        board.hasten(&app, app.hurry.take());
         board.start_due(&app);
         let next = board.next_at().map_or(look_up_at, |at| at.min(look_up_at));
         tokio::select! {
@@ -136,8 +156,8 @@ pub async fn run(app: Arc<App>) {
 pub async fn step(app: &Arc<App>) -> Result<(), Fault> {
     let mut board = Board::default();
     board.look_up(app).await?;
-    let all: HashSet<IntegrationId> = board.posts.keys().copied().collect();
-    board.hasten(&all);
+    let all = board.posts.keys().map(|id| (*id, HeardFrom::OtherNode)).collect();
+    board.hasten(app, all);
     board.start_due(app);
     while let Some(ended) = board.running.join_next().await {
         if let Ok(round) = ended {
@@ -153,17 +173,23 @@ struct Board {
     /// When posts are due; one that has been moved leaves an entry behind that means nothing.
     due: BinaryHeap<Reverse<(Instant, IntegrationId)>>,
     running: JoinSet<Round>,
-    rooms: HashMap<Provider, Arc<Semaphore>>,
+    slots: HashMap<Provider, Arc<FairSlots>>,
+    /// Integrations that cannot be read, which has been noted with them.
+    unreadable: HashSet<IntegrationId>,
 }
 
 impl Board {
-    /// Takes the posts that no other node holds, keeps those that are held, and drops those that are gone.
+    /// Takes the posts that no other node holds, keeps those that are held, and drops those that are gone. What goes wrong
+    /// with one platform leaves the others' posts as they should be, and its own as they were; the last error is returned.
     async fn look_up(&mut self, app: &Arc<App>) -> Result<(), Fault> {
-        self.save(app).await?;
+        let mut outcome = self.save(app).await;
+        if let Err(fault) = &outcome {
+            tracing::error!(?fault, "how far platforms were polled could not be written down");
+        }
         let Some(node) = app.store.desk().node() else {
-            return Ok(());
+            return outcome;
         };
-        let mut held = HashSet::new();
+        let (mut held, mut unreadable) = (HashSet::new(), HashSet::new());
         for platform in garson_platforms::all() {
             let provider = platform.provider();
             let (Some(polling), Some(every)) =
@@ -171,16 +197,39 @@ impl Board {
             else {
                 continue;
             };
-            let vault = Arc::clone(&app.vault);
-            let claim = move |tx: &mut Tx<'_>| integrations::claim_polling(tx, &vault, provider, node);
-            for polled in app.store.write(Lane::COMMON, claim).await? {
-                held.insert(polled.connected.integration.id);
-                self.hold(app, polled, every, polling.style);
+            let found = match claim(app, provider, node).await {
+                Ok(found) => found,
+                Err(fault) => {
+                    tracing::error!(?fault, %provider, "integrations cannot be looked up for polling");
+                    let of_platform = |(id, post): (&IntegrationId, &Post)| {
+                        (post.connected.integration.provider == provider).then_some(*id)
+                    };
+                    held.extend(self.posts.iter().filter_map(of_platform));
+                    unreadable.extend(self.unreadable.iter().copied());
+                    outcome = Err(fault);
+                    continue;
+                }
+            };
+            for polled in found {
+                match polled {
+                    Ok(polled) if !branches::may_ask(*platform, &polled.connected) => {}
+                    Ok(polled) => {
+                        held.insert(polled.connected.integration.id);
+                        self.hold(app, polled, every, polling.style);
+                    }
+                    Err(row) => {
+                        unreadable.insert(row.id);
+                        if !self.unreadable.contains(&row.id) {
+                            note_unreadable(app, provider, row);
+                        }
+                    }
+                }
             }
         }
+        self.unreadable = unreadable;
         self.posts.retain(|id, post| post.is_busy || held.contains(id));
         app.hurry.posts.store(held.len(), Ordering::Relaxed);
-        Ok(())
+        outcome
     }
 
     fn hold(&mut self, app: &App, polled: Polled, every: Duration, style: PollStyle) {
@@ -190,7 +239,6 @@ impl Board {
             return;
         };
         contact.log = Log::Failures;
-        let contact = Arc::new(contact);
         match self.posts.get_mut(&id) {
             Some(post) => {
                 if post.connected.integration.updated_at != connected.integration.updated_at {
@@ -212,7 +260,7 @@ impl Board {
                     is_busy: false,
                     again: false,
                     is_enlisted: false,
-                    seen_until: polled_at,
+                    seen: polled_at.map(Seen::before_now),
                     is_noted: true,
                     failures: 0,
                 };
@@ -228,32 +276,43 @@ impl Board {
             .iter_mut()
             .filter_map(|(id, post)| {
                 let is_noted = std::mem::replace(&mut post.is_noted, true);
-                Some((*id, post.seen_until.filter(|_| !is_noted)?))
+                Some((*id, post.seen.filter(|_| !is_noted)?.until))
             })
             .collect();
-        for chunk in seen.chunks(200) {
-            let chunk = chunk.to_vec();
-            app.store
-                .write(Lane::COMMON, move |tx| integrations::note_polled(tx, &chunk))
-                .await?;
+        for (number, chunk) in seen.chunks(CHUNK).enumerate() {
+            let noted = chunk.to_vec();
+            let write = move |tx: &mut Tx<'_>| integrations::note_polled(tx, &noted);
+            if let Err(error) = app.store.write(Lane::COMMON, write).await {
+                for (id, _) in seen.iter().skip(number * CHUNK) {
+                    if let Some(post) = self.posts.get_mut(id) {
+                        post.is_noted = false;
+                    }
+                }
+                return Err(error.into());
+            }
         }
         Ok(())
     }
 
-    fn hasten(&mut self, wanted: &HashSet<IntegrationId>) {
+    fn hasten(&mut self, app: &App, wanted: HashMap<IntegrationId, HeardFrom>) {
         let now = Instant::now();
-        for id in wanted {
-            let Some(post) = self.posts.get_mut(id) else {
+        let mut of_other_nodes = Vec::new();
+        for (id, from) in wanted {
+            let Some(post) = self.posts.get_mut(&id) else {
+                if from == HeardFrom::ThisNode {
+                    of_other_nodes.push(Word::Poll { integration: id });
+                }
                 continue;
             };
             match post.is_busy {
                 true => post.again = true,
                 false => {
                     post.next_at = now;
-                    self.due.push(Reverse((now, *id)));
+                    self.due.push(Reverse((now, id)));
                 }
             }
         }
+        app.store.notify_nodes(of_other_nodes);
     }
 
     fn next_at(&self) -> Option<Instant> {
@@ -276,18 +335,28 @@ impl Board {
             };
             post.is_busy = true;
             let provider = post.connected.integration.provider;
-            let room = self
-                .rooms
+            let slots = self
+                .slots
                 .entry(provider)
-                .or_insert_with(|| Arc::new(Semaphore::new(AT_ONCE)));
+                .or_insert_with(|| FairSlots::new(SLOTS));
+            let is_failing = post.failures > 0;
+            let mut contact = post.contact.clone();
+            contact.share = Some(Share {
+                slots: Arc::clone(slots),
+                account: post.connected.integration.account_id,
+                is_failing,
+                request_deadline: match is_failing {
+                    true => DEADLINE_AFTER_FAILURE,
+                    false => REQUEST_DEADLINE,
+                },
+            });
             let ask = Ask {
                 app: Arc::clone(app),
-                room: Arc::clone(room),
                 connected: Arc::clone(&post.connected),
-                contact: Arc::clone(&post.contact),
+                contact,
                 style: post.style,
                 is_enlisted: post.is_enlisted,
-                seen_until: post.seen_until,
+                seen: post.seen,
             };
             self.running.spawn(ask.ask_safely());
         }
@@ -301,10 +370,10 @@ impl Board {
         post.is_busy = false;
         post.is_enlisted = round.is_enlisted;
         match round.seen {
-            Ok(at) => {
-                let is_behind = post.style == PollStyle::Changes && at.plus(OVERLAP) < app.now();
+            Ok(seen) => {
+                let is_behind = post.style == PollStyle::Changes && seen.until.plus(OVERLAP) < app.now();
                 post.again |= is_behind;
-                post.seen_until = Some(at);
+                post.seen = Some(seen);
                 post.is_noted = post.style == PollStyle::Open;
                 post.failures = 0;
             }
@@ -339,11 +408,14 @@ fn fraction(id: IntegrationId, round: i64) -> f64 {
 
 fn note_error(app: &Arc<App>, connected: &Connected, trouble: &Trouble) {
     let (id, account) = (connected.integration.id, connected.integration.account_id);
-    let (message, now) = (trouble.to_string(), app.now());
     // What the platform said may name a customer, or repeat a secret: it is shown with the integration, not in the log.
     let outcome = CallOutcome::from(trouble).as_str();
     tracing::warn!(provider = %connected.integration.provider, integration = %id, outcome, "a platform could not be asked for orders");
-    let app = Arc::clone(app);
+    write_trouble(app, id, account, trouble.to_string());
+}
+
+fn write_trouble(app: &Arc<App>, id: IntegrationId, account: AccountId, message: String) {
+    let (app, now) = (Arc::clone(app), app.now());
     tokio::spawn(async move {
         let write = move |tx: &mut Tx<'_>| integrations::note_trouble(tx, id, &message, now);
         if let Err(error) = app.store.write(account, write).await {
@@ -352,75 +424,33 @@ fn note_error(app: &Arc<App>, connected: &Connected, trouble: &Trouble) {
     });
 }
 
-/// One round of asking.
-struct Ask {
-    app: Arc<App>,
-    room: Arc<Semaphore>,
-    connected: Arc<Connected>,
-    contact: Arc<Contact>,
-    style: PollStyle,
-    is_enlisted: bool,
-    seen_until: Option<Timestamp>,
+/// The integrations of a platform that this node polls, those included that were free. The only writer of SQLite is asked
+/// only when there is something to claim, and credentials are opened by a reader.
+async fn claim(
+    app: &Arc<App>,
+    provider: Provider,
+    node: NodeId,
+) -> Result<Vec<Result<Polled, Unreadable>>, Fault> {
+    if app
+        .store
+        .read(move |tx| integrations::has_unclaimed(tx, provider))
+        .await?
+    {
+        let claim = move |tx: &mut Tx<'_>| integrations::claim_polling(tx, provider, node);
+        app.store.write(Lane::COMMON, claim).await?;
+    }
+    let vault = Arc::clone(&app.vault);
+    let polled = move |tx: &mut Tx<'_>| integrations::polled_by(tx, &vault, provider, node);
+    Ok(app.store.read(polled).await?)
 }
 
-impl Ask {
-    /// A round that ends badly is a round that failed: its post must not be waited for for ever.
-    async fn ask_safely(self) -> Round {
-        let (id, is_enlisted) = (self.connected.integration.id, self.is_enlisted);
-        match tokio::spawn(self.ask()).await {
-            Ok(round) => round,
-            Err(error) => Round {
-                id,
-                is_enlisted,
-                seen: Err(Trouble::later(format!("asking ended badly: {error}"))),
-            },
-        }
-    }
-
-    async fn ask(self) -> Round {
-        let _place = self.room.acquire().await;
-        let until = Instant::now() + DEADLINE;
-        let mut is_enlisted = self.is_enlisted;
-        let seen = async {
-            if !is_enlisted {
-                match enlist(&self.app, &self.contact, until).await {
-                    Ok(()) => is_enlisted = true,
-                    // Orders may come all the same.
-                    Err(trouble) => note_error(&self.app, &self.connected, &trouble),
-                }
-            }
-            let window = self.window();
-            let net = Catch {
-                app: &self.app,
-                connected: &self.connected,
-                contact: &self.contact,
-                style: self.style,
-                window,
-                until,
-            };
-            catch(&net).await?;
-            Ok(window.to)
-        }
-        .await;
-        Round {
-            id: self.connected.integration.id,
-            is_enlisted,
-            seen,
-        }
-    }
-
-    fn window(&self) -> Window {
-        let now = self.app.now();
-        let from = match self.seen_until {
-            Some(seen) => seen.minus(OVERLAP).max(now.minus(LONGEST_WINDOW)),
-            None => now.minus(FIRST_WINDOW),
-        }
-        .min(now);
-        // After a long pause one slice follows the other, each of a size that can be read.
-        let to = match self.style {
-            PollStyle::Changes => from.plus(SLICE).min(now),
-            PollStyle::Open => now,
-        };
-        Window { from, to }
-    }
+fn note_unreadable(app: &Arc<App>, provider: Provider, row: Unreadable) {
+    let Unreadable {
+        id,
+        account_id,
+        error,
+    } = row;
+    tracing::error!(%provider, integration = %id, %error, "an integration cannot be read, and is not polled");
+    let message = "Its stored credentials cannot be read; connect it again.".to_owned();
+    write_trouble(app, id, account_id, message);
 }

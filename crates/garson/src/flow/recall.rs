@@ -1,6 +1,6 @@
 //! New orders are judged by what is remembered of the integrations they are for, without a look at the database.
 
-use super::receive::{Prepared, genuine, named, ready};
+use super::receive::{Prepared, genuine, named, read, ready};
 use crate::app::App;
 use garson_core::platform::{Claim, HookRequest, Message, News, Platform};
 use garson_store::integrations::Served;
@@ -52,7 +52,7 @@ pub(super) fn recall(app: &App, platform: &'static dyn Platform, request: &HookR
     let claim = platform.claim(request);
     let remembered = app.served.get(&name_of(platform, &claim), REMEMBERED)?;
     let (verified, candidates) = genuine(app, platform, request, &claim, remembered.as_ref().clone());
-    let Message { branch, news } = platform.read(&verified?).ok()?;
+    let Message { branch, news } = read(platform, &verified?).ok()?;
     let meant = match &branch {
         Some(branch) => named(&candidates, branch),
         None => candidates.first(),

@@ -1,21 +1,22 @@
 //! A platform's message comes in: checked, understood, made durable, and only then answered.
 
+use super::early;
 use super::line::Contact;
 use super::take::{Entry, Letter};
-use super::{Fault, fetch, recall};
+use super::{Fault, looks, recall};
 use crate::app::App;
 use crate::telemetry::{MessageOutcome, Way};
 use garson_core::id::IntegrationId;
-use garson_core::integration::{Credentials, Integration};
+use garson_core::integration::{BranchClaim, Credentials, Integration};
 use garson_core::order::{Flag, Order};
 use garson_core::platform::{
     Claim, FETCHED, HookRequest, Message, News, Platform, Provider, Reception, Sighting, Trouble, Unreadable,
-    Verified, Which,
+    Verified, Which, is_dots,
 };
 use garson_core::restaurant::Config;
 use garson_core::time::Timestamp;
 use garson_store::integrations::{self, Connected, Served};
-use garson_store::{Lane, StoreErrorKind, Tx, Vault, orders, packages};
+use garson_store::{Lane, StoreErrorKind, Tx, Vault, branches, orders, packages};
 use std::sync::Arc;
 
 /// A message that has been understood as far as it can be without writing. Its sender is the integration whose credentials
@@ -35,6 +36,10 @@ pub(super) enum Prepared {
     UnknownOrder {
         sender: Option<Connected>,
         which: Which,
+        /// The integrations that it may be for; any when it came with the operator's secret.
+        among: Vec<IntegrationId>,
+        /// No one account is held while it is kept that its order would be written under.
+        is_of_many: bool,
     },
     Ready(Box<Ready>),
 }
@@ -102,7 +107,7 @@ pub async fn receive(
     taken.map(|entry| entry.reception)
 }
 
-async fn look_and_write(
+pub(super) async fn look_and_write(
     app: &Arc<App>,
     platform: &'static dyn Platform,
     request: &Arc<HookRequest>,
@@ -156,6 +161,16 @@ pub(super) async fn write(
         }
         _ => None,
     };
+    let integration = prepared.sender().map(|connected| connected.integration.id);
+    let to_take_later = match &prepared {
+        Prepared::UnknownOrder {
+            which,
+            among,
+            is_of_many: true,
+            ..
+        } => Some((Arc::clone(&request), which.clone(), among.clone())),
+        _ => None,
+    };
     let letter = Letter::new(platform, request, prepared, now)?;
     let taken = app.store.write(lane, move |tx| letter.take(tx)).await?;
     if !matches!(taken.reception, Reception::Taken { .. } | Reception::Noted) {
@@ -164,11 +179,16 @@ pub(super) async fn write(
     if let Some(integration) = to_ask {
         app.hurry.up(integration);
     }
-    if let Some((connected, order)) = to_look_at {
-        tokio::spawn(fetch::look_at(Arc::clone(app), connected, order));
+    if let Some((request, which, among)) = to_take_later {
+        early::begin_to_take_later(Arc::clone(app), platform, request, which, among);
     }
-    if taken.may_call {
-        app.wake_calls.notify_one();
+    if let Some((connected, order)) = to_look_at {
+        looks::look_soon(app, connected, order);
+    }
+    if taken.may_call
+        && let Some(integration) = integration
+    {
+        app.wake_calls.look_at(integration);
     }
     Ok(taken)
 }
@@ -217,9 +237,7 @@ fn candidates(
             }
             found
         }
-        Claim::Branch(branch) => integrations::by_branch(tx, vault, provider, branch)?
-            .into_iter()
-            .collect(),
+        Claim::Branch(branch) => branches::claims(tx, vault, provider, branch)?,
     })
 }
 
@@ -266,21 +284,26 @@ pub(super) fn genuine<'a>(
     candidates: Vec<Served>,
 ) -> (Option<Verified<'a>>, Vec<Served>) {
     let provider = platform.provider();
-    let is_known_branch = matches!(claim, Claim::Branch(_)) && !candidates.is_empty();
+    let owns = |candidate: &Served| candidate.connected.integration.branch == BranchClaim::Proven;
+    let is_owned_branch = matches!(claim, Claim::Branch(_)) && candidates.iter().any(owns);
     let mut verified = None;
     // Each answers for itself: that a message is genuine for one of them says nothing about the others.
     let candidates: Vec<Served> = candidates
         .into_iter()
         .filter(|candidate| {
-            let credentials = app.credentials(provider, &candidate.connected.credentials);
-            let checked = platform.verify(request, &credentials);
+            let own = &candidate.connected.credentials;
+            let mut checked = platform.verify(request, own);
+            // The operator's credentials speak for whoever owns the branch, not for everybody who names it.
+            if checked.is_none() && owns(candidate) {
+                checked = platform.verify(request, &app.credentials(provider, own));
+            }
             let is_genuine = checked.is_some();
             verified = verified.take().or(checked);
             is_genuine
         })
         .collect();
-    // A branch that is known speaks with its own secret, or not at all.
-    if verified.is_none() && !is_known_branch {
+    // A branch that somebody owns speaks with its owner's secret, or not at all.
+    if verified.is_none() && !is_owned_branch {
         verified = platform.verify(request, &app.terms(provider).credentials);
     }
     (verified, candidates)
@@ -297,7 +320,7 @@ pub(super) fn understand(
     now: Timestamp,
 ) -> Result<Prepared, Fault> {
     let sender = |candidates: Vec<Served>| candidates.into_iter().next().map(|first| first.connected);
-    let Message { branch, news } = match platform.read(verified) {
+    let Message { branch, news } = match read(platform, verified) {
         Ok(message) => message,
         Err(fault) => {
             let sender = sender(candidates);
@@ -308,9 +331,13 @@ pub(super) fn understand(
         (Some(branch), _) => of_branch(tx, app, platform, &candidates, branch)?,
         (None, News::Changed { order, .. } | News::Look { order }) => {
             let Some(found) = of_order(tx, app, platform, &candidates, order)? else {
+                let all = || candidates.iter().map(|c| &c.connected.integration);
+                let first = all().next().map(|integration| integration.account_id);
                 return Ok(Prepared::UnknownOrder {
-                    sender: sender(candidates),
                     which: order.clone(),
+                    among: all().map(|integration| integration.id).collect(),
+                    is_of_many: all().any(|it| Some(it.account_id) != first) || first.is_none(),
+                    sender: sender(candidates),
                 });
             };
             Some(found)
@@ -324,6 +351,26 @@ pub(super) fn understand(
             branch: branch.unwrap_or_default(),
         },
     })
+}
+
+/// Understands a message; one whose ids could not be part of an address is none that we can act upon.
+pub(super) fn read(platform: &dyn Platform, verified: &Verified<'_>) -> Result<Message, Unreadable> {
+    let message = platform.read(verified)?;
+    let ids = match &message.news {
+        News::Order(sighting) => vec![&sighting.order.identity, &sighting.order.provider_order_id],
+        News::Changed { order, .. } | News::Look { order } => match order {
+            Which::Identity(identity) => vec![identity],
+            Which::Ours(_) => Vec::new(),
+        },
+        News::Nothing => Vec::new(),
+    };
+    match ids.into_iter().find(|id| is_dots(id)) {
+        Some(id) => Err(Unreadable {
+            path: "providerOrderId".to_owned(),
+            message: format!("cannot be \"{id}\""),
+        }),
+        None => Ok(message),
+    }
 }
 
 /// News for an integration, with what its restaurant has decided.
@@ -377,7 +424,7 @@ fn of_branch(
     if !candidates.is_empty() {
         return Ok(named(candidates, branch).cloned());
     }
-    let found = integrations::by_branch(tx, &app.vault, platform.provider(), branch)?;
+    let found = branches::owner(tx, &app.vault, platform.provider(), branch)?;
     Ok(found.filter(|c| platform.inbound_secret(&c.connected.credentials).is_none()))
 }
 
@@ -422,7 +469,7 @@ pub fn read_fetched(
     now: Timestamp,
 ) -> Result<Box<Sighting>, Trouble> {
     let request = fetched(body, now);
-    match platform.read(&Verified::ours(&request)) {
+    match read(platform, &Verified::ours(&request)) {
         Ok(Message {
             news: News::Order(sighting),
             ..

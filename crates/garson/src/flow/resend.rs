@@ -1,8 +1,10 @@
 //! Sending an event by hand: again to a given address, or a test to the registered one.
 
+use super::accounts::Actor;
 use super::deliver::attempt::{Made, judge, post};
 use super::{Fault, act};
 use crate::app::App;
+use crate::fair::{Permit, SlotLimits};
 use crate::net::headers::check_headers;
 use crate::net::{Log, SendError, Sent};
 use garson_core::event::test_body;
@@ -13,6 +15,13 @@ use garson_store::deliveries::{End, Settlement};
 use garson_store::{Tx, accounts, deliveries, events, keys};
 use http::{HeaderMap, HeaderValue, header};
 use std::sync::Arc;
+
+/// Events that are sent by hand at the same time: in all, and of one account.
+pub const SLOTS: SlotLimits = SlotLimits {
+    total: 64,
+    per_account: 4,
+    failing: 64,
+};
 
 /// What to send where.
 pub struct Resend {
@@ -26,22 +35,31 @@ struct Addressed {
     id: EventId,
     order_id: Option<OrderId>,
     registered: Option<String>,
+    attempts: i64,
 }
 
-/// Sends an event once, now, to the given address; answers the target's status, whatever it is.
-pub async fn resend(app: &App, account: AccountId, resend: Resend) -> Result<u16, Fault> {
+/// Sends an event once, now, to the given address; answers the target's status, whatever it is. The primary key goes to the
+/// registered address, and anywhere for who holds it; another key sends itself.
+pub async fn resend(app: &App, account: AccountId, actor: Actor, resend: Resend) -> Result<u16, Fault> {
     let mut headers = checked(&resend.headers)?;
     app.net
         .check_address(&resend.url)
-        .map_err(|refusal| not_allowed(&refusal.to_string()))?;
+        .map_err(|refusal| Fault::target("url", &refusal))?;
     let vault = Arc::clone(&app.vault);
-    let wanted = resend.webhook_order_id;
+    let (wanted, url) = (resend.webhook_order_id, resend.url.clone());
     let (event, webhook, key) = app
         .store
         .read(move |tx| {
             let event = find_event(tx, account, &wanted)?;
             let webhook = accounts::webhook(tx, account)?;
-            Ok::<_, Fault>((event, webhook, keys::primary(tx, &vault, account)?))
+            let is_registered = webhook.as_ref().is_some_and(|webhook| webhook.url == url);
+            let key = match actor {
+                Actor::Key(key) if !is_registered && !keys::is_primary(tx, account, key)? => {
+                    keys::secret(tx, &vault, account, key)?
+                }
+                _ => keys::primary(tx, &vault, account)?,
+            };
+            Ok::<_, Fault>((event, webhook, key))
         })
         .await?;
     let form = webhook.as_ref().map(|w| w.authorization).unwrap_or_default();
@@ -52,9 +70,11 @@ pub async fn resend(app: &App, account: AccountId, resend: Resend) -> Result<u16
         id: event.id,
         order_id: event.order_id,
         registered: webhook.map(|webhook| webhook.url),
+        attempts: event.attempts,
     };
+    let _slot = slot(app, account)?;
     let started = app.now();
-    let sent = post(app, &resend.url, headers, event.body, Log::Every).await;
+    let sent = post(app, account, &resend.url, headers, event.body, Log::Every).await;
     note(app, account, &addressed, &resend.url, started, &sent).await?;
     status_of(sent)
 }
@@ -67,7 +87,7 @@ pub async fn again(app: &App, account: AccountId, event: EventId) -> Result<u16,
         url: webhook.ok_or(Fault::NoWebhook)?.url,
         headers: Vec::new(),
     };
-    resend(app, account, to_it).await
+    resend(app, account, Actor::Owner, to_it).await
 }
 
 /// The event of that id, or the newest one of the order of that id.
@@ -107,9 +127,15 @@ pub async fn test(app: &App, account: AccountId) -> Result<u16, Fault> {
             sensitive(&webhook.authorization.header(&key))?,
         );
     }
+    let _slot = slot(app, account)?;
     let now = app.now();
     let body = test_body(EventId::at(now), now);
-    status_of(post(app, &webhook.url, headers, body, Log::Every).await)
+    status_of(post(app, account, &webhook.url, headers, body, Log::Every).await)
+}
+
+/// A client waits for each of these, and a slow target holds a connection and a task: an account has only a few at a time.
+fn slot(app: &App, account: AccountId) -> Result<Permit, Fault> {
+    app.manual_sends.try_acquire(account).ok_or(Fault::TooManySends)
 }
 
 fn checked(headers: &[(String, String)]) -> Result<HeaderMap, Fault> {
@@ -131,17 +157,10 @@ fn sensitive(value: &Secret<String>) -> Result<HeaderValue, Fault> {
     Ok(header)
 }
 
-fn not_allowed(reason: &str) -> Fault {
-    Fault::TargetNotAllowed {
-        field: "url",
-        reason: reason.to_owned(),
-    }
-}
-
 fn status_of(sent: Sent) -> Result<u16, Fault> {
     match sent.outcome {
         Ok(answer) => Ok(answer.status),
-        Err(SendError::NotAllowed(refusal)) => Err(not_allowed(&refusal.to_string())),
+        Err(SendError::NotAllowed(refusal)) => Err(Fault::target("url", &refusal)),
         Err(other) => Err(Fault::TargetUnreachable {
             explanation: other.to_string(),
         }),
@@ -173,6 +192,7 @@ async fn note(
         order_id: event.order_id,
         end: End::Delivered,
         attempt: Some(attempt),
+        attempts_before: event.attempts,
     };
     app.store
         .write(account, move |tx| {

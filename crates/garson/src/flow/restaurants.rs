@@ -13,10 +13,7 @@ fn check(app: &App, fields: &RestaurantFields) -> Result<(), Fault> {
     if let Some(url) = &fields.payment_matching_url {
         app.net
             .check_address(url)
-            .map_err(|refusal| Fault::TargetNotAllowed {
-                field: "paymentMatchingUrl",
-                reason: refusal.to_string(),
-            })?;
+            .map_err(|refusal| Fault::target("paymentMatchingUrl", &refusal))?;
     }
     Ok(())
 }

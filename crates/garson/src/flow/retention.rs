@@ -32,10 +32,17 @@ pub async fn step(app: &App) -> Result<bool, Fault> {
             .read(move |tx| retention::look(tx, after, oldest, PAGE))
             .await?;
         for account in looked.with_old {
-            let gone = chunk(app, account).await?;
-            all.events += gone.events;
-            all.pending += gone.pending;
             chunks += 1;
+            match chunk(app, account).await {
+                Ok(gone) => {
+                    all.events += gone.events;
+                    all.pending += gone.pending;
+                }
+                // It is tried again with the next step; the others do not wait for it.
+                Err(fault) => {
+                    tracing::error!(%account, ?fault, "an account's old events could not be removed");
+                }
+            }
         }
         after = looked.last;
         if after.is_none() {

@@ -195,7 +195,10 @@ async fn look_everywhere(app: &App) -> Result<(), Fault> {
     loop {
         let looked = app.store.read(move |tx| search::behind(tx, after, PAGE)).await?;
         for account in looked.accounts {
-            follow(app, account).await?;
+            if let Err(fault) = follow(app, account).await {
+                // It is tried again with the next look; the others do not wait for it.
+                tracing::error!(%account, ?fault, "an account's orders could not be made ready for search");
+            }
         }
         after = looked.last;
         if after.is_none() {

@@ -1,5 +1,6 @@
 //! A message that has been understood is taken: written into its order, and kept as it came.
 
+use super::early::{identity_of, is_known};
 use super::receive::{Prepared, Ready};
 use super::{Fault, persist};
 use garson_core::id::{InboxId, OrderId};
@@ -96,7 +97,14 @@ impl Letter {
             Prepared::NotGenuine => Ok(Entry::kept(Reception::NotGenuine, false)),
             Prepared::Unreadable { fault, .. } => self.keep_unreadable(tx, fault),
             Prepared::UnknownBranch { branch, .. } => self.keep_unmatched(tx, branch),
-            Prepared::UnknownOrder { which, .. } => self.keep_early(tx, which),
+            Prepared::UnknownOrder { which, among, .. } => {
+                if is_known(tx, self.platform, which, among)? {
+                    return Err(
+                        StoreError::conflict("an order came while a message about it was read").into(),
+                    );
+                }
+                self.keep_early(tx, which)
+            }
             Prepared::Ready(ready) => match (&ready.news, &self.described) {
                 (News::Order(sighting), Some(described)) => self.take_order(tx, ready, sighting, described),
                 (News::Changed { order, change }, _) => self.take_change(tx, ready, order, change),
@@ -214,6 +222,7 @@ impl Letter {
             integration.provider,
             &sighting.order.identity,
             integration.account_id,
+            integration.restaurant_id,
         )?;
         // Whoever spoke with the operator's secret does not speak for an integration with its own.
         let has_own = self
@@ -241,7 +250,7 @@ impl Letter {
         let auto_verify = ready.auto_verify && is_open && early.is_empty();
         let mut decision = place(id, home, &new, places.at, asks, auto_verify);
         decision.order.flag = ready.flag;
-        persist::write_calls(tx, &ready.contact, &mut decision)?;
+        persist::write_calls(tx, &ready.contact, &mut decision, self.now)?;
         let Described { content, fingerprint } = described;
         if !orders::insert(tx, &decision.order, content, fingerprint, places.take())? {
             // Its integration's row is locked, so nobody can have taken it since we looked.
@@ -319,10 +328,7 @@ impl Letter {
 
     /// Keeps a message whose order has not come yet; it is taken when the order comes.
     fn keep_early(&self, tx: &mut Tx<'_>, which: &Which) -> Result<Entry, Fault> {
-        let identity = match which {
-            Which::Identity(identity) => identity.clone(),
-            Which::Ours(id) => id.to_string(),
-        };
+        let identity = identity_of(which);
         let fate = Fate {
             state: InboxState::Unmatched,
             identity: Some(&identity),
@@ -345,9 +351,11 @@ impl Letter {
             provider: self.platform.provider(),
             kind: self.request.kind,
             params: &self.params,
-            branch: fate
-                .branch
-                .or_else(|| integration.and_then(|i| i.remote_id.as_deref())),
+            branch: fate.branch.or_else(|| match self.prepared {
+                // It named none: its order may be that of any integration with the same secret.
+                Prepared::UnknownOrder { .. } => None,
+                _ => integration.and_then(|i| i.remote_id.as_deref()),
+            }),
             identity: fate.identity,
             body: &self.request.body,
             state: fate.state,

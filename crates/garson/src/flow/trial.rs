@@ -1,11 +1,13 @@
 //! Trying a connection: does the platform know us by these credentials, and the branch by its id?
 
-use super::line::{converse, log_in};
-use super::{Fault, integrations};
+use super::line::{Contact, converse, has_session, log_in};
+use super::{Fault, branches, integrations};
 use crate::app::App;
+use crate::net::Log;
 use crate::telemetry::Topic;
 use garson_core::id::{AccountId, RestaurantId};
 use garson_core::platform::{PlatformError, Trouble, Window};
+use garson_store::integrations::Connected;
 use std::time::Duration;
 use tokio::time::Instant;
 
@@ -31,15 +33,39 @@ pub async fn try_connection(
 ) -> Result<Proof, Fault> {
     let platform = integrations::platform(key)?;
     let connected = integrations::find(app, account, restaurant, platform.provider()).await?;
-    let contact = connected.as_ref().and_then(|connected| app.contact(connected));
-    let contact = contact.ok_or_else(|| Fault::NotConnected {
+    let connected = connected.ok_or_else(|| Fault::NotConnected {
         provider: key.to_owned(),
     })?;
+    let contact = Contact::new(app, platform, Some(&connected));
     let until = Instant::now() + DEADLINE;
     let has_session = log_in(app, &contact, until).await.map_err(said)?;
+    ask(app, &connected, &contact, has_session, until).await
+}
+
+/// The same with the session that there may be, for a connection that nobody is waiting for.
+pub(super) async fn try_quietly(app: &App, connected: &Connected) -> Result<Proof, Fault> {
+    let platform = integrations::platform(connected.integration.provider.as_str())?;
+    let mut contact = Contact::new(app, platform, Some(connected));
+    contact.log = Log::Failures;
+    let until = Instant::now() + DEADLINE;
+    let has_session = has_session(app, &contact, until).await.map_err(said)?;
+    ask(app, connected, &contact, has_session, until).await
+}
+
+async fn ask(
+    app: &App,
+    connected: &Connected,
+    contact: &Contact,
+    has_session: bool,
+    until: Instant,
+) -> Result<Proof, Fault> {
+    let platform = contact.platform;
     if platform.capability().polling.is_none() {
-        let nothing = Fault::Platform(PlatformError::Unsupported { what: "be tried" });
-        return has_session.then_some(Proof::LogIn).ok_or(nothing);
+        if !has_session {
+            return Err(Fault::Platform(PlatformError::Unsupported { what: "be tried" }));
+        }
+        branches::note_success(app, connected, contact).await?;
+        return Ok(Proof::LogIn);
     }
     let now = app.now();
     let window = Window {
@@ -48,15 +74,16 @@ pub async fn try_connection(
     };
     converse(
         app,
-        &contact,
+        contact,
         Topic::Poll,
         until,
         |link| platform.poll(link, &window, 0),
         |link, response| platform.polled(link, 0, response).map(drop),
     )
     .await
-    .map(|()| Proof::Orders)
-    .map_err(said)
+    .map_err(said)?;
+    branches::note_success(app, connected, contact).await?;
+    Ok(Proof::Orders)
 }
 
 fn said(trouble: Trouble) -> Fault {

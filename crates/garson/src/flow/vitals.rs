@@ -4,6 +4,7 @@ use crate::app::App;
 use crate::telemetry::Standing;
 use garson_core::time::Timestamp;
 use garson_store::inbox::InboxState;
+use garson_store::room::{self, Trial};
 use garson_store::{Engine, Lane, StoreError, Tx, accounts, calls, deliveries, inbox, nodes};
 use std::future::Future;
 use std::sync::Arc;
@@ -53,6 +54,8 @@ pub enum NotReady {
     Storage(StoreError),
     /// This node is not among those of its database, so it delivers nothing.
     NotJoined,
+    /// A worker ends again and again, however often it is started.
+    WorkerFails(&'static str),
 }
 
 /// Is the service ready to take orders? A node whose lease has run out for the moment still is.
@@ -63,20 +66,24 @@ pub async fn check(app: &App) -> Result<(), NotReady> {
         .ask(try_storage(store))
         .await
         .map_err(NotReady::Storage)?;
-    match app.store.desk().node() {
-        Some(_) => Ok(()),
-        None => Err(NotReady::NotJoined),
+    match (app.store.desk().node(), app.workers.failing()) {
+        (None, _) => Err(NotReady::NotJoined),
+        (Some(_), Some(worker)) => Err(NotReady::WorkerFails(worker)),
+        (Some(_), None) => Ok(()),
     }
 }
 
-/// Storage answers; and after a transaction that failed, storage must have taken something again. A disk may be full,
-/// which reading does not notice.
+/// Storage answers; and after a transaction that failed, storage must have taken something large again. A disk may be full,
+/// which neither reading nor a small commit notices.
 async fn try_storage(store: Engine) -> Result<(), StoreError> {
     store.read(accounts::exist).await?;
-    if store.stats().was_lost()
-        && let Some(node) = store.desk().node()
-    {
-        store.write(Lane::COMMON, move |tx| nodes::beat(tx, node)).await?;
+    if store.stats().is_in_doubt() {
+        let (losses, trial) = (store.stats().losses(), Trial::new());
+        store.write(Lane::COMMON, move |tx| room::fill(tx, trial)).await?;
+        store
+            .write(Lane::COMMON, move |tx| room::clear(tx, trial))
+            .await?;
+        store.stats().prove(losses);
     }
     Ok(())
 }

@@ -14,6 +14,7 @@ use super::outgoing::Outgoing;
 use super::pool::Pool;
 use super::resolve::{Resolve, Sharing, SystemResolver};
 use super::sent::{Answer, SendError, Sent, Timing};
+use garson_core::id::AccountId;
 use progress::Progress;
 use std::sync::Arc;
 use std::time::Instant;
@@ -27,11 +28,13 @@ pub struct Client {
     resolver: Arc<dyn Resolve>,
     tls: TlsConnector,
     pool: Pool,
+    /// Whose names are looked up.
+    account: Option<AccountId>,
 }
 
 impl Client {
     pub fn new(policy: Policy) -> Result<Self, rustls::Error> {
-        Self::with_resolver(policy, Arc::new(Sharing::new(SystemResolver)))
+        Self::with_resolver(policy, Arc::new(Sharing::new(SystemResolver::default())))
     }
 
     /// A client that asks another resolver.
@@ -41,6 +44,7 @@ impl Client {
             resolver,
             tls: connector(&Certificates::default())?,
             pool: Pool::default(),
+            account: None,
         })
     }
 
@@ -48,6 +52,15 @@ impl Client {
     pub fn trusting(self, further: &Certificates) -> Result<Self, rustls::Error> {
         let tls = connector(further)?;
         Ok(Self { tls, ..self })
+    }
+
+    /// The same client, for requests of an account: each has only a part of the threads that look names up.
+    #[must_use]
+    pub fn on_behalf_of(&self, account: AccountId) -> Self {
+        Self {
+            account: Some(account),
+            ..self.clone()
+        }
     }
 
     /// Judges an address that an account gives, without resolving or calling it.

@@ -12,7 +12,7 @@ use std::io;
 use std::net::IpAddr;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::task::{Context, Poll};
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
@@ -21,11 +21,18 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 /// takes longer is still busy with a request that was answered unread.
 const SETTLING: Duration = Duration::from_millis(100);
 
+/// The most that is read before the head of an answer is there: it bounds the answers of the kind `100 Continue` that may
+/// come before it, which are read on and on otherwise. A head has at most a quarter of it.
+const MAX_BEFORE_ANSWER: usize = 4 * MAX_HEAD;
+const MAX_HEAD: usize = 65_536;
+
 /// A connection that is open.
 pub struct Connection {
     sender: SendRequest<Full<Bytes>>,
     address: IpAddr,
     is_heard: Arc<AtomicBool>,
+    /// How much may still be read.
+    allowance: Arc<AtomicUsize>,
     _driver: AbortOnDrop,
 }
 
@@ -41,12 +48,14 @@ impl Connection {
     /// Begins to speak HTTP over a line to that address.
     pub async fn open(line: Box<dyn Line>, address: IpAddr) -> Result<Self, String> {
         let is_heard = Arc::<AtomicBool>::default();
+        let allowance = Arc::new(AtomicUsize::new(MAX_BEFORE_ANSWER));
         let stream = Attentive {
             line,
             is_heard: Arc::clone(&is_heard),
+            allowance: Arc::clone(&allowance),
         };
         let mut builder = Builder::new();
-        builder.max_headers(100).max_buf_size(65_536);
+        builder.max_headers(100).max_buf_size(MAX_HEAD);
         let (sender, connection) = builder
             .handshake(TokioIo::new(stream))
             .await
@@ -55,6 +64,7 @@ impl Connection {
             sender,
             address,
             is_heard,
+            allowance,
             _driver: AbortOnDrop(tokio::spawn(connection).abort_handle()),
         })
     }
@@ -62,8 +72,13 @@ impl Connection {
     /// Sends a request. A request that certainly was not sent comes back.
     pub async fn send(&mut self, request: Request<Full<Bytes>>) -> Result<Response<Incoming>, Unsent> {
         self.is_heard.store(false, Ordering::Relaxed);
+        self.allowance.store(MAX_BEFORE_ANSWER, Ordering::Relaxed);
         match self.sender.try_send_request(request).await {
-            Ok(response) => Ok(response),
+            Ok(response) => {
+                // How much of its body is read is the reader's affair.
+                self.allowance.store(usize::MAX, Ordering::Relaxed);
+                Ok(response)
+            }
             Err(mut failed) => Err(match failed.take_message() {
                 Some(request) => Unsent::Returned(Box::new(request)),
                 None => {
@@ -101,10 +116,11 @@ pub enum Unsent {
     Broken { why: String, is_heard: bool },
 }
 
-/// A line that remembers whether anything has come over it.
+/// A line that remembers whether anything has come over it, and how much more may.
 struct Attentive {
     line: Box<dyn Line>,
     is_heard: Arc<AtomicBool>,
+    allowance: Arc<AtomicUsize>,
 }
 
 impl AsyncRead for Attentive {
@@ -115,8 +131,22 @@ impl AsyncRead for Attentive {
     ) -> Poll<io::Result<()>> {
         let before = buffer.filled().len();
         let read = Pin::new(&mut self.line).poll_read(context, buffer);
-        if buffer.filled().len() > before {
+        let count = buffer.filled().len().saturating_sub(before);
+        if count > 0 {
             self.is_heard.store(true, Ordering::Relaxed);
+            let allowance = self.allowance.load(Ordering::Relaxed);
+            if allowance < count {
+                let why = "too much was sent before an answer";
+                return Poll::Ready(Err(io::Error::new(io::ErrorKind::InvalidData, why)));
+            }
+            if allowance != usize::MAX {
+                // Set to the most by whoever has the answer: a number that was read before that must not replace it.
+                let left = allowance - count;
+                let _is_set = self
+                    .allowance
+                    .compare_exchange(allowance, left, Ordering::Relaxed, Ordering::Relaxed)
+                    .is_ok();
+            }
         }
         read
     }

@@ -39,6 +39,9 @@ pub fn exchange(error: &hyper::Error, is_heard: bool) -> String {
     if let Some(rustls::Error::AlertReceived(alert)) = cause.and_then(within) {
         return refused(*alert);
     }
+    if cause.is_some_and(|cause| cause.kind() == io::ErrorKind::InvalidData) {
+        return "too much was sent before an answer began".to_owned();
+    }
     let end = match cause.map(io::Error::kind) {
         Some(io::ErrorKind::ConnectionReset) => "reset",
         _ => "closed",

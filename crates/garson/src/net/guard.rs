@@ -67,12 +67,23 @@ const NOT_LISTED: &str = "not among the targets that the operator allows";
 pub struct Refusal {
     /// The reason, such as "127.0.0.1 is a loopback address".
     pub reason: String,
+    /// It is no URL that anybody could call, whatever the operator allows.
+    pub is_malformed: bool,
 }
 
 impl Refusal {
     fn new(reason: impl Into<String>) -> Self {
-        let reason = reason.into();
-        Self { reason }
+        Self {
+            reason: reason.into(),
+            is_malformed: false,
+        }
+    }
+
+    fn malformed(self) -> Self {
+        Self {
+            is_malformed: true,
+            ..self
+        }
     }
 }
 

@@ -1,9 +1,12 @@
 //! Turning names into addresses; a trait, so that tests can let a name lead anywhere.
 
 mod sharing;
+mod system;
 
 pub use sharing::Sharing;
+pub use system::SystemResolver;
 
+use garson_core::id::AccountId;
 use std::future::Future;
 use std::io;
 use std::net::IpAddr;
@@ -14,17 +17,9 @@ pub type Resolving<'a> = Pin<Box<dyn Future<Output = io::Result<Vec<IpAddr>>> + 
 
 pub trait Resolve: Send + Sync {
     fn resolve<'a>(&'a self, name: &'a str) -> Resolving<'a>;
-}
 
-/// The system's own resolver.
-#[derive(Clone, Copy, Debug)]
-pub struct SystemResolver;
-
-impl Resolve for SystemResolver {
-    fn resolve<'a>(&'a self, name: &'a str) -> Resolving<'a> {
-        Box::pin(async move {
-            let found = tokio::net::lookup_host((name, 0)).await?;
-            Ok(found.map(|address| address.ip()).collect())
-        })
+    /// The same for an account that has given the name, where that makes a difference.
+    fn resolve_for<'a>(&'a self, name: &'a str, _account: Option<AccountId>) -> Resolving<'a> {
+        self.resolve(name)
     }
 }

@@ -6,6 +6,9 @@ use http::{HeaderMap, HeaderValue, header};
 pub const SESSION: &str = "garson_session";
 /// What somebody holds who is not: the forms before signing in are bound to it.
 pub const GUEST: &str = "garson_guest";
+/// What stays in a browser on which somebody was signed in: strangers who guess passwords do not lock it out.
+pub const BROWSER: &str = "garson_browser";
+pub const BROWSER_SECONDS: u32 = 400 * 24 * 60 * 60;
 pub const LANGUAGE: &str = "garson_lang";
 pub const FLASH: &str = "garson_flash";
 

@@ -45,7 +45,8 @@ pub fn text(value: &str) -> String {
         true => format!("'{value}"),
         false => value.to_owned(),
     };
-    match value.contains([';', '"', '\r', '\n']) {
+    // A comma too: a program that takes it for the separator would make a cell of what stands behind it, perhaps a formula.
+    match value.contains([';', ',', '\t', '"', '\r', '\n']) {
         true => format!("\"{}\"", value.replace('"', "\"\"")),
         false => value,
     }
@@ -128,6 +129,8 @@ mod tests {
         for (value, cell) in [
             ("Çiğ köfte", "Çiğ köfte"),
             ("a;b", "\"a;b\""),
+            ("Simit,=1+1", "\"Simit,=1+1\""),
+            ("a\t=1+1", "\"a\t=1+1\""),
             ("a \"b\"\nc", "\"a \"\"b\"\"\nc\""),
             ("=1+1", "'=1+1"),
             ("+90", "'+90"),
@@ -135,7 +138,7 @@ mod tests {
             ("@SUM(A1)", "'@SUM(A1)"),
             (" =1", "' =1"),
             ("=A;\"x\"", "\"'=A;\"\"x\"\"\""),
-            ("\t=1", "'\t=1"),
+            ("\t=1", "\"'\t=1\""),
             ("12345678901", "12345678901"),
             ("123456789012", "\"=\"\"123456789012\"\"\""),
             ("007", "\"=\"\"007\"\"\""),

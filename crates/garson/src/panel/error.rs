@@ -94,7 +94,8 @@ impl PanelError {
         let status = error.code.status();
         let t = ErrorWords::of(lang);
         let (title, advice) = meaning(&t, error.code);
-        if status.is_server_error() {
+        // That storage is away is said by whoever has found out.
+        if status.is_server_error() && error.code != Code::StorageUnavailable {
             tracing::error!(code = error.code.as_str(), "a page could not be shown");
         }
         Self {

@@ -1,10 +1,9 @@
 //! The fields of a form that was sent.
 
 use super::lang::safe_path;
-use crate::api::{Api, ApiError, read_body};
-use axum::extract::{FromRequest, Request};
+use crate::api::{Api, ApiError, Sender, read_body};
+use axum::extract::Request;
 use std::borrow::Cow;
-use std::sync::Arc;
 
 /// Names and values, in the order in which they came. Nothing in them holds a NUL.
 #[derive(Clone, Debug, Default)]
@@ -67,10 +66,9 @@ impl Fields {
     }
 }
 
-impl FromRequest<Arc<Api>> for Fields {
-    type Rejection = ApiError;
-
-    async fn from_request(request: Request, api: &Arc<Api>) -> Result<Self, ApiError> {
-        Ok(Self::parse(&read_body(api, request).await?))
+impl Fields {
+    /// Reads the form that a request carries.
+    pub async fn read(request: Request, api: &Api, sender: Sender) -> Result<Self, ApiError> {
+        Ok(Self::parse(&read_body(api, request, sender).await?.bytes))
     }
 }

@@ -18,7 +18,7 @@ use axum::Router;
 use axum::extract::{Path, State};
 use axum::response::Response;
 use axum::routing::{get, post};
-use garson_core::integration::Integration;
+use garson_core::integration::{BranchClaim, Integration};
 use garson_core::platform::{Platform, PlatformError};
 use garson_core::restaurant::Restaurant;
 use std::sync::Arc;
@@ -56,6 +56,8 @@ struct Shown {
 struct Connection {
     is_active: bool,
     branch: Option<String>,
+    /// Why the platform's messages may not arrive.
+    branch_problem: Option<&'static str>,
     last_order: String,
     last_error: Option<(String, String)>,
     is_in_trouble: bool,
@@ -68,6 +70,7 @@ impl Connection {
         Self {
             is_active: found.is_active,
             branch: found.remote_id.clone(),
+            branch_problem: branch_problem(api, t, found),
             last_order: frame.moment_or(&health.last_order_at, t.no_order),
             last_error: health.last_error_at.as_ref().map(|at| {
                 (
@@ -78,6 +81,18 @@ impl Connection {
             is_in_trouble: board::is_in_trouble(found, api.app.now()),
             can_order: simulator::can_order(&api.app, found),
         }
+    }
+}
+
+/// Only where the operator has credentials for the platform does it matter who owns a branch.
+fn branch_problem(api: &Api, t: &IntegrationWords, found: &Integration) -> Option<&'static str> {
+    if api.app.terms(found.provider).credentials.is_empty() {
+        return None;
+    }
+    match integrations::shown_claim(found)? {
+        BranchClaim::Proven => None,
+        BranchClaim::Unproven => Some(t.branch_unproven),
+        BranchClaim::Taken => Some(t.branch_taken),
     }
 }
 

@@ -8,7 +8,8 @@ use super::visitor::{Sent, Visitor};
 use super::words::KeyWords;
 use super::wrong::{Wrong, read, text};
 use crate::api::{Api, KeyRequest};
-use crate::flow::{Fault, accounts};
+use crate::flow::Fault;
+use crate::flow::accounts::{self, Actor};
 use askama::Template;
 use axum::Router;
 use axum::extract::{Path, State};
@@ -115,7 +116,7 @@ async fn make_primary(
     Path(id): Path<String>,
     Sent { visitor, .. }: Sent,
 ) -> Result<Response, PanelError> {
-    accounts::make_key_primary(&api.app, visitor.account.id, parse(&visitor, &id)?)
+    accounts::make_key_primary(&api.app, visitor.account.id, Actor::Owner, parse(&visitor, &id)?)
         .await
         .map_err(|fault| visitor.fail(fault))?;
     Ok(visitor.done("/keys", KeyWords::of(visitor.lang).made_primary))
@@ -127,7 +128,7 @@ async fn revoke_key(
     Sent { visitor, .. }: Sent,
 ) -> Result<Response, PanelError> {
     let t = KeyWords::of(visitor.lang);
-    match accounts::revoke_key(&api.app, visitor.account.id, parse(&visitor, &id)?).await {
+    match accounts::revoke_key(&api.app, visitor.account.id, Actor::Owner, parse(&visitor, &id)?).await {
         Ok(()) => {
             api.keyring.forget();
             Ok(visitor.done("/keys", t.revoked))

@@ -20,7 +20,7 @@ use axum::response::Response;
 use axum::routing::{get, post};
 use facts::{Fact, ItemRow, MapLink};
 use garson_core::id::{EventId, OrderId};
-use garson_core::order::{ProviderSync, Status};
+use garson_core::order::{ProviderSync, ReadingNote, Status};
 use std::sync::Arc;
 use story::{CallRow, DeliveryRow, MessageRow, TimelineRow};
 
@@ -56,6 +56,7 @@ struct OrderPage {
     board: BoardWords,
     d: DeliveryWords,
     note: Option<String>,
+    reading_notes: Vec<ReadingNote>,
     doing: Doing,
     about: Vec<Fact>,
     customer: Vec<Fact>,
@@ -112,6 +113,7 @@ impl OrderPage {
             board: BoardWords::of(lang),
             d: DeliveryWords::of(lang),
             note: content.note.clone(),
+            reading_notes: content.reading_notes.clone(),
             doing: Doing::alone(lang, &visitor.csrf, order, reasons),
             about: facts::about(&frame, &t, &detail, &restaurant),
             customer: facts::customer(&t, &content.customer),

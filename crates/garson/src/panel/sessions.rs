@@ -120,11 +120,18 @@ async fn change_password(State(api): State<Arc<Api>>, sent: Sent) -> Result<Resp
     let visitor = &sent.visitor;
     let t = SessionWords::of(visitor.lang);
     let secret = |name| Secret::new(sent.fields.raw(name).to_owned());
-    let changed = sessions::change_password(&api.app, &visitor.session, secret("old"), secret("new")).await;
+    let changed = sessions::change_password(
+        &api.app,
+        &visitor.session,
+        visitor.client,
+        secret("old"),
+        secret("new"),
+    )
+    .await;
     let (old_wrong, new_wrong) = match changed {
         Ok(()) => return Ok(visitor.done("/sessions", t.password_changed)),
         Err(Fault::SignInRefused) => (Some(t.old_wrong), None),
-        Err(Fault::SignInLocked) => (Some(t.locked), None),
+        Err(Fault::SignInLocked | Fault::SignInFlood) => (Some(t.locked), None),
         Err(Fault::Invalid { .. }) => (None, Some(t.new_wrong)),
         Err(fault) => return Err(visitor.fail(fault)),
     };

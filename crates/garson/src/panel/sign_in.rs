@@ -14,7 +14,7 @@ use crate::flow::{Fault, sessions};
 use askama::Template;
 use axum::Router;
 use axum::extract::{RawQuery, State};
-use axum::response::{IntoResponse, Redirect, Response};
+use axum::response::{AppendHeaders, IntoResponse, Redirect, Response};
 use axum::routing::{get, post};
 use garson_core::secret::Secret;
 use http::{HeaderMap, StatusCode, header};
@@ -65,6 +65,7 @@ async fn sign_in(State(api): State<Arc<Api>>, sent: GuestSent) -> Response {
         guest,
         headers,
         fields,
+        client,
     } = sent;
     let t = SignInWords::of(guest.lang);
     let (email, next) = (fields.get("email"), fields.get("next"));
@@ -73,13 +74,21 @@ async fn sign_in(State(api): State<Arc<Api>>, sent: GuestSent) -> Response {
         .get(header::USER_AGENT)
         .and_then(|value| value.to_str().ok())
         .unwrap_or_default();
-    let refused = match sessions::sign_in(&api.app, email, password, agent).await {
+    let from = sessions::Origin {
+        client,
+        browser: cookies::get(&headers, cookies::BROWSER),
+        agent,
+    };
+    let refused = match sessions::sign_in(&api.app, email, password, from).await {
         Ok(held) => {
-            let cookie = session_cookie(&headers, held.expose(), sessions::LASTS_SECONDS);
-            return ([(header::SET_COOKIE, cookie)], Redirect::to(safe_path(next))).into_response();
+            let session = session_cookie(&headers, held.session.expose(), sessions::LASTS_SECONDS);
+            let (is_secure, browser) = (is_secure(&headers), held.browser.expose());
+            let browser = cookies::set(is_secure, cookies::BROWSER, browser, cookies::BROWSER_SECONDS);
+            let set = AppendHeaders([(header::SET_COOKIE, session), (header::SET_COOKIE, browser)]);
+            return (set, Redirect::to(safe_path(next))).into_response();
         }
         Err(Fault::SignInRefused) => (StatusCode::UNAUTHORIZED, t.refused),
-        Err(Fault::SignInLocked) => (StatusCode::TOO_MANY_REQUESTS, t.locked),
+        Err(Fault::SignInLocked | Fault::SignInFlood) => (StatusCode::TOO_MANY_REQUESTS, t.locked),
         Err(fault) => return PanelError::new(guest.lang, fault).into_response(),
     };
     let (status, text) = refused;

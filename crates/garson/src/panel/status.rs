@@ -219,6 +219,7 @@ fn shown(frame: Frame, found: Status) -> StatusPage {
         not_ready: found.not_ready.map(|why| match why {
             NotReady::Storage(_) => t.storage_away,
             NotReady::NotJoined => t.not_joined,
+            NotReady::WorkerFails(_) => t.worker_fails,
         }),
         nodes: found.nodes,
         has_webhook: found.has_webhook,

@@ -7,9 +7,10 @@ use super::frame::{Frame, Place};
 use super::lang::{Lang, safe_path};
 use super::safety::is_secure;
 use super::{cookies, csrf};
-use crate::api::{Api, ApiError};
+use crate::api::{Api, ApiError, Sender};
 use crate::flow::Fault;
 use crate::flow::sessions::{self, Visit};
+use crate::server::{ClientAddress, Connection};
 use axum::extract::{FromRequest, FromRequestParts, Request};
 use axum::response::{Html, IntoResponse, Redirect, Response};
 use garson_core::account::Account;
@@ -18,6 +19,7 @@ use garson_store::sessions::Session;
 use http::request::Parts;
 use http::{HeaderMap, Method, StatusCode, header};
 use std::convert::Infallible;
+use std::net::IpAddr;
 use std::sync::Arc;
 
 /// Somebody who is signed in. Everything that a page shows or does is this account's.
@@ -32,6 +34,8 @@ pub struct Visitor {
     pub here: String,
     /// What is to be said on this page.
     pub flash: Option<Flash>,
+    /// The address that the request comes from.
+    pub client: Option<IpAddr>,
     /// Does a script of ours ask, for a part of a page?
     pub wants_part: bool,
     held: Secret<String>,
@@ -58,6 +62,9 @@ impl FromRequestParts<Arc<Api>> for Visitor {
         let Some(Visit { session, account }) = visit else {
             return Err(leave());
         };
+        if let Some(connection) = parts.extensions.get::<Arc<Connection>>() {
+            connection.note_known();
+        }
         let said = cookies::get(&parts.headers, cookies::FLASH);
         Ok(Self {
             account,
@@ -67,6 +74,7 @@ impl FromRequestParts<Arc<Api>> for Visitor {
             flash: said.and_then(|cookie| Flash::read(held, cookie)),
             held: Secret::new(held.to_owned()),
             is_secure: is_secure(&parts.headers),
+            client: ClientAddress::of(&parts.extensions),
             wants_part,
             here,
         })
@@ -129,7 +137,7 @@ impl FromRequest<Arc<Api>> for Sent {
     async fn from_request(request: Request, api: &Arc<Api>) -> Result<Self, Response> {
         let (mut parts, body) = request.into_parts();
         let mut visitor = Visitor::from_request_parts(&mut parts, api).await?;
-        let fields = Fields::from_request(Request::from_parts(parts, body), api)
+        let fields = Fields::read(Request::from_parts(parts, body), api, Sender::Known)
             .await
             .map_err(|error| visitor.fail_with(error).into_response())?;
         fields.page().clone_into(&mut visitor.here);
@@ -189,6 +197,8 @@ pub struct GuestSent {
     pub guest: Guest,
     pub headers: HeaderMap,
     pub fields: Fields,
+    /// The address that the form comes from.
+    pub client: Option<IpAddr>,
 }
 
 impl FromRequest<Arc<Api>> for GuestSent {
@@ -198,7 +208,8 @@ impl FromRequest<Arc<Api>> for GuestSent {
         let (mut parts, body) = request.into_parts();
         let Ok(mut guest) = Guest::from_request_parts(&mut parts, api).await;
         let headers = parts.headers.clone();
-        let fields = Fields::from_request(Request::from_parts(parts, body), api)
+        let client = ClientAddress::of(&parts.extensions);
+        let fields = Fields::read(Request::from_parts(parts, body), api, Sender::Guest)
             .await
             .map_err(|error| PanelError::of(guest.lang, error).into_response())?;
         let held = [cookies::GUEST, cookies::SESSION].map(|name| cookies::get(&headers, name));
@@ -212,6 +223,7 @@ impl FromRequest<Arc<Api>> for GuestSent {
             guest,
             headers,
             fields,
+            client,
         })
     }
 }

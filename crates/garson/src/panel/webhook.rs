@@ -8,8 +8,10 @@ use super::form::{Choice, Field, Kind};
 use super::frame::{Frame, Place, page};
 use super::visitor::{Sent, Visitor};
 use super::words::{DeliveryWords, WebhookWords};
+use super::wrong::Wrong;
 use crate::api::Api;
-use crate::flow::{Fault, accounts, resend, resend_all};
+use crate::flow::accounts::{self, Actor};
+use crate::flow::{Fault, resend, resend_all};
 use crate::net::guard::{Target, is_clear_text};
 use askama::Template;
 use axum::Router;
@@ -128,9 +130,19 @@ async fn save_webhook(
 ) -> Result<Response, PanelError> {
     let url = fields.get("url").to_owned();
     let form = AuthorizationForm::named(fields.get("authorization")).unwrap_or_default();
-    let why = match accounts::set_webhook(&api.app, visitor.account.id, Some(url.clone()), Some(form)).await {
+    let why = match accounts::set_webhook(
+        &api.app,
+        visitor.account.id,
+        Actor::Owner,
+        Some(url.clone()),
+        Some(form),
+    )
+    .await
+    {
         Ok(_) => return Ok(visitor.done("/webhook", WebhookWords::of(visitor.lang).saved)),
-        Err(fault @ (Fault::TargetNotAllowed { .. } | Fault::Invalid { .. })) => visitor.fail(fault).text(),
+        Err(fault @ (Fault::TargetNotAllowed { .. } | Fault::Invalid { .. })) => {
+            Wrong::new(&visitor, fault)?.into_text()
+        }
         Err(fault) => return Err(visitor.fail(fault)),
     };
     let refused = Refused { url, form, why };
@@ -169,6 +181,7 @@ pub fn told(
     match sent {
         Ok(status @ 200..300) => Ok(visitor.done(back, format!("{taken} {status}"))),
         Ok(status) => Ok(visitor.refused(back, format!("{not_taken} {status}"))),
+        Err(fault @ Fault::TooManySends) => Ok(visitor.refused(back, visitor.fail(fault).text())),
         Err(Fault::TargetUnreachable { explanation }) => {
             let why = explain::attempt(visitor.lang, &explanation);
             Ok(visitor.refused(back, format!("{unreached} {why}")))

@@ -7,7 +7,8 @@ use super::form::Field;
 use super::lang::Lang;
 use super::visitor::Visitor;
 use super::words::{WrongWords, say};
-use crate::api::{ApiError, Code, parse_body};
+use crate::api::{ApiError, Code, Detail, parse_body};
+use crate::flow::fault::CANNOT_BE_CALLED;
 use http::StatusCode;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -20,6 +21,14 @@ pub struct Wrong {
     field: String,
     text: String,
     marked: &'static str,
+}
+
+/// Why an address was refused, if that is what is wrong.
+fn target_refusal(code: Code, detail: &Detail) -> Option<&str> {
+    match code {
+        Code::TargetNotAllowed => Some(&detail.message),
+        _ => detail.message.strip_prefix(CANNOT_BE_CALLED),
+    }
 }
 
 impl Wrong {
@@ -36,14 +45,11 @@ impl Wrong {
             (Code::ReasonNotAccepted, _) => {
                 ("defaultCancelReason".to_owned(), t.reason_not_accepted.to_owned())
             }
-            (Code::TargetNotAllowed, Some(detail)) => (
-                detail.field.clone(),
-                format!(
-                    "{} {}.",
-                    t.not_an_address,
-                    explain::attempt(visitor.lang, &detail.message)
-                ),
-            ),
+            (code, Some(detail)) if target_refusal(code, detail).is_some() => {
+                let why = target_refusal(code, detail).unwrap_or_default();
+                let why = explain::attempt(visitor.lang, why);
+                (detail.field.clone(), format!("{} {why}.", t.not_an_address))
+            }
             (_, Some(detail)) => (detail.field.clone(), say(visitor.lang, &detail.message)),
             (_, None) => (String::new(), PanelError::of(visitor.lang, error).text()),
         };
@@ -64,6 +70,11 @@ impl Wrong {
             text: t.name_differs.to_owned(),
             marked: t.name_differs,
         }
+    }
+
+    /// What is wrong, where there is only one field that it can be about.
+    pub fn into_text(self) -> String {
+        self.text
     }
 
     /// The field, when it is to be looked for elsewhere than where the API has it.

@@ -5,6 +5,7 @@
 mod calls;
 mod delivery;
 mod intake;
+mod refusals;
 mod requests;
 mod standing;
 mod tally;
@@ -13,12 +14,15 @@ mod timings;
 pub use calls::{CallOutcome, Calls, Topic};
 pub use delivery::Deliveries;
 pub use intake::{Intake, MessageOutcome, Way};
+pub use refusals::{Refusal, Refusals};
 pub use requests::{RequestKind, Requests};
 pub use standing::Standing;
 
+use crate::server::Workers;
 use garson_store::Engine;
 use prometheus_client::encoding::text::{encode_eof, encode_registry};
 use prometheus_client::registry::Registry;
+use std::sync::Arc;
 
 /// Counters that the service raises as it goes.
 #[derive(Debug)]
@@ -27,17 +31,21 @@ pub struct Metrics {
     pub intake: Intake,
     pub calls: Calls,
     pub delivery: Deliveries,
+    pub refusals: Arc<Refusals>,
     registry: Registry,
 }
 
-impl Default for Metrics {
-    fn default() -> Self {
+impl Metrics {
+    #[must_use]
+    pub fn of(workers: &Workers) -> Self {
         let mut registry = empty();
+        workers.register(&mut registry);
         Self {
             requests: Requests::new(&mut registry),
             intake: Intake::new(&mut registry),
             calls: Calls::new(&mut registry),
             delivery: Deliveries::new(&mut registry),
+            refusals: Arc::new(Refusals::new(&mut registry)),
             registry,
         }
     }

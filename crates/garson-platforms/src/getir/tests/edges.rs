@@ -14,27 +14,36 @@ fn what_cannot_be_read_is_named_and_what_can_be_missed_is_not() {
         ("/products", None, "products"),
         ("/products", Some(json!([])), "products"),
         ("/products", Some(json!("x")), "products"),
-        ("/products/1/price", Some(json!("dear")), "products[1].price"),
-        ("/products/1/count", Some(json!(1.5)), "products[1].count"),
-        (
-            "/products/2/optionCategories/0/options/0/price",
-            Some(json!({})),
-            "products[2].optionCategories[0].options[0].price",
-        ),
-        (
-            "/products/2/optionCategories",
-            Some(json!([{ "options": [{}] }])),
-            "products[2].optionCategories[0].options[0].name",
-        ),
         ("/totalDiscountedPrice", Some(json!(-1)), "totalDiscountedPrice"),
-        ("/totalPrice", Some(json!(true)), "totalPrice"),
-        ("/checkoutDate", Some(json!("soon")), "checkoutDate"),
-        ("/client/name", Some(json!({})), "client.name"),
-        ("/status", Some(json!("new")), "status"),
+        ("/totalDiscountedPrice", Some(json!(true)), "totalDiscountedPrice"),
     ] {
         let found = read(NEW_ORDER, &with(NEW, pointer, value)).map_err(|found| found.path);
         assert_eq!(found.map(drop), Err(path.to_owned()), "{pointer}");
     }
+    for (pointer, value, path) in [
+        ("/products/1/price", json!("dear"), "products[1].price"),
+        ("/products/1/count", json!(1.5), "products[1].count"),
+        (
+            "/products/2/optionCategories/0/options/0/price",
+            json!({}),
+            "products[2].optionCategories[0].options[0].price",
+        ),
+        ("/totalPrice", json!(true), "totalPrice"),
+        ("/checkoutDate", json!("soon"), "checkoutDate"),
+        ("/client/name", json!({}), "client.name"),
+        ("/status", json!("new"), "status"),
+    ] {
+        let order = seen(NEW_ORDER, &with(NEW, pointer, Some(value))).order;
+        let notes = order.content.reading_notes;
+        assert!(notes.iter().any(|note| note.path == path), "{pointer}: {notes:?}");
+    }
+    let nameless = json!([{ "options": [{}] }]);
+    let order = seen(
+        NEW_ORDER,
+        &with(NEW, "/products/2/optionCategories", Some(nameless)),
+    )
+    .order;
+    assert_eq!(order.content.items[2].options[0].name, "?");
     assert_eq!(
         read(NEW_ORDER, "[]").map_err(|e| e.path).map(drop),
         Err("$".to_owned())

@@ -99,12 +99,38 @@ fn a_pushed_order_is_read_whole() {
 }
 
 #[test]
+fn who_cancelled_is_told_by_the_source() {
+    use garson_core::order::{Actor, Change};
+    for (source, status, by) in [
+        (json!("client"), 1500, Actor::Customer),
+        (json!("CUSTOMER"), 1500, Actor::Customer),
+        (json!("restaurant"), 1500, Actor::Account),
+        (json!("admin"), 1600, Actor::Platform),
+        (json!(2), 1500, Actor::Platform),
+        (json!(2), 1600, Actor::Account),
+        (json!(null), 1600, Actor::Account),
+    ] {
+        let body = with(
+            CANCELLED,
+            "/foodOrder/cancelReason/cancelSource",
+            Some(source.clone()),
+        );
+        let body = with(&body, "/foodOrder/status", Some(json!(status)));
+        let change = seen(CANCEL_ORDER, &body).change;
+        assert!(
+            matches!(&change, Some(Change::Cancelled { by: found, .. }) if *found == by),
+            "{source} {status}: {change:?}"
+        );
+    }
+}
+
+#[test]
 fn flat_and_wrapped_say_the_same() {
     let wrapped = json!({ "foodOrder": json_of(NEW) }).to_string();
     assert_eq!(read(NEW_ORDER, &wrapped), read(NEW_ORDER, NEW));
     let broken = with(&wrapped, "/foodOrder/products", Some(json!([{ "price": true }])));
     let path = read(NEW_ORDER, &broken).map_err(|found| found.path);
-    assert_eq!(path.map(drop), Err("foodOrder.products[0].price".to_owned()));
+    assert_eq!(path.map(drop), Err("foodOrder.products[0].name".to_owned()));
 }
 
 fn depth(options: &[ItemOption]) -> usize {

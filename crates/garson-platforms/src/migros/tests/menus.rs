@@ -83,10 +83,27 @@ fn a_menu_with_fractions_counts_in_liras() {
         })
     };
     assert_eq!(prices(json!(179.9)), Ok(vec![17_990, 1_805_000, 950_000]));
-    assert_eq!(prices(json!(179.0)), Ok(vec![179, 18_050, 9_500]));
+    assert_eq!(prices(json!(179.0)), Ok(vec![17_900, 1_805_000, 950_000]));
     assert_eq!(prices(json!(null)), Ok(vec![18_000, 18_050, 9_500]));
     let broken = prices(json!("çok")).map_err(|error| error.to_string());
     assert!(broken.is_err_and(|words| words.contains("price of product 7001")));
+}
+
+/// No menu's dearest product costs two and a half liras.
+#[test]
+fn a_menu_of_small_whole_numbers_counts_in_liras() {
+    let mut menu: Value = serde_json::from_str(MENU).unwrap();
+    let headers = menu["data"]["menuHeaderInfos"].as_array_mut().unwrap();
+    let items = headers
+        .iter_mut()
+        .flat_map(|header| header["foodMenuItemDetailsDTOs"].as_array_mut().unwrap());
+    for (item, price) in items.zip([169, 250, 95]) {
+        item["defaultPrimaryPrice"] = json!(price);
+    }
+    let menu = read_menu(&menu.to_string()).unwrap();
+    let products = menu.categories.iter().flat_map(|category| &category.products);
+    let prices: Vec<_> = products.map(|product| product.price.0).collect();
+    assert_eq!(prices, [16_900, 25_000, 9_500]);
 }
 
 #[test]

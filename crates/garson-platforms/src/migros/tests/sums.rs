@@ -143,6 +143,66 @@ fn an_items_price_is_read_the_way_that_adds_up() {
     }
 }
 
+/// Four readings of the same order of 402.00: two lahmacun of 120.00 with ayran of 40.00 each, and a soup of 82.00.
+#[test]
+fn every_known_reading_of_prices_leads_to_the_same_lines() {
+    let ayran = |price: i64, unit: Option<i64>| {
+        json!([{ "headerName": "İçecek", "itemNames": "Ayran", "primaryPrice": price, "unitPrimaryPrice": unit,
+            "quantity": 2 }])
+    };
+    let per_piece = json!([{ "itemNames": "Ayran", "primaryPrice": 4_000, "quantity": 1 }]);
+    let lahmacun = |price: i64, unit: Option<i64>, options: Value| json!({ "name": "Lahmacun", "price": price, "unitPrice": unit, "amount": 2, "options": options });
+    let soup = json!({ "name": "Çorba", "price": 8_200, "unitPrice": null, "amount": 1 });
+    for (name, first) in [
+        ("per piece", lahmacun(12_000, None, per_piece.clone())),
+        (
+            "per piece, options included",
+            lahmacun(16_000, None, per_piece.clone()),
+        ),
+        ("of the line", lahmacun(32_000, None, per_piece.clone())),
+        (
+            "of the line, options apart and of the line",
+            lahmacun(24_000, Some(12_000), ayran(8_000, Some(4_000))),
+        ),
+        (
+            "of the line, options apart, each",
+            lahmacun(24_000, Some(12_000), ayran(4_000, None)),
+        ),
+        (
+            "of the line, options apart, for one piece",
+            lahmacun(24_000, Some(12_000), per_piece),
+        ),
+    ] {
+        let body = with(ORDER, "/items", Some(json!([first, soup])));
+        let body = with(&body, "/prices", Some(json!({ "total": 40_200 })));
+        let content = sighting(&body).unwrap().order.content;
+        let totals: Vec<_> = content.items.iter().map(|item| item.total.0).collect();
+        assert_eq!(totals, [32_000, 8_200], "{name}");
+        assert_eq!(
+            (content.amount.subtotal.0, content.amount.adjustment),
+            (40_200, None),
+            "{name}"
+        );
+        assert_eq!(content.reading_notes, [], "{name}");
+    }
+}
+
+#[test]
+fn lines_that_add_up_in_no_reading_are_not_inflated_and_say_so() {
+    let items = json!([{ "name": "a", "price": 26_500, "unitPrice": 13_250, "amount": 2,
+        "options": [{ "itemNames": "b", "primaryPrice": 100, "quantity": 1 }] }]);
+    let body = with(ORDER, "/items", Some(items));
+    let body = with(&body, "/prices", Some(json!({ "total": 40_200 })));
+    let content = sighting(&body).unwrap().order.content;
+    assert_eq!(
+        (content.items[0].unit_price.0, content.items[0].total.0),
+        (13_250, 26_600)
+    );
+    assert_eq!(content.amount.total.0, 40_200);
+    assert_eq!(content.amount.adjustment.map(|minor| minor.0), Some(13_600));
+    assert_eq!(content.reading_notes.len(), 1);
+}
+
 #[test]
 fn payments_are_told_apart() {
     use PaymentType::{CardOnDelivery, Cash, MealCardOnDelivery, MealCardOnline, OnlineCard, Other};
@@ -155,6 +215,12 @@ fn payments_are_told_apart() {
         ("MEAL_CARD", Some(true), MealCardOnline, true),
         ("MEAL_CARD", Some(false), MealCardOnDelivery, false),
         ("MEAL_CARD_ON_DELIVERY", None, MealCardOnDelivery, false),
+        ("SODEXO_ON_DELIVERY", Some(false), MealCardOnDelivery, false),
+        ("MULTINET_ON_DELIVERY", None, MealCardOnDelivery, false),
+        ("TICKET_ON_DELIVERY", Some(false), MealCardOnDelivery, false),
+        ("METROPOL_ON_DELIVERY", Some(false), MealCardOnDelivery, false),
+        ("MULTINET", Some(true), MealCardOnline, true),
+        ("MULTINET", None, MealCardOnline, true),
         ("PUAN", Some(true), Other, true),
         ("PUAN", None, Other, false),
     ] {
@@ -171,5 +237,57 @@ fn payments_are_told_apart() {
             "{name} {online:?}"
         );
         assert_eq!(payment.provider_code.as_deref(), Some(name));
+    }
+}
+
+/// How a price may be meant: what the whole line costs, and the item as the platform would then write it.
+fn written_as(reading: usize, piece: i64, pieces: i64, options: &[(i64, i64)]) -> (i64, Value) {
+    let option =
+        |price: i64, quantity: i64| json!({ "itemNames": "x", "primaryPrice": price, "quantity": quantity });
+    let each: Vec<Value> = options
+        .iter()
+        .map(|(price, quantity)| option(*price, *quantity))
+        .collect();
+    let of_line: Vec<Value> = options
+        .iter()
+        .map(|(price, quantity)| option(price * quantity, *quantity))
+        .collect();
+    let extra: i64 = options.iter().map(|(price, quantity)| price * quantity).sum();
+    let (total, price, options) = match reading {
+        0 => ((piece + extra) * pieces, piece, each),
+        1 => ((piece + extra) * pieces, piece + extra, each),
+        2 => ((piece + extra) * pieces, (piece + extra) * pieces, each),
+        3 => (piece * pieces + extra, piece * pieces, of_line),
+        4 => (piece * pieces + extra, piece * pieces, each),
+        _ => ((piece + extra) * pieces, piece * pieces, each),
+    };
+    let unit = (reading > 2).then_some(piece);
+    let item =
+        json!({ "name": "x", "price": price, "unitPrice": unit, "amount": pieces, "options": options });
+    (total, item)
+}
+
+proptest::proptest! {
+    #[test]
+    fn lines_add_up_in_every_reading(
+        reading in 0usize..6,
+        lines in proptest::collection::vec(
+            (100i64..50_000, 1i64..4, proptest::collection::vec((0i64..5_000, 1i64..4), 0..3)),
+            1..5,
+        ),
+    ) {
+        let written: Vec<_> = lines
+            .iter()
+            .map(|(piece, pieces, options)| written_as(reading, *piece, *pieces, options))
+            .collect();
+        let total: i64 = written.iter().map(|(total, _)| total).sum();
+        let items: Vec<Value> = written.into_iter().map(|(_, item)| item).collect();
+        let body = with(ORDER, "/items", Some(json!(items)));
+        let body = with(&body, "/prices", Some(json!({ "total": total })));
+        let content = sighting(&body).unwrap().order.content;
+        let sum: i64 = content.items.iter().map(|item| item.total.0).sum();
+        proptest::prop_assert_eq!((sum, content.amount.total.0), (total, total));
+        proptest::prop_assert_eq!(content.amount.adjustment, None);
+        proptest::prop_assert_eq!(content.reading_notes.len(), 0);
     }
 }

@@ -1,10 +1,11 @@
 //! The lines of a package: how many pieces, at what price, with which options.
 
 use super::super::wire::{Ingredient, Line, Modifier, Piece, text};
-use crate::common::text::{MAX_ID, MAX_NAME, keep, keep_some};
+use crate::common::text::{MAX_ID, MAX_NAME, keep_some};
+use crate::common::tolerant::note;
 use crate::common::{Read, fault};
 use garson_core::money::Minor;
-use garson_core::order::{Item, ItemOption};
+use garson_core::order::{Item, ItemOption, ReadingNote};
 
 /// Options within options are kept to this depth; what is deeper is listed at the last.
 const MAX_DEPTH: usize = 5;
@@ -41,27 +42,45 @@ impl Counts {
 }
 
 /// The lines that are left of a package.
-pub fn items(lines: &[Line<'_>], counts: Counts) -> Read<Vec<Item>> {
+pub fn items(lines: &[Line<'_>], counts: Counts, notes: &mut Vec<ReadingNote>) -> Read<Vec<Item>> {
     if lines.is_empty() {
         return Err(fault("lines", "must have at least one line"));
     }
     let mut items = Vec::with_capacity(lines.len());
     for (index, line) in lines.iter().enumerate() {
         let quantity = counts.quantity(line);
+        if line.items.is_empty() {
+            notes.push(note(
+                format!("lines[{index}].items"),
+                "is missing; the line was read as 1 piece",
+            ));
+        }
         if quantity > 0 {
-            items.push(item(line, quantity, index, counts)?);
+            items.push(item(line, quantity, index, counts, notes)?);
         }
     }
     Ok(items)
 }
 
-fn item(line: &Line<'_>, quantity: usize, index: usize, counts: Counts) -> Read<Item> {
+fn item(
+    line: &Line<'_>,
+    quantity: usize,
+    index: usize,
+    counts: Counts,
+    notes: &mut Vec<ReadingNote>,
+) -> Read<Item> {
     let at = |field: &str| format!("lines[{index}].{field}");
-    let unit_price = line
-        .unit_selling_price
-        .or(line.price)
-        .ok_or_else(|| fault(at("unitSellingPrice"), "is required"))?
-        .0;
+    let unit_price = match line.unit_selling_price.or(line.price) {
+        Some(price) => price.0,
+        None => {
+            notes.push(note(at("unitSellingPrice"), "is missing"));
+            Minor::ZERO
+        }
+    };
+    let product_id = keep_some(text(&line.product_id), MAX_ID);
+    let name = keep_some(text(&line.name), MAX_NAME)
+        .or_else(|| product_id.clone())
+        .ok_or_else(|| fault(at("name"), "must not be empty"))?;
     let quantity = i64::try_from(quantity).unwrap_or(i64::MAX);
     // The unit price has the chosen options in it already.
     let total = unit_price
@@ -81,8 +100,8 @@ fn item(line: &Line<'_>, quantity: usize, index: usize, counts: Counts) -> Read<
     );
     Ok(Item {
         id: first.and_then(|piece| keep_some(text(&piece.package_item_id), MAX_ID)),
-        product_id: keep_some(text(&line.product_id), MAX_ID),
-        name: keep(line.name.as_str(), MAX_NAME).ok_or_else(|| fault(at("name"), "must not be empty"))?,
+        product_id,
+        name,
         quantity,
         unit_price,
         total,
@@ -109,7 +128,7 @@ fn add(
         options.push(ItemOption {
             group: keep_some(text(&modifier.modifier_group_id), MAX_ID),
             options: within,
-            ..plain(modifier.name.as_str(), modifier.price.0, false)
+            ..plain(text(&modifier.name), modifier.price.0, false)
         });
         if is_last {
             add_within(modifier, depth, options);
@@ -118,12 +137,12 @@ fn add(
     options.extend(
         extra
             .iter()
-            .map(|ingredient| plain(ingredient.name.as_str(), ingredient.price.0, false)),
+            .map(|ingredient| plain(text(&ingredient.name), ingredient.price.0, false)),
     );
     options.extend(
         removed
             .iter()
-            .map(|ingredient| plain(ingredient.name.as_str(), Minor::ZERO, true)),
+            .map(|ingredient| plain(text(&ingredient.name), Minor::ZERO, true)),
     );
 }
 
@@ -137,11 +156,11 @@ fn add_within(modifier: &Modifier<'_>, depth: usize, options: &mut Vec<ItemOptio
     );
 }
 
-fn plain(name: &str, price: Minor, removed: bool) -> ItemOption {
+fn plain(name: Option<&str>, price: Minor, removed: bool) -> ItemOption {
     ItemOption {
         group: None,
         // An option without a name is still one more thing on the plate.
-        name: keep(name, MAX_NAME).unwrap_or_else(|| "?".to_owned()),
+        name: keep_some(name, MAX_NAME).unwrap_or_else(|| "?".to_owned()),
         quantity: 1,
         price,
         removed,

@@ -3,59 +3,53 @@
 use super::super::wire::{self, Text, text};
 use super::lines::Counts;
 use crate::common::text::{MAX_ID, MAX_NAME, keep, keep_some};
-use crate::common::{Read, fault};
+use crate::common::{Read, fault, sums};
 use garson_core::money::{Currency, MAX_MINOR, Minor};
-use garson_core::order::{Amount, Discount, FundedBy, Item, Payment};
+use garson_core::order::{Amount, Discount, FundedBy, Item, Payment, ReadingNote};
 use garson_core::payment::PaymentType;
 
-/// What the customer pays, worked out so that subtotal, discounts, delivery and total add up.
-///
-/// Nobody has written down whether `totalPrice` has the discounts taken off and the delivery put on. The four ways to
-/// read it lead to the same sum, so it is enough to notice which one is meant; what fits none is taken as it stands.
-pub fn amount(package: &wire::Package<'_>, items: &[Item], counts: Counts) -> Read<Amount> {
-    let given = package.total_price.0.0;
-    let subtotal = items
-        .iter()
-        .fold(0i64, |sum, item| sum.saturating_add(item.total.0));
+/// What a package costs. `totalPrice` is what the customer pays, as it stands: nobody has written down whether discounts
+/// and delivery are in it. What is less than the lines cost is a discount where the package names one without its amount.
+pub fn amount(
+    package: &wire::Package<'_>,
+    items: &[Item],
+    counts: Counts,
+    notes: &mut Vec<ReadingNote>,
+) -> Read<Amount> {
+    let total = package.total_price.0;
     let delivery = delivery_fee(package);
-    if !(0..=MAX_MINOR).contains(&given) {
+    if !(0..=MAX_MINOR).contains(&total.0) {
         return Err(fault("totalPrice", "must not be negative"));
     }
     if !(0..=MAX_MINOR).contains(&delivery) {
         return Err(fault("totalDeliveryPrice", "must not be negative"));
     }
-    if subtotal > MAX_MINOR {
-        return Err(fault("lines", "cost more than an amount may be"));
-    }
+    let subtotal = sums::of_lines(items);
     let mut discounts = discounts(package, counts);
-    let known = discounts
-        .iter()
-        .fold(0i64, |sum, discount| sum.saturating_add(discount.amount.0));
-    let gross = subtotal + delivery;
-    let worked_out = gross.saturating_sub(known);
-    let is_one_of = [worked_out, worked_out - delivery, subtotal, gross].contains(&given);
-    let total = match is_one_of && worked_out >= 0 {
-        true => worked_out,
-        false => given,
-    };
-    // What else was taken off, somebody bears; the platform does not say who.
-    let rest = (gross - total).saturating_sub(known);
-    if rest > 0 {
+    let known = sums::of_discounts(&discounts);
+    let rest = subtotal
+        .saturating_add(delivery)
+        .saturating_sub(known)
+        .saturating_sub(total.0);
+    if let Some(name) = unnamed(package).filter(|_| rest > 0 && rest != delivery) {
         discounts.push(Discount {
-            name: unnamed(package),
+            name,
             amount: Minor(rest),
+            // Somebody bears it; the platform does not say who.
             funded_by: FundedBy::Unknown,
         });
     }
-    Ok(Amount {
+    let amount = Amount {
         currency: Currency::TRY,
         subtotal: Minor(subtotal),
-        discount: Minor((gross - total).max(0)),
+        discount: Minor(sums::of_discounts(&discounts)),
         delivery_fee: Minor(delivery),
         tip: Minor::ZERO,
-        total: Minor(total),
+        total,
         discounts,
-    })
+        adjustment: None,
+    };
+    sums::settle(amount, items, "lines", notes)
 }
 
 fn delivery_fee(package: &wire::Package<'_>) -> i64 {
@@ -105,14 +99,16 @@ fn discounts(package: &wire::Package<'_>, counts: Counts) -> Vec<Discount> {
 }
 
 /// The name of a discount whose amount is not given: that of a promotion without one.
-fn unnamed(package: &wire::Package<'_>) -> String {
+fn unnamed(package: &wire::Package<'_>) -> Option<String> {
     package
         .promotions
         .iter()
         .chain(&package.coupon)
         .filter(|promotion| promotion.total_seller_amount.0.0 <= 0)
-        .find_map(|promotion| keep_some(text(&promotion.description), MAX_NAME))
-        .unwrap_or_else(|| "Discount".to_owned())
+        .map(|promotion| {
+            keep_some(text(&promotion.description), MAX_NAME).unwrap_or_else(|| "Discount".to_owned())
+        })
+        .next()
 }
 
 pub fn payment(wire: Option<&wire::Payment<'_>>, total: Minor) -> Payment {

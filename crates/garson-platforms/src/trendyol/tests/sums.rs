@@ -17,29 +17,51 @@ fn sums(body: &str) -> (i64, i64, i64, i64) {
 }
 
 #[test]
-fn all_ways_to_read_the_total_lead_to_what_the_customer_pays() {
-    let expected = (62_750, 5_500, 2_990, 60_240);
-    assert_eq!(sums(GO), expected);
-    for total in [
-        json!(572.5),
-        json!("627.50"),
-        json!(657.4),
-        json!(602.400_000_000_000_1),
+fn the_total_stands_and_what_does_not_add_up_is_an_adjustment() {
+    for (total, minor, adjustment) in [
+        (json!(602.4), 60_240, None),
+        (json!(602.400_000_000_000_1), 60_240, None),
+        // Without the delivery fee, without the discounts, without either, and none of these.
+        (json!(572.5), 57_250, Some(-2_990)),
+        (json!(657.4), 65_740, Some(5_500)),
+        (json!("627.50"), 62_750, Some(2_510)),
+        (json!(500), 50_000, Some(-10_240)),
+        (json!(900), 90_000, Some(29_760)),
     ] {
-        let body = with(GO, "/totalPrice", Some(total.clone()));
-        assert_eq!(sums(&body), expected, "{total}");
+        let order = read_order(&with(GO, "/totalPrice", Some(total.clone()))).unwrap();
+        let amount = order.content.amount;
+        assert_eq!(
+            (amount.subtotal.0, amount.discount.0, amount.delivery_fee.0),
+            (62_750, 5_500, 2_990)
+        );
+        assert_eq!(
+            (amount.total.0, amount.adjustment.map(|adjustment| adjustment.0)),
+            (minor, adjustment),
+            "{total}"
+        );
+        assert_eq!(order.content.reading_notes.is_empty(), adjustment.is_none());
+    }
+}
+
+/// The courier collects what the platform says, whatever the fees and promotions beside it.
+#[test]
+fn cash_is_collected_as_the_total_says() {
+    let body = with(STORE, "/totalDeliveryPrice", Some(json!(10)));
+    let promotion = json!([{ "description": "30 TL", "totalSellerAmount": 30 }]);
+    for body in [body.clone(), with(&body, "/promotions", Some(promotion))] {
+        let content = read_order(&body).unwrap().content;
+        assert_eq!(
+            (content.amount.total.0, content.payment.collect.0),
+            (31_250, 31_250)
+        );
     }
 }
 
 #[test]
-fn a_total_that_fits_nothing_stands_and_the_rest_is_a_discount() {
-    let body = with(GO, "/totalPrice", Some(json!(500)));
-    assert_eq!(sums(&body), (62_750, 15_740, 2_990, 50_000));
-    let discounts = read_order(&body).map(|order| order.content.amount.discounts);
-    let rest = discounts.map(|list| list.last().map(|last| (last.amount.0, last.funded_by)));
-    assert_eq!(rest, Ok(Some((10_240, FundedBy::Unknown))));
-    let more = with(GO, "/totalPrice", Some(json!(900)));
-    assert_eq!(sums(&more), (62_750, 0, 2_990, 90_000));
+fn a_test_package_says_so() {
+    let body = with(STORE, "/testPackage", Some(json!(true)));
+    let note = read_order(&body).unwrap().content.note.unwrap();
+    assert!(note.starts_with("TEST"), "{note}");
 }
 
 #[test]
@@ -71,6 +93,7 @@ fn discounts_say_who_bears_them() {
 fn delivery_that_only_the_payment_names_counts() {
     let body = with(STORE, "/totalDeliveryPrice", None);
     let body = with(&body, "/payment/onDelivery/deliveryFee", Some(json!("15")));
+    let body = with(&body, "/totalPrice", Some(json!(327.5)));
     assert_eq!(sums(&body), (31_250, 0, 1_500, 32_750));
 }
 

@@ -244,7 +244,8 @@ fn without_an_integrator_the_seller_is_its_own() {
         [
             "authorization: Basic azpz",
             "user-agent: 107703 - SelfIntegration",
-            "x-agentname: SelfIntegration"
+            "x-agentname: SelfIntegration",
+            "x-executor-user: pos@garson.invalid"
         ]
     );
 }
@@ -354,4 +355,21 @@ fn replies_make_the_platform_try_again_where_that_helps() {
     assert_eq!(status(Reception::UnknownOrder { identity: name() }), 500);
     let (path, message) = (name(), name());
     assert_eq!(status(Reception::Unreadable(Unreadable { path, message })), 500);
+}
+
+/// The platform refuses moves that nobody makes.
+#[test]
+fn somebody_acts_even_where_the_account_names_nobody() {
+    for named in [None, Some(""), Some("  ")] {
+        let mut credentials = credentials();
+        credentials.remove(EXECUTOR_USER);
+        credentials.extend(named.map(|name| (EXECUTOR_USER.to_owned(), Secret::new(name.to_owned()))));
+        let order = order(STORE);
+        let request = Trendyol.write(&errand(CallKind::Verify, &order, None), &link(&credentials));
+        let (_, headers, _) = shown(request).unwrap();
+        assert!(
+            headers.contains(&"x-executor-user: pos@garson.invalid".to_owned()),
+            "{headers:?}"
+        );
+    }
 }

@@ -42,6 +42,7 @@ fn what_happened_to_an_order_is_read() {
         ("Rejected by vendor", Actor::Account),
         ("reason: ITEM_UNAVAILABLE.", Actor::Account),
         ("NO_COURIER", Actor::Platform),
+        ("TECHNICAL_PROBLEM", Actor::Platform),
         ("fraud", Actor::Platform),
         ("", Actor::Platform),
     ] {

@@ -23,6 +23,7 @@ fn word(outcome: Outcome) -> &'static str {
         Err(Trouble::Refused { .. }) => "refused",
         Err(Trouble::NotYet { .. }) => "not yet",
         Err(Trouble::Later { .. }) => "later",
+        Err(Trouble::HeldBack { .. }) => "held back",
         Err(Trouble::Unclear { .. }) => "unclear",
         Err(Trouble::SessionOver) => "session over",
     }

@@ -283,13 +283,99 @@ fn a_test_order_says_so() {
     assert_eq!(order.content.note.as_deref(), Some("TEST"));
 }
 
+/// `paidPrice` with its toppings, and without them for the line or for each piece: the order's total tells.
+#[test]
+fn toppings_are_in_the_totals_of_their_lines() {
+    let topping = json!([{ "name": "Peynir", "price": "1.50", "quantity": 1 }]);
+    for (total, quantity, expected, adjustment) in [
+        ("13.50", 1, 1_350, None),
+        ("12.00", 1, 1_200, None),
+        ("15.00", 2, 1_500, None),
+        ("13.50", 2, 1_350, None),
+        // None of these: the description leaves the toppings out of the price.
+        ("20.00", 1, 1_350, Some(650)),
+    ] {
+        let products = json!([{ "name": "Tost", "unitPrice": "12.00", "paidPrice": "12.00", "quantity": quantity,
+            "selectedToppings": topping }]);
+        let body = with(LEAST, "/products", Some(products));
+        let body = with(&body, "/price", Some(json!({ "grandTotal": total })));
+        let content = new_order(&body).unwrap().content;
+        assert_eq!(content.items[0].total.0, expected, "{total} {quantity}");
+        assert_eq!(content.amount.subtotal.0, expected, "{total} {quantity}");
+        assert_eq!(
+            content.amount.adjustment.map(|minor| minor.0),
+            adjustment,
+            "{total}"
+        );
+    }
+}
+
+#[test]
+fn promised_times_and_codes_are_kept_for_the_restaurant() {
+    let of = |body: &str| new_order(body).unwrap().content.fulfilment;
+    let own = of(OWN);
+    assert_eq!(own.promised_at, at("2026-03-01T16:00:00Z"));
+    assert_eq!((own.courier_pickup_at, own.pickup_code), (None, None));
+    let pickup = of(PICKUP);
+    assert_eq!(pickup.promised_at, at("2026-03-01T18:00:00Z"));
+    assert_eq!(pickup.pickup_code.as_deref(), Some("4321"));
+    let rider = of(&with(
+        PLATFORM,
+        "/delivery/riderPickupTime",
+        Some(json!("2026-03-01T15:45:00Z")),
+    ));
+    assert_eq!(rider.courier_pickup_at, at("2026-03-01T15:45:00Z"));
+}
+
 #[test]
 fn a_discount_whose_parts_exceed_it_is_shown_whole() {
     let body = with(PLATFORM, "/discounts/0/amount", Some(json!("5.00")));
     let discounts = new_order(&body).unwrap().content.amount.discounts;
-    assert_eq!(discounts.len(), 1);
-    assert_eq!(
-        (discounts[0].amount, discounts[0].funded_by),
-        (Minor(500), FundedBy::Unknown)
-    );
+    let funded: Vec<_> = discounts.iter().map(|d| (d.amount.0, d.funded_by)).collect();
+    // The order's whole discount is larger: the rest has no name.
+    assert_eq!(funded, [(500, FundedBy::Unknown), (2_500, FundedBy::Unknown)]);
+}
+
+fn lira(minor: i64) -> String {
+    format!("{}.{:02}", minor / 100, minor % 100)
+}
+
+proptest::proptest! {
+    /// With toppings in `paidPrice`, and without them for each piece or for the line; fees, tip and discount around them.
+    #[test]
+    fn lines_add_up_in_every_reading(
+        reading in 0usize..3,
+        lines in proptest::collection::vec(
+            (100i64..50_000, 1i64..4, proptest::collection::vec((0i64..5_000, 1i64..3), 0..3)),
+            1..5,
+        ),
+        (fee, tip, discount) in (0i64..3_000, 0i64..1_000, 0i64..100),
+    ) {
+        let mut sum = 0;
+        let mut products = Vec::new();
+        for (piece, pieces, toppings) in &lines {
+            let extra: i64 = toppings.iter().map(|(price, quantity)| price * quantity).sum();
+            let (total, paid) = match reading {
+                0 => ((piece + extra) * pieces, (piece + extra) * pieces),
+                1 => ((piece + extra) * pieces, piece * pieces),
+                _ => (piece * pieces + extra, piece * pieces),
+            };
+            sum += total;
+            let toppings: Vec<Value> = toppings
+                .iter()
+                .map(|(price, quantity)| json!({ "name": "t", "price": lira(*price), "quantity": quantity }))
+                .collect();
+            products.push(json!({ "name": "x", "unitPrice": lira(*piece), "paidPrice": lira(paid),
+                "quantity": pieces.to_string(), "selectedToppings": toppings }));
+        }
+        let total = sum + fee + tip - discount;
+        let price = json!({ "grandTotal": lira(total), "deliveryFee": lira(fee), "riderTip": lira(tip),
+            "discountAmountTotal": lira(discount) });
+        let body = with(LEAST, "/products", Some(json!(products)));
+        let content = new_order(&with(&body, "/price", Some(price))).unwrap().content;
+        let amount = content.amount;
+        let of_lines: i64 = content.items.iter().map(|item| item.total.0).sum();
+        proptest::prop_assert_eq!((of_lines, amount.subtotal.0, amount.total.0), (sum, sum, total));
+        proptest::prop_assert_eq!(amount.adjustment, None);
+    }
 }

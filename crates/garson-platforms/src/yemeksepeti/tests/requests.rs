@@ -59,7 +59,13 @@ fn each_step_is_one_call() {
     let prepared = format!("{BASE}/v2/orders/{TOKEN}/preparation-completed");
     for (body, call, url, expected) in [
         (PLATFORM, CallKind::Verify, status(TOKEN), Some(accepted(soon))),
-        (OWN, CallKind::Verify, status(own), Some(accepted(soon))),
+        // The restaurant's own courier, and who collects, keep to what the customer was promised.
+        (
+            OWN,
+            CallKind::Verify,
+            status(own),
+            Some(accepted("2026-03-01T16:00:00.000Z")),
+        ),
         (
             PICKUP,
             CallKind::Verify,
@@ -127,6 +133,62 @@ fn a_move_without_an_address_does_not_apply() {
     assert!(written(CallKind::Ready, &bare).is_err());
     assert!(written(PICK_UP, &bare).is_err());
     assert!(written(CallKind::Verify, &bare).is_ok());
+}
+
+/// The customer is told of any time but the promised one.
+#[test]
+fn the_promised_time_is_kept_where_it_can_be() {
+    let time = |body: &str| {
+        let request = written(CallKind::Verify, &order_of(body)).unwrap();
+        let body: Value = serde_json::from_slice(&request.body.unwrap()).unwrap();
+        body["acceptanceTime"].as_str().unwrap().to_owned()
+    };
+    let kitchen = "2026-03-01T15:47:15.000Z";
+    let expected = |at: &str| with(OWN, "/delivery/expectedDeliveryTime", Some(json!(at)));
+    assert_eq!(
+        time(&expected("2026-03-01T16:38:00Z")),
+        "2026-03-01T16:38:00.000Z"
+    );
+    // It has passed, or nobody was promised anything.
+    assert_eq!(time(&expected("2026-03-01T15:20:00Z")), kitchen);
+    assert_eq!(time(&expected("")), kitchen);
+    let collected = with(PICKUP, "/preOrder", Some(json!(false)));
+    let collected = with(
+        &collected,
+        "/pickup/pickupTime",
+        Some(json!("2026-03-01T16:34:00Z")),
+    );
+    assert_eq!(time(&collected), "2026-03-01T16:34:00.000Z");
+    // The platform's rider is the platform's matter: it asks when the food is ready.
+    assert_eq!(time(PLATFORM), kitchen);
+}
+
+#[test]
+fn an_order_without_an_address_to_accept_it_is_accepted_without_a_call() {
+    let implied = |body: &str, call| Yemeksepeti.is_implied(call, &order_of(body));
+    assert!(!implied(PLATFORM, CallKind::Verify));
+    let none = with(PLATFORM, "/callbackUrls/orderAcceptedUrl", None);
+    assert!(implied(&none, CallKind::Verify));
+    assert!(!implied(&none, CallKind::Cancel));
+    // Without the whole list every move applies.
+    assert!(!implied(&with(PLATFORM, "/callbackUrls", None), CallKind::Verify));
+}
+
+#[test]
+fn reasons_are_those_of_the_orders_phase_first() {
+    let ids = |status| {
+        let order = Order {
+            status,
+            ..order_of(PLATFORM)
+        };
+        let reasons = Yemeksepeti.fixed_reasons(Some(&order));
+        reasons.into_iter().map(|reason| reason.id).collect::<Vec<_>>()
+    };
+    let (before, after) = (ids(Status::New), ids(Status::Preparing));
+    assert_eq!((before.len(), after.len()), (15, 24));
+    assert_eq!(before[0], "ITEM_UNAVAILABLE");
+    assert!(after.iter().take(9).all(|id| !before.contains(id)), "{after:?}");
+    assert!(after.iter().skip(9).all(|id| before.contains(id)), "{after:?}");
 }
 
 #[test]

@@ -21,7 +21,7 @@ use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 
 const EMAIL: &str = "demo@example.com";
-/// Everybody knows it: the demo is for looking at.
+/// Everybody knows it: the demo is for looking at, by whoever sits at this machine.
 const PASSWORD: &str = "demo-garson";
 /// The restaurant whose orders wait for you, and the one that takes care of itself.
 const RESTAURANTS: [(&str, &str, Option<&str>); 2] = [
@@ -47,15 +47,16 @@ pub fn demo(options: Options, args: serve::ServeArgs) -> Outcome {
     settings.allow_private_targets = true;
     telemetry::start_log(&settings.log);
     let folder = settings.data.clone();
-    let _lock = lock_data(&settings)?;
+    let mut lock = lock_data(&settings)?;
     let ended = runtime()?.block_on(async {
         let sim = platforms::start().await?;
         platforms::redirect(&mut settings, sim.address());
-        let app = App::open(settings)?;
+        let app = App::open_server(settings, lock.as_mut())?;
         refuse_real_data(&app).await?;
         let listener = serve::listen(&app).await?;
         let address = listener.local_addr()?;
-        let sample = prepare(&app).await?;
+        let password = password(address)?;
+        let sample = prepare(&app, &password).await?;
         let receiver = start_receiver(&app, sample.account).await?;
         let [_, busy] = sample.restaurants;
         let till = tokio::spawn(till::run(Arc::clone(&app), sample.account, busy));
@@ -68,7 +69,7 @@ pub fn demo(options: Options, args: serve::ServeArgs) -> Outcome {
         let shown = app.settings.data.display().to_string();
         let sim_address = sim.address();
         let ended = serve::run(app, listener, || {
-            introduce(address, sim_address, &sample, &shown);
+            introduce(address, sim_address, &sample, &password, &shown);
         })
         .await;
         till.abort();
@@ -77,6 +78,9 @@ pub fn demo(options: Options, args: serve::ServeArgs) -> Outcome {
         sim.stop().await;
         ended
     });
+    if let Some(lock) = lock {
+        lock.end()?;
+    }
     if own_folder {
         // Only what this demo made, in a folder that carries its process's number.
         std::fs::remove_dir_all(&folder)?;
@@ -88,7 +92,7 @@ pub fn demo(options: Options, args: serve::ServeArgs) -> Outcome {
 async fn start_receiver(app: &App, account: AccountId) -> Result<JoinHandle<()>, CommandError> {
     let listener = TcpListener::bind("127.0.0.1:0").await?;
     let url = format!("http://{}/", listener.local_addr()?);
-    accounts::set_webhook(app, account, Some(url), None)
+    accounts::set_webhook(app, account, accounts::Actor::Owner, Some(url), None)
         .await
         .map_err(failed)?;
     Ok(tokio::spawn(receive::show_events(listener)))
@@ -113,10 +117,18 @@ struct Sample {
     restaurants: [RestaurantId; 2],
 }
 
+/// Others than whoever started the demo must not get in: it may call addresses in their network.
+fn password(listens_on: SocketAddr) -> Result<Secret<String>, CommandError> {
+    match listens_on.ip().to_canonical().is_loopback() {
+        true => Ok(Secret::new(PASSWORD.to_owned())),
+        false => sessions::random_password().map_err(failed),
+    }
+}
+
 /// A sample account with two restaurants; one that is there already gets a new key.
-async fn prepare(app: &Arc<App>) -> Result<Sample, CommandError> {
+async fn prepare(app: &Arc<App>, password: &Secret<String>) -> Result<Sample, CommandError> {
     if let Ok(account) = accounts::by_email(app, EMAIL).await {
-        sessions::reset_password(app, &account, Secret::new(PASSWORD.to_owned()))
+        sessions::reset_password(app, &account, password.clone())
             .await
             .map_err(failed)?;
         let key = accounts::issue_key(app, account.id, KeyId::at(app.now()), Some("demo".to_owned()))
@@ -135,7 +147,7 @@ async fn prepare(app: &Arc<App>) -> Result<Sample, CommandError> {
         });
     }
     let name = "Demo Lokantaları".to_owned();
-    let (account, key) = accounts::create(app, name, EMAIL, Some(Secret::new(PASSWORD.to_owned())))
+    let (account, key) = accounts::create(app, name, EMAIL, Some(password.clone()))
         .await
         .map_err(failed)?;
     let fields = BusinessFields {
@@ -203,7 +215,8 @@ async fn connect_shop(app: &App, account: AccountId, restaurant: RestaurantId) -
     Ok(())
 }
 
-fn introduce(address: SocketAddr, sim: SocketAddr, sample: &Sample, folder: &str) {
+fn introduce(address: SocketAddr, sim: SocketAddr, sample: &Sample, password: &Secret<String>, folder: &str) {
+    let password = password.expose();
     let key = sample.key.expose();
     let [by_hand, busy] = sample.restaurants;
     let [(by_hand_name, ..), (busy_name, ..)] = RESTAURANTS;
@@ -214,7 +227,7 @@ Orders of four simulated platforms arrive by themselves, every few seconds. A sa
 webhook leads, shows each event below as it comes.
 
   Panel         http://{address}/
-                sign in with {EMAIL} and the password {PASSWORD}
+                sign in with {EMAIL} and the password {password}
   API page      http://{address}/docs/
   API key       {key}
   Restaurants   {by_hand}  {by_hand_name}: its orders wait for you
@@ -236,4 +249,22 @@ Order something, as the restaurant's web shop would:
 
 Ctrl-C ends it."
     ));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_known_password_is_for_this_machine_only() {
+        let made = |address: &str| password(address.parse().unwrap()).unwrap().expose().clone();
+        assert_eq!(made("127.0.0.1:8080"), PASSWORD);
+        assert_eq!(made("[::1]:8080"), PASSWORD);
+        for address in ["0.0.0.0:8080", "[::]:8080", "192.0.2.1:80"] {
+            assert!(
+                made(address) != PASSWORD && made(address).len() >= 20,
+                "{address}"
+            );
+        }
+    }
 }

@@ -7,7 +7,7 @@ mod show;
 
 use super::event_key::KeyArgs;
 use super::{CommandError, Outcome, runtime};
-use crate::server::{Limits, serve_connections};
+use crate::server::{Limits, Times, serve_connections};
 use answer::{Behaviour, Receiver};
 use clap::Args;
 use garson_core::account::AuthorizationForm;
@@ -21,10 +21,7 @@ use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
 
 /// With the limit of a body, this bounds the memory.
-const LIMITS: Limits = Limits {
-    connections: 128,
-    drain: Duration::from_secs(1),
-};
+const CONNECTIONS: usize = 128;
 
 #[derive(Args)]
 #[command(after_help = "\
@@ -113,7 +110,15 @@ async fn serve(listener: TcpListener, receiver: Arc<Receiver>, stop: impl Future
         async move { receiver.answer(request).await }
     });
     // Whoever still waits at the end, for a delay of a minute perhaps, waits in vain.
-    serve_connections(listener, service, LIMITS, stop).await;
+    let limits = Limits {
+        connections: CONNECTIONS,
+        connections_per_address: CONNECTIONS,
+        times: Times::default(),
+        drain: Duration::from_secs(1),
+        proxies: Arc::default(),
+        refusals: Arc::default(),
+    };
+    serve_connections(listener, service, limits, stop).await;
 }
 
 /// Shows every event that comes, whatever its key, until it is aborted: for the demo.

@@ -6,6 +6,7 @@ use crate::net::{Log, Outgoing, SendError, Sent, Stage, Timing};
 use bytes::Bytes;
 use garson_core::account::Webhook;
 use garson_core::delivery::UndeliveredReason;
+use garson_core::id::AccountId;
 use garson_core::platform::Trust;
 use garson_core::secret::Secret;
 use garson_core::time::Timestamp;
@@ -54,18 +55,34 @@ pub struct Made {
 }
 
 /// Sends an event's body once.
-pub async fn make(app: &App, target: &Target, body: String) -> Made {
+pub async fn make(app: &App, account: AccountId, target: &Target, body: String) -> Made {
     let at = app.now();
-    let sent = post(app, &target.url, target.headers.clone(), body, Log::Never).await;
+    let sent = post(
+        app,
+        account,
+        &target.url,
+        target.headers.clone(),
+        body,
+        Log::Never,
+    )
+    .await;
     judge(at, &target.url, &sent)
 }
 
 /// Sends an event's body to an address that an account gave.
-pub async fn post(app: &App, url: &str, mut headers: HeaderMap, body: String, log: Log) -> Sent {
+pub async fn post(
+    app: &App,
+    account: AccountId,
+    url: &str,
+    mut headers: HeaderMap,
+    body: String,
+    log: Log,
+) -> Sent {
     headers
         .entry(header::CONTENT_TYPE)
         .or_insert(HeaderValue::from_static("application/json"));
     app.net
+        .on_behalf_of(account)
         .send_timed(Outgoing {
             method: Method::POST,
             url: url.to_owned(),
@@ -106,6 +123,27 @@ pub fn judge(at: Timestamp, url: &str, sent: &Sent) -> Made {
         },
         failure,
         took: sent.timing.total,
+    }
+}
+
+/// What an attempt means that was ended because others waited for its place.
+#[must_use]
+pub fn preempted(at: Timestamp, url: &str, took: Duration) -> Made {
+    Made {
+        attempt: Attempt {
+            number: 0,
+            at,
+            url: url.to_owned(),
+            status: None,
+            duration_ms: i64::try_from(took.as_millis()).unwrap_or(i64::MAX),
+            split: Split::default(),
+            explanation: format!(
+                "no answer within {:.1} s; given up then, because other events were waiting",
+                took.as_secs_f64()
+            ),
+        },
+        failure: Some(UndeliveredReason::TimedOut),
+        took,
     }
 }
 

@@ -3,6 +3,7 @@
 use super::alarm::Alarm;
 use super::endpoint::{Endpoint, Load};
 use super::flight::{Ended, Flight};
+use super::flights::{Cancel, Flights};
 use super::jobs;
 use super::look::LOOK;
 use super::slots::{Kind, Slots};
@@ -18,6 +19,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::sync::mpsc;
 
+/// How often it is seen whether a slot can be taken back, while somebody waits for one.
+const ROOM_PAUSE: Duration = Duration::from_millis(100);
 /// The pause after the database has failed.
 const TROUBLE_PAUSE: Duration = Duration::from_millis(500);
 
@@ -45,6 +48,8 @@ pub async fn run(app: Arc<App>) {
         app,
         endpoints: HashMap::new(),
         slots,
+        flights: Flights::default(),
+        turn: None,
         notes,
         late: Alarm::default(),
         resting: Alarm::default(),
@@ -63,6 +68,9 @@ pub struct Dispatcher {
     pub(super) node: Option<NodeId>,
     pub(super) endpoints: HashMap<AccountId, Endpoint>,
     pub(super) slots: Slots,
+    flights: Flights,
+    /// The account that has waited for a slot and gets one now.
+    turn: Option<AccountId>,
     pub(super) notes: mpsc::UnboundedSender<Note>,
     late: Alarm<Timestamp>,
     resting: Alarm<Instant>,
@@ -152,7 +160,11 @@ impl Dispatcher {
             true => LOOK,
             false => self.look_at.saturating_duration_since(now),
         };
-        let soonest = [resting, late].into_iter().flatten().fold(look, Duration::min);
+        let room = self.slots.has_waiting().then_some(ROOM_PAUSE);
+        let soonest = [resting, late, room]
+            .into_iter()
+            .flatten()
+            .fold(look, Duration::min);
         soonest.max(Duration::from_millis(1))
     }
 
@@ -169,10 +181,39 @@ impl Dispatcher {
             self.pump(account);
         }
         for kind in Kind::ALL {
-            while let Some(account) = self.slots.next(kind) {
-                self.pump(account);
+            while self.slots.is_wanted(kind) {
+                let (held, _) = self.flights.held(kind);
+                if let Some(account) = self.slots.next(kind, &held) {
+                    self.turn = Some(account);
+                    self.pump(account);
+                    self.turn = None;
+                } else if !self.make_room(kind, &held, instant) {
+                    break;
+                }
             }
         }
+    }
+
+    /// Frees a slot for the account that waits for one, if there is any: first attempts that are slow go on in the slots of
+    /// troubled ones; and whoever has the most slots gives one back, which is free as soon as the attempt has ended. Says
+    /// whether one is free now.
+    fn make_room(&mut self, kind: Kind, held: &HashMap<AccountId, usize>, now: Instant) -> bool {
+        let waiting = self.slots.waiting(kind, held);
+        let Some((account, waiting)) = waiting.filter(|_| !self.is_stopping) else {
+            return false;
+        };
+        if kind == Kind::Fresh
+            && let Some(slow) = self.flights.slow(now)
+            && self.slots.take(Kind::Troubled)
+        {
+            self.flights.set_kind(slow, Kind::Troubled);
+            self.slots.give_back(Kind::Fresh);
+            return true;
+        }
+        if let Some(victim) = self.flights.victim(kind, account, waiting, now) {
+            self.flights.cancel(victim, Cancel::Preempted);
+        }
+        false
     }
 
     /// Others may have given this node up: then nothing that it holds is its own any more.
@@ -209,19 +250,22 @@ impl Dispatcher {
             },
             // Whether it is ours, and what there is, is seen when it is read.
             Handover::Elsewhere { account, last } => self.endpoint(account).has_grown(last),
+            Handover::Poll { integration } => self.app.hurry.up_from_another_node(integration),
             Handover::NodeGone => {
                 self.look_now();
-                self.app.wake_calls.notify_one();
+                self.app.wake_calls.look_everywhere();
                 self.app.hurry.posts_changed();
             }
         }
     }
 
     pub(super) fn endpoint(&mut self, account: AccountId) -> &mut Endpoint {
-        let most = self.app.settings.webhook.max_per_endpoint;
+        let webhook = &self.app.settings.webhook;
+        let (most, seconds) = (webhook.max_per_endpoint, webhook.attempt_seconds);
+        let deadline = Duration::from_secs(u64::from(seconds));
         self.endpoints
             .entry(account)
-            .or_insert_with(|| Endpoint::new(most, Instant::now()))
+            .or_insert_with(|| Endpoint::new(most, deadline, Instant::now()))
     }
 
     fn noted(&mut self, note: Note) {
@@ -283,15 +327,15 @@ impl Dispatcher {
         }
         let late_at = endpoint.late_at().filter(|at| *at > now);
         self.late.set(account, late_at);
-        let resting = endpoint
-            .rests_until()
-            .filter(|until| *until > instant && endpoint.queued() > 0);
-        self.resting.set(account, resting);
+        self.resting.set(account, endpoint.wakes_at(instant));
     }
 
     fn begin_attempts(&mut self, account: AccountId, node: NodeId, instant: Instant) {
         while let Some(endpoint) = self.endpoints.get_mut(&account) {
             let Some((delivery, lane, target)) = endpoint.next(instant) else {
+                if let Some(hanging) = endpoint.preempt(instant) {
+                    self.flights.cancel((node, hanging), Cancel::Preempted);
+                }
                 return;
             };
             let Some(target) = target else {
@@ -300,31 +344,33 @@ impl Dispatcher {
                     order_id: delivery.order_id,
                     end: End::Skipped,
                     attempt: None,
+                    attempts_before: delivery.attempts,
                 };
-                endpoint.ended(lane, None, Some(skipped), instant);
+                endpoint.ended(delivery.id, None, Some(skipped), instant);
                 self.touched.insert(account);
                 continue;
             };
             let kind = Kind::of(lane, endpoint.is_troubled());
-            if !self.slots.take(kind) {
+            // While others wait for slots, an account gets one in its turn.
+            let is_its_turn = !self.slots.is_wanted(kind) || self.turn.take() == Some(account);
+            if !is_its_turn || !self.slots.take(kind) {
                 endpoint.put_back(delivery, lane);
                 self.slots.wait(kind, account);
                 return;
             }
+            let cancelled = self.flights.begin((node, delivery.id), account, kind, instant);
             let flight = Flight {
                 app: Arc::clone(&self.app),
                 notes: self.notes.clone(),
                 ended: Some(Ended {
                     account,
                     node,
-                    kind,
-                    lane,
                     id: delivery.id,
                     place: delivery.place,
                     result: None,
                 }),
             };
-            tokio::spawn(flight.fly(delivery, target));
+            tokio::spawn(flight.fly(delivery, target, cancelled));
         }
     }
 
@@ -341,7 +387,9 @@ impl Dispatcher {
     }
 
     fn ended(&mut self, ended: Ended) {
-        self.slots.give_back(ended.kind);
+        if let Some(kind) = self.flights.end((ended.node, ended.id)) {
+            self.slots.give_back(kind);
+        }
         let endpoint = self
             .endpoints
             .get_mut(&ended.account)
@@ -349,9 +397,9 @@ impl Dispatcher {
         let Some(endpoint) = endpoint else { return };
         let now = Instant::now();
         match ended.result {
-            Some((took, settlement)) => endpoint.ended(ended.lane, Some(took), Some(settlement), now),
+            Some((took, settlement)) => endpoint.ended(ended.id, Some(took), Some(settlement), now),
             None => {
-                endpoint.ended(ended.lane, None, None, now);
+                endpoint.ended(ended.id, None, None, now);
                 endpoint.forget(ended.id, ended.place);
             }
         }
@@ -367,7 +415,12 @@ impl Dispatcher {
             return;
         };
         match result {
-            Ok(Some(load)) => endpoint.loaded(load, Instant::now()),
+            Ok(Some(load)) => {
+                endpoint.loaded(load, Instant::now());
+                for id in endpoint.misdirected() {
+                    self.flights.cancel((node, id), Cancel::Moved);
+                }
+            }
             // Another node delivers for it now.
             Ok(None) => {
                 self.endpoints.remove(&account);

@@ -4,10 +4,14 @@
 //! being read from the database, and stays *taken* until its result is written there. The rest of a backlog stays in the
 //! database: `cursor` is the place up to which everything fresh has been taken, `known` the last place that there is.
 
+mod pace;
+
+use self::pace::Flying;
+pub use self::pace::SLOW_AFTER;
 use garson_core::id::EventId;
 use garson_core::time::Timestamp;
 use garson_store::deliveries::{Delivery, Settlement};
-use std::collections::{HashSet, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -22,8 +26,6 @@ pub const LATE_ROOM: usize = 32;
 const MAX_UNWRITTEN: usize = 512;
 /// A receiver is narrowed after so many failures in a row.
 const PATIENCE: u32 = 3;
-/// What a receiver may have at once before it has answered anything.
-const FIRST_WIDTH: usize = 4;
 /// The pause between attempts at a receiver that keeps failing.
 const REST: Duration = Duration::from_millis(100);
 /// How long an address is good without having been looked at.
@@ -57,10 +59,15 @@ pub struct Endpoint {
     late: VecDeque<Delivery>,
     /// Everything that is in memory: waiting, under way, or with a result that is not written yet.
     taken: HashSet<EventId>,
-    flying_fresh: usize,
-    flying_late: usize,
+    flying: HashMap<EventId, Flying>,
     most: usize,
+    /// How many attempts may be under way that are not slow yet.
     width: usize,
+    /// How long an attempt may take at most, and how long this receiver usually needs.
+    deadline: Duration,
+    usual: Option<Duration>,
+    /// When it last took something.
+    answered_at: Option<Instant>,
     /// Failures since it last took something.
     failures: u32,
     last_lane: Lane,
@@ -68,6 +75,8 @@ pub struct Endpoint {
     /// When the next retry is due that is not in memory.
     late_at: Option<Timestamp>,
     address: Address,
+    /// The last address that was known, if any was: what is remembered of a receiver is about that one.
+    last_url: Option<Option<String>>,
     checked_at: Instant,
     /// The database is being read; and whether something has changed since that began.
     is_loading: bool,
@@ -108,7 +117,7 @@ pub struct Wanted {
 impl Endpoint {
     /// A receiver of which nothing is known yet.
     #[must_use]
-    pub fn new(most: usize, now: Instant) -> Self {
+    pub fn new(most: usize, deadline: Duration, now: Instant) -> Self {
         Self {
             cursor: 0,
             known: 0,
@@ -117,15 +126,18 @@ impl Endpoint {
             fresh: VecDeque::new(),
             late: VecDeque::new(),
             taken: HashSet::new(),
-            flying_fresh: 0,
-            flying_late: 0,
+            flying: HashMap::new(),
             most,
-            width: FIRST_WIDTH.min(most),
+            width: most,
+            deadline,
+            usual: None,
+            answered_at: None,
             failures: 0,
             last_lane: Lane::Late,
             rests_until: None,
             late_at: Some(Timestamp::from_millis(0)),
             address: Address::Unknown,
+            last_url: None,
             checked_at: now,
             is_loading: false,
             has_changed: false,
@@ -145,7 +157,7 @@ impl Endpoint {
 
     #[must_use]
     pub fn flying(&self) -> usize {
-        self.flying_fresh + self.flying_late
+        self.flying.len()
     }
 
     #[must_use]
@@ -168,11 +180,6 @@ impl Endpoint {
     pub fn late_at(&self) -> Option<Timestamp> {
         // While there are enough in memory, there is no hurry for more.
         self.late_at.filter(|_| self.late.len() < LATE_ROOM / 2)
-    }
-
-    #[must_use]
-    pub fn rests_until(&self) -> Option<Instant> {
-        self.rests_until
     }
 
     /// Is there something fresh in the database that is not here?
@@ -328,7 +335,7 @@ impl Endpoint {
         }
         // What has changed since it was read is read again.
         if !std::mem::take(&mut self.has_changed) {
-            self.address = load.address;
+            self.set_address(load.address);
             self.checked_at = now;
             self.cursor = self.cursor.max(reached);
             if load.late_limit > 0 {
@@ -356,47 +363,31 @@ impl Endpoint {
             Address::Nowhere => None,
             Address::At(target) => Some(Arc::clone(target)),
         };
-        if self.flying() >= self.width || self.unwritten.len() >= MAX_UNWRITTEN {
+        if self.flying() >= self.most || self.unwritten.len() >= MAX_UNWRITTEN {
             return None;
         }
         if self.rests_until.is_some_and(|until| until > now) {
             return None;
         }
-        let lane = self.next_lane()?;
+        let lane = self.next_lane(now)?;
         let delivery = match lane {
             Lane::Fresh => self.fresh.pop_front(),
             Lane::Late => self.late.pop_front(),
         }?;
         self.last_lane = lane;
-        *self.flying_in(lane) += 1;
+        let flying = Flying {
+            lane,
+            began: now,
+            target: address.clone(),
+            is_cancelled: false,
+        };
+        self.flying.insert(delivery.id, flying);
         Some((delivery, lane, address))
-    }
-
-    /// Which lane the next delivery would come from.
-    #[must_use]
-    pub fn next_lane(&self) -> Option<Lane> {
-        // Retries never take the whole width, so that a fresh one need not wait for them to fail.
-        let most_late = (self.width / 2).max(1);
-        let has_late = !self.late.is_empty() && self.flying_late < most_late;
-        match (self.fresh.is_empty(), has_late) {
-            (true, false) => None,
-            (true, true) => Some(Lane::Late),
-            (false, false) => Some(Lane::Fresh),
-            (false, true) if self.last_lane == Lane::Fresh => Some(Lane::Late),
-            (false, true) => Some(Lane::Fresh),
-        }
-    }
-
-    fn flying_in(&mut self, lane: Lane) -> &mut usize {
-        match lane {
-            Lane::Fresh => &mut self.flying_fresh,
-            Lane::Late => &mut self.flying_late,
-        }
     }
 
     /// An attempt that was begun is not made after all.
     pub fn put_back(&mut self, delivery: Delivery, lane: Lane) {
-        *self.flying_in(lane) -= 1;
+        self.flying.remove(&delivery.id);
         match lane {
             Lane::Fresh => self.fresh.push_front(delivery),
             Lane::Late => self.late.push_front(delivery),
@@ -404,17 +395,26 @@ impl Endpoint {
     }
 
     /// An attempt has ended; `took` says whether the receiver has taken it, if it was asked at all.
-    pub fn ended(&mut self, lane: Lane, took: Option<bool>, settlement: Option<Settlement>, now: Instant) {
-        let flying = self.flying_in(lane);
-        *flying = flying.saturating_sub(1);
+    pub fn ended(&mut self, id: EventId, took: Option<bool>, settlement: Option<Settlement>, now: Instant) {
+        let flown = self.flying.remove(&id);
         self.unwritten.extend(settlement);
+        if self.is_of_another_address(flown.as_ref()) {
+            return;
+        }
         match took {
             None => {}
             Some(true) => {
                 self.failures = 0;
+                self.answered_at = Some(now);
                 self.rests_until = None;
                 self.width = (self.width * 2).min(self.most);
+                if let Some(flown) = flown {
+                    let needed = now.duration_since(flown.began);
+                    self.usual = Some(self.usual.map_or(needed, |usual| (usual * 3 + needed) / 4));
+                }
             }
+            // It has taken another one since this one began: it is not away.
+            Some(false) if flown.is_some_and(|it| self.answered_at.is_some_and(|at| at > it.began)) => {}
             Some(false) => {
                 self.failures = self.failures.saturating_add(1);
                 if self.is_troubled() {

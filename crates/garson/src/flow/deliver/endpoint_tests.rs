@@ -3,8 +3,10 @@
 
 #![allow(clippy::unwrap_used)]
 
+mod cases;
+
 use super::attempt::Target;
-use super::endpoint::{Address, Endpoint, LATE_ROOM, Lane, Load, ROOM, Wanted};
+use super::endpoint::{Address, Endpoint, LATE_ROOM, Lane, Load, ROOM, SLOW_AFTER, Wanted};
 use garson_core::account::{AuthorizationForm, Webhook};
 use garson_core::delivery::UndeliveredReason;
 use garson_core::id::EventId;
@@ -16,7 +18,9 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 const MOST: usize = 16;
+const DEADLINE: Duration = Duration::from_secs(10);
 const START: i64 = 1_000_000;
+const URL: &str = "https://example.com/";
 
 #[derive(Clone, Debug)]
 struct Row {
@@ -26,11 +30,13 @@ struct Row {
 }
 
 /// The account's events that are pending, by place, and its counters.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 struct Table {
     pending: BTreeMap<i64, Row>,
     last_place: i64,
     version: i64,
+    /// Where the account's events go; nowhere at times.
+    url: Option<String>,
 }
 
 /// A read of the database: what was wanted, and what it saw when it was made.
@@ -52,8 +58,16 @@ struct World {
     instant: Instant,
     reading: Option<Reading>,
     writing: Option<Writing>,
-    flying: Vec<(Delivery, Lane)>,
+    flying: Vec<Attempt>,
     made: i64,
+}
+
+/// An attempt under way.
+struct Attempt {
+    delivery: Delivery,
+    lane: Lane,
+    began: Instant,
+    url: String,
 }
 
 #[derive(Clone, Debug)]
@@ -77,6 +91,13 @@ enum Step {
     Commit,
     FinishWriting,
     Pass(u64),
+    /// A first attempt takes the place of one that hangs.
+    Preempt,
+    /// The account has another address, or none; whether this node is told.
+    Move {
+        number: u8,
+        is_told: bool,
+    },
 }
 
 fn steps() -> impl Strategy<Value = Vec<Step>> {
@@ -93,6 +114,8 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
         3 => Just(Step::Commit),
         3 => Just(Step::FinishWriting),
         2 => (1u64..2_000).prop_map(Step::Pass),
+        1 => Just(Step::Preempt),
+        1 => (0u8..3, any::<bool>()).prop_map(|(number, is_told)| Step::Move { number, is_told }),
     ];
     prop::collection::vec(step, 1..300)
 }
@@ -101,8 +124,13 @@ impl World {
     fn new() -> Self {
         let instant = Instant::now();
         Self {
-            table: Table::default(),
-            endpoint: Endpoint::new(MOST, instant),
+            table: Table {
+                pending: BTreeMap::new(),
+                last_place: 0,
+                version: 0,
+                url: Some(URL.to_owned()),
+            },
+            endpoint: Endpoint::new(MOST, DEADLINE, instant),
             now: START,
             instant,
             reading: None,
@@ -183,6 +211,37 @@ impl World {
                 self.now += i64::try_from(*millis).unwrap();
                 self.instant += Duration::from_millis(*millis);
             }
+            Step::Preempt => self.preempt(),
+            Step::Move { number, is_told } => {
+                self.table.url = (*number > 0).then(|| format!("{URL}{number}"));
+                self.table.version += 1;
+                if *is_told {
+                    self.endpoint.look_again();
+                }
+            }
+        }
+    }
+
+    fn preempt(&mut self) {
+        let Some(id) = self.endpoint.preempt(self.instant) else {
+            return;
+        };
+        let index = self.flying.iter().position(|it| it.delivery.id == id).unwrap();
+        assert_eq!(self.flying.len(), MOST, "nothing ends early while there is room");
+        let age = self.instant.duration_since(self.flying[index].began);
+        assert!(age >= Duration::from_secs(2), "{age:?}");
+        assert!(self.flying.iter().all(|it| it.began >= self.flying[index].began));
+        self.end(index, false);
+    }
+
+    /// Attempts that go to an address that is not the account's any more end without a result.
+    fn end_misdirected(&mut self, url: Option<&str>) {
+        for id in self.endpoint.misdirected() {
+            let index = self.flying.iter().position(|it| it.delivery.id == id).unwrap();
+            let ended = self.flying.swap_remove(index);
+            assert_ne!(Some(ended.url.as_str()), url);
+            self.endpoint.ended(id, None, None, self.instant);
+            self.endpoint.forget(id, ended.delivery.place);
         }
     }
 
@@ -234,16 +293,23 @@ impl World {
                 now: Timestamp::from_millis(now),
                 last_place: table.last_place,
                 version: table.version,
-                address: address(),
+                address: address(table.url.as_deref()),
             },
             self.instant,
         );
+        self.end_misdirected(table.url.as_deref());
+    }
+
+    /// Attempts that are not slow yet.
+    fn quick(&self) -> usize {
+        let is_quick = |it: &&Attempt| self.instant.duration_since(it.began) < SLOW_AFTER;
+        self.flying.iter().filter(is_quick).count()
     }
 
     fn begin(&mut self) {
         let was_troubled = self.endpoint.is_troubled();
-        let before = self.endpoint.flying();
-        while let Some((delivery, lane, _)) = self.endpoint.next(self.instant) {
+        let before = self.quick();
+        while let Some((delivery, lane, target)) = self.endpoint.next(self.instant) {
             // The row is what was read: nobody has settled it, and it is not under way already.
             let row = self.table.pending.get(&delivery.place);
             assert_eq!(row.map(|row| row.id), Some(delivery.id), "it is pending");
@@ -252,14 +318,28 @@ impl World {
                 Some(delivery.failures),
                 "as it was read"
             );
-            self.flying.push((delivery, lane));
+            match target {
+                Some(target) => self.flying.push(Attempt {
+                    delivery,
+                    lane,
+                    began: self.instant,
+                    url: target.url.clone(),
+                }),
+                None => {
+                    let settlement = Some(settlement(&delivery, End::Skipped));
+                    self.endpoint.ended(delivery.id, None, settlement, self.instant);
+                }
+            }
         }
-        let ids: HashSet<EventId> = self.flying.iter().map(|(delivery, _)| delivery.id).collect();
+        let ids: HashSet<EventId> = self.flying.iter().map(|it| it.delivery.id).collect();
         assert_eq!(ids.len(), self.flying.len(), "nothing is under way twice");
         assert_eq!(self.flying.len(), self.endpoint.flying());
         assert!(self.flying.len() <= MOST);
         if was_troubled {
-            assert!(self.endpoint.flying() <= before.max(1), "one at a time");
+            assert!(
+                self.quick() <= before.max(1),
+                "one at a time, but for those that hang"
+            );
         }
     }
 
@@ -267,7 +347,7 @@ impl World {
         if self.flying.is_empty() {
             return;
         }
-        let (delivery, lane) = self.flying.swap_remove(index % self.flying.len());
+        let Attempt { delivery, .. } = self.flying.swap_remove(index % self.flying.len());
         let reason = UndeliveredReason::Status;
         let end = match (took, delivery.failures) {
             (true, _) => End::Delivered,
@@ -277,14 +357,9 @@ impl World {
             },
             (false, _) => End::Failed { reason },
         };
-        let settlement = Settlement {
-            id: delivery.id,
-            order_id: None,
-            end,
-            attempt: None,
-        };
+        let settlement = settlement(&delivery, end);
         self.endpoint
-            .ended(lane, Some(took), Some(settlement), self.instant);
+            .ended(delivery.id, Some(took), Some(settlement), self.instant);
     }
 
     fn commit_results(&mut self) {
@@ -357,14 +432,28 @@ fn delivery(place: i64, row: &Row) -> Delivery {
         order_id: None,
         place,
         failures: row.failures,
+        attempts: row.failures,
         body: String::new(),
         created_at: Timestamp::default(),
     }
 }
 
-fn address() -> Address {
+fn settlement(delivery: &Delivery, end: End) -> Settlement {
+    Settlement {
+        id: delivery.id,
+        order_id: None,
+        end,
+        attempt: None,
+        attempts_before: delivery.attempts,
+    }
+}
+
+fn address(url: Option<&str>) -> Address {
+    let Some(url) = url else {
+        return Address::Nowhere;
+    };
     let webhook = Webhook {
-        url: "https://example.com/".to_owned(),
+        url: url.to_owned(),
         authorization: AuthorizationForm::Bearer,
         updated_at: Timestamp::default(),
     };
@@ -383,91 +472,4 @@ proptest! {
         }
         world.drain();
     }
-}
-
-fn caught_up() -> World {
-    let mut world = World::new();
-    world.take(&Step::Read);
-    world.take(&Step::FinishReading);
-    world
-}
-
-#[test]
-fn what_is_handed_over_needs_no_reading() {
-    let mut world = caught_up();
-    for _ in 0..50 {
-        world.take(&Step::CommitHere(2));
-        world.take(&Step::Begin);
-        assert!(!world.flying.is_empty());
-        while !world.flying.is_empty() {
-            world.end(0, true);
-        }
-        world.take(&Step::Write);
-        world.take(&Step::FinishWriting);
-        world.take(&Step::Read);
-        assert!(world.reading.is_none(), "it was read though nothing was missing");
-    }
-}
-
-#[test]
-fn a_receiver_that_keeps_failing_is_narrowed_until_it_answers() {
-    let mut world = caught_up();
-    world.take(&Step::CommitHere(100));
-    for _ in 0..3 {
-        world.take(&Step::Begin);
-        while !world.flying.is_empty() {
-            world.end(0, false);
-        }
-    }
-    assert!(world.endpoint.is_troubled());
-    assert!(world.endpoint.queued() <= 16, "{}", world.endpoint.queued());
-    world.take(&Step::Begin);
-    assert_eq!(world.flying.len(), 0, "it rests");
-    world.take(&Step::Pass(100));
-    for expected in [1, 2, 4, 8, 16] {
-        world.take(&Step::Read);
-        world.take(&Step::FinishReading);
-        world.take(&Step::Begin);
-        assert_eq!(world.flying.len(), expected);
-        // One answer that it has taken something is enough to be trusted with more.
-        world.end(0, true);
-        let rest = world.flying.len();
-        world.take(&Step::Begin);
-        assert!(world.flying.len() >= rest);
-        while !world.flying.is_empty() {
-            let width = world.flying.len();
-            world.flying.truncate(width);
-            let (delivery, lane) = world.flying.pop().unwrap();
-            world.endpoint.put_back(delivery, lane);
-        }
-    }
-}
-
-#[test]
-fn retries_never_take_the_whole_width() {
-    let mut world = caught_up();
-    world.take(&Step::CommitHere(40));
-    for _ in 0..6 {
-        world.take(&Step::Begin);
-        // Every other one fails, so that it is not narrowed.
-        let mut took = false;
-        while !world.flying.is_empty() {
-            world.end(0, took);
-            took = !took;
-        }
-        world.take(&Step::Write);
-        world.take(&Step::FinishWriting);
-    }
-    world.take(&Step::Pass(20_000));
-    for _ in 0..2 {
-        world.take(&Step::Read);
-        world.take(&Step::FinishReading);
-    }
-    world.take(&Step::Begin);
-    let late = world
-        .flying
-        .iter()
-        .filter(|(_, lane)| *lane == Lane::Late)
-        .count();
-    assert!((1..=MOST / 2).contains(&late), "{late}");
 }

@@ -2,25 +2,23 @@
 
 use super::attempt::{self, Target};
 use super::dispatcher::Note;
-use super::endpoint::Lane;
-use super::slots::Kind;
+use super::flights::Cancel;
 use crate::app::App;
 use garson_core::delivery::UndeliveredReason;
 use garson_core::id::{AccountId, EventId, NodeId};
 use garson_store::deliveries::{Delivery, End, Settlement};
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, oneshot};
+use tokio::time::Instant;
 
 /// An attempt that has ended.
 pub struct Ended {
     pub account: AccountId,
     pub node: NodeId,
-    pub kind: Kind,
-    pub lane: Lane,
     pub id: EventId,
     pub place: i64,
-    /// Nothing when the attempt broke down.
+    /// Nothing when the attempt broke down, or does not count.
     pub result: Option<(bool, Settlement)>,
 }
 
@@ -32,10 +30,25 @@ pub struct Flight {
 }
 
 impl Flight {
-    pub async fn fly(mut self, delivery: Delivery, target: Arc<Target>) {
-        let account = self.ended.as_ref().map(|ended| ended.account);
+    pub async fn fly(
+        mut self,
+        delivery: Delivery,
+        target: Arc<Target>,
+        mut cancelled: oneshot::Receiver<Cancel>,
+    ) {
+        let Some(account) = self.ended.as_ref().map(|ended| ended.account) else {
+            return;
+        };
         let number = delivery.failures + 1;
-        let made = attempt::make(&self.app, &target, delivery.body).await;
+        let (at, began) = (self.app.now(), Instant::now());
+        let made = tokio::select! {
+            biased;
+            made = attempt::make(&self.app, account, &target, delivery.body) => made,
+            Ok(why) = &mut cancelled => match why {
+                Cancel::Preempted => attempt::preempted(at, &target.url, began.elapsed()),
+                Cancel::Moved => return,
+            },
+        };
         let end = match made.failure {
             None => End::Delivered,
             Some(reason) => match self.pause_after(number) {
@@ -56,7 +69,7 @@ impl Flight {
         }
         tracing::info!(
             event = %delivery.id,
-            account = account.map(tracing::field::display),
+            %account,
             attempt = number,
             target = target.origin,
             status = made.attempt.status,
@@ -71,6 +84,7 @@ impl Flight {
             order_id: delivery.order_id,
             end,
             attempt: Some(made.attempt),
+            attempts_before: delivery.attempts,
         };
         if let Some(ended) = &mut self.ended {
             ended.result = Some((took, settlement));

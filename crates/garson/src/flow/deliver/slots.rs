@@ -3,7 +3,7 @@
 
 use super::endpoint::Lane;
 use garson_core::id::AccountId;
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 
 /// What an attempt counts as.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -77,11 +77,36 @@ impl Slots {
         }
     }
 
-    /// Who is next for the slots of this kind.
-    pub fn next(&mut self, kind: Kind) -> Option<AccountId> {
+    /// Who is next for the slots of this kind, if one is free: whoever holds the fewest, and waits longest among those.
+    pub fn next(&mut self, kind: Kind, held: &HashMap<AccountId, usize>) -> Option<AccountId> {
         let is_free = self.free.get(kind.index()).is_some_and(|free| *free > 0);
+        if !is_free {
+            return None;
+        }
+        let (first, _) = self.waiting(kind, held)?;
         let queue = self.queues.get_mut(kind.index())?;
-        if is_free { queue.pop_front() } else { None }
+        queue.retain(|account| *account != first);
+        Some(first)
+    }
+
+    /// Who would be next if there were a slot of this kind, and how many wait for one.
+    pub fn waiting(&self, kind: Kind, held: &HashMap<AccountId, usize>) -> Option<(AccountId, usize)> {
+        let queue = self.queues.get(kind.index())?;
+        let first = queue
+            .iter()
+            .min_by_key(|account| held.get(account).copied().unwrap_or(0))?;
+        Some((*first, queue.len()))
+    }
+
+    /// Does anybody wait for a slot of this kind?
+    pub fn is_wanted(&self, kind: Kind) -> bool {
+        self.queues
+            .get(kind.index())
+            .is_some_and(|queue| !queue.is_empty())
+    }
+
+    pub fn has_waiting(&self) -> bool {
+        self.queues.iter().any(|queue| !queue.is_empty())
     }
 
     pub fn taken(&self) -> usize {

@@ -40,7 +40,7 @@ impl Client {
             Host::V6(address) => vec![IpAddr::V6(*address)],
             Host::Name(name) => {
                 let began = progress.begin(Stage::Name);
-                let found = self.resolver.resolve(name).await;
+                let found = self.resolver.resolve_for(name, self.account).await;
                 let found =
                     found.map_err(|_| progress.failed(format!("the name {name} cannot be resolved")))?;
                 progress.timing.name = Some(began.elapsed());

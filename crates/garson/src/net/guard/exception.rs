@@ -21,7 +21,7 @@ pub struct Exception {
 impl Exception {
     /// Whether it is meant for this very host and port.
     pub(super) fn names(&self, target: &Target) -> bool {
-        self.is_at(target.port()) && self.host == *target.host()
+        self.is_at(target.port()) && (self.host == *target.host() || self.means_loopback(target.host()))
     }
 
     /// Whether it allows calling this target at this address.
@@ -30,6 +30,12 @@ impl Exception {
             Some(allowed) => self.is_at(target.port()) && allowed == ip.to_canonical(),
             None => self.names(target),
         }
+    }
+
+    /// `localhost` is this machine, however it is written.
+    fn means_loopback(&self, host: &Host) -> bool {
+        matches!(&self.host, Host::Name(name) if name.as_str() == "localhost")
+            && host.literal().is_some_and(|ip| ip.is_loopback())
     }
 
     fn is_at(&self, port: u16) -> bool {

@@ -25,6 +25,10 @@ pub struct Target {
 impl Target {
     /// Reads a URL as browsers do (WHATWG), but refuses what they silently repair.
     pub fn parse(text: &str) -> Result<Self, Refusal> {
+        Self::read(text).map_err(Refusal::malformed)
+    }
+
+    fn read(text: &str) -> Result<Self, Refusal> {
         let scheme = check_text(text)?;
         let url = Url::parse(text).map_err(unreadable)?;
         let host = url.host().ok_or_else(no_host)?.to_owned();

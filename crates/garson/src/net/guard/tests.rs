@@ -535,6 +535,18 @@ fn malformed_exceptions_are_refused_with_a_reason() {
 }
 
 #[test]
+fn localhost_is_this_machine_however_it_is_written() {
+    let allowed = policy(&["localhost:9000"]);
+    let loopback = [ip("127.0.0.1"), ip("::1")];
+    check(&allowed, &target("http://localhost:9000/"), &loopback).unwrap();
+    check(&allowed, &target("http://127.0.0.1:9000/"), &loopback[..1]).unwrap();
+    check(&allowed, &target("http://[::1]:9000/"), &loopback[1..]).unwrap();
+    check(&allowed, &target("http://127.0.0.1:9001/"), &loopback[..1]).unwrap_err();
+    check(&allowed, &target("http://10.0.0.1:9000/"), &[ip("10.0.0.1")]).unwrap_err();
+    check(&allowed, &target("http://elsewhere.example:9000/"), &loopback).unwrap_err();
+}
+
+#[test]
 fn the_hint_names_every_way() {
     for part in [
         "allow_private_targets = true",

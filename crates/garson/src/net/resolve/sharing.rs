@@ -1,9 +1,11 @@
 //! One question for all who want to know the same name at the same time.
 //!
 //! The system's resolver holds a thread for each question, for seconds when a name's servers are dead. Many requests to one
-//! such name must not take the threads that others need. Nothing is remembered: who comes after the answer asks again.
+//! such name must not take the threads that others need. Accounts do not share questions: one may have to wait for its part
+//! of the threads. Nothing is remembered: who comes after the answer asks again.
 
 use super::{Resolve, Resolving};
+use garson_core::id::AccountId;
 use std::collections::HashMap;
 use std::io;
 use std::net::IpAddr;
@@ -12,7 +14,8 @@ use tokio::sync::watch;
 
 /// What was found, once it was; failures by their kind, because an error cannot be shared.
 type Found = Option<Result<Vec<IpAddr>, io::ErrorKind>>;
-type Questions = HashMap<String, watch::Receiver<Found>>;
+type Question = (Option<AccountId>, String);
+type Questions = HashMap<Question, watch::Receiver<Found>>;
 
 pub struct Sharing<R> {
     resolver: Arc<R>,
@@ -28,22 +31,20 @@ impl<R: Resolve + 'static> Sharing<R> {
         }
     }
 
-    fn ask(&self, name: &str) -> watch::Receiver<Found> {
+    fn ask(&self, name: &str, account: Option<AccountId>) -> watch::Receiver<Found> {
+        let question = (account, name.to_owned());
         let mut asked = lock(&self.asked);
         // One that ended without an answer, with its runtime, tells nobody anything.
-        if let Some(answer) = asked.get(name).filter(|answer| answer.has_changed().is_ok()) {
+        if let Some(answer) = asked.get(&question).filter(|answer| answer.has_changed().is_ok()) {
             return answer.clone();
         }
         let (tell, answer) = watch::channel(None);
-        asked.insert(name.to_owned(), answer.clone());
-        let (resolver, asked, name) = (
-            Arc::clone(&self.resolver),
-            Arc::clone(&self.asked),
-            name.to_owned(),
-        );
+        asked.insert(question.clone(), answer.clone());
+        let (resolver, asked) = (Arc::clone(&self.resolver), Arc::clone(&self.asked));
         tokio::spawn(async move {
-            let found = resolver.resolve(&name).await.map_err(|error| error.kind());
-            lock(&asked).remove(&name);
+            let found = resolver.resolve_for(&question.1, account).await;
+            let found = found.map_err(|error| error.kind());
+            lock(&asked).remove(&question);
             tell.send_replace(Some(found));
         });
         answer
@@ -56,8 +57,12 @@ fn lock(asked: &Mutex<Questions>) -> MutexGuard<'_, Questions> {
 
 impl<R: Resolve + 'static> Resolve for Sharing<R> {
     fn resolve<'a>(&'a self, name: &'a str) -> Resolving<'a> {
+        self.resolve_for(name, None)
+    }
+
+    fn resolve_for<'a>(&'a self, name: &'a str, account: Option<AccountId>) -> Resolving<'a> {
         Box::pin(async move {
-            let mut answer = self.ask(name);
+            let mut answer = self.ask(name, account);
             let found = answer.wait_for(Option::is_some).await;
             let found = found.ok().and_then(|found| found.clone());
             Ok(found.unwrap_or(Err(io::ErrorKind::Interrupted))?)

@@ -48,6 +48,14 @@ pub fn about(frame: &Frame, t: &OrderWords, detail: &OrderDetail, restaurant: &s
     let is_waiting = !order.status.is_over();
     facts.moment(frame, t.accept_by, order.accept_by.filter(|_| is_waiting));
     facts.moment(frame, t.scheduled_for, order.scheduled_for);
+    let fulfilment = &content.fulfilment;
+    // An order for later was promised for then.
+    let promised = fulfilment
+        .promised_at
+        .filter(|at| Some(*at) != order.scheduled_for);
+    facts.moment(frame, t.promised_at, promised);
+    facts.moment(frame, t.courier_pickup_at, fulfilment.courier_pickup_at);
+    facts.given(t.pickup_code, fulfilment.pickup_code.as_ref());
     facts.moment(frame, t.ready_at, order.ready_at);
     facts.moment(frame, t.reported_at, order.reported_at);
     facts.add(
@@ -213,7 +221,12 @@ pub fn amounts(frame: &Frame, t: &OrderWords, amount: &Amount) -> Vec<Fact> {
         let sum = money(Minor(-discount.amount.0));
         facts.add(t.discount, format!("{sum} · {}{by}", discount.name));
     }
-    for (name, sum) in [(t.delivery_fee, amount.delivery_fee), (t.tip, amount.tip)] {
+    let adjustment = amount.adjustment.unwrap_or_default();
+    for (name, sum) in [
+        (t.delivery_fee, amount.delivery_fee),
+        (t.tip, amount.tip),
+        (t.adjustment, adjustment),
+    ] {
         if sum != Minor::ZERO {
             facts.add(name, money(sum));
         }

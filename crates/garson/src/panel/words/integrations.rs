@@ -11,6 +11,8 @@ super::words! {
         edit: "Düzenle" | "Edit",
         branch: "Şube" | "Branch",
         no_branch: "girilmemiş" | "not given",
+        branch_unproven: "Şubenin sizin olduğu henüz doğrulanmadı: platformun ortak anahtarla gönderdiği siparişler gelmez. Kendi bilgilerinizi girip bağlantıyı sınayın ya da hizmeti işletene başvurun." | "It is not proven yet that the branch is yours: orders that the platform sends with the shared key do not arrive. Enter credentials of your own and test the connection, or ask whoever runs the service.",
+        branch_taken: "Bilgileriniz çalışıyor, ama şube başka bir hesaba kayıtlı. Hizmeti işletene başvurun." | "Your credentials work, but the branch is registered to another account. Ask whoever runs the service.",
         last_order: "Son sipariş" | "Last order",
         no_order: "henüz yok" | "none yet",
         last_error: "Son hata" | "Last error",

@@ -20,7 +20,7 @@ super::words! {
         new_password_hint: "En az 8 karakter. Diğer tüm oturumlar kapanır." | "At least 8 characters. All other sessions are ended.",
         password_changed: "Parola değiştirildi, diğer oturumlar kapatıldı." | "The password was changed; other sessions were ended.",
         old_wrong: "Şimdiki parola bu değil." | "This is not the current password.",
-        new_wrong: "Yeni parola en az 8 karakter olmalı." | "The new password must have at least 8 characters.",
+        new_wrong: "Yeni parola en az 8 karakter olmalı ve herkesin ilk denediği parolalardan olmamalı." | "The new password must have at least 8 characters, and must not be one that everybody tries first.",
         locked: "Çok fazla hatalı deneme oldu. Birkaç dakika sonra yeniden deneyin." | "There were too many wrong attempts. Try again in a few minutes.",
     }
 }

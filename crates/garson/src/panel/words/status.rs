@@ -7,6 +7,7 @@ super::words! {
         ready: "Hizmet çalışıyor; siparişler alınıyor." | "The service is running and takes orders.",
         storage_away: "Veritabanı yanıt vermiyor ya da yazamıyor; yeni siparişler şu anda alınamıyor olabilir." | "The database does not answer or cannot be written; new orders may not be taken now.",
         not_joined: "Bu sunucu henüz ötekilere katılmadı; olay gönderimi gecikebilir." | "This server has not joined the others yet; events may be late.",
+        worker_fails: "Hizmetin bir bölümü sürekli hata veriyor; olaylar ya da platform çağrıları gecikebilir." | "A part of the service keeps failing; events or calls to platforms may be late.",
         nodes: "Çalışan sunucu" | "Servers running",
         undelivered: "Gönderilmeyi bekleyen olay" | "Events to be delivered",
         oldest: "En eskisi" | "Oldest",

@@ -29,7 +29,7 @@ const SAYINGS: &[Saying] = &[
     ),
     ("must be from {} to {}", "{} ile {} arasında olmalı.", ""),
     (
-        "invalid type: {}, expected f64",
+        "invalid type: {}, expected a number",
         "bir sayı olmalı, örneğin 41,0082.",
         "must be a number, such as 41.0082",
     ),

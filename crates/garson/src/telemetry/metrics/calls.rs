@@ -69,7 +69,7 @@ impl From<&Trouble> for CallOutcome {
         match trouble {
             Trouble::Refused { .. } | Trouble::SessionOver => Self::Refused,
             Trouble::NotYet { .. } => Self::NotYet,
-            Trouble::Later { .. } => Self::Later,
+            Trouble::Later { .. } | Trouble::HeldBack { .. } => Self::Later,
             Trouble::Unclear { .. } => Self::Unclear,
         }
     }

@@ -1,0 +1,133 @@
+//! What a server looks at before it goes on with a SQLite database that the last one did not close.
+
+use super::files::beside;
+use super::wal_scan::{self, LogContent};
+use crate::error::StoreError;
+use rusqlite::{Connection, ErrorCode};
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+/// Orders wait meanwhile: what cannot be looked at within this time is left.
+const CHECK_TIME: Duration = Duration::from_secs(2);
+/// How often a log is looked at that changes meanwhile, and how long between two looks.
+const LOOKS: usize = 20;
+const PAUSE: Duration = Duration::from_millis(200);
+/// How many of SQLite's steps pass between two looks at the watch.
+const STEPS: i32 = 10_000;
+
+/// What a server knows and wants when it opens a database.
+#[derive(Clone, Copy, Debug)]
+pub struct CrashCheck {
+    /// The last server did not close the database.
+    pub is_after_crash: bool,
+    /// Go on with what is left of a damaged database.
+    pub accept_damage: bool,
+}
+
+impl CrashCheck {
+    /// Looks at the log. To be called before this process opens the database; says whether there is reason to look further.
+    pub fn check_log(self, database: &Path) -> Result<bool, StoreError> {
+        let Some((content, missing)) = examine(database)? else {
+            if self.is_after_crash {
+                tracing::warn!(
+                    "the last server did not close the database, and there is no log: another program has brought it into \
+                     the database, or it was removed"
+                );
+            }
+            return Ok(self.is_after_crash);
+        };
+        if content.lost_commits > 0 {
+            self.damage(&format!(
+                "its log is damaged after {} transactions, and at least {} that followed are lost",
+                content.commits, content.lost_commits
+            ))?;
+        } else if missing > 0 {
+            self.damage(&format!(
+                "{missing} of its {} pages are neither in the file nor in its log",
+                content.database_pages
+            ))?;
+        } else if self.is_after_crash {
+            tracing::warn!(
+                transactions = content.commits,
+                pages = content.frames,
+                "the last server did not close the database: its log is sound"
+            );
+        } else {
+            tracing::info!(
+                transactions = content.commits,
+                pages = content.frames,
+                "the database has a log, which is sound: another program uses it, or has not closed it"
+            );
+        }
+        Ok(true)
+    }
+
+    /// Looks at the database itself, for a bounded time.
+    pub fn check_database(self, connection: &mut Connection) -> Result<(), StoreError> {
+        let began = Instant::now();
+        connection.progress_handler(STEPS, Some(move || began.elapsed() > CHECK_TIME))?;
+        let found = connection.query_row("PRAGMA quick_check(1)", [], |row| row.get::<_, String>(0));
+        connection.progress_handler(STEPS, None::<fn() -> bool>)?;
+        let took = format!("{:.1} s", began.elapsed().as_secs_f32());
+        match found {
+            Ok(found) if found == "ok" => {
+                tracing::info!(took, "the database was checked and is sound");
+                Ok(())
+            }
+            Ok(found) => self.damage(&found),
+            Err(error) if error.sqlite_error_code() == Some(ErrorCode::OperationInterrupted) => {
+                tracing::info!(
+                    took,
+                    "the part of the database that could be checked in this time is sound"
+                );
+                Ok(())
+            }
+            Err(error) if error.sqlite_error_code() == Some(ErrorCode::DatabaseCorrupt) => {
+                self.damage(&error.to_string())
+            }
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    fn damage(self, what: &str) -> Result<(), StoreError> {
+        if self.accept_damage {
+            tracing::error!(
+                "the database is damaged: {what}; storage.accept_damage is on, so it is used all the same"
+            );
+            return Ok(());
+        }
+        Err(StoreError::refused(format!(
+            "the database is damaged: {what}. Put a backup in its place; or set storage.accept_damage = true for one start, to \
+             go on with what is left"
+        )))
+    }
+}
+
+/// What is in the log, and how many pages are nowhere. A command that works on the database at this moment can look like
+/// damage; what stays the same is damage.
+fn examine(database: &Path) -> Result<Option<(LogContent, u64)>, StoreError> {
+    let log = beside(database, "-wal");
+    let look = || -> Result<_, StoreError> {
+        let content = wal_scan::scan(&log)
+            .map_err(|error| StoreError::unavailable(format!("{} cannot be read: {error}", log.display())))?;
+        let size = std::fs::metadata(database).map_or(0, |about| about.len());
+        Ok(content.map(|content| {
+            let missing = content.missing_pages(size);
+            (content, missing)
+        }))
+    };
+    let mut before = look()?;
+    for _ in 0..LOOKS {
+        match &before {
+            Some((content, missing)) if content.lost_commits > 0 || *missing > 0 => {}
+            _ => return Ok(before),
+        }
+        std::thread::sleep(PAUSE);
+        let now = look()?;
+        if now == before {
+            break;
+        }
+        before = now;
+    }
+    Ok(before)
+}

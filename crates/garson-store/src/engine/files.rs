@@ -1,0 +1,77 @@
+//! The files of a SQLite database, as the file system shows them.
+
+use crate::error::StoreError;
+use std::fs::{File, OpenOptions};
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+/// Held while a database file is created, see [`create_private`].
+static CREATING: Mutex<()> = Mutex::new(());
+
+/// Creates an empty file, readable and writable by its owner only since it will hold names and addresses, unless there is
+/// one; says whether it did. The files beside a database (log and index) get the same mode from SQLite.
+///
+/// An existing file is not opened, not even for a moment: closing any descriptor of a file drops all POSIX locks that the
+/// process has on it, SQLite's included. Another process would then take itself for the last one that uses the database, and
+/// delete the log that this one goes on writing to.
+pub fn create_private(path: &Path) -> Result<bool, StoreError> {
+    // Another thread must not open the database before the descriptor that created it is closed.
+    let _one_at_a_time = CREATING.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    match options.open(path) {
+        Ok(file) => {
+            drop(file);
+            sync_folder_of(path)?;
+            Ok(true)
+        }
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(false),
+        Err(error) => Err(StoreError::unavailable(format!(
+            "{} cannot be created: {error}",
+            path.display()
+        ))),
+    }
+}
+
+/// Makes the names of the files beside a path durable, its own included.
+pub fn sync_folder_of(path: &Path) -> Result<(), StoreError> {
+    let folder = match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    };
+    File::open(folder)
+        .and_then(|folder| folder.sync_all())
+        .map_err(|error| {
+            StoreError::unavailable(format!(
+                "the folder {} cannot be made durable: {error}",
+                folder.display()
+            ))
+        })
+}
+
+/// The name of a file that SQLite keeps beside a database: beside the file itself, not beside a link to it.
+pub fn beside(database: &Path, suffix: &str) -> PathBuf {
+    let mut name = database
+        .canonicalize()
+        .unwrap_or_else(|_| database.to_owned())
+        .into_os_string();
+    name.push(suffix);
+    name.into()
+}
+
+/// Refuses to make an empty database where one was: SQLite would throw its log away.
+pub fn refuse_orphaned_log(database: &Path) -> Result<(), StoreError> {
+    let size = |path: &Path| std::fs::metadata(path).map_or(0, |about| about.len());
+    let log = beside(database, "-wal");
+    if size(database) > 0 || size(&log) == 0 {
+        return Ok(());
+    }
+    Err(StoreError::refused(format!(
+        "{} is there, but its database {} is missing or empty: put it back, or move the log away to begin anew",
+        log.display(),
+        database.display()
+    )))
+}

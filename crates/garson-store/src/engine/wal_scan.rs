@@ -1,0 +1,257 @@
+//! Reads SQLite's write-ahead log after a crash, before SQLite does: SQLite takes the first frame that it cannot use for the
+//! end of the log, and drops whatever follows without a word.
+//!
+//! A log that a crash has left is sound up to its last commit; behind that may lie the pieces of one transaction that was
+//! never acknowledged. A transaction is only begun when the one before it is durable. So where frames follow on a commit that
+//! itself comes after an unusable frame, something acknowledged has been lost.
+
+use std::collections::HashSet;
+use std::fs::File;
+use std::io::{BufReader, ErrorKind, Read};
+use std::path::Path;
+
+const HEADER: usize = 32;
+const FRAME_HEADER: usize = 24;
+/// Followed by one bit that says in which byte order sums are made.
+const MAGIC: u32 = 0x377f_0682;
+
+/// What is in a log.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LogContent {
+    /// Transactions that are whole.
+    pub commits: u64,
+    /// The pages that they hold, a page that was changed twice counted twice.
+    pub frames: u64,
+    /// How many pages the database has after the last of them.
+    pub database_pages: u64,
+    pub page_size: u64,
+    /// Transactions that come after something unusable, though they were durable once.
+    pub lost_commits: u64,
+    /// Which pages they hold.
+    pages: HashSet<u64>,
+}
+
+impl LogContent {
+    /// Pages that are neither in a database file of this size nor in the log.
+    pub fn missing_pages(&self, file_size: u64) -> u64 {
+        if self.commits == 0 || self.page_size == 0 {
+            return 0;
+        }
+        // The page at 1 GB is never used: SQLite's locks are there.
+        let locks = 0x4000_0000 / self.page_size + 1;
+        let present = file_size / self.page_size;
+        (present + 1..=self.database_pages)
+            .filter(|page| *page != locks && !self.pages.contains(page))
+            .count() as u64
+    }
+}
+
+/// Reads a log from beginning to end; `None` where there is no log, or an empty one.
+pub fn scan(log: &Path) -> std::io::Result<Option<LogContent>> {
+    let file = match File::open(log) {
+        Ok(file) => file,
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(error),
+    };
+    let mut reader = BufReader::with_capacity(1 << 20, file);
+    let mut header = [0; HEADER];
+    if !fill(&mut reader, &mut header)? {
+        return Ok(None);
+    }
+    let Some(mut walk) = Walk::begin(&header) else {
+        return Ok(Some(LogContent::default()));
+    };
+    let mut frame = vec![0; FRAME_HEADER + walk.page_size()];
+    while fill(&mut reader, &mut frame)? {
+        walk.take(&frame);
+    }
+    Ok(Some(walk.content))
+}
+
+/// Fills the buffer; `false` when the file ends before.
+fn fill(reader: &mut impl Read, buffer: &mut [u8]) -> std::io::Result<bool> {
+    match reader.read_exact(buffer) {
+        Ok(()) => Ok(true),
+        Err(error) if error.kind() == ErrorKind::UnexpectedEof => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
+fn number(bytes: &[u8], at: usize) -> u32 {
+    let mut four = [0; 4];
+    if let Some(found) = bytes.get(at..at + 4) {
+        four.copy_from_slice(found);
+    }
+    u32::from_be_bytes(four)
+}
+
+struct Walk {
+    content: LogContent,
+    is_big_endian: bool,
+    salts: (u32, u32),
+    sums: (u32, u32),
+    /// Pages of the transaction that has not been committed yet.
+    open: Vec<u64>,
+    is_broken: bool,
+    /// A commit was seen after the first unusable frame; whether it was durable shows when something follows it.
+    doubtful_commits: u64,
+}
+
+impl Walk {
+    /// A header that is not right belongs to a log that never held anything durable.
+    fn begin(header: &[u8]) -> Option<Self> {
+        let magic = number(header, 0);
+        if magic & !1 != MAGIC {
+            return None;
+        }
+        let mut walk = Self {
+            content: LogContent {
+                page_size: u64::from(number(header, 8)),
+                ..LogContent::default()
+            },
+            is_big_endian: magic & 1 == 1,
+            salts: (number(header, 16), number(header, 20)),
+            sums: (0, 0),
+            open: Vec::new(),
+            is_broken: false,
+            doubtful_commits: 0,
+        };
+        walk.sums = walk.summed((0, 0), header.get(..HEADER - 8)?);
+        let is_sound = walk.sums == (number(header, 24), number(header, 28))
+            && (512..=65_536).contains(&walk.content.page_size);
+        is_sound.then_some(walk)
+    }
+
+    fn page_size(&self) -> usize {
+        usize::try_from(self.content.page_size).unwrap_or_default()
+    }
+
+    fn summed(&self, sums: (u32, u32), bytes: &[u8]) -> (u32, u32) {
+        let word = |bytes: &[u8]| {
+            let number = number(bytes, 0);
+            if self.is_big_endian {
+                number
+            } else {
+                number.swap_bytes()
+            }
+        };
+        let (pairs, _) = bytes.as_chunks::<8>();
+        pairs.iter().fold(sums, |(first, second), pair| {
+            let (left, right) = pair.split_at(4);
+            let first = first.wrapping_add(word(left)).wrapping_add(second);
+            (first, second.wrapping_add(word(right)).wrapping_add(first))
+        })
+    }
+
+    fn take(&mut self, frame: &[u8]) {
+        let (head, page) = frame.split_at(FRAME_HEADER.min(frame.len()));
+        let (number_of_page, pages_after_commit) = (number(head, 0), number(head, 4));
+        let is_of_this_log = (number(head, 8), number(head, 12)) == self.salts;
+        if !self.is_broken {
+            let sums = self.summed(self.summed(self.sums, head.get(..8).unwrap_or_default()), page);
+            if is_of_this_log && number_of_page != 0 && sums == (number(head, 16), number(head, 20)) {
+                self.sums = sums;
+                self.open.push(u64::from(number_of_page));
+                if pages_after_commit != 0 {
+                    self.content.commits += 1;
+                    self.content.frames += self.open.len() as u64;
+                    self.content.database_pages = u64::from(pages_after_commit);
+                    self.content.pages.extend(self.open.drain(..));
+                }
+                return;
+            }
+            self.is_broken = true;
+        }
+        if is_of_this_log {
+            self.content.lost_commits = self.doubtful_commits;
+            self.doubtful_commits += u64::from(pages_after_commit != 0);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rusqlite::Connection;
+
+    /// A log as a crash leaves it: with the transactions of somebody who has not closed the database.
+    fn log_of_a_crash(folder: &Path, commits: usize) -> Vec<u8> {
+        let path = folder.join("x.db");
+        let writer = Connection::open(&path).unwrap();
+        writer
+            .execute_batch(
+                "PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 0; CREATE TABLE t (x BLOB)",
+            )
+            .unwrap();
+        for _ in 1..commits {
+            writer
+                .execute("INSERT INTO t VALUES (zeroblob(9000))", [])
+                .unwrap();
+        }
+        let log = std::fs::read(folder.join("x.db-wal")).unwrap();
+        drop(writer);
+        log
+    }
+
+    fn scanned(folder: &Path, log: &[u8]) -> LogContent {
+        let path = folder.join("log");
+        std::fs::write(&path, log).unwrap();
+        scan(&path).unwrap().unwrap()
+    }
+
+    #[test]
+    fn a_log_is_read_as_sqlite_reads_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let log = log_of_a_crash(folder.path(), 20);
+        let content = scanned(folder.path(), &log);
+        assert_eq!((content.commits, content.lost_commits), (20, 0));
+        let size = FRAME_HEADER + 4096;
+        assert_eq!(content.frames as usize, (log.len() - HEADER) / size);
+        assert_eq!(content.missing_pages(4096 * content.database_pages), 0);
+        assert_eq!(content.missing_pages(4096), 0, "all but the first are in the log");
+        assert_eq!(scan(&folder.path().join("none")).unwrap(), None);
+        // Wherever a crash cuts it, nothing is said to be lost.
+        for end in (0..log.len()).step_by(1_000) {
+            let path = folder.path().join("log");
+            std::fs::write(&path, &log[..end]).unwrap();
+            let content = scan(&path).unwrap().unwrap_or_default();
+            assert_eq!(content.lost_commits, 0, "cut at {end}");
+        }
+    }
+
+    #[test]
+    fn what_follows_a_hole_is_said_to_be_lost() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut log = log_of_a_crash(folder.path(), 20);
+        let middle = log.len() / 2;
+        log[middle..middle + 8_000].fill(0);
+        let content = scanned(folder.path(), &log);
+        assert!((1..15).contains(&content.commits), "{content:?}");
+        assert!((1..19).contains(&content.lost_commits), "{content:?}");
+    }
+
+    #[test]
+    fn the_torn_end_of_the_last_transaction_is_no_loss() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut log = log_of_a_crash(folder.path(), 20);
+        // The last transaction changes three pages; its first one did not reach the disk.
+        let at = log.len() - 3 * (FRAME_HEADER + 4096);
+        log[at..at + 4096].fill(0);
+        let content = scanned(folder.path(), &log);
+        assert_eq!(content.lost_commits, 0, "{content:?}");
+        assert!(content.commits >= 18, "{content:?}");
+    }
+
+    #[test]
+    fn a_page_that_is_nowhere_is_missed() {
+        let content = LogContent {
+            commits: 1,
+            database_pages: 10,
+            page_size: 4096,
+            pages: [9, 10].into(),
+            ..LogContent::default()
+        };
+        assert_eq!(content.missing_pages(8 * 4096), 0);
+        assert_eq!(content.missing_pages(5 * 4096), 3);
+    }
+}

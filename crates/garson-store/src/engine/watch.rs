@@ -1,0 +1,127 @@
+//! Are the files of a SQLite database still those that were opened? SQLite does not notice when they are removed, replaced
+//! or truncated: it goes on with what it has open, and what it acknowledges then is gone with the process.
+
+use super::files::beside;
+use crate::error::StoreError;
+use std::fs::{File, Metadata};
+use std::io::ErrorKind;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, OnceLock, PoisonError};
+
+/// A file under its name, and which file that was when it was opened.
+#[derive(Clone, Debug)]
+pub struct KnownFile {
+    path: PathBuf,
+    device: u64,
+    inode: u64,
+}
+
+impl KnownFile {
+    /// The file that has this name now.
+    pub fn named(path: &Path) -> Result<Self, StoreError> {
+        Self::described(path, std::fs::metadata(path))
+    }
+
+    /// A file that is open under this name.
+    pub fn opened(path: &Path, file: &File) -> Result<Self, StoreError> {
+        Self::described(path, file.metadata())
+    }
+
+    fn described(path: &Path, about: std::io::Result<Metadata>) -> Result<Self, StoreError> {
+        let about = about.map_err(|error| StoreError::unavailable(format!("{}: {error}", path.display())))?;
+        Ok(Self {
+            path: path.to_owned(),
+            device: about.dev(),
+            inode: about.ino(),
+        })
+    }
+
+    /// Its size, or what has happened to it. A file system that gives no answer says nothing about the file.
+    fn look(&self) -> Result<Option<u64>, String> {
+        match std::fs::metadata(&self.path) {
+            Ok(about) if (about.dev(), about.ino()) == (self.device, self.inode) => Ok(Some(about.len())),
+            Ok(_) => Err(format!("{} was replaced by another file", self.path.display())),
+            Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
+                Err(format!("{} was removed", self.path.display()))
+            }
+            Err(_) => Ok(None),
+        }
+    }
+}
+
+/// The files of an open database. Once one of them was found changed, nothing is read or written any more: only a new
+/// process can tell what is left.
+#[derive(Debug)]
+pub struct WatchedFiles {
+    database: KnownFile,
+    /// The log and its index.
+    beside: [KnownFile; 2],
+    /// That of the server that works on them.
+    lock: OnceLock<KnownFile>,
+    /// The database's size when it was last looked at.
+    size: Mutex<u64>,
+    trouble: OnceLock<StoreError>,
+}
+
+impl WatchedFiles {
+    /// The files of a database that is open.
+    pub fn of(database: &Path) -> Result<Self, StoreError> {
+        Ok(Self {
+            database: KnownFile::named(database)?,
+            beside: [
+                KnownFile::named(&beside(database, "-wal"))?,
+                KnownFile::named(&beside(database, "-shm"))?,
+            ],
+            lock: OnceLock::new(),
+            size: Mutex::new(0),
+            trouble: OnceLock::new(),
+        })
+    }
+
+    /// Watches the file of a server's lock too.
+    pub fn watch_lock(&self, lock: KnownFile) {
+        let _first_one_counts = self.lock.set(lock);
+    }
+
+    /// What was found wrong by an earlier look.
+    pub fn trouble(&self) -> Option<&StoreError> {
+        self.trouble.get()
+    }
+
+    /// Looks at all of them; an error stays one. `claimed` answers how large the database is by its own account.
+    pub fn check(&self, claimed: impl FnOnce() -> Option<u64>) -> Result<(), StoreError> {
+        if let Some(error) = self.trouble() {
+            return Err(error.clone());
+        }
+        self.look(claimed).map_err(|what| {
+            let error = self.trouble.get_or_init(|| {
+                tracing::error!(
+                    "{what} while it was in use: nothing is read or written any more until the server is started again"
+                );
+                StoreError::unavailable(format!("{what} while it was in use"))
+            });
+            error.clone()
+        })
+    }
+
+    fn look(&self, claimed: impl FnOnce() -> Option<u64>) -> Result<(), String> {
+        for file in self.beside.iter().chain(self.lock.get()) {
+            file.look()?;
+        }
+        // Held meanwhile, so that sizes are compared in the order in which they were seen.
+        let mut known = self.size.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(size) = self.database.look()? else {
+            return Ok(());
+        };
+        let before = std::mem::replace(&mut *known, size);
+        // It becomes smaller when somebody runs VACUUM, but then it has fewer pages by its own account too.
+        if size < before && claimed().is_some_and(|claimed| claimed >= before) {
+            return Err(format!(
+                "{} was truncated from {before} to {size} bytes",
+                self.database.path.display()
+            ));
+        }
+        Ok(())
+    }
+}

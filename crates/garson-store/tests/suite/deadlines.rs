@@ -1,0 +1,82 @@
+//! Callers do not wait for ever, and what they were told has failed is not done afterwards.
+
+use crate::batches::{note, noted};
+use crate::bench::{Bench, Kind, on_postgres, until};
+use crossbeam_channel::{bounded, unbounded};
+use garson_store::{Engine, Lane, Options, Result, StoreErrorKind, Tx, params};
+use std::time::Duration;
+
+fn hasty_engine(bench: &Bench) -> Engine {
+    let options = Options {
+        // Time enough to connect on a slow machine.
+        answer_within: Duration::from_secs(3),
+        start_wait: Duration::from_secs(30),
+        ..Options::default()
+    };
+    Engine::open(&bench.location, &options).unwrap()
+}
+
+pub async fn a_job_whose_caller_was_told_so_is_not_run(bench: &Bench) {
+    let engine = hasty_engine(bench);
+    let (go_on, gate) = unbounded::<()>();
+    let (started, has_started) = bounded(1);
+    let holding = engine.clone();
+    let held = tokio::spawn(async move {
+        let job = move |tx: &mut Tx<'_>| -> Result<()> {
+            note(tx, "begun")?;
+            let _ = started.try_send(());
+            let _ = gate.recv();
+            Ok(())
+        };
+        holding.write(Lane::COMMON, job).await
+    });
+    until("the writer is held", || !has_started.is_empty()).await;
+    let refused = engine.write(Lane::COMMON, |tx| note(tx, "refused")).await;
+    let kind = refused.map_err(|error| error.kind);
+    assert_eq!(kind, Err(StoreErrorKind::Unavailable));
+    let kind = held.await.unwrap().map_err(|error| error.kind);
+    assert_eq!(
+        kind,
+        Err(StoreErrorKind::Unavailable),
+        "it was not known how this ends"
+    );
+    assert_eq!(engine.waiting(), 1, "the refused one is still in the queue");
+    drop(go_on);
+    // Whatever comes next comes after it.
+    until("the queue is empty", || engine.waiting() == 0).await;
+    bench
+        .engine
+        .write(Lane::COMMON, |tx| note(tx, "fresh"))
+        .await
+        .unwrap();
+    let fresh_on_the_same = engine.write(Lane::COMMON, |tx| note(tx, "next")).await;
+    drop(fresh_on_the_same);
+    drop(engine);
+    let lines = bench.read(noted).await;
+    assert!(lines.contains("fresh") && !lines.contains("refused"), "{lines:?}");
+}
+
+/// An operator, or whoever runs the server, may have traded durability for speed; not on our behalf.
+pub async fn commits_are_durable_whatever_the_server_is_set_to(bench: &Bench) {
+    assert_eq!(bench.kind, Kind::Postgres);
+    bench.meddle(
+        "DO $$ BEGIN
+             EXECUTE format('ALTER DATABASE %I SET synchronous_commit = off', current_database());
+         END $$",
+    );
+    let show = "SELECT current_setting('synchronous_commit')";
+    let others: String = on_postgres(&bench.postgres_url(), |client| {
+        client.query_one(show, &[]).unwrap().get(0)
+    });
+    assert_eq!(others, "off");
+    let engine = bench.second_engine();
+    for lane in 0..4 {
+        let ours = engine
+            .write(Lane::numbered(lane), move |tx| {
+                tx.query_one(show, params![], |row| row.get::<String>(0))
+            })
+            .await
+            .unwrap();
+        assert_eq!(ours, "on");
+    }
+}

@@ -1,0 +1,246 @@
+//! What is expected of an endpoint in so many words.
+
+use super::*;
+
+fn caught_up() -> World {
+    let mut world = World::new();
+    world.take(&Step::Read);
+    world.take(&Step::FinishReading);
+    world
+}
+
+#[test]
+fn what_is_handed_over_needs_no_reading() {
+    let mut world = caught_up();
+    for _ in 0..50 {
+        world.take(&Step::CommitHere(2));
+        world.take(&Step::Begin);
+        assert!(!world.flying.is_empty());
+        while !world.flying.is_empty() {
+            world.end(0, true);
+        }
+        world.take(&Step::Write);
+        world.take(&Step::FinishWriting);
+        world.take(&Step::Read);
+        assert!(world.reading.is_none(), "it was read though nothing was missing");
+    }
+}
+
+#[test]
+fn a_receiver_that_keeps_failing_is_narrowed_until_it_answers() {
+    let mut world = caught_up();
+    world.take(&Step::CommitHere(100));
+    for _ in 0..3 {
+        world.take(&Step::Begin);
+        while !world.flying.is_empty() {
+            world.end(0, false);
+        }
+    }
+    assert!(world.endpoint.is_troubled());
+    assert!(world.endpoint.queued() <= 16, "{}", world.endpoint.queued());
+    world.take(&Step::Begin);
+    assert_eq!(world.flying.len(), 0, "it rests");
+    world.take(&Step::Pass(100));
+    for expected in [1, 2, 4, 8, 16] {
+        world.take(&Step::Read);
+        world.take(&Step::FinishReading);
+        world.take(&Step::Begin);
+        assert_eq!(world.flying.len(), expected);
+        // One answer that it has taken something is enough to be trusted with more.
+        world.end(0, true);
+        let rest = world.flying.len();
+        world.take(&Step::Begin);
+        assert!(world.flying.len() >= rest);
+        while !world.flying.is_empty() {
+            let width = world.flying.len();
+            world.flying.truncate(width);
+            let Attempt { delivery, lane, .. } = world.flying.pop().unwrap();
+            world.endpoint.put_back(delivery, lane);
+        }
+    }
+}
+
+#[test]
+fn retries_never_take_the_whole_width() {
+    let mut world = caught_up();
+    world.take(&Step::CommitHere(40));
+    for _ in 0..6 {
+        world.take(&Step::Begin);
+        // Every other one fails, so that it is not narrowed.
+        let mut took = false;
+        while !world.flying.is_empty() {
+            world.end(0, took);
+            took = !took;
+        }
+        world.take(&Step::Write);
+        world.take(&Step::FinishWriting);
+    }
+    world.take(&Step::Pass(20_000));
+    for _ in 0..2 {
+        world.take(&Step::Read);
+        world.take(&Step::FinishReading);
+    }
+    world.take(&Step::Begin);
+    let late = world.flying.iter().filter(|it| it.lane == Lane::Late).count();
+    assert!((1..=MOST / 2).contains(&late), "{late}");
+}
+
+#[test]
+fn hanging_attempts_leave_room_for_other_orders() {
+    let mut world = caught_up();
+    world.take(&Step::CommitHere(MOST - 1));
+    world.take(&Step::Begin);
+    assert_eq!(
+        world.flying.len(),
+        MOST - 1,
+        "a new receiver has all its places at once"
+    );
+    world.take(&Step::CommitHere(1));
+    world.take(&Step::Begin);
+    assert_eq!(world.flying.len(), MOST);
+}
+
+#[test]
+fn beyond_its_most_a_first_attempt_takes_the_place_of_the_oldest() {
+    let mut world = caught_up();
+    world.take(&Step::CommitHere(1));
+    world.take(&Step::Begin);
+    world.take(&Step::Pass(20));
+    world.end(0, true);
+    world.take(&Step::CommitHere(MOST));
+    world.take(&Step::Begin);
+    world.take(&Step::Pass(1_900));
+    assert!(world.endpoint.preempt(world.instant).is_none(), "nothing waits");
+    world.take(&Step::CommitHere(1));
+    world.take(&Step::Begin);
+    assert!(
+        world.endpoint.preempt(world.instant).is_none(),
+        "they have not had long enough"
+    );
+    let wakes_at = world.endpoint.wakes_at(world.instant);
+    assert_eq!(wakes_at, Some(world.instant + Duration::from_millis(100)));
+    world.take(&Step::Pass(100));
+    let ended = world.endpoint.preempt(world.instant).unwrap();
+    assert!(
+        world.endpoint.preempt(world.instant).is_none(),
+        "one place for the one that waits"
+    );
+    let index = world
+        .flying
+        .iter()
+        .position(|it| it.delivery.id == ended)
+        .unwrap();
+    world.end(index, false);
+    world.take(&Step::Begin);
+    assert_eq!(world.flying.len(), MOST);
+    assert_eq!(world.endpoint.queued(), 0);
+}
+
+#[test]
+fn a_receiver_that_is_slow_by_nature_is_waited_for() {
+    let mut world = caught_up();
+    for _ in 0..3 {
+        world.take(&Step::CommitHere(1));
+        world.take(&Step::Begin);
+        world.take(&Step::Pass(3_000));
+        world.take(&Step::Read);
+        world.take(&Step::FinishReading);
+        world.end(0, true);
+    }
+    world.take(&Step::CommitHere(40));
+    world.take(&Step::Begin);
+    assert_eq!(world.flying.len(), MOST);
+    world.take(&Step::Pass(9_000));
+    assert!(world.endpoint.preempt(world.instant).is_none());
+}
+
+/// A receiver in trouble with some events queued; whether it has ever taken one.
+fn troubled(has_answered: bool) -> World {
+    let mut world = caught_up();
+    if has_answered {
+        world.take(&Step::CommitHere(1));
+        world.take(&Step::Begin);
+        world.end(0, true);
+    }
+    world.take(&Step::CommitHere(10));
+    world.take(&Step::Begin);
+    for _ in 0..3 {
+        world.end(0, false);
+    }
+    while let Some(Attempt { delivery, lane, .. }) = world.flying.pop() {
+        world.endpoint.put_back(delivery, lane);
+    }
+    assert!(world.endpoint.is_troubled());
+    world
+}
+
+#[test]
+fn a_receiver_that_answered_lately_and_hangs_is_offered_the_next_one() {
+    for (has_answered, expected) in [(true, [1, 2, 3]), (false, [1, 1, 1])] {
+        let mut world = troubled(has_answered);
+        let mut flying = Vec::new();
+        for _ in 0..3 {
+            world.take(&Step::Pass(500));
+            world.take(&Step::Read);
+            world.take(&Step::FinishReading);
+            world.take(&Step::Begin);
+            flying.push(world.flying.len());
+        }
+        assert_eq!(flying, expected, "has answered: {has_answered}");
+    }
+}
+
+#[test]
+fn a_failure_that_began_before_the_last_success_says_nothing() {
+    let mut world = caught_up();
+    world.take(&Step::CommitHere(6));
+    world.take(&Step::Begin);
+    world.take(&Step::Pass(1));
+    world.end(0, true);
+    for _ in 0..5 {
+        world.end(0, false);
+    }
+    assert!(!world.endpoint.is_troubled());
+}
+
+#[test]
+fn a_new_address_ends_attempts_at_the_old_one_and_is_not_blamed_for_it() {
+    let mut world = caught_up();
+    world.take(&Step::CommitHere(10));
+    world.take(&Step::Begin);
+    for _ in 0..3 {
+        world.end(0, false);
+    }
+    assert!(world.endpoint.is_troubled());
+    assert_eq!(world.flying.len(), 7);
+    world.take(&Step::Move {
+        number: 1,
+        is_told: true,
+    });
+    world.take(&Step::Read);
+    world.take(&Step::FinishReading);
+    assert!(world.flying.is_empty(), "none goes on to the old address");
+    assert!(!world.endpoint.is_troubled());
+    world.take(&Step::Read);
+    world.take(&Step::FinishReading);
+    world.take(&Step::Begin);
+    assert_eq!(world.flying.len(), 7);
+    assert!(world.flying.iter().all(|it| it.url.ends_with("/1")));
+    // With no address at all they are skipped, at once.
+    world.take(&Step::Move {
+        number: 0,
+        is_told: true,
+    });
+    for _ in 0..2 {
+        world.take(&Step::Read);
+        world.take(&Step::FinishReading);
+        world.take(&Step::Begin);
+    }
+    world.take(&Step::Write);
+    world.take(&Step::FinishWriting);
+    assert_eq!(
+        world.table.pending.len(),
+        3,
+        "those that have failed wait for their time"
+    );
+}

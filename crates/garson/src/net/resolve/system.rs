@@ -1,0 +1,222 @@
+//! The system's own resolver, on threads of its own.
+//!
+//! `getaddrinfo` blocks a thread, for many seconds when a name's servers are dead, and cannot be stopped. So there are only so
+//! many such threads, an account has a few of them, and accounts whose names could not be resolved lately have a part. A
+//! question is given up after some time; its thread counts until the system has answered. Nobody else waits for them: these
+//! are not the threads on which passwords are checked and files are written.
+
+use super::{Resolve, Resolving};
+use crate::fair::{FairSlots, SlotLimits};
+use garson_core::id::AccountId;
+use std::collections::HashMap;
+use std::io;
+use std::net::{IpAddr, ToSocketAddrs};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+use tokio::sync::oneshot;
+use tokio::time::Instant;
+use uuid::Uuid;
+
+const THREADS: SlotLimits = SlotLimits {
+    total: 48,
+    per_account: 6,
+    failing: 24,
+};
+/// A question is given up after this time, that spent waiting for a thread included.
+const DEADLINE: Duration = Duration::from_secs(8);
+/// How long an account whose name could not be resolved has only a part of the threads.
+const REMEMBERED: Duration = Duration::from_secs(60);
+/// When so many accounts are remembered, those that need not be any more are forgotten.
+const MANY: usize = 1_000;
+
+/// What asks the system.
+type Lookup = dyn Fn(&str) -> io::Result<Vec<IpAddr>> + Send + Sync;
+
+pub struct SystemResolver {
+    lookup: Arc<Lookup>,
+    deadline: Duration,
+    threads: Arc<FairSlots>,
+    /// Since when accounts are failing.
+    failed_at: Arc<Mutex<HashMap<AccountId, Instant>>>,
+}
+
+impl Default for SystemResolver {
+    fn default() -> Self {
+        Self::with_lookup(|name| {
+            let found = (name, 0).to_socket_addrs()?;
+            Ok(found.map(|address| address.ip()).collect())
+        })
+    }
+}
+
+impl SystemResolver {
+    /// A resolver that asks something else; for tests.
+    pub fn with_lookup(lookup: impl Fn(&str) -> io::Result<Vec<IpAddr>> + Send + Sync + 'static) -> Self {
+        Self {
+            lookup: Arc::new(lookup),
+            deadline: DEADLINE,
+            threads: FairSlots::new(THREADS),
+            failed_at: Arc::default(),
+        }
+    }
+
+    async fn look_up(&self, name: &str, account: AccountId) -> io::Result<Vec<IpAddr>> {
+        let is_failing = lock(&self.failed_at)
+            .get(&account)
+            .is_some_and(|at| at.elapsed() < REMEMBERED);
+        let permit = self.threads.acquire(account, is_failing).await;
+        let (answer, answered) = oneshot::channel();
+        let (lookup, name) = (Arc::clone(&self.lookup), name.to_owned());
+        std::thread::Builder::new()
+            .name("garson-names".to_owned())
+            .spawn(move || {
+                let found = lookup(&name);
+                drop(permit);
+                // Whoever asked may have gone.
+                let _is_heard = answer.send(found).is_ok();
+            })?;
+        answered
+            .await
+            .unwrap_or_else(|_| Err(io::Error::other("the thread ended without an answer")))
+    }
+
+    fn note(&self, account: AccountId, has_failed: bool) {
+        let mut failed_at = lock(&self.failed_at);
+        if failed_at.len() >= MANY {
+            failed_at.retain(|_, at| at.elapsed() < REMEMBERED);
+        }
+        match has_failed {
+            true => drop(failed_at.insert(account, Instant::now())),
+            false => drop(failed_at.remove(&account)),
+        }
+    }
+}
+
+fn lock(failed_at: &Mutex<HashMap<AccountId, Instant>>) -> MutexGuard<'_, HashMap<AccountId, Instant>> {
+    failed_at.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Resolve for SystemResolver {
+    fn resolve<'a>(&'a self, name: &'a str) -> Resolving<'a> {
+        self.resolve_for(name, None)
+    }
+
+    fn resolve_for<'a>(&'a self, name: &'a str, account: Option<AccountId>) -> Resolving<'a> {
+        // Names that the operator has given are those of one more account.
+        let account = account.unwrap_or(AccountId(Uuid::nil()));
+        Box::pin(async move {
+            let found = match tokio::time::timeout(self.deadline, self.look_up(name, account)).await {
+                Ok(found) => found,
+                Err(_) => Err(io::ErrorKind::TimedOut.into()),
+            };
+            self.note(account, found.is_err());
+            found
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use super::*;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::sync::{Condvar, PoisonError};
+
+    fn account(n: u128) -> AccountId {
+        AccountId(uuid::Uuid::from_u128(n))
+    }
+
+    /// Dead names hang until the case ends.
+    #[derive(Default)]
+    struct System {
+        is_over: Mutex<bool>,
+        ends: Condvar,
+        hanging: AtomicUsize,
+    }
+
+    impl System {
+        fn resolver(self: &Arc<Self>) -> Arc<SystemResolver> {
+            let system = Arc::clone(self);
+            Arc::new(SystemResolver::with_lookup(move |name| {
+                if name.starts_with("dead") {
+                    system.hanging.fetch_add(1, Ordering::SeqCst);
+                    let mut is_over = system.is_over.lock().unwrap_or_else(PoisonError::into_inner);
+                    while !*is_over {
+                        is_over = system.ends.wait(is_over).unwrap_or_else(PoisonError::into_inner);
+                    }
+                    return Err(io::ErrorKind::TimedOut.into());
+                }
+                Ok(vec![IpAddr::from([10, 0, 0, 1])])
+            }))
+        }
+    }
+
+    impl Drop for Ends {
+        fn drop(&mut self) {
+            *self.0.is_over.lock().unwrap_or_else(PoisonError::into_inner) = true;
+            self.0.ends.notify_all();
+        }
+    }
+
+    struct Ends(Arc<System>);
+
+    async fn ask_for_dead_names(resolver: &Arc<SystemResolver>, account: AccountId, count: usize) {
+        for n in 0..count {
+            let resolver = Arc::clone(resolver);
+            tokio::spawn(async move {
+                drop(
+                    resolver
+                        .resolve_for(&format!("dead-{n}.example.com"), Some(account))
+                        .await,
+                );
+            });
+        }
+        for _ in 0..100 {
+            tokio::task::yield_now().await;
+        }
+    }
+
+    #[tokio::test]
+    async fn dead_names_of_one_account_hold_up_neither_others_nor_other_work() {
+        let system = Arc::<System>::default();
+        let _ends = Ends(Arc::clone(&system));
+        let resolver = system.resolver();
+        // More than the runtime has threads for blocking work.
+        ask_for_dead_names(&resolver, account(1), 600).await;
+        let found = resolver.resolve_for("till.example.com", Some(account(2))).await;
+        assert_eq!(found.unwrap(), [IpAddr::from([10, 0, 0, 1])]);
+        assert!(resolver.resolve("platform.example.com").await.is_ok());
+        assert!(tokio::task::spawn_blocking(|| true).await.unwrap());
+        assert!(system.hanging.load(Ordering::SeqCst) <= THREADS.per_account);
+    }
+
+    #[tokio::test]
+    async fn however_many_accounts_have_dead_names_others_find_a_thread() {
+        let system = Arc::<System>::default();
+        let _ends = Ends(Arc::clone(&system));
+        let mut resolver = Arc::into_inner(system.resolver()).unwrap();
+        resolver.deadline = Duration::from_millis(100);
+        let resolver = Arc::new(resolver);
+        for n in 0..20 {
+            let failed = resolver.resolve_for("dead.example.com", Some(account(n))).await;
+            assert_eq!(failed.unwrap_err().kind(), io::ErrorKind::TimedOut);
+        }
+        // Their threads hang on, and these accounts have no more than a part of all from now on.
+        for n in 0..20 {
+            ask_for_dead_names(&resolver, account(n), 6).await;
+            tokio::time::sleep(resolver.deadline).await;
+        }
+        let mut found = Err(io::ErrorKind::TimedOut.into());
+        // One that did not get its answer in time, on a busy machine, counts as failing too: others try on.
+        for n in 100..200 {
+            found = resolver.resolve_for("till.example.com", Some(account(n))).await;
+            if found.is_ok() {
+                break;
+            }
+        }
+        assert_eq!(found.unwrap(), [IpAddr::from([10, 0, 0, 1])]);
+        let hanging = system.hanging.load(Ordering::SeqCst);
+        assert!(hanging <= THREADS.failing + 20, "{hanging}");
+    }
+}

@@ -1,0 +1,245 @@
+//! Who a client is: the address of its connection, or the one that a trusted proxy names.
+
+use http::{Extensions, HeaderMap, HeaderName, header};
+use std::net::{IpAddr, Ipv6Addr};
+use std::str::FromStr;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// The address that a request comes from; every limit for an address counts by it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ClientAddress(pub IpAddr);
+
+impl ClientAddress {
+    #[must_use]
+    pub fn of(extensions: &Extensions) -> Option<IpAddr> {
+        extensions.get::<Self>().map(|client| client.0)
+    }
+}
+
+/// What counts as one address: an IPv6 client can take any address of its network of 64 bits.
+#[must_use]
+pub fn one_address(address: IpAddr) -> IpAddr {
+    match address.to_canonical() {
+        IpAddr::V6(v6) => IpAddr::V6(Ipv6Addr::from_bits(v6.to_bits() >> 64 << 64)),
+        v4 @ IpAddr::V4(_) => v4,
+    }
+}
+
+/// A network, such as 10.0.0.0/8, or a single address.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Network {
+    address: IpAddr,
+    prefix: u32,
+}
+
+impl FromStr for Network {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let (address, prefix) = match text.trim().split_once('/') {
+            Some((address, prefix)) => (address, Some(prefix)),
+            None => (text.trim(), None),
+        };
+        let address = address.parse::<IpAddr>().map_err(|_| "not an address")?;
+        let longest = if address.is_ipv4() { 32 } else { 128 };
+        let prefix = match prefix {
+            Some(prefix) => prefix.parse::<u32>().map_err(|_| "not a length of a prefix")?,
+            None => longest,
+        };
+        match prefix <= longest {
+            true => Ok(Self { address, prefix }),
+            false => Err("the prefix is longer than the address"),
+        }
+    }
+}
+
+impl Network {
+    #[must_use]
+    pub fn contains(&self, address: IpAddr) -> bool {
+        match (self.address, address.to_canonical()) {
+            (IpAddr::V4(own), IpAddr::V4(other)) => {
+                (own.to_bits() ^ other.to_bits())
+                    .checked_shr(32 - self.prefix)
+                    .unwrap_or(0)
+                    == 0
+            }
+            (IpAddr::V6(own), IpAddr::V6(other)) => {
+                (own.to_bits() ^ other.to_bits())
+                    .checked_shr(128 - self.prefix)
+                    .unwrap_or(0)
+                    == 0
+            }
+            _ => false,
+        }
+    }
+}
+
+/// The header in which the proxies name the client. Only one is believed: a proxy hands on the other as it came.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ProxyHeader {
+    #[default]
+    XForwardedFor,
+    Forwarded,
+}
+
+impl ProxyHeader {
+    fn name(self) -> HeaderName {
+        match self {
+            Self::XForwardedFor => HeaderName::from_static("x-forwarded-for"),
+            Self::Forwarded => header::FORWARDED,
+        }
+    }
+}
+
+impl FromStr for ProxyHeader {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        match text.to_ascii_lowercase().as_str() {
+            "x-forwarded-for" => Ok(Self::XForwardedFor),
+            "forwarded" => Ok(Self::Forwarded),
+            _ => Err("not a header that names clients"),
+        }
+    }
+}
+
+/// The proxies whose word on the client's address is taken.
+#[derive(Clone, Debug, Default)]
+pub struct Proxies {
+    pub networks: Vec<Network>,
+    pub header: ProxyHeader,
+}
+
+impl Proxies {
+    #[must_use]
+    pub fn are_trusted(&self, peer: IpAddr) -> bool {
+        self.networks.iter().any(|network| network.contains(peer))
+    }
+
+    /// The client of a request: the peer, or what the nearest trusted proxies say. Each adds, at the end, who asked it.
+    #[must_use]
+    pub fn client(&self, peer: IpAddr, headers: &HeaderMap) -> IpAddr {
+        let peer = peer.to_canonical();
+        if !self.are_trusted(peer) {
+            self.note_unlisted(peer, headers);
+            return peer;
+        }
+        let named = self.named(headers);
+        let mut client = peer;
+        for address in named.into_iter().rev() {
+            // What cannot be read was not written by a proxy of ours; nor is what stands before it.
+            let Some(address) = address else { break };
+            client = address;
+            if !self.are_trusted(address) {
+                break;
+            }
+        }
+        client
+    }
+
+    /// Says once that somebody names clients and is not believed: most likely a proxy that should be in the settings.
+    fn note_unlisted(&self, peer: IpAddr, headers: &HeaderMap) {
+        static HAS_BEEN_SAID: AtomicBool = AtomicBool::new(false);
+        if headers.contains_key(self.header.name()) && !HAS_BEEN_SAID.swap(true, Ordering::Relaxed) {
+            tracing::warn!(
+                %peer,
+                header = self.header.name().as_str(),
+                "a request names its client's address, but its sender is not in server.trusted_proxies: all clients of a \
+                 proxy count as one address then"
+            );
+        }
+    }
+
+    fn named(&self, headers: &HeaderMap) -> Vec<Option<IpAddr>> {
+        let values = headers.get_all(self.header.name()).iter();
+        let elements = values.flat_map(|value| value.to_str().unwrap_or("").split(','));
+        elements
+            .map(|element| match self.header {
+                ProxyHeader::XForwardedFor => read_address(element),
+                ProxyHeader::Forwarded => element
+                    .split(';')
+                    .filter_map(|pair| pair.trim().split_once('='))
+                    .find(|(name, _)| name.eq_ignore_ascii_case("for"))
+                    .and_then(|(_, address)| read_address(address)),
+            })
+            .collect()
+    }
+}
+
+/// Reads `192.0.2.1`, `192.0.2.1:80`, `2001:db8::1`, `[2001:db8::1]:80`, with or without quotes.
+fn read_address(text: &str) -> Option<IpAddr> {
+    let text = text.trim().trim_matches('"');
+    if let Ok(address) = text.parse::<IpAddr>() {
+        return Some(address.to_canonical());
+    }
+    let host = match text.strip_prefix('[') {
+        Some(rest) => rest.split_once(']')?.0,
+        None => text.split_once(':')?.0,
+    };
+    host.parse::<IpAddr>().ok().map(|address| address.to_canonical())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use http::HeaderValue;
+
+    fn client(proxies: &Proxies, peer: &str, name: &'static str, said: &[&str]) -> String {
+        let mut headers = HeaderMap::new();
+        for value in said {
+            headers.append(name, HeaderValue::from_str(value).unwrap());
+        }
+        proxies.client(peer.parse().unwrap(), &headers).to_string()
+    }
+
+    #[test]
+    fn only_trusted_proxies_are_believed_and_only_what_they_added() {
+        let networks = ["10.0.0.0/8", "::1"].map(|text| text.parse().unwrap()).to_vec();
+        let xff = Proxies {
+            networks: networks.clone(),
+            header: ProxyHeader::XForwardedFor,
+        };
+        let name = "x-forwarded-for";
+        for (peer, said, expected) in [
+            ("192.0.2.9", &["203.0.113.1"][..], "192.0.2.9"),
+            ("10.1.2.3", &[], "10.1.2.3"),
+            ("::ffff:10.1.2.3", &["203.0.113.1"], "203.0.113.1"),
+            ("::1", &["2001:db8::7"], "2001:db8::7"),
+            // The client itself has written the first ones.
+            ("10.1.2.3", &["1.1.1.1, 203.0.113.1"], "203.0.113.1"),
+            ("10.1.2.3", &["1.1.1.1", "203.0.113.1:4711"], "203.0.113.1"),
+            ("10.1.2.3", &["203.0.113.1, 10.9.9.9"], "203.0.113.1"),
+            ("10.1.2.3", &["203.0.113.1, nonsense, 10.9.9.9"], "10.9.9.9"),
+            ("10.1.2.3", &["nonsense"], "10.1.2.3"),
+        ] {
+            assert_eq!(client(&xff, peer, name, said), expected, "{peer} {said:?}");
+        }
+        let forwarded = Proxies {
+            networks,
+            header: ProxyHeader::Forwarded,
+        };
+        let said = ["for=1.1.1.1, for=\"[2001:db8::7]:80\";proto=https"];
+        assert_eq!(client(&forwarded, "10.1.2.3", "forwarded", &said), "2001:db8::7");
+        assert_eq!(client(&forwarded, "10.1.2.3", name, &["1.1.1.1"]), "10.1.2.3");
+    }
+
+    #[test]
+    fn networks_are_read_and_hold_what_is_in_them() {
+        for wrong in ["", "10.0.0.0/33", "localhost", "::/129", "10.0.0.0/x"] {
+            assert!(wrong.parse::<Network>().is_err(), "{wrong}");
+        }
+        let all: Network = "0.0.0.0/0".parse().unwrap();
+        assert!(all.contains("203.0.113.1".parse().unwrap()));
+        assert!(!all.contains("::1".parse().unwrap()));
+        let block: Network = "2001:db8::/32".parse().unwrap();
+        assert!(block.contains("2001:db8:1::1".parse().unwrap()));
+        assert!(!block.contains("2001:db9::1".parse().unwrap()));
+    }
+
+    #[test]
+    fn a_network_of_64_bits_is_one_address() {
+        let one = |text: &str| one_address(text.parse().unwrap()).to_string();
+        assert_eq!(one("2001:db8:1:2:3:4:5:6"), "2001:db8:1:2::");
+        assert_eq!(one("::ffff:192.0.2.1"), "192.0.2.1");
+    }
+}

@@ -1,0 +1,139 @@
+//! Impolite clients over real sockets, with short limits of time.
+
+use super::*;
+use bytes::Bytes;
+use http_body_util::Full;
+use hyper::service::service_fn;
+use std::convert::Infallible;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::sync::oneshot;
+use tokio::task::JoinHandle;
+
+const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
+const END_STREAM: u8 = 1;
+const END_HEADERS: u8 = 4;
+/// A test that waits longer than this waits for something that does not come.
+const IN_VAIN: Duration = Duration::from_secs(60);
+
+struct Served {
+    address: SocketAddr,
+    stop: oneshot::Sender<()>,
+    done: JoinHandle<bool>,
+}
+
+/// A service that answers `/` at once with 100,000 bytes, and `/slow` after two seconds.
+async fn serve() -> Served {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    let limits = Limits {
+        connections: 100,
+        connections_per_address: 100,
+        times: Times {
+            first_head: Duration::from_millis(300),
+            idle: Duration::from_millis(700),
+            send_stall: Duration::from_millis(700),
+        },
+        drain: Duration::from_secs(50),
+        proxies: Arc::default(),
+        refusals: Arc::default(),
+    };
+    let service = service_fn(|request: Request<Incoming>| async move {
+        if request.uri().path() == "/slow" {
+            sleep(Duration::from_secs(2)).await;
+        }
+        Ok::<_, Infallible>(Response::new(Full::new(Bytes::from(vec![b'x'; 100_000]))))
+    });
+    let (stop, stopped) = oneshot::channel::<()>();
+    let done = tokio::spawn(serve_connections(listener, service, limits, async move {
+        drop(stopped.await);
+    }));
+    Served { address, stop, done }
+}
+
+fn frame(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
+    let length = u32::try_from(payload.len()).unwrap().to_be_bytes();
+    [&length[1..], &[kind, flags], &stream.to_be_bytes(), payload].concat()
+}
+
+fn settings(window: Option<u32>) -> Vec<u8> {
+    let window = window.map(|size| [&[0, 4][..], &size.to_be_bytes()].concat());
+    frame(4, 0, 0, &window.unwrap_or_default())
+}
+
+/// A GET of `/`, in terms of the static table.
+fn headers(stream: u32, flags: u8) -> Vec<u8> {
+    frame(1, flags, stream, &[0x82, 0x86, 0x84, 0x41, 1, b'a'])
+}
+
+fn whole_request(stream: u32) -> Vec<u8> {
+    headers(stream, END_STREAM | END_HEADERS)
+}
+
+/// Says this, reads whatever comes, and waits to be cut off.
+async fn is_cut_off(address: SocketAddr, said: &[u8]) {
+    let mut stream = TcpStream::connect(address).await.unwrap();
+    stream.write_all(said).await.unwrap();
+    let mut buffer = vec![0; 64 * 1024];
+    let reading = async { while stream.read(&mut buffer).await.is_ok_and(|count| count > 0) {} };
+    let cut = tokio::time::timeout(IN_VAIN, reading).await;
+    let begin = String::from_utf8_lossy(&said[..said.len().min(30)]).into_owned();
+    assert!(cut.is_ok(), "not cut off: {} bytes, {begin:?}", said.len());
+}
+
+#[tokio::test]
+async fn whoever_asks_nothing_or_takes_nothing_is_cut_off() {
+    let served = serve().await;
+    let many = (0..60).flat_map(|n| whole_request(2 * n + 1)).collect::<Vec<_>>();
+    let impolite: Vec<Vec<u8>> = vec![
+        Vec::new(),
+        b"P".to_vec(),
+        PREFACE[..12].to_vec(),
+        PREFACE.to_vec(),
+        [PREFACE, &settings(None)].concat(),
+        // Headers without an end.
+        [PREFACE, &settings(None), &headers(1, END_STREAM)].concat(),
+        b"GET / HTTP/1.1\r\nhost: a\r\n".to_vec(),
+        // Nothing is taken, or a single byte of each answer.
+        [PREFACE, &settings(Some(0)), &many].concat(),
+        [PREFACE, &settings(Some(1)), &many].concat(),
+        // Everything is taken, and then nothing asked.
+        [PREFACE, &settings(None), &whole_request(1)].concat(),
+    ];
+    let mut all = tokio::task::JoinSet::new();
+    for said in impolite {
+        all.spawn(async move { is_cut_off(served.address, &said).await });
+    }
+    while let Some(ended) = all.join_next().await {
+        ended.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn whoever_waits_for_us_is_not_cut_off() {
+    let served = serve().await;
+    let mut stream = TcpStream::connect(served.address).await.unwrap();
+    stream
+        .write_all(b"GET /slow HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n")
+        .await
+        .unwrap();
+    let mut answer = Vec::new();
+    let read = tokio::time::timeout(IN_VAIN, stream.read_to_end(&mut answer)).await;
+    read.unwrap().unwrap();
+    assert!(answer.len() > 100_000);
+}
+
+#[tokio::test]
+async fn idle_connections_do_not_hold_up_the_end() {
+    let served = serve().await;
+    let mut stream = TcpStream::connect(served.address).await.unwrap();
+    let said = [PREFACE, &settings(None), &whole_request(1)].concat();
+    stream.write_all(&said).await.unwrap();
+    let mut buffer = [0; 1000];
+    assert!(stream.read(&mut buffer).await.unwrap() > 0);
+    let silent = TcpStream::connect(served.address).await.unwrap();
+    let began = Instant::now();
+    served.stop.send(()).unwrap();
+    assert!(served.done.await.unwrap());
+    assert!(began.elapsed() < Duration::from_secs(25), "{:?}", began.elapsed());
+    drop((stream, silent));
+}

@@ -1,0 +1,131 @@
+//! The service's workers are started again when they end before the service does, and are said to fail when that does not help.
+
+use crate::app::App;
+use prometheus_client::metrics::counter::Counter;
+use prometheus_client::registry::Registry;
+use std::collections::BTreeMap;
+use std::future::Future;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+use tokio::task::{JoinHandle, JoinSet};
+use tokio::time::Instant;
+
+/// The pauses before a worker is started again double between these.
+const FIRST_PAUSE: Duration = Duration::from_millis(100);
+const LONGEST_PAUSE: Duration = Duration::from_secs(30);
+/// A worker that has gone on for this time has recovered.
+const RECOVERED: Duration = Duration::from_secs(60);
+/// One that had to be started so often without recovering is failing.
+const FAILING: u32 = 3;
+
+/// How the workers stand.
+#[derive(Debug, Default)]
+pub struct Workers {
+    failures: Mutex<BTreeMap<&'static str, (u32, Instant)>>,
+    restarts: Counter,
+}
+
+impl Workers {
+    /// How often workers had to be started again, for those who watch.
+    pub fn register(&self, registry: &mut Registry) {
+        let restarts = self.restarts.clone();
+        registry.register(
+            "worker_restarts",
+            "Workers of the service that ended before it did, and were started again",
+            restarts,
+        );
+    }
+
+    /// A worker that keeps failing, if there is one.
+    #[must_use]
+    pub fn failing(&self) -> Option<&'static str> {
+        self.failing_at(Instant::now())
+    }
+
+    fn failing_at(&self, now: Instant) -> Option<&'static str> {
+        let failures = self.failures.lock().unwrap_or_else(PoisonError::into_inner);
+        failures
+            .iter()
+            .find(|(_, (times, since))| *times >= FAILING && now.duration_since(*since) < RECOVERED)
+            .map(|(name, _)| *name)
+    }
+
+    /// Notes that a worker has ended; says how long to wait before it is started again.
+    fn failed(&self, name: &'static str, lived: Duration) -> Duration {
+        self.restarts.inc();
+        let mut failures = self.failures.lock().unwrap_or_else(PoisonError::into_inner);
+        let (times, since) = failures.entry(name).or_insert((0, Instant::now()));
+        if lived >= RECOVERED {
+            *times = 0;
+        }
+        *times += 1;
+        *since = Instant::now();
+        FIRST_PAUSE
+            .saturating_mul(1 << (*times - 1).min(16))
+            .min(LONGEST_PAUSE)
+    }
+}
+
+/// Runs a worker until the service stops, and starts it again whenever it ends before. Aborting this ends the worker.
+pub fn keep<F>(
+    app: &Arc<App>,
+    name: &'static str,
+    work: impl Fn(Arc<App>) -> F + Send + 'static,
+) -> JoinHandle<()>
+where
+    F: Future<Output = ()> + Send + 'static,
+{
+    let app = Arc::clone(app);
+    tokio::spawn(async move {
+        let mut stopping = app.stopping.subscribe();
+        loop {
+            let began = Instant::now();
+            // A set ends what is in it when it is dropped.
+            let mut running = JoinSet::new();
+            running.spawn(work(Arc::clone(&app)));
+            let ended = running.join_next().await;
+            if *stopping.borrow() {
+                return;
+            }
+            let why = match ended {
+                Some(Err(error)) => error.to_string(),
+                _ => "it came to its end".to_owned(),
+            };
+            let pause = app.workers.failed(name, began.elapsed());
+            tracing::error!(worker = name, why, ?pause, "a worker ended and is started again");
+            tokio::select! {
+                () = tokio::time::sleep(pause) => {}
+                _ = stopping.changed() => return,
+            }
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pauses_grow_until_a_worker_has_recovered() {
+        let workers = Workers::default();
+        let pauses: Vec<_> = (0..12)
+            .map(|_| workers.failed("calls", Duration::ZERO).as_millis())
+            .collect();
+        assert_eq!(pauses[..4], [100, 200, 400, 800]);
+        assert_eq!(pauses.last(), Some(&30_000));
+        assert_eq!(workers.failing(), Some("calls"));
+        assert_eq!(workers.failed("calls", RECOVERED).as_millis(), 100);
+        assert_eq!(workers.failing(), None);
+        assert_eq!(workers.restarts.get(), 13);
+    }
+
+    #[test]
+    fn a_worker_that_goes_on_for_long_enough_fails_no_longer() {
+        let workers = Workers::default();
+        for _ in 0..FAILING {
+            workers.failed("search", Duration::ZERO);
+        }
+        assert_eq!(workers.failing(), Some("search"));
+        assert_eq!(workers.failing_at(Instant::now() + RECOVERED), None);
+    }
+}
