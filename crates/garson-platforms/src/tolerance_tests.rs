@@ -344,7 +344,7 @@ fn characters_that_do_not_exist_cost_no_order() {
     }
 }
 
-/// Removing elements shifts those behind them; the notes name the places of the message as it came.
+/// Removing elements shifts the following ones; the notes contain the paths of the original message.
 #[test]
 fn several_odd_values_are_all_noted_where_they_were() {
     let connector = yemeksepeti();

@@ -37,7 +37,7 @@ pub fn is_used_in_account(
     Ok(found.is_some_and(|id| id != but))
 }
 
-/// Makes an integration the owner of the branch that it names if nobody owns it; says whether it has become the owner. Does
+/// Makes an integration the owner of its branch if the branch has no owner; returns whether it has become the owner. Does
 /// nothing when the integration is gone or names another branch by now.
 pub fn claim_if_free(tx: &mut Tx<'_>, id: IntegrationId, branch: &str, at: Timestamp) -> Result<bool> {
     let claimed = tx.execute(

@@ -55,7 +55,7 @@ struct Repair<'a> {
     size: usize,
     essentials: Essentials,
     wrapper: &'a str,
-    /// Elements that were removed: their list, and their index in the message as it came.
+    /// Elements that were removed: their list, and their index in the original message.
     removed: Vec<(Vec<Step>, usize)>,
     notes: Vec<ReadingNote>,
     found: Unreadable,
@@ -66,7 +66,7 @@ impl<'a> Repair<'a> {
     fn start(body: &[u8], essentials: Essentials, wrapper: &'a str, found: Unreadable) -> Read<Self> {
         let repeated = |body: &[u8]| matches!(json::check(body), Err(f) if f.kind == FaultKind::RepeatedKey);
         let clean = valid_unicode(body);
-        // Which of two values is meant, nobody knows.
+        // It is ambiguous which of the two values is meant.
         let document: Value = match serde_json::from_slice(&clean) {
             Ok(document) if !repeated(&clean) => document,
             _ => return Err(found),
@@ -165,7 +165,7 @@ impl<'a> Repair<'a> {
         self.essentials.contains(&bare)
     }
 
-    /// The place in the message as it came: elements before it may have been removed from its list.
+    /// The path in the original message: elements before it may have been removed from its list.
     fn original(&self, path: &[Step]) -> Vec<Step> {
         let mut place = path.to_vec();
         if let Some((Step::Index(index), list)) = place.split_last_mut() {

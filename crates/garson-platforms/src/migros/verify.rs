@@ -46,7 +46,7 @@ fn part<'a>(credentials: &'a Credentials, name: &str) -> Option<&'a str> {
     (!value.is_empty()).then_some(value)
 }
 
-/// The user and password, where they are set; half of a pair lets nobody in.
+/// The user and password, if they are set. With only one of the two, every request is refused.
 pub fn inbound_secret(credentials: &Credentials) -> Option<Secret<Vec<u8>>> {
     let (user, password) = (
         part(credentials, INBOUND_USER),

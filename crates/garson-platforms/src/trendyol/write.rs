@@ -18,7 +18,7 @@ use std::time::Duration;
 
 /// What a seller without an integrator is called.
 const SELF: &str = "SelfIntegration";
-/// Who acts where the account names nobody: the platform insists on an e-mail address. This one can be nobody's.
+/// The acting user if the account names none. The platform requires an e-mail address; `.invalid` is a reserved domain.
 const NOBODY: &str = "pos@garson.invalid";
 /// How long the kitchen takes where neither the restaurant nor the package says.
 const USUAL_MINUTES: u32 = 20;

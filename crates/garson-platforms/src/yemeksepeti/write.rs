@@ -129,7 +129,7 @@ pub fn is_at_home(url: &str, base: &str) -> bool {
     path.starts_with('/') && is_plain && !climbs
 }
 
-/// When the customer gets the food, or can collect it: as promised, since the customer is told of any other time. Where the
+/// When the customer gets the food, or can collect it: as promised, since the customer is informed of any other time. Where the
 /// platform's rider carries it, or the promise cannot be kept any more, it is when the kitchen is done.
 fn acceptance_time(errand: &Errand<'_>, state: Option<&State>) -> Timestamp {
     let minutes = errand.preparation_minutes.unwrap_or(USUAL_MINUTES);

@@ -8,7 +8,7 @@ use garson_core::money::{Currency, MAX_MINOR, Minor};
 use garson_core::order::{Amount, Discount, FundedBy, Item, Payment, ReadingNote};
 use garson_core::payment::PaymentType;
 
-/// What a package costs. `totalPrice` is what the customer pays, as it stands: nobody has written down whether discounts
+/// What a package costs. `totalPrice` is what the customer pays, unchanged: it is not documented whether discounts
 /// and delivery are in it. What is less than the lines cost is a discount where the package names one without its amount.
 pub fn amount(
     package: &wire::Package<'_>,

@@ -357,7 +357,7 @@ fn replies_make_the_platform_try_again_where_that_helps() {
     assert_eq!(status(Reception::Unreadable(Unreadable { path, message })), 500);
 }
 
-/// The platform refuses moves that nobody makes.
+/// The platform refuses requests without an acting user.
 #[test]
 fn somebody_acts_even_where_the_account_names_nobody() {
     for named in [None, Some(""), Some("  ")] {

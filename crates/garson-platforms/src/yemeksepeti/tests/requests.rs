@@ -135,7 +135,7 @@ fn a_move_without_an_address_does_not_apply() {
     assert!(written(CallKind::Verify, &bare).is_ok());
 }
 
-/// The customer is told of any time but the promised one.
+/// Any time other than the promised one is sent to the customer.
 #[test]
 fn the_promised_time_is_kept_where_it_can_be() {
     let time = |body: &str| {
@@ -149,7 +149,7 @@ fn the_promised_time_is_kept_where_it_can_be() {
         time(&expected("2026-03-01T16:38:00Z")),
         "2026-03-01T16:38:00.000Z"
     );
-    // It has passed, or nobody was promised anything.
+    // The promised time has passed, or there is none.
     assert_eq!(time(&expected("2026-03-01T15:20:00Z")), kitchen);
     assert_eq!(time(&expected("")), kitchen);
     let collected = with(PICKUP, "/preOrder", Some(json!(false)));
