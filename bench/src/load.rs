@@ -186,7 +186,8 @@ pub fn extent(message: &[u8]) -> Fallible<Option<(usize, usize)>> {
     let Some(head) = message.windows(4).position(|four| four == b"\r\n\r\n") else {
         return Ok(None);
     };
-    let text = std::str::from_utf8(message.get(..head).unwrap_or_default())?;
+    // Names of headers have no case.
+    let text = std::str::from_utf8(message.get(..head).unwrap_or_default())?.to_ascii_lowercase();
     let length = text.split_once("content-length: ").map_or("", |(_, rest)| rest);
     let length: usize = length.split('\r').next().unwrap_or_default().parse()?;
     Ok(Some((head + 4, head + 4 + length)))

@@ -9,6 +9,7 @@
 mod against;
 mod bare;
 mod fill;
+mod hostile;
 mod load;
 mod platform;
 mod postgres;
@@ -40,6 +41,7 @@ fn main() -> ExitCode {
         load::ROLE => load::run(&plan()),
         bare::ROLE => bare::run(&plan()),
         platform::ROLE => platform::run(),
+        hostile::ROLE => hostile::run(&plan()),
         sink::ROLE => sink::run(),
         _ => rows::run(std::env::args().skip(1)),
     };

@@ -103,7 +103,7 @@ pub async fn make_many(
         let email = format!("bench-{number}@example.com");
         let shop = make_named(app, &email, number..number + 1, &key(number)).await?;
         if let Some(url) = url(number) {
-            accounts::set_webhook(app, shop.account, accounts::Actor::Owner, Some(url), None)
+            accounts::set_webhook(app, shop.account, accounts::Actor::Owner, Some(url), None, None)
                 .await
                 .map_err(failed)?;
         }

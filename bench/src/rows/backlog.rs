@@ -93,7 +93,7 @@ fn direct(data: &Path, partner: &Partner) -> Fallible<i64> {
                 0 => partner.doors.silent(0),
                 _ => partner.doors.answering(number),
             };
-            set_webhook(&app, shop.account, Actor::Owner, Some(url), None)
+            set_webhook(&app, shop.account, Actor::Owner, Some(url), None, None)
                 .await
                 .map_err(shop::failed)?;
             if number > 0 {

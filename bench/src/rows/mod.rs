@@ -3,6 +3,7 @@
 mod backlog;
 mod deliver;
 mod intake;
+mod isolation;
 mod latency;
 mod memory;
 mod neighbours;
@@ -64,7 +65,7 @@ pub const CLIENTS: usize = 64;
 
 type Row = fn(Effort) -> Fallible<Vec<Finding>>;
 
-const ROWS: [(&str, Row); 17] = [
+const ROWS: [(&str, Row); 18] = [
     ("commits", intake::commits),
     ("intake", intake::rate),
     ("list", pages::list),
@@ -80,6 +81,7 @@ const ROWS: [(&str, Row); 17] = [
     ("deliver-postgres", deliver::deliver_postgres),
     ("latency", latency::latency),
     ("neighbours", neighbours::neighbours),
+    ("isolation", isolation::isolation),
     ("backlog", backlog::backlog),
     ("resume", resume::resume),
 ];

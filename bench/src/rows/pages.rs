@@ -84,12 +84,29 @@ impl Sides {
 const LIST: &str = "/web-api/v1/orders?limit=50";
 const PAYMENTS: &str = "/web-api/v1/orders/grouped-payments";
 
-/// The newest and the oldest page of a list of orders.
+/// What a list is narrowed to: what most orders have, what none has, and what has changed lately.
+const FILTERED: [(&str, &str); 4] = [
+    ("open orders, 50 of 1,000,000 : 1,000", "open=true"),
+    (
+        "orders in a status that none has, 1,000,000 : 1,000",
+        "status=1600",
+    ),
+    (
+        "orders of a platform that has none, 1,000,000 : 1,000",
+        "provider=migros",
+    ),
+    (
+        "orders by their last change, 50 of 1,000,000 : 1,000",
+        "updatedSince=2025-01-01T00:00:00Z",
+    ),
+];
+
+/// The newest and the oldest page of a list of orders, and pages of lists that are narrowed.
 pub fn list(effort: Effort) -> Fallible<Vec<Finding>> {
     let sides = Sides::start(effort)?;
     let (of_many, of_few) = (deepest(&sides.many)?, deepest(&sides.few)?);
     let many = sides.many.1.data.clone();
-    Ok(vec![
+    let mut findings = vec![
         sides.compare(effort, "first page of 50, 1,000,000 orders : 1,000", |_| {
             LIST.to_owned()
         })?,
@@ -101,7 +118,11 @@ pub fn list(effort: Effort) -> Fallible<Vec<Finding>> {
                 false => of_few.clone(),
             },
         )?,
-    ])
+    ];
+    for (row, filter) in FILTERED {
+        findings.push(sides.compare(effort, row, |_| format!("{LIST}&{filter}"))?);
+    }
+    Ok(findings)
 }
 
 /// The path of a list's last page, found from its end.
