@@ -1,7 +1,8 @@
 //! What the account is told: events, and the exact JSON that carries them.
 
 use crate::id::{EventId, RestaurantId};
-use crate::order::{Actor, Cancellation, Order, Reason, Status};
+use crate::money::{Currency, Minor};
+use crate::order::{Actor, Cancellation, ContentChange, Order, Reason, Status};
 use crate::platform::Provider;
 use crate::time::Timestamp;
 use serde::Serialize;
@@ -28,6 +29,11 @@ pub enum EventKind {
         status: Status,
         cancellation: Cancellation,
     },
+    /// A later version of the content; only for accounts that want to know.
+    Updated {
+        revision: i64,
+        changes: Vec<ContentChange>,
+    },
 }
 
 impl EventKind {
@@ -38,6 +44,7 @@ impl EventKind {
             Self::Created { .. } => CREATED,
             Self::Moved { .. } => MOVED,
             Self::Cancelled { .. } => CANCELLED,
+            Self::Updated { .. } => UPDATED,
         }
     }
 }
@@ -45,6 +52,8 @@ impl EventKind {
 pub const CREATED: &str = "siparis.olusturuldu";
 pub const MOVED: &str = "siparis.durum_degisti";
 pub const CANCELLED: &str = "siparis.iptal_edildi";
+/// Sent only where the account has asked for it.
+pub const UPDATED: &str = "siparis.guncellendi";
 pub const INTEGRATION_TOGGLED: &str = "entegrasyon.durum_degisti";
 /// What `POST /webhook/test` sends.
 pub const TEST: &str = "test";
@@ -86,6 +95,14 @@ struct Veri<'a> {
     note: Option<Option<&'a str>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     is_active: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    revision: Option<i64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    total: Option<Minor>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    currency: Option<Currency>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    changes: Option<&'a [ContentChange]>,
 }
 
 fn write(olay: &str, veri: Veri<'_>) -> String {
@@ -119,6 +136,14 @@ pub fn order_body(id: EventId, order: &Order, event: &NewEvent, at: Timestamp) -
             veri.by = Some(cancellation.by.as_str());
             veri.reason = Some(cancellation.reason.as_ref());
             veri.note = Some(cancellation.note.as_deref());
+        }
+        EventKind::Updated { revision, changes } => {
+            veri.status = Some(order.status.code());
+            veri.by = Some(Actor::Platform.as_str());
+            veri.revision = Some(*revision);
+            veri.total = Some(order.total);
+            veri.currency = Some(order.currency);
+            veri.changes = Some(changes);
         }
     }
     write(event.kind.name(), veri)

@@ -3,13 +3,58 @@
 //! Parsers differ on repeated keys, and one of our databases cannot hold a NUL in text, so both are refused
 //! at the door with the place where they stand.
 
-use serde::de::{self, DeserializeSeed, MapAccess, SeqAccess, Visitor};
+use serde::de::{self, DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 use std::fmt;
 
 /// Makes a derived struct insist on an object: without this field (flattened) a list is taken for it too, value by
 /// value in the order in which the fields happen to stand.
 #[derive(Clone, Copy, Debug, Default, serde::Deserialize)]
 pub struct ObjectOnly {}
+
+/// A whole number, also where it is written with a fraction of nothing: languages without integers write `100.0`.
+pub fn whole<'de, D: Deserializer<'de>>(deserializer: D) -> Result<i64, D::Error> {
+    deserializer.deserialize_i64(WholeNumber)
+}
+
+/// The same where it may be left out or null.
+pub fn whole_or_none<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<i64>, D::Error> {
+    struct Whole(i64);
+    impl<'de> de::Deserialize<'de> for Whole {
+        fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+            whole(deserializer).map(Self)
+        }
+    }
+    let given: Option<Whole> = de::Deserialize::deserialize(deserializer)?;
+    Ok(given.map(|number| number.0))
+}
+
+struct WholeNumber;
+
+impl Visitor<'_> for WholeNumber {
+    type Value = i64;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a whole number")
+    }
+
+    fn visit_i64<E: de::Error>(self, value: i64) -> Result<i64, E> {
+        Ok(value)
+    }
+
+    fn visit_u64<E: de::Error>(self, value: u64) -> Result<i64, E> {
+        i64::try_from(value).map_err(|_| E::invalid_value(de::Unexpected::Unsigned(value), &self))
+    }
+
+    #[allow(clippy::cast_possible_truncation)]
+    fn visit_f64<E: de::Error>(self, value: f64) -> Result<i64, E> {
+        // Beyond this, a float does not say which whole number was meant.
+        const EXACT: f64 = 9_007_199_254_740_991.0;
+        match value.fract() == 0.0 && value.abs() <= EXACT {
+            true => Ok(value as i64),
+            false => Err(E::invalid_value(de::Unexpected::Float(value), &self)),
+        }
+    }
+}
 
 /// The deepest nesting that is taken.
 pub const MAX_DEPTH: usize = 32;

@@ -14,8 +14,8 @@ pub use inbound::{
     Verified, Which,
 };
 pub use outbound::{
-    Errand, HttpRequest, HttpResponse, Link, MenuStep, Outcome, Page, PlatformError, Session, Success,
-    Trouble, Trust, Window, is_dots,
+    Errand, HttpRequest, HttpResponse, Link, MenuStep, Outcome, Page, PlatformError, RefusalCause, Session,
+    Success, Trouble, Trust, Window, is_dots,
 };
 pub use provider::Provider;
 
@@ -78,6 +78,11 @@ pub trait Platform: Send + Sync {
         false
     }
 
+    /// The address that a message gave for this call and that is not called, because the operator does not allow its host.
+    fn refused_address(&self, _errand: &Errand<'_>, _link: &Link<'_>) -> Option<String> {
+        None
+    }
+
     /// The request that makes the call.
     fn write(&self, errand: &Errand<'_>, link: &Link<'_>) -> Result<HttpRequest, PlatformError>;
 
@@ -104,6 +109,16 @@ pub trait Platform: Send + Sync {
         Err(PlatformError::Unsupported {
             what: "read an order",
         })
+    }
+
+    /// Does an order that is read back show whether this step was done?
+    fn shows(&self, _call: CallKind) -> bool {
+        self.capability().look
+    }
+
+    /// Is an order missing when it is read back, as long as it has been neither accepted nor cancelled?
+    fn hides_unaccepted(&self) -> bool {
+        false
     }
 
     /// The order in the answer, as a document that [`Platform::read`] takes as [`FETCHED`].

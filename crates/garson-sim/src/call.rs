@@ -13,6 +13,8 @@ pub(crate) struct Call {
     pub segments: Vec<String>,
     pub query: Vec<(String, String)>,
     pub headers: HeaderMap,
+    /// The names of the headers as they were written.
+    pub spelled: Vec<String>,
     pub body: Bytes,
 }
 
@@ -35,6 +37,7 @@ impl Call {
                 segments,
                 query,
                 headers,
+                spelled: Vec::new(),
                 body,
             },
         )
@@ -53,6 +56,12 @@ impl Call {
 
     pub(crate) fn header(&self, name: &str) -> Option<&str> {
         self.headers.get(name).and_then(|value| value.to_str().ok())
+    }
+
+    /// A header for which the platform minds the case of its name.
+    pub(crate) fn header_as_spelled(&self, name: &str) -> Option<&str> {
+        let is_spelled = self.spelled.iter().any(|spelled| spelled == name);
+        is_spelled.then(|| self.header(name)).flatten()
     }
 
     /// Whether the body says that it is of this type, parameters aside.

@@ -27,6 +27,11 @@ pub struct ControlClient {
 }
 
 #[derive(Deserialize)]
+struct Faults {
+    faults: Vec<FaultRequest>,
+}
+
+#[derive(Deserialize)]
 struct Stores {
     stores: Vec<StoreView>,
 }
@@ -94,6 +99,11 @@ impl ControlClient {
         self.happen(platform, id, "courier", json!({"step": step})).await
     }
 
+    /// One piece is taken out of the order, which goes on without it.
+    pub async fn remove_piece(&self, platform: Platform, id: &str) -> Result<OrderView, String> {
+        self.happen(platform, id, "remove-piece", json!({})).await
+    }
+
     /// A Getir order that was accepted beforehand has its time come.
     pub async fn due(&self, platform: Platform, id: &str) -> Result<OrderView, String> {
         self.happen(platform, id, "due", json!({})).await
@@ -121,6 +131,13 @@ impl ControlClient {
 
     pub async fn order_fault(&self, fault: &FaultRequest) -> Result<(), String> {
         self.send(Method::POST, "/faults", fault).await.map(|_: Value| ())
+    }
+
+    /// The faults that have not happened yet.
+    pub async fn faults(&self) -> Result<Vec<FaultRequest>, String> {
+        self.call(Method::GET, "/faults", None)
+            .await
+            .map(|Faults { faults }| faults)
     }
 
     pub async fn clear_faults(&self) -> Result<(), String> {

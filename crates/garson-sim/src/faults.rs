@@ -49,20 +49,22 @@ impl Faults {
 
     /// The fault that this call meets, which is then one fewer.
     pub(crate) fn on_call(&mut self, platform: Platform, route: &Route) -> Option<Fault> {
-        self.take(platform, |on| {
-            on == "*" || on == route.operation || on == route.family
+        self.take(platform, |request| {
+            let on = request.on.as_str();
+            (on == "*" || on == route.operation || on == route.family)
+                && (request.order.is_none() || request.order == route.order)
         })
     }
 
     pub(crate) fn on_push(&mut self, platform: Platform) -> Option<Fault> {
-        self.take(platform, |on| on == PUSH)
+        self.take(platform, |request| request.on == PUSH)
     }
 
-    fn take(&mut self, platform: Platform, meets: impl Fn(&str) -> bool) -> Option<Fault> {
+    fn take(&mut self, platform: Platform, meets: impl Fn(&FaultRequest) -> bool) -> Option<Fault> {
         let found = self
             .ordered
             .iter()
-            .position(|fault| fault.platform == platform && meets(&fault.on))?;
+            .position(|fault| fault.platform == platform && meets(fault))?;
         let request = self.ordered.get_mut(found)?;
         let fault = request.fault.clone();
         if let Some(times) = &mut request.times {
@@ -92,6 +94,7 @@ mod tests {
             platform: Platform::Getir,
             on: on.to_owned(),
             fault,
+            order: None,
             times,
         }
     }

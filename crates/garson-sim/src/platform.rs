@@ -71,6 +71,11 @@ pub(crate) trait Side: Sync {
     /// Which operation a call asks for, before anything is checked.
     fn route(&self, call: &Call) -> Route;
 
+    /// The order that a call is about, where the route does not say it.
+    fn order_of(&self, _: &World, _: &Call) -> Option<String> {
+        None
+    }
+
     /// Checks the call as the platform would, does the work, and answers.
     fn answer(&self, world: &mut World, call: &Call, route: &Route) -> Reply;
 
@@ -93,6 +98,14 @@ pub(crate) trait Side: Sync {
 
     /// Lets the platform's courier do something.
     fn courier(&self, world: &mut World, store: &Store, number: u64, step: Step) -> Result<(), String>;
+
+    /// Takes one piece out of an order that goes on, and tells of it: as the order once more, where the platform has no
+    /// message of its own for that.
+    fn remove_piece(&self, world: &mut World, store: &Store, number: u64) -> Result<(), String> {
+        world.remove_piece(number)?;
+        self.announce(world, store, number);
+        Ok(())
+    }
 
     /// A scheduled order's time has come.
     fn due(&self, _: &mut World, _: &Store, _: u64) -> Result<(), String> {

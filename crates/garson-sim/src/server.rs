@@ -17,10 +17,11 @@ use tokio::{net::TcpListener, sync::Semaphore, task::JoinSet};
 use crate::{
     autopilot,
     call::{Call, Reply, Route},
-    clock, control,
+    clock, control, gateway,
     http_client::HttpClient,
     platform::Platform,
     push,
+    raw_names::{RawNames, Remembering},
     settings::SimSettings,
     views::{Fault, JournalLine},
     world::World,
@@ -117,7 +118,12 @@ async fn accept(inner: Arc<Inner>, listener: TcpListener) {
         }
         let shared = Arc::clone(&inner);
         inner.spawn(async move {
-            let service = service_fn(|request| serve(Arc::clone(&shared), request));
+            let names = RawNames::default();
+            let service = service_fn(|request| serve(Arc::clone(&shared), names.clone(), request));
+            let stream = Remembering {
+                stream,
+                names: names.clone(),
+            };
             if let Err(error) = http1::Builder::new()
                 .serve_connection(TokioIo::new(stream), service)
                 .await
@@ -140,12 +146,19 @@ impl std::fmt::Display for Dropped {
 
 impl std::error::Error for Dropped {}
 
-async fn serve(inner: Arc<Inner>, request: Request<Incoming>) -> Result<Response<Full<Bytes>>, Dropped> {
+async fn serve(
+    inner: Arc<Inner>,
+    names: RawNames,
+    request: Request<Incoming>,
+) -> Result<Response<Full<Bytes>>, Dropped> {
+    let spelled = names.names();
     let (parts, body) = request.into_parts();
     let Ok(body) = Limited::new(body, BODY_BYTES).collect().await else {
         return Ok(response(Reply::empty(StatusCode::PAYLOAD_TOO_LARGE)));
     };
-    let (prefix, call) = Call::new(parts.method, &parts.uri, parts.headers, body.to_bytes());
+    names.next();
+    let (prefix, mut call) = Call::new(parts.method, &parts.uri, parts.headers, body.to_bytes());
+    call.spelled = spelled;
     let reply = match prefix.parse::<Platform>() {
         Ok(platform) => play(&inner, platform, &call).await?,
         Err(_) if prefix == "control" && control::is_foreign(&call.headers, inner.is_local) => {
@@ -169,8 +182,14 @@ fn response(reply: Reply) -> Response<Full<Bytes>> {
 
 /// A call to a platform, with the fault that waits for it.
 async fn play(inner: &Arc<Inner>, platform: Platform, call: &Call) -> Result<Reply, Dropped> {
-    let route = platform.side().route(call);
-    let fault = inner.world().faults.on_call(platform, &route);
+    let mut route = platform.side().route(call);
+    let fault = {
+        let mut world = inner.world();
+        if route.order.is_none() {
+            route.order = platform.side().order_of(&world, call);
+        }
+        world.faults.on_call(platform, &route)
+    };
     if let Some(Fault::Latency { ms }) = fault {
         tokio::time::sleep(Duration::from_millis(ms)).await;
     }
@@ -193,7 +212,7 @@ fn work(inner: &Arc<Inner>, platform: Platform, call: &Call, route: &Route, faul
         Some(Fault::Status { status, body }) => given(*status, body.as_ref()),
         Some(Fault::ExpiredToken) => side.expired_token(&mut world, call),
         Some(Fault::RateLimited) => side.rate_limited(),
-        _ => side.answer(&mut world, call, route),
+        _ => gateway::refuse(call).unwrap_or_else(|| side.answer(&mut world, call, route)),
     };
     if fault == Some(&Fault::Malformed) {
         reply.body = halved(&reply.body);

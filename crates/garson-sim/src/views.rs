@@ -243,6 +243,9 @@ pub struct FaultRequest {
     /// An operation, `push`, or `*` for all operations.
     pub on: String,
     pub fault: Fault,
+    /// Only calls about this order, by its id on the platform or its token; nothing: all calls.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub order: Option<String>,
     /// How often; nothing: until taken back.
     #[serde(default)]
     pub times: Option<u64>,

@@ -185,6 +185,21 @@ impl World {
     }
 
     /// Queues a message about an order behind those that have not gone yet.
+    /// Takes one piece out of an order; another one must be left.
+    pub(crate) fn remove_piece(&mut self, number: u64) -> Result<(), String> {
+        let now = self.now();
+        let Some(order) = self.orders.get_mut(number) else {
+            return Ok(());
+        };
+        if order.is_final() {
+            return Err(format!("the order is {} already", order.state));
+        }
+        order.basket.remove_piece()?;
+        let state = order.state.clone();
+        order.enter(&state, "restaurant", now);
+        Ok(())
+    }
+
     pub(crate) fn enqueue(&mut self, number: u64, push: Push) {
         let Some(order) = self.orders.get_mut(number) else {
             return;

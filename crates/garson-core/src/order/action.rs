@@ -38,6 +38,18 @@ impl CallKind {
         matches!(self, Self::Verify | Self::Cancel)
     }
 
+    /// How far along an order's way the step is; once the platform shows a step, it has got past those before it.
+    #[must_use]
+    pub fn progress(self) -> i64 {
+        match self {
+            Self::Verify => Status::Preparing.code(),
+            // Between preparing and on the way; it has no status of its own.
+            Self::Ready => Status::Preparing.code() + 1,
+            Self::Tell(status) => status.code(),
+            Self::Cancel => i64::MAX,
+        }
+    }
+
     /// The word under which it is stored.
     #[must_use]
     pub fn as_text(self) -> String {

@@ -112,6 +112,8 @@ pub fn place(
         reported_at: None,
         created_at: at,
         updated_at: at,
+        revision: 1,
+        content_version: new.version.number(),
         cancellation: None,
         sync: ProviderSync::NotNeeded,
         flag: None,
@@ -231,17 +233,17 @@ fn verify(draft: &mut Draft, by: Actor, asks: bool) -> Result<(), Refusal> {
 }
 
 /// A decision in the making.
-struct Draft {
-    order: Order,
+pub(super) struct Draft {
+    pub(super) order: Order,
     at: Timestamp,
-    timeline: Vec<TimelineLine>,
+    pub(super) timeline: Vec<TimelineLine>,
     events: Vec<NewEvent>,
     ask: Option<CallKind>,
     tell: Vec<CallKind>,
 }
 
 impl Draft {
-    fn of(order: Order, at: Timestamp) -> Self {
+    pub(super) fn of(order: Order, at: Timestamp) -> Self {
         Self {
             order,
             at,
@@ -297,6 +299,9 @@ impl Draft {
             self.order.ready_at = Some(self.at);
             self.order.updated_at = self.at;
             self.tell.push(CallKind::Ready);
+        } else if matches!(self.order.sync, ProviderSync::Failed { .. }) {
+            // The call failed before: send it again.
+            self.tell.push(CallKind::Ready);
         }
     }
 
@@ -313,10 +318,11 @@ impl Draft {
             to,
             by,
             why: Some(why.to_owned()),
+            revision: None,
         });
     }
 
-    fn event(&mut self, kind: EventKind) {
+    pub(super) fn event(&mut self, kind: EventKind) {
         self.order.sequence += 1;
         self.events.push(NewEvent {
             sequence: self.order.sequence,
@@ -324,7 +330,7 @@ impl Draft {
         });
     }
 
-    fn decide(self) -> Decision {
+    pub(super) fn decide(self) -> Decision {
         let Self {
             order,
             timeline,

@@ -1,6 +1,6 @@
 //! What platforms report: new orders, and changes to those that are known.
 
-use super::{OrderContent, Status};
+use super::{ContentVersion, OrderContent, Status};
 use crate::time::Timestamp;
 use serde::{Deserialize, Serialize};
 
@@ -58,6 +58,7 @@ pub struct NewOrder {
     pub accept_by: Option<Timestamp>,
     pub scheduled_for: Option<Timestamp>,
     pub content: OrderContent,
+    pub version: ContentVersion,
 }
 
 /// What happened to a known order on its platform.

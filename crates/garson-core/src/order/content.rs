@@ -1,4 +1,5 @@
 //! What was ordered, by whom and for how much: the part of an order that does not move.
+//! A platform may replace it by a later version (`revision`).
 
 use super::Item;
 use crate::money::{Currency, Minor};

@@ -1,6 +1,7 @@
 //! An order: what was ordered, where it stands, and the rules by which it moves.
 //!
-//! The cast: an [`Order`] is the part that moves, its [`content`](OrderContent) the part that does not.
+//! The cast: an [`Order`] is the part that moves, its [`content`](OrderContent) the part that only a
+//! later version replaces ([`revise()`]).
 //! A platform reports a [`Change`], the account wants an [`Action`]; [`apply()`] decides what follows from
 //! either: the order as it is then, lines of its timeline, events, and calls to the platform.
 
@@ -9,6 +10,7 @@ mod apply;
 mod change;
 mod content;
 mod line;
+mod revision;
 mod status;
 
 pub use action::{Action, CallArgument, CallKind};
@@ -17,6 +19,9 @@ pub use change::{Actor, Cancellation, Change, NewOrder, Reason};
 pub use content::{Address, Amount, Courier, Customer, Discount, Fulfilment, FulfilmentFlags, FundedBy};
 pub use content::{FulfilmentType, OrderContent, Payment, ReadingNote};
 pub use line::{Item, ItemOption};
+pub use revision::{
+    ChangedField, ChangedValue, ContentChange, ContentVersion, Revised, RevisionLine, compared, revise,
+};
 pub use status::Status;
 
 use crate::id::{AccountId, IntegrationId, OrderId, RestaurantId};
@@ -55,6 +60,10 @@ pub struct Order {
     pub reported_at: Option<Timestamp>,
     pub created_at: Timestamp,
     pub updated_at: Timestamp,
+    /// The version of its content; it arrived with 1.
+    pub revision: i64,
+    /// The platform's own number of that version, where it gives one.
+    pub content_version: Option<i64>,
     pub cancellation: Option<Cancellation>,
     pub sync: ProviderSync,
     /// Why it should be looked at although it was taken.
@@ -87,6 +96,8 @@ impl ProviderSync {
 pub enum Flag {
     IntegrationOff,
     PackageExpired,
+    /// Its platform has said for some time that it has no such order.
+    UnknownToPlatform,
 }
 
 impl Flag {
@@ -95,14 +106,19 @@ impl Flag {
         match self {
             Self::IntegrationOff => "integration_off",
             Self::PackageExpired => "package_expired",
+            Self::UnknownToPlatform => "unknown_to_platform",
         }
     }
 
     #[must_use]
     pub fn named(name: &str) -> Option<Self> {
-        [Self::IntegrationOff, Self::PackageExpired]
-            .into_iter()
-            .find(|flag| flag.as_str() == name)
+        [
+            Self::IntegrationOff,
+            Self::PackageExpired,
+            Self::UnknownToPlatform,
+        ]
+        .into_iter()
+        .find(|flag| flag.as_str() == name)
     }
 }
 
@@ -114,4 +130,6 @@ pub struct TimelineLine {
     pub to: Status,
     pub by: Actor,
     pub why: Option<String>,
+    /// What a later version of the order's content has changed.
+    pub revision: Option<RevisionLine>,
 }

@@ -42,6 +42,9 @@ pub enum PollStyle {
     Changes,
     /// All that are open now: an order that is missing has come to an end there.
     Open,
+    /// Which orders were cancelled lately, and no more than that: each of [`Page::orders`](super::Page::orders) is then the
+    /// identity of an order.
+    Cancelled,
 }
 
 /// So many requests in so much time.
@@ -61,6 +64,8 @@ pub struct CredentialField {
     pub kind: CredentialKind,
     /// What the platform's own people call it, in Turkish and in English.
     pub label: (&'static str, &'static str),
+    /// The platform issues this secret, so no minimum length is required of it.
+    pub is_given: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -85,6 +90,7 @@ impl CredentialField {
             required: true,
             kind,
             label: (name, name),
+            is_given: false,
         }
     }
 
@@ -95,7 +101,15 @@ impl CredentialField {
             required: false,
             kind,
             label: (name, name),
+            is_given: false,
         }
+    }
+
+    /// The same, given out by the platform.
+    #[must_use]
+    pub const fn given(mut self) -> Self {
+        self.is_given = true;
+        self
     }
 
     /// The same with what people call it.

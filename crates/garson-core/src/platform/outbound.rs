@@ -19,6 +19,8 @@ pub struct Link<'a> {
     pub credentials: &'a Credentials,
     /// The session's token, where the platform has sessions.
     pub token: Option<&'a Secret<String>>,
+    /// Hosts besides the base's that the operator lets be called where a message gives an address there.
+    pub callback_hosts: &'a [String],
 }
 
 impl<'a> Link<'a> {
@@ -114,11 +116,24 @@ pub enum Success {
     Already,
 }
 
+/// What a refusal that may not last is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RefusalCause {
+    /// It does not let us in.
+    Access,
+    /// The order's state does not allow it, or another change of the order is in progress.
+    Conflict,
+    Other,
+}
+
 /// The platform has not done what was asked, or nobody knows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Trouble {
     /// It says no, in its own words.
     Refused { message: String },
+    /// It says no in a way in which gateways say no for a moment, too: not authorised, not found, not now. Final only when it
+    /// goes on for minutes.
+    RetryableRefusal { message: String, cause: RefusalCause },
     /// It says that its moment has not come; worth another try after `pause`, for as long as `patience`.
     NotYet {
         message: String,
@@ -144,6 +159,7 @@ impl Trouble {
     pub fn is_away(&self) -> bool {
         match self {
             Self::Later { .. } | Self::Unclear { .. } | Self::SessionOver => true,
+            Self::RetryableRefusal { cause, .. } => *cause == RefusalCause::Access,
             Self::Refused { .. } | Self::NotYet { .. } | Self::HeldBack { .. } => false,
         }
     }
@@ -152,6 +168,25 @@ impl Trouble {
     pub fn refused(message: impl Into<String>) -> Self {
         Self::Refused {
             message: message.into(),
+        }
+    }
+
+    /// A refusal of one order's step that may not last.
+    #[must_use]
+    pub fn retryable(message: impl Into<String>, cause: RefusalCause) -> Self {
+        Self::RetryableRefusal {
+            message: message.into(),
+            cause,
+        }
+    }
+
+    /// Is it a refusal that is about the order, final or not?
+    #[must_use]
+    pub fn is_refusal_of_order(&self) -> bool {
+        match self {
+            Self::Refused { .. } => true,
+            Self::RetryableRefusal { cause, .. } => *cause != RefusalCause::Access,
+            _ => false,
         }
     }
 
@@ -175,6 +210,7 @@ impl fmt::Display for Trouble {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Refused { message }
+            | Self::RetryableRefusal { message, .. }
             | Self::NotYet { message, .. }
             | Self::Later { message, .. }
             | Self::HeldBack { message, .. }

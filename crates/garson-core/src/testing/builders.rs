@@ -3,8 +3,8 @@
 use crate::id::{AccountId, IntegrationId, OrderId, RestaurantId};
 use crate::money::{Currency, Minor};
 use crate::order::{
-    Amount, Courier, Customer, Fulfilment, FulfilmentFlags, FulfilmentType, Home, Item, ItemOption, NewOrder,
-    Order, OrderContent, Payment, Status, place,
+    Amount, ContentVersion, Courier, Customer, Fulfilment, FulfilmentFlags, FulfilmentType, Home, Item,
+    ItemOption, NewOrder, Order, OrderContent, Payment, Status, place,
 };
 use crate::payment::PaymentType;
 use crate::platform::Provider;
@@ -76,6 +76,7 @@ pub fn a_new_order(provider_order_id: &str) -> NewOrder {
             },
             reading_notes: Vec::new(),
         },
+        version: ContentVersion::default(),
     }
 }
 

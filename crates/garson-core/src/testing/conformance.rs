@@ -57,6 +57,7 @@ impl<'a> PlatformCase<'a> {
             branch: self.branch,
             credentials: &self.credentials,
             token: Some(token),
+            callback_hosts: &[],
         }
     }
 
@@ -344,6 +345,13 @@ fn outcomes_are_told_apart(case: &PlatformCase<'_>, call: CallKind) -> Result<()
         matches!(outcome(429), Err(Trouble::Later { .. })),
         "429 is not worth another try",
     )?;
+    // A gateway says these for a moment, too.
+    for status in [401, 403, 404, 411] {
+        ensure(
+            !matches!(outcome(status), Ok(_) | Err(Trouble::Refused { .. })),
+            format!("one {status} is final"),
+        )?;
+    }
     ensure(
         matches!(outcome(422), Err(Trouble::Refused { .. })),
         "422 is not a refusal",
@@ -410,7 +418,8 @@ fn refusals_carry_the_platforms_words(case: &PlatformCase<'_>) -> Result<(), Str
             false => CallKind::Tell(Status::Preparing),
         };
         match case.platform.outcome(call, &case.link(&token), &response) {
-            Err(Trouble::Refused { message }) if message.contains(word) => {}
+            Err(Trouble::Refused { message } | Trouble::RetryableRefusal { message, .. })
+                if message.contains(word) => {}
             other => return Err(format!("{status} {body}: {other:?}")),
         }
     }

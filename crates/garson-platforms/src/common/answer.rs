@@ -1,6 +1,7 @@
 //! What answers have in common: their status, and words in which a platform explains itself.
 
-use garson_core::platform::{HttpResponse, Outcome, Success, Trouble};
+use garson_core::order::CallKind;
+use garson_core::platform::{HttpResponse, Outcome, RefusalCause, Success, Trouble};
 
 /// As much of an explanation as people read.
 const MAX_WORDS: usize = 300;
@@ -30,7 +31,26 @@ pub fn by_status(response: &HttpResponse, message: String) -> Outcome {
         408 | 425 => Err(Trouble::Unclear { message }),
         429 => Err(Trouble::later(message)),
         500..=599 => Err(Trouble::Unclear { message }),
-        _ => Err(Trouble::Refused { message }),
+        status => Err(refusal(status, message)),
+    }
+}
+
+/// The outcome of a call by its HTTP status. A conflict may be temporary, so a step sent in the background is retried; a client
+/// that waits for the answer gets the refusal.
+pub fn of_call(call: CallKind, response: &HttpResponse, message: String) -> Outcome {
+    match response.status {
+        409 if !call.is_question() => Err(Trouble::retryable(message, RefusalCause::Conflict)),
+        _ => by_status(response, message),
+    }
+}
+
+/// A refusal by its status. Those that a gateway gives as well, in the middle of a deployment say, are not believed at once.
+#[must_use]
+pub fn refusal(status: u16, message: String) -> Trouble {
+    match status {
+        400 | 402 | 405 | 406 | 409 | 410 | 413..=415 | 422 => Trouble::Refused { message },
+        401 | 403 | 407 => Trouble::retryable(message, RefusalCause::Access),
+        _ => Trouble::retryable(message, RefusalCause::Other),
     }
 }
 

@@ -21,7 +21,7 @@ pub fn request(method: &'static str, url: String) -> HttpRequest {
 #[must_use]
 pub fn with_json<T: Serialize>(method: &'static str, url: String, body: &T) -> HttpRequest {
     let body = serde_json::to_vec(body).unwrap_or_default();
-    let mut request = header(request(method, url), "content-type", "application/json");
+    let mut request = header(request(method, url), "Content-Type", "application/json");
     request.body = Some(body);
     request
 }

@@ -6,7 +6,7 @@
 
 use super::body::{Read, fault};
 use garson_core::json::{self, FaultKind};
-use garson_core::order::ReadingNote;
+use garson_core::order::{ContentVersion, ReadingNote};
 use garson_core::platform::{Message, News, Unreadable};
 use serde_json::Value;
 use std::borrow::Cow;
@@ -91,6 +91,12 @@ impl<'a> Repair<'a> {
         for _ in 0..repairs {
             match strict(self.document.to_string().as_bytes()) {
                 Ok(mut message) => {
+                    if let News::Order(sighting) = &mut message.news
+                        && self.is_doubtful()
+                    {
+                        // Good enough for an order that would be lost otherwise, not to change one that is known.
+                        sighting.order.version = ContentVersion::Unchanging;
+                    }
                     add_notes(&mut message, self.notes);
                     return Ok(message);
                 }
@@ -154,6 +160,20 @@ impl<'a> Repair<'a> {
             format!("could not be read ({why}) and was left out: {value}"),
         ));
         true
+    }
+
+    /// Was something left out of what is to be cooked or to be paid?
+    fn is_doubtful(&self) -> bool {
+        let is_within_essential = |note: &ReadingNote| {
+            let path = steps(&note.path).unwrap_or_default();
+            let mut names = path.iter().filter_map(|step| match step {
+                Step::Key(name) => Some(name.as_str()),
+                Step::Index(_) => None,
+            });
+            let first = names.find(|name| *name != self.wrapper);
+            first.is_some_and(|name| self.essentials.contains(&name))
+        };
+        self.notes.iter().any(is_within_essential)
     }
 
     fn is_essential(&self, path: &[Step]) -> bool {

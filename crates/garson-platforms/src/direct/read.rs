@@ -4,8 +4,8 @@ use super::{CANCEL, NEW_ORDER, REASONS, wire};
 use garson_core::json::{self, FaultKind};
 use garson_core::money::{Currency, Minor};
 use garson_core::order::{
-    Actor, Address, Amount, Change, Courier, Customer, Discount, Fulfilment, FulfilmentFlags, FulfilmentType,
-    FundedBy, Item, ItemOption, NewOrder, OrderContent, Payment, Reason, Status,
+    Actor, Address, Amount, Change, ContentVersion, Courier, Customer, Discount, Fulfilment, FulfilmentFlags,
+    FulfilmentType, FundedBy, Item, ItemOption, NewOrder, OrderContent, Payment, Reason, Status,
 };
 use garson_core::platform::{HookRequest, Message, News, Sighting, Unreadable, Which};
 use serde::de::DeserializeOwned;
@@ -100,6 +100,10 @@ fn order(wire: wire::Order) -> Read<Message> {
         .enumerate()
         .map(|(index, wire)| item(wire, &format!("items[{index}]")))
         .collect::<Read<Vec<_>>>()?;
+    let revision = match wire.revision.unwrap_or(1) {
+        revision @ 1.. => revision,
+        _ => return Err(fault("revision", "must be 1 or more")),
+    };
     let amount = amount(wire.amount, &items)?;
     let payment = payment(wire.payment, amount.total)?;
     let content = OrderContent {
@@ -122,6 +126,7 @@ fn order(wire: wire::Order) -> Read<Message> {
         accept_by: None,
         scheduled_for: wire.scheduled_for,
         content,
+        version: ContentVersion::Numbered(revision),
     };
     Ok(Message {
         branch: Some(branch),

@@ -178,6 +178,7 @@ fn the_shop_is_told_where_it_wants_to_be() {
         branch: "moda-1",
         credentials: &credentials,
         token: None,
+        callback_hosts: &[],
     };
     let body = Direct
         .write(&errand, &link)

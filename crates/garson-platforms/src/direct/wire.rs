@@ -1,6 +1,6 @@
 //! The shop's words: the writable part of an order, and a cancellation.
 
-use garson_core::json::ObjectOnly;
+use garson_core::json::{ObjectOnly, whole, whole_or_none};
 use garson_core::money::Currency;
 use garson_core::order::{Courier, FulfilmentType, FundedBy};
 use garson_core::payment::PaymentType;
@@ -13,6 +13,8 @@ pub struct Order {
     pub store_id: String,
     pub provider_order_id: String,
     pub short_code: Option<String>,
+    /// Which version of the order this is; 1 where it is left out.
+    pub revision: Option<i64>,
     pub placed_at: Option<Timestamp>,
     pub scheduled_for: Option<Timestamp>,
     pub note: Option<String>,
@@ -81,8 +83,11 @@ pub struct Item {
     pub id: Option<String>,
     pub product_id: Option<String>,
     pub name: String,
+    #[serde(default, deserialize_with = "whole_or_none")]
     pub quantity: Option<i64>,
+    #[serde(deserialize_with = "whole")]
     pub unit_price: i64,
+    #[serde(default, deserialize_with = "whole_or_none")]
     pub total: Option<i64>,
     pub note: Option<String>,
     #[serde(default)]
@@ -96,8 +101,9 @@ pub struct Item {
 pub struct ItemOption {
     pub group: Option<String>,
     pub name: String,
+    #[serde(default, deserialize_with = "whole_or_none")]
     pub quantity: Option<i64>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "whole")]
     pub price: i64,
     #[serde(default)]
     pub removed: bool,
@@ -111,13 +117,15 @@ pub struct ItemOption {
 #[serde(rename_all = "camelCase")]
 pub struct Amount {
     pub currency: Option<Currency>,
+    #[serde(default, deserialize_with = "whole_or_none")]
     pub subtotal: Option<i64>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "whole")]
     pub discount: i64,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "whole")]
     pub delivery_fee: i64,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "whole")]
     pub tip: i64,
+    #[serde(deserialize_with = "whole")]
     pub total: i64,
     #[serde(default)]
     pub discounts: Vec<Discount>,
@@ -129,6 +137,7 @@ pub struct Amount {
 #[serde(rename_all = "camelCase")]
 pub struct Discount {
     pub name: String,
+    #[serde(deserialize_with = "whole")]
     pub amount: i64,
     pub funded_by: Option<FundedBy>,
     #[serde(flatten)]
@@ -144,6 +153,7 @@ pub struct Payment {
     pub provider_code: Option<String>,
     #[serde(default)]
     pub is_paid: bool,
+    #[serde(default, deserialize_with = "whole_or_none")]
     pub collect: Option<i64>,
     #[serde(flatten)]
     pub _object: ObjectOnly,

@@ -1,6 +1,7 @@
 //! From our words to the shop's: answers to its messages, and the callback that tells it of every status.
 
 use super::CALLBACK_URL;
+use crate::common::answer::refusal;
 use garson_core::order::CallKind;
 use garson_core::platform::{
     Errand, HookReply, HttpRequest, HttpResponse, Link, Outcome, PlatformError, Reception, Success, Trouble,
@@ -85,7 +86,7 @@ pub fn write(errand: &Errand<'_>, link: &Link<'_>) -> Result<HttpRequest, Platfo
         .and_then(|key| String::from_utf8(key.expose().clone()).ok())
         .map(|key| ("x-api-key".to_owned(), Secret::new(key)));
     let json = (
-        "content-type".to_owned(),
+        "Content-Type".to_owned(),
         Secret::new("application/json".to_owned()),
     );
     Ok(HttpRequest {
@@ -107,6 +108,6 @@ pub fn outcome(response: &HttpResponse) -> Outcome {
     match response.status {
         200..=299 => Ok(Success::Done),
         408 | 425 | 429 | 500..=599 => Err(Trouble::later(message)),
-        _ => Err(Trouble::Refused { message }),
+        status => Err(refusal(status, message)),
     }
 }

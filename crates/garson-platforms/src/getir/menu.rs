@@ -1,7 +1,9 @@
 //! Getir's menu in our shape.
 
 use super::outcome::{CONFIG_BLOCK, value};
-use super::wire::menu::{Menu as Shown, MenuCategory, MenuChoice, MenuGroup, MenuProduct, Nested};
+use super::wire::menu::{
+    Menu as Shown, MenuCategory, MenuChoice, MenuGroup, MenuProduct, Nested, OptionProduct,
+};
 use super::wire::{Text, Words, text};
 use super::write;
 use crate::common::number::Count;
@@ -18,24 +20,50 @@ const MAX_DEPTH: usize = 5;
 const MAX_GROUPS: u32 = 20_000;
 const ACTIVE: i64 = 100;
 
+/// The menu, and where it names groups of options by ids that it does not show, the option products that have them.
 pub fn menu(link: &Link<'_>, answers: &[HttpResponse]) -> Result<MenuStep, PlatformError> {
     let Some(answer) = answers.first() else {
         return write::menu(link).map(MenuStep::Ask);
     };
     let shown: Shown<'_> = value(answer, CONFIG_BLOCK).map_err(PlatformError::Answered)?;
-    Ok(MenuStep::Menu(read(&shown)))
+    let options: Vec<OptionProduct<'_>> = match answers.get(1) {
+        None if names_unknown_groups(&shown) => return write::option_products(link).map(MenuStep::Ask),
+        None => Vec::new(),
+        Some(answer) => match value(answer, CONFIG_BLOCK) {
+            // A menu without some of its options is better than none.
+            Err(trouble) if trouble.is_refusal_of_order() => Vec::new(),
+            options => options.map_err(PlatformError::Answered)?,
+        },
+    };
+    Ok(MenuStep::Menu(read(&shown, &options)))
 }
 
-fn read(shown: &Shown<'_>) -> Menu {
+fn shelf<'a>(shown: &'a Shown<'a>, options: &'a [OptionProduct<'a>]) -> Shelf<'a> {
     let mut shelf = Shelf {
         groups: HashMap::new(),
         left: Cell::new(MAX_GROUPS),
     };
-    let categories = shown.product_categories.iter();
-    let products = categories.flat_map(|category| category.products.as_deref().unwrap_or_default());
-    for product in products {
+    for product in products(shown) {
         shelf.put(product.option_categories.as_deref());
     }
+    for option in options {
+        shelf.put(option.option_categories.as_deref());
+    }
+    shelf
+}
+
+fn products<'a>(shown: &'a Shown<'a>) -> impl Iterator<Item = &'a MenuProduct<'a>> {
+    let categories = shown.product_categories.iter();
+    categories.flat_map(|category| category.products.as_deref().unwrap_or_default())
+}
+
+fn names_unknown_groups(shown: &Shown<'_>) -> bool {
+    let shelf = shelf(shown, &[]);
+    products(shown).any(|product| shelf.lacks(product.option_categories.as_deref()))
+}
+
+fn read(shown: &Shown<'_>, options: &[OptionProduct<'_>]) -> Menu {
+    let shelf = shelf(shown, options);
     Menu {
         categories: shown
             .product_categories
@@ -73,6 +101,17 @@ impl<'a> Shelf<'a> {
                 self.put(option.option_categories.as_deref());
             }
         }
+    }
+
+    /// Is a group named here, or below, that is shown nowhere?
+    fn lacks(&self, nested: Option<&[Nested<'a>]>) -> bool {
+        nested.unwrap_or_default().iter().any(|nested| match nested {
+            Nested::Id(id) => !self.groups.contains_key(&*id.0),
+            Nested::Group(group) => {
+                let mut options = group.options.as_deref().unwrap_or_default().iter();
+                options.any(|option| self.lacks(option.option_categories.as_deref()))
+            }
+        })
     }
 
     fn category(&self, wire: &MenuCategory<'a>, position: u32) -> Option<Category> {

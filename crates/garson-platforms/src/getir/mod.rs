@@ -41,6 +41,7 @@ const CAPABILITY: Capability = Capability {
     limits: &[
         limit(write::DEFAULT, 300, 60),
         limit(write::CONFIG, 2, 60),
+        limit(write::OPTION_PRODUCTS, 2, 60),
         limit(write::CANCEL_OPTIONS, 40, 600),
     ],
 };
@@ -55,6 +56,9 @@ const fn limit(name: &'static str, requests: u32, per_seconds: u32) -> Limit {
 
 const NEW_ORDER: &str = "new-order";
 const CANCEL_ORDER: &str = "cancel-order";
+/// Their bodies are not published, and nothing of an order follows from them.
+const RESTAURANT_STATUS: &str = "restaurant-status";
+const COURIER_ARRIVAL: &str = "courier-arrival";
 const APP_KEY: &str = "appSecretKey";
 const RESTAURANT_KEY: &str = "restaurantSecretKey";
 
@@ -78,11 +82,14 @@ impl Platform for Getir {
         const {
             &[
                 CredentialField::required(APP_KEY, CredentialKind::Secret)
+                    .given()
                     .called("Uygulama anahtarı (appSecretKey)", "App key (appSecretKey)"),
-                CredentialField::required(RESTAURANT_KEY, CredentialKind::Secret).called(
-                    "Restoran anahtarı (restaurantSecretKey)",
-                    "Restaurant key (restaurantSecretKey)",
-                ),
+                CredentialField::required(RESTAURANT_KEY, CredentialKind::Secret)
+                    .given()
+                    .called(
+                        "Restoran anahtarı (restaurantSecretKey)",
+                        "Restaurant key (restaurantSecretKey)",
+                    ),
                 CredentialField::required(INBOUND_KEY, CredentialKind::Secret).called(
                     "Getir'in göndereceği anahtar (x-api-key)",
                     "Key that Getir sends (x-api-key)",
@@ -110,6 +117,16 @@ impl Platform for Getir {
                 method: "POST",
                 path: "/cancel-order",
                 kind: CANCEL_ORDER,
+            },
+            HookRoute {
+                method: "POST",
+                path: "/restaurant-status",
+                kind: RESTAURANT_STATUS,
+            },
+            HookRoute {
+                method: "POST",
+                path: "/courier-arrival",
+                kind: COURIER_ARRIVAL,
             },
         ]
     }

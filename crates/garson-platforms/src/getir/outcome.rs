@@ -1,10 +1,10 @@
 //! What Getir's answers mean: its own codes first, then the status alone.
 
 use super::wire::{Answer, CancelOption, Login, text};
-use crate::common::answer::{by_status, must_succeed, words};
+use crate::common::answer::{must_succeed, of_call, words};
 use crate::common::text::{MAX_ID, MAX_NAME, keep_some};
 use garson_core::order::{CallKind, Reason, Status};
-use garson_core::platform::{HttpResponse, Outcome, Page, Session, Success, Trouble};
+use garson_core::platform::{HttpResponse, Outcome, Page, RefusalCause, Session, Success, Trouble};
 use garson_core::secret::Secret;
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -21,11 +21,11 @@ const CANCEL_OPTIONS_BLOCK: Duration = Duration::from_secs(60);
 pub fn outcome(call: CallKind, response: &HttpResponse) -> Outcome {
     let (code, message) = explain(response);
     match (response.status, code) {
-        (401, _) | (_, None) => by_answer(response, message),
+        (401, _) | (_, None) => by_answer(call, response, message),
         (status, Some(code)) => by_code(call, code, &message).unwrap_or_else(|| match status {
             // A success that carries a failure is none.
             200..=299 => Err(Trouble::refused(message)),
-            _ => by_answer(response, message),
+            _ => by_answer(call, response, message),
         }),
     }
 }
@@ -66,19 +66,21 @@ fn by_code(call: CallKind, code: i64, message: &str) -> Option<Outcome> {
         62 | 74 => not_yet(15, 180),
         // No courier is there yet whom it could be handed to.
         14 | 15 | 61 | 71 if call == CallKind::Tell(Status::OnTheWay) => not_yet(60, 1_800),
-        // Not there, not as it should be, not to be cancelled, closed, no reason, not activated, transferred.
-        -2 | 1 | 2 | 3 | 11 | 13 | 14 | 15 | 38 | 59 | 61 | 71 | 73 | 79..=94 => refused,
+        // Not there; perhaps not yet.
+        1 => Err(Trouble::retryable(message, RefusalCause::Other)),
+        // Not as it should be, not to be cancelled, closed, no reason, not activated, transferred.
+        -2 | 2 | 3 | 11 | 13 | 14 | 15 | 38 | 59 | 61 | 71 | 73 | 79..=94 => refused,
         // An unknown error may have come before or after the work.
         -1 => Err(Trouble::unclear(message)),
         _ => return None,
     })
 }
 
-fn by_answer(response: &HttpResponse, message: String) -> Outcome {
+fn by_answer(call: CallKind, response: &HttpResponse, message: String) -> Outcome {
     match response.status {
         401 | 403 => Err(Trouble::SessionOver),
         429 => Err(blocked(message, BLOCK)),
-        _ => by_status(response, message),
+        _ => of_call(call, response, message),
     }
 }
 

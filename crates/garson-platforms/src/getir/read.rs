@@ -1,18 +1,20 @@
 //! From Getir's words to ours: an order with where it stands, or its cancellation.
 
 use super::wire::{self, text};
-use super::{CANCEL_ORDER, NEW_ORDER, OWN_COURIER, lines, payment};
+use super::{CANCEL_ORDER, COURIER_ARRIVAL, NEW_ORDER, OWN_COURIER, RESTAURANT_STATUS, lines, payment};
 use crate::common::flag::is_set;
 use crate::common::text::{MAX_ID, MAX_NAME, MAX_NOTE, keep, keep_some};
 use crate::common::tolerant::{self, Essentials};
 use crate::common::{Read, fault, parse, sums};
 use garson_core::money::{Currency, Minor};
 use garson_core::order::{
-    Actor, Address, Amount, Change, Courier, Customer, Fulfilment, FulfilmentFlags, FulfilmentType, NewOrder,
-    OrderContent, ReadingNote, Reason, Status,
+    Actor, Address, Amount, Change, ContentVersion, Courier, Customer, Fulfilment, FulfilmentFlags,
+    FulfilmentType, NewOrder, OrderContent, ReadingNote, Reason, Status,
 };
 use garson_core::platform::{FETCHED, HookRequest, Message, News, Sighting, Which};
 use garson_core::time::Timestamp;
+use serde::de::IgnoredAny;
+use std::collections::HashMap;
 use std::time::Duration;
 
 /// After this the restaurant is closed on Getir and its orders are cancelled.
@@ -33,12 +35,26 @@ pub const ESSENTIALS: Essentials = &[
 /// A cancellation needs no more than to say of which order it is.
 const ESSENTIALS_OF_CANCELLATION: Essentials = &["id"];
 
+/// A message that is about no order.
+const NOTHING: Message = Message {
+    branch: None,
+    news: News::Nothing,
+};
+
 pub fn read(request: &HookRequest) -> Read<Message> {
+    let is_empty = request.body.trim_ascii().is_empty();
+    if matches!(request.kind, RESTAURANT_STATUS | COURIER_ARRIVAL) || is_empty {
+        return Ok(NOTHING);
+    }
     let essentials = match request.kind {
         CANCEL_ORDER => ESSENTIALS_OF_CANCELLATION,
         _ => ESSENTIALS,
     };
-    tolerant::read(&request.body, essentials, WRAPPER, |body| strict(body, request))
+    let read = tolerant::read(&request.body, essentials, WRAPPER, |body| strict(body, request));
+    match read {
+        Err(_) if request.kind != FETCHED && is_ping(&request.body) => Ok(NOTHING),
+        read => read,
+    }
 }
 
 fn strict(body: &[u8], request: &HookRequest) -> Read<Message> {
@@ -51,6 +67,25 @@ fn strict(body: &[u8], request: &HookRequest) -> Read<Message> {
         None => (&outer, ""),
     };
     message(order, request).map_err(|found| fault(format!("{wrapper}{}", found.path), found.message))
+}
+
+/// A message without any field of an order is a connection test. A damaged order still has some of its fields, so it is not
+/// taken for one.
+fn is_ping(body: &[u8]) -> bool {
+    const OF_AN_ORDER: [&str; 10] = [
+        WRAPPER,
+        "id",
+        "restaurant",
+        "products",
+        "client",
+        "totalPrice",
+        "totalDiscountedPrice",
+        "status",
+        "confirmationId",
+        "cancelReason",
+    ];
+    let fields: Option<HashMap<String, IgnoredAny>> = serde_json::from_slice(body).ok();
+    fields.is_some_and(|fields| !OF_AN_ORDER.iter().any(|name| fields.contains_key(*name)))
 }
 
 fn message(order: &wire::Order<'_>, request: &HookRequest) -> Read<Message> {
@@ -210,6 +245,7 @@ fn sighting(order: &wire::Order<'_>, request: &HookRequest) -> Read<Sighting> {
         accept_by: accept_by(order, request).filter(|_| !is_scheduled),
         scheduled_for: order.scheduled_date.filter(|_| is_scheduled),
         content,
+        version: ContentVersion::Unnumbered,
     };
     Ok(Sighting {
         order: new,

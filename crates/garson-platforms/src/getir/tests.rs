@@ -46,6 +46,7 @@ fn with_link<T>(use_it: impl FnOnce(&Link<'_>) -> T) -> T {
         branch: BRANCH,
         credentials: &credentials,
         token: Some(&token),
+        callback_hosts: &[],
     })
 }
 
@@ -137,6 +138,8 @@ fn conforms() {
         others: vec![
             request(CANCEL_ORDER, &slim(CANCELLED)),
             request(CANCEL_ORDER, r#"{"id":"65f1c0de8a4b2f0012ab34cd","status":1600}"#),
+            request(RESTAURANT_STATUS, r#"{"status":200}"#),
+            request(COURIER_ARRIVAL, r#"{"foodOrderId":"65f1c0de8a4b2f0012ab34cd"}"#),
         ],
         branch: BRANCH,
         provider_order_id: ID,

@@ -10,6 +10,7 @@ use serde_json::json;
 /// The limits of the capability, by name.
 pub const DEFAULT: &str = "default";
 pub const CONFIG: &str = "config";
+pub const OPTION_PRODUCTS: &str = "option-products";
 pub const CANCEL_OPTIONS: &str = "cancel-options";
 
 /// Getir publishes no words for these answers, only that a success is wanted; anything else is tried again.
@@ -163,4 +164,9 @@ pub fn poll(link: &Link<'_>, page: u32) -> Result<HttpRequest, PlatformError> {
 pub fn menu(link: &Link<'_>) -> Result<HttpRequest, PlatformError> {
     let plain = request("GET", format!("{}/restaurants/menu", link.base));
     Ok(limited(with_token(plain, link)?, CONFIG))
+}
+
+pub fn option_products(link: &Link<'_>) -> Result<HttpRequest, PlatformError> {
+    let plain = request("GET", format!("{}/restaurants/option-products", link.base));
+    Ok(limited(with_token(plain, link)?, OPTION_PRODUCTS))
 }

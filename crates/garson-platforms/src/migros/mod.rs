@@ -70,8 +70,11 @@ impl Platform for Migros {
     fn credential_fields(&self) -> &'static [CredentialField] {
         const {
             &[
-                CredentialField::required(API_KEY, CredentialKind::Secret).called("API anahtarı", "API key"),
+                CredentialField::required(API_KEY, CredentialKind::Secret)
+                    .given()
+                    .called("API anahtarı", "API key"),
                 CredentialField::required(SECRET_KEY, CredentialKind::Secret)
+                    .given()
                     .called("Gizli anahtar (secretKey)", "Secret key"),
                 CredentialField::optional(
                     KEY_DERIVATION,

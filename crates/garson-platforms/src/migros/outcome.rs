@@ -3,7 +3,7 @@
 use super::cipher::Key;
 use super::wire::{Complaint, Envelope, Orders, Reason as WireReason, Sealed, text};
 use super::write::PAGE;
-use crate::common::answer::{by_status, must_succeed, words};
+use crate::common::answer::{by_status, must_succeed, refusal, words};
 use crate::common::text::{MAX_NAME, keep, keep_some};
 use garson_core::order::Reason;
 use garson_core::platform::{HookReply, HttpResponse, Link, Outcome, Page, Reception, Success, Trouble};
@@ -117,7 +117,11 @@ pub fn outcome(link: &Link<'_>, response: &HttpResponse) -> Outcome {
         _ if response.status == ALREADY => Ok(Success::Already),
         Ok(opened) if is_fine && opened.success == Some(false) => match opened.code.as_deref() {
             Some("409") => Ok(Success::Already),
-            _ => Err(Trouble::Refused { message }),
+            code => Err(match code.and_then(|code| code.parse().ok()) {
+                Some(status @ 400..=499) => refusal(status, message),
+                Some(500..=599) => Trouble::Unclear { message },
+                _ => Trouble::Refused { message },
+            }),
         },
         // A page of somebody in between is no agreement.
         Err(_) if is_fine && !response.body.trim_ascii().is_empty() => Err(Trouble::Unclear { message }),

@@ -11,8 +11,8 @@ use crate::common::tolerant::{self, Essentials};
 use crate::common::{Read, fault, parse, sums};
 use garson_core::money::Minor;
 use garson_core::order::{
-    Actor, Address, Change, Courier, Customer, Fulfilment, FulfilmentFlags, FulfilmentType, NewOrder,
-    OrderContent, Payment, Status,
+    Actor, Address, Change, ContentVersion, Courier, Customer, Fulfilment, FulfilmentFlags, FulfilmentType,
+    NewOrder, OrderContent, Payment, Status,
 };
 use garson_core::payment::PaymentType;
 use garson_core::platform::{FETCHED, HookRequest, Message, News, Sighting, Unreadable, Which};
@@ -159,6 +159,7 @@ fn order(wire: &wire::Order<'_>) -> Read<Message> {
             payment,
             reading_notes: notes,
         },
+        version: ContentVersion::Unnumbered,
     };
     Ok(Message {
         branch: Some(branch),

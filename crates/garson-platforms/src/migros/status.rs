@@ -26,9 +26,9 @@ impl Word {
             .collect();
         match plain.as_str() {
             "NEWPENDING" | "NEW" | "PENDING" => Self::Waiting,
-            "APPROVED" => Self::Accepted,
-            "PREPARED" => Self::Ready,
-            "DELIVERY" | "INDELIVERY" => Self::OnTheWay,
+            "APPROVED" | "PREPARING" => Self::Accepted,
+            "PREPARED" | "READY" => Self::Ready,
+            "DELIVERY" | "INDELIVERY" | "ONTHEWAY" => Self::OnTheWay,
             "COMPLETED" | "DELIVERED" => Self::Delivered,
             // Only the restaurant rejects.
             "REJECTED" => Self::Cancelled(Actor::Account),

@@ -44,6 +44,7 @@ fn link(credentials: &Credentials) -> Link<'_> {
         branch: BRANCH,
         credentials,
         token: None,
+        callback_hosts: &[],
     }
 }
 

@@ -153,7 +153,7 @@ pub fn get(link: &Link<'_>, path: &str) -> Result<HttpRequest, PlatformError> {
 
 fn post<T: Serialize>(link: &Link<'_>, path: &str, body: &T) -> Result<HttpRequest, PlatformError> {
     let key = Key::of(link)?;
-    let mut request = header(keyed("POST", link, path)?, "content-type", "application/json");
+    let mut request = header(keyed("POST", link, path)?, "Content-Type", "application/json");
     request.body = Some(key.seal(body));
     Ok(request)
 }

@@ -90,7 +90,15 @@ pub fn yemeksepeti() -> Connector {
     ));
     Connector {
         key: "yemeksepeti",
-        essentials: &["token", "products", "products[]", "price", "price.grandTotal"],
+        essentials: &[
+            "token",
+            "products",
+            "products[]",
+            "price",
+            "price.grandTotal",
+            // The order after a modification.
+            "updatedOrder",
+        ],
         messages,
     }
 }

@@ -179,8 +179,11 @@ impl Platform for Trendyol {
                 // The branch (`supplierId:storeId`) says it too.
                 CredentialField::optional(SUPPLIER_ID, CredentialKind::Plain)
                     .called("Satıcı numarası (supplierId)", "Supplier id"),
-                CredentialField::required(API_KEY, CredentialKind::Secret).called("API anahtarı", "API key"),
+                CredentialField::required(API_KEY, CredentialKind::Secret)
+                    .given()
+                    .called("API anahtarı", "API key"),
                 CredentialField::required(API_SECRET, CredentialKind::Secret)
+                    .given()
                     .called("API gizli anahtarı", "API secret"),
                 CredentialField::optional(INTEGRATOR_NAME, CredentialKind::Plain)
                     .called("Entegratör adı", "Integrator name"),

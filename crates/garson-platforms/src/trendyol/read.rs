@@ -13,8 +13,8 @@ use crate::common::text::{MAX_ID, MAX_NAME, MAX_NOTE, join, keep, keep_some};
 use crate::common::tolerant::{self, Essentials};
 use crate::common::{Read, fault, parse};
 use garson_core::order::{
-    Actor, Change, Courier, Fulfilment, FulfilmentFlags, FulfilmentType, NewOrder, OrderContent, Reason,
-    Status,
+    Actor, Change, ContentVersion, Courier, Fulfilment, FulfilmentFlags, FulfilmentType, NewOrder,
+    OrderContent, Reason, Status,
 };
 use garson_core::platform::{FETCHED, HookRequest, Message, News, Sighting, Which};
 use std::borrow::Cow;
@@ -193,6 +193,7 @@ fn package(package: &wire::Package<'_>) -> Read<Message> {
             amount,
             reading_notes: notes,
         },
+        version: version(package, counts),
     };
     Ok(Message {
         branch: Some(format!("{supplier}:{store}")),
@@ -202,6 +203,17 @@ fn package(package: &wire::Package<'_>) -> Read<Message> {
             is_ready: matches!(stage, Stage::Invoiced | Stage::Shipped | Stage::Delivered),
         })),
     })
+}
+
+/// The moment of the last change numbers the versions of a package. One whose pieces are all cancelled shows what it once was.
+fn version(package: &wire::Package<'_>, counts: lines::Counts) -> ContentVersion {
+    let moments = [package.package_modification_date, package.last_modified_date];
+    let last = moments.into_iter().flatten().map(|at| at.0.as_millis()).max();
+    match (counts, last) {
+        (lines::Counts::All, _) => ContentVersion::Unchanging,
+        (lines::Counts::Open, Some(last)) => ContentVersion::Numbered(last),
+        (lines::Counts::Open, None) => ContentVersion::Unnumbered,
+    }
 }
 
 fn note(package: &wire::Package<'_>) -> Option<String> {

@@ -91,6 +91,8 @@ pub struct Package<'a> {
     pub order_code: Option<Text<'a>>,
     pub package_status: Option<Text<'a>>,
     pub package_creation_date: Option<Millis>,
+    pub package_modification_date: Option<Millis>,
+    pub last_modified_date: Option<Millis>,
     pub preparation_time: Option<Text<'a>>,
     pub total_price: Lira,
     pub total_delivery_price: Option<Lira>,

@@ -2,7 +2,7 @@
 
 use super::wire::{self, Kept};
 use super::{API_KEY, API_SECRET, EXECUTOR_USER, INTEGRATOR_NAME, SUPPLIER_ID, courier_of, fixed_reasons};
-use crate::common::answer::{by_status, must_succeed, words};
+use crate::common::answer::{must_succeed, of_call, words};
 use crate::common::parse;
 use crate::common::request::{header, limited, request, segment, with_json};
 use base64::Engine as _;
@@ -70,11 +70,11 @@ fn signed(request: HttpRequest, link: &Link<'_>) -> Result<HttpRequest, Platform
         .unwrap_or_else(|| SELF.to_owned());
     let request = header(
         request,
-        "authorization",
+        "Authorization",
         &format!("Basic {}", BASE64.encode(pair)),
     );
     let agent = header_text(&format!("{supplier} - {integrator}"));
-    let request = header(request, "user-agent", &agent);
+    let request = header(request, "User-Agent", &agent);
     let request = header(request, "x-agentname", &integrator);
     let person = link
         .credential(EXECUTOR_USER)
@@ -169,12 +169,9 @@ pub fn outcome(call: CallKind, response: &HttpResponse) -> Outcome {
     match (response.status, call) {
         // Packages of the Uber model become ready by themselves.
         (409, CallKind::Ready) => Ok(Success::Already),
-        // Whoever waits for an answer hears it; what the package shows is looked at all the same.
-        (409, CallKind::Verify | CallKind::Cancel) => Err(Trouble::Refused { message }),
-        // Somebody else is changing the package: what has become of it, it must say.
-        (409, _) => Err(Trouble::Unclear { message }),
         (429, _) => Err(enough(message)),
-        _ => by_status(response, message),
+        // 409: another change of the package is in progress, or an earlier step is missing; the package shows which.
+        _ => of_call(call, response, message),
     }
 }
 

@@ -1,5 +1,6 @@
 //! `yemeksepeti`: Yemeksepeti, which speaks through Delivery Hero's POS middleware.
 
+mod address;
 mod items;
 mod order;
 mod outcome;
@@ -16,8 +17,8 @@ use garson_core::integration::Credentials;
 use garson_core::order::{CallKind, Courier, Order, Reason};
 use garson_core::platform::{
     Capability, Claim, CredentialField, CredentialKind, Errand, HookReply, HookRequest, HookRoute,
-    HttpRequest, HttpResponse, Link, Message, Outcome, Platform, PlatformError, Provider, Reception, Session,
-    Trouble, Unreadable, Verified,
+    HttpRequest, HttpResponse, Link, Message, Outcome, Page, Platform, PlatformError, PollStyle, Polling,
+    Provider, Reception, Session, Trouble, Unreadable, Verified, Window,
 };
 use garson_core::secret::Secret;
 
@@ -36,8 +37,11 @@ const CAPABILITY: Capability = Capability {
     seconds_between_moves: 0,
     // Usually; each order says its own moment.
     accept_within_seconds: Some(900),
-    // New orders cannot be asked for: the platform repeats what it could not deliver.
-    polling: None,
+    // New orders cannot be asked for: the platform repeats what it could not deliver. Cancelled ones can.
+    polling: Some(Polling {
+        style: PollStyle::Cancelled,
+        every_seconds: 120,
+    }),
     look: true,
     limits: &[],
 };
@@ -69,10 +73,13 @@ impl Platform for Yemeksepeti {
             &[
                 CredentialField::required(USERNAME, CredentialKind::Plain)
                     .called("Kullanıcı adı", "User name"),
-                CredentialField::required(PASSWORD, CredentialKind::Secret).called("Parola", "Password"),
+                CredentialField::required(PASSWORD, CredentialKind::Secret)
+                    .given()
+                    .called("Parola", "Password"),
                 CredentialField::required(CHAIN_CODE, CredentialKind::Plain)
                     .called("Zincir kodu (chainCode)", "Chain code"),
                 CredentialField::required(PLUGIN_SECRET, CredentialKind::Secret)
+                    .given()
                     .called("Eklenti gizli anahtarı (plugin secret)", "Plugin secret"),
             ]
         }
@@ -133,6 +140,10 @@ impl Platform for Yemeksepeti {
         write::is_implied(call, order)
     }
 
+    fn refused_address(&self, errand: &Errand<'_>, link: &Link<'_>) -> Option<String> {
+        write::refused_address(errand, link)
+    }
+
     fn write(&self, errand: &Errand<'_>, link: &Link<'_>) -> Result<HttpRequest, PlatformError> {
         write::write(errand, link)
     }
@@ -149,8 +160,25 @@ impl Platform for Yemeksepeti {
         outcome::session(response)
     }
 
+    fn poll(&self, link: &Link<'_>, _window: &Window, _page: u32) -> Result<HttpRequest, PlatformError> {
+        write::cancelled_ids(link)
+    }
+
+    fn polled(&self, _link: &Link<'_>, _page: u32, response: &HttpResponse) -> Result<Page, Trouble> {
+        outcome::cancelled_ids(response)
+    }
+
     fn look(&self, order: &Order, link: &Link<'_>) -> Result<HttpRequest, PlatformError> {
         write::look(order, link)
+    }
+
+    /// The platform promises no more of an order that is read back than whether it was accepted or cancelled.
+    fn shows(&self, call: CallKind) -> bool {
+        matches!(call, CallKind::Verify | CallKind::Cancel)
+    }
+
+    fn hides_unaccepted(&self) -> bool {
+        true
     }
 
     fn looked(&self, _link: &Link<'_>, response: &HttpResponse) -> Result<Vec<u8>, Trouble> {

@@ -11,8 +11,8 @@ use crate::common::text::{MAX_ID, MAX_NAME, MAX_NOTE, join, keep};
 use crate::common::{Read, fault, sums};
 use garson_core::money::{Currency, Minor};
 use garson_core::order::{
-    Address, Amount, Courier, Customer, Discount, Fulfilment, FulfilmentFlags, FulfilmentType, FundedBy,
-    NewOrder, OrderContent, Status,
+    Address, Amount, ContentVersion, Courier, Customer, Discount, Fulfilment, FulfilmentFlags,
+    FulfilmentType, FundedBy, NewOrder, OrderContent, Status,
 };
 
 /// The platform's own limit.
@@ -77,6 +77,8 @@ pub fn order(wire: &wire::Order<'_>) -> Read<NewOrder> {
             amount,
             reading_notes: notes,
         },
+        // Only the message of a modification brings another version.
+        version: ContentVersion::Unchanging,
     })
 }
 

@@ -2,9 +2,9 @@
 
 use super::soft::Text;
 use super::wire;
-use crate::common::answer::{by_status, must_succeed, words};
+use crate::common::answer::{must_succeed, of_call, words};
 use garson_core::order::{CallKind, Status};
-use garson_core::platform::{HttpResponse, Outcome, Session, Success, Trouble};
+use garson_core::platform::{HttpResponse, Outcome, Page, Session, Success, Trouble};
 use garson_core::secret::Secret;
 use std::time::Duration;
 
@@ -31,14 +31,15 @@ pub fn outcome(call: CallKind, response: &HttpResponse) -> Outcome {
                 patience: PATIENCE,
             });
         }
-        // An accepted order is in conflict with being prepared when it is prepared, gone or cancelled; this answer names
-        // no state, so the order is looked at.
-        let is_past = call == CallKind::Ready && response.status == 409 && state.is_empty();
-        if is_past || is_done(call, &state) {
+        if is_done(call, &state) {
             return Ok(Success::Already);
         }
+        // It has named the state that does not allow it, and asks not to be asked again.
+        if !state.is_empty() {
+            return Err(Trouble::Refused { message });
+        }
     }
-    by_status(response, message)
+    of_call(call, response, message)
 }
 
 fn refusal(response: &HttpResponse) -> wire::Refusal<'_> {
@@ -127,6 +128,21 @@ pub fn session(response: &HttpResponse) -> Result<Session, Trouble> {
         token: Secret::new(token.to_owned()),
         lasts: Duration::from_secs(seconds.clamp(0, LONGEST_SESSION).unsigned_abs()),
         branch: None,
+    })
+}
+
+pub fn cancelled_ids(response: &HttpResponse) -> Result<Page, Trouble> {
+    let refusal = refusal(response);
+    if is_session_over(response, &refusal) {
+        return Err(Trouble::SessionOver);
+    }
+    must_succeed(response, said(response, &refusal))?;
+    let listed: wire::OrderIds<'_> = serde_json::from_slice(&response.body)
+        .map_err(|error| Trouble::later(format!("the answer holds no list of orders: {error}")))?;
+    let ids = listed.order_identifiers.iter().map(Text::as_str);
+    Ok(Page {
+        orders: ids.map(|id| id.trim().as_bytes().to_vec()).collect(),
+        more: false,
     })
 }
 

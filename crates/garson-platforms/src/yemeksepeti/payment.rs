@@ -56,7 +56,11 @@ pub fn kind(text: &str, is_paid: bool) -> PaymentType {
     let text: String = text.chars().flat_map(plain).collect();
     let has = |words: &[&str]| words.iter().any(|word| text.contains(word));
     let is_online = has(&["online"]) || (is_paid && !has(&["kapida", "door", "on delivery"]));
-    if has(&MEAL_CARDS) {
+    // A short name, which longer words may hold.
+    let is_paye = text
+        .split(|c: char| !c.is_alphanumeric())
+        .any(|word| word == "paye");
+    if has(&MEAL_CARDS) || is_paye {
         return match is_online {
             true => PaymentType::MealCardOnline,
             false => PaymentType::MealCardOnDelivery,
@@ -69,6 +73,8 @@ pub fn kind(text: &str, is_paid: bool) -> PaymentType {
     ];
     match known.iter().find(|(words, _)| has(words)) {
         Some((_, kind)) => *kind,
+        // It pays by card, and only over the network.
+        None if has(&["bkm"]) => PaymentType::OnlineCard,
         None if has(&CARDS) && !is_online => PaymentType::CardOnDelivery,
         None if has(&CARDS) || has(&["online"]) => PaymentType::OnlineCard,
         None => PaymentType::Other,

@@ -7,19 +7,29 @@ use crate::common::text::{MAX_ID, MAX_NOTE, keep, keep_some};
 use crate::common::tolerant::{self, Essentials};
 use crate::common::{Read, fault, parse};
 use garson_core::id::OrderId;
-use garson_core::order::{Actor, Change, Courier, Status};
-use garson_core::platform::{FETCHED, HookRequest, Message, News, Sighting, Which};
+use garson_core::order::{Actor, Change, ContentVersion, Courier, Status};
+use garson_core::platform::{FETCHED, HookRequest, Message, News, Sighting, Unreadable, Which};
 
 /// Whose order it is, what is to be cooked, and what is to be paid.
 pub const ESSENTIALS: Essentials = &["token", "products", "products[]", "price", "price.grandTotal"];
-const ESSENTIALS_OF_UPDATE: Essentials = &["status"];
+/// An update may carry the order as it has become.
+const ESSENTIALS_OF_UPDATE: Essentials = &[
+    "status",
+    "updatedOrder",
+    "token",
+    "products",
+    "products[]",
+    "price",
+    "price.grandTotal",
+];
+const UPDATED_ORDER: &str = "updatedOrder";
 
 pub fn read(request: &HookRequest) -> Read<Message> {
-    let essentials = match request.kind {
-        STATUS => ESSENTIALS_OF_UPDATE,
-        _ => ESSENTIALS,
+    let (essentials, wrapper) = match request.kind {
+        STATUS => (ESSENTIALS_OF_UPDATE, UPDATED_ORDER),
+        _ => (ESSENTIALS, ""),
     };
-    tolerant::read(&request.body, essentials, "", |body| strict(body, request))
+    tolerant::read(&request.body, essentials, wrapper, |body| strict(body, request))
 }
 
 fn strict(body: &[u8], request: &HookRequest) -> Read<Message> {
@@ -116,13 +126,39 @@ fn update(request: &HookRequest, wire: &wire::StatusUpdate<'_>) -> Read<News> {
                 provider_status: keep(status, MAX_ID),
             },
         },
-        // We never change an order's products, and a waiting rider moves nothing.
-        "PRODUCT_ORDER_MODIFICATION_SUCCESSFUL"
-        | "PRODUCT_ORDER_MODIFICATION_FAILED"
+        "PRODUCT_ORDER_MODIFICATION_SUCCESSFUL" => match wire.updated_order {
+            Some(order) => modified(order.get(), wire)?,
+            None => News::Look { order: which()? },
+        },
+        // Nothing has changed then, and a waiting rider moves nothing.
+        "PRODUCT_ORDER_MODIFICATION_FAILED"
         | "COURIER_ARRIVED_AT_VENDOR"
         | "SHOW_RIDER_WAITING_WARNING"
         | "HIDE_RIDER_WAITING_WARNING" => News::Nothing,
         // The list grows; what a new word means for the order, the order says.
         _ => News::Look { order: which()? },
     })
+}
+
+/// The order after its products were changed, here or on the platform. How it can be called about stays as it arrived.
+fn modified(order: &str, update: &wire::StatusUpdate<'_>) -> Read<News> {
+    let within = |mut found: Unreadable| {
+        found.path = match found.path.as_str() {
+            "$" => UPDATED_ORDER.to_owned(),
+            path => format!("{UPDATED_ORDER}.{path}"),
+        };
+        found
+    };
+    let wire: wire::Order<'_> = parse(order.as_bytes()).map_err(within)?;
+    let mut order = order::order(&wire).map_err(within)?;
+    order.version = match update.occurred_at {
+        Some(at) => ContentVersion::Numbered(at.0.as_millis()),
+        None => ContentVersion::Unnumbered,
+    };
+    order.provider_data = None;
+    Ok(News::Order(Box::new(Sighting {
+        order,
+        change: None,
+        is_ready: false,
+    })))
 }

@@ -130,6 +130,7 @@ fn link<'a>(credentials: &'a Credentials, token: Option<&'a Secret<String>>) -> 
         branch: BRANCH,
         credentials,
         token,
+        callback_hosts: &[],
     }
 }
 

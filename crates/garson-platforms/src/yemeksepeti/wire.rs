@@ -258,11 +258,17 @@ pub struct CallbackUrls<'a> {
 
 /// What happened to an order that we have.
 #[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub struct StatusUpdate<'a> {
     #[serde(borrow)]
     pub status: Text<'a>,
     #[serde(borrow)]
     pub message: Option<Text<'a>>,
+    #[serde(default, deserialize_with = "optional")]
+    pub occurred_at: Option<IsoTime>,
+    /// The order after a modification; read only for messages about a modification.
+    #[serde(borrow)]
+    pub updated_order: Option<&'a RawValue>,
 }
 
 #[derive(Deserialize)]
@@ -283,6 +289,14 @@ pub struct Refusal<'a> {
     pub message: Option<Text<'a>>,
     #[serde(borrow)]
     pub current_state: Option<Text<'a>>,
+}
+
+/// Orders in a report.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct OrderIds<'a> {
+    #[serde(borrow)]
+    pub order_identifiers: Vec<Text<'a>>,
 }
 
 /// An order that was read back.

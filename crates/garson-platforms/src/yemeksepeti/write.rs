@@ -1,5 +1,6 @@
 //! From our words to the platform's: the calls that move an order, and the answers to its messages.
 
+use super::address::may_be_called;
 use super::reasons;
 use super::state::{State, Urls};
 use super::{CHAIN_CODE, PASSWORD, USERNAME};
@@ -43,18 +44,14 @@ pub fn wants(call: CallKind, order: &Order) -> bool {
 pub fn write(errand: &Errand<'_>, link: &Link<'_>) -> Result<HttpRequest, PlatformError> {
     let state = State::kept(errand.order);
     let urls = state.as_ref().and_then(|state| state.urls.as_ref());
+    let given = urls.and_then(|urls| given_address(errand.call, urls));
     match errand.call {
         CallKind::Verify => {
             let body = StatusUpdate::Accepted {
                 acceptance_time: acceptance_time(errand, state.as_ref()),
                 remote_order_id: errand.order.id.to_string(),
             };
-            status_update(
-                errand,
-                link,
-                urls.and_then(|urls| urls.accepted.as_deref()),
-                &body,
-            )
+            status_update(errand, link, given, &body)
         }
         CallKind::Cancel => {
             let reason = errand.reason.cloned();
@@ -65,18 +62,12 @@ pub fn write(errand: &Errand<'_>, link: &Link<'_>) -> Result<HttpRequest, Platfo
                 reason: &reason.id,
                 message: note.as_deref().unwrap_or(&reason.name),
             };
-            status_update(
-                errand,
-                link,
-                urls.and_then(|urls| urls.rejected.as_deref()),
-                &body,
-            )
+            status_update(errand, link, given, &body)
         }
         CallKind::Tell(Status::OnTheWay) if wants(errand.call, errand.order) => {
-            let url = urls.and_then(|urls| urls.picked_up.as_deref());
-            status_update(errand, link, url, &StatusUpdate::PickedUp)
+            status_update(errand, link, given, &StatusUpdate::PickedUp)
         }
-        CallKind::Ready if wants(errand.call, errand.order) => prepared(errand, link, urls),
+        CallKind::Ready if wants(errand.call, errand.order) => prepared(errand, link, given),
         CallKind::Ready => Err(PlatformError::Unsupported {
             what: "hear that this order is ready",
         }),
@@ -86,13 +77,31 @@ pub fn write(errand: &Errand<'_>, link: &Link<'_>) -> Result<HttpRequest, Platfo
     }
 }
 
+/// The address that the order names for this call.
+fn given_address(call: CallKind, urls: &Urls) -> Option<&str> {
+    let url = match call {
+        CallKind::Verify => &urls.accepted,
+        CallKind::Cancel => &urls.rejected,
+        CallKind::Ready => &urls.prepared,
+        CallKind::Tell(_) => &urls.picked_up,
+    };
+    url.as_deref()
+}
+
+/// The address that the order names for this call, where it is not one that may be called.
+pub fn refused_address(errand: &Errand<'_>, link: &Link<'_>) -> Option<String> {
+    let urls = State::kept(errand.order)?.urls?;
+    let given = given_address(errand.call, &urls)?;
+    (!may_be_called(given, link)).then(|| given.to_owned())
+}
+
 fn status_update(
     errand: &Errand<'_>,
     link: &Link<'_>,
     given: Option<&str>,
     body: &StatusUpdate<'_>,
 ) -> Result<HttpRequest, PlatformError> {
-    let url = match given.filter(|url| is_at_home(url, link.base)) {
+    let url = match given.filter(|url| may_be_called(url, link)) {
         Some(url) => url.to_owned(),
         None => format!(
             "{}/v2/order/status/{}",
@@ -103,9 +112,8 @@ fn status_update(
     authorized(with_json("POST", url, body), link)
 }
 
-fn prepared(errand: &Errand<'_>, link: &Link<'_>, urls: Option<&Urls>) -> Result<HttpRequest, PlatformError> {
-    let given = urls.and_then(|urls| urls.prepared.as_deref());
-    let url = match given.filter(|url| is_at_home(url, link.base)) {
+fn prepared(errand: &Errand<'_>, link: &Link<'_>, given: Option<&str>) -> Result<HttpRequest, PlatformError> {
+    let url = match given.filter(|url| may_be_called(url, link)) {
         Some(url) => url.to_owned(),
         None => {
             let token = segment(&errand.order.identity);
@@ -113,20 +121,6 @@ fn prepared(errand: &Errand<'_>, link: &Link<'_>, urls: Option<&Urls>) -> Result
         }
     };
     authorized(request("POST", url), link)
-}
-
-/// An address from a message is used only where the operator's own leads to the same place.
-pub fn is_at_home(url: &str, base: &str) -> bool {
-    let Some(path) = url.strip_prefix(base).filter(|_| !base.is_empty()) else {
-        return false;
-    };
-    let is_plain = path
-        .bytes()
-        .all(|b| b.is_ascii_graphic() && b != b'\\' && b != b'#');
-    let lower = path.to_ascii_lowercase().replace("%2e", ".").replace("%2f", "/");
-    let before_query = lower.split('?').next().unwrap_or_default();
-    let climbs = before_query.split('/').any(|part| part == "." || part == "..");
-    path.starts_with('/') && is_plain && !climbs
 }
 
 /// When the customer gets the food, or can collect it: as promised, since the customer is informed of any other time. Where the
@@ -158,13 +152,24 @@ pub fn look(order: &Order, link: &Link<'_>) -> Result<HttpRequest, PlatformError
     )
 }
 
+/// The ids of the branch's orders that were cancelled in the last day, which is as far back as the platform shows them.
+pub fn cancelled_ids(link: &Link<'_>) -> Result<HttpRequest, PlatformError> {
+    let chain = segment(link.credential(CHAIN_CODE)?);
+    let branch = segment(link.branch);
+    let url = format!(
+        "{}/v2/chains/{chain}/orders/ids?status=cancelled&pastNumberOfHours=24&vendorId={branch}",
+        link.base
+    );
+    authorized(request("GET", url), link)
+}
+
 pub fn login(link: &Link<'_>) -> Result<HttpRequest, PlatformError> {
     let username = segment(link.credential(USERNAME)?);
     let password = segment(link.credential(PASSWORD)?);
     let url = format!("{}/v2/login", link.base);
     let mut request = header(
         request("POST", url),
-        "content-type",
+        "Content-Type",
         "application/x-www-form-urlencoded",
     );
     let form = format!("username={username}&password={password}&grant_type=client_credentials");
@@ -174,7 +179,7 @@ pub fn login(link: &Link<'_>) -> Result<HttpRequest, PlatformError> {
 
 fn authorized(request: HttpRequest, link: &Link<'_>) -> Result<HttpRequest, PlatformError> {
     let bearer = format!("Bearer {}", link.token()?);
-    Ok(header(request, "authorization", &bearer))
+    Ok(header(request, "Authorization", &bearer))
 }
 
 /// Only 200, 201, 202, 400, 401, 429, 450, 500 and 502 are understood; after 429 and 5xx the message comes again.

@@ -85,6 +85,7 @@ fn happen(world: &mut World, call: &Call, number: u64, event: &str) -> Result<()
             let step = read::<CourierRequest>(call)?.step;
             side.courier(world, &store, number, step)
         }
+        "remove-piece" => side.remove_piece(world, &store, number),
         "due" => side.due(world, &store, number),
         "push" => {
             side.announce(world, &store, number);

@@ -147,6 +147,27 @@ impl Basket {
         }
     }
 
+    /// Takes out a piece that is left, unless it is the last one.
+    pub(crate) fn remove_piece(&mut self) -> Result<(), String> {
+        let left: usize = self.lines.iter().map(Line::left).sum();
+        if left < 2 {
+            return Err("only one piece is left".to_owned());
+        }
+        if let Some(line) = self.lines.iter_mut().rev().find(|line| line.left() > 0) {
+            let gone = (0..line.quantity)
+                .rev()
+                .find(|piece| !line.cancelled.contains(piece));
+            line.cancelled.extend(gone);
+        }
+        self.discount = self.discount.min(self.subtotal());
+        Ok(())
+    }
+
+    /// The lines of which something is left.
+    pub(crate) fn open_lines(&self) -> impl Iterator<Item = &Line> {
+        self.lines.iter().filter(|line| line.left() > 0)
+    }
+
     /// The lines, before discount and delivery.
     pub(crate) fn subtotal(&self) -> i64 {
         self.lines.iter().map(Line::total).sum()

@@ -25,7 +25,7 @@ pub(super) fn render(order: &Order, store: &Store) -> Value {
         "isScheduled": order.scheduled_for.is_some(),
         "confirmationId": order.short_code,
         "client": client(order),
-        "products": basket.lines.iter().map(|line| product(line, order)).collect::<Vec<_>>(),
+        "products": basket.open_lines().map(|line| product(line, order)).collect::<Vec<_>>(),
         "clientNote": basket.note,
         "totalPrice": money::number(basket.subtotal() + basket.delivery_fee),
         "totalDiscountedPrice": money::number(basket.total()),
@@ -93,13 +93,13 @@ fn client(order: &Order) -> Value {
 }
 
 fn product(line: &Line, order: &Order) -> Value {
-    let quantity = i64::try_from(line.quantity).unwrap_or_default();
+    let quantity = i64::try_from(line.left()).unwrap_or_default();
     let chosen: Vec<_> = line.options.iter().map(|option| option.name).collect();
     json!({
         "id": hex(&format!("{} {}", order.id, line.id)),
         "imageURL": "",
         "wideImageURL": "",
-        "count": line.quantity,
+        "count": line.left(),
         "product": line.product.hex(),
         "chainProduct": hex(line.name),
         "name": both(line.name),

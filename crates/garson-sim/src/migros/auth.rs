@@ -36,7 +36,9 @@ fn of(store: &Store) -> Option<&MigrosCredentials> {
 
 /// The branch whose key the call carries, and the cipher's key.
 pub(super) fn check(world: &World, call: &Call) -> Result<(Arc<Store>, Vec<u8>), Refusal> {
-    let given = call.header("xapikey").ok_or_else(Refusal::unauthorized)?;
+    let given = call
+        .header_as_spelled("XApiKey")
+        .ok_or_else(Refusal::unauthorized)?;
     let fits = |store: &&Arc<Store>| of(store).is_some_and(|credentials| credentials.api_key == given);
     let store = world
         .stores_of(Platform::Migros)

@@ -121,7 +121,7 @@ pub(super) fn render(order: &Order, store: &Store) -> Value {
             "restaurantDiscounted": sum(basket.discount),
             "migrosDiscounted": sum(0),
         },
-        "items": basket.lines.iter().map(item).collect::<Vec<_>>(),
+        "items": basket.open_lines().map(item).collect::<Vec<_>>(),
         "payment": {"type": payment(basket.payment)},
         "extendedProperties": {
             "orderNote": basket.note,
@@ -165,7 +165,7 @@ fn item(line: &Line) -> Value {
         "name": line.name,
         "price": line.price,
         "priceText": money::turkish(line.price),
-        "amount": line.quantity,
+        "amount": line.left(),
         "note": line.note,
         "options": options(&line.options, 0),
     })

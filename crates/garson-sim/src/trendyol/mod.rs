@@ -150,6 +150,13 @@ impl Side for Trendyol {
         Ok(())
     }
 
+    /// A partial cancellation: the package goes on in its state, and the message lists its pieces.
+    fn remove_piece(&self, world: &mut World, store: &Store, number: u64) -> Result<(), String> {
+        world.remove_piece(number)?;
+        tell(world, store, number, "unsupplied");
+        Ok(())
+    }
+
     fn courier(&self, world: &mut World, store: &Store, number: u64, step: Step) -> Result<(), String> {
         let Some(order) = world.orders.get_mut(number) else {
             return Ok(());
@@ -205,6 +212,7 @@ fn tell(world: &mut World, store: &Store, number: u64, event: &'static str) {
     };
     let body = match event {
         "created" => packages::render(order, store),
+        "unsupplied" if order.cancellation.is_none() => packages::partly_cancelled(order, world.now()),
         _ => packages::short(order, world.now()),
     };
     let mut push = Push::post(event, format!("{base}/hooks/trendyol/{event}"), &body);

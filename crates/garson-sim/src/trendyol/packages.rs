@@ -141,6 +141,15 @@ pub(super) fn short(order: &Order, now: Timestamp) -> Value {
     body
 }
 
+/// What the webhook of a partial cancellation carries.
+pub(super) fn partly_cancelled(order: &Order, now: Timestamp) -> Value {
+    let mut body = short(order, now);
+    body["status"] = json!(order.state);
+    body["lines"] = json!(lines(order));
+    body["cancelInfo"] = json!({"reasonCode": 621, "reason": "Tedarik problemi"});
+    body
+}
+
 pub(super) fn item_id(line: &Line, piece: usize) -> String {
     Random::new(line.id.wrapping_add(piece as u64)).uuid()
 }

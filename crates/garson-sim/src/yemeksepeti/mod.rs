@@ -37,6 +37,7 @@ const PICKED_UP: &str = "PICKED_UP";
 const DELIVERED: &str = "DELIVERED";
 const CANCELLED: &str = "CANCELLED";
 
+const MODIFIED: &str = "PRODUCT_ORDER_MODIFICATION_SUCCESSFUL";
 const STATUSES: &[&str] = &["order_accepted", "order_rejected", "order_picked_up"];
 
 impl Side for Yemeksepeti {
@@ -139,6 +140,21 @@ impl Side for Yemeksepeti {
             _ => "TECHNICAL_PROBLEM",
         };
         self.end(world, store, number, by, reason)
+    }
+
+    fn remove_piece(&self, world: &mut World, store: &Store, number: u64) -> Result<(), String> {
+        world.remove_piece(number)?;
+        let at = now_text(world);
+        let order = world.orders.get(number);
+        let push = order.and_then(|order| {
+            let updated = orders::render(order, store, &world.public_url);
+            let body = json!({"status": MODIFIED, "message": "", "updatedOrder": updated, "occurredAt": at});
+            status_push(store, MODIFIED, &body)
+        });
+        if let Some(push) = push {
+            world.enqueue(number, push);
+        }
+        Ok(())
     }
 
     fn courier(&self, world: &mut World, store: &Store, number: u64, step: Step) -> Result<(), String> {
@@ -292,19 +308,23 @@ fn dispatch(world: &World, store: &Store, order: &Order) -> Option<Push> {
 
 /// Tells of a change; the service's own id stands in the address.
 fn status_message(store: &Store, order: &Order, status: &'static str, at: String) -> Option<Push> {
-    let base = store.hook_url.as_ref()?;
-    let remote_id = encode(&store.remote_id);
-    let url =
-        format!("{base}/hooks/yemeksepeti/remoteId/{remote_id}/remoteOrder/{{remoteOrderId}}/posOrderStatus");
     let message = order
         .cancellation
         .as_ref()
         .map_or(status, |cancellation| &cancellation.reason);
     let body = json!({"status": status, "message": message, "occurredAt": at});
+    status_push(store, status, &body)
+}
+
+fn status_push(store: &Store, status: &'static str, body: &Value) -> Option<Push> {
+    let base = store.hook_url.as_ref()?;
+    let remote_id = encode(&store.remote_id);
+    let url =
+        format!("{base}/hooks/yemeksepeti/remoteId/{remote_id}/remoteOrder/{{remoteOrderId}}/posOrderStatus");
     signed(
         Push {
             method: Method::PUT,
-            ..Push::post(status, url, &body)
+            ..Push::post(status, url, body)
         },
         store,
     )

@@ -61,7 +61,7 @@ pub(super) fn render(order: &Order, store: &Store, public_url: &str) -> Value {
             "vatName": "",
         },
         "price": price(basket),
-        "products": basket.lines.iter().map(product).collect::<Vec<_>>(),
+        "products": basket.open_lines().map(product).collect::<Vec<_>>(),
         "callbackUrls": callbacks(order, store, public_url),
     })
 }
@@ -152,7 +152,7 @@ fn price(basket: &Basket) -> Value {
 }
 
 fn product(line: &Line) -> Value {
-    let quantity = i64::try_from(line.quantity).unwrap_or_default();
+    let quantity = i64::try_from(line.left()).unwrap_or_default();
     json!({
         "id": line.product.uuid(),
         "categoryName": line.category,
@@ -160,7 +160,7 @@ fn product(line: &Line) -> Value {
         "unitPrice": money::text(line.price),
         // Of all pieces; toppings have their own prices.
         "paidPrice": money::text(line.price * quantity),
-        "quantity": line.quantity.to_string(),
+        "quantity": line.left().to_string(),
         "remoteCode": line.product.number().to_string(),
         "sku": line.product.number().to_string(),
         "comment": line.note,

@@ -120,6 +120,7 @@ async fn unknown_stores_orders_and_paths() {
         platform: Platform::Getir,
         on: "fly".to_owned(),
         fault: Fault::Drop,
+        order: None,
         times: None,
     };
     assert!(

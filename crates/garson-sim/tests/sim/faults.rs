@@ -28,6 +28,7 @@ async fn order_fault(stage: &Stage, on: &str, fault: Fault) {
         platform: Platform::Getir,
         on: on.to_owned(),
         fault,
+        order: None,
         times: Some(1),
     };
     stage.control.order_fault(&request).await.unwrap();

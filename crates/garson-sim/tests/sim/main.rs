@@ -4,6 +4,7 @@
 
 mod control;
 mod faults;
+mod gateway;
 mod getir;
 mod migros;
 mod support;

@@ -19,6 +19,7 @@ use hyper::{body::Incoming, server::conn::http1, service::service_fn};
 use hyper_util::rt::TokioIo;
 use serde_json::{Value, json};
 use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
     net::{TcpListener, TcpStream},
     sync::mpsc,
     time::timeout,
@@ -161,46 +162,58 @@ pub struct Answer {
     pub text: String,
 }
 
-/// A call as a program of one's own would make it; the error is the connection's.
+/// A call as a program of one's own would make it, with its length and its headers spelled as given; the error is the
+/// connection's.
 pub async fn call(
     method: Method,
     url: &str,
     headers: &[(&str, &str)],
     body: impl Into<String>,
 ) -> Result<Answer, String> {
+    let body = body.into();
+    let length = body.len().to_string();
+    let mut all = headers.to_vec();
+    if method != Method::GET {
+        all.push(("Content-Length", &length));
+    }
+    raw_call(method.as_str(), url, &all, &body).await
+}
+
+/// A call with exactly these headers, and `Host` and `Connection` before them.
+pub async fn raw_call(
+    method: &str,
+    url: &str,
+    headers: &[(&str, &str)],
+    body: &str,
+) -> Result<Answer, String> {
     let uri: http::Uri = url.parse().unwrap();
-    let address = uri.authority().unwrap().as_str().to_owned();
-    let stream = TcpStream::connect(&address)
+    let address = uri.authority().unwrap().as_str();
+    let path = uri.path_and_query().unwrap();
+    let mut request = format!("{method} {path} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n");
+    for (name, value) in headers {
+        request.push_str(&format!("{name}: {value}\r\n"));
+    }
+    request.push_str("\r\n");
+    request.push_str(body);
+    let mut stream = TcpStream::connect(address)
         .await
         .map_err(|error| error.to_string())?;
-    let (mut sender, connection) = hyper::client::conn::http1::handshake(TokioIo::new(stream))
+    let mut bytes = Vec::new();
+    let exchange = async {
+        stream.write_all(request.as_bytes()).await?;
+        stream.read_to_end(&mut bytes).await
+    };
+    timeout(PATIENCE, exchange)
         .await
-        .unwrap();
-    tokio::spawn(connection);
-    let mut request = Request::builder()
-        .method(method)
-        .uri(uri.path_and_query().unwrap().as_str());
-    request = request.header("host", address);
-    for (name, value) in headers {
-        request = request.header(*name, *value);
-    }
-    let request = request.body(Full::new(Bytes::from(body.into()))).unwrap();
-    let answer = timeout(PATIENCE, sender.send_request(request))
-        .await
-        .map_err(|_| "no answer".to_owned())?;
-    let answer = answer.map_err(|error| error.to_string())?;
-    let status = answer.status().as_u16();
-    let bytes = answer
-        .into_body()
-        .collect()
-        .await
-        .map_err(|error| error.to_string())?
-        .to_bytes();
+        .map_err(|_| "no answer".to_owned())?
+        .map_err(|error| error.to_string())?;
     let text = String::from_utf8_lossy(&bytes).into_owned();
+    let (head, text) = text.split_once("\r\n\r\n").ok_or("no answer")?;
+    let status = head.split(' ').nth(1).unwrap().parse().unwrap();
     Ok(Answer {
         status,
-        body: serde_json::from_str(&text).unwrap_or(Value::Null),
-        text,
+        body: serde_json::from_str(text).unwrap_or(Value::Null),
+        text: text.to_owned(),
     })
 }
 

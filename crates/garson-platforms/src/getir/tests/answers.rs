@@ -20,6 +20,7 @@ fn word(outcome: &Outcome) -> &'static str {
         Ok(Success::Done) => "done",
         Ok(Success::Already) => "already",
         Err(Trouble::Refused { .. }) => "refused",
+        Err(Trouble::RetryableRefusal { .. }) => "retryable",
         Err(Trouble::NotYet { .. }) => "not yet",
         Err(Trouble::Later { .. }) => "later",
         Err(Trouble::HeldBack { .. }) => "held back",
@@ -39,7 +40,7 @@ fn every_code_means_something() {
         (Cancel, 13, "already"),
         (Verify, 13, "refused"),
         (Cancel, 2, "refused"),
-        (Verify, 1, "refused"),
+        (Verify, 1, "retryable"),
         (Verify, 3, "refused"),
         (Cancel, 3, "refused"),
         (Ready, 3, "refused"),
@@ -67,6 +68,11 @@ fn every_code_means_something() {
     ] {
         for status in [400, 404, 409] {
             let outcome = outcome(call, status, &refusal(code));
+            let expected = match (code, status) {
+                // Not a code of orders: the status says what it is.
+                (22 | 99, 404) => "retryable",
+                _ => expected,
+            };
             assert_eq!(word(&outcome), expected, "{call:?} {code}");
             if let Err(
                 Trouble::Refused { message } | Trouble::NotYet { message, .. } | Trouble::Unclear { message },
@@ -103,7 +109,7 @@ fn the_status_decides_where_no_code_does() {
         (401, r#"{"code":2}"#, "session"),
         (403, r#"{"code":5}"#, "session"),
         (403, r#"{"code":79}"#, "refused"),
-        (404, "", "refused"),
+        (404, "", "retryable"),
         (408, "", "unclear"),
         (422, "", "refused"),
         (429, r#"{"code":97}"#, "later"),
@@ -111,7 +117,7 @@ fn the_status_decides_where_no_code_does() {
         (500, r#"{"code":2}"#, "already"),
         (502, "<html>", "unclear"),
         (504, "", "unclear"),
-        (302, "", "refused"),
+        (302, "", "retryable"),
     ] {
         assert_eq!(word(&outcome(Verify, status, body)), expected, "{status} {body}");
     }
@@ -152,7 +158,7 @@ fn one_order_is_read_back() {
             sighting
         );
         assert!(
-            matches!(looked(404, &refusal(1)), Err(Trouble::Refused { message }) if message.contains("söz"))
+            matches!(looked(404, &refusal(1)), Err(Trouble::RetryableRefusal { message, .. }) if message.contains("söz"))
         );
         assert!(matches!(looked(200, &refusal(1)), Err(Trouble::Refused { .. })));
         assert!(matches!(looked(403, ""), Err(Trouble::SessionOver)));
@@ -243,6 +249,45 @@ fn the_menu_is_read_in_one_shape() {
     let trouble = with_link(|link| Getir.menu(link, &[answer(429, "")]).map(drop));
     assert!(
         matches!(trouble, Err(PlatformError::Answered(Trouble::Later { pause: Some(p), .. })) if p.as_secs() == 30)
+    );
+}
+
+#[test]
+fn groups_that_the_menu_only_names_are_found_with_the_option_products() {
+    let step = |answers: &[HttpResponse]| with_link(|link| Getir.menu(link, answers));
+    let named = json!({ "id": "o1", "name": { "tr": "Menü" }, "optionCategories": ["size"] });
+    let groups = json!([{ "id": "kind", "name": { "tr": "Tür" }, "options": [named] }]);
+    let menu = json!({ "productCategories": [
+        { "id": "c", "products": [{ "id": "p", "name": { "tr": "Dürüm" }, "optionCategories": groups }] }
+    ] });
+    let menu = answer(200, &menu.to_string());
+    let Ok(MenuStep::Ask(question)) = step(std::slice::from_ref(&menu)) else {
+        panic!("it does not ask");
+    };
+    let asked = "GET /restaurants/option-products token=the-token  option-products";
+    assert_eq!(super::calls::shown(&question), asked);
+    let deeper = json!({ "id": "extra", "name": { "tr": "Ek" }, "options": [{ "id": "o3", "name": { "tr": "Acı" } }] });
+    let sizes = json!({ "id": "o2", "name": { "tr": "Büyük" }, "price": 10, "optionCategories": [deeper] });
+    let products = json!([
+        { "id": "op1", "optionCategories": [{ "id": "size", "name": { "tr": "Boy" }, "options": [sizes] }] }
+    ]);
+    let read = |second: HttpResponse| match step(&[menu.clone(), second]) {
+        Ok(MenuStep::Menu(menu)) => menu.categories[0].products[0].option_groups[0].options[0].clone(),
+        other => panic!("{other:?}"),
+    };
+    let option = read(answer(200, &products.to_string()));
+    let size = &option.option_groups[0];
+    assert_eq!(
+        (size.name.as_str(), size.options[0].name.as_str()),
+        ("Boy", "Büyük")
+    );
+    assert_eq!(size.options[0].option_groups[0].options[0].name, "Acı");
+    // Without them the rest of the menu is still there.
+    assert!(read(answer(404, "{}")).option_groups.is_empty());
+    let later = step(&[menu.clone(), answer(503, "")]);
+    assert!(
+        matches!(later, Err(PlatformError::Answered(Trouble::Later { .. }))),
+        "{later:?}"
     );
 }
 

@@ -95,7 +95,7 @@ fn cancelling_names_the_reason_and_the_note() {
         id: "65f1c0de8a4b2f0012abc002".to_owned(),
         name: "Ürün yok".to_owned(),
     };
-    let head = format!("POST /food-orders/{ID}/cancel content-type=application/json token=the-token");
+    let head = format!("POST /food-orders/{ID}/cancel Content-Type=application/json token=the-token");
     for (reason, note, body) in [
         (
             Some(&reason),
@@ -148,14 +148,14 @@ fn questions_are_asked_where_getir_answers_them() {
         assert_eq!(
             login,
             Ok(Some(format!(
-                "POST /auth/login content-type=application/json {{{keys} -"
+                "POST /auth/login Content-Type=application/json {{{keys} -"
             )))
         );
         let enlist = Getir
             .enlist(link)
             .map(|request| request.map(|request| shown(&request)));
         let expected = format!(
-            r#"PUT /restaurants/pos-status content-type=application/json {{"posStatus":100,{keys} -"#
+            r#"PUT /restaurants/pos-status Content-Type=application/json {{"posStatus":100,{keys} -"#
         );
         assert_eq!(enlist, Ok(Some(expected)));
         match Getir.menu(link, &[]) {
@@ -182,6 +182,7 @@ fn ids_stay_in_their_place_and_nothing_is_sent_without_a_key() {
         branch: BRANCH,
         credentials: &none,
         token: None,
+        callback_hosts: &[],
     };
     assert!(matches!(
         Getir.login(&link),

@@ -120,3 +120,28 @@ fn what_is_missing_is_worked_out() {
         Some("+905000000000")
     );
 }
+
+#[test]
+fn messages_about_no_order_are_nothing() {
+    let news = |kind, body: &str| read(kind, body).map(|message| (message.branch, message.news));
+    for body in ["", " \n", "{}", r#"{"ping":true}"#] {
+        assert_eq!(news(NEW_ORDER, body), Ok((None, News::Nothing)), "{body}");
+        assert_eq!(news(CANCEL_ORDER, body), Ok((None, News::Nothing)), "{body}");
+    }
+    for body in ["", "{}", "closed", r#"{"status":200}"#] {
+        assert_eq!(news(RESTAURANT_STATUS, body), Ok((None, News::Nothing)), "{body}");
+        assert_eq!(news(COURIER_ARRIVAL, body), Ok((None, News::Nothing)), "{body}");
+    }
+    // What has anything of an order is one, and must say which.
+    for field in ["products", "client", "restaurant", "totalPrice", "status"] {
+        let value = json_of(NEW)[field].clone();
+        let body = serde_json::json!({ field: value }).to_string();
+        assert!(read(NEW_ORDER, &body).is_err(), "{field}");
+    }
+    for wrapped in ["{}", "null", "5", "[]"] {
+        let body = format!(r#"{{"foodOrder":{wrapped}}}"#);
+        assert!(read(NEW_ORDER, &body).is_err(), "{body}");
+    }
+    assert!(read(NEW_ORDER, "[]").is_err());
+    assert!(read(FETCHED, "{}").is_err());
+}

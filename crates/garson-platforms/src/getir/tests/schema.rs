@@ -62,6 +62,7 @@ const OPERATIONS: &[Operation] = &[
     bare("GET", "/food-orders/{foodOrderId}/cancel-options"),
     bare("GET", "/food-orders/{foodOrderId}"),
     bare("GET", "/restaurants/menu"),
+    bare("GET", "/restaurants/option-products"),
 ];
 
 fn fits(path: &str, template: &str) -> bool {
@@ -98,7 +99,7 @@ fn check(request: &HttpRequest) -> Result<&'static str, String> {
     }
     match (operation.body, &request.body) {
         (None, None) => return Ok(operation.path),
-        (Some(_), Some(_)) if header("content-type") => {}
+        (Some(_), Some(_)) if header("Content-Type") => {}
         _ => return Err(format!("the body of {path}")),
     }
     let body: Value = serde_json::from_slice(request.body.as_deref().unwrap_or_default()).unwrap();
@@ -166,10 +167,13 @@ fn every_request_is_one_that_getir_describes() {
     with_link(|link| {
         used.extend([0, 1].map(|page| check(&Getir.poll(link, &window, page).unwrap())));
         used.extend([Getir.login(link), Getir.enlist(link)].map(|r| check(&r.unwrap().unwrap())));
-        let Ok(MenuStep::Ask(request)) = Getir.menu(link, &[]) else {
-            panic!("no question")
-        };
-        used.push(check(&request));
+        let named = r#"{"productCategories":[{"id":"c","products":[{"id":"p","optionCategories":["g"]}]}]}"#;
+        for answers in [&[][..], &[answer(200, named)]] {
+            let Ok(MenuStep::Ask(request)) = Getir.menu(link, answers) else {
+                panic!("no question")
+            };
+            used.push(check(&request));
+        }
     });
     let wrong: Vec<_> = used.iter().filter_map(|found| found.as_ref().err()).collect();
     assert!(wrong.is_empty(), "{wrong:?}");

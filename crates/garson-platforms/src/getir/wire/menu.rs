@@ -77,6 +77,14 @@ pub struct MenuProduct<'a> {
     pub option_categories: Option<Vec<Nested<'a>>>,
 }
 
+/// An option with groups of its own.
+#[derive(serde::Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct OptionProduct<'a> {
+    #[serde(borrow)]
+    pub option_categories: Option<Vec<Nested<'a>>>,
+}
+
 #[derive(serde::Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct MenuGroup<'a> {

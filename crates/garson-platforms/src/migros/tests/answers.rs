@@ -1,7 +1,7 @@
 //! Every answer, plain and encrypted, and what it means.
 
 use super::*;
-use garson_core::platform::Success;
+use garson_core::platform::{RefusalCause, Success};
 
 const DETAIL: &str = include_str!("../fixtures/order-detail.json");
 const PENDING: &str = include_str!("../fixtures/pending-orders.json");
@@ -41,9 +41,17 @@ fn agreement_is_told_from_refusal() {
     );
     assert_eq!(outcome(204, " \n"), Ok(Success::Done));
     let words = "Geçersiz işlem: Sipariş bu duruma alınamaz. (ORDER_STATUS_NOT_VALID)";
-    for status in [200, 400, 401, 403, 404, 422] {
+    for status in [200, 400, 422] {
         let refused = Trouble::refused(format!("answered {status}: {words}"));
         assert_eq!(outcome(status, REFUSAL), Err(refused));
+    }
+    for (status, cause) in [
+        (401, RefusalCause::Access),
+        (403, RefusalCause::Access),
+        (404, RefusalCause::Other),
+    ] {
+        let retryable = Trouble::retryable(format!("answered {status}: {words}"), cause);
+        assert_eq!(outcome(status, REFUSAL), Err(retryable));
     }
     assert_eq!(
         outcome(429, REFUSAL),
@@ -109,7 +117,10 @@ fn an_order_is_read_back() {
         assert!(seen.change.is_some());
     }
     let looked = |status, body: &str| Migros.looked(&link(&credentials), &response(status, body));
-    assert!(matches!(looked(404, REFUSAL), Err(Trouble::Refused { .. })));
+    assert!(matches!(
+        looked(404, REFUSAL),
+        Err(Trouble::RetryableRefusal { .. })
+    ));
     assert!(matches!(looked(200, REFUSAL), Err(Trouble::Refused { .. })));
     assert!(matches!(
         looked(200, r#"{"success":true,"data":null}"#),

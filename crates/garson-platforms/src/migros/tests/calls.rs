@@ -38,7 +38,7 @@ fn shown(request: &HttpRequest) -> (String, Vec<(String, String)>, Option<String
 fn posted(path: &str, body: &str) -> (String, Vec<(String, String)>, Option<String>) {
     let headers = vec![
         ("XApiKey".to_owned(), "restaurant-key".to_owned()),
-        ("content-type".to_owned(), "application/json".to_owned()),
+        ("Content-Type".to_owned(), "application/json".to_owned()),
     ];
     (format!("POST {BASE}{path}"), headers, Some(body.to_owned()))
 }

@@ -116,7 +116,10 @@ fn trouble_on_the_way_to_a_menu_is_handed_on() {
         vec![response(200, REFUSAL)],
         vec![response(200, STORE), response(403, REFUSAL)],
     ] {
-        assert!(matches!(answered(&refusal), Trouble::Refused { .. }));
+        assert!(matches!(
+            answered(&refusal),
+            Trouble::Refused { .. } | Trouble::RetryableRefusal { .. }
+        ));
     }
     for away in [
         response(503, ""),

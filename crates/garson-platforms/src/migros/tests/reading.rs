@@ -77,8 +77,19 @@ fn where_an_order_stands_is_told_by_its_word() {
             false,
         ),
         (
+            "PREPARING",
+            moved(Status::Preparing, Actor::Account, "PREPARING"),
+            false,
+        ),
+        (
             "PREPARED",
             moved(Status::Preparing, Actor::Account, "PREPARED"),
+            true,
+        ),
+        ("READY", moved(Status::Preparing, Actor::Account, "READY"), true),
+        (
+            "ON_THE_WAY",
+            moved(Status::OnTheWay, Actor::Account, "ON_THE_WAY"),
             true,
         ),
         (

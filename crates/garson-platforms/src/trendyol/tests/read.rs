@@ -1,7 +1,7 @@
 //! Messages and packages become orders and changes.
 
 use super::*;
-use garson_core::order::{Actor, Change, FulfilmentType, Item, ItemOption, Status};
+use garson_core::order::{Actor, Change, ContentVersion, FulfilmentType, Item, ItemOption, Status};
 use garson_core::platform::Which;
 
 #[test]
@@ -311,4 +311,53 @@ fn who_cancelled_follows_from_the_code_and_the_status() {
         read_body(UNSUPPLIED, part).map(|message| message.news),
         Ok(News::Look { .. })
     ));
+}
+
+#[test]
+fn the_last_change_numbers_the_versions_of_a_package() {
+    let version = |body: &str| read_order(body).unwrap().version;
+    let dated = with(
+        STORE,
+        "/packageModificationDate",
+        Some(json!(1_772_000_000_000_i64)),
+    );
+    let dated = with(&dated, "/lastModifiedDate", Some(json!("1772000000005")));
+    assert_eq!(version(&dated), ContentVersion::Numbered(1_772_000_000_005));
+    let undated = with(&dated, "/packageModificationDate", None);
+    let undated = with(&undated, "/lastModifiedDate", Some(json!("yesterday")));
+    assert_eq!(version(&undated), ContentVersion::Unnumbered);
+    // What cannot be read of the lines is good enough for a new order only.
+    let odd = with(&dated, "/lines/0/items", Some(json!("two")));
+    assert_eq!(version(&odd), ContentVersion::Unchanging);
+}
+
+#[test]
+fn a_cancelled_piece_is_neither_cooked_nor_paid_nor_cancelled_again() {
+    let mut package: Value = serde_json::from_str(STORE).unwrap();
+    let pieces = json!([
+        { "packageItemId": "gone", "isCancelled": true },
+        { "packageItemId": "left", "isCancelled": false },
+    ]);
+    package["lines"] = json!([{ "productId": 1, "name": "Pide", "unitSellingPrice": 100, "items": pieces }]);
+    package["totalPrice"] = json!(100);
+    package["totalDeliveryPrice"] = json!(0);
+    package["promotions"] = json!([]);
+    let order = read_order(&package.to_string()).unwrap();
+    assert_eq!(
+        (order.content.items[0].quantity, order.content.items[0].total.0),
+        (1, 10_000)
+    );
+    assert_eq!(
+        (order.content.amount.total.0, order.content.amount.adjustment),
+        (10_000, None)
+    );
+    let kept = order.provider_data.unwrap();
+    assert!(kept.contains("left") && !kept.contains("gone"), "{kept}");
+    // When nothing is left the package shows what it once was, which is no version.
+    package["lines"][0]["items"][1]["isCancelled"] = json!(true);
+    let order = read_order(&package.to_string()).unwrap();
+    assert_eq!(
+        (order.version, order.content.items[0].quantity),
+        (ContentVersion::Unchanging, 2)
+    );
 }

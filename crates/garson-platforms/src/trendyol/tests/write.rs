@@ -2,7 +2,7 @@
 
 use super::*;
 use garson_core::order::Status;
-use garson_core::platform::{Success, Trust};
+use garson_core::platform::{RefusalCause, Success, Trust};
 use std::time::Duration;
 
 const AGENT: &str = "107703 - Garson";
@@ -46,9 +46,9 @@ fn called(call: CallKind, order: &Order) -> Result<(String, String), PlatformErr
     let credentials = credentials();
     let (line, headers, body) = shown(Trendyol.write(&errand(call, order, None), &link(&credentials)))?;
     let expected = [
-        "content-type: application/json".to_owned(),
-        format!("authorization: {BASIC}"),
-        format!("user-agent: {AGENT}"),
+        "Content-Type: application/json".to_owned(),
+        format!("Authorization: {BASIC}"),
+        format!("User-Agent: {AGENT}"),
         "x-agentname: Garson".to_owned(),
         "x-executor-user: kasa@example.com".to_owned(),
     ];
@@ -213,7 +213,7 @@ fn seller_and_store_come_from_the_branch_or_the_credentials() {
     let starts = |branch: &str, credentials: &Credentials, supplier: &str, store: &str| {
         let root = format!("GET /integrator/order/meal/suppliers/{supplier}/packages?storeId={store}&");
         line(branch, credentials).is_ok_and(|(line, agent)| {
-            line.starts_with(&root) && agent.contains(&format!("user-agent: {supplier} - "))
+            line.starts_with(&root) && agent.contains(&format!("User-Agent: {supplier} - "))
         })
     };
     let keys = [(API_KEY, "k"), (API_SECRET, "s")];
@@ -242,8 +242,8 @@ fn without_an_integrator_the_seller_is_its_own() {
     assert_eq!(
         headers.unwrap_or_default(),
         [
-            "authorization: Basic azpz",
-            "user-agent: 107703 - SelfIntegration",
+            "Authorization: Basic azpz",
+            "User-Agent: 107703 - SelfIntegration",
             "x-agentname: SelfIntegration",
             "x-executor-user: pos@garson.invalid"
         ]
@@ -259,9 +259,21 @@ fn answers_are_told_apart() {
         for status in [200, 202, 204] {
             assert_eq!(outcome(call, status, ""), Ok(Success::Done));
         }
-        for status in [400, 401, 403, 404, 422] {
+        for status in [400, 422] {
             let message = format!("answered {status}: önce; sonra");
             assert_eq!(outcome(call, status, words), Err(Trouble::Refused { message }));
+        }
+        for (status, cause) in [
+            (401, RefusalCause::Access),
+            (403, RefusalCause::Access),
+            (404, RefusalCause::Other),
+            (411, RefusalCause::Other),
+        ] {
+            let message = format!("answered {status}: önce; sonra");
+            assert_eq!(
+                outcome(call, status, words),
+                Err(Trouble::retryable(message, cause))
+            );
         }
         for status in [408, 425, 500, 502, 503, 504] {
             assert!(matches!(
@@ -282,7 +294,10 @@ fn answers_are_told_apart() {
             CallKind::Verify | CallKind::Cancel => {
                 assert_eq!(conflict, Err(Trouble::refused("answered 409: Conflict")));
             }
-            _ => assert_eq!(conflict, Err(Trouble::unclear("answered 409: Conflict"))),
+            _ => {
+                let retryable = Trouble::retryable("answered 409: Conflict", RefusalCause::Conflict);
+                assert_eq!(conflict, Err(retryable));
+            }
         }
     }
 }
@@ -320,7 +335,10 @@ fn pages_hold_packages_as_they_are() {
             "{status} {body}"
         );
     }
-    assert!(matches!(polled(0, 401, ""), Err(Trouble::Refused { .. })));
+    assert!(matches!(
+        polled(0, 401, ""),
+        Err(Trouble::RetryableRefusal { .. })
+    ));
 }
 
 #[test]
@@ -336,7 +354,7 @@ fn a_looked_up_package_is_read_with_or_without_a_list_around_it() {
     ));
     assert!(matches!(
         looked(404, r#"{"message":"DomainNotFound"}"#),
-        Err(Trouble::Refused { .. })
+        Err(Trouble::RetryableRefusal { .. })
     ));
     assert!(matches!(looked(500, ""), Err(Trouble::Later { .. })));
     assert!(matches!(looked(200, ""), Err(Trouble::Later { .. })));

@@ -1,7 +1,7 @@
 //! What happened to an order, told by a message or seen when it is read back.
 
 use super::*;
-use garson_core::order::{Actor, Change};
+use garson_core::order::{Actor, Change, ContentVersion};
 use garson_core::platform::Which;
 
 #[test]
@@ -69,11 +69,76 @@ fn what_happened_to_an_order_is_read() {
             change: moved
         })
     );
-    for body in [MODIFIED, NOT_MODIFIED, WAITING] {
+    for body in [NOT_MODIFIED, WAITING] {
         assert_eq!(read(STATUS, body).map(|message| message.news), Ok(News::Nothing));
     }
     let unheard = read(STATUS, r#"{"status":"ORDER_ACCEPTED","message":""}"#).map(|message| message.news);
     assert_eq!(unheard, Ok(News::Look { order: ours() }));
+}
+
+#[test]
+fn a_modification_brings_the_order_as_it_has_become() {
+    let sighting = |body: &str| match read(STATUS, body).map(|message| message.news) {
+        Ok(News::Order(sighting)) => sighting,
+        other => panic!("{other:?}"),
+    };
+    let whole: Value = serde_json::from_str(MODIFIED).unwrap();
+    let seen = sighting(MODIFIED);
+    let alone = match read(ORDER, &whole["updatedOrder"].to_string()).map(|message| message.news) {
+        Ok(News::Order(sighting)) => sighting,
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(seen.order.content, alone.order.content);
+    assert_eq!(
+        (&seen.order.identity, &seen.change),
+        (&alone.order.identity, &None)
+    );
+    // How it is called about stays as it arrived; and only a modification brings another version.
+    assert_eq!(seen.order.provider_data, None);
+    assert_eq!(alone.order.version, ContentVersion::Unchanging);
+    let dated = with(MODIFIED, "/occurredAt", Some(json!("2026-03-01T15:30:00Z")));
+    assert_eq!(
+        sighting(&dated).order.version,
+        ContentVersion::Numbered(1_772_379_000_000)
+    );
+    for undated in [None, Some(json!(null)), Some(json!("")), Some(json!("soon"))] {
+        let body = with(MODIFIED, "/occurredAt", undated);
+        assert_eq!(
+            sighting(&body).order.version,
+            ContentVersion::Unnumbered,
+            "{body}"
+        );
+    }
+    // What is odd beside the lines and sums is noted, and what is odd in them changes no order that is known.
+    let beside = with(MODIFIED, "/updatedOrder/preOrder", Some(json!({})));
+    assert_eq!(
+        sighting(&beside).order.content.reading_notes[0].path,
+        "updatedOrder.preOrder"
+    );
+    assert_ne!(sighting(&beside).order.version, ContentVersion::Unchanging);
+    let within = with(MODIFIED, "/updatedOrder/products/0/quantity", Some(json!([])));
+    assert_eq!(sighting(&within).order.version, ContentVersion::Unchanging);
+    // Without the order, or with one that cannot be read, nothing is guessed.
+    for missing in [None, Some(json!(null))] {
+        let body = with(MODIFIED, "/updatedOrder", missing);
+        assert_eq!(
+            read(STATUS, &body).map(|message| message.news),
+            Ok(News::Look {
+                order: Which::Ours(OUR_ID.parse().unwrap())
+            })
+        );
+    }
+    for (place, path) in [
+        ("/updatedOrder/price", "updatedOrder"),
+        ("/updatedOrder/products", "updatedOrder"),
+        ("/updatedOrder/token", "updatedOrder"),
+    ] {
+        let found = read(STATUS, &with(MODIFIED, place, None)).map_err(|unreadable| unreadable.path);
+        assert!(
+            matches!(&found, Err(at) if at.starts_with(path)),
+            "{place}: {found:?}"
+        );
+    }
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! What the platform's answers mean.
 
 use super::*;
-use garson_core::platform::Success;
+use garson_core::platform::{RefusalCause, Success};
 use std::time::Duration;
 
 fn answer(status: u16, body: &str) -> HttpResponse {
@@ -21,6 +21,7 @@ fn word(outcome: Outcome) -> &'static str {
         Ok(Success::Done) => "done",
         Ok(Success::Already) => "already",
         Err(Trouble::Refused { .. }) => "refused",
+        Err(Trouble::RetryableRefusal { .. }) => "retryable",
         Err(Trouble::NotYet { .. }) => "not yet",
         Err(Trouble::Later { .. }) => "later",
         Err(Trouble::HeldBack { .. }) => "held back",
@@ -76,14 +77,14 @@ fn every_answer_has_its_meaning() {
             "session over",
         ),
         (Ready, 401, r#"{"code":"VALIDATION_ERROR"}"#, "session over"),
-        (Verify, 403, r#"{"code":"FORBIDDEN","message":"x"}"#, "refused"),
+        (Verify, 403, r#"{"code":"FORBIDDEN","message":"x"}"#, "retryable"),
         (Verify, 403, "", "session over"),
-        (Ready, 404, r#"{"code":"NOT_FOUND"}"#, "refused"),
+        (Ready, 404, r#"{"code":"NOT_FOUND"}"#, "retryable"),
         (
             Ready,
             409,
             r#"{"code":"INVALID_ORDER_STATUS","message":"cancelled"}"#,
-            "already",
+            "retryable",
         ),
         (
             Ready,
@@ -196,7 +197,7 @@ fn a_session_lasts_as_long_as_the_platform_says() {
     }
     let refused = session(401, r#"{"code":"POS_ERROR","message":"wrong password"}"#);
     let words = "answered 401: POS_ERROR: wrong password";
-    assert_eq!(refused, Err(Trouble::refused(words)));
+    assert_eq!(refused, Err(Trouble::retryable(words, RefusalCause::Access)));
     assert!(matches!(session(502, ""), Err(Trouble::Later { .. })));
 }
 

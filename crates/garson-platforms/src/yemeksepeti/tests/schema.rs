@@ -76,13 +76,13 @@ fn fits(request: &HttpRequest) -> Result<(), String> {
         let found = request.headers.iter().find(|(known, _)| known == name);
         found.map_or("", |(_, value)| value.expose().as_str())
     };
-    if !matches!(operation.takes, Takes::Form(_)) && !header("authorization").starts_with("Bearer ") {
+    if !matches!(operation.takes, Takes::Form(_)) && !header("Authorization").starts_with("Bearer ") {
         return Err("nobody is authorized".to_owned());
     }
     match (&operation.takes, &request.body) {
         (Takes::Nothing, None) => Ok(()),
         (Takes::Form(fields), Some(body))
-            if header("content-type") == "application/x-www-form-urlencoded" =>
+            if header("Content-Type") == "application/x-www-form-urlencoded" =>
         {
             let body = std::str::from_utf8(body).map_err(|error| error.to_string())?;
             let names: Vec<&str> = body
@@ -93,7 +93,7 @@ fn fits(request: &HttpRequest) -> Result<(), String> {
                 .then_some(())
                 .ok_or(format!("the form has {names:?}"))
         }
-        (Takes::Status(shapes), Some(body)) if header("content-type") == "application/json" => fits_status(
+        (Takes::Status(shapes), Some(body)) if header("Content-Type") == "application/json" => fits_status(
             &serde_json::from_slice(body).map_err(|error| error.to_string())?,
             shapes,
         ),

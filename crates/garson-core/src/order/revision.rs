@@ -1,0 +1,405 @@
+//! A later version of an order's content: what its platform has changed after the order had arrived.
+//!
+//! A version replaces lines, amounts, payment and the customer's note. Who gets the order, where and when stays as it
+//! arrived: platforms hide that from orders that are on their way or over, and hiding is no change.
+
+use super::apply::Draft;
+use super::{Actor, Amount, Decision, Item, NewOrder, Order, OrderContent, Payment, TimelineLine};
+use crate::event::EventKind;
+use crate::money::Minor;
+use crate::time::Timestamp;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// More changes than anybody reads are not listed.
+const MAX_CHANGES: usize = 100;
+
+/// Which version of an order's content a document shows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ContentVersion {
+    /// The document does not change the content of an order that is known.
+    #[default]
+    Unchanging,
+    /// The content as it is now, without a number.
+    Unnumbered,
+    /// The content with a number that rises with every change, such as the moment of the change.
+    Numbered(i64),
+}
+
+impl ContentVersion {
+    #[must_use]
+    pub fn number(self) -> Option<i64> {
+        match self {
+            Self::Numbered(number) => Some(number),
+            Self::Unchanging | Self::Unnumbered => None,
+        }
+    }
+
+    /// May the document replace content with this number? Two changes may have the same number, since some platforms give times
+    /// in whole seconds.
+    #[must_use]
+    pub fn may_replace(self, stored: Option<i64>) -> bool {
+        match self {
+            Self::Unchanging => false,
+            Self::Unnumbered => true,
+            Self::Numbered(number) => stored.is_none_or(|stored| number >= stored),
+        }
+    }
+
+    /// Is the document later for certain? What is not may be an earlier version that comes again.
+    #[must_use]
+    pub fn is_surely_later(self, stored: Option<i64>) -> bool {
+        self.number()
+            .is_some_and(|number| stored.is_none_or(|stored| number > stored))
+    }
+}
+
+/// One difference between two versions, in plain data. Amounts are in minor units.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ContentChange {
+    pub field: ChangedField,
+    /// The name of the item, where one has changed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    pub from: Option<ChangedValue>,
+    pub to: Option<ChangedValue>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ChangedField {
+    /// `to` is its quantity.
+    ItemAdded,
+    /// `from` is its quantity.
+    ItemRemoved,
+    ItemQuantity,
+    /// The total of a line whose quantity is the same.
+    ItemTotal,
+    /// Options or note of a line.
+    ItemOptions,
+    Currency,
+    Subtotal,
+    Discount,
+    DeliveryFee,
+    Tip,
+    Adjustment,
+    Total,
+    PaymentType,
+    PaymentCode,
+    IsPaid,
+    Collect,
+    Note,
+}
+
+impl ChangedField {
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::ItemAdded => "item_added",
+            Self::ItemRemoved => "item_removed",
+            Self::ItemQuantity => "item_quantity",
+            Self::ItemTotal => "item_total",
+            Self::ItemOptions => "item_options",
+            Self::Currency => "currency",
+            Self::Subtotal => "subtotal",
+            Self::Discount => "discount",
+            Self::DeliveryFee => "delivery_fee",
+            Self::Tip => "tip",
+            Self::Adjustment => "adjustment",
+            Self::Total => "total",
+            Self::PaymentType => "payment_type",
+            Self::PaymentCode => "payment_code",
+            Self::IsPaid => "is_paid",
+            Self::Collect => "collect",
+            Self::Note => "note",
+        }
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum ChangedValue {
+    Flag(bool),
+    Number(i64),
+    Text(String),
+}
+
+impl From<i64> for ChangedValue {
+    fn from(number: i64) -> Self {
+        Self::Number(number)
+    }
+}
+
+impl From<Minor> for ChangedValue {
+    fn from(amount: Minor) -> Self {
+        Self::Number(amount.0)
+    }
+}
+
+impl From<bool> for ChangedValue {
+    fn from(flag: bool) -> Self {
+        Self::Flag(flag)
+    }
+}
+
+impl From<&str> for ChangedValue {
+    fn from(text: &str) -> Self {
+        Self::Text(text.to_owned())
+    }
+}
+
+/// What a line of the timeline says of a version.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RevisionLine {
+    /// The number of the version; the order arrived with 1.
+    pub revision: i64,
+    pub changes: Vec<ContentChange>,
+}
+
+/// An order with a later version of its content.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Revised {
+    pub decision: Decision,
+    pub content: OrderContent,
+}
+
+/// Replaces the content of an order by what the platform shows now; nothing when that is no later version, or the same.
+/// `notify` says whether the account wants an event of it. A cancelled order stays as it was cancelled.
+#[must_use]
+pub fn revise(
+    order: &Order,
+    stored: &OrderContent,
+    new: &NewOrder,
+    at: Timestamp,
+    notify: bool,
+) -> Option<Revised> {
+    if order.status.is_cancelled() || !new.version.may_replace(order.content_version) {
+        return None;
+    }
+    let shown = &new.content;
+    let changes = changes(stored, shown);
+    if changes.is_empty() {
+        return None;
+    }
+    let content = OrderContent {
+        note: shown.note.clone().or_else(|| stored.note.clone()),
+        items: shown.items.clone(),
+        amount: shown.amount.clone(),
+        payment: shown.payment.clone(),
+        reading_notes: shown.reading_notes.clone(),
+        fulfilment: stored.fulfilment.clone(),
+        customer: stored.customer.clone(),
+    };
+    let mut draft = Draft::of(order.clone(), at);
+    let revised = &mut draft.order;
+    revised.revision += 1;
+    revised.content_version = new.version.number().or(revised.content_version);
+    revised.total = content.amount.total;
+    revised.currency = content.amount.currency;
+    revised.payment_type = content.payment.kind;
+    revised.payment_code = content.payment.provider_code.clone();
+    if new.provider_data.is_some() {
+        revised.provider_data = new.provider_data.clone();
+    }
+    revised.updated_at = at;
+    let (status, revision) = (revised.status, revised.revision);
+    draft.timeline.push(TimelineLine {
+        at,
+        from: Some(status),
+        to: status,
+        by: Actor::Platform,
+        why: Some(WHY.to_owned()),
+        revision: Some(RevisionLine {
+            revision,
+            changes: changes.clone(),
+        }),
+    });
+    if notify {
+        draft.event(EventKind::Updated { revision, changes });
+    }
+    Some(Revised {
+        decision: draft.decide(),
+        content,
+    })
+}
+
+/// What the timeline says of a version.
+pub const WHY: &str = "the platform changed the order";
+
+/// The differences between two versions, as far as a version is taken over.
+#[must_use]
+pub fn changes(before: &OrderContent, after: &OrderContent) -> Vec<ContentChange> {
+    let mut found = Found(Vec::new());
+    items(&before.items, &after.items, &mut found);
+    amounts(&before.amount, &after.amount, &mut found);
+    payments(&before.payment, &after.payment, &mut found);
+    // A platform may leave the note out when it is not needed any more.
+    if let Some(note) = &after.note {
+        let before = before.note.as_deref().map(ChangedValue::from);
+        found.differs(ChangedField::Note, before, Some(note.as_str().into()));
+    }
+    found.0.truncate(MAX_CHANGES);
+    found.0
+}
+
+/// What a version is known by when it is shown again: what is compared, and nothing that platforms hide later.
+#[must_use]
+pub fn compared(content: &OrderContent) -> String {
+    let OrderContent {
+        items,
+        amount,
+        payment,
+        ..
+    } = content;
+    let lines: Vec<_> = lines(items)
+        .into_iter()
+        .map(|((product, made), line)| (product.id, product.name, made, line.quantity, line.total))
+        .collect();
+    let paid = (
+        payment.kind,
+        &payment.provider_code,
+        payment.is_paid,
+        payment.collect,
+    );
+    // Texts and numbers can always be written.
+    serde_json::to_string(&(lines, amount, paid)).unwrap_or_default()
+}
+
+struct Found(Vec<ContentChange>);
+
+impl Found {
+    fn differs(&mut self, field: ChangedField, from: Option<ChangedValue>, to: Option<ChangedValue>) {
+        if from != to {
+            self.0.push(ContentChange {
+                field,
+                name: None,
+                from,
+                to,
+            });
+        }
+    }
+
+    fn item(&mut self, field: ChangedField, name: &str, from: Option<i64>, to: Option<i64>) {
+        self.0.push(ContentChange {
+            field,
+            name: Some(name.to_owned()),
+            from: from.map(Into::into),
+            to: to.map(Into::into),
+        });
+    }
+}
+
+fn amounts(before: &Amount, after: &Amount, found: &mut Found) {
+    use ChangedField::{Adjustment, Currency, DeliveryFee, Discount, Subtotal, Tip, Total};
+    let mut amount = |field, from: Minor, to: Minor| found.differs(field, Some(from.into()), Some(to.into()));
+    amount(Subtotal, before.subtotal, after.subtotal);
+    amount(Discount, before.discount, after.discount);
+    amount(DeliveryFee, before.delivery_fee, after.delivery_fee);
+    amount(Tip, before.tip, after.tip);
+    amount(Total, before.total, after.total);
+    let optional = |amount: Option<Minor>| amount.map(ChangedValue::from);
+    found.differs(
+        Adjustment,
+        optional(before.adjustment),
+        optional(after.adjustment),
+    );
+    let (from, to) = (before.currency.as_str(), after.currency.as_str());
+    found.differs(Currency, Some(from.into()), Some(to.into()));
+}
+
+fn payments(before: &Payment, after: &Payment, found: &mut Found) {
+    let (from, to) = (before.kind.as_str(), after.kind.as_str());
+    found.differs(ChangedField::PaymentType, Some(from.into()), Some(to.into()));
+    let code = |payment: &Payment| payment.provider_code.as_deref().map(ChangedValue::from);
+    found.differs(ChangedField::PaymentCode, code(before), code(after));
+    let is_paid = |payment: &Payment| Some(payment.is_paid.into());
+    found.differs(ChangedField::IsPaid, is_paid(before), is_paid(after));
+    let collect = |payment: &Payment| Some(payment.collect.into());
+    found.differs(ChangedField::Collect, collect(before), collect(after));
+}
+
+/// What of a line people call the same thing.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Product<'a> {
+    id: Option<&'a str>,
+    name: &'a str,
+}
+
+impl<'a> Product<'a> {
+    fn of(item: &'a Item) -> Self {
+        Self {
+            id: item.product_id.as_deref(),
+            name: &item.name,
+        }
+    }
+}
+
+/// A product as it is made, with how many there are and what they cost together.
+#[derive(Default)]
+struct Line {
+    quantity: i64,
+    total: i64,
+}
+
+type Lines<'a> = BTreeMap<(Product<'a>, String), Line>;
+
+/// The lines by what is to be made; a platform may list the same thing twice.
+fn lines(items: &[Item]) -> Lines<'_> {
+    let mut lines = Lines::new();
+    for item in items {
+        // Texts and numbers can always be written.
+        let made = serde_json::to_string(&(&item.options, &item.note)).unwrap_or_default();
+        let line = lines.entry((Product::of(item), made)).or_default();
+        line.quantity = line.quantity.saturating_add(item.quantity);
+        line.total = line.total.saturating_add(item.total.0);
+    }
+    lines
+}
+
+fn items(before: &[Item], after: &[Item], found: &mut Found) {
+    let (mut gone, mut come) = (lines(before), lines(after));
+    let kept: Vec<_> = gone
+        .keys()
+        .filter(|key| come.contains_key(*key))
+        .cloned()
+        .collect();
+    for key in kept {
+        let (Some(was), Some(is)) = (gone.remove(&key), come.remove(&key)) else {
+            continue;
+        };
+        let name = key.0.name;
+        if was.quantity != is.quantity {
+            found.item(
+                ChangedField::ItemQuantity,
+                name,
+                Some(was.quantity),
+                Some(is.quantity),
+            );
+        } else if was.total != is.total {
+            found.item(ChangedField::ItemTotal, name, Some(was.total), Some(is.total));
+        }
+    }
+    for ((product, _), was) in gone {
+        // The same product, made in another way.
+        let other = come.range((product, String::new())..).next();
+        let other = other.map(|(key, _)| key.clone()).filter(|(of, _)| *of == product);
+        match other.and_then(|key| come.remove(&key)) {
+            Some(is) if is.quantity == was.quantity => {
+                found.item(ChangedField::ItemOptions, product.name, None, None);
+            }
+            Some(is) => {
+                let (from, to) = (Some(was.quantity), Some(is.quantity));
+                found.item(ChangedField::ItemQuantity, product.name, from, to);
+            }
+            None => found.item(ChangedField::ItemRemoved, product.name, Some(was.quantity), None),
+        }
+    }
+    for ((product, _), is) in come {
+        found.item(ChangedField::ItemAdded, product.name, None, Some(is.quantity));
+    }
+}
+
+#[cfg(test)]
+#[path = "revision_tests.rs"]
+mod tests;
