@@ -88,6 +88,8 @@ pub struct Places {
     /// The moment: now, or the newest one that the account has seen if the clock has stepped back.
     pub at: Timestamp,
     pub has_webhook: bool,
+    /// The account wants an event of every later version of an order.
+    pub wants_updates: bool,
 }
 
 impl Places {
@@ -121,7 +123,7 @@ pub fn reserve(tx: &mut Tx<'_>, account: AccountId, count: i64, now: Timestamp) 
                 deliver_version = deliver_version +
                     CASE WHEN webhook_url IS NULL OR deliver_node IN (SELECT id FROM nodes) THEN 0
                          WHEN ?4 IN (SELECT id FROM nodes) THEN 1 ELSE 0 END
-         WHERE id = ?1 RETURNING position, newest_at, webhook_url, deliver_node, deliver_version",
+         WHERE id = ?1 RETURNING position, newest_at, webhook_url, deliver_node, deliver_version, order_updates",
         params![&account, count, now, node.as_ref()],
         |row| {
             Ok(Held {
@@ -130,6 +132,7 @@ pub fn reserve(tx: &mut Tx<'_>, account: AccountId, count: i64, now: Timestamp) 
                 has_webhook: row.optional_text(2)?.is_some(),
                 owner: row.get(3)?,
                 version: row.get(4)?,
+                wants_updates: row.get(5)?,
                 is_behind: false,
             })
         },
@@ -156,6 +159,7 @@ fn hand_out(tx: &mut Tx<'_>, account: AccountId, count: i64, held: &Held) -> Pla
         next: last - count + 1,
         at: held.newest_at,
         has_webhook: held.has_webhook,
+        wants_updates: held.wants_updates,
     }
 }
 
@@ -263,6 +267,22 @@ pub fn webhook(tx: &mut Tx<'_>, account: AccountId) -> Result<Option<Webhook>> {
         authorization,
         updated_at: updated_at.unwrap_or_default(),
     }))
+}
+
+/// Does the account want an event of every later version of an order?
+pub fn wants_updates(tx: &mut Tx<'_>, account: AccountId) -> Result<bool> {
+    let sql = "SELECT order_updates FROM accounts WHERE id = ?1";
+    Ok(tx
+        .query_opt(sql, params![&account], |row| row.get(0))?
+        .unwrap_or(false))
+}
+
+pub fn set_wants_updates(tx: &mut Tx<'_>, account: AccountId, wants: bool) -> Result<()> {
+    tx.execute(
+        "UPDATE accounts SET order_updates = ?2 WHERE id = ?1",
+        params![&account, wants],
+    )?;
+    Ok(())
 }
 
 /// Sets or removes where the account's events go.

@@ -3,7 +3,7 @@
 use crate::candidates::{self, SELECT, candidate};
 use crate::engine::{Param, Tx};
 use crate::many::{filled, marks};
-use crate::orders::{COLUMNS, LIVE, from_json, order};
+use crate::orders::{COLUMNS, LIVE, NEXT_COLUMN, from_json, order};
 use crate::{Result, params, restaurants};
 use garson_core::id::{AccountId, IntegrationId, OrderId, RestaurantId};
 use garson_core::order::{Order, OrderContent};
@@ -73,8 +73,8 @@ pub fn read(tx: &mut Tx<'_>, account: AccountId, ids: &[OrderId]) -> Result<Vec<
         found.extend(tx.query(&sql, &params, |row| {
             Ok(BoardOrder {
                 order: order(row)?,
-                content: from_json(&row.get::<String>(28)?)?,
-                restaurant: row.get(29)?,
+                content: from_json(&row.get::<String>(NEXT_COLUMN)?)?,
+                restaurant: row.get(NEXT_COLUMN + 1)?,
             })
         })?);
     }

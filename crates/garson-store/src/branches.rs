@@ -21,6 +21,20 @@ pub fn owner(tx: &mut Tx<'_>, vault: &Vault, provider: Provider, branch: &str) -
     Ok(found.into_iter().next())
 }
 
+/// The integration with which an account names a branch.
+fn named_by(
+    tx: &mut Tx<'_>,
+    account: AccountId,
+    provider: Provider,
+    branch: &str,
+) -> Result<Option<IntegrationId>> {
+    tx.query_opt(
+        "SELECT id FROM integrations WHERE account_id = ?1 AND provider = ?2 AND remote_id = ?3",
+        params![&account, &provider, branch],
+        |row| row.get(0),
+    )
+}
+
 /// Is the branch named by another integration of the account than this one?
 pub fn is_used_in_account(
     tx: &mut Tx<'_>,
@@ -29,11 +43,7 @@ pub fn is_used_in_account(
     branch: &str,
     but: IntegrationId,
 ) -> Result<bool> {
-    let found = tx.query_opt(
-        "SELECT id FROM integrations WHERE account_id = ?1 AND provider = ?2 AND remote_id = ?3",
-        params![&account, &provider, branch],
-        |row| row.get::<IntegrationId>(0),
-    )?;
+    let found = named_by(tx, account, provider, branch)?;
     Ok(found.is_some_and(|id| id != but))
 }
 
@@ -71,11 +81,7 @@ pub fn assign(
     branch: &str,
     at: Timestamp,
 ) -> Result<bool> {
-    let found = tx.query_opt(
-        "SELECT id FROM integrations WHERE account_id = ?1 AND provider = ?2 AND remote_id = ?3",
-        params![&account, &provider, branch],
-        |row| row.get::<IntegrationId>(0),
-    )?;
+    let found = named_by(tx, account, provider, branch)?;
     let Some(id) = found else {
         return Ok(false);
     };

@@ -5,11 +5,14 @@
 //! the end of the lease.
 
 mod queue;
+mod standing;
 
 use queue::{COLUMNS, due_call, runs};
 pub use queue::{
     Lease, Leased, Maker, Queue, UnreadableCall, bring_forward, is_planned_ahead, lease_due, next_due, queues,
 };
+
+pub use standing::{FailedStep, Standing, standing};
 
 use crate::engine::Tx;
 use crate::{Result, StoreError, params};
@@ -236,16 +239,6 @@ pub fn abandon_open(tx: &mut Tx<'_>, order: OrderId, but: Option<CallId>, at: Ti
     Ok(dropped)
 }
 
-/// What the platform is still to be told of an order: neither questions nor what is planned for later.
-const TO_BE_TOLD: &str = "order_id = ?1 AND state = 'open' AND kind NOT IN ('verify', 'cancel')
-                          AND NOT (kind = 'ready' AND argument IS NOT NULL)";
-
-/// How many calls of an order are open, with which the platform is told something.
-pub fn open_of_order(tx: &mut Tx<'_>, order: OrderId) -> Result<i64> {
-    let sql = format!("SELECT COUNT(*) FROM calls WHERE {TO_BE_TOLD}");
-    tx.query_one(&sql, params![&order], |row| row.get(0))
-}
-
 /// A call that stands in the way of a question.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct InTheWay {
@@ -356,12 +349,6 @@ pub fn hasten(
         params![&order, &kind.as_text(), due_at, now],
     )?;
     Ok(rows > 0)
-}
-
-/// The latest moment at which the platform is told something of an order.
-pub fn latest_due_at(tx: &mut Tx<'_>, order: OrderId) -> Result<Option<Timestamp>> {
-    let sql = format!("SELECT MAX(due_at) FROM calls WHERE {TO_BE_TOLD}");
-    tx.query_one(&sql, params![&order], |row| row.get(0))
 }
 
 /// How many calls are open, counted up to a limit, and when the first of them is or was due.

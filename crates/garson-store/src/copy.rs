@@ -14,7 +14,7 @@ pub const TABLES: &[(&str, &str)] = &[
     (
         "accounts",
         "id name email password_hash position newest_at webhook_url webhook_authorization webhook_updated_at \
-         deliver_node deliver_version forgotten created_at",
+         deliver_node deliver_version forgotten created_at order_updates",
     ),
     ("nodes", "id name beats"),
     (
@@ -43,12 +43,12 @@ pub const TABLES: &[(&str, &str)] = &[
         "id account_id restaurant_id integration_id position status reported_at line provider provider_order_id \
          identity content_hash short_code provider_status provider_data sequence total currency payment_type \
          payment_code placed_at accept_by scheduled_for ready_at created_at updated_at cancellation sync_state \
-         sync_due_at sync_message flag",
+         sync_due_at sync_message flag revision content_version changed",
     ),
     ("order_contents", "order_id body"),
     (
         "order_timeline",
-        "order_id number at from_status to_status actor why",
+        "order_id number at from_status to_status actor why revision changes replaced_hash",
     ),
     (
         "events",

@@ -134,8 +134,8 @@ fn page_of(
         Some(other) => (
             " AND state <> 'pending'",
             Some(AnyOf {
-                column: "state",
-                values: vec![Param::from(other.as_str())],
+                columns: &["state"],
+                values: vec![vec![Param::from(other.as_str())]],
                 is_indexed_by_restaurant: false,
             }),
         ),
@@ -143,7 +143,7 @@ fn page_of(
     let feed = Feed {
         select: &select,
         scope,
-        condition,
+        conditions: &[condition],
         any_of,
         passes_over: matches!(state, Some(DeliveryState::Pending | DeliveryState::Failed)),
         between: EVERYWHERE,
@@ -166,7 +166,7 @@ pub fn after(tx: &mut Tx<'_>, account: AccountId, place: i64, limit: usize) -> R
     let feed = Feed {
         select: "SELECT position, name, body, order_id FROM events",
         scope: Scope::Account(account),
-        condition: "",
+        conditions: &[""],
         any_of: None,
         passes_over: false,
         between: EVERYWHERE,

@@ -5,7 +5,8 @@
 //! each restaurant that lives on, so that a million rows on their way out cost a reader nothing. Short lists that no
 //! index has by restaurant pass over them instead.
 
-use crate::engine::{Param, Row, Tx};
+use crate::engine::{Param, Row, Tx, shifted};
+use crate::many::marks;
 use crate::{Result, params, restaurants};
 use garson_core::id::{AccountId, OrderId, RestaurantId};
 use garson_core::time::Timestamp;
@@ -29,7 +30,7 @@ pub struct PageRequest {
 impl PageRequest {
     /// Where newer ones lie from an empty page. Behind an empty older page lies its own cursor: what is newer than the
     /// page includes it. Places begin at 1, so that nothing lies before 0, and no cursor is negative.
-    fn cursor_when_empty(self) -> i64 {
+    pub(crate) fn cursor_when_empty(self) -> i64 {
         match self.direction {
             Direction::Older => self.cursor.map_or(0, |cursor| cursor.saturating_sub(1).max(0)),
             Direction::Newer => self.cursor.unwrap_or(0),
@@ -73,8 +74,8 @@ pub struct Feed<'a> {
     /// `SELECT position, … FROM table`.
     pub select: &'a str,
     pub scope: Scope,
-    /// A condition without parameters that a partial index answers.
-    pub condition: &'a str,
+    /// Conditions without parameters, each of which a partial index answers; the list is what fulfils any of them.
+    pub conditions: &'a [&'a str],
     /// What else narrows it, if anything does.
     pub any_of: Option<AnyOf<'a>>,
     /// While restaurants are being swept, are theirs passed over one by one? For lists that are short by nature, and that no
@@ -84,11 +85,12 @@ pub struct Feed<'a> {
     pub between: (i64, i64),
 }
 
-/// A column and the values that it may have.
+/// Columns and the values that they may have together.
 pub struct AnyOf<'a> {
-    pub column: &'a str,
-    pub values: Vec<Param<'a>>,
-    /// Is there an index by restaurant, column and place, as there is by account, column and place?
+    pub columns: &'a [&'a str],
+    /// A value for each column.
+    pub values: Vec<Vec<Param<'a>>>,
+    /// Is there an index by restaurant, these columns and place, as there is by account, these columns and place?
     pub is_indexed_by_restaurant: bool,
 }
 
@@ -102,27 +104,32 @@ const LIVE_OF_ACCOUNT: &str = "account_id = ?1 AND restaurant_id NOT IN
 struct Arm<'a> {
     condition: String,
     params: Vec<Param<'a>>,
-    /// The column whose value, the second parameter, comes before the place in the arm's index.
-    before_place: Option<&'a str>,
+    /// The columns whose values, the parameters from the second on, come before the place in the arm's index.
+    before_place: &'a [&'a str],
 }
 
 impl Arm<'_> {
-    /// What is selected from the arm. Where a column comes before the place in its index, both are compared and ordered by
-    /// together: that only this index can do. With the value alone, PostgreSQL, which plans for any value, would look through
+    /// What is selected from the arm. Where columns come before the place in its index, all are compared and ordered by
+    /// together: that only this index can do. With the values alone, PostgreSQL, which plans for any value, would look through
     /// the list of all values for one that may be nowhere in it.
     fn sql(&self, select: &str, newest_first: bool) -> String {
         let way = if newest_first { "DESC" } else { "ASC" };
         let own = self.params.len();
         let (low, high, limit) = (own + 1, own + 2, own + 3);
-        let (range, order) = match self.before_place {
-            None => (
+        let (range, order) = if self.before_place.is_empty() {
+            (
                 format!("position > ?{low} AND position < ?{high}"),
                 format!("position {way}"),
-            ),
-            Some(column) => (
-                format!("({column}, position) > (?2, ?{low}) AND ({column}, position) < (?2, ?{high})"),
-                format!("{column} {way}, position {way}"),
-            ),
+            )
+        } else {
+            let (columns, values) = (self.before_place.join(", "), marks(2, self.before_place.len()));
+            let order: Vec<String> = self.before_place.iter().map(|it| format!("{it} {way}")).collect();
+            (
+                format!(
+                    "({columns}, position) > ({values}, ?{low}) AND ({columns}, position) < ({values}, ?{high})"
+                ),
+                format!("{}, position {way}", order.join(", ")),
+            )
         };
         format!(
             "{select} WHERE {} AND {range} ORDER BY {order} LIMIT ?{limit}",
@@ -223,27 +230,53 @@ fn arms<'a>(feed: &'a Feed<'a>, live: Option<&'a [RestaurantId]>) -> Vec<Arm<'a>
         (Scope::Account(_), Some(live)) => live.iter().map(|id| (OF_RESTAURANT, id.into())).collect(),
     };
     let mut arms = Vec::new();
-    for (scope, id) in scopes {
-        let condition = format!("{scope}{}", feed.condition);
-        let Some(any_of) = &feed.any_of else {
-            arms.push(Arm {
-                condition,
-                params: vec![id],
-                before_place: None,
-            });
-            continue;
-        };
-        let is_indexed = scope != OF_RESTAURANT || any_of.is_indexed_by_restaurant;
-        arms.extend(any_of.values.iter().map(|value| Arm {
-            condition: match is_indexed {
-                true => condition.clone(),
-                false => format!("{condition} AND {} = ?2", any_of.column),
-            },
-            params: vec![id, *value],
-            before_place: is_indexed.then_some(any_of.column),
-        }));
+    // Arms of the same form stand together, to be read together.
+    for condition in feed.conditions {
+        for (scope, id) in &scopes {
+            let condition = format!("{scope}{condition}");
+            let Some(any_of) = &feed.any_of else {
+                arms.push(Arm {
+                    condition,
+                    params: vec![*id],
+                    before_place: &[],
+                });
+                continue;
+            };
+            let is_indexed = *scope != OF_RESTAURANT || any_of.is_indexed_by_restaurant;
+            let condition = match is_indexed {
+                true => condition,
+                false => {
+                    let (columns, values) = (any_of.columns.join(", "), marks(2, any_of.columns.len()));
+                    format!("{condition} AND ({columns}) = ({values})")
+                }
+            };
+            arms.extend(any_of.values.iter().map(|values| Arm {
+                condition: condition.clone(),
+                params: [&[*id], values.as_slice()].concat(),
+                before_place: if is_indexed { any_of.columns } else { &[] },
+            }));
+        }
     }
     arms
+}
+
+/// So many arms of the same form are read with one statement; a few lengths, so that each is prepared once.
+const TOGETHER: [usize; 3] = [20, 5, 1];
+
+/// A statement that reads several arms of the same form, each with its own parameters, and gives what of all of them comes first.
+fn sql_together(one: &str, params_each: usize, arms: usize, newest_first: bool) -> String {
+    if arms == 1 {
+        return one.to_owned();
+    }
+    let way = if newest_first { "DESC" } else { "ASC" };
+    let each: Vec<String> = (0..arms)
+        .map(|n| format!("SELECT * FROM ({}) AS arm{n}", shifted(one, n * params_each)))
+        .collect();
+    // The limit is the last parameter of every arm.
+    format!(
+        "SELECT * FROM ({}) AS arms ORDER BY position {way} LIMIT ?{params_each}",
+        each.join(" UNION ALL ")
+    )
 }
 
 fn fetch<T>(
@@ -257,10 +290,21 @@ fn fetch<T>(
 ) -> Result<Vec<(i64, T)>> {
     let limit_param = i64::try_from(limit).unwrap_or(i64::MAX);
     let mut all = Vec::new();
-    for arm in arms {
-        let sql = arm.sql(feed.select, newest_first);
-        let mut params = arm.params.clone();
-        params.extend_from_slice(params![between.0, between.1, limit_param]);
+    let mut rest = arms;
+    while let Some(first) = rest.first() {
+        let is_alike =
+            |arm: &&Arm<'_>| arm.condition == first.condition && arm.params.len() == first.params.len();
+        let alike = rest.iter().take_while(is_alike).count();
+        let count = TOGETHER.into_iter().find(|count| *count <= alike).unwrap_or(1);
+        let (some, others) = rest.split_at(count);
+        rest = others;
+        let mut params = Vec::new();
+        for arm in some {
+            params.extend_from_slice(&arm.params);
+            params.extend_from_slice(params![between.0, between.1, limit_param]);
+        }
+        let one = first.sql(feed.select, newest_first);
+        let sql = sql_together(&one, params.len() / count, count, newest_first);
         all.extend(tx.query(&sql, &params, |row| Ok((row.get::<i64>(0)?, read(row)?)))?);
     }
     if arms.len() > 1 {

@@ -290,12 +290,17 @@ pub fn waiting_for(
     tx.query(&sql, params![&provider, identity, &account, &restaurant], kept)
 }
 
-/// Does a message wait for an order of that name?
-pub fn is_waiting(tx: &mut Tx<'_>, provider: Provider, identity: &str) -> Result<bool> {
-    let sql =
-        "SELECT received_at FROM inbox WHERE provider = ?1 AND identity = ?2 AND state = 'unmatched' LIMIT 1";
-    let found = tx.query_opt(sql, params![&provider, identity], |row| row.get::<i64>(0))?;
-    Ok(found.is_some())
+/// Messages that wait for an order, although there is one of that identity, received after another: moment and id.
+pub fn missed(tx: &mut Tx<'_>, after: (Timestamp, InboxId), limit: i64) -> Result<Vec<(Timestamp, InboxId)>> {
+    tx.query(
+        "SELECT i.received_at, i.id FROM inbox i
+         WHERE i.state = 'unmatched' AND i.identity IS NOT NULL
+           AND i.received_at >= ?1 AND (i.received_at > ?1 OR i.id > ?2)
+           AND EXISTS (SELECT 1 FROM orders o WHERE o.identity = i.identity AND o.provider = i.provider)
+         ORDER BY i.received_at, i.id LIMIT ?3",
+        params![after.0, &after.1, limit],
+        |row| Ok((row.get(0)?, row.get(1)?)),
+    )
 }
 
 /// So many identities are asked about at once.

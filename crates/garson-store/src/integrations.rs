@@ -304,17 +304,22 @@ pub fn in_trouble(
 }
 
 /// Active integrations of restaurants that have a package which has ended; the caller looks closer.
-pub fn with_an_ended_package(tx: &mut Tx<'_>, now: Timestamp, limit: i64) -> Result<Vec<Integration>> {
-    let columns = columns_of("i");
-    let sql = format!(
-        "SELECT DISTINCT {columns} FROM integrations i JOIN packages p ON p.restaurant_id = i.restaurant_id
+pub fn with_an_ended_package(
+    tx: &mut Tx<'_>,
+    now: Timestamp,
+    limit: i64,
+) -> Result<Vec<(AccountId, RestaurantId)>> {
+    tx.query(
+        "SELECT DISTINCT i.account_id, i.restaurant_id
+         FROM integrations i JOIN packages p ON p.restaurant_id = i.restaurant_id
          WHERE p.ends_at IS NOT NULL AND p.ends_at <= ?1 AND i.is_active = 1
            AND NOT EXISTS (SELECT 1 FROM packages q WHERE q.restaurant_id = i.restaurant_id AND q.starts_at <= ?1
                            AND (q.ends_at IS NULL OR q.ends_at > ?1)
                            AND (q.providers IS NULL OR q.providers LIKE '%\"' || i.provider || '\"%'))
-         LIMIT ?2"
-    );
-    tx.query(&sql, params![now, limit], |row| Ok(integration(row)?.0))
+         LIMIT ?2",
+        params![now, limit],
+        |row| Ok((row.get(0)?, row.get(1)?)),
+    )
 }
 
 /// An integration whose platform this node asks for orders.

@@ -23,6 +23,8 @@ pub struct Held {
     pub position: i64,
     pub newest_at: Timestamp,
     pub has_webhook: bool,
+    /// The account wants an event of every later version of an order.
+    pub wants_updates: bool,
     /// The node that delivers for it, and its `deliver_version`.
     pub owner: Option<NodeId>,
     pub version: i64,

@@ -1,7 +1,7 @@
 //! An order as lists show it, ready to be sent: lists are what a busy POS asks for, and a page has hundreds of fields.
 //!
-//! What never changes is kept as JSON, written once with the order; what does (status, the stamp of the report) lies in
-//! columns of its own. The two parts are whole objects, with a line break between them, which JSON has none of.
+//! What hardly ever changes is kept as JSON, written with the order and with each later version of its content; what does
+//! (status, the stamp of the report) lies in columns of its own. The two parts are whole objects, with a line break between them, which JSON has none of.
 
 use crate::engine::Row;
 use crate::{Result, StoreError};
@@ -66,6 +66,7 @@ pub fn of(order: &Order) -> Result<String> {
 }
 
 pub(crate) const SELECT: &str = "SELECT position, status, reported_at, line FROM orders";
+pub(crate) const SELECT_WITH_ID: &str = "SELECT position, status, reported_at, line, id FROM orders";
 
 /// An order as lists show it, read where it lies.
 pub struct OrderLine<'a> {

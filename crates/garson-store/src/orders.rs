@@ -1,24 +1,32 @@
 //! Orders: taken once, found by either id, changed under a lock, listed by place.
 
+mod changes;
+mod lists;
+
+pub use self::changes::{ChangedOrder, Changes, list_changed};
+pub use self::lists::{Narrowed, OrderSummary, list, list_between, list_lines, list_narrowed, list_pending};
+
 use crate::engine::{Param, Row, Tx};
-use crate::feed::{AnyOf, EVERYWHERE, Feed, Page, PageRequest, Scope, page};
 use crate::many::{filled, marks};
-use crate::order_line::{self, OrderLine};
+use crate::order_line;
 use crate::{Result, StoreError, params};
-use garson_core::id::{AccountId, IntegrationId, OrderId, RestaurantId};
-use garson_core::money::{Currency, Minor};
-use garson_core::order::{
-    Actor, Cancellation, Flag, Order, OrderContent, ProviderSync, Status, TimelineLine,
-};
-use garson_core::payment::PaymentType;
+use garson_core::id::{AccountId, IntegrationId, OrderId};
+use garson_core::order::{Amount, Cancellation, Flag, Order, OrderContent, Payment, ProviderSync};
 use garson_core::platform::Provider;
 use garson_core::time::Timestamp;
+use serde::Deserialize;
+
+pub use crate::timeline::{add_timeline, timeline, timelines};
 
 pub(crate) const COLUMNS: &str = "o.id, o.account_id, o.restaurant_id, o.integration_id, o.provider, o.provider_order_id, \
                        o.identity, o.short_code, o.status, o.provider_status, o.provider_data, o.sequence, o.total, \
                        o.currency, o.payment_type, o.payment_code, o.placed_at, o.accept_by, o.scheduled_for, \
                        o.ready_at, o.reported_at, o.created_at, o.updated_at, o.cancellation, o.sync_state, \
-                       o.sync_due_at, o.sync_message, o.flag";
+                       o.sync_due_at, o.sync_message, o.flag, o.revision, o.content_version";
+/// So many orders are asked for with one statement.
+pub(crate) const AT_ONCE: usize = 32;
+/// The number of the first column behind these.
+pub(crate) const NEXT_COLUMN: usize = 30;
 /// Orders of restaurants that are being deleted are gone.
 pub(crate) const LIVE: &str =
     "FROM orders o JOIN restaurants r ON r.id = o.restaurant_id AND r.deleted_at IS NULL";
@@ -55,6 +63,8 @@ pub(crate) fn order(row: &Row<'_>) -> Result<Order> {
             .transpose()?,
         sync: sync(&row.get::<String>(24)?, row.get(25)?, row.get(26)?)?,
         flag: flag.and_then(|name| Flag::named(&name)),
+        revision: row.get(28)?,
+        content_version: row.get(29)?,
     })
 }
 
@@ -63,7 +73,7 @@ pub(crate) fn from_json<T: serde::de::DeserializeOwned>(json: &str) -> Result<T>
         .map_err(|error| StoreError::corrupt(format!("a stored order is damaged: {error}")))
 }
 
-fn to_json<T: serde::Serialize>(value: &T) -> Result<String> {
+pub(crate) fn to_json<T: serde::Serialize>(value: &T) -> Result<String> {
     serde_json::to_string(value)
         .map_err(|error| StoreError::internal(format!("an order does not serialise: {error}")))
 }
@@ -90,7 +100,7 @@ fn sync_columns(sync: &ProviderSync) -> (&'static str, Option<Timestamp>, Option
 }
 
 /// What an integration's platform calls an order.
-const BY_IDENTITY: &str = "o.identity = ?1 AND o.account_id = ?2 AND o.integration_id = ?3";
+pub(crate) const BY_IDENTITY: &str = "o.identity = ?1 AND o.account_id = ?2 AND o.integration_id = ?3";
 
 /// An order with its fingerprint, to tell a repeat from another order under the same id.
 pub struct Known {
@@ -115,7 +125,7 @@ pub fn lock_by_identity(
     tx.query_opt(&sql, params![identity, &account, &integration], |row| {
         Ok(Known {
             order: order(row)?,
-            content_hash: row.get(28)?,
+            content_hash: row.get(NEXT_COLUMN)?,
         })
     })
 }
@@ -187,9 +197,9 @@ pub fn insert(
         "INSERT INTO orders (id, account_id, restaurant_id, integration_id, position, provider, provider_order_id,
              identity, content_hash, short_code, status, provider_status, provider_data, sequence, total, currency,
              payment_type, payment_code, placed_at, accept_by, scheduled_for, created_at, updated_at, sync_state,
-             sync_due_at, sync_message, flag, line)
+             sync_due_at, sync_message, flag, line, content_version, changed)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22,
-                 ?23, ?24, ?25, ?26, ?27, ?28)
+                 ?23, ?24, ?25, ?26, ?27, ?28, ?29, ?30)
          ON CONFLICT (identity, account_id, integration_id) DO NOTHING",
         params![
             &order.id,
@@ -220,6 +230,8 @@ pub fn insert(
             sync_message,
             order.flag.map(Flag::as_str),
             &order_line::of(order)?,
+            order.content_version,
+            place,
         ],
     )?;
     if !is_inserted {
@@ -232,13 +244,14 @@ pub fn insert(
     Ok(true)
 }
 
-/// Writes what has changed about an order.
-pub fn update(tx: &mut Tx<'_>, order: &Order) -> Result<()> {
+/// Writes what has changed about an order; `place` is one of the account's, reserved for this change, and its moment is the
+/// order's `updated_at`.
+pub fn update(tx: &mut Tx<'_>, order: &Order, place: i64) -> Result<()> {
     let (sync_state, sync_due_at, sync_message) = sync_columns(&order.sync);
     let cancellation = order.cancellation.as_ref().map(to_json).transpose()?;
     tx.execute(
         "UPDATE orders SET status = ?2, provider_status = ?3, provider_data = ?4, sequence = ?5, ready_at = ?6,
-             updated_at = ?7, cancellation = ?8, sync_state = ?9, sync_due_at = ?10, sync_message = ?11
+             updated_at = ?7, cancellation = ?8, sync_state = ?9, sync_due_at = ?10, sync_message = ?11, changed = ?12
          WHERE id = ?1",
         params![
             &order.id,
@@ -252,6 +265,7 @@ pub fn update(tx: &mut Tx<'_>, order: &Order) -> Result<()> {
             sync_state,
             sync_due_at,
             sync_message,
+            place,
         ],
     )?;
     Ok(())
@@ -264,27 +278,6 @@ pub fn set_sync(tx: &mut Tx<'_>, id: OrderId, sync: &ProviderSync) -> Result<()>
         "UPDATE orders SET sync_state = ?2, sync_due_at = ?3, sync_message = ?4 WHERE id = ?1",
         params![&id, state, due_at, message],
     )?;
-    Ok(())
-}
-
-/// Adds lines to an order's timeline; `number` is that of the first.
-pub fn add_timeline(tx: &mut Tx<'_>, id: OrderId, mut number: i64, lines: &[TimelineLine]) -> Result<()> {
-    for line in lines {
-        tx.insert(
-            "INSERT INTO order_timeline (order_id, number, at, from_status, to_status, actor, why)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
-            params![
-                &id,
-                number,
-                line.at,
-                line.from,
-                line.to,
-                line.by.as_str(),
-                line.why.as_ref()
-            ],
-        )?;
-        number += 1;
-    }
     Ok(())
 }
 
@@ -313,6 +306,25 @@ pub fn by_provider_order_id(tx: &mut Tx<'_>, account: AccountId, id: &str) -> Re
     tx.query(&sql, params![&account, id], order)
 }
 
+/// The orders that carry any of these ids of platforms, in no order.
+pub fn by_provider_order_ids(tx: &mut Tx<'_>, account: AccountId, ids: &[String]) -> Result<Vec<Order>> {
+    let marks = marks(2, AT_ONCE);
+    let sql = format!(
+        "SELECT {COLUMNS} {LIVE} WHERE o.id IN
+             (SELECT id FROM orders WHERE identity IN ({marks}) AND account_id = ?1 AND provider_order_id = identity
+              UNION ALL
+              SELECT id FROM orders WHERE account_id = ?1 AND provider_order_id IN ({marks})
+                  AND provider_order_id <> identity)"
+    );
+    let mut found = Vec::new();
+    for some in ids.chunks(AT_ONCE) {
+        let mut params = vec![Param::from(&account)];
+        params.extend(filled(some, AT_ONCE).map(Param::from));
+        found.extend(tx.query(&sql, &params, order)?);
+    }
+    Ok(found)
+}
+
 /// An order, fresh and locked for a change.
 pub fn lock(tx: &mut Tx<'_>, id: OrderId) -> Result<Option<Order>> {
     tx.query_opt(
@@ -333,7 +345,6 @@ pub fn by_id(tx: &mut Tx<'_>, id: OrderId) -> Result<Option<Order>> {
 
 /// What people call these orders of the account: their code, or the platform's id where there is none.
 pub fn codes(tx: &mut Tx<'_>, account: AccountId, ids: &[OrderId]) -> Result<Vec<(OrderId, String)>> {
-    const AT_ONCE: usize = 32;
     let sql = format!(
         "SELECT o.id, o.account_id, COALESCE(o.short_code, o.provider_order_id) {LIVE} WHERE o.id IN ({})",
         marks(1, AT_ONCE)
@@ -359,138 +370,47 @@ pub fn content(tx: &mut Tx<'_>, id: OrderId) -> Result<OrderContent> {
     from_json(&body.ok_or_else(|| StoreError::corrupt("an order has no content"))?)
 }
 
-pub fn timeline(tx: &mut Tx<'_>, id: OrderId) -> Result<Vec<TimelineLine>> {
-    tx.query(
-        "SELECT at, from_status, to_status, actor, why FROM order_timeline WHERE order_id = ?1 ORDER BY number",
-        params![&id],
-        |row| {
-            let by: String = row.get(3)?;
-            Ok(TimelineLine {
-                at: row.get(0)?,
-                from: row.get(1)?,
-                to: row.get(2)?,
-                by: Actor::named(&by).ok_or_else(|| StoreError::corrupt("a timeline has an unknown actor"))?,
-                why: row.get(4)?,
-            })
-        },
-    )
+/// How long the contents of these orders are, in characters, in no order.
+pub fn content_sizes(tx: &mut Tx<'_>, ids: &[OrderId]) -> Result<Vec<(OrderId, i64)>> {
+    let sql = format!(
+        "SELECT order_id, CAST(LENGTH(body) AS BIGINT) FROM order_contents WHERE order_id IN ({})",
+        marks(1, AT_ONCE)
+    );
+    let mut sizes = Vec::with_capacity(ids.len());
+    for some in ids.chunks(AT_ONCE) {
+        let params: Vec<Param<'_>> = filled(some, AT_ONCE).map(Param::from).collect();
+        sizes.extend(tx.query(&sql, &params, |row| Ok((row.get(0)?, row.get(1)?)))?);
+    }
+    Ok(sizes)
 }
 
-/// Stamps an order as reported; the first stamp stays.
-pub fn mark_reported(tx: &mut Tx<'_>, id: OrderId, at: Timestamp) -> Result<()> {
-    tx.execute(
-        "UPDATE orders SET reported_at = ?2, updated_at = ?2 WHERE id = ?1 AND reported_at IS NULL",
-        params![&id, at],
+/// What an order costs and how it is paid.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+pub struct Charge {
+    pub amount: Amount,
+    pub payment: Payment,
+}
+
+/// What these orders cost and how they are paid, in no order.
+pub fn charges(tx: &mut Tx<'_>, ids: &[OrderId]) -> Result<Vec<(OrderId, Charge)>> {
+    let sql = format!(
+        "SELECT order_id, body FROM order_contents WHERE order_id IN ({})",
+        marks(1, AT_ONCE)
+    );
+    let mut charges = Vec::with_capacity(ids.len());
+    for some in ids.chunks(AT_ONCE) {
+        let params: Vec<Param<'_>> = filled(some, AT_ONCE).map(Param::from).collect();
+        charges.extend(tx.query(&sql, &params, |row| Ok((row.get(0)?, from_json(row.text(1)?)?)))?);
+    }
+    Ok(charges)
+}
+
+/// Stamps an order as reported; the first stamp stays. `place` is one of the account's, reserved for this change, and `at` is its
+/// moment.
+pub fn mark_reported(tx: &mut Tx<'_>, id: OrderId, at: Timestamp, place: i64) -> Result<()> {
+    tx.write(
+        "UPDATE orders SET reported_at = ?2, updated_at = ?2, changed = ?3 WHERE id = ?1 AND reported_at IS NULL",
+        params![&id, at, place],
     )?;
     Ok(())
-}
-
-/// An order as lists show it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct OrderSummary {
-    pub place: i64,
-    pub id: OrderId,
-    pub restaurant_id: RestaurantId,
-    pub provider: Provider,
-    pub provider_order_id: String,
-    pub short_code: Option<String>,
-    pub status: Status,
-    pub is_report: bool,
-    pub total: Minor,
-    pub currency: Currency,
-    pub payment_type: PaymentType,
-    pub placed_at: Timestamp,
-    pub accept_by: Option<Timestamp>,
-    pub created_at: Timestamp,
-}
-
-const SUMMARY: &str = "SELECT position, id, restaurant_id, provider, provider_order_id, short_code, status, \
-                       reported_at, total, currency, payment_type, placed_at, accept_by, created_at FROM orders";
-
-fn summary(row: &Row<'_>) -> Result<OrderSummary> {
-    Ok(OrderSummary {
-        place: row.get(0)?,
-        id: row.get(1)?,
-        restaurant_id: row.get(2)?,
-        provider: row.get(3)?,
-        provider_order_id: row.get(4)?,
-        short_code: row.get(5)?,
-        status: row.get(6)?,
-        is_report: row.get::<Option<i64>>(7)?.is_some(),
-        total: row.get(8)?,
-        currency: row.get(9)?,
-        payment_type: row.get(10)?,
-        placed_at: row.get(11)?,
-        accept_by: row.get(12)?,
-        created_at: row.get(13)?,
-    })
-}
-
-/// A page of all orders.
-pub fn list(tx: &mut Tx<'_>, scope: Scope, request: PageRequest) -> Result<Page<OrderSummary>> {
-    page(tx, &all(scope, SUMMARY), request, summary)
-}
-
-/// A page of all orders whose places lie between two.
-pub fn list_between(
-    tx: &mut Tx<'_>,
-    scope: Scope,
-    between: (i64, i64),
-    request: PageRequest,
-) -> Result<Page<OrderSummary>> {
-    let feed = Feed {
-        between,
-        ..all(scope, SUMMARY)
-    };
-    page(tx, &feed, request, summary)
-}
-
-/// A page of all orders, each made into something without a copy of it.
-pub fn list_lines<T>(
-    tx: &mut Tx<'_>,
-    scope: Scope,
-    request: PageRequest,
-    mut make: impl FnMut(&OrderLine<'_>) -> T,
-) -> Result<Page<T>> {
-    let feed = all(scope, order_line::SELECT);
-    page(tx, &feed, request, |row| Ok(make(&OrderLine::read(row)?)))
-}
-
-fn all(scope: Scope, select: &'static str) -> Feed<'static> {
-    Feed {
-        select,
-        scope,
-        condition: "",
-        any_of: None,
-        passes_over: false,
-        between: EVERYWHERE,
-    }
-}
-
-/// A page of the orders that are not stamped as reported.
-pub fn list_pending(
-    tx: &mut Tx<'_>,
-    scope: Scope,
-    statuses: &[Status],
-    between: (i64, i64),
-    request: PageRequest,
-) -> Result<Page<OrderSummary>> {
-    // A status that is named twice would list its orders twice.
-    let mut codes: Vec<i64> = statuses.iter().map(|status| status.code()).collect();
-    codes.sort_unstable();
-    codes.dedup();
-    let any_of = (!codes.is_empty()).then(|| AnyOf {
-        column: "status",
-        values: codes.into_iter().map(Param::from).collect(),
-        is_indexed_by_restaurant: true,
-    });
-    let feed = Feed {
-        select: SUMMARY,
-        scope,
-        condition: " AND reported_at IS NULL",
-        any_of,
-        passes_over: false,
-        between,
-    };
-    page(tx, &feed, request, summary)
 }

@@ -4,12 +4,19 @@ use crate::engine::Tx;
 use crate::many::remove;
 use crate::{Result, accounts, params, search, totals};
 use garson_core::id::{AccountId, EventId, OrderId, RestaurantId};
+use uuid::Uuid;
 
-/// A restaurant that waits to be swept.
-pub fn next_deleted(tx: &mut Tx<'_>) -> Result<Option<(AccountId, RestaurantId)>> {
+/// A restaurant that waits to be swept, the next one after another of them.
+pub fn next_deleted(
+    tx: &mut Tx<'_>,
+    after: Option<(AccountId, RestaurantId)>,
+) -> Result<Option<(AccountId, RestaurantId)>> {
+    let (account, restaurant) = after.unwrap_or((AccountId(Uuid::nil()), RestaurantId(Uuid::nil())));
     tx.query_opt(
-        "SELECT account_id, id FROM restaurants WHERE deleted_at IS NOT NULL ORDER BY account_id, id LIMIT 1",
-        params![],
+        "SELECT account_id, id FROM restaurants
+         WHERE deleted_at IS NOT NULL AND (account_id > ?1 OR (account_id = ?1 AND id > ?2))
+         ORDER BY account_id, id LIMIT 1",
+        params![&account, &restaurant],
         |row| Ok((row.get(0)?, row.get(1)?)),
     )
 }

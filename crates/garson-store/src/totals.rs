@@ -37,15 +37,20 @@ pub fn add_new(tx: &mut Tx<'_>, order: &Order) -> Result<()> {
     }
 }
 
-/// Follows an order from one state to the next: a cancelled one is taken out.
+/// Follows an order from one state to the next: a cancelled one is taken out, and one that costs something else or is paid in
+/// another way counts as it is now.
 pub fn follow(tx: &mut Tx<'_>, before: &Order, after: &Order) -> Result<()> {
-    let (order, sign) = match (counts(before), counts(after)) {
-        (true, false) => (before, -1),
-        (false, true) => (after, 1),
-        _ => return Ok(()),
-    };
-    accounts::lock(tx, order.account_id)?;
-    running::shift(tx, order, sign);
+    let share = |order: &Order| counts(order).then_some((order.payment_type, order.currency, order.total));
+    if share(before) == share(after) {
+        return Ok(());
+    }
+    accounts::lock(tx, after.account_id)?;
+    if counts(before) {
+        running::shift(tx, before, -1);
+    }
+    if counts(after) {
+        running::shift(tx, after, 1);
+    }
     Ok(())
 }
 

@@ -35,6 +35,10 @@ const LOOK: Duration = Duration::from_secs(1);
 /// Where it does not get on, the next try comes after this.
 const PAUSE: Duration = Duration::from_millis(50);
 
+/// What the log has before its first page, and before each page.
+const LOG_HEADER: u64 = 32;
+const FRAME_HEADER: u64 = 24;
+
 /// Whose turn it is: nobody's, that of the thread, that of the writer.
 const NOBODYS: u8 = 0;
 const THREADS: u8 = 1;
@@ -44,6 +48,17 @@ const WRITERS: u8 = 2;
 struct Log {
     pages: AtomicI32,
     turn: AtomicU8,
+    page_size: u64,
+}
+
+impl Log {
+    /// The size of a log with so many pages.
+    fn bytes(&self, pages: i32) -> u64 {
+        match u64::try_from(pages) {
+            Ok(0) | Err(_) => 0,
+            Ok(pages) => LOG_HEADER + pages * (FRAME_HEADER + self.page_size),
+        }
+    }
 }
 
 /// The thread. It ends when the writer's connection has been closed.
@@ -57,6 +72,35 @@ pub struct Relief {
 }
 
 impl Relief {
+    /// The log's size by what the last commit said.
+    pub fn log_bytes(&self) -> u64 {
+        self.log.bytes(self.log.pages.load(Ordering::Relaxed))
+    }
+
+    /// The log's size by what SQLite says now, outside of a transaction.
+    pub fn count_log_bytes(&self, writer: &Connection) -> Result<u64, StoreError> {
+        let deadline = Instant::now() + WAIT;
+        let pages = loop {
+            match writer.wal_checkpoint_v2(Some(MAIN_DB), CheckpointMode::PASSIVE) {
+                Ok((pages, _)) if pages >= 0 => break pages,
+                // Something is missing in it: SQLite has not emptied it.
+                Err(error) if error.sqlite_error_code() == Some(ErrorCode::SystemIoFailure) => {
+                    return Ok(self.log_bytes());
+                }
+                Err(error) if error.sqlite_error_code() != Some(ErrorCode::DatabaseBusy) => {
+                    return Err(error.into());
+                }
+                _ if Instant::now() >= deadline => {
+                    return Err(StoreError::unavailable("the log's size is not known"));
+                }
+                // The thread is at it.
+                _ => std::thread::sleep(TURN),
+            }
+        };
+        self.log.pages.store(pages, Ordering::Relaxed);
+        Ok(self.log.bytes(pages))
+    }
+
     /// Makes the log begin anew if it has become too long, and waits for readers for a while; says whether it tried, and so
     /// changed for how long the connection waits.
     pub fn relieve(&mut self, writer: &Connection) -> bool {
@@ -103,7 +147,11 @@ impl Checkpointer {
         own: Connection,
         files: Arc<WatchedFiles>,
     ) -> Result<(Self, Relief), StoreError> {
-        let log = Arc::new(Log::default());
+        let page_size: i64 = writer.pragma_query_value(None, "page_size", |row| row.get(0))?;
+        let log = Arc::new(Log {
+            page_size: u64::try_from(page_size).unwrap_or_default(),
+            ..Log::default()
+        });
         let relief = Relief {
             log: Arc::clone(&log),
             limit: TOO_MANY,
@@ -141,7 +189,9 @@ struct Watch {
 impl Watch {
     /// The writer has committed, and there are so many pages in the log.
     fn note(&self, wal: &mut Wal, pages: i32) {
-        let Log { pages: before, turn } = self.log.as_ref();
+        let Log {
+            pages: before, turn, ..
+        } = self.log.as_ref();
         let begins_anew = pages < before.swap(pages, Ordering::Relaxed);
         match turn.load(Ordering::Acquire) {
             WRITERS if begins_anew => turn.store(NOBODYS, Ordering::Release),

@@ -27,6 +27,16 @@ const MIGRATIONS: &[(i64, &str, &str)] = &[
         "call_queues",
         include_str!("../../migrations/0008_call_queues.sql"),
     ),
+    (
+        9,
+        "revisions",
+        include_str!("../../migrations/0009_revisions.sql"),
+    ),
+    (
+        10,
+        "order_lists",
+        include_str!("../../migrations/0010_order_lists.sql"),
+    ),
 ];
 
 /// The number under which it stands beside the migrations that a database is the target of a copy that has not come to its

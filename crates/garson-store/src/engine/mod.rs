@@ -37,6 +37,7 @@ pub use fresh::Fresh;
 pub use migrate::{Purpose, Schema};
 pub(crate) use migrate::{is_unfinished_copy, mark_unfinished_copy};
 pub use news::{Crowd, News, Watch};
+pub(crate) use stack::shifted;
 pub use stats::{Durations, Stats};
 pub use tx::Tx;
 pub(crate) use value::Owned;

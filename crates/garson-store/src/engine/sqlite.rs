@@ -285,6 +285,10 @@ impl Connection for SqliteSession {
         self.is_bold = is_bold;
         self.is_surprised = false;
         self.stacks.clear();
+        if let (Some(files), Some(relief)) = (&self.files, &self.relief) {
+            // A commit writes behind the end that the log should have, so that afterwards its size tells nothing.
+            files.check_log(relief.log_bytes(), || relief.count_log_bytes(&self.connection))?;
+        }
         self.command("BEGIN IMMEDIATE")
     }
 

@@ -145,8 +145,8 @@ fn for_rows(sql: &str, width: usize, rows: usize) -> String {
     format!("{head}{}{tail}", rows.join(", "))
 }
 
-/// A row's marks, counted from further on.
-fn shifted(row: &str, by: usize) -> String {
+/// A row, or another piece of SQL, with its marks counted from further on.
+pub fn shifted(row: &str, by: usize) -> String {
     let mut parts = row.split('?');
     let mut text = parts.next().unwrap_or_default().to_owned();
     for part in parts {

@@ -91,10 +91,40 @@ impl WatchedFiles {
 
     /// Looks at all of them; an error stays one. `claimed` answers how large the database is by its own account.
     pub fn check(&self, claimed: impl FnOnce() -> Option<u64>) -> Result<(), StoreError> {
+        self.remember(|| self.look(claimed))
+    }
+
+    /// Looks at the log, which has at least this size by our account; an error stays one. Somebody else may have emptied it in
+    /// SQLite's own way: `claimed` answers its size by SQLite's account.
+    pub fn check_log(
+        &self,
+        expected: u64,
+        claimed: impl FnOnce() -> Result<u64, StoreError>,
+    ) -> Result<(), StoreError> {
+        let size = || Ok::<_, String>(self.log().look()?.unwrap_or(u64::MAX));
+        let claimed = match size() {
+            Ok(size) if size < expected => claimed()?,
+            _ => return Ok(()),
+        };
+        self.remember(|| match size()? {
+            size if size < claimed => {
+                let path = self.log().path.display();
+                Err(format!("{path} was truncated from {claimed} to {size} bytes"))
+            }
+            _ => Ok(()),
+        })
+    }
+
+    fn log(&self) -> &KnownFile {
+        let [log, _index] = &self.beside;
+        log
+    }
+
+    fn remember(&self, look: impl FnOnce() -> Result<(), String>) -> Result<(), StoreError> {
         if let Some(error) = self.trouble() {
             return Err(error.clone());
         }
-        self.look(claimed).map_err(|what| {
+        look().map_err(|what| {
             let error = self.trouble.get_or_init(|| {
                 tracing::error!(
                     "{what} while it was in use: nothing is read or written any more until the server is started again"

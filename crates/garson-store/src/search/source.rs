@@ -78,7 +78,7 @@ impl Source {
                 let feed = Feed {
                     select: SELECT,
                     scope: *scope,
-                    condition: "",
+                    conditions: &[""],
                     any_of: None,
                     passes_over: false,
                     between: EVERYWHERE,

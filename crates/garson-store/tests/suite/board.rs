@@ -15,7 +15,7 @@ pub async fn a_board_is_made_of_open_and_newest_orders(bench: &Bench) {
     );
     let mut over = ours[69].clone();
     over.status = Status::Delivered;
-    bench.write(move |tx| orders::update(tx, &over)).await;
+    bench.write(move |tx| orders::update(tx, &over, 999)).await;
     let (account, restaurant) = (here.account, here.restaurant);
     let ids_of = |found: &[Candidate]| found.iter().map(|it| it.id).collect::<Vec<OrderId>>();
     let backwards = |from: usize, until: usize| {

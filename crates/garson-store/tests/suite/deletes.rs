@@ -96,12 +96,15 @@ fn lists(tx: &mut Tx<'_>, vault: &garson_store::Vault, account: AccountId) -> Re
     let event_ids = |page: garson_store::feed::Page<events::StoredEvent>| {
         (page.items.iter().map(|e| e.id.to_string()).collect(), page.next)
     };
-    let new = [Status::New, Status::Preparing];
+    let new = orders::Narrowed {
+        statuses: vec![Status::New, Status::Preparing],
+        providers: vec![crate::shop::DIRECT],
+    };
     let (waiting, failed) = (Some(DeliveryState::Pending), Some(DeliveryState::Failed));
     Ok(Lists {
         orders: walk(|request| orders::list(tx, scope, request).map(ids))?,
-        pending: walk(|request| orders::list_pending(tx, scope, &[], EVERYWHERE, request).map(ids))?,
-        new: walk(|request| orders::list_pending(tx, scope, &new, EVERYWHERE, request).map(ids))?,
+        pending: walk(|request| orders::list_pending(tx, scope, None, EVERYWHERE, request).map(ids))?,
+        new: walk(|request| orders::list_pending(tx, scope, Some(&new), EVERYWHERE, request).map(ids))?,
         events: walk(|request| events::list(tx, account, request).map(event_ids))?,
         waiting: walk(|request| events::list_in(tx, account, waiting, request).map(event_ids))?,
         failed: walk(|request| events::list_in(tx, account, failed, request).map(event_ids))?,
@@ -176,7 +179,7 @@ pub async fn nothing_of_a_deleted_restaurant_is_due(bench: &Bench) {
 /// Sweeps in chunks of three, and looks after each that the others' lists are as they were.
 async fn sweep_all(bench: &Bench, watched: &[(AccountId, Lists)]) -> usize {
     let mut chunks = 0;
-    while let Some((account, id)) = bench.read(sweep::next_deleted).await {
+    while let Some((account, id)) = bench.read(|tx| sweep::next_deleted(tx, None)).await {
         bench.write(move |tx| sweep::chunk(tx, account, id, 3)).await;
         chunks += 1;
         for (account, before) in watched {

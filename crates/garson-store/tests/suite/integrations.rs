@@ -367,18 +367,19 @@ pub async fn only_what_no_package_covers_is_ended(bench: &Bench) {
         stored.sort_by_key(|p| p.id);
         assert_eq!(stored, booked, "{name}");
         if is_ended {
-            wanted.push(branch.integration);
+            wanted.push(branch);
         }
     }
-    let off = wanted.pop().unwrap();
+    let off = wanted.pop().unwrap().integration;
     bench
         .write(move |tx| integrations::switch(tx, off, false, at(1)))
         .await;
     let ended = bench
         .read(|tx| integrations::with_an_ended_package(tx, at(100), 100))
         .await;
-    let mut ended: Vec<_> = ended.iter().map(|integration| integration.id).collect();
+    let mut ended: Vec<_> = ended.iter().map(|(_, restaurant)| *restaurant).collect();
     ended.sort();
+    let mut wanted: Vec<_> = wanted.iter().map(|branch| branch.restaurant).collect();
     wanted.sort();
     assert_eq!(ended, wanted);
     let some = bench

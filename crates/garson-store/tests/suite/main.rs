@@ -14,6 +14,7 @@ mod deadlines;
 mod deletes;
 mod derived;
 mod dump;
+mod filters;
 mod idempotency;
 mod inbox;
 mod integrations;
@@ -30,6 +31,7 @@ mod pooler;
 mod questions;
 mod resends;
 mod retention;
+mod revisions;
 mod search;
 mod sessions;
 mod settling;
@@ -121,6 +123,15 @@ cases! {
             what_cannot_be_written_at_the_end_fails_its_own_job
             a_sum_that_is_too_large_fails_its_own_job
             an_error_that_a_job_ignores_fails_it;
+        revisions:
+            a_later_version_is_seen_everywhere
+            sums_follow_versions_of_new_reported_and_finished_orders
+            versions_of_one_transaction_count_each
+            an_account_says_whether_it_wants_events_of_versions;
+        filters:
+            every_filter_of_a_list_agrees_with_a_plain_look
+            what_changes_comes_behind_every_cursor
+            a_page_of_changes_looks_at_a_bounded_number_of_orders;
         settling:
             a_result_that_is_written_twice_counts_once
             a_result_that_was_written_before_does_not_hide_the_others_of_its_batch
@@ -147,6 +158,7 @@ cases! {
             a_question_that_waits_is_hurried_or_dropped
             questions_remember_who_asks_and_why
             calls_are_held_back_and_hastened
+            a_failed_step_stays_until_a_later_one_is_done
             an_early_message_waits_for_its_order
             a_post_is_held_by_one_node
             unreadable_credentials_do_not_hide_the_other_polled_integrations

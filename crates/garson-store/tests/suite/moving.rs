@@ -83,6 +83,7 @@ async fn furnish(bench: &Bench) {
                 to: order.status,
                 by: Actor::System,
                 why: None,
+                revision: None,
             };
             orders::add_timeline(tx, order.id, 2, &[line.clone(), line])?;
         }

@@ -124,6 +124,9 @@ pub async fn what_an_older_program_wrote_is_kept(bench: &Bench) {
                 assert_eq!(found.iter().map(|it| it.id.0).collect::<Vec<_>>(), [id]);
             }
             assert!(orders::by_provider_order_id(tx, account, "token")?.is_empty());
+            // They are numbered in the order of their last changes, before all places to come.
+            let sql = "SELECT changed FROM orders ORDER BY position";
+            assert_eq!(tx.query(sql, params![], |row| row.get::<i64>(0))?, [1, 2]);
             let timeline = orders::timeline(tx, order)?;
             assert_eq!(timeline.len(), 2);
             assert_eq!(timeline[1].why.as_deref(), Some("ğ"));

@@ -141,7 +141,7 @@ pub async fn a_change_is_kept_with_all_its_parts(bench: &Bench) {
         });
         order.sync = sync;
         let (id, changed) = (order.id, order.clone());
-        bench.write(move |tx| orders::update(tx, &changed)).await;
+        bench.write(move |tx| orders::update(tx, &changed, 999)).await;
         let found = bench.write(move |tx| orders::lock(tx, id)).await;
         assert_eq!(found.as_ref(), Some(&order));
     }

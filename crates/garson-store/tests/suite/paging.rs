@@ -2,9 +2,10 @@
 
 use crate::bench::Bench;
 use crate::cursors::{page, places, walk_down, walk_up};
-use crate::shop::{Branch, at};
+use crate::shop::{Branch, DIRECT, at};
 use Direction::{Newer, Older};
 use garson_core::order::{Order, Status};
+use garson_store::accounts;
 use garson_store::feed::{self, Direction, EVERYWHERE, Page, PageRequest, Scope};
 use garson_store::orders::{self, OrderSummary};
 
@@ -120,7 +121,14 @@ async fn pending(
             direction,
         };
         let page = bench
-            .read(move |tx| orders::list_pending(tx, scope, statuses, between, request))
+            .read(move |tx| {
+                let narrowed = orders::Narrowed {
+                    statuses: statuses.to_vec(),
+                    providers: vec![DIRECT],
+                };
+                let narrowed = (!statuses.is_empty()).then_some(narrowed);
+                orders::list_pending(tx, scope, narrowed.as_ref(), between, request)
+            })
             .await;
         let went_on = !page.items.is_empty();
         if direction == Older {
@@ -151,10 +159,11 @@ async fn mixed_orders(bench: &Bench, branches: [Branch; 2]) -> Vec<Order> {
         let changed = order.clone();
         bench
             .write(move |tx| {
-                orders::update(tx, &changed)?;
+                let mut places = accounts::reserve(tx, changed.account_id, 3, changed.updated_at)?;
+                orders::update(tx, &changed, places.take())?;
                 if n % 5 == 0 {
-                    orders::mark_reported(tx, changed.id, at(50_000))?;
-                    orders::mark_reported(tx, changed.id, at(60_000))?;
+                    orders::mark_reported(tx, changed.id, at(50_000), places.take())?;
+                    orders::mark_reported(tx, changed.id, at(60_000), places.take())?;
                 }
                 Ok(())
             })

@@ -2,13 +2,15 @@
 //! in which what is asked for stands together.
 
 use crate::bench::Bench;
-use crate::shop::at;
+use crate::shop::{DIRECT, at};
 use garson_core::delivery::DeliveryState;
 use garson_core::id::{AccountId, ResendId, RestaurantId};
 use garson_core::order::{CallKind, Status};
+use garson_core::platform::Provider;
 use garson_store::copy::TABLES;
 use garson_store::events::Attempt;
 use garson_store::feed::{Direction, EVERYWHERE, PageRequest, Scope};
+use garson_store::orders::{Changes, Narrowed};
 use garson_store::{
     Result, Tx, board, calls, deliveries, events, integrations, orders, params, resends, restaurants, sweep,
 };
@@ -19,7 +21,9 @@ const TIMES: i64 = 20_000;
 const FEW: i64 = 20;
 
 /// The indexes in which rows stand together by a value of theirs.
-const BY_VALUE: [&str; 4] = [
+const BY_VALUE: [&str; 6] = [
+    "orders_reported_by_status",
+    "orders_reported_of_restaurant_by_status",
     "orders_open",
     "orders_pending_by_status",
     "orders_pending_of_restaurant_by_status",
@@ -40,12 +44,63 @@ type Question = (
 );
 
 fn pending(tx: &mut Tx<'_>, scope: Scope, status: Status) -> Result<usize> {
-    let page = orders::list_pending(tx, scope, &[status], EVERYWHERE, A_PAGE)?;
+    let narrowed = narrowed(&[status], &[DIRECT]);
+    let page = orders::list_pending(tx, scope, Some(&narrowed), EVERYWHERE, A_PAGE)?;
     Ok(page.items.len())
 }
 
+fn narrowed(statuses: &[Status], providers: &[Provider]) -> Narrowed {
+    Narrowed {
+        statuses: statuses.to_vec(),
+        providers: providers.to_vec(),
+    }
+}
+
+/// Orders of these statuses and platforms, reported or not.
+fn listed(tx: &mut Tx<'_>, scope: Scope, statuses: &[Status], providers: &[Provider]) -> Result<usize> {
+    let narrowed = narrowed(statuses, providers);
+    let page = orders::list_narrowed(tx, scope, Some(&narrowed), EVERYWHERE, A_PAGE, |_, _, _| ())?;
+    Ok(page.items.len())
+}
+
+const GETIR: Provider = Provider::new("getir");
+const OPEN: [Status; 5] = [
+    Status::Scheduled,
+    Status::ScheduledAccepted,
+    Status::New,
+    Status::Preparing,
+    Status::OnTheWay,
+];
+
 /// Nobody has what is asked for.
-const QUESTIONS: [Question; 7] = [
+const QUESTIONS: [Question; 12] = [
+    ("open orders of all platforms", "orders", |tx, account, _| {
+        listed(tx, Scope::Account(account), &OPEN, &[DIRECT, GETIR])
+    }),
+    (
+        "open orders of a restaurant and all platforms",
+        "orders",
+        |tx, _, restaurant| listed(tx, Scope::Restaurant(restaurant), &OPEN, &[DIRECT, GETIR]),
+    ),
+    ("orders of a platform", "orders", |tx, account, _| {
+        listed(tx, Scope::Account(account), &Status::ALL, &[GETIR])
+    }),
+    (
+        "orders of a restaurant and a platform",
+        "orders",
+        |tx, _, restaurant| listed(tx, Scope::Restaurant(restaurant), &Status::ALL, &[GETIR]),
+    ),
+    ("orders that have changed since", "orders", |tx, account, _| {
+        let changes = Changes {
+            since: at(1_000_000),
+            restaurant: None,
+            narrowed: None,
+            between: EVERYWHERE,
+        };
+        Ok(orders::list_changed(tx, account, &changes, A_PAGE, |_| ())?
+            .items
+            .len())
+    }),
     ("a status of the account", "orders", |tx, account, _| {
         pending(tx, Scope::Account(account), Status::Cancelled)
     }),
@@ -121,7 +176,8 @@ pub async fn what_nobody_has_is_not_looked_for_among_all(bench: &Bench) {
             tx.execute("UPDATE events SET state = 'skipped', due_at = NULL", params![])?;
             let (id, place) = ("decode(md5(CAST(n AS TEXT)), 'hex')", "position + 2 * n");
             let own = [("id", id), ("position", place)];
-            multiply(tx, "orders", &[&own[..], &[("identity", "'S' || n")]].concat())?;
+            let of_orders = [("identity", "'S' || n"), ("changed", place)];
+            multiply(tx, "orders", &[&own[..], &of_orders].concat())?;
             multiply(tx, "events", &[&own[..], &[("order_id", "NULL")]].concat())?;
             tx.execute(
                 "UPDATE accounts SET position = ?2 WHERE id = ?1",

@@ -8,7 +8,7 @@ use garson_core::id::InboxId;
 use garson_core::integration::Credentials;
 use garson_core::order::{Actor, CallArgument, CallKind, Order, Reason, Status};
 use garson_core::secret::Secret;
-use garson_store::calls::{self, CallEnd, CallToWrite, Maker};
+use garson_store::calls::{self, CallEnd, CallToWrite, Maker, Standing};
 use garson_store::inbox::{self, InboxState, MessageToKeep};
 use garson_store::{integrations, nodes, orders, params};
 use uuid::Uuid;
@@ -188,19 +188,16 @@ pub async fn calls_are_held_back_and_hastened(bench: &Bench) {
         })
         .await;
     assert_eq!(
-        bench.read(move |tx| calls::open_of_order(tx, id)).await,
-        0,
+        bench.read(move |tx| calls::standing(tx, id)).await,
+        Standing::default(),
         "what is planned is not owed yet"
     );
     let hastened = bench
         .write(move |tx| calls::hasten(tx, id, CallKind::Ready, at(0), at(60)))
         .await;
     assert!(hastened);
-    assert_eq!(bench.read(move |tx| calls::open_of_order(tx, id)).await, 1);
-    assert_eq!(
-        bench.read(move |tx| calls::latest_due_at(tx, id)).await,
-        Some(at(60))
-    );
+    let standing = bench.read(move |tx| calls::standing(tx, id)).await;
+    assert_eq!(standing.due_at, Some(at(60)));
     bench
         .write(move |tx| calls::hold_back(tx, id, at(0), at(80)))
         .await;
@@ -365,7 +362,7 @@ pub async fn open_orders_are_found_by_their_platforms_names(bench: &Bench) {
     let account = first.account_id;
     let mut ended = ours[1].clone();
     ended.status = Status::Delivered;
-    bench.write(move |tx| orders::update(tx, &ended)).await;
+    bench.write(move |tx| orders::update(tx, &ended, 999)).await;
     let open = bench
         .read(move |tx| orders::open_of_integration(tx, account, integration, 10))
         .await;
@@ -389,4 +386,73 @@ pub async fn open_orders_are_found_by_their_platforms_names(bench: &Bench) {
         .read(move |tx| orders::by_identity(tx, account, integration, &identity))
         .await;
     assert_eq!(known.and_then(|order| order.ready_at), Some(at(7)));
+}
+
+/// A failed step stays until it, or one after it, is done; questions of clients do not count.
+pub async fn a_failed_step_stays_until_a_later_one_is_done(bench: &Bench) {
+    let order = one_order(bench).await;
+    let id = order.id;
+    let maker = a_maker(bench, "one").await;
+    let end = async |kind: CallKind, by: Option<Actor>, end: CallEnd, message: &'static str| {
+        let (order, argument) = (order.clone(), by.map(CallArgument::by));
+        bench
+            .write(move |tx| {
+                let call = CallToWrite {
+                    argument: argument.as_ref(),
+                    ..a_call(&order, kind)
+                };
+                calls::write(tx, &call)
+            })
+            .await;
+        let call = lease(bench, maker, 0).await.remove(0);
+        bench
+            .write(move |tx| calls::finish(tx, &call, end, Some(message), at(1)))
+            .await;
+        let standing = bench.read(move |tx| calls::standing(tx, id)).await;
+        assert_eq!(standing.due_at, None);
+        standing
+            .failed
+            .into_iter()
+            .map(|step| step.message)
+            .collect::<Vec<_>>()
+    };
+    let ready = CallKind::Ready;
+    let verify = CallKind::Verify;
+    assert!(
+        end(verify, Some(Actor::Account), CallEnd::Failed, "asked")
+            .await
+            .is_empty()
+    );
+    assert_eq!(
+        end(verify, Some(Actor::System), CallEnd::Failed, "own").await,
+        ["own"]
+    );
+    assert!(
+        end(verify, Some(Actor::Account), CallEnd::Done, "")
+            .await
+            .is_empty()
+    );
+    assert_eq!(
+        end(ready, None, CallEnd::Failed, "not ready").await,
+        ["not ready"]
+    );
+    assert_eq!(
+        end(TELL, None, CallEnd::Failed, "not gone").await,
+        ["not ready", "not gone"]
+    );
+    assert_eq!(
+        end(TELL, None, CallEnd::Failed, "again").await,
+        ["not ready", "again"]
+    );
+    assert_eq!(
+        end(ready, None, CallEnd::Done, "").await,
+        ["again"],
+        "an earlier step hides nothing"
+    );
+    assert!(
+        end(CallKind::Tell(Status::Delivered), None, CallEnd::Done, "")
+            .await
+            .is_empty()
+    );
+    assert_eq!(end(TELL, None, CallEnd::Abandoned, "cancelled").await, [""; 0]);
 }

@@ -170,7 +170,7 @@ async fn mixed(bench: &Bench, branches: [Branch; 2], count: usize) -> Vec<(Order
             .write(move |tx| {
                 let mut order = take_order_from(tx, branch, provider, &new, at(millis))?;
                 order.status = status;
-                orders::update(tx, &order)?;
+                orders::update(tx, &order, millis)?;
                 Ok(order)
             })
             .await;
@@ -294,7 +294,7 @@ pub async fn a_page_looks_no_further_than_it_may(bench: &Bench) {
     let rare = take(bench, branch, named("RARE", "Z1", "Zeynep Kaya", None), 0).await;
     let mut cancelled = rare.clone();
     cancelled.status = Status::Cancelled;
-    bench.write(move |tx| orders::update(tx, &cancelled)).await;
+    bench.write(move |tx| orders::update(tx, &cancelled, 9)).await;
     let many = i64::try_from(LOOK).unwrap() * 2 + 500;
     bench
         .write(move |tx| {
@@ -380,7 +380,7 @@ pub async fn what_is_deleted_is_not_found_and_leaves_no_word(bench: &Bench) {
         let left: &[OrderId] = if text == "gider" { &[] } else { &[stays.id] };
         assert_eq!(found(bench, account, text).await, left, "{text}");
     }
-    while bench.read(sweep::next_deleted).await.is_some() {
+    while bench.read(|tx| sweep::next_deleted(tx, None)).await.is_some() {
         bench.write(move |tx| sweep::chunk(tx, account, id, 2)).await;
         index(&bench.engine, account, 1).await;
     }

@@ -122,7 +122,7 @@ async fn take_many(bench: &Bench, branches: Vec<Branch>, dice: &mut Dice, count:
                 } else {
                     Status::Delivered
                 };
-                orders::update(tx, &after)?;
+                orders::update(tx, &after, 1)?;
                 totals::follow(tx, &before, &after)?;
                 totals::follow(tx, &after, &after)?;
                 taken.push(after);
@@ -237,7 +237,7 @@ pub async fn totals_forget_a_deleted_restaurant_at_once_and_for_good(bench: &Ben
     )
     .await;
     let mut chunks = 0;
-    while let Some((of, id)) = bench.read(sweep::next_deleted).await {
+    while let Some((of, id)) = bench.read(|tx| sweep::next_deleted(tx, None)).await {
         bench.write(move |tx| sweep::chunk(tx, of, id, 7)).await;
         chunks += 1;
         if chunks == 4 {
@@ -312,7 +312,7 @@ impl Life {
             .write(move |tx| {
                 // Also of a restaurant that is being swept, until the order itself is.
                 if orders::lock(tx, after.id)?.is_some() {
-                    orders::update(tx, &after)?;
+                    orders::update(tx, &after, 1)?;
                     totals::follow(tx, &before, &after)?;
                 }
                 Ok(())
@@ -403,7 +403,7 @@ pub async fn two_nodes_that_write_together_keep_one_sum(bench: &Bench) {
             after.status = Status::Cancelled;
             let cancelled = after.clone();
             node.write(account, move |tx| {
-                orders::update(tx, &cancelled)?;
+                orders::update(tx, &cancelled, 1)?;
                 totals::follow(tx, &before, &cancelled)
             })
             .await
