@@ -75,6 +75,7 @@ fn routes() -> OpenApiRouter<Arc<Api>> {
         .routes(routes!(orders::verify_order))
         .routes(routes!(orders::change_order_status))
         .routes(routes!(orders::ready_order))
+        .routes(routes!(orders::retry_order_sync))
         .routes(routes!(orders::cancel_order))
         .routes(routes!(orders::list_reasons))
         .routes(routes!(reports::mark_reported))

@@ -64,6 +64,8 @@ pub struct App {
     pub in_flight: Arc<InFlight>,
     /// Platforms that should be asked for orders before their time.
     pub hurry: Hurry,
+    /// A message was kept that may have missed its order.
+    pub early_kept: tokio::sync::Notify,
     /// Orders that are being read from platforms which are not polled.
     pub looks: Looks,
     /// Something may be due that the dispatcher does not know of, or the clock was moved.
@@ -172,6 +174,7 @@ impl App {
             calls_ended: OrderWaiters::default(),
             in_flight: Arc::default(),
             hurry: Hurry::default(),
+            early_kept: tokio::sync::Notify::new(),
             looks: Looks::default(),
             schedule: settings.schedule(),
             settings,

@@ -5,6 +5,7 @@ pub mod client;
 mod connection;
 mod explain;
 pub mod guard;
+mod header_case;
 pub mod headers;
 mod outgoing;
 mod pool;
@@ -14,5 +15,6 @@ mod shelf;
 
 pub use certificates::Certificates;
 pub use client::Client;
+pub use header_case::HeaderCase;
 pub use outgoing::{Log, Outgoing};
 pub use sent::{Answer, SendError, Sent, Stage, Timing};

@@ -76,17 +76,27 @@ async fn metrics(State(api): State<Arc<Api>>) -> Response {
     (kind, api.app.metrics.render(&api.app.store, &standing)).into_response()
 }
 
+/// Before inbound secrets are hashed anew once more, after a failure.
+const REHASH_PAUSE: Duration = Duration::from_secs(60);
+
 /// Serves until `stop` is done, then lets running requests finish.
 pub async fn serve(app: Arc<App>, listener: TcpListener, stop: impl Future<Output = ()>) {
     let routes = crate::api::service(Arc::clone(&app));
     serve_routes(app, routes, listener, stop).await;
 }
 
+/// Tries until it has succeeded: until then both forms of a hash are found.
 async fn rehash_secrets(app: Arc<App>) {
-    match flow::integrations::rehash_secrets(&app).await {
-        Ok(0) => {}
-        Ok(count) => tracing::info!(count, "inbound secrets of an earlier version were hashed anew"),
-        Err(fault) => tracing::error!(?fault, "inbound secrets could not be hashed anew"),
+    loop {
+        match flow::integrations::rehash_secrets(&app).await {
+            Ok(0) => return,
+            Ok(count) => {
+                tracing::info!(count, "inbound secrets of an earlier version were hashed anew");
+                return;
+            }
+            Err(fault) => tracing::error!(?fault, "inbound secrets could not be hashed anew"),
+        }
+        tokio::time::sleep(REHASH_PAUSE).await;
     }
 }
 
@@ -113,6 +123,7 @@ pub async fn serve_routes(
     let calling = keep(&app, "calls", flow::call::run);
     let workers = [
         keep(&app, "membership", move |app| flow::membership::run(app, address)),
+        keep(&app, "early messages", flow::early::run),
         keep(&app, "branches", flow::branches::run),
         keep(&app, "polling", flow::poll::run),
         keep(&app, "resends", flow::resend_all::run),

@@ -2,6 +2,7 @@
 
 use super::auth::Caller;
 use super::envelope::Paged;
+use super::order_view::{ChangeView, ReasonView};
 use super::paging::{PageParams, Query, WaitParam};
 use super::{Api, ApiError, stream};
 use crate::flow::tidings::{Follower, Pass, list_events as list, wait_for_events};
@@ -24,7 +25,8 @@ pub struct EventView(Box<RawValue>);
 #[allow(dead_code)]
 #[schema(as = Event)]
 struct EventSchema {
-    /// `siparis.olusturuldu`, `siparis.durum_degisti`, `siparis.iptal_edildi` or `entegrasyon.durum_degisti`.
+    /// `siparis.olusturuldu`, `siparis.durum_degisti`, `siparis.iptal_edildi` or `entegrasyon.durum_degisti`; with
+    /// `orderUpdates` also `siparis.guncellendi`.
     olay: String,
     veri: VeriSchema,
 }
@@ -52,8 +54,16 @@ struct VeriSchema {
     old_status: Option<i64>,
     new_status: Option<i64>,
     by: Option<String>,
+    /// Why the order is cancelled, if a reason was given.
+    reason: Option<ReasonView>,
     note: Option<String>,
     is_active: Option<bool>,
+    /// Of `siparis.guncellendi`: the version of the order's content, its total, and what has changed.
+    revision: Option<i64>,
+    /// In minor units (kuruş).
+    total: Option<i64>,
+    currency: Option<String>,
+    changes: Option<Vec<ChangeView>>,
 }
 
 #[derive(IntoParams)]

@@ -244,7 +244,8 @@ impl Drop for Running {
     }
 }
 
-/// Keeps a success or a final refusal; what another try may mend is not kept.
+/// Keeps a success or a final refusal; what another try may mend is not kept. What is not there may come: a program often asks for
+/// an order before its platform has handed it over.
 async fn keep(
     api: &Arc<Api>,
     keyed: Arc<KeyedRequest>,
@@ -255,6 +256,7 @@ async fn keep(
     let status = response.status();
     let is_final = !status.is_server_error()
         && status != StatusCode::TOO_MANY_REQUESTS
+        && status != StatusCode::NOT_FOUND
         && status != StatusCode::UNAUTHORIZED
         && status != StatusCode::REQUEST_TIMEOUT;
     if !is_final {

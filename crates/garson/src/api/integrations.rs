@@ -97,7 +97,8 @@ pub struct IntegrationRequest {
     #[serde(default)]
     #[schema(value_type = Option<ForeignId>)]
     remote_id: Patch<ForeignId>,
-    /// What the platform needs; a credential set to null is removed. `GET /providers` names them.
+    /// What the platform needs; a credential set to null is removed. `GET /providers` names them. Secrets have at least eight
+    /// visible ASCII characters, without spaces.
     #[schema(value_type = Option<CredentialsSchema>)]
     credentials: Option<BTreeMap<String, Option<Credential>>>,
     #[serde(default)]

@@ -1,22 +1,36 @@
 //! The document that describes the API, made from the code, and the page that shows it.
 
+mod examples;
+mod shops;
+mod tidy;
+
+use super::envelope::Paged;
 use super::error::ErrorBody;
+use super::order_view::DetailedItem;
 use super::{Api, PREFIX, routes};
 use axum::Router;
 use axum::middleware::from_fn;
+use garson_core::event;
 use std::sync::Arc;
-use utoipa::openapi::path::{Operation, Parameter, ParameterBuilder, ParameterIn};
-use utoipa::openapi::schema::{ObjectBuilder, Type};
-use utoipa::openapi::security::{Http, HttpAuthScheme, SecurityRequirement, SecurityScheme};
-use utoipa::openapi::{
-    ContentBuilder, InfoBuilder, LicenseBuilder, OpenApi, PathItem, Ref, Required, ResponseBuilder,
+use utoipa::openapi::path::{
+    HttpMethod, Operation, OperationBuilder, Parameter, ParameterBuilder, ParameterIn, PathsBuilder,
 };
-use utoipa::{PartialSchema, ToSchema};
+use utoipa::openapi::request_body::RequestBodyBuilder;
+use utoipa::openapi::schema::{AnyOfBuilder, ObjectBuilder, Schema, Type};
+use utoipa::openapi::security::{
+    ApiKey, ApiKeyValue, Http, HttpAuthScheme, SecurityRequirement, SecurityScheme,
+};
+use utoipa::openapi::tag::TagBuilder;
+use utoipa::openapi::{
+    Components, ContentBuilder, InfoBuilder, LicenseBuilder, OpenApi, PathItem, Paths, Ref, RefOr, Required,
+    ResponseBuilder, ServerBuilder,
+};
+use utoipa::{OpenApi as _, PartialSchema, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_swagger_ui::{Config, SwaggerUi};
 
 /// What an error of each status means; every operation may answer them.
-const ERRORS: [(&str, &str); 14] = [
+const ERRORS: [(&str, &str); 15] = [
     ("400", "The request is broken"),
     ("401", "No key, or a wrong one"),
     ("403", "Only the primary key of the account may do this"),
@@ -31,7 +45,68 @@ const ERRORS: [(&str, &str); 14] = [
     ("500", "Something went wrong here"),
     ("502", "The platform or target cannot be reached"),
     ("503", "Storage is not available"),
+    ("504", "The platform did not answer in time"),
 ];
+
+/// What operations are about.
+const TAGS: [(&str, &str); 12] = [
+    (
+        "Orders",
+        "Orders that reached the restaurants: list, read, verify, advance, cancel.",
+    ),
+    (
+        "Reports",
+        "What accounting still has to take, the stamp that it has, and sums.",
+    ),
+    ("Businesses", "The top-level records of an account."),
+    ("Restaurants", "Branches that take orders."),
+    ("Integrations", "A restaurant's connections to platforms."),
+    ("Packages", "Which platforms a restaurant may use, and when."),
+    ("Payment matching", "What the POS calls the ways of paying."),
+    ("Providers", "The platforms, and menus on them."),
+    (
+        "Webhook",
+        "Where events are sent, what came of it, and sending again.",
+    ),
+    ("Events", "The same events, for those without a public address."),
+    ("Keys", "The account's API keys."),
+    (
+        "Shops",
+        "The way in for a restaurant's own shop, app or phone desk (the platform `direct`).",
+    ),
+];
+
+/// The events that an account receives.
+const EVENTS: [(&str, &str, &str); 5] = [
+    (
+        event::CREATED,
+        "on_order_created",
+        "A new order has come from a connected platform.",
+    ),
+    (
+        event::MOVED,
+        "on_order_status_changed",
+        "An order has moved to another status.",
+    ),
+    (
+        event::CANCELLED,
+        "on_order_cancelled",
+        "An order is cancelled, by the account, the customer or the platform.",
+    ),
+    (
+        event::UPDATED,
+        "on_order_updated",
+        "A platform has changed the lines, sums or payment of an order. Only for accounts with `orderUpdates`.",
+    ),
+    (
+        event::INTEGRATION_TOGGLED,
+        "on_integration_toggled",
+        "An integration of a restaurant is switched on or off.",
+    ),
+];
+
+const EVENT: &str = "Sent to the account's webhook address with its primary API key in `Authorization`. Anything but 2xx is \
+tried again. The same event may come more than once, with the same `veri.id`.";
 
 const DESCRIPTION: &str = "Orders of delivery platforms, in one place: list them, verify them, advance them, cancel \
 them, account for them.\n\nEvery answer is an object with `success`. Errors carry `error.code` for programs and \
@@ -60,7 +135,18 @@ fn finish(mut document: OpenApi) -> OpenApi {
                 .build(),
         ))
         .build();
+    document.servers = Some(vec![
+        ServerBuilder::new()
+            .url("/")
+            .description(Some("The server that answers this document"))
+            .build(),
+    ]);
+    let tag = |(name, about): (&str, &str)| TagBuilder::new().name(name).description(Some(about)).build();
+    document.tags = Some(TAGS.into_iter().map(tag).collect());
+    document.merge(shops::Shops::openapi());
+    document.webhooks = Some(webhooks());
     let components = document.components.get_or_insert_default();
+    add_detailed_lists(&mut document.paths, components);
     let mut schemas = vec![(ErrorBody::name().into_owned(), ErrorBody::schema())];
     ErrorBody::schemas(&mut schemas);
     components.schemas.extend(schemas);
@@ -68,9 +154,18 @@ fn finish(mut document: OpenApi) -> OpenApi {
     components
         .security_schemes
         .insert("apiKey".to_owned(), bearer.into());
+    let shop_key = ApiKey::Header(ApiKeyValue::with_description(
+        "x-api-key",
+        "The `inboundKey` of the shop's integration",
+    ));
+    components
+        .security_schemes
+        .insert("shopKey".to_owned(), SecurityScheme::ApiKey(shop_key).into());
     document.security = Some(vec![SecurityRequirement::new("apiKey", Vec::<String>::new())]);
     for item in document.paths.paths.values_mut() {
-        if let Some(operation) = &mut item.post {
+        if let Some(operation) = &mut item.post
+            && operation.security.is_none()
+        {
             operation
                 .parameters
                 .get_or_insert_default()
@@ -78,9 +173,93 @@ fn finish(mut document: OpenApi) -> OpenApi {
         }
         for operation in operations(item) {
             add_errors(operation);
+            describe(operation);
         }
     }
+    tidy::refer(&mut document);
+    tidy::remove_unused(&mut document);
     document
+}
+
+/// Gives an operation what every one has: a description, and an example of its body.
+fn describe(operation: &mut Operation) {
+    if operation.description.as_ref().is_none_or(String::is_empty) {
+        operation.description = operation.summary.clone();
+    }
+    let id = operation.operation_id.clone().unwrap_or_default();
+    let Some(RefOr::T(body)) = &mut operation.request_body else {
+        return;
+    };
+    for content in body.content.values_mut() {
+        let RefOr::T(content) = content else { continue };
+        content.example = examples::of_request(&id);
+        // A body that may be left out is not one that may be null: generated clients would send that.
+        let named = match &content.schema {
+            Some(RefOr::T(Schema::OneOf(either))) => either
+                .items
+                .iter()
+                .find(|it| matches!(it, RefOr::Ref(_)))
+                .cloned(),
+            _ => None,
+        };
+        if named.is_some() {
+            content.schema = named;
+            body.required = Some(Required::False);
+        }
+    }
+}
+
+/// With `include=detail` the items of the list of orders carry more.
+fn add_detailed_lists(paths: &mut Paths, components: &mut Components) {
+    const DETAILED: &str = "Paged_DetailedItem";
+    let mut schemas = vec![
+        (DETAILED.to_owned(), Paged::<DetailedItem>::schema()),
+        (DetailedItem::name().into_owned(), DetailedItem::schema()),
+    ];
+    Paged::<DetailedItem>::schemas(&mut schemas);
+    components.schemas.extend(schemas);
+    let list = paths
+        .paths
+        .get_mut(&format!("{PREFIX}/orders"))
+        .and_then(|item| item.get.as_mut())
+        .and_then(|operation| operation.responses.responses.get_mut("200"));
+    if let Some(RefOr::T(response)) = list {
+        for content in response.content.values_mut() {
+            if let RefOr::T(content) = content {
+                let either = AnyOfBuilder::new()
+                    .item(Ref::from_schema_name("Paged_OrderItem"))
+                    .item(Ref::from_schema_name(DETAILED));
+                content.schema = Some(either.into());
+            }
+        }
+    }
+}
+
+/// What is sent to the account's webhook address.
+fn webhooks() -> Paths {
+    let webhook = |paths: PathsBuilder, (name, id, about): (&str, &str, &str)| {
+        let content = ContentBuilder::new()
+            .schema(Some(Ref::from_schema_name("Event")))
+            .example(Some(examples::of_event(name)))
+            .build();
+        let body = RequestBodyBuilder::new()
+            .content("application/json", content)
+            .required(Some(Required::True))
+            .build();
+        let taken = ResponseBuilder::new()
+            .description("It is taken; the body does not matter")
+            .build();
+        let operation = OperationBuilder::new()
+            .operation_id(Some(id))
+            .tag("Events")
+            .summary(Some(about))
+            .description(Some(EVENT))
+            .request_body(Some(body))
+            .response("200", taken)
+            .build();
+        paths.path(name, PathItem::new(HttpMethod::Post, operation))
+    };
+    EVENTS.into_iter().fold(PathsBuilder::new(), webhook).build()
 }
 
 fn idempotency_key() -> Parameter {
@@ -141,3 +320,6 @@ pub fn router(document: OpenApi) -> Router<Arc<Api>> {
         .merge(page)
         .route_layer(from_fn(crate::panel::protect_docs))
 }
+
+#[cfg(test)]
+mod tests;

@@ -3,6 +3,9 @@
 //! What it writes is what [`OrderItem`](super::order_view::OrderItem) serialises to, byte for byte.
 
 use super::envelope::{PageWriter, Rendered};
+use crate::flow::Fault;
+use crate::flow::order_lists::{self, Filter};
+use garson_core::id::AccountId;
 use garson_store::Tx;
 use garson_store::feed::{PageRequest, Scope};
 use garson_store::order_line::OrderLine;
@@ -15,6 +18,29 @@ const ITEM_BYTES: usize = 416;
 pub fn page(tx: &mut Tx<'_>, scope: Scope, request: PageRequest) -> garson_store::Result<Rendered> {
     let mut writer = PageWriter::with_room_for(request.limit + 1, ITEM_BYTES);
     let page = orders::list_lines(tx, scope, request, |order| writer.item(|out| item(out, order)))?;
+    Ok(writer.finish(&page))
+}
+
+/// A page of the orders that a filter leaves, in the same way. In a list of changes, each says when it has changed.
+pub fn filtered_page(
+    tx: &mut Tx<'_>,
+    account: AccountId,
+    filter: &Filter,
+    request: PageRequest,
+) -> Result<Rendered, Fault> {
+    let mut writer = PageWriter::with_room_for(request.limit + 1, ITEM_BYTES);
+    let page = order_lists::page(tx, account, filter, request, |order| {
+        writer.item(|out| {
+            item(out, order.line);
+            if let Some(at) = order.updated_at {
+                out.pop();
+                out.extend_from_slice(br#","updatedAt":"#);
+                // A moment cannot fail to serialise.
+                let _written = serde_json::to_writer(&mut *out, &at);
+                out.push(b'}');
+            }
+        })
+    })?;
     Ok(writer.finish(&page))
 }
 

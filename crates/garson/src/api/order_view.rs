@@ -2,6 +2,8 @@
 
 mod parts;
 
+pub use self::parts::ChangeView;
+
 use self::parts::{AmountView, FulfilmentView, ReadingNoteView};
 use garson_core::id::{OrderId, RestaurantId};
 use garson_core::money::Minor;
@@ -12,7 +14,8 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use crate::flow::act::OrderDetail;
-use garson_store::orders::OrderSummary;
+use crate::flow::reports::Pending;
+use garson_store::orders::{Charge, OrderSummary};
 
 /// An order in a list.
 #[derive(Serialize, ToSchema)]
@@ -49,6 +52,37 @@ pub struct OrderItem {
     pub accept_by: Option<Timestamp>,
     #[schema(value_type = String, format = DateTime)]
     pub created_at: Timestamp,
+    /// When it has changed last; only with `updatedSince`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<String>, format = DateTime)]
+    pub updated_at: Option<Timestamp>,
+}
+
+/// An order in a list with everything that is known of it.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct DetailedItem {
+    #[serde(flatten)]
+    order: OrderView,
+    /// What the customer pays, in minor units.
+    #[schema(value_type = i64)]
+    total: Minor,
+    #[schema(value_type = String)]
+    currency: garson_core::money::Currency,
+    #[schema(value_type = String)]
+    payment_type: PaymentType,
+}
+
+impl From<OrderDetail> for DetailedItem {
+    fn from(detail: OrderDetail) -> Self {
+        let pid = detail.order.provider_order_id.clone();
+        Self {
+            total: detail.order.total,
+            currency: detail.order.currency,
+            payment_type: detail.order.payment_type,
+            order: OrderView::new(detail, pid),
+        }
+    }
 }
 
 impl From<OrderSummary> for OrderItem {
@@ -68,6 +102,7 @@ impl From<OrderSummary> for OrderItem {
             placed_at: order.placed_at,
             accept_by: order.accept_by,
             created_at: order.created_at,
+            updated_at: None,
         }
     }
 }
@@ -78,38 +113,44 @@ impl From<OrderSummary> for OrderItem {
 pub struct PendingItem {
     #[serde(flatten)]
     pub order: OrderItem,
-    pub amount: PendingAmount,
+    pub amount: AmountView,
     pub payment: PendingPayment,
 }
 
 #[derive(Serialize, ToSchema)]
-pub struct PendingAmount {
-    #[schema(value_type = String)]
-    pub currency: garson_core::money::Currency,
-    #[schema(value_type = i64)]
-    pub total: Minor,
-}
-
-#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
 pub struct PendingPayment {
     #[serde(rename = "type")]
     #[schema(value_type = String)]
     pub kind: PaymentType,
+    /// What the type is called.
     pub name: &'static str,
+    /// What the platform calls this way of paying.
+    pub provider_name: Option<String>,
+    pub provider_code: Option<String>,
+    pub is_paid: bool,
+    /// What the courier has to collect.
+    #[schema(value_type = i64)]
+    pub collect: Minor,
+    /// The POS's own id for this way of paying.
+    pub matched_id: Option<String>,
 }
 
-impl From<OrderSummary> for PendingItem {
-    fn from(order: OrderSummary) -> Self {
+impl From<Pending> for PendingItem {
+    fn from(pending: Pending) -> Self {
+        let Charge { amount, payment } = pending.charge;
         Self {
-            amount: PendingAmount {
-                currency: order.currency,
-                total: order.total,
-            },
+            amount: amount.into(),
             payment: PendingPayment {
-                kind: order.payment_type,
-                name: order.payment_type.name(),
+                kind: payment.kind,
+                name: payment.kind.name(),
+                provider_name: payment.name,
+                provider_code: payment.provider_code,
+                is_paid: payment.is_paid,
+                collect: payment.collect,
+                matched_id: pending.matched_id,
             },
-            order: order.into(),
+            order: pending.order.into(),
         }
     }
 }
@@ -146,8 +187,11 @@ pub struct OrderView {
     created_at: Timestamp,
     #[schema(value_type = String, format = DateTime)]
     updated_at: Timestamp,
+    /// The version of lines, amounts, payment and note: 1 as the order arrived, one more with each change by the platform.
+    revision: i64,
     note: Option<String>,
-    /// Why it should be looked at although it was taken: `integration_off` or `package_expired`.
+    /// Why it should be looked at although it was taken: `integration_off`, `package_expired` or
+    /// `unknown_to_platform` (its platform has said for some time that it has no such order).
     flag: Option<&'static str>,
     fulfilment: FulfilmentView,
     customer: CustomerView,
@@ -271,6 +315,13 @@ struct TimelineView {
     #[schema(value_type = String)]
     by: Actor,
     why: Option<String>,
+    /// The version that the order has had since, on lines that tell of one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    revision: Option<i64>,
+    /// What that version has changed.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schema(required = false)]
+    changes: Vec<ChangeView>,
 }
 
 impl From<TimelineLine> for TimelineView {
@@ -281,6 +332,10 @@ impl From<TimelineLine> for TimelineView {
             to: line.to.code(),
             by: line.by,
             why: line.why,
+            revision: line.revision.as_ref().map(|said| said.revision),
+            changes: line.revision.map_or_else(Vec::new, |said| {
+                said.changes.into_iter().map(Into::into).collect()
+            }),
         }
     }
 }
@@ -376,6 +431,7 @@ impl OrderView {
             ready_at: order.ready_at,
             created_at: order.created_at,
             updated_at: order.updated_at,
+            revision: order.revision,
             note: content.note,
             flag: order.flag.map(garson_core::order::Flag::as_str),
             fulfilment: fulfilment.into(),

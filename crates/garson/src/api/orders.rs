@@ -2,14 +2,15 @@
 
 use super::auth::Caller;
 use super::body::Json;
-use super::envelope::{Data, Paged, Rendered};
+use super::envelope::{Data, Paged};
 use super::fields::{ForeignId, Prose};
 use super::idempotency::Keyed;
-use super::order_view::{OrderItem, OrderView, ReasonView, SyncView};
-use super::paging::{PageParams, Query, RestaurantParam};
+use super::order_view::{DetailedItem, OrderItem, OrderView, ReasonView, SyncView};
+use super::paging::{FilterParams, PageParams, PeriodParams, Query, RestaurantParam, StatusParam};
 use super::{Api, ApiError, order_json};
-use crate::flow::{act, reasons, reports};
+use crate::flow::{act, order_lists, reasons, reports};
 use axum::extract::{Path, State};
+use axum::response::{IntoResponse, Response};
 use garson_core::id::OrderId;
 use garson_core::json::ObjectOnly;
 use serde::{Deserialize, Serialize};
@@ -17,15 +18,30 @@ use std::sync::Arc;
 use utoipa::ToSchema;
 
 /// List the orders that reached the restaurants, newest first.
-#[utoipa::path(get, path = "/orders", tag = "Orders", params(RestaurantParam, PageParams),
+///
+/// Filters narrow the list together. A page may hold fewer orders than `limit`, or none, and still have a `next`; the list ends where
+/// `next` is null. A cursor is a position only: the filters are given again with it. With `updatedSince` the orders stand in the
+/// order of their last change, and each carries `updatedAt`. With `include=detail` each order carries everything that its detail
+/// answers; `pid` is the platform's id then.
+#[utoipa::path(get, path = "/orders", tag = "Orders",
+    params(RestaurantParam, StatusParam, FilterParams, PeriodParams, PageParams),
     responses((status = 200, body = Paged<OrderItem>)))]
 pub async fn list_orders(
     State(api): State<Arc<Api>>,
     caller: Caller,
     query: Query,
-) -> Result<Rendered, ApiError> {
-    let (restaurant, page) = (query.restaurant()?, query.page()?);
-    Ok(reports::list(&api.app, caller.account, restaurant, page, order_json::page).await?)
+) -> Result<Response, ApiError> {
+    let (filter, page) = (query.filter()?, query.page()?);
+    let (app, account) = (&api.app, caller.account);
+    if query.includes_detail()? {
+        let found = order_lists::list_details(app, account, filter, page).await?;
+        return Ok(Paged::new(found, DetailedItem::from).into_response());
+    }
+    let page = match filter.is_plain() {
+        true => reports::list(app, account, filter.restaurant, page, order_json::page).await?,
+        false => order_lists::list(app, account, filter, page, order_json::filtered_page).await?,
+    };
+    Ok(page.into_response())
 }
 
 /// One order with its items, amounts and customer.
@@ -122,6 +138,20 @@ pub async fn ready_order(
     Path(order_id): Path<String>,
 ) -> Result<Data<StatusChange>, ApiError> {
     let step = act::ready(&api.app, caller.account, order_id).await?;
+    Ok(Data::new(step.into()))
+}
+
+/// Tell the platform again of the steps that it could not be told of (`providerSync` is `failed`). The status stays, and an
+/// order of which the platform knows everything stays as it is.
+#[utoipa::path(post, path = "/orders/retry-sync/{orderId}", tag = "Orders",
+    params(("orderId" = String, Path, description = "The record id, or the platform's order id")),
+    responses((status = 200, body = Data<StatusChange>)))]
+pub async fn retry_order_sync(
+    State(api): State<Arc<Api>>,
+    caller: Caller,
+    Path(order_id): Path<String>,
+) -> Result<Data<StatusChange>, ApiError> {
+    let step = act::tell_again(&api.app, caller.account, order_id).await?;
     Ok(Data::new(step.into()))
 }
 

@@ -2,10 +2,12 @@
 
 use super::{ApiError, error::Code};
 use crate::flow::Fault;
+use crate::flow::order_lists::Filter;
 use crate::flow::reports::{Moment, Period};
 use axum::extract::FromRequestParts;
 use garson_core::id::RestaurantId;
 use garson_core::order::Status;
+use garson_core::platform::Provider;
 use garson_store::feed::{Direction, PageRequest};
 use http::request::Parts;
 use serde::{Serialize, Serializer};
@@ -145,6 +147,51 @@ impl Query {
         Ok(statuses)
     }
 
+    /// What a list of orders is narrowed to.
+    pub fn filter(&self) -> Result<Filter, ApiError> {
+        let is_open = match self.get("open")? {
+            None => None,
+            Some("true") => Some(true),
+            Some("false") => Some(false),
+            Some(_) => return Err(wrong("open", "must be true or false")),
+        };
+        Ok(Filter {
+            restaurant: self.restaurant()?,
+            statuses: self.statuses()?,
+            providers: self.providers()?,
+            is_open,
+            period: self.period()?,
+            updated_since: self.moment("updatedSince")?,
+        })
+    }
+
+    fn providers(&self) -> Result<Vec<Provider>, ApiError> {
+        let Some(list) = self.get("provider")? else {
+            return Ok(Vec::new());
+        };
+        let known = |key: &str| garson_platforms::find(key.trim()).map(|platform| platform.provider());
+        let providers: Option<Vec<Provider>> = list.split(',').map(known).collect();
+        providers.ok_or_else(|| {
+            let keys = garson_platforms::all()
+                .iter()
+                .map(|platform| platform.provider().to_string());
+            let keys: Vec<String> = keys.collect();
+            wrong(
+                "provider",
+                &format!("must be a list of platforms: {}", keys.join(", ")),
+            )
+        })
+    }
+
+    /// Is everything asked for that is known of each order?
+    pub fn includes_detail(&self) -> Result<bool, ApiError> {
+        match self.get("include")? {
+            None => Ok(false),
+            Some("detail") => Ok(true),
+            Some(_) => Err(wrong("include", "must be detail")),
+        }
+    }
+
     pub fn period(&self) -> Result<Period, ApiError> {
         Ok(Period {
             from: self.moment("from")?,
@@ -226,6 +273,46 @@ pub struct PeriodParams {
         pattern = r"^20[0-9]{2}-(0[1-9]|1[0-2])-(0[1-9]|1[0-9]|2[0-8])(T([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](\.[0-9]{1,3})?Z)?$"
     )]
     to: Option<String>,
+}
+
+#[derive(IntoParams)]
+#[into_params(parameter_in = Query)]
+#[allow(dead_code)]
+pub struct StatusParam {
+    /// Only orders in these statuses, as a comma list.
+    #[param(pattern = "^(325|350|400|500|600|900|1500|1600)(,(325|350|400|500|600|900|1500|1600))*$")]
+    status: Option<String>,
+}
+
+#[derive(IntoParams)]
+#[into_params(parameter_in = Query)]
+#[allow(dead_code)]
+pub struct FilterParams {
+    /// Only orders of these platforms, as a comma list of their keys.
+    #[param(
+        pattern = "^(direct|getir|migros|trendyol|yemeksepeti)(,(direct|getir|migros|trendyol|yemeksepeti))*$",
+        example = "getir,migros"
+    )]
+    provider: Option<String>,
+    /// `true`: only orders that have not come to an end (status below 900); `false`: only those that have.
+    open: Option<bool>,
+    /// Only orders that have changed at this moment or later, those that have just come included, in the order of their last
+    /// change: an instant, or a day where the restaurant is.
+    #[param(
+        rename = "updatedSince",
+        pattern = r"^20[0-9]{2}-(0[1-9]|1[0-2])-(0[1-9]|1[0-9]|2[0-8])(T([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](\.[0-9]{1,3})?Z)?$"
+    )]
+    updated_since: Option<String>,
+    /// `detail`: everything that is known of each order, as the detail answers it.
+    #[param(inline)]
+    include: Option<Include>,
+}
+
+#[derive(utoipa::ToSchema)]
+#[schema(rename_all = "lowercase")]
+#[allow(dead_code)]
+pub enum Include {
+    Detail,
 }
 
 #[cfg(test)]

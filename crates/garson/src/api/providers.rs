@@ -10,7 +10,7 @@ use garson_core::id::RestaurantId;
 use garson_core::menu::{Category, MenuOption, OptionGroup, Product};
 use garson_core::money::Minor;
 use garson_core::order::Courier;
-use garson_core::platform::{CredentialKind, Platform};
+use garson_core::platform::{CredentialKind, Platform, PollStyle};
 use garson_core::time::Timestamp;
 use serde::Serialize;
 use std::sync::Arc;
@@ -79,7 +79,9 @@ impl From<&dyn Platform> for ProviderView {
             couriers: can.couriers.to_vec(),
             seconds_between_moves: can.seconds_between_moves,
             accept_within_seconds: can.accept_within_seconds,
-            polled: can.polling.is_some(),
+            polled: can
+                .polling
+                .is_some_and(|polling| polling.style != PollStyle::Cancelled),
             credentials: platform.credential_fields().iter().map(credential).collect(),
         }
     }

@@ -3,26 +3,35 @@
 use super::auth::Caller;
 use super::body::Json;
 use super::envelope::{Data, Paged};
+use super::error::Code;
 use super::fields::ForeignId;
 use super::order_view::PendingItem;
-use super::paging::{PageParams, PeriodParams, Query, RestaurantParam};
+use super::paging::{PageParams, PeriodParams, Query, RestaurantParam, StatusParam};
 use super::{Api, ApiError};
-use crate::flow::reports;
+use crate::flow::reports::{self, Stamping};
 use axum::extract::State;
+use garson_core::id::OrderId;
 use garson_core::json::ObjectOnly;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
-use utoipa::{IntoParams, ToSchema};
+use utoipa::ToSchema;
 
+/// Either one order or many.
 #[derive(Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct MarkRequest {
-    /// The order's id on its platform; our own where that names several orders.
-    provider_order_id: ForeignId,
+    /// The order's id on its platform; our own where that names several orders. Required unless there is `providerOrderIds`.
+    provider_order_id: Option<ForeignId>,
+    /// Instead of `providerOrderId`: many orders, each with a result of its own.
+    #[schema(min_items = 1, max_items = 500)]
+    provider_order_ids: Option<Vec<ForeignId>>,
     #[serde(flatten)]
     #[schema(ignore)]
     _object: ObjectOnly,
 }
+
+/// The most orders that are stamped with one request.
+const MOST_MARKS: usize = 500;
 
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
@@ -32,28 +41,93 @@ pub struct Marked {
     is_report: bool,
 }
 
-/// Stamp an order as reported. May be repeated.
+/// What came of each id, in the order of the request.
+#[derive(Serialize, ToSchema)]
+pub struct MarkResults {
+    results: Vec<MarkResult>,
+}
+
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct MarkResult {
+    /// The id as it was given.
+    provider_order_id: String,
+    #[schema(inline)]
+    result: MarkOutcome,
+    /// Is it stamped as reported now?
+    is_report: bool,
+    /// The orders that the id names: one, or several where it is ambiguous.
+    #[schema(value_type = Vec<String>)]
+    order_ids: Vec<OrderId>,
+}
+
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum MarkOutcome {
+    Marked,
+    AlreadyMarked,
+    /// There is no such order in the account.
+    Unknown,
+    /// The platform's id names several orders; none of them is stamped.
+    Ambiguous,
+}
+
+/// One order's stamp, or many results.
+#[derive(Serialize, ToSchema)]
+#[serde(untagged)]
+pub enum MarkAnswer {
+    One(Marked),
+    Many(MarkResults),
+}
+
+impl From<(String, Stamping)> for MarkResult {
+    fn from((id, stamping): (String, Stamping)) -> Self {
+        let (result, is_report, order_ids) = match stamping {
+            Stamping::Marked(order) => (MarkOutcome::Marked, true, vec![order]),
+            Stamping::AlreadyMarked(order) => (MarkOutcome::AlreadyMarked, true, vec![order]),
+            Stamping::Unknown => (MarkOutcome::Unknown, false, Vec::new()),
+            Stamping::Ambiguous(orders) => (MarkOutcome::Ambiguous, false, orders),
+        };
+        Self {
+            provider_order_id: id,
+            result,
+            is_report,
+            order_ids,
+        }
+    }
+}
+
+/// Stamp an order, or up to 500 of them, as reported. May be repeated.
+///
+/// With `providerOrderId` an order that is not there is a 404. With `providerOrderIds` every id has a result of its own, and what
+/// cannot be stamped hinders no other.
 #[utoipa::path(post, path = "/orders/reports/mark", tag = "Reports", request_body = MarkRequest,
-    responses((status = 200, body = Data<Marked>)))]
+    responses((status = 200, body = Data<MarkAnswer>)))]
 pub async fn mark_reported(
     State(api): State<Arc<Api>>,
     caller: Caller,
     Json(wanted): Json<MarkRequest>,
-) -> Result<Data<Marked>, ApiError> {
-    let provider_order_id = reports::mark(&api.app, caller.account, wanted.provider_order_id.0).await?;
-    Ok(Data::new(Marked {
-        provider_order_id,
-        is_report: true,
-    }))
-}
-
-#[derive(IntoParams)]
-#[into_params(parameter_in = Query)]
-#[allow(dead_code)]
-pub struct StatusParam {
-    /// Only orders in these statuses, as a comma list.
-    #[param(pattern = "^(325|350|400|500|600|900|1500|1600)(,(325|350|400|500|600|900|1500|1600))*$")]
-    status: Option<String>,
+) -> Result<Data<MarkAnswer>, ApiError> {
+    let wrong = |field, message| Err(ApiError::invalid(Code::InvalidField, field, message));
+    match (wanted.provider_order_id, wanted.provider_order_ids) {
+        (Some(id), None) => {
+            let provider_order_id = reports::mark(&api.app, caller.account, id.0).await?;
+            Ok(Data::new(MarkAnswer::One(Marked {
+                provider_order_id,
+                is_report: true,
+            })))
+        }
+        (None, Some(ids)) if (1..=MOST_MARKS).contains(&ids.len()) => {
+            let ids = ids.into_iter().map(|id| id.0).collect();
+            let results = reports::mark_many(&api.app, caller.account, ids).await?;
+            Ok(Data::new(MarkAnswer::Many(MarkResults {
+                results: results.into_iter().map(Into::into).collect(),
+            })))
+        }
+        (None, Some(_)) => wrong("providerOrderIds", "must name 1 to 500 orders"),
+        (None, None) => wrong("providerOrderId", "is required, or providerOrderIds"),
+        (Some(_), Some(_)) => wrong("providerOrderIds", "cannot be given beside providerOrderId"),
+    }
 }
 
 /// List the orders that wait to be handed over to accounting, newest first.
@@ -67,6 +141,7 @@ pub async fn list_pending_reports(
 ) -> Result<Paged<PendingItem>, ApiError> {
     let (restaurant, page) = (query.restaurant()?, query.page()?);
     let (statuses, period) = (query.statuses()?, query.period()?);
-    let found = reports::list_pending(&api.app, caller.account, restaurant, statuses, period, page).await?;
+    let found =
+        reports::list_pending_charges(&api.app, caller.account, restaurant, statuses, period, page).await?;
     Ok(Paged::new(found, PendingItem::from))
 }

@@ -67,7 +67,7 @@ struct ConfigSchema {
     /// Verify new orders without being asked.
     #[schema(rename = "autoVerify")]
     auto_verify: Option<bool>,
-    /// Minutes after which platforms that know "ready" are told that a verified order is; none of this version does.
+    /// So many minutes after an order is verified, its platform is told that the food is ready, where it wants to know.
     #[schema(rename = "preparationMinutes", minimum = 1, maximum = 1440)]
     preparation_minutes: Option<u32>,
     /// An IANA timezone; Europe/Istanbul when there is none.

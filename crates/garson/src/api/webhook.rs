@@ -32,10 +32,14 @@ pub struct WebhookView {
     updated_at: Option<Timestamp>,
     /// What the account should know about this address.
     warning: Option<&'static str>,
+    /// True where the account gets `siparis.guncellendi` events; missing otherwise.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[schema(required = false)]
+    order_updates: bool,
 }
 
-impl From<Option<Webhook>> for WebhookView {
-    fn from(webhook: Option<Webhook>) -> Self {
+impl From<(Option<Webhook>, bool)> for WebhookView {
+    fn from((webhook, order_updates): (Option<Webhook>, bool)) -> Self {
         let target = webhook.as_ref().and_then(|w| Target::parse(&w.url).ok());
         Self {
             authorization: webhook
@@ -48,6 +52,7 @@ impl From<Option<Webhook>> for WebhookView {
             warning: target
                 .is_some_and(|target| is_clear_text(&target))
                 .then_some("The address is plain http: the account's key travels in clear."),
+            order_updates,
         }
     }
 }
@@ -56,11 +61,14 @@ impl From<Option<Webhook>> for WebhookView {
 #[utoipa::path(get, path = "/webhook", tag = "Webhook", responses((status = 200, body = Data<WebhookView>)))]
 pub async fn get_webhook(State(api): State<Arc<Api>>, caller: Caller) -> Result<Data<WebhookView>, ApiError> {
     Ok(Data::new(
-        accounts::webhook(&api.app, caller.account).await?.into(),
+        accounts::webhook_and_updates(&api.app, caller.account)
+            .await?
+            .into(),
     ))
 }
 
 #[derive(Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
 pub struct WebhookRequest {
     /// Left out: stays as it is.
     #[schema(format = Uri, max_length = 2048)]
@@ -68,6 +76,9 @@ pub struct WebhookRequest {
     /// How the key is sent: `Bearer <key>` or the bare key.
     #[schema(inline)]
     authorization: Option<Form>,
+    /// Whether events `siparis.guncellendi` are wanted, of orders whose lines, sums or payment their platform has changed: by
+    /// webhook, in the list and in the stream. Left out: stays as it is; at first they are not.
+    order_updates: Option<bool>,
     #[serde(flatten)]
     #[schema(ignore)]
     _object: ObjectOnly,
@@ -100,8 +111,10 @@ pub async fn put_webhook(
     Json(wanted): Json<WebhookRequest>,
 ) -> Result<Data<WebhookView>, ApiError> {
     let form = wanted.authorization.map(Into::into);
-    let webhook = accounts::set_webhook(&api.app, caller.account, caller.actor(), wanted.url, form).await?;
-    Ok(Data::new(Some(webhook).into()))
+    let (account, actor) = (caller.account, caller.actor());
+    let saved =
+        accounts::set_webhook(&api.app, account, actor, wanted.url, form, wanted.order_updates).await?;
+    Ok(Data::new(saved.into()))
 }
 
 /// Remove the webhook. Events are kept, and can be read and sent later.

@@ -217,6 +217,7 @@ async fn tell(control: &ControlClient, command: SimCommand) -> Outcome {
                 platform,
                 on,
                 fault,
+                order: None,
                 times,
             };
             control.order_fault(&request).await?;

@@ -16,6 +16,8 @@ pub struct PlatformSettings {
     pub base_url: String,
     pub poll_seconds: u32,
     pub seconds_between_moves: u32,
+    /// Hosts besides the one of `base_url` that may be called where the platform gives an address there.
+    pub callback_hosts: Vec<String>,
     /// The rest are credentials, in snake case.
     #[serde(flatten)]
     pub credentials: BTreeMap<String, Secret<String>>,
@@ -27,7 +29,10 @@ pub type Platforms = BTreeMap<String, PlatformSettings>;
 /// Is a setting of a platform (`getir.app_secret_key`) one of its credentials?
 pub fn is_secret(key: &str) -> bool {
     let name = key.rsplit('.').next().unwrap_or_default();
-    !matches!(name, "base_url" | "poll_seconds" | "seconds_between_moves")
+    !matches!(
+        name,
+        "base_url" | "poll_seconds" | "seconds_between_moves" | "callback_hosts"
+    )
 }
 
 /// What an operator says about one platform.
@@ -37,6 +42,7 @@ pub struct Terms {
     /// Nothing: this platform is not asked for orders.
     pub poll_every: Option<Duration>,
     pub between_moves: Duration,
+    pub callback_hosts: Vec<String>,
     pub credentials: Credentials,
 }
 
@@ -65,6 +71,7 @@ fn terms_of(platform: &dyn Platform, settings: &Platforms) -> Terms {
             .filter(|_| found.poll_seconds > 0)
             .map(|_| seconds(found.poll_seconds)),
         between_moves: seconds(found.seconds_between_moves),
+        callback_hosts: found.callback_hosts.clone(),
         credentials: given
             .map(|(name, value)| (camel_case(name), value.clone()))
             .collect(),
@@ -88,6 +95,15 @@ pub fn is_address(text: &str) -> bool {
     url.is_some_and(|url| matches!(url.scheme(), "http" | "https") && url.has_host())
 }
 
+/// Is it a host, with or without a port, and nothing more?
+fn is_host(text: &str) -> bool {
+    let url = Url::parse(&format!("https://{text}/")).ok();
+    let is_plain = text
+        .bytes()
+        .all(|b| b.is_ascii_alphanumeric() || b".-:".contains(&b));
+    is_plain && url.is_some_and(|url| url.host_str().is_some_and(|host| !host.is_empty()))
+}
+
 /// The first setting that cannot be used, with what is allowed.
 pub fn first_wrong(settings: &Platforms) -> Option<(String, &'static str)> {
     settings.iter().find_map(|(name, platform)| {
@@ -103,6 +119,12 @@ pub fn first_wrong(settings: &Platforms) -> Option<(String, &'static str)> {
         if platform.seconds_between_moves > 3_600 {
             return Some((format!("platforms.{name}.seconds_between_moves"), "0 to 3600"));
         }
+        if !platform.callback_hosts.iter().all(|host| is_host(host)) {
+            return Some((
+                format!("platforms.{name}.callback_hosts"),
+                "a list of hosts such as \"callbacks.example.com\" or \"callbacks.example.com:8443\"",
+            ));
+        }
         None
     })
 }
@@ -110,6 +132,23 @@ pub fn first_wrong(settings: &Platforms) -> Option<(String, &'static str)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn hosts_are_told_from_other_texts() {
+        for host in ["a.example", "a-b.example:8443", "10.0.0.7:80"] {
+            assert!(is_host(host), "{host}");
+        }
+        for other in [
+            "",
+            "https://a.example",
+            "a.example/x",
+            "u@a.example",
+            "*.example",
+            "a.example:x",
+        ] {
+            assert!(!is_host(other), "{other}");
+        }
+    }
 
     #[test]
     fn names_become_those_of_credentials() {

@@ -232,14 +232,26 @@ pub async fn webhook(app: &App, account: AccountId) -> Result<Option<Webhook>, F
         .await
 }
 
-/// Registers where the account's events go, and the primary key with them.
+/// The webhook, and whether the account wants an event of every later version of an order.
+pub async fn webhook_and_updates(app: &App, account: AccountId) -> Result<(Option<Webhook>, bool), Fault> {
+    app.store
+        .read(move |tx| {
+            let webhook = accounts::webhook(tx, account)?;
+            Ok((webhook, accounts::wants_updates(tx, account)?))
+        })
+        .await
+}
+
+/// Registers where the account's events go, and the primary key with them. Whether there are events of later versions of
+/// orders is the account's choice also where it reads its events instead.
 pub async fn set_webhook(
     app: &App,
     account: AccountId,
     actor: Actor,
     url: Option<String>,
     authorization: Option<AuthorizationForm>,
-) -> Result<Webhook, Fault> {
+    updates: Option<bool>,
+) -> Result<(Option<Webhook>, bool), Fault> {
     if let Some(url) = &url {
         app.net
             .check_address(url)
@@ -250,6 +262,17 @@ pub async fn set_webhook(
         .write(account, move |tx| {
             accounts::lock(tx, account)?;
             let before = accounts::webhook(tx, account)?;
+            let wants_updates = match updates {
+                Some(wants) => {
+                    accounts::set_wants_updates(tx, account, wants)?;
+                    wants
+                }
+                None => accounts::wants_updates(tx, account)?,
+            };
+            let is_about_address = url.is_some() || authorization.is_some() || updates.is_none();
+            if !is_about_address {
+                return Ok((before, wants_updates));
+            }
             let url = url.clone().or(before.as_ref().map(|w| w.url.clone()));
             let url = url.ok_or_else(|| Fault::invalid("url", "is required"))?;
             if before.as_ref().is_none_or(|before| before.url != url) {
@@ -264,7 +287,7 @@ pub async fn set_webhook(
                 updated_at: now,
             };
             accounts::set_webhook(tx, account, Some(&webhook))?;
-            Ok(webhook)
+            Ok((Some(webhook), wants_updates))
         })
         .await
 }

@@ -13,7 +13,7 @@ use garson_core::order::{
     Action, Actor, CallArgument, CallKind, Input, Order, OrderContent, Status, TimelineLine, apply,
 };
 use garson_core::platform::Platform;
-use garson_core::restaurant::matched_id;
+use garson_core::restaurant::{PaymentMatch, matched_id};
 use garson_core::time::Timestamp;
 use garson_store::calls::{CallToWrite, DueCall, InTheWay, Maker};
 use garson_store::idempotency::KeyedRequest;
@@ -57,21 +57,21 @@ pub struct OrderDetail {
     pub matched_id: Option<String>,
 }
 
+/// What the POS calls the way in which an order is paid, if that is matched.
+pub(super) fn pos_id(matches: &[PaymentMatch], order: &Order) -> Option<String> {
+    let code = order.payment_code.as_deref();
+    matched_id(matches, order.provider, order.payment_type, code).map(str::to_owned)
+}
+
 pub async fn detail(app: &App, account: AccountId, path_id: String) -> Result<OrderDetail, Fault> {
     app.store
         .read(move |tx| {
             let order = find_one(tx, account, &path_id)?;
             let matches = restaurants::payment_matches(tx, order.restaurant_id)?;
-            let matched = matched_id(
-                &matches,
-                order.provider,
-                order.payment_type,
-                order.payment_code.as_deref(),
-            );
             Ok(OrderDetail {
                 content: orders::content(tx, order.id)?,
                 timeline: orders::timeline(tx, order.id)?,
-                matched_id: matched.map(str::to_owned),
+                matched_id: pos_id(&matches, &order),
                 order,
             })
         })
@@ -113,6 +113,28 @@ pub async fn advance_from(
 
 pub async fn ready(app: &Arc<App>, account: AccountId, path_id: String) -> Result<Step, Fault> {
     act(app, Wish::of(account, path_id, Action::Ready), limit()).await
+}
+
+/// Tells the platform again what it could not be told; an order of which it knows everything stays as it is.
+pub async fn tell_again(app: &Arc<App>, account: AccountId, path_id: String) -> Result<Step, Fault> {
+    let (holder, now) = (Arc::clone(app), app.now());
+    let step = app
+        .store
+        .write(account, move |tx| {
+            let named = find_one(tx, account, &path_id)?;
+            let order = orders::lock(tx, named.id)?.ok_or_else(|| Fault::not_found("order", &path_id))?;
+            let connected = integrations::by_id(tx, &holder.vault, order.integration_id)?;
+            let after = match connected.and_then(|connected| holder.contact(&connected)) {
+                Some(contact) => persist::tell_again(tx, &contact, &order, now)?,
+                // The integration was removed: there is nobody to tell.
+                None => order.clone(),
+            };
+            let before = order.status;
+            Ok::<_, Fault>(Step { before, after })
+        })
+        .await?;
+    app.wake_calls.look_at(step.after.integration_id);
+    Ok(step)
 }
 
 /// Cancels with a reason that the platform accepts: the given one, the integration's usual one, or the first.

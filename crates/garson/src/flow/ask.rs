@@ -17,6 +17,12 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::Instant;
 
+/// How long to wait before a question is put again while its client waits, after a refusal that may not last, and at most.
+const AFTER_A_REFUSAL: Duration = Duration::from_secs(2);
+const LONGEST_PAUSE: Duration = Duration::from_secs(3);
+/// It is not put again when there is less time left than this.
+const TIME_FOR_AN_ANSWER: Duration = Duration::from_secs(1);
+
 /// A question to a platform, written down and leased.
 pub struct Question {
     pub call: DueCall,
@@ -53,6 +59,13 @@ pub async fn ask(app: Arc<App>, question: Question, until: Instant) -> Result<St
         return Err(Fault::ProviderTimeout);
     }
     let mut verdict = attempt.make(&app).await;
+    while let Some(pause) = pause_before_repeat(&verdict, until) {
+        tokio::time::sleep(pause).await;
+        if !app.may_make(&call) {
+            break;
+        }
+        verdict = attempt.make(&app).await;
+    }
     if matches!(&verdict, Verdict::Trouble(Trouble::Unclear { .. })) && Instant::now() < until {
         // There is time left to see for ourselves.
         attempt.is_unclear = true;
@@ -74,11 +87,11 @@ pub async fn ask(app: Arc<App>, question: Question, until: Instant) -> Result<St
             leave_open(&app, &call, trouble.to_string()).await?;
             return Err(Fault::ProviderTimeout);
         }
-        Verdict::Trouble(trouble @ (Trouble::Refused { .. } | Trouble::NotYet { .. })) => {
-            Some(Fault::ProviderRefused {
-                message: trouble.to_string(),
-            })
-        }
+        Verdict::Trouble(trouble @ Trouble::Refused { .. }) => Some(Fault::ProviderRefused {
+            message: trouble.to_string(),
+        }),
+        // It has had no time for it while the client waited.
+        Verdict::Trouble(Trouble::NotYet { .. }) => Some(Fault::ProviderTimeout),
         Verdict::Trouble(trouble) => Some(Fault::ProviderUnreachable {
             message: trouble.to_string(),
         }),
@@ -88,6 +101,18 @@ pub async fn ask(app: Arc<App>, question: Question, until: Instant) -> Result<St
         Some(fault) => Err(fault),
         None => answer(&call, order.status, after),
     }
+}
+
+/// How long to wait before a question is put again that the platform has neither agreed to nor refused for good; nothing when
+/// it is not to be put again, or the client's time is over.
+fn pause_before_repeat(verdict: &Verdict, until: Instant) -> Option<Duration> {
+    let pause = match verdict {
+        Verdict::Trouble(Trouble::NotYet { pause, .. }) => (*pause).min(LONGEST_PAUSE),
+        Verdict::Trouble(Trouble::RetryableRefusal { .. }) => AFTER_A_REFUSAL,
+        _ => return None,
+    };
+    let left = until.saturating_duration_since(Instant::now());
+    (left >= pause + TIME_FOR_AN_ANSWER).then_some(pause)
 }
 
 async fn settle(

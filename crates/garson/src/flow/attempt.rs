@@ -5,7 +5,7 @@ use super::receive::read_fetched;
 use crate::app::App;
 use crate::telemetry::Topic;
 use garson_core::order::{Actor, CallArgument, CallKind, Change, Order, Status};
-use garson_core::platform::{Errand, Sighting, Success, Trouble};
+use garson_core::platform::{Errand, RefusalCause, Sighting, Success, Trouble};
 use tokio::time::Instant;
 
 /// What is to be attempted.
@@ -36,16 +36,15 @@ pub enum Verdict {
 
 impl Attempt<'_> {
     pub async fn make(&self, app: &App) -> Verdict {
-        let can_look = self.contact.platform.capability().look;
-        if self.is_unclear && can_look {
+        if self.is_unclear && self.can_look() {
             match self.look(app).await {
                 Ok(seen) if self.is_done_in(&seen) => return Verdict::Done(self.credited(seen)),
-                Ok(seen) if reached(&seen).is_cancelled() => {
-                    return Verdict::Overtaken("the order was cancelled".to_owned(), seen);
+                Ok(seen) if reached(&seen).is_cancelled() => return overtaken(seen),
+                Ok(seen) if self.may_send && !self.missing_before(&seen).is_empty() => {
+                    return self.catch_up(app, &seen).await;
                 }
                 Ok(_) => {}
-                // Some platforms show an order only after it was accepted or cancelled.
-                Err(Trouble::Refused { .. }) if self.kind.is_question() => {}
+                Err(trouble) if trouble.is_refusal_of_order() && self.may_be_hidden() => {}
                 // It waits for its turn, and stays as unclear as it is.
                 Err(held @ Trouble::HeldBack { .. }) => return Verdict::Trouble(held),
                 // Still unclear: nothing may be repeated before it has been read.
@@ -58,44 +57,121 @@ impl Attempt<'_> {
         if self.contact.platform.is_implied(self.kind, self.order) {
             return Verdict::Done(None);
         }
-        match self.send(app).await {
+        match self.send(app, self.kind).await {
             Ok(Success::Done) => Verdict::Done(None),
-            Ok(Success::Already) if can_look => self.see_who(app).await,
+            Ok(Success::Already) if self.can_look() => self.confirm(app).await,
             Ok(Success::Already) => Verdict::Done(None),
-            // The platform's courier, the customer, or somebody at its tablet may have been faster.
-            Err(trouble @ Trouble::Refused { .. }) if can_look => match self.look(app).await {
+            // The platform's courier, the customer, or somebody at its tablet may have been faster; or an earlier step is missing.
+            Err(trouble) if trouble.is_refusal_of_order() && self.can_look() => {
+                self.explain(app, trouble).await
+            }
+            Err(trouble) => Verdict::Trouble(trouble),
+        }
+    }
+
+    /// The platform says that it was so already: the order has to show it, and who did it. Some platforms say so of every state
+    /// that does not fit.
+    async fn confirm(&self, app: &App) -> Verdict {
+        match self.look(app).await {
+            Ok(seen) if self.is_done_in(&seen) => Verdict::Done(Some(seen)),
+            Ok(seen) if reached(&seen).is_cancelled() => overtaken(seen),
+            // It named the state itself, which the order does not show when it is read.
+            Ok(seen) if !self.contact.platform.shows(self.kind) => Verdict::Done(Some(seen)),
+            Ok(seen) if !self.missing_before(&seen).is_empty() => self.catch_up(app, &seen).await,
+            Ok(seen) => Verdict::Trouble(self.contradicted(&seen)),
+            Err(trouble) if trouble.is_refusal_of_order() && self.may_be_hidden() => Verdict::Done(None),
+            Err(held @ Trouble::HeldBack { .. }) if !self.kind.is_question() => Verdict::Trouble(held),
+            Err(trouble) => Verdict::Trouble(still_unclear(trouble)),
+        }
+    }
+
+    fn contradicted(&self, seen: &Sighting) -> Trouble {
+        let message = format!(
+            "the platform says that it was so already, but its order is at {}",
+            reached(seen)
+        );
+        match self.kind.is_question() {
+            true => Trouble::refused(message),
+            false => Trouble::retryable(message, RefusalCause::Conflict),
+        }
+    }
+
+    /// The platform has refused: what it shows of the order says why, and whether that is final.
+    async fn explain(&self, app: &App, refusal: Trouble) -> Verdict {
+        match self.look(app).await {
+            Ok(seen) if self.is_done_in(&seen) => Verdict::Done(Some(seen)),
+            Ok(seen) if reached(&seen).is_cancelled() => Verdict::Overtaken(refusal.to_string(), seen),
+            // An earlier try went unanswered, and now the order's state does not allow the step: it was done then. The order
+            // shows neither when it is read.
+            Ok(seen)
+                if self.is_unclear && !self.contact.platform.shows(self.kind) && is_conflict(&refusal) =>
+            {
+                Verdict::Done(Some(seen))
+            }
+            Ok(seen) if !self.missing_before(&seen).is_empty() => self.catch_up(app, &seen).await,
+            Ok(_) => Verdict::Trouble(refusal),
+            Err(trouble) if trouble.is_refusal_of_order() && self.may_be_hidden() => {
+                Verdict::Trouble(refusal)
+            }
+            Err(Trouble::Refused { .. }) => Verdict::Trouble(refusal),
+            // Nobody knows yet why.
+            Err(_) => Verdict::Trouble(Trouble::retryable(refusal.to_string(), RefusalCause::Other)),
+        }
+    }
+
+    /// The steps before this one that the platform wants and that it shows to be missing.
+    fn missing_before(&self, seen: &Sighting) -> Vec<CallKind> {
+        if self.kind.is_question() {
+            return Vec::new();
+        }
+        let platform = self.contact.platform;
+        STEPS
+            .into_iter()
+            .filter(|step| step.progress() < self.kind.progress())
+            .filter(|step| platform.shows(*step) && !self.shows_done(*step, seen))
+            .filter(|step| platform.wants(*step, self.order, &self.contact.credentials))
+            .collect()
+    }
+
+    /// Sends the missing steps first, and then this one.
+    async fn catch_up(&self, app: &App, seen: &Sighting) -> Verdict {
+        for step in self.missing_before(seen) {
+            tracing::info!(order = %self.order.id, ?step, "a step that the platform lacks is sent again");
+            if let Err(trouble) = self.send(app, step).await {
+                return Verdict::Trouble(trouble);
+            }
+        }
+        let gap = self.contact.terms.between_moves;
+        if !gap.is_zero() {
+            return Verdict::Trouble(Trouble::NotYet {
+                message: format!("the platform wants {} s between two moves", gap.as_secs()),
+                pause: gap,
+                patience: gap * 10,
+            });
+        }
+        match self.send(app, self.kind).await {
+            Ok(Success::Done) => Verdict::Done(None),
+            Ok(Success::Already) => match self.look(app).await {
                 Ok(seen) if self.is_done_in(&seen) => Verdict::Done(Some(seen)),
-                Ok(seen) if reached(&seen).is_cancelled() => Verdict::Overtaken(trouble.to_string(), seen),
-                _ => Verdict::Trouble(trouble),
+                Ok(seen) => Verdict::Trouble(self.contradicted(&seen)),
+                Err(trouble) => Verdict::Trouble(still_unclear(trouble)),
             },
             Err(trouble) => Verdict::Trouble(trouble),
         }
     }
 
-    /// The platform says that it was so already: who did it shows when the order is read. Some platforms say so of every
-    /// state that does not fit; a question that the order contradicts was refused.
-    async fn see_who(&self, app: &App) -> Verdict {
-        match self.look(app).await {
-            Ok(seen) if self.kind == CallKind::Verify && reached(&seen).is_cancelled() => {
-                Verdict::Overtaken("the order was cancelled".to_owned(), seen)
-            }
-            Ok(seen) if self.kind.is_question() && !self.is_done_in(&seen) => {
-                Verdict::Trouble(Trouble::refused(format!(
-                    "the platform says that it was so already, but its order is at {}",
-                    reached(&seen)
-                )))
-            }
-            Ok(seen) => Verdict::Done(Some(seen)),
-            // There is nothing to be seen, so its word counts.
-            Err(Trouble::Refused { .. }) => Verdict::Done(None),
-            Err(trouble) if self.kind.is_question() => Verdict::Trouble(still_unclear(trouble)),
-            Err(_) => Verdict::Done(None),
-        }
+    fn can_look(&self) -> bool {
+        self.contact.platform.capability().look
     }
 
-    async fn send(&self, app: &App) -> Result<Success, Trouble> {
+    /// May the order be missing when it is read, because it has been neither accepted nor cancelled?
+    fn may_be_hidden(&self) -> bool {
+        self.kind.is_question() && self.contact.platform.hides_unaccepted()
+    }
+
+    async fn send(&self, app: &App, kind: CallKind) -> Result<Success, Trouble> {
         let errand = Errand {
-            call: self.kind,
+            call: kind,
             order: self.order,
             reason: self.argument.reason.as_ref(),
             note: self.argument.note.as_deref(),
@@ -106,10 +182,15 @@ impl Attempt<'_> {
         converse(
             app,
             self.contact,
-            Topic::from(self.kind),
+            Topic::from(kind),
             self.until,
-            |link| platform.write(&errand, link),
-            |link, response| platform.outcome(self.kind, link, response),
+            |link| {
+                if let Some(address) = platform.refused_address(&errand, link) {
+                    app.lines.refused.note(platform.provider(), &address);
+                }
+                platform.write(&errand, link)
+            },
+            |link, response| platform.outcome(kind, link, response),
         )
         .await
     }
@@ -138,10 +219,21 @@ impl Attempt<'_> {
     /// Does what the platform shows mean that this call is done?
     #[must_use]
     pub fn is_done_in(&self, seen: &Sighting) -> bool {
+        self.shows_done(self.kind, seen)
+    }
+
+    fn shows_done(&self, step: CallKind, seen: &Sighting) -> bool {
         let reached = reached(seen);
-        match self.kind {
-            CallKind::Verify => !reached.is_cancelled() && reached.code() > self.waited_at().code(),
-            CallKind::Cancel => reached.is_cancelled(),
+        if reached.is_cancelled() {
+            return match step {
+                CallKind::Cancel => true,
+                CallKind::Tell(status) => status.is_cancelled(),
+                CallKind::Verify | CallKind::Ready => false,
+            };
+        }
+        match step {
+            CallKind::Verify => reached.code() > self.waited_at().code(),
+            CallKind::Cancel => false,
             CallKind::Ready => seen.is_ready || reached.code() >= Status::OnTheWay.code(),
             CallKind::Tell(status) => reached.code() >= status.code(),
         }
@@ -156,6 +248,23 @@ impl Attempt<'_> {
             _ => Status::New,
         }
     }
+}
+
+/// The steps of an order that its platform can be told of, in their order.
+const STEPS: [CallKind; 4] = [
+    CallKind::Verify,
+    CallKind::Ready,
+    CallKind::Tell(Status::OnTheWay),
+    CallKind::Tell(Status::Delivered),
+];
+
+fn is_conflict(trouble: &Trouble) -> bool {
+    let conflict = RefusalCause::Conflict;
+    matches!(trouble, Trouble::RetryableRefusal { cause, .. } if *cause == conflict)
+}
+
+fn overtaken(seen: Box<Sighting>) -> Verdict {
+    Verdict::Overtaken("the order was cancelled".to_owned(), seen)
 }
 
 fn still_unclear(trouble: Trouble) -> Trouble {

@@ -1,6 +1,7 @@
 //! Who owns a branch. What a platform sends with the operator's credentials, or shows for them, belongs to the owner of the
 //! branch only: an integration whose own credentials have worked on the platform, or that the operator has chosen.
 
+use super::fetch::is_polled;
 use super::line::{self, Contact};
 use super::{Fault, integrations as flow_integrations, trial};
 use crate::app::App;
@@ -66,7 +67,7 @@ pub async fn run(app: Arc<App>) {
     loop {
         for platform in garson_platforms::all() {
             let terms = app.terms(platform.provider());
-            if terms.credentials.is_empty() || terms.poll_every.is_some() {
+            if terms.credentials.is_empty() || is_polled(&app, *platform) {
                 continue;
             }
             if let Err(fault) = try_all(&app, *platform).await {

@@ -13,6 +13,7 @@ use slots::Went;
 
 use super::attempt::{Attempt, Verdict};
 use super::conclude::conclude;
+use super::persist::sync_of;
 use super::{Fault, persist};
 use crate::app::App;
 use garson_core::order::{Actor, Order, ProviderSync};
@@ -33,6 +34,8 @@ pub const LEASE: Duration = Duration::from_secs(15);
 const MAX_ATTEMPTS: i64 = 300;
 /// How long the service goes on asking by itself where the platform names no deadline.
 const PATIENCE: Duration = Duration::from_secs(15 * 60);
+/// How long a refusal that may not last is answered with another try, before it is final.
+const REFUSED_FOR: Duration = Duration::from_secs(10 * 60);
 /// How long it is tried to find out what became of a client's question.
 const FIND_OUT: Duration = Duration::from_secs(60 * 60);
 /// How often a client's question is looked after, its own attempt included, before it is taken for not done, and how long
@@ -138,7 +141,7 @@ async fn make_readable(app: &App, call: &DueCall) -> Result<Went, Fault> {
     Ok(went)
 }
 
-/// Is a call in trouble tried again, and when? Not after a refusal, and not for ever.
+/// Is a call in trouble tried again, and when? Not after a final refusal, and not for ever.
 fn next_try(app: &App, call: &DueCall, order: &Order, trouble: &Trouble) -> Option<Delay> {
     let now = app.now();
     let attempts = u32::try_from(call.attempts).unwrap_or(u32::MAX);
@@ -149,6 +152,10 @@ fn next_try(app: &App, call: &DueCall, order: &Order, trouble: &Trouble) -> Opti
         Trouble::NotYet { pause, patience, .. } => match call.not_yet_since {
             Some(since) if now.plus(*pause) > since.plus(*patience) => return None,
             _ => (*pause, false),
+        },
+        Trouble::RetryableRefusal { .. } => match call.not_yet_since {
+            Some(since) if now.plus(usual) > since.plus(REFUSED_FOR) => return None,
+            _ => (usual, false),
         },
         Trouble::Later { pause, .. } => (pause.unwrap_or(usual), false),
         Trouble::Unclear { .. } => (usual, true),
@@ -165,7 +172,7 @@ fn next_try(app: &App, call: &DueCall, order: &Order, trouble: &Trouble) -> Opti
     let has_time = gives_up_at.is_none_or(|end| due_at <= end);
     let is_attempt = !matches!(trouble, Trouble::HeldBack { .. });
     let not_yet_since = match trouble {
-        Trouble::NotYet { .. } => Some(call.not_yet_since.unwrap_or(now)),
+        Trouble::NotYet { .. } | Trouble::RetryableRefusal { .. } => Some(call.not_yet_since.unwrap_or(now)),
         Trouble::HeldBack { .. } => call.not_yet_since,
         _ => None,
     };
@@ -208,12 +215,8 @@ async fn end_unsent(app: &App, call: &DueCall, end: CallEnd, why: String) -> Res
             if !calls::finish(tx, &kept, end, Some(&why), now)? {
                 return Ok(());
             }
-            if end == CallEnd::Failed {
-                let message = why.clone();
-                orders::set_sync(tx, order, &ProviderSync::Failed { message })?;
-            } else if calls::open_of_order(tx, order)? == 0 {
-                orders::set_sync(tx, order, &ProviderSync::NotNeeded)?;
-            }
+            let sync = sync_of(tx, order, ProviderSync::NotNeeded)?;
+            orders::set_sync(tx, order, &sync)?;
             Ok::<_, Fault>(())
         })
         .await?;

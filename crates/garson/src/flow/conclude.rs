@@ -50,10 +50,10 @@ struct Ending<'a> {
 }
 
 impl Ending<'_> {
-    /// A refusal is a failure; a client's question that could not be put is dropped, and nothing has changed.
+    /// A refusal is a failure; a client's question that the platform has not decided is dropped, and nothing has changed.
     fn of_trouble(&self, trouble: &Trouble) -> CallEnd {
         match trouble {
-            Trouble::Refused { .. } | Trouble::NotYet { .. } => CallEnd::Failed,
+            Trouble::Refused { .. } => CallEnd::Failed,
             _ if self.asked_by_client() => CallEnd::Abandoned,
             _ => CallEnd::Failed,
         }
@@ -91,15 +91,25 @@ impl Ending<'_> {
         Ok(Some(order))
     }
 
-    /// The order was cancelled before the platform could be asked: that is news, too.
+    /// The order was cancelled before the platform could be asked or told: that is news, too, and no failure of ours.
     fn overtaken(&self, tx: &mut Tx<'_>, said: &str, seen: &Sighting) -> Result<Option<Order>, Fault> {
-        let order = self.failed(tx, CallEnd::Failed, said, false)?;
-        let Some((order, change)) = order.zip(seen.change.clone()) else {
+        let Some(order) = orders::lock(tx, self.call.order_id)? else {
             return Ok(None);
         };
-        let order = orders::lock(tx, order.id)?.unwrap_or(order);
-        let report = Input::Report(change);
-        persist::apply_and_write(tx, self.contact, &order, &report, None, self.now).map(Some)
+        let is_first = calls::finish(tx, self.call, CallEnd::Abandoned, Some(said), self.now)?;
+        let mut order = match seen.change.clone() {
+            Some(change) => {
+                let report = Input::Report(change);
+                persist::apply_and_write(tx, self.contact, &order, &report, None, self.now)?
+            }
+            None => order,
+        };
+        if is_first && matches!(order.sync, ProviderSync::Pending { .. }) {
+            let sync = persist::sync_of(tx, order.id, ProviderSync::NotNeeded)?;
+            orders::set_sync(tx, order.id, &sync)?;
+            order.sync = sync;
+        }
+        Ok(Some(order))
     }
 
     /// What is put to the order: the platform's agreement, and what it shows beyond that.
@@ -121,14 +131,9 @@ impl Ending<'_> {
         agreed.into_iter().chain(report).collect()
     }
 
-    /// Says on the order that the platform knows of everything, unless calls are still open.
+    /// Says on the order what the platform knows of it by now.
     fn synchronise(&self, tx: &mut Tx<'_>, order: &mut Order) -> Result<(), Fault> {
-        let sync = match calls::open_of_order(tx, order.id)? {
-            0 => ProviderSync::Done,
-            _ => ProviderSync::Pending {
-                due_at: calls::latest_due_at(tx, order.id)?.unwrap_or(self.now),
-            },
-        };
+        let sync = persist::sync_of(tx, order.id, ProviderSync::Done)?;
         orders::set_sync(tx, order.id, &sync)?;
         order.sync = sync;
         Ok(())
@@ -152,9 +157,7 @@ impl Ending<'_> {
         let is_first = calls::finish(tx, self.call, end, Some(message), self.now)?;
         // A client is told of its refused question itself; the order stands as it did.
         if let (true, false, Some(order)) = (is_first, self.asked_by_client(), &order) {
-            let sync = ProviderSync::Failed {
-                message: message.to_owned(),
-            };
+            let sync = persist::sync_of(tx, order.id, ProviderSync::NotNeeded)?;
             orders::set_sync(tx, order.id, &sync)?;
         }
         Ok(order)

@@ -1,11 +1,10 @@
 //! Messages that come before their order, or while it is being committed.
 
 use super::Fault;
-use super::receive::{count, look_and_write};
+use super::inbox::{Reach, retry_for};
 use crate::app::App;
-use crate::telemetry::Way;
-use garson_core::id::IntegrationId;
-use garson_core::platform::{HookRequest, Platform, Which};
+use garson_core::id::{InboxId, IntegrationId};
+use garson_core::platform::{Platform, Reception, Which};
 use garson_store::{Tx, inbox, orders};
 use std::sync::Arc;
 use std::time::Duration;
@@ -35,45 +34,64 @@ pub(super) fn is_known(
     Ok(found.is_some())
 }
 
-/// When it is looked again for the order of a message that nobody's account was held for: longer than a transaction can take
-/// that was under way when the message was kept.
-const LOOK_LATER: [Duration; 2] = [Duration::from_secs(1), Duration::from_secs(10)];
+/// When it is looked again for the orders of messages for which no account was locked: longer than a transaction can take
+/// that was under way when they were kept.
+const LOOK_AGAIN: [Duration; 2] = [Duration::from_secs(1), Duration::from_secs(10)];
+/// How far back messages are looked for: a little longer than that, and further after a start, since the process may have
+/// ended before it looked.
+const RECENT: Duration = Duration::from_mins(1);
+const AFTER_START: Duration = Duration::from_hours(24);
+/// How many messages are read at once.
+const AT_ONCE: i64 = 100;
+/// After a failure of storage.
+const PAUSE: Duration = Duration::from_secs(5);
 
-pub(super) fn begin_to_take_later(
-    app: Arc<App>,
-    platform: &'static dyn Platform,
-    request: Arc<HookRequest>,
-    which: Which,
-    among: Vec<IntegrationId>,
-) {
-    tokio::spawn(take_later(app, platform, request, which, among));
+/// Takes messages that were kept because their order was not known, and missed it because it was being committed.
+pub async fn run(app: Arc<App>) {
+    let mut stopping = app.stopping.subscribe();
+    let work = async {
+        take_missed_patiently(&app, AFTER_START).await;
+        loop {
+            app.early_kept.notified().await;
+            for pause in LOOK_AGAIN {
+                tokio::time::sleep(pause).await;
+                take_missed_patiently(&app, RECENT).await;
+            }
+        }
+    };
+    tokio::select! {
+        () = work => {}
+        _ = stopping.wait_for(|stops| *stops) => {}
+    }
 }
 
-/// A message that was kept may have missed its order, which was being committed: it is taken when that shows.
-async fn take_later(
-    app: Arc<App>,
-    platform: &'static dyn Platform,
-    request: Arc<HookRequest>,
-    which: Which,
-    among: Vec<IntegrationId>,
-) {
-    for pause in LOOK_LATER {
-        tokio::time::sleep(pause).await;
-        let (which, among) = (which.clone(), among.clone());
-        let known = app
-            .store
-            .read(move |tx| {
-                let is_waiting = inbox::is_waiting(tx, platform.provider(), &identity_of(&which))?;
-                Ok::<_, Fault>(is_waiting && is_known(tx, platform, &which, &among)?)
-            })
-            .await;
-        if matches!(known, Ok(true)) {
-            let taken = look_and_write(&app, platform, &request).await;
-            if let Err(fault) = &taken {
-                tracing::warn!(?fault, "a message whose order has come could not be taken");
+async fn take_missed_patiently(app: &Arc<App>, age: Duration) {
+    while let Err(fault) = take_missed(app, age).await {
+        tracing::warn!(?fault, "early messages could not be looked through");
+        tokio::time::sleep(PAUSE).await;
+    }
+}
+
+async fn take_missed(app: &Arc<App>, age: Duration) -> Result<(), Fault> {
+    let mut after = (app.now().minus(age), InboxId(uuid::Uuid::nil()));
+    loop {
+        let from = after;
+        let found = app.store.read(move |tx| inbox::missed(tx, from, AT_ONCE)).await?;
+        let Some(last) = found.last() else {
+            return Ok(());
+        };
+        after = *last;
+        for (_, id) in found {
+            match retry_for(app, id, Reach::SameSecret).await {
+                Ok(Reception::Taken { order_id }) => {
+                    tracing::info!(message = %id, order = %order_id, "a message was taken that had missed its order");
+                }
+                // Not for this order: it may be another integration's.
+                Ok(_) => {}
+                Err(fault) => {
+                    tracing::warn!(?fault, message = %id, "a message whose order has come could not be taken")
+                }
             }
-            count(&app, platform.provider(), Way::Pushed, &taken);
-            return;
         }
     }
 }

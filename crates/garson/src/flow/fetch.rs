@@ -1,27 +1,26 @@
 //! Orders that a platform shows when it is asked are taken: those that are news, as if they had been pushed.
 
-use super::Fault;
-use super::attempt::{look, reached};
+use super::attempt::reached;
 use super::line::{Contact, converse};
+use super::missing::is_flagged;
 use super::receive::{Prepared, count, fetched, read, ready, write};
+use super::{Fault, revise};
 use crate::app::App;
-use crate::telemetry::{CallOutcome, Topic, Way};
+use crate::telemetry::{Topic, Way};
 use garson_core::integration::BranchClaim;
 use garson_core::order::{Input, Order, Status, apply};
 use garson_core::platform::{
-    HookRequest, Message, News, Page, PollStyle, Sighting, Trouble, Verified, Window,
+    HookRequest, Message, News, Page, Platform, PollStyle, Sighting, Trouble, Verified, Window,
 };
 use garson_core::time::Timestamp;
 use garson_store::integrations::{Connected, Served};
-use garson_store::{Tx, branches, orders, packages};
+use garson_store::{Tx, branches, orders, packages, revisions};
 use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::Instant;
 
 const MAX_PAGES: u32 = 200;
-/// Orders that are missing from a list are looked at one by one, so many in a round.
-const MAX_MISSING: usize = 20;
 const MAX_OPEN: i64 = 500;
 /// An order that has just come may be missing from a list that was made before it.
 const GRACE: Duration = Duration::from_secs(10);
@@ -39,6 +38,9 @@ pub(super) struct Catch<'a> {
 /// Asks page by page and takes what is news.
 pub(super) async fn catch(net: &Catch<'_>) -> Result<(), Trouble> {
     let started_at = net.app.now();
+    if net.style == PollStyle::Cancelled {
+        return net.look_for_cancelled().await;
+    }
     let mut seen = HashSet::new();
     let pages = net.all_pages(&mut seen).await?;
     if pages > 1 && net.style == PollStyle::Changes {
@@ -50,6 +52,15 @@ pub(super) async fn catch(net: &Catch<'_>) -> Result<(), Trouble> {
         net.look_for_missing(&seen, started_at).await?;
     }
     Ok(())
+}
+
+/// Is the platform asked for orders, so that what happens to them is found without its messages?
+pub(super) fn is_polled(app: &App, platform: &dyn Platform) -> bool {
+    let shows_orders = platform
+        .capability()
+        .polling
+        .is_some_and(|polling| polling.style != PollStyle::Cancelled);
+    shows_orders && app.terms(platform.provider()).poll_every.is_some()
 }
 
 pub(super) fn in_storage(fault: Fault) -> Trouble {
@@ -106,40 +117,35 @@ impl Catch<'_> {
 
     /// Orders that are open here and missing there have come to an end there: each is looked at.
     async fn look_for_missing(&self, seen: &HashSet<String>, started_at: Timestamp) -> Result<(), Trouble> {
+        let open = self.open_orders().await?;
+        self.unflag(&open, seen).await?;
+        let is_missing = |order: &&Order| {
+            !seen.contains(&order.identity) && !is_flagged(order) && order.created_at.plus(GRACE) < started_at
+        };
+        let missing: Vec<_> = open.iter().filter(is_missing).collect();
+        self.look_at_missing(&missing).await
+    }
+
+    /// Of the orders that are open here, those that the platform lists as cancelled are read: the message that they are may
+    /// have been lost.
+    async fn look_for_cancelled(&self) -> Result<(), Trouble> {
+        let Page { orders, .. } = self.page(0).await?;
+        let identity = |id: Vec<u8>| String::from_utf8(id).ok();
+        let cancelled: HashSet<String> = orders.into_iter().filter_map(identity).collect();
+        let open = self.open_orders().await?;
+        let is_cancelled = |order: &&Order| cancelled.contains(&order.identity);
+        let missed: Vec<_> = open.iter().filter(is_cancelled).collect();
+        self.look_at_missing(&missed).await
+    }
+
+    async fn open_orders(&self) -> Result<Vec<Order>, Trouble> {
         let (account, integration) = (
             self.connected.integration.account_id,
             self.connected.integration.id,
         );
-        let open = self
-            .app
-            .store
-            .read(move |tx| orders::open_of_integration(tx, account, integration, MAX_OPEN))
-            .await
-            .map_err(|error| in_storage(error.into()))?;
-        let is_missing =
-            |order: &Order| !seen.contains(&order.identity) && order.created_at.plus(GRACE) < started_at;
-        let missing: Vec<_> = open.iter().filter(|order| is_missing(order)).collect();
-        // Not always the same ones first, when there are many.
-        let first = usize::try_from(started_at.as_millis() / 1000).unwrap_or(0) % missing.len().max(1);
-        for order in missing
-            .iter()
-            .cycle()
-            .skip(first)
-            .take(missing.len().min(MAX_MISSING))
-        {
-            match look(self.app, self.contact, order, self.until).await {
-                Ok(body) => self
-                    .take(vec![body], &mut HashSet::new())
-                    .await
-                    .map_err(in_storage)?,
-                // The list was complete, so the round is not in vain for one order that cannot be read.
-                Err(trouble) => {
-                    let outcome = CallOutcome::from(&trouble).as_str();
-                    tracing::info!(order = %order.id, outcome, "an open order could not be read from its platform");
-                }
-            }
-        }
-        Ok(())
+        let read = move |tx: &mut Tx<'_>| orders::open_of_integration(tx, account, integration, MAX_OPEN);
+        let open = self.app.store.read(read).await;
+        open.map_err(|error| in_storage(error.into()))
     }
 }
 
@@ -213,17 +219,22 @@ fn news(
     let Some(platform) = garson_platforms::of(connected.integration.provider) else {
         return Ok(None);
     };
-    if let Some(known) = orders::by_identity(
+    if let Some(known) = revisions::known(
         tx,
         connected.integration.account_id,
         connected.integration.id,
         &sighting.order.identity,
     )? {
         let moves = sighting.change.clone().is_some_and(|change| {
-            apply(&known, &Input::Report(change), now, platform.capability().asks)
-                .is_ok_and(|decision| decision.is_change(&known))
+            apply(
+                &known.order,
+                &Input::Report(change),
+                now,
+                platform.capability().asks,
+            )
+            .is_ok_and(|decision| decision.is_change(&known.order))
         });
-        if !moves {
+        if !moves && !revise::is_later(tx, &known, &sighting, now)? {
             return Ok(None);
         }
     } else if has_ended(&sighting) && placed_before(&sighting, connected) {

@@ -8,11 +8,34 @@ use garson_core::id::InboxId;
 use garson_core::platform::{Platform, Reception, Verified};
 use garson_store::inbox::{InboxState, KeptMessage, open_message, settle};
 use garson_store::integrations::{self, Served};
-use garson_store::{Lane, Tx, packages};
+use garson_store::{Lane, StoreErrorKind, Tx, packages};
 use std::sync::Arc;
 
 /// Takes a kept message again; says what became of it.
 pub async fn retry(app: &Arc<App>, id: InboxId) -> Result<Reception, Fault> {
+    retry_for(app, id, Reach::OwnAccount).await
+}
+
+/// For which integrations beside its sender a kept message may speak.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Reach {
+    /// Those of its own account that have its secret.
+    OwnAccount,
+    /// All that have its secret, as when it came.
+    SameSecret,
+}
+
+pub(super) async fn retry_for(app: &Arc<App>, id: InboxId, reach: Reach) -> Result<Reception, Fault> {
+    match retry_once(app, id, reach).await {
+        // What it was judged by has changed meanwhile, and nothing was written.
+        Err(Fault::Store(error)) if error.kind == StoreErrorKind::Conflict => {
+            retry_once(app, id, reach).await
+        }
+        other => other,
+    }
+}
+
+async fn retry_once(app: &Arc<App>, id: InboxId, reach: Reach) -> Result<Reception, Fault> {
     let now = app.now();
     let message = app
         .store
@@ -27,7 +50,7 @@ pub async fn retry(app: &Arc<App>, id: InboxId) -> Result<Reception, Fault> {
     let prepared = app
         .store
         .read(move |tx| {
-            let Some(candidates) = candidates(tx, &holder, platform, &message)? else {
+            let Some(candidates) = candidates(tx, &holder, platform, &message, reach)? else {
                 return Ok(None);
             };
             understand(tx, &holder, platform, &Verified::ours(&asked), candidates, now).map(Some)
@@ -51,12 +74,14 @@ pub async fn retry(app: &Arc<App>, id: InboxId) -> Result<Reception, Fault> {
 }
 
 /// Whoever sent it was checked when it came. It may speak for every branch of its own account that has its secret, also for
-/// one that was connected since; never for a neighbour's, and for nobody when its integration is gone.
+/// one that was connected since; for another account's only when it has just come, and for nobody when its integration is
+/// gone.
 fn candidates(
     tx: &mut Tx<'_>,
     app: &App,
     platform: &dyn Platform,
     message: &KeptMessage,
+    reach: Reach,
 ) -> Result<Option<Vec<Served>>, Fault> {
     let Some(restaurant) = message.restaurant_id else {
         return Ok(Some(Vec::new()));
@@ -78,7 +103,7 @@ fn candidates(
         let others = integrations::by_secret(tx, &app.vault, message.provider, secret.expose())?;
         all.extend(others.into_iter().filter(|it| {
             let integration = &it.connected.integration;
-            integration.account_id == account && integration.id != own
+            (reach == Reach::SameSecret || integration.account_id == account) && integration.id != own
         }));
     }
     Ok(Some(all))

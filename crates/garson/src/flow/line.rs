@@ -1,9 +1,12 @@
 //! The line to a platform: whoever wants something of one speaks through here, logged in and within its limits.
 
+mod refused;
+
+use self::refused::RefusedAddresses;
 use crate::app::App;
 use crate::config::Terms;
 use crate::fair::{FairSlots, Permit};
-use crate::net::{Log, Outgoing, SendError};
+use crate::net::{HeaderCase, Log, Outgoing, SendError};
 use crate::telemetry::{CallOutcome, Topic};
 use bytes::Bytes;
 use garson_core::id::AccountId;
@@ -93,6 +96,7 @@ impl Contact {
             branch: &self.branch,
             credentials: &self.credentials,
             token,
+            callback_hosts: &self.terms.callback_hosts,
         }
     }
 }
@@ -111,6 +115,7 @@ impl App {
 pub struct Lines {
     sessions: Mutex<HashMap<Fingerprint, Arc<tokio::sync::Mutex<SessionState>>>>,
     limits: Mutex<HashMap<(Fingerprint, &'static str), Instant>>,
+    pub refused: RefusedAddresses,
 }
 
 #[derive(Default)]
@@ -272,7 +277,9 @@ async fn token(app: &App, contact: &Contact, until: Instant) -> Result<Option<Se
             };
             Ok(Some(token))
         }
-        Err(trouble @ (Trouble::Refused { .. } | Trouble::SessionOver)) => {
+        Err(
+            trouble @ (Trouble::Refused { .. } | Trouble::RetryableRefusal { .. } | Trouble::SessionOver),
+        ) => {
             // Somebody has to mend the credentials; until then the platform is not bothered with every call.
             let message = format!("the log-in was refused: {trouble}");
             *state = SessionState::Refused {
@@ -428,17 +435,21 @@ impl Lines {
     }
 }
 
-fn outgoing(request: HttpRequest, deadline: Duration, log: Log) -> Option<Outgoing> {
+/// A request to a platform as it is handed to the network; nothing where it cannot be written.
+#[must_use]
+pub fn outgoing(request: HttpRequest, deadline: Duration, log: Log) -> Option<Outgoing> {
     let mut headers = HeaderMap::new();
     for (name, value) in &request.headers {
         let mut value = HeaderValue::from_str(value.expose()).ok()?;
         value.set_sensitive(true);
         headers.insert(HeaderName::from_bytes(name.as_bytes()).ok()?, value);
     }
+    let header_case = HeaderCase::new(request.headers.iter().map(|(name, _)| name.as_str()));
     Some(Outgoing {
         method: Method::from_bytes(request.method.as_bytes()).ok()?,
         url: request.url,
         headers,
+        header_case,
         body: request.body.map(Bytes::from).unwrap_or_default(),
         trust: request.trust,
         deadline,

@@ -4,6 +4,7 @@
 use super::attempt::look;
 use super::fetch::{Catch, in_storage};
 use super::line::{Contact, Share};
+use super::missing::Missing;
 use crate::app::App;
 use crate::fair::{FairSlots, SlotLimits};
 use crate::telemetry::CallOutcome;
@@ -35,6 +36,8 @@ pub struct Looks {
     slots: Arc<FairSlots>,
     /// Whether each is to be read again, because something has happened since it was asked for.
     pending: Mutex<HashMap<OrderId, bool>>,
+    /// Orders that their platforms do not list any more.
+    pub missing: Missing,
 }
 
 impl Default for Looks {
@@ -42,6 +45,7 @@ impl Default for Looks {
         Self {
             slots: FairSlots::new(SLOTS),
             pending: Mutex::default(),
+            missing: Missing::default(),
         }
     }
 }

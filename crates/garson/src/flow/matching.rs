@@ -3,7 +3,7 @@
 use super::Fault;
 use crate::app::App;
 use crate::net::headers::check_headers;
-use crate::net::{Log, Outgoing, SendError};
+use crate::net::{HeaderCase, Log, Outgoing, SendError};
 use garson_core::id::{AccountId, RestaurantId};
 use garson_core::platform::Trust;
 use garson_core::restaurant::PaymentMatch;
@@ -100,6 +100,7 @@ async fn ask(
         method: Method::GET,
         url,
         headers: request_headers(headers)?,
+        header_case: HeaderCase::default(),
         body: bytes::Bytes::new(),
         trust: Trust::Account,
         deadline: DEADLINE,

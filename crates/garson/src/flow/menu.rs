@@ -91,7 +91,9 @@ async fn read(app: &App, contact: &Contact) -> Result<Menu, Fault> {
             Ok((_, Some(menu))) => return Ok(menu),
             Ok((response, None)) => answers.push(response),
             Err(Trouble::Unclear { .. }) => return Err(Fault::ProviderTimeout),
-            Err(Trouble::Refused { message }) => return Err(Fault::ProviderRefused { message }),
+            Err(Trouble::Refused { message } | Trouble::RetryableRefusal { message, .. }) => {
+                return Err(Fault::ProviderRefused { message });
+            }
             Err(trouble) => {
                 return Err(Fault::ProviderUnreachable {
                     message: trouble.to_string(),

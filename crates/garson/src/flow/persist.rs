@@ -3,7 +3,7 @@
 use super::Fault;
 use super::line::Contact;
 use garson_core::event::order_body;
-use garson_core::id::{AccountId, CallId, EventId};
+use garson_core::id::{AccountId, CallId, EventId, OrderId};
 use garson_core::order::{
     Actor, CallArgument, CallKind, Change, Decision, Input, Order, ProviderSync, Reason, Status, apply,
 };
@@ -12,10 +12,10 @@ use garson_core::time::Timestamp;
 use garson_store::accounts::{Places, reserve};
 use garson_store::calls::CallToWrite;
 use garson_store::events::{EventToWrite, write};
-use garson_store::{Tx, calls, orders, restaurants, totals};
+use garson_store::{Tx, calls, orders, restaurants, timeline, totals};
 use std::time::Duration;
 
-/// More places than any decision needs: the order itself and two events.
+/// More places than any decision needs: the order itself, new or changed, and two events.
 const PLACES: i64 = 4;
 
 pub fn reserve_places(tx: &mut Tx<'_>, account: AccountId, now: Timestamp) -> Result<Places, Fault> {
@@ -35,24 +35,31 @@ pub fn apply_and_write(
     let asks = contact.platform.capability().asks;
     let input = &in_our_words(tx, before, input)?;
     let trial = apply(before, input, now, asks)?;
-    if trial.ask.is_none() && !trial.is_change(before) {
+    if trial.ask.is_none() && trial.tell.is_empty() && !trial.is_change(before) {
         return Ok(trial.order);
     }
     let mut places = reserve_places(tx, before.account_id, now)?;
     let mut decision = apply(before, input, places.at, asks)?;
     if decision.order.status.is_cancelled() {
         calls::abandon_open(tx, before.id, but, places.at)?;
-        if matches!(decision.order.sync, ProviderSync::Pending { .. }) {
+        // There is nothing left to be told, and what could not be told does not matter any more.
+        if !before.status.is_cancelled() && decision.order.sync != ProviderSync::Done {
             decision.order.sync = ProviderSync::NotNeeded;
         }
+    } else if let Input::Report(Change::Moved { to, .. }) = input
+        && matches!(before.sync, ProviderSync::Failed { .. })
+        && calls::standing(tx, before.id)?.is_settled_by(to.code())
+    {
+        // The platform has come there without us.
+        decision.order.sync = ProviderSync::Done;
     }
     write_calls(tx, contact, &mut decision, now)?;
     if before.status != Status::Preparing {
         plan_ready(tx, contact, &decision.order, now)?;
     }
-    orders::update(tx, &decision.order)?;
+    orders::update(tx, &decision.order, places.take())?;
     totals::follow(tx, before, &decision.order)?;
-    write_history(tx, &decision, before.sequence, &mut places)?;
+    write_history(tx, &decision, Some(before), &mut places)?;
     Ok(decision.order)
 }
 
@@ -107,11 +114,47 @@ pub fn write_calls(
     }
     if !wanted.is_empty() {
         order.sync = ProviderSync::Pending { due_at };
-    } else if !tell.is_empty() && !matches!(order.sync, ProviderSync::Pending { .. }) {
-        // What is still open from an earlier step stays pending.
+    } else if !tell.is_empty() && matches!(order.sync, ProviderSync::Done | ProviderSync::NotNeeded) {
+        // What is still open from an earlier step stays pending, and what has failed stays failed.
         order.sync = ProviderSync::NotNeeded;
     }
     Ok(())
+}
+
+/// Tells the platform again what it could not be told of a locked order; says what the order is then. What the platform must
+/// agree to is not repeated: whoever wants it asks again.
+pub fn tell_again(tx: &mut Tx<'_>, contact: &Contact, order: &Order, now: Timestamp) -> Result<Order, Fault> {
+    let mut order = order.clone();
+    if order.status.is_cancelled() {
+        return Ok(order);
+    }
+    let failed = calls::standing(tx, order.id)?.failed;
+    let is_wanted =
+        |kind: &CallKind| !kind.is_question() && contact.platform.wants(*kind, &order, &contact.credentials);
+    let wanted: Vec<_> = failed.iter().map(|step| step.kind).filter(is_wanted).collect();
+    if wanted.is_empty() {
+        return Ok(order);
+    }
+    let due_at = after_the_last_move(tx, contact, &order, now, now)?;
+    for kind in wanted {
+        write_call(tx, &order, kind, None, now, due_at)?;
+    }
+    order.sync = ProviderSync::Pending { due_at };
+    orders::set_sync(tx, order.id, &order.sync)?;
+    Ok(order)
+}
+
+/// What the platform knows of an order, by its calls: something is still to be told, or a step has failed that no later one
+/// makes up for; `otherwise` if neither is so.
+pub fn sync_of(tx: &mut Tx<'_>, order: OrderId, otherwise: ProviderSync) -> Result<ProviderSync, Fault> {
+    let standing = calls::standing(tx, order)?;
+    Ok(match (standing.due_at, standing.failed.into_iter().next()) {
+        (Some(due_at), _) => ProviderSync::Pending { due_at },
+        (None, Some(step)) => ProviderSync::Failed {
+            message: step.message,
+        },
+        (None, None) => otherwise,
+    })
 }
 
 fn write_call(
@@ -179,15 +222,20 @@ pub fn preparation_minutes(tx: &mut Tx<'_>, order: &Order) -> Result<Option<u32>
         .preparation_minutes)
 }
 
-/// Writes timeline and events; an order's timeline has a line for each of its events.
+/// Writes timeline and events; an order's timeline has a line for each of its events, and for each version of its content.
 pub fn write_history(
     tx: &mut Tx<'_>,
     decision: &Decision,
-    events_before: i64,
+    before: Option<&Order>,
     places: &mut Places,
 ) -> Result<(), Fault> {
     let order = &decision.order;
-    orders::add_timeline(tx, order.id, events_before + 1, &decision.timeline)?;
+    let number = match before {
+        None => 1,
+        Some(before) if before.revision == 1 => before.sequence + 1,
+        Some(_) => timeline::next_number(tx, order.id)?,
+    };
+    orders::add_timeline(tx, order.id, number, &decision.timeline)?;
     for event in &decision.events {
         let id = EventId::at(places.at);
         let body = order_body(id, order, event, places.at);

@@ -374,7 +374,7 @@ impl Board {
                 let is_behind = post.style == PollStyle::Changes && seen.until.plus(OVERLAP) < app.now();
                 post.again |= is_behind;
                 post.seen = Some(seen);
-                post.is_noted = post.style == PollStyle::Open;
+                post.is_noted = post.style != PollStyle::Changes;
                 post.failures = 0;
             }
             Err(trouble) => {

@@ -15,6 +15,8 @@ use tokio::time::Instant;
 
 /// How long an answer is good for another question.
 const KEPT: Duration = Duration::from_secs(60);
+/// How old a list may be from which a reason is taken when there is no newer one.
+const LAST_KNOWN: Duration = Duration::from_secs(24 * 60 * 60);
 const DEADLINE: Duration = Duration::from_secs(10);
 
 /// An order with the platform that is asked about it.
@@ -59,12 +61,17 @@ pub async fn list(app: &App, account: AccountId, path_id: String) -> Result<Vec<
     let subject = subject(app, account, path_id).await?;
     accepted(app, &subject, Instant::now() + DEADLINE)
         .await
-        .map_err(|trouble| match trouble {
-            Trouble::Unclear { .. } => Fault::ProviderTimeout,
-            other => Fault::ProviderUnreachable {
-                message: other.to_string(),
-            },
-        })
+        .map_err(not_had)
+}
+
+/// The list could not be had.
+fn not_had(trouble: Trouble) -> Fault {
+    match trouble {
+        Trouble::Unclear { .. } => Fault::ProviderTimeout,
+        other => Fault::ProviderUnreachable {
+            message: other.to_string(),
+        },
+    }
 }
 
 async fn accepted(app: &App, subject: &Subject, until: Instant) -> Result<Vec<Reason>, Trouble> {
@@ -91,7 +98,8 @@ async fn accepted(app: &App, subject: &Subject, until: Instant) -> Result<Vec<Re
 }
 
 /// The reason with which an order is cancelled: the given one if the platform accepts it, the integration's usual one,
-/// or the first of the list. When the list cannot be had, the platform judges what is given.
+/// or the first of the list. When the list cannot be had, the platform judges what is given; if nothing is, the first of the
+/// last known list is taken, and without one nothing is cancelled.
 pub async fn choose(
     app: &App,
     account: AccountId,
@@ -107,14 +115,22 @@ pub async fn choose(
     }
     // Half of the time is for the list, so that there is some left to cancel.
     let half = Instant::now() + until.saturating_duration_since(Instant::now()) / 2;
-    // An empty list is no list: a platform that will not cancel says so itself, in its own words.
-    let accepted = accepted(app, &subject, half)
-        .await
-        .ok()
-        .filter(|list| !list.is_empty());
-    let Some(accepted) = accepted else {
-        let unnamed = given.or(subject.usual).map(|id| Reason { name: id.clone(), id });
-        return Ok(unnamed);
+    let unnamed = given.as_ref().or(subject.usual.as_ref()).map(|id| Reason {
+        name: id.clone(),
+        id: id.clone(),
+    });
+    let accepted = match accepted(app, &subject, half).await {
+        // A platform that will not cancel says so itself, in its own words.
+        Ok(list) if list.is_empty() => return Ok(unnamed),
+        Ok(list) => list,
+        // The platform judges what is given.
+        Err(_) if unnamed.is_some() => return Ok(unnamed),
+        // Without a reason it would refuse, whatever it thinks of the cancellation.
+        Err(trouble) => app
+            .reasons
+            .get(&subject.order.id, LAST_KNOWN)
+            .filter(|list| !list.is_empty())
+            .ok_or_else(|| not_had(trouble))?,
     };
     let named = |id: &str| accepted.iter().find(|reason| reason.id == id).cloned();
     match &given {

@@ -1,6 +1,6 @@
 //! A platform's message comes in: checked, understood, made durable, and only then answered.
 
-use super::early;
+use super::fetch::is_polled;
 use super::line::Contact;
 use super::take::{Entry, Letter};
 use super::{Fault, looks, recall};
@@ -41,13 +41,15 @@ pub(super) enum Prepared {
         /// No one account is held while it is kept that its order would be written under.
         is_of_many: bool,
     },
+    /// It says nothing, with the operator's secret: it is for nobody in particular.
+    ForNobody,
     Ready(Box<Ready>),
 }
 
 impl Prepared {
     pub fn sender(&self) -> Option<&Connected> {
         match self {
-            Self::NotGenuine => None,
+            Self::NotGenuine | Self::ForNobody => None,
             Self::Unreadable { sender, .. }
             | Self::UnknownBranch { sender, .. }
             | Self::UnknownOrder { sender, .. } => sender.as_ref(),
@@ -107,7 +109,7 @@ pub async fn receive(
     taken.map(|entry| entry.reception)
 }
 
-pub(super) async fn look_and_write(
+async fn look_and_write(
     app: &Arc<App>,
     platform: &'static dyn Platform,
     request: &Arc<HookRequest>,
@@ -156,31 +158,24 @@ pub(super) async fn write(
         _ => None,
     };
     let to_look_at = match &prepared {
-        Prepared::Ready(ready) if app.terms(platform.provider()).poll_every.is_none() => {
-            ready.to_look_at(app).await?
-        }
+        Prepared::Ready(ready) if !is_polled(app, platform) => ready.to_look_at(app).await?,
         _ => None,
     };
     let integration = prepared.sender().map(|connected| connected.integration.id);
-    let to_take_later = match &prepared {
-        Prepared::UnknownOrder {
-            which,
-            among,
-            is_of_many: true,
-            ..
-        } => Some((Arc::clone(&request), which.clone(), among.clone())),
-        _ => None,
-    };
+    let kind = request.kind;
+    let may_miss_its_order = matches!(&prepared, Prepared::UnknownOrder { is_of_many: true, .. });
     let letter = Letter::new(platform, request, prepared, now)?;
     let taken = app.store.write(lane, move |tx| letter.take(tx)).await?;
-    if !matches!(taken.reception, Reception::Taken { .. } | Reception::Noted) {
+    if matches!(taken.reception, Reception::Noted) {
+        tracing::info!(provider = %platform.provider(), kind, "a platform's message was noted");
+    } else if !matches!(taken.reception, Reception::Taken { .. }) {
         tracing::warn!(provider = %platform.provider(), outcome = outcome(&taken).as_str(), "a platform's message was kept, not taken");
     }
     if let Some(integration) = to_ask {
         app.hurry.up(integration);
     }
-    if let Some((request, which, among)) = to_take_later {
-        early::begin_to_take_later(Arc::clone(app), platform, request, which, among);
+    if may_miss_its_order {
+        app.early_kept.notify_one();
     }
     if let Some((connected, order)) = to_look_at {
         looks::look_soon(app, connected, order);
@@ -342,6 +337,7 @@ pub(super) fn understand(
             };
             Some(found)
         }
+        (None, News::Nothing) if candidates.is_empty() => return Ok(Prepared::ForNobody),
         (None, _) => candidates.first().cloned(),
     };
     Ok(match meant {

@@ -1,15 +1,19 @@
 //! Lists, the stamp "reported", and sums by payment type.
 
+use super::order_lists::Filter;
 use super::{Fault, act};
 use crate::app::App;
 use garson_core::id::{AccountId, OrderId, RestaurantId};
-use garson_core::order::Status;
-use garson_core::restaurant::Config;
+use garson_core::order::{Order, Status};
+use garson_core::restaurant::{Config, PaymentMatch, matched_id};
 use garson_core::time::{Timestamp, Zone};
+use garson_store::accounts::reserve;
 use garson_store::feed::{Direction, Page, PageRequest, Scope, places_between};
-use garson_store::orders::{self, OrderSummary};
+use garson_store::orders::{self, Charge, OrderSummary};
 use garson_store::totals::{self, Sums};
-use garson_store::{Tx, restaurants};
+use garson_store::{StoreError, Tx, restaurants};
+use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 /// A moment that a client gives: an instant, or a calendar day where the restaurant is.
@@ -125,7 +129,67 @@ pub async fn list_pending(
         restaurant,
         period,
         request,
-        move |tx, scope, between| orders::list_pending(tx, scope, &statuses, between, request),
+        move |tx, scope, between| {
+            let narrowed = Filter::with_statuses(&statuses).narrowed();
+            orders::list_pending(tx, scope, narrowed.as_ref(), between, request)
+        },
+    )
+    .await
+}
+
+/// An order that waits to be reported, with what it costs and how it is paid.
+pub struct Pending {
+    pub order: OrderSummary,
+    pub charge: Charge,
+    /// The POS's own id for the way of paying.
+    pub matched_id: Option<String>,
+}
+
+/// The same with what each of them costs and how it is paid.
+pub async fn list_pending_charges(
+    app: &App,
+    account: AccountId,
+    restaurant: Option<RestaurantId>,
+    statuses: Vec<Status>,
+    period: Period,
+    request: PageRequest,
+) -> Result<Page<Pending>, Fault> {
+    list_within(
+        app,
+        account,
+        restaurant,
+        period,
+        request,
+        move |tx, scope, between| {
+            let narrowed = Filter::with_statuses(&statuses).narrowed();
+            let page = orders::list_pending(tx, scope, narrowed.as_ref(), between, request)?;
+            let ids: Vec<OrderId> = page.items.iter().map(|order| order.id).collect();
+            let mut charges: BTreeMap<OrderId, Charge> = orders::charges(tx, &ids)?.into_iter().collect();
+            let mut matches: BTreeMap<RestaurantId, Vec<PaymentMatch>> = BTreeMap::new();
+            let mut items = Vec::with_capacity(page.items.len());
+            for order in page.items {
+                let restaurant = order.restaurant_id;
+                let matched = match matches.entry(restaurant) {
+                    Entry::Occupied(known) => known.into_mut(),
+                    Entry::Vacant(unknown) => unknown.insert(restaurants::payment_matches(tx, restaurant)?),
+                };
+                let Some(charge) = charges.remove(&order.id) else {
+                    return Err(StoreError::corrupt("an order has no content"));
+                };
+                let code = charge.payment.provider_code.as_deref();
+                let matched = matched_id(matched, order.provider, order.payment_type, code);
+                items.push(Pending {
+                    matched_id: matched.map(str::to_owned),
+                    order,
+                    charge,
+                });
+            }
+            Ok(Page {
+                items,
+                next: page.next,
+                prev: page.prev,
+            })
+        },
     )
     .await
 }
@@ -150,14 +214,14 @@ pub async fn list_period(
 }
 
 /// A page of a list of orders that happened in a period.
-async fn list_within(
+async fn list_within<T: Send + 'static>(
     app: &App,
     account: AccountId,
     restaurant: Option<RestaurantId>,
     period: Period,
     request: PageRequest,
-    list: impl Fn(&mut Tx<'_>, Scope, (i64, i64)) -> garson_store::Result<Page<OrderSummary>> + Send + 'static,
-) -> Result<Page<OrderSummary>, Fault> {
+    list: impl Fn(&mut Tx<'_>, Scope, (i64, i64)) -> garson_store::Result<Page<T>> + Send + 'static,
+) -> Result<Page<T>, Fault> {
     app.store
         .read(move |tx| {
             let scope = scope(tx, account, restaurant)?;
@@ -178,14 +242,23 @@ pub async fn mark_each(app: &App, account: AccountId, ids: Vec<OrderId>) -> Resu
             let mut marked = 0;
             for id in &ids {
                 let found = orders::by_id(tx, *id)?.filter(|order| order.account_id == account);
-                if found.is_some_and(|order| order.reported_at.is_none()) {
-                    orders::mark_reported(tx, *id, now)?;
+                if let Some(order) = found.filter(|order| order.reported_at.is_none()) {
+                    stamp(tx, &order, now)?;
                     marked += 1;
                 }
             }
             Ok(marked)
         })
         .await
+}
+
+/// Stamps an order unless it is stamped.
+fn stamp(tx: &mut Tx<'_>, order: &Order, now: Timestamp) -> Result<(), Fault> {
+    if order.reported_at.is_none() {
+        let mut places = reserve(tx, order.account_id, 1, now)?;
+        orders::mark_reported(tx, order.id, places.at, places.take())?;
+    }
+    Ok(())
 }
 
 /// Stamps an order as reported, by the platform's id or, where that names several, by ours; says the platform's.
@@ -198,8 +271,62 @@ pub async fn mark(app: &App, account: AccountId, id: String) -> Result<String, F
                 none if none.is_empty() => act::find_one(tx, account, &id)?,
                 found => act::only_one(found, &id)?,
             };
-            orders::mark_reported(tx, order.id, now)?;
+            stamp(tx, &order, now)?;
             Ok(order.provider_order_id)
+        })
+        .await
+}
+
+/// What came of stamping one of many orders.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Stamping {
+    Marked(OrderId),
+    /// It was stamped before.
+    AlreadyMarked(OrderId),
+    /// There is no such order in the account.
+    Unknown,
+    /// The platform's id names several orders.
+    Ambiguous(Vec<OrderId>),
+}
+
+/// Stamps many orders as reported in one transaction, each by the platform's id or, where no order carries that, by ours. What
+/// cannot be stamped hinders nobody else.
+pub async fn mark_many(
+    app: &App,
+    account: AccountId,
+    ids: Vec<String>,
+) -> Result<Vec<(String, Stamping)>, Fault> {
+    let now = app.now();
+    app.store
+        .write(account, move |tx| {
+            let mut named: BTreeMap<String, Vec<Order>> = BTreeMap::new();
+            for order in orders::by_provider_order_ids(tx, account, &ids)? {
+                named
+                    .entry(order.provider_order_id.clone())
+                    .or_default()
+                    .push(order);
+            }
+            let mut stamped = BTreeSet::new();
+            let mut results = Vec::with_capacity(ids.len());
+            for id in &ids {
+                let found = match named.get(id) {
+                    Some(found) => found.clone(),
+                    None => orders::find(tx, account, id)?,
+                };
+                let stamping = match found.as_slice() {
+                    [] => Stamping::Unknown,
+                    [order] if order.reported_at.is_some() || !stamped.insert(order.id) => {
+                        Stamping::AlreadyMarked(order.id)
+                    }
+                    [order] => {
+                        stamp(tx, order, now)?;
+                        Stamping::Marked(order.id)
+                    }
+                    several => Stamping::Ambiguous(several.iter().map(|order| order.id).collect()),
+                };
+                results.push((id.clone(), stamping));
+            }
+            Ok(results)
         })
         .await
 }

@@ -127,15 +127,18 @@ pub async fn run(app: Arc<App>) {
 
 /// Does a chunk for each account that has something to do and room for it; says when to look again.
 async fn round(app: &App) -> Result<Duration, Fault> {
-    let mut pause = LOOK;
+    let (mut pause, mut has_failed) = (LOOK, false);
     let mut after = None;
     loop {
         let next = app
             .store
             .read(move |tx| resends::next_open(tx, after, NEWEST))
             .await?;
-        let Some(open) = next else { return Ok(pause) };
-        after = Some(open.account);
+        let Some(open) = next else {
+            return Ok(if has_failed { LOOK } else { pause });
+        };
+        let account = open.account;
+        after = Some(account);
         let node = app.store.desk().node();
         if open.node.is_some() && open.node != node {
             continue;
@@ -143,7 +146,11 @@ async fn round(app: &App) -> Result<Duration, Fault> {
         pause = SOON;
         if open.untried < ENOUGH {
             let began = Instant::now();
-            chunk(app, open).await?;
+            // It is tried again with the next round; the other accounts do not wait for it.
+            if let Err(fault) = chunk(app, open).await {
+                tracing::error!(?fault, %account, "an account's events could not be sent again");
+                has_failed = true;
+            }
             // As long as it took: others get at least half of the writer.
             tokio::time::sleep(began.elapsed()).await;
         }

@@ -2,7 +2,7 @@
 
 use super::{Fault, restaurants};
 use crate::app::App;
-use crate::net::{Log, Outgoing};
+use crate::net::{HeaderCase, Log, Outgoing};
 use garson_core::id::{AccountId, RestaurantId};
 use garson_core::integration::Integration;
 use garson_core::platform::{Provider, Trust};
@@ -87,6 +87,7 @@ async fn place(app: &App, request: &OrderRequest) -> Result<(), Fault> {
         method: Method::POST,
         url: format!("{}/control/orders", app.settings.simulator.trim_end_matches('/')),
         headers,
+        header_case: HeaderCase::default(),
         body: serde_json::to_vec(request).unwrap_or_default().into(),
         trust: Trust::Operator,
         deadline: DEADLINE,

@@ -33,27 +33,76 @@ pub async fn run(app: Arc<App>) {
     }
 }
 
-/// Removes one chunk; `false` when there was nothing to do.
+/// Removes one chunk of each kind; `false` when there was nothing to do. What fails is logged, and the rest is done all the
+/// same; the first failure is the answer when nothing else could be done.
 pub async fn step(app: &App) -> Result<bool, Fault> {
-    let now = app.now();
-    if let Some((account, restaurant)) = app.store.read(sweep::next_deleted).await? {
-        app.store
-            .write(account, move |tx| sweep::chunk(tx, account, restaurant, CHUNK))
-            .await?;
-        return Ok(true);
+    let parts = [
+        sweep_deleted(app).await,
+        switch_off_uncovered(app).await,
+        remove_expired(app).await,
+        retention::step(app).await,
+    ];
+    let has_worked = parts.iter().any(|part| matches!(part, Ok(true)));
+    match parts.into_iter().find_map(Result::err) {
+        Some(fault) if has_worked => tracing::error!(?fault, "sweeping failed in part"),
+        Some(fault) => return Err(fault),
+        None => {}
     }
+    Ok(has_worked)
+}
+
+/// Removes a chunk of the first deleted restaurant for which that is possible.
+async fn sweep_deleted(app: &App) -> Result<bool, Fault> {
+    let mut failed = None;
+    loop {
+        let after = failed;
+        let next = app.store.read(move |tx| sweep::next_deleted(tx, after)).await?;
+        let Some((account, restaurant)) = next else {
+            return Ok(false);
+        };
+        let swept = app
+            .store
+            .write(account, move |tx| sweep::chunk(tx, account, restaurant, CHUNK))
+            .await;
+        match swept {
+            Ok(_) => return Ok(true),
+            Err(error) if error.is_temporary() => return Err(error.into()),
+            Err(error) => {
+                tracing::error!(%account, %restaurant, %error, "a deleted restaurant could not be swept")
+            }
+        }
+        failed = next;
+    }
+}
+
+/// Switches off integrations whose package has ended.
+async fn switch_off_uncovered(app: &App) -> Result<bool, Fault> {
+    let now = app.now();
     let uncovered = app
         .store
         .read(move |tx| garson_store::integrations::with_an_ended_package(tx, now, CHUNK))
         .await?;
-    for integration in &uncovered {
-        let (account, restaurant) = (integration.account_id, integration.restaurant_id);
-        app.store
+    let mut has_switched = false;
+    for (account, restaurant) in uncovered {
+        let switched = app
+            .store
             .write(account, move |tx| {
                 integrations::switch_off_uncovered(tx, account, restaurant, now)
             })
-            .await?;
+            .await;
+        match switched {
+            Ok(()) => has_switched = true,
+            Err(fault) => {
+                tracing::error!(%account, %restaurant, ?fault, "an integration without a package could not be switched off");
+            }
+        }
     }
+    Ok(has_switched)
+}
+
+/// Removes answers, sessions and results of sending again that are kept no longer.
+async fn remove_expired(app: &App) -> Result<bool, Fault> {
+    let now = app.now();
     let (oldest_answer, oldest_resend) = (now.minus(KEEP_ANSWERS), now.minus(retention::kept_for(app)));
     let oldest_failure = now.minus(FORGET_FAILURES);
     let removed = app
@@ -66,6 +115,5 @@ pub async fn step(app: &App) -> Result<bool, Fault> {
             )
         })
         .await?;
-    let has_forgotten = retention::step(app).await?;
-    Ok(removed > 0 || has_forgotten || !uncovered.is_empty())
+    Ok(removed > 0)
 }

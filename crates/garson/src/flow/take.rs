@@ -2,6 +2,7 @@
 
 use super::early::{identity_of, is_known};
 use super::receive::{Prepared, Ready};
+use super::revise::{self, Described};
 use super::{Fault, persist};
 use garson_core::id::{InboxId, OrderId};
 use garson_core::integration::Integration;
@@ -12,6 +13,7 @@ use garson_core::platform::{
 use garson_core::time::Timestamp;
 use garson_store::inbox::{self, InboxState, KeptMessage, MessageToKeep};
 use garson_store::integrations;
+use garson_store::orders::Known;
 use garson_store::{StoreError, Tx, orders, totals};
 use sha2::{Digest, Sha256};
 use std::sync::Arc;
@@ -49,12 +51,6 @@ pub(super) struct Letter {
     hash: [u8; 32],
     /// The order that it brings, if it does.
     described: Option<Described>,
-}
-
-/// An order's content as it is stored, and the fingerprint by which a repeat is told from another order.
-struct Described {
-    content: String,
-    fingerprint: [u8; 32],
 }
 
 impl Letter {
@@ -105,15 +101,19 @@ impl Letter {
                 }
                 self.keep_early(tx, which)
             }
+            Prepared::ForNobody => self.note(tx),
             Prepared::Ready(ready) => match (&ready.news, &self.described) {
                 (News::Order(sighting), Some(described)) => self.take_order(tx, ready, sighting, described),
                 (News::Changed { order, change }, _) => self.take_change(tx, ready, order, change),
-                _ => {
-                    let is_repeat = self.keep(tx, &Fate::taken(None))?;
-                    Ok(Entry::kept(Reception::Noted, is_repeat))
-                }
+                _ => self.note(tx),
             },
         }
+    }
+
+    /// Keeps a message from which nothing follows.
+    fn note(&self, tx: &mut Tx<'_>) -> Result<Entry, Fault> {
+        let is_repeat = self.keep(tx, &Fate::taken(None))?;
+        Ok(Entry::kept(Reception::Noted, is_repeat))
     }
 }
 
@@ -171,9 +171,7 @@ impl Letter {
         let is_new_order = known.is_none();
         let order = match known {
             None => self.place(tx, ready, sighting, described)?,
-            Some(known)
-                if self.platform.capability().own_ids && known.content_hash != described.fingerprint =>
-            {
+            Some(known) if self.is_conflict(&known, new, described) => {
                 let order_id = known.order.id;
                 let fate = Fate {
                     state: InboxState::Conflicting,
@@ -183,7 +181,7 @@ impl Letter {
                 let is_repeat = self.keep(tx, &fate)?;
                 return Ok(Entry::kept(Reception::Conflict { order_id }, is_repeat));
             }
-            Some(known) => known.order,
+            Some(known) => revise::write(tx, known, sighting, described, self.now)?,
         };
         if let Some(change) = &sighting.change {
             self.report(tx, ready, &order, change)?;
@@ -201,6 +199,13 @@ impl Letter {
             may_call: !is_plain || matches!(order.sync, ProviderSync::Pending { .. }),
             is_repeat,
         })
+    }
+
+    /// Whoever gives orders their ids may give one twice; a later version says that it is one.
+    fn is_conflict(&self, known: &Known, new: &NewOrder, described: &Described) -> bool {
+        self.platform.capability().own_ids
+            && known.content_hash != described.fingerprint
+            && new.version.number().unwrap_or(1) == known.order.content_version.unwrap_or(1)
     }
 
     fn report(&self, tx: &mut Tx<'_>, ready: &Ready, order: &Order, change: &Change) -> Result<Order, Fault> {
@@ -256,7 +261,7 @@ impl Letter {
             // Its integration's row is locked, so nobody can have taken it since we looked.
             return Err(StoreError::internal("an order appeared while it was taken").into());
         }
-        persist::write_history(tx, &decision, 0, &mut places)?;
+        persist::write_history(tx, &decision, None, &mut places)?;
         totals::add_new(tx, &decision.order)?;
         let mut order = decision.order;
         for message in early {
@@ -389,20 +394,4 @@ pub(super) fn kept_request(platform: &dyn Platform, message: &KeptMessage) -> Op
         body: message.body.clone(),
         received_at: message.received_at,
     })
-}
-
-impl Described {
-    fn of(new: &NewOrder) -> Result<Self, Fault> {
-        let content = serde_json::to_string(&new.content)
-            .map_err(|_| Fault::Store(StoreError::internal("an order does not serialise")))?;
-        let moments = format!("{:?} {:?} {:?}", new.placed_at, new.scheduled_for, new.short_code);
-        let fingerprint = Sha256::new()
-            .chain_update(&content)
-            .chain_update(moments)
-            .finalize();
-        Ok(Self {
-            content,
-            fingerprint: fingerprint.into(),
-        })
-    }
 }

@@ -88,7 +88,9 @@ async fn ask(
 
 fn said(trouble: Trouble) -> Fault {
     match trouble {
-        Trouble::Refused { message } => Fault::ProviderRefused { message },
+        Trouble::Refused { message } | Trouble::RetryableRefusal { message, .. } => {
+            Fault::ProviderRefused { message }
+        }
         other => Fault::ProviderUnreachable {
             message: other.to_string(),
         },

@@ -2,6 +2,7 @@
 
 use super::client::Line;
 use super::explain;
+use super::header_case::{HeaderCase, Spelling, Upcoming};
 use bytes::Bytes;
 use http::{Request, Response};
 use http_body_util::Full;
@@ -33,6 +34,7 @@ pub struct Connection {
     is_heard: Arc<AtomicBool>,
     /// How much may still be read.
     allowance: Arc<AtomicUsize>,
+    upcoming: Upcoming,
     _driver: AbortOnDrop,
 }
 
@@ -54,6 +56,8 @@ impl Connection {
             is_heard: Arc::clone(&is_heard),
             allowance: Arc::clone(&allowance),
         };
+        let upcoming = Upcoming::default();
+        let stream = Spelling::new(stream, upcoming.clone());
         let mut builder = Builder::new();
         builder.max_headers(100).max_buf_size(MAX_HEAD);
         let (sender, connection) = builder
@@ -65,6 +69,7 @@ impl Connection {
             address,
             is_heard,
             allowance,
+            upcoming,
             _driver: AbortOnDrop(tokio::spawn(connection).abort_handle()),
         })
     }
@@ -73,6 +78,8 @@ impl Connection {
     pub async fn send(&mut self, request: Request<Full<Bytes>>) -> Result<Response<Incoming>, Unsent> {
         self.is_heard.store(false, Ordering::Relaxed);
         self.allowance.store(MAX_BEFORE_ANSWER, Ordering::Relaxed);
+        let case = request.extensions().get::<HeaderCase>();
+        self.upcoming.push(case.cloned().unwrap_or_default());
         match self.sender.try_send_request(request).await {
             Ok(response) => {
                 // How much of its body is read is the reader's affair.
@@ -167,17 +174,5 @@ impl AsyncWrite for Attentive {
 
     fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         Pin::new(&mut self.line).poll_shutdown(context)
-    }
-
-    fn is_write_vectored(&self) -> bool {
-        self.line.is_write_vectored()
-    }
-
-    fn poll_write_vectored(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-        slices: &[io::IoSlice<'_>],
-    ) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.line).poll_write_vectored(context, slices)
     }
 }

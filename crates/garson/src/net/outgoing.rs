@@ -1,6 +1,7 @@
 //! What is to be sent, and how it is written for the wire.
 
 use super::guard::{Origin, Target};
+use super::header_case::HeaderCase;
 use super::sent::{SendError, Stage, Timing};
 use bytes::Bytes;
 use garson_core::platform::Trust;
@@ -14,6 +15,8 @@ pub struct Outgoing {
     pub method: Method,
     pub url: String,
     pub headers: HeaderMap,
+    /// How the names of those are spelled.
+    pub header_case: HeaderCase,
     pub body: Bytes,
     pub trust: Trust,
     /// For all of it: names, connection, answer.
@@ -52,19 +55,35 @@ impl Outgoing {
     pub(super) fn request(self, target: &Target) -> Result<Request<Full<Bytes>>, SendError> {
         let host = HeaderValue::from_maybe_shared(Bytes::from(target.authority()))
             .map_err(|_| SendError::unreachable(Stage::Exchange, "the host cannot be written"))?;
+        let length = self.body.len();
         let mut request = Request::new(Full::new(self.body));
-        *request.method_mut() = self.method;
         *request.uri_mut() = Uri::from(target.path_and_query().clone());
+        request.extensions_mut().insert(self.header_case);
         let headers = request.headers_mut();
-        *headers = self.headers;
+        // The first field, as the standard advises; and ours, whatever else was given.
+        headers.insert(header::HOST, host.clone());
+        headers.extend(self.headers);
         headers.insert(header::HOST, host);
         const AGENT: &str = concat!("garson/", env!("CARGO_PKG_VERSION"));
         set_default(headers, header::USER_AGENT, AGENT);
         set_default(headers, header::ACCEPT, "*/*");
+        // Always of a known length. Without one many gateways refuse what may have a body (411), also when it is empty.
+        headers.remove(header::TRANSFER_ENCODING);
+        if length > 0 || may_have_body(&self.method) {
+            headers.insert(header::CONTENT_LENGTH, HeaderValue::from(length));
+        }
+        *request.method_mut() = self.method;
         Ok(request)
     }
 }
 
 fn set_default(headers: &mut HeaderMap, name: HeaderName, value: &'static str) {
     headers.entry(name).or_insert(HeaderValue::from_static(value));
+}
+
+fn may_have_body(method: &Method) -> bool {
+    !matches!(
+        *method,
+        Method::GET | Method::HEAD | Method::OPTIONS | Method::TRACE | Method::CONNECT | Method::DELETE
+    )
 }

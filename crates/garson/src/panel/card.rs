@@ -177,6 +177,7 @@ impl Card {
             flag: order.flag.map(|flag| match flag {
                 Flag::IntegrationOff => t.flag_integration_off,
                 Flag::PackageExpired => t.flag_package_expired,
+                Flag::UnknownToPlatform => t.flag_unknown_to_platform,
             }),
             code: order.short_code.unwrap_or(order.provider_order_id),
             error: None,

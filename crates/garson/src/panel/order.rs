@@ -1,5 +1,6 @@
 //! The page of one order: everything that is known of it, and what can be done.
 
+mod changes;
 mod facts;
 mod story;
 
@@ -12,7 +13,7 @@ use super::words::{BoardWords, DeliveryWords, OrderWords};
 use super::{explain, names, show};
 use crate::api::Api;
 use crate::flow::record::{self, Record};
-use crate::flow::{Fault, resend};
+use crate::flow::{Fault, act, resend};
 use askama::Template;
 use axum::Router;
 use axum::extract::{Path, State};
@@ -28,6 +29,7 @@ pub fn routes() -> Router<Arc<Api>> {
     Router::new()
         .route("/orders/{id}", get(show_order))
         .route("/orders/{id}/resend", post(resend_event))
+        .route("/orders/{id}/retry-sync", post(retry_sync))
 }
 
 /// The colour of a status.
@@ -122,7 +124,7 @@ impl OrderPage {
             amounts: facts::amounts(&frame, &t, &content.amount),
             total: show::money(lang, content.amount.total, content.amount.currency),
             payment: facts::payment(&frame, &t, &detail),
-            timeline: story::timeline(&frame, &t, &detail.timeline),
+            timeline: story::timeline(&frame, &t, order.currency, &detail.timeline),
             calls: story::calls(&frame, &t, &calls),
             deliveries: story::deliveries(&frame, deliveries),
             messages: story::messages(&frame, messages),
@@ -151,4 +153,21 @@ async fn resend_event(
         sent,
         [t.resent, t.resend_refused, t.resend_unreached],
     )
+}
+
+/// Tells the platform again what it could not be told.
+async fn retry_sync(
+    State(api): State<Arc<Api>>,
+    Path(id): Path<String>,
+    Sent { visitor, .. }: Sent,
+) -> Result<Response, PanelError> {
+    let t = OrderWords::of(visitor.lang);
+    let back = format!("/orders/{id}");
+    let step = act::tell_again(&api.app, visitor.account.id, id)
+        .await
+        .map_err(|fault| visitor.fail(fault))?;
+    Ok(match step.after.sync {
+        ProviderSync::Pending { .. } => visitor.done(&back, t.retried_sync),
+        _ => visitor.refused(&back, t.nothing_to_retry),
+    })
 }

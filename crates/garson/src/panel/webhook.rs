@@ -51,6 +51,7 @@ struct WebhookPage {
     is_clear_text: bool,
     url: Field,
     form: Field,
+    updates: Field,
     since: Field,
     with_skipped: Field,
     runs: Vec<Resend>,
@@ -62,6 +63,7 @@ struct WebhookPage {
 struct Refused {
     url: String,
     form: AuthorizationForm,
+    updates: bool,
     why: String,
 }
 
@@ -73,11 +75,12 @@ async fn show(
 ) -> Result<Response, PanelError> {
     let fail = |fault| visitor.fail(fault);
     let (app, account) = (&api.app, visitor.account.id);
-    let webhook = accounts::webhook(app, account).await.map_err(fail)?;
+    let (webhook, wants_updates) = accounts::webhook_and_updates(app, account).await.map_err(fail)?;
     let mut runs = resend_all::list(app, account).await.map_err(fail)?;
     runs.truncate(SHOWN_RUNS);
     let log = LogPart::read(api, visitor, asked).await?;
     let t = WebhookWords::of(visitor.lang);
+    let is_ticked = refused.as_ref().map_or(wants_updates, |refused| refused.updates);
     let (typed, chosen, why) = match (refused, &webhook) {
         (Some(refused), _) => (refused.url, refused.form, Some(refused.why)),
         (None, Some(webhook)) => (webhook.url.clone(), webhook.authorization, None),
@@ -102,6 +105,7 @@ async fn show(
             .required()
             .between(0, 2048),
         form: Field::new("authorization", t.form, Kind::Select(forms)).hint(t.form_hint),
+        updates: Field::new("orderUpdates", t.updates, Kind::Tick(is_ticked)).hint(t.updates_hint),
         since: Field::new("since", t.again_since, Kind::Input("datetime-local"))
             .value(day_ago)
             .required(),
@@ -130,12 +134,14 @@ async fn save_webhook(
 ) -> Result<Response, PanelError> {
     let url = fields.get("url").to_owned();
     let form = AuthorizationForm::named(fields.get("authorization")).unwrap_or_default();
+    let updates = fields.is_ticked("orderUpdates");
     let why = match accounts::set_webhook(
         &api.app,
         visitor.account.id,
         Actor::Owner,
         Some(url.clone()),
         Some(form),
+        Some(updates),
     )
     .await
     {
@@ -145,7 +151,12 @@ async fn save_webhook(
         }
         Err(fault) => return Err(visitor.fail(fault)),
     };
-    let refused = Refused { url, form, why };
+    let refused = Refused {
+        url,
+        form,
+        updates,
+        why,
+    };
     let shown = show(&api, &visitor, &Fields::default(), Some(refused)).await?;
     Ok((StatusCode::UNPROCESSABLE_ENTITY, shown).into_response())
 }

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use std::future::Future;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
+use tokio::sync::watch;
 use tokio::task::{JoinHandle, JoinSet};
 use tokio::time::Instant;
 
@@ -70,35 +71,43 @@ impl Workers {
 pub fn keep<F>(
     app: &Arc<App>,
     name: &'static str,
-    work: impl Fn(Arc<App>) -> F + Send + 'static,
+    work: impl Fn(Arc<App>) -> F + Send + Sync + 'static,
 ) -> JoinHandle<()>
 where
     F: Future<Output = ()> + Send + 'static,
 {
-    let app = Arc::clone(app);
-    tokio::spawn(async move {
-        let mut stopping = app.stopping.subscribe();
-        loop {
-            let began = Instant::now();
-            // A set ends what is in it when it is dropped.
-            let mut running = JoinSet::new();
-            running.spawn(work(Arc::clone(&app)));
-            let ended = running.join_next().await;
-            if *stopping.borrow() {
-                return;
-            }
-            let why = match ended {
-                Some(Err(error)) => error.to_string(),
-                _ => "it came to its end".to_owned(),
-            };
-            let pause = app.workers.failed(name, began.elapsed());
-            tracing::error!(worker = name, why, ?pause, "a worker ended and is started again");
-            tokio::select! {
-                () = tokio::time::sleep(pause) => {}
-                _ = stopping.changed() => return,
-            }
+    let (app, stopping) = (Arc::clone(app), app.stopping.subscribe());
+    tokio::spawn(async move { keep_running(&app.workers, stopping, name, || work(Arc::clone(&app))).await })
+}
+
+async fn keep_running<F>(
+    workers: &Workers,
+    mut stopping: watch::Receiver<bool>,
+    name: &'static str,
+    start: impl Fn() -> F,
+) where
+    F: Future<Output = ()> + Send + 'static,
+{
+    loop {
+        let began = Instant::now();
+        // A set ends what is in it when it is dropped.
+        let mut running = JoinSet::new();
+        running.spawn(start());
+        let ended = running.join_next().await;
+        if *stopping.borrow() {
+            return;
         }
-    })
+        let why = match ended {
+            Some(Err(error)) => error.to_string(),
+            _ => "it came to its end".to_owned(),
+        };
+        let pause = workers.failed(name, began.elapsed());
+        tracing::error!(worker = name, why, ?pause, "a worker ended and is started again");
+        tokio::select! {
+            () = tokio::time::sleep(pause) => {}
+            _ = stopping.changed() => return,
+        }
+    }
 }
 
 #[cfg(test)]
@@ -127,5 +136,33 @@ mod tests {
         }
         assert_eq!(workers.failing(), Some("search"));
         assert_eq!(workers.failing_at(Instant::now() + RECOVERED), None);
+    }
+
+    #[tokio::test]
+    async fn a_worker_that_panics_is_started_again_until_the_service_stops() {
+        let (workers, stopping) = (Workers::default(), watch::Sender::new(false));
+        let starts = Arc::new(Mutex::new(0));
+        let start = || {
+            let (starts, stopping) = (Arc::clone(&starts), stopping.clone());
+            async move {
+                let number = {
+                    let mut starts = starts.lock().unwrap();
+                    *starts += 1;
+                    *starts
+                };
+                match number {
+                    1 => panic!("the first time it panics"),
+                    // The second time it ends by itself.
+                    2 => {}
+                    _ => {
+                        stopping.send_replace(true);
+                    }
+                }
+            }
+        };
+        keep_running(&workers, stopping.subscribe(), "calls", start).await;
+        assert_eq!(*starts.lock().unwrap(), 3);
+        assert_eq!(workers.restarts.get(), 2);
+        assert_eq!(workers.failing(), None);
     }
 }

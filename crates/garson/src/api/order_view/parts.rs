@@ -1,7 +1,9 @@
 //! Parts of an order as clients see them: how it reaches the customer, what it costs, and what could not be read.
 
 use garson_core::money::Minor;
-use garson_core::order::{Amount, Courier, Discount, Fulfilment, FulfilmentType, FundedBy, ReadingNote};
+use garson_core::order::{
+    Amount, ChangedValue, ContentChange, Courier, Discount, Fulfilment, FulfilmentType, FundedBy, ReadingNote,
+};
 use garson_core::time::Timestamp;
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -127,6 +129,34 @@ impl From<ReadingNote> for ReadingNoteView {
         Self {
             path: note.path,
             message: note.message,
+        }
+    }
+}
+
+/// A difference between two versions of an order.
+#[derive(Serialize, ToSchema)]
+pub struct ChangeView {
+    /// `item_added`, `item_removed`, `item_quantity`, `item_total`, `item_options`, `currency`, `subtotal`, `discount`,
+    /// `delivery_fee`, `tip`, `adjustment`, `total`, `payment_type`, `payment_code`, `is_paid`, `collect` or `note`.
+    field: &'static str,
+    /// The item's name, where one has changed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    name: Option<String>,
+    /// What it was: a quantity, an amount in minor units, a text, or true or false.
+    #[schema(value_type = Option<serde_json::Value>)]
+    from: Option<ChangedValue>,
+    /// What it has been since.
+    #[schema(value_type = Option<serde_json::Value>)]
+    to: Option<ChangedValue>,
+}
+
+impl From<ContentChange> for ChangeView {
+    fn from(change: ContentChange) -> Self {
+        Self {
+            field: change.field.as_str(),
+            name: change.name,
+            from: change.from,
+            to: change.to,
         }
     }
 }

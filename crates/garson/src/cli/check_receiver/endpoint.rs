@@ -1,7 +1,7 @@
 //! The endpoint that is tried, and what was heard from it.
 
 use crate::net::guard::Target;
-use crate::net::{Client, Log, Outgoing, SendError, Stage};
+use crate::net::{Client, HeaderCase, Log, Outgoing, SendError, Stage};
 use garson_core::account::AuthorizationForm;
 use garson_core::platform::Trust;
 use garson_core::secret::Secret;
@@ -116,6 +116,7 @@ impl Endpoint {
                     method,
                     url: self.target.url(),
                     headers,
+                    header_case: HeaderCase::default(),
                     body: body.into(),
                     trust: Trust::Account,
                     deadline: self.limit,

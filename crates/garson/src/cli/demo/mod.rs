@@ -92,7 +92,7 @@ pub fn demo(options: Options, args: serve::ServeArgs) -> Outcome {
 async fn start_receiver(app: &App, account: AccountId) -> Result<JoinHandle<()>, CommandError> {
     let listener = TcpListener::bind("127.0.0.1:0").await?;
     let url = format!("http://{}/", listener.local_addr()?);
-    accounts::set_webhook(app, account, accounts::Actor::Owner, Some(url), None)
+    accounts::set_webhook(app, account, accounts::Actor::Owner, Some(url), None, None)
         .await
         .map_err(failed)?;
     Ok(tokio::spawn(receive::show_events(listener)))

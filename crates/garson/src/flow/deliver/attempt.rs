@@ -2,7 +2,7 @@
 
 use crate::app::App;
 use crate::net::guard;
-use crate::net::{Log, Outgoing, SendError, Sent, Stage, Timing};
+use crate::net::{HeaderCase, Log, Outgoing, SendError, Sent, Stage, Timing};
 use bytes::Bytes;
 use garson_core::account::Webhook;
 use garson_core::delivery::UndeliveredReason;
@@ -87,6 +87,7 @@ pub async fn post(
             method: Method::POST,
             url: url.to_owned(),
             headers,
+            header_case: HeaderCase::default(),
             body: Bytes::from(body),
             trust: Trust::Account,
             deadline: Duration::from_secs(u64::from(app.settings.webhook.attempt_seconds)),

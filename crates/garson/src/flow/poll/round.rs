@@ -123,7 +123,7 @@ fn window(style: PollStyle, seen: Option<Seen>, now: Timestamp, watch: Instant) 
     // After a long pause one slice follows the other, each of a size that can be read.
     let to = match style {
         PollStyle::Changes => from.plus(SLICE).min(now),
-        PollStyle::Open => now,
+        PollStyle::Open | PollStyle::Cancelled => now,
     };
     Window { from, to }
 }

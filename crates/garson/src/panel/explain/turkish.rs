@@ -96,6 +96,7 @@ const WHOLE: &[(&str, &str)] = &[
     ("pre-approved, and due now", "önceden onaylanmıştı, vakti geldi"),
     ("advanced", "ilerletildi"),
     ("reported by the platform", "platform bildirdi"),
+    ("the platform changed the order", "platform siparişi değiştirdi"),
     ("cancelled", "iptal edildi"),
     ("the order was cancelled", "sipariş iptal edildi"),
     ("the order is to be cancelled", "sipariş iptal edilecek"),

@@ -43,6 +43,8 @@ pub fn about(frame: &Frame, t: &OrderWords, detail: &OrderDetail, restaurant: &s
     facts.given(t.code, order.short_code.as_ref());
     facts.add(t.platform_id, order.provider_order_id.clone());
     facts.add(t.our_id, order.id.to_string());
+    let revision = (order.revision > 1).then(|| order.revision.to_string());
+    facts.given(t.revision, revision.as_ref());
     facts.moment(frame, t.placed, Some(order.placed_at));
     facts.moment(frame, t.arrived, Some(order.created_at));
     let is_waiting = !order.status.is_over();

@@ -1,11 +1,13 @@
 //! What has happened to an order: its timeline, what its platform was told, what the account was told, and what came.
 
+use super::changes;
 use crate::flow::accounts::Delivery;
 use crate::panel::delivery::state_name;
 use crate::panel::frame::Frame;
 use crate::panel::lang::Lang;
 use crate::panel::words::{DeliveryWords, OrderWords};
 use crate::panel::{explain, names};
+use garson_core::money::Currency;
 use garson_core::order::{Actor, CallKind, TimelineLine};
 use garson_store::calls::{CallEnd, CallLine};
 use garson_store::inbox::OrderMessage;
@@ -36,15 +38,25 @@ pub struct TimelineRow {
     pub tone: &'static str,
     pub by: &'static str,
     pub why: String,
+    /// What a later version of the order has changed.
+    pub changes: Vec<String>,
 }
 
-pub fn timeline(frame: &Frame, t: &OrderWords, lines: &[TimelineLine]) -> Vec<TimelineRow> {
+pub fn timeline(
+    frame: &Frame,
+    t: &OrderWords,
+    currency: Currency,
+    lines: &[TimelineLine],
+) -> Vec<TimelineRow> {
     let row = |line: &TimelineLine| TimelineRow {
         at: frame.moment(&line.at),
         status: names::status(frame.lang, line.to),
         tone: super::tone(line.to),
         by: actor(t, line.by),
         why: why(frame.lang, line.why.as_deref().unwrap_or_default()),
+        changes: line.revision.as_ref().map_or_else(Vec::new, |said| {
+            changes::changes(frame, t, currency, &said.changes)
+        }),
     };
     lines.iter().map(row).collect()
 }

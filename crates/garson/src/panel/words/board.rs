@@ -47,6 +47,7 @@ super::words! {
         sync_failed: "platform reddetti" | "the platform refused",
         flag_integration_off: "bağlantı kapalı" | "integration is off",
         flag_package_expired: "paket süresi doldu" | "package has ended",
+        flag_unknown_to_platform: "platform bu siparişi tanımıyor" | "the platform does not know this order",
         cancelled: "İptal edildi" | "Cancelled",
         cancelled_by_platform: "Platform iptal etti" | "Cancelled by the platform",
         delivered: "Teslim edildi" | "Delivered",

@@ -11,6 +11,8 @@ super::words! {
         form_hint: "Authorization başlığı birincil API anahtarınızı bu biçimde taşır." | "The Authorization header carries your primary API key in this form.",
         bearer: "Bearer <anahtar>" | "Bearer <key>",
         bare: "yalnızca <anahtar>" | "the bare <key>",
+        updates: "Siparişler sonradan değişince de haber ver" | "Also tell when an order is changed later",
+        updates_hint: "Kısmi iptal ve değişikliklerde siparis.guncellendi olayı gönderilir; alıcınız bu türü tanımalıdır." | "Sends the event siparis.guncellendi of partial cancellations and modifications; your receiver must know this kind.",
         save: "Kaydet" | "Save",
         saved: "Webhook kaydedildi." | "The webhook was saved.",
         since: "Son değişiklik" | "Last changed",

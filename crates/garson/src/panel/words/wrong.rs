@@ -50,6 +50,11 @@ const SAYINGS: &[Saying] = &[
         "",
     ),
     (
+        "must be visible ASCII characters, without spaces",
+        "Türkçe harf ve boşluk içeremez.",
+        "",
+    ),
+    (
         "must be visible ASCII characters, without spaces around them",
         "Türkçe harf içeremez; başında ve sonunda boşluk olamaz.",
         "",

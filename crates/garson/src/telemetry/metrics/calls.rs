@@ -67,7 +67,9 @@ impl<T> From<&Result<T, Trouble>> for CallOutcome {
 impl From<&Trouble> for CallOutcome {
     fn from(trouble: &Trouble) -> Self {
         match trouble {
-            Trouble::Refused { .. } | Trouble::SessionOver => Self::Refused,
+            Trouble::Refused { .. } | Trouble::RetryableRefusal { .. } | Trouble::SessionOver => {
+                Self::Refused
+            }
             Trouble::NotYet { .. } => Self::NotYet,
             Trouble::Later { .. } | Trouble::HeldBack { .. } => Self::Later,
             Trouble::Unclear { .. } => Self::Unclear,

@@ -55,7 +55,7 @@ pub struct Refusals {
 #[derive(Debug, Default)]
 struct Line {
     logged_at: AtomicU64,
-    silent: AtomicU64,
+    suppressed: AtomicU64,
 }
 
 impl Default for Refusals {
@@ -81,17 +81,21 @@ impl Refusals {
 
     /// Counts a refusal, and logs it unless its kind was logged a moment ago.
     pub fn note(&self, kind: Refusal, client: Option<IpAddr>) {
-        self.note_with(kind, client, "");
+        self.record(kind, client, None);
     }
 
     /// The same with more to say, which must be free of personal data and secrets.
     pub fn note_with(&self, kind: Refusal, client: Option<IpAddr>, detail: &str) {
+        self.record(kind, client, Some(detail));
+    }
+
+    fn record(&self, kind: Refusal, client: Option<IpAddr>, detail: Option<&str>) {
         self.counts.count(0, kind as usize);
-        let Some(silent) = self.may_log(kind) else {
+        let Some(suppressed) = self.may_log(kind) else {
             return;
         };
         let client = client.map_or_else(|| "unknown".to_owned(), |client| client.to_string());
-        tracing::warn!(kind = kind.as_str(), client, silent, detail, "refused");
+        tracing::warn!(kind = kind.as_str(), client, suppressed, detail, "refused");
     }
 
     /// How many were not logged since the last line, if it is time for another.
@@ -107,9 +111,9 @@ impl Refusals {
                 .compare_exchange(last, now, Ordering::Relaxed, Ordering::Relaxed)
                 .is_ok();
         if is_ours {
-            return Some(line.silent.swap(0, Ordering::Relaxed));
+            return Some(line.suppressed.swap(0, Ordering::Relaxed));
         }
-        line.silent.fetch_add(1, Ordering::Relaxed);
+        line.suppressed.fetch_add(1, Ordering::Relaxed);
         None
     }
 }
@@ -127,6 +131,6 @@ mod tests {
         }
         assert_eq!(refusals.may_log(Refusal::NoRequest), Some(0));
         let line = &refusals.lines[Refusal::WrongKey as usize];
-        assert_eq!(line.silent.load(Ordering::Relaxed), 100);
+        assert_eq!(line.suppressed.load(Ordering::Relaxed), 100);
     }
 }

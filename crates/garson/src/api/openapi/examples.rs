@@ -1,0 +1,89 @@
+//! An example for every request that has a body.
+
+use serde_json::{Value, json};
+
+const RESTAURANT: &str = "01980a3c-0000-7000-8000-000000000002";
+
+/// The example of an operation's body.
+pub fn of_request(operation_id: &str) -> Option<Value> {
+    Some(match operation_id {
+        "cancel_order" => json!({ "reason": "out_of_stock", "note": "No lahmacun left today" }),
+        "mark_reported" => json!({ "providerOrderId": "WEB-1" }),
+        "retry_webhook" => json!({
+            "webhookOrderId": "01980a3c-0000-7000-8000-000000000003",
+            "url": "https://pos.example.com/olay",
+            "headers": { "X-Branch": "Kadıköy" }
+        }),
+        "create_business" | "update_business" => json!({
+            "name": "Lokanta A.Ş.", "vatNumber": "1234567890", "taxOffice": "Kadıköy", "city": "İstanbul", "country": "TR"
+        }),
+        "link_restaurant" => json!({ "restaurantId": RESTAURANT }),
+        "create_restaurant" | "update_restaurant" => json!({
+            "name": "Lokanta Kadıköy", "lat": 40.99, "lon": 29.03,
+            "config": { "autoVerify": false, "preparationMinutes": 20, "timezone": "Europe/Istanbul" }
+        }),
+        "put_integration" => json!({
+            "isActive": true, "remoteId": "kadikoy", "credentials": { "inboundKey": "a-long-secret" }
+        }),
+        "put_packages" => json!({
+            "packages": [{ "name": "All platforms", "startsAt": "2026-01-01T00:00:00Z", "endsAt": "2027-01-01T00:00:00Z" }]
+        }),
+        "put_payment_matching" => json!({
+            "matches": [{ "provider": "getir", "type": "online_card", "matchedId": "CARD" }]
+        }),
+        "put_webhook" => json!({ "url": "https://pos.example.com/olay", "authorization": "bearer" }),
+        "retry_deliveries" => json!({ "since": "2026-03-01T00:00:00Z", "includeSkipped": false }),
+        "create_key" => json!({ "label": "Till 2" }),
+        "place_order" => json!({
+            "storeId": "kadikoy", "providerOrderId": "WEB-1", "note": "No onions",
+            "customer": { "name": "Ayşe", "phone": "+905550000000", "address": { "text": "Moda Cad. 1", "city": "İstanbul" } },
+            "items": [{
+                "name": "Lahmacun", "quantity": 2, "unitPrice": 7_500,
+                "options": [{ "group": "Drink", "name": "Ayran", "price": 1_500 }]
+            }],
+            "amount": { "deliveryFee": 2_000, "total": 20_000 },
+            "payment": { "type": "cash" }
+        }),
+        "cancel_placed_order" => json!({ "storeId": "kadikoy", "by": "customer", "note": "Ordered twice" }),
+        _ => return None,
+    })
+}
+
+/// What is sent with an event.
+pub fn of_event(name: &str) -> Value {
+    let mut veri = json!({
+        "id": "01980a3c-0000-7000-8000-000000000003", "restaurantId": RESTAURANT, "provider": "direct",
+        "occurredAt": "2026-03-01T15:22:10.000Z"
+    });
+    let of_order = json!({
+        "orderId": "01980a3c-0000-7000-8000-000000000001", "pid": "WEB-1", "providerOrderId": "WEB-1", "sequence": 1
+    });
+    let more = match name {
+        garson_core::event::CREATED => json!({ "status": 400 }),
+        garson_core::event::MOVED => {
+            json!({ "sequence": 2, "oldStatus": 400, "newStatus": 500, "by": "account" })
+        }
+        garson_core::event::CANCELLED => json!({
+            "sequence": 3, "status": 1600, "by": "account", "reason": { "id": "out_of_stock", "name": "Out of stock" },
+            "note": null
+        }),
+        garson_core::event::UPDATED => json!({
+            "sequence": 2, "status": 500, "by": "platform", "revision": 2, "total": 20000, "currency": "TRY",
+            "changes": [
+                { "field": "item_quantity", "name": "Adana Dürüm", "from": 2, "to": 1 },
+                { "field": "total", "from": 40000, "to": 20000 }
+            ]
+        }),
+        _ => json!({ "isActive": true }),
+    };
+    let parts = match name == garson_core::event::INTEGRATION_TOGGLED {
+        true => vec![more],
+        false => vec![of_order, more],
+    };
+    if let Value::Object(veri) = &mut veri {
+        for part in parts {
+            veri.extend(part.as_object().cloned().unwrap_or_default());
+        }
+    }
+    json!({ "olay": name, "veri": veri })
+}
