@@ -1,12 +1,13 @@
 //! A deleted business is out of sight at once, and swept away afterwards.
 
-use crate::support::{House, order_body, until};
+use crate::support::{House, Kind, order_body, until};
 use serde_json::{Value, json};
 
 cases! {
     a_deleted_business_is_out_of_sight_at_once
     sweeping_leaves_nothing_behind_and_touches_nobody_else
     orders_that_arrive_while_it_is_deleted_leave_nothing_either
+    a_restaurant_that_cannot_be_swept_holds_up_nothing_else
 }
 
 async fn business(house: &House, name: &str) -> String {
@@ -199,4 +200,34 @@ async fn orders_that_arrive_while_it_is_deleted_leave_nothing_either(house: Hous
     for table in tables {
         assert_eq!(house.count(table), 0, "{table}");
     }
+}
+
+async fn a_restaurant_that_cannot_be_swept_holds_up_nothing_else(house: House) {
+    house.meddle(match house.kind {
+        Kind::Sqlite => {
+            "CREATE TRIGGER stuck BEFORE DELETE ON restaurants WHEN OLD.name = 'stuck'
+             BEGIN SELECT RAISE(ABORT, 'stuck'); END"
+        }
+        Kind::Postgres => {
+            "CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS
+                 $$ BEGIN RAISE EXCEPTION 'stuck'; END $$;
+             CREATE TRIGGER stuck BEFORE DELETE ON restaurants FOR EACH ROW
+             WHEN (OLD.name = 'stuck') EXECUTE FUNCTION refuse()"
+        }
+    });
+    for name in ["stuck", "other"] {
+        let made = house
+            .a
+            .post("/restaurants", &json!({ "name": name }))
+            .await
+            .data();
+        let path = format!("/restaurants/{}", made["id"].as_str().unwrap());
+        house.a.delete(&path).await.done();
+    }
+    while garson::flow::sweep::step(&house.app)
+        .await
+        .is_ok_and(|worked| worked)
+    {}
+    assert_eq!(house.count("restaurants WHERE name = 'stuck'"), 1);
+    assert_eq!(house.count("restaurants WHERE name = 'other'"), 0);
 }

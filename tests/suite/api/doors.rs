@@ -39,11 +39,11 @@ async fn no_operation_works_without_a_key(house: House) {
             let headers: Vec<_> = wrong.iter().copied().chain([kind]).collect();
             let reply = send(house.addr, &request(&method, &path, &headers, b"{}")).await;
             reply.refused(401, "unauthorized");
-            assert_eq!(
-                reply.header("www-authenticate"),
-                Some("Bearer"),
-                "{method} {path}"
-            );
+            // A shop presents its key in a header of its own.
+            if !path.starts_with("/hooks/") {
+                let asked = reply.header("www-authenticate");
+                assert_eq!(asked, Some("Bearer"), "{method} {path}");
+            }
         }
     }
 }
@@ -129,7 +129,8 @@ async fn no_operation_reaches_into_another_account(house: House) {
     let before = look(&house.a, &own).await;
     let mut checked = 0;
     for (method, path, operation) in operations(&house).await {
-        if !path.contains('{') {
+        // What a shop's key reaches has tests of its own.
+        if !path.contains('{') || path.starts_with("/hooks/") {
             continue;
         }
         let target = path

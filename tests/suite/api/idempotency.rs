@@ -14,6 +14,7 @@ cases! {
     a_repeat_gets_the_same_bytes_and_makes_nothing
     another_request_under_the_same_key_is_refused
     a_final_refusal_is_kept_too
+    what_is_not_there_yet_is_looked_for_again
     keys_of_accounts_are_apart
     an_answer_is_kept_for_a_day
     of_32_at_once_one_makes_a_record
@@ -71,14 +72,28 @@ async fn another_request_under_the_same_key_is_refused(house: House) {
 }
 
 async fn a_final_refusal_is_kept_too(house: House) {
+    let shop = house.shop(&house.a, "s").await;
+    shop.order("W-1").await;
+    house.a.act("/orders/cancel/W-1").await.data();
+    let first = house.a.keyed("k", "/orders/verify/W-1", "").await;
+    first.refused(409, "order_cancelled");
+    let again = house.a.keyed("k", "/orders/verify/W-1", "").await;
+    assert_eq!(
+        (again.status, &again.body),
+        (409, &first.body),
+        "with the id of the first request"
+    );
+}
+
+async fn what_is_not_there_yet_is_looked_for_again(house: House) {
     let first = house.a.keyed("k", "/orders/verify/W-1", "").await;
     first.refused(404, "order_not_found");
     let shop = house.shop(&house.a, "s").await;
     shop.order("W-1").await;
     let again = house.a.keyed("k", "/orders/verify/W-1", "").await;
-    assert_eq!((again.status, &again.body), (404, &first.body));
-    assert_eq!(house.a.get("/orders/W-1").await.data()["status"], json!(400));
-    house.a.keyed("other", "/orders/verify/W-1", "").await.data();
+    assert_eq!(again.data()["status"], json!(500));
+    let repeat = house.a.keyed("k", "/orders/verify/W-1", "").await;
+    assert_eq!((repeat.status, &repeat.body), (200, &again.body));
 }
 
 async fn keys_of_accounts_are_apart(house: House) {

@@ -9,6 +9,7 @@ cases! {
     credentials_are_in_no_answer
     an_integration_needs_its_credentials_before_it_is_switched_on
     unknown_names_and_platforms_are_refused
+    secrets_that_a_platform_gives_out_may_be_short
     switching_makes_events_and_repeating_does_not
     health_shows_the_last_order
     a_removed_integration_leaves_its_orders
@@ -174,6 +175,41 @@ async fn an_integration_needs_its_credentials_before_it_is_switched_on(house: Ho
         (&off["remoteId"], &off["hasCredentials"]),
         (&Value::Null, &json!(false))
     );
+}
+
+async fn secrets_that_a_platform_gives_out_may_be_short(house: House) {
+    let restaurant = restaurant(&house).await;
+    for (provider, given) in [
+        ("getir", ["appSecretKey", "restaurantSecretKey"]),
+        ("yemeksepeti", ["password", "pluginSecret"]),
+        ("trendyol", ["apiKey", "apiSecret"]),
+        ("migros", ["apiKey", "secretKey"]),
+    ] {
+        let path = format!("{restaurant}/integrations/{provider}");
+        for name in given {
+            let made = house
+                .a
+                .put(&path, &json!({ "credentials": { name: "1234" } }))
+                .await;
+            assert_eq!(made.data()["hasCredentials"], json!(true), "{provider} {name}");
+            for wrong in ["12 34", "şifre", ""] {
+                let answer = house
+                    .a
+                    .put(&path, &json!({ "credentials": { name: wrong } }))
+                    .await;
+                answer.wrong(422, "invalid_field", &format!("credentials.{name}"));
+            }
+        }
+    }
+    // Those that an account makes up itself keep strangers out.
+    for (provider, name) in [("getir", "inboundKey"), ("migros", "inboundPassword")] {
+        let path = format!("{restaurant}/integrations/{provider}");
+        let answer = house
+            .a
+            .put(&path, &json!({ "credentials": { name: "1234" } }))
+            .await;
+        answer.wrong(422, "invalid_field", &format!("credentials.{name}"));
+    }
 }
 
 async fn unknown_names_and_platforms_are_refused(house: House) {

@@ -8,6 +8,7 @@ mod concurrency;
 mod deleting;
 mod doors;
 mod events;
+mod filters;
 mod forgetting;
 mod idempotency;
 mod ids;

@@ -100,7 +100,7 @@ async fn the_detail_answers_everything_that_the_shop_said(house: House) {
         "scheduledFor": "2026-03-01T12:00:00.000Z",
         "readyAt": null,
         "createdAt": NOW,
-        "updatedAt": NOW,
+        "updatedAt": NOW, "revision": 1,
         "note": "Zil çalmayın 🙏",
         "flag": null,
         "fulfilment": said["fulfilment"],

@@ -10,6 +10,8 @@ cases! {
     pending_orders_of_every_status_are_listed_with_their_money
     pending_orders_can_be_filtered
     pending_orders_are_paged
+    pending_orders_carry_what_accounting_needs
+    many_orders_are_marked_with_one_request
 }
 
 fn ids(list: &Value) -> Vec<&str> {
@@ -84,10 +86,102 @@ async fn pending_orders_of_every_status_are_listed_with_their_money(house: House
         "status": 1600, "statusName": "cancelled", "isReport": false, "total": 12_345, "currency": "TRY",
         "paymentType": "cash", "placedAt": "2026-03-01T09:00:00.000Z", "acceptBy": null,
         "createdAt": "2026-03-01T09:00:00.000Z",
-        "amount": { "currency": "TRY", "total": 12_345 },
-        "payment": { "type": "cash", "name": "Cash" },
+        "amount": {
+            "currency": "TRY", "subtotal": 12_345, "discount": 0, "deliveryFee": 0, "tip": 0, "total": 12_345, "discounts": []
+        },
+        "payment": {
+            "type": "cash", "name": "Cash", "providerName": null, "providerCode": null, "isPaid": false, "collect": 12_345,
+            "matchedId": null
+        },
     }]);
     assert_eq!(house.a.get("/orders/reports/pending").await.data(), wanted);
+}
+
+async fn pending_orders_carry_what_accounting_needs(house: House) {
+    let shop = house.shop(&house.a, "s").await;
+    let matching =
+        json!({ "matches": [{ "provider": "direct", "type": "online_card", "matchedId": "POS-7" }] });
+    let path = format!("/restaurants/{}/payment-matching", shop.restaurant);
+    house.a.put(&path, &matching).await.data();
+    let order = json!({
+        "storeId": "s", "providerOrderId": "1",
+        "items": [{ "name": "Lahmacun", "quantity": 2, "unitPrice": 5_000 }],
+        "amount": {
+            "subtotal": 10_000, "discount": 1_500, "deliveryFee": 700, "tip": 300, "total": 9_500,
+            "discounts": [{ "name": "Bahar", "amount": 1_500, "fundedBy": "platform" }]
+        },
+        "payment": { "type": "online_card", "name": "Visa", "isPaid": true },
+    });
+    shop.post(order.to_string().as_bytes()).await.data();
+    shop.order("2").await;
+    let pending = house.a.get("/orders/reports/pending?status=400").await.data();
+    assert_eq!(ids(&pending), ["2", "1"]);
+    for item in pending.as_array().unwrap() {
+        let id = item["providerOrderId"].as_str().unwrap();
+        let detail = house.a.get(&format!("/orders/{id}")).await.data();
+        assert_eq!(item["amount"], detail["amount"]);
+        for field in ["type", "providerCode", "isPaid", "collect", "matchedId"] {
+            assert_eq!(item["payment"][field], detail["payment"][field], "{field}");
+        }
+        assert_eq!(item["payment"]["providerName"], detail["payment"]["name"]);
+    }
+    let first = &pending[1];
+    assert_eq!(first["payment"]["matchedId"], json!("POS-7"));
+    assert_eq!(first["amount"]["discounts"][0]["amount"], json!(1_500));
+}
+
+async fn many_orders_are_marked_with_one_request(house: House) {
+    let (one, two) = (
+        house.shop(&house.a, "one").await,
+        house.shop(&house.a, "two").await,
+    );
+    let first = one.order("1").await;
+    let second = one.order("2").await;
+    let twins = [one.order("twin").await, two.order("twin").await];
+    house.shop(&house.b, "other").await.order("foreign").await;
+    let mark = json!({ "providerOrderId": "2" });
+    house.a.post("/orders/reports/mark", &mark).await.data();
+    let many = json!({ "providerOrderIds": ["1", "2", "3", "twin", "1", "foreign", twins[0]] });
+    let result = |id: &str, result: &str, orders: &[&String]| {
+        let is_report = result.ends_with("marked");
+        json!({ "providerOrderId": id, "result": result, "isReport": is_report, "orderIds": orders })
+    };
+    let wanted = json!({ "results": [
+        result("1", "marked", &[&first]),
+        result("2", "already_marked", &[&second]),
+        result("3", "unknown", &[]),
+        result("twin", "ambiguous", &[&twins[0], &twins[1]]),
+        result("1", "already_marked", &[&first]),
+        result("foreign", "unknown", &[]),
+        result(&twins[0], "marked", &[&twins[0]]),
+    ] });
+    assert_eq!(house.a.post("/orders/reports/mark", &many).await.data(), wanted);
+    let again = house.a.post("/orders/reports/mark", &many).await.data();
+    assert_eq!(again["results"][0], result("1", "already_marked", &[&first]));
+    let pending = house.a.get("/orders/reports/pending").await.data();
+    assert_eq!(pending.as_array().unwrap().len(), 1);
+    assert_eq!(pending[0]["id"], json!(twins[1]));
+    let all: Vec<String> = (0..500).map(|n| format!("x{n}")).collect();
+    let results = house
+        .a
+        .post("/orders/reports/mark", &json!({ "providerOrderIds": all }))
+        .await
+        .data();
+    assert_eq!(results["results"].as_array().unwrap().len(), 500);
+    let too_many: Vec<String> = (0..501).map(|n| n.to_string()).collect();
+    for (body, field) in [
+        (json!({ "providerOrderIds": [] }), "providerOrderIds"),
+        (json!({ "providerOrderIds": too_many }), "providerOrderIds"),
+        (json!({ "providerOrderIds": "1" }), "providerOrderIds"),
+        (json!({ "providerOrderIds": ["1", 2] }), "providerOrderIds[1]"),
+        (
+            json!({ "providerOrderId": "1", "providerOrderIds": ["1"] }),
+            "providerOrderIds",
+        ),
+    ] {
+        let reply = house.a.post("/orders/reports/mark", &body).await;
+        reply.wrong(422, "invalid_field", field);
+    }
 }
 
 async fn pending_orders_can_be_filtered(house: House) {

@@ -87,6 +87,7 @@ async fn run(house: &House, number: usize, steps: &[Step], last_limit: usize) {
     for limit in [1, last_limit, 200] {
         scene.check(limit).await;
     }
+    scene.check_filters(last_limit).await;
 }
 
 impl<'a> Scene<'a> {
@@ -178,6 +179,39 @@ impl<'a> Scene<'a> {
             let list = format!("/orders?restaurantId={}&", self.shops[of].restaurant);
             lists.push((list, self.expected(Some(of))));
         }
+        self.walk_all(lists, limit).await;
+    }
+
+    /// Lists that are narrowed.
+    async fn check_filters(&self, limit: usize) {
+        let mut lists = Vec::new();
+        for filter in [
+            "open=true",
+            "status=400,500,1600",
+            "provider=direct&from=2026-01-01",
+            "include=detail",
+        ] {
+            lists.push((format!("/orders?{filter}&"), self.expected(None)));
+        }
+        // Nothing has changed since it came, so both stand in the same order.
+        for filter in ["", "&open=true", "&provider=getir,direct&include=detail"] {
+            lists.push((
+                format!("/orders?updatedSince=2026-01-01T00:00:00Z{filter}&"),
+                self.expected(None),
+            ));
+        }
+        for filter in [
+            "open=false",
+            "status=900",
+            "provider=getir",
+            "updatedSince=2100-01-01",
+        ] {
+            lists.push((format!("/orders?{filter}&"), Vec::new()));
+        }
+        self.walk_all(lists, limit).await;
+    }
+
+    async fn walk_all(&self, lists: Vec<(String, Vec<String>)>, limit: usize) {
         for (list, expected) in lists {
             assert_eq!(
                 self.walk_down(&list, limit).await,

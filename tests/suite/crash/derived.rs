@@ -55,11 +55,12 @@ async fn try_send(addr: SocketAddr, bytes: Vec<u8>) -> Option<(bool, Value)> {
     ))
 }
 
-fn an_order(store: &str, id: &str) -> Value {
+fn an_order(store: &str, id: &str, revision: usize) -> Value {
     let total = 100 * i64::try_from(1 + below(500)).unwrap();
     json!({
         "storeId": store,
         "providerOrderId": id,
+        "revision": revision,
         "customer": { "name": pick(&["Ayşe Yılmaz", "İpek Çağlar-Öz", "Ali"]), "phone": "+90 532 000 00 01" },
         "items": [{ "name": "Lahmacun", "quantity": 1, "unitPrice": total }],
         "amount": { "total": total, "currency": pick(&["TRY", "EUR"]) },
@@ -74,7 +75,7 @@ async fn work(addr: SocketAddr, name: String, branches: Vec<Branch>, acknowledge
         let id = format!("{name}-{n}");
         let key = format!("inbound-{}", branch.store);
         let headers = [("x-api-key", key.as_str()), ("content-type", "application/json")];
-        let body = an_order(&branch.store, &id).to_string();
+        let body = an_order(&branch.store, &id, 1).to_string();
         let taken = try_send(
             addr,
             request("POST", "/hooks/direct/orders", &headers, body.as_bytes()),
@@ -92,9 +93,9 @@ async fn work(addr: SocketAddr, name: String, branches: Vec<Branch>, acknowledge
             ("authorization", bearer.as_str()),
             ("content-type", "application/json"),
         ];
-        for _ in 0..below(4) {
+        for _ in 0..below(5) {
             let cancel = json!({ "storeId": branch.store }).to_string();
-            let bytes = match below(6) {
+            let bytes = match below(8) {
                 0 => {
                     let path = format!("/hooks/direct/orders/{id}/cancel");
                     request("POST", &path, &headers, cancel.as_bytes())
@@ -103,7 +104,12 @@ async fn work(addr: SocketAddr, name: String, branches: Vec<Branch>, acknowledge
                     let path = format!("/web-api/v1/orders/cancel/{record}");
                     request("POST", &path, &by_key, b"{}")
                 }
+                // Later versions of it come in any order.
                 2 | 3 => {
+                    let later = an_order(&branch.store, &id, 2 + below(5)).to_string();
+                    request("POST", "/hooks/direct/orders", &headers, later.as_bytes())
+                }
+                4 | 5 => {
                     let path = format!("/web-api/v1/orders/verify/{record}");
                     request("POST", &path, &by_key, b"")
                 }
@@ -124,7 +130,8 @@ async fn connect(addr: SocketAddr, keys: &[String], receiver: &Receiver) -> Vec<
     let mut branches = Vec::new();
     for (number, key) in keys.iter().enumerate() {
         let caller = Caller::new(addr, key);
-        let url = json!({ "url": receiver.url(&format!("/events/{number}")) });
+        // One of the accounts wants to hear of later versions, too.
+        let url = json!({ "url": receiver.url(&format!("/events/{number}")), "orderUpdates": number == 1 });
         caller.put("/webhook", &url).await.data();
         for n in 0..2 {
             let store = format!("store-{number}-{n}");

@@ -122,6 +122,36 @@ fn a_database_that_is_truncated_is_noticed() {
 }
 
 #[test]
+fn a_log_that_is_truncated_is_noticed() {
+    let truncate = |size: fn(u64) -> u64| {
+        misuse("was truncated", move |data| {
+            let path = data.join("garson.db-wal");
+            let file = std::fs::OpenOptions::new().write(true).open(path).unwrap();
+            file.set_len(size(file.metadata().unwrap().len())).unwrap();
+        });
+    };
+    truncate(|_| 0);
+    truncate(|size| size / 2);
+}
+
+#[test]
+fn a_log_that_another_program_empties_in_sqlites_way_is_no_misuse() {
+    block_on(async {
+        let home = Home::new(Kind::Sqlite);
+        let (_server, caller) = serving(&home, 20).await;
+        let other = rusqlite::Connection::open(home.data().join("garson.db")).unwrap();
+        other.busy_timeout(std::time::Duration::from_secs(20)).unwrap();
+        for n in 0..5 {
+            other
+                .query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))
+                .unwrap();
+            assert!(post(caller.addr, &format!("after-{n}")).await.is_some());
+        }
+        assert_eq!(ready(&caller).await, 200);
+    });
+}
+
+#[test]
 fn a_vacuum_beside_a_server_is_no_misuse() {
     block_on(async {
         let home = Home::new(Kind::Sqlite);

@@ -18,6 +18,7 @@ cases! {
     a_late_cancellation_wins_over_delivery
     an_order_of_another_store_cannot_be_cancelled
     a_body_needs_no_content_type
+    whole_numbers_may_be_written_with_a_fraction_of_nothing
 }
 
 async fn an_order_is_there_as_soon_as_it_is_acknowledged(house: House) {
@@ -252,6 +253,26 @@ async fn an_order_of_another_store_cannot_be_cancelled(house: House) {
         .refused(404, "unknown_store");
     assert_eq!(house.a.get("/orders/1").await.data()["status"], json!(400));
     assert_eq!(house.kept().await.len(), 3);
+}
+
+async fn whole_numbers_may_be_written_with_a_fraction_of_nothing(house: House) {
+    let shop = house.shop(&house.a, "s").await;
+    let order = |price: &str| {
+        format!(
+            r#"{{"storeId":"s","providerOrderId":"1","items":[{{"name":"Simit","quantity":2.0,"unitPrice":{price}}}],
+                "amount":{{"total":3e3,"tip":0.0}},"payment":{{"type":"cash"}}}}"#
+        )
+    };
+    shop.post(order("1500.0").as_bytes()).await.data();
+    let detail = house.a.get("/orders/1").await.data();
+    assert_eq!(
+        (&detail["items"][0]["unitPrice"], &detail["amount"]["total"]),
+        (&json!(1_500), &json!(3_000))
+    );
+    for wrong in ["1500.5", "1e300", "\"1500\"", "true"] {
+        let reply = shop.post(order(wrong).as_bytes()).await;
+        reply.wrong(422, "invalid_field", "items[0].unitPrice");
+    }
 }
 
 async fn a_body_needs_no_content_type(house: House) {

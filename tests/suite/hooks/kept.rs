@@ -1,6 +1,6 @@
 //! What is genuine is kept, even when it cannot be taken; once, however often it comes.
 
-use crate::support::{House, order_body, request, send};
+use crate::support::{Caller, House, Reply, order_body, request, send, until};
 use serde_json::{Value, json};
 use std::time::Duration;
 
@@ -13,38 +13,86 @@ cases! {
     an_order_whose_id_is_only_dots_is_not_taken
     an_early_cancellation_is_for_its_own_shop_only
     a_cancellation_beside_its_order_is_taken
+    a_cancellation_that_missed_its_order_is_taken_later
 }
 
-/// The cancellation names no restaurant, so that it can only be matched by its order, which is being committed meanwhile.
-async fn a_cancellation_beside_its_order_is_taken(house: House) {
-    const ORDERS: usize = 60;
-    let made = house.a.post("/restaurants", &json!({ "name": "r" })).await.data();
-    let credentials = json!({ "appSecretKey": "app-secret", "restaurantSecretKey": "restaurant-secret", "inboundKey": "getir-knocks" });
-    let body = json!({ "isActive": true, "remoteId": "branch", "credentials": credentials });
-    let path = format!("/restaurants/{}/integrations/getir", made["id"].as_str().unwrap());
-    house.a.put(&path, &body).await.data();
-    let fixture = include_str!("../../../crates/garson-platforms/src/getir/fixtures/new-order.json");
-    let post = async |path: &str, body: Value| {
+/// With a secret of several accounts no account is locked while the cancellation is kept, so that it and its order can miss
+/// each other. Here the order gets the identity afterwards, as if it had been committed at that moment.
+async fn a_cancellation_that_missed_its_order_is_taken_later(house: House) {
+    let getir = Getir { house: &house };
+    getir.connect(&house.a, "branch").await;
+    getir.connect(&house.b, "other").await;
+    let (missed, placed) = (format!("{:024x}", 1), format!("{:024x}", 2));
+    let cancel = getir
+        .post("cancel-order", json!({ "id": missed, "status": 1500 }))
+        .await;
+    assert_eq!(cancel.status, 500, "{cancel:?}");
+    let order = getir.post("new-order", Getir::order(&placed)).await;
+    assert_eq!(order.status, 200, "{order:?}");
+    house.meddle(&format!(
+        "UPDATE orders SET identity = '{missed}', provider_order_id = '{missed}' WHERE identity = '{placed}'"
+    ));
+    until("the cancellation is taken", async || {
+        let order = house.a.get(&format!("/orders/{missed}")).await.data();
+        order["status"].as_i64().unwrap() >= 1500
+    })
+    .await;
+    until("the message is settled", async || house.kept().await.is_empty()).await;
+}
+
+struct Getir<'a> {
+    house: &'a House,
+}
+
+impl Getir<'_> {
+    async fn connect(&self, caller: &Caller, branch: &str) {
+        let made = caller
+            .post("/restaurants", &json!({ "name": branch }))
+            .await
+            .data();
+        let credentials = json!({ "appSecretKey": "app-secret", "restaurantSecretKey": "restaurant-secret", "inboundKey": "getir-knocks" });
+        let body = json!({ "isActive": true, "remoteId": branch, "credentials": credentials });
+        let path = format!("/restaurants/{}/integrations/getir", made["id"].as_str().unwrap());
+        caller.put(&path, &body).await.data();
+    }
+
+    /// An order of the branch "branch".
+    fn order(id: &str) -> Value {
+        let fixture = include_str!("../../../crates/garson-platforms/src/getir/fixtures/new-order.json");
+        let mut order: Value = serde_json::from_str(fixture).unwrap();
+        order["id"] = json!(id);
+        order["restaurant"]["id"] = json!("branch");
+        order
+    }
+
+    async fn post(&self, path: &str, body: Value) -> Reply {
         let headers = [
             ("content-type", "application/json"),
             ("x-api-key", "getir-knocks"),
         ];
         let path = format!("/hooks/getir/{path}");
+        let body = body.to_string();
         send(
-            house.addr,
-            &request("POST", &path, &headers, body.to_string().as_bytes()),
+            self.house.addr,
+            &request("POST", &path, &headers, body.as_bytes()),
         )
         .await
-    };
+    }
+}
+
+/// The cancellation names no restaurant, so that it can only be matched by its order, which is being committed meanwhile.
+async fn a_cancellation_beside_its_order_is_taken(house: House) {
+    const ORDERS: usize = 60;
+    let getir = Getir { house: &house };
+    getir.connect(&house.a, "branch").await;
     for n in 0..ORDERS {
         let id = format!("{n:024x}");
-        let mut order: Value = serde_json::from_str(fixture).unwrap();
-        order["id"] = json!(id);
-        order["restaurant"]["id"] = json!("branch");
         let pause = Duration::from_micros(500) * u32::try_from(n % 8).unwrap();
-        let (placed, _) = tokio::join!(post("new-order", order), async {
+        let (placed, _) = tokio::join!(getir.post("new-order", Getir::order(&id)), async {
             tokio::time::sleep(pause).await;
-            post("cancel-order", json!({ "id": id, "status": 1500 })).await
+            getir
+                .post("cancel-order", json!({ "id": id, "status": 1500 }))
+                .await
         });
         assert_eq!(placed.status, 200, "{placed:?}");
         let order = house.a.get(&format!("/orders/{id}")).await.data();

@@ -3,3 +3,4 @@
 mod direct;
 mod kept;
 mod remembered;
+mod revisions;

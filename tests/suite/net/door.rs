@@ -2,7 +2,7 @@
 
 use garson::net::guard::Policy;
 use garson::net::resolve::{Resolve, Resolving};
-use garson::net::{Client, Log, Outgoing, SendError, Sent};
+use garson::net::{Client, HeaderCase, Log, Outgoing, SendError, Sent};
 use garson_core::platform::Trust;
 use http::{HeaderMap, Method};
 use std::net::IpAddr;
@@ -80,6 +80,7 @@ pub fn post(url: &str) -> Outgoing {
         method: Method::POST,
         url: url.to_owned(),
         headers: HeaderMap::new(),
+        header_case: HeaderCase::default(),
         body: "{}".into(),
         trust: Trust::Account,
         deadline: Duration::from_secs(10),

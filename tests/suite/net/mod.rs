@@ -10,6 +10,8 @@ mod guard;
 mod kept;
 mod names;
 mod proxy;
+mod recorded;
 mod resend;
 mod slow;
+mod spelling;
 mod stages;

@@ -7,6 +7,7 @@ use serde_json::json;
 
 on_both! {
     everything_that_is_known_is_shown
+    what_a_later_version_has_changed_is_shown
     an_order_is_moved_from_its_page
     a_neighbours_order_is_not_there
     an_event_is_sent_again
@@ -97,6 +98,49 @@ async fn everything_that_is_known_is_shown(kind: Kind) {
     );
     // By the platform's id as well.
     assert!(visitor.open("/orders/WEB-1").await.has("Yeşil kapı"));
+}
+
+async fn what_a_later_version_has_changed_is_shown(kind: Kind) {
+    let house = House::open(kind).await;
+    let shop = house.shop(&house.a, "Moda").await;
+    let mut body = full_order(&shop.store, "WEB-1");
+    shop.post(body.to_string().as_bytes()).await.data();
+    let mut visitor = house.visitor().await;
+    assert!(!visitor.open("/orders/WEB-1").await.has("Sürüm"));
+    body["revision"] = json!(2);
+    body["items"][0]["quantity"] = json!(1);
+    body["items"]
+        .as_array_mut()
+        .unwrap()
+        .push(json!({ "name": "<i>Künefe", "quantity": 3, "unitPrice": 100 }));
+    body["amount"] = json!({ "subtotal": 60_000, "deliveryFee": 3_450, "total": 63_450 });
+    body["payment"] = json!({ "type": "online_card", "isPaid": true });
+    shop.post(body.to_string().as_bytes()).await.data();
+    let page = visitor.open("/orders/WEB-1").await;
+    assert!(page.has("Sürüm 2"), "{}", page.text());
+    let story = page.within("h-timeline", "section");
+    for text in [
+        "platform siparişi değiştirdi",
+        "Adana <b>dürüm</b>: 2 → 1",
+        "<i>Künefe: eklendi (3)",
+        "Tutar: 1.234,50 ₺ → 634,50 ₺",
+        "Ödeme türü: Nakit → Online kart",
+        "Tahsil edilecek: 1.234,50 ₺ → 0,00 ₺",
+    ] {
+        assert!(story.has(text), "{text} is not in {}", story.text());
+    }
+    assert!(!story.html.contains("<i>"), "{}", story.html);
+    visitor.in_english();
+    let page = visitor.open("/orders/WEB-1").await;
+    assert!(page.has("Version 2"), "{}", page.text());
+    let story = page.within("h-timeline", "section");
+    for text in [
+        "the platform changed the order",
+        "<i>Künefe: added (3)",
+        "Total: ₺1,234.50 → ₺634.50",
+    ] {
+        assert!(story.has(text), "{text} is not in {}", story.text());
+    }
 }
 
 async fn an_order_is_moved_from_its_page(kind: Kind) {

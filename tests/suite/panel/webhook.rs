@@ -7,6 +7,7 @@ use serde_json::json;
 
 on_both! {
     an_address_is_registered_tested_and_removed
+    events_of_changed_orders_are_chosen
     attempts_are_explained_and_one_is_sent_again
     the_log_knows_orders_by_their_codes
     the_log_is_walked_and_everything_failed_is_sent_again
@@ -84,6 +85,27 @@ async fn an_address_is_registered_tested_and_removed(kind: Kind) {
     // A page that somebody still has open says so.
     let page = visitor.submit(&tested, &[]).await;
     assert!(page.has("Webhook adresi kayıtlı değil"), "{}", page.text());
+}
+
+async fn events_of_changed_orders_are_chosen(kind: Kind) {
+    let house = House::open_private(kind).await;
+    let mut visitor = house.visitor().await;
+    let page = visitor.open("/webhook").await;
+    let address = "https://kasa.example.com/olay";
+    let ticked = [("url", address), ("orderUpdates", "on")];
+    let page = visitor.submit(&page.form("/webhook"), &ticked).await;
+    assert!(
+        page.has("Siparişler sonradan değişince de haber ver"),
+        "{}",
+        page.text()
+    );
+    assert_eq!(house.a.get("/webhook").await.data()["orderUpdates"], json!(true));
+    // What is wrong with the address leaves the choice as it was ticked, and as it was.
+    let wrong = [("url", "ftp://x"), ("orderUpdates", "on")];
+    assert_eq!(visitor.submit(&page.form("/webhook"), &wrong).await.status, 422);
+    assert_eq!(house.a.get("/webhook").await.data()["orderUpdates"], json!(true));
+    let page = save(&mut visitor, address, "bearer").await;
+    assert!(page.has("Webhook kaydedildi."), "{}", page.text());
 }
 
 async fn attempts_are_explained_and_one_is_sent_again(kind: Kind) {

@@ -11,6 +11,7 @@ on_both! {
     a_wrong_secret_is_refused_and_nothing_is_kept
     the_operators_secrets_stand_in_for_an_integrations
     an_integrations_own_secret_wins_over_the_operators
+    messages_about_no_order_are_noted_whoever_sends_them
 }
 
 async fn a_wrong_secret_is_refused_and_nothing_is_kept(kind: Kind) {
@@ -121,4 +122,30 @@ async fn an_integrations_own_secret_wins_over_the_operators(kind: Kind) {
     town.control.put_store(&own).await.unwrap();
     let meal = town.order(Getir, Courier::Restaurant).await;
     assert_eq!(town.story(&meal).await, ["created 400"]);
+}
+
+async fn messages_about_no_order_are_noted_whoever_sends_them(kind: Kind) {
+    let town = with_operator(kind).await;
+    let own = credentials(Getir)["inboundKey"].as_str().unwrap().to_owned();
+    let mut sent = 0;
+    for (path, body) in [
+        ("/hooks/getir/restaurant-status", r#"{"status":200}"#),
+        ("/hooks/getir/courier-arrival", r#"{"foodOrderId":"1"}"#),
+        ("/hooks/getir/new-order", r#"{"ping":1}"#),
+        ("/hooks/getir/cancel-order", "{}"),
+    ] {
+        for key in [own.as_str(), "operator-knocks"] {
+            let headers = [("x-api-key", key), ("content-type", "application/json")];
+            let reply = send(town.house.addr, &request("POST", path, &headers, body.as_bytes())).await;
+            assert_eq!(reply.status, 200, "{path} {key} {}", reply.text());
+            sent += 1;
+        }
+        let reply = send(
+            town.house.addr,
+            &request("POST", path, &[("x-api-key", "a-guess")], b"{}"),
+        )
+        .await;
+        assert_eq!(reply.status, 401, "{path}");
+    }
+    assert_eq!(town.house.count("inbox"), sent);
 }

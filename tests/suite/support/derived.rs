@@ -34,6 +34,10 @@ struct Order {
     sync_state: String,
     provider_order_id: String,
     short_code: Option<String>,
+    revision: i64,
+    line: String,
+    changed: i64,
+    updated_at: i64,
 }
 
 struct Event {
@@ -43,6 +47,7 @@ struct Event {
     order: Option<Id>,
     position: i64,
     sequence: Option<i64>,
+    name: String,
     state: String,
     attempts: i64,
     failures: i64,
@@ -56,6 +61,7 @@ struct Line {
     number: i64,
     from: Option<i64>,
     to: i64,
+    revision: Option<i64>,
 }
 
 struct Call {
@@ -116,7 +122,8 @@ impl Tables {
             Ok((row.get(0)?, row.get(1)?))
         });
         let orders = "SELECT id, account_id, restaurant_id, integration_id, position, status, sequence, total, currency,
-                             payment_type, created_at, sync_state, provider_order_id, short_code
+                             payment_type, created_at, sync_state, provider_order_id, short_code, revision, line,
+                             changed, updated_at
                       FROM orders ORDER BY position";
         let orders = rows(&engine, orders, |row| {
             Ok(Order {
@@ -134,20 +141,24 @@ impl Tables {
                 sync_state: row.get(11)?,
                 provider_order_id: row.get(12)?,
                 short_code: row.get(13)?,
+                revision: row.get(14)?,
+                line: row.get(15)?,
+                changed: row.get(16)?,
+                updated_at: row.get(17)?,
             })
         });
-        let timeline =
-            "SELECT order_id, number, from_status, to_status FROM order_timeline ORDER BY order_id, number";
+        let timeline = "SELECT order_id, number, from_status, to_status, revision FROM order_timeline ORDER BY order_id, number";
         let timeline = rows(&engine, timeline, |row| {
             Ok(Line {
                 order: row.get(0)?,
                 number: row.get(1)?,
                 from: row.get(2)?,
                 to: row.get(3)?,
+                revision: row.get(4)?,
             })
         });
         let events = "SELECT id, account_id, restaurant_id, order_id, position, sequence, state, attempts, failures, held,
-                             due_at, created_at
+                             due_at, created_at, name
                       FROM events ORDER BY position";
         let events = rows(&engine, events, |row| {
             Ok(Event {
@@ -163,6 +174,7 @@ impl Tables {
                 held: row.get(9)?,
                 due_at: row.get(10)?,
                 created_at: row.get(11)?,
+                name: row.get(12)?,
             })
         });
         let calls = rows(
@@ -281,6 +293,7 @@ impl Home {
         checks::places(&tables, &mut findings);
         checks::history(&tables, &mut findings);
         checks::deliveries(&tables, &mut findings);
+        checks::contents(&tables, &mut findings);
         checks::totals(&tables, &mut findings);
         checks::search(&tables, &mut findings);
         checks::calls(&tables, &mut findings);

@@ -244,6 +244,19 @@ impl Street {
             platform,
             on: on.to_owned(),
             fault,
+            order: None,
+            times,
+        };
+        self.control.order_fault(&request).await.unwrap();
+    }
+
+    /// A fault that only calls about this order meet.
+    pub async fn fault_of(&self, meal: &Meal, on: &str, fault: Fault, times: Option<u64>) {
+        let request = FaultRequest {
+            platform: meal.platform,
+            on: on.to_owned(),
+            fault,
+            order: Some(meal.token.clone().unwrap_or_else(|| meal.id.clone())),
             times,
         };
         self.control.order_fault(&request).await.unwrap();

@@ -2,9 +2,10 @@
 
 use super::{Call, Event, Findings, Id, Line, Order, Tables};
 use garson_core::delivery::FAILURES_THAT_HOLD;
+use garson_core::event::UPDATED;
 use garson_core::order::{CallKind, Status};
 use garson_core::search::Subject;
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Spans of payment totals: five minutes, 64 of those, 64 of those again.
@@ -12,11 +13,29 @@ const UNIT: i64 = 5 * 60 * 1000;
 const LEVELS: [i64; 3] = [0, 1, 2];
 const GROUP_BITS: i64 = 6;
 
-/// Places are given out once, up to the account's counter, and moments follow them.
+/// Places are given out once, up to the account's counter, and moments follow them; the same holds for places of changes.
 pub fn places(tables: &Tables, findings: &mut Findings) {
     for account in &tables.accounts {
         let orders = tables.orders.iter().filter(|order| order.account == account.id);
         let events = tables.events.iter().filter(|event| event.account == account.id);
+        let mut changes: Vec<(i64, i64)> = orders
+            .clone()
+            .map(|order| (order.changed, order.updated_at))
+            .collect();
+        changes.sort_unstable();
+        for pair in changes.windows(2) {
+            findings.expect(pair[0].0 < pair[1].0, "two changes have one place", &account.id);
+            findings.expect(
+                pair[0].1 <= pair[1].1,
+                "moments of changes do not follow their places",
+                &account.id,
+            );
+        }
+        findings.expect(
+            changes.last().is_none_or(|last| last.0 <= account.position),
+            "a change beyond the counter",
+            &account.id,
+        );
         let mut places: Vec<(i64, i64)> = orders.map(|order| (order.position, order.created_at)).collect();
         places.extend(events.map(|event| (event.position, event.created_at)));
         places.sort_unstable();
@@ -44,12 +63,15 @@ pub fn places(tables: &Tables, findings: &mut Findings) {
     }
 }
 
-/// An order has as many events and lines of its timeline as it has taken steps, and stands where the last one led.
+/// An order has as many events as it has taken steps that are told, a line of its timeline for each of those and for each
+/// version of its content, and stands where the last one led.
 pub fn history(tables: &Tables, findings: &mut Findings) {
     let mut events: BTreeMap<&Id, Vec<(i64, i64)>> = BTreeMap::new();
+    let mut told_versions: BTreeMap<&Id, i64> = BTreeMap::new();
     for event in &tables.events {
         if let (Some(order), Some(sequence)) = (&event.order, event.sequence) {
             events.entry(order).or_default().push((sequence, event.position));
+            *told_versions.entry(order).or_default() += i64::from(event.name == UPDATED);
         }
     }
     let mut timelines: BTreeMap<&Id, Vec<&Line>> = BTreeMap::new();
@@ -69,7 +91,17 @@ pub fn history(tables: &Tables, findings: &mut Findings) {
         );
         let lines = timelines.remove(&order.id).unwrap_or_default();
         let numbers: Vec<i64> = lines.iter().map(|line| line.number).collect();
-        findings.equal(&numbers, &steps, "the numbers of an order's timeline", &order.id);
+        let untold = order.revision - 1 - told_versions.remove(&order.id).unwrap_or(0);
+        let all: Vec<i64> = (1..=order.sequence + untold).collect();
+        findings.equal(&numbers, &all, "the numbers of an order's timeline", &order.id);
+        let versions: Vec<i64> = lines.iter().filter_map(|line| line.revision).collect();
+        let expected: Vec<i64> = (2..=order.revision).collect();
+        findings.equal(
+            &versions,
+            &expected,
+            "the versions in an order's timeline",
+            &order.id,
+        );
         findings.equal(
             &lines.last().map(|line| line.to),
             &Some(order.status),
@@ -79,6 +111,27 @@ pub fn history(tables: &Tables, findings: &mut Findings) {
         for pair in lines.windows(2) {
             findings.equal(&pair[1].from, &Some(pair[0].to), "a step's beginning", &order.id);
         }
+    }
+}
+
+/// What lists and sums take from an order is what its content says.
+pub fn contents(tables: &Tables, findings: &mut Findings) {
+    for order in tables.live_orders() {
+        let content = tables.contents.get(&order.id).map(String::as_str);
+        let content: Value = content.map_or(Value::Null, |body| serde_json::from_str(body).unwrap());
+        let tail = order.line.split_once('\n').map_or("", |(_, tail)| tail);
+        let tail: Value = serde_json::from_str(tail).unwrap();
+        let (amount, payment) = (&content["amount"], &content["payment"]);
+        let computed = json!([amount["total"], amount["currency"], payment["type"]]);
+        let row = json!([order.total, order.currency, order.payment_type]);
+        findings.equal(&row, &computed, "what an order costs", &order.id);
+        let listed = json!([tail["total"], tail["currency"], tail["paymentType"]]);
+        findings.equal(
+            &listed,
+            &computed,
+            "what lists say that an order costs",
+            &order.id,
+        );
     }
 }
 

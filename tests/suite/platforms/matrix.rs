@@ -1,0 +1,342 @@
+//! Every step of every platform meets every kind of failure, once and for a minute: in the end both sides agree on every order,
+//! or the order shows exactly what the platform has refused.
+
+use super::road::{ROADS, Road};
+use crate::support::{Kind, Meal, Town, block_on, credentials, until};
+use garson_sim::Platform::{self, Getir, Migros, Trendyol, Yemeksepeti};
+use garson_sim::views::Courier::{self, Restaurant};
+use garson_sim::views::{Fault, OrderRequest, Quirks, StoreRequest};
+use serde_json::{Value, json};
+use std::future::Future;
+use std::sync::Arc;
+use tokio::sync::Semaphore;
+use tokio::task::{JoinSet, LocalSet};
+
+/// What is done while the fault is there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Step {
+    Verify,
+    Ready,
+    OnTheWay,
+    Delivered,
+    Reject,
+    Cancel,
+}
+
+use Step::{Cancel, Delivered, OnTheWay, Ready, Reject, Verify};
+
+/// Every call that a platform knows, each with a courier for which it is made.
+const STEPS: [(Platform, Courier, Step); 22] = [
+    (Getir, Restaurant, Verify),
+    (Getir, Courier::Platform, Ready),
+    (Getir, Courier::Platform, OnTheWay),
+    (Getir, Restaurant, OnTheWay),
+    (Getir, Restaurant, Delivered),
+    (Getir, Restaurant, Reject),
+    (Yemeksepeti, Courier::Platform, Verify),
+    (Yemeksepeti, Courier::Platform, Ready),
+    (Yemeksepeti, Restaurant, OnTheWay),
+    (Yemeksepeti, Restaurant, Reject),
+    (Trendyol, Restaurant, Verify),
+    (Trendyol, Courier::Platform, Ready),
+    (Trendyol, Restaurant, Ready),
+    (Trendyol, Restaurant, OnTheWay),
+    (Trendyol, Restaurant, Delivered),
+    (Trendyol, Restaurant, Reject),
+    (Migros, Restaurant, Verify),
+    (Migros, Courier::Platform, Ready),
+    (Migros, Restaurant, OnTheWay),
+    (Migros, Restaurant, Delivered),
+    (Migros, Restaurant, Reject),
+    (Migros, Restaurant, Cancel),
+];
+
+fn faults() -> Vec<Fault> {
+    let status = |status| Fault::Status { status, body: None };
+    let mut faults: Vec<_> = [400, 401, 403, 404, 409, 411, 503].map(status).into();
+    faults.extend([Fault::RateLimited, Fault::Drop, Fault::TimeoutAfterWork]);
+    faults
+}
+
+#[derive(Clone, Debug)]
+struct Case {
+    road: Road,
+    step: Step,
+    fault: Fault,
+    /// It stays for a minute.
+    lasts: bool,
+    meal: Meal,
+}
+
+impl Case {
+    /// The platform's name for the call that meets the fault.
+    fn call(&self) -> &'static str {
+        let told = match self.step {
+            Verify => self.road.verify.call,
+            Ready => self.road.ready.call,
+            OnTheWay => self.road.on_the_way.call,
+            Delivered => self.road.delivered.call,
+            Reject | Cancel => None,
+        };
+        told.unwrap_or(match (self.road.platform, self.step) {
+            (Getir, _) => "cancel",
+            (Yemeksepeti, _) => "order_rejected",
+            (Trendyol, _) => "unsupplied",
+            (Migros, Cancel) => "cancel-order",
+            (Migros, _) => "update-status",
+        })
+    }
+
+    /// Where the order stands on both sides when the step is done.
+    fn end(&self) -> (i64, &'static str) {
+        let Road {
+            verify,
+            ready,
+            on_the_way,
+            delivered,
+            platform,
+            ..
+        } = self.road;
+        match (self.step, platform) {
+            (Verify, _) => (500, verify.state),
+            (Ready, _) => (500, ready.state),
+            (OnTheWay, _) => (600, on_the_way.state),
+            (Delivered, _) => (900, delivered.state),
+            (_, Getir) => (1600, "1600"),
+            (_, Trendyol) => (1600, "UnSupplied"),
+            (Cancel, _) => (1600, "CANCELLED"),
+            (_, _) => (1600, "REJECTED"),
+        }
+    }
+
+    fn is_question(&self) -> bool {
+        matches!(self.step, Verify | Reject | Cancel)
+    }
+
+    async fn act(&self, town: &Town) -> u16 {
+        let meal = &self.meal;
+        match self.step {
+            Verify => town.verify(meal).await.status,
+            Ready => town.ready(meal).await.status,
+            OnTheWay | Delivered => town.advance(meal).await.status,
+            Reject | Cancel => town.cancel(meal, json!({})).await.status,
+        }
+    }
+
+    /// Brings the order to where the step begins.
+    async fn prepare(&self, town: &Town) {
+        let meal = &self.meal;
+        if matches!(self.step, Verify | Reject) {
+            return;
+        }
+        town.verify(meal).await.data();
+        if matches!(self.step, OnTheWay | Delivered) {
+            town.ready(meal).await.data();
+            town.synced(meal, self.road.ready.sync()).await;
+        }
+        if self.step == Delivered {
+            town.advance(meal).await.data();
+            town.synced(meal, "done").await;
+        }
+    }
+
+    async fn sync(&self, town: &Town) -> (String, String) {
+        let order = town.shown(&self.meal).await.unwrap();
+        let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+        let sync = &order["providerSync"];
+        (text(&sync["state"]), text(&sync["message"]))
+    }
+
+    /// After everything: a client repeats what it was refused, and then both sides agree.
+    async fn settle(&self, town: &Town) {
+        let (status, state) = self.end();
+        let (sync, message) = self.sync(town).await;
+        match self.is_question() {
+            true if town.shown(&self.meal).await.unwrap()["status"] != json!(status) => {
+                let answer = self.act(town).await;
+                assert_eq!(answer, 200, "{self:?}");
+            }
+            true => {}
+            false if sync == "failed" => {
+                // Only this one says no for good, and the order says what it was.
+                assert!(message.contains("400"), "{self:?}: {message}");
+                assert_eq!(
+                    self.fault,
+                    Fault::Status {
+                        status: 400,
+                        body: None
+                    },
+                    "{self:?}"
+                );
+                assert_ne!(town.view(&self.meal).await.state_text(), state, "{self:?}");
+                let path = format!("/orders/retry-sync/{}", self.meal.id);
+                assert_eq!(
+                    town.a.act(&path).await.data()["providerSync"]["state"],
+                    json!("pending")
+                );
+                town.synced(&self.meal, "done").await;
+            }
+            false => assert_eq!(sync, "done", "{self:?} {message}"),
+        }
+        let order = town.reaches(&self.meal, status).await;
+        let sync = order["providerSync"]["state"].as_str().unwrap_or_default();
+        assert!(["done", "not_needed"].contains(&sync), "{self:?} {order:#}");
+        let there = town.view(&self.meal).await;
+        assert_eq!(there.state_text(), state, "{self:?} {there:#?}");
+    }
+}
+
+/// One restaurant of many on a platform, with secrets of its own: what one of them meets slows down no other.
+fn nth_store(platform: Platform, n: usize, hooks: &str) -> (StoreRequest, Value) {
+    const SHARED: [&str; 6] = [
+        "keyDerivation",
+        "secretKey",
+        "supplierId",
+        "integratorName",
+        "executorUser",
+        "chainCode",
+    ];
+    let mut own = credentials(platform);
+    for (name, value) in own.as_object_mut().unwrap() {
+        match value {
+            Value::String(text) if !SHARED.contains(&name.as_str()) => text.push_str(&format!("-{n}")),
+            Value::Object(headers) => {
+                for secret in headers.values_mut() {
+                    *secret = json!(format!("{}-{n}", secret.as_str().unwrap()));
+                }
+            }
+            _ => {}
+        }
+    }
+    let remote_id = match platform {
+        Getir => format!("5e{n:022}"),
+        Yemeksepeti => format!("kadikoy-{n}"),
+        Trendyol => {
+            // Requests are counted for each seller.
+            own["supplierId"] = json!((3_000 + n).to_string());
+            format!("{}:{}", 3_000 + n, 100 + n)
+        }
+        Migros => format!("{}", 9_000 + n),
+    };
+    let store = StoreRequest {
+        platform,
+        remote_id,
+        name: None,
+        hook_url: Some(hooks.to_owned()),
+        credentials: own.clone(),
+        quirks: Quirks::default(),
+    };
+    if let Some(headers) = own.get_mut("inboundHeaders") {
+        *headers = json!(headers.to_string());
+    }
+    (store, own)
+}
+
+/// A restaurant on all platforms, and an order there for each step.
+async fn open_restaurant(town: &Town, n: usize, fault: &Fault, lasts: bool) -> Vec<Case> {
+    let made = town
+        .a
+        .post("/restaurants", &json!({ "name": "Matrix" }))
+        .await
+        .data();
+    let id = made["id"].as_str().unwrap();
+    let hooks = format!("http://{}", town.a.addr);
+    let mut cases = Vec::new();
+    for platform in Platform::ALL {
+        let (store, own) = nth_store(platform, n, &hooks);
+        let remote_id = store.remote_id.clone();
+        town.control.put_store(&store).await.unwrap();
+        let body = json!({ "isActive": true, "remoteId": remote_id, "credentials": own });
+        let path = format!("/restaurants/{id}/integrations/{platform}");
+        town.a.put(&path, &body).await.data();
+        for (_, courier, step) in STEPS.into_iter().filter(|(its, ..)| *its == platform) {
+            let is_it = |road: &&Road| road.platform == platform && road.courier == courier;
+            let request = OrderRequest {
+                courier: Some(courier),
+                remote_id: Some(remote_id.clone()),
+                ..OrderRequest::new(platform)
+            };
+            cases.push(Case {
+                road: *ROADS.iter().find(is_it).unwrap(),
+                step,
+                fault: fault.clone(),
+                lasts,
+                meal: town.place(request).await,
+            });
+        }
+    }
+    cases
+}
+
+/// Does something with all cases, so many at a time.
+async fn each<F: Future<Output = ()> + 'static>(
+    town: &Arc<Town>,
+    cases: &[Case],
+    at_once: usize,
+    work: impl Fn(Arc<Town>, Case) -> F,
+) {
+    let all = async {
+        let (mut running, places) = (JoinSet::new(), Arc::new(Semaphore::new(at_once)));
+        for case in cases {
+            let (work, places) = (work(Arc::clone(town), case.clone()), Arc::clone(&places));
+            running.spawn_local(async move {
+                let _place = places.acquire_owned().await.unwrap();
+                work.await;
+            });
+        }
+        while let Some(ended) = running.join_next().await {
+            ended.unwrap();
+        }
+    };
+    LocalSet::new().run_until(all).await;
+}
+
+#[test]
+fn both_sides_agree_after_every_failure_of_every_step() {
+    block_on(async {
+        let town = Arc::new(Town::open_quiet(Kind::Sqlite).await);
+        let mut cases = Vec::new();
+        for fault in faults() {
+            for lasts in [false, true] {
+                // One that has done its work is asked for it only once.
+                if !(lasts && fault == Fault::TimeoutAfterWork) {
+                    cases.extend(open_restaurant(&town, cases.len(), &fault, lasts).await);
+                }
+            }
+        }
+        each(&town, &cases, 16, |town, case| async move {
+            town.reaches(&case.meal, 400).await;
+            if case.road.platform == Yemeksepeti {
+                town.stands_at(&case.meal, "RECEIVED").await;
+            }
+            case.prepare(&town).await;
+            let times = (!case.lasts).then_some(1);
+            town.fault_of(&case.meal, case.call(), case.fault.clone(), times)
+                .await;
+        })
+        .await;
+        // All at once: a question may take the ten seconds that a client waits.
+        each(&town, &cases, cases.len(), |town, case| async move {
+            let answer = case.act(&town).await;
+            let allowed: &[u16] = match case.is_question() {
+                true => &[200, 409, 502, 504],
+                false => &[200],
+            };
+            assert!(allowed.contains(&answer), "{case:?}: {answer}");
+        })
+        .await;
+        for _ in 0..6 {
+            town.pass(10).await;
+        }
+        town.control.clear_faults().await.unwrap();
+        until("nothing is pending any more", async || {
+            town.pass(60).await;
+            town.house.count("calls WHERE state = 'open'") == 0
+        })
+        .await;
+        each(&town, &cases, 16, |town, case| async move {
+            case.settle(&town).await;
+        })
+        .await;
+    });
+}
