@@ -3,10 +3,10 @@
 //! The file says whether a server is at work: what is written in it at the beginning is removed at an orderly end. A server
 //! that finds it there knows that the last one was killed, or its machine.
 
-use crate::engine::KnownFile;
+use crate::engine::{KnownFile, TROUBLE};
 use crate::{Result, StoreError};
 use std::fs::{File, OpenOptions, TryLockError};
-use std::io::{Seek, Write};
+use std::io::{Read, Seek, Write};
 use std::path::{Path, PathBuf};
 
 /// Holds the folder until dropped; the system releases it when the process dies, however that happens.
@@ -15,6 +15,7 @@ pub struct ServerLock {
     file: File,
     path: PathBuf,
     is_after_crash: bool,
+    trouble: Option<String>,
 }
 
 impl ServerLock {
@@ -23,7 +24,7 @@ impl ServerLock {
         // The lock lies beside the file itself, not beside a link to it.
         let real = database.canonicalize();
         let path = real.as_deref().unwrap_or(database).with_extension("lock");
-        let file = OpenOptions::new()
+        let mut file = OpenOptions::new()
             .create(true)
             .truncate(false)
             .read(true)
@@ -45,11 +46,21 @@ impl ServerLock {
                 )));
             }
         }
-        let is_after_crash = file.metadata().is_ok_and(|about| about.len() > 0);
+        let mut notes = Vec::new();
+        if let Err(error) = file.read_to_end(&mut notes) {
+            return Err(StoreError::unavailable(format!(
+                "cannot read {}: {error}",
+                path.display()
+            )));
+        }
+        let is_after_crash = !notes.is_empty();
+        let notes = String::from_utf8_lossy(&notes);
+        let trouble = notes.lines().find_map(|line| line.strip_prefix(TROUBLE));
         Ok(Self {
             file,
             path,
             is_after_crash,
+            trouble: trouble.map(ToOwned::to_owned),
         })
     }
 
@@ -57,6 +68,12 @@ impl ServerLock {
     #[must_use]
     pub fn is_after_crash(&self) -> bool {
         self.is_after_crash
+    }
+
+    /// What the last server found wrong with the files of its database, if it did.
+    #[must_use]
+    pub fn trouble(&self) -> Option<&str> {
+        self.trouble.as_deref()
     }
 
     /// Notes that a server is at work, durably.

@@ -26,7 +26,7 @@ use garson_core::platform::Provider;
 use garson_core::retry::Schedule;
 use garson_core::time::Timestamp;
 use garson_store::calls::{DueCall, Maker};
-use garson_store::engine::CrashCheck;
+use garson_store::engine::Opener;
 use garson_store::integrations::Served;
 use garson_store::lock::ServerLock;
 use garson_store::{Engine, Lane, Location, Options, StoreError, Vault, vault};
@@ -117,11 +117,14 @@ impl App {
     /// Opens it for a server, which checks what a crash may have left of the data.
     pub fn open_server(settings: Settings, lock: Option<&mut ServerLock>) -> Result<Arc<Self>, StartError> {
         key_file::warn_if_exposed(&settings);
+        if let Some(trouble) = lock.as_ref().and_then(|lock| lock.trouble()) {
+            refuse_trouble(trouble, settings.storage.accept_damage)?;
+        }
         let mut options = settings.storage_options();
-        options.crash_check = lock.as_ref().map(|lock| CrashCheck {
-            is_after_crash: lock.is_after_crash(),
-            accept_damage: settings.storage.accept_damage,
-        });
+        options.crash_check.opener = match &lock {
+            Some(lock) if lock.is_after_crash() => Opener::ServerAfterCrash,
+            _ => Opener::Server,
+        };
         let app = Self::open_all(settings, &options, Arc::new(SystemClock), None)?;
         if let Some(lock) = lock {
             lock.begin().map_err(start_error)?;
@@ -255,6 +258,19 @@ pub fn lock_data(settings: &Settings) -> Result<Option<ServerLock>, StartError> 
             ServerLock::take(&file).map(Some).map_err(start_error)
         }
     }
+}
+
+/// What is left may be sound and yet lack orders that the last server had acknowledged.
+fn refuse_trouble(trouble: &str, accept_damage: bool) -> Result<(), StartError> {
+    let what = format!("the last server went out of service because {trouble} while it was in use");
+    if accept_damage {
+        tracing::error!("{what}; storage.accept_damage is on, so what is left is used");
+        return Ok(());
+    }
+    Err(StartError(format!(
+        "{what}: acknowledged orders may be missing. Put the file or a backup in its place if there is one; then set \
+         storage.accept_damage = true for one start"
+    )))
 }
 
 /// Nodes that share a database cannot share a key file.

@@ -11,6 +11,7 @@ use crate::net::guard::{Exception, Policy};
 use crate::server::{Network, Proxies, ProxyHeader};
 use garson_core::retry::Schedule;
 use garson_core::secret::Secret;
+use garson_store::engine::CrashCheck;
 use garson_store::{Location, Options};
 use serde::Deserialize;
 use std::net::SocketAddr;
@@ -323,6 +324,10 @@ impl Settings {
             commit_delay: Duration::from_millis(u64::from(self.storage.commit_delay_ms)),
             answer_within: Duration::from_secs(u64::from(self.storage.answer_seconds)),
             start_wait: Duration::from_secs(u64::from(self.storage.start_seconds)),
+            crash_check: CrashCheck {
+                accept_damage: self.storage.accept_damage,
+                ..CrashCheck::default()
+            },
             ..Options::default()
         }
     }

@@ -259,17 +259,33 @@ fn the_end_of_the_last_server_is_looked_into() {
 
 #[test]
 fn a_damaged_log_is_not_passed_over() {
+    damages_a_log(|size| size / 2);
+}
+
+#[test]
+fn log_with_a_damaged_start_is_not_passed_over() {
+    damages_a_log(|_| 0);
+}
+
+fn damages_a_log(from: fn(u64) -> u64) {
     block_on(async {
         let home = Home::new(Kind::Sqlite);
         let (mut server, _) = serving(&home, 60).await;
         server.kill();
         let log = log_of(&home);
-        let middle = std::fs::metadata(&log).unwrap().len() / 2;
+        let from = from(std::fs::metadata(&log).unwrap().len());
         let mut file = std::fs::OpenOptions::new().write(true).open(&log).unwrap();
-        file.seek(SeekFrom::Start(middle)).unwrap();
+        file.seek(SeekFrom::Start(from)).unwrap();
         file.write_all(&[0; 20_000]).unwrap();
         drop(file);
         for _ in 0..2 {
+            // A command that opened it would remove the log.
+            let listed = run_command(&home, &["account", "list"]);
+            assert!(
+                !listed.success && listed.err.contains("damaged"),
+                "{}",
+                listed.err
+            );
             let said = refusal(&home).await;
             assert!(
                 said.contains("damaged") && said.contains("accept_damage"),
@@ -299,5 +315,50 @@ fn a_file_that_was_cut_after_a_crash_is_not_passed_over() {
         file.set_len(file.metadata().unwrap().len() / 2).unwrap();
         let said = refusal(&home).await;
         assert!(said.contains("damaged"), "{said}");
+    });
+}
+
+#[test]
+fn database_that_vanished_after_a_crash_is_not_made_anew() {
+    block_on(async {
+        let home = Home::new(Kind::Sqlite);
+        let (mut server, _) = serving(&home, 5).await;
+        server.kill();
+        for name in ["garson.db", "garson.db-wal", "garson.db-shm", "master.key"] {
+            std::fs::remove_file(home.data().join(name)).unwrap();
+        }
+        let said = refusal(&home).await;
+        assert!(said.contains("missing or empty"), "{said}");
+        assert!(!home.data().join("garson.db").exists());
+    });
+}
+
+#[test]
+fn files_that_changed_under_a_server_stop_the_next_one_too() {
+    block_on(async {
+        let home = Home::new(Kind::Sqlite);
+        let (mut server, caller) = serving(&home, 5).await;
+        let log = std::fs::OpenOptions::new()
+            .write(true)
+            .open(log_of(&home))
+            .unwrap();
+        log.set_len(0).unwrap();
+        goes_out_of_service(&mut server, &caller, "was truncated").await;
+        server.terminate();
+        server.ended().await;
+        for _ in 0..2 {
+            let said = refusal(&home).await;
+            assert!(
+                said.contains("was truncated") && said.contains("accept_damage"),
+                "{said}"
+            );
+        }
+        let mut server = Program::serve(&home, &[("GARSON_STORAGE__ACCEPT_DAMAGE", "true")]);
+        server.address().await;
+        assert!(server.printed().contains("was truncated"), "{}", server.printed());
+        server.terminate();
+        assert!(server.ended().await);
+        let mut server = Program::serve(&home, &[]);
+        server.address().await;
     });
 }

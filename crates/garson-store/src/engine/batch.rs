@@ -210,7 +210,7 @@ fn run_batch<C: Connection>(
 
 fn run_once<C: Connection>(
     connection: &mut C,
-    jobs: &mut [Box<dyn Job>],
+    jobs: &mut Vec<Box<dyn Job>>,
     way: Way,
     stats: &Stats,
     bulletin: &Bulletin,
@@ -222,6 +222,12 @@ fn run_once<C: Connection>(
             true => Fate::Again(error),
             false => Fate::Lost(error),
         });
+    }
+    // Another program may have held the database's write lock until now.
+    drop_expired(jobs, stats);
+    if jobs.is_empty() {
+        roll_back(connection)?;
+        return Ok(End::Committed { failed: 0 });
     }
     let mut failed = 0;
     let node = bulletin.desk.deliverer();

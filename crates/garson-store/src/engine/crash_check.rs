@@ -1,4 +1,4 @@
-//! What a server looks at before it goes on with a SQLite database that the last one did not close.
+//! What is checked before a SQLite database is opened that the last server may not have closed.
 
 use super::files::beside;
 use super::wal_scan::{self, LogContent};
@@ -15,28 +15,44 @@ const PAUSE: Duration = Duration::from_millis(200);
 /// How many of SQLite's steps pass between two looks at the watch.
 const STEPS: i32 = 10_000;
 
-/// What a server knows and wants when it opens a database.
-#[derive(Clone, Copy, Debug)]
+/// Who opens a database.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Opener {
+    /// A command, perhaps while a server runs.
+    #[default]
+    Command,
+    /// A server. The one before it, if any, closed the database.
+    Server,
+    /// A server. The one before it did not close the database.
+    ServerAfterCrash,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
 pub struct CrashCheck {
-    /// The last server did not close the database.
-    pub is_after_crash: bool,
-    /// Go on with what is left of a damaged database.
+    pub opener: Opener,
+    /// Continue with what is left of a damaged database.
     pub accept_damage: bool,
 }
 
 impl CrashCheck {
-    /// Looks at the log. To be called before this process opens the database; says whether there is reason to look further.
+    /// Checks the log; returns whether the database has to be checked too. Must be called before this process opens the
+    /// database, in commands as well: SQLite copies the usable part of the log into the database and deletes the rest, so
+    /// that a server that starts later would find no damage.
     pub fn check_log(self, database: &Path) -> Result<bool, StoreError> {
+        let is_after_crash = self.opener == Opener::ServerAfterCrash;
         let Some((content, missing)) = examine(database)? else {
-            if self.is_after_crash {
+            if is_after_crash {
+                self.check_size(database)?;
                 tracing::warn!(
                     "the last server did not close the database, and there is no log: another program has brought it into \
                      the database, or it was removed"
                 );
             }
-            return Ok(self.is_after_crash);
+            return Ok(is_after_crash);
         };
-        if content.lost_commits > 0 {
+        if content.is_damaged_at_start {
+            self.damage("the start of its log is damaged, so that none of its transactions can be read")?;
+        } else if content.lost_commits > 0 {
             self.damage(&format!(
                 "its log is damaged after {} transactions, and at least {} that followed are lost",
                 content.commits, content.lost_commits
@@ -46,7 +62,7 @@ impl CrashCheck {
                 "{missing} of its {} pages are neither in the file nor in its log",
                 content.database_pages
             ))?;
-        } else if self.is_after_crash {
+        } else if is_after_crash {
             tracing::warn!(
                 transactions = content.commits,
                 pages = content.frames,
@@ -59,7 +75,15 @@ impl CrashCheck {
                 "the database has a log, which is sound: another program uses it, or has not closed it"
             );
         }
-        Ok(true)
+        Ok(self.opener != Opener::Command)
+    }
+
+    /// A server notes that it is at work after it has created its database. So after a crash there is one.
+    fn check_size(self, database: &Path) -> Result<(), StoreError> {
+        match std::fs::metadata(database) {
+            Ok(about) if about.len() > 0 => Ok(()),
+            _ => self.damage(&format!("{} is missing or empty", database.display())),
+        }
     }
 
     /// Looks at the database itself, for a bounded time.
@@ -119,7 +143,7 @@ fn examine(database: &Path) -> Result<Option<(LogContent, u64)>, StoreError> {
     let mut before = look()?;
     for _ in 0..LOOKS {
         match &before {
-            Some((content, missing)) if content.lost_commits > 0 || *missing > 0 => {}
+            Some((content, missing)) if content.is_damaged() || *missing > 0 => {}
             _ => return Ok(before),
         }
         std::thread::sleep(PAUSE);

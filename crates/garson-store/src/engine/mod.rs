@@ -30,7 +30,7 @@ mod watch;
 mod workers;
 
 pub use bell::Word;
-pub use crash_check::CrashCheck;
+pub use crash_check::{CrashCheck, Opener};
 pub use desk::{Desk, Handover};
 pub use files::sync_folder_of;
 pub use fresh::Fresh;
@@ -42,7 +42,7 @@ pub use stats::{Durations, Stats};
 pub use tx::Tx;
 pub(crate) use value::Owned;
 pub use value::{Column, FromColumn, Param, Row};
-pub(crate) use watch::KnownFile;
+pub(crate) use watch::{KnownFile, TROUBLE};
 
 use crate::error::StoreError;
 use crate::lock::ServerLock;
@@ -76,8 +76,8 @@ pub struct Options {
     pub commit_delay: Duration,
     /// Jobs that may wait before new ones are turned away.
     pub max_waiting: usize,
-    /// What a server looks at before it uses a SQLite database; other programs may do so beside it, and look at nothing.
-    pub crash_check: Option<CrashCheck>,
+    /// What is checked before a SQLite database is used.
+    pub crash_check: CrashCheck,
     pub purpose: Purpose,
     /// Within this time whoever waits for the database has an answer, if only that there is none. Limits of connections and
     /// statements follow from it.
@@ -99,7 +99,7 @@ impl Default for Options {
             writers: 4,
             commit_delay: Duration::ZERO,
             max_waiting: 16_384,
-            crash_check: None,
+            crash_check: CrashCheck::default(),
             purpose: Purpose::Use,
             answer_within: Duration::from_secs(30),
             start_wait: Duration::ZERO,
@@ -245,7 +245,7 @@ impl Engine {
     }
 
     /// Refuses everything when the files of the database are no longer those that were opened.
-    fn check_files(&self) -> Result<(), StoreError> {
+    pub fn check_files(&self) -> Result<(), StoreError> {
         match self.files.as_deref().and_then(WatchedFiles::trouble) {
             Some(error) => Err(error.clone()),
             None => Ok(()),

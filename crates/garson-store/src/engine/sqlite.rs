@@ -48,13 +48,10 @@ pub fn open(
 ) -> Result<(Vec<Workers>, Workers, Arc<WatchedFiles>), StoreError> {
     assert_version()?;
     refuse_orphaned_log(path)?;
-    let is_after_crash = match &options.crash_check {
-        Some(check) => check.check_log(path)?,
-        None => false,
-    };
+    let is_doubtful = options.crash_check.check_log(path)?;
     let mut writer = SqliteSession::open(path)?;
-    if let (Some(check), true) = (&options.crash_check, is_after_crash) {
-        check.check_database(&mut writer.connection)?;
+    if is_doubtful {
+        options.crash_check.check_database(&mut writer.connection)?;
     }
     migrate::run(&mut writer, options.purpose)?;
     let files = Arc::new(WatchedFiles::of(path)?);

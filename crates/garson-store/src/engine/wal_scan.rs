@@ -27,11 +27,17 @@ pub struct LogContent {
     pub page_size: u64,
     /// Transactions that come after something unusable, though they were durable once.
     pub lost_commits: u64,
+    /// Frames follow a header that is unusable. It is written and synced before the first frame, so it was sound once.
+    pub is_damaged_at_start: bool,
     /// Which pages they hold.
     pages: HashSet<u64>,
 }
 
 impl LogContent {
+    pub fn is_damaged(&self) -> bool {
+        self.is_damaged_at_start || self.lost_commits > 0
+    }
+
     /// Pages that are neither in a database file of this size nor in the log.
     pub fn missing_pages(&self, file_size: u64) -> u64 {
         if self.commits == 0 || self.page_size == 0 {
@@ -59,7 +65,11 @@ pub fn scan(log: &Path) -> std::io::Result<Option<LogContent>> {
         return Ok(None);
     }
     let Some(mut walk) = Walk::begin(&header) else {
-        return Ok(Some(LogContent::default()));
+        let mut frame = [0; FRAME_HEADER];
+        return Ok(Some(LogContent {
+            is_damaged_at_start: fill(&mut reader, &mut frame)?,
+            ..LogContent::default()
+        }));
     };
     let mut frame = vec![0; FRAME_HEADER + walk.page_size()];
     while fill(&mut reader, &mut frame)? {
@@ -98,7 +108,6 @@ struct Walk {
 }
 
 impl Walk {
-    /// A header that is not right belongs to a log that never held anything durable.
     fn begin(header: &[u8]) -> Option<Self> {
         let magic = number(header, 0);
         if magic & !1 != MAGIC {
@@ -228,6 +237,16 @@ mod tests {
         let content = scanned(folder.path(), &log);
         assert!((1..15).contains(&content.commits), "{content:?}");
         assert!((1..19).contains(&content.lost_commits), "{content:?}");
+    }
+
+    #[test]
+    fn damaged_header_is_reported_when_frames_follow() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut log = log_of_a_crash(folder.path(), 5);
+        log[..HEADER].fill(0);
+        assert!(scanned(folder.path(), &log).is_damaged_at_start);
+        // A crash may tear a header that nothing was written behind.
+        assert!(!scanned(folder.path(), &log[..HEADER]).is_damaged());
     }
 
     #[test]

@@ -3,11 +3,14 @@
 
 use super::files::beside;
 use crate::error::StoreError;
-use std::fs::{File, Metadata};
-use std::io::ErrorKind;
+use std::fs::{File, Metadata, OpenOptions};
+use std::io::{ErrorKind, Write};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, OnceLock, PoisonError};
+
+/// How a line in the file of a server's lock begins that says what has happened to the files of its database.
+pub const TROUBLE: &str = "trouble: ";
 
 /// A file under its name, and which file that was when it was opened.
 #[derive(Clone, Debug)]
@@ -47,6 +50,17 @@ impl KnownFile {
             }
             Err(_) => Ok(None),
         }
+    }
+
+    /// Appends a line durably, unless the name belongs to another file by now.
+    fn append(&self, line: &str) -> std::io::Result<()> {
+        let mut file = OpenOptions::new().append(true).open(&self.path)?;
+        let about = file.metadata()?;
+        if (about.dev(), about.ino()) == (self.device, self.inode) {
+            writeln!(file, "{line}")?;
+            file.sync_all()?;
+        }
+        Ok(())
     }
 }
 
@@ -129,10 +143,22 @@ impl WatchedFiles {
                 tracing::error!(
                     "{what} while it was in use: nothing is read or written any more until the server is started again"
                 );
+                self.note(&what);
                 StoreError::unavailable(format!("{what} while it was in use"))
             });
             error.clone()
         })
+    }
+
+    /// Tells the next server, which may find nothing wrong with what is left.
+    fn note(&self, what: &str) {
+        let noted = self
+            .lock
+            .get()
+            .map_or(Ok(()), |lock| lock.append(&format!("{TROUBLE}{what}")));
+        if let Err(error) = noted {
+            tracing::warn!(%error, "the next server cannot be told so");
+        }
     }
 
     fn look(&self, claimed: impl FnOnce() -> Option<u64>) -> Result<(), String> {

@@ -56,6 +56,33 @@ pub async fn a_job_whose_caller_was_told_so_is_not_run(bench: &Bench) {
     assert!(lines.contains("fresh") && !lines.contains("refused"), "{lines:?}");
 }
 
+/// Another program may hold SQLite's write lock for longer than callers wait.
+pub async fn job_that_waited_too_long_for_the_write_lock_is_not_run(bench: &Bench) {
+    let engine = hasty_engine(bench);
+    let other = rusqlite::Connection::open(bench.sqlite_path()).unwrap();
+    other.execute_batch("BEGIN IMMEDIATE").unwrap();
+    let refused = engine.write(Lane::COMMON, |tx| note(tx, "refused")).await;
+    assert_eq!(
+        refused.map_err(|error| error.kind),
+        Err(StoreErrorKind::Unavailable)
+    );
+    other.execute_batch("COMMIT").unwrap();
+    // The writer takes its jobs in order, so this one comes after the other.
+    until_written(&engine, "fresh").await;
+    let lines = bench.read(noted).await;
+    assert!(lines.contains("fresh") && !lines.contains("refused"), "{lines:?}");
+}
+
+/// Callers time out while the writer still waits for the lock; a later try gets through.
+async fn until_written(engine: &Engine, line: &'static str) {
+    for _ in 0..20 {
+        if engine.write(Lane::COMMON, move |tx| note(tx, line)).await.is_ok() {
+            return;
+        }
+    }
+    panic!("nothing can be written");
+}
+
 /// An operator, or whoever runs the server, may have traded durability for speed; not on our behalf.
 pub async fn commits_are_durable_whatever_the_server_is_set_to(bench: &Bench) {
     assert_eq!(bench.kind, Kind::Postgres);

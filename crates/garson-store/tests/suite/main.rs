@@ -267,6 +267,8 @@ cases! {
             a_log_is_brought_over_while_readers_overlap
             what_is_deleted_is_not_left_in_the_file
             the_library_is_new_enough;
+        deadlines:
+            job_that_waited_too_long_for_the_write_lock_is_not_run;
         moving:
             a_nul_in_text_does_not_hinder_a_copy;
         opening:

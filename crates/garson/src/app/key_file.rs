@@ -11,6 +11,10 @@ use std::path::{Path, PathBuf};
 
 /// Makes the data folder, for its owner only, unless it is there.
 pub fn prepare_folder(data: &Path) -> Result<(), StartError> {
+    let missing: Vec<&Path> = data
+        .ancestors()
+        .take_while(|folder| !folder.as_os_str().is_empty() && !folder.exists())
+        .collect();
     let made = match data.parent() {
         _ if data.is_dir() => return Ok(()),
         Some(parent) if !parent.as_os_str().is_empty() => std::fs::create_dir_all(parent),
@@ -23,7 +27,10 @@ pub fn prepare_folder(data: &Path) -> Result<(), StartError> {
             "the data folder {} cannot be made: {error}",
             data.display()
         ))),
-        _ => Ok(()),
+        // After a power failure the folder must be there as well as what was acknowledged in it.
+        _ => missing
+            .into_iter()
+            .try_for_each(|folder| sync_folder_of(folder).map_err(start_error)),
     }
 }
 

@@ -33,8 +33,13 @@ pub fn serve(settings: Settings) -> Outcome {
         run(app, listener, || {}).await
     });
     runtime.shutdown_timeout(Duration::from_secs(1));
+    // Files that were removed or damaged under the server are no orderly end: the next one has to check what is left.
+    let are_files_sound = kept.store.check_files().is_ok();
     let is_closed = close(kept);
-    if is_closed && let Some(lock) = lock {
+    if is_closed
+        && are_files_sound
+        && let Some(lock) = lock
+    {
         lock.end()?;
     }
     done
