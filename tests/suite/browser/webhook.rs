@@ -20,7 +20,7 @@ mod case {
         browser.click("form[action='/webhook'] button.main").await;
         browser.shows(".notice.good", "Webhook kaydedildi.").await;
         browser.click("form[action='/webhook/test'] button").await;
-        browser.shows(".notice.good", "Deneme olayı kabul edildi").await;
+        browser.shows(".notice.good", "Test olayı kabul edildi").await;
 
         // The first attempt is refused, and the page says so.
         receiver.next(Answer::Status(503));

@@ -52,7 +52,7 @@ async fn orders_stand_in_their_columns(house: House) {
         ("new", "N-1", "Yeni 1"),
         ("preparing", "P-1", "Hazırlanıyor 1"),
         ("on-the-way", "W-1", "Yolda 1"),
-        ("done", "D-1", "Tamamlanan 2"),
+        ("done", "D-1", "Sonuçlanan 2"),
     ] {
         let text = column(&page, name);
         assert!(text.starts_with(title) && text.contains(id), "{text}");

@@ -187,7 +187,7 @@ async fn an_integration_is_switched_and_disconnected(house: House) {
     let switch = format!("{path}/switch");
     let page = visitor.open(&list).await;
     let page = visitor.submit(&page.form(&switch), &[]).await;
-    assert!(page.has("Bağlantı kapatıldı;"), "{}", page.text());
+    assert!(page.has("Bağlantı kapatıldı."), "{}", page.text());
     assert_eq!(integration(&house, &id, "direct").await["isActive"], false);
     let page = visitor.submit(&page.form(&switch), &[]).await;
     assert!(page.has("Bağlantı açıldı."), "{}", page.text());

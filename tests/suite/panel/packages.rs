@@ -79,8 +79,8 @@ async fn what_is_wrong_with_a_package_is_said_in_its_row(house: House) {
     let form = visitor.open(&path).await.form(&path);
     for (field, value, said) in [
         ("packages[1].endsAt", "2026-03-31", "Başlangıçtan sonra olmalı"),
-        ("packages[1].startsAt", "31.03.2026", "Gün geçersiz"),
-        ("packages[1].endsAt", "2026-02-30", "Gün geçersiz"),
+        ("packages[1].startsAt", "31.03.2026", "Geçersiz tarih"),
+        ("packages[1].endsAt", "2026-02-30", "Geçersiz tarih"),
     ] {
         // The first is removed, so what is sent on has another number.
         let filled = [

@@ -179,7 +179,11 @@ async fn a_card_says_how_long_is_left_and_who_carries_it(kind: Kind) {
         let meal = town.order(Platform::Getir, courier).await;
         let id = record_id(&town, &meal).await;
         let shown = card(&mut visitor, &id).await;
-        assert!(shown.has(said) && shown.has("Onay için"), "{}", shown.text());
+        assert!(
+            shown.has(said) && shown.has("Kalan onay süresi"),
+            "{}",
+            shown.text()
+        );
         assert!(!shown.has("süre doldu") && !shown.html.contains("order red"));
         let by: i64 = shown.attribute("data-accept-by").parse().unwrap();
         assert!(by > shown.attribute("data-created").parse().unwrap());

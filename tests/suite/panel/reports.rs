@@ -42,7 +42,7 @@ async fn orders_are_marked_one_by_one_and_all_that_are_shown(house: House) {
     let mut visitor = house.visitor().await;
     let page = visitor.open("/reports").await;
     assert_eq!(listed(&page), 3);
-    assert!(page.has("K-0") && page.has("100,00 ₺") && page.has("Nakit") && page.has("Doğrudan"));
+    assert!(page.has("K-0") && page.has("100,00 ₺") && page.has("Nakit") && page.has("Kendi kanalım"));
     let form = page.form("/reports/mark");
     let page = visitor.submit(&form, &[("one", &ids[1])]).await;
     assert_eq!((page.path.as_str(), listed(&page)), ("/reports", 2));
@@ -113,11 +113,11 @@ async fn days_that_cannot_be_meant_are_refused(house: House) {
         (
             "from=2026-03-02&to=2026-03-01",
             "to",
-            "Son gün ilk günden önce olamaz.",
+            "Bitiş tarihi başlangıçtan önce olamaz.",
         ),
-        ("from=2026-02-30", "from", "Takvimde böyle bir gün yok."),
-        ("from=31.12.2026", "from", "Takvimde böyle bir gün yok."),
-        ("to=%3Cx%3E", "to", "Takvimde böyle bir gün yok."),
+        ("from=2026-02-30", "from", "Geçerli bir tarih girin."),
+        ("from=31.12.2026", "from", "Geçerli bir tarih girin."),
+        ("to=%3Cx%3E", "to", "Geçerli bir tarih girin."),
     ] {
         let page = visitor.open(&format!("/reports?{query}")).await;
         assert_eq!((page.status, listed(&page)), (200, 0), "{query}");
@@ -164,8 +164,8 @@ async fn the_table_is_what_excel_reads(house: House) {
         .await
         .data();
     let mut visitor = house.visitor().await;
-    let first = "01.03.2026 12:00;\"İğde; \"\"Şiş\"\"\";Doğrudan;\"'=HYPERLINK(\"\"x\"\")\";'@1;Yeni;Nakit;1234,50;TRY;hayır\r\n";
-    let second = "01.03.2026 12:00;\"İğde; \"\"Şiş\"\"\";Doğrudan;\"=\"\"00123456789012\"\"\";;Yeni;Online yemek kartı;0,05;TRY;evet\r\n";
+    let first = "01.03.2026 12:00;\"İğde; \"\"Şiş\"\"\";Kendi kanalım;\"'=HYPERLINK(\"\"x\"\")\";'@1;Yeni;Nakit;1234,50;TRY;hayır\r\n";
+    let second = "01.03.2026 12:00;\"İğde; \"\"Şiş\"\"\";Kendi kanalım;\"=\"\"00123456789012\"\"\";;Yeni;Online yemek kartı;0,05;TRY;evet\r\n";
     let pending = csv(&mut visitor, "/reports/pending.csv").await;
     assert_eq!(pending, format!("{HEADING}{first}"));
     let all = csv(&mut visitor, "/reports/orders.csv?from=2026-03-01&to=2026-03-01").await;

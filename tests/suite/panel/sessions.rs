@@ -80,7 +80,7 @@ async fn the_password_is_changed(house: House) {
         .submit(&form, &[("old", "wrong one"), ("new", "another horse")])
         .await;
     assert_eq!(page.status, 422);
-    assert!(page.has("Şimdiki parola bu değil."), "{}", page.text());
+    assert!(page.has("Mevcut parola yanlış."), "{}", page.text());
     assert!(!page.html.contains("another horse") && !page.html.contains("wrong one"));
     let page = mine.submit(&form, &[("old", PASSWORD), ("new", "short")]).await;
     assert!(
@@ -162,7 +162,7 @@ async fn a_password_that_everybody_tries_first_is_refused(house: House) {
     for common in ["12345678", "Password1", "aaaaaaaaaa"] {
         let page = mine.submit(&form, &[("old", PASSWORD), ("new", common)]).await;
         assert!(
-            page.status == 422 && page.has("herkesin ilk denediği"),
+            page.status == 422 && page.has("kolay tahmin edilen"),
             "{}",
             page.text()
         );

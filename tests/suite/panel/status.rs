@@ -74,12 +74,12 @@ async fn what_waits_and_what_failed_is_counted(kind: Kind) {
     );
     let platforms = page.within("platforms", "table");
     assert!(
-        platforms.has("Çarşı <b> Doğrudan Çalışıyor 01.03.2026 12:00 hiç"),
+        platforms.has("Çarşı <b> Kendi kanalım Çalışıyor 01.03.2026 12:00 yok"),
         "{}",
         platforms.text()
     );
     assert!(
-        platforms.has("Kapalı Doğrudan Kapalı hiç hiç"),
+        platforms.has("Kapalı Kendi kanalım Kapalı henüz yok yok"),
         "{}",
         platforms.text()
     );

@@ -45,7 +45,7 @@ async fn an_address_is_registered_tested_and_removed(kind: Kind) {
     // A test says what the receiver answered.
     let page = visitor.submit(&page.form("/webhook/test"), &[]).await;
     assert!(
-        page.has("Deneme olayı kabul edildi; alıcının yanıtı: 200"),
+        page.has("Test olayı kabul edildi; alıcının yanıtı: 200"),
         "{}",
         page.text()
     );
@@ -95,7 +95,7 @@ async fn events_of_changed_orders_are_chosen(kind: Kind) {
     let ticked = [("url", address), ("orderUpdates", "on")];
     let page = visitor.submit(&page.form("/webhook"), &ticked).await;
     assert!(
-        page.has("Siparişler sonradan değişince de haber ver"),
+        page.has("Sipariş sonradan değişirse de bildir"),
         "{}",
         page.text()
     );

@@ -250,7 +250,7 @@ async fn a_failed_step_can_be_repeated(kind: Kind) {
                 let path = format!("/orders/{}", order["id"].as_str().unwrap());
                 let form = visitor.open(&path).await.form(&format!("{path}/retry-sync"));
                 let page = visitor.submit(&form, &[]).await;
-                assert!(page.has("Platforma yeniden bildiriliyor"), "{}", page.text());
+                assert!(page.has("Platforma yeniden gönderiliyor"), "{}", page.text());
             }
         }
         town.synced(&meal, "done").await;

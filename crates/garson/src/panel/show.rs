@@ -53,7 +53,7 @@ pub fn day(lang: Lang, zone: &Zone, at: Timestamp) -> String {
 /// A platform as people call it.
 pub fn provider(lang: Lang, provider: Provider) -> String {
     match (provider.as_str(), lang) {
-        ("direct", Lang::Tr) => "Doğrudan".to_owned(),
+        ("direct", Lang::Tr) => "Kendi kanalım".to_owned(),
         ("direct", Lang::En) => "Direct".to_owned(),
         _ => garson_platforms::of(provider)
             .map_or_else(|| provider.to_string(), |platform| platform.name().to_owned()),

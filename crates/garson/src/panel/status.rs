@@ -143,7 +143,7 @@ fn platform(frame: &Frame, t: &StatusWords, it: Connection) -> Platform {
         name: frame.provider(&integration.provider),
         state,
         tone,
-        last_order: frame.moment_or(&health.last_order_at, t.never),
+        last_order: frame.moment_or(&health.last_order_at, t.no_order),
         last_error: health.last_error_at.map(|at| {
             (
                 frame.moment(&at),

@@ -40,7 +40,10 @@ const WHOLE: &[(&str, &str)] = &[
         "the other side shows no certificate",
         "karşı taraf sertifika göstermiyor",
     ),
-    ("the other side does not speak TLS", "karşı taraf TLS konuşmuyor"),
+    (
+        "the other side does not speak TLS",
+        "karşı taraf TLS desteklemiyor",
+    ),
     (
         "the other side does not keep to the rules of TLS",
         "karşı taraf TLS kurallarına uymuyor",

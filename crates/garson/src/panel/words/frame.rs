@@ -8,12 +8,12 @@ super::words! {
         reports: "Raporlar" | "Reports",
         payments: "Ödemeler" | "Payments",
         webhook: "Webhook" | "Webhook",
-        keys: "Anahtarlar" | "Keys",
+        keys: "API anahtarları" | "API keys",
         status: "Durum" | "Status",
         menu: "Menü" | "Menu",
         skip: "İçeriğe geç" | "Skip to content",
         sign_out: "Çıkış" | "Sign out",
-        sessions: "Oturumlar" | "Sessions",
+        sessions: "Hesap" | "Account",
         other_language: "English" | "Türkçe",
     }
 }

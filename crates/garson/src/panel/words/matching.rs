@@ -2,7 +2,7 @@
 
 super::words! {
     MatchingWords {
-        lead: "Platformların ödeme türlerini kasanızdaki ödeme türleriyle eşleyin; siparişler kasaya doğru türle gider." | "Match the platforms' ways of paying to those of your till, so that orders reach it with the right one.",
+        lead: "Platformların ödeme türlerini kasanızdaki ödeme türleriyle eşleyin; siparişler kasaya doğru türle gider." | "Match the platforms' payment methods to those of your POS, so that orders reach it with the right one.",
         source: "Kasanın ödeme türleri" | "The till's payment types",
         source_text: "Kasa programınız türlerini bu adreste verir; eşleme onları buradan okur." | "Your till program lists its payment types at this address; the matching reads them from there.",
         url: "Adres" | "Address",

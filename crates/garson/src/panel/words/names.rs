@@ -16,7 +16,7 @@ super::words! {
         preparing: "Hazırlanıyor" | "Preparing",
         on_the_way: "Yolda" | "On the way",
         delivered: "Teslim edildi" | "Delivered",
-        cancelled_by_platform: "Platform iptal etti" | "Cancelled by the platform",
+        cancelled_by_platform: "Müşteri/platform iptal etti" | "Cancelled by customer or platform",
         cancelled: "İptal edildi" | "Cancelled",
     }
 }

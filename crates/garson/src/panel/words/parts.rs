@@ -7,8 +7,8 @@ super::words! {
         pages: "Sayfalar" | "Pages",
         no_orders_title: "Henüz sipariş yok" | "No orders yet",
         no_orders_text: "Restoranınızı bir platforma bağlayın; siparişleri geldikçe burada görünür." | "Connect your restaurant to a platform; its orders appear here as they come in.",
-        not_a_day: "Takvimde böyle bir gün yok." | "There is no such day.",
-        before_first_day: "Son gün ilk günden önce olamaz." | "The last day must not be before the first.",
+        not_a_day: "Geçerli bir tarih girin." | "Not a valid date.",
+        before_first_day: "Bitiş tarihi başlangıçtan önce olamaz." | "The end date must not be before the start date.",
         cancel: "Vazgeç" | "Cancel",
     }
 }

@@ -3,11 +3,11 @@
 super::words! {
     ReportWords {
         title: "Raporlar" | "Reports",
-        lead: "Muhasebeye henüz aktarılmamış siparişler. Aktardıklarınızı işaretleyin; işaretlenen listeden çıkar." | "Orders that accounting has not taken yet. Mark those that you have handed over; what is marked leaves the list.",
+        lead: "Muhasebeye henüz aktarılmamış siparişler. Aktardıklarınızı işaretleyin; işaretlenen listeden çıkar." | "Orders not yet transferred to accounting. Mark those you have transferred; they leave the list.",
         restaurant: "Restoran" | "Restaurant",
         all_restaurants: "Tüm restoranlar" | "All restaurants",
-        from: "İlk gün" | "First day",
-        to: "Son gün" | "Last day",
+        from: "Başlangıç tarihi" | "Start date",
+        to: "Bitiş tarihi" | "End date",
         show: "Göster" | "Show",
         export_pending: "Bekleyenleri Excel'e aktar (CSV)" | "Export the pending ones to Excel (CSV)",
         export_period: "Dönemdeki tüm siparişleri aktar (CSV)" | "Export all orders of the period (CSV)",
@@ -28,7 +28,7 @@ super::words! {
         marked: "Raporlandı olarak işaretlenen sipariş:" | "Orders marked as reported:",
         none_marked: "İşaretlenecek sipariş kalmamış." | "There was nothing left to mark.",
         empty_title: "Bekleyen sipariş yok" | "Nothing is pending",
-        empty_text: "Bu seçimdeki bütün siparişler muhasebeye aktarılmış. Yeni siparişler burada belirir." | "All orders of this choice have been handed over. New orders appear here.",
+        empty_text: "Bu seçimdeki bütün siparişler muhasebeye aktarılmış. Yeni siparişler burada belirir." | "All orders in this selection have been transferred. New orders appear here.",
         file_pending: "bekleyen-siparisler" | "pending-orders",
         file_period: "siparisler" | "orders",
     }

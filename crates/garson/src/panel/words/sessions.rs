@@ -2,25 +2,25 @@
 
 super::words! {
     SessionWords {
-        title: "Oturumlar" | "Sessions",
+        title: "Hesap" | "Account",
         lead: "Bu hesapla açık olan tarayıcılar. Tanımadığınız biri varsa oturumunu sonlandırıp parolanızı değiştirin." | "Browsers that are signed in to this account. If you do not know one, end its session and change the password.",
         browser: "Tarayıcı" | "Browser",
         since: "Açılış" | "Since",
         seen: "Son görülme" | "Last seen",
         actions: "İşlemler" | "Actions",
-        unknown: "Adını söylemeyen bir tarayıcı" | "A browser that does not say its name",
+        unknown: "Bilinmeyen tarayıcı" | "Unknown browser",
         this_one: "bu tarayıcı" | "this browser",
         end: "Sonlandır" | "End",
         end_others: "Diğer tüm oturumları sonlandır" | "End all other sessions",
         ended: "Oturum sonlandırıldı." | "The session was ended.",
         others_ended: "Diğer tüm oturumlar sonlandırıldı." | "All other sessions were ended.",
         change_password: "Parolayı değiştir" | "Change password",
-        old_password: "Şimdiki parola" | "Current password",
+        old_password: "Mevcut parola" | "Current password",
         new_password: "Yeni parola" | "New password",
         new_password_hint: "En az 8 karakter. Diğer tüm oturumlar kapanır." | "At least 8 characters. All other sessions are ended.",
         password_changed: "Parola değiştirildi, diğer oturumlar kapatıldı." | "The password was changed; other sessions were ended.",
-        old_wrong: "Şimdiki parola bu değil." | "This is not the current password.",
-        new_wrong: "Yeni parola en az 8 karakter olmalı ve herkesin ilk denediği parolalardan olmamalı." | "The new password must have at least 8 characters, and must not be one that everybody tries first.",
+        old_wrong: "Mevcut parola yanlış." | "The current password is wrong.",
+        new_wrong: "Yeni parola en az 8 karakter olmalı ve kolay tahmin edilen bir parola olmamalı." | "The new password must have at least 8 characters and must not be easy to guess.",
         locked: "Çok fazla hatalı deneme oldu. Birkaç dakika sonra yeniden deneyin." | "There were too many wrong attempts. Try again in a few minutes.",
     }
 }

@@ -9,6 +9,6 @@ super::words! {
         submit: "Giriş yap" | "Sign in",
         refused: "E-posta ya da parola yanlış." | "E-mail or password is wrong.",
         locked: "Çok fazla hatalı deneme oldu. Birkaç dakika sonra yeniden deneyin." | "There were too many wrong attempts. Try again in a few minutes.",
-        help: "Parolanız yoksa hizmeti işleten kişiden isteyin." | "If you have no password, ask whoever runs the service.",
+        help: "Parolanız yoksa sistem yöneticisinden isteyin." | "If you have no password, ask your system administrator.",
     }
 }

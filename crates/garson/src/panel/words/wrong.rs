@@ -6,8 +6,8 @@ use crate::panel::lang::Lang;
 super::words! {
     WrongWords {
         marked: "Kaydedilmedi. İşaretli alanı düzeltip yeniden gönderin." | "Not saved. Correct the marked field and send it again.",
-        name_differs: "Yazdığınız ad farklı; hiçbir şey silinmedi." | "What you typed is another name; nothing was deleted.",
-        remote_id_taken: "Bu şube başka bir bağlantıya ait; kimliğini denetleyin." | "This branch belongs to another integration; check its id.",
+        name_differs: "Ad eşleşmiyor; hiçbir şey silinmedi." | "The name does not match; nothing was deleted.",
+        remote_id_taken: "Bu şube başka bir bağlantıya ait; kimliğini kontrol edin." | "This branch belongs to another integration; check its id.",
         reason_not_accepted: "Platform bu nedeni kabul etmiyor; listeden birini seçin." | "The platform does not accept this reason; choose one of its own.",
         not_an_address: "Bu adrese gönderilemez:" | "This address is not allowed:",
     }
