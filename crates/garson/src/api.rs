@@ -145,7 +145,7 @@ pub fn service_with(app: Arc<App>, more: Router<Arc<Api>>) -> Router {
         keyring: Keyring::new(of_key, of_account),
         budgets: Budgets::default(),
     });
-    let (list, document) = OpenApiRouter::new().nest(PREFIX, routes()).split_for_parts();
+    let (list, _) = OpenApiRouter::new().nest(PREFIX, routes()).split_for_parts();
     let guarded = list
         .merge(more)
         .route_layer(from_fn_with_state(Arc::clone(&api), auth::authenticate));
@@ -153,7 +153,7 @@ pub fn service_with(app: Arc<App>, more: Router<Arc<Api>>) -> Router {
         .merge(crate::hooks::router())
         .merge(crate::server::plain_routes())
         .merge(crate::panel::router())
-        .merge(openapi::router(document))
+        .merge(openapi::router())
         .fallback(crate::panel::not_found)
         .layer(CatchPanicLayer::custom(request_id::on_panic))
         .layer(from_fn_with_state(Arc::clone(&api), request_id::finish))

@@ -51,7 +51,9 @@ pub fn open(
     let is_doubtful = options.crash_check.check_log(path)?;
     let mut writer = SqliteSession::open(path)?;
     if is_doubtful {
-        options.crash_check.check_database(&mut writer.connection)?;
+        // On a connection of its own, because the pages that it reads stay in the connection's cache.
+        let mut checker = SqliteSession::open(path)?;
+        options.crash_check.check_database(&mut checker.connection)?;
     }
     migrate::run(&mut writer, options.purpose)?;
     let files = Arc::new(WatchedFiles::of(path)?);

@@ -5,13 +5,18 @@ mod shops;
 mod tidy;
 
 use super::envelope::Paged;
-use super::error::ErrorBody;
+use super::error::{ApiError, ErrorBody};
 use super::order_view::DetailedItem;
 use super::{Api, PREFIX, routes};
 use axum::Router;
+use axum::body::Bytes;
+use axum::http::StatusCode;
+use axum::http::header::CONTENT_TYPE;
 use axum::middleware::from_fn;
+use axum::routing::get;
 use garson_core::event;
 use std::sync::Arc;
+use tokio::sync::OnceCell;
 use utoipa::openapi::path::{
     HttpMethod, Operation, OperationBuilder, Parameter, ParameterBuilder, ParameterIn, PathsBuilder,
 };
@@ -308,17 +313,30 @@ fn add_errors(operation: &mut Operation) {
 }
 
 /// Serves the document at `/openapi.json` and a page to read it at `/docs`, without anything from elsewhere.
-pub fn router(document: OpenApi) -> Router<Arc<Api>> {
-    let page = SwaggerUi::new("/docs")
-        .url("/openapi.json", finish(document))
-        .config(
-            Config::new(["/openapi.json"])
-                .validator_url("none")
-                .try_it_out_enabled(true),
-        );
+pub fn router() -> Router<Arc<Api>> {
+    let page = SwaggerUi::new("/docs").config(
+        Config::new(["/openapi.json"])
+            .validator_url("none")
+            .try_it_out_enabled(true),
+    );
+    // Made at the first request: it takes some megabytes, and most servers are never asked for it.
+    let text: Arc<OnceCell<Bytes>> = Arc::default();
+    let read = async move || -> Result<_, ApiError> {
+        let text = text.get_or_try_init(write_document).await?.clone();
+        Ok(([(CONTENT_TYPE, "application/json")], text))
+    };
     Router::new()
         .merge(page)
+        .route("/openapi.json", get(read))
         .route_layer(from_fn(crate::panel::protect_docs))
+}
+
+async fn write_document() -> Result<Bytes, ApiError> {
+    let written = tokio::task::spawn_blocking(|| document().to_json()).await;
+    match written {
+        Ok(Ok(text)) => Ok(text.into()),
+        _ => Err(ApiError::from_status(StatusCode::INTERNAL_SERVER_ERROR)),
+    }
 }
 
 #[cfg(test)]
