@@ -59,6 +59,7 @@ impl Server {
             .env("GARSON_LOG__LEVEL", "warn")
             // High enough never to refuse: the limiter counts all the same.
             .env("GARSON_RATE_LIMIT", "10000000/10000000")
+            .env("GARSON_ACCOUNT_RATE_LIMIT", "10000000/10000000")
             // The orders of filled accounts are old: removing their events would be measured beside what is meant.
             .env("GARSON_WEBHOOK__KEEP_DAYS", "3650")
             .envs(shop::PRIVATE_TARGETS)

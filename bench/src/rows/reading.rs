@@ -82,7 +82,7 @@ fn of_platform(
         ratio: Series::ratio(&measured, &baseline),
         measured: Series::new(measured, "µs"),
         baseline: Some(Series::new(baseline, "µs")),
-        goal: Goal::AtMost(4.0),
+        goal: Goal::AtMost(2.0),
         notes: vec![format!("{bytes} bytes")],
     })
 }

@@ -4,6 +4,8 @@
 //! at the door with the place where they stand.
 
 use serde::de::{self, DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
+use std::borrow::Cow;
+use std::collections::HashSet;
 use std::fmt;
 
 /// Makes a derived struct insist on an object: without this field (flattened) a list is taken for it too, value by
@@ -162,17 +164,17 @@ fn plain_type(expected: &str) -> &str {
     }
 }
 
-enum Step {
-    Key(String),
+enum Step<'de> {
+    Key(Cow<'de, str>),
     Index(usize),
 }
 
-struct Walk {
-    path: Vec<Step>,
+struct Walk<'de> {
+    path: Vec<Step<'de>>,
     fault: Option<Fault>,
 }
 
-impl Walk {
+impl<'de> Walk<'de> {
     fn fail<E: de::Error>(&mut self, kind: FaultKind, message: &str) -> E {
         let fault = Fault {
             kind,
@@ -209,7 +211,7 @@ impl Walk {
         }
     }
 
-    fn enter<E: de::Error>(&mut self, step: Step) -> Result<(), E> {
+    fn enter<E: de::Error>(&mut self, step: Step<'de>) -> Result<(), E> {
         self.path.push(step);
         if self.path.len() > MAX_DEPTH {
             let message = format!("is nested more than {MAX_DEPTH} deep");
@@ -219,9 +221,59 @@ impl Walk {
     }
 }
 
-struct Node<'a>(&'a mut Walk);
+/// The keys of an object so far. Most objects have few, for which comparing them costs less than hashing.
+#[derive(Default)]
+struct Keys<'de> {
+    first: Vec<Cow<'de, str>>,
+    others: HashSet<Cow<'de, str>>,
+}
 
-impl<'de> DeserializeSeed<'de> for Node<'_> {
+impl<'de> Keys<'de> {
+    const FEW: usize = 16;
+
+    /// Adds a key; `false` when it is there already.
+    fn insert(&mut self, key: Cow<'de, str>) -> bool {
+        if self.first.contains(&key) {
+            return false;
+        }
+        if self.first.len() < Self::FEW {
+            self.first.push(key);
+            return true;
+        }
+        self.others.insert(key)
+    }
+}
+
+/// A key, not copied where the document holds it as it is.
+struct Key;
+
+impl<'de> DeserializeSeed<'de> for Key {
+    type Value = Cow<'de, str>;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Cow<'de, str>, D::Error> {
+        deserializer.deserialize_str(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Key {
+    type Value = Cow<'de, str>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a key")
+    }
+
+    fn visit_borrowed_str<E>(self, key: &'de str) -> Result<Cow<'de, str>, E> {
+        Ok(Cow::Borrowed(key))
+    }
+
+    fn visit_str<E>(self, key: &str) -> Result<Cow<'de, str>, E> {
+        Ok(Cow::Owned(key.to_owned()))
+    }
+}
+
+struct Node<'a, 'de>(&'a mut Walk<'de>);
+
+impl<'de> DeserializeSeed<'de> for Node<'_, 'de> {
     type Value = ();
 
     fn deserialize<D: de::Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
@@ -229,7 +281,7 @@ impl<'de> DeserializeSeed<'de> for Node<'_> {
     }
 }
 
-impl<'de> Visitor<'de> for Node<'_> {
+impl<'de> Visitor<'de> for Node<'_, 'de> {
     type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -277,8 +329,8 @@ impl<'de> Visitor<'de> for Node<'_> {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
-        let mut seen = std::collections::HashSet::new();
-        while let Some(key) = map.next_key::<String>()? {
+        let mut seen = Keys::default();
+        while let Some(key) = map.next_key_seed(Key)? {
             self.0.enter(Step::Key(key.clone()))?;
             if key.contains('\0') {
                 return Err(self.0.fail(FaultKind::Nul, "holds a NUL character"));
@@ -310,6 +362,21 @@ mod tests {
             r#"{"a":{"a":[{"a":1},{"a":2}]}}"#,
         ] {
             assert_eq!(fault(json), None, "{json}");
+        }
+    }
+
+    #[test]
+    fn keys_are_compared_in_large_objects_too() {
+        let many = |last: &str| {
+            let keys: Vec<String> = (0..100).map(|n| format!("\"k{n}\":{n}")).collect();
+            format!("{{{},\"{last}\":0}}", keys.join(","))
+        };
+        assert_eq!(fault(&many("other")), None);
+        for last in ["k0", "k15", "k16", "k99", "k\\u0030"] {
+            assert!(
+                fault(&many(last)).is_some_and(|(kind, _)| kind == FaultKind::RepeatedKey),
+                "{last}"
+            );
         }
     }
 

@@ -9,6 +9,7 @@ use garson_core::order::{
 };
 use garson_core::platform::{HookRequest, Message, News, Sighting, Unreadable, Which};
 use serde::de::DeserializeOwned;
+use std::fmt::{Arguments, Display};
 
 const MAX_ID: usize = 100;
 const MAX_SHORT: usize = 200;
@@ -24,28 +25,31 @@ pub fn read(request: &HookRequest) -> Read<Message> {
     match request.kind {
         NEW_ORDER => order(parse(&request.body)?),
         CANCEL => cancel(request, parse(&request.body)?),
-        other => Err(fault("$", &format!("is of the unknown kind {other}"))),
+        other => Err(fault("$", format_args!("is of the unknown kind {other}"))),
     }
 }
 
-fn fault(path: &str, message: &str) -> Unreadable {
+fn fault(path: impl Display, message: impl Display) -> Unreadable {
     Unreadable {
-        path: path.to_owned(),
-        message: message.to_owned(),
+        path: path.to_string(),
+        message: message.to_string(),
     }
 }
 
 fn parse<T: DeserializeOwned>(body: &[u8]) -> Read<T> {
     json::check(body).map_err(|found| match found.kind {
-        FaultKind::Nul => fault(&found.path, &found.message),
-        FaultKind::RepeatedKey => fault("$", &format!("has the key {} twice", found.path)),
-        FaultKind::TooDeep => fault("$", &found.message),
-        FaultKind::Broken => fault("$", &format!("is not JSON: {}", found.message)),
+        FaultKind::Nul => fault(found.path, found.message),
+        FaultKind::RepeatedKey => fault("$", format_args!("has the key {} twice", found.path)),
+        FaultKind::TooDeep => fault("$", found.message),
+        FaultKind::Broken => fault("$", format_args!("is not JSON: {}", found.message)),
     })?;
-    let parser = &mut serde_json::Deserializer::from_slice(body);
-    serde_path_to_error::deserialize(parser).map_err(|error| {
-        let (path, message) = json::explain(&error.path().to_string(), &error.inner().to_string());
-        fault(&path, &message)
+    // Following the path takes time, which only a fault is worth.
+    serde_json::from_slice(body).or_else(|_| {
+        let parser = &mut serde_json::Deserializer::from_slice(body);
+        serde_path_to_error::deserialize(parser).map_err(|error| {
+            let (path, message) = json::explain(&error.path().to_string(), &error.inner().to_string());
+            fault(path, message)
+        })
     })
 }
 
@@ -92,13 +96,13 @@ fn order(wire: wire::Order) -> Read<Message> {
     let branch = id(&wire.store_id, "storeId")?;
     let provider_order_id = id(&wire.provider_order_id, "providerOrderId")?;
     if wire.items.is_empty() || wire.items.len() > MAX_ITEMS {
-        return Err(fault("items", &format!("must have 1 to {MAX_ITEMS} items")));
+        return Err(fault("items", format_args!("must have 1 to {MAX_ITEMS} items")));
     }
     let items = wire
         .items
         .into_iter()
         .enumerate()
-        .map(|(index, wire)| item(wire, &format!("items[{index}]")))
+        .map(|(index, wire)| item(wire, format_args!("items[{index}]")))
         .collect::<Read<Vec<_>>>()?;
     let revision = match wire.revision.unwrap_or(1) {
         revision @ 1.. => revision,
@@ -138,28 +142,28 @@ fn order(wire: wire::Order) -> Read<Message> {
     })
 }
 
-fn item(wire: wire::Item, at: &str) -> Read<Item> {
+fn item(wire: wire::Item, at: Arguments<'_>) -> Read<Item> {
     let quantity = quantity(wire.quantity, at)?;
-    let unit_price = money(wire.unit_price, &format!("{at}.unitPrice"))?;
+    let unit_price = money(wire.unit_price, format_args!("{at}.unitPrice"))?;
     let options = options(wire.options, at, 1)?;
     let total = match wire.total {
-        Some(total) => money(total, &format!("{at}.total"))?,
+        Some(total) => money(total, format_args!("{at}.total"))?,
         None => {
             let piece = option_prices(&options).and_then(|more| more.checked_add(unit_price.0));
             let total = piece
                 .and_then(|piece| piece.checked_mul(quantity))
                 .unwrap_or(i64::MAX);
-            money(total, &format!("{at}.total"))?
+            money(total, format_args!("{at}.total"))?
         }
     };
     Ok(Item {
-        id: optional(wire.id, MAX_ID, &format!("{at}.id"))?,
-        product_id: optional(wire.product_id, MAX_ID, &format!("{at}.productId"))?,
-        name: text(wire.name, MAX_SHORT, &format!("{at}.name"))?,
+        id: optional(wire.id, MAX_ID, format_args!("{at}.id"))?,
+        product_id: optional(wire.product_id, MAX_ID, format_args!("{at}.productId"))?,
+        name: text(wire.name, MAX_SHORT, format_args!("{at}.name"))?,
         quantity,
         unit_price,
         total,
-        note: optional(wire.note, MAX_TEXT, &format!("{at}.note"))?,
+        note: optional(wire.note, MAX_TEXT, format_args!("{at}.note"))?,
         options,
     })
 }
@@ -175,20 +179,21 @@ fn option_prices(options: &[ItemOption]) -> Option<i64> {
         })
 }
 
-fn options(wire: Vec<wire::ItemOption>, at: &str, depth: usize) -> Read<Vec<ItemOption>> {
+fn options(wire: Vec<wire::ItemOption>, at: Arguments<'_>, depth: usize) -> Read<Vec<ItemOption>> {
     if wire.len() > MAX_OPTIONS || (depth > MAX_OPTION_DEPTH && !wire.is_empty()) {
-        let limits = format!("must be at most {MAX_OPTIONS} options, nested at most {MAX_OPTION_DEPTH} deep");
-        return Err(fault(&format!("{at}.options"), &limits));
+        let limits =
+            format_args!("must be at most {MAX_OPTIONS} options, nested at most {MAX_OPTION_DEPTH} deep");
+        return Err(fault(format_args!("{at}.options"), limits));
     }
     let one = |(index, wire): (usize, wire::ItemOption)| {
-        let at = format!("{at}.options[{index}]");
+        let at = format_args!("{at}.options[{index}]");
         Ok(ItemOption {
-            group: optional(wire.group, MAX_SHORT, &format!("{at}.group"))?,
-            name: text(wire.name, MAX_SHORT, &format!("{at}.name"))?,
-            quantity: quantity(wire.quantity, &at)?,
-            price: money(wire.price, &format!("{at}.price"))?,
+            group: optional(wire.group, MAX_SHORT, format_args!("{at}.group"))?,
+            name: text(wire.name, MAX_SHORT, format_args!("{at}.name"))?,
+            quantity: quantity(wire.quantity, at)?,
+            price: money(wire.price, format_args!("{at}.price"))?,
             removed: wire.removed,
-            options: options(wire.options, &at, depth + 1)?,
+            options: options(wire.options, at, depth + 1)?,
         })
     };
     wire.into_iter().enumerate().map(one).collect()
@@ -196,10 +201,10 @@ fn options(wire: Vec<wire::ItemOption>, at: &str, depth: usize) -> Read<Vec<Item
 
 fn amount(wire: wire::Amount, items: &[Item]) -> Read<Amount> {
     let discounts = wire.discounts.into_iter().enumerate().map(|(index, wire)| {
-        let at = format!("amount.discounts[{index}]");
+        let at = format_args!("amount.discounts[{index}]");
         Ok(Discount {
-            name: text(wire.name, MAX_SHORT, &format!("{at}.name"))?,
-            amount: not_negative(wire.amount, &format!("{at}.amount"))?,
+            name: text(wire.name, MAX_SHORT, format_args!("{at}.name"))?,
+            amount: not_negative(wire.amount, format_args!("{at}.amount"))?,
             funded_by: wire.funded_by.unwrap_or(FundedBy::Unknown),
         })
     });
@@ -266,11 +271,11 @@ fn customer(wire: wire::Customer) -> Read<Customer> {
 }
 
 fn address(wire: wire::Address) -> Read<Address> {
-    let short = |value, name: &str| optional(value, MAX_SHORT, &format!("customer.address.{name}"));
+    let short = |value, name: &str| optional(value, MAX_SHORT, format_args!("customer.address.{name}"));
     let degrees = |value: Option<f64>, most: f64, name: &str| match value {
         Some(degrees) if degrees.abs() > most => Err(fault(
-            &format!("customer.address.{name}"),
-            &format!("must be from -{most} to {most}"),
+            format_args!("customer.address.{name}"),
+            format_args!("must be from -{most} to {most}"),
         )),
         other => Ok(other),
     };
@@ -289,49 +294,49 @@ fn address(wire: wire::Address) -> Read<Address> {
 }
 
 /// Ids may hold anything that can be said in a path and read aloud: no white space at the ends, no controls.
-fn id(value: &str, path: &str) -> Read<String> {
+fn id(value: &str, path: impl Display) -> Read<String> {
     let good = value.trim() == value && !value.chars().any(char::is_control);
     if !good || value.is_empty() || value.chars().count() > MAX_ID {
         return Err(fault(
             path,
-            &format!("must be 1 to {MAX_ID} characters without white space around them"),
+            format_args!("must be 1 to {MAX_ID} characters without white space around them"),
         ));
     }
     Ok(value.to_owned())
 }
 
-fn text(value: String, max: usize, path: &str) -> Read<String> {
+fn text(value: String, max: usize, path: impl Display) -> Read<String> {
     if value.trim().is_empty() || value.chars().count() > max {
-        return Err(fault(path, &format!("must be 1 to {max} characters")));
+        return Err(fault(path, format_args!("must be 1 to {max} characters")));
     }
     Ok(value)
 }
 
-fn optional(value: Option<String>, max: usize, path: &str) -> Read<Option<String>> {
+fn optional(value: Option<String>, max: usize, path: impl Display) -> Read<Option<String>> {
     match value {
         Some(value) if value.chars().count() > max => {
-            Err(fault(path, &format!("must be at most {max} characters")))
+            Err(fault(path, format_args!("must be at most {max} characters")))
         }
         other => Ok(other),
     }
 }
 
-fn quantity(value: Option<i64>, at: &str) -> Read<i64> {
+fn quantity(value: Option<i64>, at: Arguments<'_>) -> Read<i64> {
     let quantity = value.unwrap_or(1);
     if (1..=MAX_QUANTITY).contains(&quantity) {
         return Ok(quantity);
     }
     Err(fault(
-        &format!("{at}.quantity"),
-        &format!("must be 1 to {MAX_QUANTITY}"),
+        format_args!("{at}.quantity"),
+        format_args!("must be 1 to {MAX_QUANTITY}"),
     ))
 }
 
-fn money(minor: i64, path: &str) -> Read<Minor> {
+fn money(minor: i64, path: impl Display) -> Read<Minor> {
     Minor::checked(minor).map_err(|error| fault(path, &error.to_string()))
 }
 
-fn not_negative(minor: i64, path: &str) -> Read<Minor> {
+fn not_negative(minor: i64, path: impl Display) -> Read<Minor> {
     if minor < 0 {
         Err(fault(path, "must not be negative"))
     } else {
