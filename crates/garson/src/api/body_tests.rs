@@ -42,7 +42,7 @@ async fn requests_that_wait_hold_no_memory_for_their_bodies() {
     let count = 80;
     let body = Bytes::from([b"{}".to_vec(), vec![b' '; MAX_BODY - 2]].concat());
     for n in 0..count {
-        let mut request = Request::post("/web-api/v1/wait")
+        let mut request = http::Request::post("/web-api/v1/wait")
             .header(header::AUTHORIZATION, &bearer)
             .header(header::CONTENT_TYPE, "application/json");
         if n % 2 == 0 {
