@@ -1,5 +1,6 @@
 //! The listening side: connections with limits, plain status routes, an orderly end.
 
+mod bare;
 mod clients;
 mod connections;
 mod descriptors;
