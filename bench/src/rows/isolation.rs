@@ -154,9 +154,16 @@ async fn make_tenants(data: &Path, partner: &Partner, hanging_polls: usize) -> F
         ("inboundKey", &shop::key(HOSTILE)),
         ("callbackUrl", &partner.doors.silent(HOSTILE)),
     ]);
-    integrations::put(&app, hostile.account, Actor::Owner, branch.restaurant, "direct", change)
-        .await
-        .map_err(shop::failed)?;
+    integrations::put(
+        &app,
+        hostile.account,
+        Actor::Owner,
+        branch.restaurant,
+        "direct",
+        change,
+    )
+    .await
+    .map_err(shop::failed)?;
     for number in 0..hanging_polls {
         let fields = RestaurantFields {
             name: format!("Polled {number}"),

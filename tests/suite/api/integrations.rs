@@ -303,7 +303,8 @@ async fn a_lesser_key_has_no_stored_secret_sent_elsewhere(house: House) {
     let made = house.a.act("/keys").await.data();
     let lesser = Caller::new(house.addr, made["apiKey"].as_str().unwrap());
     let path = format!("{}/integrations/direct", restaurant(&house).await);
-    let url = |host: &str| json!({ "credentials": { "callbackUrl": format!("https://{host}.example.com/") } });
+    let url =
+        |host: &str| json!({ "credentials": { "callbackUrl": format!("https://{host}.example.com/") } });
     // Nothing is stored yet that could be sent there.
     lesser.put(&path, &url("shop")).await.data();
     let body = json!({ "isActive": true, "remoteId": "s", "credentials": { "inboundKey": "key-of-s" } });

@@ -171,7 +171,10 @@ async fn many_receivers_that_hang_once_each_leave_a_slot_to_another(kind: Kind) 
     hanging.usually(Answer::Silence);
     let guests = guests(&scene.house, HANGING, |n| hanging.url(&format!("/{n}"))).await;
     everybody_orders(&guests, 1).await;
-    until("each has an attempt under way", async || hanging.open() == HANGING).await;
+    until("each has an attempt under way", async || {
+        hanging.open() == HANGING
+    })
+    .await;
     let start = Instant::now();
     scene.probe().await;
     let took = start.elapsed();

@@ -1,8 +1,6 @@
 //! Calls to platforms that hang, fail or cannot be read do not hold up those of other accounts.
 
-use crate::support::{
-    Answer, Caller, Gate, House, Kind, Receiver, Shop, StealAwareInstant, block_on, until,
-};
+use crate::support::{Answer, Caller, Gate, House, Kind, Receiver, Shop, StealAwareInstant, block_on, until};
 use garson::flow::accounts;
 use garson::flow::call::LEASE;
 use garson_store::{Lane, StoreError};
@@ -240,7 +238,10 @@ fn a_lease_lasts_from_the_moment_that_it_is_written() {
         let holding = tokio::spawn(async move { app.store.write(Lane::COMMON, hold).await });
         begins.await.unwrap();
         house.advance(Duration::from_secs(60));
-        until("a job waits for the writer", async || house.app.store.waiting() > 0).await;
+        until("a job waits for the writer", async || {
+            house.app.store.waiting() > 0
+        })
+        .await;
         // It may be another job than the one that is meant. The case would prove less then, but not fail.
         tokio::time::sleep(Duration::from_millis(500)).await;
         release.send(()).unwrap();

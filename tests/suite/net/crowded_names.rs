@@ -54,7 +54,11 @@ struct Ends(Arc<NameServer>);
 
 impl Drop for Ends {
     fn drop(&mut self) {
-        self.0.state.lock().unwrap_or_else(PoisonError::into_inner).is_over = true;
+        self.0
+            .state
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .is_over = true;
         self.0.changed.notify_all();
     }
 }
@@ -81,7 +85,12 @@ async fn dead_callback_names_hold_up_neither_platforms_nor_other_accounts(kind: 
         let made = house.b.post("/restaurants", &json!({ "name": "r" })).await.data();
         let callback = json!({ "callbackUrl": format!("http://dead-{n}.example.com/") });
         let dead = house
-            .connect(&house.b, made["id"].as_str().unwrap(), &format!("dead{n}"), callback)
+            .connect(
+                &house.b,
+                made["id"].as_str().unwrap(),
+                &format!("dead{n}"),
+                callback,
+            )
             .await;
         let id = dead.order(&format!("D-{n}")).await;
         house.b.act(&format!("/orders/verify/{id}")).await.data();

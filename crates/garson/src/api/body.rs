@@ -30,7 +30,10 @@ impl<T: DeserializeOwned> FromRequest<Arc<Api>> for Json<T> {
         let sender = Sender::Known(caller.account);
         // Charged until it is parsed: what a request holds after that is within the limits of its fields, and a request may wait
         // long for a platform.
-        let Body { bytes, charge: _charge } = read(api, request, sender).await?;
+        let Body {
+            bytes,
+            charge: _charge,
+        } = read(api, request, sender).await?;
         // Nothing to say may also be said as null.
         if bytes.is_empty() || (is_json && bytes.trim_ascii() == b"null") {
             return parse(b"{}").map(Self);

@@ -57,5 +57,9 @@ async fn requests_that_wait_hold_no_memory_for_their_bodies() {
         }
     };
     let waited = tokio::time::timeout(IN_VAIN, all).await;
-    assert!(waited.is_ok(), "only {} are handled", entered.load(Ordering::SeqCst));
+    assert!(
+        waited.is_ok(),
+        "only {} are handled",
+        entered.load(Ordering::SeqCst)
+    );
 }

@@ -178,7 +178,10 @@ impl Budget {
         };
         let is_concerned = |it: &Arriving| is_within_share || it.account == account;
         // What those hold that have been given up and have not noticed yet.
-        let leaving = state.arriving.values().filter(|it| it.is_given_up && is_concerned(it));
+        let leaving = state
+            .arriving
+            .values()
+            .filter(|it| it.is_given_up && is_concerned(it));
         let leaving: usize = leaving.map(|it| it.bytes).sum();
         if used.saturating_sub(leaving).saturating_add(bytes) <= limit {
             return false;

@@ -304,7 +304,9 @@ fn put_in(
 fn diverts(platform: &dyn Platform, change: &IntegrationChange, stored: &Credentials) -> bool {
     let given = |field: &CredentialField| {
         let mut entries = change.credentials.iter().flatten();
-        entries.find(|(name, _)| name == field.name).map(|(_, value)| value)
+        entries
+            .find(|(name, _)| name == field.name)
+            .map(|(_, value)| value)
     };
     let mut is_elsewhere = false;
     let mut keeps_secret = false;

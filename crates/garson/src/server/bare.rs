@@ -33,11 +33,7 @@ impl<S> Completing<S> {
 
 impl<S: AsyncWrite + Unpin> Completing<S> {
     /// Writes the whole answer that stands for the bare one; nothing when there is none.
-    fn poll_completed(
-        &mut self,
-        context: &mut Context<'_>,
-        bytes: &[u8],
-    ) -> Option<Poll<io::Result<usize>>> {
+    fn poll_completed(&mut self, context: &mut Context<'_>, bytes: &[u8]) -> Option<Poll<io::Result<usize>>> {
         if self.completed.is_none() {
             self.completed = complete(bytes).map(|completed| Completed {
                 bytes: completed,
@@ -53,7 +49,11 @@ impl<S: AsyncWrite + Unpin> Completing<S> {
         let Some(completed) = &mut self.completed else {
             return Poll::Ready(Ok(0));
         };
-        while let Some(rest) = completed.bytes.get(completed.written..).filter(|rest| !rest.is_empty()) {
+        while let Some(rest) = completed
+            .bytes
+            .get(completed.written..)
+            .filter(|rest| !rest.is_empty())
+        {
             match ready!(Pin::new(&mut *stream).poll_write(context, rest))? {
                 0 => return Poll::Ready(Err(io::ErrorKind::WriteZero.into())),
                 count => completed.written += count,

@@ -148,7 +148,13 @@ async fn take(address: SocketAddr, each_time: u32) -> usize {
     let window_update = |stream: u32, bytes: u32| frame(8, 0, stream, &bytes.to_be_bytes());
     let stream = TcpStream::connect(address).await.unwrap();
     let (mut from, mut to) = stream.into_split();
-    let said = [PREFACE, &settings(Some(0)), &window_update(0, 1_000_000), &whole_request(1)].concat();
+    let said = [
+        PREFACE,
+        &settings(Some(0)),
+        &window_update(0, 1_000_000),
+        &whole_request(1),
+    ]
+    .concat();
     to.write_all(&said).await.unwrap();
     let giving = async {
         while to.write_all(&window_update(1, each_time)).await.is_ok() {

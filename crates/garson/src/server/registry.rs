@@ -302,9 +302,8 @@ impl Connection {
     /// Does it take its answers, and fast enough?
     fn judge_taking(&self, now: u64) -> Verdict {
         let limit = self.registry.times.send_stall;
-        let since = |moment: &AtomicU64| {
-            Duration::from_millis(now.saturating_sub(moment.load(Ordering::Relaxed)))
-        };
+        let since =
+            |moment: &AtomicU64| Duration::from_millis(now.saturating_sub(moment.load(Ordering::Relaxed)));
         let stalled = since(&self.progress_at);
         if stalled >= limit {
             return Verdict::Cut(Refusal::SendStalled);

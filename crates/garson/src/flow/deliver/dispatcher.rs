@@ -210,7 +210,7 @@ impl Dispatcher {
             self.slots.give_back(Kind::Fresh);
             return true;
         }
-        let hangs_after = |account| {
+        let hangs_after = |account: AccountId| {
             let endpoint = self.endpoints.get(&account);
             endpoint.map_or(Duration::ZERO, Endpoint::hangs_after)
         };
