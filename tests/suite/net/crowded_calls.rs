@@ -96,7 +96,7 @@ fn many_integrations_that_fail_at_once_hold_up_nobody_else() {
 }
 
 #[test]
-fn failing_integrations_of_many_accounts_hold_up_nobody_else() {
+fn failing_integrations_of_many_accounts_delay_no_other_account() {
     const ACCOUNTS: usize = 40;
     both(async |house| {
         let (healthy, failing) = (Receiver::start().await, Receiver::start().await);

@@ -189,7 +189,7 @@ async fn take(address: SocketAddr, each_time: u32) -> usize {
 }
 
 #[tokio::test]
-async fn whoever_takes_a_byte_now_and_then_is_cut_off_and_whoever_is_slow_is_not() {
+async fn a_client_that_takes_a_byte_now_and_then_is_cut_off_and_a_slow_one_is_not() {
     let served = serve_with(Duration::from_secs(3)).await;
     let (dribbled, slowly) = tokio::join!(take(served.address, 1), take(served.address, 5_000));
     assert!(dribbled < 1_000, "{dribbled}");

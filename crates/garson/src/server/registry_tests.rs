@@ -155,7 +155,7 @@ fn when_all_take_something_the_slowest_holder_loses_its_connection() {
     }
     requests[2].owe(UNSENT / 2);
     assert!(!is_open(&registry, &dribbling));
-    // What it holds is as good as free, so that no other goes for the same bytes.
+    // What it holds counts as free, so that no other connection is closed for the same bytes.
     requests[3].owe(1);
     let others = [&quick, &fresh, &next];
     assert!(others.iter().all(|connection| is_open(&registry, connection)));
