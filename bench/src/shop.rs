@@ -4,6 +4,7 @@ use crate::sample::SHOP_KEY;
 use crate::{Fallible, load};
 use garson::app::App;
 use garson::config::Settings;
+use garson::flow::accounts::Actor;
 use garson::flow::integrations::IntegrationChange;
 use garson::flow::{Fault, accounts, integrations, restaurants};
 use garson_core::clock::Clock;
@@ -141,7 +142,7 @@ async fn make_branch(app: &App, account: AccountId, number: usize, inbound: &str
         credentials: Some(vec![("inboundKey".to_owned(), Some(key))]),
         default_cancel_reason: None,
     };
-    integrations::put(app, account, restaurant.id, "direct", change)
+    integrations::put(app, account, Actor::Owner, restaurant.id, "direct", change)
         .await
         .map_err(failed)?;
     let id = restaurant.id;

@@ -10,6 +10,7 @@ use crate::process::{ALL_LINES, Partner, Server, fresh_folder};
 use crate::sink::Command;
 use crate::table::{Finding, Goal, Series};
 use crate::{Fallible, serve, shop, steady};
+use garson::flow::accounts::Actor;
 use garson::flow::integrations::{self, IntegrationChange};
 use garson::flow::restaurants;
 use garson_core::id::RestaurantId;
@@ -153,9 +154,16 @@ async fn make_tenants(data: &Path, partner: &Partner, hanging_polls: usize) -> F
         ("inboundKey", &shop::key(HOSTILE)),
         ("callbackUrl", &partner.doors.silent(HOSTILE)),
     ]);
-    integrations::put(&app, hostile.account, branch.restaurant, "direct", change)
-        .await
-        .map_err(shop::failed)?;
+    integrations::put(
+        &app,
+        hostile.account,
+        Actor::Owner,
+        branch.restaurant,
+        "direct",
+        change,
+    )
+    .await
+    .map_err(shop::failed)?;
     for number in 0..hanging_polls {
         let fields = RestaurantFields {
             name: format!("Polled {number}"),
@@ -170,7 +178,7 @@ async fn make_tenants(data: &Path, partner: &Partner, hanging_polls: usize) -> F
             remote_id: Some(Some(format!("{number}:{number}"))),
             ..credentials(&[("apiKey", "bench-api-key"), ("apiSecret", "bench-api-secret")])
         };
-        integrations::put(&app, hostile.account, id, "trendyol", change)
+        integrations::put(&app, hostile.account, Actor::Owner, id, "trendyol", change)
             .await
             .map_err(shop::failed)?;
     }

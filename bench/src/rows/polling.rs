@@ -6,6 +6,7 @@ use crate::process::{Server, fresh_folder};
 use crate::table::{Finding, Goal, Series};
 use crate::{Fallible, platform, serve, shop};
 use garson::app::App;
+use garson::flow::accounts::Actor;
 use garson::flow::integrations::IntegrationChange;
 use garson::flow::{accounts, integrations, restaurants};
 use garson_core::id::{AccountId, RestaurantId};
@@ -165,7 +166,7 @@ async fn connect_one(
     let made = restaurants::create(&app, account, id, fields)
         .await
         .map_err(shop::failed)?;
-    integrations::put(&app, account, made.id, &key, change)
+    integrations::put(&app, account, Actor::Owner, made.id, &key, change)
         .await
         .map_err(shop::failed)?;
     Ok(())

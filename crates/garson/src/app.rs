@@ -1,5 +1,6 @@
 //! The running service as its parts see it: storage, vault, clock, the door outward, and who is to be woken.
 
+pub(crate) mod exposure;
 pub(crate) mod key_file;
 
 use crate::config::{Settings, Terms, terms};
@@ -117,6 +118,7 @@ impl App {
     /// Opens it for a server, which checks what a crash may have left of the data.
     pub fn open_server(settings: Settings, lock: Option<&mut ServerLock>) -> Result<Arc<Self>, StartError> {
         key_file::warn_if_exposed(&settings);
+        exposure::warn(&settings);
         if let Some(trouble) = lock.as_ref().and_then(|lock| lock.trouble()) {
             refuse_trouble(trouble, settings.storage.accept_damage)?;
         }

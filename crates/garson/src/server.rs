@@ -1,5 +1,6 @@
 //! The listening side: connections with limits, plain status routes, an orderly end.
 
+mod bare;
 mod clients;
 mod connections;
 mod descriptors;
@@ -12,7 +13,7 @@ pub use clients::{ClientAddress, Network, Proxies, ProxyHeader, one_address};
 pub use connections::{Limits, serve_connections};
 pub use descriptors::raise_limit;
 pub use registry::{Connection, Times};
-pub use supervise::Workers;
+pub use supervise::{Workers, keep};
 
 use crate::api::{Api, ApiError, Code};
 use crate::app::App;
@@ -28,7 +29,6 @@ use hyper_util::service::TowerToHyperService;
 use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
-use supervise::keep;
 use tokio::net::TcpListener;
 
 /// Descriptors for storage, calls to platforms and whatever else; webhooks are counted apart.

@@ -78,11 +78,24 @@ async fn heads_that_are_too_large(house: House) {
         text.is_empty() || text.contains("431") || text.contains("400"),
         "{text}"
     );
+    // Few enough to be read at once, so that the answer is not lost with what was not read.
+    let reply = send(house.addr, &request("GET", "/healthz", &many[..150], &[])).await;
+    reply.refused(431, "broken_request");
+    assert!(reply.header("x-request-id").is_some());
     // The service is none the worse for it.
     house.a.get("/orders").await.data();
 }
 
 async fn heads_that_are_no_http(house: House) {
+    for head in [
+        "GET /healthz HTTP/1.1\r\nno colon\r\n\r\n",
+        "G(T /healthz HTTP/1.1\r\n\r\n",
+    ] {
+        send(house.addr, head.as_bytes())
+            .await
+            .refused(400, "broken_request");
+    }
+
     for bytes in [
         &b"\r\n\r\n\r\n\r\nhello\r\n\r\n"[..],
         b"GET\r\n\r\n",

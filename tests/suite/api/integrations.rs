@@ -1,6 +1,6 @@
 //! Integrations: connected, changed, switched, and never telling their secrets.
 
-use crate::support::House;
+use crate::support::{Caller, House};
 use serde_json::{Value, json};
 
 cases! {
@@ -13,6 +13,7 @@ cases! {
     switching_makes_events_and_repeating_does_not
     health_shows_the_last_order
     a_removed_integration_leaves_its_orders
+    a_lesser_key_has_no_stored_secret_sent_elsewhere
 }
 
 const NOW: &str = "2026-03-01T09:00:00.000Z";
@@ -296,4 +297,34 @@ async fn a_removed_integration_leaves_its_orders(house: House) {
     house.a.act("/orders/verify/1").await.data();
     house.a.act("/orders/cancel/1").await.data();
     shop.post(b"{}").await.refused(401, "unauthorized");
+}
+
+async fn a_lesser_key_has_no_stored_secret_sent_elsewhere(house: House) {
+    let made = house.a.act("/keys").await.data();
+    let lesser = Caller::new(house.addr, made["apiKey"].as_str().unwrap());
+    let path = format!("{}/integrations/direct", restaurant(&house).await);
+    let url =
+        |host: &str| json!({ "credentials": { "callbackUrl": format!("https://{host}.example.com/") } });
+    // Nothing is stored yet that could be sent there.
+    lesser.put(&path, &url("shop")).await.data();
+    let body = json!({ "isActive": true, "remoteId": "s", "credentials": { "inboundKey": "key-of-s" } });
+    house.a.put(&path, &body).await.data();
+    lesser
+        .put(&path, &url("thief"))
+        .await
+        .refused(403, "primary_key_required");
+    // The same address, none, and other changes decide nothing about the secret.
+    lesser.put(&path, &url("shop")).await.data();
+    lesser.put(&path, &json!({ "isActive": false })).await.data();
+    let none = json!({ "credentials": { "callbackUrl": null } });
+    lesser.put(&path, &none).await.data();
+    lesser
+        .put(&path, &url("thief"))
+        .await
+        .refused(403, "primary_key_required");
+    // A key that gives the secret itself learns nothing by it.
+    let mut both = url("other");
+    both["credentials"]["inboundKey"] = json!("new-key-of-s");
+    lesser.put(&path, &both).await.data();
+    house.a.put(&path, &url("shop")).await.data();
 }

@@ -1,6 +1,6 @@
 //! Payment matching with a POS that is really asked.
 
-use crate::support::{Answer, House, Kind, Receiver, block_on, order_body};
+use crate::support::{Answer, Gate, House, Kind, Receiver, block_on, order_body};
 use serde_json::{Value, json};
 
 cases! {
@@ -178,4 +178,37 @@ fn types_may_be_numbered() {
         let expected = json!([{ "id": "7", "name": "Nakit" }, { "id": "K", "name": "Kart" }]);
         assert_eq!((&shown["types"], &shown["problem"]), (&expected, &json!(null)));
     });
+}
+
+#[test]
+fn only_a_few_of_an_accounts_tills_are_asked_at_the_same_time() {
+    for kind in [Kind::Sqlite, Kind::Postgres] {
+        block_on(async {
+            let house = House::open_private(kind).await;
+            let pos = Receiver::start().await;
+            let gate = Gate::closed();
+            pos.usually(Answer::Behind(gate.clone(), 200));
+            let body = json!({ "name": "r", "paymentMatchingUrl": pos.url("/types") });
+            let id = restaurant(&house, body).await;
+            let path = format!("/restaurants/{id}/payment-matching");
+            let mut waiting = tokio::task::JoinSet::new();
+            for _ in 0..4 {
+                let (caller, path) = (house.a.clone(), path.clone());
+                waiting.spawn(async move { caller.get(&path).await.data() });
+            }
+            pos.wait_for(4).await;
+            house.a.get(&path).await.refused(429, "too_many_sends");
+            assert_eq!(pos.count(), 4);
+            // Another account has its own.
+            let other = Receiver::start().await;
+            let body = json!({ "name": "r", "paymentMatchingUrl": other.url("/types") });
+            let made = house.b.post("/restaurants", &body).await.data();
+            let of_b = format!("/restaurants/{}/payment-matching", made["id"].as_str().unwrap());
+            house.b.get(&of_b).await.data();
+            assert_eq!(other.count(), 1);
+            gate.open();
+            waiting.join_all().await;
+            house.a.get(&path).await.data();
+        });
+    }
 }

@@ -12,6 +12,7 @@ cases! {
     a_storage_that_fails_is_said_to_be_away
     a_node_that_has_not_joined_is_not_ready
     a_node_that_was_taken_out_comes_back
+    a_worker_that_keeps_failing_is_not_ready
 }
 
 /// Whoever asks must know within this time.
@@ -136,4 +137,21 @@ async fn a_node_that_was_taken_out_comes_back(house: House) {
     })
     .await;
     is_green(&house).await;
+}
+
+async fn a_worker_that_keeps_failing_is_not_ready(house: House) {
+    is_green(&house).await;
+    let failing = garson::server::keep(&house.app, "a worker that ends at once", |_| async {});
+    until("it is not ready", async || readyz(house.addr).await.status == 503).await;
+    failing.abort();
+    let reply = readyz(house.addr).await;
+    let error = reply.refused(503, "storage_unavailable");
+    let message = error["message"].as_str().unwrap();
+    assert!(message.contains("keeps failing"), "{message}");
+    assert_eq!(reply.header("retry-after"), Some("1"));
+    let scrape = Scrape::of(house.addr).await;
+    assert!(scrape.count("garson_worker_restarts_total") >= 3.0);
+    // Storage is there, and the process lives.
+    assert_eq!(scrape.get("garson_storage_up"), Some(1.0));
+    house.a.get("/orders").await.data();
 }

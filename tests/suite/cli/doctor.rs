@@ -119,6 +119,13 @@ fn what_is_wrong_is_named() {
         std::fs::metadata(&key).unwrap().permissions().mode() & 0o777,
         0o600
     );
+    std::fs::set_permissions(home.data(), std::fs::Permissions::from_mode(0o755)).unwrap();
+    let found = run_command(&home, &["doctor"]);
+    assert!(
+        found.success && found.out.contains("note") && found.out.contains("chmod 700"),
+        "{}",
+        found.out
+    );
     std::fs::set_permissions(&key, std::fs::Permissions::from_mode(0o644)).unwrap();
     let found = run_command(&home, &["doctor"]);
     assert!(

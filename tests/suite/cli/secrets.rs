@@ -270,11 +270,16 @@ fn what_a_server_makes_is_its_owners_and_an_exposed_key_is_named() {
         assert!(server.ended().await);
         let key = home.data().join("master.key");
         std::fs::set_permissions(&key, std::fs::Permissions::from_mode(0o644)).unwrap();
+        std::fs::set_permissions(home.data(), std::fs::Permissions::from_mode(0o755)).unwrap();
         let mut server = Program::serve(&home, &[]);
         server.address().await;
         let printed = server.printed();
         assert!(
             printed.contains("master.key") && printed.contains("chmod 600"),
+            "{printed}"
+        );
+        assert!(
+            printed.contains("the data folder") && printed.contains("chmod 700"),
             "{printed}"
         );
     });

@@ -15,6 +15,7 @@ on_both! {
     orders_do_not_wait_for_others_that_hang
     a_first_attempt_takes_the_place_of_one_that_hangs
     receivers_that_hang_leave_slots_to_other_accounts
+    many_receivers_that_hang_once_each_leave_a_slot_to_another
     a_receiver_that_fails_is_narrowed_and_widened_when_it_answers
     a_backlog_drains_when_the_receiver_returns
 }
@@ -149,6 +150,29 @@ async fn receivers_that_hang_leave_slots_to_other_accounts(kind: Kind) {
     everybody_orders(&guests, 10).await;
     until("first attempts have no slot left", async || {
         hanging.open() >= ALL / 2
+    })
+    .await;
+    let start = Instant::now();
+    scene.probe().await;
+    let took = start.elapsed();
+    assert!(took < Duration::from_secs(30), "{took:?}");
+}
+
+async fn many_receivers_that_hang_once_each_leave_a_slot_to_another(kind: Kind) {
+    // Four slots for first attempts and two for receivers in trouble.
+    const ALL: usize = 8;
+    const HANGING: usize = 6;
+    let scene = Scene::open_with(kind, |settings| {
+        settings.webhook.max_in_flight = ALL;
+        settings.webhook.attempt_seconds = 60;
+    })
+    .await;
+    let hanging = Receiver::start().await;
+    hanging.usually(Answer::Silence);
+    let guests = guests(&scene.house, HANGING, |n| hanging.url(&format!("/{n}"))).await;
+    everybody_orders(&guests, 1).await;
+    until("each has an attempt under way", async || {
+        hanging.open() == HANGING
     })
     .await;
     let start = Instant::now();

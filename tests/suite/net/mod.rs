@@ -5,6 +5,7 @@ mod callback;
 mod certificates;
 mod clear_text;
 mod crowded_calls;
+mod crowded_names;
 mod door;
 mod guard;
 mod kept;

@@ -10,6 +10,7 @@ cases! {
     guesses_made_at_once_are_all_counted
     a_session_ends_when_it_is_not_used
     cookies_are_kept_from_scripts_and_other_sites
+    strangers_learn_nothing_of_how_the_service_is_set_up
 }
 
 const EMAIL: &str = "first@example.com";
@@ -32,6 +33,29 @@ async fn somebody_signs_in_and_out(house: House) {
     visitor.cookies.insert("garson_session".to_owned(), held);
     assert_eq!(visitor.open("/").await.path, "/sign-in");
     assert_eq!(house.count("sessions"), 0);
+}
+
+async fn strangers_learn_nothing_of_how_the_service_is_set_up(house: House) {
+    house.give_password(EMAIL).await;
+    let mut visitor = house.stranger();
+    let mut pages = Vec::new();
+    for is_english in [false, true] {
+        if is_english {
+            visitor.in_english();
+        }
+        pages.push(visitor.open("/sign-in").await);
+        pages.push(visitor.open("/orders").await);
+        for _ in 0..6 {
+            pages.push(visitor.sign_in(EMAIL, "wrong password").await);
+        }
+    }
+    assert!(pages.iter().any(|page| page.status == 429));
+    for page in pages {
+        let text = page.text();
+        for hint in ["GARSON", "garson account", ".toml", "allow_"] {
+            assert!(!text.contains(hint), "{hint}: {text}");
+        }
+    }
 }
 
 async fn nothing_tells_whether_an_account_exists(house: House) {

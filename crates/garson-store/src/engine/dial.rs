@@ -10,6 +10,7 @@ use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, Server
 use rustls::crypto::{CryptoProvider, verify_tls12_signature, verify_tls13_signature};
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
 use rustls::{DigitallySignedStruct, SignatureScheme};
+use std::net::IpAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
@@ -173,6 +174,28 @@ fn tls(mode: SslMode) -> Result<MakeRustlsConnect, StoreError> {
     Ok(MakeRustlsConnect::new(client.with_no_client_auth()))
 }
 
+/// Does this URL lead over a network to a host whose certificate is not checked?
+#[must_use]
+pub fn takes_any_certificate(url: &Secret<String>) -> bool {
+    let Ok(config) = url.expose().parse::<Config>() else {
+        return false;
+    };
+    let is_remote = |host: &Host| match host {
+        Host::Tcp(name) => {
+            let is_loopback = name.parse::<IpAddr>().is_ok_and(|address| address.is_loopback());
+            !is_loopback && !name.eq_ignore_ascii_case("localhost")
+        }
+        Host::Unix(_) => false,
+    };
+    let addresses = config.get_hostaddrs();
+    let is_remote = match addresses.is_empty() {
+        true => config.get_hosts().iter().any(is_remote),
+        // Where addresses are given, names are not looked up.
+        false => addresses.iter().any(|address| !address.is_loopback()),
+    };
+    is_remote && config.get_ssl_mode() == SslMode::Prefer
+}
+
 /// Takes any certificate, but still wants the server to hold its key.
 #[derive(Debug)]
 struct AnyCertificate(Arc<CryptoProvider>);
@@ -245,5 +268,31 @@ mod tests {
         let shared = each_host(&"host=one,two port=7 user=me".parse().unwrap()).unwrap();
         assert!(shared.iter().all(|config| config.get_ports() == [7]));
         assert!(each_host(&"host=one,two,three port=7,8 user=me".parse().unwrap()).is_err());
+    }
+
+    #[test]
+    fn unchecked_certificates_are_noticed_where_a_network_is_between() {
+        let takes_any = |url: &str| takes_any_certificate(&Secret::new(url.to_owned()));
+        for url in [
+            "postgres://me@db.example.com/db",
+            "postgres://me@db.example.com/db?sslmode=prefer",
+            "postgres://me@10.0.0.7/db",
+            "postgres://me@localhost,db.example.com/db",
+            "host=localhost hostaddr=10.0.0.7 user=me",
+        ] {
+            assert!(takes_any(url), "{url}");
+        }
+        for url in [
+            "postgres://me@db.example.com/db?sslmode=require",
+            "postgres://me@db.example.com/db?sslmode=disable",
+            "postgres://me@localhost/db",
+            "postgres://me@127.0.0.1/db",
+            "postgres://me@[::1]/db",
+            "host=/run/postgresql user=me",
+            "host=db.example.com hostaddr=127.0.0.1 user=me",
+            "not a URL",
+        ] {
+            assert!(!takes_any(url), "{url}");
+        }
     }
 }

@@ -1,6 +1,5 @@
 //! Who is calling: the account behind an API key, and whether it calls too often.
 
-use super::body::Charges;
 use super::error::Code;
 use super::{Api, ApiError, idempotency};
 use crate::config::RateLimit;
@@ -216,12 +215,7 @@ pub async fn authenticate(
         connection.note_known();
     }
     request.extensions_mut().insert(caller);
-    // It lives as long as the request.
-    let charges = Charges::default();
-    request.extensions_mut().insert(charges.clone());
-    let answered = idempotency::once(&api, caller, request, next).await;
-    drop(charges);
-    answered
+    idempotency::once(&api, caller, request, next).await
 }
 
 async fn look_up(api: &Arc<Api>, hash: [u8; 32]) -> Result<Option<Caller>, ApiError> {

@@ -1,5 +1,6 @@
 //! Request bodies: JSON within limits, each fault with its place.
 
+use super::auth::{Caller, unauthorized};
 use super::budget::{Charge, Sender};
 use super::error::Code;
 use super::{Api, ApiError};
@@ -25,9 +26,14 @@ impl<T: DeserializeOwned> FromRequest<Arc<Api>> for Json<T> {
 
     async fn from_request(request: Request, api: &Arc<Api>) -> Result<Self, ApiError> {
         let is_json = says_json(&request);
-        let charges = request.extensions().get::<Charges>().cloned().unwrap_or_default();
-        let Body { bytes, charge } = read(api, request, Sender::Known).await?;
-        charges.keep(charge);
+        let caller = request.extensions().get::<Caller>().ok_or_else(unauthorized)?;
+        let sender = Sender::Known(caller.account);
+        // Charged until it is parsed: what a request holds after that is within the limits of its fields, and a request may wait
+        // long for a platform.
+        let Body {
+            bytes,
+            charge: _charge,
+        } = read(api, request, sender).await?;
         // Nothing to say may also be said as null.
         if bytes.is_empty() || (is_json && bytes.trim_ascii() == b"null") {
             return parse(b"{}").map(Self);
@@ -66,19 +72,19 @@ pub struct Body {
     pub charge: Charge,
 }
 
-/// Keeps the memory of a request's body charged until the request is done, though its bytes are read by then.
-#[derive(Clone, Default)]
-pub struct Charges(Arc<Mutex<Vec<Charge>>>);
+/// Marks a request whose body is in memory already, with what the body has taken of its budget.
+#[derive(Clone)]
+pub struct InMemory(Arc<Mutex<Option<Charge>>>);
 
-impl Charges {
-    fn keep(&self, charge: Charge) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(charge);
+impl InMemory {
+    pub fn new(charge: Charge) -> Self {
+        Self(Arc::new(Mutex::new(Some(charge))))
+    }
+
+    fn take(&self) -> Option<Charge> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 }
-
-/// Marks a request whose body is in memory, and charged, already.
-#[derive(Clone, Copy)]
-pub struct InMemory;
 
 /// Reads a body within the limits of size and time, charged to the budget of its sender.
 pub async fn read(api: &Api, request: Request, sender: Sender) -> Result<Body, ApiError> {
@@ -91,9 +97,11 @@ pub async fn read(api: &Api, request: Request, sender: Sender) -> Result<Body, A
         return Err(ApiError::new(Code::UnsupportedMediaType, message));
     }
     let client = ClientAddress::of(request.extensions());
-    let charge = api.budgets.of(sender).begin();
+    let charged = request.extensions().get::<InMemory>().and_then(InMemory::take);
+    let is_charged = charged.is_some();
+    let charge = charged.unwrap_or_else(|| api.budgets.begin(sender));
     let given_up = charge.given_up();
-    let reading = arrive(request, sender.largest(), charge);
+    let reading = arrive(request, sender.largest(), charge, is_charged);
     let refused = tokio::select! {
         read = tokio::time::timeout(READ_DEADLINE, reading) => match read {
             Ok(read) => return read,
@@ -106,8 +114,12 @@ pub async fn read(api: &Api, request: Request, sender: Sender) -> Result<Body, A
 }
 
 /// Collects what comes, each part charged before the next is asked for.
-async fn arrive(request: Request, largest: usize, mut charge: Charge) -> Result<Body, ApiError> {
-    let is_charged = request.extensions().get::<InMemory>().is_some();
+async fn arrive(
+    request: Request,
+    largest: usize,
+    mut charge: Charge,
+    is_charged: bool,
+) -> Result<Body, ApiError> {
     let mut body = request.into_body();
     let mut bytes = Vec::new();
     while let Some(frame) = body.frame().await {
@@ -164,3 +176,7 @@ pub fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, ApiError> {
         ApiError::invalid(Code::InvalidField, path, &message)
     })
 }
+
+#[cfg(test)]
+#[path = "body_tests.rs"]
+mod tests;

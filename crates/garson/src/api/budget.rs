@@ -1,6 +1,8 @@
-//! Memory for request bodies: each kind of sender has a budget of its own, and a body is charged for what has arrived of it,
-//! from then until its request is done. When a budget is used up, the slowest of those who still send are given up.
+//! Memory for request bodies: each kind of sender has a budget of its own, of which an account has a share. A body is charged
+//! for what has arrived of it, from then until it has been parsed. When a budget or a share is used up, the slowest of those
+//! that still send are given up.
 
+use garson_core::id::AccountId;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -18,8 +20,8 @@ pub enum Sender {
     Guest,
     /// A platform.
     Hook,
-    /// Somebody with a key, or who is signed in.
-    Known,
+    /// A client with a key of this account, or one that is signed in.
+    Known(AccountId),
 }
 
 impl Sender {
@@ -28,7 +30,7 @@ impl Sender {
     pub fn largest(self) -> usize {
         match self {
             Self::Guest => 16 * 1024,
-            Self::Hook | Self::Known => super::MAX_BODY,
+            Self::Hook | Self::Known(_) => super::MAX_BODY,
         }
     }
 }
@@ -46,18 +48,19 @@ impl Default for Budgets {
         Self {
             guest: Budget::new(4 * MIB),
             hook: Budget::new(64 * MIB),
-            known: Budget::new(64 * MIB),
+            known: Budget::with_shares(64 * MIB, 16 * MIB),
         }
     }
 }
 
 impl Budgets {
+    /// A body begins to arrive.
     #[must_use]
-    pub fn of(&self, sender: Sender) -> &Arc<Budget> {
+    pub fn begin(&self, sender: Sender) -> Charge {
         match sender {
-            Sender::Guest => &self.guest,
-            Sender::Hook => &self.hook,
-            Sender::Known => &self.known,
+            Sender::Guest => self.guest.begin(None),
+            Sender::Hook => self.hook.begin(None),
+            Sender::Known(account) => self.known.begin(Some(account)),
         }
     }
 }
@@ -65,6 +68,8 @@ impl Budgets {
 /// So many bytes for all bodies of a kind.
 pub struct Budget {
     limit: usize,
+    /// The most that one account may hold of it.
+    share: usize,
     state: Mutex<State>,
     freed: Notify,
 }
@@ -72,8 +77,7 @@ pub struct Budget {
 #[derive(Default)]
 struct State {
     used: usize,
-    /// What those hold who have been given up and have not noticed yet.
-    leaving: usize,
+    used_by: HashMap<AccountId, usize>,
     next: u64,
     /// Those whose bodies have not arrived whole.
     arriving: HashMap<u64, Arriving>,
@@ -81,18 +85,29 @@ struct State {
 
 struct Arriving {
     bytes: usize,
+    account: Option<AccountId>,
     since: Instant,
     give_up: Arc<Notify>,
     is_given_up: bool,
 }
 
 impl State {
-    /// A body does not arrive any more: it is there, or given up.
-    fn forget(&mut self, id: u64) {
-        if let Some(arriving) = self.arriving.remove(&id)
-            && arriving.is_given_up
+    fn used_by(&self, account: Option<AccountId>) -> usize {
+        account
+            .and_then(|account| self.used_by.get(&account))
+            .copied()
+            .unwrap_or(0)
+    }
+
+    fn give_back(&mut self, account: Option<AccountId>, bytes: usize) {
+        self.used -= bytes;
+        if let Some(account) = account
+            && let Some(used) = self.used_by.get_mut(&account)
         {
-            self.leaving -= arriving.bytes;
+            *used -= bytes;
+            if *used == 0 {
+                self.used_by.remove(&account);
+            }
         }
     }
 }
@@ -100,8 +115,15 @@ impl State {
 impl Budget {
     #[must_use]
     pub fn new(limit: usize) -> Arc<Self> {
+        Self::with_shares(limit, limit)
+    }
+
+    /// A budget of which each account may hold a part.
+    #[must_use]
+    pub fn with_shares(limit: usize, share: usize) -> Arc<Self> {
         Arc::new(Self {
             limit,
+            share,
             state: Mutex::default(),
             freed: Notify::new(),
         })
@@ -111,14 +133,15 @@ impl Budget {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A body begins to arrive.
+    /// A body begins to arrive, for an account if that is known.
     #[must_use]
-    pub fn begin(self: &Arc<Self>) -> Charge {
+    pub fn begin(self: &Arc<Self>, account: Option<AccountId>) -> Charge {
         let mut state = self.lock();
         let (id, give_up) = (state.next, Arc::<Notify>::default());
         state.next += 1;
         let arriving = Arriving {
             bytes: 0,
+            account,
             since: Instant::now(),
             give_up: Arc::clone(&give_up),
             is_given_up: false,
@@ -127,39 +150,52 @@ impl Budget {
         Charge {
             budget: Arc::clone(self),
             id,
+            account,
             bytes: 0,
             give_up,
         }
     }
 
-    /// Takes so many bytes, if there are as many. If not, the slowest sender is given up, unless nobody is slow.
-    fn take(&self, id: u64, bytes: usize) -> bool {
+    /// Takes so many bytes, if there are as many. If not, the slowest sender is given up, unless none is slow: one of the same
+    /// account where that has used up its share.
+    fn take(&self, id: u64, account: Option<AccountId>, bytes: usize) -> bool {
         let mut state = self.lock();
-        if state.used.saturating_add(bytes) <= self.limit {
+        let of_account = state.used_by(account);
+        let is_within_share = account.is_none() || of_account.saturating_add(bytes) <= self.share;
+        if is_within_share && state.used.saturating_add(bytes) <= self.limit {
             state.used += bytes;
+            if let Some(account) = account {
+                *state.used_by.entry(account).or_default() += bytes;
+            }
             if let Some(arriving) = state.arriving.get_mut(&id) {
                 arriving.bytes += bytes;
-                if arriving.is_given_up {
-                    state.leaving += bytes;
-                }
             }
             return true;
         }
-        if (state.used - state.leaving).saturating_add(bytes) <= self.limit {
+        let (used, limit) = match is_within_share {
+            true => (state.used, self.limit),
+            false => (of_account, self.share),
+        };
+        let is_concerned = |it: &Arriving| is_within_share || it.account == account;
+        // What those hold that have been given up and have not noticed yet.
+        let leaving = state
+            .arriving
+            .values()
+            .filter(|it| it.is_given_up && is_concerned(it));
+        let leaving: usize = leaving.map(|it| it.bytes).sum();
+        if used.saturating_sub(leaving).saturating_add(bytes) <= limit {
             return false;
         }
         let slowest = state
             .arriving
             .iter_mut()
-            .filter(|(other, arriving)| **other != id && arriving.bytes > 0 && !arriving.is_given_up)
-            .filter(|(_, arriving)| arriving.since.elapsed() >= PATIENCE)
-            .min_by_key(|(_, arriving)| arriving.bytes as u128 * 1000 / arriving.since.elapsed().as_millis())
-            .map(|(_, arriving)| arriving);
+            .filter(|(other, it)| **other != id && it.bytes > 0 && !it.is_given_up && is_concerned(it))
+            .filter(|(_, it)| it.since.elapsed() >= PATIENCE)
+            .min_by_key(|(_, it)| it.bytes as u128 * 1000 / it.since.elapsed().as_millis())
+            .map(|(_, it)| it);
         if let Some(slowest) = slowest {
             slowest.is_given_up = true;
             slowest.give_up.notify_one();
-            let bytes = slowest.bytes;
-            state.leaving += bytes;
         }
         false
     }
@@ -169,6 +205,7 @@ impl Budget {
 pub struct Charge {
     budget: Arc<Budget>,
     id: u64,
+    account: Option<AccountId>,
     bytes: usize,
     give_up: Arc<Notify>,
 }
@@ -176,7 +213,7 @@ pub struct Charge {
 impl Charge {
     /// So much more has arrived; waits until there is room for it.
     pub async fn grow(&mut self, bytes: usize) {
-        while !self.budget.take(self.id, bytes) {
+        while !self.budget.take(self.id, self.account, bytes) {
             // Whoever frees something wakes one; a sender becomes slow without waking anybody.
             let _looked_again = tokio::time::timeout(LOOK, self.budget.freed.notified()).await;
         }
@@ -191,15 +228,15 @@ impl Charge {
 
     /// All of it has arrived.
     pub fn arrived(&self) {
-        self.budget.lock().forget(self.id);
+        self.budget.lock().arriving.remove(&self.id);
     }
 }
 
 impl Drop for Charge {
     fn drop(&mut self) {
         let mut state = self.budget.lock();
-        state.used -= self.bytes;
-        state.forget(self.id);
+        state.give_back(self.account, self.bytes);
+        state.arriving.remove(&self.id);
         drop(state);
         self.budget.freed.notify_one();
     }
@@ -212,12 +249,12 @@ mod tests {
     #[tokio::test]
     async fn a_body_costs_what_has_arrived_and_gives_it_back() {
         let budget = Budget::new(100);
-        let idle: Vec<Charge> = (0..1000).map(|_| budget.begin()).collect();
-        let mut one = budget.begin();
+        let idle: Vec<Charge> = (0..1000).map(|_| budget.begin(None)).collect();
+        let mut one = budget.begin(None);
         one.grow(60).await;
-        let mut other = budget.begin();
+        let mut other = budget.begin(None);
         other.grow(40).await;
-        let mut third = budget.begin();
+        let mut third = budget.begin(None);
         let waiting = tokio::time::timeout(Duration::from_millis(200), third.grow(50)).await;
         assert!(waiting.is_err());
         drop(one);
@@ -230,23 +267,56 @@ mod tests {
     #[tokio::test]
     async fn the_slowest_sender_makes_room_and_nobody_who_has_finished() {
         let budget = Budget::new(100);
-        let mut done = budget.begin();
+        let mut done = budget.begin(None);
         done.grow(50).await;
         done.arrived();
-        let mut slow = budget.begin();
+        let mut slow = budget.begin(None);
         slow.grow(10).await;
-        let mut quicker = budget.begin();
+        let mut quicker = budget.begin(None);
         quicker.grow(40).await;
         let slow_ends = tokio::spawn(async move {
             slow.given_up().await;
             drop(slow);
         });
-        let mut fresh = budget.begin();
+        let mut fresh = budget.begin(None);
         tokio::time::timeout(Duration::from_secs(30), fresh.grow(10))
             .await
             .unwrap();
         slow_ends.await.unwrap();
         let kept = tokio::time::timeout(Duration::from_millis(50), quicker.given_up()).await;
         assert!(kept.is_err());
+    }
+
+    fn account(n: u128) -> Option<AccountId> {
+        Some(AccountId(uuid::Uuid::from_u128(n)))
+    }
+
+    #[tokio::test]
+    async fn an_account_has_a_share_and_makes_room_in_it_by_itself() {
+        let budget = Budget::with_shares(100, 40);
+        let mut slow = budget.begin(account(1));
+        slow.grow(10).await;
+        let mut done = budget.begin(account(1));
+        done.grow(30).await;
+        done.arrived();
+        let mut more = budget.begin(account(1));
+        let waiting = tokio::time::timeout(Duration::from_millis(200), more.grow(10)).await;
+        assert!(waiting.is_err(), "there is room, but not for this account");
+        let mut other = budget.begin(account(2));
+        other.grow(10).await;
+        // When the slow one can be given up, it is one of the same account.
+        let slow_ends = tokio::spawn(async move {
+            slow.given_up().await;
+            drop(slow);
+        });
+        tokio::time::timeout(Duration::from_secs(30), more.grow(10))
+            .await
+            .unwrap();
+        slow_ends.await.unwrap();
+        let kept = tokio::time::timeout(Duration::from_millis(50), other.given_up()).await;
+        assert!(kept.is_err());
+        drop((done, more, other));
+        assert_eq!(budget.lock().used, 0);
+        assert!(budget.lock().used_by.is_empty());
     }
 }

@@ -292,7 +292,8 @@ impl From<Fault> for ApiError {
             .header(header::RETRY_AFTER, HeaderValue::from_static("10")),
             Fault::TooManySends => Self::new(
                 Code::TooManySends,
-                "As many events are being sent by hand as may be at the same time; wait until one of them is answered.",
+                "As many of the account's addresses are being called by hand as may be at the same time; wait until one of them \
+                 has answered.",
             )
             .header(header::RETRY_AFTER, HeaderValue::from_static("10")),
             Fault::KeyRevoked => super::auth::unauthorized(),

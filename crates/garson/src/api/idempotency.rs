@@ -1,7 +1,7 @@
 //! `Idempotency-Key`: the same request with the same key gets the first answer again, for a day.
 
 use super::auth::Caller;
-use super::budget::{Charge, Sender};
+use super::budget::Sender;
 use super::error::Code;
 use super::request_id::RequestId;
 use super::{Api, ApiError, body};
@@ -83,7 +83,7 @@ pub async fn once(
     let request_id = RequestId::of(request.extensions());
     let (parts, content) = request.into_parts();
     let whole = Request::from_parts(parts.clone(), content);
-    let body::Body { bytes, charge } = body::read(api, whole, Sender::Known).await?;
+    let body::Body { bytes, charge } = body::read(api, whole, Sender::Known(caller.account)).await?;
     let target = parts
         .uri
         .path_and_query()
@@ -100,16 +100,10 @@ pub async fn once(
             .into(),
     });
     let mut request = Request::from_parts(parts, Body::from(bytes));
-    request.extensions_mut().insert(body::InMemory);
+    request.extensions_mut().insert(body::InMemory::new(charge));
     // On its own from here: a client that goes away must not leave a key behind that nothing runs under, nor a step
     // whose answer is not kept.
-    let run = run(Arc::clone(api), keyed, request, next, request_id);
-    let charged = async move {
-        let answered = run.await;
-        drop::<Charge>(charge);
-        answered
-    };
-    tokio::spawn(charged)
+    tokio::spawn(run(Arc::clone(api), keyed, request, next, request_id))
         .await
         .unwrap_or_else(|_| Err(ApiError::from_status(StatusCode::INTERNAL_SERVER_ERROR)))
 }

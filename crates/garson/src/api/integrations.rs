@@ -224,7 +224,15 @@ pub async fn put_integration(
     Json(wanted): Json<IntegrationRequest>,
 ) -> Result<Data<IntegrationView>, ApiError> {
     let restaurant = restaurants::id(&restaurant)?;
-    let put = integrations::put(&api.app, caller.account, restaurant, &provider, change(wanted)).await?;
+    let put = integrations::put(
+        &api.app,
+        caller.account,
+        caller.actor(),
+        restaurant,
+        &provider,
+        change(wanted),
+    )
+    .await?;
     Ok(Data::new(put.into()))
 }
 

@@ -1,7 +1,7 @@
 //! `garson doctor`: the program looks at its own set-up and says what is wrong. It changes nothing.
 
 use super::{CommandError, Outcome, print_line, runtime};
-use crate::app::{key_file, require_key};
+use crate::app::{exposure, key_file, require_key};
 use crate::config::Settings;
 use garson_core::clock::{Clock, SystemClock};
 use garson_core::time::Timestamp;
@@ -65,6 +65,9 @@ fn look(settings: &Settings, findings: &mut Findings) -> Outcome {
         Location::Postgres(_) => findings.good("storage: PostgreSQL"),
     }
     check_key_file(settings, findings);
+    for what in exposure::found(settings) {
+        findings.note(&what);
+    }
     if let Err(error) = require_key(settings).and_then(|()| key_file::refuse_missing_database(settings)) {
         findings.wrong(&format!("storage: {error}"));
         return Ok(());

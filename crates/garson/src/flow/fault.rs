@@ -69,7 +69,7 @@ pub enum Fault {
     },
     /// As many wait for events as may.
     TooManyStreams,
-    /// As much is being sent by hand as may be at the same time.
+    /// As many of the account's own addresses are being called by hand as may be at the same time.
     TooManySends,
     /// As much is being sent again as may be.
     TooManyRetries,

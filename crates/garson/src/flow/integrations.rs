@@ -1,6 +1,7 @@
 //! Integrations: a restaurant's connections to platforms, switched on and off with an event.
 
 use super::Fault;
+use super::accounts::Actor;
 use crate::app::App;
 use garson_core::event::{INTEGRATION_TOGGLED, integration_body};
 use garson_core::id::{AccountId, EventId, IntegrationId, RestaurantId};
@@ -112,6 +113,7 @@ pub fn shown_claim(integration: &Integration) -> Option<BranchClaim> {
 pub async fn put(
     app: &App,
     account: AccountId,
+    actor: Actor,
     restaurant: RestaurantId,
     key: &str,
     change: IntegrationChange,
@@ -130,7 +132,7 @@ pub async fn put(
                 tx,
                 &vault,
                 (platform, &shared.credentials),
-                (account, restaurant),
+                (account, actor, restaurant),
                 &change,
                 now,
             )?;
@@ -246,7 +248,7 @@ fn put_in(
     tx: &mut Tx<'_>,
     vault: &Vault,
     (platform, shared): (&dyn Platform, &Credentials),
-    (account, restaurant): (AccountId, RestaurantId),
+    (account, actor, restaurant): (AccountId, Actor, RestaurantId),
     change: &IntegrationChange,
     now: Timestamp,
 ) -> Result<Integration, Fault> {
@@ -258,6 +260,9 @@ fn put_in(
         Some(connected) => (connected.integration, connected.credentials),
         None => (fresh(account, restaurant, platform, now), Credentials::new()),
     };
+    if diverts(platform, change, &credentials) {
+        actor.must_hold_primary(tx, account)?;
+    }
     let was_active = integration.is_active;
     for (name, value) in change.credentials.iter().flatten() {
         match value {
@@ -293,6 +298,27 @@ fn put_in(
         toggled(tx, &integration, now)?;
     }
     Ok(integration)
+}
+
+/// Would this have a stored secret sent to an address of the sender's choice? One that the change gives is known to the sender.
+fn diverts(platform: &dyn Platform, change: &IntegrationChange, stored: &Credentials) -> bool {
+    let given = |field: &CredentialField| {
+        let mut entries = change.credentials.iter().flatten();
+        entries
+            .find(|(name, _)| name == field.name)
+            .map(|(_, value)| value)
+    };
+    let mut is_elsewhere = false;
+    let mut keeps_secret = false;
+    for field in platform.credential_fields() {
+        let before = stored.get(field.name);
+        match (field.kind, given(field)) {
+            (CredentialKind::Address, Some(Some(address))) => is_elsewhere |= before != Some(address),
+            (CredentialKind::Secret | CredentialKind::Headers, None) => keeps_secret |= before.is_some(),
+            _ => {}
+        }
+    }
+    is_elsewhere && keeps_secret
 }
 
 fn fresh(

@@ -1,6 +1,6 @@
 //! Payment matching: the POS's own payment types beside the platforms'.
 
-use super::Fault;
+use super::{Fault, resend};
 use crate::app::App;
 use crate::net::headers::check_headers;
 use crate::net::{HeaderCase, Log, Outgoing, SendError};
@@ -50,7 +50,7 @@ const MAX_ANSWER: usize = 256 * 1024;
 const MAX_TYPES: usize = 500;
 
 /// Asks the restaurant's POS for its payment types and shows them with the current matches. A POS that is away is
-/// said to be; the matches are shown all the same.
+/// said to be; the matches are shown all the same. It counts like an event that is sent by hand.
 pub async fn show(app: &App, account: AccountId, id: RestaurantId) -> Result<Matching, Fault> {
     let vault = Arc::clone(&app.vault);
     let (restaurant, matches) = app
@@ -69,6 +69,7 @@ pub async fn show(app: &App, account: AccountId, id: RestaurantId) -> Result<Mat
             matches,
         });
     };
+    let _slot = resend::slot(app, account)?;
     match ask(
         app,
         account,

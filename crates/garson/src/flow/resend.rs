@@ -16,7 +16,8 @@ use garson_store::{Tx, accounts, deliveries, events, keys};
 use http::{HeaderMap, HeaderValue, header};
 use std::sync::Arc;
 
-/// Events that are sent by hand at the same time: in all, and of one account.
+/// Events that are sent by hand, and tills that are asked for their payment types, at the same time: in all, and of one
+/// account.
 pub const SLOTS: SlotLimits = SlotLimits {
     total: 64,
     per_account: 4,
@@ -134,7 +135,7 @@ pub async fn test(app: &App, account: AccountId) -> Result<u16, Fault> {
 }
 
 /// A client waits for each of these, and a slow target holds a connection and a task: an account has only a few at a time.
-fn slot(app: &App, account: AccountId) -> Result<Permit, Fault> {
+pub(super) fn slot(app: &App, account: AccountId) -> Result<Permit, Fault> {
     app.manual_sends.try_acquire(account).ok_or(Fault::TooManySends)
 }
 

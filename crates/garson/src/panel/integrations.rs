@@ -10,6 +10,7 @@ use super::words::IntegrationWords;
 use super::wrong::Wrong;
 use super::{explain, show};
 use crate::api::Api;
+use crate::flow::accounts::Actor;
 use crate::flow::integrations::IntegrationChange;
 use crate::flow::trial::{Proof, try_connection};
 use crate::flow::{Fault, board, integrations, restaurants, simulator};
@@ -153,7 +154,7 @@ async fn switch_integration(
         .await
         .map_err(|fault| visitor.fail(fault))?;
     let list = Tab::Integrations.path(id);
-    match integrations::put(app, account, id, &provider, change).await {
+    match integrations::put(app, account, Actor::Owner, id, &provider, change).await {
         Ok(_) if is_active => Ok(visitor.done(&list, t.switched_on)),
         Ok(_) => Ok(visitor.done(&list, t.switched_off)),
         // What is missing is entered in the form.

@@ -137,7 +137,8 @@ impl FromRequest<Arc<Api>> for Sent {
     async fn from_request(request: Request, api: &Arc<Api>) -> Result<Self, Response> {
         let (mut parts, body) = request.into_parts();
         let mut visitor = Visitor::from_request_parts(&mut parts, api).await?;
-        let fields = Fields::read(Request::from_parts(parts, body), api, Sender::Known)
+        let sender = Sender::Known(visitor.account.id);
+        let fields = Fields::read(Request::from_parts(parts, body), api, sender)
             .await
             .map_err(|error| visitor.fail_with(error).into_response())?;
         fields.page().clone_into(&mut visitor.here);

@@ -1,6 +1,7 @@
 //! Connections are taken, as many as there are places for, until it is enough; those that are there may finish. Each is
 //! supervised: one that asks nothing, takes nothing or does nothing is closed.
 
+use super::bare::Completing;
 use super::clients::Proxies;
 use super::metered::Metered;
 use super::patience::Patient;
@@ -87,7 +88,7 @@ where
             next = next => next,
         };
         drop(stream.set_nodelay(true));
-        let stream = TokioIo::new(Patient::new(stream, STUCK_DEADLINE));
+        let stream = TokioIo::new(Completing::new(Patient::new(stream, STUCK_DEADLINE)));
         let service = Metered {
             service: service.clone(),
             connection: Arc::clone(&connection),

@@ -23,6 +23,10 @@ struct Served {
 
 /// A service that answers `/` at once with 100,000 bytes, and `/slow` after two seconds.
 async fn serve() -> Served {
+    serve_with(Duration::from_millis(700)).await
+}
+
+async fn serve_with(send_stall: Duration) -> Served {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
     let limits = Limits {
@@ -31,7 +35,7 @@ async fn serve() -> Served {
         times: Times {
             first_head: Duration::from_millis(300),
             idle: Duration::from_millis(700),
-            send_stall: Duration::from_millis(700),
+            send_stall,
         },
         drain: Duration::from_secs(50),
         proxies: Arc::default(),
@@ -136,4 +140,58 @@ async fn idle_connections_do_not_hold_up_the_end() {
     assert!(served.done.await.unwrap());
     assert!(began.elapsed() < Duration::from_secs(25), "{:?}", began.elapsed());
     drop((stream, silent));
+}
+
+/// Asks for an answer over HTTP/2 and lets so many bytes of it come every 200 milliseconds; answers how many came before the
+/// end of the answer, or of the connection.
+async fn take(address: SocketAddr, each_time: u32) -> usize {
+    let window_update = |stream: u32, bytes: u32| frame(8, 0, stream, &bytes.to_be_bytes());
+    let stream = TcpStream::connect(address).await.unwrap();
+    let (mut from, mut to) = stream.into_split();
+    let said = [
+        PREFACE,
+        &settings(Some(0)),
+        &window_update(0, 1_000_000),
+        &whole_request(1),
+    ]
+    .concat();
+    to.write_all(&said).await.unwrap();
+    let giving = async {
+        while to.write_all(&window_update(1, each_time)).await.is_ok() {
+            sleep(Duration::from_millis(200)).await;
+        }
+        std::future::pending::<()>().await;
+    };
+    let reading = async {
+        let (mut count, mut head) = (0, [0; 9]);
+        while from.read_exact(&mut head).await.is_ok() {
+            let length = u32::from_be_bytes([0, head[0], head[1], head[2]]);
+            let mut payload = vec![0; usize::try_from(length).unwrap()];
+            if from.read_exact(&mut payload).await.is_err() {
+                break;
+            }
+            if head[3] == 0 {
+                count += payload.len();
+                if head[4] & END_STREAM != 0 {
+                    break;
+                }
+            }
+        }
+        count
+    };
+    let taken = async {
+        tokio::select! {
+            count = reading => count,
+            () = giving => 0,
+        }
+    };
+    tokio::time::timeout(IN_VAIN, taken).await.expect("no end")
+}
+
+#[tokio::test]
+async fn a_client_that_takes_a_byte_now_and_then_is_cut_off_and_a_slow_one_is_not() {
+    let served = serve_with(Duration::from_secs(3)).await;
+    let (dribbled, slowly) = tokio::join!(take(served.address, 1), take(served.address, 5_000));
+    assert!(dribbled < 1_000, "{dribbled}");
+    assert_eq!(slowly, 100_000);
 }

@@ -16,7 +16,8 @@ pub struct Times {
     pub first_head: Duration,
     /// A connection on which nothing is asked for this time is closed.
     pub idle: Duration,
-    /// A client that takes nothing of its answers for this time is cut off.
+    /// A client that takes nothing of its answers for this time is cut off; so is one that takes less than [`LEAST_RATE`] on
+    /// average of such a time.
     pub send_stall: Duration,
 }
 
@@ -34,6 +35,9 @@ impl Default for Times {
 pub const GRACE: Duration = Duration::from_millis(500);
 /// A request of a stranger that runs longer than this may be ended when room is needed.
 const STRANGERS_TIME: Duration = Duration::from_secs(1);
+/// How many bytes a second a client must take of the answers that wait for it. A client that takes a byte now and then would
+/// hold their memory for hours.
+const LEAST_RATE: u64 = 1024;
 /// Memory for answers that clients have not taken yet; beyond it the slowest lose their connection.
 const UNSENT: usize = 128 * 1024 * 1024;
 
@@ -59,6 +63,8 @@ struct Open {
     next: u64,
     by_id: HashMap<u64, Arc<Connection>>,
     by_address: HashMap<IpAddr, usize>,
+    /// Connections that were closed because their answers hold too much memory, and have not ended yet.
+    shed: HashMap<u64, Arc<Connection>>,
 }
 
 /// One connection, as the supervisor and the requests on it see it.
@@ -79,6 +85,9 @@ pub struct Connection {
     unsent: AtomicUsize,
     /// When something of an answer was last taken, or began to wait.
     progress_at: AtomicU64,
+    /// How many bytes of answers were taken since `measured_at`.
+    taken: AtomicU64,
+    measured_at: AtomicU64,
     close: Notify,
 }
 
@@ -156,6 +165,8 @@ impl Registry {
             changed_at: AtomicU64::new(now),
             unsent: AtomicUsize::new(0),
             progress_at: AtomicU64::new(now),
+            taken: AtomicU64::new(0),
+            measured_at: AtomicU64::new(now),
             close: Notify::new(),
         });
         open.by_id.insert(id, Arc::clone(&connection));
@@ -186,28 +197,34 @@ impl Registry {
     }
 
     fn remove(&self, connection: &Connection) {
-        self.lock().remove(connection);
+        let mut open = self.lock();
+        open.remove(connection);
+        open.shed.remove(&connection.id);
+        drop(open);
         self.freed.notify_one();
     }
 
-    /// Answers that nobody takes hold too much memory: the connection with most of it goes, unless it is getting on.
+    /// Answers that are not taken hold too much memory: the connection with most of it goes, of those that take nothing. If all
+    /// take something, the one goes that would hold its memory for the longest time.
     fn shed(&self) {
         let now = self.millis();
-        let stalled = |c: &&Arc<Connection>| {
-            let waited = now.saturating_sub(c.progress_at.load(Ordering::Relaxed));
-            u128::from(waited) >= STRANGERS_TIME.as_millis() && c.unsent.load(Ordering::Relaxed) > 0
-        };
         let mut open = self.lock();
-        let largest = open
-            .by_id
-            .values()
-            .filter(stalled)
-            .max_by_key(|c| c.unsent.load(Ordering::Relaxed))
-            .cloned();
-        if let Some(largest) = largest {
-            open.remove(&largest);
-            self.refusals.note(Refusal::AnswerMemory, Some(largest.peer));
-            largest.close.notify_one();
+        let leaving: usize = open.shed.values().map(|c| c.unsent()).sum();
+        if self.unsent.load(Ordering::Relaxed).saturating_sub(leaving) <= UNSENT {
+            return;
+        }
+        let holders = || open.by_id.values().filter(|c| c.unsent() > 0);
+        let is_stalled = |c: &&Arc<Connection>| {
+            let waited = now.saturating_sub(c.progress_at.load(Ordering::Relaxed));
+            u128::from(waited) >= STRANGERS_TIME.as_millis()
+        };
+        let stalled = holders().filter(is_stalled).max_by_key(|c| c.unsent());
+        let victim = stalled.or_else(|| holders().max_by_key(|c| (c.time_left(now), c.unsent())));
+        if let Some(victim) = victim.cloned() {
+            open.remove(&victim);
+            self.refusals.note(Refusal::AnswerMemory, Some(victim.peer));
+            victim.close.notify_one();
+            open.shed.insert(victim.id, victim);
         }
     }
 }
@@ -271,19 +288,48 @@ impl Connection {
         self.registry.refusals.note(kind, Some(self.peer));
     }
 
+    fn unsent(&self) -> usize {
+        self.unsent.load(Ordering::Relaxed)
+    }
+
+    /// How long it would need, in milliseconds, for what waits for it, at the rate at which it has been taking it.
+    fn time_left(&self, now: u64) -> u128 {
+        let measured = now.saturating_sub(self.measured_at.load(Ordering::Relaxed));
+        let taken = self.taken.load(Ordering::Relaxed).max(1);
+        self.unsent() as u128 * u128::from(measured) / u128::from(taken)
+    }
+
+    /// Does it take its answers, and fast enough?
+    fn judge_taking(&self, now: u64) -> Verdict {
+        let limit = self.registry.times.send_stall;
+        let since =
+            |moment: &AtomicU64| Duration::from_millis(now.saturating_sub(moment.load(Ordering::Relaxed)));
+        let stalled = since(&self.progress_at);
+        if stalled >= limit {
+            return Verdict::Cut(Refusal::SendStalled);
+        }
+        let measured = since(&self.measured_at);
+        if measured < limit {
+            return Verdict::Keep(limit - stalled.max(measured));
+        }
+        let taken = self.taken.swap(0, Ordering::Relaxed);
+        self.measured_at.store(now, Ordering::Relaxed);
+        let is_slow = u128::from(taken) * 1000 < u128::from(LEAST_RATE) * measured.as_millis();
+        match is_slow && !self.is_proxy {
+            // A proxy's connection carries many clients: a slow one does not cost the others theirs.
+            true => Verdict::Cut(Refusal::SendStalled),
+            false => Verdict::Keep(limit - stalled),
+        }
+    }
+
     /// Is it still of use?
     pub fn judge(&self) -> Verdict {
         let (now, times) = (self.registry.millis(), self.registry.times);
         let is_busy = self.busy.load(Ordering::Relaxed) > 0;
-        let is_unsent = self.unsent.load(Ordering::Relaxed) > 0;
         let (since, limit, then) = match (self.has_asked.load(Ordering::Relaxed), is_busy) {
             (false, _) => (self.opened_at, times.first_head, Verdict::Cut(Refusal::NoRequest)),
             (true, false) => (self.changed_at.load(Ordering::Relaxed), times.idle, Verdict::End),
-            (true, true) if is_unsent => (
-                self.progress_at.load(Ordering::Relaxed),
-                times.send_stall,
-                Verdict::Cut(Refusal::SendStalled),
-            ),
+            (true, true) if self.unsent() > 0 => return self.judge_taking(now),
             // It waits for us.
             (true, true) => return Verdict::Keep(times.send_stall / 2),
         };
@@ -322,7 +368,10 @@ impl Answering {
     pub fn owe(&self, bytes: usize) {
         let (connection, registry) = (&self.connection, &self.connection.registry);
         if connection.unsent.fetch_add(bytes, Ordering::Relaxed) == 0 {
-            connection.progress_at.store(registry.millis(), Ordering::Relaxed);
+            let now = registry.millis();
+            connection.progress_at.store(now, Ordering::Relaxed);
+            connection.measured_at.store(now, Ordering::Relaxed);
+            connection.taken.store(0, Ordering::Relaxed);
         }
         self.unsent.fetch_add(bytes, Ordering::Relaxed);
         let before = registry.unsent.fetch_add(bytes, Ordering::Relaxed);
@@ -339,6 +388,8 @@ impl Answering {
             .fetch_update(Ordering::Relaxed, Ordering::Relaxed, owed);
         let (Ok(before) | Err(before)) = before;
         let settled = bytes.min(before);
+        let taken = u64::try_from(settled).unwrap_or(u64::MAX);
+        self.connection.taken.fetch_add(taken, Ordering::Relaxed);
         self.connection.unsent.fetch_sub(settled, Ordering::Relaxed);
         self.connection
             .registry
@@ -359,118 +410,5 @@ impl Drop for Answering {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn registry(most: usize, most_of_address: usize) -> Arc<Registry> {
-        Registry::new(most, most_of_address, Times::default(), Arc::default())
-    }
-
-    fn admitted(registry: &Arc<Registry>, peer: &str) -> Arc<Connection> {
-        let Ok(connection) = registry.admit(peer.parse().unwrap(), false) else {
-            panic!("no place for {peer}");
-        };
-        connection
-    }
-
-    fn is_open(registry: &Registry, connection: &Connection) -> bool {
-        registry.lock().by_id.contains_key(&connection.id)
-    }
-
-    fn pass(registry: &Registry, seconds: u64) {
-        registry.ahead.fetch_add(seconds * 1000, Ordering::Relaxed);
-    }
-
-    #[test]
-    fn strangers_make_room_in_the_order_in_which_they_can_be_missed() {
-        let registry = registry(5, 5);
-        let known = admitted(&registry, "192.0.2.1");
-        known.note_known();
-        let busy_known = admitted(&registry, "192.0.2.2");
-        busy_known.note_known();
-        let _request = Answering::begin(&busy_known);
-        drop(Answering::begin(&known));
-        let busy = admitted(&registry, "192.0.2.3");
-        let _running = Answering::begin(&busy);
-        let idle = admitted(&registry, "192.0.2.4");
-        drop(Answering::begin(&idle));
-        pass(&registry, 1);
-        let silent = admitted(&registry, "192.0.2.5");
-        let mut newest = Vec::new();
-        for expected in [&silent, &idle, &busy, &known] {
-            assert!(is_open(&registry, expected));
-            let next = admitted(&registry, "192.0.2.6");
-            next.note_known();
-            newest.push((Answering::begin(&next), next));
-            assert!(!is_open(&registry, expected));
-        }
-        let full = registry.admit("192.0.2.7".parse().unwrap(), false);
-        assert!(matches!(full, Err(Full::Everybody)));
-        busy_known.gone();
-        admitted(&registry, "192.0.2.7");
-    }
-
-    #[test]
-    fn an_address_has_its_share_and_loses_only_its_own() {
-        let registry = registry(10, 2);
-        let other = admitted(&registry, "192.0.2.9");
-        let first = admitted(&registry, "192.0.2.1");
-        let second = admitted(&registry, "192.0.2.1");
-        let _third = admitted(&registry, "192.0.2.1");
-        assert!(!is_open(&registry, &first) && is_open(&registry, &second));
-        assert!(is_open(&registry, &other));
-        // A stranger's request that has just begun is not ended.
-        let held = [admitted(&registry, "192.0.2.2"), admitted(&registry, "192.0.2.2")];
-        let _requests = held.each_ref().map(Answering::begin);
-        let refused = registry.admit("192.0.2.2".parse().unwrap(), false);
-        assert!(matches!(refused, Err(Full::Address)));
-        // A proxy speaks for many.
-        for _ in 0..5 {
-            assert!(registry.admit("192.0.2.2".parse().unwrap(), true).is_ok());
-        }
-        for connection in &held {
-            connection.gone();
-        }
-        assert_eq!(registry.lock().by_address.len(), 2);
-    }
-
-    #[test]
-    fn a_connection_must_ask_in_time_take_what_it_asked_for_and_not_idle() {
-        let registry = registry(10, 10);
-        let connection = admitted(&registry, "192.0.2.1");
-        assert!(matches!(connection.judge(), Verdict::Keep(_)));
-        pass(&registry, 15);
-        assert_eq!(connection.judge(), Verdict::Cut(Refusal::NoRequest));
-        let request = Answering::begin(&connection);
-        pass(&registry, 3600);
-        // As long as we take.
-        assert!(matches!(connection.judge(), Verdict::Keep(_)));
-        request.owe(100);
-        pass(&registry, 20);
-        assert!(matches!(connection.judge(), Verdict::Keep(_)));
-        request.settle(1);
-        pass(&registry, 20);
-        assert!(matches!(connection.judge(), Verdict::Keep(_)));
-        pass(&registry, 10);
-        assert_eq!(connection.judge(), Verdict::Cut(Refusal::SendStalled));
-        drop(request);
-        assert_eq!(registry.unsent.load(Ordering::Relaxed), 0);
-        pass(&registry, 40);
-        assert!(matches!(connection.judge(), Verdict::Keep(_)));
-        pass(&registry, 20);
-        assert_eq!(connection.judge(), Verdict::End);
-    }
-
-    #[test]
-    fn answers_that_nobody_takes_cost_the_largest_holder_its_connection() {
-        let registry = registry(10, 10);
-        let [large, small, quick] = ["192.0.2.1", "192.0.2.2", "192.0.2.3"].map(|p| admitted(&registry, p));
-        let requests = [&large, &small, &quick].map(Answering::begin);
-        requests[0].owe(UNSENT / 2);
-        requests[1].owe(UNSENT / 4);
-        pass(&registry, 2);
-        requests[2].owe(UNSENT / 2);
-        assert!(!is_open(&registry, &large));
-        assert!(is_open(&registry, &small) && is_open(&registry, &quick));
-    }
-}
+#[path = "registry_tests.rs"]
+mod tests;

@@ -6,6 +6,7 @@ mod till;
 
 use super::{CommandError, Options, Outcome, failed, print_line, receive, runtime, serve};
 use crate::app::{App, lock_data};
+use crate::flow::accounts::Actor;
 use crate::flow::integrations::IntegrationChange;
 use crate::flow::{accounts, businesses, integrations, restaurants, sessions};
 use crate::telemetry;
@@ -192,7 +193,7 @@ async fn connect(
         .map_err(failed)?;
     for platform in Platform::ALL {
         let change = platforms::integration(platform, number);
-        integrations::put(app, account, restaurant.id, platform.name(), change)
+        integrations::put(app, account, Actor::Owner, restaurant.id, platform.name(), change)
             .await
             .map_err(failed)?;
     }
@@ -209,7 +210,7 @@ async fn connect_shop(app: &App, account: AccountId, restaurant: RestaurantId) -
         )]),
         default_cancel_reason: None,
     };
-    integrations::put(app, account, restaurant, "direct", change)
+    integrations::put(app, account, Actor::Owner, restaurant, "direct", change)
         .await
         .map_err(failed)?;
     Ok(())

@@ -182,7 +182,7 @@ impl Dispatcher {
         }
         for kind in Kind::ALL {
             while self.slots.is_wanted(kind) {
-                let (held, _) = self.flights.held(kind);
+                let held = self.flights.counted(kind);
                 if let Some(account) = self.slots.next(kind, &held) {
                     self.turn = Some(account);
                     self.pump(account);
@@ -195,8 +195,8 @@ impl Dispatcher {
     }
 
     /// Frees a slot for the account that waits for one, if there is any: first attempts that are slow go on in the slots of
-    /// troubled ones; and whoever has the most slots gives one back, which is free as soon as the attempt has ended. Says
-    /// whether one is free now.
+    /// troubled ones; and the account that has the most slots gives one back, or one whose attempt hangs where the other has
+    /// none at all. That one is free as soon as the attempt has ended. Says whether one is free now.
     fn make_room(&mut self, kind: Kind, held: &HashMap<AccountId, usize>, now: Instant) -> bool {
         let waiting = self.slots.waiting(kind, held);
         let Some((account, waiting)) = waiting.filter(|_| !self.is_stopping) else {
@@ -210,7 +210,12 @@ impl Dispatcher {
             self.slots.give_back(Kind::Fresh);
             return true;
         }
-        if let Some(victim) = self.flights.victim(kind, account, waiting, now) {
+        let hangs_after = |account: AccountId| {
+            let endpoint = self.endpoints.get(&account);
+            endpoint.map_or(Duration::ZERO, Endpoint::hangs_after)
+        };
+        let victim = self.flights.victim(kind, (account, waiting), now, hangs_after);
+        if let Some(victim) = victim {
             self.flights.cancel(victim, Cancel::Preempted);
         }
         false

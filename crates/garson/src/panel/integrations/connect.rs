@@ -15,6 +15,7 @@ use super::super::visitor::{Sent, Visitor};
 use super::super::words::IntegrationWords;
 use super::super::wrong::{Wrong, read, text};
 use crate::api::{Api, IntegrationRequest, integration_change};
+use crate::flow::accounts::Actor;
 use crate::flow::integrations::{self, Giver, platform};
 use crate::flow::restaurants;
 use askama::Template;
@@ -264,7 +265,7 @@ pub async fn save(
     let saved = match read::<IntegrationRequest>(&body(platform, &fields)) {
         Ok(wanted) => {
             let change = integration_change(wanted);
-            integrations::put(&api.app, visitor.account.id, id, &provider, change)
+            integrations::put(&api.app, visitor.account.id, Actor::Owner, id, &provider, change)
                 .await
                 .map_err(|fault| Wrong::new(&visitor, fault))
         }

@@ -76,6 +76,12 @@ impl Endpoint {
         }
     }
 
+    /// From when on an attempt is taken to hang, as far as that is known of this receiver.
+    pub fn hangs_after(&self) -> Duration {
+        self.usual
+            .map_or(Duration::ZERO, |usual| (usual * UNUSUAL).min(self.deadline))
+    }
+
     /// An attempt that is to end, as one that timed out, because a first attempt waits for its place.
     pub fn preempt(&mut self, now: Instant) -> Option<EventId> {
         let is_full = self.flying.len() >= self.most;
