@@ -89,6 +89,12 @@ pub trait Platform: Send + Sync {
     /// What the answer to a call means.
     fn outcome(&self, call: CallKind, link: &Link<'_>, response: &HttpResponse) -> Outcome;
 
+    /// The platform's own word for where an order stands after this call was done, of an order as it stood before; nothing where it
+    /// is not known.
+    fn word_after(&self, _call: CallKind, _order: &Order) -> Option<&'static str> {
+        None
+    }
+
     /// The request that begins a session; nothing where the platform has none.
     fn login(&self, _link: &Link<'_>) -> Result<Option<HttpRequest>, PlatformError> {
         Ok(None)

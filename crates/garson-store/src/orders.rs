@@ -2,9 +2,11 @@
 
 mod changes;
 mod lists;
+mod progress;
 
 pub use self::changes::{ChangedOrder, Changes, list_changed};
 pub use self::lists::{Narrowed, OrderSummary, list, list_between, list_lines, list_narrowed, list_pending};
+pub use self::progress::{set_progress, set_sync, set_sync_unread};
 
 use crate::engine::{Param, Row, Tx};
 use crate::many::{filled, marks};
@@ -16,7 +18,7 @@ use garson_core::platform::Provider;
 use garson_core::time::Timestamp;
 use serde::Deserialize;
 
-pub use crate::timeline::{add_timeline, timeline, timelines};
+pub use crate::timeline::{add_timeline, append_timeline, timeline, timelines};
 
 pub(crate) const COLUMNS: &str = "o.id, o.account_id, o.restaurant_id, o.integration_id, o.provider, o.provider_order_id, \
                        o.identity, o.short_code, o.status, o.provider_status, o.provider_data, o.sequence, o.total, \
@@ -175,15 +177,6 @@ pub fn open_of_integration(
     Ok(open)
 }
 
-/// Notes that the platform knows that the food is ready.
-pub fn set_ready(tx: &mut Tx<'_>, id: OrderId, at: Timestamp) -> Result<()> {
-    tx.execute(
-        "UPDATE orders SET ready_at = ?2 WHERE id = ?1 AND ready_at IS NULL",
-        params![&id, at],
-    )?;
-    Ok(())
-}
-
 /// Stores a new order; `false` when the platform's order is there already.
 pub fn insert(
     tx: &mut Tx<'_>,
@@ -267,16 +260,6 @@ pub fn update(tx: &mut Tx<'_>, order: &Order, place: i64) -> Result<()> {
             sync_message,
             place,
         ],
-    )?;
-    Ok(())
-}
-
-/// Writes how far the platform knows of the newest step.
-pub fn set_sync(tx: &mut Tx<'_>, id: OrderId, sync: &ProviderSync) -> Result<()> {
-    let (state, due_at, message) = sync_columns(sync);
-    tx.execute(
-        "UPDATE orders SET sync_state = ?2, sync_due_at = ?3, sync_message = ?4 WHERE id = ?1",
-        params![&id, state, due_at, message],
     )?;
     Ok(())
 }

@@ -7,7 +7,7 @@ use crate::{Result, StoreError, params};
 use garson_core::id::OrderId;
 use garson_core::order::{Actor, RevisionLine, TimelineLine};
 
-/// Adds lines to an order's timeline; `number` is that of the first.
+/// Begins the timeline of a new order; `number` is that of the first line.
 pub fn add_timeline(tx: &mut Tx<'_>, id: OrderId, mut number: i64, lines: &[TimelineLine]) -> Result<()> {
     for line in lines {
         let plain = params![
@@ -42,12 +42,30 @@ pub fn add_timeline(tx: &mut Tx<'_>, id: OrderId, mut number: i64, lines: &[Time
     Ok(())
 }
 
-/// The number of the next line of an order's timeline. It is one more than that of the order's newest event until a later
-/// version of its content came of which no event was sent.
-pub fn next_number(tx: &mut Tx<'_>, id: OrderId) -> Result<i64> {
-    let sql = "SELECT number FROM order_timeline WHERE order_id = ?1 ORDER BY number DESC LIMIT 1";
-    let last = tx.query_opt(sql, params![&id], |row| row.get::<i64>(0))?;
-    Ok(last.unwrap_or(0) + 1)
+/// Adds lines to the end of the timeline of an order that has one. Their numbers follow those that are there: not every line
+/// has an event whose number it could take.
+pub fn append_timeline(tx: &mut Tx<'_>, id: OrderId, lines: &[TimelineLine]) -> Result<()> {
+    for line in lines {
+        let changes = line.revision.as_ref().map(|said| to_json(&said.changes));
+        let changes = changes.transpose()?;
+        tx.write(
+            "INSERT INTO order_timeline (order_id, number, at, from_status, to_status, actor, why, revision, changes)
+             SELECT ?1, COALESCE(MAX(number), 0) + 1, CAST(?2 AS BIGINT), CAST(?3 AS BIGINT),
+                    CAST(?4 AS BIGINT), CAST(?5 AS TEXT), CAST(?6 AS TEXT), CAST(?7 AS BIGINT), CAST(?8 AS TEXT)
+             FROM order_timeline WHERE order_id = ?1",
+            params![
+                &id,
+                line.at,
+                line.from,
+                line.to,
+                line.by.as_str(),
+                line.why.as_ref(),
+                line.revision.as_ref().map(|said| said.revision),
+                changes.as_ref(),
+            ],
+        )?;
+    }
+    Ok(())
 }
 
 /// What is read of a line, but for the order that it belongs to.

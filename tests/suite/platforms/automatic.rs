@@ -2,13 +2,15 @@
 
 use super::road::{ROADS, answered, own_couriers};
 use crate::support::{Kind, Meal, Town, quick, until};
-use garson_sim::Platform::Yemeksepeti;
+use garson_sim::Platform::{self, Yemeksepeti};
 use garson_sim::SimSettings;
 use garson_sim::views::{Courier, Fault, OrderRequest};
 use serde_json::json;
 
 on_both! {
     an_order_is_verified_by_itself
+    one_refusal_does_not_end_the_automatic_verification
+    a_client_hears_of_a_conflict_at_once
     yemeksepeti_is_asked_every_ten_seconds_while_it_is_not_ready
     yemeksepeti_is_not_asked_for_ever
     a_platform_that_is_away_is_asked_again
@@ -17,7 +19,7 @@ on_both! {
     ready_by_hand_is_not_said_again
 }
 
-async fn placed(town: &Town, platform: garson_sim::Platform, courier: Courier) -> Meal {
+async fn placed(town: &Town, platform: Platform, courier: Courier) -> Meal {
     let request = OrderRequest {
         courier: Some(courier),
         ..OrderRequest::new(platform)
@@ -91,6 +93,66 @@ async fn asked(town: &Town, meal: &Meal) -> Vec<String> {
         town.pass(10).await;
     }
     town.sent(meal).await
+}
+
+/// A gateway refuses for a moment, or another change of the order is in progress.
+async fn one_refusal_does_not_end_the_automatic_verification(kind: Kind) {
+    let town = Town::open_quiet(kind).await;
+    town.configure(json!({ "autoVerify": true })).await;
+    for road in own_couriers() {
+        let verify = road.verify.call.unwrap();
+        for status in [401, 403, 404, 409] {
+            let fault = Fault::Status { status, body: None };
+            town.fault(road.platform, verify, fault, Some(1)).await;
+            let meal = placed(&town, road.platform, road.courier).await;
+            let what = format!("{} is verified after {status}", road.platform);
+            until(&what, async || {
+                town.pass(5).await;
+                let order = town.shown(&meal).await.unwrap_or_default();
+                order["status"] == json!(500) && order["providerSync"]["state"] == json!("done")
+            })
+            .await;
+            assert_eq!(town.view(&meal).await.state_text(), road.verify.state, "{what}");
+            let sent = town.sent(&meal).await;
+            assert!(sent.contains(&format!("{verify} {status}")), "{what}: {sent:?}");
+            assert_eq!(
+                town.story(&meal).await,
+                ["created 400", "400>500 system"],
+                "{what}"
+            );
+        }
+    }
+}
+
+async fn a_client_hears_of_a_conflict_at_once(kind: Kind) {
+    let town = Town::open_quiet(kind).await;
+    for road in own_couriers() {
+        let fault = || Fault::Status {
+            status: 409,
+            body: None,
+        };
+        let (platform, verify) = (road.platform, road.verify.call.unwrap());
+        let meal = town.order(platform, road.courier).await;
+        town.fault(platform, verify, fault(), Some(1)).await;
+        town.verify(&meal).await.refused(409, "provider_refused");
+        assert_eq!(town.sent(&meal).await, [format!("{verify} 409")], "{road:?}");
+        let order = town.shown(&meal).await.unwrap();
+        assert_eq!(order["status"], json!(400), "{road:?}");
+        assert_eq!(order["providerSync"]["state"], json!("not_needed"), "{road:?}");
+        assert_eq!(town.verify(&meal).await.data()["status"], json!(500), "{road:?}");
+        let cancel = match platform {
+            Platform::Getir => "cancel",
+            Yemeksepeti => "order_rejected",
+            Platform::Trendyol => "unsupplied",
+            Platform::Migros => "cancel-order",
+        };
+        town.fault(platform, cancel, fault(), Some(1)).await;
+        town.cancel(&meal, json!({}))
+            .await
+            .refused(409, "provider_refused");
+        assert_eq!(town.calls(&meal, cancel).await, 1, "{road:?}");
+        assert_eq!(town.cancel(&meal, json!({})).await.data()["status"], json!(1600));
+    }
 }
 
 async fn yemeksepeti_is_asked_every_ten_seconds_while_it_is_not_ready(kind: Kind) {

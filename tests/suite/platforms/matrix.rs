@@ -4,7 +4,7 @@
 use super::road::{ROADS, Road};
 use crate::support::{Kind, Meal, Town, block_on, credentials, until};
 use garson_sim::Platform::{self, Getir, Migros, Trendyol, Yemeksepeti};
-use garson_sim::views::Courier::{self, Restaurant};
+use garson_sim::views::Courier::{self, Pickup, Restaurant};
 use garson_sim::views::{Fault, OrderRequest, Quirks, StoreRequest};
 use serde_json::{Value, json};
 use std::future::Future;
@@ -16,6 +16,8 @@ use tokio::task::{JoinSet, LocalSet};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Step {
     Verify,
+    /// The order is for later.
+    VerifyScheduled,
     Ready,
     OnTheWay,
     Delivered,
@@ -23,11 +25,12 @@ enum Step {
     Cancel,
 }
 
-use Step::{Cancel, Delivered, OnTheWay, Ready, Reject, Verify};
+use Step::{Cancel, Delivered, OnTheWay, Ready, Reject, Verify, VerifyScheduled};
 
 /// Every call that a platform knows, each with a courier for which it is made.
-const STEPS: [(Platform, Courier, Step); 22] = [
+const STEPS: [(Platform, Courier, Step); 25] = [
     (Getir, Restaurant, Verify),
+    (Getir, Restaurant, VerifyScheduled),
     (Getir, Courier::Platform, Ready),
     (Getir, Courier::Platform, OnTheWay),
     (Getir, Restaurant, OnTheWay),
@@ -36,12 +39,14 @@ const STEPS: [(Platform, Courier, Step); 22] = [
     (Yemeksepeti, Courier::Platform, Verify),
     (Yemeksepeti, Courier::Platform, Ready),
     (Yemeksepeti, Restaurant, OnTheWay),
+    (Yemeksepeti, Pickup, OnTheWay),
     (Yemeksepeti, Restaurant, Reject),
     (Trendyol, Restaurant, Verify),
     (Trendyol, Courier::Platform, Ready),
     (Trendyol, Restaurant, Ready),
     (Trendyol, Restaurant, OnTheWay),
     (Trendyol, Restaurant, Delivered),
+    (Trendyol, Pickup, Delivered),
     (Trendyol, Restaurant, Reject),
     (Migros, Restaurant, Verify),
     (Migros, Courier::Platform, Ready),
@@ -51,20 +56,58 @@ const STEPS: [(Platform, Courier, Step); 22] = [
     (Migros, Restaurant, Cancel),
 ];
 
-fn faults() -> Vec<Fault> {
-    let status = |status| Fault::Status { status, body: None };
+/// What goes wrong in one restaurant.
+#[derive(Clone, Debug, PartialEq)]
+struct Trouble {
+    /// What the step meets.
+    fault: Fault,
+    /// It stays for a minute.
+    lasts: bool,
+    /// What the first reading of the order meets after that.
+    on_look: Option<Fault>,
+}
+
+fn status(status: u16) -> Fault {
+    Fault::Status { status, body: None }
+}
+
+fn troubles() -> Vec<Trouble> {
+    let once = |fault| Trouble {
+        fault,
+        lasts: false,
+        on_look: None,
+    };
     let mut faults: Vec<_> = [400, 401, 403, 404, 409, 411, 503].map(status).into();
-    faults.extend([Fault::RateLimited, Fault::Drop, Fault::TimeoutAfterWork]);
-    faults
+    // The second of these has done its work.
+    faults.extend([Fault::RateLimited, Fault::DropAfterWork, Fault::Drop]);
+    let lasting = faults.iter().cloned().map(|fault| Trouble {
+        lasts: true,
+        ..once(fault)
+    });
+    let mut troubles: Vec<_> = lasting.collect();
+    troubles.extend(faults.into_iter().map(once));
+    // For a minute it is what `DropAfterWork` is for a minute, but each try takes the ten seconds that an answer is waited for, of
+    // the machine's own time.
+    troubles.push(once(Fault::TimeoutAfterWork));
+    troubles.push(once(status(500)));
+    for (fault, on_look) in [
+        (status(409), status(503)),
+        (status(500), Fault::Drop),
+        (Fault::DropAfterWork, status(500)),
+    ] {
+        troubles.push(Trouble {
+            on_look: Some(on_look),
+            ..once(fault)
+        });
+    }
+    troubles
 }
 
 #[derive(Clone, Debug)]
 struct Case {
     road: Road,
     step: Step,
-    fault: Fault,
-    /// It stays for a minute.
-    lasts: bool,
+    trouble: Trouble,
     meal: Meal,
 }
 
@@ -73,6 +116,7 @@ impl Case {
     fn call(&self) -> &'static str {
         let told = match self.step {
             Verify => self.road.verify.call,
+            VerifyScheduled => Some("verify-scheduled"),
             Ready => self.road.ready.call,
             OnTheWay => self.road.on_the_way.call,
             Delivered => self.road.delivered.call,
@@ -87,6 +131,23 @@ impl Case {
         })
     }
 
+    /// The platform's name for the call that reads an order.
+    fn look(&self) -> &'static str {
+        match self.road.platform {
+            Getir | Yemeksepeti => "order",
+            Trendyol => "package",
+            Migros => "detail",
+        }
+    }
+
+    /// Where the order stands here when it has arrived.
+    fn start(&self) -> i64 {
+        match self.step {
+            VerifyScheduled => 325,
+            _ => 400,
+        }
+    }
+
     /// Where the order stands on both sides when the step is done.
     fn end(&self) -> (i64, &'static str) {
         let Road {
@@ -99,6 +160,7 @@ impl Case {
         } = self.road;
         match (self.step, platform) {
             (Verify, _) => (500, verify.state),
+            (VerifyScheduled, _) => (350, "350"),
             (Ready, _) => (500, ready.state),
             (OnTheWay, _) => (600, on_the_way.state),
             (Delivered, _) => (900, delivered.state),
@@ -110,13 +172,13 @@ impl Case {
     }
 
     fn is_question(&self) -> bool {
-        matches!(self.step, Verify | Reject | Cancel)
+        matches!(self.step, Verify | VerifyScheduled | Reject | Cancel)
     }
 
     async fn act(&self, town: &Town) -> u16 {
         let meal = &self.meal;
         match self.step {
-            Verify => town.verify(meal).await.status,
+            Verify | VerifyScheduled => town.verify(meal).await.status,
             Ready => town.ready(meal).await.status,
             OnTheWay | Delivered => town.advance(meal).await.status,
             Reject | Cancel => town.cancel(meal, json!({})).await.status,
@@ -126,7 +188,7 @@ impl Case {
     /// Brings the order to where the step begins.
     async fn prepare(&self, town: &Town) {
         let meal = &self.meal;
-        if matches!(self.step, Verify | Reject) {
+        if matches!(self.step, Verify | VerifyScheduled | Reject) {
             return;
         }
         town.verify(meal).await.data();
@@ -136,7 +198,7 @@ impl Case {
         }
         if self.step == Delivered {
             town.advance(meal).await.data();
-            town.synced(meal, "done").await;
+            town.synced(meal, self.road.on_the_way.sync()).await;
         }
     }
 
@@ -147,8 +209,25 @@ impl Case {
         (text(&sync["state"]), text(&sync["message"]))
     }
 
+    /// Before anything is repeated: what was asked for is done on both sides, or on neither.
+    async fn agrees(&self, town: &Town) {
+        let (status, state) = self.end();
+        let here = town.shown(&self.meal).await.unwrap();
+        let there = town.view(&self.meal).await;
+        let is_done_here = match self.is_question() {
+            true => here["status"] == json!(status),
+            false => here["providerSync"]["state"] == json!("done"),
+        };
+        assert_eq!(
+            is_done_here,
+            there.state_text() == state,
+            "{self:?}\nhere {here:#}\nthere {there:#?}"
+        );
+    }
+
     /// After everything: a client repeats what it was refused, and then both sides agree.
     async fn settle(&self, town: &Town) {
+        self.agrees(town).await;
         let (status, state) = self.end();
         let (sync, message) = self.sync(town).await;
         match self.is_question() {
@@ -160,14 +239,7 @@ impl Case {
             false if sync == "failed" => {
                 // Only this one says no for good, and the order says what it was.
                 assert!(message.contains("400"), "{self:?}: {message}");
-                assert_eq!(
-                    self.fault,
-                    Fault::Status {
-                        status: 400,
-                        body: None
-                    },
-                    "{self:?}"
-                );
+                assert_eq!(self.trouble.fault, self::status(400), "{self:?}");
                 assert_ne!(town.view(&self.meal).await.state_text(), state, "{self:?}");
                 let path = format!("/orders/retry-sync/{}", self.meal.id);
                 assert_eq!(
@@ -233,7 +305,7 @@ fn nth_store(platform: Platform, n: usize, hooks: &str) -> (StoreRequest, Value)
 }
 
 /// A restaurant on all platforms, and an order there for each step.
-async fn open_restaurant(town: &Town, n: usize, fault: &Fault, lasts: bool) -> Vec<Case> {
+async fn open_restaurant(town: &Town, n: usize, trouble: &Trouble) -> Vec<Case> {
     let made = town
         .a
         .post("/restaurants", &json!({ "name": "Matrix" }))
@@ -254,13 +326,13 @@ async fn open_restaurant(town: &Town, n: usize, fault: &Fault, lasts: bool) -> V
             let request = OrderRequest {
                 courier: Some(courier),
                 remote_id: Some(remote_id.clone()),
+                scheduled_in_minutes: (step == VerifyScheduled).then_some(24 * 60),
                 ..OrderRequest::new(platform)
             };
             cases.push(Case {
                 road: *ROADS.iter().find(is_it).unwrap(),
                 step,
-                fault: fault.clone(),
-                lasts,
+                trouble: trouble.clone(),
                 meal: town.place(request).await,
             });
         }
@@ -296,23 +368,25 @@ fn both_sides_agree_after_every_failure_of_every_step() {
     block_on(async {
         let town = Arc::new(Town::open_quiet(Kind::Sqlite).await);
         let mut cases = Vec::new();
-        for fault in faults() {
-            for lasts in [false, true] {
-                // One that has done its work is asked for it only once.
-                if !(lasts && fault == Fault::TimeoutAfterWork) {
-                    cases.extend(open_restaurant(&town, cases.len(), &fault, lasts).await);
-                }
-            }
+        for trouble in troubles() {
+            cases.extend(open_restaurant(&town, cases.len(), &trouble).await);
         }
         each(&town, &cases, 16, |town, case| async move {
-            town.reaches(&case.meal, 400).await;
+            town.reaches(&case.meal, case.start()).await;
             if case.road.platform == Yemeksepeti {
                 town.stands_at(&case.meal, "RECEIVED").await;
             }
             case.prepare(&town).await;
-            let times = (!case.lasts).then_some(1);
-            town.fault_of(&case.meal, case.call(), case.fault.clone(), times)
-                .await;
+            let Trouble {
+                fault,
+                lasts,
+                on_look,
+            } = case.trouble.clone();
+            let times = (!lasts).then_some(1);
+            town.fault_of(&case.meal, case.call(), fault, times).await;
+            if let Some(fault) = on_look {
+                town.fault_of(&case.meal, case.look(), fault, Some(1)).await;
+            }
         })
         .await;
         // All at once: a question may take the ten seconds that a client waits.

@@ -21,6 +21,7 @@ mod revisions;
 mod road;
 mod scheduled;
 mod sessions;
+mod shown;
 mod steps;
 mod stopping;
 mod unclear;

@@ -5,16 +5,20 @@ use crate::support::{Kind, Meal, Town, until};
 use garson_sim::Platform::{self, Getir, Migros, Trendyol, Yemeksepeti};
 use garson_sim::views::{Courier, Fault, OrderRequest};
 use serde_json::{Value, json};
+use std::time::Duration;
+use tokio::time::Instant;
 
 on_both! {
     an_answer_that_it_was_so_already_is_confirmed
     a_later_step_does_not_hide_a_failure
     a_missing_step_is_sent_before_the_next
+    a_departure_that_was_refused_is_told_with_the_delivery
     a_refusal_of_access_is_final_after_minutes_and_shows_on_the_integration
     a_verification_that_comes_too_early_is_repeated
     a_verification_that_stays_too_early_changes_nothing
     a_failed_step_can_be_repeated
     nothing_is_cancelled_without_a_reason_while_the_list_cannot_be_had
+    the_last_known_list_serves_while_there_is_no_newer_one
     a_refusal_that_cannot_be_read_back_is_not_final
     an_order_that_was_cancelled_shows_no_failure
 }
@@ -121,6 +125,31 @@ async fn a_missing_step_is_sent_before_the_next(kind: Kind) {
         told(&town, &meal).await;
         assert_eq!(town.view(&meal).await.state_text(), state, "{road:?}");
         town.control.clear_faults().await.unwrap();
+    }
+}
+
+async fn a_departure_that_was_refused_is_told_with_the_delivery(kind: Kind) {
+    let town = Town::open_quiet(kind).await;
+    for platform in [Trendyol, Getir, Migros] {
+        let road = road(platform, Courier::Restaurant);
+        let (left, delivered) = (road.on_the_way.call.unwrap(), road.delivered.call.unwrap());
+        let meal = town.verified(platform, road.courier).await;
+        town.ready(&meal).await.data();
+        town.synced(&meal, road.ready.sync()).await;
+        town.fault_of(&meal, left, status(400), Some(1)).await;
+        town.advance(&meal).await.data();
+        town.synced(&meal, "failed").await;
+        assert_eq!(town.view(&meal).await.state_text(), road.ready.state, "{road:?}");
+        town.advance(&meal).await.data();
+        told(&town, &meal).await;
+        assert_eq!(
+            town.view(&meal).await.state_text(),
+            road.delivered.state,
+            "{road:?}"
+        );
+        let sent = town.sent(&meal).await;
+        let tail = [format!("{left} 200"), format!("{delivered} 200")];
+        assert!(sent.ends_with(&tail), "{road:?}: {sent:?}");
     }
 }
 
@@ -282,21 +311,73 @@ async fn nothing_is_cancelled_without_a_reason_while_the_list_cannot_be_had(kind
     }
 }
 
+async fn the_last_known_list_serves_while_there_is_no_newer_one(kind: Kind) {
+    let town = Town::open_quiet(kind).await;
+    for (platform, list) in [(Getir, "cancel-options"), (Migros, "reasons")] {
+        for is_given in [false, true] {
+            let meal = town.order(platform, Courier::Restaurant).await;
+            let reasons = town.reasons(&meal).await;
+            // It was had some minutes ago.
+            let id = town.shown(&meal).await.unwrap()["id"]
+                .as_str()
+                .unwrap()
+                .parse()
+                .unwrap();
+            let kept = &town.house.app.reasons;
+            let had = kept.get(&id, Duration::from_secs(600)).unwrap();
+            let then = Instant::now().checked_sub(Duration::from_secs(300)).unwrap();
+            kept.put_of(id, had, then);
+            town.fault(platform, list, status(503), None).await;
+            let (body, wanted) = match is_given {
+                false => (json!({}), &reasons[0]),
+                true => (json!({ "reason": reasons[1] }), &reasons[1]),
+            };
+            assert_eq!(
+                town.cancel(&meal, body).await.data()["status"],
+                json!(1600),
+                "{platform}"
+            );
+            assert!(town.calls(&meal, list).await >= 2, "the list was asked for again");
+            let order = town.shown(&meal).await.unwrap();
+            assert_eq!(order["cancellation"]["reason"]["id"], json!(wanted), "{platform}");
+            town.control.clear_faults().await.unwrap();
+        }
+    }
+}
+
+/// The platform's ways not to show an order for a moment: it is away, or it has failed behind an answer of 200.
+fn not_shown(platform: Platform) -> Vec<Fault> {
+    let body = match platform {
+        Getir => json!({ "code": -1, "error": "UnknownError", "message": "?" }),
+        Migros => {
+            json!({ "success": false, "data": null, "errorMessage": { "errorCode": 500, "errorTitle": "?" } })
+        }
+        _ => return vec![status(503)],
+    };
+    let hidden = Fault::Status {
+        status: 200,
+        body: Some(body),
+    };
+    vec![status(503), hidden]
+}
+
 async fn a_refusal_that_cannot_be_read_back_is_not_final(kind: Kind) {
     let town = Town::open_quiet(kind).await;
     for (platform, look) in [(Trendyol, "package"), (Migros, "detail"), (Getir, "order")] {
-        let road = road(platform, Courier::Platform);
-        let meal = town.verified(platform, road.courier).await;
-        town.fault(platform, road.ready.call.unwrap(), status(400), Some(1))
-            .await;
-        town.fault(platform, look, status(503), Some(1)).await;
-        town.ready(&meal).await.data();
-        told(&town, &meal).await;
-        assert_eq!(
-            town.view(&meal).await.state_text(),
-            road.ready.state,
-            "{platform}"
-        );
+        for fault in not_shown(platform) {
+            let road = road(platform, Courier::Platform);
+            let meal = town.verified(platform, road.courier).await;
+            town.fault(platform, road.ready.call.unwrap(), status(400), Some(1))
+                .await;
+            town.fault(platform, look, fault, Some(1)).await;
+            town.ready(&meal).await.data();
+            told(&town, &meal).await;
+            assert_eq!(
+                town.view(&meal).await.state_text(),
+                road.ready.state,
+                "{platform}"
+            );
+        }
     }
 }
 

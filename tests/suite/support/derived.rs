@@ -64,6 +64,13 @@ struct Line {
     revision: Option<i64>,
 }
 
+impl Line {
+    /// Does it tell of a flag that was set or removed? The order stays where it is.
+    fn is_flag(&self) -> bool {
+        self.from == Some(self.to) && self.revision.is_none()
+    }
+}
+
 struct Call {
     order: Id,
     number: i64,

@@ -1,6 +1,5 @@
 //! What answers have in common: their status, and words in which a platform explains itself.
 
-use garson_core::order::CallKind;
 use garson_core::platform::{HttpResponse, Outcome, RefusalCause, Success, Trouble};
 
 /// As much of an explanation as people read.
@@ -35,11 +34,10 @@ pub fn by_status(response: &HttpResponse, message: String) -> Outcome {
     }
 }
 
-/// The outcome of a call by its HTTP status. A conflict may be temporary, so a step sent in the background is retried; a client
-/// that waits for the answer gets the refusal.
-pub fn of_call(call: CallKind, response: &HttpResponse, message: String) -> Outcome {
+/// The outcome of a call by its HTTP status. A conflict may be temporary: another change of the order may be in progress.
+pub fn of_call(response: &HttpResponse, message: String) -> Outcome {
     match response.status {
-        409 if !call.is_question() => Err(Trouble::retryable(message, RefusalCause::Conflict)),
+        409 => Err(Trouble::retryable(message, RefusalCause::Conflict)),
         _ => by_status(response, message),
     }
 }

@@ -168,6 +168,10 @@ impl Platform for Getir {
         outcome::outcome(call, response)
     }
 
+    fn word_after(&self, call: CallKind, order: &Order) -> Option<&'static str> {
+        write::word_after(call, order)
+    }
+
     fn login(&self, link: &Link<'_>) -> Result<Option<HttpRequest>, PlatformError> {
         write::login(link).map(Some)
     }

@@ -21,11 +21,11 @@ const CANCEL_OPTIONS_BLOCK: Duration = Duration::from_secs(60);
 pub fn outcome(call: CallKind, response: &HttpResponse) -> Outcome {
     let (code, message) = explain(response);
     match (response.status, code) {
-        (401, _) | (_, None) => by_answer(call, response, message),
+        (401, _) | (_, None) => by_answer(response, message),
         (status, Some(code)) => by_code(call, code, &message).unwrap_or_else(|| match status {
             // A success that carries a failure is none.
             200..=299 => Err(Trouble::refused(message)),
-            _ => by_answer(call, response, message),
+            _ => by_answer(response, message),
         }),
     }
 }
@@ -76,11 +76,11 @@ fn by_code(call: CallKind, code: i64, message: &str) -> Option<Outcome> {
     })
 }
 
-fn by_answer(call: CallKind, response: &HttpResponse, message: String) -> Outcome {
+fn by_answer(response: &HttpResponse, message: String) -> Outcome {
     match response.status {
         401 | 403 => Err(Trouble::SessionOver),
         429 => Err(blocked(message, BLOCK)),
-        _ => of_call(call, response, message),
+        _ => of_call(response, message),
     }
 }
 
@@ -101,9 +101,21 @@ pub fn value<'a, T: Deserialize<'a>>(response: &'a HttpResponse, block: Duration
         _ if explain(response).0 == Some(-1) => return Err(Trouble::later(said())),
         _ => must_succeed(response, said())?,
     }
-    serde_json::from_slice(&response.body).map_err(|error| match explain(response).0 {
-        Some(_) => Trouble::refused(said()),
-        None => Trouble::later(format!("answered {}, unreadably: {error}", response.status)),
+    serde_json::from_slice(&response.body).map_err(|error| {
+        let unreadable = || Trouble::later(format!("answered {}, unreadably: {error}", response.status));
+        instead(response, Trouble::refused).unwrap_or_else(unreadable)
+    })
+}
+
+/// What a success says that carries a failure instead of what was asked for; nothing when it carries no code. `unknown` is what a
+/// code means that is not known.
+fn instead(response: &HttpResponse, unknown: fn(String) -> Trouble) -> Option<Trouble> {
+    let (code, message) = explain(response);
+    Some(match by_code(CallKind::Ready, code?, &message) {
+        None => unknown(message),
+        Some(Err(trouble @ (Trouble::Refused { .. } | Trouble::RetryableRefusal { .. }))) => trouble,
+        // Nothing was to be done, so that asking again does no harm.
+        Some(_) => Trouble::later(message),
     })
 }
 
@@ -116,10 +128,8 @@ pub fn session(response: &HttpResponse) -> Result<Session, Trouble> {
     let token = text(&login.token)
         .map(str::trim)
         .filter(|token| !token.is_empty());
-    let token = token.ok_or_else(|| match explain(response).0 {
-        Some(_) => Trouble::refused(explain(response).1),
-        None => Trouble::later("answered without a token"),
-    })?;
+    let nothing = || Trouble::later("answered without a token");
+    let token = token.ok_or_else(|| instead(response, Trouble::refused).unwrap_or_else(nothing))?;
     Ok(Session {
         token: Secret::new(token.to_owned()),
         lasts: SESSION,
@@ -140,7 +150,10 @@ pub fn looked(response: &HttpResponse) -> Result<Vec<u8>, Trouble> {
     match (shown.food_order, shown.id) {
         (Some(order), _) => Ok(order.get().as_bytes().to_vec()),
         (None, Some(_)) => Ok(response.body.clone()),
-        (None, None) => Err(Trouble::refused(explain(response).1)),
+        // What follows from a refusal is final, so a code that is not known is none.
+        (None, None) => {
+            Err(instead(response, Trouble::later).unwrap_or_else(|| Trouble::refused(explain(response).1)))
+        }
     }
 }
 

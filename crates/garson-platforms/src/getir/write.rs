@@ -65,6 +65,20 @@ pub fn wants(call: CallKind, order: &Order) -> bool {
     step(call, order).is_some()
 }
 
+/// The status that an order has on Getir after the call.
+pub fn word_after(call: CallKind, order: &Order) -> Option<&'static str> {
+    Some(match (call, courier(order)) {
+        (CallKind::Verify, _) if order.status == Status::Scheduled => "350",
+        (CallKind::Verify, _) => "500",
+        (CallKind::Cancel, _) => "1600",
+        (CallKind::Ready, _) => "550",
+        (CallKind::Tell(Status::OnTheWay), Courier::Platform) => "600",
+        (CallKind::Tell(Status::OnTheWay), _) => "700",
+        (CallKind::Tell(Status::Delivered), _) => "900",
+        (CallKind::Tell(_), _) => return None,
+    })
+}
+
 pub fn write(errand: &Errand<'_>, link: &Link<'_>) -> Result<HttpRequest, PlatformError> {
     #[derive(Serialize)]
     #[serde(rename_all = "camelCase")]

@@ -157,6 +157,10 @@ impl Platform for Migros {
         outcome::outcome(link, response)
     }
 
+    fn word_after(&self, call: CallKind, order: &Order) -> Option<&'static str> {
+        write::word_after(call, order)
+    }
+
     fn look(&self, order: &Order, link: &Link<'_>) -> Result<HttpRequest, PlatformError> {
         write::look(order, link)
     }

@@ -131,6 +131,15 @@ pub fn outcome(link: &Link<'_>, response: &HttpResponse) -> Outcome {
 
 /// What an answer carries, as plain JSON.
 pub fn data(link: &Link<'_>, response: &HttpResponse) -> Result<Vec<u8>, Trouble> {
+    data_or(link, response, Trouble::refused)
+}
+
+/// The same; `unknown` is what it means when there is none for a reason that cannot be told.
+fn data_or(
+    link: &Link<'_>,
+    response: &HttpResponse,
+    unknown: fn(String) -> Trouble,
+) -> Result<Vec<u8>, Trouble> {
     let opened = opened(link, &response.body);
     let said = opened
         .as_ref()
@@ -139,10 +148,28 @@ pub fn data(link: &Link<'_>, response: &HttpResponse) -> Result<Vec<u8>, Trouble
     let message = words(response, said);
     must_succeed(response, message.clone())?;
     match opened {
-        Ok(opened) if opened.success == Some(false) => Err(Trouble::Refused { message }),
+        Ok(opened) if opened.success == Some(false) => Err(unread(opened.code.as_deref(), message, unknown)),
         Ok(opened) => opened.data.map_err(|fault| unreadable(response, &fault)),
         Err(fault) => Err(unreadable(response, &fault)),
     }
+}
+
+/// What the code of an envelope without success says of what was to be read.
+fn unread(code: Option<&str>, message: String, unknown: fn(String) -> Trouble) -> Trouble {
+    let code = code.unwrap_or_default();
+    match code.parse() {
+        Ok(408 | 425 | 429 | 500..=599) => Trouble::later(message),
+        Ok(status @ 400..=499) => refusal(status, message),
+        Err(_) if is_not_found(code) => refusal(404, message),
+        _ => unknown(message),
+    }
+}
+
+/// Codes may be words: `OrderNotFound`, `ORDER_NOT_FOUND`.
+fn is_not_found(code: &str) -> bool {
+    let letters = code.chars().filter(char::is_ascii_alphabetic);
+    let plain: String = letters.map(|c| c.to_ascii_lowercase()).collect();
+    plain.contains("notfound")
 }
 
 /// The trouble with an answer that is not what was asked for; the next may be.
@@ -159,7 +186,8 @@ pub fn parsed<'a, T: Deserialize<'a>>(response: &HttpResponse, data: &'a [u8]) -
 }
 
 pub fn looked(link: &Link<'_>, response: &HttpResponse) -> Result<Vec<u8>, Trouble> {
-    let data = data(link, response)?;
+    // What follows from a refusal is final, and reading once more does no harm.
+    let data = data_or(link, response, Trouble::later)?;
     match data.trim_ascii_start().first() {
         Some(b'{') => Ok(data),
         Some(b'n') | None => Err(Trouble::refused("answered without the order")),

@@ -71,6 +71,23 @@ struct AskMenu<'a> {
     store_group_id: Id<'a>,
 }
 
+/// The word that an order shows after the call. Which one it is after a cancellation is not published.
+pub fn word_after(call: CallKind, order: &Order) -> Option<&'static str> {
+    match call {
+        CallKind::Verify => Some("APPROVED"),
+        CallKind::Ready => Some("PREPARED"),
+        CallKind::Tell(Status::OnTheWay) => Some("DELIVERY"),
+        CallKind::Tell(Status::Delivered) => Some("COMPLETED"),
+        CallKind::Cancel if is_unaccepted(order) => Some("REJECTED"),
+        CallKind::Cancel | CallKind::Tell(_) => None,
+    }
+}
+
+/// An order that was not accepted is rejected; any other is cancelled, by another call.
+fn is_unaccepted(order: &Order) -> bool {
+    matches!(order.status, Status::New | Status::Scheduled)
+}
+
 pub fn write(errand: &Errand<'_>, link: &Link<'_>) -> Result<HttpRequest, PlatformError> {
     let order = errand.order;
     if !wants(errand.call, order) {
@@ -87,7 +104,7 @@ pub fn write(errand: &Errand<'_>, link: &Link<'_>) -> Result<HttpRequest, Platfo
         CallKind::Ready => ("Prepared", None),
         CallKind::Tell(Status::Delivered) => ("Completed", None),
         CallKind::Tell(_) => ("Delivery", None),
-        CallKind::Cancel if matches!(order.status, Status::New | Status::Scheduled) => ("Rejected", reason()),
+        CallKind::Cancel if is_unaccepted(order) => ("Rejected", reason()),
         CallKind::Cancel => {
             let body = CancelOrder {
                 order_id: Id(&order.provider_order_id),

@@ -267,6 +267,10 @@ impl Platform for Trendyol {
         write::outcome(call, response)
     }
 
+    fn word_after(&self, call: CallKind, _order: &Order) -> Option<&'static str> {
+        write::word_after(call)
+    }
+
     fn look(&self, order: &Order, link: &Link<'_>) -> Result<HttpRequest, PlatformError> {
         write::look(order, link)
     }

@@ -106,6 +106,18 @@ pub fn wants(call: CallKind, order: &Order) -> bool {
     }
 }
 
+/// The status that a package has after the call.
+pub fn word_after(call: CallKind) -> Option<&'static str> {
+    match call {
+        CallKind::Verify => Some("Picking"),
+        CallKind::Ready => Some("Invoiced"),
+        CallKind::Tell(Status::OnTheWay) => Some("Shipped"),
+        CallKind::Tell(Status::Delivered) => Some("Delivered"),
+        CallKind::Cancel => Some("UnSupplied"),
+        CallKind::Tell(_) => None,
+    }
+}
+
 pub fn write(errand: &Errand<'_>, link: &Link<'_>) -> Result<HttpRequest, PlatformError> {
     let order = errand.order;
     if !wants(errand.call, order) {
@@ -171,7 +183,7 @@ pub fn outcome(call: CallKind, response: &HttpResponse) -> Outcome {
         (409, CallKind::Ready) => Ok(Success::Already),
         (429, _) => Err(enough(message)),
         // 409: another change of the package is in progress, or an earlier step is missing; the package shows which.
-        _ => of_call(call, response, message),
+        _ => of_call(response, message),
     }
 }
 

@@ -152,6 +152,10 @@ impl Platform for Yemeksepeti {
         outcome::outcome(call, response)
     }
 
+    fn word_after(&self, call: CallKind, _order: &Order) -> Option<&'static str> {
+        write::word_after(call)
+    }
+
     fn login(&self, link: &Link<'_>) -> Result<Option<HttpRequest>, PlatformError> {
         write::login(link).map(Some)
     }

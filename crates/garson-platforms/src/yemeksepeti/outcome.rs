@@ -39,7 +39,7 @@ pub fn outcome(call: CallKind, response: &HttpResponse) -> Outcome {
             return Err(Trouble::Refused { message });
         }
     }
-    of_call(call, response, message)
+    of_call(response, message)
 }
 
 fn refusal(response: &HttpResponse) -> wire::Refusal<'_> {

@@ -41,6 +41,15 @@ pub fn wants(call: CallKind, order: &Order) -> bool {
     }
 }
 
+/// The word that an order shows when it is read back after the call. Only these two are promised.
+pub fn word_after(call: CallKind) -> Option<&'static str> {
+    match call {
+        CallKind::Verify => Some("accepted"),
+        CallKind::Cancel => Some("cancelled"),
+        CallKind::Ready | CallKind::Tell(_) => None,
+    }
+}
+
 pub fn write(errand: &Errand<'_>, link: &Link<'_>) -> Result<HttpRequest, PlatformError> {
     let state = State::kept(errand.order);
     let urls = state.as_ref().and_then(|state| state.urls.as_ref());

@@ -3,13 +3,13 @@
 use crate::bench::Bench;
 use crate::shop::{Branch, DIRECT, at, take_order_from};
 use garson_core::id::{AccountId, OrderId, RestaurantId};
-use garson_core::order::{Order, Status};
+use garson_core::order::{Actor, Flag, Order, ProviderSync, Status, TimelineLine};
 use garson_core::platform::Provider;
 use garson_core::testing::a_new_order;
 use garson_core::time::Timestamp;
 use garson_store::feed::{Direction, Page, PageRequest, Scope};
 use garson_store::orders::{Changes, Narrowed};
-use garson_store::{accounts, feed, orders, restaurants, sweep};
+use garson_store::{accounts, feed, order_flags, orders, restaurants, sweep};
 use std::collections::BTreeSet;
 
 const PROVIDERS: [Provider; 3] = [DIRECT, Provider::new("getir"), Provider::new("migros")];
@@ -288,6 +288,119 @@ pub async fn what_changes_comes_behind_every_cursor(bench: &Bench) {
         assert_eq!(page.items, [old.id]);
         cursor = page.prev;
     }
+}
+
+/// Everything that clients see of a platform's knowledge, and the flag, is a change; when the next try is due is none.
+pub async fn what_the_platform_knows_is_a_change(bench: &Bench) {
+    let branch = bench.branch("lokanta").await;
+    let taken = bench.orders(branch, "S", 4).await;
+    let question = Question {
+        account: branch.account,
+        restaurant: None,
+        narrowed: None,
+        period: (None, None),
+        since: Some(at(0)),
+    };
+    let request = |cursor, direction| PageRequest {
+        limit: 10,
+        cursor,
+        direction,
+    };
+    let failed = |message: &str| ProviderSync::Failed {
+        message: message.to_owned(),
+    };
+    let pending = |millis| ProviderSync::Pending { due_at: at(millis) };
+    let id = taken[1].id;
+    let mut cursor = question.page(bench, request(None, Direction::Older)).await.prev;
+    let mut moment = 1_000;
+    for (sync, word, ready_at, is_seen) in [
+        (pending(5), None, None, true),
+        (pending(9), None, None, false),
+        (failed("503"), None, None, true),
+        (failed("503"), None, None, false),
+        (failed("400"), None, None, true),
+        (ProviderSync::Done, None, None, true),
+        (ProviderSync::Done, Some("APPROVED"), None, true),
+        (ProviderSync::Done, Some("APPROVED"), Some(at(3)), true),
+        (ProviderSync::Done, None, Some(at(3)), true),
+    ] {
+        moment += 1_000;
+        let now = at(moment);
+        let (wanted, known) = (sync.clone(), word.map(str::to_owned));
+        let written = bench
+            .write(move |tx| {
+                let stored = orders::lock(tx, id)?.unwrap();
+                let mut order = stored.clone();
+                order.sync = wanted.clone();
+                order.provider_status.clone_from(&known);
+                order.ready_at = ready_at;
+                orders::set_progress(tx, &stored, &mut order, now)?;
+                Ok(order)
+            })
+            .await;
+        let found = bench.write(move |tx| orders::lock(tx, id)).await;
+        assert_eq!(found.as_ref(), Some(&written));
+        assert_eq!(written.updated_at == now, is_seen, "{sync:?}");
+        let page = question.page(bench, request(cursor, Direction::Newer)).await;
+        let expected: &[OrderId] = if is_seen { &[id] } else { &[] };
+        assert_eq!(page.items, expected, "{sync:?} {word:?}");
+        cursor = page.prev;
+    }
+    // An order that cannot be read comes up as well.
+    bench
+        .write(move |tx| orders::set_sync_unread(tx, id, &ProviderSync::NotNeeded, at(20_000)))
+        .await;
+    let found = bench.write(move |tx| orders::lock(tx, id)).await.unwrap();
+    assert_eq!(
+        (found.sync, found.updated_at),
+        (ProviderSync::NotNeeded, at(20_000))
+    );
+    let page = question.page(bench, request(cursor, Direction::Newer)).await;
+    assert_eq!(page.items, [id]);
+    cursor = page.prev;
+    for (flag, is_seen) in [
+        (Some(Flag::UnknownToPlatform), true),
+        (Some(Flag::UnknownToPlatform), false),
+        (None, true),
+        (None, false),
+    ] {
+        let set = move |tx: &mut garson_store::Tx<'_>| order_flags::set(tx, id, flag, "why", at(30_000));
+        assert_eq!(bench.write(set).await, is_seen, "{flag:?}");
+        let page = question.page(bench, request(cursor, Direction::Newer)).await;
+        assert_eq!(!page.items.is_empty(), is_seen, "{flag:?}");
+        cursor = page.prev;
+    }
+    // Both flags have their lines, and what comes later stands behind them.
+    let line = TimelineLine {
+        at: at(40_000),
+        from: Some(Status::New),
+        to: Status::Preparing,
+        by: Actor::Account,
+        why: None,
+        revision: None,
+    };
+    bench
+        .write(move |tx| orders::append_timeline(tx, id, std::slice::from_ref(&line)))
+        .await;
+    let lines = bench.read(move |tx| orders::timeline(tx, id)).await;
+    let shown: Vec<_> = lines
+        .iter()
+        .map(|line| (line.from, line.to, line.by, line.why.as_deref()))
+        .collect();
+    let (new, system) = (Some(Status::New), Actor::System);
+    assert_eq!(
+        shown,
+        [
+            (None, Status::New, Actor::Platform, Some("arrived")),
+            (new, Status::New, system, Some("why")),
+            (new, Status::New, system, Some("why")),
+            (new, Status::Preparing, Actor::Account, None),
+        ]
+    );
+    // All of it in the order of commits: what is behind the newest change is as old or older.
+    let all = question.walk(bench, 1, Direction::Older).await;
+    assert_eq!(all.first(), Some(&id));
+    assert_eq!(all.len(), taken.len());
 }
 
 pub async fn a_page_of_changes_looks_at_a_bounded_number_of_orders(bench: &Bench) {

@@ -131,6 +131,7 @@ cases! {
         filters:
             every_filter_of_a_list_agrees_with_a_plain_look
             what_changes_comes_behind_every_cursor
+            what_the_platform_knows_is_a_change
             a_page_of_changes_looks_at_a_bounded_number_of_orders;
         settling:
             a_result_that_is_written_twice_counts_once

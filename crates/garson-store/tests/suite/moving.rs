@@ -85,7 +85,7 @@ async fn furnish(bench: &Bench) {
                 why: None,
                 revision: None,
             };
-            orders::add_timeline(tx, order.id, 2, &[line.clone(), line])?;
+            orders::append_timeline(tx, order.id, &[line.clone(), line])?;
         }
         for span in 0..510_i64 {
             tx.execute(

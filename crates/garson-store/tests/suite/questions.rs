@@ -379,13 +379,6 @@ pub async fn open_orders_are_found_by_their_platforms_names(bench: &Bench) {
         .read(move |tx| orders::by_identity(tx, their_account, foreign, &identity))
         .await;
     assert_eq!(known.map(|order| order.id), Some(theirs[0].id));
-    let (id, identity) = (first.id, first.identity);
-    bench.write(move |tx| orders::set_ready(tx, id, at(7))).await;
-    bench.write(move |tx| orders::set_ready(tx, id, at(9))).await;
-    let known = bench
-        .read(move |tx| orders::by_identity(tx, account, integration, &identity))
-        .await;
-    assert_eq!(known.and_then(|order| order.ready_at), Some(at(7)));
 }
 
 /// A failed step stays until it, or one after it, is done; questions of clients do not count.

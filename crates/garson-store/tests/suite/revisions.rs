@@ -13,7 +13,7 @@ use garson_core::time::Timestamp;
 use garson_store::feed::{Direction, PageRequest, Scope};
 use garson_store::revisions::{self, Replacement};
 use garson_store::totals::Sums;
-use garson_store::{Result, Tx, accounts, orders, timeline, totals};
+use garson_store::{Result, Tx, accounts, orders, totals};
 
 /// An order with another total, paid in another way.
 fn changed(id: &str, total: i64, kind: PaymentType) -> NewOrder {
@@ -35,8 +35,7 @@ fn write(tx: &mut Tx<'_>, branch: Branch, new: &NewOrder, now: Timestamp) -> Res
     let Some(Revised { decision, content }) = revise(&known.order, &stored, new, places.at, false) else {
         return Ok(known.order);
     };
-    let number = timeline::next_number(tx, known.order.id)?;
-    orders::add_timeline(tx, known.order.id, number, &decision.timeline)?;
+    orders::append_timeline(tx, known.order.id, &decision.timeline)?;
     let replacement = Replacement {
         order: &decision.order,
         content: &serde_json::to_string(&content).unwrap(),

@@ -8,7 +8,7 @@ use super::line::Contact;
 use crate::app::App;
 use garson_core::id::{CallId, OrderId};
 use garson_core::order::{Action, CallKind, Order, Refusal, Status};
-use garson_core::platform::Trouble;
+use garson_core::platform::{RefusalCause, Trouble};
 use garson_store::calls::{self, CallEnd, Delay, DueCall};
 use garson_store::integrations::Connected;
 use garson_store::orders;
@@ -58,13 +58,13 @@ pub async fn ask(app: Arc<App>, question: Question, until: Instant) -> Result<St
         leave_open(&app, &call, "nobody put it in time".to_owned()).await?;
         return Err(Fault::ProviderTimeout);
     }
-    let mut verdict = attempt.make(&app).await;
+    let mut verdict = for_client(attempt.make(&app).await);
     while let Some(pause) = pause_before_repeat(&verdict, until) {
         tokio::time::sleep(pause).await;
         if !app.may_make(&call) {
             break;
         }
-        verdict = attempt.make(&app).await;
+        verdict = for_client(attempt.make(&app).await);
     }
     if matches!(&verdict, Verdict::Trouble(Trouble::Unclear { .. })) && Instant::now() < until {
         // There is time left to see for ourselves.
@@ -100,6 +100,17 @@ pub async fn ask(app: Arc<App>, question: Question, until: Instant) -> Result<St
     match trouble {
         Some(fault) => Err(fault),
         None => answer(&call, order.status, after),
+    }
+}
+
+/// A conflict may be temporary, and the service's own question is put again. A client hears of it at once: it sees the order, and
+/// decides itself whether to repeat its request.
+fn for_client(verdict: Verdict) -> Verdict {
+    match verdict {
+        Verdict::Trouble(Trouble::RetryableRefusal { message, cause }) if cause == RefusalCause::Conflict => {
+            Verdict::Trouble(Trouble::Refused { message })
+        }
+        other => other,
     }
 }
 

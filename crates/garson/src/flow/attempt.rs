@@ -90,10 +90,7 @@ impl Attempt<'_> {
             "the platform says that it was so already, but its order is at {}",
             reached(seen)
         );
-        match self.kind.is_question() {
-            true => Trouble::refused(message),
-            false => Trouble::retryable(message, RefusalCause::Conflict),
-        }
+        Trouble::retryable(message, RefusalCause::Conflict)
     }
 
     /// The platform has refused: what it shows of the order says why, and whether that is final.
@@ -130,6 +127,7 @@ impl Attempt<'_> {
             .filter(|step| step.progress() < self.kind.progress())
             .filter(|step| platform.shows(*step) && !self.shows_done(*step, seen))
             .filter(|step| platform.wants(*step, self.order, &self.contact.credentials))
+            .filter(|step| !platform.is_implied(*step, self.order))
             .collect()
     }
 
@@ -293,4 +291,61 @@ pub async fn look(app: &App, contact: &Contact, order: &Order, until: Instant) -
         |link, response| platform.looked(link, response),
     )
     .await
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Terms;
+    use crate::net::Log;
+    use garson_core::integration::Credentials;
+    use garson_core::platform::Provider;
+    use garson_core::testing::{a_new_order, an_order};
+    use std::sync::Arc;
+
+    /// The steps that are missing of a Yemeksepeti order that is picked up and that its platform shows as new.
+    fn missing(urls: &str) -> Vec<CallKind> {
+        let contact = Contact {
+            platform: garson_platforms::of(Provider::new("yemeksepeti")).unwrap(),
+            terms: Arc::new(Terms::default()),
+            branch: "b".to_owned(),
+            credentials: Credentials::new(),
+            log: Log::Every,
+            share: None,
+        };
+        let order = Order {
+            status: Status::OnTheWay,
+            provider_data: Some(format!(r#"{{"courier":"restaurant","urls":{urls}}}"#)),
+            ..an_order("1")
+        };
+        let attempt = Attempt {
+            contact: &contact,
+            order: &order,
+            kind: CallKind::Tell(Status::OnTheWay),
+            argument: &CallArgument::by(Actor::Account),
+            preparation_minutes: None,
+            is_unclear: false,
+            may_send: true,
+            until: Instant::now(),
+        };
+        let seen = Sighting {
+            order: a_new_order("1"),
+            change: None,
+            is_ready: false,
+        };
+        attempt.missing_before(&seen)
+    }
+
+    #[test]
+    fn a_step_that_the_platform_implies_is_not_missing() {
+        let (accepted, picked_up) = (
+            r#""accepted":"https://a.example/1""#,
+            r#""pickedUp":"https://a.example/2""#,
+        );
+        assert_eq!(
+            missing(&format!("{{{accepted},{picked_up}}}")),
+            [CallKind::Verify]
+        );
+        assert!(missing(&format!("{{{picked_up}}}")).is_empty());
+    }
 }

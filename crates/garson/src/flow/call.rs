@@ -19,6 +19,7 @@ use crate::app::App;
 use garson_core::order::{Actor, Order, ProviderSync};
 use garson_core::platform::Trouble;
 use garson_core::retry::backoff;
+use garson_core::time::Timestamp;
 use garson_store::calls::{self, CallEnd, Delay, DueCall};
 use garson_store::integrations::Connected;
 use garson_store::{StoreErrorKind, Tx, integrations, orders};
@@ -194,32 +195,39 @@ async fn postpone(app: &App, call: &DueCall, next: Delay, is_away: bool) -> Resu
         if is_away {
             integrations::note_trouble(tx, kept.integration_id, &next.message, now)?;
         }
-        postpone_in(tx, &kept, &next, shows)
+        postpone_in(tx, &kept, &next, shows, now)
     };
     app.store.write(call.account_id, write).await
 }
 
-fn postpone_in(tx: &mut Tx<'_>, call: &DueCall, next: &Delay, shows: bool) -> Result<(), Fault> {
-    orders::lock(tx, call.order_id)?;
-    if calls::postpone(tx, call, next)? && shows {
-        orders::set_sync(tx, call.order_id, &ProviderSync::Pending { due_at: next.due_at })?;
+fn postpone_in(
+    tx: &mut Tx<'_>,
+    call: &DueCall,
+    next: &Delay,
+    shows: bool,
+    now: Timestamp,
+) -> Result<(), Fault> {
+    let order = orders::lock(tx, call.order_id)?;
+    if let (true, true, Some(stored)) = (calls::postpone(tx, call, next)?, shows, order) {
+        let mut order = stored.clone();
+        order.sync = ProviderSync::Pending { due_at: next.due_at };
+        orders::set_progress(tx, &stored, &mut order, now)?;
     }
     Ok(())
 }
 
 /// Ends a call that cannot be made.
 async fn end_unsent(app: &App, call: &DueCall, end: CallEnd, why: String) -> Result<(), Fault> {
-    let (kept, order, now) = (call.clone(), call.order_id, app.now());
+    let (kept, now) = (call.clone(), app.now());
     app.store
         .write(call.account_id, move |tx| {
-            if !calls::finish(tx, &kept, end, Some(&why), now)? {
-                return Ok(());
+            if calls::finish(tx, &kept, end, Some(&why), now)? {
+                let sync = sync_of(tx, kept.order_id, ProviderSync::NotNeeded)?;
+                orders::set_sync_unread(tx, kept.order_id, &sync, now)?;
             }
-            let sync = sync_of(tx, order, ProviderSync::NotNeeded)?;
-            orders::set_sync(tx, order, &sync)?;
             Ok::<_, Fault>(())
         })
         .await?;
-    app.calls_ended.wake(order);
+    app.calls_ended.wake(call.order_id);
     Ok(())
 }

@@ -64,31 +64,57 @@ impl Ending<'_> {
     }
 
     fn done(&self, tx: &mut Tx<'_>, seen: Option<&Sighting>) -> Result<Option<Order>, Fault> {
-        let Some(order) = orders::lock(tx, self.call.order_id)? else {
+        let Some(stored) = orders::lock(tx, self.call.order_id)? else {
             return Ok(None);
         };
         if !calls::finish(tx, self.call, CallEnd::Done, None, self.now)? {
             // The order was cancelled meanwhile, and this call dropped.
-            return Ok(Some(order));
+            return Ok(Some(stored));
         }
         if !self.contact.terms.between_moves.is_zero() {
             let until = self.now.plus(self.contact.terms.between_moves);
-            calls::hold_back(tx, order.id, self.now, until)?;
+            calls::hold_back(tx, stored.id, self.now, until)?;
         }
+        let mut order = stored.clone();
         if self.call.kind == CallKind::Ready {
-            orders::set_ready(tx, order.id, self.now)?;
+            order.ready_at.get_or_insert(self.now);
         }
-        let mut order = orders::lock(tx, order.id)?.unwrap_or(order);
+        // An order that was read carries the platform's word itself.
+        if seen.is_none() && self.is_newest_step(tx, &stored)? {
+            let word = self.contact.platform.word_after(self.call.kind, &stored);
+            order.provider_status = word.map(str::to_owned);
+        }
+        let mut is_written = false;
         for input in self.inputs(seen) {
             match persist::apply_and_write(tx, self.contact, &order, &input, Some(self.call.id), self.now) {
-                Ok(after) => order = after,
+                Ok(after) => {
+                    is_written |= after != order;
+                    order = after;
+                }
                 // Overtaken by a cancellation: it stays as it is.
                 Err(Fault::Refused(_)) => {}
                 Err(fault) => return Err(fault),
             }
         }
-        self.synchronise(tx, &mut order)?;
+        let sync = persist::sync_of(tx, order.id, ProviderSync::Done)?;
+        if !is_written {
+            order.sync = sync;
+            orders::set_progress(tx, &stored, &mut order, self.now)?;
+        } else if order.sync != sync {
+            orders::set_sync(tx, order.id, &sync)?;
+            order.sync = sync;
+        }
         Ok(Some(order))
+    }
+
+    /// Is this the last that the platform did? An order that has gone further without another call was moved by the platform
+    /// itself, whose word is newer.
+    fn is_newest_step(&self, tx: &mut Tx<'_>, order: &Order) -> Result<bool, Fault> {
+        if order.status.code() <= self.call.kind.progress() {
+            return Ok(true);
+        }
+        let standing = calls::standing(tx, order.id)?;
+        Ok(standing.due_at.is_some() || !standing.failed.is_empty())
     }
 
     /// The order was cancelled before the platform could be asked or told: that is news, too, and no failure of ours.
@@ -105,9 +131,9 @@ impl Ending<'_> {
             None => order,
         };
         if is_first && matches!(order.sync, ProviderSync::Pending { .. }) {
-            let sync = persist::sync_of(tx, order.id, ProviderSync::NotNeeded)?;
-            orders::set_sync(tx, order.id, &sync)?;
-            order.sync = sync;
+            let stored = order.clone();
+            order.sync = persist::sync_of(tx, order.id, ProviderSync::NotNeeded)?;
+            orders::set_progress(tx, &stored, &mut order, self.now)?;
         }
         Ok(Some(order))
     }
@@ -131,14 +157,6 @@ impl Ending<'_> {
         agreed.into_iter().chain(report).collect()
     }
 
-    /// Says on the order what the platform knows of it by now.
-    fn synchronise(&self, tx: &mut Tx<'_>, order: &mut Order) -> Result<(), Fault> {
-        let sync = persist::sync_of(tx, order.id, ProviderSync::Done)?;
-        orders::set_sync(tx, order.id, &sync)?;
-        order.sync = sync;
-        Ok(())
-    }
-
     fn failed(
         &self,
         tx: &mut Tx<'_>,
@@ -153,12 +171,13 @@ impl Ending<'_> {
         } else if end == CallEnd::Failed {
             integrations::note_error(tx, integration, message, self.now)?;
         }
-        let order = orders::lock(tx, self.call.order_id)?;
+        let mut order = orders::lock(tx, self.call.order_id)?;
         let is_first = calls::finish(tx, self.call, end, Some(message), self.now)?;
         // A client is told of its refused question itself; the order stands as it did.
-        if let (true, false, Some(order)) = (is_first, self.asked_by_client(), &order) {
-            let sync = persist::sync_of(tx, order.id, ProviderSync::NotNeeded)?;
-            orders::set_sync(tx, order.id, &sync)?;
+        if let (true, false, Some(order)) = (is_first, self.asked_by_client(), &mut order) {
+            let stored = order.clone();
+            order.sync = persist::sync_of(tx, stored.id, ProviderSync::NotNeeded)?;
+            orders::set_progress(tx, &stored, order, self.now)?;
         }
         Ok(order)
     }

@@ -2,7 +2,7 @@
 
 use super::attempt::reached;
 use super::line::{Contact, converse};
-use super::missing::is_flagged;
+use super::missing::{OnDenial, is_flagged};
 use super::receive::{Prepared, count, fetched, read, ready, write};
 use super::{Fault, revise};
 use crate::app::App;
@@ -123,7 +123,7 @@ impl Catch<'_> {
             !seen.contains(&order.identity) && !is_flagged(order) && order.created_at.plus(GRACE) < started_at
         };
         let missing: Vec<_> = open.iter().filter(is_missing).collect();
-        self.look_at_missing(&missing).await
+        self.look_at_missing(&missing, OnDenial::Flag).await
     }
 
     /// Of the orders that are open here, those that the platform lists as cancelled are read: the message that they are may
@@ -133,9 +133,11 @@ impl Catch<'_> {
         let identity = |id: Vec<u8>| String::from_utf8(id).ok();
         let cancelled: HashSet<String> = orders.into_iter().filter_map(identity).collect();
         let open = self.open_orders().await?;
+        // What it lists it knows.
+        self.unflag(&open, &cancelled).await?;
         let is_cancelled = |order: &&Order| cancelled.contains(&order.identity);
         let missed: Vec<_> = open.iter().filter(is_cancelled).collect();
-        self.look_at_missing(&missed).await
+        self.look_at_missing(&missed, OnDenial::Cancel).await
     }
 
     async fn open_orders(&self) -> Result<Vec<Order>, Trouble> {

@@ -33,6 +33,11 @@ impl<K: Eq + Hash, V: Clone> Kept<K, V> {
     }
 
     pub fn put(&self, key: K, value: V) {
+        self.put_of(key, value, Instant::now());
+    }
+
+    /// The same of an answer that came at that moment.
+    pub fn put_of(&self, key: K, value: V, at: Instant) {
         let mut answers = self.answers.lock().unwrap_or_else(PoisonError::into_inner);
         if answers.len() >= MAX_KEPT {
             answers.retain(|_, (at, _)| at.elapsed() < Duration::from_secs(60));
@@ -40,6 +45,6 @@ impl<K: Eq + Hash, V: Clone> Kept<K, V> {
         if answers.len() >= MAX_KEPT {
             answers.clear();
         }
-        answers.insert(key, (Instant::now(), value));
+        answers.insert(key, (at, value));
     }
 }

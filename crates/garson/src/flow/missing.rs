@@ -1,14 +1,15 @@
-//! Orders that are open here and that their platform does not list any more: each is read from the platform, at growing
-//! intervals. One that the platform does not know is flagged in the end, and left alone.
+//! Orders that are open here and that their platform does not list any more, or lists as cancelled: each is read from the platform,
+//! at growing intervals. One that cannot be found there is flagged in the end, and left alone, or is cancelled as the list says.
 
 use super::attempt::look;
 use super::fetch::{Catch, in_storage};
+use super::{Fault, persist};
 use crate::telemetry::CallOutcome;
 use garson_core::id::{IntegrationId, OrderId};
-use garson_core::order::{Flag, Order};
+use garson_core::order::{Actor, CallKind, Change, Flag, Input, Order};
 use garson_core::platform::Trouble;
 use garson_core::time::Timestamp;
-use garson_store::{Tx, order_flags};
+use garson_store::{Tx, order_flags, orders};
 use std::collections::{HashMap, HashSet};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
@@ -31,6 +32,18 @@ struct Wait {
     denials: u32,
     next_at: Timestamp,
 }
+
+/// What is done with an order after enough answers that there is no such order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum OnDenial {
+    Flag,
+    /// The platform lists it as cancelled.
+    Cancel,
+}
+
+/// What the timeline says of the flag.
+const NOT_KNOWN: &str = "the platform has no such order";
+const KNOWN_AGAIN: &str = "the platform knows the order again";
 
 /// What came of looking at an order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -84,7 +97,11 @@ impl Missing {
 
 impl Catch<'_> {
     /// Reads those of the missing orders that are due, and takes what has become of them.
-    pub(super) async fn look_at_missing(&self, missing: &[&Order]) -> Result<(), Trouble> {
+    pub(super) async fn look_at_missing(
+        &self,
+        missing: &[&Order],
+        on_denial: OnDenial,
+    ) -> Result<(), Trouble> {
         let (integration, known) = (self.connected.integration.id, &self.app.looks.missing);
         for order in known.due(integration, missing, self.app.now()) {
             let looked = match look(self.app, self.contact, order, self.until).await {
@@ -105,24 +122,49 @@ impl Catch<'_> {
                 }
             };
             if known.note(integration, order.id, looked, self.app.now()) {
-                self.flag(order, Some(Flag::UnknownToPlatform)).await?;
+                match on_denial {
+                    OnDenial::Flag => {
+                        self.flag(order, Some(Flag::UnknownToPlatform), NOT_KNOWN).await?;
+                    }
+                    OnDenial::Cancel => self.cancel(order).await.map_err(in_storage)?,
+                }
             }
         }
         Ok(())
+    }
+
+    /// Cancels an order by the list alone, which does not say why or by whom.
+    async fn cancel(&self, order: &Order) -> Result<(), Fault> {
+        let (id, account, now) = (order.id, order.account_id, self.app.now());
+        let contact = self.contact.clone();
+        let word = contact.platform.word_after(CallKind::Cancel, order);
+        let report = Input::Report(Change::Cancelled {
+            by: Actor::Platform,
+            reason: None,
+            note: None,
+            provider_status: word.map(str::to_owned),
+        });
+        let write = move |tx: &mut Tx<'_>| -> Result<(), Fault> {
+            let Some(order) = orders::lock(tx, id)? else {
+                return Ok(());
+            };
+            persist::apply_and_write(tx, &contact, &order, &report, None, now).map(drop)
+        };
+        self.app.store.write(account, write).await
     }
 
     /// Takes the flag from orders that the platform shows again.
     pub(super) async fn unflag(&self, open: &[Order], seen: &HashSet<String>) -> Result<(), Trouble> {
         let is_back = |order: &&Order| is_flagged(order) && seen.contains(&order.identity);
         for order in open.iter().filter(is_back) {
-            self.flag(order, None).await?;
+            self.flag(order, None, KNOWN_AGAIN).await?;
         }
         Ok(())
     }
 
-    async fn flag(&self, order: &Order, flag: Option<Flag>) -> Result<(), Trouble> {
+    async fn flag(&self, order: &Order, flag: Option<Flag>, why: &'static str) -> Result<(), Trouble> {
         let (id, account, now) = (order.id, order.account_id, self.app.now());
-        let write = move |tx: &mut Tx<'_>| order_flags::set(tx, account, id, flag, now);
+        let write = move |tx: &mut Tx<'_>| order_flags::set(tx, id, flag, why, now);
         let changed = self.app.store.write(account, write).await;
         if changed.map_err(|error| in_storage(error.into()))? {
             let is_known = flag.is_none();

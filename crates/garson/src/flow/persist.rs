@@ -12,7 +12,7 @@ use garson_core::time::Timestamp;
 use garson_store::accounts::{Places, reserve};
 use garson_store::calls::CallToWrite;
 use garson_store::events::{EventToWrite, write};
-use garson_store::{Tx, calls, orders, restaurants, timeline, totals};
+use garson_store::{Tx, calls, orders, restaurants, totals};
 use std::time::Duration;
 
 /// More places than any decision needs: the order itself, new or changed, and two events.
@@ -57,9 +57,11 @@ pub fn apply_and_write(
     if before.status != Status::Preparing {
         plan_ready(tx, contact, &decision.order, now)?;
     }
+    // Whatever has changed: lists of changes go by both the place and its moment.
+    decision.order.updated_at = places.at;
     orders::update(tx, &decision.order, places.take())?;
     totals::follow(tx, before, &decision.order)?;
-    write_history(tx, &decision, Some(before), &mut places)?;
+    write_history(tx, &decision, false, &mut places)?;
     Ok(decision.order)
 }
 
@@ -123,8 +125,13 @@ pub fn write_calls(
 
 /// Tells the platform again what it could not be told of a locked order; says what the order is then. What the platform must
 /// agree to is not repeated: whoever wants it asks again.
-pub fn tell_again(tx: &mut Tx<'_>, contact: &Contact, order: &Order, now: Timestamp) -> Result<Order, Fault> {
-    let mut order = order.clone();
+pub fn tell_again(
+    tx: &mut Tx<'_>,
+    contact: &Contact,
+    stored: &Order,
+    now: Timestamp,
+) -> Result<Order, Fault> {
+    let mut order = stored.clone();
     if order.status.is_cancelled() {
         return Ok(order);
     }
@@ -140,7 +147,7 @@ pub fn tell_again(tx: &mut Tx<'_>, contact: &Contact, order: &Order, now: Timest
         write_call(tx, &order, kind, None, now, due_at)?;
     }
     order.sync = ProviderSync::Pending { due_at };
-    orders::set_sync(tx, order.id, &order.sync)?;
+    orders::set_progress(tx, stored, &mut order, now)?;
     Ok(order)
 }
 
@@ -222,20 +229,19 @@ pub fn preparation_minutes(tx: &mut Tx<'_>, order: &Order) -> Result<Option<u32>
         .preparation_minutes)
 }
 
-/// Writes timeline and events; an order's timeline has a line for each of its events, and for each version of its content.
+/// Writes timeline and events; an order's timeline has a line for each of its events, for each version of its content, and for
+/// flags.
 pub fn write_history(
     tx: &mut Tx<'_>,
     decision: &Decision,
-    before: Option<&Order>,
+    is_new: bool,
     places: &mut Places,
 ) -> Result<(), Fault> {
     let order = &decision.order;
-    let number = match before {
-        None => 1,
-        Some(before) if before.revision == 1 => before.sequence + 1,
-        Some(_) => timeline::next_number(tx, order.id)?,
-    };
-    orders::add_timeline(tx, order.id, number, &decision.timeline)?;
+    match is_new {
+        true => orders::add_timeline(tx, order.id, 1, &decision.timeline)?,
+        false => orders::append_timeline(tx, order.id, &decision.timeline)?,
+    }
     for event in &decision.events {
         let id = EventId::at(places.at);
         let body = order_body(id, order, event, places.at);

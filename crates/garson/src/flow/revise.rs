@@ -101,7 +101,7 @@ pub(super) fn write(
     let Some(Revised { decision, content }) = revised else {
         return Ok(before);
     };
-    persist::write_history(tx, &decision, Some(&before), &mut places)?;
+    persist::write_history(tx, &decision, false, &mut places)?;
     let replacement = Replacement {
         order: &decision.order,
         content: &to_json(&content)?,

@@ -261,7 +261,7 @@ impl Letter {
             // Its integration's row is locked, so nobody can have taken it since we looked.
             return Err(StoreError::internal("an order appeared while it was taken").into());
         }
-        persist::write_history(tx, &decision, None, &mut places)?;
+        persist::write_history(tx, &decision, true, &mut places)?;
         totals::add_new(tx, &decision.order)?;
         let mut order = decision.order;
         for message in early {

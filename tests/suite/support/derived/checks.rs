@@ -63,8 +63,8 @@ pub fn places(tables: &Tables, findings: &mut Findings) {
     }
 }
 
-/// An order has as many events as it has taken steps that are told, a line of its timeline for each of those and for each
-/// version of its content, and stands where the last one led.
+/// An order has as many events as it has taken steps that are told, a line of its timeline for each of those, for each version of
+/// its content and for flags, and stands where the last one led.
 pub fn history(tables: &Tables, findings: &mut Findings) {
     let mut events: BTreeMap<&Id, Vec<(i64, i64)>> = BTreeMap::new();
     let mut told_versions: BTreeMap<&Id, i64> = BTreeMap::new();
@@ -92,7 +92,9 @@ pub fn history(tables: &Tables, findings: &mut Findings) {
         let lines = timelines.remove(&order.id).unwrap_or_default();
         let numbers: Vec<i64> = lines.iter().map(|line| line.number).collect();
         let untold = order.revision - 1 - told_versions.remove(&order.id).unwrap_or(0);
-        let all: Vec<i64> = (1..=order.sequence + untold).collect();
+        let flags = lines.iter().filter(|line| line.is_flag()).count();
+        let flags = i64::try_from(flags).unwrap();
+        let all: Vec<i64> = (1..=order.sequence + untold + flags).collect();
         findings.equal(&numbers, &all, "the numbers of an order's timeline", &order.id);
         let versions: Vec<i64> = lines.iter().filter_map(|line| line.revision).collect();
         let expected: Vec<i64> = (2..=order.revision).collect();

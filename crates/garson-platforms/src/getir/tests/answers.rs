@@ -70,7 +70,7 @@ fn every_code_means_something() {
             let outcome = outcome(call, status, &refusal(code));
             let expected = match (code, status) {
                 // Not a code of orders: the status says what it is.
-                (22 | 99, 404) => "retryable",
+                (22 | 99, 404 | 409) => "retryable",
                 _ => expected,
             };
             assert_eq!(word(&outcome), expected, "{call:?} {code}");
@@ -110,6 +110,7 @@ fn the_status_decides_where_no_code_does() {
         (403, r#"{"code":5}"#, "session"),
         (403, r#"{"code":79}"#, "refused"),
         (404, "", "retryable"),
+        (409, "", "retryable"),
         (408, "", "unclear"),
         (422, "", "refused"),
         (429, r#"{"code":97}"#, "later"),
@@ -136,6 +137,7 @@ fn a_log_in_gives_a_token_for_less_than_its_hour() {
     assert_eq!(trouble(403, ""), "refused");
     assert_eq!(trouble(400, ERROR), "refused");
     assert_eq!(trouble(200, ERROR), "refused");
+    assert_eq!(trouble(200, &refusal(-1)), "later");
     assert_eq!(trouble(200, "{}"), "later");
     assert_eq!(trouble(200, "<html>"), "later");
     assert_eq!(trouble(429, ""), "later");
@@ -160,7 +162,23 @@ fn one_order_is_read_back() {
         assert!(
             matches!(looked(404, &refusal(1)), Err(Trouble::RetryableRefusal { message, .. }) if message.contains("söz"))
         );
-        assert!(matches!(looked(200, &refusal(1)), Err(Trouble::Refused { .. })));
+        for (code, expected) in [
+            (1, "retryable"),
+            (-1, "later"),
+            (4, "later"),
+            (98, "later"),
+            (11, "refused"),
+        ] {
+            let found = looked(200, &refusal(code)).map(|_| Success::Done);
+            assert_eq!(word(&found), expected, "{code}");
+        }
+        for (body, expected) in [(r#"{"result":false}"#, "later"), ("{}", "refused")] {
+            assert_eq!(
+                word(&looked(200, body).map(|_| Success::Done)),
+                expected,
+                "{body}"
+            );
+        }
         assert!(matches!(looked(403, ""), Err(Trouble::SessionOver)));
         assert!(matches!(looked(500, ""), Err(Trouble::Later { .. })));
         assert!(matches!(looked(400, &refusal(-1)), Err(Trouble::Later { .. })));
@@ -194,10 +212,10 @@ fn open_orders_come_before_cancelled_ones() {
             Getir.polled(link, 0, &answer(401, "")),
             Err(Trouble::SessionOver)
         ));
-        assert!(matches!(
-            Getir.polled(link, 0, &answer(200, "{}")),
-            Err(Trouble::Later { .. })
-        ));
+        for body in ["{}", &refusal(-1)] {
+            let polled = Getir.polled(link, 0, &answer(200, body));
+            assert!(matches!(polled, Err(Trouble::Later { .. })), "{polled:?}");
+        }
     });
 }
 

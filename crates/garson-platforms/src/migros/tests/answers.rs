@@ -121,7 +121,33 @@ fn an_order_is_read_back() {
         looked(404, REFUSAL),
         Err(Trouble::RetryableRefusal { .. })
     ));
-    assert!(matches!(looked(200, REFUSAL), Err(Trouble::Refused { .. })));
+    for (code, expected) in [
+        (json!(400), "refused"),
+        (json!("409"), "refused"),
+        (json!("401"), "retryable"),
+        (json!(404), "retryable"),
+        (json!("ORDER_NOT_FOUND"), "retryable"),
+        (json!("OrderNotFound"), "retryable"),
+        (json!(429), "later"),
+        (json!(500), "later"),
+        (json!("503"), "later"),
+        (json!(7), "later"),
+        (json!("ORDER_STATUS_NOT_VALID"), "later"),
+        (Value::Null, "later"),
+    ] {
+        let answer = with(REFUSAL, "/errorMessage/errorCode", Some(code.clone()));
+        let found = match looked(200, &answer) {
+            Err(Trouble::Refused { .. }) => "refused",
+            Err(Trouble::RetryableRefusal { .. }) => "retryable",
+            Err(Trouble::Later { .. }) => "later",
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(found, expected, "{code}");
+    }
+    assert!(matches!(
+        looked(200, r#"{"success":false}"#),
+        Err(Trouble::Later { .. })
+    ));
     assert!(matches!(
         looked(200, r#"{"success":true,"data":null}"#),
         Err(Trouble::Refused { .. })
@@ -189,6 +215,8 @@ fn open_orders_are_listed() {
     );
     assert_eq!(polled(3, &full).map(|page| page.more), Ok(true));
     assert!(matches!(polled(0, REFUSAL), Err(Trouble::Refused { .. })));
+    let failed = with(REFUSAL, "/errorMessage/errorCode", Some(json!(500)));
+    assert!(matches!(polled(0, &failed), Err(Trouble::Later { .. })));
     assert!(matches!(
         polled(0, r#"{"success":true,"data":7}"#),
         Err(Trouble::Later { .. })

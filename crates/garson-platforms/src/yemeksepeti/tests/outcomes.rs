@@ -140,7 +140,8 @@ fn every_answer_has_its_meaning() {
             r#"{"code":"INVALID_REQUEST","currentState":"WAITING_FOR_ACCEPTANCE"}"#,
             "refused",
         ),
-        (Verify, 409, "not JSON", "refused"),
+        (Verify, 409, "not JSON", "retryable"),
+        (Cancel, 409, "", "retryable"),
         (Verify, 408, "", "unclear"),
         (Verify, 429, r#"{"code":"TOO_MANY"}"#, "later"),
         (

@@ -261,7 +261,7 @@ async fn set_aside(app: &App, call: UnreadableCall) -> Result<(), Fault> {
         .write(lane, move |tx| {
             if let (true, Some(order)) = (calls::set_aside(tx, &call, now)?, call.order_id) {
                 let message = call.why.clone();
-                orders::set_sync(tx, order, &ProviderSync::Failed { message })?;
+                orders::set_sync_unread(tx, order, &ProviderSync::Failed { message }, now)?;
             }
             Ok::<_, Fault>(())
         })

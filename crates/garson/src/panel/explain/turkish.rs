@@ -100,6 +100,14 @@ const WHOLE: &[(&str, &str)] = &[
     ("advanced", "ilerletildi"),
     ("reported by the platform", "platform bildirdi"),
     ("the platform changed the order", "platform siparişi değiştirdi"),
+    (
+        "the platform has no such order",
+        "platformda böyle bir sipariş yok",
+    ),
+    (
+        "the platform knows the order again",
+        "sipariş platformda yeniden görünüyor",
+    ),
     ("cancelled", "iptal edildi"),
     ("the order was cancelled", "sipariş iptal edildi"),
     ("the order is to be cancelled", "sipariş iptal edilecek"),
