@@ -6,6 +6,7 @@ pub mod menu;
 use crate::common::flag::is_set;
 use crate::common::moment::Millis;
 use crate::common::number::Lira;
+use crate::common::soft::soft;
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{Deserializer, MapAccess, Visitor};
 use serde::{Deserialize, Serialize};
@@ -310,6 +311,7 @@ pub struct Event<'a> {
 pub struct Page<'a> {
     #[serde(borrow, default, deserialize_with = "list")]
     pub content: Vec<&'a RawValue>,
+    #[serde(default, deserialize_with = "soft")]
     pub total_pages: Option<u32>,
 }
 
