@@ -80,10 +80,7 @@ impl Config {
             })?;
         }
         if let Some(minutes) = known("preparationMinutes") {
-            let minutes = minutes
-                .as_u64()
-                .and_then(|m| u32::try_from(m).ok())
-                .filter(|m| (1..=1440).contains(m));
+            let minutes = whole(minutes).filter(|m| (1..=1440).contains(m));
             config.preparation_minutes = Some(minutes.ok_or(ConfigError {
                 key: "preparationMinutes",
                 message: "must be a whole number from 1 to 1440",
@@ -111,6 +108,12 @@ impl Config {
     pub fn zone(&self) -> Zone {
         Zone::named(&self.timezone).unwrap_or_else(Zone::istanbul)
     }
+}
+
+/// A whole number, as many programs write it: `15.0` is one.
+fn whole(value: &serde_json::Value) -> Option<u32> {
+    let text = value.is_number().then(|| value.to_string())?;
+    text.strip_suffix(".0").unwrap_or(&text).parse().ok()
 }
 
 /// What a restaurant has booked: the platforms it may use, and when.
@@ -201,6 +204,10 @@ mod tests {
         };
         assert_eq!(config, Ok(wanted));
         assert_eq!(Config::read(None), Ok(Config::default()));
+        for fifteen in ["15", "15.0", "15.00", "1.5e1"] {
+            let config = Config::read(Some(&format!(r#"{{"preparationMinutes":{fifteen}}}"#)));
+            assert_eq!(config.map(|it| it.preparation_minutes), Ok(Some(15)), "{fifteen}");
+        }
     }
 
     #[test]
@@ -208,7 +215,12 @@ mod tests {
         for (json, key) in [
             (r#"{"autoVerify":"yes"}"#, "autoVerify"),
             (r#"{"preparationMinutes":0}"#, "preparationMinutes"),
-            (r#"{"preparationMinutes":1.5}"#, "preparationMinutes"),
+            (r#"{"preparationMinutes":15.5}"#, "preparationMinutes"),
+            (r#"{"preparationMinutes":"15"}"#, "preparationMinutes"),
+            (r#"{"preparationMinutes":-15}"#, "preparationMinutes"),
+            (r#"{"preparationMinutes":1441}"#, "preparationMinutes"),
+            (r#"{"preparationMinutes":1e20}"#, "preparationMinutes"),
+            (r#"{"preparationMinutes":true}"#, "preparationMinutes"),
             (r#"{"timezone":"Mars/Olympus"}"#, "timezone"),
             (
                 r#"{"maskPaymentMatchingHeaders":1}"#,

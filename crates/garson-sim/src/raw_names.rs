@@ -1,13 +1,9 @@
 //! The names of a request's headers as they were on the wire: hyper shows them in lower case only, and some gateways mind.
 
-use std::{
-    io,
-    pin::Pin,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
-    task::{Context, Poll},
-};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::io::AsyncRead;
+use tokio_util::io::InspectReader;
 
 const END_OF_HEAD: &[u8] = b"\r\n\r\n";
 
@@ -58,41 +54,8 @@ impl RawNames {
 }
 
 /// A stream whose requests' heads are remembered.
-#[derive(Debug)]
-pub(crate) struct Remembering<S> {
-    pub stream: S,
-    pub names: RawNames,
-}
-
-impl<S: AsyncRead + Unpin> AsyncRead for Remembering<S> {
-    fn poll_read(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-        buffer: &mut ReadBuf<'_>,
-    ) -> Poll<io::Result<()>> {
-        let before = buffer.filled().len();
-        let read = Pin::new(&mut self.stream).poll_read(context, buffer);
-        self.names.see(buffer.filled().get(before..).unwrap_or_default());
-        read
-    }
-}
-
-impl<S: AsyncWrite + Unpin> AsyncWrite for Remembering<S> {
-    fn poll_write(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-        bytes: &[u8],
-    ) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.stream).poll_write(context, bytes)
-    }
-
-    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_flush(context)
-    }
-
-    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_shutdown(context)
-    }
+pub(crate) fn remembering<S: AsyncRead>(stream: S, names: RawNames) -> InspectReader<S, impl FnMut(&[u8])> {
+    InspectReader::new(stream, move |bytes: &[u8]| names.see(bytes))
 }
 
 #[cfg(test)]

@@ -21,7 +21,7 @@ use crate::{
     http_client::HttpClient,
     platform::Platform,
     push,
-    raw_names::{RawNames, Remembering},
+    raw_names::{RawNames, remembering},
     settings::SimSettings,
     views::{Fault, JournalLine},
     world::World,
@@ -120,10 +120,7 @@ async fn accept(inner: Arc<Inner>, listener: TcpListener) {
         inner.spawn(async move {
             let names = RawNames::default();
             let service = service_fn(|request| serve(Arc::clone(&shared), names.clone(), request));
-            let stream = Remembering {
-                stream,
-                names: names.clone(),
-            };
+            let stream = remembering(stream, names.clone());
             if let Err(error) = http1::Builder::new()
                 .serve_connection(TokioIo::new(stream), service)
                 .await

@@ -105,7 +105,8 @@ async fn known_keys_of_config_are_checked(house: House) {
     for (config, field) in [
         (json!({ "autoVerify": "yes" }), "config.autoVerify"),
         (json!({ "preparationMinutes": 0 }), "config.preparationMinutes"),
-        (json!({ "preparationMinutes": 1.5 }), "config.preparationMinutes"),
+        (json!({ "preparationMinutes": 15.5 }), "config.preparationMinutes"),
+        (json!({ "preparationMinutes": "15" }), "config.preparationMinutes"),
         (json!({ "timezone": "Mars/Olympus" }), "config.timezone"),
     ] {
         let body = json!({ "name": "r", "config": config });
@@ -124,6 +125,11 @@ async fn known_keys_of_config_are_checked(house: House) {
             .wrong(422, "invalid_field", "config");
     }
     assert_eq!(house.a.get("/restaurants").await.data(), json!([]));
+    for minutes in ["15", "15.0"] {
+        let body = format!(r#"{{"name":"r","config":{{"preparationMinutes":{minutes}}}}}"#);
+        let made = house.a.json("POST", "/restaurants", &body).await;
+        assert_eq!(made.data()["config"]["preparationMinutes"].as_f64(), Some(15.0));
+    }
 }
 
 async fn wrong_fields_are_refused_and_change_nothing(house: House) {

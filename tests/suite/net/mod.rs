@@ -12,6 +12,7 @@ mod kept;
 mod names;
 mod proxy;
 mod recorded;
+mod recorded_sides;
 mod resend;
 mod slow;
 mod spelling;

@@ -12,6 +12,7 @@ on_both! {
     the_place_that_cannot_be_read_is_named
     an_unknown_branch_is_taken_when_it_is_connected
     an_unknown_branch_of_the_operators_is_taken_when_it_is_connected
+    an_unknown_branch_without_a_secret_is_refused_and_not_kept
     everything_is_taken_again_at_once
 }
 
@@ -197,6 +198,21 @@ async fn an_unknown_branch_of_the_operators_is_taken_when_it_is_connected(kind: 
     town.control.push(Yemeksepeti, &meal.id).await.unwrap();
     town.stands_at(&meal, "RECEIVED").await;
     assert_eq!(town.verify(&meal).await.data()["status"], json!(500));
+}
+
+/// Without the branch's secret a message of Yemeksepeti cannot be checked.
+async fn an_unknown_branch_without_a_secret_is_refused_and_not_kept(kind: Kind) {
+    let town = Town::open(kind).await;
+    let mut other = store(Yemeksepeti, &format!("http://{}", town.house.addr));
+    other.remote_id = elsewhere(Yemeksepeti).to_owned();
+    town.control.put_store(&other).await.unwrap();
+    let request = OrderRequest {
+        remote_id: Some(elsewhere(Yemeksepeti).to_owned()),
+        ..OrderRequest::new(Yemeksepeti)
+    };
+    let meal = town.place(request).await;
+    town.pushed(&meal, "order", 401, 1).await;
+    assert!(town.house.kept().await.is_empty());
 }
 
 async fn everything_is_taken_again_at_once(kind: Kind) {

@@ -1,8 +1,8 @@
 //! Platforms change orders later: partial cancellations and modifications, with sums that are computed again independently.
 
 use crate::support::{Caller, Kind, Meal, Town, request, send, until};
-use garson_sim::Platform::{self, Getir, Migros, Trendyol};
-use garson_sim::views::Courier;
+use garson_sim::Platform::{self, Getir, Migros, Trendyol, Yemeksepeti};
+use garson_sim::views::{Courier, OrderRequest, Step};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
@@ -11,6 +11,7 @@ on_both! {
     a_piece_that_was_cancelled_is_not_cancelled_again
     a_modification_that_a_list_shows_is_found
     an_old_document_does_not_lead_back
+    promised_times_are_shown_and_the_couriers_follows
 }
 
 /// A verified order of more than one piece.
@@ -232,5 +233,46 @@ async fn an_old_document_does_not_lead_back(kind: Kind) {
         .await
         .data();
     assert_eq!(order["customer"]["name"], first["client"]["name"]);
+    totals_agree(&town.a).await;
+}
+
+/// What the customer was promised and when the courier comes, as each platform says it. Trendyol says the latter only when a
+/// courier is found: its message makes the order be read.
+async fn promised_times_are_shown_and_the_couriers_follows(kind: Kind) {
+    let town = Town::open_quiet(kind).await;
+    let meal = town.order(Yemeksepeti, Courier::Platform).await;
+    let order = town.shown(&meal).await.unwrap();
+    assert!(order["fulfilment"]["promisedAt"].is_string(), "{order:#}");
+    assert!(order["fulfilment"]["courierPickupAt"].is_string(), "{order:#}");
+
+    let later = OrderRequest {
+        courier: Some(Courier::Platform),
+        scheduled_in_minutes: Some(180),
+        ..OrderRequest::new(Getir)
+    };
+    let meal = town.place(later).await;
+    let order = town.reaches(&meal, 325).await;
+    assert_eq!(order["fulfilment"]["promisedAt"], order["scheduledFor"]);
+    assert!(order["scheduledFor"].is_string());
+
+    let meal = town.verified(Trendyol, Courier::Platform).await;
+    let order = town.shown(&meal).await.unwrap();
+    let promised = order["fulfilment"]["promisedAt"].clone();
+    assert!(promised.is_string(), "{order:#}");
+    assert_eq!(order["fulfilment"].get("courierPickupAt"), None);
+    town.pass(1).await;
+    town.courier(&meal, Step::Assigned).await;
+    let order = town
+        .shows(&meal, "when the courier comes", |order| {
+            order["fulfilment"]["courierPickupAt"].is_string()
+        })
+        .await;
+    assert_eq!(order["fulfilment"]["promisedAt"], promised);
+    assert_eq!(order["revision"], json!(2));
+    let line = order["timeline"].as_array().unwrap().last().unwrap();
+    let change = json!({
+        "field": "courier_pickup_at", "from": null, "to": order["fulfilment"]["courierPickupAt"],
+    });
+    assert_eq!(line["changes"], json!([change]), "{order:#}");
     totals_agree(&town.a).await;
 }

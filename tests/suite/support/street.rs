@@ -296,7 +296,7 @@ impl Street {
     }
 
     /// The order's events in words, oldest first: `created 400`, `400>500 account`, `cancelled 1600 account`. They
-    /// must be numbered without a gap, and the timeline must say the same.
+    /// must be numbered without a gap, and the timeline must say the same. Versions are no events.
     pub async fn story(&self, meal: &Meal) -> Vec<String> {
         let order = self.shown(meal).await.unwrap();
         let mut events = Vec::new();
@@ -311,7 +311,8 @@ impl Street {
             path = format!("/events?limit=200&cursor={next}");
         }
         events.sort_by_key(|event| event["veri"]["sequence"].as_i64());
-        let timeline = order["timeline"].as_array().unwrap();
+        let timeline = order["timeline"].as_array().unwrap().iter();
+        let timeline: Vec<_> = timeline.filter(|line| line["revision"].is_null()).collect();
         assert_eq!(timeline.len(), events.len(), "{order:#} {events:#?}");
         let mut story = Vec::new();
         for (number, (event, line)) in events.iter().zip(timeline).enumerate() {

@@ -1,10 +1,13 @@
 //! A later version of an order's content: what its platform has changed after the order had arrived.
 //!
-//! A version replaces lines, amounts, payment and the customer's note. Who gets the order, where and when stays as it
-//! arrived: platforms hide that from orders that are on their way or over, and hiding is no change.
+//! A version replaces lines, amounts, payment and the customer's note, and the time at which the platform's courier comes. Who
+//! gets the order, where and when stays as it arrived: platforms hide that from orders that are on their way or over, and
+//! hiding is no change.
 
 use super::apply::Draft;
-use super::{Actor, Amount, Decision, Item, NewOrder, Order, OrderContent, Payment, TimelineLine};
+use super::{
+    Actor, Amount, Decision, Fulfilment, Item, NewOrder, Order, OrderContent, Payment, TimelineLine,
+};
 use crate::event::EventKind;
 use crate::money::Minor;
 use crate::time::Timestamp;
@@ -90,6 +93,8 @@ pub enum ChangedField {
     IsPaid,
     Collect,
     Note,
+    /// When the platform's courier comes.
+    CourierPickupAt,
 }
 
 impl ChangedField {
@@ -113,6 +118,7 @@ impl ChangedField {
             Self::IsPaid => "is_paid",
             Self::Collect => "collect",
             Self::Note => "note",
+            Self::CourierPickupAt => "courier_pickup_at",
         }
     }
 }
@@ -182,13 +188,17 @@ pub fn revise(
     if changes.is_empty() {
         return None;
     }
+    let courier_pickup_at = shown.fulfilment.courier_pickup_at;
     let content = OrderContent {
         note: shown.note.clone().or_else(|| stored.note.clone()),
         items: shown.items.clone(),
         amount: shown.amount.clone(),
         payment: shown.payment.clone(),
         reading_notes: shown.reading_notes.clone(),
-        fulfilment: stored.fulfilment.clone(),
+        fulfilment: Fulfilment {
+            courier_pickup_at: courier_pickup_at.or(stored.fulfilment.courier_pickup_at),
+            ..stored.fulfilment.clone()
+        },
         customer: stored.customer.clone(),
     };
     let mut draft = Draft::of(order.clone(), at);
@@ -239,17 +249,25 @@ pub fn changes(before: &OrderContent, after: &OrderContent) -> Vec<ContentChange
         let before = before.note.as_deref().map(ChangedValue::from);
         found.differs(ChangedField::Note, before, Some(note.as_str().into()));
     }
+    let courier_at = |content: &OrderContent| {
+        let at = content.fulfilment.courier_pickup_at?;
+        Some(ChangedValue::Text(at.to_string()))
+    };
+    if let Some(at) = courier_at(after) {
+        found.differs(ChangedField::CourierPickupAt, courier_at(before), Some(at));
+    }
     found.0.truncate(MAX_CHANGES);
     found.0
 }
 
-/// What a version is known by when it is shown again: what is compared, and nothing that platforms hide later.
+/// What a version is known by when it is shown again: what is compared. What platforms hide later must have been filled in.
 #[must_use]
 pub fn compared(content: &OrderContent) -> String {
     let OrderContent {
         items,
         amount,
         payment,
+        fulfilment,
         ..
     } = content;
     let lines: Vec<_> = lines(items)
@@ -263,7 +281,11 @@ pub fn compared(content: &OrderContent) -> String {
         payment.collect,
     );
     // Texts and numbers can always be written.
-    serde_json::to_string(&(lines, amount, paid)).unwrap_or_default()
+    let mut compared = serde_json::to_string(&(lines, amount, paid)).unwrap_or_default();
+    if let Some(at) = fulfilment.courier_pickup_at {
+        compared.push_str(&at.to_string());
+    }
+    compared
 }
 
 struct Found(Vec<ContentChange>);

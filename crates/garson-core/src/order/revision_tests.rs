@@ -244,6 +244,29 @@ fn some_content() -> impl Strategy<Value = OrderContent> {
     })
 }
 
+#[test]
+fn the_courier_may_come_at_another_time_and_is_not_forgotten_when_it_is_hidden() {
+    let (order, first) = arrived(ContentVersion::Numbered(10));
+    let mut expected = first.clone();
+    expected.version = ContentVersion::Numbered(20);
+    expected.content.fulfilment.courier_pickup_at = Some(at(60_000));
+    expected.content.fulfilment.promised_at = Some(at(90_000));
+    let revised = revise(&order, &first.content, &expected, at(5), true).unwrap();
+    let said = revised.decision.timeline[0].revision.as_ref().unwrap();
+    assert_eq!(
+        serde_json::to_string(&said.changes).unwrap(),
+        r#"[{"field":"courier_pickup_at","from":null,"to":"1970-01-01T00:01:00.000Z"}]"#
+    );
+    assert_eq!(revised.content.fulfilment.courier_pickup_at, Some(at(60_000)));
+    // What was promised was promised when the order came.
+    assert_eq!(revised.content.fulfilment.promised_at, None);
+    assert_ne!(compared(&revised.content), compared(&first.content));
+    let (order, stored) = (revised.decision.order, revised.content);
+    let hidden = halved(first, ContentVersion::Numbered(30));
+    let revised = revise(&order, &stored, &hidden, at(6), true).unwrap();
+    assert_eq!(revised.content.fulfilment, stored.fulfilment);
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(1_000))]
 

@@ -1,7 +1,9 @@
 //! What Getir's answers mean: its own codes first, then the status alone.
 
-use super::wire::{Answer, CancelOption, Login, text};
+use super::wire::{Answer, CancelOption, Login, Text, text};
 use crate::common::answer::{must_succeed, of_call, words};
+use crate::common::flag::Flag;
+use crate::common::soft::objects;
 use crate::common::text::{MAX_ID, MAX_NAME, keep_some};
 use garson_core::order::{CallKind, Reason, Status};
 use garson_core::platform::{HttpResponse, Outcome, Page, RefusalCause, Session, Success, Trouble};
@@ -32,19 +34,27 @@ pub fn outcome(call: CallKind, response: &HttpResponse) -> Outcome {
 
 /// The code of an answer that carries one, and its words.
 fn explain(response: &HttpResponse) -> (Option<i64>, String) {
-    let answer: Answer<'_> = serde_json::from_slice(&response.body).unwrap_or_default();
+    // A derived reader takes a list for an object.
+    let is_object = response.body.trim_ascii_start().starts_with(b"{");
+    let answer: Option<Answer<'_>> = is_object
+        .then(|| serde_json::from_slice(&response.body).ok())
+        .flatten();
+    let answer = answer.unwrap_or_default();
     let said = answer.message.as_ref().and_then(|message| message.said());
-    let said = said.or_else(|| text(&answer.error));
-    let code = text(&answer.code).and_then(|code| code.parse().ok());
+    let error = text(&answer.error).filter(|error| !error.trim().is_empty());
+    let code = answer.code.map(|raw| {
+        let text: Option<Text<'_>> = serde_json::from_str(raw.get()).ok();
+        text.and_then(|code| code.0.parse().ok()).unwrap_or(PLAIN_NO)
+    });
     let code = match answer.result {
-        Some(true) => None,
-        Some(false) => Some(code.unwrap_or(PLAIN_NO)),
-        None => code.filter(|code| *code != 0),
+        Some(Flag(true)) => None,
+        Some(Flag(false)) => Some(code.unwrap_or(PLAIN_NO)),
+        None => code.filter(|code| *code != 0).or_else(|| error.map(|_| PLAIN_NO)),
     };
-    (code, words(response, said))
+    (code, words(response, said.or(error)))
 }
 
-/// No code of Getir's: the answer is `result: false` and nothing else.
+/// No code of Getir's: the answer says no, or names an error, without one that can be read.
 const PLAIN_NO: i64 = i64::MIN;
 
 fn by_code(call: CallKind, code: i64, message: &str) -> Option<Outcome> {
@@ -170,7 +180,8 @@ pub fn polled(page: u32, response: &HttpResponse) -> Result<Page, Trouble> {
 }
 
 pub fn read_reasons(response: &HttpResponse) -> Result<Vec<Reason>, Trouble> {
-    let options: Vec<CancelOption<'_>> = value(response, CANCEL_OPTIONS_BLOCK)?;
+    let listed: Vec<&RawValue> = value(response, CANCEL_OPTIONS_BLOCK)?;
+    let options: Vec<CancelOption<'_>> = objects(&listed);
     let reason = |option: CancelOption<'_>| {
         let id = keep_some(text(&option.id), MAX_ID)?;
         let said = option.message.as_ref().and_then(|message| message.said());

@@ -205,6 +205,7 @@ fn change(order: &wire::Order<'_>) -> Option<Change> {
 fn sighting(order: &wire::Order<'_>, request: &HookRequest) -> Read<Sighting> {
     let provider_order_id = id(order)?;
     let is_scheduled = is_scheduled(order);
+    let scheduled_for = order.scheduled_date.filter(|_| is_scheduled);
     let mut notes: Vec<ReadingNote> = Vec::new();
     let items = lines::items(order.products.as_deref().unwrap_or_default(), &mut notes)?;
     let amount = sums::settle(amount(order)?, &items, "products", &mut notes)?;
@@ -219,7 +220,7 @@ fn sighting(order: &wire::Order<'_>, request: &HookRequest) -> Read<Sighting> {
                 drop_at_door: is_set(order.drop_off_at_door),
                 no_cutlery: is_set(order.is_eco_friendly),
             },
-            promised_at: None,
+            promised_at: scheduled_for,
             courier_pickup_at: None,
             pickup_code: None,
         },
@@ -243,7 +244,7 @@ fn sighting(order: &wire::Order<'_>, request: &HookRequest) -> Read<Sighting> {
             .map(|kind| format!(r#"{{"deliveryType":{}}}"#, kind.0)),
         placed_at: order.checkout_date,
         accept_by: accept_by(order, request).filter(|_| !is_scheduled),
-        scheduled_for: order.scheduled_date.filter(|_| is_scheduled),
+        scheduled_for,
         content,
         version: ContentVersion::Unnumbered,
     };

@@ -7,9 +7,12 @@ pub mod menu;
 use crate::common::flag::Flag;
 use crate::common::moment::IsoTime;
 use crate::common::number::{Count, Lira, Loose};
+use crate::common::soft::soft;
+use garson_core::json::ObjectOnly;
 use garson_core::time::Timestamp;
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{Deserialize, Deserializer, IntoDeserializer, MapAccess, Visitor};
+use serde_json::value::RawValue;
 use std::borrow::Cow;
 use std::fmt;
 
@@ -177,6 +180,9 @@ pub struct Order<'a> {
 pub struct Restaurant<'a> {
     #[serde(borrow)]
     pub id: Option<Text<'a>>,
+    /// A list of one text would be taken for a restaurant with that id.
+    #[serde(flatten)]
+    pub _object: ObjectOnly,
 }
 
 #[derive(Debug, serde::Deserialize)]
@@ -312,7 +318,7 @@ pub struct Chosen<'a> {
 pub struct Login<'a> {
     #[serde(borrow)]
     pub token: Option<Text<'a>>,
-    #[serde(borrow)]
+    #[serde(borrow, default, deserialize_with = "soft")]
     pub restaurant_id: Option<Text<'a>>,
 }
 
@@ -321,18 +327,20 @@ pub struct Login<'a> {
 pub struct CancelOption<'a> {
     #[serde(borrow)]
     pub id: Option<Text<'a>>,
-    #[serde(borrow)]
+    #[serde(borrow, default, deserialize_with = "soft")]
     pub message: Option<Words<'a>>,
 }
 
 /// The answer to a call: `result`, or what went wrong.
 #[derive(Default, serde::Deserialize)]
 pub struct Answer<'a> {
-    pub result: Option<bool>,
+    #[serde(default, deserialize_with = "soft")]
+    pub result: Option<Flag>,
+    /// As it came: one that cannot be read is still one.
     #[serde(borrow)]
-    pub code: Option<Text<'a>>,
-    #[serde(borrow)]
+    pub code: Option<&'a RawValue>,
+    #[serde(borrow, default, deserialize_with = "soft")]
     pub error: Option<Text<'a>>,
-    #[serde(borrow)]
+    #[serde(borrow, default, deserialize_with = "soft")]
     pub message: Option<Words<'a>>,
 }

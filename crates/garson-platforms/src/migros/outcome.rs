@@ -4,6 +4,7 @@ use super::cipher::Key;
 use super::wire::{Complaint, Envelope, Orders, Reason as WireReason, Sealed, text};
 use super::write::PAGE;
 use crate::common::answer::{by_status, must_succeed, refusal, words};
+use crate::common::soft::objects;
 use crate::common::text::{MAX_NAME, keep, keep_some};
 use garson_core::order::Reason;
 use garson_core::platform::{HookReply, HttpResponse, Link, Outcome, Page, Reception, Success, Trouble};
@@ -22,6 +23,14 @@ struct Opened {
     complaint: Option<String>,
     /// Apart, because who asks for nothing does not mind what cannot be read.
     data: Result<Vec<u8>, String>,
+}
+
+impl Opened {
+    /// Does it say no, or complain without saying yes?
+    fn is_refusal(&self) -> bool {
+        let complains = || self.code.is_some() || self.complaint.is_some();
+        self.success.map_or_else(complains, |success| !success)
+    }
 }
 
 fn opened(link: &Link<'_>, body: &[u8]) -> Result<Opened, String> {
@@ -80,7 +89,8 @@ fn decrypted(link: &Link<'_>, value: &str) -> Result<Vec<u8>, String> {
 /// The code and the words of a complaint, which is an object or just words.
 fn complaint(raw: &str) -> (Option<String>, Option<String>) {
     if !raw.starts_with('{') {
-        return (None, serde_json::from_str(raw).ok());
+        let said: Option<String> = serde_json::from_str(raw).ok();
+        return (None, said.filter(|said| !said.trim().is_empty()));
     }
     let Ok(complaint) = serde_json::from_str::<Complaint<'_>>(raw) else {
         return (None, Some(raw.to_owned()));
@@ -115,7 +125,7 @@ pub fn outcome(link: &Link<'_>, response: &HttpResponse) -> Outcome {
     let message = words(response, said);
     match &opened {
         _ if response.status == ALREADY => Ok(Success::Already),
-        Ok(opened) if is_fine && opened.success == Some(false) => match opened.code.as_deref() {
+        Ok(opened) if is_fine && opened.is_refusal() => match opened.code.as_deref() {
             Some("409") => Ok(Success::Already),
             code => Err(match code.and_then(|code| code.parse().ok()) {
                 Some(status @ 400..=499) => refusal(status, message),
@@ -148,7 +158,7 @@ fn data_or(
     let message = words(response, said);
     must_succeed(response, message.clone())?;
     match opened {
-        Ok(opened) if opened.success == Some(false) => Err(unread(opened.code.as_deref(), message, unknown)),
+        Ok(opened) if opened.is_refusal() => Err(unread(opened.code.as_deref(), message, unknown)),
         Ok(opened) => opened.data.map_err(|fault| unreadable(response, &fault)),
         Err(fault) => Err(unreadable(response, &fault)),
     }
@@ -221,7 +231,8 @@ pub fn polled(link: &Link<'_>, page: u32, response: &HttpResponse) -> Result<Pag
 
 pub fn read_reasons(link: &Link<'_>, response: &HttpResponse) -> Result<Vec<Reason>, Trouble> {
     let data = data(link, response)?;
-    let reasons: Vec<WireReason<'_>> = parsed(response, &data)?;
+    let listed: Vec<&RawValue> = parsed(response, &data)?;
+    let reasons: Vec<WireReason<'_>> = objects(&listed);
     let one = |wire: WireReason<'_>| {
         let id = keep(&wire.reason_id.0, MAX_NAME)?;
         let name = keep_some(text(&wire.description), MAX_NAME).unwrap_or_else(|| id.clone());

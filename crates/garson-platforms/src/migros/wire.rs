@@ -3,6 +3,7 @@
 use crate::common::flag::Flag;
 use crate::common::moment::Millis;
 use crate::common::number::{Count, Kurus, Loose};
+use crate::common::soft::soft;
 use serde::Deserialize;
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{self, Deserializer, MapAccess, SeqAccess, Visitor};
@@ -310,7 +311,7 @@ pub struct Orders<'a> {
 #[serde(rename_all = "camelCase")]
 pub struct Reason<'a> {
     pub reason_id: Loose,
-    #[serde(borrow)]
+    #[serde(borrow, default, deserialize_with = "soft")]
     pub description: Option<Text<'a>>,
 }
 

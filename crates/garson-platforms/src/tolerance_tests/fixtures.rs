@@ -1,48 +1,59 @@
-//! Every fixture that is a message, with what its connector cannot do without.
+//! The fixtures: those that are messages, with what their connectors cannot do without, and those that are answers.
 
 use garson_core::platform::FETCHED;
 use serde_json::Value;
+use std::path::{Path, PathBuf};
+
+/// A file of messages: its name, their kind, and where in it they are.
+type File = (&'static str, &'static str, &'static str);
 
 pub struct Connector {
     pub key: &'static str,
     /// What must be readable: whose order it is, what is to be cooked, what is to be paid.
     pub essentials: &'static [&'static str],
+    files: &'static [File],
     /// Messages, by their kind.
     pub messages: Vec<(&'static str, Value)>,
 }
 
-fn one(text: &str) -> Value {
-    serde_json::from_str(text).unwrap()
+impl Connector {
+    fn new(key: &'static str, essentials: &'static [&'static str], files: &'static [File]) -> Self {
+        let messages = |&(name, kind, pointer): &File| {
+            let document = fixture(key, name);
+            let found = document.pointer(pointer).unwrap();
+            let list = found.as_array().cloned().unwrap_or_else(|| vec![found.clone()]);
+            assert!(!list.is_empty());
+            list.into_iter().map(move |message| (kind, message))
+        };
+        Self {
+            key,
+            essentials,
+            files,
+            messages: files.iter().flat_map(messages).collect(),
+        }
+    }
+
+    pub fn has(&self, file: &str) -> bool {
+        self.files.iter().any(|(name, _, _)| *name == file)
+    }
 }
 
-/// The list at a place of an answer, as messages that were fetched.
-fn fetched(text: &str, pointer: &str) -> Vec<(&'static str, Value)> {
-    let document = one(text);
-    let found = document.pointer(pointer).unwrap();
-    let list = found.as_array().cloned().unwrap_or_else(|| vec![found.clone()]);
-    assert!(!list.is_empty());
-    list.into_iter().map(|order| (FETCHED, order)).collect()
+pub fn folder(key: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("src")
+        .join(key)
+        .join("fixtures")
 }
 
-macro_rules! fixture {
-    ($path:literal) => {
-        include_str!(concat!("../", $path, ".json"))
-    };
+pub fn fixture(key: &str, name: &str) -> Value {
+    let text = std::fs::read_to_string(folder(key).join(name)).unwrap();
+    serde_json::from_str(&text).unwrap()
 }
 
 pub fn getir() -> Connector {
-    let mut messages = vec![
-        ("new-order", one(fixture!("getir/fixtures/new-order"))),
-        ("new-order", one(fixture!("getir/fixtures/new-order-wrapped"))),
-        ("new-order", one(fixture!("getir/fixtures/scheduled-order"))),
-        (FETCHED, one(fixture!("getir/fixtures/order"))),
-        ("cancel-order", one(fixture!("getir/fixtures/cancel-order"))),
-    ];
-    messages.extend(fetched(fixture!("getir/fixtures/active"), ""));
-    messages.extend(fetched(fixture!("getir/fixtures/cancelled"), ""));
-    Connector {
-        key: "getir",
-        essentials: &[
+    Connector::new(
+        "getir",
+        &[
             "id",
             "restaurant",
             "restaurant.id",
@@ -54,43 +65,22 @@ pub fn getir() -> Connector {
             // The envelope is the order.
             "foodOrder",
         ],
-        messages,
-    }
+        &[
+            ("new-order.json", "new-order", ""),
+            ("new-order-wrapped.json", "new-order", ""),
+            ("scheduled-order.json", "new-order", ""),
+            ("order.json", FETCHED, ""),
+            ("cancel-order.json", "cancel-order", ""),
+            ("active.json", FETCHED, ""),
+            ("cancelled.json", FETCHED, ""),
+        ],
+    )
 }
 
 pub fn yemeksepeti() -> Connector {
-    let mut messages = vec![
-        (
-            "order",
-            one(fixture!("yemeksepeti/fixtures/order-platform-rider")),
-        ),
-        ("order", one(fixture!("yemeksepeti/fixtures/order-own-courier"))),
-        ("order", one(fixture!("yemeksepeti/fixtures/order-pickup-later"))),
-        ("order", one(fixture!("yemeksepeti/fixtures/order-least"))),
-        ("status", one(fixture!("yemeksepeti/fixtures/status-cancelled"))),
-        ("status", one(fixture!("yemeksepeti/fixtures/status-no-response"))),
-        ("status", one(fixture!("yemeksepeti/fixtures/status-picked-up"))),
-        ("status", one(fixture!("yemeksepeti/fixtures/status-modified"))),
-        (
-            "status",
-            one(fixture!("yemeksepeti/fixtures/status-modification-failed")),
-        ),
-        (
-            "status",
-            one(fixture!("yemeksepeti/fixtures/status-rider-waiting")),
-        ),
-    ];
-    messages.extend(fetched(
-        fixture!("yemeksepeti/fixtures/details-accepted"),
-        "/order",
-    ));
-    messages.extend(fetched(
-        fixture!("yemeksepeti/fixtures/details-cancelled"),
-        "/order",
-    ));
-    Connector {
-        key: "yemeksepeti",
-        essentials: &[
+    Connector::new(
+        "yemeksepeti",
+        &[
             "token",
             "products",
             "products[]",
@@ -99,62 +89,50 @@ pub fn yemeksepeti() -> Connector {
             // The order after a modification.
             "updatedOrder",
         ],
-        messages,
-    }
+        &[
+            ("order-platform-rider.json", "order", ""),
+            ("order-own-courier.json", "order", ""),
+            ("order-pickup-later.json", "order", ""),
+            ("order-least.json", "order", ""),
+            ("status-cancelled.json", "status", ""),
+            ("status-no-response.json", "status", ""),
+            ("status-picked-up.json", "status", ""),
+            ("status-modified.json", "status", ""),
+            ("status-modification-failed.json", "status", ""),
+            ("status-rider-waiting.json", "status", ""),
+            ("details-accepted.json", FETCHED, "/order"),
+            ("details-cancelled.json", FETCHED, "/order"),
+        ],
+    )
 }
 
 pub fn trendyol() -> Connector {
-    let mut messages = vec![
-        (
-            "created",
-            one(fixture!("trendyol/fixtures/created_platform_courier")),
-        ),
-        ("created", one(fixture!("trendyol/fixtures/created_own_courier"))),
-        ("created", one(fixture!("trendyol/fixtures/created_pickup"))),
-        (FETCHED, one(fixture!("trendyol/fixtures/package_uber"))),
-        (FETCHED, one(fixture!("trendyol/fixtures/package_unsupplied"))),
-        ("shipped", one(fixture!("trendyol/fixtures/shipped"))),
-        ("delivered", one(fixture!("trendyol/fixtures/delivered"))),
-        ("cancelled", one(fixture!("trendyol/fixtures/cancelled"))),
-        ("unsupplied", one(fixture!("trendyol/fixtures/unsupplied"))),
-        ("storeChanged", one(fixture!("trendyol/fixtures/storeChanged"))),
-        ("sellerChanged", one(fixture!("trendyol/fixtures/sellerChanged"))),
-        ("courierNearby", one(fixture!("trendyol/fixtures/courierNearby"))),
-        (
-            "pickupEtaCalculated",
-            one(fixture!("trendyol/fixtures/pickupEtaCalculated")),
-        ),
-    ];
-    messages.extend(fetched(fixture!("trendyol/fixtures/page"), "/content"));
-    Connector {
-        key: "trendyol",
-        essentials: &["id", "supplierId", "storeId", "totalPrice", "lines", "lines[]"],
-        messages,
-    }
+    Connector::new(
+        "trendyol",
+        &["id", "supplierId", "storeId", "totalPrice", "lines", "lines[]"],
+        &[
+            ("created_platform_courier.json", "created", ""),
+            ("created_own_courier.json", "created", ""),
+            ("created_pickup.json", "created", ""),
+            ("package_uber.json", FETCHED, ""),
+            ("package_unsupplied.json", FETCHED, ""),
+            ("shipped.json", "shipped", ""),
+            ("delivered.json", "delivered", ""),
+            ("cancelled.json", "cancelled", ""),
+            ("unsupplied.json", "unsupplied", ""),
+            ("storeChanged.json", "storeChanged", ""),
+            ("sellerChanged.json", "sellerChanged", ""),
+            ("courierNearby.json", "courierNearby", ""),
+            ("pickupEtaCalculated.json", "pickupEtaCalculated", ""),
+            ("page.json", FETCHED, "/content"),
+        ],
+    )
 }
 
 pub fn migros() -> Connector {
-    let mut messages = vec![
-        ("order-created", one(fixture!("migros/fixtures/order-created"))),
-        (
-            "order-created",
-            one(fixture!("migros/fixtures/order-created-restaurant")),
-        ),
-        (
-            "order-cancelled",
-            one(fixture!("migros/fixtures/order-cancelled")),
-        ),
-        (
-            "delivery-status",
-            one(fixture!("migros/fixtures/delivery-status")),
-        ),
-    ];
-    messages.extend(fetched(fixture!("migros/fixtures/order-detail"), "/data"));
-    messages.extend(fetched(fixture!("migros/fixtures/pending-orders"), "/data"));
-    messages.extend(fetched(fixture!("migros/fixtures/active-orders"), "/data"));
-    Connector {
-        key: "migros",
-        essentials: &[
+    Connector::new(
+        "migros",
+        &[
             "id",
             "store",
             "store.id",
@@ -168,10 +146,114 @@ pub fn migros() -> Connector {
             "OrderId",
             "orderId",
         ],
-        messages,
-    }
+        &[
+            ("order-created.json", "order-created", ""),
+            ("order-created-restaurant.json", "order-created", ""),
+            ("order-cancelled.json", "order-cancelled", ""),
+            ("delivery-status.json", "delivery-status", ""),
+            ("order-detail.json", FETCHED, "/data"),
+            ("pending-orders.json", FETCHED, "/data"),
+            ("active-orders.json", FETCHED, "/data"),
+        ],
+    )
 }
 
+/// A shop of our own shape: it is told of every odd value, and repairs it.
+pub fn direct() -> Connector {
+    Connector::new("direct", &[], &[("order.json", "order", "")])
+}
+
+/// The connectors that take an order although a part of it is odd.
 pub fn connectors() -> [Connector; 4] {
     [getir(), yemeksepeti(), trendyol(), migros()]
+}
+
+/// What an answer is an answer to.
+#[derive(Clone, Copy)]
+pub enum Question {
+    /// A call, which it refuses, with each of these statuses.
+    Refused(&'static [u16]),
+    /// A call, which it agrees to.
+    Done,
+    Session,
+    Reasons,
+    /// The menu, after the answers in these files.
+    Menu(&'static [&'static str]),
+    Poll,
+    Look,
+}
+
+pub struct Answer {
+    pub key: &'static str,
+    pub file: &'static str,
+    pub question: Question,
+    /// The places without which it says nothing. An odd value in any other place costs nothing.
+    pub essentials: &'static [&'static str],
+}
+
+/// Every place of it.
+pub const ALL: &[&str] = &["*"];
+
+pub const ANSWERS: &[Answer] = &[
+    answer("getir", "error.json", Question::Refused(&[200, 400, 409]), ALL),
+    answer("getir", "login.json", Question::Session, &["token"]),
+    answer(
+        "getir",
+        "cancel-options.json",
+        Question::Reasons,
+        &["[]", "[].id"],
+    ),
+    answer("getir", "menu.json", Question::Menu(&[]), ALL),
+    answer("getir", "active.json", Question::Poll, &["[]"]),
+    answer("getir", "cancelled.json", Question::Poll, &["[]"]),
+    answer("getir", "order.json", Question::Look, &["id"]),
+    answer(
+        "yemeksepeti",
+        "conflict.json",
+        Question::Refused(&[400, 403, 409]),
+        ALL,
+    ),
+    answer(
+        "yemeksepeti",
+        "conflict-early.json",
+        Question::Refused(&[400, 403, 409]),
+        ALL,
+    ),
+    answer("yemeksepeti", "login.json", Question::Session, &["access_token"]),
+    answer("yemeksepeti", "details-accepted.json", Question::Look, &["order"]),
+    answer(
+        "yemeksepeti",
+        "details-cancelled.json",
+        Question::Look,
+        &["order"],
+    ),
+    answer("trendyol", "menu.json", Question::Menu(&[]), ALL),
+    answer("trendyol", "page.json", Question::Poll, &["content", "content[]"]),
+    answer("trendyol", "package_uber.json", Question::Look, &["id"]),
+    answer("trendyol", "package_unsupplied.json", Question::Look, &["id"]),
+    answer("migros", "refusal.json", Question::Refused(&[200, 400, 422]), ALL),
+    answer("migros", "update-status.json", Question::Done, &["success"]),
+    answer("migros", "cancel-reasons.json", Question::Reasons, MIGROS_REASONS),
+    answer("migros", "store-detail.json", Question::Menu(&[]), ALL),
+    answer("migros", "menu.json", Question::Menu(&["store-detail.json"]), ALL),
+    answer("migros", "pending-orders.json", Question::Poll, MIGROS_LIST),
+    answer("migros", "active-orders.json", Question::Poll, MIGROS_LIST),
+    answer("migros", "order-detail.json", Question::Look, MIGROS_LIST),
+];
+
+const MIGROS_LIST: &[&str] = &["success", "data", "data[]"];
+const MIGROS_REASONS: &[&str] = &["success", "data", "data[]", "data[].reasonId"];
+
+const fn answer(
+    key: &'static str,
+    file: &'static str,
+    question: Question,
+    essentials: &'static [&'static str],
+) -> Answer {
+    Answer {
+        key,
+        file,
+        question,
+        essentials,
+    }
 }

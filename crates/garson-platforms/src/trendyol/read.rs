@@ -3,6 +3,7 @@
 mod lines;
 mod people;
 mod sums;
+mod times;
 
 use super::wire::{self, text};
 use super::{
@@ -14,7 +15,7 @@ use crate::common::tolerant::{self, Essentials};
 use crate::common::{Read, fault, parse};
 use garson_core::order::{
     Actor, Change, ContentVersion, Courier, Fulfilment, FulfilmentFlags, FulfilmentType, NewOrder,
-    OrderContent, Reason, Status,
+    OrderContent, ReadingNote, Reason, Status,
 };
 use garson_core::platform::{FETCHED, HookRequest, Message, News, Sighting, Which};
 use std::borrow::Cow;
@@ -38,8 +39,9 @@ fn strict(body: &[u8], kind: &str) -> Read<Message> {
         DELIVERED => about(&parse(body)?, |_| moved(Status::Delivered, "Delivered")),
         CANCELLED => about(&parse(body)?, |event| ended(event, "Cancelled")),
         UNSUPPLIED => about(&parse(body)?, |event| ended(event, "UnSupplied")),
-        // The package is with another branch now, or its seller is another: what that means for it, it must say.
-        STORE_CHANGED | SELLER_CHANGED => {
+        // The package is with another branch now, its seller is another, or its courier comes at another time: what that means
+        // for it, it must say.
+        STORE_CHANGED | SELLER_CHANGED | PICKUP_ETA => {
             let event: wire::Event<'_> = parse(body)?;
             match event.id {
                 Some(_) => about(&event, |_| None),
@@ -47,7 +49,7 @@ fn strict(body: &[u8], kind: &str) -> Read<Message> {
             }
         }
         // Where the courier is changes nothing that we keep.
-        PICKUP_ETA | COURIER_NEARBY => Ok(NOTHING),
+        COURIER_NEARBY => Ok(NOTHING),
         other => Err(fault("$", format!("is of the unknown kind {other}"))),
     }
 }
@@ -165,9 +167,9 @@ fn package(package: &wire::Package<'_>) -> Read<Message> {
             package.cancel_info.as_ref(),
         )),
     };
-    let fulfilment = fulfilment(package);
-    let counts = lines::Counts::of(&package.lines);
     let mut notes = Vec::new();
+    let fulfilment = fulfilment(package, stage, &mut notes);
+    let counts = lines::Counts::of(&package.lines);
     let items = lines::items(&package.lines, counts, &mut notes)?;
     let amount = sums::amount(package, &items, counts, &mut notes)?;
     let order = NewOrder {
@@ -222,7 +224,7 @@ fn note(package: &wire::Package<'_>) -> Option<String> {
     join(&[test, text(&package.customer_note)], "\n", MAX_NOTE)
 }
 
-fn fulfilment(package: &wire::Package<'_>) -> Fulfilment {
+fn fulfilment(package: &wire::Package<'_>, stage: Stage, notes: &mut Vec<ReadingNote>) -> Fulfilment {
     let by_store = text(&package.delivery_type).is_some_and(|kind| kind.trim().eq_ignore_ascii_case("STORE"));
     let (kind, courier) = match (package.store_pickup_selected, by_store) {
         (true, _) => (FulfilmentType::Pickup, Courier::None),
@@ -233,8 +235,8 @@ fn fulfilment(package: &wire::Package<'_>) -> Fulfilment {
         kind,
         courier,
         flags: FulfilmentFlags::default(),
-        promised_at: None,
-        courier_pickup_at: None,
+        promised_at: times::promised(package, stage, notes),
+        courier_pickup_at: times::courier_pickup(package, courier),
         pickup_code: None,
     }
 }

@@ -6,6 +6,7 @@ pub mod menu;
 use crate::common::flag::is_set;
 use crate::common::moment::Millis;
 use crate::common::number::Lira;
+use crate::common::soft::soft;
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{Deserializer, MapAccess, Visitor};
 use serde::{Deserialize, Serialize};
@@ -99,6 +100,12 @@ pub struct Package<'a> {
     pub delivery_type: Option<Text<'a>>,
     #[serde(default, deserialize_with = "yes")]
     pub store_pickup_selected: bool,
+    /// `SUCCESS`, `FAILED` or empty.
+    pub pickup_eta_state: Option<Text<'a>>,
+    pub estimated_pickup_time_min: Option<Millis>,
+    pub estimated_pickup_time_max: Option<Millis>,
+    /// How long the customer is told that it takes, such as `30-40 dk`.
+    pub eta: Option<Text<'a>>,
     #[serde(default, deserialize_with = "yes")]
     pub test_package: bool,
     pub call_center_phone: Option<Text<'a>>,
@@ -310,6 +317,7 @@ pub struct Event<'a> {
 pub struct Page<'a> {
     #[serde(borrow, default, deserialize_with = "list")]
     pub content: Vec<&'a RawValue>,
+    #[serde(default, deserialize_with = "soft")]
     pub total_pages: Option<u32>,
 }
 

@@ -139,9 +139,12 @@ pub fn cancelled_ids(response: &HttpResponse) -> Result<Page, Trouble> {
     must_succeed(response, said(response, &refusal))?;
     let listed: wire::OrderIds<'_> = serde_json::from_slice(&response.body)
         .map_err(|error| Trouble::later(format!("the answer holds no list of orders: {error}")))?;
-    let ids = listed.order_identifiers.iter().map(Text::as_str);
+    let ids = listed.order_identifiers.into_iter().filter_map(|raw| {
+        let id: Text<'_> = serde_json::from_str(raw.get()).ok()?;
+        Some(id.as_str().trim().as_bytes().to_vec())
+    });
     Ok(Page {
-        orders: ids.map(|id| id.trim().as_bytes().to_vec()).collect(),
+        orders: ids.collect(),
         more: false,
     })
 }

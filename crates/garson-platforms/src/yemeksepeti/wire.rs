@@ -4,6 +4,7 @@ use super::soft::{Degrees, Text, list, object_or_text, optional};
 use crate::common::flag::Flag;
 use crate::common::moment::IsoTime;
 use crate::common::number::{Count, Lira};
+use crate::common::soft::soft;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
@@ -275,7 +276,7 @@ pub struct StatusUpdate<'a> {
 pub struct Login<'a> {
     #[serde(borrow)]
     pub access_token: Text<'a>,
-    #[serde(default, deserialize_with = "optional")]
+    #[serde(default, deserialize_with = "soft")]
     pub expires_in: Option<Count>,
 }
 
@@ -283,11 +284,11 @@ pub struct Login<'a> {
 #[derive(Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Refusal<'a> {
-    #[serde(borrow)]
+    #[serde(borrow, deserialize_with = "soft")]
     pub code: Option<Text<'a>>,
-    #[serde(borrow)]
+    #[serde(borrow, deserialize_with = "soft")]
     pub message: Option<Text<'a>>,
-    #[serde(borrow)]
+    #[serde(borrow, deserialize_with = "soft")]
     pub current_state: Option<Text<'a>>,
 }
 
@@ -296,7 +297,7 @@ pub struct Refusal<'a> {
 #[serde(rename_all = "camelCase")]
 pub struct OrderIds<'a> {
     #[serde(borrow)]
-    pub order_identifiers: Vec<Text<'a>>,
+    pub order_identifiers: Vec<&'a RawValue>,
 }
 
 /// An order that was read back.

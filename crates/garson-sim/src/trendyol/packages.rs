@@ -101,10 +101,10 @@ pub(super) fn render(order: &Order, store: &Store) -> Value {
         "totalDeliveryPrice": money::number(basket.delivery_fee),
         "deliveryType": if by_platform { "GO" } else { "STORE" },
         "storePickupSelected": order.courier == Courier::Pickup,
-        "pickupEtaState": if order.courier_step.is_some() { "CALCULATED" } else { "NOT_CALCULATED" },
-        "estimatedPickupTimeMin": order.placed_at.as_millisecond() + 900_000,
-        "estimatedPickupTimeMax": order.placed_at.as_millisecond() + 1_500_000,
-        "eta": "25-35",
+        "pickupEtaState": if order.courier_step.is_some() { "SUCCESS" } else { "" },
+        "estimatedPickupTimeMin": courier_comes_at(order, 900_000),
+        "estimatedPickupTimeMax": courier_comes_at(order, 1_500_000),
+        "eta": "25-35 dk",
         "isCourierNearby": matches!(order.courier_step, Some(Step::Arrived)),
         "callCenterPhone": "08502220290",
         "customerNote": basket.note,
@@ -122,6 +122,14 @@ pub(super) fn render(order: &Order, store: &Store) -> Value {
         "payment": payment(basket.payment),
         "lines": lines(order),
     })
+}
+
+/// When the courier comes, so many milliseconds after the order; 0 until one is assigned.
+fn courier_comes_at(order: &Order, after: i64) -> i64 {
+    match order.courier_step {
+        Some(_) => order.placed_at.as_millisecond() + after,
+        None => 0,
+    }
 }
 
 /// What the webhooks after the first one carry.

@@ -123,9 +123,9 @@ pub struct PendingPayment {
     #[serde(rename = "type")]
     #[schema(value_type = String)]
     pub kind: PaymentType,
-    /// What the type is called.
+    /// What the type is called, as in `grouped-payments`.
     pub name: &'static str,
-    /// What the platform calls this way of paying.
+    /// What the platform calls this way of paying: `payment.name` of the order's detail.
     pub provider_name: Option<String>,
     pub provider_code: Option<String>,
     pub is_paid: bool,
@@ -268,6 +268,7 @@ struct PaymentView {
     #[serde(rename = "type")]
     #[schema(value_type = String)]
     kind: PaymentType,
+    /// What the platform calls this way of paying. Orders that wait to be reported have it as `providerName`.
     name: Option<String>,
     provider_code: Option<String>,
     is_paid: bool,

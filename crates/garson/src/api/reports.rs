@@ -141,7 +141,16 @@ pub async fn list_pending_reports(
 ) -> Result<Paged<PendingItem>, ApiError> {
     let (restaurant, page) = (query.restaurant()?, query.page()?);
     let (statuses, period) = (query.statuses()?, query.period()?);
-    let found =
-        reports::list_pending_charges(&api.app, caller.account, restaurant, statuses, period, page).await?;
+    let (app, account) = (&api.app, caller.account);
+    let found = reports::list_pending(
+        app,
+        account,
+        restaurant,
+        statuses,
+        period,
+        page,
+        reports::with_charges,
+    )
+    .await?;
     Ok(Paged::new(found, PendingItem::from))
 }

@@ -67,7 +67,8 @@ struct ConfigSchema {
     /// Verify new orders without being asked.
     #[schema(rename = "autoVerify")]
     auto_verify: Option<bool>,
-    /// So many minutes after an order is verified, its platform is told that the food is ready, where it wants to know.
+    /// So many minutes after an order is verified, its platform is told that the food is ready, where it wants to know. A whole
+    /// number: 15.0 is 15, other numbers and texts are refused.
     #[schema(rename = "preparationMinutes", minimum = 1, maximum = 1440)]
     preparation_minutes: Option<u32>,
     /// An IANA timezone; Europe/Istanbul when there is none.

@@ -114,15 +114,16 @@ pub async fn has_orders(app: &App, account: AccountId) -> Result<bool, Fault> {
     Ok(!found.items.is_empty())
 }
 
-/// A page of the orders that wait to be reported.
-pub async fn list_pending(
+/// A page of the orders that wait to be reported, as `make` shows them.
+pub async fn list_pending<T: Send + 'static>(
     app: &App,
     account: AccountId,
     restaurant: Option<RestaurantId>,
     statuses: Vec<Status>,
     period: Period,
     request: PageRequest,
-) -> Result<Page<OrderSummary>, Fault> {
+    make: fn(&mut Tx<'_>, Page<OrderSummary>) -> garson_store::Result<Page<T>>,
+) -> Result<Page<T>, Fault> {
     list_within(
         app,
         account,
@@ -131,7 +132,8 @@ pub async fn list_pending(
         request,
         move |tx, scope, between| {
             let narrowed = Filter::with_statuses(&statuses).narrowed();
-            orders::list_pending(tx, scope, narrowed.as_ref(), between, request)
+            let page = orders::list_pending(tx, scope, narrowed.as_ref(), between, request)?;
+            make(tx, page)
         },
     )
     .await
@@ -145,53 +147,34 @@ pub struct Pending {
     pub matched_id: Option<String>,
 }
 
-/// The same with what each of them costs and how it is paid.
-pub async fn list_pending_charges(
-    app: &App,
-    account: AccountId,
-    restaurant: Option<RestaurantId>,
-    statuses: Vec<Status>,
-    period: Period,
-    request: PageRequest,
-) -> Result<Page<Pending>, Fault> {
-    list_within(
-        app,
-        account,
-        restaurant,
-        period,
-        request,
-        move |tx, scope, between| {
-            let narrowed = Filter::with_statuses(&statuses).narrowed();
-            let page = orders::list_pending(tx, scope, narrowed.as_ref(), between, request)?;
-            let ids: Vec<OrderId> = page.items.iter().map(|order| order.id).collect();
-            let mut charges: BTreeMap<OrderId, Charge> = orders::charges(tx, &ids)?.into_iter().collect();
-            let mut matches: BTreeMap<RestaurantId, Vec<PaymentMatch>> = BTreeMap::new();
-            let mut items = Vec::with_capacity(page.items.len());
-            for order in page.items {
-                let restaurant = order.restaurant_id;
-                let matched = match matches.entry(restaurant) {
-                    Entry::Occupied(known) => known.into_mut(),
-                    Entry::Vacant(unknown) => unknown.insert(restaurants::payment_matches(tx, restaurant)?),
-                };
-                let Some(charge) = charges.remove(&order.id) else {
-                    return Err(StoreError::corrupt("an order has no content"));
-                };
-                let code = charge.payment.provider_code.as_deref();
-                let matched = matched_id(matched, order.provider, order.payment_type, code);
-                items.push(Pending {
-                    matched_id: matched.map(str::to_owned),
-                    order,
-                    charge,
-                });
-            }
-            Ok(Page {
-                items,
-                next: page.next,
-                prev: page.prev,
-            })
-        },
-    )
-    .await
+/// Orders with what each of them costs and how it is paid.
+pub fn with_charges(tx: &mut Tx<'_>, page: Page<OrderSummary>) -> garson_store::Result<Page<Pending>> {
+    let ids: Vec<OrderId> = page.items.iter().map(|order| order.id).collect();
+    let mut charges: BTreeMap<OrderId, Charge> = orders::charges(tx, &ids)?.into_iter().collect();
+    let mut matches: BTreeMap<RestaurantId, Vec<PaymentMatch>> = BTreeMap::new();
+    let mut items = Vec::with_capacity(page.items.len());
+    for order in page.items {
+        let restaurant = order.restaurant_id;
+        let matched = match matches.entry(restaurant) {
+            Entry::Occupied(known) => known.into_mut(),
+            Entry::Vacant(unknown) => unknown.insert(restaurants::payment_matches(tx, restaurant)?),
+        };
+        let Some(charge) = charges.remove(&order.id) else {
+            return Err(StoreError::corrupt("an order has no content"));
+        };
+        let code = charge.payment.provider_code.as_deref();
+        let matched = matched_id(matched, order.provider, order.payment_type, code);
+        items.push(Pending {
+            matched_id: matched.map(str::to_owned),
+            order,
+            charge,
+        });
+    }
+    Ok(Page {
+        items,
+        next: page.next,
+        prev: page.prev,
+    })
 }
 
 /// A page of all orders of a period, reported or not.

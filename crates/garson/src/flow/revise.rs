@@ -74,13 +74,13 @@ fn replaced(
         return Ok(None);
     }
     let stored = orders::content(tx, order.id)?;
-    if revise(order, &stored, new, now, false).is_none() {
+    let Some(revised) = revise(order, &stored, new, now, false) else {
         return Ok(None);
-    }
+    };
     // Without a number an old document looks like a new one; some platforms show an order in two ways in turn.
     let is_old = !new.version.is_surely_later(order.content_version)
         && order.revision > 1
-        && revisions::was_replaced(tx, order.id, &hash_of_compared(&new.content))?;
+        && revisions::was_replaced(tx, order.id, &hash_of_compared(&revised.content))?;
     Ok((!is_old).then_some(stored))
 }
 

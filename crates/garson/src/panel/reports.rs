@@ -152,9 +152,11 @@ async fn show_reports(
     let is_wrong = choosing.days.is_wrong();
     let found = match is_wrong {
         true => Page::empty(request),
-        false => reports::list_pending(&api.app, account, only, Vec::new(), period, request)
-            .await
-            .map_err(|fault| visitor.fail(fault))?,
+        false => reports::list_pending(&api.app, account, only, Vec::new(), period, request, |_, page| {
+            Ok(page)
+        })
+        .await
+        .map_err(|fault| visitor.fail(fault))?,
     };
     let (choices, names) = to_choose_from(&api, &visitor, choosing.restaurant).await?;
     let start = match found.items.is_empty() && !is_wrong {
@@ -233,7 +235,11 @@ impl Export {
             direction: Direction::Older,
         };
         match self.is_pending {
-            true => reports::list_pending(app, account, restaurant, Vec::new(), period, request).await,
+            true => {
+                let all = Vec::new();
+                reports::list_pending(app, account, restaurant, all, period, request, |_, page| Ok(page))
+                    .await
+            }
             false => reports::list_period(app, account, restaurant, period, request).await,
         }
     }

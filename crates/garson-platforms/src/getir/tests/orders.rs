@@ -169,6 +169,10 @@ fn orders_for_later_wait_to_be_approved_and_then_to_be_due() {
     assert_eq!((first.order.status, first.change), (Status::Scheduled, None));
     assert_eq!(first.order.accept_by, None);
     assert_eq!(first.order.scheduled_for, Some(moment("2026-03-02T16:00:00Z")));
+    assert_eq!(
+        first.order.content.fulfilment.promised_at,
+        first.order.scheduled_for
+    );
 }
 
 #[test]

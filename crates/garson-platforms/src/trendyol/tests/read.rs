@@ -272,16 +272,75 @@ fn events_are_changes_or_a_reason_to_look() {
             "The store cannot prepare the order"
         )
     );
-    for kind in [STORE_CHANGED, SELLER_CHANGED] {
+    for kind in [STORE_CHANGED, SELLER_CHANGED, PICKUP_ETA] {
         assert_eq!(news(kind), Ok((None, News::Look { order: which() })));
         assert_eq!(
             read_body(kind, r#"{"storeId":1}"#).map(|message| message.news),
             Ok(News::Nothing)
         );
     }
-    for kind in [PICKUP_ETA, COURIER_NEARBY] {
-        assert_eq!(news(kind), Ok((None, News::Nothing)));
-    }
+    assert_eq!(news(COURIER_NEARBY), Ok((None, News::Nothing)));
+}
+
+#[test]
+fn the_times_of_the_courier_and_of_the_customer_are_read() {
+    let with = |text: &str, fields: Value| {
+        let mut package: Value = serde_json::from_str(text).unwrap();
+        for (name, value) in fields.as_object().unwrap() {
+            package[name] = value.clone();
+        }
+        let content = read_order(&package.to_string()).unwrap().content;
+        let text = |at: Option<Timestamp>| at.map(|at| at.to_string()[11..16].to_owned());
+        let fulfilment = content.fulfilment;
+        let paths: Vec<_> = content.reading_notes.into_iter().map(|note| note.path).collect();
+        (
+            text(fulfilment.courier_pickup_at),
+            text(fulfilment.promised_at),
+            paths.join(" "),
+        )
+    };
+    let said = |courier: &str, promised: &str, notes: &str| {
+        let given = |text: &str| (!text.is_empty()).then(|| text.to_owned());
+        (given(courier), given(promised), notes.to_owned())
+    };
+    let (min, max) = (1_767_288_300_000i64, 1_767_288_600_000i64);
+    let calculated = json!({ "estimatedPickupTimeMin": min, "estimatedPickupTimeMax": max });
+    // Ordered at 17:00, with the estimate 30-40 dk.
+    assert_eq!(with(GO, json!({})), said("", "17:40", ""));
+    assert_eq!(with(GO, calculated.clone()), said("17:25", "17:40", ""));
+    assert_eq!(
+        with(
+            GO,
+            json!({ "estimatedPickupTimeMin": 0, "estimatedPickupTimeMax": max })
+        ),
+        said("17:30", "17:40", "")
+    );
+    assert_eq!(
+        with(
+            GO,
+            json!({ "estimatedPickupTimeMin": 0, "estimatedPickupTimeMax": 0, "eta": "" })
+        ),
+        said("", "", "")
+    );
+    assert_eq!(
+        with(
+            GO,
+            json!({ "pickupEtaState": "FAILED", "estimatedPickupTimeMin": min })
+        ),
+        said("", "17:40", "")
+    );
+    // Nobody comes for what the restaurant carries.
+    assert_eq!(with(STORE, calculated), said("", "17:40", ""));
+    // What is left of the estimate later is not what was promised.
+    assert_eq!(
+        with(GO, json!({ "packageStatus": "Picking", "eta": "5-10 dk" })),
+        said("", "", "")
+    );
+    // Odd values are left out, with a note.
+    assert_eq!(
+        with(GO, json!({ "estimatedPickupTimeMin": "soon", "eta": "soon" })),
+        said("", "", "estimatedPickupTimeMin eta")
+    );
 }
 
 #[test]

@@ -137,7 +137,8 @@ impl From<ReadingNote> for ReadingNoteView {
 #[derive(Serialize, ToSchema)]
 pub struct ChangeView {
     /// `item_added`, `item_removed`, `item_quantity`, `item_total`, `item_options`, `currency`, `subtotal`, `discount`,
-    /// `delivery_fee`, `tip`, `adjustment`, `total`, `payment_type`, `payment_code`, `is_paid`, `collect` or `note`.
+    /// `delivery_fee`, `tip`, `adjustment`, `total`, `payment_type`, `payment_code`, `is_paid`, `collect`,
+    /// `note` or `courier_pickup_at`.
     field: &'static str,
     /// The item's name, where one has changed.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -6,6 +6,7 @@ use crate::panel::words::OrderWords;
 use garson_core::money::{Currency, Minor};
 use garson_core::order::{ChangedField, ChangedValue, ContentChange};
 use garson_core::payment::PaymentType;
+use garson_core::time::Timestamp;
 
 pub fn changes(frame: &Frame, t: &OrderWords, currency: Currency, changes: &[ContentChange]) -> Vec<String> {
     changes
@@ -40,6 +41,7 @@ fn sentence(frame: &Frame, t: &OrderWords, currency: Currency, change: &ContentC
         ChangedField::IsPaid => said(change.to.as_ref()),
         ChangedField::Collect => format!("{}: {}", t.collect, from_to()),
         ChangedField::Note => format!("{}: {}", t.note, from_to()),
+        ChangedField::CourierPickupAt => format!("{}: {}", t.courier_pickup_at, from_to()),
     }
 }
 
@@ -59,9 +61,15 @@ fn text(
         ChangedValue::Flag(false) => t.not_paid.to_owned(),
         ChangedValue::Number(count) if is_count => count.to_string(),
         ChangedValue::Number(amount) => frame.money(&Minor(*amount), &currency),
-        ChangedValue::Text(text) => match (field, PaymentType::named(text)) {
-            (ChangedField::PaymentType, Some(kind)) => names::payment(frame.lang, kind).to_owned(),
-            _ => text.clone(),
-        },
+        ChangedValue::Text(text) => {
+            let shown = match field {
+                ChangedField::PaymentType => {
+                    PaymentType::named(text).map(|kind| names::payment(frame.lang, kind).to_owned())
+                }
+                ChangedField::CourierPickupAt => text.parse().ok().map(|at: Timestamp| frame.moment(&at)),
+                _ => None,
+            };
+            shown.unwrap_or_else(|| text.clone())
+        }
     }
 }
