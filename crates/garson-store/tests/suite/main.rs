@@ -174,6 +174,7 @@ cases! {
         integrations:
             a_branch_is_named_once_in_an_account
             a_secret_leads_to_all_that_share_it
+            one_that_cannot_be_read_hides_none_that_share_its_secret
             secrets_are_hashed_under_the_master_key_and_former_hashes_are_found
             what_a_restaurant_has_decided_comes_with_its_integration
             credentials_are_sealed_and_recovered_exactly
