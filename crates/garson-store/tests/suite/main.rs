@@ -40,6 +40,7 @@ mod shop;
 mod status;
 mod texts;
 mod totals;
+mod withdrawn;
 
 /// Names a test for each case and engine.
 macro_rules! cases {
@@ -256,6 +257,9 @@ cases! {
             totals_forget_a_deleted_restaurant_at_once_and_for_good
             totals_follow_whatever_happens
             two_nodes_that_write_together_keep_one_sum;
+        withdrawn:
+            a_question_that_was_not_put_is_withdrawn
+            a_question_that_was_taken_up_is_not_withdrawn;
     }
     sqlite {
         backup:
