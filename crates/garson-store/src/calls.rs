@@ -211,6 +211,25 @@ pub fn abandon_waiting(
     Ok(rows > 0)
 }
 
+/// What is said of a question that was withdrawn.
+pub const WITHDRAWN: &str = "it was withdrawn before it was put";
+
+/// Drops a question that its writer does not put, because it was not told that the question is written; says of which order
+/// and integration. One that was taken up meanwhile is left to the node that has it.
+pub fn withdraw(tx: &mut Tx<'_>, id: CallId, at: Timestamp) -> Result<Option<(OrderId, IntegrationId)>> {
+    let withdrawn = tx.query_opt(
+        "UPDATE calls SET state = 'abandoned', message = ?2, finished_at = ?3
+         WHERE id = ?1 AND state = 'open' AND attempts = 1 AND leased_until > 0
+         RETURNING order_id, integration_id",
+        params![&id, WITHDRAWN, at],
+        |row| Ok((row.get(0)?, row.get(1)?)),
+    )?;
+    if let Some((order, _)) = withdrawn {
+        unblock(tx, order)?;
+    }
+    Ok(withdrawn)
+}
+
 /// Makes a question due that waits for its next try; one that is being put goes on.
 pub fn hurry(tx: &mut Tx<'_>, id: CallId, now: Timestamp) -> Result<()> {
     tx.execute(

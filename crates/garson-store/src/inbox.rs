@@ -263,7 +263,8 @@ pub fn open_message(tx: &mut Tx<'_>, id: InboxId) -> Result<Option<KeptMessage>>
 
 /// Messages that came before the order that they are about, oldest first: those to its restaurant's integration, those that
 /// named no branch and came with the secret of that integration, and those to nobody in particular. Several restaurants of an
-/// account may have orders of the same number.
+/// account may have orders of the same number. Where several accounts have the secret, such a message is kept with the first of
+/// them; it is for another one if that has had the secret since before the message came.
 pub fn waiting_for(
     tx: &mut Tx<'_>,
     provider: Provider,
@@ -274,13 +275,13 @@ pub fn waiting_for(
     let sql = format!(
         "SELECT {KEPT} FROM inbox WHERE provider = ?1 AND identity = ?2 AND state = 'unmatched'
            AND (account_id IS NULL
-                OR (account_id = ?3
-                    AND (restaurant_id = ?4
-                         OR (branch IS NULL
-                             AND restaurant_id IN (SELECT b.restaurant_id FROM integrations a
-                                                   JOIN integrations b ON b.provider = a.provider
-                                                                      AND b.inbound_hash = a.inbound_hash
-                                                   WHERE a.restaurant_id = ?4 AND a.provider = ?1)))))
+                OR (account_id = ?3 AND restaurant_id = ?4)
+                OR (branch IS NULL
+                    AND EXISTS (SELECT 1 FROM integrations a
+                                JOIN integrations b ON b.provider = a.provider AND b.inbound_hash = a.inbound_hash
+                                WHERE a.restaurant_id = ?4 AND a.provider = ?1
+                                  AND b.restaurant_id = inbox.restaurant_id
+                                  AND (inbox.account_id = ?3 OR a.updated_at <= inbox.received_at))))
          ORDER BY received_at LIMIT 20"
     );
     if tx.is_bold() {
@@ -363,7 +364,8 @@ pub fn of_order(tx: &mut Tx<'_>, order: OrderId, limit: i64) -> Result<Vec<Order
     })
 }
 
-/// Notes what has become of a message that was kept.
+/// Notes what has become of a message that was kept. It belongs to its order's restaurant from then on: where several
+/// integrations share a secret, it may have been kept with another one.
 pub fn settle(
     tx: &mut Tx<'_>,
     id: InboxId,
@@ -380,7 +382,10 @@ pub fn settle(
         )?;
     }
     tx.execute(
-        "UPDATE inbox SET state = ?2, order_id = ?3, reason = ?4 WHERE id = ?1",
+        "UPDATE inbox SET state = ?2, order_id = ?3, reason = ?4,
+             account_id = COALESCE((SELECT o.account_id FROM orders o WHERE o.id = ?3), account_id),
+             restaurant_id = COALESCE((SELECT o.restaurant_id FROM orders o WHERE o.id = ?3), restaurant_id)
+         WHERE id = ?1",
         params![&id, state.as_str(), order.as_ref(), reason],
     )?;
     Ok(())

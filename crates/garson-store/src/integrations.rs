@@ -2,14 +2,16 @@
 
 use crate::engine::{Param, Row, Tx};
 use crate::packages::Standing;
+use crate::throttle::Throttle;
 use crate::vault::{Vault, lookup_hash};
-use crate::{Result, StoreError, branches, params};
+use crate::{Result, StoreError, StoreErrorKind, branches, params};
 use garson_core::id::{AccountId, IntegrationId, NodeId, RestaurantId};
 use garson_core::integration::{Credentials, Health, Integration};
 use garson_core::platform::Provider;
 use garson_core::secret::Secret;
 use garson_core::time::Timestamp;
 use std::collections::HashMap;
+use std::time::Duration;
 
 const COLUMNS: &str = "id, account_id, restaurant_id, provider, is_active, remote_id, default_cancel_reason, \
                        last_order_at, last_error_at, last_error, created_at, updated_at, credentials, trouble_at, \
@@ -158,7 +160,8 @@ pub fn rehash(tx: &mut Tx<'_>, vault: &Vault, id: IntegrationId, secret: &Secret
 }
 
 /// Those of a platform that meet a condition, owners of their branches first, with everything that taking an order asks for, in
-/// one statement.
+/// one statement. One that cannot be read is left out, so that messages for the others are taken. When it is the only one, its
+/// error is returned: the message may be for it, and must not be refused as if there were none.
 pub(crate) fn served(
     tx: &mut Tx<'_>,
     vault: &Vault,
@@ -173,22 +176,48 @@ pub(crate) fn served(
         Standing::columns()
     );
     let mut found: Vec<Served> = Vec::new();
+    let mut unreadable: Option<(IntegrationId, StoreError)> = None;
     tx.query(&sql, params, |row| {
         let id: IntegrationId = row.get(0)?;
-        if found
-            .last()
-            .is_none_or(|last| last.connected.integration.id != id)
-        {
-            found.push(Served {
-                connected: connected(row, vault)?,
-                standing: Standing::default(),
-                version: Some(row.get(COUNT)?),
-            });
+        if unreadable.as_ref().is_some_and(|(last, _)| *last == id) {
+            // A further package of the same integration.
+            return Ok(());
         }
-        let last = found.last_mut();
-        last.map_or(Ok(()), |served| served.standing.add(row, COUNT + 1))
+        match add_row(&mut found, id, row, vault) {
+            Err(error) if error.kind == StoreErrorKind::Corrupt => {
+                found.retain(|served| served.connected.integration.id != id);
+                if let Some(suppressed) = UNREADABLE.pass() {
+                    tracing::error!(integration = %id, %error, suppressed, "an integration cannot be read, and is left out");
+                }
+                unreadable = Some((id, error));
+                Ok(())
+            }
+            added => added,
+        }
     })?;
-    Ok(found)
+    match unreadable {
+        Some((_, error)) if found.is_empty() => Err(error),
+        _ => Ok(found),
+    }
+}
+
+/// Every message that shares the secret of a damaged integration finds it.
+static UNREADABLE: Throttle = Throttle::new(Duration::from_secs(60));
+
+/// Adds an integration with its restaurant's next package.
+fn add_row(found: &mut Vec<Served>, id: IntegrationId, row: &Row<'_>, vault: &Vault) -> Result<()> {
+    let is_known = found
+        .last()
+        .is_some_and(|last| last.connected.integration.id == id);
+    if !is_known {
+        found.push(Served {
+            connected: connected(row, vault)?,
+            standing: Standing::default(),
+            version: Some(row.get(COUNT)?),
+        });
+    }
+    let last = found.last_mut();
+    last.map_or(Ok(()), |served| served.standing.add(row, COUNT + 1))
 }
 
 /// Writes an integration, new or changed; one that names another branch than before has proven nothing about it. `inbound` is the secret that its platform will present, if it has one.

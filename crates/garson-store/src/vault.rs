@@ -77,6 +77,12 @@ impl Vault {
         Ok([&[FORM][..], &self.key_id, &nonce, &sealed].concat())
     }
 
+    /// Was this sealed with another master key?
+    fn is_of_another_key(&self, sealed: &[u8]) -> bool {
+        let key_id = sealed.strip_prefix(&[FORM]).and_then(|rest| rest.get(..KEY_ID));
+        key_id.is_some_and(|id| id != self.key_id)
+    }
+
     /// Opens what was sealed for this place of this record.
     pub fn open(&self, place: &str, record: &[u8], sealed: &[u8]) -> Result<Secret<Vec<u8>>> {
         let damaged = || StoreError::corrupt(format!("a sealed value of {place} is damaged"));
@@ -85,9 +91,10 @@ impl Vault {
             return Err(damaged());
         }
         if head.get(1..) != Some(&self.key_id[..]) {
-            return Err(StoreError::refused(
-                "the database was sealed with another master key than the one that is set",
-            ));
+            // The master key is checked when the database is opened, so that only this value can be wrong.
+            return Err(StoreError::corrupt(format!(
+                "a sealed value of {place} is damaged, or was sealed with another master key"
+            )));
         }
         let (nonce, body) = rest.split_at_checked(NONCE).ok_or_else(damaged)?;
         let nonce = <[u8; NONCE]>::try_from(nonce).map_err(|_| damaged())?;
@@ -168,16 +175,24 @@ pub fn check_key(tx: &mut Tx<'_>, vault: &Vault) -> Result<()> {
         "INSERT INTO master_key_check (id, sealed) VALUES (1, ?1) ON CONFLICT (id) DO NOTHING",
         params![&vault.seal(CHECK, b"", b"")?],
     )?;
-    let sealed = check_value(tx)?.unwrap_or_default();
-    vault.open(CHECK, b"", &sealed).map(drop)
+    check(vault, &check_value(tx)?.unwrap_or_default())
 }
 
 /// The same for one who changes nothing; a database in which nothing is sealed yet takes any key.
 pub fn verify_key(tx: &mut Tx<'_>, vault: &Vault) -> Result<()> {
     match check_value(tx)? {
-        Some(sealed) => vault.open(CHECK, b"", &sealed).map(drop),
+        Some(sealed) => check(vault, &sealed),
         None => Ok(()),
     }
+}
+
+fn check(vault: &Vault, sealed: &[u8]) -> Result<()> {
+    if vault.is_of_another_key(sealed) {
+        return Err(StoreError::refused(
+            "the database was sealed with another master key than the one that is set",
+        ));
+    }
+    vault.open(CHECK, b"", sealed).map(drop)
 }
 
 const CREDENTIALS: &str = "integrations/credentials";

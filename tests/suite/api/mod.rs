@@ -18,6 +18,7 @@ mod large;
 mod limits;
 mod matching;
 mod metrics;
+mod neighbours;
 mod orders;
 mod packages;
 mod paging;

@@ -12,6 +12,7 @@ cases! {
     a_storage_that_fails_is_said_to_be_away
     a_node_that_has_not_joined_is_not_ready
     a_node_that_was_taken_out_comes_back
+    turns_of_workers_that_fail_are_counted
     a_worker_that_keeps_failing_is_not_ready
 }
 
@@ -136,6 +137,20 @@ async fn a_node_that_was_taken_out_comes_back(house: House) {
         house.count("nodes") == 1 && desk.node() != before
     })
     .await;
+    is_green(&house).await;
+}
+
+async fn turns_of_workers_that_fail_are_counted(house: House) {
+    let failed = async || {
+        Scrape::of(house.addr)
+            .await
+            .get("garson_worker_failed_turns_total")
+    };
+    is_green(&house).await;
+    assert_eq!(failed().await, Some(0.0));
+    house.meddle("ALTER TABLE calls RENAME TO calls_elsewhere");
+    until("a turn has failed", async || failed().await > Some(0.0)).await;
+    house.meddle("ALTER TABLE calls_elsewhere RENAME TO calls");
     is_green(&house).await;
 }
 

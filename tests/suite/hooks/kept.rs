@@ -1,8 +1,11 @@
 //! What is genuine is kept, even when it cannot be taken; once, however often it comes.
 
-use crate::support::{Caller, House, Reply, order_body, request, send, until};
+use crate::support::{Caller, House, Occupied, Reply, order_body, request, send, until};
+use garson_core::id::RestaurantId;
+use garson_store::{restaurants, sweep};
 use serde_json::{Value, json};
 use std::time::Duration;
+use tokio::task::JoinSet;
 
 cases! {
     an_unknown_store_is_kept_once
@@ -14,6 +17,10 @@ cases! {
     an_early_cancellation_is_for_its_own_shop_only
     a_cancellation_beside_its_order_is_taken
     a_cancellation_that_missed_its_order_is_taken_later
+    a_cancellation_long_before_its_order_is_for_all_that_share_its_secret
+    a_cancellation_is_not_for_those_that_have_another_secret
+    nothing_is_kept_of_a_restaurant_that_is_swept_meanwhile
+    an_integration_that_cannot_be_read_keeps_no_other_from_its_orders
 }
 
 /// With a secret of several accounts no account is locked while the cancellation is kept, so that it and its order can miss
@@ -40,6 +47,114 @@ async fn a_cancellation_that_missed_its_order_is_taken_later(house: House) {
     until("the message is settled", async || house.kept().await.is_empty()).await;
 }
 
+/// It is kept with the first account that has its secret, and the order comes to another one much later than an order that was
+/// being committed meanwhile is looked for.
+async fn a_cancellation_long_before_its_order_is_for_all_that_share_its_secret(house: House) {
+    let getir = Getir { house: &house };
+    getir.connect(&house.a, "other").await;
+    getir.connect(&house.b, "branch").await;
+    let (early, late) = (format!("{:024x}", 1), format!("{:024x}", 2));
+    for id in [&early, &late] {
+        let cancel = getir
+            .post("cancel-order", json!({ "id": id, "status": 1500 }))
+            .await;
+        assert_eq!(cancel.status, 500, "{cancel:?}");
+    }
+    house.advance(Duration::from_mins(5));
+    let placed = getir.post("new-order", Getir::order(&early)).await;
+    assert_eq!(placed.status, 200, "{placed:?}");
+    let order = house.b.get(&format!("/orders/{early}")).await.data();
+    assert!(order["status"].as_i64().unwrap() >= 1500, "{order:#}");
+    assert_eq!(house.a.get("/orders").await.data(), json!([]));
+    assert_eq!(house.kept().await.len(), 1);
+    // An integration that is changed afterwards may have had another secret when the message came.
+    getir.connect_restaurant(&house.b, "branch", "getir-knocks").await;
+    let placed = getir.post("new-order", Getir::order(&late)).await;
+    assert_eq!(placed.status, 200, "{placed:?}");
+    let order = house.b.get(&format!("/orders/{late}")).await.data();
+    assert_eq!(order["status"], json!(400), "{order:#}");
+}
+
+async fn a_cancellation_is_not_for_those_that_have_another_secret(house: House) {
+    let getir = Getir { house: &house };
+    getir.connect(&house.a, "other").await;
+    getir.connect(&house.b, "branch").await;
+    getir
+        .connect_restaurant(&house.b, "branch", "another-secret")
+        .await;
+    let id = format!("{:024x}", 1);
+    let cancel = getir
+        .post("cancel-order", json!({ "id": id, "status": 1500 }))
+        .await;
+    assert_eq!(cancel.status, 500, "{cancel:?}");
+    house.advance(Duration::from_mins(5));
+    let placed = getir
+        .post_with("another-secret", "new-order", Getir::order(&id))
+        .await;
+    assert_eq!(placed.status, 200, "{placed:?}");
+    let order = house.b.get(&format!("/orders/{id}")).await.data();
+    assert_eq!(order["status"], json!(400), "{order:#}");
+    assert_eq!(house.kept().await.len(), 1);
+}
+
+/// Messages are judged while the restaurant is there, and written when nothing of it is left.
+async fn nothing_is_kept_of_a_restaurant_that_is_swept_meanwhile(house: House) {
+    const MESSAGES: usize = 12;
+    let (shop, account) = (house.shop(&house.a, "s").await, house.first_account().await);
+    let restaurant: RestaurantId = shop.restaurant.parse().unwrap();
+    let now = house.app.now();
+    let occupied = Occupied::submit_with(&house.app, account, move |tx| {
+        assert!(restaurants::delete(tx, account, restaurant, now)?);
+        while sweep::chunk(tx, account, restaurant, 100)? {}
+        Ok(())
+    });
+    occupied.begun().await;
+    let mut messages = JoinSet::new();
+    for n in 0..MESSAGES {
+        let shop = shop.clone();
+        messages.spawn(async move {
+            match n % 2 {
+                0 => shop.cancel(&format!("o-{n}"), json!({})).await.status,
+                _ => shop.post(format!("{{\"n\":{n}}}").as_bytes()).await.status,
+            }
+        });
+    }
+    until("all messages wait to be written", async || {
+        house.app.store.waiting() >= MESSAGES
+    })
+    .await;
+    occupied.commit().await;
+    let statuses = messages.join_all().await;
+    assert!(statuses.iter().all(|status| *status == 401), "{statuses:?}");
+    assert_eq!(house.count("inbox"), 0);
+}
+
+async fn an_integration_that_cannot_be_read_keeps_no_other_from_its_orders(house: House) {
+    let getir = Getir { house: &house };
+    getir.connect(&house.a, "damaged").await;
+    getir.connect(&house.b, "branch").await;
+    for (n, damage) in ["07070707", "01ffffffff0707070707"].into_iter().enumerate() {
+        house.damage_credentials(damage, "remote_id = 'damaged'");
+        let sound = getir.post("new-order", Getir::order(&format!("{n:024x}"))).await;
+        assert_eq!(sound.status, 200, "{sound:?}");
+        // What is for the damaged one is kept, and the platform is told that it was not taken.
+        let mut order = Getir::order(&format!("{:024x}", n + 10));
+        order["restaurant"]["id"] = json!("damaged");
+        let refused = getir.post("new-order", order).await;
+        assert_eq!(refused.status, 500, "{refused:?}");
+        assert_eq!(house.kept().await.len(), n + 1);
+    }
+    assert_eq!(house.b.get("/orders").await.data().as_array().unwrap().len(), 2);
+    // Nothing that is left can tell whether a message is genuine: its platform sends it again, until it is taken.
+    getir
+        .connect_restaurant(&house.b, "branch", "another-secret")
+        .await;
+    let unknown = getir
+        .post("new-order", Getir::order(&format!("{:024x}", 20)))
+        .await;
+    assert_eq!(unknown.status, 500, "{unknown:?}");
+}
+
 struct Getir<'a> {
     house: &'a House,
 }
@@ -50,9 +165,21 @@ impl Getir<'_> {
             .post("/restaurants", &json!({ "name": branch }))
             .await
             .data();
-        let credentials = json!({ "appSecretKey": "app-secret", "restaurantSecretKey": "restaurant-secret", "inboundKey": "getir-knocks" });
+        self.put(caller, made["id"].as_str().unwrap(), branch, "getir-knocks")
+            .await;
+    }
+
+    /// Connects the account's only restaurant again.
+    async fn connect_restaurant(&self, caller: &Caller, branch: &str, secret: &str) {
+        let all = caller.get("/restaurants").await.data();
+        self.put(caller, all[0]["id"].as_str().unwrap(), branch, secret)
+            .await;
+    }
+
+    async fn put(&self, caller: &Caller, restaurant: &str, branch: &str, secret: &str) {
+        let credentials = json!({ "appSecretKey": "app-secret", "restaurantSecretKey": "restaurant-secret", "inboundKey": secret });
         let body = json!({ "isActive": true, "remoteId": branch, "credentials": credentials });
-        let path = format!("/restaurants/{}/integrations/getir", made["id"].as_str().unwrap());
+        let path = format!("/restaurants/{restaurant}/integrations/getir");
         caller.put(&path, &body).await.data();
     }
 
@@ -66,10 +193,11 @@ impl Getir<'_> {
     }
 
     async fn post(&self, path: &str, body: Value) -> Reply {
-        let headers = [
-            ("content-type", "application/json"),
-            ("x-api-key", "getir-knocks"),
-        ];
+        self.post_with("getir-knocks", path, body).await
+    }
+
+    async fn post_with(&self, secret: &str, path: &str, body: Value) -> Reply {
+        let headers = [("content-type", "application/json"), ("x-api-key", secret)];
         let path = format!("/hooks/getir/{path}");
         let body = body.to_string();
         send(

@@ -171,6 +171,32 @@ fn a_call_that_cannot_be_read_stops_nobody() {
     });
 }
 
+/// Bytes in which the key's mark is damaged look like what was sealed with another master key.
+#[test]
+fn a_call_whose_credentials_cannot_be_opened_is_set_aside() {
+    both(async |house| {
+        for (n, damage) in ["07070707", "01ffffffff0707070707"].into_iter().enumerate() {
+            let receiver = Receiver::start().await;
+            receiver.usually(Answer::Status(503));
+            let shop = a_shop(&house, true, &format!("shop{n}"), &receiver).await;
+            verified(&house, true, &shop, 1).await;
+            receiver.wait_for(1).await;
+            until("the call is put off", async || {
+                house.count("calls WHERE state = 'open' AND node IS NULL AND attempts = 1") == 1
+            })
+            .await;
+            house.damage_credentials(damage, &format!("remote_id = 'shop{n}'"));
+            house.advance(Duration::from_secs(60));
+            until("the call is set aside", async || {
+                let order = house.a.get(&format!("/orders/shop{n}-0")).await.data();
+                order["providerSync"]["state"] == json!("failed")
+            })
+            .await;
+            assert_eq!(house.count("calls WHERE state = 'open'"), 0, "{damage}");
+        }
+    });
+}
+
 #[test]
 fn a_clock_that_was_ahead_does_not_hold_up_calls() {
     both(async |mut house| {

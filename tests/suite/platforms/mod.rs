@@ -12,6 +12,7 @@ mod doors;
 mod gap;
 mod joining;
 mod kept;
+mod lost_answers;
 mod matrix;
 mod missing;
 mod polling;

@@ -1,6 +1,7 @@
 //! Polling: what is wrong with one integration, or with one account's, is nobody else's trouble.
 
-use crate::support::{Answer, Caller, House, Kind, Receiver, Town, until};
+use crate::support::{Answer, Caller, House, Kind, Receiver, Town, block_on, until};
+use garson_core::id::IntegrationId;
 use garson_sim::Platform::{Migros, Trendyol};
 use garson_sim::views::OrderRequest;
 use serde_json::json;
@@ -14,13 +15,7 @@ on_both! {
 
 async fn an_integration_that_cannot_be_read_keeps_no_other_from_being_polled(kind: Kind) {
     let town = Town::open(kind).await;
-    let damaged = match kind {
-        Kind::Sqlite => "X'07070707'",
-        Kind::Postgres => "'\\x07070707'::bytea",
-    };
-    town.house.meddle(&format!(
-        "UPDATE integrations SET credentials = {damaged} WHERE provider = 'getir'"
-    ));
+    town.house.damage_credentials("07070707", "provider = 'getir'");
     for platform in [Trendyol, Migros] {
         let request = OrderRequest {
             push: false,
@@ -40,14 +35,46 @@ async fn an_integration_that_cannot_be_read_keeps_no_other_from_being_polled(kin
 
 /// A service whose Trendyol is this receiver, asked every second.
 async fn a_house(kind: Kind, trendyol: &Receiver) -> House {
+    a_house_polling(kind, trendyol, 1).await
+}
+
+async fn a_house_polling(kind: Kind, trendyol: &Receiver, poll_seconds: u32) -> House {
     let base = trendyol.url("");
     let change = move |settings: &mut garson::config::Settings| {
         settings.allow_private_targets = true;
         let terms = settings.platforms.get_mut("trendyol").unwrap();
         terms.base_url = base;
-        terms.poll_seconds = 1;
+        terms.poll_seconds = poll_seconds;
     };
     House::open_with(kind, change, None).await
+}
+
+/// A message at one node tells of an order that another node would ask the platform for only an hour later.
+#[test]
+fn a_node_that_does_not_poll_an_integration_tells_the_one_that_does() {
+    block_on(async {
+        let trendyol = Receiver::start().await;
+        trendyol.usually(Answer::Body(200, r#"{"content": []}"#.to_owned()));
+        let house = a_house_polling(Kind::Postgres, &trendyol, 3_600).await;
+        connect(&house.a, "1111", 1, false).await;
+        until("it is polled", async || polls_of(&trendyol, "1111") > 0).await;
+        let id: IntegrationId = house
+            .app
+            .store
+            .read(|tx| tx.query_one("SELECT id FROM integrations", &[], |row| row.get(0)))
+            .await
+            .unwrap();
+        let second = house.second_node().await;
+        until("the second node has joined", async || house.count("nodes") == 2).await;
+        let before = polls_of(&trendyol, "1111");
+        until("it is polled again", async || {
+            // A node notifies others as soon as it has seen that there are any.
+            second.hurry.up(id);
+            polls_of(&trendyol, "1111") > before
+        })
+        .await;
+        assert_eq!(second.hurry.posts(), 0, "the second node polls nothing itself");
+    });
 }
 
 /// Connects so many stores of an account, with a key for all of them or one for each.

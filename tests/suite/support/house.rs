@@ -7,6 +7,7 @@ use garson::flow::accounts;
 use garson::net::Client;
 use garson::net::guard::Policy;
 use garson::net::resolve::{Resolve, Resolving};
+use garson_core::id::AccountId;
 use garson_core::testing::SettableClock;
 use garson_core::time::Timestamp;
 use garson_store::inbox::{self, OpenMessage};
@@ -128,10 +129,30 @@ impl House {
         self.running = Some(running);
     }
 
+    /// Another node on the same database, which runs until the test ends.
+    pub async fn second_node(&self) -> Arc<App> {
+        let (app, _, (stop, serving)) = start(&self.settings, &self.clock, self.net.clone()).await;
+        tokio::spawn(async move {
+            serving.await.unwrap();
+            drop(stop);
+        });
+        app
+    }
+
     pub fn advance(&self, by: Duration) {
         self.clock.advance(by);
         self.app.wake_calls.look_everywhere();
         self.app.wake_deliver.notify_one();
+    }
+
+    /// The id of the first account.
+    pub async fn first_account(&self) -> AccountId {
+        let found = self
+            .app
+            .store
+            .read(|tx| garson_store::accounts::by_email(tx, "first@example.com"))
+            .await;
+        found.unwrap().unwrap().id
     }
 
     /// Messages that were kept but not taken.
@@ -179,6 +200,17 @@ impl House {
                 client.batch_execute(sql).unwrap();
             }),
         }
+    }
+
+    /// Damages the stored credentials of integrations: these bytes, in hexadecimal, stand there instead.
+    pub fn damage_credentials(&self, hexadecimal: &str, which: &str) {
+        let bytes = match self.kind {
+            Kind::Sqlite => format!("X'{hexadecimal}'"),
+            Kind::Postgres => format!("'\\x{hexadecimal}'::bytea"),
+        };
+        self.meddle(&format!(
+            "UPDATE integrations SET credentials = {bytes} WHERE {which}"
+        ));
     }
 
     /// Runs a command of the program on the data of this service, beside it.

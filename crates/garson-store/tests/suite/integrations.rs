@@ -2,13 +2,14 @@
 
 use crate::bench::{Bench, Kind, on_postgres};
 use crate::shop::{DIRECT, GETIR, an_integration, at};
-use garson_core::id::PackageId;
+use garson_core::id::{IntegrationId, PackageId};
 use garson_core::integration::{Credentials, Integration};
 use garson_core::platform::Provider;
 use garson_core::restaurant::Package;
 use garson_core::secret::Secret;
+use garson_store::integrations::Served;
 use garson_store::vault::lookup_hash;
-use garson_store::{Result, StoreErrorKind, Vault, branches, integrations, packages, params};
+use garson_store::{Result, StoreErrorKind, Tx, Vault, branches, integrations, packages, params};
 use uuid::Uuid;
 
 const MARKED: &str = "hunter2-çok-gizli-🔑";
@@ -99,6 +100,54 @@ pub async fn a_secret_leads_to_all_that_share_it(bench: &Bench) {
         found.sort();
         assert_eq!(found, wanted, "{provider} {secret:?}");
     }
+}
+
+/// Three integrations share a secret and a branch; damage to one does not hide the others.
+pub async fn one_that_cannot_be_read_hides_none_that_share_its_secret(bench: &Bench) {
+    let mut ids = Vec::new();
+    for name in ["a", "b", "c"] {
+        let branch = bench.branch(name).await;
+        let mut integration = an_integration(branch.account, branch.restaurant, GETIR);
+        integration.remote_id = Some("ŞB".to_owned());
+        let credentials = Credentials::from([("key".to_owned(), Secret::new("value".to_owned()))]);
+        try_save(bench, &integration, &credentials, Some(b"shared"))
+            .await
+            .unwrap();
+        ids.push(integration.id);
+    }
+    let found = async || {
+        let vault = bench.vault.clone();
+        let read = move |tx: &mut Tx<'_>| {
+            let by_secret = integrations::by_secret(tx, &vault, GETIR, b"shared");
+            Ok((by_secret, branches::claims(tx, &vault, GETIR, "ŞB")))
+        };
+        let (by_secret, by_branch) = bench.read(read).await;
+        let ids =
+            |served: Vec<Served>| -> Vec<_> { served.iter().map(|it| it.connected.integration.id).collect() };
+        let (by_secret, by_branch) = (by_secret.map(ids), by_branch.map(ids));
+        assert_eq!(by_secret, by_branch);
+        by_secret
+    };
+    let damage = async |id: IntegrationId, at: usize| {
+        bench
+            .write(move |tx| {
+                let sql = "SELECT credentials FROM integrations WHERE id = ?1";
+                let mut sealed: Vec<u8> = tx.query_one(sql, params![&id], |row| row.get(0))?;
+                sealed[at] ^= 1;
+                let sql = "UPDATE integrations SET credentials = ?2 WHERE id = ?1";
+                tx.execute(sql, params![&id, &sealed])
+            })
+            .await
+    };
+    assert_eq!(found().await.unwrap(), ids);
+    // The mark of the key that it was sealed with.
+    damage(ids[1], 1).await;
+    assert_eq!(found().await.unwrap(), [ids[0], ids[2]]);
+    damage(ids[0], 40).await;
+    assert_eq!(found().await.unwrap(), [ids[2]]);
+    damage(ids[2], 0).await;
+    let error = found().await.unwrap_err();
+    assert_eq!(error.kind, StoreErrorKind::Corrupt, "{error}");
 }
 
 pub async fn secrets_are_hashed_under_the_master_key_and_former_hashes_are_found(bench: &Bench) {
@@ -237,7 +286,7 @@ pub async fn credentials_are_sealed_and_recovered_exactly(bench: &Bench) {
         .read(move |tx| integrations::by_id(tx, &wrong, id))
         .await;
     let error = refused.map(drop).unwrap_err();
-    assert_eq!(error.kind, StoreErrorKind::Refused);
+    assert_eq!(error.kind, StoreErrorKind::Corrupt);
     assert!(error.to_string().contains("another master key"), "{error}");
     assert!(!error.to_string().contains(MARKED));
 }

@@ -40,6 +40,7 @@ mod shop;
 mod status;
 mod texts;
 mod totals;
+mod withdrawn;
 
 /// Names a test for each case and engine.
 macro_rules! cases {
@@ -175,6 +176,7 @@ cases! {
         integrations:
             a_branch_is_named_once_in_an_account
             a_secret_leads_to_all_that_share_it
+            one_that_cannot_be_read_hides_none_that_share_its_secret
             secrets_are_hashed_under_the_master_key_and_former_hashes_are_found
             what_a_restaurant_has_decided_comes_with_its_integration
             credentials_are_sealed_and_recovered_exactly
@@ -256,6 +258,9 @@ cases! {
             totals_forget_a_deleted_restaurant_at_once_and_for_good
             totals_follow_whatever_happens
             two_nodes_that_write_together_keep_one_sum;
+        withdrawn:
+            a_question_that_was_not_put_is_withdrawn
+            a_question_that_was_taken_up_is_not_withdrawn;
     }
     sqlite {
         backup:

@@ -21,7 +21,13 @@ use garson_store::integrations::Connected;
 use garson_store::{StoreError, Tx, calls, idempotency, integrations, nodes, orders, restaurants};
 use std::pin::pin;
 use std::sync::Arc;
+use std::time::Duration;
 use tokio::time::Instant;
+
+/// How long it is tried to withdraw a question while storage is unavailable, and the pause between tries. After that the
+/// worker finds the call when its lease has ended.
+const WITHDRAW_FOR: Duration = Duration::from_secs(60);
+const WITHDRAW_AGAIN: Duration = Duration::from_millis(500);
 
 /// The one order that an id in a path names.
 pub fn find_one(tx: &mut Tx<'_>, account: AccountId, path_id: &str) -> Result<Order, Fault> {
@@ -168,32 +174,84 @@ enum Progress {
     Wait(Box<Order>),
 }
 
+/// What is left to be done for a client after its action was begun.
+enum Begun {
+    Ended(Box<Step>),
+    Join(CallId, Box<Order>),
+    Wait(Box<Order>),
+}
+
 async fn act(app: &Arc<App>, wish: Wish, until: Instant) -> Result<Step, Fault> {
-    let (account, wish) = (wish.account, Arc::new(wish));
+    let wish = Arc::new(wish);
     loop {
-        let (begun, holder) = (Arc::clone(&wish), Arc::clone(app));
-        let now = app.now();
-        let progress = app
-            .store
-            .write(account, move |tx| begun.begin(tx, &holder, now))
-            .await?;
-        match progress {
-            Progress::Finished(step) => {
-                app.wake_calls.look_at(step.after.integration_id);
-                return Ok(*step);
-            }
-            Progress::Ask(question) => {
-                // The client may go away; its question is brought to an end all the same.
-                let asking = tokio::spawn(ask(Arc::clone(app), *question, until));
-                return asking.await.unwrap_or(Err(Fault::ProviderTimeout));
-            }
-            Progress::Join(call, before) => {
+        // In a task of its own: a client may disconnect, and its question must not stay written and leased but never put.
+        let beginning = tokio::spawn(begin(Arc::clone(app), Arc::clone(&wish), until));
+        match beginning.await.unwrap_or(Err(Fault::ProviderTimeout))? {
+            Begun::Ended(step) => return Ok(*step),
+            Begun::Join(call, before) => {
                 app.wake_calls.look_at(before.integration_id);
-                return join(app, call, &before, &wish.action, until).await;
+                if let Some(step) = join(app, call, &before, &wish.action, until).await? {
+                    return Ok(step);
+                }
             }
-            Progress::Wait(order) => {
+            Begun::Wait(order) => {
                 app.wake_calls.look_at(order.integration_id);
                 wait_for_way(app, order.id, until).await?;
+            }
+        }
+    }
+}
+
+/// Moves the order, or puts the question to its platform, unless another call is in the way.
+async fn begin(app: Arc<App>, wish: Arc<Wish>, until: Instant) -> Result<Begun, Fault> {
+    let (account, now) = (wish.account, app.now());
+    let id = CallId::at(now);
+    let holder = Arc::clone(&app);
+    let progress = app
+        .store
+        .write(account, move |tx| wish.begin(tx, &holder, id, now))
+        .await;
+    match progress {
+        Ok(Progress::Finished(step)) => {
+            app.wake_calls.look_at(step.after.integration_id);
+            Ok(Begun::Ended(step))
+        }
+        Ok(Progress::Ask(question)) => Ok(Begun::Ended(Box::new(ask(app, *question, until).await?))),
+        Ok(Progress::Join(call, before)) => Ok(Begun::Join(call, before)),
+        Ok(Progress::Wait(order)) => Ok(Begun::Wait(order)),
+        Err(fault) => {
+            if matches!(&fault, Fault::Store(error) if error.is_temporary()) {
+                // The commit may have taken place all the same. The client is told that nothing was done.
+                tokio::spawn(withdraw(app, account, id));
+            }
+            Err(fault)
+        }
+    }
+}
+
+/// Ends a question that was never put, if it was written, as soon as storage allows: a repeat of the client is then a new
+/// question, and does not wait for one that this process does not make.
+async fn withdraw(app: Arc<App>, account: AccountId, id: CallId) {
+    let began = Instant::now();
+    loop {
+        let now = app.now();
+        match app
+            .store
+            .write(account, move |tx| calls::withdraw(tx, id, now))
+            .await
+        {
+            Ok(Some((order, integration))) => {
+                app.calls_ended.wake(order);
+                app.wake_calls.look_at(integration);
+                return;
+            }
+            Ok(None) => return,
+            Err(error) if StoreError::is_temporary(&error) && began.elapsed() < WITHDRAW_FOR => {
+                tokio::time::sleep(WITHDRAW_AGAIN).await;
+            }
+            Err(error) => {
+                tracing::warn!(%error, call = %id, "a question that was not put could not be withdrawn");
+                return;
             }
         }
     }
@@ -223,6 +281,8 @@ async fn wait_for_way(app: &Arc<App>, order: OrderId, until: Instant) -> Result<
 
 /// A question that is to be put.
 struct Plan {
+    /// The id that its call gets.
+    call: CallId,
     kind: CallKind,
     connected: Connected,
     maker: Maker,
@@ -257,7 +317,7 @@ impl Wish {
     }
 
     /// Moves the order, or writes the question down that its platform is to be asked.
-    fn begin(&self, tx: &mut Tx<'_>, app: &App, now: Timestamp) -> Result<Progress, Fault> {
+    fn begin(&self, tx: &mut Tx<'_>, app: &App, call: CallId, now: Timestamp) -> Result<Progress, Fault> {
         let named = find_one(tx, self.account, &self.path_id)?;
         let before = orders::lock(tx, named.id)?.ok_or_else(|| Fault::not_found("order", &self.path_id))?;
         if self.seen.is_some_and(|seen| seen != before.status) {
@@ -288,6 +348,7 @@ impl Wish {
             (Some(kind), Some(connected)) => {
                 let maker = maker.ok_or_else(not_joined)?;
                 let plan = Plan {
+                    call,
                     kind,
                     connected,
                     maker,
@@ -314,6 +375,7 @@ impl Wish {
 
     fn put_down(&self, tx: &mut Tx<'_>, order: Order, plan: Plan, now: Timestamp) -> Result<Progress, Fault> {
         let Plan {
+            call: id,
             kind,
             connected,
             maker,
@@ -344,7 +406,7 @@ impl Wish {
             },
             _ => CallArgument::by(Actor::Account),
         };
-        let (id, lease) = (CallId::at(now), maker.lease(LEASE));
+        let lease = maker.lease(LEASE);
         let written = CallToWrite {
             id,
             order: &order,

@@ -176,14 +176,14 @@ impl Pauses {
     }
 }
 
-/// Waits for the end of a question that somebody else is putting.
+/// Waits for the end of a question that another request is putting; nothing when it was withdrawn before it was put.
 pub async fn join(
     app: &App,
     call: CallId,
     order: &Order,
     action: &Action,
     until: Instant,
-) -> Result<Step, Fault> {
+) -> Result<Option<Step>, Fault> {
     let (id, before) = (order.id, order.status);
     let waiter = app.calls_ended.join(id);
     let mut pauses = Pauses::default();
@@ -196,15 +196,16 @@ pub async fn join(
             .await?;
         let after = after.ok_or_else(|| Fault::not_found("order", id))?;
         match end {
-            Some((CallEnd::Done, _)) => return Ok(Step { before, after }),
+            Some((CallEnd::Done, _)) => return Ok(Some(Step { before, after })),
             Some((CallEnd::Failed, message)) => {
                 return Err(Fault::ProviderRefused {
                     message: message.unwrap_or_default(),
                 });
             }
+            Some((CallEnd::Abandoned, Some(message))) if message == calls::WITHDRAWN => return Ok(None),
             Some((CallEnd::Abandoned, message)) => {
                 match (after.status.is_cancelled(), action) {
-                    (true, Action::Cancel { .. }) => return Ok(Step { before, after }),
+                    (true, Action::Cancel { .. }) => return Ok(Some(Step { before, after })),
                     (true, _) => return Err(Fault::Refused(Refusal::IsCancelled(after.status))),
                     (false, _) => {}
                 }

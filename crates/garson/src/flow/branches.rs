@@ -65,6 +65,7 @@ pub(super) async fn note_success(app: &App, connected: &Connected, contact: &Con
 /// the operator has credentials, and which is not asked for orders, since an answer to that proves the same.
 pub async fn run(app: Arc<App>) {
     loop {
+        let mut turn = Ok(());
         for platform in garson_platforms::all() {
             let terms = app.terms(platform.provider());
             if terms.credentials.is_empty() || is_polled(&app, *platform) {
@@ -72,8 +73,10 @@ pub async fn run(app: Arc<App>) {
             }
             if let Err(fault) = try_all(&app, *platform).await {
                 tracing::error!(?fault, provider = %platform.provider(), "branches could not be looked up");
+                turn = Err(fault);
             }
         }
+        app.workers.note_turn("branches", &turn);
         let began = tokio::time::Instant::now();
         tokio::select! {
             () = app.branch_claims_changed.notified() => tokio::time::sleep_until(began + TRY_AGAIN).await,

@@ -66,7 +66,10 @@ pub async fn run(app: Arc<App>) {
 }
 
 async fn take_missed_patiently(app: &Arc<App>, age: Duration) {
-    while let Err(fault) = take_missed(app, age).await {
+    loop {
+        let turn = take_missed(app, age).await;
+        app.workers.note_turn("early messages", &turn);
+        let Err(fault) = turn else { return };
         tracing::warn!(?fault, "early messages could not be looked through");
         tokio::time::sleep(PAUSE).await;
     }

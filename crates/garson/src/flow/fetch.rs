@@ -14,7 +14,7 @@ use garson_core::platform::{
 };
 use garson_core::time::Timestamp;
 use garson_store::integrations::{Connected, Served};
-use garson_store::{Tx, branches, orders, packages, revisions};
+use garson_store::{StoreErrorKind, Tx, branches, orders, packages, revisions};
 use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
@@ -199,7 +199,11 @@ fn foreign(
     branch: String,
 ) -> Result<Option<Prepared>, Fault> {
     let provider = connected.integration.provider;
-    let claims = branches::claims(tx, &app.vault, provider, &branch)?;
+    let claims = match branches::claims(tx, &app.vault, provider, &branch) {
+        // Its integration cannot be read: the order is kept until that is mended, and the others of the list are taken.
+        Err(error) if error.kind == StoreErrorKind::Corrupt => Vec::new(),
+        claims => claims?,
+    };
     let is_known = claims.iter().any(|it| {
         let claim = &it.connected.integration;
         claim.branch == BranchClaim::Proven || claim.account_id == connected.integration.account_id

@@ -8,10 +8,11 @@ use super::missing::Missing;
 use crate::app::App;
 use crate::fair::{FairSlots, SlotLimits};
 use crate::telemetry::CallOutcome;
-use garson_core::id::OrderId;
+use garson_core::id::{AccountId, OrderId};
 use garson_core::order::Order;
 use garson_core::platform::{PollStyle, Window};
 use garson_store::integrations::Connected;
+use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
 use std::future::Future;
 use std::pin::Pin;
@@ -28,14 +29,14 @@ const SLOTS: SlotLimits = SlotLimits {
 const REQUEST_DEADLINE: Duration = Duration::from_secs(10);
 /// The same with waiting for a slot, and for the platform's limits.
 const DEADLINE: Duration = Duration::from_secs(120);
-/// Orders that wait or are being read; a message about one more is only noted.
+/// Orders that wait or are being read, in all and of one account; a message about one more is only noted.
 const MAX_PENDING: usize = 10_000;
+const MAX_PENDING_OF_ACCOUNT: usize = 1_000;
 
 /// The orders that are being read, or wait for it.
 pub struct Looks {
     slots: Arc<FairSlots>,
-    /// Whether each is to be read again, because something has happened since it was asked for.
-    pending: Mutex<HashMap<OrderId, bool>>,
+    pending: Mutex<Pending>,
     /// Orders that their platforms do not list any more.
     pub missing: Missing,
 }
@@ -59,34 +60,78 @@ enum Admission {
     Full,
 }
 
+#[derive(Default)]
+struct Pending {
+    orders: HashMap<OrderId, PendingLook>,
+    of_accounts: HashMap<AccountId, usize>,
+}
+
+struct PendingLook {
+    account: AccountId,
+    /// It is to be read again, because something has happened since it was asked for.
+    again: bool,
+}
+
+impl Pending {
+    fn add(&mut self, account: AccountId, order: OrderId) {
+        self.orders.insert(
+            order,
+            PendingLook {
+                account,
+                again: false,
+            },
+        );
+        *self.of_accounts.entry(account).or_default() += 1;
+    }
+
+    fn remove(&mut self, order: OrderId) {
+        let Some(PendingLook { account, .. }) = self.orders.remove(&order) else {
+            return;
+        };
+        if let Entry::Occupied(mut count) = self.of_accounts.entry(account) {
+            match *count.get() {
+                0 | 1 => {
+                    count.remove();
+                }
+                more => *count.get_mut() = more - 1,
+            }
+        }
+    }
+
+    fn has_room_for(&self, account: AccountId) -> bool {
+        let of_account = self.of_accounts.get(&account).copied().unwrap_or_default();
+        self.orders.len() < MAX_PENDING && of_account < MAX_PENDING_OF_ACCOUNT
+    }
+}
+
 impl Looks {
-    fn pending(&self) -> MutexGuard<'_, HashMap<OrderId, bool>> {
+    fn pending(&self) -> MutexGuard<'_, Pending> {
         self.pending.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn admit(&self, order: OrderId) -> Admission {
+    fn admit(&self, account: AccountId, order: OrderId) -> Admission {
         let mut pending = self.pending();
-        if let Some(again) = pending.get_mut(&order) {
-            *again = true;
+        if let Some(look) = pending.orders.get_mut(&order) {
+            look.again = true;
             return Admission::Again;
         }
-        if pending.len() >= MAX_PENDING {
+        if !pending.has_room_for(account) {
             return Admission::Full;
         }
-        pending.insert(order, false);
+        pending.add(account, order);
         Admission::Start
     }
 
     /// Has something happened to the order while it was read? It is forgotten otherwise.
     fn is_to_be_repeated(&self, order: OrderId) -> bool {
         let mut pending = self.pending();
-        match pending.get_mut(&order) {
-            Some(again) if *again => {
-                *again = false;
+        match pending.orders.get_mut(&order) {
+            Some(look) if look.again => {
+                look.again = false;
                 true
             }
             _ => {
-                pending.remove(&order);
+                pending.remove(order);
                 false
             }
         }
@@ -101,7 +146,7 @@ struct Forget {
 
 impl Drop for Forget {
     fn drop(&mut self) {
-        self.app.looks.pending().remove(&self.order);
+        self.app.looks.pending().remove(self.order);
     }
 }
 
@@ -110,7 +155,8 @@ pub(super) fn look_soon(app: &Arc<App>, connected: Connected, order: Order) {
     let Some(mut contact) = app.contact(&connected).filter(|c| c.platform.capability().look) else {
         return;
     };
-    match app.looks.admit(order.id) {
+    let account = connected.integration.account_id;
+    match app.looks.admit(account, order.id) {
         Admission::Again => return,
         Admission::Full => {
             tracing::warn!(order = %order.id, "an order is not read from its platform: too many wait to be read");
@@ -120,7 +166,7 @@ pub(super) fn look_soon(app: &Arc<App>, connected: Connected, order: Order) {
     }
     contact.share = Some(Share {
         slots: Arc::clone(&app.looks.slots),
-        account: connected.integration.account_id,
+        account,
         is_failing: false,
         request_deadline: REQUEST_DEADLINE,
     });
@@ -180,30 +226,52 @@ mod tests {
         OrderId(uuid::Uuid::from_u128(n as u128))
     }
 
+    fn account(n: usize) -> AccountId {
+        AccountId(uuid::Uuid::from_u128(n as u128))
+    }
+
     #[test]
     fn an_order_is_read_once_at_a_time_and_again_if_something_happened() {
-        let (looks, one) = (Looks::default(), order(1));
-        assert_eq!(looks.admit(one), Admission::Start);
-        assert_eq!(looks.admit(one), Admission::Again);
-        assert_eq!(looks.admit(one), Admission::Again);
+        let (looks, one, a) = (Looks::default(), order(1), account(1));
+        assert_eq!(looks.admit(a, one), Admission::Start);
+        assert_eq!(looks.admit(a, one), Admission::Again);
+        assert_eq!(looks.admit(a, one), Admission::Again);
         assert!(looks.is_to_be_repeated(one));
         assert!(
             !looks.is_to_be_repeated(one),
             "a hundred messages are one repetition"
         );
-        assert_eq!(looks.admit(one), Admission::Start);
+        assert_eq!(looks.admit(a, one), Admission::Start);
     }
 
     #[test]
     fn the_orders_that_wait_are_bounded() {
         let looks = Looks::default();
         for n in 0..MAX_PENDING {
-            assert_eq!(looks.admit(order(n)), Admission::Start);
+            assert_eq!(looks.admit(account(n % 20), order(n)), Admission::Start);
         }
-        assert_eq!(looks.admit(order(MAX_PENDING)), Admission::Full);
-        assert_eq!(looks.admit(order(1)), Admission::Again);
+        assert_eq!(looks.admit(account(1), order(MAX_PENDING)), Admission::Full);
+        assert_eq!(looks.admit(account(1), order(1)), Admission::Again);
         assert!(looks.is_to_be_repeated(order(1)));
         assert!(!looks.is_to_be_repeated(order(1)));
-        assert_eq!(looks.admit(order(MAX_PENDING)), Admission::Start);
+        assert_eq!(looks.admit(account(1), order(MAX_PENDING)), Admission::Start);
+    }
+
+    #[test]
+    fn an_account_whose_orders_wait_leaves_room_for_others() {
+        let looks = Looks::default();
+        for n in 0..MAX_PENDING_OF_ACCOUNT {
+            assert_eq!(looks.admit(account(1), order(n)), Admission::Start);
+        }
+        let more = order(MAX_PENDING_OF_ACCOUNT);
+        assert_eq!(looks.admit(account(1), more), Admission::Full);
+        assert_eq!(looks.admit(account(2), more), Admission::Start);
+        for n in 0..=MAX_PENDING_OF_ACCOUNT {
+            // What has been removed already does not count twice.
+            looks.pending().remove(order(n));
+            looks.pending().remove(order(n));
+        }
+        assert!(looks.pending().of_accounts.is_empty());
+        assert_eq!(looks.admit(account(1), more), Admission::Start);
     }
 }

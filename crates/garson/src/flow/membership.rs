@@ -114,12 +114,16 @@ pub async fn run(app: Arc<App>, address: SocketAddr) {
         tokio::time::sleep(pause).await;
         pause = BEAT;
         if !is_shared(&app) {
-            if let Err(error) = stay(&app, address).await {
+            let turn = stay(&app, address).await;
+            app.workers.note_turn("membership", &turn);
+            if let Err(error) = turn {
                 tracing::warn!(%error, "this process could not see whether it is among the nodes");
             }
             continue;
         }
-        if let Err(error) = beat(&app, address).await {
+        let turn = beat(&app, address).await;
+        app.workers.note_turn("membership", &turn);
+        if let Err(error) = turn {
             tracing::warn!(%error, "this node could not show that it lives");
             continue;
         }

@@ -133,8 +133,8 @@ pub async fn run(app: Arc<App>) {
             look_up_at = look_up_at.min(looked_up_at + LOOK_UP_AGAIN);
         }
         if Instant::now() >= look_up_at {
-            // Logged where it happened.
-            drop(board.look_up(&app).await);
+            // An error is logged where it happens.
+            app.workers.note_turn("polling", &board.look_up(&app).await);
             looked_up_at = Instant::now();
             look_up_at = looked_up_at + LOOK_UP;
         }

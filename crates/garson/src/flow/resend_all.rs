@@ -111,7 +111,9 @@ pub async fn list(app: &App, account: AccountId) -> Result<Vec<Resend>, Fault> {
 /// Works until the service ends.
 pub async fn run(app: Arc<App>) {
     loop {
-        let pause = match round(&app).await {
+        let turn = round(&app).await;
+        app.workers.note_turn("resends", &turn);
+        let pause = match turn {
             Ok(pause) => pause,
             Err(fault) => {
                 tracing::error!(?fault, "sending again failed; it goes on");

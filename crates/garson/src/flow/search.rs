@@ -167,7 +167,9 @@ async fn index(app: &App, account: AccountId) -> Result<bool, Fault> {
 /// others may have left.
 pub async fn run(app: Arc<App>) {
     loop {
-        if let Err(fault) = look_everywhere(&app).await {
+        let turn = look_everywhere(&app).await;
+        app.workers.note_turn("search", &turn);
+        if let Err(fault) = turn {
             tracing::error!(?fault, "orders could not be made ready for search");
         }
         let looked_at = Instant::now();

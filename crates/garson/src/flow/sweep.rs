@@ -17,7 +17,9 @@ pub const KEEP_ANSWERS: Duration = Duration::from_secs(24 * 60 * 60);
 pub async fn run(app: Arc<App>) {
     loop {
         let started = Instant::now();
-        let pause = match step(&app).await {
+        let turn = step(&app).await;
+        app.workers.note_turn("sweep", &turn);
+        let pause = match turn {
             // As long as it took: others get at least half of the writer.
             Ok(true) => started.elapsed(),
             Ok(false) => LOOK_AGAIN,

@@ -14,7 +14,7 @@ use garson_core::time::Timestamp;
 use garson_store::inbox::{self, InboxState, KeptMessage, MessageToKeep};
 use garson_store::integrations;
 use garson_store::orders::Known;
-use garson_store::{StoreError, Tx, orders, totals};
+use garson_store::{StoreError, Tx, orders, restaurants, totals};
 use sha2::{Digest, Sha256};
 use std::sync::Arc;
 
@@ -347,6 +347,15 @@ impl Letter {
     /// Keeps the message; had it come before?
     fn keep(&self, tx: &mut Tx<'_>, fate: &Fate<'_>) -> Result<bool, Fault> {
         let integration = self.prepared.sender().map(|sender| &sender.integration);
+        if let (Some(sender), None) = (integration, fate.order)
+            && !restaurants::exists(tx, sender.account_id, sender.restaurant_id)?
+        {
+            // No sweep would find the row any more. Judged anew, the message is for another of those that share its secret,
+            // or for none.
+            return Err(
+                StoreError::conflict("a restaurant was deleted while a message to it was read").into(),
+            );
+        }
         let message = MessageToKeep {
             id: InboxId::at(self.now),
             hash: self.hash,

@@ -54,7 +54,7 @@ pub enum NotReady {
     Storage(StoreError),
     /// This node is not among those of its database, so it delivers nothing.
     NotJoined,
-    /// A worker ends again and again, however often it is started.
+    /// A worker ends again and again, however often it is started, or all its turns fail.
     WorkerFails(&'static str),
 }
 

@@ -35,7 +35,9 @@ pub async fn run(app: Arc<App>) {
     let mut stopping = app.stopping.subscribe();
     while !*stopping.borrow_and_update() {
         worker.note_all_ended();
-        let pause = match worker.turn(&app, app.wake_calls.take()).await {
+        let turn = worker.turn(&app, app.wake_calls.take()).await;
+        app.workers.note_turn("calls", &turn);
+        let pause = match turn {
             Ok(_) => worker.pause(&app),
             Err(fault) => {
                 tracing::error!(?fault, "platform calls cannot be made");

@@ -1,0 +1,109 @@
+//! A question is committed, and its client does not learn of it: because storage answered too late, or because the client has
+//! disconnected. One thread runs each case, so that a case knows when a job has been handed to its writer.
+
+use super::road::answered;
+use crate::support::{Kind, Occupied, Town, quick, quiet};
+use garson::flow::{Fault, act};
+use garson_core::id::AccountId;
+use garson_sim::Platform::Getir;
+use garson_sim::views::Courier;
+use serde_json::json;
+use std::future::Future;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Names a test for each case and engine.
+macro_rules! on_one_thread {
+    ($($case:ident)*) => {
+        mod sqlite {
+            $(#[test]
+            fn $case() {
+                super::run(super::$case(crate::support::Kind::Sqlite));
+            })*
+        }
+        mod postgres {
+            $(#[test]
+            fn $case() {
+                super::run(super::$case(crate::support::Kind::Postgres));
+            })*
+        }
+    };
+}
+
+on_one_thread! {
+    a_repeat_after_a_lost_answer_is_a_new_question
+    the_question_of_a_client_that_disconnects_is_put
+}
+
+const PATIENCE: Duration = Duration::from_secs(120);
+
+fn run(case: impl Future<Output = ()>) {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .unwrap();
+    let ended = runtime.block_on(async { tokio::time::timeout(PATIENCE, case).await });
+    ended.expect("took too long");
+    runtime.shutdown_timeout(Duration::from_secs(5));
+}
+
+/// Lets every other task run until it waits for something.
+async fn let_others_run() {
+    for _ in 0..100 {
+        tokio::task::yield_now().await;
+    }
+}
+
+async fn open(kind: Kind) -> (Town, AccountId) {
+    let town = Town::open_with(kind, quick(), |settings| {
+        quiet(settings);
+        settings.storage.answer_seconds = 4;
+    })
+    .await;
+    let account = town.house.first_account().await;
+    (town, account)
+}
+
+async fn a_repeat_after_a_lost_answer_is_a_new_question(kind: Kind) {
+    let (town, account) = open(kind).await;
+    let app = &town.house.app;
+    let meal = town.order(Getir, Courier::Restaurant).await;
+    // The question and the second job wait while the first is run, so that they share a transaction.
+    let first = Occupied::submit(app, account);
+    first.begun().await;
+    let verifying = tokio::spawn({
+        let (app, id) = (Arc::clone(app), meal.id.clone());
+        async move { act::verify(&app, account, id).await }
+    });
+    let_others_run().await;
+    let second = Occupied::submit(app, account);
+    let_others_run().await;
+    first.end();
+    let answer = verifying.await.unwrap();
+    assert!(matches!(answer, Err(Fault::Store(_))), "{answer:?}");
+    // Only now the question is committed.
+    second.end();
+    let repeated = town.verify(&meal).await;
+    assert_eq!(repeated.data()["status"], json!(500));
+    assert_eq!(town.house.count("calls WHERE state = 'abandoned'"), 1);
+    assert_eq!(town.sent(&meal).await, answered(&["verify"]));
+    assert_eq!(town.story(&meal).await, ["created 400", "400>500 account"]);
+}
+
+async fn the_question_of_a_client_that_disconnects_is_put(kind: Kind) {
+    let (town, account) = open(kind).await;
+    let app = &town.house.app;
+    let meal = town.order(Getir, Courier::Restaurant).await;
+    let occupied = Occupied::submit(app, account);
+    occupied.begun().await;
+    let verifying = tokio::spawn({
+        let (app, id) = (Arc::clone(app), meal.id.clone());
+        async move { act::verify(&app, account, id).await }
+    });
+    let_others_run().await;
+    verifying.abort();
+    assert!(verifying.await.unwrap_err().is_cancelled());
+    occupied.end();
+    town.reaches(&meal, 500).await;
+    assert_eq!(town.sent(&meal).await, answered(&["verify"]));
+}
