@@ -307,6 +307,7 @@ mod tests {
     fn missing(urls: &str) -> Vec<CallKind> {
         let contact = Contact {
             platform: garson_platforms::of(Provider::new("yemeksepeti")).unwrap(),
+            account: None,
             terms: Arc::new(Terms::default()),
             branch: "b".to_owned(),
             credentials: Credentials::new(),

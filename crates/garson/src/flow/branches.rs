@@ -76,7 +76,7 @@ pub async fn run(app: Arc<App>) {
                 turn = Err(fault);
             }
         }
-        app.workers.note_turn("branches", &turn);
+        app.workers.note_turn(&turn);
         let began = tokio::time::Instant::now();
         tokio::select! {
             () = app.branch_claims_changed.notified() => tokio::time::sleep_until(began + TRY_AGAIN).await,

@@ -68,7 +68,7 @@ pub async fn run(app: Arc<App>) {
 async fn take_missed_patiently(app: &Arc<App>, age: Duration) {
     loop {
         let turn = take_missed(app, age).await;
-        app.workers.note_turn("early messages", &turn);
+        app.workers.note_turn(&turn);
         let Err(fault) = turn else { return };
         tracing::warn!(?fault, "early messages could not be looked through");
         tokio::time::sleep(PAUSE).await;

@@ -115,14 +115,14 @@ pub async fn run(app: Arc<App>, address: SocketAddr) {
         pause = BEAT;
         if !is_shared(&app) {
             let turn = stay(&app, address).await;
-            app.workers.note_turn("membership", &turn);
+            app.workers.note_turn(&turn);
             if let Err(error) = turn {
                 tracing::warn!(%error, "this process could not see whether it is among the nodes");
             }
             continue;
         }
         let turn = beat(&app, address).await;
-        app.workers.note_turn("membership", &turn);
+        app.workers.note_turn(&turn);
         if let Err(error) = turn {
             tracing::warn!(%error, "this node could not show that it lives");
             continue;

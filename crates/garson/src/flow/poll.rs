@@ -134,7 +134,7 @@ pub async fn run(app: Arc<App>) {
         }
         if Instant::now() >= look_up_at {
             // An error is logged where it happens.
-            app.workers.note_turn("polling", &board.look_up(&app).await);
+            app.workers.note_turn(&board.look_up(&app).await);
             looked_up_at = Instant::now();
             look_up_at = looked_up_at + LOOK_UP;
         }

@@ -112,7 +112,7 @@ pub async fn list(app: &App, account: AccountId) -> Result<Vec<Resend>, Fault> {
 pub async fn run(app: Arc<App>) {
     loop {
         let turn = round(&app).await;
-        app.workers.note_turn("resends", &turn);
+        app.workers.note_turn(&turn);
         let pause = match turn {
             Ok(pause) => pause,
             Err(fault) => {

@@ -168,7 +168,7 @@ async fn index(app: &App, account: AccountId) -> Result<bool, Fault> {
 pub async fn run(app: Arc<App>) {
     loop {
         let turn = look_everywhere(&app).await;
-        app.workers.note_turn("search", &turn);
+        app.workers.note_turn(&turn);
         if let Err(fault) = turn {
             tracing::error!(?fault, "orders could not be made ready for search");
         }

@@ -18,7 +18,7 @@ pub async fn run(app: Arc<App>) {
     loop {
         let started = Instant::now();
         let turn = step(&app).await;
-        app.workers.note_turn("sweep", &turn);
+        app.workers.note_turn(&turn);
         let pause = match turn {
             // As long as it took: others get at least half of the writer.
             Ok(true) => started.elapsed(),

@@ -41,7 +41,7 @@ pub async fn run(app: Arc<App>) {
             .store
             .read(move |tx| accounts::last_places(tx, &watched))
             .await;
-        app.workers.note_turn("news", &looked);
+        app.workers.note_turn(&looked);
         match looked {
             Ok(places) => news.compare(&places),
             Err(error) => tracing::warn!(%error, "no look at what others have committed"),

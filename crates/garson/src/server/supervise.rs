@@ -1,5 +1,6 @@
-//! The service's workers are started again when they end before the service does. One that keeps ending, or whose turns keep
-//! failing, makes the service not ready.
+//! The service's workers are started again when they end before the service does. One that keeps ending
+//! makes the service not ready. One that goes on although its turns fail does not: orders are taken all the same, and a metric
+//! shows it.
 
 use crate::app::App;
 use crate::flow::Fault;
@@ -8,7 +9,7 @@ use prometheus_client::metrics::counter::Counter;
 use prometheus_client::registry::Registry;
 use std::collections::BTreeMap;
 use std::future::Future;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::sync::watch;
 use tokio::task::{JoinHandle, JoinSet};
@@ -21,23 +22,13 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(30);
 const RECOVERED: Duration = Duration::from_secs(60);
 /// One that had to be started so often without recovering is failing.
 const FAILING: u32 = 3;
-/// So is one whose turns have all failed for this time.
-const FAILING_FOR: Duration = Duration::from_secs(60);
 
 /// How the workers stand.
 #[derive(Debug, Default)]
 pub struct Workers {
     failures: Mutex<BTreeMap<&'static str, (u32, Instant)>>,
-    failing_turns: Mutex<BTreeMap<&'static str, FailingTurns>>,
     restarts: Counter,
     failed_turns: Counter,
-}
-
-/// Turns of a worker that have failed, with none in between that went well.
-#[derive(Clone, Copy, Debug)]
-struct FailingTurns {
-    first_at: Instant,
-    last_at: Instant,
 }
 
 /// Why a turn of a worker has failed.
@@ -75,28 +66,12 @@ impl Workers {
     }
 
     /// Notes how a turn of a worker's loop went.
-    pub fn note_turn<T, E: TurnError>(&self, name: &'static str, turn: &Result<T, E>) {
-        match turn {
-            Ok(_) => {
-                self.failing_turns().remove(name);
-            }
-            Err(error) if error.is_outage() => {}
-            Err(_) => self.turn_failed(name, Instant::now()),
+    pub fn note_turn<T, E: TurnError>(&self, turn: &Result<T, E>) {
+        if let Err(error) = turn
+            && !error.is_outage()
+        {
+            self.failed_turns.inc();
         }
-    }
-
-    fn turn_failed(&self, name: &'static str, now: Instant) {
-        self.failed_turns.inc();
-        let mut failing = self.failing_turns();
-        let turns = failing.entry(name).or_insert(FailingTurns {
-            first_at: now,
-            last_at: now,
-        });
-        turns.last_at = now;
-    }
-
-    fn failing_turns(&self) -> MutexGuard<'_, BTreeMap<&'static str, FailingTurns>> {
-        self.failing_turns.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// A worker that keeps failing, if there is one.
@@ -107,18 +82,10 @@ impl Workers {
 
     fn failing_at(&self, now: Instant) -> Option<&'static str> {
         let failures = self.failures.lock().unwrap_or_else(PoisonError::into_inner);
-        let ends = failures
+        failures
             .iter()
             .find(|(_, (times, since))| *times >= FAILING && now.duration_since(*since) < RECOVERED)
-            .map(|(name, _)| *name);
-        drop(failures);
-        ends.or_else(|| {
-            let failing = self.failing_turns();
-            let found = failing
-                .iter()
-                .find(|(_, turns)| turns.last_at.duration_since(turns.first_at) >= FAILING_FOR);
-            found.map(|(name, _)| *name)
-        })
+            .map(|(name, _)| *name)
     }
 
     /// Notes that a worker has ended; says how long to wait before it is started again.
@@ -209,35 +176,17 @@ mod tests {
     }
 
     #[test]
-    fn a_worker_whose_turns_fail_for_a_minute_is_failing_until_one_goes_well() {
-        let (workers, start) = (Workers::default(), Instant::now());
-        workers.turn_failed("calls", start);
-        workers.turn_failed("calls", start + FAILING_FOR / 2);
-        workers.note_turn::<(), _>("calls", &Err(StoreError::unavailable("away")));
-        assert_eq!(workers.failing(), None);
-        workers.turn_failed("sweep", start + FAILING_FOR);
-        assert_eq!(workers.failing(), None, "each is counted by itself");
-        workers.turn_failed("calls", start + FAILING_FOR);
-        assert_eq!(workers.failing(), Some("calls"));
-        workers.note_turn("calls", &Ok::<_, Fault>(()));
-        assert_eq!(workers.failing(), None);
-        workers.turn_failed("calls", start + FAILING_FOR * 3);
-        assert_eq!(workers.failing(), None, "it begins anew");
-        assert_eq!(workers.failed_turns.get(), 5);
-    }
-
-    #[test]
     fn an_outage_of_storage_is_no_failure_of_a_worker() {
         let workers = Workers::default();
         for error in [
             StoreError::unavailable("away"),
             StoreError::conflict("in the way"),
         ] {
-            workers.note_turn::<(), _>("calls", &Err(error.clone()));
-            workers.note_turn::<(), _>("calls", &Err(Fault::from(error)));
+            workers.note_turn::<(), _>(&Err(error.clone()));
+            workers.note_turn::<(), _>(&Err(Fault::from(error)));
         }
         assert_eq!(workers.failed_turns.get(), 0);
-        workers.note_turn::<(), _>("calls", &Err(StoreError::corrupt("damaged")));
+        workers.note_turn::<(), _>(&Err(StoreError::corrupt("damaged")));
         assert_eq!(workers.failed_turns.get(), 1);
     }
 

@@ -36,7 +36,7 @@ pub async fn run(app: Arc<App>) {
     while !*stopping.borrow_and_update() {
         worker.note_all_ended();
         let turn = worker.turn(&app, app.wake_calls.take()).await;
-        app.workers.note_turn("calls", &turn);
+        app.workers.note_turn(&turn);
         let pause = match turn {
             Ok(_) => worker.pause(&app),
             Err(fault) => {

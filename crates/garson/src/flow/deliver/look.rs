@@ -41,7 +41,7 @@ impl Dispatcher {
             false => LOOK.max(took * 20),
         };
         self.look_at = Instant::now() + pause;
-        self.app.workers.note_turn("deliveries", &result);
+        self.app.workers.note_turn(&result);
         let waiting = match result {
             Ok(waiting) => waiting,
             Err(error) => {
