@@ -41,14 +41,16 @@ async fn an_order_each(house: &House) {
 
 async fn old_events_are_removed_beside_an_account_that_fails(house: House) {
     an_order_each(&house).await;
-    refuse(&house, "DELETE", "events").await;
-    house.advance(Duration::from_secs(60 * 24 * 60 * 60));
-    house.sweep().await;
     let events = async |caller: &crate::support::Caller| {
         let page = caller.get("/events").await.data();
         page.as_array().unwrap().len()
     };
-    assert_eq!(events(&house.a).await, 1);
+    let before = events(&house.a).await;
+    assert!(before > 0);
+    refuse(&house, "DELETE", "events").await;
+    house.advance(Duration::from_secs(60 * 24 * 60 * 60));
+    house.sweep().await;
+    assert_eq!(events(&house.a).await, before);
     assert_eq!(events(&house.b).await, 0);
 }
 

@@ -333,7 +333,7 @@ fn quantity(value: Option<i64>, at: Arguments<'_>) -> Read<i64> {
 }
 
 fn money(minor: i64, path: impl Display) -> Read<Minor> {
-    Minor::checked(minor).map_err(|error| fault(path, &error.to_string()))
+    Minor::checked(minor).map_err(|error| fault(path, error))
 }
 
 fn not_negative(minor: i64, path: impl Display) -> Read<Minor> {

@@ -271,7 +271,8 @@ pub fn polled(page: u32, response: &HttpResponse) -> Result<Page, Trouble> {
     let count = found.content.len();
     let more = match found.total_pages {
         Some(pages) => page.saturating_add(1) < pages,
-        None => count >= PAGE_SIZE as usize,
+        // Asked for one page too many, which is empty, rather than for one too few.
+        None => true,
     };
     Ok(Page {
         // An empty page is the last one, whatever it says of itself.

@@ -107,9 +107,10 @@ pub async fn ask(app: Arc<App>, question: Question, until: Instant) -> Result<St
 /// decides itself whether to repeat its request.
 fn for_client(verdict: Verdict) -> Verdict {
     match verdict {
-        Verdict::Trouble(Trouble::RetryableRefusal { message, cause }) if cause == RefusalCause::Conflict => {
-            Verdict::Trouble(Trouble::Refused { message })
-        }
+        Verdict::Trouble(Trouble::RetryableRefusal {
+            message,
+            cause: RefusalCause::Conflict,
+        }) => Verdict::Trouble(Trouble::Refused { message }),
         other => other,
     }
 }

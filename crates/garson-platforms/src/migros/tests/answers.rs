@@ -245,9 +245,9 @@ fn reasons_are_the_platforms() {
             name: "5".to_owned()
         }]
     );
-    let broken = reasons(r#"{"success":true,"data":[{"reasonId":1},{}]}"#);
-    let message = "answered 200 with something that cannot be read: [1].reasonId is required";
-    assert_eq!(broken, Err(Trouble::later(message)));
+    // One without an id cannot be chosen; the others can.
+    let found = reasons(r#"{"success":true,"data":[{"reasonId":1},{}]}"#).unwrap();
+    assert_eq!(found.len(), 1);
     assert!(Migros.fixed_reasons(None).is_empty());
 }
 
