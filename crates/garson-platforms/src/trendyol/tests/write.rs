@@ -316,15 +316,14 @@ fn pages_hold_packages_as_they_are() {
         [read_order(UBER), read_order(ENDED)].map(|order| order.map(|order| order.identity))
     );
     assert_eq!(polled(1, 200, PAGE).map(|page| page.more), Ok(false));
-    let many = json!({ "content": vec![json!({}); 50] }).to_string();
-    assert_eq!(polled(7, 200, &many).map(|page| page.more), Ok(true));
-    for (body, count) in [
-        ("{}", 0),
-        (r#"{"content":null,"totalPages":9}"#, 0),
-        (r#"{"content":[1]}"#, 1),
+    for (body, found) in [
+        ("{}", (0, false)),
+        (r#"{"content":null,"totalPages":9}"#, (0, false)),
+        (r#"{"content":[1],"totalPages":1}"#, (1, false)),
+        (r#"{"content":[1]}"#, (1, true)),
     ] {
         let page = polled(0, 200, body).unwrap_or_default();
-        assert_eq!((page.orders.len(), page.more), (count, false), "{body}");
+        assert_eq!((page.orders.len(), page.more), found, "{body}");
     }
     for (status, body) in [(200, "<html>"), (200, r#"{"content":{}}"#), (503, ""), (429, "")] {
         assert!(
