@@ -16,7 +16,7 @@ pub struct Times {
     pub first_head: Duration,
     /// A connection on which nothing is asked for this time is closed.
     pub idle: Duration,
-    /// A client that takes nothing of its answers for this time is cut off; so is one that takes less than [`LEAST_RATE`] on
+    /// A client that takes nothing of its answers for this time is cut off; so is one that takes less than `LEAST_RATE` on
     /// average of such a time.
     pub send_stall: Duration,
 }
