@@ -74,7 +74,7 @@ async fn retry_once(app: &Arc<App>, id: InboxId, reach: Reach) -> Result<Recepti
 }
 
 /// Whoever sent it was checked when it came. It may speak for every branch of its own account that has its secret, also for
-/// one that was connected since; for another account's only when it has just come, and for nobody when its integration is
+/// one that was connected since; for another account's only when it has just come and that had the secret, and for none when its integration is
 /// gone.
 fn candidates(
     tx: &mut Tx<'_>,
@@ -103,7 +103,9 @@ fn candidates(
         let others = integrations::by_secret(tx, &app.vault, message.provider, secret.expose())?;
         all.extend(others.into_iter().filter(|it| {
             let integration = &it.connected.integration;
-            (reach == Reach::SameSecret || integration.account_id == account) && integration.id != own
+            // One that was changed since may have had another secret.
+            let had_secret = reach == Reach::SameSecret && integration.updated_at <= message.received_at;
+            (had_secret || integration.account_id == account) && integration.id != own
         }));
     }
     Ok(Some(all))
