@@ -74,8 +74,8 @@ async fn retry_once(app: &Arc<App>, id: InboxId, reach: Reach) -> Result<Recepti
 }
 
 /// Whoever sent it was checked when it came. It may speak for every branch of its own account that has its secret, also for
-/// one that was connected since; for another account's only when it has just come and that had the secret, and for none when its integration is
-/// gone.
+/// one that was connected since; for another account's only when it has just come and that had the secret then, and for none
+/// when its integration is gone.
 fn candidates(
     tx: &mut Tx<'_>,
     app: &App,
