@@ -187,7 +187,7 @@ fn an_odd_value_costs_no_more_of_an_answer_than_itself() {
     }
 }
 
-/// Our own shape is not repaired: the shop is told what is wrong, or the order is what it says. Its sums are its own.
+/// Orders in our own format are not repaired: an odd value is an error, or the order is taken exactly as it is written.
 #[test]
 fn a_shop_is_told_of_every_odd_value() {
     let direct = direct();

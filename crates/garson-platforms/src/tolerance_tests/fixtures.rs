@@ -158,7 +158,7 @@ pub fn migros() -> Connector {
     )
 }
 
-/// A shop of our own shape: it is told of every odd value, and repairs it.
+/// Direct orders, in our own format: odd values are errors that the shop has to fix.
 pub fn direct() -> Connector {
     Connector::new("direct", &[], &[("order.json", "order", "")])
 }

@@ -132,7 +132,7 @@ pub async fn tell_again(app: &Arc<App>, account: AccountId, path_id: String) -> 
             let connected = integrations::by_id(tx, &holder.vault, order.integration_id)?;
             let after = match connected.and_then(|connected| holder.contact(&connected)) {
                 Some(contact) => persist::tell_again(tx, &contact, &order, now)?,
-                // The integration was removed: there is nobody to tell.
+                // The integration was removed: there is no platform to notify.
                 None => order.clone(),
             };
             let before = order.status;

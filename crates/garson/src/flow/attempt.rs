@@ -61,7 +61,7 @@ impl Attempt<'_> {
             Ok(Success::Done) => Verdict::Done(None),
             Ok(Success::Already) if self.can_look() => self.confirm(app).await,
             Ok(Success::Already) => Verdict::Done(None),
-            // The platform's courier, the customer, or somebody at its tablet may have been faster; or an earlier step is missing.
+            // A courier, the customer or staff at the platform's tablet may have been faster; or an earlier step is missing.
             Err(trouble) if trouble.is_refusal_of_order() && self.can_look() => {
                 self.explain(app, trouble).await
             }

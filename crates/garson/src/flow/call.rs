@@ -142,7 +142,7 @@ async fn make_readable(app: &App, call: &DueCall) -> Result<Went, Fault> {
     Ok(went)
 }
 
-/// Is a call in trouble tried again, and when? Not after a final refusal, and not for ever.
+/// Whether and when a failed call is retried: not after a final refusal, and not forever.
 fn next_try(app: &App, call: &DueCall, order: &Order, trouble: &Trouble) -> Option<Delay> {
     let now = app.now();
     let attempts = u32::try_from(call.attempts).unwrap_or(u32::MAX);

@@ -1,4 +1,4 @@
-//! Lists of orders, narrowed to what somebody asks for, as lines or with everything that is known of them.
+//! Filtered lists of orders, as summaries or with full details.
 
 use super::Fault;
 use super::act::{self, OrderDetail};

@@ -124,7 +124,7 @@ pub fn write_calls(
 }
 
 /// Tells the platform again what it could not be told of a locked order; says what the order is then. What the platform must
-/// agree to is not repeated: whoever wants it asks again.
+/// agree to is not repeated: the client has to ask again.
 pub fn tell_again(
     tx: &mut Tx<'_>,
     contact: &Contact,

@@ -41,7 +41,7 @@ pub(super) enum Prepared {
         /// No one account is held while it is kept that its order would be written under.
         is_of_many: bool,
     },
-    /// It says nothing, with the operator's secret: it is for nobody in particular.
+    /// It says nothing, with the operator's secret: it is addressed to no account.
     ForNobody,
     Ready(Box<Ready>),
 }

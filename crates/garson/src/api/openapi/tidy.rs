@@ -1,4 +1,4 @@
-//! What is left to do when all parts of the document are there: named schemas instead of copies of them, and none that nobody uses.
+//! The last pass over the document: replaces copies of schemas by references, and removes unused schemas.
 
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
