@@ -6,7 +6,8 @@ use crate::shop::{self, Shop};
 use crate::{Fallible, load};
 use garson_core::payment::PaymentType;
 use garson_core::time::Timestamp;
-use garson_store::{params, search};
+use garson_store::lists::search;
+use garson_store::params;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 

@@ -10,10 +10,11 @@ use garson_core::payment::PaymentType;
 use garson_core::platform::{HookRequest, Message, News, Platform};
 use garson_core::secret::Secret;
 use garson_core::time::Timestamp;
-use garson_store::accounts::Places;
-use garson_store::events::EventToWrite;
-use garson_store::inbox::{InboxState, MessageToKeep};
-use garson_store::{StoreError, Tx, accounts, events, inbox, integrations, orders, totals};
+use garson_store::tables::accounts::Places;
+use garson_store::tables::events::EventToWrite;
+use garson_store::tables::inbox::{InboxState, MessageToKeep};
+use garson_store::tables::{accounts, events, inbox, integrations, orders};
+use garson_store::{StoreError, Tx, totals};
 use sha2::{Digest, Sha256};
 
 pub const SHOP_KEY: &str = "bench-shop-key";

@@ -4,9 +4,10 @@ use crate::sample::SHOP_KEY;
 use crate::{Fallible, load};
 use garson::app::App;
 use garson::config::Settings;
-use garson::flow::accounts::Actor;
-use garson::flow::integrations::IntegrationChange;
-use garson::flow::{Fault, accounts, integrations, restaurants};
+use garson::flow::Fault;
+use garson::flow::admin::accounts::Actor;
+use garson::flow::admin::integrations::IntegrationChange;
+use garson::flow::admin::{accounts, integrations, restaurants};
 use garson_core::clock::Clock;
 use garson_core::id::{AccountId, IntegrationId, RestaurantId};
 use garson_core::restaurant::RestaurantFields;
@@ -148,7 +149,7 @@ async fn make_branch(app: &App, account: AccountId, number: usize, inbound: &str
     let id = restaurant.id;
     let found = app
         .store
-        .read(move |tx| garson_store::integrations::of_restaurant(tx, id))
+        .read(move |tx| garson_store::tables::integrations::of_restaurant(tx, id))
         .await?;
     let integration = found.first().ok_or("no integration was made")?.id;
     Ok(Branch {

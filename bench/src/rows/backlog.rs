@@ -10,8 +10,9 @@ use crate::sink::{Command, Count};
 use crate::table::{Finding, Goal, Series};
 use crate::{Fallible, serve, shop};
 use garson::app::App;
-use garson::flow::accounts::{Actor, set_webhook};
-use garson_store::{StoreError, accounts, deliveries};
+use garson::flow::admin::accounts::{Actor, set_webhook};
+use garson_store::StoreError;
+use garson_store::tables::{accounts, deliveries};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 

@@ -11,9 +11,10 @@ use crate::shop::{self, EMAIL, failed};
 use crate::sink::wall_micros;
 use crate::table::{Finding, Goal, Series};
 use crate::{Fallible, serve};
-use garson::flow::{accounts, sessions};
+use garson::flow::admin::{accounts, sessions};
 use garson_core::secret::Secret;
-use garson_store::{Engine, Location, Options, copy};
+use garson_store::upkeep::copy;
+use garson_store::{Engine, Location, Options};
 use std::collections::BTreeSet;
 
 /// Every page with its name. The orders' numbers are those that both sides have; `{restaurant}`, `{event}` and `{oldest}` are

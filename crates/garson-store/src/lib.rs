@@ -3,41 +3,13 @@
 //! Functions here take a running transaction and do one thing that has a name in the trade; which of them
 //! belong together in one transaction is decided by the caller, in the job that it gives the [`Engine`].
 
-pub mod accounts;
-pub mod board;
-pub mod branches;
-pub mod businesses;
-pub mod calls;
-mod candidates;
-pub mod copy;
-pub mod deliveries;
 pub mod engine;
 pub mod error;
-pub mod events;
-pub mod feed;
-pub mod idempotency;
-pub mod inbox;
-pub mod integrations;
-pub mod keys;
-mod late;
-pub mod lock;
-mod many;
-pub mod nodes;
-pub mod order_flags;
-pub mod order_line;
-pub mod orders;
-pub mod packages;
-pub mod resends;
-pub mod restaurants;
-pub mod retention;
-pub mod revisions;
-pub mod room;
-pub mod search;
-pub mod sessions;
-pub mod sweep;
-pub mod throttle;
-pub mod timeline;
+pub mod lists;
+pub mod log_throttle;
+pub mod tables;
 pub mod totals;
+pub mod upkeep;
 pub mod vault;
 
 pub use engine::{Crowd, Engine, Lane, Location, Options, Tx, Watch};

@@ -7,7 +7,8 @@ mod packed;
 mod running;
 
 use crate::engine::{Param, Tx};
-use crate::{Result, accounts, params, restaurants};
+use crate::tables::{accounts, restaurants};
+use crate::{Result, params};
 use garson_core::id::{AccountId, RestaurantId};
 use garson_core::money::Currency;
 use garson_core::order::Order;

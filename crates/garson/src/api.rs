@@ -1,11 +1,8 @@
 //! `/web-api/v1`: routes in one list, thin handlers, views, errors, keys, pages, and the document that describes it.
 
-mod auth;
-mod body;
-mod budget;
+pub(crate) mod auth;
 mod businesses;
 mod envelope;
-mod error;
 mod events;
 mod fields;
 mod idempotency;
@@ -20,7 +17,6 @@ mod paging;
 mod payments;
 mod providers;
 mod reports;
-mod request_id;
 mod restaurants;
 mod retries;
 mod stream;
@@ -28,18 +24,18 @@ mod webhook;
 
 pub mod openapi;
 
+pub(crate) use crate::http::body::parse as parse_body;
+pub use crate::http::body::{Body, declared_length, read as read_body};
+pub use crate::http::body_budget::{Budgets, Sender};
+pub use crate::http::error::{ApiError, Code, Detail};
+pub use crate::http::request_id::RequestId;
 pub use auth::Keyring;
-pub(crate) use body::parse as parse_body;
-pub use body::{Body, declared_length, read as read_body};
-pub use budget::{Budgets, Sender};
 pub(crate) use businesses::BusinessRequest;
-pub use error::{ApiError, Code, Detail};
 pub(crate) use integrations::{IntegrationRequest, change as integration_change};
 pub(crate) use keys::KeyRequest;
 pub(crate) use matching::{MatchesRequest, matches as payment_matches};
 pub(crate) use packages::{PackagesRequest, packages};
 pub(crate) use paging::Cursor;
-pub use request_id::RequestId;
 pub(crate) use restaurants::{Change as RestaurantChange, RestaurantRequest};
 pub use retries::retry_json;
 pub(crate) use stream::{Speaker, answer_of as answer_stream};
@@ -155,13 +151,16 @@ pub fn service_with(app: Arc<App>, more: Router<Arc<Api>>) -> Router {
         .merge(crate::panel::router())
         .merge(openapi::router())
         .fallback(crate::panel::not_found)
-        .layer(CatchPanicLayer::custom(request_id::on_panic))
-        .layer(from_fn_with_state(Arc::clone(&api), request_id::finish))
+        .layer(CatchPanicLayer::custom(crate::http::request_id::on_panic))
+        .layer(from_fn_with_state(
+            Arc::clone(&api),
+            crate::http::request_id::finish,
+        ))
         .with_state(api)
 }
 
 /// A path that is not UTF-8, or holds a NUL, names nothing.
-fn is_broken(path: &str) -> bool {
+pub(crate) fn is_broken(path: &str) -> bool {
     // Without an escape it is text, and has no NUL.
     path.contains('%')
         && percent_decoded(path)

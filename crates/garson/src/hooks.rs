@@ -1,7 +1,7 @@
 //! Platforms' way in: every route of every platform in the registry, answered in the platform's own terms.
 
 use crate::api::{Api, ApiError, Body, Code, RequestId, Sender, declared_length, read_body};
-use crate::flow::receive::{may_be_genuine, receive};
+use crate::flow::intake::receive::{may_be_genuine, receive};
 use crate::server::{ClientAddress, Connection};
 use crate::telemetry::{MessageOutcome, Refusal, Way};
 use axum::Router;

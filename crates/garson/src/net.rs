@@ -2,7 +2,9 @@
 
 mod certificates;
 pub mod client;
+pub mod client_address;
 mod connection;
+mod connection_pool;
 mod explain;
 pub mod guard;
 mod header_case;
@@ -11,7 +13,6 @@ mod outgoing;
 mod pool;
 pub mod resolve;
 mod sent;
-mod shelf;
 
 pub use certificates::Certificates;
 pub use client::Client;

@@ -1,29 +1,28 @@
 //! The listening side: connections with limits, plain status routes, an orderly end.
 
 mod bare;
-mod clients;
 mod connections;
 mod descriptors;
 mod metered;
 mod patience;
 mod registry;
-mod supervise;
 
-pub use clients::{ClientAddress, Network, Proxies, ProxyHeader, one_address};
+pub use crate::net::client_address::{ClientAddress, Network, Proxies, ProxyHeader, one_address};
+pub use crate::supervisor::{Workers, keep};
 pub use connections::{Limits, serve_connections};
 pub use descriptors::raise_limit;
 pub use registry::{Connection, Times};
-pub use supervise::{Workers, keep};
 
 use crate::api::{Api, ApiError, Code};
 use crate::app::App;
 use crate::flow;
-use crate::flow::vitals::{self, NotReady};
+use crate::flow::upkeep::health;
+use crate::flow::upkeep::health::NotReady;
 use axum::Router;
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
-use garson_store::throttle::Throttle;
+use garson_store::log_throttle::Throttle;
 use http::{HeaderValue, header};
 use hyper_util::service::TowerToHyperService;
 use std::future::Future;
@@ -46,7 +45,7 @@ static AWAY: Throttle = Throttle::for_outages();
 
 /// Ready while storage answers, and this node is among those of its database.
 async fn ready(State(api): State<Arc<Api>>) -> Result<&'static str, ApiError> {
-    let why = match vitals::check(&api.app).await {
+    let why = match health::check(&api.app).await {
         Ok(()) => return Ok("ready\n"),
         Err(NotReady::Storage(error)) => {
             if let Some(suppressed) = AWAY.pass() {
@@ -72,7 +71,7 @@ async fn metrics(State(api): State<Arc<Api>>) -> Response {
         header::CONTENT_TYPE,
         "application/openmetrics-text; version=1.0.0; charset=utf-8",
     )];
-    let standing = vitals::standing(&api.app).await;
+    let standing = health::standing(&api.app).await;
     (kind, api.app.metrics.render(&api.app.store, &standing)).into_response()
 }
 
@@ -88,7 +87,7 @@ pub async fn serve(app: Arc<App>, listener: TcpListener, stop: impl Future<Outpu
 /// Tries until it has succeeded: until then both forms of a hash are found.
 async fn rehash_secrets(app: Arc<App>) {
     loop {
-        match flow::integrations::rehash_secrets(&app).await {
+        match flow::admin::integrations::rehash_secrets(&app).await {
             Ok(0) => return,
             Ok(count) => {
                 tracing::info!(count, "inbound secrets of an earlier version were hashed anew");
@@ -114,22 +113,24 @@ pub async fn serve_routes(
             return;
         }
     };
-    if let Err(error) = flow::membership::join(&app, address).await {
+    if let Err(error) = flow::upkeep::membership::join(&app, address).await {
         // It goes on trying; until then orders are taken, and others deliver.
         tracing::error!(%error, "this node could not join");
     }
     tokio::spawn(rehash_secrets(Arc::clone(&app)));
     let delivering = keep(&app, "deliveries", flow::deliver::run);
-    let calling = keep(&app, "calls", flow::call::run);
+    let calling = keep(&app, "calls", flow::order_actions::calls::run);
     let workers = [
-        keep(&app, "membership", move |app| flow::membership::run(app, address)),
-        keep(&app, "early messages", flow::early::run),
-        keep(&app, "branches", flow::branches::run),
-        keep(&app, "polling", flow::poll::run),
-        keep(&app, "resends", flow::resend_all::run),
-        keep(&app, "search", flow::search::run),
-        keep(&app, "sweep", flow::sweep::run),
-        keep(&app, "news", flow::tidings::run),
+        keep(&app, "membership", move |app| {
+            flow::upkeep::membership::run(app, address)
+        }),
+        keep(&app, "early messages", flow::intake::early_messages::run),
+        keep(&app, "branches", flow::admin::branches::run),
+        keep(&app, "polling", flow::intake::poll::run),
+        keep(&app, "resends", flow::deliver::resend_all::run),
+        keep(&app, "search", flow::read::search::run),
+        keep(&app, "sweep", flow::upkeep::sweep::run),
+        keep(&app, "news", flow::read::event_feed::run),
     ];
     let limits = limits(&app);
     let drain = limits.drain;
@@ -144,7 +145,7 @@ pub async fn serve_routes(
     }
     // Attempts have been coming to their end since then, as requests have. While storage is away no result can be written,
     // however long that is waited for.
-    let time = match vitals::check(&app).await {
+    let time = match health::check(&app).await {
         Err(NotReady::Storage(_)) => Duration::from_secs(1),
         _ => drain.max(Duration::from_secs(1)),
     };
@@ -167,7 +168,7 @@ pub async fn serve_routes(
     for worker in workers {
         worker.abort();
     }
-    flow::membership::leave(&app).await;
+    flow::upkeep::membership::leave(&app).await;
 }
 
 fn limits(app: &App) -> Limits {

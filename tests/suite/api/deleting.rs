@@ -104,7 +104,7 @@ async fn sweeping_leaves_nothing_behind_and_touches_nobody_else(house: House) {
     theirs.order("1").await;
     let before = house.a.get("/orders/three-7").await.data();
     house.a.delete(&format!("/businesses/{id}")).await.done();
-    while garson::flow::sweep::step(&house.app).await.unwrap() {
+    while garson::flow::upkeep::sweep::step(&house.app).await.unwrap() {
         assert_eq!(
             total(&house).await,
             json!([{ "currency": "TRY", "count": 60, "total": 6_000 }])
@@ -251,7 +251,7 @@ async fn a_restaurant_that_cannot_be_swept_holds_up_nothing_else(house: House) {
         let path = format!("/restaurants/{}", made["id"].as_str().unwrap());
         house.a.delete(&path).await.done();
     }
-    while garson::flow::sweep::step(&house.app)
+    while garson::flow::upkeep::sweep::step(&house.app)
         .await
         .is_ok_and(|worked| worked)
     {}

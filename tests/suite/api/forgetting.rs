@@ -1,9 +1,9 @@
 //! Events are kept for some weeks; whoever comes back later than that is told what is missing.
 
 use crate::support::House;
-use garson::flow::accounts;
-use garson::flow::tidings::{Follower, Next, Pass, Start};
-use garson_store::{accounts as store, keys};
+use garson::flow::admin::accounts;
+use garson::flow::read::event_feed::{Follower, Next, Pass, Start};
+use garson_store::tables::{accounts as store, keys};
 use serde_json::{Value, json};
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,10 +1,11 @@
 //! `Idempotency-Key`: the first answer again, for a day.
 
 use crate::support::{Answer, House, Kind, Receiver, block_on, request};
-use garson::flow::act;
+use garson::flow::order_actions::act;
 use garson_core::time::Timestamp;
-use garson_store::idempotency::{KeyedRequest, Run};
-use garson_store::{Tx, idempotency, orders};
+use garson_store::Tx;
+use garson_store::tables::idempotency::{KeyedRequest, Run};
+use garson_store::tables::{idempotency, orders};
 use serde_json::json;
 use std::sync::Arc;
 use std::time::Duration;

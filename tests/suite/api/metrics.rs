@@ -182,7 +182,7 @@ async fn a_node_says_that_it_is_one(house: House) {
         .app
         .store
         .write(garson_store::Lane::COMMON, move |tx| {
-            garson_store::nodes::join(tx, id, "another")
+            garson_store::tables::nodes::join(tx, id, "another")
         })
         .await
         .unwrap();

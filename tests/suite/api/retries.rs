@@ -3,7 +3,7 @@
 use crate::support::{
     Answer, Caller, Gate, Home, House, Kind, Program, Receiver, block_on, until, write_failed,
 };
-use garson::flow::accounts;
+use garson::flow::admin::accounts;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::time::Duration;

@@ -3,7 +3,7 @@
 use crate::support::{
     Caller, EventStream, House, Kind, Program, Shop, StealAwareInstant, Told, block_on, until,
 };
-use garson::flow::accounts;
+use garson::flow::admin::accounts;
 use serde_json::{Value, json};
 use std::time::Duration;
 

@@ -2,9 +2,10 @@
 //! the restaurants that are left, newest first, each once.
 
 use crate::support::{Caller, House, Shop};
-use garson::flow::accounts;
+use garson::flow::admin::accounts;
 use garson_core::id::{AccountId, RestaurantId};
-use garson_store::{restaurants, sweep};
+use garson_store::tables::restaurants;
+use garson_store::upkeep::sweep;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 use serde_json::Value;

@@ -1,7 +1,7 @@
 //! Many accounts beside each other, and backlogs that would take too long to order.
 
 use crate::support::{Caller, House, Kind, order_body, request, send};
-use garson::flow::accounts;
+use garson::flow::admin::accounts;
 use serde_json::json;
 use std::sync::Arc;
 use tokio::task::JoinSet;

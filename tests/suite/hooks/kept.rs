@@ -2,7 +2,8 @@
 
 use crate::support::{Caller, House, Occupied, Reply, order_body, request, send, until};
 use garson_core::id::RestaurantId;
-use garson_store::{restaurants, sweep};
+use garson_store::tables::restaurants;
+use garson_store::upkeep::sweep;
 use serde_json::{Value, json};
 use std::time::Duration;
 use tokio::task::JoinSet;

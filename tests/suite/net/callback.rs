@@ -168,7 +168,11 @@ fn a_cancelled_order_has_nothing_pending() {
         until_state(&house, "1", "not_needed").await;
         receiver.usually(Answer::Status(200));
         house.advance(Duration::from_secs(600));
-        assert!(!garson::flow::call::step(&house.app).await.unwrap());
+        assert!(
+            !garson::flow::order_actions::calls::step(&house.app)
+                .await
+                .unwrap()
+        );
         assert_eq!(receiver.seen().len(), 1);
     });
 }

@@ -1,8 +1,8 @@
 //! Calls to platforms that hang, fail or cannot be read do not hold up those of other accounts.
 
 use crate::support::{Answer, Caller, Gate, House, Kind, Receiver, Shop, StealAwareInstant, block_on, until};
-use garson::flow::accounts;
-use garson::flow::call::LEASE;
+use garson::flow::admin::accounts;
+use garson::flow::order_actions::calls::LEASE;
 use garson_store::{Lane, StoreError};
 use serde_json::json;
 use std::sync::atomic::{AtomicI64, Ordering};

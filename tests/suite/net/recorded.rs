@@ -5,7 +5,7 @@
 use super::door::private;
 use super::recorded_sides::{ELSEWHERE, HERE, direct, getir, migros, trendyol, yemeksepeti};
 use crate::support::block_on;
-use garson::flow::line::outgoing;
+use garson::flow::platform_client::outgoing;
 use garson::net::Log;
 use garson_core::platform::Platform;
 use std::collections::BTreeSet;

@@ -1,7 +1,7 @@
 //! The webhook's page: the address, the test, the log with its filters and pages, and sending again.
 
 use crate::support::{Answer, House, Kind, Page, Receiver, Visitor, order_body, until, write_failed};
-use garson::flow::accounts;
+use garson::flow::admin::accounts;
 use garson_core::id::RestaurantId;
 use serde_json::json;
 

@@ -2,8 +2,8 @@
 //! have worked on the platform, or that the operator has chosen; naming it gives nothing and blocks nobody.
 
 use crate::support::{Caller, Kind, Meal, Program, Town, quick, quiet, remote_id, store, until};
-use garson::flow::accounts;
-use garson::flow::trial::{Proof, try_connection};
+use garson::flow::admin::accounts;
+use garson::flow::admin::connection_test::{Proof, try_connection};
 use garson_core::secret::Secret;
 use garson_sim::Platform::{self, Getir, Migros, Yemeksepeti};
 use garson_sim::views::{Courier, OrderRequest};
@@ -415,13 +415,13 @@ async fn kept_messages_are_not_handed_to_a_claim(kind: Kind) {
     let meal = scene.order_reaches_nobody(Getir).await;
     let kept = scene.town.house.kept().await;
     scene.bob_claims(Getir, json!({})).await;
-    garson::flow::inbox::retry(&scene.town.house.app, kept[0].id)
+    garson::flow::intake::inbox_retry::retry(&scene.town.house.app, kept[0].id)
         .await
         .unwrap();
     assert!(!has(&scene.bob, &meal).await);
     scene.alice_connects(Getir, own_key()).await;
     scene.alice_becomes(Getir, "proven").await;
-    garson::flow::inbox::retry(&scene.town.house.app, kept[0].id)
+    garson::flow::intake::inbox_retry::retry(&scene.town.house.app, kept[0].id)
         .await
         .unwrap();
     assert!(has(&scene.town.a, &meal).await);

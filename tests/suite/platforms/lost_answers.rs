@@ -3,7 +3,8 @@
 
 use super::road::answered;
 use crate::support::{Kind, Occupied, Town, quick, quiet};
-use garson::flow::{Fault, act};
+use garson::flow::Fault;
+use garson::flow::order_actions::act;
 use garson_core::id::AccountId;
 use garson_sim::Platform::Getir;
 use garson_sim::views::Courier;

@@ -63,7 +63,7 @@ async fn a_shared_header_does_not_open_a_neighbours_branch(kind: Kind) {
     let kept = town.house.kept().await;
     assert_eq!(kept.len(), 1);
     // Nor does an operator who takes kept messages again.
-    let again = garson::flow::inbox::retry(&town.house.app, kept[0].id)
+    let again = garson::flow::intake::inbox_retry::retry(&town.house.app, kept[0].id)
         .await
         .unwrap();
     assert!(matches!(again, Reception::UnknownBranch { .. }), "{again:?}");

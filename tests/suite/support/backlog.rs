@@ -6,8 +6,9 @@ use garson_core::clock::{Clock, SystemClock};
 use garson_core::id::{AccountId, EventId, RestaurantId};
 use garson_core::secret::Secret;
 use garson_core::time::Timestamp;
-use garson_store::events::EventToWrite;
-use garson_store::{Engine, Location, Options, StoreError, accounts, events};
+use garson_store::tables::events::EventToWrite;
+use garson_store::tables::{accounts, events};
+use garson_store::{Engine, Location, Options, StoreError};
 use uuid::Uuid;
 
 /// Rows in one transaction.

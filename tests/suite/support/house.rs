@@ -3,14 +3,15 @@
 use super::{Caller, Home, Kind, Outcome, command, program_run};
 use garson::app::App;
 use garson::config::Settings;
-use garson::flow::accounts;
+use garson::flow::admin::accounts;
 use garson::net::Client;
 use garson::net::guard::Policy;
 use garson::net::resolve::{Resolve, Resolving};
 use garson_core::id::AccountId;
 use garson_core::testing::SettableClock;
 use garson_core::time::Timestamp;
-use garson_store::inbox::{self, OpenMessage};
+use garson_store::tables::inbox;
+use garson_store::tables::inbox::OpenMessage;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
@@ -150,7 +151,7 @@ impl House {
         let found = self
             .app
             .store
-            .read(|tx| garson_store::accounts::by_email(tx, "first@example.com"))
+            .read(|tx| garson_store::tables::accounts::by_email(tx, "first@example.com"))
             .await;
         found.unwrap().unwrap().id
     }
@@ -167,7 +168,7 @@ impl House {
 
     /// Sweeps until there is nothing left to sweep.
     pub async fn sweep(&self) {
-        while garson::flow::sweep::step(&self.app).await.unwrap() {}
+        while garson::flow::upkeep::sweep::step(&self.app).await.unwrap() {}
     }
 }
 

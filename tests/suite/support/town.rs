@@ -155,6 +155,6 @@ impl Town {
     /// Asks all platforms for their orders.
     pub async fn poll(&self) {
         self.set_clock();
-        garson::flow::poll::step(&self.house.app).await.unwrap();
+        garson::flow::intake::poll::step(&self.house.app).await.unwrap();
     }
 }

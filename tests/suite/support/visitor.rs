@@ -3,7 +3,7 @@
 use super::page::{Form, Page};
 use super::stream::EventStream;
 use super::{House, Reply, request, send};
-use garson::flow::{accounts, sessions};
+use garson::flow::admin::{accounts, sessions};
 use garson_core::secret::Secret;
 use std::collections::BTreeMap;
 use std::net::SocketAddr;

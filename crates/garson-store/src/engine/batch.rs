@@ -3,10 +3,10 @@
 use super::job::{Job, RunEnd};
 use super::tx::Outcome;
 use super::{Bulletin, Lane, Stats, Tx, silent};
-use crate::accounts;
 use crate::error::StoreError;
-use crate::late::Late;
-use crate::throttle::Throttle;
+use crate::log_throttle::Throttle;
+use crate::tables::accounts;
+use crate::tables::deferred::Late;
 use crossbeam_channel::Receiver;
 use garson_core::id::AccountId;
 use std::time::{Duration, Instant};

@@ -7,7 +7,7 @@
 //! That is left to the writer, when it is little.
 
 use super::sqlite::claimed_size;
-use super::watch::WatchedFiles;
+use crate::engine::file_watch::WatchedFiles;
 use crate::error::StoreError;
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded};
 use rusqlite::hooks::Wal;

@@ -4,57 +4,59 @@
 //! (group commit), each undone alone if it fails; a caller hears of its job only when that commit is durable.
 //! A job may run more than once (after a lost connection or a serialisation failure), so it is an `Fn`.
 
+mod account_watch;
 mod backup;
 mod batch;
-mod bell;
+mod changed_accounts;
 mod checkpoint;
+mod connect;
 mod crash_check;
-mod desk;
-mod dial;
+mod file_watch;
 mod files;
-mod fresh;
+mod handoff;
+pub mod in_list;
+mod insert_batch;
 mod job;
 mod limits;
 mod migrate;
-mod news;
-mod pipe;
+mod notify;
+mod pipeline;
 mod pooler;
 mod postgres;
+pub mod server_lock;
 mod sqlite;
-mod stack;
 mod stats;
 mod tx;
 mod value;
 mod wal_scan;
-mod watch;
 mod workers;
 
-pub use bell::Word;
+pub use crate::engine::account_watch::{Crowd, News, Watch};
+pub use crate::engine::changed_accounts::Fresh;
+pub use crate::engine::connect::takes_any_certificate;
+pub(crate) use crate::engine::file_watch::{KnownFile, TROUBLE};
+pub use crate::engine::handoff::{Desk, Handover};
+pub(crate) use crate::engine::insert_batch::shifted;
+pub use crate::engine::notify::Word;
 pub use crash_check::{CrashCheck, Opener};
-pub use desk::{Desk, Handover};
-pub use dial::takes_any_certificate;
 pub use files::sync_folder_of;
-pub use fresh::Fresh;
 pub use migrate::{Purpose, Schema};
 pub(crate) use migrate::{is_unfinished_copy, mark_unfinished_copy};
-pub use news::{Crowd, News, Watch};
-pub(crate) use stack::shifted;
 pub use stats::{Durations, Stats};
 pub use tx::Tx;
 pub(crate) use value::Owned;
 pub use value::{Column, FromColumn, Param, Row};
-pub(crate) use watch::{KnownFile, TROUBLE};
 
+use crate::engine::file_watch::WatchedFiles;
+use crate::engine::notify::{Bell, Ringer};
+use crate::engine::server_lock::ServerLock;
 use crate::error::StoreError;
-use crate::lock::ServerLock;
-use bell::{Bell, Ringer};
 use garson_core::id::AccountId;
 use job::TypedJob;
 use limits::Limits;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use watch::WatchedFiles;
 use workers::Workers;
 
 /// Where the data is.
@@ -194,7 +196,7 @@ impl Engine {
                 (bulletin, writers, readers, None, Some(files))
             }
             Location::Postgres(url) => {
-                let (ringer, belfry) = bell::hang();
+                let (ringer, belfry) = notify::hang();
                 let bulletin = Arc::new(Bulletin {
                     ringer,
                     ..Bulletin::default()

@@ -3,8 +3,8 @@
 //! Prepared statements, settings of the session and notifications would come and go by chance there: statements fail, and
 //! limits that protect others are not in force. So it is refused before anything is done.
 
-use super::dial::Hosts;
-use super::pipe::Pipe;
+use crate::engine::connect::Hosts;
+use crate::engine::pipeline::Pipe;
 use crate::error::StoreError;
 use tokio_postgres::SimpleQueryMessage;
 use uuid::Uuid;

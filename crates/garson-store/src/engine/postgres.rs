@@ -1,18 +1,18 @@
 //! PostgreSQL: several writers with group commit, any number of nodes.
 
 use super::batch::{Connection, read_loop, write_loop};
-use super::bell::{Belfry, Bell};
-use super::dial::Hosts;
 use super::migrate::{self, Migrator, Schema};
-use super::pipe::{Pipe, words};
 use super::pooler::refuse_shared_sessions;
-use super::stack::{Stacks, Writer};
 use super::tx::Session;
 use super::value::{Owned, Row};
 use super::workers::Workers;
 use super::{Bulletin, Options, Param, Stats, Tx};
+use crate::engine::connect::Hosts;
+use crate::engine::insert_batch::{Stacks, Writer};
+use crate::engine::notify::{Belfry, Bell};
+use crate::engine::pipeline::{Pipe, words};
 use crate::error::StoreError;
-use crate::throttle::Throttle;
+use crate::log_throttle::Throttle;
 use garson_core::secret::Secret;
 use std::collections::HashMap;
 use std::sync::Arc;

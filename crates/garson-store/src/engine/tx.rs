@@ -1,13 +1,14 @@
 //! A transaction as jobs see it: statements, and what is to happen with its commit.
 
-use super::bell::Word;
-use super::desk::Handover;
 use super::postgres::PgSession;
 use super::sqlite::SqliteSession;
 use super::value::{Param, Row};
-use crate::deliveries::Delivery;
+use crate::engine::handoff::Handover;
+use crate::engine::notify::Word;
 use crate::error::{StoreError, StoreErrorKind};
-use crate::late::{self, Late};
+use crate::tables::deferred;
+use crate::tables::deferred::Late;
+use crate::tables::deliveries::Delivery;
 use garson_core::id::{AccountId, NodeId};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -158,7 +159,7 @@ impl<'a> Tx<'a> {
     /// succeed: what it left to be written would be missing for good. A panic, as of a sum that is too large, is an error
     /// as it is in a job.
     pub(super) fn settle_late(&mut self) -> Result<(), StoreError> {
-        let settled = catch_unwind(AssertUnwindSafe(|| late::settle(self)))
+        let settled = catch_unwind(AssertUnwindSafe(|| deferred::settle(self)))
             .unwrap_or_else(|_| Err(StoreError::internal("writing derived values panicked")));
         if let Err(error) = &settled
             && !error.is_temporary()

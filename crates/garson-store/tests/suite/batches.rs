@@ -3,7 +3,8 @@
 use crate::bench::{Bench, Kind, on_purpose, until, within};
 use crossbeam_channel::{Sender, bounded, unbounded};
 use garson_core::id::OrderId;
-use garson_store::{Engine, Lane, Result, StoreErrorKind, Tx, accounts, orders, params};
+use garson_store::tables::{accounts, orders};
+use garson_store::{Engine, Lane, Result, StoreErrorKind, Tx, params};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -5,7 +5,8 @@ use crate::shop::{at, create_account};
 use garson_core::account::{AuthorizationForm, Webhook};
 use garson_core::id::{AccountId, IntegrationId, NodeId};
 use garson_store::engine::{Handover, Word};
-use garson_store::{Crowd, Engine, Lane, StoreError, Watch, accounts, nodes};
+use garson_store::tables::{accounts, nodes};
+use garson_store::{Crowd, Engine, Lane, StoreError, Watch};
 use std::time::{Duration, Instant};
 
 /// What nobody looks for is heard within this time.

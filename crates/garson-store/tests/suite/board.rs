@@ -4,8 +4,9 @@ use crate::bench::Bench;
 use crate::shop::at;
 use garson_core::id::OrderId;
 use garson_core::order::Status;
-use garson_store::board::{self, Candidate};
-use garson_store::{integrations, orders, restaurants};
+use garson_store::lists::board;
+use garson_store::lists::board::Candidate;
+use garson_store::tables::{integrations, orders, restaurants};
 
 pub async fn a_board_is_made_of_open_and_newest_orders(bench: &Bench) {
     let (here, there) = (bench.branch("lokanta").await, bench.branch("pideci").await);

@@ -4,8 +4,9 @@ use crate::bench::Bench;
 use crate::shop::{DIRECT, GETIR, an_integration, at};
 use garson_core::id::IntegrationId;
 use garson_core::integration::{BranchClaim, Credentials, Integration};
-use garson_store::branches::NamedBranch;
-use garson_store::{Engine, Lane, branches, integrations};
+use garson_store::tables::branches::NamedBranch;
+use garson_store::tables::{branches, integrations};
+use garson_store::{Engine, Lane};
 
 async fn save(bench: &Bench, integration: &Integration) {
     let (vault, integration) = (bench.vault.clone(), integration.clone());

@@ -3,9 +3,10 @@
 use crate::bench::{Bench, within};
 use crate::shop::{Branch, at, take_order};
 use garson_core::testing::a_new_order;
-use garson_store::feed::{Direction, Page, PageRequest, Scope};
-use garson_store::orders::OrderSummary;
-use garson_store::{Engine, Lane, events, orders};
+use garson_store::lists::feed::{Direction, Page, PageRequest, Scope};
+use garson_store::tables::orders::OrderSummary;
+use garson_store::tables::{events, orders};
+use garson_store::{Engine, Lane};
 use std::time::Duration;
 use tokio::task::JoinHandle;
 

@@ -9,11 +9,16 @@ use garson_core::delivery::DeliveryState;
 use garson_core::id::{AccountId, BusinessId, PackageId};
 use garson_core::order::{CallKind, Order, Status};
 use garson_core::restaurant::Package;
-use garson_store::deliveries::{self, Delivery};
-use garson_store::events::{self, Attempt};
-use garson_store::feed::{Direction, EVERYWHERE, PageRequest, Scope};
-use garson_store::inbox::{self, InboxState};
-use garson_store::{Engine, businesses, calls, integrations, orders, packages, restaurants, sweep, totals};
+use garson_store::lists::feed::{Direction, EVERYWHERE, PageRequest, Scope};
+use garson_store::tables::deliveries;
+use garson_store::tables::deliveries::Delivery;
+use garson_store::tables::events;
+use garson_store::tables::events::Attempt;
+use garson_store::tables::inbox;
+use garson_store::tables::inbox::InboxState;
+use garson_store::tables::{businesses, calls, integrations, orders, packages, restaurants};
+use garson_store::upkeep::sweep;
+use garson_store::{Engine, totals};
 use garson_store::{Result, Tx, params};
 use uuid::Uuid;
 
@@ -90,10 +95,10 @@ fn walk(mut page: impl FnMut(PageRequest) -> Result<(Vec<String>, Option<i64>)>)
 
 fn lists(tx: &mut Tx<'_>, vault: &garson_store::Vault, account: AccountId) -> Result<Lists> {
     let scope = Scope::Account(account);
-    let ids = |page: garson_store::feed::Page<orders::OrderSummary>| {
+    let ids = |page: garson_store::lists::feed::Page<orders::OrderSummary>| {
         (page.items.iter().map(|o| o.id.to_string()).collect(), page.next)
     };
-    let event_ids = |page: garson_store::feed::Page<events::StoredEvent>| {
+    let event_ids = |page: garson_store::lists::feed::Page<events::StoredEvent>| {
         (page.items.iter().map(|e| e.id.to_string()).collect(), page.next)
     };
     let new = orders::Narrowed {

@@ -1,7 +1,7 @@
 //! All rows of all tables as text, so that two databases, or two moments of one, can be compared.
 
-use garson_store::copy::TABLES;
 use garson_store::engine::{Column, FromColumn};
+use garson_store::upkeep::copy::TABLES;
 use garson_store::{Engine, Result, Tx};
 use std::collections::BTreeMap;
 

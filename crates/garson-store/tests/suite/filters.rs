@@ -7,9 +7,11 @@ use garson_core::order::{Actor, Flag, Order, ProviderSync, Status, TimelineLine}
 use garson_core::platform::Provider;
 use garson_core::testing::a_new_order;
 use garson_core::time::Timestamp;
-use garson_store::feed::{Direction, Page, PageRequest, Scope};
-use garson_store::orders::{Changes, Narrowed};
-use garson_store::{accounts, feed, order_flags, orders, restaurants, sweep};
+use garson_store::lists::feed;
+use garson_store::lists::feed::{Direction, Page, PageRequest, Scope};
+use garson_store::tables::orders::{Changes, Narrowed};
+use garson_store::tables::{accounts, order_flags, orders, restaurants};
+use garson_store::upkeep::sweep;
 use std::collections::BTreeSet;
 
 const PROVIDERS: [Provider; 3] = [DIRECT, Provider::new("getir"), Provider::new("migros")];

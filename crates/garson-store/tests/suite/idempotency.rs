@@ -4,8 +4,10 @@ use crate::bench::Bench;
 use crate::shop::at;
 use garson_core::id::{AccountId, NodeId};
 use garson_core::time::Timestamp;
-use garson_store::idempotency::{self, KeyedRequest, Reservation, Run};
-use garson_store::{Lane, nodes};
+use garson_store::Lane;
+use garson_store::tables::idempotency;
+use garson_store::tables::idempotency::{KeyedRequest, Reservation, Run};
+use garson_store::tables::nodes;
 use uuid::Uuid;
 
 const DAY: i64 = 24 * 60 * 60 * 1000;

@@ -6,7 +6,8 @@ use crate::dump;
 use crate::shop::{Branch, GETIR, at, take_order};
 use garson_core::id::{InboxId, OrderId};
 use garson_core::testing::a_new_order;
-use garson_store::inbox::{self, InboxState, MessageToKeep};
+use garson_store::tables::inbox;
+use garson_store::tables::inbox::{InboxState, MessageToKeep};
 use garson_store::{Result, Tx, params};
 use uuid::Uuid;
 

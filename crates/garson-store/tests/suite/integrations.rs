@@ -7,9 +7,10 @@ use garson_core::integration::{Credentials, Integration};
 use garson_core::platform::Provider;
 use garson_core::restaurant::Package;
 use garson_core::secret::Secret;
-use garson_store::integrations::Served;
+use garson_store::tables::integrations::Served;
+use garson_store::tables::{branches, integrations, packages};
 use garson_store::vault::lookup_hash;
-use garson_store::{Result, StoreErrorKind, Tx, Vault, branches, integrations, packages, params};
+use garson_store::{Result, StoreErrorKind, Tx, Vault, params};
 use uuid::Uuid;
 
 const MARKED: &str = "hunter2-çok-gizli-🔑";
@@ -309,7 +310,7 @@ fn stored_bytes(bench: &Bench) -> Vec<u8> {
         Kind::Postgres => on_postgres(&bench.postgres_url(), |client| {
             let mut all = Vec::new();
             client.batch_execute("CHECKPOINT").unwrap();
-            for (table, _) in garson_store::copy::TABLES {
+            for (table, _) in garson_store::upkeep::copy::TABLES {
                 let sql = format!("SELECT pg_relation_filepath('{table}')");
                 let path: String = client.query_one(&sql, &[]).unwrap().get(0);
                 let bytes: Vec<u8> = client

@@ -5,7 +5,8 @@ use crate::shop::at;
 use garson_core::account::{ApiKey, IssuedKey};
 use garson_core::id::{AccountId, KeyId};
 use garson_core::secret::Secret;
-use garson_store::keys::{self, Revoked};
+use garson_store::tables::keys;
+use garson_store::tables::keys::Revoked;
 use garson_store::vault::lookup_hash;
 use garson_store::{Engine, Lane};
 

@@ -3,7 +3,8 @@
 use crate::batches::{note, noted};
 use crate::bench::{Bench, on_postgres};
 use crate::shop::at;
-use garson_store::{Lane, StoreErrorKind, accounts};
+use garson_store::tables::accounts;
+use garson_store::{Lane, StoreErrorKind};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};

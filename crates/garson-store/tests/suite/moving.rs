@@ -9,16 +9,18 @@ use garson_core::id::{BusinessId, KeyId, NodeId, PackageId, ResendId};
 use garson_core::order::{Actor, CallKind, TimelineLine};
 use garson_core::restaurant::Package;
 use garson_core::secret::Secret;
-use garson_store::copy::{self, TABLES};
 use garson_store::engine::Purpose;
-use garson_store::events::{self, Attempt};
-use garson_store::idempotency::{self, KeyedRequest, Run};
-use garson_store::inbox::InboxState;
+use garson_store::lists::search;
+use garson_store::tables::events;
+use garson_store::tables::events::Attempt;
+use garson_store::tables::idempotency;
+use garson_store::tables::idempotency::{KeyedRequest, Run};
+use garson_store::tables::inbox::InboxState;
+use garson_store::tables::{businesses, calls, keys, nodes, orders, packages, resends, sessions};
+use garson_store::upkeep::copy;
+use garson_store::upkeep::copy::TABLES;
 use garson_store::vault::lookup_hash;
-use garson_store::{
-    Engine, Options, StoreErrorKind, Tx, businesses, calls, keys, nodes, orders, packages, params, resends,
-    search, sessions,
-};
+use garson_store::{Engine, Options, StoreErrorKind, Tx, params};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -285,7 +287,7 @@ pub async fn a_nul_in_text_does_not_hinder_a_copy(bench: &Bench) {
     let home = Home::new(Kind::Postgres);
     let target = Engine::open(&home.location(), &as_target()).unwrap();
     copy::everything(&bench.engine, &target).await.unwrap();
-    let accounts = target.read(garson_store::accounts::list).await.unwrap();
+    let accounts = target.read(garson_store::tables::accounts::list).await.unwrap();
     assert!(
         accounts[0].name.contains("nul\u{fffd}nul"),
         "{}",

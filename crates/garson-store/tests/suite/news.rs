@@ -2,7 +2,8 @@
 
 use crate::bench::{Bench, on_purpose};
 use crate::shop::{at, create_account};
-use garson_store::{Crowd, Result, Watch, accounts};
+use garson_store::tables::accounts;
+use garson_store::{Crowd, Result, Watch};
 use std::future::Future;
 use std::pin::pin;
 use std::task::{Context, Waker};

@@ -4,9 +4,11 @@ use crate::bench::Bench;
 use crate::shop::at;
 use garson_core::delivery::DeliveryState;
 use garson_core::id::{AccountId, NodeId};
-use garson_store::deliveries::{self, End, Settlement, Standing};
+use garson_store::Engine;
 use garson_store::engine::Handover;
-use garson_store::{Engine, accounts, events, nodes};
+use garson_store::tables::deliveries;
+use garson_store::tables::deliveries::{End, Settlement, Standing};
+use garson_store::tables::{accounts, events, nodes};
 use uuid::Uuid;
 
 async fn a_node(bench: &Bench, name: &'static str) -> NodeId {
@@ -163,11 +165,11 @@ pub async fn a_successor_and_a_settlement_do_not_pass_each_other(bench: &Bench) 
     assert!(last.await.items.is_empty());
 }
 
-fn one_page() -> garson_store::feed::PageRequest {
-    garson_store::feed::PageRequest {
+fn one_page() -> garson_store::lists::feed::PageRequest {
+    garson_store::lists::feed::PageRequest {
         limit: 10,
         cursor: None,
-        direction: garson_store::feed::Direction::Older,
+        direction: garson_store::lists::feed::Direction::Older,
     }
 }
 

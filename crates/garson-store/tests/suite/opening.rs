@@ -5,9 +5,11 @@ use crate::dump;
 use garson_core::id::{AccountId, EventId, OrderId, RestaurantId};
 use garson_core::integration::BranchClaim;
 use garson_core::secret::Secret;
-use garson_store::lock::ServerLock;
-use garson_store::{Engine, Options, Result, StoreErrorKind, accounts, params};
-use garson_store::{Vault, events, inbox, integrations, orders, vault};
+use garson_store::engine::server_lock::ServerLock;
+use garson_store::tables::accounts;
+use garson_store::tables::{events, inbox, integrations, orders};
+use garson_store::{Engine, Options, Result, StoreErrorKind, params};
+use garson_store::{Vault, vault};
 use std::sync::Barrier;
 use uuid::Uuid;
 

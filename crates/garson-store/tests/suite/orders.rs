@@ -6,9 +6,11 @@ use crate::shop::{at, take_order};
 use garson_core::id::{AccountId, EventId, OrderId};
 use garson_core::order::{Actor, Cancellation, Flag, Order, ProviderSync, Reason, Status, place};
 use garson_core::testing::a_new_order;
-use garson_store::events::{self, Attempt, EventToWrite};
-use garson_store::feed::{Direction, PageRequest};
-use garson_store::{Result, StoreErrorKind, accounts, orders};
+use garson_store::lists::feed::{Direction, PageRequest};
+use garson_store::tables::events;
+use garson_store::tables::events::{Attempt, EventToWrite};
+use garson_store::tables::{accounts, orders};
+use garson_store::{Result, StoreErrorKind};
 use uuid::Uuid;
 
 pub async fn the_same_order_again_changes_nothing(bench: &Bench) {

@@ -5,9 +5,11 @@ use crate::cursors::{page, places, walk_down, walk_up};
 use crate::shop::{Branch, DIRECT, at};
 use Direction::{Newer, Older};
 use garson_core::order::{Order, Status};
-use garson_store::accounts;
-use garson_store::feed::{self, Direction, EVERYWHERE, Page, PageRequest, Scope};
-use garson_store::orders::{self, OrderSummary};
+use garson_store::lists::feed;
+use garson_store::lists::feed::{Direction, EVERYWHERE, Page, PageRequest, Scope};
+use garson_store::tables::accounts;
+use garson_store::tables::orders;
+use garson_store::tables::orders::OrderSummary;
 
 pub async fn an_empty_list_has_nowhere_to_go_but_up(bench: &Bench) {
     let branch = bench.branch("lokanta").await;

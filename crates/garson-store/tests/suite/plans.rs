@@ -7,13 +7,14 @@ use garson_core::delivery::DeliveryState;
 use garson_core::id::{AccountId, ResendId, RestaurantId};
 use garson_core::order::{CallKind, Status};
 use garson_core::platform::Provider;
-use garson_store::copy::TABLES;
-use garson_store::events::Attempt;
-use garson_store::feed::{Direction, EVERYWHERE, PageRequest, Scope};
-use garson_store::orders::{Changes, Narrowed};
-use garson_store::{
-    Result, Tx, board, calls, deliveries, events, integrations, orders, params, resends, restaurants, sweep,
-};
+use garson_store::lists::board;
+use garson_store::lists::feed::{Direction, EVERYWHERE, PageRequest, Scope};
+use garson_store::tables::events::Attempt;
+use garson_store::tables::orders::{Changes, Narrowed};
+use garson_store::tables::{calls, deliveries, events, integrations, orders, resends, restaurants};
+use garson_store::upkeep::copy::TABLES;
+use garson_store::upkeep::sweep;
+use garson_store::{Result, Tx, params};
 use uuid::Uuid;
 
 const TIMES: i64 = 20_000;

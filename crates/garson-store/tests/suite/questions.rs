@@ -8,9 +8,12 @@ use garson_core::id::InboxId;
 use garson_core::integration::Credentials;
 use garson_core::order::{Actor, CallArgument, CallKind, Order, Reason, Status};
 use garson_core::secret::Secret;
-use garson_store::calls::{self, CallEnd, CallToWrite, Maker, Standing};
-use garson_store::inbox::{self, InboxState, MessageToKeep};
-use garson_store::{integrations, nodes, orders, params};
+use garson_store::params;
+use garson_store::tables::calls;
+use garson_store::tables::calls::{CallEnd, CallToWrite, Maker, Standing};
+use garson_store::tables::inbox;
+use garson_store::tables::inbox::{InboxState, MessageToKeep};
+use garson_store::tables::{integrations, nodes, orders};
 use uuid::Uuid;
 
 const TELL: CallKind = CallKind::Tell(Status::OnTheWay);

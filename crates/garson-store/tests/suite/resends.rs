@@ -3,11 +3,14 @@
 use crate::bench::Bench;
 use crate::shop::{Branch, at};
 use garson_core::id::{AccountId, EventId, OrderId, ResendId};
-use garson_store::deliveries;
-use garson_store::events::{self, EventToWrite, StoredEvent};
-use garson_store::feed::{Direction, PageRequest};
-use garson_store::resends::{self, Resend};
-use garson_store::{Engine, accounts, restaurants};
+use garson_store::Engine;
+use garson_store::lists::feed::{Direction, PageRequest};
+use garson_store::tables::deliveries;
+use garson_store::tables::events;
+use garson_store::tables::events::{EventToWrite, StoredEvent};
+use garson_store::tables::resends;
+use garson_store::tables::resends::Resend;
+use garson_store::tables::{accounts, restaurants};
 use uuid::Uuid;
 
 /// Makes every event of the database a failed one.

@@ -4,10 +4,13 @@ use crate::bench::Bench;
 use crate::resends::FAIL_ALL;
 use crate::shop::{Branch, at};
 use garson_core::id::{AccountId, EventId, OrderId, ResendId};
-use garson_store::events::{self, Attempt, EventToWrite};
-use garson_store::feed::{Direction, PageRequest};
-use garson_store::retention::{self, Forgotten};
-use garson_store::{accounts, deliveries, resends, restaurants, sweep};
+use garson_store::lists::feed::{Direction, PageRequest};
+use garson_store::tables::events;
+use garson_store::tables::events::{Attempt, EventToWrite};
+use garson_store::tables::{accounts, deliveries, resends, restaurants};
+use garson_store::upkeep::retention;
+use garson_store::upkeep::retention::Forgotten;
+use garson_store::upkeep::sweep;
 use uuid::Uuid;
 
 async fn chunk(bench: &Bench, account: AccountId, oldest: i64, limit: i64) -> (u64, u64) {

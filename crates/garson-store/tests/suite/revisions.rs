@@ -10,10 +10,12 @@ use garson_core::order::{
 use garson_core::payment::PaymentType;
 use garson_core::testing::a_new_order;
 use garson_core::time::Timestamp;
-use garson_store::feed::{Direction, PageRequest, Scope};
-use garson_store::revisions::{self, Replacement};
+use garson_store::lists::feed::{Direction, PageRequest, Scope};
+use garson_store::tables::revisions;
+use garson_store::tables::revisions::Replacement;
+use garson_store::tables::{accounts, orders};
 use garson_store::totals::Sums;
-use garson_store::{Result, Tx, accounts, orders, totals};
+use garson_store::{Result, Tx, totals};
 
 /// An order with another total, paid in another way.
 fn changed(id: &str, total: i64, kind: PaymentType) -> NewOrder {

@@ -8,9 +8,12 @@ use garson_core::order::{NewOrder, Order, Status};
 use garson_core::platform::Provider;
 use garson_core::search::asked;
 use garson_core::testing::a_new_order;
-use garson_store::feed::{Direction, EVERYWHERE, PageRequest, places_between};
-use garson_store::search::{self, Found, LOOK, Wanted};
-use garson_store::{Engine, orders, restaurants, sweep};
+use garson_store::Engine;
+use garson_store::lists::feed::{Direction, EVERYWHERE, PageRequest, places_between};
+use garson_store::lists::search;
+use garson_store::lists::search::{Found, LOOK, Wanted};
+use garson_store::tables::{orders, restaurants};
+use garson_store::upkeep::sweep;
 
 fn wanted(text: &str) -> Wanted {
     Wanted {

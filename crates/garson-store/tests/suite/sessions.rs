@@ -4,7 +4,8 @@ use crate::bench::Bench;
 use crate::shop::at;
 use garson_core::id::AccountId;
 use garson_core::time::Timestamp;
-use garson_store::sessions::{self, Session};
+use garson_store::tables::sessions;
+use garson_store::tables::sessions::Session;
 
 /// A session that ends a second after a moment.
 pub fn a_session(account: AccountId, number: u8, now: Timestamp) -> Session {

@@ -5,9 +5,11 @@ use crate::bench::Bench;
 use crate::shop::at;
 use garson_core::delivery::UndeliveredReason;
 use garson_core::id::{AccountId, EventId};
-use garson_store::deliveries::{self, End, Settlement};
-use garson_store::events::{self, Attempt, Split};
 use garson_store::params;
+use garson_store::tables::deliveries;
+use garson_store::tables::deliveries::{End, Settlement};
+use garson_store::tables::events;
+use garson_store::tables::events::{Attempt, Split};
 
 const EVENTS: i64 = 23;
 const AGAIN: End = End::Again {

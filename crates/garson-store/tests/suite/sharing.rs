@@ -6,13 +6,12 @@ use crate::shop::{Branch, DIRECT, at, take_order};
 use garson_core::delivery::DeliveryState;
 use garson_core::id::{EventId, InboxId, OrderId};
 use garson_core::testing::a_new_order;
-use garson_store::deliveries::{End, Settlement};
-use garson_store::events::{Attempt, Split};
-use garson_store::inbox::{InboxState, MessageToKeep};
+use garson_store::tables::deliveries::{End, Settlement};
+use garson_store::tables::events::{Attempt, Split};
+use garson_store::tables::inbox::{InboxState, MessageToKeep};
+use garson_store::tables::{accounts, deliveries, events, inbox, integrations, orders};
 use garson_store::vault::lookup_hash;
-use garson_store::{
-    Result, StoreErrorKind, Tx, accounts, deliveries, events, inbox, integrations, orders, params, totals,
-};
+use garson_store::{Result, StoreErrorKind, Tx, params, totals};
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
 use uuid::Uuid;

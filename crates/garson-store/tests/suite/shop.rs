@@ -10,9 +10,10 @@ use garson_core::platform::Provider;
 use garson_core::restaurant::{Restaurant, RestaurantFields};
 use garson_core::testing::a_new_order;
 use garson_core::time::Timestamp;
-use garson_store::events::EventToWrite;
+use garson_store::tables::events::EventToWrite;
+use garson_store::tables::{accounts, events, integrations, orders, restaurants};
 use garson_store::vault::lookup_hash;
-use garson_store::{Result, Tx, Vault, accounts, events, integrations, orders, restaurants, totals};
+use garson_store::{Result, Tx, Vault, totals};
 use uuid::Uuid;
 
 pub const DIRECT: Provider = Provider::new("direct");

@@ -5,9 +5,11 @@ use crate::calls::{a_call, a_maker, lease};
 use crate::inbox::keep;
 use crate::shop::at;
 use garson_core::order::{CallKind, Status};
-use garson_store::calls::{self, CallEnd};
-use garson_store::inbox::{self, InboxState};
-use garson_store::{deliveries, integrations};
+use garson_store::tables::calls;
+use garson_store::tables::calls::CallEnd;
+use garson_store::tables::inbox;
+use garson_store::tables::inbox::InboxState;
+use garson_store::tables::{deliveries, integrations};
 
 const TELL: CallKind = CallKind::Tell(Status::OnTheWay);
 

@@ -8,8 +8,10 @@ use garson_core::id::{BusinessId, EventId};
 use garson_core::restaurant::RestaurantFields;
 use garson_core::secret::Secret;
 use garson_core::testing::a_new_order;
-use garson_store::events::{self, EventToWrite};
-use garson_store::{StoreErrorKind, accounts, businesses, orders, restaurants};
+use garson_store::StoreErrorKind;
+use garson_store::tables::events;
+use garson_store::tables::events::EventToWrite;
+use garson_store::tables::{accounts, businesses, orders, restaurants};
 use uuid::Uuid;
 
 /// Turkish with its two kinds of i, combining marks, other scripts, four-byte characters, a flag, quotes.

@@ -8,8 +8,10 @@ use garson_core::order::{Order, Status};
 use garson_core::payment::PaymentType;
 use garson_core::testing::a_new_order;
 use garson_core::time::{Timestamp, Zone};
+use garson_store::tables::{orders, restaurants};
 use garson_store::totals::Sums;
-use garson_store::{Tx, orders, restaurants, sweep, totals};
+use garson_store::upkeep::sweep;
+use garson_store::{Tx, totals};
 
 /// Sums are kept by units of five minutes.
 const UNIT: i64 = 5 * 60 * 1000;

@@ -5,8 +5,9 @@ use crate::calls::{LEASE, a_call, a_maker, lease};
 use crate::shop::at;
 use garson_core::id::CallId;
 use garson_core::order::{CallKind, Order, Status};
-use garson_store::calls::{self, CallEnd, CallToWrite, Maker};
-use garson_store::nodes;
+use garson_store::tables::calls;
+use garson_store::tables::calls::{CallEnd, CallToWrite, Maker};
+use garson_store::tables::nodes;
 
 const TELL: CallKind = CallKind::Tell(Status::OnTheWay);
 

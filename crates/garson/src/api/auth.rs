@@ -1,16 +1,16 @@
 //! Who is calling: the account behind an API key, and whether it calls too often.
 
-use super::error::Code;
 use super::{Api, ApiError, idempotency};
 use crate::config::RateLimit;
-use crate::flow::accounts::Actor;
+use crate::flow::admin::accounts::Actor;
+use crate::http::error::Code;
 use crate::server::{ClientAddress, Connection};
 use crate::telemetry::Refusal;
 use axum::extract::{FromRequestParts, Request, State};
 use axum::middleware::Next;
 use axum::response::Response;
 use garson_core::id::{AccountId, KeyId};
-use garson_store::keys;
+use garson_store::tables::keys;
 use garson_store::vault::lookup_hash;
 use governor::clock::{Clock as _, DefaultClock};
 use governor::{DefaultKeyedRateLimiter, Quota};

@@ -1,13 +1,14 @@
 //! Businesses: the top-level records of an account.
 
 use super::auth::Caller;
-use super::body::Json;
 use super::envelope::{Data, Done};
 use super::fields::{Line, Name, Patch, Prose};
 use super::idempotency::NewId;
 use super::restaurants::RestaurantView;
 use super::{Api, ApiError};
-use crate::flow::{Fault, businesses, restaurants};
+use crate::flow::Fault;
+use crate::flow::admin::{businesses, restaurants};
+use crate::http::body::Json;
 use axum::extract::{Path, State};
 use garson_core::business::{Business, BusinessFields};
 use garson_core::id::BusinessId;

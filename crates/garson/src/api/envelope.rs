@@ -2,7 +2,7 @@
 
 use super::paging::Cursor;
 use axum::response::{IntoResponse, Response};
-use garson_store::feed::Page;
+use garson_store::lists::feed::Page;
 use http::{HeaderValue, header};
 use serde::Serialize;
 use std::ops::Range;

@@ -5,7 +5,7 @@ use super::envelope::Paged;
 use super::order_view::{ChangeView, ReasonView};
 use super::paging::{PageParams, Query, WaitParam};
 use super::{Api, ApiError, stream};
-use crate::flow::tidings::{Follower, Pass, list_events as list, wait_for_events};
+use crate::flow::read::event_feed::{Follower, Pass, list_events as list, wait_for_events};
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use http::HeaderMap;

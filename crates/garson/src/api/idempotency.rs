@@ -1,19 +1,21 @@
 //! `Idempotency-Key`: the same request with the same key gets the first answer again, for a day.
 
 use super::auth::Caller;
-use super::budget::Sender;
-use super::error::Code;
-use super::request_id::RequestId;
-use super::{Api, ApiError, body};
+use super::{Api, ApiError};
 use crate::flow::Fault;
-use crate::flow::sweep::KEEP_ANSWERS;
+use crate::flow::upkeep::sweep::KEEP_ANSWERS;
+use crate::http::body;
+use crate::http::body_budget::Sender;
+use crate::http::error::Code;
+use crate::http::request_id::RequestId;
 use axum::body::Body;
 use axum::extract::{FromRequestParts, OptionalFromRequestParts, Request};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use garson_core::id::uuid_at;
 use garson_store::StoreError;
-use garson_store::idempotency::{self, KeyedRequest, Reservation, Run};
+use garson_store::tables::idempotency;
+use garson_store::tables::idempotency::{KeyedRequest, Reservation, Run};
 use http::request::Parts;
 use http::{HeaderName, HeaderValue, Method, StatusCode, header};
 use sha2::{Digest, Sha256};

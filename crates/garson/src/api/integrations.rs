@@ -1,11 +1,12 @@
 //! Integrations: a restaurant's connections to platforms.
 
 use super::auth::Caller;
-use super::body::Json;
 use super::envelope::{Data, Done};
 use super::fields::{ForeignId, Patch, Text, TextMap};
 use super::{Api, ApiError, restaurants};
-use crate::flow::integrations::{self, IntegrationChange};
+use crate::flow::admin::integrations;
+use crate::flow::admin::integrations::IntegrationChange;
+use crate::http::body::Json;
 use axum::extract::{Path, State};
 use garson_core::integration::{BranchClaim, Integration};
 use garson_core::json::ObjectOnly;

@@ -1,12 +1,13 @@
 //! API keys: issue, list, revoke, choose the one that webhooks carry.
 
 use super::auth::Caller;
-use super::body::Json;
 use super::envelope::{Data, Done};
 use super::fields::Line;
 use super::idempotency::NewId;
 use super::{Api, ApiError};
-use crate::flow::{Fault, accounts};
+use crate::flow::Fault;
+use crate::flow::admin::accounts;
+use crate::http::body::Json;
 use axum::extract::{Path, State};
 use garson_core::account::ApiKey;
 use garson_core::id::KeyId;

@@ -1,12 +1,12 @@
 //! Payment matching: the POS's own payment types beside the platforms'.
 
 use super::auth::Caller;
-use super::body::Json;
 use super::envelope::Data;
-use super::error::Code;
 use super::fields::ForeignId;
 use super::{Api, ApiError, restaurants};
-use crate::flow::{integrations, matching};
+use crate::flow::admin::{integrations, payment_matching};
+use crate::http::body::Json;
+use crate::http::error::Code;
 use axum::extract::{Path, State};
 use garson_core::json::ObjectOnly;
 use garson_core::payment::PaymentType;
@@ -61,7 +61,7 @@ pub async fn get_payment_matching(
     caller: Caller,
     Path(restaurant): Path<String>,
 ) -> Result<Data<MatchingView>, ApiError> {
-    let shown = matching::show(&api.app, caller.account, restaurants::id(&restaurant)?).await?;
+    let shown = payment_matching::show(&api.app, caller.account, restaurants::id(&restaurant)?).await?;
     Ok(Data::new(MatchingView {
         types: shown
             .types
@@ -167,6 +167,6 @@ pub async fn put_payment_matching(
 ) -> Result<Data<Vec<MatchView>>, ApiError> {
     let restaurant = restaurants::id(&restaurant)?;
     let matches = matches(wanted)?;
-    let set = matching::set(&api.app, caller.account, restaurant, matches).await?;
+    let set = payment_matching::set(&api.app, caller.account, restaurant, matches).await?;
     Ok(Data::new(set.into_iter().map(Into::into).collect()))
 }

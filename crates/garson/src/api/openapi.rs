@@ -5,9 +5,9 @@ mod shops;
 mod tidy;
 
 use super::envelope::Paged;
-use super::error::{ApiError, ErrorBody};
 use super::order_view::DetailedItem;
 use super::{Api, PREFIX, routes};
+use crate::http::error::{ApiError, ErrorBody};
 use axum::Router;
 use axum::body::Bytes;
 use axum::http::StatusCode;

@@ -4,12 +4,13 @@
 
 use super::envelope::{PageWriter, Rendered};
 use crate::flow::Fault;
-use crate::flow::order_lists::{self, Filter};
+use crate::flow::read::order_lists;
+use crate::flow::read::order_lists::Filter;
 use garson_core::id::AccountId;
 use garson_store::Tx;
-use garson_store::feed::{PageRequest, Scope};
-use garson_store::order_line::OrderLine;
-use garson_store::orders;
+use garson_store::lists::feed::{PageRequest, Scope};
+use garson_store::tables::order_line::OrderLine;
+use garson_store::tables::orders;
 
 /// More than most orders need.
 const ITEM_BYTES: usize = 416;
@@ -69,9 +70,9 @@ mod tests {
     use garson_core::order::{Order, Status};
     use garson_core::payment::PaymentType;
     use garson_core::time::Timestamp;
-    use garson_store::feed::Page;
-    use garson_store::order_line;
-    use garson_store::orders::OrderSummary;
+    use garson_store::lists::feed::Page;
+    use garson_store::tables::order_line;
+    use garson_store::tables::orders::OrderSummary;
     use proptest::prelude::*;
     use uuid::Uuid;
 

@@ -13,9 +13,9 @@ use garson_core::time::Timestamp;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use crate::flow::act::OrderDetail;
-use crate::flow::reports::Pending;
-use garson_store::orders::{Charge, OrderSummary};
+use crate::flow::order_actions::act::OrderDetail;
+use crate::flow::read::reports::Pending;
+use garson_store::tables::orders::{Charge, OrderSummary};
 
 /// An order in a list.
 #[derive(Serialize, ToSchema)]

@@ -1,14 +1,15 @@
 //! Orders: list, read, verify, advance, cancel.
 
 use super::auth::Caller;
-use super::body::Json;
 use super::envelope::{Data, Paged};
 use super::fields::{ForeignId, Prose};
 use super::idempotency::Keyed;
 use super::order_view::{DetailedItem, OrderItem, OrderView, ReasonView, SyncView};
 use super::paging::{FilterParams, PageParams, PeriodParams, Query, RestaurantParam, StatusParam};
 use super::{Api, ApiError, order_json};
-use crate::flow::{act, order_lists, reasons, reports};
+use crate::flow::order_actions::{act, reasons};
+use crate::flow::read::{order_lists, reports};
+use crate::http::body::Json;
 use axum::extract::{Path, State};
 use axum::response::{IntoResponse, Response};
 use garson_core::id::OrderId;

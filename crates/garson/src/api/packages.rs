@@ -1,12 +1,12 @@
 //! Packages: which platforms a restaurant may use, and when.
 
 use super::auth::Caller;
-use super::body::Json;
 use super::envelope::Data;
-use super::error::Code;
 use super::fields::Name;
 use super::{Api, ApiError, restaurants as restaurant_api};
-use crate::flow::{integrations, restaurants};
+use crate::flow::admin::{integrations, restaurants};
+use crate::http::body::Json;
+use crate::http::error::Code;
 use axum::extract::{Path, State};
 use garson_core::id::PackageId;
 use garson_core::json::ObjectOnly;

@@ -1,14 +1,15 @@
 //! Query parameters: pages, filters, moments; each wrong one is named.
 
-use super::{ApiError, error::Code};
+use super::ApiError;
 use crate::flow::Fault;
-use crate::flow::order_lists::Filter;
-use crate::flow::reports::{Moment, Period};
+use crate::flow::read::order_lists::Filter;
+use crate::flow::read::reports::{Moment, Period};
+use crate::http::error::Code;
 use axum::extract::FromRequestParts;
 use garson_core::id::RestaurantId;
 use garson_core::order::Status;
 use garson_core::platform::Provider;
-use garson_store::feed::{Direction, PageRequest};
+use garson_store::lists::feed::{Direction, PageRequest};
 use http::request::Parts;
 use serde::{Serialize, Serializer};
 use std::fmt;

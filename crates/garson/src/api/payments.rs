@@ -4,7 +4,7 @@ use super::auth::Caller;
 use super::envelope::Data;
 use super::paging::{PeriodParams, Query, RestaurantParam};
 use super::{Api, ApiError};
-use crate::flow::reports;
+use crate::flow::read::reports;
 use axum::extract::State;
 use garson_core::money::Currency;
 use garson_core::payment::PaymentType;

@@ -4,7 +4,7 @@ use super::auth::Caller;
 use super::envelope::Data;
 use super::paging::Query;
 use super::{Api, ApiError, restaurants};
-use crate::flow::menu;
+use crate::flow::admin::menu;
 use axum::extract::{Path, State};
 use garson_core::id::RestaurantId;
 use garson_core::menu::{Category, MenuOption, OptionGroup, Product};
@@ -225,7 +225,7 @@ pub async fn get_menu(
     Path(provider): Path<String>,
     query: Query,
 ) -> Result<Data<MenuView>, ApiError> {
-    crate::flow::integrations::platform(&provider)?;
+    crate::flow::admin::integrations::platform(&provider)?;
     let restaurant = restaurants::id(query.required("restaurantId")?)?;
     let fetched = menu::fetch(&api.app, caller.account, restaurant, &provider).await?;
     Ok(Data::new(MenuView {

@@ -1,14 +1,15 @@
 //! Reports: which orders accounting still has to take, and the stamp that it has.
 
 use super::auth::Caller;
-use super::body::Json;
 use super::envelope::{Data, Paged};
-use super::error::Code;
 use super::fields::ForeignId;
 use super::order_view::PendingItem;
 use super::paging::{PageParams, PeriodParams, Query, RestaurantParam, StatusParam};
 use super::{Api, ApiError};
-use crate::flow::reports::{self, Stamping};
+use crate::flow::read::reports;
+use crate::flow::read::reports::Stamping;
+use crate::http::body::Json;
+use crate::http::error::Code;
 use axum::extract::State;
 use garson_core::id::OrderId;
 use garson_core::json::ObjectOnly;

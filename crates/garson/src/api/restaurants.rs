@@ -1,14 +1,15 @@
 //! Restaurants: the branches that take orders.
 
 use super::auth::Caller;
-use super::body::Json;
 use super::envelope::{Data, Done};
 use super::fields::{JsonObject, Name, Patch, Prose, TextMap, degrees};
 use super::idempotency::NewId;
 use super::integrations::IntegrationView;
 use super::packages::PackageView;
 use super::{Api, ApiError};
-use crate::flow::{Fault, restaurants};
+use crate::flow::Fault;
+use crate::flow::admin::restaurants;
+use crate::http::body::Json;
 use crate::net::headers::check_headers;
 use axum::extract::{Path, State};
 use garson_core::id::{BusinessId, RestaurantId};

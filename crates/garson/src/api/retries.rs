@@ -1,16 +1,17 @@
 //! Sending again everything that has failed since a moment, and how far that has come.
 
 use super::auth::Caller;
-use super::body::Json;
 use super::envelope::Data;
 use super::idempotency::NewId;
 use super::{Api, ApiError};
-use crate::flow::{Fault, resend_all};
+use crate::flow::Fault;
+use crate::flow::deliver::resend_all;
+use crate::http::body::Json;
 use axum::extract::{Path, State};
 use garson_core::id::ResendId;
 use garson_core::json::ObjectOnly;
 use garson_core::time::Timestamp;
-use garson_store::resends::Resend;
+use garson_store::tables::resends::Resend;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use utoipa::ToSchema;

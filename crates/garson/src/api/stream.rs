@@ -1,13 +1,13 @@
 //! Server-sent events: an account's events as an answer that goes on.
 
 use super::ApiError;
-use super::error::Code;
 use super::paging::{Cursor, Query};
-use crate::flow::tidings::{Follower, Next, Start};
+use crate::flow::read::event_feed::{Follower, Next, Start};
+use crate::http::error::Code;
 use axum::body::Body;
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
-use garson_store::events::ToldEvent;
+use garson_store::tables::events::ToldEvent;
 use http::{HeaderMap, HeaderName, header};
 use hyper::body::Frame;
 use std::convert::Infallible;

@@ -1,14 +1,16 @@
 //! The account's webhook: where its events go, how their delivery stands, sending again.
 
 use super::auth::Caller;
-use super::body::Json;
 use super::envelope::{Data, Done, Paged};
-use super::error::Code;
 use super::fields::{Name, TextMap};
 use super::paging::{PageParams, Query};
 use super::{Api, ApiError};
-use crate::flow::accounts::{self, Delivery};
-use crate::flow::resend::{self, Resend};
+use crate::flow::admin::accounts;
+use crate::flow::admin::accounts::Delivery;
+use crate::flow::deliver::resend;
+use crate::flow::deliver::resend::Resend;
+use crate::http::body::Json;
+use crate::http::error::Code;
 use crate::net::guard::{Target, is_clear_text};
 use axum::extract::State;
 use garson_core::account::{AuthorizationForm, Webhook};
@@ -16,7 +18,7 @@ use garson_core::delivery::DeliveryState;
 use garson_core::id::{EventId, OrderId, RestaurantId};
 use garson_core::json::ObjectOnly;
 use garson_core::time::Timestamp;
-use garson_store::events::{Attempt, Split};
+use garson_store::tables::events::{Attempt, Split};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use utoipa::{IntoParams, ToSchema};

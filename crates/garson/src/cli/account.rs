@@ -2,7 +2,7 @@
 
 use super::{CommandError, Outcome, failed, print_line, read_secret, with_app};
 use crate::config::Settings;
-use crate::flow::{accounts, sessions};
+use crate::flow::admin::{accounts, sessions};
 use clap::{Args, Subcommand};
 use garson_core::secret::Secret;
 use serde_json::json;

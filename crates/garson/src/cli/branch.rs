@@ -2,7 +2,7 @@
 
 use super::{Outcome, failed, print_line, with_app};
 use crate::config::Settings;
-use crate::flow::{accounts, branches};
+use crate::flow::admin::{accounts, branches};
 use clap::{Args, Subcommand};
 
 #[derive(Args)]
@@ -38,7 +38,7 @@ pub fn run(settings: &Settings, command: BranchCommand) -> Outcome {
     with_app(settings, |app| async move {
         match command {
             BranchCommand::List => {
-                let show = |it: &garson_store::branches::NamedBranch| {
+                let show = |it: &garson_store::tables::branches::NamedBranch| {
                     print_line(&format!(
                         "{}  {}  {}  {}  {}",
                         it.provider,

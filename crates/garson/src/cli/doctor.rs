@@ -6,7 +6,8 @@ use crate::config::Settings;
 use garson_core::clock::{Clock, SystemClock};
 use garson_core::time::Timestamp;
 use garson_store::engine::Schema;
-use garson_store::{Engine, Location, StoreError, Vault, accounts, inbox, vault};
+use garson_store::tables::{accounts, inbox};
+use garson_store::{Engine, Location, StoreError, Vault, vault};
 
 struct Findings {
     wrong: usize,

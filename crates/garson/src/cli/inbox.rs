@@ -7,7 +7,8 @@ use crate::flow;
 use clap::Subcommand;
 use garson_core::id::InboxId;
 use garson_core::platform::Reception;
-use garson_store::inbox::{self, OpenMessage};
+use garson_store::tables::inbox;
+use garson_store::tables::inbox::OpenMessage;
 use std::sync::Arc;
 
 #[derive(Subcommand)]
@@ -86,7 +87,7 @@ async fn retry_all(app: &Arc<App>) -> Outcome {
 }
 
 async fn retry(app: &Arc<App>, id: InboxId) -> Result<bool, CommandError> {
-    let reception = flow::inbox::retry(app, id).await.map_err(failed)?;
+    let reception = flow::intake::inbox_retry::retry(app, id).await.map_err(failed)?;
     let (line, taken) = match reception {
         Reception::Taken { order_id } => (format!("{id}  taken into order {order_id}"), true),
         Reception::Noted => (format!("{id}  taken"), true),

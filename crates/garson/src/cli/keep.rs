@@ -6,7 +6,8 @@ use crate::app::lock_data;
 use crate::config::Settings;
 use garson_core::secret::Secret;
 use garson_store::engine::Purpose;
-use garson_store::{Engine, Location, Options, copy};
+use garson_store::upkeep::copy;
+use garson_store::{Engine, Location, Options};
 use std::path::Path;
 
 pub fn backup(settings: &Settings, file: &Path) -> Outcome {

@@ -2,7 +2,8 @@
 
 use super::{CommandError, Outcome, failed, print_line, with_app};
 use crate::config::Settings;
-use crate::flow::accounts::{self, Actor};
+use crate::flow::admin::accounts;
+use crate::flow::admin::accounts::Actor;
 use clap::{Args, Subcommand};
 use garson_core::id::KeyId;
 

@@ -4,14 +4,15 @@ use super::{Outcome, failed, print_line, with_app};
 use crate::api::retry_json;
 use crate::app::App;
 use crate::config::Settings;
-use crate::flow::{accounts, resend_all};
+use crate::flow::admin::accounts;
+use crate::flow::deliver::resend_all;
 use clap::{Args, Subcommand};
 use garson_core::delivery::DeliveryState;
 use garson_core::id::{AccountId, ResendId};
 use garson_core::time::Timestamp;
-use garson_store::feed::{Direction, PageRequest};
-use garson_store::nodes;
-use garson_store::resends::Resend;
+use garson_store::lists::feed::{Direction, PageRequest};
+use garson_store::tables::nodes;
+use garson_store::tables::resends::Resend;
 use std::time::Duration;
 
 /// How often progress is looked at.

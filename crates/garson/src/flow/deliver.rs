@@ -20,6 +20,8 @@ mod flight;
 mod flights;
 mod jobs;
 mod look;
+pub mod resend;
+pub mod resend_all;
 mod slots;
 
 pub use dispatcher::run;

@@ -1,7 +1,7 @@
 //! Writing a decision down: order, timeline, events, sums and calls, in the transaction that is running.
 
 use super::Fault;
-use super::line::Contact;
+use crate::flow::platform_client::Contact;
 use garson_core::event::order_body;
 use garson_core::id::{AccountId, CallId, EventId, OrderId};
 use garson_core::order::{
@@ -9,10 +9,11 @@ use garson_core::order::{
 };
 use garson_core::restaurant::Config;
 use garson_core::time::Timestamp;
-use garson_store::accounts::{Places, reserve};
-use garson_store::calls::CallToWrite;
-use garson_store::events::{EventToWrite, write};
-use garson_store::{Tx, calls, orders, restaurants, totals};
+use garson_store::tables::accounts::{Places, reserve};
+use garson_store::tables::calls::CallToWrite;
+use garson_store::tables::events::{EventToWrite, write};
+use garson_store::tables::{calls, orders, restaurants};
+use garson_store::{Tx, totals};
 use std::time::Duration;
 
 /// More places than any decision needs: the order itself, new or changed, and two events.

@@ -2,7 +2,7 @@
 
 use super::connection::Connection;
 use super::guard::Origin;
-use super::shelf::{Bounds, Shelf};
+use crate::net::connection_pool::{Bounds, Shelf};
 use garson_core::platform::Trust;
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};

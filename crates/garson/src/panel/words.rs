@@ -56,10 +56,10 @@ macro_rules! words {
         }
 
         impl $set {
-            pub const fn of(lang: $crate::panel::lang::Lang) -> Self {
+            pub const fn of(lang: $crate::panel::kit::lang::Lang) -> Self {
                 match lang {
-                    $crate::panel::lang::Lang::Tr => Self { $($name: $tr,)* },
-                    $crate::panel::lang::Lang::En => Self { $($name: $en,)* },
+                    $crate::panel::kit::lang::Lang::Tr => Self { $($name: $tr,)* },
+                    $crate::panel::kit::lang::Lang::En => Self { $($name: $en,)* },
                 }
             }
         }

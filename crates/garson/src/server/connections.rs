@@ -2,10 +2,10 @@
 //! supervised: one that asks nothing, takes nothing or does nothing is closed.
 
 use super::bare::Completing;
-use super::clients::Proxies;
 use super::metered::Metered;
 use super::patience::Patient;
 use super::registry::{Connection, Full, GRACE, Registry, Times, Verdict};
+use crate::net::client_address::Proxies;
 use crate::telemetry::{Refusal, Refusals};
 use http::{Request, Response};
 use hyper::body::{Body, Incoming};

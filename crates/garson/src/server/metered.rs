@@ -1,8 +1,8 @@
 //! Requests as their connection counts them: answers report what was taken of them, so that a client that takes nothing is
 //! noticed whatever the protocol.
 
-use super::clients::{ClientAddress, Proxies};
 use super::registry::{Answering, Connection};
+use crate::net::client_address::{ClientAddress, Proxies};
 use bytes::{Buf, Bytes};
 use http::{Request, Response};
 use hyper::body::{Body, Frame, Incoming, SizeHint};

@@ -1,6 +1,6 @@
 //! The open connections: how many there are, of whom, what each is doing, and which one goes first when room is needed.
 
-use super::clients::one_address;
+use crate::net::client_address::one_address;
 use crate::telemetry::{Refusal, Refusals};
 use std::collections::HashMap;
 use std::net::IpAddr;

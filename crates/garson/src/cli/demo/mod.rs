@@ -6,9 +6,9 @@ mod till;
 
 use super::{CommandError, Options, Outcome, failed, print_line, receive, runtime, serve};
 use crate::app::{App, lock_data};
-use crate::flow::accounts::Actor;
-use crate::flow::integrations::IntegrationChange;
-use crate::flow::{accounts, businesses, integrations, restaurants, sessions};
+use crate::flow::admin::accounts::Actor;
+use crate::flow::admin::integrations::IntegrationChange;
+use crate::flow::admin::{accounts, businesses, integrations, restaurants, sessions};
 use crate::telemetry;
 use garson_core::business::BusinessFields;
 use garson_core::id::{AccountId, BusinessId, KeyId, RestaurantId};

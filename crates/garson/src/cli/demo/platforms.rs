@@ -2,7 +2,7 @@
 
 use super::CommandError;
 use crate::config::Settings;
-use crate::flow::integrations::IntegrationChange;
+use crate::flow::admin::integrations::IntegrationChange;
 use garson_core::secret::Secret;
 use garson_sim::views::{Autopilot, OrderRequest, Quirks, StoreRequest};
 use garson_sim::{ControlClient, Platform, Sim, SimSettings};

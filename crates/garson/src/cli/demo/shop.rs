@@ -2,8 +2,8 @@
 
 use super::{CommandError, failed};
 use crate::app::App;
-use crate::flow::act;
-use crate::flow::receive::receive;
+use crate::flow::intake::receive::receive;
+use crate::flow::order_actions::act;
 use garson_core::id::{AccountId, OrderId};
 use garson_core::platform::{HookRequest, Platform, Reception};
 use serde_json::{Value, json};

@@ -1,10 +1,11 @@
 //! A sample till: it moves the orders of one restaurant along, as a POS program would.
 
 use crate::app::App;
-use crate::flow::{Fault, act};
+use crate::flow::Fault;
+use crate::flow::order_actions::act;
 use garson_core::id::{AccountId, RestaurantId};
 use garson_core::order::{Courier, Order, Status};
-use garson_store::{integrations, orders};
+use garson_store::tables::{integrations, orders};
 use std::sync::Arc;
 use std::time::Duration;
 

@@ -10,7 +10,7 @@ use garson_core::id::AccountId;
 use garson_core::platform::Trust;
 use garson_core::secret::Secret;
 use garson_core::time::Timestamp;
-use garson_store::events::{Attempt, Split};
+use garson_store::tables::events::{Attempt, Split};
 use http::{HeaderMap, HeaderValue, Method, header};
 use std::time::Duration;
 

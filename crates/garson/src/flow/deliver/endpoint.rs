@@ -10,7 +10,7 @@ use self::pace::Flying;
 pub use self::pace::SLOW_AFTER;
 use garson_core::id::EventId;
 use garson_core::time::Timestamp;
-use garson_store::deliveries::{Delivery, Settlement};
+use garson_store::tables::deliveries::{Delivery, Settlement};
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -446,7 +446,7 @@ impl Endpoint {
 
     /// Results have been written.
     pub fn settled(&mut self, settlements: &[Settlement]) {
-        use garson_store::deliveries::End;
+        use garson_store::tables::deliveries::End;
         self.is_settling = false;
         for settlement in settlements {
             self.taken.remove(&settlement.id);

@@ -11,7 +11,7 @@ use garson_core::account::{AuthorizationForm, Webhook};
 use garson_core::delivery::UndeliveredReason;
 use garson_core::id::EventId;
 use garson_core::time::Timestamp;
-use garson_store::deliveries::{Delivery, End, Settlement};
+use garson_store::tables::deliveries::{Delivery, End, Settlement};
 use proptest::prelude::*;
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;

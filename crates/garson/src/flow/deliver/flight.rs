@@ -6,7 +6,7 @@ use super::flights::Cancel;
 use crate::app::App;
 use garson_core::delivery::UndeliveredReason;
 use garson_core::id::{AccountId, EventId, NodeId};
-use garson_store::deliveries::{Delivery, End, Settlement};
+use garson_store::tables::deliveries::{Delivery, End, Settlement};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::{mpsc, oneshot};

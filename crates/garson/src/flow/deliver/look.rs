@@ -5,7 +5,7 @@ use super::figures::Memory;
 use super::jobs;
 use garson_core::id::AccountId;
 use garson_store::StoreError;
-use garson_store::deliveries::Waiting;
+use garson_store::tables::deliveries::Waiting;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 

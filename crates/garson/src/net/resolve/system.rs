@@ -6,7 +6,7 @@
 //! are not the threads on which passwords are checked and files are written.
 
 use super::{Resolve, Resolving};
-use crate::fair::{FairSlots, SlotLimits};
+use crate::fair_slots::{FairSlots, SlotLimits};
 use garson_core::id::AccountId;
 use std::collections::HashMap;
 use std::io;

@@ -3,7 +3,7 @@
 use super::tally::{Labels, Tally, label};
 use super::timings::{OF_CALLS, OF_DELIVERIES, Timings};
 use garson_core::delivery::{DeliveryState, UndeliveredReason};
-use garson_store::deliveries::End;
+use garson_store::tables::deliveries::End;
 use prometheus_client::registry::Registry;
 use std::time::Duration;
 

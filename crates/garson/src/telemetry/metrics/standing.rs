@@ -2,9 +2,9 @@
 
 use super::timings::Seen;
 use crate::flow::deliver::Memory;
-use crate::flow::vitals::Figures;
+use crate::flow::upkeep::health::Figures;
 use garson_store::Engine;
-use garson_store::inbox::InboxState;
+use garson_store::tables::inbox::InboxState;
 use prometheus_client::encoding::{EncodeMetric, MetricEncoder};
 use prometheus_client::metrics::MetricType;
 use prometheus_client::metrics::counter::ConstCounter;

@@ -1,0 +1,23 @@
+//! The tables: one file for each, with the statements that read and write it.
+
+pub mod accounts;
+pub mod branches;
+pub mod businesses;
+pub mod calls;
+pub mod deferred;
+pub mod deliveries;
+pub mod events;
+pub mod idempotency;
+pub mod inbox;
+pub mod integrations;
+pub mod keys;
+pub mod nodes;
+pub mod order_flags;
+pub mod order_line;
+pub mod orders;
+pub mod packages;
+pub mod resends;
+pub mod restaurants;
+pub mod revisions;
+pub mod sessions;
+pub mod timeline;

@@ -1,0 +1,77 @@
+//! Businesses: create, read, change, delete.
+
+use crate::app::App;
+use crate::flow::Fault;
+use garson_core::business::{Business, BusinessFields};
+use garson_core::id::{AccountId, BusinessId};
+use garson_store::tables::businesses;
+
+pub async fn create(
+    app: &App,
+    account: AccountId,
+    id: BusinessId,
+    fields: BusinessFields,
+) -> Result<Business, Fault> {
+    let now = app.now();
+    let business = Business {
+        id,
+        fields,
+        created_at: now,
+        updated_at: now,
+    };
+    app.store
+        .write(account, move |tx| {
+            // The id is there already when an earlier run of the same keyed request got this far.
+            if businesses::find(tx, account, business.id)?.is_none() {
+                businesses::save(tx, account, &business)?;
+            }
+            find(tx, account, business.id)
+        })
+        .await
+}
+
+fn find(tx: &mut garson_store::Tx<'_>, account: AccountId, id: BusinessId) -> Result<Business, Fault> {
+    businesses::find(tx, account, id)?.ok_or_else(|| Fault::not_found("business", id))
+}
+
+pub async fn list(app: &App, account: AccountId) -> Result<Vec<Business>, Fault> {
+    app.store.read(move |tx| Ok(businesses::list(tx, account)?)).await
+}
+
+pub async fn get(app: &App, account: AccountId, id: BusinessId) -> Result<Business, Fault> {
+    app.store.read(move |tx| find(tx, account, id)).await
+}
+
+pub async fn update(
+    app: &App,
+    account: AccountId,
+    id: BusinessId,
+    change: impl Fn(&mut BusinessFields) + Send + 'static,
+) -> Result<Business, Fault> {
+    let now = app.now();
+    app.store
+        .write(account, move |tx| {
+            businesses::lock(tx, account, id)?;
+            let mut business = find(tx, account, id)?;
+            change(&mut business.fields);
+            business.updated_at = now;
+            businesses::save(tx, account, &business)?;
+            Ok(business)
+        })
+        .await
+}
+
+/// Deletes a business with everything below it; what hangs on its restaurants is swept afterwards.
+pub async fn delete(app: &App, account: AccountId, id: BusinessId) -> Result<(), Fault> {
+    let now = app.now();
+    app.store
+        .write(account, move |tx| {
+            match businesses::delete(tx, account, id, now)? {
+                true => Ok(()),
+                false => Err(Fault::not_found("business", id)),
+            }
+        })
+        .await?;
+    app.wake_sweep.notify_one();
+    Ok(())
+}

@@ -1,0 +1,108 @@
+//! A restaurant's menu on a platform.
+
+use super::integrations;
+use crate::app::App;
+use crate::flow::Fault;
+use crate::flow::platform_client::{Contact, converse};
+use crate::telemetry::Topic;
+use garson_core::id::{AccountId, RestaurantId};
+use garson_core::menu::Menu;
+use garson_core::platform::{HttpResponse, Link, MenuStep, PlatformError, Trouble};
+use garson_core::time::Timestamp;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::time::Instant;
+
+/// How long a menu is good for another question: platforms let it be read about twice a minute.
+const KEPT: Duration = Duration::from_secs(60);
+const DEADLINE: Duration = Duration::from_secs(20);
+/// No platform needs more questions than that.
+const MAX_QUESTIONS: usize = 5;
+
+/// A menu, and when it was fetched.
+#[derive(Clone)]
+pub struct FetchedMenu {
+    pub menu: Menu,
+    pub fetched_at: Timestamp,
+}
+
+/// Fetches the menu. A platform that has no way to read one says so.
+pub async fn fetch(
+    app: &App,
+    account: AccountId,
+    restaurant: RestaurantId,
+    key: &str,
+) -> Result<Arc<FetchedMenu>, Fault> {
+    let platform = integrations::platform(key)?;
+    let connected = integrations::find(app, account, restaurant, platform.provider())
+        .await?
+        .ok_or_else(|| Fault::NotConnected {
+            provider: key.to_owned(),
+        })?;
+    let contact = app
+        .contact(&connected)
+        .filter(|contact| contact.platform.capability().menu)
+        .ok_or(Fault::Platform(PlatformError::Unsupported {
+            what: "read a menu",
+        }))?;
+    let integration = connected.integration.id;
+    if let Some(kept) = app.menus.get(&integration, KEPT) {
+        return Ok(kept);
+    }
+    let menu = read(app, &contact).await?;
+    let fetched = Arc::new(FetchedMenu {
+        menu,
+        fetched_at: app.now(),
+    });
+    app.menus.put(integration, Arc::clone(&fetched));
+    Ok(fetched)
+}
+
+/// Asks as often as the platform needs.
+async fn read(app: &App, contact: &Contact) -> Result<Menu, Fault> {
+    let until = Instant::now() + DEADLINE;
+    let mut answers: Vec<HttpResponse> = Vec::new();
+    while answers.len() <= MAX_QUESTIONS {
+        let next = |link: &Link<'_>, answers: &[HttpResponse]| contact.platform.menu(link, answers);
+        let answer = converse(
+            app,
+            contact,
+            Topic::Menu,
+            until,
+            |link| match next(link, &answers)? {
+                MenuStep::Ask(request) => Ok(request),
+                // Without a question there is nothing to answer; the menu is found below.
+                MenuStep::Menu(_) => Err(PlatformError::Unsupported {
+                    what: "be asked again",
+                }),
+            },
+            |link, response| {
+                let mut so_far = answers.clone();
+                so_far.push(response.clone());
+                match next(link, &so_far) {
+                    Ok(MenuStep::Menu(menu)) => Ok((response.clone(), Some(menu))),
+                    Ok(MenuStep::Ask(_)) => Ok((response.clone(), None)),
+                    Err(PlatformError::Answered(trouble)) => Err(trouble),
+                    Err(error) => Err(Trouble::refused(error.to_string())),
+                }
+            },
+        )
+        .await;
+        match answer {
+            Ok((_, Some(menu))) => return Ok(menu),
+            Ok((response, None)) => answers.push(response),
+            Err(Trouble::Unclear { .. }) => return Err(Fault::ProviderTimeout),
+            Err(Trouble::Refused { message } | Trouble::RetryableRefusal { message, .. }) => {
+                return Err(Fault::ProviderRefused { message });
+            }
+            Err(trouble) => {
+                return Err(Fault::ProviderUnreachable {
+                    message: trouble.to_string(),
+                });
+            }
+        }
+    }
+    Err(Fault::ProviderUnreachable {
+        message: "the menu needs too many questions".to_owned(),
+    })
+}

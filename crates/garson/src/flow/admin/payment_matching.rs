@@ -1,0 +1,152 @@
+//! Payment matching: the POS's own payment types beside the platforms'.
+
+use crate::app::App;
+use crate::flow::Fault;
+use crate::flow::deliver::resend;
+use crate::net::headers::check_headers;
+use crate::net::{HeaderCase, Log, Outgoing, SendError};
+use garson_core::id::{AccountId, RestaurantId};
+use garson_core::platform::Trust;
+use garson_core::restaurant::PaymentMatch;
+use garson_core::secret::Secret;
+use garson_store::tables::restaurants;
+use http::{HeaderMap, Method};
+use serde::Deserialize;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// One of the POS's own payment types.
+#[derive(Clone, Debug, Deserialize, PartialEq, Eq)]
+pub struct PosPaymentType {
+    #[serde(deserialize_with = "text_or_number")]
+    pub id: String,
+    pub name: String,
+}
+
+/// Many a POS numbers its payment types.
+fn text_or_number<'de, D: serde::Deserializer<'de>>(from: D) -> Result<String, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum Id {
+        Text(String),
+        Number(i64),
+    }
+    Ok(match Id::deserialize(from)? {
+        Id::Text(text) => text,
+        Id::Number(number) => number.to_string(),
+    })
+}
+
+/// What the POS offers, and what is matched to it.
+pub struct Matching {
+    pub types: Vec<PosPaymentType>,
+    /// Why the POS's types are not known, in plain words.
+    pub problem: Option<String>,
+    pub matches: Vec<PaymentMatch>,
+}
+
+const DEADLINE: Duration = Duration::from_secs(10);
+const MAX_ANSWER: usize = 256 * 1024;
+const MAX_TYPES: usize = 500;
+
+/// Asks the restaurant's POS for its payment types and shows them with the current matches. A POS that is away is
+/// said to be; the matches are shown all the same. It counts like an event that is sent by hand.
+pub async fn show(app: &App, account: AccountId, id: RestaurantId) -> Result<Matching, Fault> {
+    let vault = Arc::clone(&app.vault);
+    let (restaurant, matches) = app
+        .store
+        .read(move |tx| {
+            let restaurant = restaurants::find(tx, &vault, account, id)?;
+            let restaurant = restaurant.ok_or_else(|| Fault::not_found("restaurant", id))?;
+            Ok::<_, Fault>((restaurant, restaurants::payment_matches(tx, id)?))
+        })
+        .await?;
+    let Some(url) = restaurant.fields.payment_matching_url else {
+        let problem = Some("The restaurant has no paymentMatchingUrl.".to_owned());
+        return Ok(Matching {
+            types: Vec::new(),
+            problem,
+            matches,
+        });
+    };
+    let _slot = resend::slot(app, account)?;
+    match ask(
+        app,
+        account,
+        url,
+        restaurant.fields.payment_matching_headers.as_ref(),
+    )
+    .await
+    {
+        Ok(types) => Ok(Matching {
+            types,
+            problem: None,
+            matches,
+        }),
+        Err(problem) => Ok(Matching {
+            types: Vec::new(),
+            problem: Some(problem),
+            matches,
+        }),
+    }
+}
+
+async fn ask(
+    app: &App,
+    account: AccountId,
+    url: String,
+    headers: Option<&Secret<String>>,
+) -> Result<Vec<PosPaymentType>, String> {
+    let outgoing = Outgoing {
+        method: Method::GET,
+        url,
+        headers: request_headers(headers)?,
+        header_case: HeaderCase::default(),
+        body: bytes::Bytes::new(),
+        trust: Trust::Account,
+        deadline: DEADLINE,
+        keep_body: MAX_ANSWER,
+        log: Log::Every,
+        may_repeat: false,
+    };
+    let net = app.net.on_behalf_of(account);
+    let answer = net.send(outgoing).await.map_err(|error| match error {
+        SendError::NotAllowed(refusal) => format!("The paymentMatchingUrl is not allowed: {refusal}."),
+        other => format!("The paymentMatchingUrl cannot be reached: {other}."),
+    })?;
+    if !(200..300).contains(&answer.status) {
+        return Err(format!("The paymentMatchingUrl answered {}.", answer.status));
+    }
+    let types: Vec<PosPaymentType> = serde_json::from_slice(&answer.body)
+        .map_err(|_| "The paymentMatchingUrl did not answer a list of {\"id\", \"name\"}.".to_owned())?;
+    Ok(types.into_iter().take(MAX_TYPES).collect())
+}
+
+fn request_headers(headers: Option<&Secret<String>>) -> Result<HeaderMap, String> {
+    let Some(json) = headers else {
+        return Ok(HeaderMap::new());
+    };
+    let pairs: BTreeMap<String, String> = serde_json::from_str(json.expose())
+        .map_err(|_| "The paymentMatchingHeaders are damaged.".to_owned())?;
+    check_headers(pairs.iter().map(|(name, value)| (name.as_str(), value.as_str())))
+        .map_err(|refusal| format!("The header {} cannot be sent: {}.", refusal.name, refusal.reason))
+}
+
+/// Replaces the matches.
+pub async fn set(
+    app: &App,
+    account: AccountId,
+    id: RestaurantId,
+    matches: Vec<PaymentMatch>,
+) -> Result<Vec<PaymentMatch>, Fault> {
+    app.store
+        .write(account, move |tx| {
+            if !restaurants::lock(tx, account, id)? {
+                return Err(Fault::not_found("restaurant", id));
+            }
+            restaurants::set_payment_matches(tx, id, &matches)?;
+            Ok(matches.clone())
+        })
+        .await
+}

@@ -1,0 +1,173 @@
+//! Restaurants: create, read, change, link, delete, and what they have booked.
+
+use super::integrations;
+use crate::app::App;
+use crate::flow::Fault;
+use garson_core::id::{AccountId, BusinessId, PackageId, RestaurantId};
+use garson_core::restaurant::{Config, Package, Restaurant, RestaurantFields};
+use garson_store::tables::{businesses, packages, restaurants};
+use garson_store::{Tx, Vault};
+use std::sync::Arc;
+
+fn check(app: &App, fields: &RestaurantFields) -> Result<(), Fault> {
+    Config::read(fields.config.as_deref())
+        .map_err(|error| Fault::invalid(format!("config.{}", error.key), error.message))?;
+    if let Some(url) = &fields.payment_matching_url {
+        app.net
+            .check_address(url)
+            .map_err(|refusal| Fault::target("paymentMatchingUrl", &refusal))?;
+    }
+    Ok(())
+}
+
+fn check_business(tx: &mut Tx<'_>, account: AccountId, id: Option<BusinessId>) -> Result<(), Fault> {
+    match id {
+        Some(id) if !businesses::lock(tx, account, id)? => Err(Fault::not_found("business", id)),
+        _ => Ok(()),
+    }
+}
+
+fn find(tx: &mut Tx<'_>, vault: &Vault, account: AccountId, id: RestaurantId) -> Result<Restaurant, Fault> {
+    restaurants::find(tx, vault, account, id)?.ok_or_else(|| Fault::not_found("restaurant", id))
+}
+
+/// The names of an account's restaurants, to choose from.
+pub async fn names(app: &App, account: AccountId) -> Result<Vec<(RestaurantId, String)>, Fault> {
+    app.store
+        .read(move |tx| Ok(restaurants::names(tx, account)?))
+        .await
+}
+
+pub async fn create(
+    app: &App,
+    account: AccountId,
+    id: RestaurantId,
+    fields: RestaurantFields,
+) -> Result<Restaurant, Fault> {
+    check(app, &fields)?;
+    let now = app.now();
+    let vault = Arc::clone(&app.vault);
+    let restaurant = Restaurant {
+        id,
+        fields,
+        created_at: now,
+        updated_at: now,
+        integrations: Vec::new(),
+        packages: Vec::new(),
+    };
+    app.store
+        .write(account, move |tx| {
+            check_business(tx, account, restaurant.fields.business_id)?;
+            if restaurants::find(tx, &vault, account, id)?.is_none() {
+                restaurants::save(tx, &vault, account, &restaurant)?;
+                packages::replace(tx, id, &[Package::open_ended(PackageId::at(now), now)])?;
+            }
+            find(tx, &vault, account, id)
+        })
+        .await
+}
+
+/// All restaurants, or those of one business.
+pub async fn list(
+    app: &App,
+    account: AccountId,
+    business: Option<BusinessId>,
+) -> Result<Vec<Restaurant>, Fault> {
+    let vault = Arc::clone(&app.vault);
+    app.store
+        .read(move |tx| {
+            if let Some(id) = business
+                && businesses::find(tx, account, id)?.is_none()
+            {
+                return Err(Fault::not_found("business", id));
+            }
+            Ok(restaurants::list(tx, &vault, account, business)?)
+        })
+        .await
+}
+
+pub async fn get(app: &App, account: AccountId, id: RestaurantId) -> Result<Restaurant, Fault> {
+    let vault = Arc::clone(&app.vault);
+    app.store.read(move |tx| find(tx, &vault, account, id)).await
+}
+
+pub async fn update(
+    app: &App,
+    account: AccountId,
+    id: RestaurantId,
+    change: impl Fn(&mut RestaurantFields) + Send + 'static,
+) -> Result<Restaurant, Fault> {
+    // What is given is checked before anything is written; what is already there was checked when it came.
+    let mut given = RestaurantFields::default();
+    change(&mut given);
+    check(app, &given)?;
+    let now = app.now();
+    let vault = Arc::clone(&app.vault);
+    app.store
+        .write(account, move |tx| {
+            // The business first, as everybody does who holds both.
+            check_business(tx, account, given.business_id)?;
+            restaurants::lock(tx, account, id)?;
+            let mut restaurant = find(tx, &vault, account, id)?;
+            change(&mut restaurant.fields);
+            restaurant.updated_at = now;
+            restaurants::save(tx, &vault, account, &restaurant)?;
+            Ok(restaurant)
+        })
+        .await
+}
+
+/// Moves a restaurant to a business.
+pub async fn link(
+    app: &App,
+    account: AccountId,
+    business: BusinessId,
+    id: RestaurantId,
+) -> Result<Restaurant, Fault> {
+    let now = app.now();
+    let vault = Arc::clone(&app.vault);
+    app.store
+        .write(account, move |tx| {
+            check_business(tx, account, Some(business))?;
+            if !restaurants::lock(tx, account, id)? {
+                return Err(Fault::not_found("restaurant", id));
+            }
+            restaurants::link(tx, id, business, now)?;
+            find(tx, &vault, account, id)
+        })
+        .await
+}
+
+pub async fn delete(app: &App, account: AccountId, id: RestaurantId) -> Result<(), Fault> {
+    let now = app.now();
+    app.store
+        .write(account, move |tx| {
+            match restaurants::delete(tx, account, id, now)? {
+                true => Ok(()),
+                false => Err(Fault::not_found("restaurant", id)),
+            }
+        })
+        .await?;
+    app.wake_sweep.notify_one();
+    Ok(())
+}
+
+/// Replaces a restaurant's packages; integrations that none of them covers now are switched off.
+pub async fn set_packages(
+    app: &App,
+    account: AccountId,
+    id: RestaurantId,
+    wanted: Vec<Package>,
+) -> Result<Vec<Package>, Fault> {
+    let now = app.now();
+    app.store
+        .write(account, move |tx| {
+            if !restaurants::lock(tx, account, id)? {
+                return Err(Fault::not_found("restaurant", id));
+            }
+            packages::replace(tx, id, &wanted)?;
+            integrations::switch_off_uncovered(tx, account, id, now)?;
+            Ok(packages::of_restaurant(tx, id)?)
+        })
+        .await
+}

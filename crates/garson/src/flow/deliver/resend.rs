@@ -1,0 +1,214 @@
+//! Sending an event by hand: again to a given address, or a test to the registered one.
+
+use crate::app::App;
+use crate::fair_slots::{Permit, SlotLimits};
+use crate::flow::Fault;
+use crate::flow::admin::accounts::Actor;
+use crate::flow::deliver::attempt::{Made, judge, post};
+use crate::flow::order_actions::act;
+use crate::net::headers::check_headers;
+use crate::net::{Log, SendError, Sent};
+use garson_core::event::test_body;
+use garson_core::id::{AccountId, EventId, OrderId};
+use garson_core::secret::Secret;
+use garson_core::time::Timestamp;
+use garson_store::Tx;
+use garson_store::tables::deliveries::{End, Settlement};
+use garson_store::tables::{accounts, deliveries, events, keys};
+use http::{HeaderMap, HeaderValue, header};
+use std::sync::Arc;
+
+/// Events that are sent by hand, and tills that are asked for their payment types, at the same time: in all, and of one
+/// account.
+pub const SLOTS: SlotLimits = SlotLimits {
+    total: 64,
+    per_account: 4,
+    failing: 64,
+};
+
+/// What to send where.
+pub struct Resend {
+    pub webhook_order_id: String,
+    pub url: String,
+    pub headers: Vec<(String, String)>,
+}
+
+/// An event that is sent by hand, and where it would go by itself.
+struct Addressed {
+    id: EventId,
+    order_id: Option<OrderId>,
+    registered: Option<String>,
+    attempts: i64,
+}
+
+/// Sends an event once, now, to the given address; answers the target's status, whatever it is. The primary key goes to the
+/// registered address, and anywhere for who holds it; another key sends itself.
+pub async fn resend(app: &App, account: AccountId, actor: Actor, resend: Resend) -> Result<u16, Fault> {
+    let mut headers = checked(&resend.headers)?;
+    app.net
+        .check_address(&resend.url)
+        .map_err(|refusal| Fault::target("url", &refusal))?;
+    let vault = Arc::clone(&app.vault);
+    let (wanted, url) = (resend.webhook_order_id, resend.url.clone());
+    let (event, webhook, key) = app
+        .store
+        .read(move |tx| {
+            let event = find_event(tx, account, &wanted)?;
+            let webhook = accounts::webhook(tx, account)?;
+            let is_registered = webhook.as_ref().is_some_and(|webhook| webhook.url == url);
+            let key = match actor {
+                Actor::Key(key) if !is_registered && !keys::is_primary(tx, account, key)? => {
+                    keys::secret(tx, &vault, account, key)?
+                }
+                _ => keys::primary(tx, &vault, account)?,
+            };
+            Ok::<_, Fault>((event, webhook, key))
+        })
+        .await?;
+    let form = webhook.as_ref().map(|w| w.authorization).unwrap_or_default();
+    if let (false, Some(key)) = (headers.contains_key(header::AUTHORIZATION), key) {
+        headers.insert(header::AUTHORIZATION, sensitive(&form.header(&key))?);
+    }
+    let addressed = Addressed {
+        id: event.id,
+        order_id: event.order_id,
+        registered: webhook.map(|webhook| webhook.url),
+        attempts: event.attempts,
+    };
+    let _slot = slot(app, account)?;
+    let started = app.now();
+    let sent = post(app, account, &resend.url, headers, event.body, Log::Every).await;
+    note(app, account, &addressed, &resend.url, started, &sent).await?;
+    status_of(sent)
+}
+
+/// Sends an event once more to the registered address, now; answers the target's status, whatever it is.
+pub async fn again(app: &App, account: AccountId, event: EventId) -> Result<u16, Fault> {
+    let webhook = crate::flow::admin::accounts::webhook(app, account).await?;
+    let to_it = Resend {
+        webhook_order_id: event.to_string(),
+        url: webhook.ok_or(Fault::NoWebhook)?.url,
+        headers: Vec::new(),
+    };
+    resend(app, account, Actor::Owner, to_it).await
+}
+
+/// The event of that id, or the newest one of the order of that id.
+fn find_event(tx: &mut Tx<'_>, account: AccountId, id: &str) -> Result<events::StoredEvent, Fault> {
+    if let Ok(event_id) = id.parse::<EventId>()
+        && let Some(event) = events::find(tx, account, event_id)?
+    {
+        return Ok(event);
+    }
+    let order = match act::find_one(tx, account, id) {
+        Err(Fault::NotFound { .. }) => return Err(Fault::not_found("webhook record", id)),
+        other => other?,
+    };
+    events::of_order(tx, order.id)?
+        .into_iter()
+        .next()
+        .ok_or_else(|| Fault::not_found("webhook record", id))
+}
+
+/// Sends a test message to the registered address.
+pub async fn test(app: &App, account: AccountId) -> Result<u16, Fault> {
+    let vault = Arc::clone(&app.vault);
+    let (webhook, key) = app
+        .store
+        .read(move |tx| {
+            Ok::<_, Fault>((
+                accounts::webhook(tx, account)?,
+                keys::primary(tx, &vault, account)?,
+            ))
+        })
+        .await?;
+    let webhook = webhook.ok_or(Fault::NoWebhook)?;
+    let mut headers = HeaderMap::new();
+    if let Some(key) = key {
+        headers.insert(
+            header::AUTHORIZATION,
+            sensitive(&webhook.authorization.header(&key))?,
+        );
+    }
+    let _slot = slot(app, account)?;
+    let now = app.now();
+    let body = test_body(EventId::at(now), now);
+    status_of(post(app, account, &webhook.url, headers, body, Log::Every).await)
+}
+
+/// A client waits for each of these, and a slow target holds a connection and a task: an account has only a few at a time.
+pub(crate) fn slot(app: &App, account: AccountId) -> Result<Permit, Fault> {
+    app.manual_sends.try_acquire(account).ok_or(Fault::TooManySends)
+}
+
+fn checked(headers: &[(String, String)]) -> Result<HeaderMap, Fault> {
+    check_headers(
+        headers
+            .iter()
+            .map(|(name, value)| (name.as_str(), value.as_str())),
+    )
+    .map_err(|refusal| Fault::invalid(format!("headers.{}", refusal.name), refusal.reason))
+}
+
+fn sensitive(value: &Secret<String>) -> Result<HeaderValue, Fault> {
+    let mut header = HeaderValue::from_str(value.expose()).map_err(|_| {
+        Fault::Store(garson_store::StoreError::corrupt(
+            "the account's key cannot be sent",
+        ))
+    })?;
+    header.set_sensitive(true);
+    Ok(header)
+}
+
+fn status_of(sent: Sent) -> Result<u16, Fault> {
+    match sent.outcome {
+        Ok(answer) => Ok(answer.status),
+        Err(SendError::NotAllowed(refusal)) => Err(Fault::target("url", &refusal)),
+        Err(other) => Err(Fault::TargetUnreachable {
+            explanation: other.to_string(),
+        }),
+    }
+}
+
+/// Puts the attempt into the event's log; one that never reached the wire is not an attempt. When it was the account's own
+/// receiver that took it, the event is delivered, and a retry that was still to come is not made; one that is under way goes
+/// on, and is noted as well.
+async fn note(
+    app: &App,
+    account: AccountId,
+    event: &Addressed,
+    url: &str,
+    started: Timestamp,
+    sent: &Sent,
+) -> Result<(), Fault> {
+    if matches!(sent.outcome, Err(SendError::NotAllowed(_))) {
+        return Ok(());
+    }
+    let Made {
+        mut attempt, failure, ..
+    } = judge(started, url, sent);
+    attempt.explanation = format!("sent by hand: {}", attempt.explanation);
+    let is_delivered = failure.is_none() && event.registered.as_deref() == Some(url);
+    let now = app.now();
+    let settlement = Settlement {
+        id: event.id,
+        order_id: event.order_id,
+        end: End::Delivered,
+        attempt: Some(attempt),
+        attempts_before: event.attempts,
+    };
+    app.store
+        .write(account, move |tx| {
+            accounts::lock(tx, account)?;
+            if is_delivered {
+                let released = deliveries::settle(tx, std::slice::from_ref(&settlement), now)?;
+                if !released.is_empty() {
+                    accounts::look_again(tx, account)?;
+                }
+            } else if let Some(attempt) = &settlement.attempt {
+                events::note_attempt(tx, settlement.id, attempt)?;
+            }
+            Ok(())
+        })
+        .await
+}

@@ -1,0 +1,110 @@
+//! Test orders from the simulator, where the operator says that one runs.
+
+use crate::app::App;
+use crate::flow::Fault;
+use crate::flow::admin::restaurants;
+use crate::net::{HeaderCase, Log, Outgoing};
+use garson_core::id::{AccountId, RestaurantId};
+use garson_core::integration::Integration;
+use garson_core::platform::{Provider, Trust};
+use garson_sim::views::OrderRequest;
+use http::{HeaderMap, HeaderValue, Method, header};
+use std::time::Duration;
+
+const DEADLINE: Duration = Duration::from_secs(10);
+const MAX_ANSWER: usize = 64 * 1024;
+
+/// Can the platform be made to send an order?
+#[must_use]
+pub fn plays(app: &App, provider: Provider) -> bool {
+    !app.settings.simulator.is_empty() && part(provider).is_some()
+}
+
+fn part(provider: Provider) -> Option<garson_sim::Platform> {
+    provider.as_str().parse().ok()
+}
+
+/// Can a test order come through this integration?
+#[must_use]
+pub fn can_order(app: &App, integration: &Integration) -> bool {
+    integration.is_active && integration.remote_id.is_some() && plays(app, integration.provider)
+}
+
+/// Can a test order come to the restaurant, or to any of the account?
+pub async fn can_order_any(
+    app: &App,
+    account: AccountId,
+    restaurant: Option<RestaurantId>,
+) -> Result<bool, Fault> {
+    if app.settings.simulator.is_empty() {
+        return Ok(false);
+    }
+    let integrations = integrations_of(app, account, restaurant).await?;
+    Ok(integrations.iter().any(|it| can_order(app, it)))
+}
+
+async fn integrations_of(
+    app: &App,
+    account: AccountId,
+    restaurant: Option<RestaurantId>,
+) -> Result<Vec<Integration>, Fault> {
+    let all = match restaurant {
+        Some(id) => vec![restaurants::get(app, account, id).await?],
+        None => restaurants::list(app, account, None).await?,
+    };
+    Ok(all
+        .into_iter()
+        .flat_map(|restaurant| restaurant.integrations)
+        .collect())
+}
+
+/// Lets a simulated customer order from a restaurant: on the named platform, or on the first that can.
+pub async fn order(
+    app: &App,
+    account: AccountId,
+    restaurant: Option<RestaurantId>,
+    provider: Option<&str>,
+) -> Result<Provider, Fault> {
+    let integrations = integrations_of(app, account, restaurant).await?;
+    let is_wanted = |it: &Integration| provider.is_none_or(|wanted| it.provider.as_str() == wanted);
+    let chosen = integrations.iter().find(|it| is_wanted(it) && can_order(app, it));
+    let Some((integration, platform)) = chosen.and_then(|it| Some((it, part(it.provider)?))) else {
+        return Err(Fault::NotConnected {
+            provider: provider.unwrap_or("simulator").to_owned(),
+        });
+    };
+    let request = OrderRequest {
+        remote_id: integration.remote_id.clone(),
+        ..OrderRequest::new(platform)
+    };
+    place(app, &request).await?;
+    Ok(integration.provider)
+}
+
+async fn place(app: &App, request: &OrderRequest) -> Result<(), Fault> {
+    let mut headers = HeaderMap::new();
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    let outgoing = Outgoing {
+        method: Method::POST,
+        url: format!("{}/control/orders", app.settings.simulator.trim_end_matches('/')),
+        headers,
+        header_case: HeaderCase::default(),
+        body: serde_json::to_vec(request).unwrap_or_default().into(),
+        trust: Trust::Operator,
+        deadline: DEADLINE,
+        keep_body: MAX_ANSWER,
+        log: Log::Every,
+        may_repeat: false,
+    };
+    let answer = app.net.send(outgoing).await;
+    let answer = answer.map_err(|error| Fault::ProviderUnreachable {
+        message: format!("the simulator: {error}"),
+    })?;
+    match answer.status {
+        200..=299 => Ok(()),
+        // Its stores are its own: it may not know the branch.
+        _ => Err(Fault::ProviderRefused {
+            message: format!("says: {}", String::from_utf8_lossy(&answer.body)),
+        }),
+    }
+}

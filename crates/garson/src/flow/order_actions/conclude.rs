@@ -1,0 +1,186 @@
+//! A call has come to an end: its result, and what follows from it for the order, in one transaction.
+
+use super::attempt::Verdict;
+use crate::app::App;
+use crate::flow::platform_client::Contact;
+use crate::flow::{Fault, persist};
+use garson_core::order::{Actor, CallKind, Change, Input, Order, ProviderSync};
+use garson_core::platform::{Sighting, Trouble};
+use garson_core::time::Timestamp;
+use garson_store::Tx;
+use garson_store::tables::calls;
+use garson_store::tables::calls::{CallEnd, DueCall};
+use garson_store::tables::{integrations, orders};
+
+/// Writes down how a call ended; says how the order stands then, nothing when it is gone.
+pub async fn conclude(
+    app: &App,
+    call: &DueCall,
+    contact: &Contact,
+    verdict: Verdict,
+) -> Result<Option<Order>, Fault> {
+    let now = app.now();
+    let (kept, account, contact) = (call.clone(), call.account_id, contact.clone());
+    let order = app
+        .store
+        .write(account, move |tx| {
+            let end = Ending {
+                contact: &contact,
+                call: &kept,
+                now,
+            };
+            match &verdict {
+                Verdict::Done(seen) => end.done(tx, seen.as_deref()),
+                Verdict::Overtaken(said, seen) => end.overtaken(tx, said, seen),
+                Verdict::NotDone => end.failed(tx, CallEnd::Abandoned, "the platform has not done it", false),
+                Verdict::Trouble(trouble) => {
+                    let message = trouble.to_string();
+                    end.failed(tx, end.of_trouble(trouble), &message, trouble.is_away())
+                }
+            }
+        })
+        .await?;
+    app.calls_ended.wake(call.order_id);
+    app.wake_calls.look_at(call.integration_id);
+    Ok(order)
+}
+
+struct Ending<'a> {
+    contact: &'a Contact,
+    call: &'a DueCall,
+    now: Timestamp,
+}
+
+impl Ending<'_> {
+    /// A refusal is a failure; a client's question that the platform has not decided is dropped, and nothing has changed.
+    fn of_trouble(&self, trouble: &Trouble) -> CallEnd {
+        match trouble {
+            Trouble::Refused { .. } => CallEnd::Failed,
+            _ if self.asked_by_client() => CallEnd::Abandoned,
+            _ => CallEnd::Failed,
+        }
+    }
+
+    fn asked_by_client(&self) -> bool {
+        self.call.kind.is_question() && self.call.argument.by == Actor::Account
+    }
+
+    fn done(&self, tx: &mut Tx<'_>, seen: Option<&Sighting>) -> Result<Option<Order>, Fault> {
+        let Some(stored) = orders::lock(tx, self.call.order_id)? else {
+            return Ok(None);
+        };
+        if !calls::finish(tx, self.call, CallEnd::Done, None, self.now)? {
+            // The order was cancelled meanwhile, and this call dropped.
+            return Ok(Some(stored));
+        }
+        if !self.contact.terms.between_moves.is_zero() {
+            let until = self.now.plus(self.contact.terms.between_moves);
+            calls::hold_back(tx, stored.id, self.now, until)?;
+        }
+        let mut order = stored.clone();
+        if self.call.kind == CallKind::Ready {
+            order.ready_at.get_or_insert(self.now);
+        }
+        // An order that was read carries the platform's word itself.
+        if seen.is_none() && self.is_newest_step(tx, &stored)? {
+            let word = self.contact.platform.word_after(self.call.kind, &stored);
+            order.provider_status = word.map(str::to_owned);
+        }
+        let mut is_written = false;
+        for input in self.inputs(seen) {
+            match persist::apply_and_write(tx, self.contact, &order, &input, Some(self.call.id), self.now) {
+                Ok(after) => {
+                    is_written |= after != order;
+                    order = after;
+                }
+                // Overtaken by a cancellation: it stays as it is.
+                Err(Fault::Refused(_)) => {}
+                Err(fault) => return Err(fault),
+            }
+        }
+        let sync = persist::sync_of(tx, order.id, ProviderSync::Done)?;
+        if !is_written {
+            order.sync = sync;
+            orders::set_progress(tx, &stored, &mut order, self.now)?;
+        } else if order.sync != sync {
+            orders::set_sync(tx, order.id, &sync)?;
+            order.sync = sync;
+        }
+        Ok(Some(order))
+    }
+
+    /// Is this the last that the platform did? An order that has gone further without another call was moved by the platform
+    /// itself, whose word is newer.
+    fn is_newest_step(&self, tx: &mut Tx<'_>, order: &Order) -> Result<bool, Fault> {
+        if order.status.code() <= self.call.kind.progress() {
+            return Ok(true);
+        }
+        let standing = calls::standing(tx, order.id)?;
+        Ok(standing.due_at.is_some() || !standing.failed.is_empty())
+    }
+
+    /// The order was cancelled before the platform could be asked or told: that is news, too, and no failure of ours.
+    fn overtaken(&self, tx: &mut Tx<'_>, said: &str, seen: &Sighting) -> Result<Option<Order>, Fault> {
+        let Some(order) = orders::lock(tx, self.call.order_id)? else {
+            return Ok(None);
+        };
+        let is_first = calls::finish(tx, self.call, CallEnd::Abandoned, Some(said), self.now)?;
+        let mut order = match seen.change.clone() {
+            Some(change) => {
+                let report = Input::Report(change);
+                persist::apply_and_write(tx, self.contact, &order, &report, None, self.now)?
+            }
+            None => order,
+        };
+        if is_first && matches!(order.sync, ProviderSync::Pending { .. }) {
+            let stored = order.clone();
+            order.sync = persist::sync_of(tx, order.id, ProviderSync::NotNeeded)?;
+            orders::set_progress(tx, &stored, &mut order, self.now)?;
+        }
+        Ok(Some(order))
+    }
+
+    /// What is put to the order: the platform's agreement, and what it shows beyond that.
+    fn inputs(&self, seen: Option<&Sighting>) -> Vec<Input> {
+        let report = seen.and_then(|seen| seen.change.clone()).map(Input::Report);
+        let others_cancelled = matches!(
+            &report,
+            Some(Input::Report(Change::Cancelled {
+                by: Actor::Customer | Actor::Platform,
+                ..
+            }))
+        );
+        let agreed = self
+            .call
+            .argument
+            .action(self.call.kind)
+            .filter(|_| !others_cancelled)
+            .map(|action| Input::Agreed(action, self.call.argument.by));
+        agreed.into_iter().chain(report).collect()
+    }
+
+    fn failed(
+        &self,
+        tx: &mut Tx<'_>,
+        end: CallEnd,
+        message: &str,
+        is_away: bool,
+    ) -> Result<Option<Order>, Fault> {
+        // The integration first, then the order, as everybody else does who changes both.
+        let integration = self.call.integration_id;
+        if is_away {
+            integrations::note_trouble(tx, integration, message, self.now)?;
+        } else if end == CallEnd::Failed {
+            integrations::note_error(tx, integration, message, self.now)?;
+        }
+        let mut order = orders::lock(tx, self.call.order_id)?;
+        let is_first = calls::finish(tx, self.call, end, Some(message), self.now)?;
+        // A client is told of its refused question itself; the order stands as it did.
+        if let (true, false, Some(order)) = (is_first, self.asked_by_client(), &mut order) {
+            let stored = order.clone();
+            order.sync = persist::sync_of(tx, stored.id, ProviderSync::NotNeeded)?;
+            orders::set_progress(tx, &stored, order, self.now)?;
+        }
+        Ok(order)
+    }
+}

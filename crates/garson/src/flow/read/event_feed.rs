@@ -1,0 +1,286 @@
+//! An account's events as they come, for those who wait: long polls, streams and live boards.
+//!
+//! Whoever waits reads from its own place onwards, and only when it has handed on what it read before: nothing is
+//! queued for it, nothing is skipped and nothing comes twice. It is woken by commits of this process; what another node
+//! or a command has committed is noticed by looking, once a second, for all that are watched together.
+
+use crate::app::App;
+use crate::flow::Fault;
+use garson_core::id::{AccountId, EventId, KeyId};
+use garson_core::time::Timestamp;
+use garson_store::lists::feed::{Direction, Page, PageRequest};
+use garson_store::tables::accounts::Span;
+use garson_store::tables::events;
+use garson_store::tables::events::{StoredEvent, ToldEvent};
+use garson_store::tables::sessions;
+use garson_store::tables::sessions::SessionHash;
+use garson_store::tables::{accounts, keys};
+use garson_store::{Crowd, Tx, Watch};
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::time::{Instant, sleep, sleep_until};
+
+/// Programs that may wait for one account's events at the same time.
+pub const MAX_OF_ACCOUNT: usize = 100;
+/// Boards that may be open in one account's browsers at the same time.
+pub const MAX_BOARDS: usize = 500;
+/// How often others' commits are looked for.
+const LOOK: Duration = Duration::from_secs(1);
+/// A stream that has nothing to say says so after this time.
+const HEARTBEAT: Duration = Duration::from_secs(15);
+/// Events that are read at a time.
+const PAGE: usize = 50;
+
+/// Looks for what others have committed, as long as somebody waits.
+pub async fn run(app: Arc<App>) {
+    loop {
+        sleep(LOOK).await;
+        let news = app.store.news();
+        let watched = news.accounts();
+        if watched.is_empty() {
+            continue;
+        }
+        let looked = app
+            .store
+            .read(move |tx| accounts::last_places(tx, &watched))
+            .await;
+        app.workers.note_turn(&looked);
+        match looked {
+            Ok(places) => news.compare(&places),
+            Err(error) => tracing::warn!(%error, "no look at what others have committed"),
+        }
+    }
+}
+
+fn watch(app: &App, account: AccountId, crowd: Crowd) -> Result<Watch, Fault> {
+    let most = app.settings.server.max_streams;
+    let most_of_account = match crowd {
+        Crowd::Programs => MAX_OF_ACCOUNT,
+        Crowd::People => MAX_BOARDS,
+    };
+    let watch = app.store.news().watch(account, crowd, most_of_account, most);
+    watch.ok_or(Fault::TooManyStreams)
+}
+
+/// With what somebody follows an account; when it is worth nothing any more, following ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pass {
+    Key(KeyId),
+    Session(SessionHash),
+}
+
+impl Pass {
+    fn crowd(self) -> Crowd {
+        match self {
+            Self::Key(_) => Crowd::Programs,
+            Self::Session(_) => Crowd::People,
+        }
+    }
+
+    fn is_valid(self, tx: &mut Tx<'_>, now: Timestamp) -> Result<bool, Fault> {
+        Ok(match self {
+            Self::Key(key) => keys::exists(tx, key)?,
+            Self::Session(hash) => sessions::find(tx, &hash, now)?.is_some(),
+        })
+    }
+}
+
+/// Waits until the service is asked to stop.
+async fn stopped(app: &App) {
+    // It is never closed: the service holds its sender.
+    drop(app.stopping.subscribe().wait_for(|stopping| *stopping).await);
+}
+
+/// A page of events.
+pub async fn list_events(
+    app: &App,
+    account: AccountId,
+    request: PageRequest,
+) -> Result<Page<StoredEvent>, Fault> {
+    app.store
+        .read(move |tx| {
+            let span = accounts::span(tx, account)?;
+            page(tx, account, span, request)
+        })
+        .await
+}
+
+/// A page, unless what would come next towards newer ones is no longer kept: nothing is skipped without a word.
+fn page(
+    tx: &mut Tx<'_>,
+    account: AccountId,
+    span: Span,
+    request: PageRequest,
+) -> Result<Page<StoredEvent>, Fault> {
+    let is_gone = |cursor| span.has_forgotten_after(cursor);
+    if request.direction == Direction::Newer && request.cursor.is_some_and(is_gone) {
+        return Err(Fault::ForgottenPlace { given: "cursor" });
+    }
+    let mut page = events::list(tx, account, request)?;
+    // From an empty list as well, a client can come back for what has come since.
+    page.prev = page.prev.max(Some(span.forgotten));
+    Ok(page)
+}
+
+/// A page of events; when there is nothing on it, it is waited for.
+pub async fn wait_for_events(
+    app: &App,
+    account: AccountId,
+    key: KeyId,
+    request: PageRequest,
+    patience: Duration,
+) -> Result<Page<StoredEvent>, Fault> {
+    let deadline = Instant::now() + patience;
+    let mut watch = watch(app, account, Crowd::Programs)?;
+    loop {
+        watch.catch_up();
+        let page = app
+            .store
+            .read(move |tx| {
+                if !keys::exists(tx, key)? {
+                    return Err(Fault::KeyRevoked);
+                }
+                let span = accounts::span(tx, account)?;
+                if request.cursor > Some(span.last) {
+                    return Err(Fault::UnknownPlace { given: "cursor" });
+                }
+                page(tx, account, span, request)
+            })
+            .await?;
+        if !page.items.is_empty() {
+            return Ok(page);
+        }
+        tokio::select! {
+            () = watch.news() => {}
+            () = sleep_until(deadline) => return Ok(page),
+            () = stopped(app) => return Ok(page),
+        }
+    }
+}
+
+/// Where a stream begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Start {
+    Now,
+    /// After a place, as a cursor or an earlier stream gave it.
+    After {
+        place: i64,
+        given: &'static str,
+    },
+    /// After an event.
+    AfterEvent {
+        id: EventId,
+        given: &'static str,
+    },
+}
+
+/// What comes next in a stream.
+pub enum Next {
+    Events(Vec<ToldEvent>),
+    /// Nothing for a while.
+    Nothing,
+    /// The service stops, the key was revoked, the session was ended, or what comes next is no longer kept.
+    End,
+}
+
+/// Somebody who follows an account's events.
+pub struct Follower {
+    app: Arc<App>,
+    account: AccountId,
+    pass: Pass,
+    place: i64,
+    watch: Watch,
+}
+
+impl Follower {
+    /// Begins to follow an account.
+    pub async fn start(app: Arc<App>, account: AccountId, pass: Pass, start: Start) -> Result<Self, Fault> {
+        let watch = watch(&app, account, pass.crowd())?;
+        let find = move |tx: &mut Tx<'_>| {
+            let span = accounts::span(tx, account)?;
+            match start {
+                Start::Now => Ok(span.last),
+                Start::After { place, given } if (0..span.forgotten).contains(&place) => {
+                    Err(Fault::ForgottenPlace { given })
+                }
+                // A place that was never reached was never given out, or by a database that was set back since:
+                // whoever goes on from there would miss what comes before it.
+                Start::After { place, .. } if (0..=span.last).contains(&place) => Ok(place),
+                Start::After { given, .. } => Err(Fault::UnknownPlace { given }),
+                Start::AfterEvent { id, given } => {
+                    events::place(tx, account, id)?.ok_or(Fault::UnknownPlace { given })
+                }
+            }
+        };
+        let place = app.store.read(find).await?;
+        Ok(Self {
+            app,
+            account,
+            pass,
+            place,
+            watch,
+        })
+    }
+
+    /// Up to where it has read.
+    #[must_use]
+    pub fn place(&self) -> i64 {
+        self.place
+    }
+
+    /// Waits for what comes next.
+    pub async fn next(&mut self) -> Next {
+        self.next_within(HEARTBEAT).await
+    }
+
+    /// Waits for what comes next, but no longer than that.
+    pub async fn next_within(&mut self, patience: Duration) -> Next {
+        let quiet_until = Instant::now() + patience;
+        loop {
+            if *self.app.stopping.borrow() {
+                return Next::End;
+            }
+            self.watch.catch_up();
+            let mut look_again = quiet_until;
+            match self.read().await {
+                Ok(Some(events)) => {
+                    if let Some(newest) = events.last() {
+                        self.place = newest.place;
+                        return Next::Events(events);
+                    }
+                }
+                Ok(None) => return Next::End,
+                // The stream stays: its client can do no more than to come back and wait as well.
+                Err(Fault::Store(error)) if error.is_temporary() => {
+                    tracing::debug!(%error, "a stream could not read");
+                    look_again = quiet_until.min(Instant::now() + LOOK);
+                }
+                Err(error) => {
+                    tracing::error!(?error, "a stream could not read");
+                    return Next::End;
+                }
+            }
+            tokio::select! {
+                () = self.watch.news() => {}
+                () = sleep_until(look_again) => {}
+                () = stopped(&self.app) => return Next::End,
+            }
+            if Instant::now() >= quiet_until {
+                return Next::Nothing;
+            }
+        }
+    }
+
+    /// The next events, perhaps none; `None` when the pass is worth nothing any more, or events that were not read yet are not.
+    async fn read(&self) -> Result<Option<Vec<ToldEvent>>, Fault> {
+        let (account, pass, place, now) = (self.account, self.pass, self.place, self.app.now());
+        let read = move |tx: &mut Tx<'_>| {
+            // Its client comes back with the place that it has, and hears of it.
+            if !pass.is_valid(tx, now)? || accounts::span(tx, account)?.has_forgotten_after(place) {
+                return Ok(None);
+            }
+            Ok(Some(events::after(tx, account, place, PAGE)?))
+        };
+        self.app.store.read(read).await
+    }
+}

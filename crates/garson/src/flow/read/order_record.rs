@@ -1,0 +1,61 @@
+//! Everything that is known of one order, for people who look into it.
+
+use crate::app::App;
+use crate::flow::Fault;
+use crate::flow::admin::accounts::{Delivery, list_deliveries};
+use crate::flow::order_actions::act::{OrderDetail, detail};
+use crate::flow::order_actions::reasons;
+use garson_core::id::AccountId;
+use garson_core::order::Reason;
+use garson_store::lists::feed::{Direction, PageRequest};
+use garson_store::tables::calls;
+use garson_store::tables::calls::CallLine;
+use garson_store::tables::inbox;
+use garson_store::tables::inbox::OrderMessage;
+use garson_store::tables::restaurants;
+
+/// Events that are shown with all attempts; an order has a handful.
+const MOST_EVENTS: usize = 50;
+/// Messages that are shown as they came; most orders have one or two.
+const MOST_MESSAGES: i64 = 20;
+
+/// The record of an order.
+pub struct Record {
+    pub detail: OrderDetail,
+    pub restaurant: String,
+    pub calls: Vec<CallLine>,
+    /// Newest first.
+    pub deliveries: Vec<Delivery>,
+    /// What the platform sent, as far as it is kept.
+    pub messages: Vec<OrderMessage>,
+    /// With which it can be cancelled, as far as that is known without asking.
+    pub reasons: Vec<Reason>,
+}
+
+/// The record of an order, by our id or the platform's.
+pub async fn open(app: &App, account: AccountId, path_id: String) -> Result<Record, Fault> {
+    let detail = detail(app, account, path_id).await?;
+    let (id, restaurant_id) = (detail.order.id, detail.order.restaurant_id);
+    let events = PageRequest {
+        limit: MOST_EVENTS,
+        cursor: None,
+        direction: Direction::Older,
+    };
+    let deliveries = list_deliveries(app, account, None, Some(id.to_string()), events).await?;
+    let (restaurant, calls, messages) = app
+        .store
+        .read(move |tx| {
+            let messages = inbox::of_order(tx, id, MOST_MESSAGES)?;
+            let restaurant = restaurants::name(tx, restaurant_id)?;
+            Ok::<_, Fault>((restaurant, calls::of_order(tx, id)?, messages))
+        })
+        .await?;
+    Ok(Record {
+        reasons: reasons::at_hand(app, &detail.order),
+        detail,
+        restaurant,
+        calls,
+        deliveries: deliveries.items,
+        messages,
+    })
+}

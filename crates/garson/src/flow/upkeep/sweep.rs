@@ -1,0 +1,125 @@
+//! What is deleted, expired or over is removed in small chunks between everybody else's writes.
+
+use super::retention;
+use crate::app::App;
+use crate::flow::Fault;
+use crate::flow::admin::integrations;
+use crate::flow::admin::sessions::FORGET_FAILURES;
+use garson_store::Lane;
+use garson_store::tables::{idempotency, sessions};
+use garson_store::upkeep::sweep;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// Rows removed in one job: a few milliseconds of the writer's time.
+const CHUNK: i64 = 100;
+const LOOK_AGAIN: Duration = Duration::from_secs(60);
+/// How long an answer is kept under its key.
+pub const KEEP_ANSWERS: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// Sweeps until the service ends.
+pub async fn run(app: Arc<App>) {
+    loop {
+        let started = Instant::now();
+        let turn = step(&app).await;
+        app.workers.note_turn(&turn);
+        let pause = match turn {
+            // As long as it took: others get at least half of the writer.
+            Ok(true) => started.elapsed(),
+            Ok(false) => LOOK_AGAIN,
+            Err(fault) => {
+                tracing::error!(?fault, "sweeping failed");
+                Duration::from_secs(5)
+            }
+        };
+        tokio::select! {
+            () = app.wake_sweep.notified(), if pause == LOOK_AGAIN => {}
+            () = tokio::time::sleep(pause) => {}
+        }
+    }
+}
+
+/// Removes one chunk of each kind; `false` when there was nothing to do. What fails is logged, and the rest is done all the
+/// same; the first failure is the answer when nothing else could be done.
+pub async fn step(app: &App) -> Result<bool, Fault> {
+    let parts = [
+        sweep_deleted(app).await,
+        switch_off_uncovered(app).await,
+        remove_expired(app).await,
+        retention::step(app).await,
+    ];
+    let has_worked = parts.iter().any(|part| matches!(part, Ok(true)));
+    match parts.into_iter().find_map(Result::err) {
+        Some(fault) if has_worked => tracing::error!(?fault, "sweeping failed in part"),
+        Some(fault) => return Err(fault),
+        None => {}
+    }
+    Ok(has_worked)
+}
+
+/// Removes a chunk of the first deleted restaurant for which that is possible.
+async fn sweep_deleted(app: &App) -> Result<bool, Fault> {
+    let mut failed = None;
+    loop {
+        let after = failed;
+        let next = app.store.read(move |tx| sweep::next_deleted(tx, after)).await?;
+        let Some((account, restaurant)) = next else {
+            return Ok(false);
+        };
+        let swept = app
+            .store
+            .write(account, move |tx| sweep::chunk(tx, account, restaurant, CHUNK))
+            .await;
+        match swept {
+            Ok(_) => return Ok(true),
+            Err(error) if error.is_temporary() => return Err(error.into()),
+            Err(error) => {
+                tracing::error!(%account, %restaurant, %error, "a deleted restaurant could not be swept")
+            }
+        }
+        failed = next;
+    }
+}
+
+/// Switches off integrations whose package has ended.
+async fn switch_off_uncovered(app: &App) -> Result<bool, Fault> {
+    let now = app.now();
+    let uncovered = app
+        .store
+        .read(move |tx| garson_store::tables::integrations::with_an_ended_package(tx, now, CHUNK))
+        .await?;
+    let mut has_switched = false;
+    for (account, restaurant) in uncovered {
+        let switched = app
+            .store
+            .write(account, move |tx| {
+                integrations::switch_off_uncovered(tx, account, restaurant, now)
+            })
+            .await;
+        match switched {
+            Ok(()) => has_switched = true,
+            Err(fault) => {
+                tracing::error!(%account, %restaurant, ?fault, "an integration without a package could not be switched off");
+            }
+        }
+    }
+    Ok(has_switched)
+}
+
+/// Removes answers, sessions and results of sending again that are kept no longer.
+async fn remove_expired(app: &App) -> Result<bool, Fault> {
+    let now = app.now();
+    let (oldest_answer, oldest_resend) = (now.minus(KEEP_ANSWERS), now.minus(retention::kept_for(app)));
+    let oldest_failure = now.minus(FORGET_FAILURES);
+    let removed = app
+        .store
+        .write(Lane::COMMON, move |tx| {
+            Ok::<_, Fault>(
+                idempotency::sweep(tx, oldest_answer, CHUNK)?
+                    + sessions::sweep(tx, now, oldest_failure, CHUNK)?
+                    + garson_store::upkeep::retention::resends(tx, oldest_resend, CHUNK)?,
+            )
+        })
+        .await?;
+    Ok(removed > 0)
+}

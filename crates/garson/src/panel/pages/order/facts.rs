@@ -1,0 +1,250 @@
+//! What was ordered, by whom and for how much, as lines to read.
+
+use crate::flow::order_actions::act::OrderDetail;
+use crate::panel::kit::frame::Frame;
+use crate::panel::kit::names;
+use crate::panel::words::{BoardWords, OrderWords};
+use garson_core::money::Minor;
+use garson_core::order::{Address, Amount, Courier, Customer, FundedBy, ItemOption, OrderContent};
+use garson_core::time::Timestamp;
+
+/// A name and its value.
+pub struct Fact {
+    pub name: &'static str,
+    pub value: String,
+}
+
+/// Lines that are left out when there is nothing to say.
+#[derive(Default)]
+struct Facts(Vec<Fact>);
+
+impl Facts {
+    fn add(&mut self, name: &'static str, value: impl Into<String>) {
+        let value = value.into();
+        if !value.trim().is_empty() {
+            self.0.push(Fact { name, value });
+        }
+    }
+
+    fn given(&mut self, name: &'static str, value: Option<&String>) {
+        self.add(name, value.cloned().unwrap_or_default());
+    }
+
+    fn moment(&mut self, frame: &Frame, name: &'static str, at: Option<Timestamp>) {
+        self.add(name, frame.moment_or(&at, ""));
+    }
+}
+
+pub fn about(frame: &Frame, t: &OrderWords, detail: &OrderDetail, restaurant: &str) -> Vec<Fact> {
+    let (order, content) = (&detail.order, &detail.content);
+    let board = BoardWords::of(frame.lang);
+    let mut facts = Facts::default();
+    facts.add(t.restaurant, restaurant);
+    facts.given(t.code, order.short_code.as_ref());
+    facts.add(t.platform_id, order.provider_order_id.clone());
+    facts.add(t.our_id, order.id.to_string());
+    let revision = (order.revision > 1).then(|| order.revision.to_string());
+    facts.given(t.revision, revision.as_ref());
+    facts.moment(frame, t.placed, Some(order.placed_at));
+    facts.moment(frame, t.arrived, Some(order.created_at));
+    let is_waiting = !order.status.is_over();
+    facts.moment(frame, t.accept_by, order.accept_by.filter(|_| is_waiting));
+    facts.moment(frame, t.scheduled_for, order.scheduled_for);
+    let fulfilment = &content.fulfilment;
+    // An order for later was promised for then.
+    let promised = fulfilment
+        .promised_at
+        .filter(|at| Some(*at) != order.scheduled_for);
+    facts.moment(frame, t.promised_at, promised);
+    facts.moment(frame, t.courier_pickup_at, fulfilment.courier_pickup_at);
+    facts.given(t.pickup_code, fulfilment.pickup_code.as_ref());
+    facts.moment(frame, t.ready_at, order.ready_at);
+    facts.moment(frame, t.reported_at, order.reported_at);
+    facts.add(
+        t.courier,
+        match content.fulfilment.courier {
+            Courier::Platform => board.courier_platform,
+            Courier::Restaurant => board.courier_restaurant,
+            Courier::None => board.courier_none,
+        },
+    );
+    let flags = content.fulfilment.flags;
+    let wishes = [
+        (flags.do_not_ring, t.do_not_ring),
+        (flags.drop_at_door, t.drop_at_door),
+        (flags.no_cutlery, t.no_cutlery),
+    ];
+    let wishes: Vec<&str> = wishes
+        .iter()
+        .filter(|(is, _)| *is)
+        .map(|(_, name)| *name)
+        .collect();
+    facts.add(t.wishes, wishes.join(", "));
+    if let Some(cancellation) = &order.cancellation {
+        facts.add(t.cancelled_by, super::story::actor(t, cancellation.by));
+        let reason = cancellation
+            .reason
+            .as_ref()
+            .map(|reason| names::reason(frame.lang, &reason.name));
+        let why: Vec<String> = reason.into_iter().chain(cancellation.note.clone()).collect();
+        facts.add(t.cancel_reason, why.join(" · "));
+    }
+    facts.0
+}
+
+pub fn customer(t: &OrderWords, customer: &Customer) -> Vec<Fact> {
+    let mut facts = Facts::default();
+    facts.given(t.name, customer.name.as_ref());
+    facts.given(t.phone, customer.phone.as_ref());
+    facts.given(t.phone_code, customer.phone_code.as_ref());
+    facts.given(t.email, customer.email.as_ref());
+    if let Some(address) = &customer.address {
+        facts.add(t.address, line(address));
+        facts.given(t.apartment, address.apartment.as_ref());
+        facts.given(t.floor, address.floor.as_ref());
+        facts.given(t.door, address.door.as_ref());
+        facts.given(t.directions, address.directions.as_ref());
+    }
+    facts.0
+}
+
+/// An address in one line.
+fn line(address: &Address) -> String {
+    let text = address.text.as_deref().unwrap_or_default();
+    let areas = [&address.neighbourhood, &address.district, &address.city];
+    // Many platforms repeat in the text what they also say apart.
+    let areas = areas
+        .into_iter()
+        .flatten()
+        .map(String::as_str)
+        .filter(|area| !text.contains(area));
+    let parts: Vec<&str> = std::iter::once(text).chain(areas).collect();
+    let parts: Vec<&str> = parts.into_iter().filter(|part| !part.trim().is_empty()).collect();
+    parts.join(", ")
+}
+
+/// A map's search for a place.
+pub struct MapLink(pub String);
+
+/// Maps as people use them; nothing is loaded from there unless somebody follows the link.
+const MAPS: &str = "https://www.google.com/maps/search/?api=1&query=";
+
+impl MapLink {
+    pub fn to(address: &Address) -> Option<Self> {
+        let place = match (address.lat, address.lon) {
+            (Some(lat), Some(lon)) => format!("{lat},{lon}"),
+            _ => line(address),
+        };
+        let query: String = url::form_urlencoded::byte_serialize(place.as_bytes()).collect();
+        (!place.is_empty()).then(|| Self(format!("{MAPS}{query}")))
+    }
+}
+
+/// A line of the order with what belongs to it.
+pub struct ItemRow {
+    pub name: String,
+    pub quantity: i64,
+    pub price: String,
+    pub total: String,
+    pub note: String,
+    pub options: Vec<OptionRow>,
+}
+
+pub struct OptionRow {
+    /// How deep it stands among options of options.
+    pub depth: usize,
+    pub group: String,
+    pub text: String,
+    pub price: String,
+    pub is_removed: bool,
+}
+
+/// Options of options are shown down to here.
+const DEEPEST: usize = 3;
+
+pub fn items(frame: &Frame, content: &OrderContent) -> Vec<ItemRow> {
+    let currency = content.amount.currency;
+    let row = |item: &garson_core::order::Item| {
+        let mut options = Vec::new();
+        add_options(&mut options, &item.options, 0, &|price| {
+            frame.money(&price, &currency)
+        });
+        ItemRow {
+            name: item.name.clone(),
+            quantity: item.quantity,
+            price: frame.money(&item.unit_price, &currency),
+            total: frame.money(&item.total, &currency),
+            note: item.note.clone().unwrap_or_default(),
+            options,
+        }
+    };
+    content.items.iter().map(row).collect()
+}
+
+fn add_options(
+    rows: &mut Vec<OptionRow>,
+    options: &[ItemOption],
+    depth: usize,
+    money: &impl Fn(Minor) -> String,
+) {
+    for option in options {
+        let text = match option.quantity {
+            1 => option.name.clone(),
+            many => format!("{many} × {}", option.name),
+        };
+        rows.push(OptionRow {
+            depth: depth.min(DEEPEST),
+            group: option.group.clone().unwrap_or_default(),
+            text,
+            price: if option.price == Minor::ZERO {
+                String::new()
+            } else {
+                money(option.price)
+            },
+            is_removed: option.removed,
+        });
+        add_options(rows, &option.options, depth + 1, money);
+    }
+}
+
+pub fn amounts(frame: &Frame, t: &OrderWords, amount: &Amount) -> Vec<Fact> {
+    let money = |sum: Minor| frame.money(&sum, &amount.currency);
+    let mut facts = Facts::default();
+    facts.add(t.subtotal, money(amount.subtotal));
+    if amount.discounts.is_empty() && amount.discount != Minor::ZERO {
+        facts.add(t.discount, money(Minor(-amount.discount.0)));
+    }
+    for discount in &amount.discounts {
+        let by = match discount.funded_by {
+            FundedBy::Platform => format!(" ({})", t.by_platform),
+            FundedBy::Restaurant => format!(" ({})", t.by_restaurant),
+            FundedBy::Unknown => String::new(),
+        };
+        let sum = money(Minor(-discount.amount.0));
+        facts.add(t.discount, format!("{sum} · {}{by}", discount.name));
+    }
+    let adjustment = amount.adjustment.unwrap_or_default();
+    for (name, sum) in [
+        (t.delivery_fee, amount.delivery_fee),
+        (t.tip, amount.tip),
+        (t.adjustment, adjustment),
+    ] {
+        if sum != Minor::ZERO {
+            facts.add(name, money(sum));
+        }
+    }
+    facts.0
+}
+
+pub fn payment(frame: &Frame, t: &OrderWords, detail: &OrderDetail) -> Vec<Fact> {
+    let (payment, amount) = (&detail.content.payment, &detail.content.amount);
+    let mut facts = Facts::default();
+    facts.add(t.pays_with, names::payment(frame.lang, payment.kind));
+    facts.given(t.said_as, payment.name.as_ref());
+    facts.given(t.matched, detail.matched_id.as_ref());
+    facts.add(t.payment, if payment.is_paid { t.paid } else { t.not_paid });
+    if payment.collect != Minor::ZERO {
+        facts.add(t.collect, frame.money(&payment.collect, &amount.currency));
+    }
+    facts.0
+}
