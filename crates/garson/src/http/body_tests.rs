@@ -1,6 +1,6 @@
 //! The memory of bodies through all layers of the API, with a handler that does not end.
 
-use crate::api::*;
+use super::*;
 use crate::api::{MAX_BODY, service_with};
 use crate::app::App;
 use crate::config::Settings;
