@@ -125,7 +125,7 @@ pub async fn serve_routes(
             flow::upkeep::membership::run(app, address)
         }),
         keep(&app, "early messages", flow::intake::early_messages::run),
-        keep(&app, "branches", flow::admin::branches::run),
+        keep(&app, "branches", flow::admin::branch_proofs::run),
         keep(&app, "polling", flow::intake::poll::run),
         keep(&app, "resends", flow::deliver::resend_all::run),
         keep(&app, "search", flow::read::search::run),

@@ -1,6 +1,7 @@
 //! Records that accounts and operators manage: accounts, keys, restaurants, integrations, sessions.
 
 pub mod accounts;
+pub mod branch_proofs;
 pub mod branches;
 pub mod businesses;
 pub mod common_passwords;

@@ -145,7 +145,7 @@ pub async fn put(
             Ok(integration)
         })
         .await;
-    app.hurry.posts_changed();
+    app.poll_requests.integrations_changed();
     app.branch_claims_changed.notify_one();
     match put {
         // Another node has written down the branch for this account since we looked.
@@ -423,7 +423,7 @@ pub async fn delete(app: &App, account: AccountId, restaurant: RestaurantId, key
             Ok(())
         })
         .await;
-    app.hurry.posts_changed();
+    app.poll_requests.integrations_changed();
     app.branch_claims_changed.notify_one();
     deleted
 }
