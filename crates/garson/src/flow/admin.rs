@@ -6,6 +6,8 @@ pub mod branches;
 pub mod businesses;
 pub mod common_passwords;
 pub mod connection_test;
+pub mod inbound_secrets;
+mod integration_checks;
 pub mod integrations;
 pub mod menu;
 pub mod passwords;
