@@ -256,10 +256,10 @@ impl PollSchedule {
         };
         entry.finish(app, &round);
         let jitter = jitter(round.integration, app.now().as_millis());
-        entry.next_at = match std::mem::take(&mut entry.poll_again) {
-            true => Instant::now(),
-            false => Instant::now() + entry.pause().mul_f64(1.0 + 0.1 * jitter),
-        };
+        entry.next_at = Instant::now();
+        if !std::mem::take(&mut entry.poll_again) {
+            entry.next_at += entry.pause().mul_f64(1.0 + 0.1 * jitter);
+        }
         self.due.push(Reverse((entry.next_at, round.integration)));
     }
 }
