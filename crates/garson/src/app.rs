@@ -2,15 +2,19 @@
 
 pub(crate) mod exposure;
 pub(crate) mod key_file;
+pub(crate) mod missing_orders;
+pub(crate) mod order_checks;
+pub(crate) mod poll_requests;
 
+use self::missing_orders::MissingOrders;
+use self::order_checks::OrderChecks;
+use self::poll_requests::PollRequests;
 use crate::config::{Settings, Terms, terms};
 use crate::fair_slots::FairSlots;
 use crate::flow::admin::menu::FetchedMenu;
 use crate::flow::admin::sessions::SignIns;
 use crate::flow::deliver::Figures;
 use crate::flow::deliver::resend;
-use crate::flow::intake::order_checks::Looks;
-use crate::flow::intake::poll::Hurry;
 use crate::flow::order_actions::calls::{CallWaker, InFlight, OrderWaiters};
 use crate::flow::platform_client::Lines;
 use crate::flow::upkeep::health::Vitals;
@@ -63,12 +67,13 @@ pub struct App {
     pub calls_ended: OrderWaiters,
     /// Calls to platforms that are under way.
     pub in_flight: Arc<InFlight>,
-    /// Platforms that should be asked for orders before their time.
-    pub hurry: Hurry,
-    /// A message was kept that may have missed its order.
-    pub early_kept: tokio::sync::Notify,
-    /// Orders that are being read from platforms which are not polled.
-    pub looks: Looks,
+    pub poll_requests: PollRequests,
+    /// A message was stored without its order, which may have been written at the same time.
+    pub early_message_stored: Notify,
+    /// Orders that are being fetched from platforms which are not polled.
+    pub order_checks: OrderChecks,
+    /// Open orders that their platforms no longer list.
+    pub missing_orders: MissingOrders,
     /// Something may be due that the dispatcher does not know of, or the clock was moved.
     pub wake_deliver: Notify,
     /// Up to when this node may begin something.
@@ -178,9 +183,10 @@ impl App {
             served: Kept::default(),
             calls_ended: OrderWaiters::default(),
             in_flight: Arc::default(),
-            hurry: Hurry::default(),
-            early_kept: tokio::sync::Notify::new(),
-            looks: Looks::default(),
+            poll_requests: PollRequests::default(),
+            early_message_stored: Notify::new(),
+            order_checks: OrderChecks::default(),
+            missing_orders: MissingOrders::default(),
             schedule: settings.schedule(),
             settings,
             store,

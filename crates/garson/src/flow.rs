@@ -10,6 +10,7 @@ pub mod intake;
 pub mod order_actions;
 mod persist;
 pub mod platform_client;
+pub(crate) mod platform_documents;
 pub mod read;
 pub mod upkeep;
 

@@ -1,9 +1,10 @@
 //! Platforms' way in: every route of every platform in the registry, answered in the platform's own terms.
 
 use crate::api::{Api, ApiError, Body, Code, RequestId, Sender, declared_length, read_body};
-use crate::flow::intake::receive::{may_be_genuine, receive};
+use crate::flow::intake::identify::may_be_genuine;
+use crate::flow::intake::receive::{receive, reject};
 use crate::server::{ClientAddress, Connection};
-use crate::telemetry::{MessageOutcome, Refusal, Way};
+use crate::telemetry::Refusal;
 use axum::Router;
 use axum::extract::{Extension, RawPathParams, Request, State};
 use axum::response::{IntoResponse, Response};
@@ -51,11 +52,9 @@ async fn take(
     let is_small = declared_length(&request).is_some_and(|length| length <= SMALL);
     let presents_nothing = matches!(platform.claim(&message), Claim::Nothing);
     if presents_nothing || (!is_small && !may_be_genuine(&api.app, platform, &message).await?) {
-        let (provider, outcome) = (platform.provider(), MessageOutcome::NotGenuine);
-        let intake = &api.app.metrics.intake;
-        intake.count_message(provider, Way::Pushed, outcome);
+        let outcome = reject(&api.app, platform);
         api.app.metrics.refusals.note(Refusal::WrongHookSecret, client);
-        return Ok(answer(platform.reply(&Reception::NotGenuine, &id.0)));
+        return Ok(answer(platform.reply(&outcome, &id.0)));
     }
     let Body { bytes, charge } = read_body(&api, request, Sender::Hook).await?;
     message.body = bytes;

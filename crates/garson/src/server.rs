@@ -87,7 +87,7 @@ pub async fn serve(app: Arc<App>, listener: TcpListener, stop: impl Future<Outpu
 /// Tries until it has succeeded: until then both forms of a hash are found.
 async fn rehash_secrets(app: Arc<App>) {
     loop {
-        match flow::admin::integrations::rehash_secrets(&app).await {
+        match flow::admin::inbound_secrets::rehash(&app).await {
             Ok(0) => return,
             Ok(count) => {
                 tracing::info!(count, "inbound secrets of an earlier version were hashed anew");
@@ -125,7 +125,7 @@ pub async fn serve_routes(
             flow::upkeep::membership::run(app, address)
         }),
         keep(&app, "early messages", flow::intake::early_messages::run),
-        keep(&app, "branches", flow::admin::branches::run),
+        keep(&app, "branches", flow::admin::branch_proofs::run),
         keep(&app, "polling", flow::intake::poll::run),
         keep(&app, "resends", flow::deliver::resend_all::run),
         keep(&app, "search", flow::read::search::run),

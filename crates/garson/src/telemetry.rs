@@ -5,5 +5,5 @@ mod metrics;
 
 pub use log::start_log;
 pub use metrics::{
-    CallOutcome, MessageOutcome, Metrics, Refusal, Refusals, RequestKind, Standing, Topic, Way,
+    CallOutcome, IntakeSource, MessageOutcome, Metrics, Refusal, Refusals, RequestKind, Standing, Topic,
 };

@@ -69,11 +69,15 @@ fn a_node_that_does_not_poll_an_integration_tells_the_one_that_does() {
         let before = polls_of(&trendyol, "1111");
         until("it is polled again", async || {
             // A node notifies others as soon as it has seen that there are any.
-            second.hurry.up(id);
+            second.poll_requests.poll_now(id);
             polls_of(&trendyol, "1111") > before
         })
         .await;
-        assert_eq!(second.hurry.posts(), 0, "the second node polls nothing itself");
+        assert_eq!(
+            second.poll_requests.polled_integrations(),
+            0,
+            "the second node polls nothing itself"
+        );
     });
 }
 

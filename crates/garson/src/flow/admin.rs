@@ -1,10 +1,13 @@
 //! Records that accounts and operators manage: accounts, keys, restaurants, integrations, sessions.
 
 pub mod accounts;
+pub mod branch_proofs;
 pub mod branches;
 pub mod businesses;
 pub mod common_passwords;
 pub mod connection_test;
+pub mod inbound_secrets;
+mod integration_checks;
 pub mod integrations;
 pub mod menu;
 pub mod passwords;

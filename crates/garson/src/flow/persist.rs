@@ -1,4 +1,4 @@
-//! Writing a decision down: order, timeline, events, sums and calls, in the transaction that is running.
+//! Writes a decision in the current transaction: order, timeline, events, totals and calls.
 
 use super::Fault;
 use crate::flow::platform_client::Contact;
@@ -16,25 +16,25 @@ use garson_store::tables::{calls, orders, restaurants};
 use garson_store::{Tx, totals};
 use std::time::Duration;
 
-/// More places than any decision needs: the order itself, new or changed, and two events.
+/// More feed places than any decision needs: the order itself, new or changed, and two events.
 const PLACES: i64 = 4;
 
 pub fn reserve_places(tx: &mut Tx<'_>, account: AccountId, now: Timestamp) -> Result<Places, Fault> {
     Ok(reserve(tx, account, PLACES, now)?)
 }
 
-/// Puts an input to a locked order and writes what follows; says what the order is then. `but` is a call that is being
-/// concluded, which a cancellation does not drop.
+/// Applies an input to a locked order and writes the result; returns the order as it is then. A cancellation drops all open calls
+/// except `concluding`, the call whose result is being written.
 pub fn apply_and_write(
     tx: &mut Tx<'_>,
     contact: &Contact,
     before: &Order,
     input: &Input,
-    but: Option<CallId>,
+    concluding: Option<CallId>,
     now: Timestamp,
 ) -> Result<Order, Fault> {
     let asks = contact.platform.capability().asks;
-    let input = &in_our_words(tx, before, input)?;
+    let input = &with_own_cancel_details(tx, before, input)?;
     let trial = apply(before, input, now, asks)?;
     if trial.ask.is_none() && trial.tell.is_empty() && !trial.is_change(before) {
         return Ok(trial.order);
@@ -42,8 +42,8 @@ pub fn apply_and_write(
     let mut places = reserve_places(tx, before.account_id, now)?;
     let mut decision = apply(before, input, places.at, asks)?;
     if decision.order.status.is_cancelled() {
-        calls::abandon_open(tx, before.id, but, places.at)?;
-        // There is nothing left to be told, and what could not be told does not matter any more.
+        calls::abandon_open(tx, before.id, concluding, places.at)?;
+        // No call is left to make, and failed calls no longer matter.
         if !before.status.is_cancelled() && decision.order.sync != ProviderSync::Done {
             decision.order.sync = ProviderSync::NotNeeded;
         }
@@ -51,14 +51,14 @@ pub fn apply_and_write(
         && matches!(before.sync, ProviderSync::Failed { .. })
         && calls::standing(tx, before.id)?.is_settled_by(to.code())
     {
-        // The platform has come there without us.
+        // The platform has reached the state without our call.
         decision.order.sync = ProviderSync::Done;
     }
     write_calls(tx, contact, &mut decision, now)?;
     if before.status != Status::Preparing {
         plan_ready(tx, contact, &decision.order, now)?;
     }
-    // Whatever has changed: lists of changes go by both the place and its moment.
+    // Lists of changes are sorted by the place and its timestamp.
     decision.order.updated_at = places.at;
     orders::update(tx, &decision.order, places.take())?;
     totals::follow(tx, before, &decision.order)?;
@@ -66,15 +66,15 @@ pub fn apply_and_write(
     Ok(decision.order)
 }
 
-/// A platform may tell of our own cancellation before it has answered us, and some do not say by whom: it is ours, with
-/// the reason and note that we gave.
-fn in_our_words(tx: &mut Tx<'_>, order: &Order, input: &Input) -> Result<Input, Fault> {
+/// A platform may report our own cancellation before it has answered our call, and some do not say who cancelled: it gets the
+/// actor, reason and note of our call.
+fn with_own_cancel_details(tx: &mut Tx<'_>, order: &Order, input: &Input) -> Result<Input, Fault> {
     let mut input = input.clone();
     if let Input::Report(Change::Cancelled { by, reason, note, .. }) = &mut input
         && !order.status.is_cancelled()
         && matches!(by, Actor::Account | Actor::Platform)
         && let Some(ours) = calls::open_question(tx, order.id, CallKind::Cancel)?
-        && (*by == Actor::Account || is_repeated(reason.as_ref(), ours.argument.reason.as_ref()))
+        && (*by == Actor::Account || is_same_reason(reason.as_ref(), ours.argument.reason.as_ref()))
     {
         *by = ours.argument.by;
         *reason = ours.argument.reason.or(reason.take());
@@ -83,13 +83,13 @@ fn in_our_words(tx: &mut Tx<'_>, order: &Order, input: &Input) -> Result<Input, 
     Ok(input)
 }
 
-/// Does the platform give no reason, or the one that we gave?
-fn is_repeated(said: Option<&Reason>, ours: Option<&Reason>) -> bool {
-    said.is_none_or(|said| ours.is_some_and(|ours| ours.id == said.id))
+/// Does the platform give no reason, or ours?
+fn is_same_reason(theirs: Option<&Reason>, ours: Option<&Reason>) -> bool {
+    theirs.is_none_or(|theirs| ours.is_some_and(|ours| ours.id == theirs.id))
 }
 
-/// Writes the calls that the platform wants, and what that means for the order. They are due by the clock: the moments that an
-/// account's orders show never go back, and may be ahead of it.
+/// Writes the calls that the platform wants, and sets the order's sync state. Calls are due by the clock (`now`): the timestamps of
+/// an account's orders never go back, and may be ahead of it.
 pub fn write_calls(
     tx: &mut Tx<'_>,
     contact: &Contact,
@@ -99,18 +99,19 @@ pub fn write_calls(
     let Decision { order, ask, tell, .. } = decision;
     let wants = |call: CallKind, order: &Order| contact.platform.wants(call, order, &contact.credentials);
     if let Some(question) = ask.filter(|question| wants(*question, order)) {
-        // Nobody waits for the answer: the service asks by itself, until the platform agrees.
+        // The service asks by itself until the platform agrees; no client waits for the answer.
         let argument = CallArgument::by(Actor::System);
         write_call(tx, order, question, Some(&argument), now, now)?;
         order.sync = ProviderSync::Pending { due_at: now };
     }
     let wanted: Vec<_> = tell.iter().copied().filter(|call| wants(*call, order)).collect();
-    let due_at = match wanted.is_empty() {
-        true => now,
-        false => after_the_last_move(tx, contact, order, now, now)?,
+    let due_at = if wanted.is_empty() {
+        now
+    } else {
+        after_last_call(tx, contact, order, now, now)?
     };
     for call in &wanted {
-        // One that was planned for later is made now instead.
+        // A call that was planned for later is made now instead.
         if *call != CallKind::Ready || !calls::hasten(tx, order.id, *call, now, due_at)? {
             write_call(tx, order, *call, None, now, due_at)?;
         }
@@ -118,15 +119,15 @@ pub fn write_calls(
     if !wanted.is_empty() {
         order.sync = ProviderSync::Pending { due_at };
     } else if !tell.is_empty() && matches!(order.sync, ProviderSync::Done | ProviderSync::NotNeeded) {
-        // What is still open from an earlier step stays pending, and what has failed stays failed.
+        // Earlier calls that are pending or have failed stay so.
         order.sync = ProviderSync::NotNeeded;
     }
     Ok(())
 }
 
-/// Tells the platform again what it could not be told of a locked order; says what the order is then. What the platform must
-/// agree to is not repeated: the client has to ask again.
-pub fn tell_again(
+/// Repeats the failed calls of a locked order; returns the order as it is then. Calls that the platform must agree to are not
+/// repeated: the client has to request them again.
+pub fn repeat_failed_calls(
     tx: &mut Tx<'_>,
     contact: &Contact,
     stored: &Order,
@@ -143,7 +144,7 @@ pub fn tell_again(
     if wanted.is_empty() {
         return Ok(order);
     }
-    let due_at = after_the_last_move(tx, contact, &order, now, now)?;
+    let due_at = after_last_call(tx, contact, &order, now, now)?;
     for kind in wanted {
         write_call(tx, &order, kind, None, now, due_at)?;
     }
@@ -152,8 +153,8 @@ pub fn tell_again(
     Ok(order)
 }
 
-/// What the platform knows of an order, by its calls: something is still to be told, or a step has failed that no later one
-/// makes up for; `otherwise` if neither is so.
+/// An order's sync state by its calls: pending if a call is open, failed if one has failed and no later one makes up for it,
+/// `otherwise` if neither.
 pub fn sync_of(tx: &mut Tx<'_>, order: OrderId, otherwise: ProviderSync) -> Result<ProviderSync, Fault> {
     let standing = calls::standing(tx, order)?;
     Ok(match (standing.due_at, standing.failed.into_iter().next()) {
@@ -185,8 +186,8 @@ fn write_call(
     Ok(calls::write(tx, &call)?)
 }
 
-/// The first moment, not before `earliest`, at which the platform takes another move of this order.
-fn after_the_last_move(
+/// The first time, not before `earliest`, at which the platform accepts another call for this order.
+fn after_last_call(
     tx: &mut Tx<'_>,
     contact: &Contact,
     order: &Order,
@@ -197,13 +198,12 @@ fn after_the_last_move(
     if gap.is_zero() {
         return Ok(earliest);
     }
-    // A move that was done in the future was noted by a clock that has been set back since.
+    // A time in the future was noted before the clock was set back.
     let last = calls::last_done_at(tx, order.id)?.map(|at| at.min(now));
     Ok(last.map_or(earliest, |at| at.plus(gap).max(earliest)))
 }
 
-/// An order that has begun to be prepared is ready after the time that its restaurant says, unless somebody says so
-/// earlier.
+/// Plans the call that an order is ready, for the end of its restaurant's preparation time, unless it is made earlier.
 fn plan_ready(tx: &mut Tx<'_>, contact: &Contact, order: &Order, now: Timestamp) -> Result<(), Fault> {
     let is_wanted = order.status == Status::Preparing
         && order.ready_at.is_none()
@@ -214,15 +214,15 @@ fn plan_ready(tx: &mut Tx<'_>, contact: &Contact, order: &Order, now: Timestamp)
         return Ok(());
     }
     if let Some(minutes) = preparation_minutes(tx, order)? {
-        let takes = Duration::from_secs(u64::from(minutes) * 60);
-        let due_at = after_the_last_move(tx, contact, order, now, now.plus(takes))?;
+        let preparation = Duration::from_secs(u64::from(minutes) * 60);
+        let due_at = after_last_call(tx, contact, order, now, now.plus(preparation))?;
         let argument = CallArgument::by(Actor::System);
         write_call(tx, order, CallKind::Ready, Some(&argument), now, due_at)?;
     }
     Ok(())
 }
 
-/// How long the kitchen of an order's restaurant usually takes, where its `config` says so.
+/// The usual preparation time of an order's restaurant, if its `config` sets one.
 pub fn preparation_minutes(tx: &mut Tx<'_>, order: &Order) -> Result<Option<u32>, Fault> {
     let config = restaurants::config(tx, order.restaurant_id)?;
     Ok(Config::read(config.as_deref())
@@ -230,8 +230,7 @@ pub fn preparation_minutes(tx: &mut Tx<'_>, order: &Order) -> Result<Option<u32>
         .preparation_minutes)
 }
 
-/// Writes timeline and events; an order's timeline has a line for each of its events, for each version of its content, and for
-/// flags.
+/// Writes timeline and events. The timeline has an entry for each event, each version of the content, and each flag.
 pub fn write_history(
     tx: &mut Tx<'_>,
     decision: &Decision,
@@ -239,9 +238,10 @@ pub fn write_history(
     places: &mut Places,
 ) -> Result<(), Fault> {
     let order = &decision.order;
-    match is_new {
-        true => orders::add_timeline(tx, order.id, 1, &decision.timeline)?,
-        false => orders::append_timeline(tx, order.id, &decision.timeline)?,
+    if is_new {
+        orders::add_timeline(tx, order.id, 1, &decision.timeline)?;
+    } else {
+        orders::append_timeline(tx, order.id, &decision.timeline)?;
     }
     for event in &decision.events {
         let id = EventId::at(places.at);

@@ -11,8 +11,9 @@ use crate::telemetry::{CallOutcome, Topic};
 use bytes::Bytes;
 use garson_core::id::AccountId;
 use garson_core::integration::Credentials;
+use garson_core::order::{Change, Order, Status};
 use garson_core::platform::{
-    HttpRequest, HttpResponse, Limit, Link, Platform, PlatformError, Session, Trouble, Trust,
+    HttpRequest, HttpResponse, Limit, Link, Platform, PlatformError, Session, Sighting, Trouble, Trust,
 };
 use garson_core::secret::Secret;
 use garson_store::tables::integrations::Connected;
@@ -465,6 +466,35 @@ pub fn outgoing(request: HttpRequest, deadline: Duration, log: Log) -> Option<Ou
         log,
         may_repeat: false,
     })
+}
+
+/// Reads an order from its platform, as the platform's document.
+pub async fn read_order(
+    app: &App,
+    contact: &Contact,
+    order: &Order,
+    until: Instant,
+) -> Result<Vec<u8>, Trouble> {
+    let platform = contact.platform;
+    converse(
+        app,
+        contact,
+        Topic::Look,
+        until,
+        |link| platform.look(order, link),
+        |link, response| platform.looked(link, response),
+    )
+    .await
+}
+
+/// The status of an order on its platform.
+#[must_use]
+pub fn status_on_platform(seen: &Sighting) -> Status {
+    match &seen.change {
+        Some(Change::Moved { to, .. }) => *to,
+        Some(Change::Cancelled { by, .. }) => by.cancelled_status(),
+        None => seen.order.status,
+    }
 }
 
 #[cfg(test)]

@@ -13,7 +13,7 @@ mod timings;
 
 pub use calls::{CallOutcome, Calls, Topic};
 pub use delivery::Deliveries;
-pub use intake::{Intake, MessageOutcome, Way};
+pub use intake::{Intake, IntakeSource, MessageOutcome};
 pub use refusals::{Refusal, Refusals};
 pub use requests::{RequestKind, Requests};
 pub use standing::Standing;

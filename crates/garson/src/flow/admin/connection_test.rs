@@ -1,4 +1,4 @@
-//! Trying a connection: does the platform know us by these credentials, and the branch by its id?
+//! Tests a connection: does the platform accept the credentials, and know the branch?
 
 use super::{branches, integrations};
 use crate::app::App;
@@ -13,19 +13,19 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 const DEADLINE: Duration = Duration::from_secs(15);
-/// Far enough back to be a question that platforms answer, and not for much.
+/// Long enough for platforms to accept the request, and short enough for few orders.
 const WINDOW: Duration = Duration::from_secs(60);
 
-/// What an answer has shown.
+/// What the platform's response has proven.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Proof {
-    /// The platform let us ask for the branch's orders.
+    /// The platform lets us read the branch's orders.
     Orders,
-    /// The platform let us log in.
+    /// The platform lets us log in.
     LogIn,
 }
 
-/// Asks the platform something that changes nothing. A platform that cannot be asked anything says so.
+/// Makes a request that changes nothing. Fails for platforms that offer none.
 pub async fn try_connection(
     app: &App,
     account: AccountId,
@@ -39,21 +39,21 @@ pub async fn try_connection(
     })?;
     let contact = Contact::new(app, platform, Some(&connected));
     let until = Instant::now() + DEADLINE;
-    let has_session = log_in(app, &contact, until).await.map_err(said)?;
-    ask(app, &connected, &contact, has_session, until).await
+    let has_session = log_in(app, &contact, until).await.map_err(as_fault)?;
+    request(app, &connected, &contact, has_session, until).await
 }
 
-/// The same with the session that there may be, for a connection that nobody is waiting for.
-pub(crate) async fn try_quietly(app: &App, connected: &Connected) -> Result<Proof, Fault> {
+/// The same in the background: an open session is used, and successes are not logged.
+pub(crate) async fn try_in_background(app: &App, connected: &Connected) -> Result<Proof, Fault> {
     let platform = integrations::platform(connected.integration.provider.as_str())?;
     let mut contact = Contact::new(app, platform, Some(connected));
     contact.log = Log::Failures;
     let until = Instant::now() + DEADLINE;
-    let has_session = has_session(app, &contact, until).await.map_err(said)?;
-    ask(app, connected, &contact, has_session, until).await
+    let has_session = has_session(app, &contact, until).await.map_err(as_fault)?;
+    request(app, connected, &contact, has_session, until).await
 }
 
-async fn ask(
+async fn request(
     app: &App,
     connected: &Connected,
     contact: &Contact,
@@ -82,12 +82,12 @@ async fn ask(
         |link, response| platform.polled(link, 0, response).map(drop),
     )
     .await
-    .map_err(said)?;
+    .map_err(as_fault)?;
     branches::note_success(app, connected, contact).await?;
     Ok(Proof::Orders)
 }
 
-fn said(trouble: Trouble) -> Fault {
+fn as_fault(trouble: Trouble) -> Fault {
     match trouble {
         Trouble::Refused { message } | Trouble::RetryableRefusal { message, .. } => {
             Fault::ProviderRefused { message }

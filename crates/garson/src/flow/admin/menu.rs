@@ -13,11 +13,11 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// How long a menu is good for another question: platforms let it be read about twice a minute.
-const KEPT: Duration = Duration::from_secs(60);
+/// How long a menu is cached: platforms allow about two requests a minute.
+const CACHED_FOR: Duration = Duration::from_secs(60);
 const DEADLINE: Duration = Duration::from_secs(20);
-/// No platform needs more questions than that.
-const MAX_QUESTIONS: usize = 5;
+/// No platform needs more requests than this.
+const MAX_REQUESTS: usize = 5;
 
 /// A menu, and when it was fetched.
 #[derive(Clone)]
@@ -26,7 +26,7 @@ pub struct FetchedMenu {
     pub fetched_at: Timestamp,
 }
 
-/// Fetches the menu. A platform that has no way to read one says so.
+/// Fetches the menu, or returns the cached one. Fails for platforms that offer no menu.
 pub async fn fetch(
     app: &App,
     account: AccountId,
@@ -46,8 +46,8 @@ pub async fn fetch(
             what: "read a menu",
         }))?;
     let integration = connected.integration.id;
-    if let Some(kept) = app.menus.get(&integration, KEPT) {
-        return Ok(kept);
+    if let Some(cached) = app.menus.get(&integration, CACHED_FOR) {
+        return Ok(cached);
     }
     let menu = read(app, &contact).await?;
     let fetched = Arc::new(FetchedMenu {
@@ -58,11 +58,11 @@ pub async fn fetch(
     Ok(fetched)
 }
 
-/// Asks as often as the platform needs.
+/// Makes as many requests as the platform needs for its menu.
 async fn read(app: &App, contact: &Contact) -> Result<Menu, Fault> {
     let until = Instant::now() + DEADLINE;
     let mut answers: Vec<HttpResponse> = Vec::new();
-    while answers.len() <= MAX_QUESTIONS {
+    while answers.len() <= MAX_REQUESTS {
         let next = |link: &Link<'_>, answers: &[HttpResponse]| contact.platform.menu(link, answers);
         let answer = converse(
             app,
@@ -71,7 +71,7 @@ async fn read(app: &App, contact: &Contact) -> Result<Menu, Fault> {
             until,
             |link| match next(link, &answers)? {
                 MenuStep::Ask(request) => Ok(request),
-                // Without a question there is nothing to answer; the menu is found below.
+                // The menu was complete before, so this is not reached.
                 MenuStep::Menu(_) => Err(PlatformError::Unsupported {
                     what: "be asked again",
                 }),

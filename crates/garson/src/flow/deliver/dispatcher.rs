@@ -256,11 +256,11 @@ impl Dispatcher {
             },
             // Whether it is ours, and what there is, is seen when it is read.
             Handover::Elsewhere { account, last } => self.endpoint(account).has_grown(last),
-            Handover::Poll { integration } => self.app.hurry.up_from_another_node(integration),
+            Handover::Poll { integration } => self.app.poll_requests.poll_now_for_other_node(integration),
             Handover::NodeGone => {
                 self.look_now();
                 self.app.wake_calls.look_everywhere();
-                self.app.hurry.posts_changed();
+                self.app.poll_requests.integrations_changed();
             }
         }
     }

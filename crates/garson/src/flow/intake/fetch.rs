@@ -1,269 +1,163 @@
-//! Orders that a platform shows when it is asked are taken: those that are news, as if they had been pushed.
+//! Orders that a platform returns when it is polled: those that are new or have changed are recorded as if they had been pushed.
 
-use super::receive::{Prepared, count, fetched, read, ready, write};
+use super::message::Understood;
+use super::record::{count, record};
 use super::revise;
+use super::understand::address;
 use crate::app::App;
 use crate::flow::Fault;
-use crate::flow::intake::missing_orders::{OnDenial, is_flagged};
-use crate::flow::order_actions::attempt::reached;
-use crate::flow::platform_client::{Contact, converse};
-use crate::telemetry::{Topic, Way};
+use crate::flow::platform_client::status_on_platform;
+use crate::flow::platform_documents::{fetched_message, read_message};
+use crate::telemetry::IntakeSource;
 use garson_core::integration::BranchClaim;
-use garson_core::order::{Input, Order, Status, apply};
+use garson_core::order::{Input, Status, apply};
 use garson_core::platform::{
-    HookRequest, Message, News, Page, Platform, PollStyle, Sighting, Trouble, Verified, Window,
+    HookRequest, Message, News, Platform, Reception, Sighting, Trouble, Unreadable, Verified,
 };
 use garson_core::time::Timestamp;
 use garson_store::tables::integrations::{Connected, Served};
-use garson_store::tables::{branches, orders, packages, revisions};
+use garson_store::tables::{branches, packages, revisions};
 use garson_store::{StoreErrorKind, Tx};
-use std::collections::HashSet;
 use std::sync::Arc;
-use std::time::Duration;
-use tokio::time::Instant;
 
-const MAX_PAGES: u32 = 200;
-const MAX_OPEN: i64 = 500;
-/// An order that has just come may be missing from a list that was made before it.
-const GRACE: Duration = Duration::from_secs(10);
-
-/// A round of asking one platform for the orders of one integration.
-pub(crate) struct Catch<'a> {
-    pub app: &'a Arc<App>,
-    pub connected: &'a Connected,
-    pub contact: &'a Contact,
-    pub style: PollStyle,
-    pub window: Window,
-    pub until: Instant,
+/// Records those of an integration's orders that are new or have changed; returns the identities of all.
+pub(crate) async fn record_fetched(
+    app: &Arc<App>,
+    connected: &Connected,
+    bodies: Vec<Vec<u8>>,
+) -> Result<Vec<String>, Fault> {
+    let Some(platform) = garson_platforms::of(connected.integration.provider) else {
+        return Ok(Vec::new());
+    };
+    let now = app.now();
+    let (reader, owner) = (Arc::clone(app), connected.clone());
+    let Selected { messages, identities } = app
+        .store
+        .read(move |tx| Selection::new(&reader, platform, &owner, now).select(tx, bodies.clone()))
+        .await?;
+    for (request, message) in messages {
+        let recorded = record(app, platform, Arc::new(request), message, now).await;
+        count(app, platform.provider(), IntakeSource::Polled, &recorded);
+        recorded?;
+    }
+    Ok(identities)
 }
 
-/// Asks page by page and takes what is news.
-pub(crate) async fn catch(net: &Catch<'_>) -> Result<(), Trouble> {
-    let started_at = net.app.now();
-    if net.style == PollStyle::Cancelled {
-        return net.look_for_cancelled().await;
-    }
-    let mut seen = HashSet::new();
-    let pages = net.all_pages(&mut seen).await?;
-    if pages > 1 && net.style == PollStyle::Changes {
-        // An order that changes while we turn the pages leaves its place, and the one after it slips to a page that we
-        // have turned. It is there in a second reading.
-        net.all_pages(&mut seen).await?;
-    }
-    if net.style == PollStyle::Open {
-        net.look_for_missing(&seen, started_at).await?;
-    }
-    Ok(())
-}
-
-/// Is the platform asked for orders, so that what happens to them is found without its messages?
-pub(crate) fn is_polled(app: &App, platform: &dyn Platform) -> bool {
-    let shows_orders = platform
-        .capability()
-        .polling
-        .is_some_and(|polling| polling.style != PollStyle::Cancelled);
-    shows_orders && app.terms(platform.provider()).poll_every.is_some()
-}
-
-pub(crate) fn in_storage(fault: Fault) -> Trouble {
-    tracing::error!(?fault, "polled orders could not be taken");
+/// Turns a failure to record orders into one of the poll.
+pub(crate) fn storage_trouble(fault: Fault) -> Trouble {
+    tracing::error!(?fault, "fetched orders could not be recorded");
     Trouble::later("the orders could not be written down")
 }
 
-impl Catch<'_> {
-    /// Takes all pages; says how many there were.
-    async fn all_pages(&self, seen: &mut HashSet<String>) -> Result<u32, Trouble> {
-        for page in 0..MAX_PAGES {
-            let Page { orders, more } = self.page(page).await?;
-            if !orders.is_empty() {
-                self.take(orders, seen).await.map_err(in_storage)?;
-            }
-            if !more {
-                return Ok(page + 1);
-            }
-        }
-        Err(Trouble::later("the platform's list has no end"))
-    }
-
-    async fn page(&self, page: u32) -> Result<Page, Trouble> {
-        let platform = self.contact.platform;
-        converse(
-            self.app,
-            self.contact,
-            Topic::Poll,
-            self.until,
-            |link| platform.poll(link, &self.window, page),
-            |link, response| platform.polled(link, page, response),
-        )
-        .await
-    }
-
-    /// Takes those of the orders that are news; `seen` learns of all.
-    pub(crate) async fn take(&self, bodies: Vec<Vec<u8>>, seen: &mut HashSet<String>) -> Result<(), Fault> {
-        let now = self.app.now();
-        let (app, connected) = (Arc::clone(self.app), self.connected.clone());
-        let (news, identities) = self
-            .app
-            .store
-            .read(move |tx| sift(tx, &app, &connected, bodies.clone(), now))
-            .await?;
-        seen.extend(identities);
-        for (request, prepared) in news {
-            let platform = self.contact.platform;
-            let taken = write(self.app, platform, Arc::new(request), prepared, now).await;
-            count(self.app, platform.provider(), Way::Polled, &taken);
-            taken?;
-        }
-        Ok(())
-    }
-
-    /// Orders that are open here and missing there have come to an end there: each is looked at.
-    async fn look_for_missing(&self, seen: &HashSet<String>, started_at: Timestamp) -> Result<(), Trouble> {
-        let open = self.open_orders().await?;
-        self.unflag(&open, seen).await?;
-        let is_missing = |order: &&Order| {
-            !seen.contains(&order.identity) && !is_flagged(order) && order.created_at.plus(GRACE) < started_at
-        };
-        let missing: Vec<_> = open.iter().filter(is_missing).collect();
-        self.look_at_missing(&missing, OnDenial::Flag).await
-    }
-
-    /// Of the orders that are open here, those that the platform lists as cancelled are read: the message that they are may
-    /// have been lost.
-    async fn look_for_cancelled(&self) -> Result<(), Trouble> {
-        let Page { orders, .. } = self.page(0).await?;
-        let identity = |id: Vec<u8>| String::from_utf8(id).ok();
-        let cancelled: HashSet<String> = orders.into_iter().filter_map(identity).collect();
-        let open = self.open_orders().await?;
-        // What it lists it knows.
-        self.unflag(&open, &cancelled).await?;
-        let is_cancelled = |order: &&Order| cancelled.contains(&order.identity);
-        let missed: Vec<_> = open.iter().filter(is_cancelled).collect();
-        self.look_at_missing(&missed, OnDenial::Cancel).await
-    }
-
-    async fn open_orders(&self) -> Result<Vec<Order>, Trouble> {
-        let (account, integration) = (
-            self.connected.integration.account_id,
-            self.connected.integration.id,
-        );
-        let read = move |tx: &mut Tx<'_>| orders::open_of_integration(tx, account, integration, MAX_OPEN);
-        let open = self.app.store.read(read).await;
-        open.map_err(|error| in_storage(error.into()))
-    }
+#[derive(Default)]
+struct Selected {
+    messages: Vec<(HookRequest, Understood)>,
+    identities: Vec<String>,
 }
 
-type Sifted = (Vec<(HookRequest, Prepared)>, Vec<String>);
-
-/// Understands orders and keeps those that say something new.
-fn sift(
-    tx: &mut Tx<'_>,
-    app: &App,
-    connected: &Connected,
-    bodies: Vec<Vec<u8>>,
+/// Selects the orders to record from those that one integration was shown.
+struct Selection<'a> {
+    app: &'a App,
+    platform: &'static dyn Platform,
+    connected: &'a Connected,
     now: Timestamp,
-) -> Result<Sifted, Fault> {
-    let (mut kept, mut identities) = (Vec::new(), Vec::new());
-    let Some(platform) = garson_platforms::of(connected.integration.provider) else {
-        return Ok((kept, identities));
-    };
-    for body in bodies {
-        let request = fetched(body, now);
-        let prepared = match read(platform, &Verified::ours(&request)) {
-            Err(fault) => {
-                let sender = Some(connected.clone());
-                Some(Prepared::Unreadable { sender, fault })
-            }
-            Ok(Message {
-                branch,
-                news: News::Order(sighting),
-            }) => {
-                identities.push(sighting.order.identity.clone());
-                let is_ours = branch.is_none() || branch == connected.integration.remote_id;
-                match (is_ours, branch) {
-                    (false, Some(branch)) => foreign(tx, app, connected, branch)?,
-                    _ => news(tx, app, connected, *sighting, now)?,
+}
+
+impl<'a> Selection<'a> {
+    fn new(app: &'a App, platform: &'static dyn Platform, connected: &'a Connected, now: Timestamp) -> Self {
+        Self {
+            app,
+            platform,
+            connected,
+            now,
+        }
+    }
+
+    fn select(&self, tx: &mut Tx<'_>, bodies: Vec<Vec<u8>>) -> Result<Selected, Fault> {
+        let mut selected = Selected::default();
+        for body in bodies {
+            let request = fetched_message(body, self.now);
+            let message = match read_message(self.platform, &Verified::ours(&request)) {
+                Err(fault) => Some(self.unreadable(fault)),
+                Ok(Message {
+                    branch,
+                    news: News::Order(sighting),
+                }) => {
+                    selected.identities.push(sighting.order.identity.clone());
+                    match branch {
+                        Some(branch) if Some(&branch) != self.connected.integration.remote_id.as_ref() => {
+                            self.of_other_branch(tx, branch)?
+                        }
+                        _ => self.of_own_branch(tx, *sighting)?,
+                    }
                 }
-            }
-            Ok(_) => None,
-        };
-        kept.extend(prepared.map(|prepared| (request, prepared)));
+                Ok(_) => None,
+            };
+            selected
+                .messages
+                .extend(message.map(|message| (request, message)));
+        }
+        Ok(selected)
     }
-    Ok((kept, identities))
-}
 
-/// A list may show other branches of the same chain, which have their own integrations. An order of a branch that nobody
-/// has is kept: its branch may be written down wrongly.
-fn foreign(
-    tx: &mut Tx<'_>,
-    app: &App,
-    connected: &Connected,
-    branch: String,
-) -> Result<Option<Prepared>, Fault> {
-    let provider = connected.integration.provider;
-    let claims = match branches::claims(tx, &app.vault, provider, &branch) {
-        // Its integration cannot be read: the order is kept until that is mended, and the others of the list are taken.
-        Err(error) if error.kind == StoreErrorKind::Corrupt => Vec::new(),
-        claims => claims?,
-    };
-    let is_known = claims.iter().any(|it| {
-        let claim = &it.connected.integration;
-        claim.branch == BranchClaim::Proven || claim.account_id == connected.integration.account_id
-    });
-    Ok((!is_known).then(|| Prepared::UnknownBranch {
-        sender: Some(connected.clone()),
-        branch,
-    }))
-}
+    fn unreadable(&self, fault: Unreadable) -> Understood {
+        Understood::InboxOnly {
+            sender: Some(self.connected.clone()),
+            outcome: Reception::Unreadable(fault),
+        }
+    }
 
-/// What an order's sight means for us; nothing when it is known and stands as it stood.
-fn news(
-    tx: &mut Tx<'_>,
-    app: &App,
-    connected: &Connected,
-    sighting: Sighting,
-    now: Timestamp,
-) -> Result<Option<Prepared>, Fault> {
-    let Some(platform) = garson_platforms::of(connected.integration.provider) else {
-        return Ok(None);
-    };
-    if let Some(known) = revisions::known(
-        tx,
-        connected.integration.account_id,
-        connected.integration.id,
-        &sighting.order.identity,
-    )? {
-        let moves = sighting.change.clone().is_some_and(|change| {
-            apply(
-                &known.order,
-                &Input::Report(change),
-                now,
-                platform.capability().asks,
-            )
-            .is_ok_and(|decision| decision.is_change(&known.order))
+    /// A list may show other branches of the same chain, which have their own integrations. An order of a branch without an
+    /// integration is stored in the inbox: the branch may be misspelled in the integration.
+    fn of_other_branch(&self, tx: &mut Tx<'_>, branch: String) -> Result<Option<Understood>, Fault> {
+        let own = &self.connected.integration;
+        let claims = match branches::claims(tx, &self.app.vault, own.provider, &branch) {
+            // Its integration cannot be read: the order waits in the inbox, and the rest of the list is recorded.
+            Err(error) if error.kind == StoreErrorKind::Corrupt => Vec::new(),
+            claims => claims?,
+        };
+        let is_known = claims.iter().any(|it| {
+            let claim = &it.connected.integration;
+            claim.branch == BranchClaim::Proven || claim.account_id == own.account_id
         });
-        if !moves && !revise::is_later(tx, &known, &sighting, now)? {
+        Ok((!is_known).then(|| Understood::InboxOnly {
+            sender: Some(self.connected.clone()),
+            outcome: Reception::UnknownBranch { branch },
+        }))
+    }
+
+    /// `None` if the order is known and has not changed.
+    fn of_own_branch(&self, tx: &mut Tx<'_>, sighting: Sighting) -> Result<Option<Understood>, Fault> {
+        let own = &self.connected.integration;
+        let known = revisions::known(tx, own.account_id, own.id, &sighting.order.identity)?;
+        if let Some(known) = known {
+            let asks = self.platform.capability().asks;
+            let moves = sighting.change.clone().is_some_and(|change| {
+                apply(&known.order, &Input::Report(change), self.now, asks)
+                    .is_ok_and(|decision| decision.is_change(&known.order))
+            });
+            if !moves && !revise::is_later(tx, &known, &sighting, self.now)? {
+                return Ok(None);
+            }
+        } else if has_ended(&sighting) && self.was_placed_before_connecting(&sighting) {
             return Ok(None);
         }
-    } else if has_ended(&sighting) && placed_before(&sighting, connected) {
-        // It came to its end before the restaurant was connected: it is not ours to account for.
-        return Ok(None);
+        let served = Served {
+            connected: self.connected.clone(),
+            standing: packages::standing(tx, own.restaurant_id)?,
+            version: None,
+        };
+        let news = News::Order(Box::new(sighting));
+        Ok(Some(address(self.app, self.platform, served, news, self.now)))
     }
-    let news = News::Order(Box::new(sighting));
-    let served = Served {
-        connected: connected.clone(),
-        standing: packages::standing(tx, connected.integration.restaurant_id)?,
-        version: None,
-    };
-    Ok(Some(ready(app, platform, served, news, now)))
+
+    fn was_placed_before_connecting(&self, sighting: &Sighting) -> bool {
+        let placed_at = sighting.order.placed_at;
+        placed_at.is_some_and(|at| at < self.connected.integration.created_at)
+    }
 }
 
 fn has_ended(sighting: &Sighting) -> bool {
-    let status = reached(sighting);
+    let status = status_on_platform(sighting);
     status.is_cancelled() || status == Status::Delivered
-}
-
-fn placed_before(sighting: &Sighting, connected: &Connected) -> bool {
-    let placed_at = sighting.order.placed_at;
-    placed_at.is_some_and(|at| at < connected.integration.created_at)
 }

@@ -1,7 +1,9 @@
-//! Messages that were kept but could not be taken are taken again, after a fix or when their branch is connected.
+//! Retries messages from the inbox that could not be applied, after a fix or when their branch has been connected.
 
-use super::receive::{understand, write};
-use super::take::kept_request;
+use super::identify::Identified;
+use super::inbox::{InboxEntry, stored_request};
+use super::order_checks::record_and_check;
+use super::understand::understand;
 use crate::app::App;
 use crate::flow::Fault;
 use crate::flow::admin::integrations as flow_integrations;
@@ -14,82 +16,88 @@ use garson_store::tables::packages;
 use garson_store::{Lane, StoreErrorKind, Tx};
 use std::sync::Arc;
 
-/// Takes a kept message again; says what became of it.
+/// Retries a stored message.
 pub async fn retry(app: &Arc<App>, id: InboxId) -> Result<Reception, Fault> {
-    retry_for(app, id, Reach::OwnAccount).await
+    retry_for(app, id, RetryScope::OwnAccount).await
 }
 
-/// For which integrations beside its sender a kept message may speak.
+/// The integrations that a stored message may be for, beside its sender.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Reach {
-    /// Those of its own account that have its secret.
+pub(crate) enum RetryScope {
+    /// Those of the same account that have its secret.
     OwnAccount,
-    /// All that have its secret, as when it came.
+    /// All that have its secret, as when it was received.
     SameSecret,
 }
 
-pub(crate) async fn retry_for(app: &Arc<App>, id: InboxId, reach: Reach) -> Result<Reception, Fault> {
-    match retry_once(app, id, reach).await {
-        // What it was judged by has changed meanwhile, and nothing was written.
+pub(crate) async fn retry_for(app: &Arc<App>, id: InboxId, scope: RetryScope) -> Result<Reception, Fault> {
+    match retry_once(app, id, scope).await {
+        // The data that it was understood by has changed, and nothing was written.
         Err(Fault::Store(error)) if error.kind == StoreErrorKind::Conflict => {
-            retry_once(app, id, reach).await
+            retry_once(app, id, scope).await
         }
         other => other,
     }
 }
 
-async fn retry_once(app: &Arc<App>, id: InboxId, reach: Reach) -> Result<Reception, Fault> {
+async fn retry_once(app: &Arc<App>, id: InboxId, scope: RetryScope) -> Result<Reception, Fault> {
     let now = app.now();
-    let message = app
+    let stored = app
         .store
         .read(move |tx| open_message(tx, id))
         .await?
         .ok_or_else(|| Fault::not_found("message", id))?;
-    let platform = flow_integrations::platform(message.provider.as_str())?;
-    let request = kept_request(platform, &message).ok_or_else(|| Fault::not_found("route", &message.kind))?;
+    let platform = flow_integrations::platform(stored.provider.as_str())?;
+    let request = stored_request(platform, &stored).ok_or_else(|| Fault::not_found("route", &stored.kind))?;
     let request = Arc::new(request);
-    let branch = message.branch.clone().unwrap_or_default();
-    let (holder, asked) = (Arc::clone(app), Arc::clone(&request));
-    let prepared = app
+    let branch = stored.branch.clone().unwrap_or_default();
+    let (reader, asked) = (Arc::clone(app), Arc::clone(&request));
+    let message = app
         .store
         .read(move |tx| {
-            let Some(candidates) = candidates(tx, &holder, platform, &message, reach)? else {
+            let Some(candidates) = candidates(tx, &reader, platform, &stored, scope)? else {
                 return Ok(None);
             };
-            understand(tx, &holder, platform, &Verified::ours(&asked), candidates, now).map(Some)
+            // It was verified when it was received.
+            let verified = Verified::ours(&asked);
+            let identified = Identified { verified, candidates };
+            understand(tx, &reader, platform, identified, now).map(Some)
         })
         .await?;
-    let Some(prepared) = prepared else {
+    let Some(message) = message else {
         return Ok(Reception::UnknownBranch { branch });
     };
-    let reception = write(app, platform, request, prepared, now).await?.reception;
-    let (state, order) = match &reception {
-        Reception::Taken { order_id } => (InboxState::Taken, Some(*order_id)),
-        Reception::Noted => (InboxState::Taken, None),
-        // The row says already why not.
-        _ => return Ok(reception),
-    };
-    // The message may have been kept under another sender's name.
-    app.store
-        .write(Lane::COMMON, move |tx| settle(tx, id, state, order, None))
-        .await?;
-    Ok(reception)
+    let outcome = record_and_check(app, platform, request, message, now)
+        .await?
+        .outcome;
+    if let Some(entry) = InboxEntry::of(&outcome)
+        && entry.state == InboxState::Taken
+    {
+        // The message may be stored under another sender than it was recorded for.
+        let order = entry.order;
+        app.store
+            .write(Lane::COMMON, move |tx| {
+                settle(tx, id, InboxState::Taken, order, None)
+            })
+            .await?;
+    }
+    Ok(outcome)
 }
 
-/// Whoever sent it was checked when it came. It may speak for every branch of its own account that has its secret, also for
-/// one that was connected since; for another account's only when it has just come and that had the secret then, and for none
-/// when its integration is gone.
+/// The integrations that a stored message may be for: all of its sender's account that have the same secret, also those that
+/// were connected since. Those of other accounts only if the message has just come and they had the secret then. `None` if its
+/// integration has been deleted.
 fn candidates(
     tx: &mut Tx<'_>,
     app: &App,
     platform: &dyn Platform,
-    message: &KeptMessage,
-    reach: Reach,
+    stored: &KeptMessage,
+    scope: RetryScope,
 ) -> Result<Option<Vec<Served>>, Fault> {
-    let Some(restaurant) = message.restaurant_id else {
+    let Some(restaurant) = stored.restaurant_id else {
         return Ok(Some(Vec::new()));
     };
-    let Some(connected) = integrations::find(tx, &app.vault, restaurant, message.provider)? else {
+    let Some(connected) = integrations::find(tx, &app.vault, restaurant, stored.provider)? else {
         return Ok(None);
     };
     let (account, secret) = (
@@ -103,11 +111,11 @@ fn candidates(
         version: None,
     }];
     if let Some(secret) = secret {
-        let others = integrations::by_secret(tx, &app.vault, message.provider, secret.expose())?;
+        let others = integrations::by_secret(tx, &app.vault, stored.provider, secret.expose())?;
         all.extend(others.into_iter().filter(|it| {
             let integration = &it.connected.integration;
-            // One that was changed since may have had another secret.
-            let had_secret = reach == Reach::SameSecret && integration.updated_at <= message.received_at;
+            // One that has changed since may have had another secret.
+            let had_secret = scope == RetryScope::SameSecret && integration.updated_at <= stored.received_at;
             (had_secret || integration.account_id == account) && integration.id != own
         }));
     }

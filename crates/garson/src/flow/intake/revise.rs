@@ -1,4 +1,4 @@
-//! A platform shows a known order with other content: a later version is written, anything else changes nothing.
+//! A platform shows a known order with other content: a later version replaces it, an older one changes nothing.
 
 use crate::flow::{Fault, persist};
 use garson_core::order::{Change, NewOrder, Order, OrderContent, Revised, compared, revise};
@@ -11,38 +11,38 @@ use garson_store::tables::revisions::Replacement;
 use garson_store::{StoreError, Tx, totals};
 use sha2::{Digest, Sha256};
 
-/// An order's content as it is stored, and the fingerprint by which a repeat is told from another order or version.
-pub(crate) struct Described {
-    pub content: String,
+/// An order's content as it is stored, and a fingerprint that tells a repeat from another order or version.
+pub(crate) struct SerializedContent {
+    pub json: String,
     pub fingerprint: [u8; 32],
 }
 
-impl Described {
+impl SerializedContent {
     pub fn of(new: &NewOrder) -> Result<Self, Fault> {
-        let content = to_json(&new.content)?;
-        let moments = format!("{:?} {:?} {:?}", new.placed_at, new.scheduled_for, new.short_code);
+        let json = to_json(&new.content)?;
+        let other_fields = format!("{:?} {:?} {:?}", new.placed_at, new.scheduled_for, new.short_code);
         let fingerprint = Sha256::new()
-            .chain_update(&content)
-            .chain_update(moments)
+            .chain_update(&json)
+            .chain_update(other_fields)
             .finalize();
         Ok(Self {
-            content,
+            json,
             fingerprint: fingerprint.into(),
         })
     }
 }
 
-/// By which a version is known that comes back.
-fn hash_of_compared(content: &OrderContent) -> [u8; 32] {
+/// Recognizes a version that comes back.
+fn comparison_hash(content: &OrderContent) -> [u8; 32] {
     Sha256::digest(compared(content)).into()
 }
 
 fn to_json(content: &OrderContent) -> Result<String, Fault> {
     serde_json::to_string(content)
-        .map_err(|_| Fault::Store(StoreError::internal("an order does not serialise")))
+        .map_err(|_| Fault::Store(StoreError::internal("an order cannot be serialized")))
 }
 
-/// Does the sighting show a later version of an order that is known?
+/// Does the platform show a later version of a known order?
 pub(crate) fn is_later(
     tx: &mut Tx<'_>,
     known: &Known,
@@ -52,63 +52,67 @@ pub(crate) fn is_later(
     if !may_be_later(known, sighting) {
         return Ok(false);
     }
-    let described = Described::of(&sighting.order)?;
-    Ok(replaced(tx, known, sighting, &described, now)?.is_some())
+    let content = SerializedContent::of(&sighting.order)?;
+    Ok(content_to_replace(tx, known, sighting, &content, now)?.is_some())
 }
 
-/// What can be said without looking at the content. An order that is cancelled shows what it once was, or nothing at all.
+/// Decides without the content. A cancelled order may be shown with old content, or without any.
 fn may_be_later(known: &Known, sighting: &Sighting) -> bool {
     !known.order.status.is_cancelled()
         && !matches!(sighting.change, Some(Change::Cancelled { .. }))
         && sighting.order.version.may_replace(known.order.content_version)
 }
 
-/// The stored content, if the sighting shows a later version of it.
-fn replaced(
+/// The stored content, if the platform shows a later version of it.
+fn content_to_replace(
     tx: &mut Tx<'_>,
     known: &Known,
     sighting: &Sighting,
-    described: &Described,
+    content: &SerializedContent,
     now: Timestamp,
 ) -> Result<Option<OrderContent>, Fault> {
     let (order, new) = (&known.order, &sighting.order);
-    if !may_be_later(known, sighting) || known.content_hash == described.fingerprint {
+    if !may_be_later(known, sighting) || known.content_hash == content.fingerprint {
         return Ok(None);
     }
     let stored = orders::content(tx, order.id)?;
     let Some(revised) = revise(order, &stored, new, now, false) else {
         return Ok(None);
     };
-    // Without a number an old document looks like a new one; some platforms show an order in two ways in turn.
+    // Without a version number an old document looks like a new one, and some platforms alternate between two documents.
     let is_old = !new.version.is_surely_later(order.content_version)
         && order.revision > 1
-        && revisions::was_replaced(tx, order.id, &hash_of_compared(&revised.content))?;
+        && revisions::was_replaced(tx, order.id, &comparison_hash(&revised.content))?;
     Ok((!is_old).then_some(stored))
 }
 
-/// Writes what the platform shows of a locked order, if that is a later version; says what the order is then.
+/// Writes what the platform shows of a locked order if it is a later version; returns the order as it is then.
 pub(crate) fn write(
     tx: &mut Tx<'_>,
     known: Known,
     sighting: &Sighting,
-    described: &Described,
+    content: &SerializedContent,
     now: Timestamp,
 ) -> Result<Order, Fault> {
-    let Some(stored) = replaced(tx, &known, sighting, described, now)? else {
+    let Some(stored) = content_to_replace(tx, &known, sighting, content, now)? else {
         return Ok(known.order);
     };
     let before = known.order;
     let mut places = persist::reserve_places(tx, before.account_id, now)?;
     let revised = revise(&before, &stored, &sighting.order, places.at, places.wants_updates);
-    let Some(Revised { decision, content }) = revised else {
+    let Some(Revised {
+        decision,
+        content: merged,
+    }) = revised
+    else {
         return Ok(before);
     };
     persist::write_history(tx, &decision, false, &mut places)?;
     let replacement = Replacement {
         order: &decision.order,
-        content: &to_json(&content)?,
-        content_hash: &described.fingerprint,
-        replaced_hash: &hash_of_compared(&stored),
+        content: &to_json(&merged)?,
+        content_hash: &content.fingerprint,
+        replaced_hash: &comparison_hash(&stored),
         place: places.take(),
     };
     revisions::replace(tx, &replacement)?;

@@ -1,4 +1,4 @@
-//! Test orders from the simulator, where the operator says that one runs.
+//! Test orders from the simulator, if the operator has configured one.
 
 use crate::app::App;
 use crate::flow::Fault;
@@ -12,25 +12,24 @@ use http::{HeaderMap, HeaderValue, Method, header};
 use std::time::Duration;
 
 const DEADLINE: Duration = Duration::from_secs(10);
-const MAX_ANSWER: usize = 64 * 1024;
+const MAX_RESPONSE: usize = 64 * 1024;
 
-/// Can the platform be made to send an order?
-#[must_use]
-pub fn plays(app: &App, provider: Provider) -> bool {
-    !app.settings.simulator.is_empty() && part(provider).is_some()
+/// Does the simulator simulate this platform?
+fn is_simulated(app: &App, provider: Provider) -> bool {
+    !app.settings.simulator.is_empty() && simulated_platform(provider).is_some()
 }
 
-fn part(provider: Provider) -> Option<garson_sim::Platform> {
+fn simulated_platform(provider: Provider) -> Option<garson_sim::Platform> {
     provider.as_str().parse().ok()
 }
 
-/// Can a test order come through this integration?
+/// Can a test order be placed through this integration?
 #[must_use]
 pub fn can_order(app: &App, integration: &Integration) -> bool {
-    integration.is_active && integration.remote_id.is_some() && plays(app, integration.provider)
+    integration.is_active && integration.remote_id.is_some() && is_simulated(app, integration.provider)
 }
 
-/// Can a test order come to the restaurant, or to any of the account?
+/// Can a test order be placed at the restaurant, or at any of the account?
 pub async fn can_order_any(
     app: &App,
     account: AccountId,
@@ -58,7 +57,7 @@ async fn integrations_of(
         .collect())
 }
 
-/// Lets a simulated customer order from a restaurant: on the named platform, or on the first that can.
+/// Places a simulated customer's order at a restaurant: on the named platform, or on the first that is simulated.
 pub async fn order(
     app: &App,
     account: AccountId,
@@ -68,7 +67,8 @@ pub async fn order(
     let integrations = integrations_of(app, account, restaurant).await?;
     let is_wanted = |it: &Integration| provider.is_none_or(|wanted| it.provider.as_str() == wanted);
     let chosen = integrations.iter().find(|it| is_wanted(it) && can_order(app, it));
-    let Some((integration, platform)) = chosen.and_then(|it| Some((it, part(it.provider)?))) else {
+    let Some((integration, platform)) = chosen.and_then(|it| Some((it, simulated_platform(it.provider)?)))
+    else {
         return Err(Fault::NotConnected {
             provider: provider.unwrap_or("simulator").to_owned(),
         });
@@ -92,19 +92,19 @@ async fn place(app: &App, request: &OrderRequest) -> Result<(), Fault> {
         body: serde_json::to_vec(request).unwrap_or_default().into(),
         trust: Trust::Operator,
         deadline: DEADLINE,
-        keep_body: MAX_ANSWER,
+        keep_body: MAX_RESPONSE,
         log: Log::Every,
         may_repeat: false,
     };
-    let answer = app.net.send(outgoing).await;
-    let answer = answer.map_err(|error| Fault::ProviderUnreachable {
+    let response = app.net.send(outgoing).await;
+    let response = response.map_err(|error| Fault::ProviderUnreachable {
         message: format!("the simulator: {error}"),
     })?;
-    match answer.status {
+    match response.status {
         200..=299 => Ok(()),
-        // Its stores are its own: it may not know the branch.
+        // The simulator has its own stores, and may not know the branch.
         _ => Err(Fault::ProviderRefused {
-            message: format!("says: {}", String::from_utf8_lossy(&answer.body)),
+            message: format!("says: {}", String::from_utf8_lossy(&response.body)),
         }),
     }
 }

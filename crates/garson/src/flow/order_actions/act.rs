@@ -133,7 +133,7 @@ pub async fn tell_again(app: &Arc<App>, account: AccountId, path_id: String) -> 
             let order = orders::lock(tx, named.id)?.ok_or_else(|| Fault::not_found("order", &path_id))?;
             let connected = integrations::by_id(tx, &holder.vault, order.integration_id)?;
             let after = match connected.and_then(|connected| holder.contact(&connected)) {
-                Some(contact) => persist::tell_again(tx, &contact, &order, now)?,
+                Some(contact) => persist::repeat_failed_calls(tx, &contact, &order, now)?,
                 // The integration was removed: there is no platform to notify.
                 None => order.clone(),
             };

@@ -1,8 +1,8 @@
 //! One attempt at a call: read first what an earlier one has left unclear, send, and look at who did it.
 
 use crate::app::App;
-use crate::flow::intake::receive::read_fetched;
-use crate::flow::platform_client::{Contact, converse};
+use crate::flow::platform_client::{Contact, converse, read_order, status_on_platform};
+use crate::flow::platform_documents::read_fetched;
 use crate::telemetry::Topic;
 use garson_core::order::{Actor, CallArgument, CallKind, Change, Order, Status};
 use garson_core::platform::{Errand, RefusalCause, Sighting, Success, Trouble};
@@ -39,7 +39,7 @@ impl Attempt<'_> {
         if self.is_unclear && self.can_look() {
             match self.look(app).await {
                 Ok(seen) if self.is_done_in(&seen) => return Verdict::Done(self.credited(seen)),
-                Ok(seen) if reached(&seen).is_cancelled() => return overtaken(seen),
+                Ok(seen) if status_on_platform(&seen).is_cancelled() => return overtaken(seen),
                 Ok(seen) if self.may_send && !self.missing_before(&seen).is_empty() => {
                     return self.catch_up(app, &seen).await;
                 }
@@ -74,7 +74,7 @@ impl Attempt<'_> {
     async fn confirm(&self, app: &App) -> Verdict {
         match self.look(app).await {
             Ok(seen) if self.is_done_in(&seen) => Verdict::Done(Some(seen)),
-            Ok(seen) if reached(&seen).is_cancelled() => overtaken(seen),
+            Ok(seen) if status_on_platform(&seen).is_cancelled() => overtaken(seen),
             // It named the state itself, which the order does not show when it is read.
             Ok(seen) if !self.contact.platform.shows(self.kind) => Verdict::Done(Some(seen)),
             Ok(seen) if !self.missing_before(&seen).is_empty() => self.catch_up(app, &seen).await,
@@ -88,7 +88,7 @@ impl Attempt<'_> {
     fn contradicted(&self, seen: &Sighting) -> Trouble {
         let message = format!(
             "the platform says that it was so already, but its order is at {}",
-            reached(seen)
+            status_on_platform(seen)
         );
         Trouble::retryable(message, RefusalCause::Conflict)
     }
@@ -97,7 +97,9 @@ impl Attempt<'_> {
     async fn explain(&self, app: &App, refusal: Trouble) -> Verdict {
         match self.look(app).await {
             Ok(seen) if self.is_done_in(&seen) => Verdict::Done(Some(seen)),
-            Ok(seen) if reached(&seen).is_cancelled() => Verdict::Overtaken(refusal.to_string(), seen),
+            Ok(seen) if status_on_platform(&seen).is_cancelled() => {
+                Verdict::Overtaken(refusal.to_string(), seen)
+            }
             // An earlier try went unanswered, and now the order's state does not allow the step: it was done then. The order
             // shows neither when it is read.
             Ok(seen)
@@ -194,7 +196,7 @@ impl Attempt<'_> {
     }
 
     pub async fn look(&self, app: &App) -> Result<Box<Sighting>, Trouble> {
-        let body = look(app, self.contact, self.order, self.until).await?;
+        let body = read_order(app, self.contact, self.order, self.until).await?;
         read_fetched(self.contact.platform, body, app.now())
     }
 
@@ -221,7 +223,7 @@ impl Attempt<'_> {
     }
 
     fn shows_done(&self, step: CallKind, seen: &Sighting) -> bool {
-        let reached = reached(seen);
+        let reached = status_on_platform(seen);
         if reached.is_cancelled() {
             return match step {
                 CallKind::Cancel => true,
@@ -267,30 +269,6 @@ fn overtaken(seen: Box<Sighting>) -> Verdict {
 
 fn still_unclear(trouble: Trouble) -> Trouble {
     Trouble::unclear(trouble.to_string())
-}
-
-/// Where an order stands on its platform.
-#[must_use]
-pub fn reached(seen: &Sighting) -> Status {
-    match &seen.change {
-        Some(Change::Moved { to, .. }) => *to,
-        Some(Change::Cancelled { by, .. }) => by.cancelled_status(),
-        None => seen.order.status,
-    }
-}
-
-/// Reads an order from its platform, as a document.
-pub async fn look(app: &App, contact: &Contact, order: &Order, until: Instant) -> Result<Vec<u8>, Trouble> {
-    let platform = contact.platform;
-    converse(
-        app,
-        contact,
-        Topic::Look,
-        until,
-        |link| platform.look(order, link),
-        |link, response| platform.looked(link, response),
-    )
-    .await
 }
 
 #[cfg(test)]

@@ -112,7 +112,7 @@ pub async fn standing(app: &App) -> Standing {
         delivering: app.delivering.memory(),
         waiting_accounts: app.delivering.waiting_accounts(),
         oldest_age: oldest_at.map_or(Duration::ZERO, |at| app.now().since(at)),
-        polled_integrations: app.hurry.posts(),
+        polled_integrations: app.poll_requests.polled_integrations(),
     }
 }
 

@@ -64,7 +64,7 @@ pub async fn join(app: &App, address: SocketAddr) -> Result<(), StoreError> {
     app.lease.renew(is_shared.then(|| began + UNSURE));
     app.store.desk().set_node(Some(id));
     // What it asked platforms for under another id is to be held under this one.
-    app.hurry.posts_changed();
+    app.poll_requests.integrations_changed();
     Ok(())
 }
 

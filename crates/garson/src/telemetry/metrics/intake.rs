@@ -1,39 +1,55 @@
-//! What comes in from platforms: messages, and the orders in them.
+//! Metrics of intake: messages from platforms, and the orders in them.
 
 use super::tally::{Tally, each_with_each, label, providers};
 use super::{place_of, words};
-use garson_core::platform::Provider;
+use garson_core::platform::{Provider, Reception};
 use prometheus_client::registry::Registry;
 
 words! {
-    /// How something came in.
-    Way {
+    /// How a message came in.
+    IntakeSource {
         Pushed "pushed",
         Polled "polled",
     }
 }
 
 words! {
-    /// What became of a message.
+    /// The label for what became of a message.
     MessageOutcome {
-        /// It is in its order.
+        /// Applied to its order.
         Taken "taken",
-        /// It had been taken before.
+        /// The same message had been applied before.
         Repeated "repeated",
-        /// It is about no order in particular.
+        /// Changes no order.
         Noted "noted",
-        /// It was kept: the order is known with other content.
+        /// Stored in the inbox: the order is known with other content.
         Conflicting "conflicting",
-        /// It was kept: nobody has its branch.
+        /// Stored in the inbox: no integration has its branch.
         UnknownBranch "unknown_branch",
-        /// It was kept: its order has not come.
+        /// Stored in the inbox: its order has not come.
         UnknownOrder "unknown_order",
-        /// It was kept: it cannot be understood.
+        /// Stored in the inbox: it cannot be read.
         Unreadable "unreadable",
-        /// It was refused: its sender is not known.
+        /// Rejected: its sender is not known.
         NotGenuine "not_genuine",
-        /// It could not be written down; the platform was told so.
+        /// It could not be stored, and the platform received an error.
         Failed "failed",
+    }
+}
+
+impl MessageOutcome {
+    #[must_use]
+    pub fn of(outcome: &Reception, is_repeat: bool) -> Self {
+        match outcome {
+            Reception::Taken { .. } | Reception::Noted if is_repeat => Self::Repeated,
+            Reception::Taken { .. } => Self::Taken,
+            Reception::Noted => Self::Noted,
+            Reception::Conflict { .. } => Self::Conflicting,
+            Reception::UnknownBranch { .. } => Self::UnknownBranch,
+            Reception::UnknownOrder { .. } => Self::UnknownOrder,
+            Reception::Unreadable(_) => Self::Unreadable,
+            Reception::NotGenuine => Self::NotGenuine,
+        }
     }
 }
 
@@ -45,32 +61,34 @@ pub struct Intake {
 
 impl Intake {
     pub(super) fn new(registry: &mut Registry) -> Self {
-        let ways = label("way", Way::ALL.iter().map(|way| way.as_str()));
+        let sources = label("way", IntakeSource::ALL.iter().map(|source| source.as_str()));
         let outcomes = label(
             "outcome",
             MessageOutcome::ALL.iter().map(|outcome| outcome.as_str()),
         );
-        let messages = Tally::new(&each_with_each(&providers(), &ways), &outcomes);
+        let messages = Tally::new(&each_with_each(&providers(), &sources), &outcomes);
         registry.register(
             "messages",
-            "Messages from platforms, and orders that they showed when asked and that were news",
+            "Messages from platforms, and polled orders that were new or had changed",
             messages.clone(),
         );
-        let orders = Tally::new(&providers(), &ways);
+        let orders = Tally::new(&providers(), &sources);
         registry.register("orders", "Orders that were not known before", orders.clone());
         Self { messages, orders }
     }
 
-    pub fn count_message(&self, provider: Provider, way: Way, outcome: MessageOutcome) {
+    pub fn count_message(&self, provider: Provider, source: IntakeSource, outcome: MessageOutcome) {
         if let Some(place) = place_of(provider) {
-            self.messages
-                .count(place * Way::ALL.len() + way as usize, outcome as usize);
+            self.messages.count(
+                place * IntakeSource::ALL.len() + source as usize,
+                outcome as usize,
+            );
         }
     }
 
-    pub fn count_order(&self, provider: Provider, way: Way) {
+    pub fn count_order(&self, provider: Provider, source: IntakeSource) {
         if let Some(place) = place_of(provider) {
-            self.orders.count(place, way as usize);
+            self.orders.count(place, source as usize);
         }
     }
 }

@@ -1,126 +1,145 @@
-//! One round of asking a platform for the orders of one integration.
+//! One round of polling a platform for the orders of one integration.
 
-use super::note_error;
+use super::missing_orders::{check_cancelled, check_missing};
+use super::query::OrderQuery;
+use super::storage::note_error;
 use crate::app::App;
 use crate::flow::admin::branches;
-use crate::flow::intake::fetch::{Catch, catch};
 use crate::flow::platform_client::{Contact, enlist};
 use garson_core::id::IntegrationId;
 use garson_core::platform::{PollStyle, Trouble, Window};
 use garson_core::time::Timestamp;
 use garson_store::tables::integrations::Connected;
+use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// Windows overlap by that much: clocks differ, and lists lag behind.
-pub(crate) const OVERLAP: Duration = Duration::from_secs(120);
+/// The overlap of windows: clocks differ, and lists lag behind.
+pub(super) const OVERLAP: Duration = Duration::from_secs(120);
 /// How far back the first window of an integration reaches, and the longest one after a pause.
 const FIRST_WINDOW: Duration = Duration::from_secs(10 * 60);
 const LONGEST_WINDOW: Duration = Duration::from_secs(7 * 24 * 3600);
-/// How far back is asked after the clock was set back: nobody knows since when it had been ahead, and what came meanwhile was
-/// not in the windows that were asked for.
+/// How far back the window reaches after the clock was set back: it is unknown since when the clock was ahead, and orders that
+/// came meanwhile were not in the polled windows.
 const AFTER_CLOCK_SET_BACK: Duration = Duration::from_secs(24 * 3600);
-/// The most that is asked for at once.
+/// The longest window of one request.
 const SLICE: Duration = Duration::from_secs(2 * 3600);
 /// How long a round may take with all its requests, and waiting for slots and rate limits.
 const ROUND_DEADLINE: Duration = Duration::from_secs(300);
 
-/// Up to when everything has been seen, by the clock, and when that was found, by the watch that nobody sets.
+/// Up to when all orders have been seen, by the wall clock, and when that was found, by the monotonic clock.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Seen {
+pub(super) struct Progress {
     pub until: Timestamp,
-    noted_at: Instant,
+    found_at: Instant,
 }
 
-impl Seen {
-    pub(crate) fn before_now(until: Timestamp) -> Self {
+impl Progress {
+    pub fn until(until: Timestamp) -> Self {
         Self {
             until,
-            noted_at: Instant::now(),
+            found_at: Instant::now(),
         }
     }
 }
 
-/// What came of asking.
-pub(crate) struct Round {
-    pub id: IntegrationId,
+pub(super) struct RoundResult {
+    pub integration: IntegrationId,
     pub is_enlisted: bool,
-    pub seen: Result<Seen, Trouble>,
+    pub progress: Result<Progress, Trouble>,
 }
 
-/// One round of asking.
-pub(crate) struct Ask {
+pub(super) struct PollRound {
     pub app: Arc<App>,
     pub connected: Arc<Connected>,
     pub contact: Contact,
     pub style: PollStyle,
     pub is_enlisted: bool,
-    pub seen: Option<Seen>,
+    pub progress: Option<Progress>,
 }
 
-impl Ask {
-    /// A round that ends badly is a round that failed: its post must not be waited for for ever.
-    pub(crate) async fn ask_safely(self) -> Round {
-        let (id, is_enlisted) = (self.connected.integration.id, self.is_enlisted);
-        match tokio::spawn(self.ask()).await {
-            Ok(round) => round,
-            Err(error) => Round {
-                id,
+impl PollRound {
+    /// Runs the round in its own task: if it panics, the round has failed and the integration is polled again.
+    pub async fn run(self) -> RoundResult {
+        let (integration, is_enlisted) = (self.connected.integration.id, self.is_enlisted);
+        match tokio::spawn(self.poll()).await {
+            Ok(result) => result,
+            Err(error) => RoundResult {
+                integration,
                 is_enlisted,
-                seen: Err(Trouble::later(format!("asking ended badly: {error}"))),
+                progress: Err(Trouble::later(format!("asking ended badly: {error}"))),
             },
         }
     }
 
-    async fn ask(self) -> Round {
+    async fn poll(mut self) -> RoundResult {
         let until = Instant::now() + ROUND_DEADLINE;
-        let mut is_enlisted = self.is_enlisted;
-        let seen = async {
-            if !is_enlisted {
-                match enlist(&self.app, &self.contact, until).await {
-                    Ok(()) => is_enlisted = true,
-                    // Orders may come all the same.
-                    Err(trouble) => note_error(&self.app, &self.connected, &trouble),
-                }
+        if !self.is_enlisted {
+            match enlist(&self.app, &self.contact, until).await {
+                Ok(()) => self.is_enlisted = true,
+                // Orders may come all the same.
+                Err(trouble) => note_error(&self.app, &self.connected, &trouble),
             }
-            let window = window(self.style, self.seen, self.app.now(), Instant::now());
-            let net = Catch {
-                app: &self.app,
-                connected: &self.connected,
-                contact: &self.contact,
-                style: self.style,
-                window,
-                until,
-            };
-            let noted_at = Instant::now();
-            catch(&net).await?;
-            if let Err(fault) = branches::note_success(&self.app, &self.connected, &self.contact).await {
-                tracing::error!(?fault, "the owner of a branch could not be written down");
-            }
-            Ok(Seen {
-                until: window.to,
-                noted_at,
-            })
         }
-        .await;
-        Round {
-            id: self.connected.integration.id,
-            is_enlisted,
-            seen,
+        RoundResult {
+            integration: self.connected.integration.id,
+            is_enlisted: self.is_enlisted,
+            progress: self.record_orders(until).await,
         }
+    }
+
+    async fn record_orders(&self, until: Instant) -> Result<Progress, Trouble> {
+        let window = window(self.style, self.progress, self.app.now(), Instant::now());
+        let query = OrderQuery {
+            app: &self.app,
+            connected: &self.connected,
+            contact: &self.contact,
+            window,
+            until,
+        };
+        let found_at = Instant::now();
+        self.run_query(&query).await?;
+        if let Err(fault) = branches::note_success(&self.app, &self.connected, &self.contact).await {
+            tracing::error!(?fault, "the owner of a branch could not be saved");
+        }
+        Ok(Progress {
+            until: window.to,
+            found_at,
+        })
+    }
+
+    async fn run_query(&self, query: &OrderQuery<'_>) -> Result<(), Trouble> {
+        let started_at = self.app.now();
+        if self.style == PollStyle::Cancelled {
+            return check_cancelled(query).await;
+        }
+        let mut listed = HashSet::new();
+        let pages = query.record_all_pages(&mut listed).await?;
+        if pages > 1 && self.style == PollStyle::Changes {
+            // An order that changes while the pages are read moves, and the next one slips to a page that has been read. A
+            // second pass finds it.
+            query.record_all_pages(&mut listed).await?;
+        }
+        if self.style == PollStyle::Open {
+            check_missing(query, &listed, started_at).await?;
+        }
+        Ok(())
     }
 }
 
-/// The span of time whose orders are asked for next.
-fn window(style: PollStyle, seen: Option<Seen>, now: Timestamp, watch: Instant) -> Window {
-    let from = match seen {
-        // The clock shows less than has passed since: it was set back.
-        Some(seen) if is_set_back(seen, now, watch) => now.minus(AFTER_CLOCK_SET_BACK),
-        Some(seen) => seen.until.min(now).minus(OVERLAP).max(now.minus(LONGEST_WINDOW)),
+/// The window of orders to poll next.
+fn window(style: PollStyle, progress: Option<Progress>, now: Timestamp, instant: Instant) -> Window {
+    let from = match progress {
+        Some(progress) if is_set_back(progress, now, instant) => now.minus(AFTER_CLOCK_SET_BACK),
+        Some(progress) => progress
+            .until
+            .min(now)
+            .minus(OVERLAP)
+            .max(now.minus(LONGEST_WINDOW)),
         None => now.minus(FIRST_WINDOW),
     };
-    // After a long pause one slice follows the other, each of a size that can be read.
+    // After a long pause the time is polled slice by slice, so that each list stays short.
     let to = match style {
         PollStyle::Changes => from.plus(SLICE).min(now),
         PollStyle::Open | PollStyle::Cancelled => now,
@@ -128,11 +147,11 @@ fn window(style: PollStyle, seen: Option<Seen>, now: Timestamp, watch: Instant) 
     Window { from, to }
 }
 
-/// By more than what windows overlap by anyway. While one slice follows the other, what has been seen lies behind the clock
-/// by as much, and a step back shows when it has caught up.
-fn is_set_back(seen: Seen, now: Timestamp, watch: Instant) -> bool {
-    let passed = watch.saturating_duration_since(seen.noted_at);
-    seen.until.plus(passed) > now.plus(OVERLAP / 2)
+/// Was the wall clock set back by more than the overlap covers? While slices are polled, progress lies behind the clock by as
+/// much, and a step back shows only when polling has caught up.
+fn is_set_back(progress: Progress, now: Timestamp, instant: Instant) -> bool {
+    let passed = instant.saturating_duration_since(progress.found_at);
+    progress.until.plus(passed) > now.plus(OVERLAP / 2)
 }
 
 #[cfg(test)]
@@ -147,52 +166,52 @@ mod tests {
     }
 
     #[test]
-    fn windows_overlap_and_go_on_in_slices() {
-        let watch = Instant::now();
-        let seen = Some(Seen {
+    fn windows_overlap_and_are_sliced() {
+        let instant = Instant::now();
+        let progress = Some(Progress {
             until: at(1000),
-            noted_at: watch,
+            found_at: instant,
         });
-        let later = watch + PAUSE;
-        let next = window(PollStyle::Changes, seen, at(1000).plus(PAUSE), later);
+        let later = instant + PAUSE;
+        let next = window(PollStyle::Changes, progress, at(1000).plus(PAUSE), later);
         assert_eq!(
             (next.from, next.to),
             (at(1000).minus(OVERLAP), at(1000).plus(PAUSE))
         );
-        let next = window(PollStyle::Changes, seen, at(1010), watch + HOUR * 10);
+        let next = window(PollStyle::Changes, progress, at(1010), instant + HOUR * 10);
         assert_eq!(
             (next.from, next.to),
             (at(1000).minus(OVERLAP), at(1002).minus(OVERLAP))
         );
-        let next = window(PollStyle::Open, seen, at(1010), watch + HOUR * 10);
+        let next = window(PollStyle::Open, progress, at(1010), instant + HOUR * 10);
         assert_eq!((next.from, next.to), (at(1000).minus(OVERLAP), at(1010)));
     }
 
     #[test]
-    fn after_the_clock_was_set_back_the_time_since_it_was_ahead_is_asked_for() {
-        let watch = Instant::now();
-        let seen = Some(Seen {
+    fn setting_the_clock_back_polls_the_past_day() {
+        let instant = Instant::now();
+        let progress = Some(Progress {
             until: at(1003),
-            noted_at: watch,
+            found_at: instant,
         });
-        // Three hours ahead, and set right.
+        // The clock was three hours ahead, and was corrected.
         let now = at(1000).plus(PAUSE);
-        let next = window(PollStyle::Changes, seen, now, watch + PAUSE);
+        let next = window(PollStyle::Changes, progress, now, instant + PAUSE);
         assert_eq!(next.from, now.minus(AFTER_CLOCK_SET_BACK));
         assert_eq!(next.to, next.from.plus(SLICE));
-        // Also when as much time has passed since as it was ahead, because rounds have failed.
-        let next = window(PollStyle::Changes, seen, at(1004), watch + HOUR * 4);
+        // The same if rounds have failed for as long as the clock was ahead.
+        let next = window(PollStyle::Changes, progress, at(1004), instant + HOUR * 4);
         assert_eq!(next.from, at(1004).minus(AFTER_CLOCK_SET_BACK));
     }
 
     #[test]
-    fn a_small_step_back_is_covered_by_the_overlap() {
-        let watch = Instant::now();
-        let seen = Some(Seen {
+    fn small_step_back_is_covered_by_the_overlap() {
+        let instant = Instant::now();
+        let progress = Some(Progress {
             until: at(1000).plus(Duration::from_secs(20)),
-            noted_at: watch,
+            found_at: instant,
         });
-        let next = window(PollStyle::Changes, seen, at(1000), watch);
+        let next = window(PollStyle::Changes, progress, at(1000), instant);
         assert_eq!((next.from, next.to), (at(1000).minus(OVERLAP), at(1000)));
     }
 }

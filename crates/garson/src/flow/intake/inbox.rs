@@ -1,0 +1,71 @@
+//! How a message is stored in the inbox, and how it is read back.
+
+use garson_core::id::OrderId;
+use garson_core::platform::{FETCHED, HookRequest, Platform, Reception};
+use garson_store::tables::inbox::{InboxState, KeptMessage};
+use std::borrow::Cow;
+
+/// What the inbox says about a message.
+pub(crate) struct InboxEntry<'a> {
+    pub state: InboxState,
+    pub order: Option<OrderId>,
+    pub branch: Option<&'a str>,
+    pub identity: Option<&'a str>,
+    pub reason: Option<Cow<'a, str>>,
+}
+
+impl<'a> InboxEntry<'a> {
+    /// The entry for an outcome; `None` if the message is not stored.
+    pub fn of(outcome: &'a Reception) -> Option<Self> {
+        let entry = Self {
+            state: InboxState::Taken,
+            order: None,
+            branch: None,
+            identity: None,
+            reason: None,
+        };
+        Some(match outcome {
+            Reception::Taken { order_id } => Self {
+                order: Some(*order_id),
+                ..entry
+            },
+            Reception::Noted => entry,
+            Reception::Conflict { order_id } => Self {
+                state: InboxState::Conflicting,
+                order: Some(*order_id),
+                reason: Some("the order is known with other content".into()),
+                ..entry
+            },
+            Reception::UnknownBranch { branch } => Self {
+                state: InboxState::Unmatched,
+                branch: Some(branch),
+                reason: Some("no integration has this branch".into()),
+                ..entry
+            },
+            Reception::UnknownOrder { identity } => Self {
+                state: InboxState::Unmatched,
+                identity: Some(identity),
+                reason: Some("the order is not known".into()),
+                ..entry
+            },
+            Reception::Unreadable(fault) => Self {
+                state: InboxState::Unreadable,
+                reason: Some(format!("{} {}", fault.path, fault.message).into()),
+                ..entry
+            },
+            Reception::NotGenuine => return None,
+        })
+    }
+}
+
+/// A stored message as the request that it was; `None` if this version no longer has its route.
+pub(crate) fn stored_request(platform: &dyn Platform, message: &KeptMessage) -> Option<HookRequest> {
+    let mut kinds = platform.hooks().iter().map(|route| route.kind).chain([FETCHED]);
+    Some(HookRequest {
+        kind: kinds.find(|kind| *kind == message.kind)?,
+        params: serde_json::from_str(&message.params).ok()?,
+        headers: Vec::new(),
+        body: message.body.clone(),
+        received_at: message.received_at,
+    })
+}

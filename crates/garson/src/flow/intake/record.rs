@@ -1,0 +1,102 @@
+//! Last step of intake: records a message in one transaction, in its order and in the inbox.
+
+mod job;
+mod order;
+
+pub(crate) use job::Recorded;
+
+use self::job::IntakeJob;
+use super::message::Understood;
+use super::order_lookup;
+use crate::app::App;
+use crate::flow::Fault;
+use crate::telemetry::{IntakeSource, MessageOutcome};
+use garson_core::platform::{HookRequest, News, Platform, Provider, Reception};
+use garson_core::time::Timestamp;
+use garson_store::{Lane, StoreError, Tx};
+use std::sync::Arc;
+
+/// Records a message, and notifies the workers that it concerns. Fails with a conflict if something that the message was
+/// understood by has changed; nothing is written then.
+pub(crate) async fn record(
+    app: &Arc<App>,
+    platform: &'static dyn Platform,
+    request: Arc<HookRequest>,
+    message: Understood,
+    now: Timestamp,
+) -> Result<Recorded, Fault> {
+    let (lane, integration) = match message.integration() {
+        Some(integration) => (Lane::from(integration.account_id), Some(integration.id)),
+        None => (Lane::COMMON, None),
+    };
+    // A poll finds an order that we do not have, and a change that the message does not describe.
+    let needs_poll = match &message {
+        Understood::UnknownOrder { .. } => true,
+        Understood::Addressed(addressed) => matches!(addressed.news, News::Look { .. }),
+        Understood::InboxOnly { .. } => false,
+    };
+    let may_have_missed_order = matches!(
+        &message,
+        Understood::UnknownOrder {
+            spans_accounts: true,
+            ..
+        }
+    );
+    let kind = request.kind;
+    let job = IntakeJob::new(platform, request, message, now)?;
+    let recorded = app.store.write(lane, move |tx| record_in(tx, &job)).await?;
+    log(platform.provider(), kind, &recorded);
+    if may_have_missed_order {
+        app.early_message_stored.notify_one();
+    }
+    if let Some(integration) = integration {
+        if needs_poll {
+            app.poll_requests.poll_now(integration);
+        }
+        if recorded.may_call {
+            app.wake_calls.look_at(integration);
+        }
+    }
+    Ok(recorded)
+}
+
+fn record_in(tx: &mut Tx<'_>, job: &IntakeJob) -> Result<Recorded, Fault> {
+    match &job.message {
+        Understood::InboxOnly { outcome, .. } => job.finish(tx, outcome.clone()),
+        Understood::UnknownOrder { which, among, .. } => {
+            if order_lookup::find_among(tx, job.platform.provider(), which, among)?.is_some() {
+                return Err(StoreError::conflict("an order came while a message about it was read").into());
+            }
+            job.finish_without_order(tx, which)
+        }
+        Understood::Addressed(addressed) => match (&addressed.news, &job.content) {
+            (News::Order(sighting), Some(content)) => job.record_order(tx, addressed, sighting, content),
+            (News::Changed { order, change }, _) => job.record_change(tx, addressed, order, change),
+            _ => job.finish(tx, Reception::Noted),
+        },
+    }
+}
+
+fn log(provider: Provider, kind: &str, recorded: &Recorded) {
+    match &recorded.outcome {
+        Reception::Taken { .. } => {}
+        Reception::Noted => tracing::info!(%provider, kind, "stored a message that changes no order"),
+        outcome => {
+            let outcome = MessageOutcome::of(outcome, recorded.is_repeat).as_str();
+            tracing::warn!(%provider, outcome, "stored a message that could not be applied");
+        }
+    }
+}
+
+/// Counts a message by its outcome.
+pub(crate) fn count(app: &App, provider: Provider, source: IntakeSource, result: &Result<Recorded, Fault>) {
+    let intake = &app.metrics.intake;
+    let outcome = match result {
+        Ok(recorded) => MessageOutcome::of(&recorded.outcome, recorded.is_repeat),
+        Err(_) => MessageOutcome::Failed,
+    };
+    intake.count_message(provider, source, outcome);
+    if result.as_ref().is_ok_and(|recorded| recorded.is_new_order) {
+        intake.count_order(provider, source);
+    }
+}

@@ -1,0 +1,150 @@
+//! One message to record, with everything that is prepared outside of the transaction.
+
+use crate::flow::Fault;
+use crate::flow::intake::inbox::InboxEntry;
+use crate::flow::intake::message::Understood;
+use crate::flow::intake::revise::SerializedContent;
+use garson_core::id::InboxId;
+use garson_core::platform::{HookRequest, News, Platform, Reception};
+use garson_core::time::Timestamp;
+use garson_store::tables::inbox::{self, MessageToKeep};
+use garson_store::tables::restaurants;
+use garson_store::{StoreError, Tx};
+use sha2::{Digest, Sha256};
+use std::sync::Arc;
+
+/// What was done with a message.
+pub(crate) struct Recorded {
+    pub outcome: Reception,
+    /// It brought an order that was not known.
+    pub is_new_order: bool,
+    /// The same message had come before.
+    pub is_repeat: bool,
+    /// Its platform may have to be called.
+    pub may_call: bool,
+}
+
+impl Recorded {
+    pub fn not_genuine() -> Self {
+        Self {
+            outcome: Reception::NotGenuine,
+            is_new_order: false,
+            is_repeat: false,
+            may_call: false,
+        }
+    }
+}
+
+/// Hashing and serializing happen when the job is made, because the writer's time is scarce.
+pub(super) struct IntakeJob {
+    pub platform: &'static dyn Platform,
+    pub request: Arc<HookRequest>,
+    pub message: Understood,
+    pub now: Timestamp,
+    /// The content of the order that the message brings.
+    pub content: Option<SerializedContent>,
+    params: String,
+    /// Identifies the message when it comes again.
+    hash: [u8; 32],
+}
+
+impl IntakeJob {
+    pub fn new(
+        platform: &'static dyn Platform,
+        request: Arc<HookRequest>,
+        message: Understood,
+        now: Timestamp,
+    ) -> Result<Self, Fault> {
+        let params = serde_json::to_string(&request.params).unwrap_or_default();
+        let no_sender = [0; 16];
+        let hash = Sha256::new()
+            .chain_update(
+                message
+                    .integration()
+                    .map_or(&no_sender[..], |it| it.id.as_bytes()),
+            )
+            .chain_update(request.kind)
+            .chain_update(&params)
+            .chain_update([0])
+            .chain_update(&request.body)
+            .finalize();
+        let content = match &message {
+            Understood::Addressed(addressed) => match &addressed.news {
+                News::Order(sighting) => Some(SerializedContent::of(&sighting.order)?),
+                _ => None,
+            },
+            _ => None,
+        };
+        Ok(Self {
+            platform,
+            request,
+            message,
+            now,
+            content,
+            params,
+            hash: hash.into(),
+        })
+    }
+
+    /// Stores the message in the inbox with its outcome.
+    pub fn finish(&self, tx: &mut Tx<'_>, outcome: Reception) -> Result<Recorded, Fault> {
+        self.finish_with(tx, outcome, inbox::keep)
+    }
+
+    /// The same for a message that brought a new order, which is hardly ever a repeat.
+    pub fn finish_new_order(&self, tx: &mut Tx<'_>, outcome: Reception) -> Result<Recorded, Fault> {
+        let recorded = self.finish_with(tx, outcome, inbox::keep_first)?;
+        Ok(Recorded {
+            is_new_order: true,
+            ..recorded
+        })
+    }
+
+    fn finish_with(
+        &self,
+        tx: &mut Tx<'_>,
+        outcome: Reception,
+        store: fn(&mut Tx<'_>, &MessageToKeep<'_>) -> Result<bool, StoreError>,
+    ) -> Result<Recorded, Fault> {
+        let Some(entry) = InboxEntry::of(&outcome) else {
+            return Ok(Recorded::not_genuine());
+        };
+        let integration = self.message.integration();
+        if let (Some(sender), None) = (integration, entry.order)
+            && !restaurants::exists(tx, sender.account_id, sender.restaurant_id)?
+        {
+            // No sweep would find the row. The retry finds another integration with the same secret, or none.
+            return Err(
+                StoreError::conflict("a restaurant was deleted while a message to it was read").into(),
+            );
+        }
+        let own_branch = match self.message {
+            // It named no branch: its order may belong to any integration with the same secret.
+            Understood::UnknownOrder { .. } => None,
+            _ => integration.and_then(|it| it.remote_id.as_deref()),
+        };
+        let message = MessageToKeep {
+            id: InboxId::at(self.now),
+            hash: self.hash,
+            account_id: integration.map(|it| it.account_id),
+            restaurant_id: integration.map(|it| it.restaurant_id),
+            order_id: entry.order,
+            provider: self.platform.provider(),
+            kind: self.request.kind,
+            params: &self.params,
+            branch: entry.branch.or(own_branch),
+            identity: entry.identity,
+            body: &self.request.body,
+            state: entry.state,
+            reason: entry.reason.as_deref(),
+            received_at: self.now,
+        };
+        let is_repeat = store(tx, &message)?;
+        Ok(Recorded {
+            outcome,
+            is_new_order: false,
+            is_repeat,
+            may_call: true,
+        })
+    }
+}

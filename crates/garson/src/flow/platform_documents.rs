@@ -1,0 +1,56 @@
+//! Reading what a platform says: its messages, and orders that we fetch from it.
+
+use garson_core::platform::{
+    FETCHED, HookRequest, Message, News, Platform, Sighting, Trouble, Unreadable, Verified, Which, is_dots,
+};
+use garson_core::time::Timestamp;
+
+/// Reads a message. One whose ids cannot be part of a URL is unreadable, because we could never call the platform about it.
+pub(crate) fn read_message(platform: &dyn Platform, verified: &Verified<'_>) -> Result<Message, Unreadable> {
+    let message = platform.read(verified)?;
+    let ids = match &message.news {
+        News::Order(sighting) => vec![&sighting.order.identity, &sighting.order.provider_order_id],
+        News::Changed { order, .. } | News::Look { order } => match order {
+            Which::Identity(identity) => vec![identity],
+            Which::Ours(_) => Vec::new(),
+        },
+        News::Nothing => Vec::new(),
+    };
+    match ids.into_iter().find(|id| is_dots(id)) {
+        Some(id) => Err(Unreadable {
+            path: "providerOrderId".to_owned(),
+            message: format!("cannot be \"{id}\""),
+        }),
+        None => Ok(message),
+    }
+}
+
+/// Reads a fetched order.
+pub fn read_fetched(
+    platform: &'static dyn Platform,
+    body: Vec<u8>,
+    now: Timestamp,
+) -> Result<Box<Sighting>, Trouble> {
+    let request = fetched_message(body, now);
+    match read_message(platform, &Verified::ours(&request)) {
+        Ok(Message {
+            news: News::Order(sighting),
+            ..
+        }) => Ok(sighting),
+        Ok(_) => Err(Trouble::later("the platform showed something else than an order")),
+        Err(fault) => Err(Trouble::later(format!(
+            "the platform's order cannot be read: {} {}",
+            fault.path, fault.message
+        ))),
+    }
+}
+
+/// A fetched order in the form of a message.
+pub(crate) fn fetched_message(body: Vec<u8>, now: Timestamp) -> HookRequest {
+    HookRequest {
+        kind: FETCHED,
+        body,
+        received_at: now,
+        ..HookRequest::default()
+    }
+}
