@@ -1,8 +1,8 @@
-"""What is not sent by scripts/schemathesis."""
+"""Requests that scripts/schemathesis does not send."""
 
 import schemathesis
 
-# These take null for a body that is left out or empty. The document does not say so, because generated clients would send it.
+# These operations accept null like a missing body. The document does not mention it, because generated clients would send null.
 NULL_IS_EMPTY = {"create_key", "cancel_order", "put_integration"}
 
 
