@@ -7,7 +7,6 @@ pub mod common_passwords;
 pub mod connection_test;
 pub mod integrations;
 pub mod menu;
-pub mod passwords;
 pub mod payment_matching;
 pub mod restaurants;
 pub mod sessions;

@@ -2,6 +2,7 @@
 
 pub mod board;
 pub mod event_feed;
+pub mod order_detail;
 pub mod order_lists;
 pub mod order_record;
 pub mod reports;

@@ -6,7 +6,7 @@
 mod cases;
 
 use super::attempt::Target;
-use super::endpoint::{Address, Endpoint, LATE_ROOM, Lane, Load, ROOM, SLOW_AFTER, Wanted};
+use super::endpoint::{Address, AttemptKind, Endpoint, Load, RETRY_ROOM, ROOM, SLOW_AFTER, Wanted};
 use garson_core::account::{AuthorizationForm, Webhook};
 use garson_core::delivery::UndeliveredReason;
 use garson_core::id::EventId;
@@ -65,7 +65,7 @@ struct World {
 /// An attempt under way.
 struct Attempt {
     delivery: Delivery,
-    lane: Lane,
+    kind: AttemptKind,
     began: Instant,
     url: String,
 }
@@ -190,7 +190,7 @@ impl World {
                 }
                 self.table.version += 1;
                 if *is_told {
-                    self.endpoint.look_again();
+                    self.endpoint.reload();
                 }
             }
             Step::Read => self.read(),
@@ -216,7 +216,7 @@ impl World {
                 self.table.url = (*number > 0).then(|| format!("{URL}{number}"));
                 self.table.version += 1;
                 if *is_told {
-                    self.endpoint.look_again();
+                    self.endpoint.reload();
                 }
             }
         }
@@ -309,7 +309,7 @@ impl World {
     fn begin(&mut self) {
         let was_troubled = self.endpoint.is_troubled();
         let before = self.quick();
-        while let Some((delivery, lane, target)) = self.endpoint.next(self.instant) {
+        while let Some((delivery, kind, target)) = self.endpoint.next(self.instant) {
             // The row is what was read: nobody has settled it, and it is not under way already.
             let row = self.table.pending.get(&delivery.place);
             assert_eq!(row.map(|row| row.id), Some(delivery.id), "it is pending");
@@ -321,7 +321,7 @@ impl World {
             match target {
                 Some(target) => self.flying.push(Attempt {
                     delivery,
-                    lane,
+                    kind,
                     began: self.instant,
                     url: target.url.clone(),
                 }),
@@ -333,7 +333,7 @@ impl World {
         }
         let ids: HashSet<EventId> = self.flying.iter().map(|it| it.delivery.id).collect();
         assert_eq!(ids.len(), self.flying.len(), "nothing is under way twice");
-        assert_eq!(self.flying.len(), self.endpoint.flying());
+        assert_eq!(self.flying.len(), self.endpoint.in_flight());
         assert!(self.flying.len() <= MOST);
         if was_troubled {
             assert!(
@@ -450,7 +450,7 @@ fn settlement(delivery: &Delivery, end: End) -> Settlement {
 
 fn address(url: Option<&str>) -> Address {
     let Some(url) = url else {
-        return Address::Nowhere;
+        return Address::None;
     };
     let webhook = Webhook {
         url: url.to_owned(),
@@ -468,7 +468,7 @@ proptest! {
         let mut world = World::new();
         for step in &steps {
             world.take(step);
-            prop_assert!(world.endpoint.queued() <= ROOM + LATE_ROOM + 1);
+            prop_assert!(world.endpoint.queued() <= ROOM + RETRY_ROOM + 1);
         }
         world.drain();
     }

@@ -5,7 +5,7 @@ use super::revise;
 use crate::app::App;
 use crate::flow::Fault;
 use crate::flow::intake::missing_orders::{OnDenial, is_flagged};
-use crate::flow::order_actions::attempt::reached;
+use crate::flow::platform_client::status_on_platform;
 use crate::flow::platform_client::{Contact, converse};
 use crate::telemetry::{Topic, Way};
 use garson_core::integration::BranchClaim;
@@ -259,7 +259,7 @@ fn news(
 }
 
 fn has_ended(sighting: &Sighting) -> bool {
-    let status = reached(sighting);
+    let status = status_on_platform(sighting);
     status.is_cancelled() || status == Status::Delivered
 }
 

@@ -2,7 +2,7 @@
 //! at growing intervals. One that cannot be found there is flagged in the end, and left alone, or is cancelled as the list says.
 
 use super::fetch::{Catch, in_storage};
-use crate::flow::order_actions::attempt::look;
+use crate::flow::platform_client::read_order;
 use crate::flow::{Fault, persist};
 use crate::telemetry::CallOutcome;
 use garson_core::id::{IntegrationId, OrderId};
@@ -105,7 +105,7 @@ impl Catch<'_> {
     ) -> Result<(), Trouble> {
         let (integration, known) = (self.connected.integration.id, &self.app.looks.missing);
         for order in known.due(integration, missing, self.app.now()) {
-            let looked = match look(self.app, self.contact, order, self.until).await {
+            let looked = match read_order(self.app, self.contact, order, self.until).await {
                 Ok(body) => {
                     self.take(vec![body], &mut HashSet::new())
                         .await

@@ -5,7 +5,7 @@ use super::fetch::{Catch, in_storage};
 use crate::app::App;
 use crate::fair_slots::{FairSlots, SlotLimits};
 use crate::flow::intake::missing_orders::Missing;
-use crate::flow::order_actions::attempt::look;
+use crate::flow::platform_client::read_order;
 use crate::flow::platform_client::{Contact, Share};
 use crate::telemetry::CallOutcome;
 use garson_core::id::{AccountId, OrderId};
@@ -205,7 +205,7 @@ async fn read(app: &Arc<App>, connected: &Connected, contact: &Contact, order: &
         window: Window { from: now, to: now },
         until,
     };
-    let taken = match look(app, contact, order, until).await {
+    let taken = match read_order(app, contact, order, until).await {
         Ok(body) => net
             .take(vec![body], &mut HashSet::new())
             .await

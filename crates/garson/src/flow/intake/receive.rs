@@ -186,7 +186,7 @@ pub(crate) async fn write(
     if taken.may_call
         && let Some(integration) = integration
     {
-        app.wake_calls.look_at(integration);
+        app.call_waker.wake(integration);
     }
     Ok(taken)
 }

@@ -69,7 +69,7 @@ pub struct Board {
 
 fn card(app: &App, shown: BoardOrder, troubles: &Troubles) -> Card {
     Card {
-        reasons: reasons::at_hand(app, &shown.order),
+        reasons: reasons::known(app, &shown.order),
         is_held_up: troubles.hold_up(&shown),
         shown,
     }

@@ -3,7 +3,7 @@
 use super::order_lists::Filter;
 use crate::app::App;
 use crate::flow::Fault;
-use crate::flow::order_actions::act;
+use crate::flow::order_actions::find;
 use garson_core::id::{AccountId, OrderId, RestaurantId};
 use garson_core::order::{Order, Status};
 use garson_core::restaurant::{Config, PaymentMatch, matched_id};
@@ -254,8 +254,8 @@ pub async fn mark(app: &App, account: AccountId, id: String) -> Result<String, F
         .write(account, move |tx| {
             // What accounting names is the platform's id; ours is for orders that it cannot tell apart.
             let order = match orders::by_provider_order_id(tx, account, &id)? {
-                none if none.is_empty() => act::find_one(tx, account, &id)?,
-                found => act::only_one(found, &id)?,
+                none if none.is_empty() => find::find_one(tx, account, &id)?,
+                found => find::only_one(found, &id)?,
             };
             stamp(tx, &order, now)?;
             Ok(order.provider_order_id)

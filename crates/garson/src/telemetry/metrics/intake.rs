@@ -1,11 +1,11 @@
 //! What comes in from platforms: messages, and the orders in them.
 
-use super::tally::{Tally, each_with_each, label, providers};
-use super::{place_of, words};
+use super::tally::{Tally, label, label_product, providers};
+use super::{label_values, platform_index};
 use garson_core::platform::Provider;
 use prometheus_client::registry::Registry;
 
-words! {
+label_values! {
     /// How something came in.
     Way {
         Pushed "pushed",
@@ -13,7 +13,7 @@ words! {
     }
 }
 
-words! {
+label_values! {
     /// What became of a message.
     MessageOutcome {
         /// It is in its order.
@@ -50,7 +50,7 @@ impl Intake {
             "outcome",
             MessageOutcome::ALL.iter().map(|outcome| outcome.as_str()),
         );
-        let messages = Tally::new(&each_with_each(&providers(), &ways), &outcomes);
+        let messages = Tally::new(&label_product(&providers(), &ways), &outcomes);
         registry.register(
             "messages",
             "Messages from platforms, and orders that they showed when asked and that were news",
@@ -62,15 +62,15 @@ impl Intake {
     }
 
     pub fn count_message(&self, provider: Provider, way: Way, outcome: MessageOutcome) {
-        if let Some(place) = place_of(provider) {
+        if let Some(index) = platform_index(provider) {
             self.messages
-                .count(place * Way::ALL.len() + way as usize, outcome as usize);
+                .count(index * Way::ALL.len() + way as usize, outcome as usize);
         }
     }
 
     pub fn count_order(&self, provider: Provider, way: Way) {
-        if let Some(place) = place_of(provider) {
-            self.orders.count(place, way as usize);
+        if let Some(index) = platform_index(provider) {
+            self.orders.count(index, way as usize);
         }
     }
 }

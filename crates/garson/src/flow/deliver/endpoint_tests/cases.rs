@@ -54,8 +54,8 @@ fn a_receiver_that_keeps_failing_is_narrowed_until_it_answers() {
         while !world.flying.is_empty() {
             let width = world.flying.len();
             world.flying.truncate(width);
-            let Attempt { delivery, lane, .. } = world.flying.pop().unwrap();
-            world.endpoint.put_back(delivery, lane);
+            let Attempt { delivery, kind, .. } = world.flying.pop().unwrap();
+            world.endpoint.put_back(delivery, kind);
         }
     }
 }
@@ -81,7 +81,11 @@ fn retries_never_take_the_whole_width() {
         world.take(&Step::FinishReading);
     }
     world.take(&Step::Begin);
-    let late = world.flying.iter().filter(|it| it.lane == Lane::Late).count();
+    let late = world
+        .flying
+        .iter()
+        .filter(|it| it.kind == AttemptKind::Retry)
+        .count();
     assert!((1..=MOST / 2).contains(&late), "{late}");
 }
 
@@ -117,8 +121,8 @@ fn beyond_its_most_a_first_attempt_takes_the_place_of_the_oldest() {
         world.endpoint.preempt(world.instant).is_none(),
         "they have not had long enough"
     );
-    let wakes_at = world.endpoint.wakes_at(world.instant);
-    assert_eq!(wakes_at, Some(world.instant + Duration::from_millis(100)));
+    let more_at = world.endpoint.more_at(world.instant);
+    assert_eq!(more_at, Some(world.instant + Duration::from_millis(100)));
     world.take(&Step::Pass(100));
     let ended = world.endpoint.preempt(world.instant).unwrap();
     assert!(
@@ -167,8 +171,8 @@ fn troubled(has_answered: bool) -> World {
     for _ in 0..3 {
         world.end(0, false);
     }
-    while let Some(Attempt { delivery, lane, .. }) = world.flying.pop() {
-        world.endpoint.put_back(delivery, lane);
+    while let Some(Attempt { delivery, kind, .. }) = world.flying.pop() {
+        world.endpoint.put_back(delivery, kind);
     }
     assert!(world.endpoint.is_troubled());
     world
