@@ -6,6 +6,7 @@ mod calls;
 mod delivery;
 mod gauges;
 mod intake;
+mod labels;
 mod refusals;
 mod requests;
 mod tally;
@@ -65,33 +66,4 @@ impl Metrics {
 
 fn empty_registry() -> Registry {
     Registry::with_prefix("garson")
-}
-
-/// An enum whose variants are the values of a label.
-macro_rules! label_values {
-    ($(#[$doc:meta])* $name:ident { $($(#[$about:meta])* $variant:ident $word:literal,)* }) => {
-        $(#[$doc])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-        pub enum $name {
-            $($(#[$about])* $variant,)*
-        }
-
-        impl $name {
-            pub const ALL: &[Self] = &[$(Self::$variant,)*];
-
-            #[must_use]
-            pub fn as_str(self) -> &'static str {
-                match self {
-                    $(Self::$variant => $word,)*
-                }
-            }
-        }
-    };
-}
-use label_values;
-
-/// A platform's index among all platforms.
-fn platform_index(provider: garson_core::platform::Provider) -> Option<usize> {
-    let all = garson_platforms::all();
-    all.iter().position(|platform| platform.provider() == provider)
 }

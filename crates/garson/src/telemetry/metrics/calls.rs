@@ -1,8 +1,8 @@
 //! Calls to platforms, by topic and outcome.
 
-use super::tally::{Tally, label, label_product, providers};
+use super::labels::{label, label_product, label_values, platform_index, providers};
+use super::tally::Tally;
 use super::timings::{CALL_BUCKETS, Timings};
-use super::{label_values, platform_index};
 use garson_core::order::CallKind;
 use garson_core::platform::{Provider, Trouble};
 use prometheus_client::registry::Registry;

@@ -1,6 +1,7 @@
 //! Deliveries to accounts' webhooks: attempts, and how deliveries end.
 
-use super::tally::{Labels, Tally, label};
+use super::labels::{Labels, label};
+use super::tally::Tally;
 use super::timings::{CALL_BUCKETS, DELIVERY_BUCKETS, Timings};
 use garson_core::delivery::{DeliveryState, UndeliveredReason};
 use garson_store::tables::deliveries::End;

@@ -1,7 +1,7 @@
 //! What comes in from platforms: messages, and the orders in them.
 
-use super::tally::{Tally, label, label_product, providers};
-use super::{label_values, platform_index};
+use super::labels::{label, label_product, label_values, platform_index, providers};
+use super::tally::Tally;
 use garson_core::platform::Provider;
 use prometheus_client::registry::Registry;
 

@@ -1,7 +1,7 @@
 //! Refused requests and connections: a counter for each kind, and a rate-limited log line.
 
-use super::label_values;
-use super::tally::{Tally, label};
+use super::labels::{label, label_values};
+use super::tally::Tally;
 use prometheus_client::registry::Registry;
 use std::net::IpAddr;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -1,12 +1,11 @@
 //! Counters for every combination of closed label sets: counting is one addition, without a lock or a lookup.
 
+use super::labels::Labels;
 use prometheus_client::encoding::{EncodeMetric, MetricEncoder, NoLabelSet};
 use prometheus_client::metrics::MetricType;
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-
-pub type Labels = Vec<(&'static str, String)>;
 
 /// Counters in rows. A row is exported as a whole once one of its counters is above zero, so that the first event of another
 /// counter shows as a step from zero.
@@ -82,32 +81,10 @@ impl EncodeMetric for Tally {
     }
 }
 
-/// One label set for each value.
-pub fn label<S: Into<String>>(name: &'static str, values: impl IntoIterator<Item = S>) -> Vec<Labels> {
-    values
-        .into_iter()
-        .map(|value| vec![(name, value.into())])
-        .collect()
-}
-
-/// One label set for each platform.
-pub fn providers() -> Vec<Labels> {
-    let all = garson_platforms::all().iter();
-    label("provider", all.map(|platform| platform.provider().to_string()))
-}
-
-/// Each label set of the first list combined with each of the second.
-pub fn label_product(first: &[Labels], second: &[Labels]) -> Vec<Labels> {
-    let with_each = |one: &Labels| {
-        let one = one.clone();
-        second.iter().map(move |other| [one.as_slice(), other].concat())
-    };
-    first.iter().flat_map(with_each).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::telemetry::metrics::labels::label;
     use prometheus_client::encoding::text::encode;
     use prometheus_client::registry::Registry;
 
@@ -131,13 +108,5 @@ mod tests {
         let expected = "# HELP calls Calls.\n# TYPE calls counter\n\
                         calls_total{method=\"put\",result=\"ok\"} 2\ncalls_total{method=\"put\",result=\"failed\"} 0\n# EOF\n";
         assert_eq!(exported(), expected);
-    }
-
-    #[test]
-    fn product_lists_the_second_set_within_the_first() {
-        let rows = label_product(&label("a", ["1", "2"]), &label("b", ["x", "y"]));
-        let third = vec![("a", "2".to_owned()), ("b", "x".to_owned())];
-        assert_eq!(rows.get(2), Some(&third));
-        assert_eq!(rows.len(), 4);
     }
 }

@@ -1,6 +1,6 @@
 //! Histograms of durations.
 
-use super::tally::Labels;
+use super::labels::Labels;
 use garson_store::engine::Durations;
 use prometheus_client::encoding::{EncodeMetric, MetricEncoder, NoLabelSet};
 use prometheus_client::metrics::MetricType;
