@@ -49,12 +49,12 @@ impl Workers {
         let restarts = self.restarts.clone();
         registry.register(
             "worker_restarts",
-            "Workers of the service that ended before it did, and were started again",
+            "Restarts of background workers that ended before the service",
             restarts,
         );
         registry.register(
             "worker_failed_turns",
-            "Turns of workers that failed, other than because storage was unavailable",
+            "Failed turns of background workers, apart from storage outages",
             self.failed_turns.clone(),
         );
     }
@@ -144,6 +144,7 @@ async fn keep_running<F>(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::flow::Fault;
 
     #[test]
     fn pauses_grow_until_a_worker_has_recovered() {
@@ -173,7 +174,8 @@ mod tests {
     fn storage_outage_is_not_a_failed_turn() {
         let workers = Workers::default();
         for error in [StoreError::unavailable("down"), StoreError::conflict("conflict")] {
-            workers.note_turn::<(), _>(&Err(error));
+            workers.note_turn::<(), _>(&Err(error.clone()));
+            workers.note_turn::<(), _>(&Err(Fault::from(error)));
         }
         assert_eq!(workers.failed_turns.get(), 0);
         workers.note_turn::<(), _>(&Err(StoreError::corrupt("damaged")));

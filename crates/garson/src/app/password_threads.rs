@@ -82,7 +82,7 @@ impl PasswordThreads {
         let job: Job = Box::new(move || {
             let result = work();
             drop(share);
-            // The requester may have gone.
+            // The requester may have disconnected.
             let _ = answer.send(result);
         });
         {

@@ -80,7 +80,7 @@ impl AttemptTask {
         }
     }
 
-    /// The pause after so many failures; drawn once, and stored with the result.
+    /// The pause after a number of failures; drawn once, and stored with the result.
     fn pause_after(&self, failures: i64) -> Option<Duration> {
         let draw = getrandom::u32().unwrap_or_default();
         self.app

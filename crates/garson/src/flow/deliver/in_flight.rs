@@ -248,7 +248,7 @@ mod tests {
         assert_eq!(victim(&attempts, SlotKind::First, 5, 1, now), None, "it has one");
         assert_eq!(victim(&attempts, SlotKind::Retry, 9, 1, now), None);
         assert_eq!(victim(&attempts, SlotKind::Troubled, 9, 1, now), None);
-        // A receiver that usually needs long is not taken to hang.
+        // A receiver that usually takes long does not count as hanging.
         let slow = |of: AccountId| match of == account(0) {
             true => Duration::from_secs(3),
             false => Duration::ZERO,

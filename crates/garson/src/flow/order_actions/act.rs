@@ -104,7 +104,7 @@ fn client_deadline() -> Instant {
     Instant::now() + DEADLINE
 }
 
-/// What is left to do for a client after its action was begun.
+/// What is left to do for a client after its first transaction.
 enum Begun {
     Ended(Box<Transition>),
     /// Wait for the same question, which is already being put.

@@ -1,4 +1,4 @@
-//! Makes the calls to platforms that were written down: at once, again after a pause, and after every restart.
+//! Makes the stored calls to platforms: at once, again after a pause, and after every restart.
 
 pub mod attempt;
 pub mod conclude;

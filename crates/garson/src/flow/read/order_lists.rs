@@ -1,6 +1,6 @@
 //! Filtered lists of orders, as summaries or with full details.
 
-use super::reports::{Moment, Period, scope, zone};
+use super::period::{Moment, Period, scope, zone};
 use crate::app::App;
 use crate::flow::Fault;
 use crate::flow::read::order_detail::{OrderDetail, pos_id};

@@ -92,7 +92,7 @@ impl Calls {
         let times = Timings::new(providers(), CALL_BUCKETS);
         registry.register(
             "platform_call_seconds",
-            "Time that calls to platforms took, with the wait for their limits",
+            "Duration of calls to platforms, including the wait for rate limits",
             times.clone(),
         );
         Self { made, times }

@@ -51,25 +51,21 @@ impl Deliveries {
         let attempts = Tally::row(columns);
         registry.register(
             "delivery_attempts",
-            "Attempts to deliver an event by itself",
+            "Automatic attempts to deliver an event",
             attempts.clone(),
         );
         let attempt_times = Timings::unlabelled(CALL_BUCKETS);
         registry.register(
             "delivery_attempt_seconds",
-            "Time that attempts took, whatever came of them",
+            "Duration of attempts, successful or not",
             attempt_times.clone(),
         );
         let ended = Tally::row(label("state", ENDS.map(DeliveryState::as_str)));
-        registry.register(
-            "deliveries",
-            "Events that came to their end here and were written down so",
-            ended.clone(),
-        );
+        registry.register("deliveries", "Deliveries that this node ended", ended.clone());
         let times = Timings::unlabelled(DELIVERY_BUCKETS);
         registry.register(
             "delivery_seconds",
-            "Time from when an event happened to when its receiver had it",
+            "Time from an event to its delivery",
             times.clone(),
         );
         Self {

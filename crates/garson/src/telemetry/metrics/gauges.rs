@@ -75,9 +75,13 @@ fn register_storage(registry: &mut Registry, store: &Engine, gauges: &Gauges) {
         registry.register(name, help, ConstCounter::new(count.load(Ordering::Relaxed)));
     };
     counter("commits", "Database transactions committed", &stats.commits);
-    counter("commit_jobs", "Jobs that shared transactions", &stats.jobs);
+    counter(
+        "commit_jobs",
+        "Jobs committed in shared transactions",
+        &stats.jobs,
+    );
     counter("statements", "Statements that jobs have run", &stats.statements);
-    counter("failed_jobs", "Jobs that were undone", &stats.failed_jobs);
+    counter("failed_jobs", "Jobs that were rolled back", &stats.failed_jobs);
     counter(
         "lost_transactions",
         "Database transactions that failed as a whole",
@@ -92,7 +96,7 @@ fn register_storage(registry: &mut Registry, store: &Engine, gauges: &Gauges) {
     gauge(
         registry,
         "storage_up",
-        "Does storage answer, and take what is written",
+        "1 if storage answers and accepts writes",
         up,
     );
     gauge(
@@ -110,7 +114,7 @@ fn register_storage(registry: &mut Registry, store: &Engine, gauges: &Gauges) {
     gauge(
         registry,
         "event_streams",
-        "Streams of events, and requests that wait for some",
+        "Event streams and long polls",
         store.news().watches(),
     );
 }
@@ -120,19 +124,19 @@ fn register_node(registry: &mut Registry, gauges: &Gauges) {
     gauge(
         registry,
         "node_joined",
-        "Is this node among those of its database",
+        "1 if this node has joined the nodes of its database",
         joined,
     );
     gauge(
         registry,
         "node_lease_valid",
-        "May this node begin attempts: it has lately shown that it lives",
+        "1 if this node may start attempts, because its heartbeats succeed",
         valid,
     );
     gauge(
         registry,
         "polled_integrations",
-        "Integrations whose platform this node asks for orders",
+        "Integrations that this node polls",
         gauges.polled_integrations,
     );
 }
@@ -148,13 +152,13 @@ fn register_delivery(registry: &mut Registry, gauges: &Gauges) {
     gauge(
         registry,
         "delivery_in_flight",
-        "Attempts under way",
+        "Attempts in flight",
         memory.in_flight,
     );
     gauge(
         registry,
         "delivery_receivers",
-        "Receivers that are in memory",
+        "Receivers in memory",
         memory.endpoints,
     );
     gauge(
@@ -166,13 +170,13 @@ fn register_delivery(registry: &mut Registry, gauges: &Gauges) {
     gauge(
         registry,
         "undelivered_accounts",
-        "Accounts with events that are not delivered",
+        "Accounts with undelivered events",
         gauges.waiting_accounts,
     );
     age(
         registry,
         "undelivered_oldest_age_seconds",
-        "Age of the oldest event that is not delivered and still tried; 0 when there is none",
+        "Age of the oldest undelivered event that is still retried; 0 when there is none",
         gauges.oldest_age,
     );
 }
@@ -182,24 +186,24 @@ fn register_counts(registry: &mut Registry, counts: &StorageCounts) {
         |name: &str, help: &str, value: i64| registry.register(name, help, ConstGauge::new(value));
     count(
         "undelivered",
-        "Events that are not delivered and still tried, counted up to 10000",
+        "Undelivered events that are still retried, counted up to 10000",
         counts.undelivered,
     );
     count(
         "open_calls",
-        "Calls to platforms that are not done, counted up to 10000",
+        "Open calls to platforms, counted up to 10000",
         counts.open_calls,
     );
     count("nodes", "Nodes of this database", counts.nodes);
     age(
         registry,
         "open_calls_overdue_seconds",
-        "For how long the first of them has been due; 0 when none is",
+        "How long the first open call has been due; 0 when none is",
         counts.calls_overdue,
     );
     registry.register(
         "kept_messages",
-        "Messages of platforms that were kept but not taken, counted up to 10000",
+        "Platform messages that were kept but not processed, counted up to 10000",
         KeptMessages(counts.kept_messages),
     );
 }

@@ -89,7 +89,7 @@ mod tests {
     use prometheus_client::registry::Registry;
 
     #[test]
-    fn a_row_is_shown_whole_once_it_is_above_zero() {
+    fn row_is_exported_as_a_whole_once_it_is_above_zero() {
         let tally = Tally::new(
             &label("method", ["get", "put"]),
             &label("result", ["ok", "failed"]),

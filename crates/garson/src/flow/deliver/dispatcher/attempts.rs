@@ -76,6 +76,7 @@ impl Dispatcher {
                 if result.is_err() {
                     tokio::time::sleep(ERROR_PAUSE).await;
                 }
+                // The dispatcher may have stopped.
                 let _ = messages.send(Message::Loaded(account, node, result));
             });
         }
@@ -139,6 +140,7 @@ impl Dispatcher {
             if result.is_err() {
                 tokio::time::sleep(ERROR_PAUSE).await;
             }
+            // The dispatcher may have stopped.
             let _ = messages.send(Message::Settled(account, node, settlements, result));
         });
     }

@@ -30,6 +30,7 @@ impl Dispatcher {
         tokio::spawn(async move {
             let began = Instant::now();
             let result = jobs::scan(&app).await;
+            // The dispatcher may have stopped.
             let _ = messages.send(Message::Scanned(result, began.elapsed()));
         });
     }
@@ -85,6 +86,7 @@ impl Dispatcher {
                 for some in free.chunks(jobs::BATCH) {
                     let result = jobs::claim(&app, some, node).await;
                     let has_failed = result.is_err();
+                    // The dispatcher may have stopped.
                     let _ = messages.send(Message::Claimed(node, result));
                     if has_failed {
                         return;
