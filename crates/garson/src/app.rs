@@ -1,28 +1,40 @@
-//! The running service as its parts see it: storage, vault, clock, the door outward, and who is to be woken.
+//! The running service: storage, vault, clock, outgoing HTTP client, and the state that workers and requests share.
 
+pub(crate) mod call_waiters;
+pub(crate) mod call_waker;
+pub(crate) mod calls_in_flight;
+pub(crate) mod delivery_gauges;
 pub(crate) mod exposure;
+pub(crate) mod fetched_menu;
+pub(crate) mod health_probes;
 pub(crate) mod key_file;
 pub(crate) mod missing_orders;
+pub(crate) mod node_lease;
 pub(crate) mod order_checks;
+pub(crate) mod password_threads;
+pub(crate) mod platform_limits;
+pub(crate) mod platform_sessions;
 pub(crate) mod poll_requests;
+pub(crate) mod refused_addresses;
+pub(crate) mod sign_in_limits;
+pub(crate) mod start_error;
+
+pub use delivery_gauges::DeliveryGauges;
+pub use start_error::StartError;
 
 use self::missing_orders::MissingOrders;
 use self::order_checks::OrderChecks;
 use self::poll_requests::PollRequests;
 use crate::config::{Settings, Terms, terms};
-use crate::fair_slots::FairSlots;
-use crate::flow::admin::menu::FetchedMenu;
-use crate::flow::admin::sessions::SignIns;
-use crate::flow::deliver::Figures;
-use crate::flow::deliver::resend;
-use crate::flow::order_actions::calls::{CallWaker, InFlight, OrderWaiters};
-use crate::flow::platform_client::Lines;
-use crate::flow::upkeep::health::Vitals;
-use crate::flow::upkeep::membership::Lease;
+use crate::fair_slots::{FairSlots, SlotLimits};
 use crate::net;
-use crate::server::Workers;
+use crate::supervisor::{Workers, supervise};
 use crate::telemetry::Metrics;
-use crate::ttl_cache::Kept;
+use crate::ttl_cache::TtlCache;
+use call_waiters::CallWaiters;
+use call_waker::CallWaker;
+use calls_in_flight::CallsInFlight;
+use fetched_menu::FetchedMenu;
 use garson_core::clock::{SharedClock, SystemClock};
 use garson_core::id::{IntegrationId, OrderId};
 use garson_core::integration::Credentials;
@@ -35,14 +47,29 @@ use garson_store::engine::server_lock::ServerLock;
 use garson_store::tables::calls::{DueCall, Maker};
 use garson_store::tables::integrations::Served;
 use garson_store::{Engine, Lane, Location, Options, StoreError, Vault, vault};
+use health_probes::HealthProbes;
+use node_lease::NodeLease;
+use platform_limits::PlatformLimits;
+use platform_sessions::PlatformSessions;
+use refused_addresses::RefusedAddresses;
+use sign_in_limits::SignInLimits;
 use std::collections::BTreeMap;
-use std::fmt;
 use std::future::Future;
 use std::sync::Arc;
 use std::time::Instant;
 use tokio::sync::{Notify, watch};
+use tokio::task::JoinHandle;
 
-/// What everything in the service shares.
+/// Entries of each cache.
+const CACHE_CAPACITY: usize = 2_000;
+/// Events sent by hand, and tills queried for their payment types, at the same time: in total and per account.
+const MANUAL_SEND_SLOTS: SlotLimits = SlotLimits {
+    total: 64,
+    per_account: 4,
+    failing: 64,
+};
+
+/// Shared by everything in the service.
 pub struct App {
     pub settings: Settings,
     pub store: Engine,
@@ -50,23 +77,22 @@ pub struct App {
     pub clock: SharedClock,
     pub net: net::Client,
     pub metrics: Metrics,
-    /// On which terms each platform is spoken with.
+    /// The settings of each platform.
     terms: BTreeMap<Provider, Arc<Terms>>,
-    /// When this process began: a watch that nobody sets.
+    /// When this process started, on a clock that is never set.
     began: Instant,
-    pub lines: Lines,
-    pub reasons: Kept<OrderId, Vec<Reason>>,
-    pub menus: Kept<IntegrationId, Arc<FetchedMenu>>,
+    pub platform_sessions: PlatformSessions,
+    pub platform_limits: PlatformLimits,
+    pub refused_addresses: RefusedAddresses,
+    pub reasons: TtlCache<OrderId, Vec<Reason>>,
+    pub menus: TtlCache<IntegrationId, Arc<FetchedMenu>>,
     /// The integrations that platforms' messages have led to, by what they presented.
-    pub served: Kept<[u8; 32], Arc<Vec<Served>>>,
-    /// An integration was connected or changed: it may have to prove its branch.
+    pub served: TtlCache<[u8; 32], Arc<Vec<Served>>>,
+    /// An integration was connected or changed and may have to prove its branch.
     pub branch_claims_changed: Notify,
-    /// Calls to platforms have been written.
-    pub wake_calls: CallWaker,
-    /// Clients that wait for the end of calls to platforms.
-    pub calls_ended: OrderWaiters,
-    /// Calls to platforms that are under way.
-    pub in_flight: Arc<InFlight>,
+    pub call_waker: CallWaker,
+    pub call_waiters: CallWaiters,
+    pub calls_in_flight: Arc<CallsInFlight>,
     pub poll_requests: PollRequests,
     /// A message was stored without its order, which may have been written at the same time.
     pub early_message_stored: Notify,
@@ -74,53 +100,31 @@ pub struct App {
     pub order_checks: OrderChecks,
     /// Open orders that their platforms no longer list.
     pub missing_orders: MissingOrders,
-    /// Something may be due that the dispatcher does not know of, or the clock was moved.
+    /// Deliveries may be due that the dispatcher does not know of, or the clock was set.
     pub wake_deliver: Notify,
-    /// Up to when this node may begin something.
-    pub lease: Lease,
-    /// How the service's workers stand.
+    pub node_lease: NodeLease,
     pub workers: Arc<Workers>,
-    /// How delivering stands.
-    pub delivering: Figures,
-    /// Who tries to sign in.
-    pub sign_ins: SignIns,
-    /// What is asked of storage by those who watch.
-    pub vitals: Vitals,
+    pub delivery_gauges: DeliveryGauges,
+    pub sign_in_limits: SignInLimits,
+    pub health_probes: HealthProbes,
     /// The pauses before each retry of a delivery.
     pub schedule: Schedule,
-    /// Events that are being sent by hand.
     pub manual_sends: Arc<FairSlots>,
-    /// Something is to be sent again.
+    /// Events are to be sent again.
     pub wake_resend: Notify,
-    /// Something has been deleted.
+    /// Rows were deleted and are to be swept.
     pub wake_sweep: Notify,
-    /// The service has been asked to stop: what would go on for ever ends.
+    /// The service is stopping: streams and other endless tasks end.
     pub stopping: watch::Sender<bool>,
 }
 
-/// Why the service cannot start.
-#[derive(Debug)]
-pub struct StartError(pub String);
-
-impl fmt::Display for StartError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl std::error::Error for StartError {}
-
-fn start_error(error: impl fmt::Display) -> StartError {
-    StartError(error.to_string())
-}
-
 impl App {
-    /// Opens storage and makes everything ready; commands and the server both start with it.
+    /// Opens storage and prepares all shared state, for commands.
     pub fn open(settings: Settings) -> Result<Arc<Self>, StartError> {
         Self::open_with(settings, Arc::new(SystemClock), None)
     }
 
-    /// Opens it for a server, which checks what a crash may have left of the data.
+    /// Opens it for a server, which checks the data after a crash.
     pub fn open_server(settings: Settings, lock: Option<&mut ServerLock>) -> Result<Arc<Self>, StartError> {
         key_file::warn_if_exposed(&settings);
         exposure::warn(&settings);
@@ -134,13 +138,13 @@ impl App {
         };
         let app = Self::open_all(settings, &options, Arc::new(SystemClock), None)?;
         if let Some(lock) = lock {
-            lock.begin().map_err(start_error)?;
-            app.store.watch_lock(lock).map_err(start_error)?;
+            lock.begin().map_err(StartError::new)?;
+            app.store.watch_lock(lock).map_err(StartError::new)?;
         }
         Ok(app)
     }
 
-    /// Opens it with another clock, or another door outward; for tests.
+    /// Opens it with another clock or HTTP client, for tests.
     pub fn open_with(
         settings: Settings,
         clock: SharedClock,
@@ -160,14 +164,14 @@ impl App {
         key_file::prepare_folder(&settings.data)?;
         require_key(&settings)?;
         key_file::refuse_missing_database(&settings)?;
-        let store = Engine::open(&location, options).map_err(start_error)?;
+        let store = Engine::open(&location, options).map_err(StartError::new)?;
         let vault = Arc::new(open_vault(&settings, &store)?);
         let certificates = settings.certificates().map_err(StartError)?;
         let net = match net {
             Some(net) => net,
             None => net::Client::new(settings.policy().map_err(StartError)?)
                 .and_then(|client| client.trusting(&certificates))
-                .map_err(start_error)?,
+                .map_err(StartError::new)?,
         };
         let terms = terms(&settings.platforms);
         let workers = Arc::new(Workers::default());
@@ -177,12 +181,14 @@ impl App {
                 .map(|(provider, terms)| (provider, Arc::new(terms)))
                 .collect(),
             began: Instant::now(),
-            lines: Lines::default(),
-            reasons: Kept::default(),
-            menus: Kept::default(),
-            served: Kept::default(),
-            calls_ended: OrderWaiters::default(),
-            in_flight: Arc::default(),
+            platform_sessions: PlatformSessions::default(),
+            platform_limits: PlatformLimits::default(),
+            refused_addresses: RefusedAddresses::default(),
+            reasons: TtlCache::new(CACHE_CAPACITY),
+            menus: TtlCache::new(CACHE_CAPACITY),
+            served: TtlCache::new(CACHE_CAPACITY),
+            call_waiters: CallWaiters::default(),
+            calls_in_flight: Arc::default(),
             poll_requests: PollRequests::default(),
             early_message_stored: Notify::new(),
             order_checks: OrderChecks::default(),
@@ -194,28 +200,28 @@ impl App {
             clock,
             net,
             branch_claims_changed: Notify::new(),
-            metrics: Metrics::of(&workers),
+            metrics: Metrics::new(&workers),
             workers,
-            wake_calls: CallWaker::default(),
+            call_waker: CallWaker::default(),
             wake_deliver: Notify::new(),
-            lease: Lease::default(),
-            delivering: Figures::default(),
-            manual_sends: FairSlots::new(resend::SLOTS),
+            node_lease: NodeLease::default(),
+            delivery_gauges: DeliveryGauges::default(),
+            manual_sends: FairSlots::new(MANUAL_SEND_SLOTS),
             wake_resend: Notify::new(),
-            sign_ins: SignIns::default(),
-            vitals: Vitals::default(),
+            sign_in_limits: SignInLimits::default(),
+            health_probes: HealthProbes::default(),
             wake_sweep: Notify::new(),
             stopping: watch::Sender::new(false),
         }))
     }
 
-    /// On which terms a platform is spoken with.
+    /// The settings of a platform.
     #[must_use]
     pub fn terms(&self, provider: Provider) -> Arc<Terms> {
         self.terms.get(&provider).cloned().unwrap_or_default()
     }
 
-    /// An integration's credentials, with the operator's where it has none of its own.
+    /// An integration's credentials, completed with the operator's.
     #[must_use]
     pub fn credentials(&self, provider: Provider, own: &Credentials) -> Credentials {
         let mut merged = self.terms(provider).credentials.clone();
@@ -228,55 +234,68 @@ impl App {
         self.clock.now()
     }
 
-    /// This node as one that makes calls to platforms, if it is one.
+    /// This node as a maker of platform calls; none while it has not joined.
     #[must_use]
     pub fn maker(&self) -> Option<Maker> {
         Some(Maker {
             node: self.store.desk().node()?,
-            // In this order: a lease that ends in between is still under way.
-            in_flight_until: self.in_flight.first_end(),
-            watch: self.watch(),
+            // In this order: a lease that ends in between is still in flight.
+            in_flight_until: self.calls_in_flight.first_lease_end(),
+            watch: self.uptime_millis(),
         })
     }
 
-    /// Milliseconds since this process began.
-    fn watch(&self) -> i64 {
+    fn uptime_millis(&self) -> i64 {
         i64::try_from(self.began.elapsed().as_millis()).unwrap_or(i64::MAX)
     }
 
-    /// May a call be sent that was leased? Not when this process was stopped until its lease had run out, nor when others may
-    /// have given this node up: somebody else may be making it.
+    /// May a leased call be sent? Not when its lease ran out while this process was suspended, nor when other nodes may have
+    /// declared this one dead: another node may be making the call.
     #[must_use]
     pub fn may_make(&self, call: &DueCall) -> bool {
-        self.lease.is_valid() && self.watch() < call.leased_until
+        self.node_lease.is_valid() && self.uptime_millis() < call.leased_until
+    }
+
+    /// Runs a background worker until the service stops, and restarts it whenever it ends before that.
+    pub fn spawn_worker<F>(
+        self: &Arc<Self>,
+        name: &'static str,
+        work: impl Fn(Arc<Self>) -> F + Send + Sync + 'static,
+    ) -> JoinHandle<()>
+    where
+        F: Future<Output = ()> + Send + 'static,
+    {
+        let app = Arc::clone(self);
+        let start = move || work(Arc::clone(&app));
+        supervise(Arc::clone(&self.workers), self.stopping.subscribe(), name, start)
     }
 }
 
-/// Makes sure that no other server works on the data folder. PostgreSQL takes any number.
+/// Locks the data folder against other servers. PostgreSQL allows any number of them.
 pub fn lock_data(settings: &Settings) -> Result<Option<ServerLock>, StartError> {
     match settings.location() {
         Location::Postgres(_) => Ok(None),
         Location::Sqlite(path) => {
             key_file::prepare_folder(&settings.data)?;
-            // The folder may have several names; the lock must be the same under each.
-            let folder = settings.data.canonicalize().map_err(start_error)?;
+            // The folder may have several paths; the lock must be the same for each.
+            let folder = settings.data.canonicalize().map_err(StartError::new)?;
             let file = path
                 .file_name()
                 .map_or_else(|| folder.clone(), |name| folder.join(name));
-            ServerLock::take(&file).map(Some).map_err(start_error)
+            ServerLock::take(&file).map(Some).map_err(StartError::new)
         }
     }
 }
 
-/// What is left may be sound and yet lack orders that the last server had acknowledged.
+/// The data may be consistent and still lack orders that the last server acknowledged.
 fn refuse_trouble(trouble: &str, accept_damage: bool) -> Result<(), StartError> {
-    let what = format!("the last server went out of service because {trouble} while it was in use");
+    let what = format!("the last server stopped because {trouble} while it was in use");
     if accept_damage {
-        tracing::error!("{what}; storage.accept_damage is on, so what is left is used");
+        tracing::error!("{what}; storage.accept_damage is on, so the remaining data is used");
         return Ok(());
     }
     Err(StartError(format!(
-        "{what}: acknowledged orders may be missing. Put the file or a backup in its place if there is one; then set \
+        "{what}: acknowledged orders may be missing. Restore the file or a backup if there is one; then set \
          storage.accept_damage = true for one start"
     )))
 }
@@ -293,7 +312,7 @@ pub(crate) fn require_key(settings: &Settings) -> Result<(), StartError> {
     Ok(())
 }
 
-/// The vault with the right key: one that did not seal this database is refused before it can seal anything more.
+/// Opens the vault. A key that did not seal this database is refused before it can seal anything.
 fn open_vault(settings: &Settings, store: &Engine) -> Result<Vault, StartError> {
     let is_sealed = wait_for(store.read(vault::is_sealed))?;
     let vault = Vault::new(&key_file::master_key(settings, is_sealed)?);
@@ -302,14 +321,14 @@ fn open_vault(settings: &Settings, store: &Engine) -> Result<Vault, StartError> 
     Ok(vault)
 }
 
-/// Waits for a storage job on a thread of its own, since the caller may or may not be inside of a runtime.
+/// Waits for a storage job on its own thread, since the caller may or may not be inside a runtime.
 fn wait_for<T: Send>(job: impl Future<Output = Result<T, StoreError>> + Send) -> Result<T, StartError> {
     let on_thread = || {
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_time()
             .build()
-            .map_err(start_error)?;
-        runtime.block_on(job).map_err(start_error)
+            .map_err(StartError::new)?;
+        runtime.block_on(job).map_err(StartError::new)
     };
     std::thread::scope(|scope| scope.spawn(on_thread).join())
         .unwrap_or_else(|_| Err(StartError("opening the database panicked".to_owned())))

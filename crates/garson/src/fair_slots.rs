@@ -1,17 +1,18 @@
-//! Slots that accounts share fairly: a free one goes to the account that holds the fewest, and nobody holds more than a
-//! part of all. Work that has just failed has only a part of the slots too, since it is likely to hang again.
+//! Slots that accounts share fairly: a free slot goes to the account that holds the fewest, and one account holds only a part
+//! of all. Work that has just failed also gets only a part of the slots, since it is likely to hang again.
 
 use garson_core::id::AccountId;
+use parking_lot::Mutex;
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::ops::Bound;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use tokio::sync::oneshot;
 
 #[derive(Clone, Copy, Debug)]
 pub struct SlotLimits {
     pub total: usize,
     pub per_account: usize,
-    /// The most that retries after a failure hold of all.
+    /// Slots that retries after a failure may hold.
     pub failing: usize,
 }
 
@@ -27,7 +28,7 @@ struct State {
     held_by_failing: usize,
     held_by: HashMap<AccountId, usize>,
     waiting: BTreeMap<AccountId, Queue>,
-    /// The account that got the last slot: among equals the next one after it is served.
+    /// The account that got the last slot; among equals the next one after it is served.
     served_last: Option<AccountId>,
 }
 
@@ -61,34 +62,31 @@ impl FairSlots {
         })
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Waits for a slot; whoever stops waiting leaves the queue.
+    /// Waits for a slot; dropping the future leaves the queue.
     pub async fn acquire(self: &Arc<Self>, account: AccountId, is_failing: bool) -> Permit {
         loop {
             let (grant, granted) = oneshot::channel();
             {
-                let mut state = self.state();
+                let mut state = self.state.lock();
                 let queue = state.waiting.entry(account).or_default();
-                match is_failing {
-                    true => queue.failing.push_back(grant),
-                    false => queue.healthy.push_back(grant),
+                if is_failing {
+                    queue.failing.push_back(grant);
+                } else {
+                    queue.healthy.push_back(grant);
                 }
             }
             self.grant();
-            // A sender is only dropped with a permit sent, or with all slots; then there is nothing but to try again.
+            // A sender is dropped only after it sent a permit, or with all slots: then it is tried again.
             if let Ok(permit) = granted.await {
                 return permit;
             }
         }
     }
 
-    /// A slot that is free now, for an account that holds less than its part.
+    /// A slot if one is free now and the account holds less than its part.
     #[must_use]
     pub fn try_acquire(self: &Arc<Self>, account: AccountId) -> Option<Permit> {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         let is_free = state.held < self.limits.total && state.held_by(account) < self.limits.per_account;
         is_free.then(|| self.permit(&mut state, account, false))
     }
@@ -105,7 +103,7 @@ impl FairSlots {
     }
 
     fn release(&self, account: AccountId, is_failing: bool) {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         state.held = state.held.saturating_sub(1);
         state.held_by_failing = state.held_by_failing.saturating_sub(usize::from(is_failing));
         if let Some(held) = state.held_by.get_mut(&account) {
@@ -116,20 +114,19 @@ impl FairSlots {
         }
     }
 
-    /// Gives out the slots that are free.
+    /// Hands out the free slots.
     fn grant(self: &Arc<Self>) {
         loop {
             let (grant, permit) = {
-                let mut state = self.state();
+                let mut state = self.state.lock();
                 let Some((grant, account, is_failing)) = state.next(self.limits) else {
                     return;
                 };
                 let permit = self.permit(&mut state, account, is_failing);
                 (grant, permit)
             };
-            // Outside of the lock: a permit that nobody waits for any more gives its slot back as it is dropped, and what
-            // that makes possible is done there.
-            drop(grant.send(permit));
+            // Outside of the lock: a permit whose receiver is gone is dropped here, which releases its slot and grants it again.
+            let _ = grant.send(permit);
         }
     }
 }
@@ -218,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn an_account_with_many_waiting_holds_only_its_part() {
+    fn account_with_many_waiting_holds_only_its_part() {
         let slots = FairSlots::new(LIMITS);
         let held: Vec<_> = (0..300).filter_map(|_| take(&slots, account(1), false)).collect();
         assert_eq!(held.len(), 4);
@@ -231,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn failing_work_leaves_slots_for_the_healthy() {
+    fn failing_work_leaves_slots_for_healthy_work() {
         let slots = FairSlots::new(LIMITS);
         let held: Vec<_> = (0..100).filter_map(|n| take(&slots, account(n), true)).collect();
         assert_eq!(held.len(), 4);
@@ -239,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn a_free_slot_goes_to_the_account_that_holds_the_fewest() {
+    fn free_slot_goes_to_the_account_that_holds_the_fewest() {
         let slots = FairSlots::new(SlotLimits { total: 4, ..LIMITS });
         let mut held: Vec<_> = (0..4).filter_map(|_| take(&slots, account(1), false)).collect();
         assert_eq!(held.len(), 4);
@@ -258,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_stops_waiting_takes_no_slot() {
+    fn abandoned_wait_takes_no_slot() {
         let slots = FairSlots::new(SlotLimits { total: 1, ..LIMITS });
         let held = take(&slots, account(1), false);
         drop(wait(&slots, account(2), false));

@@ -1,17 +1,23 @@
-//! The story, in order: an order is received, acted upon, its platform called, its account told, and swept away.
+//! The application layer, in reading order: orders come in, clients act on them, platforms are called, accounts get events.
 //!
-//! This is the only place where platforms and storage meet. The API, the hooks and the command line all enter here,
-//! so that a rule stands once.
+//! Platforms and storage meet only here. The API, the panel, the hooks and the command line all call this layer, so that each
+//! rule exists once.
 
-pub mod admin;
-pub mod deliver;
 pub mod fault;
+pub mod platform_client;
+
+mod persist;
+pub(crate) mod platform_documents;
+
 pub mod intake;
 pub mod order_actions;
-mod persist;
-pub mod platform_client;
-pub(crate) mod platform_documents;
+
+pub mod deliver;
+
 pub mod read;
+
+pub mod admin;
+
 pub mod upkeep;
 
 pub use fault::Fault;

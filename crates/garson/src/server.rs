@@ -8,7 +8,6 @@ mod patience;
 mod registry;
 
 pub use crate::net::client_address::{ClientAddress, Network, Proxies, ProxyHeader, one_address};
-pub use crate::supervisor::{Workers, keep};
 pub use connections::{Limits, serve_connections};
 pub use descriptors::raise_limit;
 pub use registry::{Connection, Times};
@@ -71,8 +70,8 @@ async fn metrics(State(api): State<Arc<Api>>) -> Response {
         header::CONTENT_TYPE,
         "application/openmetrics-text; version=1.0.0; charset=utf-8",
     )];
-    let standing = health::standing(&api.app).await;
-    (kind, api.app.metrics.render(&api.app.store, &standing)).into_response()
+    let gauges = health::gauges(&api.app).await;
+    (kind, api.app.metrics.render(&api.app.store, &gauges)).into_response()
 }
 
 /// Before inbound secrets are hashed anew once more, after a failure.
@@ -118,19 +117,19 @@ pub async fn serve_routes(
         tracing::error!(%error, "this node could not join");
     }
     tokio::spawn(rehash_secrets(Arc::clone(&app)));
-    let delivering = keep(&app, "deliveries", flow::deliver::run);
-    let calling = keep(&app, "calls", flow::order_actions::calls::run);
+    let delivering = app.spawn_worker("deliveries", flow::deliver::run);
+    let calling = app.spawn_worker("calls", flow::order_actions::calls::run);
     let workers = [
-        keep(&app, "membership", move |app| {
+        app.spawn_worker("membership", move |app| {
             flow::upkeep::membership::run(app, address)
         }),
-        keep(&app, "early messages", flow::intake::early_messages::run),
-        keep(&app, "branches", flow::admin::branch_proofs::run),
-        keep(&app, "polling", flow::intake::poll::run),
-        keep(&app, "resends", flow::deliver::resend_all::run),
-        keep(&app, "search", flow::read::search::run),
-        keep(&app, "sweep", flow::upkeep::sweep::run),
-        keep(&app, "news", flow::read::event_feed::run),
+        app.spawn_worker("early messages", flow::intake::early_messages::run),
+        app.spawn_worker("branches", flow::admin::branch_proofs::run),
+        app.spawn_worker("polling", flow::intake::poll::run),
+        app.spawn_worker("resends", flow::deliver::resend_all::run),
+        app.spawn_worker("search", flow::read::search::run),
+        app.spawn_worker("sweep", flow::upkeep::sweep::run),
+        app.spawn_worker("news", flow::read::event_feed::run),
     ];
     let limits = limits(&app);
     let drain = limits.drain;
@@ -152,7 +151,7 @@ pub async fn serve_routes(
     let called = async {
         let ended = calling.await;
         // Clients may have gone whose questions are still being put.
-        app.in_flight.wait_until_none().await;
+        app.calls_in_flight.wait_until_none().await;
         ended
     };
     let (delivered, called) = tokio::join!(

@@ -1,39 +1,40 @@
-//! The service's workers are started again when they end before the service does. One that keeps ending
-//! makes the service not ready. One that goes on although its turns fail does not: orders are taken all the same, and a metric
-//! shows it.
+//! Restarts background workers that end before the service does.
+//!
+//! A worker that keeps ending makes the service not ready. A worker that runs although its turns fail does not: orders are
+//! still accepted, and a metric counts the failed turns.
 
-use crate::app::App;
-use crate::flow::Fault;
 use garson_store::StoreError;
+use parking_lot::Mutex;
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::registry::Registry;
 use std::collections::BTreeMap;
 use std::future::Future;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::watch;
 use tokio::task::{JoinHandle, JoinSet};
 use tokio::time::Instant;
 
-/// The pauses before a worker is started again double between these.
+/// The pause before a restart doubles between these.
 const FIRST_PAUSE: Duration = Duration::from_millis(100);
 const LONGEST_PAUSE: Duration = Duration::from_secs(30);
-/// A worker that has gone on for this time has recovered.
+/// A worker that has run for this long has recovered.
 const RECOVERED: Duration = Duration::from_secs(60);
-/// One that had to be started so often without recovering is failing.
+/// A worker that was restarted this often without recovering is failing.
 const FAILING: u32 = 3;
 
-/// How the workers stand.
+/// The state of all workers.
 #[derive(Debug, Default)]
 pub struct Workers {
+    /// By worker: restarts in a row, and the time of the last one.
     failures: Mutex<BTreeMap<&'static str, (u32, Instant)>>,
     restarts: Counter,
     failed_turns: Counter,
 }
 
-/// Why a turn of a worker has failed.
+/// An error of a worker's turn.
 pub trait TurnError {
-    /// Is storage unavailable? Readiness asks storage itself, and the worker goes on as soon as that is back.
+    /// Is storage unavailable? The readiness check asks storage itself, and the worker continues when it is back.
     fn is_outage(&self) -> bool;
 }
 
@@ -43,29 +44,22 @@ impl TurnError for StoreError {
     }
 }
 
-impl TurnError for Fault {
-    fn is_outage(&self) -> bool {
-        matches!(self, Self::Store(error) if error.is_temporary())
-    }
-}
-
 impl Workers {
-    /// How often workers had to be started again, for those who watch.
     pub fn register(&self, registry: &mut Registry) {
         let restarts = self.restarts.clone();
         registry.register(
             "worker_restarts",
-            "Workers of the service that ended before it did, and were started again",
+            "Restarts of background workers that ended before the service",
             restarts,
         );
         registry.register(
             "worker_failed_turns",
-            "Turns of workers that failed, other than because storage was unavailable",
+            "Failed turns of background workers, apart from storage outages",
             self.failed_turns.clone(),
         );
     }
 
-    /// Notes how a turn of a worker's loop went.
+    /// Counts a turn of a worker's loop if it failed.
     pub fn note_turn<T, E: TurnError>(&self, turn: &Result<T, E>) {
         if let Err(error) = turn
             && !error.is_outage()
@@ -81,17 +75,17 @@ impl Workers {
     }
 
     fn failing_at(&self, now: Instant) -> Option<&'static str> {
-        let failures = self.failures.lock().unwrap_or_else(PoisonError::into_inner);
-        failures
+        self.failures
+            .lock()
             .iter()
             .find(|(_, (times, since))| *times >= FAILING && now.duration_since(*since) < RECOVERED)
             .map(|(name, _)| *name)
     }
 
-    /// Notes that a worker has ended; says how long to wait before it is started again.
+    /// Records that a worker ended; returns the pause before its restart.
     fn failed(&self, name: &'static str, lived: Duration) -> Duration {
         self.restarts.inc();
-        let mut failures = self.failures.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut failures = self.failures.lock();
         let (times, since) = failures.entry(name).or_insert((0, Instant::now()));
         if lived >= RECOVERED {
             *times = 0;
@@ -104,17 +98,17 @@ impl Workers {
     }
 }
 
-/// Runs a worker until the service stops, and starts it again whenever it ends before. Aborting this ends the worker.
-pub fn keep<F>(
-    app: &Arc<App>,
+/// Runs a worker until the service stops, and restarts it whenever it ends before that. Aborting the task ends the worker.
+pub fn supervise<F>(
+    workers: Arc<Workers>,
+    stopping: watch::Receiver<bool>,
     name: &'static str,
-    work: impl Fn(Arc<App>) -> F + Send + Sync + 'static,
+    start: impl Fn() -> F + Send + Sync + 'static,
 ) -> JoinHandle<()>
 where
     F: Future<Output = ()> + Send + 'static,
 {
-    let (app, stopping) = (Arc::clone(app), app.stopping.subscribe());
-    tokio::spawn(async move { keep_running(&app.workers, stopping, name, || work(Arc::clone(&app))).await })
+    tokio::spawn(async move { keep_running(&workers, stopping, name, start).await })
 }
 
 async fn keep_running<F>(
@@ -127,7 +121,7 @@ async fn keep_running<F>(
 {
     loop {
         let began = Instant::now();
-        // A set ends what is in it when it is dropped.
+        // Dropping the set aborts the worker.
         let mut running = JoinSet::new();
         running.spawn(start());
         let ended = running.join_next().await;
@@ -136,10 +130,10 @@ async fn keep_running<F>(
         }
         let why = match ended {
             Some(Err(error)) => error.to_string(),
-            _ => "it came to its end".to_owned(),
+            _ => "it returned".to_owned(),
         };
         let pause = workers.failed(name, began.elapsed());
-        tracing::error!(worker = name, why, ?pause, "a worker ended and is started again");
+        tracing::error!(worker = name, why, ?pause, "a worker ended and is restarted");
         tokio::select! {
             () = tokio::time::sleep(pause) => {}
             _ = stopping.changed() => return,
@@ -150,6 +144,7 @@ async fn keep_running<F>(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::flow::Fault;
 
     #[test]
     fn pauses_grow_until_a_worker_has_recovered() {
@@ -166,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn a_worker_that_goes_on_for_long_enough_fails_no_longer() {
+    fn worker_that_runs_long_enough_is_no_longer_failing() {
         let workers = Workers::default();
         for _ in 0..FAILING {
             workers.failed("search", Duration::ZERO);
@@ -176,12 +171,9 @@ mod tests {
     }
 
     #[test]
-    fn an_outage_of_storage_is_no_failure_of_a_worker() {
+    fn storage_outage_is_not_a_failed_turn() {
         let workers = Workers::default();
-        for error in [
-            StoreError::unavailable("away"),
-            StoreError::conflict("in the way"),
-        ] {
+        for error in [StoreError::unavailable("down"), StoreError::conflict("conflict")] {
             workers.note_turn::<(), _>(&Err(error.clone()));
             workers.note_turn::<(), _>(&Err(Fault::from(error)));
         }
@@ -191,20 +183,20 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_worker_that_panics_is_started_again_until_the_service_stops() {
+    async fn worker_that_panics_is_restarted_until_the_service_stops() {
         let (workers, stopping) = (Workers::default(), watch::Sender::new(false));
         let starts = Arc::new(Mutex::new(0));
         let start = || {
             let (starts, stopping) = (Arc::clone(&starts), stopping.clone());
             async move {
                 let number = {
-                    let mut starts = starts.lock().unwrap();
+                    let mut starts = starts.lock();
                     *starts += 1;
                     *starts
                 };
                 match number {
-                    1 => panic!("the first time it panics"),
-                    // The second time it ends by itself.
+                    1 => panic!("it panics first"),
+                    // Then it returns.
                     2 => {}
                     _ => {
                         stopping.send_replace(true);
@@ -213,7 +205,7 @@ mod tests {
             }
         };
         keep_running(&workers, stopping.subscribe(), "calls", start).await;
-        assert_eq!(*starts.lock().unwrap(), 3);
+        assert_eq!(*starts.lock(), 3);
         assert_eq!(workers.restarts.get(), 2);
         assert_eq!(workers.failing(), None);
     }

@@ -1,9 +1,10 @@
-//! What operators see of the running service: log lines and numbers.
+//! What operators see of the running service: log lines and metrics.
 
 mod log;
 mod metrics;
 
 pub use log::start_log;
 pub use metrics::{
-    CallOutcome, IntakeSource, MessageOutcome, Metrics, Refusal, Refusals, RequestKind, Standing, Topic,
+    CallOutcome, DispatcherGauges, Gauges, IntakeSource, MessageOutcome, Metrics, Refusal, Refusals,
+    RequestKind, StorageCounts, Topic,
 };

@@ -156,7 +156,7 @@ async fn turns_of_workers_that_fail_are_counted(house: House) {
 
 async fn a_worker_that_keeps_failing_is_not_ready(house: House) {
     is_green(&house).await;
-    let failing = garson::server::keep(&house.app, "a worker that ends at once", |_| async {});
+    let failing = house.app.spawn_worker("a worker that ends at once", |_| async {});
     until("it is not ready", async || readyz(house.addr).await.status == 503).await;
     failing.abort();
     let reply = readyz(house.addr).await;

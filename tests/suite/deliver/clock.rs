@@ -94,7 +94,7 @@ async fn an_hour_back_brings_a_retry_at_once(kind: Kind) {
     let scene = tried(kind).await;
     let clock = Going::start(&scene);
     until("a look has seen the clock before it is set", async || {
-        scene.house.app.delivering.waiting_accounts() == 1
+        scene.house.app.delivery_gauges.waiting_accounts() == 1
     })
     .await;
     clock.set_back(HOUR);

@@ -3,7 +3,7 @@
 use super::crowd::{everybody_orders, guests, pile_up};
 use super::scene::{Scene, pid};
 use crate::support::{Answer, Gate, Kind, Ledger, Receiver, until};
-use garson::flow::deliver::Figures;
+use garson::app::DeliveryGauges;
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
@@ -44,10 +44,10 @@ async fn a_black_hole_with_a_huge_backlog_delays_nobody(kind: Kind) {
     scene.receiver.wait_for(before + 2).await;
     assert_eq!(scene.receiver.most_open(), 1);
     assert!(scene.pending() > BACKLOG as i64 - 100, "{}", scene.pending());
-    let figures: &Figures = &scene.house.app.delivering;
+    let gauges: &DeliveryGauges = &scene.house.app.delivery_gauges;
     until("memory is what one receiver in trouble needs", async || {
-        let memory = figures.memory();
-        memory.troubled == 1 && memory.flying <= 1 && memory.queued <= 16 + 32
+        let memory = gauges.memory();
+        memory.troubled == 1 && memory.in_flight <= 1 && memory.queued <= 16 + 32
     })
     .await;
     assert!(Ledger::of(&healthy).repeats() == 0);
@@ -220,14 +220,14 @@ async fn a_backlog_drains_when_the_receiver_returns(kind: Kind) {
     scene.shop.order("1").await;
     pile_up(&scene.house, BACKLOG);
     until("it is in trouble", async || {
-        scene.house.app.delivering.memory().troubled == 1
+        scene.house.app.delivery_gauges.memory().troubled == 1
     })
     .await;
     scene.receiver = Receiver::start_at(address.to_string()).await.keeps_connections();
     scene.pass(12);
     for part in 1..=5 {
         scene.receiver.wait_for(part * BACKLOG / 5).await;
-        let memory = scene.house.app.delivering.memory();
+        let memory = scene.house.app.delivery_gauges.memory();
         assert!(memory.queued <= 256 + 32, "{memory:?}");
     }
     scene.pass(12);

@@ -326,7 +326,7 @@ async fn the_last_known_list_serves_while_there_is_no_newer_one(kind: Kind) {
             let kept = &town.house.app.reasons;
             let had = kept.get(&id, Duration::from_secs(600)).unwrap();
             let then = Instant::now().checked_sub(Duration::from_secs(300)).unwrap();
-            kept.put_of(id, had, then);
+            kept.put_at(id, had, then);
             town.fault(platform, list, status(503), None).await;
             let (body, wanted) = match is_given {
                 false => (json!({}), &reasons[0]),

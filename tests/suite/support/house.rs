@@ -142,7 +142,7 @@ impl House {
 
     pub fn advance(&self, by: Duration) {
         self.clock.advance(by);
-        self.app.wake_calls.look_everywhere();
+        self.app.call_waker.wake_all();
         self.app.wake_deliver.notify_one();
     }
 

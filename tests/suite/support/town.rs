@@ -149,7 +149,7 @@ impl Town {
     fn set_clock(&self) {
         let now = SystemClock.now().plus(*self.ahead.lock().unwrap());
         self.house.clock.set(now);
-        self.house.app.wake_calls.look_everywhere();
+        self.house.app.call_waker.wake_all();
     }
 
     /// Asks all platforms for their orders.

@@ -13,7 +13,7 @@ use garson_core::time::Timestamp;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use crate::flow::order_actions::act::OrderDetail;
+use crate::flow::read::order_detail::OrderDetail;
 use crate::flow::read::reports::Pending;
 use garson_store::tables::orders::{Charge, OrderSummary};
 

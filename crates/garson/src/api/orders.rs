@@ -7,7 +7,8 @@ use super::idempotency::Keyed;
 use super::order_view::{DetailedItem, OrderItem, OrderView, ReasonView, SyncView};
 use super::paging::{FilterParams, PageParams, PeriodParams, Query, RestaurantParam, StatusParam};
 use super::{Api, ApiError, order_json};
-use crate::flow::order_actions::{act, reasons};
+use crate::flow::order_actions::{Transition, act, reasons};
+use crate::flow::read::order_detail::detail;
 use crate::flow::read::{order_lists, reports};
 use crate::http::body::Json;
 use axum::extract::{Path, State};
@@ -54,7 +55,7 @@ pub async fn get_order(
     caller: Caller,
     Path(order_id): Path<String>,
 ) -> Result<Data<OrderView>, ApiError> {
-    let detail = act::detail(&api.app, caller.account, order_id.clone()).await?;
+    let detail = detail(&api.app, caller.account, order_id.clone()).await?;
     Ok(Data::new(OrderView::new(detail, order_id)))
 }
 
@@ -104,8 +105,8 @@ pub struct StatusChange {
     provider_sync: SyncView,
 }
 
-impl From<act::Step> for StatusChange {
-    fn from(step: act::Step) -> Self {
+impl From<Transition> for StatusChange {
+    fn from(step: Transition) -> Self {
         Self {
             order_id: step.after.id,
             old_status: step.before.code(),

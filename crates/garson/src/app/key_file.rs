@@ -1,7 +1,7 @@
-//! The data folder and the key file in it: private, durable before anything is sealed with it, and never left with an empty
-//! database beside it.
+//! The data folder and its key file: private, durable before anything is sealed with the key, and never accepted beside a
+//! missing database.
 
-use super::{StartError, start_error};
+use super::start_error::StartError;
 use crate::config::{Settings, parse_key};
 use garson_core::secret::Secret;
 use garson_store::{Location, engine::sync_folder_of};
@@ -9,7 +9,7 @@ use std::io::{ErrorKind, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
-/// Makes the data folder, for its owner only, unless it is there.
+/// Creates the data folder for its owner only, unless it exists.
 pub fn prepare_folder(data: &Path) -> Result<(), StartError> {
     let missing: Vec<&Path> = data
         .ancestors()
@@ -24,17 +24,17 @@ pub fn prepare_folder(data: &Path) -> Result<(), StartError> {
     match made {
         // Another program may have started at the same time.
         Err(error) if error.kind() != ErrorKind::AlreadyExists || !data.is_dir() => Err(StartError(format!(
-            "the data folder {} cannot be made: {error}",
+            "the data folder {} cannot be created: {error}",
             data.display()
         ))),
-        // After a power failure the folder must be there as well as what was acknowledged in it.
+        // The folder itself must survive a power failure, like the orders acknowledged in it.
         _ => missing
             .into_iter()
-            .try_for_each(|folder| sync_folder_of(folder).map_err(start_error)),
+            .try_for_each(|folder| sync_folder_of(folder).map_err(StartError::new)),
     }
 }
 
-/// The key file, if it is the one that the settings lead to.
+/// The path of the key file; none when the settings give the key.
 fn path_of(settings: &Settings) -> Option<PathBuf> {
     let is_given = !settings.master_key.expose().is_empty();
     (!is_given).then(|| settings.data.join("master.key"))
@@ -43,8 +43,8 @@ fn path_of(settings: &Settings) -> Option<PathBuf> {
 /// The key file, if others than its owner can read or change it.
 pub fn exposed(settings: &Settings) -> Option<PathBuf> {
     let path = path_of(settings)?;
-    let about = std::fs::metadata(&path).ok()?;
-    (about.permissions().mode() & 0o077 != 0).then_some(path)
+    let metadata = std::fs::metadata(&path).ok()?;
+    (metadata.permissions().mode() & 0o077 != 0).then_some(path)
 }
 
 pub fn warn_if_exposed(settings: &Settings) {
@@ -56,36 +56,36 @@ pub fn warn_if_exposed(settings: &Settings) {
     }
 }
 
-/// A key file is made after the schema of its database. So where it is alone, the database was removed, or the folder that it
-/// should be on is not mounted; an empty one in its place would look as if all orders were gone.
+/// Refuses a key file without its database. The key file is created after the database, so a missing database was removed or
+/// its volume is not mounted; starting with an empty one would look as if all orders were lost.
 pub fn refuse_missing_database(settings: &Settings) -> Result<(), StartError> {
     let (Location::Sqlite(database), Some(key)) = (settings.location(), path_of(settings)) else {
         return Ok(());
     };
-    // In this order: whoever makes both at this moment has the database before the key.
+    // In this order: a process that is creating both creates the database first.
     let has_key = key.exists();
-    let has_database = std::fs::metadata(&database).is_ok_and(|about| about.len() > 0);
+    let has_database = std::fs::metadata(&database).is_ok_and(|file| file.len() > 0);
     if !has_key || has_database {
         return Ok(());
     }
     Err(StartError(format!(
-        "the key file {} is there, but the database {} that it belongs to is missing or empty: put the database back, or move \
-         the key file away to begin anew (to begin anew with this key, give it as GARSON_MASTER_KEY)",
+        "the key file {} exists, but its database {} is missing or empty: restore the database, or move the key file away to \
+         start with an empty one (to keep this key, set it as GARSON_MASTER_KEY)",
         key.display(),
         database.display()
     )))
 }
 
-/// The operator's master key, or the key file of the data folder, made when there is none and nothing is sealed yet.
+/// The operator's master key, or the one in the key file, which is created when nothing is sealed yet.
 pub fn master_key(settings: &Settings, is_sealed: bool) -> Result<Secret<[u8; 32]>, StartError> {
     let Some(path) = path_of(settings) else {
         return parse_key(settings.master_key.expose())
             .ok_or_else(|| StartError("master_key must be 64 hexadecimal digits".to_owned()));
     };
     if !is_sealed {
-        make_unless_there(&path)?;
-        // Also where another program has just made it: whoever seals with it must know that it stays.
-        sync_folder_of(&path).map_err(start_error)?;
+        create_unless_present(&path)?;
+        // Also when another process has just created it: the key must be durable before this one seals with it.
+        sync_folder_of(&path).map_err(StartError::new)?;
     }
     let text = match std::fs::read_to_string(&path) {
         Err(error) if error.kind() == ErrorKind::NotFound => {
@@ -106,16 +106,19 @@ pub fn master_key(settings: &Settings, is_sealed: bool) -> Result<Secret<[u8; 32
     })
 }
 
-/// Writes a fresh key, complete or not at all: two programs may start at the same time on an empty folder.
-fn make_unless_there(path: &Path) -> Result<(), StartError> {
+/// Writes a new key atomically: two processes may start at the same time on an empty folder.
+fn create_unless_present(path: &Path) -> Result<(), StartError> {
     if path.exists() {
         return Ok(());
     }
     let cannot = |error: std::io::Error| {
-        StartError(format!("the key file {} cannot be made: {error}", path.display()))
+        StartError(format!(
+            "the key file {} cannot be created: {error}",
+            path.display()
+        ))
     };
     let mut bytes = [0u8; 32];
-    getrandom::fill(&mut bytes).map_err(start_error)?;
+    getrandom::fill(&mut bytes).map_err(StartError::new)?;
     let key = Secret::new(bytes);
     let hex = Secret::new(
         key.expose()
@@ -125,13 +128,13 @@ fn make_unless_there(path: &Path) -> Result<(), StartError> {
     );
     let draft = path.with_extension(format!("{}.tmp", std::process::id()));
     let mut options = std::fs::OpenOptions::new();
-    // What a crash has left of an earlier process of the same number is of no use.
+    // A crashed process with the same id may have left a draft.
     options.write(true).create(true).truncate(true).mode(0o600);
     let mut file = options.open(&draft).map_err(cannot)?;
     file.write_all(format!("{}\n", hex.expose()).as_bytes())
         .and_then(|()| file.sync_all())
         .map_err(cannot)?;
-    // A hard link fails if the key is there already: whoever was first wins.
+    // A hard link fails if the key exists: the first process wins.
     let linked = std::fs::hard_link(&draft, path);
     std::fs::remove_file(&draft).map_err(cannot)?;
     match linked {

@@ -10,7 +10,6 @@ pub mod inbound_secrets;
 mod integration_checks;
 pub mod integrations;
 pub mod menu;
-pub mod passwords;
 pub mod payment_matching;
 pub mod restaurants;
 pub mod sessions;

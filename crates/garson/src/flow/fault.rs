@@ -1,6 +1,7 @@
 //! Why something that was wanted does not happen; one closed set for every way in.
 
 use crate::net::guard;
+use crate::supervisor::TurnError;
 use garson_core::id::OrderId;
 use garson_core::order::{Reason, Refusal};
 use garson_core::platform::PlatformError;
@@ -101,6 +102,12 @@ pub enum Fault {
 impl From<StoreError> for Fault {
     fn from(error: StoreError) -> Self {
         Self::Store(error)
+    }
+}
+
+impl TurnError for Fault {
+    fn is_outage(&self) -> bool {
+        matches!(self, Self::Store(error) if error.is_temporary())
     }
 }
 

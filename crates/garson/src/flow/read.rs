@@ -2,8 +2,10 @@
 
 pub mod board;
 pub mod event_feed;
+pub mod order_detail;
 pub mod order_lists;
 pub mod order_record;
+pub mod period;
 pub mod reports;
 pub mod search;
 pub mod status;

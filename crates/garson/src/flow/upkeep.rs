@@ -1,4 +1,4 @@
-//! Work that keeps the service running: cluster membership, sweeping, retention, health.
+//! Background work that keeps the service running: cluster membership, sweeping, retention, health.
 
 pub mod health;
 pub mod membership;

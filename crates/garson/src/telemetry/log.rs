@@ -1,4 +1,4 @@
-//! Log lines: for people or for programs, never with secrets or personal data.
+//! Log lines, as text or JSON, never with secrets or personal data.
 
 use crate::config::LogSettings;
 use tracing_subscriber::EnvFilter;
@@ -13,8 +13,8 @@ pub fn start_log(settings: &LogSettings) {
         .with_env_filter(filter)
         .with_writer(std::io::stderr)
         .with_target(false);
-    // A second start (in tests) keeps the first.
-    let _started = match settings.format.as_str() {
+    // It fails only if a log was started before, in tests; that one is kept.
+    let _ = match settings.format.as_str() {
         "json" => log.json().flatten_event(true).try_init(),
         _ => log.with_ansi(false).try_init(),
     };

@@ -1,30 +1,30 @@
-//! Numbers for Prometheus: what the service counts as it goes, and how it stands when somebody looks.
+//! Metrics for Prometheus: counters that the service increments, and gauges that are collected at scrape time.
 //!
-//! Labels are closed sets. No account, address or id is among them, and what is counted often is counted without a lock.
+//! Labels are closed sets without accounts, addresses or ids. Frequent events are counted without a lock.
 
 mod calls;
 mod delivery;
+mod gauges;
 mod intake;
+mod labels;
 mod refusals;
 mod requests;
-mod standing;
 mod tally;
 mod timings;
 
 pub use calls::{CallOutcome, Calls, Topic};
 pub use delivery::Deliveries;
+pub use gauges::{DispatcherGauges, Gauges, StorageCounts};
 pub use intake::{Intake, IntakeSource, MessageOutcome};
 pub use refusals::{Refusal, Refusals};
 pub use requests::{RequestKind, Requests};
-pub use standing::Standing;
 
-use crate::server::Workers;
+use crate::supervisor::Workers;
 use garson_store::Engine;
 use prometheus_client::encoding::text::{encode_eof, encode_registry};
 use prometheus_client::registry::Registry;
 use std::sync::Arc;
 
-/// Counters that the service raises as it goes.
 #[derive(Debug)]
 pub struct Metrics {
     pub requests: Requests,
@@ -37,8 +37,8 @@ pub struct Metrics {
 
 impl Metrics {
     #[must_use]
-    pub fn of(workers: &Workers) -> Self {
-        let mut registry = empty();
+    pub fn new(workers: &Workers) -> Self {
+        let mut registry = empty_registry();
         workers.register(&mut registry);
         Self {
             requests: Requests::new(&mut registry),
@@ -49,52 +49,21 @@ impl Metrics {
             registry,
         }
     }
-}
 
-fn empty() -> Registry {
-    Registry::with_prefix("garson")
-}
-
-impl Metrics {
-    /// Everything in the text form of OpenMetrics.
+    /// All metrics in the OpenMetrics text format.
     #[must_use]
-    pub fn render(&self, store: &Engine, standing: &Standing) -> String {
-        let mut now = empty();
-        standing::register(&mut now, store, standing);
+    pub fn render(&self, store: &Engine, gauges: &Gauges) -> String {
+        let mut now = empty_registry();
+        gauges::register(&mut now, store, gauges);
         let mut text = String::new();
         // Writing to a string cannot fail.
-        let _written = encode_registry(&mut text, &self.registry)
+        let _ = encode_registry(&mut text, &self.registry)
             .and_then(|()| encode_registry(&mut text, &now))
             .and_then(|()| encode_eof(&mut text));
         text
     }
 }
 
-/// A closed set of words for a label.
-macro_rules! words {
-    ($(#[$doc:meta])* $name:ident { $($(#[$about:meta])* $variant:ident $word:literal,)* }) => {
-        $(#[$doc])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-        pub enum $name {
-            $($(#[$about])* $variant,)*
-        }
-
-        impl $name {
-            pub const ALL: &[Self] = &[$(Self::$variant,)*];
-
-            #[must_use]
-            pub fn as_str(self) -> &'static str {
-                match self {
-                    $(Self::$variant => $word,)*
-                }
-            }
-        }
-    };
-}
-use words;
-
-/// A platform's place in the list of all.
-fn place_of(provider: garson_core::platform::Provider) -> Option<usize> {
-    let all = garson_platforms::all();
-    all.iter().position(|platform| platform.provider() == provider)
+fn empty_registry() -> Registry {
+    Registry::with_prefix("garson")
 }

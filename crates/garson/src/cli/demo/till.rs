@@ -3,6 +3,7 @@
 use crate::app::App;
 use crate::flow::Fault;
 use crate::flow::order_actions::act;
+use crate::flow::read::order_detail::detail;
 use garson_core::id::{AccountId, RestaurantId};
 use garson_core::order::{Courier, Order, Status};
 use garson_store::tables::{integrations, orders};
@@ -53,6 +54,6 @@ async fn step(app: &Arc<App>, account: AccountId, restaurant: RestaurantId) -> R
 }
 
 async fn is_ours_to_carry(app: &App, account: AccountId, id: &str) -> Result<bool, Fault> {
-    let detail = act::detail(app, account, id.to_owned()).await?;
+    let detail = detail(app, account, id.to_owned()).await?;
     Ok(detail.content.fulfilment.courier != Courier::Platform)
 }

@@ -1,5 +1,7 @@
 //! Accounts, their keys, their webhook and their events.
 
+pub use super::common_passwords::SHORTEST_PASSWORD;
+
 use super::common_passwords::is_common;
 use crate::app::App;
 use crate::flow::Fault;
@@ -88,9 +90,6 @@ fn looks_like_email(email: &str) -> bool {
         && email.len() <= 254
         && !email.chars().any(|c| c.is_whitespace() || c.is_control())
 }
-
-/// How long a password must be.
-pub const SHORTEST_PASSWORD: usize = 8;
 
 pub(crate) fn hash_password(password: &Secret<String>) -> Result<String, Fault> {
     if password.expose().chars().count() < SHORTEST_PASSWORD {
@@ -352,7 +351,7 @@ pub async fn list_deliveries(
             let page = match &order {
                 None => events::list_in(tx, account, state, request)?,
                 Some(path_id) => {
-                    let order = crate::flow::order_actions::act::find_one(tx, account, path_id)?;
+                    let order = crate::flow::order_actions::find::find_one(tx, account, path_id)?;
                     events::list_of_order(tx, order.id, state, request)?
                 }
             };

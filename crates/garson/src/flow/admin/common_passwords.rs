@@ -1,6 +1,7 @@
-//! Passwords that everybody tries first.
+//! Passwords that are easy to guess, because they are common.
 
-use super::accounts::SHORTEST_PASSWORD;
+/// How long a password must be.
+pub const SHORTEST_PASSWORD: usize = 8;
 
 /// The commonest passwords that are long enough, in small letters; from public lists of leaked ones, and what people here add.
 const COMMON: &[&str] = &[

@@ -1,5 +1,7 @@
 //! A restaurant's menu on a platform.
 
+pub use crate::app::fetched_menu::FetchedMenu;
+
 use super::integrations;
 use crate::app::App;
 use crate::flow::Fault;
@@ -8,7 +10,6 @@ use crate::telemetry::Topic;
 use garson_core::id::{AccountId, RestaurantId};
 use garson_core::menu::Menu;
 use garson_core::platform::{HttpResponse, Link, MenuStep, PlatformError, Trouble};
-use garson_core::time::Timestamp;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::Instant;
@@ -18,13 +19,6 @@ const CACHED_FOR: Duration = Duration::from_secs(60);
 const DEADLINE: Duration = Duration::from_secs(20);
 /// No platform needs more requests than this.
 const MAX_REQUESTS: usize = 5;
-
-/// A menu, and when it was fetched.
-#[derive(Clone)]
-pub struct FetchedMenu {
-    pub menu: Menu,
-    pub fetched_at: Timestamp,
-}
 
 /// Fetches the menu, or returns the cached one. Fails for platforms that offer no menu.
 pub async fn fetch(

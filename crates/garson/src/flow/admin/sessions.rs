@@ -1,8 +1,8 @@
 //! Signing in to the control panel: e-mail and password, a session in the browser, and patience with those who guess.
 
 use super::accounts::hash_password;
-use super::passwords::{Asker, Busy, Passwords};
 use crate::app::App;
+use crate::app::password_threads::{Busy, Requester};
 use crate::flow::Fault;
 use crate::server::one_address;
 use crate::telemetry::Refusal;
@@ -18,9 +18,7 @@ use garson_store::tables::sessions;
 use garson_store::tables::sessions::{Session, SessionHash};
 use garson_store::vault::lookup_hash;
 use garson_store::{Lane, StoreError};
-use governor::{DefaultKeyedRateLimiter, Quota};
 use std::net::IpAddr;
-use std::num::NonZeroU32;
 use std::sync::LazyLock;
 use std::time::Duration;
 
@@ -42,39 +40,7 @@ pub const FORGET_FAILURES: Duration = Duration::from_secs(24 * 60 * 60);
 static NOBODY: LazyLock<Option<String>> =
     LazyLock::new(|| hash_password(&Secret::new("nobody's".to_owned())).ok());
 
-/// Attempts to sign in that one address may make at once, and how often one more: a password that is tried on many accounts
-/// gets no further than this. Browsers that have been signed in before are not concerned.
-const ATTEMPTS_AT_ONCE: NonZeroU32 = NonZeroU32::MIN.saturating_add(29);
-const NEXT_ATTEMPT: Duration = Duration::from_secs(3);
-/// More addresses than this are remembered only while they keep trying.
-const MAX_ADDRESSES: usize = 10_000;
 const BROWSER: &str = "panel/known_browser";
-
-/// Who may try to sign in, and how often.
-pub struct SignIns {
-    passwords: Passwords,
-    attempts: DefaultKeyedRateLimiter<IpAddr>,
-}
-
-impl Default for SignIns {
-    fn default() -> Self {
-        let quota = Quota::with_period(NEXT_ATTEMPT).unwrap_or(Quota::per_second(NonZeroU32::MIN));
-        Self {
-            passwords: Passwords::default(),
-            attempts: DefaultKeyedRateLimiter::keyed(quota.allow_burst(ATTEMPTS_AT_ONCE)),
-        }
-    }
-}
-
-impl SignIns {
-    /// May this address try once more?
-    fn may_try(&self, client: IpAddr) -> bool {
-        if self.attempts.len() > MAX_ADDRESSES {
-            self.attempts.retain_recent();
-        }
-        self.attempts.check_key(&client).is_ok()
-    }
-}
 
 /// Where somebody signs in from.
 #[derive(Clone, Copy, Debug, Default)]
@@ -104,10 +70,10 @@ enum Guesser {
 }
 
 impl Guesser {
-    fn asker(self) -> Asker {
+    fn requester(self) -> Requester {
         match self {
-            Self::Browser(_) | Self::Session(_) => Asker::Known,
-            Self::Address(client) => Asker::Stranger(client),
+            Self::Browser(_) | Self::Session(_) => Requester::Known,
+            Self::Address(client) => Requester::Stranger(client),
         }
     }
 
@@ -212,7 +178,7 @@ async fn check(
     guesser: Guesser,
 ) -> Result<(), Fault> {
     if let Guesser::Address(Some(client)) = guesser
-        && !app.sign_ins.may_try(client)
+        && !app.sign_in_limits.allow(client)
     {
         return Err(Fault::SignInFlood);
     }
@@ -232,7 +198,7 @@ async fn check(
             Ok(sessions::note_failure(tx, &key, now)?)
         })
         .await?;
-    if !matches(app, guesser.asker(), password, hash).await? {
+    if !matches(app, guesser.requester(), password, hash).await? {
         return Err(Fault::SignInRefused);
     }
     app.store
@@ -250,7 +216,7 @@ fn locked_until(failures: i64, last_at: Timestamp) -> Option<Timestamp> {
 /// Checks a password; without a hash it takes as long and is wrong.
 async fn matches(
     app: &App,
-    asker: Asker,
+    requester: Requester,
     password: Secret<String>,
     hash: Option<String>,
 ) -> Result<bool, Fault> {
@@ -263,7 +229,7 @@ async fn matches(
         let fits = Argon2::default().verify_password(password.expose().as_bytes(), &parsed);
         fits.is_ok() && is_known
     };
-    let checked = app.sign_ins.passwords.run(asker, check).await;
+    let checked = app.sign_in_limits.password_threads.run(requester, check).await;
     checked.map_err(|Busy| Fault::SignInFlood)
 }
 
@@ -382,9 +348,9 @@ pub async fn reset_password(app: &App, account: &Account, new: Secret<String>) -
 
 /// Where it does not hold up others.
 async fn hash_aside(app: &App, password: Secret<String>) -> Result<String, Fault> {
-    let passwords = &app.sign_ins.passwords;
-    let hashed = passwords
-        .run(Asker::Known, move || hash_password(&password))
+    let threads = &app.sign_in_limits.password_threads;
+    let hashed = threads
+        .run(Requester::Known, move || hash_password(&password))
         .await;
     hashed.map_err(|Busy| Fault::SignInFlood)?
 }

@@ -1,4 +1,4 @@
-//! One attempt to hand an event over, and what it means in plain words.
+//! One attempt to deliver an event, and its outcome in plain words.
 
 use crate::app::App;
 use crate::net::guard;
@@ -15,7 +15,7 @@ use http::{HeaderMap, HeaderValue, Method, header};
 use std::time::Duration;
 
 /// How much of a receiver's answer is read.
-const KEEP: usize = 4096;
+const MAX_ANSWER: usize = 4096;
 
 /// Where an account's events go.
 #[derive(Clone, Debug)]
@@ -46,8 +46,8 @@ impl Target {
     }
 }
 
-/// What came of an attempt.
-pub struct Made {
+/// The outcome of an attempt.
+pub struct AttemptOutcome {
     pub attempt: Attempt,
     /// Why it failed, if it did.
     pub failure: Option<UndeliveredReason>,
@@ -55,7 +55,7 @@ pub struct Made {
 }
 
 /// Sends an event's body once.
-pub async fn make(app: &App, account: AccountId, target: &Target, body: String) -> Made {
+pub async fn make(app: &App, account: AccountId, target: &Target, body: String) -> AttemptOutcome {
     let at = app.now();
     let sent = post(
         app,
@@ -91,17 +91,17 @@ pub async fn post(
             body: Bytes::from(body),
             trust: Trust::Account,
             deadline: Duration::from_secs(u64::from(app.settings.webhook.attempt_seconds)),
-            keep_body: KEEP,
-            // Receivers know an event by its id.
+            keep_body: MAX_ANSWER,
+            // Receivers detect a repeated event by its id.
             may_repeat: true,
             log,
         })
         .await
 }
 
-/// What an exchange means for the event, and how it is written into its log.
+/// What an exchange means for the event, as an entry of its log.
 #[must_use]
-pub fn judge(at: Timestamp, url: &str, sent: &Sent) -> Made {
+pub fn judge(at: Timestamp, url: &str, sent: &Sent) -> AttemptOutcome {
     let (status, failure, mut explanation) = match &sent.outcome {
         Ok(answer) => {
             let (failure, words) = judge_status(answer.status);
@@ -112,7 +112,7 @@ pub fn judge(at: Timestamp, url: &str, sent: &Sent) -> Made {
     if sent.repeated {
         explanation.push_str(" (a kept connection had been closed, and it was sent again over a new one)");
     }
-    Made {
+    AttemptOutcome {
         attempt: Attempt {
             number: 0,
             at,
@@ -127,10 +127,10 @@ pub fn judge(at: Timestamp, url: &str, sent: &Sent) -> Made {
     }
 }
 
-/// What an attempt means that was ended because others waited for its place.
+/// The outcome of an attempt that was cancelled because other events waited for its place.
 #[must_use]
-pub fn preempted(at: Timestamp, url: &str, took: Duration) -> Made {
-    Made {
+pub fn preempted(at: Timestamp, url: &str, took: Duration) -> AttemptOutcome {
+    AttemptOutcome {
         attempt: Attempt {
             number: 0,
             at,
@@ -176,7 +176,7 @@ fn reason_of(error: &SendError) -> UndeliveredReason {
     }
 }
 
-/// The time split as it is kept.
+/// The durations of the stages, as they are stored.
 fn split(timing: &Timing) -> Split {
     let micros =
         |stage: Option<Duration>| stage.map(|time| i64::try_from(time.as_micros()).unwrap_or(i64::MAX));

@@ -6,7 +6,7 @@
 mod cases;
 
 use super::attempt::Target;
-use super::endpoint::{Address, Endpoint, LATE_ROOM, Lane, Load, ROOM, SLOW_AFTER, Wanted};
+use super::endpoint::{Address, AttemptKind, Endpoint, Load, RETRY_ROOM, ROOM, SLOW_AFTER, Wanted};
 use garson_core::account::{AuthorizationForm, Webhook};
 use garson_core::delivery::UndeliveredReason;
 use garson_core::id::EventId;
@@ -58,14 +58,14 @@ struct World {
     instant: Instant,
     reading: Option<Reading>,
     writing: Option<Writing>,
-    flying: Vec<Attempt>,
+    in_flight: Vec<Attempt>,
     made: i64,
 }
 
 /// An attempt under way.
 struct Attempt {
     delivery: Delivery,
-    lane: Lane,
+    kind: AttemptKind,
     began: Instant,
     url: String,
 }
@@ -135,7 +135,7 @@ impl World {
             instant,
             reading: None,
             writing: None,
-            flying: Vec::new(),
+            in_flight: Vec::new(),
             made: 0,
         }
     }
@@ -173,7 +173,7 @@ impl World {
                 // Some that were settled long ago are due again, at places that have been passed.
                 let free: Vec<i64> = (1..=self.table.last_place)
                     .filter(|place| !self.table.pending.contains_key(place))
-                    .filter(|_| self.writing.is_none() && self.flying.is_empty())
+                    .filter(|_| self.writing.is_none() && self.in_flight.is_empty())
                     .take(3)
                     .collect();
                 for place in free {
@@ -190,7 +190,7 @@ impl World {
                 }
                 self.table.version += 1;
                 if *is_told {
-                    self.endpoint.look_again();
+                    self.endpoint.reload();
                 }
             }
             Step::Read => self.read(),
@@ -216,7 +216,7 @@ impl World {
                 self.table.url = (*number > 0).then(|| format!("{URL}{number}"));
                 self.table.version += 1;
                 if *is_told {
-                    self.endpoint.look_again();
+                    self.endpoint.reload();
                 }
             }
         }
@@ -226,19 +226,27 @@ impl World {
         let Some(id) = self.endpoint.preempt(self.instant) else {
             return;
         };
-        let index = self.flying.iter().position(|it| it.delivery.id == id).unwrap();
-        assert_eq!(self.flying.len(), MOST, "nothing ends early while there is room");
-        let age = self.instant.duration_since(self.flying[index].began);
+        let index = self.in_flight.iter().position(|it| it.delivery.id == id).unwrap();
+        assert_eq!(
+            self.in_flight.len(),
+            MOST,
+            "nothing ends early while there is room"
+        );
+        let age = self.instant.duration_since(self.in_flight[index].began);
         assert!(age >= Duration::from_secs(2), "{age:?}");
-        assert!(self.flying.iter().all(|it| it.began >= self.flying[index].began));
+        assert!(
+            self.in_flight
+                .iter()
+                .all(|it| it.began >= self.in_flight[index].began)
+        );
         self.end(index, false);
     }
 
     /// Attempts that go to an address that is not the account's any more end without a result.
     fn end_misdirected(&mut self, url: Option<&str>) {
         for id in self.endpoint.misdirected() {
-            let index = self.flying.iter().position(|it| it.delivery.id == id).unwrap();
-            let ended = self.flying.swap_remove(index);
+            let index = self.in_flight.iter().position(|it| it.delivery.id == id).unwrap();
+            let ended = self.in_flight.swap_remove(index);
             assert_ne!(Some(ended.url.as_str()), url);
             self.endpoint.ended(id, None, None, self.instant);
             self.endpoint.forget(id, ended.delivery.place);
@@ -303,13 +311,13 @@ impl World {
     /// Attempts that are not slow yet.
     fn quick(&self) -> usize {
         let is_quick = |it: &&Attempt| self.instant.duration_since(it.began) < SLOW_AFTER;
-        self.flying.iter().filter(is_quick).count()
+        self.in_flight.iter().filter(is_quick).count()
     }
 
     fn begin(&mut self) {
         let was_troubled = self.endpoint.is_troubled();
         let before = self.quick();
-        while let Some((delivery, lane, target)) = self.endpoint.next(self.instant) {
+        while let Some((delivery, kind, target)) = self.endpoint.next(self.instant) {
             // The row is what was read: nobody has settled it, and it is not under way already.
             let row = self.table.pending.get(&delivery.place);
             assert_eq!(row.map(|row| row.id), Some(delivery.id), "it is pending");
@@ -319,9 +327,9 @@ impl World {
                 "as it was read"
             );
             match target {
-                Some(target) => self.flying.push(Attempt {
+                Some(target) => self.in_flight.push(Attempt {
                     delivery,
-                    lane,
+                    kind,
                     began: self.instant,
                     url: target.url.clone(),
                 }),
@@ -331,10 +339,10 @@ impl World {
                 }
             }
         }
-        let ids: HashSet<EventId> = self.flying.iter().map(|it| it.delivery.id).collect();
-        assert_eq!(ids.len(), self.flying.len(), "nothing is under way twice");
-        assert_eq!(self.flying.len(), self.endpoint.flying());
-        assert!(self.flying.len() <= MOST);
+        let ids: HashSet<EventId> = self.in_flight.iter().map(|it| it.delivery.id).collect();
+        assert_eq!(ids.len(), self.in_flight.len(), "nothing is under way twice");
+        assert_eq!(self.in_flight.len(), self.endpoint.in_flight());
+        assert!(self.in_flight.len() <= MOST);
         if was_troubled {
             assert!(
                 self.quick() <= before.max(1),
@@ -344,10 +352,10 @@ impl World {
     }
 
     fn end(&mut self, index: usize, took: bool) {
-        if self.flying.is_empty() {
+        if self.in_flight.is_empty() {
             return;
         }
-        let Attempt { delivery, .. } = self.flying.swap_remove(index % self.flying.len());
+        let Attempt { delivery, .. } = self.in_flight.swap_remove(index % self.in_flight.len());
         let reason = UndeliveredReason::Status;
         let end = match (took, delivery.failures) {
             (true, _) => End::Delivered,
@@ -417,7 +425,7 @@ impl World {
             ] {
                 self.take(&step);
             }
-            while !self.flying.is_empty() {
+            while !self.in_flight.is_empty() {
                 self.end(0, true);
             }
             self.look();
@@ -450,7 +458,7 @@ fn settlement(delivery: &Delivery, end: End) -> Settlement {
 
 fn address(url: Option<&str>) -> Address {
     let Some(url) = url else {
-        return Address::Nowhere;
+        return Address::None;
     };
     let webhook = Webhook {
         url: url.to_owned(),
@@ -468,7 +476,7 @@ proptest! {
         let mut world = World::new();
         for step in &steps {
             world.take(step);
-            prop_assert!(world.endpoint.queued() <= ROOM + LATE_ROOM + 1);
+            prop_assert!(world.endpoint.queued() <= ROOM + RETRY_ROOM + 1);
         }
         world.drain();
     }

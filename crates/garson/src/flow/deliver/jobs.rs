@@ -1,4 +1,4 @@
-//! What the dispatcher asks of the database.
+//! The dispatcher's database jobs.
 
 use super::attempt::Target;
 use super::endpoint::{Address, Load, Wanted};
@@ -15,7 +15,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::task::JoinSet;
 
-/// Reads what is due for an account, and where it goes; nothing when it is not this node's to deliver.
+/// Reads an account's due deliveries and its address; none when another node delivers for it.
 pub async fn load(
     app: &App,
     account: AccountId,
@@ -25,12 +25,13 @@ pub async fn load(
     let vault = Arc::clone(&app.vault);
     let now = app.now();
     let read = move |tx: &mut Tx<'_>| {
-        let Some(standing) = deliveries::standing(tx, account)?.filter(|it| it.node == Some(node)) else {
+        let state = deliveries::standing(tx, account)?;
+        let Some(state) = state.filter(|state| state.node == Some(node)) else {
             return Ok(None);
         };
         let count = |limit: usize| i64::try_from(limit).unwrap_or(i64::MAX);
         let address = match accounts::webhook(tx, account)? {
-            None => Address::Nowhere,
+            None => Address::None,
             Some(webhook) => {
                 let key = keys::primary(tx, &vault, account)?;
                 Address::At(Arc::new(Target::new(&webhook, key.as_ref())))
@@ -44,23 +45,24 @@ pub async fn load(
         Ok::<_, Fault>(Some(Load {
             after: wanted.after,
             limit: wanted.limit,
-            fresh: match standing.last_place > wanted.after {
-                true => deliveries::fresh_after(tx, account, wanted.after, count(wanted.limit))?,
-                false => Vec::new(),
+            fresh: if state.last_place > wanted.after {
+                deliveries::fresh_after(tx, account, wanted.after, count(wanted.limit))?
+            } else {
+                Vec::new()
             },
             late,
             late_limit: wanted.late_limit,
             next_late,
             now,
-            last_place: standing.last_place,
-            version: standing.version,
+            last_place: state.last_place,
+            version: state.version,
             address,
         }))
     };
     app.store.read(read).await
 }
 
-/// Writes results down; answers what need not wait any longer, or nothing when the account is not this node's any more.
+/// Stores results; returns deliveries that waited for them, or none when another node delivers for the account now.
 pub async fn settle(
     app: &App,
     account: AccountId,
@@ -68,18 +70,20 @@ pub async fn settle(
     settlements: Arc<Vec<Settlement>>,
 ) -> Result<Option<Vec<Delivery>>, StoreError> {
     let now = app.now();
-    let write = move |tx: &mut Tx<'_>| match nodes::hold(tx, account, node)? {
-        true => deliveries::settle(tx, &settlements, now).map(Some),
-        false => Ok(None),
+    let write = move |tx: &mut Tx<'_>| {
+        if !nodes::hold(tx, account, node)? {
+            return Ok(None);
+        }
+        deliveries::settle(tx, &settlements, now).map(Some)
     };
     app.store.write(account, write).await
 }
 
-/// Accounts that are looked at together.
+/// Accounts read at once.
 const PAGE: usize = 100;
 
-/// Every account that has something to deliver.
-pub async fn look(app: &App) -> Result<Vec<Waiting>, StoreError> {
+/// All accounts with undelivered events.
+pub async fn scan(app: &App) -> Result<Vec<Waiting>, StoreError> {
     let mut all: Vec<Waiting> = Vec::new();
     loop {
         let after = all.last().map(|waiting| waiting.account);
@@ -95,26 +99,26 @@ pub async fn look(app: &App) -> Result<Vec<Waiting>, StoreError> {
     }
 }
 
-/// Accounts that change hands together: more would wait for each other's commits, fewer would make many of those.
-pub const AT_ONCE: usize = 64;
+/// Accounts that are claimed or released together: more would wait for each other's commits, fewer would need more commits.
+pub const BATCH: usize = 64;
 
-/// Begins to deliver for accounts that nobody delivers for; answers those that it is now.
+/// Claims accounts that no node delivers for; returns those that are now this node's.
 pub async fn claim(app: &App, accounts: &[AccountId], node: NodeId) -> Result<Vec<AccountId>, StoreError> {
     each(app, accounts, move |tx, account| nodes::claim(tx, account, node)).await
 }
 
-/// Lets accounts go that this node delivers for, but those that it still has something under way for.
-pub async fn hand_on(app: &App, node: NodeId, busy: HashSet<AccountId>) -> Result<(), StoreError> {
+/// Releases all accounts of this node, except those with attempts in flight or results to store.
+pub async fn release_idle(app: &App, node: NodeId, busy: HashSet<AccountId>) -> Result<(), StoreError> {
     let mut after = None;
     loop {
         let page = app
             .store
-            .read(move |tx| nodes::accounts(tx, node, after, AT_ONCE))
+            .read(move |tx| nodes::accounts(tx, node, after, BATCH))
             .await?;
         let Some(last) = page.last().copied() else { break };
         after = Some(last);
         let idle: Vec<AccountId> = page.into_iter().filter(|it| !busy.contains(it)).collect();
-        let_go(app, node, &idle).await?;
+        release(app, node, &idle).await?;
     }
     app.store
         .write(Lane::COMMON, |tx| {
@@ -124,13 +128,13 @@ pub async fn hand_on(app: &App, node: NodeId, busy: HashSet<AccountId>) -> Resul
         .await
 }
 
-/// Lets accounts go that this node has nothing under way for.
-pub async fn let_go(app: &App, node: NodeId, accounts: &[AccountId]) -> Result<(), StoreError> {
+/// Releases accounts, so that other nodes can claim them.
+pub async fn release(app: &App, node: NodeId, accounts: &[AccountId]) -> Result<(), StoreError> {
     let done = each(app, accounts, move |tx, account| nodes::let_go(tx, account, node)).await;
     done.map(drop)
 }
 
-/// Does something to each account, each in a job of its own but side by side; answers those for which it was done.
+/// Runs a job for each account concurrently; returns the accounts for which it returned true.
 async fn each<F>(app: &App, accounts: &[AccountId], work: F) -> Result<Vec<AccountId>, StoreError>
 where
     F: Fn(&mut Tx<'_>, AccountId) -> Result<bool, StoreError> + Copy + Send + 'static,
@@ -145,14 +149,14 @@ where
     }
     let mut all = Vec::new();
     while let Some(ended) = running.join_next().await {
-        let ended = ended.map_err(|_| StoreError::internal("a job ended badly"))?;
+        let ended = ended.map_err(|_| StoreError::internal("a job panicked"))?;
         all.extend(ended?);
     }
     Ok(all)
 }
 
-/// Brings forward what lies further ahead than its pause can be: the clock was set back since it was planned.
-pub async fn pull_in(app: &App, account: AccountId) -> Result<(), StoreError> {
+/// Brings forward retries that lie further ahead than their pause allows: the clock was set back since they were planned.
+pub async fn bring_forward(app: &App, account: AccountId) -> Result<(), StoreError> {
     let now = app.now();
     let pauses = app.schedule.longest_pauses();
     app.store

@@ -1,11 +1,11 @@
-//! Sending an event by hand: again to a given address, or a test to the registered one.
+//! Sends an event by hand: again to a given address, or a test to the registered one.
 
 use crate::app::App;
-use crate::fair_slots::{Permit, SlotLimits};
+use crate::fair_slots::Permit;
 use crate::flow::Fault;
 use crate::flow::admin::accounts::Actor;
-use crate::flow::deliver::attempt::{Made, judge, post};
-use crate::flow::order_actions::act;
+use crate::flow::deliver::attempt::{AttemptOutcome, judge, post};
+use crate::flow::order_actions::find;
 use crate::net::headers::check_headers;
 use crate::net::{Log, SendError, Sent};
 use garson_core::event::test_body;
@@ -18,31 +18,23 @@ use garson_store::tables::{accounts, deliveries, events, keys};
 use http::{HeaderMap, HeaderValue, header};
 use std::sync::Arc;
 
-/// Events that are sent by hand, and tills that are asked for their payment types, at the same time: in all, and of one
-/// account.
-pub const SLOTS: SlotLimits = SlotLimits {
-    total: 64,
-    per_account: 4,
-    failing: 64,
-};
-
-/// What to send where.
+/// Which event to send to which address.
 pub struct Resend {
     pub webhook_order_id: String,
     pub url: String,
     pub headers: Vec<(String, String)>,
 }
 
-/// An event that is sent by hand, and where it would go by itself.
-struct Addressed {
+/// An event that is sent by hand, and the registered address.
+struct ManualSend {
     id: EventId,
     order_id: Option<OrderId>,
     registered: Option<String>,
     attempts: i64,
 }
 
-/// Sends an event once, now, to the given address; answers the target's status, whatever it is. The primary key goes to the
-/// registered address, and anywhere for who holds it; another key sends itself.
+/// Sends an event once to the given address; returns the target's status, whatever it is. The request carries the primary key
+/// if it goes to the registered address or the caller uses that key; otherwise it carries the caller's key.
 pub async fn resend(app: &App, account: AccountId, actor: Actor, resend: Resend) -> Result<u16, Fault> {
     let mut headers = checked(&resend.headers)?;
     app.net
@@ -69,7 +61,7 @@ pub async fn resend(app: &App, account: AccountId, actor: Actor, resend: Resend)
     if let (false, Some(key)) = (headers.contains_key(header::AUTHORIZATION), key) {
         headers.insert(header::AUTHORIZATION, sensitive(&form.header(&key))?);
     }
-    let addressed = Addressed {
+    let manual = ManualSend {
         id: event.id,
         order_id: event.order_id,
         registered: webhook.map(|webhook| webhook.url),
@@ -78,19 +70,19 @@ pub async fn resend(app: &App, account: AccountId, actor: Actor, resend: Resend)
     let _slot = slot(app, account)?;
     let started = app.now();
     let sent = post(app, account, &resend.url, headers, event.body, Log::Every).await;
-    note(app, account, &addressed, &resend.url, started, &sent).await?;
+    note(app, account, &manual, &resend.url, started, &sent).await?;
     status_of(sent)
 }
 
-/// Sends an event once more to the registered address, now; answers the target's status, whatever it is.
+/// Sends an event once more to the registered address; returns the target's status, whatever it is.
 pub async fn again(app: &App, account: AccountId, event: EventId) -> Result<u16, Fault> {
     let webhook = crate::flow::admin::accounts::webhook(app, account).await?;
-    let to_it = Resend {
+    let to_registered = Resend {
         webhook_order_id: event.to_string(),
         url: webhook.ok_or(Fault::NoWebhook)?.url,
         headers: Vec::new(),
     };
-    resend(app, account, Actor::Owner, to_it).await
+    resend(app, account, Actor::Owner, to_registered).await
 }
 
 /// The event of that id, or the newest one of the order of that id.
@@ -100,7 +92,7 @@ fn find_event(tx: &mut Tx<'_>, account: AccountId, id: &str) -> Result<events::S
     {
         return Ok(event);
     }
-    let order = match act::find_one(tx, account, id) {
+    let order = match find::find_one(tx, account, id) {
         Err(Fault::NotFound { .. }) => return Err(Fault::not_found("webhook record", id)),
         other => other?,
     };
@@ -136,7 +128,7 @@ pub async fn test(app: &App, account: AccountId) -> Result<u16, Fault> {
     status_of(post(app, account, &webhook.url, headers, body, Log::Every).await)
 }
 
-/// A client waits for each of these, and a slow target holds a connection and a task: an account has only a few at a time.
+/// A slot for a request that a client waits for. A slow target holds a connection and a task, so an account has only a few.
 pub(crate) fn slot(app: &App, account: AccountId) -> Result<Permit, Fault> {
     app.manual_sends.try_acquire(account).ok_or(Fault::TooManySends)
 }
@@ -170,13 +162,12 @@ fn status_of(sent: Sent) -> Result<u16, Fault> {
     }
 }
 
-/// Puts the attempt into the event's log; one that never reached the wire is not an attempt. When it was the account's own
-/// receiver that took it, the event is delivered, and a retry that was still to come is not made; one that is under way goes
-/// on, and is noted as well.
+/// Adds the attempt to the event's log; a request that was never sent is not an attempt. If the account's own receiver accepted
+/// it, the event is delivered and its next retry is dropped; a retry in flight continues and is logged as well.
 async fn note(
     app: &App,
     account: AccountId,
-    event: &Addressed,
+    event: &ManualSend,
     url: &str,
     started: Timestamp,
     sent: &Sent,
@@ -184,7 +175,7 @@ async fn note(
     if matches!(sent.outcome, Err(SendError::NotAllowed(_))) {
         return Ok(());
     }
-    let Made {
+    let AttemptOutcome {
         mut attempt, failure, ..
     } = judge(started, url, sent);
     attempt.explanation = format!("sent by hand: {}", attempt.explanation);

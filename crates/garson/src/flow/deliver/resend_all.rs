@@ -1,9 +1,8 @@
-//! Sending again everything that has failed since a moment: work that goes on by itself, in small chunks, and after a
-//! restart from where it was.
+//! Sends all events again that failed since a given time: background work in small chunks that survives a restart.
 //!
-//! The node that delivers for the account does it, since it hears at once of what has become due; for an account that nobody
-//! delivers for, any node does. While enough of what was made due still waits for its first attempt, the rest stays where it
-//! is: what happens now must not wait behind everything that failed before.
+//! The node that delivers for the account does it, since it is notified at once of due deliveries; for an account without a
+//! node, any node does. While enough requeued events wait for their attempt, no more are requeued: new events must not wait
+//! behind all those that failed before.
 
 use crate::app::App;
 use crate::flow::Fault;
@@ -16,23 +15,23 @@ use garson_store::tables::{accounts, deliveries};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// Events made due in one job: a few milliseconds of the writer's time.
+/// Events requeued in one job: a few milliseconds of the writer's time.
 const CHUNK: usize = 100;
-/// No more are made due while so many of the newest that were have not been tried.
+/// No more are requeued while this many of the newest requeued ones have not been tried.
 const ENOUGH: i64 = 128;
 const NEWEST: i64 = 256;
-/// What one account may have under way at the same time.
+/// Resends that one account may run at the same time.
 const MAX_OF_ACCOUNT: usize = 10;
-/// How often a receiver is looked at that has enough for now, and how often others' beginnings are looked for.
+/// The pause while a receiver has enough for now, and the pause before new resends are searched.
 const SOON: Duration = Duration::from_millis(25);
-const LOOK: Duration = Duration::from_secs(1);
+const IDLE: Duration = Duration::from_secs(1);
 /// The pause after the database has failed.
-const TROUBLE_PAUSE: Duration = Duration::from_secs(5);
-/// How many are listed.
+const ERROR_PAUSE: Duration = Duration::from_secs(5);
+/// How many resends are listed.
 const LISTED: i64 = 50;
 
-/// Begins to send again what has failed since a moment, or answers the same that is under way already. The id is there
-/// already when an earlier run of the same keyed request got this far: then it is that one.
+/// Starts to resend events that failed since a given time, or returns the same resend if it is already running. If an earlier
+/// run of the same idempotent request has already created the id, that one is returned.
 pub async fn start(
     app: &App,
     account: AccountId,
@@ -41,7 +40,7 @@ pub async fn start(
     with_skipped: bool,
 ) -> Result<Resend, Fault> {
     let now = app.now();
-    // Counting takes as long as there is to count: readers do not keep anybody waiting.
+    // Counting may take long: readers do not block other jobs.
     let planned = app
         .store
         .read(move |tx| match known(tx, account, id, since, with_skipped)? {
@@ -67,7 +66,7 @@ pub async fn start(
                 ..planned.clone()
             };
             resends::start(tx, &fresh)?;
-            // A few are done at once, unless the receiver has enough already.
+            // The first chunk is done at once, unless the receiver has enough already.
             if deliveries::count_untried(tx, account, fresh.last_place, NEWEST)? >= ENOUGH {
                 return Ok(fresh);
             }
@@ -80,7 +79,7 @@ pub async fn start(
     Ok(started)
 }
 
-/// The one of that id, or one that is under way and does the same.
+/// The resend with that id, or a running one that does the same.
 fn known(
     tx: &mut Tx<'_>,
     account: AccountId,
@@ -103,14 +102,14 @@ pub async fn find(app: &App, account: AccountId, id: ResendId) -> Result<Resend,
     found.ok_or_else(|| Fault::not_found("retry", id))
 }
 
-/// The account's newest ones, the newest first.
+/// The account's newest resends, the newest first.
 pub async fn list(app: &App, account: AccountId) -> Result<Vec<Resend>, Fault> {
     app.store
         .read(move |tx| Ok(resends::list(tx, account, LISTED)?))
         .await
 }
 
-/// Works until the service ends.
+/// Runs until the service stops.
 pub async fn run(app: Arc<App>) {
     loop {
         let turn = round(&app).await;
@@ -118,8 +117,8 @@ pub async fn run(app: Arc<App>) {
         let pause = match turn {
             Ok(pause) => pause,
             Err(fault) => {
-                tracing::error!(?fault, "sending again failed; it goes on");
-                TROUBLE_PAUSE
+                tracing::error!(?fault, "resending failed and is retried");
+                ERROR_PAUSE
             }
         };
         tokio::select! {
@@ -129,9 +128,9 @@ pub async fn run(app: Arc<App>) {
     }
 }
 
-/// Does a chunk for each account that has something to do and room for it; says when to look again.
+/// Requeues a chunk for each account with an open resend and room for it; returns the pause before the next round.
 async fn round(app: &App) -> Result<Duration, Fault> {
-    let (mut pause, mut has_failed) = (LOOK, false);
+    let (mut pause, mut has_failed) = (IDLE, false);
     let mut after = None;
     loop {
         let next = app
@@ -139,7 +138,7 @@ async fn round(app: &App) -> Result<Duration, Fault> {
             .read(move |tx| resends::next_open(tx, after, NEWEST))
             .await?;
         let Some(open) = next else {
-            return Ok(if has_failed { LOOK } else { pause });
+            return Ok(if has_failed { IDLE } else { pause });
         };
         let account = open.account;
         after = Some(account);
@@ -150,12 +149,12 @@ async fn round(app: &App) -> Result<Duration, Fault> {
         pause = SOON;
         if open.untried < ENOUGH {
             let began = Instant::now();
-            // It is tried again with the next round; the other accounts do not wait for it.
+            // It is retried in the next round; the other accounts continue.
             if let Err(fault) = chunk(app, open).await {
-                tracing::error!(?fault, %account, "an account's events could not be sent again");
+                tracing::error!(?fault, %account, "an account's events could not be resent");
                 has_failed = true;
             }
-            // As long as it took: others get at least half of the writer.
+            // A pause as long as the work: other jobs get at least half of the writer's time.
             tokio::time::sleep(began.elapsed()).await;
         }
     }
@@ -169,7 +168,7 @@ async fn chunk(app: &App, open: Open) -> Result<(), Fault> {
         .write(account, move |tx| resends::step(tx, account, id, CHUNK, now))
         .await?;
     if let Some(resend) = done.filter(|resend| resend.finished_at.is_some()) {
-        tracing::info!(%account, %id, found = resend.found, requeued = resend.requeued, "sent again");
+        tracing::info!(%account, %id, found = resend.found, requeued = resend.requeued, "resend finished");
     }
     Ok(())
 }

@@ -1,39 +1,39 @@
-//! How many attempts may be under way in all: a part for first attempts, one for retries, and one for receivers that keep
-//! failing, so that none of them can take the others' place.
+//! Limits the attempts in flight in total: separate slots for first attempts, for retries, and for receivers that keep
+//! failing, so that none can crowd out the others.
 
-use super::endpoint::Lane;
+use super::endpoint::AttemptKind;
 use garson_core::id::AccountId;
 use std::collections::{HashMap, VecDeque};
 
-/// What an attempt counts as.
+/// The kind of slot that an attempt needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
-    Fresh,
-    Late,
+pub enum SlotKind {
+    First,
+    Retry,
     Troubled,
 }
 
-impl Kind {
-    pub const ALL: [Self; 3] = [Self::Fresh, Self::Late, Self::Troubled];
+impl SlotKind {
+    pub const ALL: [Self; 3] = [Self::First, Self::Retry, Self::Troubled];
 
-    pub fn of(lane: Lane, is_troubled: bool) -> Self {
-        match (is_troubled, lane) {
+    pub fn of(kind: AttemptKind, is_troubled: bool) -> Self {
+        match (is_troubled, kind) {
             (true, _) => Self::Troubled,
-            (false, Lane::Fresh) => Self::Fresh,
-            (false, Lane::Late) => Self::Late,
+            (false, AttemptKind::First) => Self::First,
+            (false, AttemptKind::Retry) => Self::Retry,
         }
     }
 
     fn index(self) -> usize {
         match self {
-            Self::Fresh => 0,
-            Self::Late => 1,
+            Self::First => 0,
+            Self::Retry => 1,
             Self::Troubled => 2,
         }
     }
 }
 
-/// The slots of all kinds, and who waits for one.
+/// The slots of all kinds, and the accounts that wait for one.
 pub struct Slots {
     free: [usize; 3],
     all: usize,
@@ -41,7 +41,7 @@ pub struct Slots {
 }
 
 impl Slots {
-    /// Half of them for first attempts, a quarter for retries, a quarter for those in trouble.
+    /// Half of them are for first attempts, a quarter for retries, a quarter for troubled receivers.
     pub fn new(all: usize) -> Self {
         let quarter = (all / 4).max(1);
         let free = [all.saturating_sub(2 * quarter).max(1), quarter, quarter];
@@ -52,7 +52,7 @@ impl Slots {
         }
     }
 
-    pub fn take(&mut self, kind: Kind) -> bool {
+    pub fn take(&mut self, kind: SlotKind) -> bool {
         match self.free.get_mut(kind.index()) {
             Some(free) if *free > 0 => {
                 *free -= 1;
@@ -62,14 +62,14 @@ impl Slots {
         }
     }
 
-    pub fn give_back(&mut self, kind: Kind) {
+    pub fn give_back(&mut self, kind: SlotKind) {
         if let Some(free) = self.free.get_mut(kind.index()) {
             *free += 1;
         }
     }
 
-    /// An account waits for a slot of this kind.
-    pub fn wait(&mut self, kind: Kind, account: AccountId) {
+    /// Queues an account for a slot of this kind.
+    pub fn wait(&mut self, kind: SlotKind, account: AccountId) {
         if let Some(queue) = self.queues.get_mut(kind.index())
             && !queue.contains(&account)
         {
@@ -77,8 +77,8 @@ impl Slots {
         }
     }
 
-    /// Who is next for the slots of this kind, if one is free: whoever holds the fewest, and waits longest among those.
-    pub fn next(&mut self, kind: Kind, held: &HashMap<AccountId, usize>) -> Option<AccountId> {
+    /// The next account for a slot of this kind, if one is free: the one that holds the fewest, then the one that waits longest.
+    pub fn next(&mut self, kind: SlotKind, held: &HashMap<AccountId, usize>) -> Option<AccountId> {
         let is_free = self.free.get(kind.index()).is_some_and(|free| *free > 0);
         if !is_free {
             return None;
@@ -89,8 +89,8 @@ impl Slots {
         Some(first)
     }
 
-    /// Who would be next if there were a slot of this kind, and how many wait for one.
-    pub fn waiting(&self, kind: Kind, held: &HashMap<AccountId, usize>) -> Option<(AccountId, usize)> {
+    /// The account that is next for a slot of this kind, and how many wait for one.
+    pub fn waiting(&self, kind: SlotKind, held: &HashMap<AccountId, usize>) -> Option<(AccountId, usize)> {
         let queue = self.queues.get(kind.index())?;
         let first = queue
             .iter()
@@ -98,8 +98,8 @@ impl Slots {
         Some((*first, queue.len()))
     }
 
-    /// Does anybody wait for a slot of this kind?
-    pub fn is_wanted(&self, kind: Kind) -> bool {
+    /// Does an account wait for a slot of this kind?
+    pub fn is_wanted(&self, kind: SlotKind) -> bool {
         self.queues
             .get(kind.index())
             .is_some_and(|queue| !queue.is_empty())

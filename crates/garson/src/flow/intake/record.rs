@@ -54,7 +54,7 @@ pub(crate) async fn record(
             app.poll_requests.poll_now(integration);
         }
         if recorded.may_call {
-            app.wake_calls.look_at(integration);
+            app.call_waker.wake(integration);
         }
     }
     Ok(recorded)

@@ -1,6 +1,6 @@
-//! The reasons with which an order can be cancelled: a platform's fixed list, or what it answers when it is asked.
+//! The reasons for which an order can be cancelled: a platform's fixed list, or the list that it returns for the order.
 
-use super::act::{find_one, platform_of};
+use super::find::{find_one, platform_of};
 use crate::app::App;
 use crate::flow::Fault;
 use crate::flow::platform_client::{Contact, converse};
@@ -13,18 +13,18 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// How long an answer is good for another question.
-const KEPT: Duration = Duration::from_secs(60);
-/// How old a list may be from which a reason is taken when there is no newer one.
+/// How long a platform's list is reused.
+const CACHED_FOR: Duration = Duration::from_secs(60);
+/// How old a list may be when no newer one can be read.
 const LAST_KNOWN: Duration = Duration::from_secs(24 * 60 * 60);
 const DEADLINE: Duration = Duration::from_secs(10);
 
-/// An order with the platform that is asked about it.
+/// An order and its platform.
 struct Subject {
     order: Order,
     contact: Option<Contact>,
-    /// The reason that its integration usually gives.
-    usual: Option<String>,
+    /// The default reason of its integration.
+    default_reason: Option<String>,
 }
 
 async fn subject(app: &App, account: AccountId, path_id: String) -> Result<Subject, Fault> {
@@ -40,32 +40,32 @@ async fn subject(app: &App, account: AccountId, path_id: String) -> Result<Subje
     Ok(Subject {
         order,
         contact: connected.as_ref().and_then(|connected| app.contact(connected)),
-        usual: connected.and_then(|connected| connected.integration.default_cancel_reason),
+        default_reason: connected.and_then(|connected| connected.integration.default_cancel_reason),
     })
 }
 
-/// The reasons that are known without asking anybody: a fixed list, or what the platform answered lately.
+/// The reasons that are known without a request: a fixed list, or the platform's recent answer.
 #[must_use]
-pub fn at_hand(app: &App, order: &Order) -> Vec<Reason> {
+pub fn known(app: &App, order: &Order) -> Vec<Reason> {
     match garson_platforms::of(order.provider) {
         Some(platform) if platform.capability().live_reasons => {
-            app.reasons.get(&order.id, KEPT).unwrap_or_default()
+            app.reasons.get(&order.id, CACHED_FOR).unwrap_or_default()
         }
         Some(platform) => platform.fixed_reasons(Some(order)),
         None => Vec::new(),
     }
 }
 
-/// The reasons with which an order can be cancelled now.
+/// The reasons for which an order can be cancelled now.
 pub async fn list(app: &App, account: AccountId, path_id: String) -> Result<Vec<Reason>, Fault> {
     let subject = subject(app, account, path_id).await?;
     accepted(app, &subject, Instant::now() + DEADLINE)
         .await
-        .map_err(not_had)
+        .map_err(unavailable)
 }
 
-/// The list could not be had.
-fn not_had(trouble: Trouble) -> Fault {
+/// The list could not be read.
+fn unavailable(trouble: Trouble) -> Fault {
     match trouble {
         Trouble::Unclear { .. } => Fault::ProviderTimeout,
         other => Fault::ProviderUnreachable {
@@ -80,8 +80,8 @@ async fn accepted(app: &App, subject: &Subject, until: Instant) -> Result<Vec<Re
         let platform = garson_platforms::of(order.provider);
         return Ok(platform.map_or_else(Vec::new, |p| p.fixed_reasons(Some(order))));
     };
-    if let Some(kept) = app.reasons.get(&order.id, KEPT) {
-        return Ok(kept);
+    if let Some(cached) = app.reasons.get(&order.id, CACHED_FOR) {
+        return Ok(cached);
     }
     let platform = contact.platform;
     let asked = converse(
@@ -97,9 +97,9 @@ async fn accepted(app: &App, subject: &Subject, until: Instant) -> Result<Vec<Re
     Ok(asked)
 }
 
-/// The reason with which an order is cancelled: the given one if the platform accepts it, the integration's usual one,
-/// or the first of the list. When the list cannot be had, the platform judges what is given; if nothing is, the first of the
-/// last known list is taken, and without one nothing is cancelled.
+/// The reason for a cancellation: the given one if the platform accepts it, the integration's default, or the first of the
+/// list. When the list cannot be read, the platform judges the given or default reason. Without either, the first of the last
+/// known list is used, and without one nothing is cancelled.
 pub async fn choose(
     app: &App,
     account: AccountId,
@@ -110,27 +110,30 @@ pub async fn choose(
     let subject = subject(app, account, path_id).await?;
     platform_of(&subject.order)?;
     if subject.order.status.is_cancelled() {
-        // It stays as it was cancelled; a repeat is fine whatever reason it gives.
+        // A repeated cancellation is fine whatever its reason.
         return Ok(None);
     }
-    // Half of the time is for the list, so that there is some left to cancel.
+    // Half of the time is for the list, so that some is left to cancel.
     let half = Instant::now() + until.saturating_duration_since(Instant::now()) / 2;
-    let unnamed = given.as_ref().or(subject.usual.as_ref()).map(|id| Reason {
-        name: id.clone(),
-        id: id.clone(),
-    });
+    let unnamed = given
+        .as_ref()
+        .or(subject.default_reason.as_ref())
+        .map(|id| Reason {
+            name: id.clone(),
+            id: id.clone(),
+        });
     let accepted = match accepted(app, &subject, half).await {
-        // A platform that will not cancel says so itself, in its own words.
+        // An empty list means that it cannot be cancelled: the platform refuses in its own words.
         Ok(list) if list.is_empty() => return Ok(unnamed),
         Ok(list) => list,
-        // The platform judges what is given.
+        // The platform judges the reason.
         Err(_) if unnamed.is_some() => return Ok(unnamed),
-        // Without a reason it would refuse, whatever it thinks of the cancellation.
+        // It would refuse any cancellation without a reason.
         Err(trouble) => app
             .reasons
             .get(&subject.order.id, LAST_KNOWN)
             .filter(|list| !list.is_empty())
-            .ok_or_else(|| not_had(trouble))?,
+            .ok_or_else(|| unavailable(trouble))?,
     };
     let named = |id: &str| accepted.iter().find(|reason| reason.id == id).cloned();
     match &given {
@@ -138,7 +141,7 @@ pub async fn choose(
             accepted: accepted.clone(),
         }),
         None => Ok(subject
-            .usual
+            .default_reason
             .as_deref()
             .and_then(named)
             .or_else(|| accepted.first().cloned())),

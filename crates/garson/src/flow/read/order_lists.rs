@@ -1,10 +1,9 @@
 //! Filtered lists of orders, as summaries or with full details.
 
-use super::reports::{Moment, Period, scope, zone};
+use super::period::{Moment, Period, scope, zone};
 use crate::app::App;
 use crate::flow::Fault;
-use crate::flow::order_actions::act;
-use crate::flow::order_actions::act::OrderDetail;
+use crate::flow::read::order_detail::{OrderDetail, pos_id};
 use garson_core::id::{AccountId, OrderId, RestaurantId};
 use garson_core::order::Status;
 use garson_core::platform::Provider;
@@ -229,7 +228,7 @@ pub(crate) fn details(
             Entry::Vacant(unknown) => unknown.insert(restaurants::payment_matches(tx, restaurant)?),
         };
         let detail = OrderDetail {
-            matched_id: act::pos_id(matched, &found.order),
+            matched_id: pos_id(matched, &found.order),
             content: found.content,
             timeline: timelines.remove(&found.order.id).unwrap_or_default(),
             order: found.order,

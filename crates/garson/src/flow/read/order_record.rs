@@ -3,8 +3,8 @@
 use crate::app::App;
 use crate::flow::Fault;
 use crate::flow::admin::accounts::{Delivery, list_deliveries};
-use crate::flow::order_actions::act::{OrderDetail, detail};
 use crate::flow::order_actions::reasons;
+use crate::flow::read::order_detail::{OrderDetail, detail};
 use garson_core::id::AccountId;
 use garson_core::order::Reason;
 use garson_store::lists::feed::{Direction, PageRequest};
@@ -51,7 +51,7 @@ pub async fn open(app: &App, account: AccountId, path_id: String) -> Result<Reco
         })
         .await?;
     Ok(Record {
-        reasons: reasons::at_hand(app, &detail.order),
+        reasons: reasons::known(app, &detail.order),
         detail,
         restaurant,
         calls,

@@ -1,8 +1,8 @@
-//! The nodes that serve one database: each shows that it lives, and takes out those that do not.
+//! The nodes that serve one database: each sends heartbeats, and removes nodes that do not.
 //!
-//! No clocks are compared. A node raises its own count; one whose count has stood still for long enough, by the watch of
-//! whoever looks, is gone. A node that could not raise its count for nearly as long begins nothing more, and one that finds
-//! itself taken out starts over under a new id.
+//! No clocks are compared. A node increments its own heartbeat counter. A node whose counter has not changed for long enough,
+//! by the observer's clock, is dead and removed. A node that could not send a heartbeat for nearly as long starts no new work,
+//! and one that finds itself removed joins again under a new id.
 
 use crate::app::App;
 use garson_core::id::NodeId;
@@ -12,39 +12,22 @@ use garson_store::tables::nodes::Node;
 use garson_store::{Lane, Location, StoreError};
 use std::collections::HashMap;
 use std::net::SocketAddr;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// How often a node shows that it lives.
-const BEAT: Duration = Duration::from_secs(2);
-/// A node that has not shown itself for this time is gone.
-const GONE: Duration = Duration::from_secs(9);
-/// A node that has not looked for this time has not seen whether others showed themselves.
-const BLIND: Duration = Duration::from_secs(5);
-/// A node that could not show itself for this time begins nothing more.
-const UNSURE: Duration = Duration::from_secs(7);
+/// The interval of heartbeats.
+const HEARTBEAT: Duration = Duration::from_secs(2);
+/// A node without a heartbeat for this time is dead.
+const DEAD_AFTER: Duration = Duration::from_secs(9);
+/// A node that has not observed the others for this time cannot tell which were silent.
+const OBSERVATION_GAP: Duration = Duration::from_secs(5);
+/// A node that could not send a heartbeat for this time starts no new work.
+const LEASE: Duration = Duration::from_secs(7);
 
-/// How long a node that ends waits for others to know.
-const LEAVING: Duration = Duration::from_secs(2);
+/// How long a stopping node tries to sign off.
+const LEAVE_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// Up to when this node may begin something.
-#[derive(Debug, Default)]
-pub struct Lease(Mutex<Option<Instant>>);
-
-impl Lease {
-    fn renew(&self, until: Option<Instant>) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = until;
-    }
-
-    /// May something be begun? A lease without an end is that of the only process.
-    #[must_use]
-    pub fn is_valid(&self) -> bool {
-        let until = *self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        until.is_none_or(|until| Instant::now() < until)
-    }
-}
-
-/// Joins the nodes; before the first request is taken.
+/// Joins the nodes, before the first request is accepted.
 pub async fn join(app: &App, address: SocketAddr) -> Result<(), StoreError> {
     let id = NodeId::at(app.now());
     let began = Instant::now();
@@ -54,21 +37,21 @@ pub async fn join(app: &App, address: SocketAddr) -> Result<(), StoreError> {
         .write(Lane::COMMON, move |tx| {
             nodes::join(tx, id, &name)?;
             tx.ring(Word::Here);
-            match is_shared {
-                true => Ok(()),
-                // Nobody else works on this database: what others have left is ours.
-                false => nodes::give_up_others(tx, id),
+            if is_shared {
+                return Ok(());
             }
+            // No other node uses this database: the work of earlier processes is ours.
+            nodes::give_up_others(tx, id)
         })
         .await?;
-    app.lease.renew(is_shared.then(|| began + UNSURE));
+    app.node_lease.renew(is_shared.then(|| began + LEASE));
     app.store.desk().set_node(Some(id));
-    // What it asked platforms for under another id is to be held under this one.
+    // Polls that it held under another id are to be held under this one.
     app.poll_requests.integrations_changed();
     Ok(())
 }
 
-/// Leaves the nodes: others need not wait for this one to be missed. Nor does this one wait for a database that is away.
+/// Leaves the nodes, so that the others need not detect it. It does not wait long for an unavailable database.
 pub async fn leave(app: &App) {
     let Some(id) = app.store.desk().node() else { return };
     app.store.desk().set_node(None);
@@ -76,13 +59,13 @@ pub async fn leave(app: &App) {
         tx.ring(Word::NodeGone);
         nodes::leave(tx, id)
     });
-    match tokio::time::timeout(LEAVING, leaving).await {
+    match tokio::time::timeout(LEAVE_TIMEOUT, leaving).await {
         Ok(Ok(())) => {}
         Ok(Err(error)) => {
             let error: StoreError = error;
-            tracing::warn!(%error, "what this node did could not be handed over");
+            tracing::warn!(%error, "this node could not hand over its work");
         }
-        Err(_) => tracing::warn!("what this node did could not be handed over in time"),
+        Err(_) => tracing::warn!("this node could not hand over its work in time"),
     }
 }
 
@@ -91,8 +74,8 @@ pub fn is_shared(app: &App) -> bool {
     matches!(app.settings.location(), Location::Postgres(_))
 }
 
-/// The place of this process, where there can be one at a time: whoever is there now, is there instead of the one before.
-/// Containers may have the same host name and listen on the same address, each in a network of its own.
+/// A name that only one live process can have: a process with the same name replaces the earlier one. Containers may have the
+/// same host name and address, each in its own network.
 fn name(address: SocketAddr) -> String {
     let read = |path: &str| std::fs::read_to_string(path).ok();
     let boot = read("/proc/sys/kernel/random/boot_id");
@@ -107,43 +90,43 @@ fn name(address: SocketAddr) -> String {
     }
 }
 
-/// Shows that this node lives, and looks after the others, until the service ends.
+/// Sends heartbeats and observes the other nodes until the service stops.
 pub async fn run(app: Arc<App>, address: SocketAddr) {
-    let mut others = Others::default();
-    let mut pause = BEAT;
+    let mut others = OtherNodes::default();
+    let mut pause = HEARTBEAT;
     loop {
         tokio::time::sleep(pause).await;
-        pause = BEAT;
+        pause = HEARTBEAT;
         if !is_shared(&app) {
-            let turn = stay(&app, address).await;
+            let turn = ensure_joined(&app, address).await;
             app.workers.note_turn(&turn);
             if let Err(error) = turn {
-                tracing::warn!(%error, "this process could not see whether it is among the nodes");
+                tracing::warn!(%error, "this process could not check whether it is still a node");
             }
             continue;
         }
-        let turn = beat(&app, address).await;
+        let turn = heartbeat(&app, address).await;
         app.workers.note_turn(&turn);
         if let Err(error) = turn {
-            tracing::warn!(%error, "this node could not show that it lives");
+            tracing::warn!(%error, "this node could not send a heartbeat");
             continue;
         }
-        match others.look(&app).await {
-            // Whoever has been silent for long is missed at the moment, not at the next beat.
-            Ok(next) => pause = next.map_or(BEAT, |time| time.min(BEAT)),
-            Err(error) => tracing::warn!(%error, "no look at the other nodes"),
+        match others.observe(&app).await {
+            // A silent node is detected when its time is over, not at the next heartbeat.
+            Ok(next) => pause = next.map_or(HEARTBEAT, |time| time.min(HEARTBEAT)),
+            Err(error) => tracing::warn!(%error, "the other nodes could not be observed"),
         }
     }
 }
 
-/// Where there is nobody else to be shown anything, it is enough to be among the nodes. Whoever has removed the row, a second
-/// server for instance that was started by mistake, is gone; without it nothing would be delivered any more.
-async fn stay(app: &App, address: SocketAddr) -> Result<(), StoreError> {
+/// A single process needs no heartbeat, only its row. The row may have been removed, for instance by a second server that was
+/// started by mistake; without it nothing would be delivered.
+async fn ensure_joined(app: &App, address: SocketAddr) -> Result<(), StoreError> {
     if let Some(id) = app.store.desk().node() {
         if app.store.glance(move |tx| nodes::is_there(tx, id)).await? {
             return Ok(());
         }
-        tracing::warn!("this process was taken out of the nodes; it comes back under a new id");
+        tracing::warn!("this process was removed from the nodes and joins again under a new id");
     }
     if *app.stopping.borrow() {
         return Ok(());
@@ -151,7 +134,7 @@ async fn stay(app: &App, address: SocketAddr) -> Result<(), StoreError> {
     join(app, address).await
 }
 
-async fn beat(app: &App, address: SocketAddr) -> Result<(), StoreError> {
+async fn heartbeat(app: &App, address: SocketAddr) -> Result<(), StoreError> {
     let Some(id) = app.store.desk().node() else {
         return join(app, address).await;
     };
@@ -161,70 +144,73 @@ async fn beat(app: &App, address: SocketAddr) -> Result<(), StoreError> {
         .write(Lane::COMMON, move |tx| nodes::beat(tx, id))
         .await?;
     if is_there {
-        app.lease.renew(Some(began + UNSURE));
+        app.node_lease.renew(Some(began + LEASE));
         return Ok(());
     }
-    tracing::warn!("this node was away for so long that others have given it up");
+    tracing::warn!("other nodes have declared this node dead after its silence");
     if *app.stopping.borrow() {
-        // Whoever took its place, perhaps the next process at the same address, is not to be disturbed.
+        // Its successor, perhaps the next process at the same address, must not be disturbed.
         return Ok(());
     }
     join(app, address).await
 }
 
-/// What this node has seen of the others: their counts, and since when.
+/// The other nodes' heartbeat counters, and since when each has not changed.
 #[derive(Default)]
-struct Others {
+struct OtherNodes {
     seen: HashMap<NodeId, (i64, Instant)>,
-    looked_at: Option<Instant>,
+    observed_at: Option<Instant>,
 }
 
-impl Others {
-    /// Takes out those that are gone; says when the next one will be if it stays silent.
-    async fn look(&mut self, app: &App) -> Result<Option<Duration>, StoreError> {
+impl OtherNodes {
+    /// Removes dead nodes; returns after what time the next one is dead if it stays silent.
+    async fn observe(&mut self, app: &App) -> Result<Option<Duration>, StoreError> {
         let me = app.store.desk().node();
         let all = app.store.read(nodes::list).await?;
         let now = Instant::now();
-        // Whoever could not look cannot tell who was silent: the database may have been away for everybody.
-        if self.looked_at.is_none_or(|at| now.duration_since(at) > BLIND) {
+        // After a gap it cannot tell which nodes were silent: the database may have been unavailable to all.
+        if self
+            .observed_at
+            .is_none_or(|at| now.duration_since(at) > OBSERVATION_GAP)
+        {
             self.seen.clear();
         }
-        self.looked_at = Some(now);
+        self.observed_at = Some(now);
         let mut seen = HashMap::new();
         for node in all.into_iter().filter(|node| Some(node.id) != me) {
             let since = match self.seen.get(&node.id) {
                 Some((beats, since)) if *beats == node.beats => *since,
                 _ => now,
             };
-            if now.duration_since(since) >= GONE {
-                give_up(app, node).await?;
+            if now.duration_since(since) >= DEAD_AFTER {
+                remove_dead(app, node).await?;
             } else {
                 seen.insert(node.id, (node.beats, since));
             }
         }
-        // As soon as another one comes, it is heard.
+        // A node that joins later announces itself.
         app.store.set_alone(seen.is_empty());
         self.seen = seen;
-        let silent = self.seen.values().map(|(_, since)| *since + GONE).min();
+        let silent = self.seen.values().map(|(_, since)| *since + DEAD_AFTER).min();
         Ok(silent.map(|at| at.saturating_duration_since(Instant::now())))
     }
 }
 
-async fn give_up(app: &App, node: Node) -> Result<(), StoreError> {
+async fn remove_dead(app: &App, node: Node) -> Result<(), StoreError> {
     let (name, copy) = (node.name.clone(), node);
-    let gone = app
+    let is_removed = app
         .store
         .write(Lane::COMMON, move |tx| {
-            let is_gone = nodes::give_up(tx, &copy)?;
-            if is_gone {
+            let is_removed = nodes::give_up(tx, &copy)?;
+            if is_removed {
                 tx.hand_over(Handover::NodeGone);
                 tx.ring(Word::NodeGone);
             }
-            Ok::<_, StoreError>(is_gone)
+            Ok::<_, StoreError>(is_removed)
         })
         .await?;
-    if gone {
-        tracing::warn!(node = name, "a node is gone: others take over what it delivered");
+    if is_removed {
+        tracing::warn!(node = name, "removed a dead node; the others take over its work");
     }
     Ok(())
 }

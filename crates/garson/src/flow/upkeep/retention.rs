@@ -1,4 +1,4 @@
-//! Events are kept for some weeks; then they go, with their attempts, whether they were delivered or not.
+//! Removes events and their attempts after some weeks, whether they were delivered or not.
 
 use crate::app::App;
 use crate::flow::Fault;
@@ -9,9 +9,9 @@ use std::time::{Duration, Instant};
 
 /// Events removed in one job: a few milliseconds of the writer's time.
 const CHUNK: i64 = 100;
-/// Accounts that are looked at together.
+/// Accounts read at once.
 const PAGE: i64 = 500;
-/// Chunks in one step; then others that sweep have their turn.
+/// Chunks in one step; then the other sweeps get their turn.
 const CHUNKS_IN_A_STEP: usize = 50;
 
 /// How long events are kept.
@@ -20,57 +20,57 @@ pub fn kept_for(app: &App) -> Duration {
     Duration::from_secs(u64::from(app.settings.webhook.keep_days) * 24 * 60 * 60)
 }
 
-/// Goes through all accounts and removes a chunk of each that has events which are too old; `false` when none had.
+/// Removes a chunk of expired events of each account; `false` when there were none.
 pub async fn step(app: &App) -> Result<bool, Fault> {
     let now = app.now();
     let oldest = now.minus(kept_for(app));
-    let mut all = Forgotten::default();
+    let mut removed = Forgotten::default();
     let mut chunks = 0;
     let mut after = None;
     while chunks < CHUNKS_IN_A_STEP {
-        let looked = app
+        let page = app
             .store
             .read(move |tx| retention::look(tx, after, oldest, PAGE))
             .await?;
-        for account in looked.with_old {
+        for account in page.with_old {
             chunks += 1;
-            match chunk(app, account).await {
-                Ok(gone) => {
-                    all.events += gone.events;
-                    all.pending += gone.pending;
+            match remove_chunk(app, account).await {
+                Ok(chunk) => {
+                    removed.events += chunk.events;
+                    removed.pending += chunk.pending;
                 }
-                // It is tried again with the next step; the others do not wait for it.
+                // It is retried in the next step; the other accounts continue.
                 Err(fault) => {
                     tracing::error!(%account, ?fault, "an account's old events could not be removed");
                 }
             }
         }
-        after = looked.last;
+        after = page.last;
         if after.is_none() {
             break;
         }
     }
-    if all.pending > 0 {
+    if removed.pending > 0 {
         tracing::warn!(
-            undelivered = all.pending,
+            undelivered = removed.pending,
             days = app.settings.webhook.keep_days,
-            "events were removed that had not been delivered: they are kept no longer than that"
+            "removed events that had not been delivered before they expired"
         );
     }
-    Ok(all.events > 0)
+    Ok(removed.events > 0)
 }
 
-async fn chunk(app: &App, account: AccountId) -> Result<Forgotten, Fault> {
+async fn remove_chunk(app: &App, account: AccountId) -> Result<Forgotten, Fault> {
     let now = app.now();
     let oldest = now.minus(kept_for(app));
     let began = Instant::now();
-    let gone = app
+    let removed = app
         .store
         .write(account, move |tx| {
             retention::chunk(tx, account, oldest, now, CHUNK)
         })
         .await?;
-    // As long as it took: others get at least half of the writer.
+    // A pause as long as the work: other jobs get at least half of the writer's time.
     tokio::time::sleep(began.elapsed()).await;
-    Ok(gone)
+    Ok(removed)
 }

@@ -1,4 +1,4 @@
-//! What is deleted, expired or over is removed in small chunks between everybody else's writes.
+//! Removes deleted and expired rows in small chunks between other writes.
 
 use super::retention;
 use crate::app::App;
@@ -13,34 +13,34 @@ use std::time::{Duration, Instant};
 
 /// Rows removed in one job: a few milliseconds of the writer's time.
 const CHUNK: i64 = 100;
-const LOOK_AGAIN: Duration = Duration::from_secs(60);
-/// How long an answer is kept under its key.
+const SWEEP_INTERVAL: Duration = Duration::from_secs(60);
+/// How long the answer to an idempotent request is kept.
 pub const KEEP_ANSWERS: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// Sweeps until the service ends.
+/// Sweeps until the service stops.
 pub async fn run(app: Arc<App>) {
     loop {
         let started = Instant::now();
         let turn = step(&app).await;
         app.workers.note_turn(&turn);
         let pause = match turn {
-            // As long as it took: others get at least half of the writer.
+            // A pause as long as the work: other jobs get at least half of the writer's time.
             Ok(true) => started.elapsed(),
-            Ok(false) => LOOK_AGAIN,
+            Ok(false) => SWEEP_INTERVAL,
             Err(fault) => {
                 tracing::error!(?fault, "sweeping failed");
                 Duration::from_secs(5)
             }
         };
         tokio::select! {
-            () = app.wake_sweep.notified(), if pause == LOOK_AGAIN => {}
+            () = app.wake_sweep.notified(), if pause == SWEEP_INTERVAL => {}
             () = tokio::time::sleep(pause) => {}
         }
     }
 }
 
-/// Removes one chunk of each kind; `false` when there was nothing to do. What fails is logged, and the rest is done all the
-/// same; the first failure is the answer when nothing else could be done.
+/// Removes one chunk of each kind; `false` when there was nothing to do. A failed part does not stop the others: it is logged,
+/// or returned when no part removed anything.
 pub async fn step(app: &App) -> Result<bool, Fault> {
     let parts = [
         sweep_deleted(app).await,
@@ -57,7 +57,7 @@ pub async fn step(app: &App) -> Result<bool, Fault> {
     Ok(has_worked)
 }
 
-/// Removes a chunk of the first deleted restaurant for which that is possible.
+/// Removes a chunk of the first deleted restaurant that can be swept.
 async fn sweep_deleted(app: &App) -> Result<bool, Fault> {
     let mut failed = None;
     loop {
@@ -106,7 +106,7 @@ async fn switch_off_uncovered(app: &App) -> Result<bool, Fault> {
     Ok(has_switched)
 }
 
-/// Removes answers, sessions and results of sending again that are kept no longer.
+/// Removes expired answers, sessions and resends.
 async fn remove_expired(app: &App) -> Result<bool, Fault> {
     let now = app.now();
     let (oldest_answer, oldest_resend) = (now.minus(KEEP_ANSWERS), now.minus(retention::kept_for(app)));

@@ -5,8 +5,9 @@ use crate::api::{Api, Cursor};
 use crate::flow::Fault;
 use crate::flow::admin::restaurants;
 use crate::flow::intake::test_orders;
-use crate::flow::order_actions::{act, reasons};
+use crate::flow::order_actions::{Transition, act, reasons};
 use crate::flow::read::board;
+use crate::flow::read::order_detail::detail;
 use crate::panel::kit::error::PanelError;
 use crate::panel::kit::fields::Fields;
 use crate::panel::kit::form::Choice;
@@ -197,7 +198,7 @@ async fn answer(
     visitor: &Visitor,
     id: &str,
     fields: &Fields,
-    done: Result<act::Step, Fault>,
+    done: Result<Transition, Fault>,
 ) -> Result<Response, PanelError> {
     let failed = done.err().map(|fault| visitor.fail(fault));
     let back = safe_path(fields.get("back"));
@@ -260,7 +261,7 @@ async fn show_cancel(
 ) -> Result<Response, PanelError> {
     let (app, account) = (&api.app, visitor.account.id);
     let asked = Fields::parse(query.unwrap_or_default().as_bytes());
-    let detail = act::detail(app, account, id.clone())
+    let detail = detail(app, account, id.clone())
         .await
         .map_err(|fault| visitor.fail(fault))?;
     // When the list cannot be had, the usual reason is taken.

@@ -1,27 +1,27 @@
-//! What platforms are called for, and what they say.
+//! Calls to platforms, by topic and outcome.
 
-use super::tally::{Tally, each_with_each, label, providers};
-use super::timings::{OF_CALLS, Timings};
-use super::{place_of, words};
+use super::labels::{label, label_product, label_values, platform_index, providers};
+use super::tally::Tally;
+use super::timings::{CALL_BUCKETS, Timings};
 use garson_core::order::CallKind;
 use garson_core::platform::{Provider, Trouble};
 use prometheus_client::registry::Registry;
 use std::time::Duration;
 
-words! {
-    /// What a platform is called for.
+label_values! {
+    /// What a call to a platform is about.
     Topic {
         Verify "verify",
         Cancel "cancel",
         Ready "ready",
-        /// An order has come to a status.
+        /// An order has reached a status.
         Tell "tell",
         /// One order is read.
         Look "look",
-        /// Orders are asked for.
+        /// Orders are polled.
         Poll "poll",
         Login "login",
-        /// It is told that orders may come.
+        /// The platform is notified that orders can be sent.
         Enlist "enlist",
         Menu "menu",
         /// The reasons with which an order can be cancelled.
@@ -40,15 +40,15 @@ impl From<CallKind> for Topic {
     }
 }
 
-words! {
-    /// What came of a call.
+label_values! {
+    /// The result of a call.
     CallOutcome {
         Done "done",
-        /// The platform said no.
+        /// The platform refused.
         Refused "refused",
-        /// The platform said that its moment has not come.
+        /// The platform said that it is too early.
         NotYet "not_yet",
-        /// It was not done, and may be another time.
+        /// It was not done and can be retried.
         Later "later",
         /// It may have been done.
         Unclear "unclear",
@@ -87,22 +87,22 @@ impl Calls {
     pub(super) fn new(registry: &mut Registry) -> Self {
         let topics = label("kind", Topic::ALL.iter().map(|topic| topic.as_str()));
         let outcomes = label("outcome", CallOutcome::ALL.iter().map(|outcome| outcome.as_str()));
-        let made = Tally::new(&each_with_each(&providers(), &topics), &outcomes);
+        let made = Tally::new(&label_product(&providers(), &topics), &outcomes);
         registry.register("platform_calls", "Calls to platforms", made.clone());
-        let times = Timings::new(providers(), OF_CALLS);
+        let times = Timings::new(providers(), CALL_BUCKETS);
         registry.register(
             "platform_call_seconds",
-            "Time that calls to platforms took, with the wait for their limits",
+            "Duration of calls to platforms, including the wait for rate limits",
             times.clone(),
         );
         Self { made, times }
     }
 
     pub fn count(&self, provider: Provider, topic: Topic, outcome: CallOutcome, took: Duration) {
-        if let Some(place) = place_of(provider) {
+        if let Some(index) = platform_index(provider) {
             self.made
-                .count(place * Topic::ALL.len() + topic as usize, outcome as usize);
-            self.times.observe(place, took);
+                .count(index * Topic::ALL.len() + topic as usize, outcome as usize);
+            self.times.observe(index, took);
         }
     }
 }

@@ -1,7 +1,8 @@
-//! Events on their way to accounts' webhooks: attempts, and how deliveries end.
+//! Deliveries to accounts' webhooks: attempts, and how deliveries end.
 
-use super::tally::{Labels, Tally, label};
-use super::timings::{OF_CALLS, OF_DELIVERIES, Timings};
+use super::labels::{Labels, label};
+use super::tally::Tally;
+use super::timings::{CALL_BUCKETS, DELIVERY_BUCKETS, Timings};
 use garson_core::delivery::{DeliveryState, UndeliveredReason};
 use garson_store::tables::deliveries::End;
 use prometheus_client::registry::Registry;
@@ -15,14 +16,13 @@ pub struct Deliveries {
     times: Timings,
 }
 
-/// How a delivery can end.
 const ENDS: [DeliveryState; 3] = [
     DeliveryState::Delivered,
     DeliveryState::Failed,
     DeliveryState::Skipped,
 ];
 
-/// Why an attempt can fail; the other reasons are those of events that no attempt was made for.
+/// Reasons for which an attempt can fail; the others apply to events without an attempt.
 fn reasons() -> impl Iterator<Item = UndeliveredReason> {
     let is_of_attempt = |reason: &UndeliveredReason| match reason {
         UndeliveredReason::Waiting
@@ -51,25 +51,21 @@ impl Deliveries {
         let attempts = Tally::row(columns);
         registry.register(
             "delivery_attempts",
-            "Attempts to deliver an event by itself",
+            "Automatic attempts to deliver an event",
             attempts.clone(),
         );
-        let attempt_times = Timings::one(OF_CALLS);
+        let attempt_times = Timings::unlabelled(CALL_BUCKETS);
         registry.register(
             "delivery_attempt_seconds",
-            "Time that attempts took, whatever came of them",
+            "Duration of attempts, successful or not",
             attempt_times.clone(),
         );
         let ended = Tally::row(label("state", ENDS.map(DeliveryState::as_str)));
-        registry.register(
-            "deliveries",
-            "Events that came to their end here and were written down so",
-            ended.clone(),
-        );
-        let times = Timings::one(OF_DELIVERIES);
+        registry.register("deliveries", "Deliveries that this node ended", ended.clone());
+        let times = Timings::unlabelled(DELIVERY_BUCKETS);
         registry.register(
             "delivery_seconds",
-            "Time from when an event happened to when its receiver had it",
+            "Time from an event to its delivery",
             times.clone(),
         );
         Self {
@@ -80,7 +76,7 @@ impl Deliveries {
         }
     }
 
-    /// Counts an attempt, by why it failed if it did.
+    /// Counts an attempt, with the reason if it failed.
     pub fn count_attempt(&self, failure: Option<UndeliveredReason>, took: Duration) {
         let column = match failure {
             None => Some(0),
@@ -92,12 +88,12 @@ impl Deliveries {
         self.attempt_times.observe(0, took);
     }
 
-    /// Counts the time that an event needed to be delivered.
+    /// Records how long after it happened an event was delivered.
     pub fn count_time(&self, age: Duration) {
         self.times.observe(0, age);
     }
 
-    /// Counts a result that is written down, if it is the end of a delivery.
+    /// Counts a stored result, if it ends a delivery.
     pub fn count_end(&self, end: End) {
         let state = match end {
             End::Delivered => DeliveryState::Delivered,

@@ -1,11 +1,11 @@
 //! Metrics of intake: messages from platforms, and the orders in them.
 
-use super::tally::{Tally, each_with_each, label, providers};
-use super::{place_of, words};
+use super::labels::{label, label_product, label_values, platform_index, providers};
+use super::tally::Tally;
 use garson_core::platform::{Provider, Reception};
 use prometheus_client::registry::Registry;
 
-words! {
+label_values! {
     /// How a message came in.
     IntakeSource {
         Pushed "pushed",
@@ -13,7 +13,7 @@ words! {
     }
 }
 
-words! {
+label_values! {
     /// The label for what became of a message.
     MessageOutcome {
         /// Applied to its order.
@@ -66,7 +66,7 @@ impl Intake {
             "outcome",
             MessageOutcome::ALL.iter().map(|outcome| outcome.as_str()),
         );
-        let messages = Tally::new(&each_with_each(&providers(), &sources), &outcomes);
+        let messages = Tally::new(&label_product(&providers(), &sources), &outcomes);
         registry.register(
             "messages",
             "Messages from platforms, and polled orders that were new or had changed",
@@ -78,17 +78,17 @@ impl Intake {
     }
 
     pub fn count_message(&self, provider: Provider, source: IntakeSource, outcome: MessageOutcome) {
-        if let Some(place) = place_of(provider) {
+        if let Some(index) = platform_index(provider) {
             self.messages.count(
-                place * IntakeSource::ALL.len() + source as usize,
+                index * IntakeSource::ALL.len() + source as usize,
                 outcome as usize,
             );
         }
     }
 
     pub fn count_order(&self, provider: Provider, source: IntakeSource) {
-        if let Some(place) = place_of(provider) {
-            self.orders.count(place, source as usize);
+        if let Some(index) = platform_index(provider) {
+            self.orders.count(index, source as usize);
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Requests that were answered.
+//! Answered requests, by interface and status.
 
 use prometheus_client::encoding::{EncodeLabelSet, EncodeLabelValue};
 use prometheus_client::metrics::counter::Counter;
@@ -11,7 +11,7 @@ struct Labels {
     status: u16,
 }
 
-/// Which door a request came in by.
+/// The interface that a request used.
 #[derive(Clone, Copy, Debug, Hash, PartialEq, Eq, EncodeLabelValue)]
 pub enum RequestKind {
     Api,
@@ -20,7 +20,6 @@ pub enum RequestKind {
 }
 
 impl RequestKind {
-    /// The door that a path belongs to.
     #[must_use]
     pub fn of(path: &str) -> Self {
         match path {

@@ -1,28 +1,27 @@
-//! Counters for every combination of closed sets of labels: counting is one addition, without a lock or a search.
+//! Counters for every combination of closed label sets: counting is one addition, without a lock or a lookup.
 
+use super::labels::Labels;
 use prometheus_client::encoding::{EncodeMetric, MetricEncoder, NoLabelSet};
 use prometheus_client::metrics::MetricType;
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-pub type Labels = Vec<(&'static str, String)>;
-
-/// Counters in rows. A row is shown as soon as one of its counters has moved, and then all of it, so that what happens for
-/// the first time shows as a step from zero.
+/// Counters in rows. A row is exported as a whole once one of its counters is above zero, so that the first event of another
+/// counter shows as a step from zero.
 #[derive(Clone, Debug)]
 pub struct Tally(Arc<Table>);
 
 #[derive(Debug)]
 struct Table {
-    /// A row that has not moved is left out.
-    hides: bool,
+    /// Rows of zeros are left out.
+    hides_zero_rows: bool,
     width: usize,
     cells: Vec<(Labels, AtomicU64)>,
 }
 
 impl Tally {
-    /// Every row with every column: the labels of each are put together.
+    /// A counter for each row and column, with the labels of both.
     pub fn new(rows: &[Labels], columns: &[Labels]) -> Self {
         let cells = rows.iter().flat_map(|row| {
             columns
@@ -30,16 +29,16 @@ impl Tally {
                 .map(|column| ([row.as_slice(), column.as_slice()].concat(), AtomicU64::default()))
         });
         Self(Arc::new(Table {
-            hides: true,
+            hides_zero_rows: true,
             width: columns.len().max(1),
             cells: cells.collect(),
         }))
     }
 
-    /// A single row, shown from the beginning.
+    /// A single row, exported from the start.
     pub fn row(columns: Vec<Labels>) -> Self {
         Self(Arc::new(Table {
-            hides: false,
+            hides_zero_rows: false,
             width: columns.len().max(1),
             cells: columns
                 .into_iter()
@@ -54,17 +53,17 @@ impl Tally {
         }
     }
 
-    fn shown(&self) -> impl Iterator<Item = &(Labels, AtomicU64)> {
-        let has_moved = |(_, count): &(Labels, AtomicU64)| count.load(Ordering::Relaxed) > 0;
+    fn exported(&self) -> impl Iterator<Item = &(Labels, AtomicU64)> {
+        let is_above_zero = |(_, count): &(Labels, AtomicU64)| count.load(Ordering::Relaxed) > 0;
         let rows = self.0.cells.chunks(self.0.width);
-        rows.filter(move |row| !self.0.hides || row.iter().any(has_moved))
+        rows.filter(move |row| !self.0.hides_zero_rows || row.iter().any(is_above_zero))
             .flatten()
     }
 }
 
 impl EncodeMetric for Tally {
     fn encode(&self, mut encoder: MetricEncoder<'_>) -> Result<(), fmt::Error> {
-        for (labels, count) in self.shown() {
+        for (labels, count) in self.exported() {
             let count = count.load(Ordering::Relaxed);
             encoder
                 .encode_family(labels)?
@@ -78,63 +77,36 @@ impl EncodeMetric for Tally {
     }
 
     fn is_empty(&self) -> bool {
-        self.shown().next().is_none()
+        self.exported().next().is_none()
     }
-}
-
-/// One label with each of these values.
-pub fn label<S: Into<String>>(name: &'static str, values: impl IntoIterator<Item = S>) -> Vec<Labels> {
-    values
-        .into_iter()
-        .map(|value| vec![(name, value.into())])
-        .collect()
-}
-
-/// Every platform as a label.
-pub fn providers() -> Vec<Labels> {
-    let all = garson_platforms::all().iter();
-    label("provider", all.map(|platform| platform.provider().to_string()))
-}
-
-/// Each of the first with each of the second.
-pub fn each_with_each(first: &[Labels], second: &[Labels]) -> Vec<Labels> {
-    let with_each = |one: &Labels| {
-        let one = one.clone();
-        second.iter().map(move |other| [one.as_slice(), other].concat())
-    };
-    first.iter().flat_map(with_each).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::telemetry::metrics::labels::label;
     use prometheus_client::encoding::text::encode;
     use prometheus_client::registry::Registry;
 
     #[test]
-    fn a_row_is_shown_whole_once_it_has_moved() {
-        let tally = Tally::new(&label("door", ["front", "back"]), &label("way", ["in", "out"]));
+    fn row_is_exported_as_a_whole_once_it_is_above_zero() {
+        let tally = Tally::new(
+            &label("method", ["get", "put"]),
+            &label("result", ["ok", "failed"]),
+        );
         let mut registry = Registry::default();
-        registry.register("guests", "Guests", tally.clone());
-        let shown = || {
+        registry.register("calls", "Calls", tally.clone());
+        let exported = || {
             let mut text = String::new();
             encode(&mut text, &registry).unwrap();
             text
         };
-        assert_eq!(shown(), "# EOF\n");
+        assert_eq!(exported(), "# EOF\n");
         tally.count(1, 0);
         tally.count(1, 0);
         tally.count(9, 9);
-        let expected = "# HELP guests Guests.\n# TYPE guests counter\n\
-                        guests_total{door=\"back\",way=\"in\"} 2\nguests_total{door=\"back\",way=\"out\"} 0\n# EOF\n";
-        assert_eq!(shown(), expected);
-    }
-
-    #[test]
-    fn rows_are_numbered_as_they_are_built() {
-        let rows = each_with_each(&label("a", ["1", "2"]), &label("b", ["x", "y"]));
-        let third = vec![("a", "2".to_owned()), ("b", "x".to_owned())];
-        assert_eq!(rows.get(2), Some(&third));
-        assert_eq!(rows.len(), 4);
+        let expected = "# HELP calls Calls.\n# TYPE calls counter\n\
+                        calls_total{method=\"put\",result=\"ok\"} 2\ncalls_total{method=\"put\",result=\"failed\"} 0\n# EOF\n";
+        assert_eq!(exported(), expected);
     }
 }

@@ -15,8 +15,8 @@ fn what_is_handed_over_needs_no_reading() {
     for _ in 0..50 {
         world.take(&Step::CommitHere(2));
         world.take(&Step::Begin);
-        assert!(!world.flying.is_empty());
-        while !world.flying.is_empty() {
+        assert!(!world.in_flight.is_empty());
+        while !world.in_flight.is_empty() {
             world.end(0, true);
         }
         world.take(&Step::Write);
@@ -32,30 +32,30 @@ fn a_receiver_that_keeps_failing_is_narrowed_until_it_answers() {
     world.take(&Step::CommitHere(100));
     for _ in 0..3 {
         world.take(&Step::Begin);
-        while !world.flying.is_empty() {
+        while !world.in_flight.is_empty() {
             world.end(0, false);
         }
     }
     assert!(world.endpoint.is_troubled());
     assert!(world.endpoint.queued() <= 16, "{}", world.endpoint.queued());
     world.take(&Step::Begin);
-    assert_eq!(world.flying.len(), 0, "it rests");
+    assert_eq!(world.in_flight.len(), 0, "it rests");
     world.take(&Step::Pass(100));
     for expected in [1, 2, 4, 8, 16] {
         world.take(&Step::Read);
         world.take(&Step::FinishReading);
         world.take(&Step::Begin);
-        assert_eq!(world.flying.len(), expected);
+        assert_eq!(world.in_flight.len(), expected);
         // One answer that it has taken something is enough to be trusted with more.
         world.end(0, true);
-        let rest = world.flying.len();
+        let rest = world.in_flight.len();
         world.take(&Step::Begin);
-        assert!(world.flying.len() >= rest);
-        while !world.flying.is_empty() {
-            let width = world.flying.len();
-            world.flying.truncate(width);
-            let Attempt { delivery, lane, .. } = world.flying.pop().unwrap();
-            world.endpoint.put_back(delivery, lane);
+        assert!(world.in_flight.len() >= rest);
+        while !world.in_flight.is_empty() {
+            let width = world.in_flight.len();
+            world.in_flight.truncate(width);
+            let Attempt { delivery, kind, .. } = world.in_flight.pop().unwrap();
+            world.endpoint.put_back(delivery, kind);
         }
     }
 }
@@ -68,7 +68,7 @@ fn retries_never_take_the_whole_width() {
         world.take(&Step::Begin);
         // Every other one fails, so that it is not narrowed.
         let mut took = false;
-        while !world.flying.is_empty() {
+        while !world.in_flight.is_empty() {
             world.end(0, took);
             took = !took;
         }
@@ -81,7 +81,11 @@ fn retries_never_take_the_whole_width() {
         world.take(&Step::FinishReading);
     }
     world.take(&Step::Begin);
-    let late = world.flying.iter().filter(|it| it.lane == Lane::Late).count();
+    let late = world
+        .in_flight
+        .iter()
+        .filter(|it| it.kind == AttemptKind::Retry)
+        .count();
     assert!((1..=MOST / 2).contains(&late), "{late}");
 }
 
@@ -91,13 +95,13 @@ fn hanging_attempts_leave_room_for_other_orders() {
     world.take(&Step::CommitHere(MOST - 1));
     world.take(&Step::Begin);
     assert_eq!(
-        world.flying.len(),
+        world.in_flight.len(),
         MOST - 1,
         "a new receiver has all its places at once"
     );
     world.take(&Step::CommitHere(1));
     world.take(&Step::Begin);
-    assert_eq!(world.flying.len(), MOST);
+    assert_eq!(world.in_flight.len(), MOST);
 }
 
 #[test]
@@ -117,8 +121,8 @@ fn beyond_its_most_a_first_attempt_takes_the_place_of_the_oldest() {
         world.endpoint.preempt(world.instant).is_none(),
         "they have not had long enough"
     );
-    let wakes_at = world.endpoint.wakes_at(world.instant);
-    assert_eq!(wakes_at, Some(world.instant + Duration::from_millis(100)));
+    let more_at = world.endpoint.more_at(world.instant);
+    assert_eq!(more_at, Some(world.instant + Duration::from_millis(100)));
     world.take(&Step::Pass(100));
     let ended = world.endpoint.preempt(world.instant).unwrap();
     assert!(
@@ -126,13 +130,13 @@ fn beyond_its_most_a_first_attempt_takes_the_place_of_the_oldest() {
         "one place for the one that waits"
     );
     let index = world
-        .flying
+        .in_flight
         .iter()
         .position(|it| it.delivery.id == ended)
         .unwrap();
     world.end(index, false);
     world.take(&Step::Begin);
-    assert_eq!(world.flying.len(), MOST);
+    assert_eq!(world.in_flight.len(), MOST);
     assert_eq!(world.endpoint.queued(), 0);
 }
 
@@ -149,7 +153,7 @@ fn a_receiver_that_is_slow_by_nature_is_waited_for() {
     }
     world.take(&Step::CommitHere(40));
     world.take(&Step::Begin);
-    assert_eq!(world.flying.len(), MOST);
+    assert_eq!(world.in_flight.len(), MOST);
     world.take(&Step::Pass(9_000));
     assert!(world.endpoint.preempt(world.instant).is_none());
 }
@@ -167,8 +171,8 @@ fn troubled(has_answered: bool) -> World {
     for _ in 0..3 {
         world.end(0, false);
     }
-    while let Some(Attempt { delivery, lane, .. }) = world.flying.pop() {
-        world.endpoint.put_back(delivery, lane);
+    while let Some(Attempt { delivery, kind, .. }) = world.in_flight.pop() {
+        world.endpoint.put_back(delivery, kind);
     }
     assert!(world.endpoint.is_troubled());
     world
@@ -178,15 +182,15 @@ fn troubled(has_answered: bool) -> World {
 fn a_receiver_that_answered_lately_and_hangs_is_offered_the_next_one() {
     for (has_answered, expected) in [(true, [1, 2, 3]), (false, [1, 1, 1])] {
         let mut world = troubled(has_answered);
-        let mut flying = Vec::new();
+        let mut in_flight = Vec::new();
         for _ in 0..3 {
             world.take(&Step::Pass(500));
             world.take(&Step::Read);
             world.take(&Step::FinishReading);
             world.take(&Step::Begin);
-            flying.push(world.flying.len());
+            in_flight.push(world.in_flight.len());
         }
-        assert_eq!(flying, expected, "has answered: {has_answered}");
+        assert_eq!(in_flight, expected, "has answered: {has_answered}");
     }
 }
 
@@ -212,20 +216,20 @@ fn a_new_address_ends_attempts_at_the_old_one_and_is_not_blamed_for_it() {
         world.end(0, false);
     }
     assert!(world.endpoint.is_troubled());
-    assert_eq!(world.flying.len(), 7);
+    assert_eq!(world.in_flight.len(), 7);
     world.take(&Step::Move {
         number: 1,
         is_told: true,
     });
     world.take(&Step::Read);
     world.take(&Step::FinishReading);
-    assert!(world.flying.is_empty(), "none goes on to the old address");
+    assert!(world.in_flight.is_empty(), "none goes on to the old address");
     assert!(!world.endpoint.is_troubled());
     world.take(&Step::Read);
     world.take(&Step::FinishReading);
     world.take(&Step::Begin);
-    assert_eq!(world.flying.len(), 7);
-    assert!(world.flying.iter().all(|it| it.url.ends_with("/1")));
+    assert_eq!(world.in_flight.len(), 7);
+    assert!(world.in_flight.iter().all(|it| it.url.ends_with("/1")));
     // With no address at all they are skipped, at once.
     world.take(&Step::Move {
         number: 0,

@@ -1,5 +1,5 @@
-//! Which integration's calls are made next: a share of the slots for each account and each integration, in turn, and little for
-//! those whose platform does not answer.
+//! Decides which integration's calls are made next: accounts and integrations share the slots fairly, and those whose platform
+//! does not answer get few.
 
 use garson_core::id::{AccountId, IntegrationId};
 use garson_core::time::Timestamp;
@@ -9,52 +9,52 @@ use std::collections::{BinaryHeap, HashMap};
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// Calls running at once in all, for one account, and for integrations whose platform fails.
+/// Concurrent calls in total, for one account, and for integrations whose platform fails.
 const MAX_RUNNING: usize = 512;
 const MAX_FOR_ACCOUNT: usize = 128;
 const MAX_FAILING: usize = 256;
-/// Calls running at once for one integration: at first, and after its platform has answered.
+/// Concurrent calls for one integration: at first, and at most after its platform has answered.
 const FIRST_WIDTH: usize = 4;
 const MAX_WIDTH: usize = 16;
-/// After so many failures in a row an integration gets one call at a time, with a rest between them.
+/// After this many failures in a row an integration gets one call at a time, with a pause between them.
 const FAILING: u32 = 3;
-const REST: Duration = Duration::from_secs(1);
+const FAILING_PAUSE: Duration = Duration::from_secs(1);
 /// Calls chosen at once.
 const BATCH: usize = 64;
-/// Queues looked at at once.
-const LOOKS: usize = 64;
+/// Queues read at once.
+const QUEUES_AT_ONCE: usize = 64;
 
-/// How a call went, as far as it says something about its platform.
+/// What a call says about its platform.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Went {
-    /// The platform has answered, whatever it said.
+pub enum PlatformAnswer {
+    /// The platform answered, whatever it said.
     Answered,
-    /// The platform does not answer, or is in trouble.
+    /// The platform does not answer or fails.
     Away,
-    /// It was not sent, because the platform takes no more than so many at a time; there is room after this.
+    /// It was not sent because of the platform's rate limit; there is room after this time.
     HeldBack(Duration),
     /// It was not sent for another reason.
     Unsent,
 }
 
-/// What is known of an integration's calls.
+/// The call queue of an integration.
 #[derive(Debug)]
-struct State {
+struct QueueState {
     account: Option<AccountId>,
-    /// When the next one is due that is not being made.
+    /// When the next call is due that is not running.
     due_at: Option<Timestamp>,
-    /// Something may have changed: it is to be looked at.
+    /// The queue may have changed and must be read.
     is_stale: bool,
     running: usize,
     width: usize,
     failures: u32,
-    /// None is begun before that.
-    rests_until: Option<Instant>,
-    /// When it was served last, as a number that grows.
+    /// No call is started before that.
+    paused_until: Option<Instant>,
+    /// The turn in which it was last served.
     served: u64,
 }
 
-impl Default for State {
+impl Default for QueueState {
     fn default() -> Self {
         Self {
             account: None,
@@ -63,13 +63,13 @@ impl Default for State {
             running: 0,
             width: FIRST_WIDTH,
             failures: 0,
-            rests_until: None,
+            paused_until: None,
             served: 0,
         }
     }
 }
 
-impl State {
+impl QueueState {
     fn is_failing(&self) -> bool {
         self.failures >= FAILING
     }
@@ -77,14 +77,13 @@ impl State {
     fn is_due(&self, now: Timestamp, instant: Instant) -> bool {
         !self.is_stale
             && self.due_at.is_some_and(|due_at| due_at <= now)
-            && self.rests_until.is_none_or(|until| until <= instant)
+            && self.paused_until.is_none_or(|until| until <= instant)
     }
 }
 
-/// The slots, and who has them.
 #[derive(Debug, Default)]
 pub struct Slots {
-    queues: HashMap<IntegrationId, State>,
+    queues: HashMap<IntegrationId, QueueState>,
     accounts: HashMap<AccountId, usize>,
     running: usize,
     failing: usize,
@@ -92,13 +91,13 @@ pub struct Slots {
 }
 
 impl Slots {
-    /// Something may have changed for an integration.
-    pub fn is_stale(&mut self, integration: IntegrationId) {
+    /// The queue of an integration may have changed.
+    pub fn mark_stale(&mut self, integration: IntegrationId) {
         self.queues.entry(integration).or_default().is_stale = true;
     }
 
-    /// All queues as they are now; what is due may be running already, so that it is to be looked at.
-    pub fn know_all(&mut self, queues: &[Queue], now: Timestamp) {
+    /// Replaces all queues with those in the database. Due calls may be running already, so their queues must be read.
+    pub fn set_queues(&mut self, queues: &[Queue], now: Timestamp) {
         for state in self.queues.values_mut() {
             state.due_at = None;
         }
@@ -112,9 +111,9 @@ impl Slots {
             .retain(|_, state| state.running > 0 || state.due_at.is_some());
     }
 
-    /// Integrations that are to be looked at: those first whose account has the fewest calls running, and then those that were
-    /// served longest ago; not those that have no room anyway.
-    pub fn to_look_at(&self) -> Vec<IntegrationId> {
+    /// Integrations whose queues must be read and that have room: first those whose account has the fewest running calls, then
+    /// those that were served longest ago.
+    pub fn stale_queues(&self) -> Vec<IntegrationId> {
         let mut stale: Vec<_> = self
             .queues
             .iter()
@@ -125,11 +124,15 @@ impl Slots {
             })
             .collect();
         stale.sort_unstable();
-        stale.into_iter().take(LOOKS).map(|(_, _, id)| id).collect()
+        stale
+            .into_iter()
+            .take(QUEUES_AT_ONCE)
+            .map(|(_, _, id)| id)
+            .collect()
     }
 
-    /// An integration's next call, as it was found.
-    pub fn know(&mut self, integration: IntegrationId, next: Option<Queue>) {
+    /// Sets an integration's next due call, as it was read.
+    pub fn set_next_due(&mut self, integration: IntegrationId, next: Option<Queue>) {
         let state = self.queues.entry(integration).or_default();
         state.is_stale = false;
         state.due_at = next.map(|queue| queue.due_at);
@@ -139,7 +142,7 @@ impl Slots {
         }
     }
 
-    /// Chooses integrations, and how many calls of each may be begun.
+    /// Chooses integrations, and how many calls of each may be started.
     pub fn choose(&mut self, now: Timestamp, instant: Instant) -> Vec<(IntegrationId, usize)> {
         let mut room = MAX_RUNNING.saturating_sub(self.running).min(BATCH);
         let mut failing_room = MAX_FAILING.saturating_sub(self.failing);
@@ -164,7 +167,7 @@ impl Slots {
                 continue;
             }
             if busy_now > busy {
-                // Others of the account have been chosen since: it is not its turn yet.
+                // Other calls of the account were chosen since: it goes back into the queue.
                 waiting.push(Reverse((busy_now, running, served, id, account)));
                 continue;
             }
@@ -193,11 +196,11 @@ impl Slots {
         chosen.into_iter().collect()
     }
 
-    /// So many calls of an integration were leased of those that could have been.
+    /// Records how many of the chosen calls of an integration could be leased.
     pub fn leased(&mut self, integration: IntegrationId, leased: usize, wanted: usize) {
         if leased < wanted {
-            // There are no more that are due now; when the next one is must be looked up.
-            self.is_stale(integration);
+            // No more calls are due now; when the next one is must be read.
+            self.mark_stale(integration);
         }
     }
 
@@ -210,8 +213,14 @@ impl Slots {
         *self.accounts.entry(account).or_default() += 1;
     }
 
-    /// A call has ended: its order's next one may be due, or itself again.
-    pub fn ended(&mut self, integration: IntegrationId, account: AccountId, went: Went, instant: Instant) {
+    /// Records the end of a call: it may be due again, or the next one of its order.
+    pub fn ended(
+        &mut self,
+        integration: IntegrationId,
+        account: AccountId,
+        answer: PlatformAnswer,
+        instant: Instant,
+    ) {
         self.running = self.running.saturating_sub(1);
         if let Some(busy) = self.accounts.get_mut(&account) {
             *busy = busy.saturating_sub(1);
@@ -226,24 +235,24 @@ impl Slots {
         }
         state.running = state.running.saturating_sub(1);
         state.is_stale = true;
-        match went {
-            Went::Answered => {
+        match answer {
+            PlatformAnswer::Answered => {
                 state.failures = 0;
                 state.width = (state.width * 2).min(MAX_WIDTH);
-                state.rests_until = None;
+                state.paused_until = None;
             }
-            Went::Away => {
+            PlatformAnswer::Away => {
                 state.failures = state.failures.saturating_add(1);
                 state.width = (state.width / 2).max(1);
                 if state.is_failing() {
                     state.width = 1;
-                    state.rests_until = Some(instant + REST);
+                    state.paused_until = Some(instant + FAILING_PAUSE);
                 }
             }
-            Went::HeldBack(pause) => state.rests_until = Some(instant + pause),
-            Went::Unsent => {}
+            PlatformAnswer::HeldBack(pause) => state.paused_until = Some(instant + pause),
+            PlatformAnswer::Unsent => {}
         }
-        // Those that are still running were counted as they stood before.
+        // Calls that are still running were counted with the previous state.
         match (was_failing, state.is_failing()) {
             (false, true) => self.failing += state.running,
             (true, false) => self.failing = self.failing.saturating_sub(state.running),
@@ -251,9 +260,9 @@ impl Slots {
         }
     }
 
-    /// How long until something can be done that is known of; nothing when that depends on the end of a call, or on news.
+    /// How long until a known call can be started; none when that depends on the end of a call or on a wake-up.
     pub fn pause(&self, now: Timestamp, instant: Instant) -> Option<Duration> {
-        if !self.to_look_at().is_empty() {
+        if !self.stale_queues().is_empty() {
             return Some(Duration::ZERO);
         }
         if self.running >= MAX_RUNNING {
@@ -271,10 +280,10 @@ impl Slots {
             .filter(|state| !state.account.is_some_and(account_is_full))
             .filter_map(|state| {
                 let until_due = state.due_at?.since(now);
-                let rest = state
-                    .rests_until
+                let pause = state
+                    .paused_until
                     .map_or(Duration::ZERO, |until| until.saturating_duration_since(instant));
-                Some(until_due.max(rest))
+                Some(until_due.max(pause))
             })
             .min()
     }
@@ -299,14 +308,14 @@ mod tests {
         AccountId(Uuid::now_v7())
     }
 
-    /// Looks at everything, and begins all that is chosen; says for how many accounts how many calls.
+    /// Reads all queues and starts all chosen calls; returns the number of calls by account.
     fn fill(slots: &mut Slots, queues: &[Queue]) -> HashMap<AccountId, usize> {
         let of: HashMap<_, _> = queues.iter().map(|queue| (queue.integration_id, queue)).collect();
         let mut begun = HashMap::new();
         loop {
-            let stale = slots.to_look_at();
+            let stale = slots.stale_queues();
             for id in &stale {
-                slots.know(*id, of.get(id).copied().copied());
+                slots.set_next_due(*id, of.get(id).copied().copied());
             }
             let chosen = slots.choose(NOW, Instant::now());
             if chosen.is_empty() && stale.is_empty() {
@@ -323,40 +332,40 @@ mod tests {
     }
 
     #[test]
-    fn nobody_gets_all_slots() {
+    fn one_account_cannot_take_all_slots() {
         let (large, small) = (an_account(), an_account());
         let mut queues: Vec<_> = (0..300).map(|_| queue(large)).collect();
         let mut slots = Slots::default();
-        slots.know_all(&queues, NOW);
+        slots.set_queues(&queues, NOW);
         assert_eq!(
             fill(&mut slots, &queues),
             HashMap::from([(large, MAX_FOR_ACCOUNT)])
         );
-        // Another account comes later, and finds room at once.
+        // An account that comes later finds room at once.
         queues.push(queue(small));
-        slots.is_stale(queues[300].integration_id);
+        slots.mark_stale(queues[300].integration_id);
         assert_eq!(fill(&mut slots, &queues), HashMap::from([(small, FIRST_WIDTH)]));
     }
 
     #[test]
-    fn a_platform_that_answers_gets_more_and_one_that_fails_less() {
+    fn platform_that_answers_gets_more_slots_and_one_that_fails_fewer() {
         let account = an_account();
         let one = queue(account);
         let id = one.integration_id;
         let mut slots = Slots::default();
         let instant = Instant::now();
-        slots.is_stale(id);
+        slots.mark_stale(id);
         assert_eq!(fill(&mut slots, &[one])[&account], FIRST_WIDTH);
         for _ in 0..FIRST_WIDTH {
-            slots.ended(id, account, Went::Answered, instant);
+            slots.ended(id, account, PlatformAnswer::Answered, instant);
         }
         assert_eq!(fill(&mut slots, &[one])[&account], MAX_WIDTH);
         for _ in 0..MAX_WIDTH {
-            slots.ended(id, account, Went::Away, instant);
+            slots.ended(id, account, PlatformAnswer::Away, instant);
         }
-        slots.know(id, Some(one));
-        assert!(slots.choose(NOW, instant).is_empty(), "it rests");
-        let later = instant + REST;
+        slots.set_next_due(id, Some(one));
+        assert!(slots.choose(NOW, instant).is_empty(), "it pauses");
+        let later = instant + FAILING_PAUSE;
         assert_eq!(slots.choose(NOW, later), [(id, 1)]);
         assert_eq!((slots.running, slots.failing, slots.accounts.len()), (0, 0, 0));
     }
@@ -371,20 +380,20 @@ mod tests {
                 slots.ended(
                     queue.integration_id,
                     queue.account_id,
-                    Went::Away,
-                    Instant::now() - REST,
+                    PlatformAnswer::Away,
+                    Instant::now() - FAILING_PAUSE,
                 );
             }
         }
         let begun = fill(&mut slots, &queues);
         assert_eq!(begun.len(), MAX_FAILING);
         let healthy = queue(an_account());
-        slots.is_stale(healthy.integration_id);
+        slots.mark_stale(healthy.integration_id);
         assert_eq!(fill(&mut slots, &[healthy]).len(), 1);
     }
 
     #[test]
-    fn what_is_held_back_waits_for_room() {
+    fn rate_limited_integration_waits_for_room() {
         let account = an_account();
         let one = queue(account);
         let id = one.integration_id;
@@ -392,8 +401,8 @@ mod tests {
         let instant = Instant::now();
         slots.begun(id, account);
         let pause = Duration::from_secs(20);
-        slots.ended(id, account, Went::HeldBack(pause), instant);
-        slots.know(id, Some(one));
+        slots.ended(id, account, PlatformAnswer::HeldBack(pause), instant);
+        slots.set_next_due(id, Some(one));
         assert!(slots.choose(NOW, instant).is_empty());
         assert_eq!(slots.pause(NOW, instant), Some(pause));
         assert_eq!(slots.choose(NOW, instant + pause).len(), 1);

@@ -1,6 +1,6 @@
 //! What was ordered, by whom and for how much, as lines to read.
 
-use crate::flow::order_actions::act::OrderDetail;
+use crate::flow::read::order_detail::OrderDetail;
 use crate::panel::kit::frame::Frame;
 use crate::panel::kit::names;
 use crate::panel::words::{BoardWords, OrderWords};

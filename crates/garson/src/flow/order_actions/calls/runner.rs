@@ -1,8 +1,10 @@
-//! The worker that makes calls: leases what is due and has room, begins it, and notes how it ended.
+//! The worker that makes calls: leases due calls as slots allow, starts them, and records how they ended.
 
-use super::slots::{Slots, Went};
-use super::{Hints, LEASE, make};
+use super::make::make;
+use super::slots::{PlatformAnswer, Slots};
+use super::timing::LEASE;
 use crate::app::App;
+use crate::app::call_waker::WakeHints;
 use crate::flow::Fault;
 use garson_core::id::{AccountId, IntegrationId};
 use garson_core::order::ProviderSync;
@@ -17,99 +19,99 @@ use std::time::Duration;
 use tokio::task::{self, JoinError, JoinSet};
 use tokio::time::Instant;
 
-/// How often all queues are looked at: another process may have written something, and nothing wakes us for that.
-const LOOK_AGAIN: Duration = Duration::from_secs(5);
-/// How often calls are looked for that a clock which runs ahead has planned.
-const LOOK_AT_CLOCKS: Duration = Duration::from_secs(30);
-/// Clocks of nodes differ by this much without anybody having set one.
-const TOLERANCE: Duration = Duration::from_secs(2);
-/// So many calls are brought forward at once.
-const AT_ONCE: i64 = 500;
-/// How long until it is looked again whether this node may begin something, and when nothing could be had.
-const NOT_JOINED: Duration = Duration::from_millis(500);
-const IN_VAIN: Duration = Duration::from_millis(50);
-/// How long nothing is tried after storage has failed.
-const AFTER_AN_ERROR: Duration = Duration::from_secs(1);
+/// How often all queues are read: another process may have written calls without waking this one.
+const SCAN_INTERVAL: Duration = Duration::from_secs(5);
+/// How often calls are searched that a fast clock has planned too late.
+const CLOCK_CHECK_INTERVAL: Duration = Duration::from_secs(30);
+/// How much clocks of nodes normally differ.
+const CLOCK_TOLERANCE: Duration = Duration::from_secs(2);
+/// Calls brought forward in one transaction.
+const BRING_FORWARD_BATCH: i64 = 500;
+/// The pause while this node may not start calls, and after due calls turned out to be leased elsewhere.
+const NOT_JOINED_PAUSE: Duration = Duration::from_millis(500);
+const NOTHING_LEASED_PAUSE: Duration = Duration::from_millis(50);
+/// The pause after storage has failed.
+const ERROR_PAUSE: Duration = Duration::from_secs(1);
 
-/// Makes calls until the service ends. Those that are under way then come to their end; nothing more is begun.
+/// Makes calls until the service stops, then waits for those in flight.
 pub async fn run(app: Arc<App>) {
-    let mut worker = Worker::default();
+    let mut runner = CallRunner::default();
     let mut stopping = app.stopping.subscribe();
     while !*stopping.borrow_and_update() {
-        worker.note_all_ended();
-        let turn = worker.turn(&app, app.wake_calls.take()).await;
+        runner.record_all_ended();
+        let turn = runner.turn(&app, app.call_waker.take()).await;
         app.workers.note_turn(&turn);
         let pause = match turn {
-            Ok(_) => worker.pause(&app),
+            Ok(_) => runner.pause(&app),
             Err(fault) => {
                 tracing::error!(?fault, "platform calls cannot be made");
-                worker.looked_at = None;
+                runner.scanned_at = None;
                 tokio::select! {
-                    () = tokio::time::sleep(AFTER_AN_ERROR) => {}
+                    () = tokio::time::sleep(ERROR_PAUSE) => {}
                     _ = stopping.changed() => {}
                 }
                 continue;
             }
         };
         tokio::select! {
-            Some(ended) = worker.running.join_next_with_id(), if !worker.running.is_empty() => worker.note_end(ended),
-            () = app.wake_calls.woken() => {}
+            Some(ended) = runner.running.join_next_with_id(), if !runner.running.is_empty() => runner.record_end(ended),
+            () = app.call_waker.woken() => {}
             () = tokio::time::sleep(pause) => {}
             _ = stopping.changed() => {}
         }
     }
-    while worker.running.join_next().await.is_some() {}
+    while runner.running.join_next().await.is_some() {}
 }
 
 /// Makes calls that are due and waits for them; `false` when there were none.
 pub async fn step(app: &Arc<App>) -> Result<bool, Fault> {
-    let mut worker = Worker::default();
-    let begun = worker.turn(app, Hints::default()).await?;
-    while worker.running.join_next().await.is_some() {}
+    let mut runner = CallRunner::default();
+    let begun = runner.turn(app, WakeHints::default()).await?;
+    while runner.running.join_next().await.is_some() {}
     Ok(begun > 0)
 }
 
 #[derive(Default)]
-struct Worker {
+struct CallRunner {
     slots: Slots,
-    running: JoinSet<Went>,
-    /// For whom each of them is.
+    running: JoinSet<PlatformAnswer>,
+    /// The integration and account of each running call.
     targets: HashMap<task::Id, (IntegrationId, AccountId)>,
-    /// When all queues were looked at.
-    looked_at: Option<Instant>,
-    /// What seemed to be due could not be had: somebody else is about to take it.
-    in_vain: bool,
-    /// What the clocks said when planned calls were looked at.
-    clocks: Option<(Timestamp, Instant)>,
+    /// When all queues were read.
+    scanned_at: Option<Instant>,
+    /// Calls that seemed due could not be leased: another node is about to make them.
+    nothing_leased: bool,
+    /// Both clocks at the last check of planned calls.
+    clock_check: Option<(Timestamp, Instant)>,
 }
 
-impl Worker {
-    /// Looks where there may be something to do, and begins what can be begun; says how many calls that were.
-    async fn turn(&mut self, app: &Arc<App>, hints: Hints) -> Result<usize, Fault> {
-        if hints.anywhere {
-            self.looked_at = None;
+impl CallRunner {
+    /// Finds due calls and starts as many as slots allow; returns how many.
+    async fn turn(&mut self, app: &Arc<App>, hints: WakeHints) -> Result<usize, Fault> {
+        if hints.all {
+            self.scanned_at = None;
         }
         for integration in hints.integrations {
-            self.slots.is_stale(integration);
+            self.slots.mark_stale(integration);
         }
-        if app.maker().is_none() || !app.lease.is_valid() {
+        if app.maker().is_none() || !app.node_lease.is_valid() {
             return Ok(0);
         }
         self.bring_forward(app).await?;
-        if self.looked_at.is_none_or(|at| at.elapsed() >= LOOK_AGAIN) {
+        if self.scanned_at.is_none_or(|at| at.elapsed() >= SCAN_INTERVAL) {
             let began = Instant::now();
             let queues = app.store.read(calls::queues).await?;
-            self.slots.know_all(&queues, app.now());
-            self.looked_at = Some(began);
+            self.slots.set_queues(&queues, app.now());
+            self.scanned_at = Some(began);
         }
-        self.look(app).await?;
+        self.refresh_stale(app).await?;
         self.begin(app).await
     }
 
-    /// Finds out when the next calls are due of those integrations for which something may have changed.
-    async fn look(&mut self, app: &Arc<App>) -> Result<(), Fault> {
-        let asked = self.slots.to_look_at();
-        if asked.is_empty() {
+    /// Reads when the next calls are due of integrations whose queues may have changed.
+    async fn refresh_stale(&mut self, app: &Arc<App>) -> Result<(), Fault> {
+        let stale = self.slots.stale_queues();
+        if stale.is_empty() {
             return Ok(());
         }
         let holder = Arc::clone(app);
@@ -117,14 +119,14 @@ impl Worker {
             .store
             .read(move |tx| {
                 let maker = holder.maker().unwrap_or_else(calls::Maker::nobody);
-                asked
+                stale
                     .iter()
                     .map(|id| Ok((*id, calls::next_due(tx, *id, maker)?)))
                     .collect::<Result<Vec<_>, StoreError>>()
             })
             .await?;
         for (integration, next) in found {
-            self.slots.know(integration, next);
+            self.slots.set_next_due(integration, next);
         }
         Ok(())
     }
@@ -132,13 +134,13 @@ impl Worker {
     async fn begin(&mut self, app: &Arc<App>) -> Result<usize, Fault> {
         let now = app.now();
         let chosen = self.slots.choose(now, Instant::now());
-        self.in_vain = false;
+        self.nothing_leased = false;
         if chosen.is_empty() {
             return Ok(0);
         }
         let (holder, wanted) = (Arc::clone(app), chosen.clone());
         let lease = move |tx: &mut Tx<'_>| {
-            // The lease counts from now on: the job may have waited for its turn.
+            // The lease starts now: the job may have waited for the writer.
             let Some(maker) = holder.maker() else {
                 return Ok(Vec::new());
             };
@@ -157,73 +159,77 @@ impl Worker {
                     Leased::Call(call) => self.spawn(app, *call),
                     Leased::Unreadable(call) => {
                         if let Err(fault) = set_aside(app, call).await {
-                            // Its lease runs out, and it is tried again.
+                            // Its lease runs out, and it is retried.
                             tracing::error!(?fault, "a platform call could not be set aside");
                         }
                     }
                 }
             }
         }
-        self.in_vain = begun == 0;
+        self.nothing_leased = begun == 0;
         Ok(begun)
     }
 
     fn spawn(&mut self, app: &Arc<App>, call: DueCall) {
         let (integration, account) = (call.integration_id, call.account_id);
         self.slots.begun(integration, account);
-        let (app, flight) = (Arc::clone(app), app.in_flight.begin(&call));
+        let (app, in_flight) = (Arc::clone(app), app.calls_in_flight.begin(&call));
         let started = self.running.spawn(async move {
-            let went = make(&app, &call).await;
-            drop(flight);
-            went.unwrap_or_else(|fault| {
-                // Its lease runs out, and the call is made again.
+            let answer = make(&app, &call).await;
+            drop(in_flight);
+            answer.unwrap_or_else(|fault| {
+                // Its lease runs out, and the call is retried.
                 tracing::error!(call = %call.id, ?fault, "a platform call could not be made");
-                Went::Unsent
+                PlatformAnswer::Unsent
             })
         });
         self.targets.insert(started.id(), (integration, account));
     }
 
-    /// Notes all that have ended, without waiting for any.
-    fn note_all_ended(&mut self) {
+    /// Records all calls that have ended, without waiting for any.
+    fn record_all_ended(&mut self) {
         while let Some(ended) = self.running.try_join_next_with_id() {
-            self.note_end(ended);
+            self.record_end(ended);
         }
     }
 
-    fn note_end(&mut self, ended: Result<(task::Id, Went), JoinError>) {
-        let (id, went) = match ended {
+    fn record_end(&mut self, ended: Result<(task::Id, PlatformAnswer), JoinError>) {
+        let (id, answer) = match ended {
             Ok(ended) => ended,
             Err(error) => {
-                tracing::error!(%error, "a platform call ended badly");
-                (error.id(), Went::Unsent)
+                tracing::error!(%error, "a platform call panicked");
+                (error.id(), PlatformAnswer::Unsent)
             }
         };
         if let Some((integration, account)) = self.targets.remove(&id) {
-            self.slots.ended(integration, account, went, Instant::now());
+            self.slots.ended(integration, account, answer, Instant::now());
         }
     }
 
-    /// How long to wait if nothing happens.
+    /// How long to wait unless woken.
     fn pause(&self, app: &App) -> Duration {
-        if app.maker().is_none() || !app.lease.is_valid() {
-            return NOT_JOINED;
+        if app.maker().is_none() || !app.node_lease.is_valid() {
+            return NOT_JOINED_PAUSE;
         }
-        let until_look = self.looked_at.map_or(LOOK_AGAIN, |at| {
-            (at + LOOK_AGAIN).saturating_duration_since(Instant::now())
+        let until_scan = self.scanned_at.map_or(SCAN_INTERVAL, |at| {
+            (at + SCAN_INTERVAL).saturating_duration_since(Instant::now())
         });
         let until_due = self.slots.pause(app.now(), Instant::now());
-        let pause = until_due.map_or(until_look, |time| time.min(until_look));
-        if self.in_vain { pause.max(IN_VAIN) } else { pause }
+        let pause = until_due.map_or(until_scan, |time| time.min(until_scan));
+        if self.nothing_leased {
+            pause.max(NOTHING_LEASED_PAUSE)
+        } else {
+            pause
+        }
     }
 
-    /// Brings calls forward that lie ahead only because a clock did: after a start, when the clock was set back, and from time
-    /// to time, since another node's clock may run ahead.
+    /// Brings forward calls that were planned by a fast clock: after a start, when the clock was set back, and from time to time,
+    /// since another node's clock may be fast.
     async fn bring_forward(&mut self, app: &Arc<App>) -> Result<(), Fault> {
         let (now, instant) = (app.now(), Instant::now());
-        let is_time = self.clocks.is_none_or(|(then, at)| {
+        let is_time = self.clock_check.is_none_or(|(then, at)| {
             let passed = instant.duration_since(at);
-            passed >= LOOK_AT_CLOCKS || now.plus(TOLERANCE) < then.plus(passed)
+            passed >= CLOCK_CHECK_INTERVAL || now.plus(CLOCK_TOLERANCE) < then.plus(passed)
         });
         if !is_time {
             return Ok(());
@@ -231,33 +237,33 @@ impl Worker {
         let mut forward = 0;
         let mut is_any = app
             .store
-            .read(move |tx| calls::is_planned_ahead(tx, now, TOLERANCE))
+            .read(move |tx| calls::is_planned_ahead(tx, now, CLOCK_TOLERANCE))
             .await?;
         while is_any {
             let brought = app
                 .store
                 .write(Lane::COMMON, move |tx| {
-                    calls::bring_forward(tx, now, TOLERANCE, AT_ONCE)
+                    calls::bring_forward(tx, now, CLOCK_TOLERANCE, BRING_FORWARD_BATCH)
                 })
                 .await?;
             forward += brought;
-            is_any = i64::try_from(brought).is_ok_and(|brought| brought >= AT_ONCE);
+            is_any = i64::try_from(brought).is_ok_and(|brought| brought >= BRING_FORWARD_BATCH);
         }
         if forward > 0 {
             tracing::warn!(
                 calls = forward,
-                "platform calls were planned by a clock that was ahead"
+                "brought forward platform calls that a fast clock had planned"
             );
-            self.looked_at = None;
+            self.scanned_at = None;
         }
-        self.clocks = Some((now, instant));
+        self.clock_check = Some((now, instant));
         Ok(())
     }
 }
 
-/// A call whose row is damaged is never made; its order shows that, and goes on with the next one.
+/// A call whose row is damaged is never made; its order shows the failure and continues with the next call.
 async fn set_aside(app: &App, call: UnreadableCall) -> Result<(), Fault> {
-    tracing::error!(order = ?call.order_id, why = call.why, "a platform call cannot be read and is set aside");
+    tracing::error!(order = ?call.order_id, why = call.why, "a platform call is unreadable and is set aside");
     let now = app.now();
     let lane = call.account_id.map_or(Lane::COMMON, Lane::from);
     let order_id = call.order_id;
@@ -271,7 +277,7 @@ async fn set_aside(app: &App, call: UnreadableCall) -> Result<(), Fault> {
         })
         .await?;
     if let Some(order) = order_id {
-        app.calls_ended.wake(order);
+        app.call_waiters.wake(order);
     }
     Ok(())
 }

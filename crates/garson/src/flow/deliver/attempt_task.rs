@@ -1,40 +1,29 @@
-//! An attempt from its beginning to its end.
+//! The task of one attempt.
 
 use super::attempt::{self, Target};
-use super::dispatcher::Note;
-use super::flights::Cancel;
+use super::in_flight::CancelReason;
+use super::message::{EndedAttempt, Message};
 use crate::app::App;
 use garson_core::delivery::UndeliveredReason;
-use garson_core::id::{AccountId, EventId, NodeId};
 use garson_store::tables::deliveries::{Delivery, End, Settlement};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::Instant;
 
-/// An attempt that has ended.
-pub struct Ended {
-    pub account: AccountId,
-    pub node: NodeId,
-    pub id: EventId,
-    pub place: i64,
-    /// Nothing when the attempt broke down, or does not count.
-    pub result: Option<(bool, Settlement)>,
-}
-
-/// An attempt under way. However it ends, the dispatcher hears of it.
-pub struct Flight {
+/// An attempt in flight. However it ends, the dispatcher gets a message.
+pub struct AttemptTask {
     pub app: Arc<App>,
-    pub notes: mpsc::UnboundedSender<Note>,
-    pub ended: Option<Ended>,
+    pub messages: mpsc::UnboundedSender<Message>,
+    pub ended: Option<EndedAttempt>,
 }
 
-impl Flight {
-    pub async fn fly(
+impl AttemptTask {
+    pub async fn run(
         mut self,
         delivery: Delivery,
         target: Arc<Target>,
-        mut cancelled: oneshot::Receiver<Cancel>,
+        mut cancellation: oneshot::Receiver<CancelReason>,
     ) {
         let Some(account) = self.ended.as_ref().map(|ended| ended.account) else {
             return;
@@ -44,9 +33,9 @@ impl Flight {
         let made = tokio::select! {
             biased;
             made = attempt::make(&self.app, account, &target, delivery.body) => made,
-            Ok(why) = &mut cancelled => match why {
-                Cancel::Preempted => attempt::preempted(at, &target.url, began.elapsed()),
-                Cancel::Moved => return,
+            Ok(reason) = &mut cancellation => match reason {
+                CancelReason::Preempted => attempt::preempted(at, &target.url, began.elapsed()),
+                CancelReason::AddressChanged => return,
             },
         };
         let end = match made.failure {
@@ -59,12 +48,12 @@ impl Flight {
                 None => End::Failed { reason },
             },
         };
-        let took = made.failure.is_none();
+        let is_accepted = made.failure.is_none();
         let reason = made.failure.map_or("none", UndeliveredReason::as_str);
         let age = self.app.now().since(delivery.created_at);
         let metrics = &self.app.metrics.delivery;
         metrics.count_attempt(made.failure, made.took);
-        if took {
+        if is_accepted {
             metrics.count_time(age);
         }
         tracing::info!(
@@ -77,7 +66,7 @@ impl Flight {
             age_millis = u64::try_from(age.as_millis()).unwrap_or(u64::MAX),
             reason,
             "{}",
-            if took { "delivered" } else { "not delivered" }
+            if is_accepted { "delivered" } else { "not delivered" }
         );
         let settlement = Settlement {
             id: delivery.id,
@@ -87,13 +76,11 @@ impl Flight {
             attempts_before: delivery.attempts,
         };
         if let Some(ended) = &mut self.ended {
-            ended.result = Some((took, settlement));
+            ended.result = Some((is_accepted, settlement));
         }
     }
-}
 
-impl Flight {
-    /// The pause after so many failures; drawn once, and written down with the result.
+    /// The pause after a number of failures; drawn once, and stored with the result.
     fn pause_after(&self, failures: i64) -> Option<Duration> {
         let draw = getrandom::u32().unwrap_or_default();
         self.app
@@ -102,10 +89,11 @@ impl Flight {
     }
 }
 
-impl Drop for Flight {
+impl Drop for AttemptTask {
     fn drop(&mut self) {
         if let Some(ended) = self.ended.take() {
-            drop(self.notes.send(Note::Ended(ended)));
+            // The dispatcher may have stopped.
+            let _ = self.messages.send(Message::Ended(ended));
         }
     }
 }

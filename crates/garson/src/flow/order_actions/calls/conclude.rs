@@ -1,4 +1,4 @@
-//! A call has come to an end: its result, and what follows from it for the order, in one transaction.
+//! Records the end of a call and its consequences for the order, in one transaction.
 
 use super::attempt::Verdict;
 use crate::app::App;
@@ -12,7 +12,7 @@ use garson_store::tables::calls;
 use garson_store::tables::calls::{CallEnd, DueCall};
 use garson_store::tables::{integrations, orders};
 
-/// Writes down how a call ended; says how the order stands then, nothing when it is gone.
+/// Records how a call ended; returns the order after that, or nothing if it was deleted.
 pub async fn conclude(
     app: &App,
     call: &DueCall,
@@ -20,13 +20,13 @@ pub async fn conclude(
     verdict: Verdict,
 ) -> Result<Option<Order>, Fault> {
     let now = app.now();
-    let (kept, account, contact) = (call.clone(), call.account_id, contact.clone());
+    let (copy, account, contact) = (call.clone(), call.account_id, contact.clone());
     let order = app
         .store
         .write(account, move |tx| {
             let end = Ending {
                 contact: &contact,
-                call: &kept,
+                call: &copy,
                 now,
             };
             match &verdict {
@@ -35,16 +35,17 @@ pub async fn conclude(
                 Verdict::NotDone => end.failed(tx, CallEnd::Abandoned, "the platform has not done it", false),
                 Verdict::Trouble(trouble) => {
                     let message = trouble.to_string();
-                    end.failed(tx, end.of_trouble(trouble), &message, trouble.is_away())
+                    end.failed(tx, end.end_of(trouble), &message, trouble.is_away())
                 }
             }
         })
         .await?;
-    app.calls_ended.wake(call.order_id);
-    app.wake_calls.look_at(call.integration_id);
+    app.call_waiters.wake(call.order_id);
+    app.call_waker.wake(call.integration_id);
     Ok(order)
 }
 
+/// A call that ends.
 struct Ending<'a> {
     contact: &'a Contact,
     call: &'a DueCall,
@@ -52,8 +53,8 @@ struct Ending<'a> {
 }
 
 impl Ending<'_> {
-    /// A refusal is a failure; a client's question that the platform has not decided is dropped, and nothing has changed.
-    fn of_trouble(&self, trouble: &Trouble) -> CallEnd {
+    /// A refusal is a failure. A client's question that the platform has not decided is abandoned without a change.
+    fn end_of(&self, trouble: &Trouble) -> CallEnd {
         match trouble {
             Trouble::Refused { .. } => CallEnd::Failed,
             _ if self.asked_by_client() => CallEnd::Abandoned,
@@ -70,7 +71,7 @@ impl Ending<'_> {
             return Ok(None);
         };
         if !calls::finish(tx, self.call, CallEnd::Done, None, self.now)? {
-            // The order was cancelled meanwhile, and this call dropped.
+            // The order was cancelled meanwhile, and this call abandoned.
             return Ok(Some(stored));
         }
         if !self.contact.terms.between_moves.is_zero() {
@@ -81,10 +82,10 @@ impl Ending<'_> {
         if self.call.kind == CallKind::Ready {
             order.ready_at.get_or_insert(self.now);
         }
-        // An order that was read carries the platform's word itself.
+        // An order that was read carries the platform's status itself.
         if seen.is_none() && self.is_newest_step(tx, &stored)? {
-            let word = self.contact.platform.word_after(self.call.kind, &stored);
-            order.provider_status = word.map(str::to_owned);
+            let status = self.contact.platform.word_after(self.call.kind, &stored);
+            order.provider_status = status.map(str::to_owned);
         }
         let mut is_written = false;
         for input in self.inputs(seen) {
@@ -93,7 +94,7 @@ impl Ending<'_> {
                     is_written |= after != order;
                     order = after;
                 }
-                // Overtaken by a cancellation: it stays as it is.
+                // The order was cancelled first and stays so.
                 Err(Fault::Refused(_)) => {}
                 Err(fault) => return Err(fault),
             }
@@ -109,8 +110,8 @@ impl Ending<'_> {
         Ok(Some(order))
     }
 
-    /// Is this the last that the platform did? An order that has gone further without another call was moved by the platform
-    /// itself, whose word is newer.
+    /// Is this the platform's newest step? An order that is further on without another call was moved by the platform itself,
+    /// whose status is newer.
     fn is_newest_step(&self, tx: &mut Tx<'_>, order: &Order) -> Result<bool, Fault> {
         if order.status.code() <= self.call.kind.progress() {
             return Ok(true);
@@ -119,7 +120,7 @@ impl Ending<'_> {
         Ok(standing.due_at.is_some() || !standing.failed.is_empty())
     }
 
-    /// The order was cancelled before the platform could be asked or told: that is news, too, and no failure of ours.
+    /// The order was cancelled before the call took effect: the cancellation is applied, and the call has not failed.
     fn overtaken(&self, tx: &mut Tx<'_>, said: &str, seen: &Sighting) -> Result<Option<Order>, Fault> {
         let Some(order) = orders::lock(tx, self.call.order_id)? else {
             return Ok(None);
@@ -140,7 +141,7 @@ impl Ending<'_> {
         Ok(Some(order))
     }
 
-    /// What is put to the order: the platform's agreement, and what it shows beyond that.
+    /// The inputs to the order: the platform's agreement, and what it shows beyond that.
     fn inputs(&self, seen: Option<&Sighting>) -> Vec<Input> {
         let report = seen.and_then(|seen| seen.change.clone()).map(Input::Report);
         let others_cancelled = matches!(
@@ -166,7 +167,7 @@ impl Ending<'_> {
         message: &str,
         is_away: bool,
     ) -> Result<Option<Order>, Fault> {
-        // The integration first, then the order, as everybody else does who changes both.
+        // The integration is locked before the order, as everywhere, against deadlocks.
         let integration = self.call.integration_id;
         if is_away {
             integrations::note_trouble(tx, integration, message, self.now)?;
@@ -175,7 +176,7 @@ impl Ending<'_> {
         }
         let mut order = orders::lock(tx, self.call.order_id)?;
         let is_first = calls::finish(tx, self.call, end, Some(message), self.now)?;
-        // A client is told of its refused question itself; the order stands as it did.
+        // The client receives the refusal of its question; the order stays as it was.
         if let (true, false, Some(order)) = (is_first, self.asked_by_client(), &mut order) {
             let stored = order.clone();
             order.sync = persist::sync_of(tx, stored.id, ProviderSync::NotNeeded)?;

@@ -1,8 +1,6 @@
-//! How the service stands at the moment that somebody looks: queues, ages, commits.
+//! Metrics that are collected at scrape time: queues, ages, commits.
 
-use super::timings::Seen;
-use crate::flow::deliver::Memory;
-use crate::flow::upkeep::health::Figures;
+use super::timings::Snapshot;
 use garson_store::Engine;
 use garson_store::tables::inbox::InboxState;
 use prometheus_client::encoding::{EncodeMetric, MetricEncoder};
@@ -14,27 +12,51 @@ use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-/// What is not in storage's own counts.
+/// Everything that is collected at scrape time, apart from the counters of the store itself.
 #[derive(Clone, Debug)]
-pub struct Standing {
-    /// What storage said; nothing while it does not answer.
-    pub figures: Option<Figures>,
+pub struct Gauges {
+    /// Row counts; none while storage does not answer.
+    pub storage_counts: Option<StorageCounts>,
     pub storage_is_up: bool,
     pub has_joined: bool,
     pub lease_is_valid: bool,
-    pub delivering: Memory,
-    /// Accounts with something that is not delivered, and how old the oldest of it is.
+    pub dispatcher: DispatcherGauges,
+    /// Accounts with undelivered events, and the age of the oldest such event.
     pub waiting_accounts: usize,
     pub oldest_age: Duration,
     pub polled_integrations: usize,
 }
 
-pub(super) fn register(registry: &mut Registry, store: &Engine, standing: &Standing) {
-    of_storage(registry, store, standing);
-    of_node(registry, standing);
-    of_delivering(registry, standing);
-    if let Some(figures) = &standing.figures {
-        of_rows(registry, figures);
+/// Counts of rows in storage.
+#[derive(Clone, Debug, Default)]
+pub struct StorageCounts {
+    pub undelivered: i64,
+    pub open_calls: i64,
+    /// For how long the first open call has been due.
+    pub calls_overdue: Duration,
+    /// Messages that were kept, by [`InboxState::OPEN`].
+    pub kept_messages: [i64; InboxState::OPEN.len()],
+    pub nodes: i64,
+}
+
+/// What the delivery dispatcher holds in memory.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct DispatcherGauges {
+    /// Deliveries that wait for their attempt.
+    pub queued: usize,
+    /// Attempts in flight.
+    pub in_flight: usize,
+    /// Receivers in memory, and how many of them keep failing.
+    pub endpoints: usize,
+    pub troubled: usize,
+}
+
+pub(super) fn register(registry: &mut Registry, store: &Engine, gauges: &Gauges) {
+    register_storage(registry, store, gauges);
+    register_node(registry, gauges);
+    register_delivery(registry, gauges);
+    if let Some(counts) = &gauges.storage_counts {
+        register_counts(registry, counts);
     }
 }
 
@@ -47,15 +69,19 @@ fn age(registry: &mut Registry, name: &str, help: &str, age: Duration) {
     registry.register(name, help, ConstGauge::new(age.as_secs_f64()));
 }
 
-fn of_storage(registry: &mut Registry, store: &Engine, standing: &Standing) {
+fn register_storage(registry: &mut Registry, store: &Engine, gauges: &Gauges) {
     let stats = store.stats();
     let mut counter = |name: &str, help: &str, count: &AtomicU64| {
         registry.register(name, help, ConstCounter::new(count.load(Ordering::Relaxed)));
     };
     counter("commits", "Database transactions committed", &stats.commits);
-    counter("commit_jobs", "Jobs that shared transactions", &stats.jobs);
+    counter(
+        "commit_jobs",
+        "Jobs committed in shared transactions",
+        &stats.jobs,
+    );
     counter("statements", "Statements that jobs have run", &stats.statements);
-    counter("failed_jobs", "Jobs that were undone", &stats.failed_jobs);
+    counter("failed_jobs", "Jobs that were rolled back", &stats.failed_jobs);
     counter(
         "lost_transactions",
         "Database transactions that failed as a whole",
@@ -64,13 +90,13 @@ fn of_storage(registry: &mut Registry, store: &Engine, standing: &Standing) {
     registry.register(
         "commit_seconds",
         "Time that transactions took, from their first job to the commit",
-        Seen::of(&stats.commit_times),
+        Snapshot::of(&stats.commit_times),
     );
-    let up = usize::from(standing.storage_is_up);
+    let up = usize::from(gauges.storage_is_up);
     gauge(
         registry,
         "storage_up",
-        "Does storage answer, and take what is written",
+        "1 if storage answers and accepts writes",
         up,
     );
     gauge(
@@ -88,38 +114,35 @@ fn of_storage(registry: &mut Registry, store: &Engine, standing: &Standing) {
     gauge(
         registry,
         "event_streams",
-        "Streams of events, and requests that wait for some",
+        "Event streams and long polls",
         store.news().watches(),
     );
 }
 
-fn of_node(registry: &mut Registry, standing: &Standing) {
-    let (joined, valid) = (
-        usize::from(standing.has_joined),
-        usize::from(standing.lease_is_valid),
-    );
+fn register_node(registry: &mut Registry, gauges: &Gauges) {
+    let (joined, valid) = (usize::from(gauges.has_joined), usize::from(gauges.lease_is_valid));
     gauge(
         registry,
         "node_joined",
-        "Is this node among those of its database",
+        "1 if this node has joined the nodes of its database",
         joined,
     );
     gauge(
         registry,
         "node_lease_valid",
-        "May this node begin attempts: it has lately shown that it lives",
+        "1 if this node may start attempts, because its heartbeats succeed",
         valid,
     );
     gauge(
         registry,
         "polled_integrations",
-        "Integrations whose platform this node asks for orders",
-        standing.polled_integrations,
+        "Integrations that this node polls",
+        gauges.polled_integrations,
     );
 }
 
-fn of_delivering(registry: &mut Registry, standing: &Standing) {
-    let memory = standing.delivering;
+fn register_delivery(registry: &mut Registry, gauges: &Gauges) {
+    let memory = gauges.dispatcher;
     gauge(
         registry,
         "delivery_queued",
@@ -129,13 +152,13 @@ fn of_delivering(registry: &mut Registry, standing: &Standing) {
     gauge(
         registry,
         "delivery_in_flight",
-        "Attempts under way",
-        memory.flying,
+        "Attempts in flight",
+        memory.in_flight,
     );
     gauge(
         registry,
         "delivery_receivers",
-        "Receivers that are in memory",
+        "Receivers in memory",
         memory.endpoints,
     );
     gauge(
@@ -147,49 +170,49 @@ fn of_delivering(registry: &mut Registry, standing: &Standing) {
     gauge(
         registry,
         "undelivered_accounts",
-        "Accounts with events that are not delivered",
-        standing.waiting_accounts,
+        "Accounts with undelivered events",
+        gauges.waiting_accounts,
     );
     age(
         registry,
         "undelivered_oldest_age_seconds",
-        "Age of the oldest event that is not delivered and still tried; 0 when there is none",
-        standing.oldest_age,
+        "Age of the oldest undelivered event that is still retried; 0 when there is none",
+        gauges.oldest_age,
     );
 }
 
-fn of_rows(registry: &mut Registry, figures: &Figures) {
+fn register_counts(registry: &mut Registry, counts: &StorageCounts) {
     let mut count =
         |name: &str, help: &str, value: i64| registry.register(name, help, ConstGauge::new(value));
     count(
         "undelivered",
-        "Events that are not delivered and still tried, counted up to 10000",
-        figures.undelivered,
+        "Undelivered events that are still retried, counted up to 10000",
+        counts.undelivered,
     );
     count(
         "open_calls",
-        "Calls to platforms that are not done, counted up to 10000",
-        figures.open_calls,
+        "Open calls to platforms, counted up to 10000",
+        counts.open_calls,
     );
-    count("nodes", "Nodes of this database", figures.nodes);
+    count("nodes", "Nodes of this database", counts.nodes);
     age(
         registry,
         "open_calls_overdue_seconds",
-        "For how long the first of them has been due; 0 when none is",
-        figures.calls_overdue,
+        "How long the first open call has been due; 0 when none is",
+        counts.calls_overdue,
     );
     registry.register(
         "kept_messages",
-        "Messages of platforms that were kept but not taken, counted up to 10000",
-        Kept(figures.kept_messages),
+        "Platform messages that were kept but not processed, counted up to 10000",
+        KeptMessages(counts.kept_messages),
     );
 }
 
-/// Messages by why they were not taken.
+/// Messages that were kept, by state.
 #[derive(Debug)]
-struct Kept([i64; InboxState::OPEN.len()]);
+struct KeptMessages([i64; InboxState::OPEN.len()]);
 
-impl EncodeMetric for Kept {
+impl EncodeMetric for KeptMessages {
     fn encode(&self, mut encoder: MetricEncoder<'_>) -> Result<(), fmt::Error> {
         for (state, count) in InboxState::OPEN.iter().zip(self.0) {
             encoder

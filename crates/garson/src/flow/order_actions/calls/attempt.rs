@@ -1,4 +1,4 @@
-//! One attempt at a call: read first what an earlier one has left unclear, send, and look at who did it.
+//! One attempt at a call: if an earlier one is unclear, read the order first; then send, and interpret the answer.
 
 use crate::app::App;
 use crate::flow::platform_client::{Contact, converse, read_order, status_on_platform};
@@ -8,46 +8,45 @@ use garson_core::order::{Actor, CallArgument, CallKind, Change, Order, Status};
 use garson_core::platform::{Errand, RefusalCause, Sighting, Success, Trouble};
 use tokio::time::Instant;
 
-/// What is to be attempted.
 pub struct Attempt<'a> {
     pub contact: &'a Contact,
     pub order: &'a Order,
     pub kind: CallKind,
     pub argument: &'a CallArgument,
     pub preparation_minutes: Option<u32>,
-    /// An earlier attempt may have done it.
+    /// An earlier attempt may have succeeded.
     pub is_unclear: bool,
-    /// A client's question is never put again: only what became of it is found out.
+    /// A client's question is never repeated in the background: only its outcome is read.
     pub may_send: bool,
     pub until: Instant,
 }
 
-/// What came of it.
+/// The outcome of an attempt.
 #[derive(Debug)]
 pub enum Verdict {
-    /// It is done; what the platform shows of the order, where it had to be looked at.
+    /// It is done; with the order as the platform shows it, if it had to be read.
     Done(Option<Box<Sighting>>),
-    /// It was not done, and is not to be sent again.
+    /// It was not done and must not be repeated.
     NotDone,
-    /// It was not done, because the order is cancelled there; what the platform says, and shows of the order.
+    /// It was not done because the order is cancelled there; with the platform's message and the order as it shows it.
     Overtaken(String, Box<Sighting>),
     Trouble(Trouble),
 }
 
 impl Attempt<'_> {
     pub async fn make(&self, app: &App) -> Verdict {
-        if self.is_unclear && self.can_look() {
-            match self.look(app).await {
-                Ok(seen) if self.is_done_in(&seen) => return Verdict::Done(self.credited(seen)),
+        if self.is_unclear && self.can_read() {
+            match self.read(app).await {
+                Ok(seen) if self.is_done_in(&seen) => return Verdict::Done(self.unless_ours(seen)),
                 Ok(seen) if status_on_platform(&seen).is_cancelled() => return overtaken(seen),
                 Ok(seen) if self.may_send && !self.missing_before(&seen).is_empty() => {
                     return self.catch_up(app, &seen).await;
                 }
                 Ok(_) => {}
                 Err(trouble) if trouble.is_refusal_of_order() && self.may_be_hidden() => {}
-                // It waits for its turn, and stays as unclear as it is.
+                // It waits for the rate limit and stays unclear.
                 Err(held @ Trouble::HeldBack { .. }) => return Verdict::Trouble(held),
-                // Still unclear: nothing may be repeated before it has been read.
+                // Still unclear: it must not be repeated before the order has been read.
                 Err(trouble) => return Verdict::Trouble(still_unclear(trouble)),
             }
         }
@@ -59,23 +58,23 @@ impl Attempt<'_> {
         }
         match self.send(app, self.kind).await {
             Ok(Success::Done) => Verdict::Done(None),
-            Ok(Success::Already) if self.can_look() => self.confirm(app).await,
+            Ok(Success::Already) if self.can_read() => self.confirm(app).await,
             Ok(Success::Already) => Verdict::Done(None),
-            // A courier, the customer or staff at the platform's tablet may have been faster; or an earlier step is missing.
-            Err(trouble) if trouble.is_refusal_of_order() && self.can_look() => {
+            // A courier, the customer or staff at the platform's tablet may have acted first; or an earlier step is missing.
+            Err(trouble) if trouble.is_refusal_of_order() && self.can_read() => {
                 self.explain(app, trouble).await
             }
             Err(trouble) => Verdict::Trouble(trouble),
         }
     }
 
-    /// The platform says that it was so already: the order has to show it, and who did it. Some platforms say so of every state
-    /// that does not fit.
+    /// The platform answered that the step was already done. The order is read to confirm it and to see who did it: some
+    /// platforms give this answer for every state that does not fit.
     async fn confirm(&self, app: &App) -> Verdict {
-        match self.look(app).await {
+        match self.read(app).await {
             Ok(seen) if self.is_done_in(&seen) => Verdict::Done(Some(seen)),
             Ok(seen) if status_on_platform(&seen).is_cancelled() => overtaken(seen),
-            // It named the state itself, which the order does not show when it is read.
+            // The answer named the state, which the order does not show when it is read.
             Ok(seen) if !self.contact.platform.shows(self.kind) => Verdict::Done(Some(seen)),
             Ok(seen) if !self.missing_before(&seen).is_empty() => self.catch_up(app, &seen).await,
             Ok(seen) => Verdict::Trouble(self.contradicted(&seen)),
@@ -93,14 +92,14 @@ impl Attempt<'_> {
         Trouble::retryable(message, RefusalCause::Conflict)
     }
 
-    /// The platform has refused: what it shows of the order says why, and whether that is final.
+    /// The platform refused: the order as it shows it says why, and whether that is final.
     async fn explain(&self, app: &App, refusal: Trouble) -> Verdict {
-        match self.look(app).await {
+        match self.read(app).await {
             Ok(seen) if self.is_done_in(&seen) => Verdict::Done(Some(seen)),
             Ok(seen) if status_on_platform(&seen).is_cancelled() => {
                 Verdict::Overtaken(refusal.to_string(), seen)
             }
-            // An earlier try went unanswered, and now the order's state does not allow the step: it was done then. The order
+            // An earlier attempt got no answer, and now the order's state does not allow the step: it was done then. The order
             // shows neither when it is read.
             Ok(seen)
                 if self.is_unclear && !self.contact.platform.shows(self.kind) && is_conflict(&refusal) =>
@@ -113,12 +112,12 @@ impl Attempt<'_> {
                 Verdict::Trouble(refusal)
             }
             Err(Trouble::Refused { .. }) => Verdict::Trouble(refusal),
-            // Nobody knows yet why.
+            // The cause is still unknown.
             Err(_) => Verdict::Trouble(Trouble::retryable(refusal.to_string(), RefusalCause::Other)),
         }
     }
 
-    /// The steps before this one that the platform wants and that it shows to be missing.
+    /// Earlier steps that the platform wants and that it shows as missing.
     fn missing_before(&self, seen: &Sighting) -> Vec<CallKind> {
         if self.kind.is_question() {
             return Vec::new();
@@ -133,10 +132,10 @@ impl Attempt<'_> {
             .collect()
     }
 
-    /// Sends the missing steps first, and then this one.
+    /// Sends the missing steps first, then this one.
     async fn catch_up(&self, app: &App, seen: &Sighting) -> Verdict {
         for step in self.missing_before(seen) {
-            tracing::info!(order = %self.order.id, ?step, "a step that the platform lacks is sent again");
+            tracing::info!(order = %self.order.id, ?step, "resending a step that the platform is missing");
             if let Err(trouble) = self.send(app, step).await {
                 return Verdict::Trouble(trouble);
             }
@@ -151,7 +150,7 @@ impl Attempt<'_> {
         }
         match self.send(app, self.kind).await {
             Ok(Success::Done) => Verdict::Done(None),
-            Ok(Success::Already) => match self.look(app).await {
+            Ok(Success::Already) => match self.read(app).await {
                 Ok(seen) if self.is_done_in(&seen) => Verdict::Done(Some(seen)),
                 Ok(seen) => Verdict::Trouble(self.contradicted(&seen)),
                 Err(trouble) => Verdict::Trouble(still_unclear(trouble)),
@@ -160,11 +159,11 @@ impl Attempt<'_> {
         }
     }
 
-    fn can_look(&self) -> bool {
+    fn can_read(&self) -> bool {
         self.contact.platform.capability().look
     }
 
-    /// May the order be missing when it is read, because it has been neither accepted nor cancelled?
+    /// May the platform hide the order because it has been neither accepted nor cancelled?
     fn may_be_hidden(&self) -> bool {
         self.kind.is_question() && self.contact.platform.hides_unaccepted()
     }
@@ -186,7 +185,7 @@ impl Attempt<'_> {
             self.until,
             |link| {
                 if let Some(address) = platform.refused_address(&errand, link) {
-                    app.lines.refused.note(platform.provider(), &address);
+                    app.refused_addresses.note(platform.provider(), &address);
                 }
                 platform.write(&errand, link)
             },
@@ -195,14 +194,14 @@ impl Attempt<'_> {
         .await
     }
 
-    pub async fn look(&self, app: &App) -> Result<Box<Sighting>, Trouble> {
+    async fn read(&self, app: &App) -> Result<Box<Sighting>, Trouble> {
         let body = read_order(app, self.contact, self.order, self.until).await?;
         read_fetched(self.contact.platform, body, app.now())
     }
 
     /// An order that our own question may have cancelled, and that shows no other reason, was cancelled by us: some
-    /// platforms do not say by whom.
-    fn credited(&self, seen: Box<Sighting>) -> Option<Box<Sighting>> {
+    /// platforms do not say who cancelled. Then the order is not reported as cancelled by others.
+    fn unless_ours(&self, seen: Box<Sighting>) -> Option<Box<Sighting>> {
         let ours = self.argument.reason.as_ref().map(|reason| reason.id.as_str());
         let is_ours = self.kind == CallKind::Cancel
             && match &seen.change {
@@ -216,33 +215,31 @@ impl Attempt<'_> {
         (!is_ours).then_some(seen)
     }
 
-    /// Does what the platform shows mean that this call is done?
-    #[must_use]
-    pub fn is_done_in(&self, seen: &Sighting) -> bool {
+    /// Does the order, as the platform shows it, mean that this call is done?
+    fn is_done_in(&self, seen: &Sighting) -> bool {
         self.shows_done(self.kind, seen)
     }
 
     fn shows_done(&self, step: CallKind, seen: &Sighting) -> bool {
-        let reached = status_on_platform(seen);
-        if reached.is_cancelled() {
+        let status = status_on_platform(seen);
+        if status.is_cancelled() {
             return match step {
                 CallKind::Cancel => true,
-                CallKind::Tell(status) => status.is_cancelled(),
+                CallKind::Tell(told) => told.is_cancelled(),
                 CallKind::Verify | CallKind::Ready => false,
             };
         }
         match step {
-            CallKind::Verify => reached.code() > self.waited_at().code(),
+            CallKind::Verify => status.code() > self.unverified_status().code(),
             CallKind::Cancel => false,
-            CallKind::Ready => seen.is_ready || reached.code() >= Status::OnTheWay.code(),
-            CallKind::Tell(status) => reached.code() >= status.code(),
+            CallKind::Ready => seen.is_ready || status.code() >= Status::OnTheWay.code(),
+            CallKind::Tell(told) => status.code() >= told.code(),
         }
     }
-}
 
-impl Attempt<'_> {
-    /// Where the order waited to be verified. A message or a list may have moved it since: the platform has agreed then.
-    fn waited_at(&self) -> Status {
+    /// The status in which the order waited to be verified. A message or a poll may have moved it since: then the platform has
+    /// agreed.
+    fn unverified_status(&self) -> Status {
         match self.order.status {
             Status::Scheduled | Status::ScheduledAccepted => Status::Scheduled,
             _ => Status::New,
@@ -250,7 +247,7 @@ impl Attempt<'_> {
     }
 }
 
-/// The steps of an order that its platform can be told of, in their order.
+/// The steps of an order that a platform is notified of, in sequence.
 const STEPS: [CallKind; 4] = [
     CallKind::Verify,
     CallKind::Ready,
@@ -281,7 +278,7 @@ mod tests {
     use garson_core::testing::{a_new_order, an_order};
     use std::sync::Arc;
 
-    /// The steps that are missing of a Yemeksepeti order that is picked up and that its platform shows as new.
+    /// The missing steps of a Yemeksepeti order that is picked up here and new on its platform.
     fn missing(urls: &str) -> Vec<CallKind> {
         let contact = Contact {
             platform: garson_platforms::of(Provider::new("yemeksepeti")).unwrap(),
@@ -316,7 +313,7 @@ mod tests {
     }
 
     #[test]
-    fn a_step_that_the_platform_implies_is_not_missing() {
+    fn step_that_the_platform_implies_is_not_missing() {
         let (accepted, picked_up) = (
             r#""accepted":"https://a.example/1""#,
             r#""pickedUp":"https://a.example/2""#,

@@ -1,36 +1,37 @@
-//! Threads of their own for checking passwords, which costs memory and time on purpose. The queue is short and nobody takes
-//! more than a share of it, so that whoever is let in waits for a moment only.
+//! Dedicated threads for checking passwords, which costs memory and time on purpose. The queue is short, and one address gets
+//! only a share of it, so that an admitted check waits briefly.
 
+use parking_lot::{Condvar, Mutex};
 use std::collections::{HashMap, VecDeque};
 use std::net::IpAddr;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 use tokio::sync::oneshot;
 
 /// Each needs 19 MiB while it works.
 const THREADS: usize = 2;
-/// Checks that may wait for a thread, for strangers and for those who have been here before.
+/// Checks that may wait for a thread, of unknown and of known clients each.
 const LONGEST_QUEUE: usize = 32;
 /// Checks of one address that may wait or run.
 const PER_ADDRESS: usize = 8;
 
-/// In whose name a password is checked.
+/// Who requests a password check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Asker {
-    /// Somebody who has been signed in on this browser before, or is now, or the operator: they go first.
+pub enum Requester {
+    /// A browser on which the account is or was signed in, or the operator: served first.
     Known,
-    /// Anybody, from this address.
+    /// Any other client, by its address.
     Stranger(Option<IpAddr>),
 }
 
-/// Too many wait already.
+/// The queue is full.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Busy;
 
 type Job = Box<dyn FnOnce() + Send>;
 
-/// The threads and what waits for them.
+/// The threads and their queues.
 #[derive(Default)]
-pub struct Passwords {
+pub struct PasswordThreads {
     shared: Arc<Shared>,
     started: OnceLock<bool>,
 }
@@ -50,13 +51,9 @@ struct Queues {
 }
 
 impl Shared {
-    fn lock(&self) -> MutexGuard<'_, Queues> {
-        self.queues.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     fn work(&self) {
         loop {
-            let mut queues = self.lock();
+            let mut queues = self.queues.lock();
             let job = loop {
                 let next = queues.known.pop_front();
                 if let Some(job) = next.or_else(|| queues.strangers.pop_front()) {
@@ -65,7 +62,7 @@ impl Shared {
                 if queues.is_closed {
                     return;
                 }
-                queues = self.wake.wait(queues).unwrap_or_else(PoisonError::into_inner);
+                self.wake.wait(&mut queues);
             };
             drop(queues);
             job();
@@ -73,45 +70,46 @@ impl Shared {
     }
 }
 
-impl Passwords {
-    /// Runs some work on password threads; `Busy` at once when too much waits, or when the work ended without a result.
+impl PasswordThreads {
+    /// Runs work on a password thread; `Busy` when the queue is full, or when the work panicked.
     pub async fn run<T: Send + 'static>(
         &self,
-        asker: Asker,
+        requester: Requester,
         work: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T, Busy> {
         let (answer, answered) = oneshot::channel();
-        let share = self.enter(asker)?;
+        let share = self.enter(requester)?;
         let job: Job = Box::new(move || {
             let result = work();
             drop(share);
-            let _nobody_waits = answer.send(result);
+            // The requester may have disconnected.
+            let _ = answer.send(result);
         });
         {
-            let mut queues = self.shared.lock();
-            match asker {
-                Asker::Known => queues.known.push_back(job),
-                Asker::Stranger(_) => queues.strangers.push_back(job),
+            let mut queues = self.shared.queues.lock();
+            match requester {
+                Requester::Known => queues.known.push_back(job),
+                Requester::Stranger(_) => queues.strangers.push_back(job),
             }
         }
         self.shared.wake.notify_one();
         answered.await.map_err(|_| Busy)
     }
 
-    /// Takes a place in the queue.
-    fn enter(&self, asker: Asker) -> Result<Share, Busy> {
+    /// Reserves a place in the queue.
+    fn enter(&self, requester: Requester) -> Result<Share, Busy> {
         if !self.start() {
             return Err(Busy);
         }
-        let mut queues = self.shared.lock();
-        let waiting = match asker {
-            Asker::Known => queues.known.len(),
-            Asker::Stranger(_) => queues.strangers.len(),
+        let mut queues = self.shared.queues.lock();
+        let waiting = match requester {
+            Requester::Known => queues.known.len(),
+            Requester::Stranger(_) => queues.strangers.len(),
         };
         if waiting >= LONGEST_QUEUE {
             return Err(Busy);
         }
-        let Asker::Stranger(Some(address)) = asker else {
+        let Requester::Stranger(Some(address)) = requester else {
             return Ok(Share(None));
         };
         let count = queues.by_address.entry(address).or_default();
@@ -122,7 +120,7 @@ impl Passwords {
         Ok(Share(Some((Arc::clone(&self.shared), address))))
     }
 
-    /// Starts the threads with the first check; commands need none.
+    /// Starts the threads with the first check; most commands need none.
     fn start(&self) -> bool {
         *self.started.get_or_init(|| {
             (0..THREADS).all(|_| {
@@ -134,14 +132,14 @@ impl Passwords {
     }
 }
 
-impl Drop for Passwords {
+impl Drop for PasswordThreads {
     fn drop(&mut self) {
-        self.shared.lock().is_closed = true;
+        self.shared.queues.lock().is_closed = true;
         self.shared.wake.notify_all();
     }
 }
 
-/// A place of an address, given back when the check is done.
+/// A reserved place of an address, released when the check is done.
 struct Share(Option<(Arc<Shared>, IpAddr)>);
 
 impl Drop for Share {
@@ -149,7 +147,7 @@ impl Drop for Share {
         let Some((shared, address)) = &self.0 else {
             return;
         };
-        let mut queues = shared.lock();
+        let mut queues = shared.queues.lock();
         if let Some(count) = queues.by_address.get_mut(address) {
             *count -= 1;
             if *count == 0 {
@@ -164,13 +162,13 @@ mod tests {
     use super::*;
     use std::sync::mpsc;
 
-    fn stranger(last: u8) -> Asker {
-        Asker::Stranger(Some(IpAddr::from([192, 0, 2, last])))
+    fn stranger(last: u8) -> Requester {
+        Requester::Stranger(Some(IpAddr::from([192, 0, 2, last])))
     }
 
     #[tokio::test]
-    async fn an_address_has_its_share_and_the_known_go_first() {
-        let passwords = Arc::new(Passwords::default());
+    async fn address_has_its_share_and_known_clients_go_first() {
+        let threads = Arc::new(PasswordThreads::default());
         let (done, order) = mpsc::channel();
         let mut gates = Vec::new();
         let mut all = tokio::task::JoinSet::new();
@@ -178,25 +176,27 @@ mod tests {
         for last in 0..2 {
             let (open, gate) = mpsc::channel::<()>();
             gates.push(open);
-            let passwords = Arc::clone(&passwords);
-            all.spawn(async move { passwords.run(stranger(last), move || gate.recv().is_err()).await });
+            let threads = Arc::clone(&threads);
+            all.spawn(async move { threads.run(stranger(last), move || gate.recv().is_err()).await });
         }
-        while !passwords.shared.lock().strangers.is_empty() || passwords.shared.lock().by_address.len() < 2 {
+        while !threads.shared.queues.lock().strangers.is_empty()
+            || threads.shared.queues.lock().by_address.len() < 2
+        {
             tokio::task::yield_now().await;
         }
-        let begin = |asker: Asker, name: &'static str, all: &mut tokio::task::JoinSet<_>| {
-            let (passwords, done) = (Arc::clone(&passwords), done.clone());
-            all.spawn(async move { passwords.run(asker, move || done.send(name).is_err()).await });
+        let begin = |requester: Requester, name: &'static str, all: &mut tokio::task::JoinSet<_>| {
+            let (threads, done) = (Arc::clone(&threads), done.clone());
+            all.spawn(async move { threads.run(requester, move || done.send(name).is_err()).await });
         };
         for _ in 0..PER_ADDRESS {
             begin(stranger(9), "stranger", &mut all);
         }
-        while passwords.shared.lock().strangers.len() < PER_ADDRESS {
+        while threads.shared.queues.lock().strangers.len() < PER_ADDRESS {
             tokio::task::yield_now().await;
         }
-        assert_eq!(passwords.run(stranger(9), || ()).await, Err(Busy));
-        begin(Asker::Known, "known", &mut all);
-        while passwords.shared.lock().known.is_empty() {
+        assert_eq!(threads.run(stranger(9), || ()).await, Err(Busy));
+        begin(Requester::Known, "known", &mut all);
+        while threads.shared.queues.lock().known.is_empty() {
             tokio::task::yield_now().await;
         }
         drop(gates.pop());
@@ -205,29 +205,29 @@ mod tests {
         while let Some(ended) = all.join_next().await {
             assert!(ended.unwrap().is_ok());
         }
-        assert!(passwords.shared.lock().by_address.is_empty());
-        assert_eq!(passwords.run(stranger(9), || 7).await, Ok(7));
+        assert!(threads.shared.queues.lock().by_address.is_empty());
+        assert_eq!(threads.run(stranger(9), || 7).await, Ok(7));
     }
 
     #[tokio::test]
-    async fn the_queue_has_an_end() {
-        let passwords = Arc::new(Passwords::default());
+    async fn queue_is_bounded() {
+        let threads = Arc::new(PasswordThreads::default());
         let mut gates = Vec::new();
         let mut all = tokio::task::JoinSet::new();
         let held = LONGEST_QUEUE + THREADS;
         for last in 0..held {
             let (open, gate) = mpsc::channel::<()>();
             gates.push(open);
-            let (own, asker) = (Arc::clone(&passwords), stranger(u8::try_from(last).unwrap()));
-            all.spawn(async move { own.run(asker, move || gate.recv().is_err()).await });
-            while passwords.shared.lock().by_address.len() <= last {
+            let (own, requester) = (Arc::clone(&threads), stranger(u8::try_from(last).unwrap()));
+            all.spawn(async move { own.run(requester, move || gate.recv().is_err()).await });
+            while threads.shared.queues.lock().by_address.len() <= last {
                 tokio::task::yield_now().await;
             }
-            while last < THREADS && !passwords.shared.lock().strangers.is_empty() {
+            while last < THREADS && !threads.shared.queues.lock().strangers.is_empty() {
                 tokio::task::yield_now().await;
             }
         }
-        assert_eq!(passwords.run(stranger(200), || ()).await, Err(Busy));
+        assert_eq!(threads.run(stranger(200), || ()).await, Err(Busy));
         drop(gates);
         while let Some(ended) = all.join_next().await {
             assert_eq!(ended.unwrap(), Ok(true));

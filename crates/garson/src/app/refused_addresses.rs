@@ -1,10 +1,10 @@
-//! Addresses that messages give for our calls and that the operator does not allow: each origin is logged once.
+//! Callback addresses in platform messages that the operator does not allow: each origin is logged once.
 
 use garson_core::platform::Provider;
+use parking_lot::Mutex;
 use std::collections::HashSet;
-use std::sync::{Mutex, PoisonError};
 
-/// Whoever can send messages could name ever new ones.
+/// A sender of messages could name new origins without end.
 const MAX_ORIGINS: usize = 1_000;
 const MAX_LENGTH: usize = 300;
 
@@ -24,7 +24,7 @@ impl RefusedAddresses {
         }
     }
 
-    /// Scheme and host of an address, if they have not been logged; the rest of it names the order.
+    /// Scheme and host of an address, if not logged before; the rest of the address names the order.
     fn new_origin(&self, provider: Provider, address: &str) -> Option<String> {
         let origin: String = address.split('/').take(3).collect::<Vec<_>>().join("/");
         let origin: String = origin
@@ -32,7 +32,7 @@ impl RefusedAddresses {
             .filter(char::is_ascii_graphic)
             .take(MAX_LENGTH)
             .collect();
-        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = self.0.lock();
         let is_new = known.len() < MAX_ORIGINS && known.insert((provider, origin.clone()));
         is_new.then_some(origin)
     }
@@ -43,7 +43,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_origin_is_logged_once_for_each_platform() {
+    fn origin_is_logged_once_for_each_platform() {
         let refused = RefusedAddresses::default();
         let (one, other) = (Provider::new("one"), Provider::new("other"));
         let new = |provider, address: &str| refused.new_origin(provider, address);

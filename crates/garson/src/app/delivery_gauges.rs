@@ -1,13 +1,13 @@
-//! How delivering stands, for those who watch.
+//! Gauges of the delivery dispatcher, which the dispatcher updates and the metrics read.
 
+use crate::telemetry::DispatcherGauges;
 use garson_core::time::Timestamp;
 use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
 
-/// Figures that the dispatcher keeps up to date.
 #[derive(Debug, Default)]
-pub struct Figures {
+pub struct DeliveryGauges {
     queued: AtomicUsize,
-    flying: AtomicUsize,
+    in_flight: AtomicUsize,
     endpoints: AtomicUsize,
     troubled: AtomicUsize,
     waiting_accounts: AtomicUsize,
@@ -15,50 +15,38 @@ pub struct Figures {
     oldest_at: AtomicI64,
 }
 
-/// What is in memory.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Memory {
-    /// Deliveries that wait for their attempt.
-    pub queued: usize,
-    /// Attempts under way.
-    pub flying: usize,
-    /// Receivers that something is in memory for, and how many of them keep failing.
-    pub endpoints: usize,
-    pub troubled: usize,
-}
-
-impl Figures {
-    pub(super) fn set_memory(&self, memory: Memory) {
+impl DeliveryGauges {
+    pub(crate) fn set_memory(&self, memory: DispatcherGauges) {
         self.queued.store(memory.queued, Ordering::Relaxed);
-        self.flying.store(memory.flying, Ordering::Relaxed);
+        self.in_flight.store(memory.in_flight, Ordering::Relaxed);
         self.endpoints.store(memory.endpoints, Ordering::Relaxed);
         self.troubled.store(memory.troubled, Ordering::Relaxed);
     }
 
-    pub(super) fn set_waiting(&self, accounts: usize, oldest_at: Option<Timestamp>) {
+    pub(crate) fn set_waiting(&self, accounts: usize, oldest_at: Option<Timestamp>) {
         self.waiting_accounts.store(accounts, Ordering::Relaxed);
         let millis = oldest_at.map_or(0, Timestamp::as_millis);
         self.oldest_at.store(millis, Ordering::Relaxed);
     }
 
     #[must_use]
-    pub fn memory(&self) -> Memory {
-        let read = |figure: &AtomicUsize| figure.load(Ordering::Relaxed);
-        Memory {
+    pub fn memory(&self) -> DispatcherGauges {
+        let read = |gauge: &AtomicUsize| gauge.load(Ordering::Relaxed);
+        DispatcherGauges {
             queued: read(&self.queued),
-            flying: read(&self.flying),
+            in_flight: read(&self.in_flight),
             endpoints: read(&self.endpoints),
             troubled: read(&self.troubled),
         }
     }
 
-    /// Accounts with something that is not delivered, as of the last look.
+    /// Accounts with undelivered events, as of the last database scan.
     #[must_use]
     pub fn waiting_accounts(&self) -> usize {
         self.waiting_accounts.load(Ordering::Relaxed)
     }
 
-    /// When the oldest event happened that was not delivered at the last look.
+    /// When the oldest event happened that was undelivered at the last database scan.
     #[must_use]
     pub fn oldest_at(&self) -> Option<Timestamp> {
         let millis = self.oldest_at.load(Ordering::Relaxed);

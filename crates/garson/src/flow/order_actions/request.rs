@@ -1,0 +1,238 @@
+//! A requested action on an order, and its first transaction: the order moves, or a question for its platform is written.
+
+use super::calls::LEASE;
+use super::find::{lock_one, platform_of};
+use super::transition::Transition;
+use crate::app::App;
+use crate::flow::platform_client::Contact;
+use crate::flow::{Fault, persist};
+use garson_core::id::{AccountId, CallId};
+use garson_core::order::{Action, Actor, CallArgument, CallKind, Input, Order, Status, apply};
+use garson_core::time::Timestamp;
+use garson_store::tables::calls::{CallToWrite, DueCall, InTheWay, Maker};
+use garson_store::tables::idempotency::KeyedRequest;
+use garson_store::tables::integrations::Connected;
+use garson_store::tables::{calls, idempotency, integrations, nodes};
+use garson_store::{StoreError, Tx};
+use std::sync::Arc;
+
+/// What a client requests.
+pub struct ActionRequest {
+    pub account: AccountId,
+    pub path_id: String,
+    pub keyed: Option<Arc<KeyedRequest>>,
+    /// The status that the order must have.
+    pub expected_status: Option<Status>,
+    pub action: Action,
+}
+
+/// The result of a request's first transaction.
+pub enum Progress {
+    /// The order has moved, or there was nothing to do.
+    Finished(Box<Transition>),
+    /// The question is written and leased; this request puts it.
+    Ask(Box<Question>),
+    /// The same question is already being put, for the order as it was before.
+    Join(CallId, Box<Order>),
+    /// Another call of the order has to end first.
+    Blocked(Box<Order>),
+}
+
+/// A question to a platform, written and leased.
+pub struct Question {
+    pub call: DueCall,
+    pub order: Order,
+    pub connected: Connected,
+    pub preparation_minutes: Option<u32>,
+}
+
+/// A question that is to be written.
+struct Plan {
+    call: CallId,
+    kind: CallKind,
+    connected: Connected,
+    maker: Maker,
+    in_the_way: Option<InTheWay>,
+}
+
+/// A question belongs to the node that puts it. Other nodes have declared this one dead, and it is about to join again.
+fn not_joined() -> Fault {
+    Fault::Store(StoreError::unavailable("this node is not among the others"))
+}
+
+impl ActionRequest {
+    pub fn new(account: AccountId, path_id: String, action: Action) -> Self {
+        Self {
+            account,
+            path_id,
+            keyed: None,
+            expected_status: None,
+            action,
+        }
+    }
+
+    /// Moves the order, or writes the question for its platform.
+    pub fn begin(&self, tx: &mut Tx<'_>, app: &App, call: CallId, now: Timestamp) -> Result<Progress, Fault> {
+        let before = lock_one(tx, self.account, &self.path_id)?;
+        if self
+            .expected_status
+            .is_some_and(|expected| expected != before.status)
+        {
+            return Err(Fault::MovedOn);
+        }
+        let maker = app.maker();
+        let in_the_way = calls::in_the_way(tx, before.id, maker.unwrap_or(Maker::nobody()))?;
+        if let Some(status) = status_of_interrupted_run(tx, self.keyed.as_deref())? {
+            match in_the_way {
+                Some(other) if other.kind.is_question() => return join(tx, other, before, now),
+                // The question was put without success: it is put again.
+                _ if status == before.status => {}
+                _ => return Ok(finished(status, before)),
+            }
+        }
+        let platform = platform_of(&before)?;
+        let input = Input::Want(self.action.clone(), Actor::Account);
+        // The integration may have been removed; its order can still be completed here.
+        let connected = integrations::by_id(tx, &app.vault, before.integration_id)?;
+        let asks = platform.capability().asks && connected.is_some();
+        let question = apply(&before, &input, now, asks)?.ask;
+        match (question, connected) {
+            (Some(kind), Some(connected)) => {
+                let plan = Plan {
+                    call,
+                    kind,
+                    connected,
+                    maker: maker.ok_or_else(not_joined)?,
+                    in_the_way,
+                };
+                self.write_question(tx, before, plan, now)
+            }
+            (_, connected) => {
+                let contact = Contact::new(app, platform, connected.as_ref());
+                let input = if asks {
+                    input
+                } else {
+                    // There is no platform to ask.
+                    Input::Agreed(self.action.clone(), Actor::Account)
+                };
+                let after = persist::apply_and_write(tx, &contact, &before, &input, None, now)?;
+                self.note_acted(tx, &before)?;
+                Ok(finished(before.status, after))
+            }
+        }
+    }
+
+    fn write_question(
+        &self,
+        tx: &mut Tx<'_>,
+        order: Order,
+        plan: Plan,
+        now: Timestamp,
+    ) -> Result<Progress, Fault> {
+        let Plan {
+            call: id,
+            kind,
+            connected,
+            maker,
+            in_the_way,
+        } = plan;
+        match in_the_way {
+            Some(other) if other.kind == kind => return join(tx, other, order, now),
+            Some(other)
+                if kind == CallKind::Cancel && abandon_own_question(tx, &order, other, maker, now)? => {}
+            Some(other) => {
+                calls::hurry(tx, other.id, now)?;
+                return Ok(Progress::Blocked(Box::new(order)));
+            }
+            None => {}
+        }
+        if !nodes::is_there(tx, maker.node)? {
+            return Err(not_joined());
+        }
+        if kind == CallKind::Cancel {
+            // No other call is made while the question is open; a node that is about to make one finds that it is not due.
+            calls::hold_back(tx, order.id, now, now.plus(LEASE))?;
+        }
+        let argument = self.call_argument();
+        let lease = maker.lease(LEASE);
+        let to_write = CallToWrite {
+            id,
+            order: &order,
+            kind,
+            argument: Some(&argument),
+            due_at: now,
+            lease: Some(lease),
+            created_at: now,
+        };
+        calls::write(tx, &to_write)?;
+        self.note_acted(tx, &order)?;
+        Ok(Progress::Ask(Box::new(Question {
+            preparation_minutes: persist::preparation_minutes(tx, &order)?,
+            call: DueCall {
+                id,
+                account_id: order.account_id,
+                order_id: order.id,
+                integration_id: order.integration_id,
+                kind,
+                argument,
+                attempts: 1,
+                is_unclear: false,
+                not_yet_since: None,
+                created_at: now,
+                leased_until: lease.until,
+            },
+            order,
+            connected,
+        })))
+    }
+
+    fn call_argument(&self) -> CallArgument {
+        match &self.action {
+            Action::Cancel { reason, note } => CallArgument {
+                by: Actor::Account,
+                reason: reason.clone(),
+                note: note.clone(),
+            },
+            _ => CallArgument::by(Actor::Account),
+        }
+    }
+
+    /// Records under the idempotency key from which status the step was taken.
+    fn note_acted(&self, tx: &mut Tx<'_>, before: &Order) -> Result<(), Fault> {
+        match &self.keyed {
+            Some(keyed) => Ok(idempotency::note_acted(tx, keyed, before.status.code())?),
+            None => Ok(()),
+        }
+    }
+}
+
+fn finished(before: Status, after: Order) -> Progress {
+    Progress::Finished(Box::new(Transition { before, after }))
+}
+
+/// Waits for a question that is already being put; one that only waits for its next try is put now.
+fn join(tx: &mut Tx<'_>, other: InTheWay, order: Order, now: Timestamp) -> Result<Progress, Fault> {
+    if !other.is_running {
+        calls::hurry(tx, other.id, now)?;
+    }
+    Ok(Progress::Join(other.id, Box::new(order)))
+}
+
+/// An order that is to be cancelled need not be verified by the service any more.
+fn abandon_own_question(
+    tx: &mut Tx<'_>,
+    order: &Order,
+    other: InTheWay,
+    maker: Maker,
+    now: Timestamp,
+) -> Result<bool, Fault> {
+    let question = calls::open_question(tx, order.id, CallKind::Verify)?;
+    let is_own = question.is_some_and(|call| call.id == other.id && call.argument.by == Actor::System);
+    Ok(is_own && calls::abandon_waiting(tx, order.id, other.id, maker, now)?)
+}
+
+/// The status from which an interrupted run with the same idempotency key took its step.
+fn status_of_interrupted_run(tx: &mut Tx<'_>, keyed: Option<&KeyedRequest>) -> Result<Option<Status>, Fault> {
+    let Some(keyed) = keyed else { return Ok(None) };
+    Ok(idempotency::acted(tx, keyed)?.and_then(Status::from_code))
+}
