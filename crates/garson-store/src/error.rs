@@ -116,6 +116,15 @@ impl fmt::Display for StoreError {
     }
 }
 
+/// Errors are equal if they read the same.
+impl PartialEq for StoreError {
+    fn eq(&self, other: &Self) -> bool {
+        self.kind == other.kind && self.to_string() == other.to_string()
+    }
+}
+
+impl Eq for StoreError {}
+
 impl Error for StoreError {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
         self.cause.as_ref()?.below()

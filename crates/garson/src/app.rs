@@ -30,7 +30,7 @@ use garson_store::engine::Opener;
 use garson_store::engine::server_lock::ServerLock;
 use garson_store::tables::calls::{DueCall, Maker};
 use garson_store::tables::integrations::Served;
-use garson_store::{Engine, Lane, Location, Options, StoreError, Vault, vault};
+use garson_store::{Engine, Location, Options, Partition, StoreError, Vault, vault};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::future::Future;
@@ -226,7 +226,7 @@ impl App {
     #[must_use]
     pub fn maker(&self) -> Option<Maker> {
         Some(Maker {
-            node: self.store.desk().node()?,
+            node: self.store.node_id()?,
             // In this order: a lease that ends in between is still under way.
             in_flight_until: self.in_flight.first_end(),
             watch: self.watch(),
@@ -292,7 +292,7 @@ fn open_vault(settings: &Settings, store: &Engine) -> Result<Vault, StartError> 
     let is_sealed = wait_for(store.read(vault::is_sealed))?;
     let vault = Vault::new(&key_file::master_key(settings, is_sealed)?);
     let checked = vault.clone();
-    wait_for(store.write(Lane::COMMON, move |tx| vault::check_key(tx, &checked)))?;
+    wait_for(store.write(Partition::COMMON, move |tx| vault::check_key(tx, &checked)))?;
     Ok(vault)
 }
 

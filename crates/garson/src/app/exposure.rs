@@ -2,7 +2,7 @@
 
 use crate::config::Settings;
 use garson_store::Location;
-use garson_store::engine::takes_any_certificate;
+use garson_store::engine::accepts_any_certificate;
 use std::os::unix::fs::PermissionsExt;
 
 /// What is open to others, in plain words.
@@ -24,7 +24,7 @@ fn folder(settings: &Settings) -> Option<String> {
 
 fn database(settings: &Settings) -> Option<String> {
     match settings.location() {
-        Location::Postgres(url) if takes_any_certificate(&url) => Some(
+        Location::Postgres(url) if accepts_any_certificate(&url) => Some(
             "database_url leads to another machine without sslmode=require: the certificate of the database is not checked, \
              and another server could take its place"
                 .to_owned(),

@@ -15,7 +15,7 @@ use garson_store::tables::branches;
 use garson_store::tables::branches::NamedBranch;
 use garson_store::tables::integrations;
 use garson_store::tables::integrations::Connected;
-use garson_store::{Lane, StoreErrorKind, Tx};
+use garson_store::{Partition, StoreErrorKind, Tx};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::task::JoinSet;
@@ -153,7 +153,7 @@ pub async fn assign(app: &App, account: AccountId, key: &str, branch: &str) -> R
     let (name, now) = (branch.to_owned(), app.now());
     let assigned = app
         .store
-        .write(Lane::COMMON, move |tx| {
+        .write(Partition::COMMON, move |tx| {
             branches::assign(tx, account, provider, &name, now)
         })
         .await?;
@@ -169,7 +169,9 @@ pub async fn release(app: &App, key: &str, branch: &str) -> Result<(), Fault> {
     let name = branch.to_owned();
     let released = app
         .store
-        .write(Lane::COMMON, move |tx| branches::release(tx, provider, &name))
+        .write(Partition::COMMON, move |tx| {
+            branches::release(tx, provider, &name)
+        })
         .await?;
     match released {
         true => Ok(()),

@@ -13,7 +13,7 @@ use garson_store::tables::accounts::reserve;
 use garson_store::tables::events::{EventToWrite, write};
 use garson_store::tables::integrations::Connected;
 use garson_store::tables::{branches, integrations, packages, restaurants};
-use garson_store::{Lane, StoreErrorKind, Tx, Vault};
+use garson_store::{Partition, StoreErrorKind, Tx, Vault};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -481,6 +481,6 @@ pub async fn rehash_secrets(app: &App) -> Result<u64, Fault> {
             }
             Ok::<_, Fault>(count)
         };
-        count += app.store.write(Lane::COMMON, rehash).await?;
+        count += app.store.write(Partition::COMMON, rehash).await?;
     }
 }

@@ -13,7 +13,7 @@ use crate::flow::upkeep::membership;
 use garson_core::id::{AccountId, NodeId};
 use garson_core::time::Timestamp;
 use garson_store::StoreError;
-use garson_store::engine::Handover;
+use garson_store::publish::HandoffMessage;
 use garson_store::tables::deliveries::{Delivery, End, Settlement, Waiting};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -41,11 +41,11 @@ pub enum Note {
 
 /// Delivers until the service stops, then lets what is under way come to its end.
 pub async fn run(app: Arc<App>) {
-    let handed = app.store.desk().open();
+    let handed = app.store.handoff().subscribe();
     let (notes, inbox) = mpsc::unbounded_channel();
     let slots = Slots::new(app.settings.webhook.max_in_flight);
     let mut dispatcher = Dispatcher {
-        node: app.store.desk().node(),
+        node: app.store.node_id(),
         app,
         endpoints: HashMap::new(),
         slots,
@@ -89,7 +89,7 @@ pub struct Dispatcher {
 impl Dispatcher {
     async fn work(
         &mut self,
-        mut handed: mpsc::Receiver<Vec<Handover>>,
+        mut handed: mpsc::Receiver<Vec<HandoffMessage>>,
         mut inbox: mpsc::UnboundedReceiver<Note>,
     ) {
         let mut stopping = self.app.stopping.subscribe();
@@ -123,7 +123,7 @@ impl Dispatcher {
     /// Nothing more is begun; other nodes need not wait for what is under way here, but for the same account.
     fn stop(&mut self) {
         self.is_stopping = true;
-        self.app.store.desk().close();
+        self.app.store.node_identity().stop_delivering();
         let Some(node) = self.node.filter(|_| membership::is_shared(&self.app)) else {
             return;
         };
@@ -224,7 +224,7 @@ impl Dispatcher {
 
     /// Others may have given this node up: then nothing that it holds is its own any more.
     fn mind_node(&mut self) {
-        let node = self.app.store.desk().node();
+        let node = self.app.store.node_id();
         if node != self.node {
             tracing::warn!("this node starts delivering anew");
             self.node = node;
@@ -235,10 +235,10 @@ impl Dispatcher {
         }
     }
 
-    fn handed(&mut self, handover: Handover) {
+    fn handed(&mut self, handover: HandoffMessage) {
         self.touched.extend(handover.account());
         match handover {
-            Handover::Places {
+            HandoffMessage::Committed {
                 account,
                 before,
                 last,
@@ -249,15 +249,15 @@ impl Dispatcher {
                 let endpoint = self.endpoint(account);
                 endpoint.handed(before, last, version, deliveries, now);
             }
-            Handover::LookAgain { account } => match self.endpoints.get_mut(&account) {
+            HandoffMessage::Recheck { account } => match self.endpoints.get_mut(&account) {
                 Some(endpoint) => endpoint.look_again(),
                 // Perhaps nobody delivers for it yet.
                 None => self.look_now(),
             },
             // Whether it is ours, and what there is, is seen when it is read.
-            Handover::Elsewhere { account, last } => self.endpoint(account).has_grown(last),
-            Handover::Poll { integration } => self.app.hurry.up_from_another_node(integration),
-            Handover::NodeGone => {
+            HandoffMessage::CommittedElsewhere { account, last } => self.endpoint(account).has_grown(last),
+            HandoffMessage::PollNow { integration } => self.app.hurry.up_from_another_node(integration),
+            HandoffMessage::NodeLeft => {
                 self.look_now();
                 self.app.wake_calls.look_everywhere();
                 self.app.hurry.posts_changed();

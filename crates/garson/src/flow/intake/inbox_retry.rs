@@ -11,7 +11,7 @@ use garson_store::tables::inbox::{InboxState, KeptMessage, open_message, settle}
 use garson_store::tables::integrations;
 use garson_store::tables::integrations::Served;
 use garson_store::tables::packages;
-use garson_store::{Lane, StoreErrorKind, Tx};
+use garson_store::{Partition, StoreErrorKind, Tx};
 use std::sync::Arc;
 
 /// Takes a kept message again; says what became of it.
@@ -71,7 +71,7 @@ async fn retry_once(app: &Arc<App>, id: InboxId, reach: Reach) -> Result<Recepti
     };
     // The message may have been kept under another sender's name.
     app.store
-        .write(Lane::COMMON, move |tx| settle(tx, id, state, order, None))
+        .write(Partition::COMMON, move |tx| settle(tx, id, state, order, None))
         .await?;
     Ok(reception)
 }

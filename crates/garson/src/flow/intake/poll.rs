@@ -16,10 +16,10 @@ use crate::telemetry::CallOutcome;
 use garson_core::id::{AccountId, IntegrationId, NodeId};
 use garson_core::platform::{PollStyle, Provider, Trouble};
 use garson_core::time::Timestamp;
-use garson_store::engine::Word;
+use garson_store::publish::NodeMessage;
 use garson_store::tables::integrations;
 use garson_store::tables::integrations::{Connected, Polled, Unreadable};
-use garson_store::{Lane, Tx};
+use garson_store::{Partition, Tx};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap, HashSet};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -188,7 +188,7 @@ impl Board {
         if let Err(fault) = &outcome {
             tracing::error!(?fault, "how far platforms were polled could not be written down");
         }
-        let Some(node) = app.store.desk().node() else {
+        let Some(node) = app.store.node_id() else {
             return outcome;
         };
         let (mut held, mut unreadable) = (HashSet::new(), HashSet::new());
@@ -284,7 +284,7 @@ impl Board {
         for (number, chunk) in seen.chunks(CHUNK).enumerate() {
             let noted = chunk.to_vec();
             let write = move |tx: &mut Tx<'_>| integrations::note_polled(tx, &noted);
-            if let Err(error) = app.store.write(Lane::COMMON, write).await {
+            if let Err(error) = app.store.write(Partition::COMMON, write).await {
                 for (id, _) in seen.iter().skip(number * CHUNK) {
                     if let Some(post) = self.posts.get_mut(id) {
                         post.is_noted = false;
@@ -302,7 +302,7 @@ impl Board {
         for (id, from) in wanted {
             let Some(post) = self.posts.get_mut(&id) else {
                 if from == HeardFrom::ThisNode {
-                    of_other_nodes.push(Word::Poll { integration: id });
+                    of_other_nodes.push(NodeMessage::PollNow { integration: id });
                 }
                 continue;
             };
@@ -439,7 +439,7 @@ async fn claim(
         .await?
     {
         let claim = move |tx: &mut Tx<'_>| integrations::claim_polling(tx, provider, node);
-        app.store.write(Lane::COMMON, claim).await?;
+        app.store.write(Partition::COMMON, claim).await?;
     }
     let vault = Arc::clone(&app.vault);
     let polled = move |tx: &mut Tx<'_>| integrations::polled_by(tx, &vault, provider, node);

@@ -19,7 +19,7 @@ use garson_core::time::Timestamp;
 use garson_store::tables::integrations;
 use garson_store::tables::integrations::{Connected, Served};
 use garson_store::tables::{branches, orders, packages};
-use garson_store::{Lane, StoreErrorKind, Tx, Vault};
+use garson_store::{Partition, StoreErrorKind, Tx, Vault};
 use std::sync::Arc;
 
 /// A message that has been understood as far as it can be without writing. Its sender is the integration whose credentials
@@ -120,7 +120,7 @@ async fn look_and_write(
     let (reader, asked) = (Arc::clone(app), Arc::clone(request));
     let prepared = app
         .store
-        .glance(move |tx| prepare(tx, &reader, platform, &asked))
+        .read_without_snapshot(move |tx| prepare(tx, &reader, platform, &asked))
         .await?;
     write(app, platform, Arc::clone(request), prepared, request.received_at).await
 }
@@ -149,8 +149,8 @@ pub(crate) async fn write(
     if matches!(prepared, Prepared::NotGenuine) {
         return Ok(Entry::kept(Reception::NotGenuine, false));
     }
-    let lane = prepared.sender().map_or(Lane::COMMON, |connected| {
-        Lane::from(connected.integration.account_id)
+    let lane = prepared.sender().map_or(Partition::COMMON, |connected| {
+        Partition::from(connected.integration.account_id)
     });
     // Whoever hears of an order that we do not have, or of a change that is not told, asks the platform itself.
     let to_ask = match &prepared {

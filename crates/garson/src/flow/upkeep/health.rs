@@ -7,7 +7,7 @@ use garson_store::tables::inbox::InboxState;
 use garson_store::tables::{accounts, calls, deliveries, inbox, nodes};
 use garson_store::upkeep::disk_space;
 use garson_store::upkeep::disk_space::Trial;
-use garson_store::{Engine, Lane, StoreError, Tx};
+use garson_store::{Engine, Partition, StoreError, Tx};
 use std::future::Future;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -68,7 +68,7 @@ pub async fn check(app: &App) -> Result<(), NotReady> {
         .ask(try_storage(store))
         .await
         .map_err(NotReady::Storage)?;
-    match (app.store.desk().node(), app.workers.failing()) {
+    match (app.store.node_id(), app.workers.failing()) {
         (None, _) => Err(NotReady::NotJoined),
         (Some(_), Some(worker)) => Err(NotReady::WorkerFails(worker)),
         (Some(_), None) => Ok(()),
@@ -82,10 +82,10 @@ async fn try_storage(store: Engine) -> Result<(), StoreError> {
     if store.stats().is_in_doubt() {
         let (losses, trial) = (store.stats().losses(), Trial::new());
         store
-            .write(Lane::COMMON, move |tx| disk_space::fill(tx, trial))
+            .write(Partition::COMMON, move |tx| disk_space::fill(tx, trial))
             .await?;
         store
-            .write(Lane::COMMON, move |tx| disk_space::clear(tx, trial))
+            .write(Partition::COMMON, move |tx| disk_space::clear(tx, trial))
             .await?;
         store.stats().prove(losses);
     }
@@ -107,7 +107,7 @@ pub async fn standing(app: &App) -> Standing {
     Standing {
         storage_is_up: up.is_ok() && figures.is_ok(),
         figures: figures.ok(),
-        has_joined: app.store.desk().node().is_some(),
+        has_joined: app.store.node_id().is_some(),
         lease_is_valid: app.lease.is_valid(),
         delivering: app.delivering.memory(),
         waiting_accounts: app.delivering.waiting_accounts(),

@@ -6,10 +6,10 @@
 
 use crate::app::App;
 use garson_core::id::NodeId;
-use garson_store::engine::{Handover, Word};
+use garson_store::publish::{HandoffMessage, NodeMessage};
 use garson_store::tables::nodes;
 use garson_store::tables::nodes::Node;
-use garson_store::{Lane, Location, StoreError};
+use garson_store::{Location, Partition, StoreError};
 use std::collections::HashMap;
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -51,9 +51,9 @@ pub async fn join(app: &App, address: SocketAddr) -> Result<(), StoreError> {
     let name = name(address);
     let is_shared = is_shared(app);
     app.store
-        .write(Lane::COMMON, move |tx| {
+        .write(Partition::COMMON, move |tx| {
             nodes::join(tx, id, &name)?;
-            tx.ring(Word::Here);
+            tx.notify_nodes(NodeMessage::NodeJoined);
             match is_shared {
                 true => Ok(()),
                 // Nobody else works on this database: what others have left is ours.
@@ -62,7 +62,7 @@ pub async fn join(app: &App, address: SocketAddr) -> Result<(), StoreError> {
         })
         .await?;
     app.lease.renew(is_shared.then(|| began + UNSURE));
-    app.store.desk().set_node(Some(id));
+    app.store.node_identity().set(Some(id));
     // What it asked platforms for under another id is to be held under this one.
     app.hurry.posts_changed();
     Ok(())
@@ -70,10 +70,10 @@ pub async fn join(app: &App, address: SocketAddr) -> Result<(), StoreError> {
 
 /// Leaves the nodes: others need not wait for this one to be missed. Nor does this one wait for a database that is away.
 pub async fn leave(app: &App) {
-    let Some(id) = app.store.desk().node() else { return };
-    app.store.desk().set_node(None);
-    let leaving = app.store.write(Lane::COMMON, move |tx| {
-        tx.ring(Word::NodeGone);
+    let Some(id) = app.store.node_id() else { return };
+    app.store.node_identity().set(None);
+    let leaving = app.store.write(Partition::COMMON, move |tx| {
+        tx.notify_nodes(NodeMessage::NodeLeft);
         nodes::leave(tx, id)
     });
     match tokio::time::timeout(LEAVING, leaving).await {
@@ -139,8 +139,12 @@ pub async fn run(app: Arc<App>, address: SocketAddr) {
 /// Where there is nobody else to be shown anything, it is enough to be among the nodes. Whoever has removed the row, a second
 /// server for instance that was started by mistake, is gone; without it nothing would be delivered any more.
 async fn stay(app: &App, address: SocketAddr) -> Result<(), StoreError> {
-    if let Some(id) = app.store.desk().node() {
-        if app.store.glance(move |tx| nodes::is_there(tx, id)).await? {
+    if let Some(id) = app.store.node_id() {
+        if app
+            .store
+            .read_without_snapshot(move |tx| nodes::is_there(tx, id))
+            .await?
+        {
             return Ok(());
         }
         tracing::warn!("this process was taken out of the nodes; it comes back under a new id");
@@ -152,13 +156,13 @@ async fn stay(app: &App, address: SocketAddr) -> Result<(), StoreError> {
 }
 
 async fn beat(app: &App, address: SocketAddr) -> Result<(), StoreError> {
-    let Some(id) = app.store.desk().node() else {
+    let Some(id) = app.store.node_id() else {
         return join(app, address).await;
     };
     let began = Instant::now();
     let is_there = app
         .store
-        .write(Lane::COMMON, move |tx| nodes::beat(tx, id))
+        .write(Partition::COMMON, move |tx| nodes::beat(tx, id))
         .await?;
     if is_there {
         app.lease.renew(Some(began + UNSURE));
@@ -182,7 +186,7 @@ struct Others {
 impl Others {
     /// Takes out those that are gone; says when the next one will be if it stays silent.
     async fn look(&mut self, app: &App) -> Result<Option<Duration>, StoreError> {
-        let me = app.store.desk().node();
+        let me = app.store.node_id();
         let all = app.store.read(nodes::list).await?;
         let now = Instant::now();
         // Whoever could not look cannot tell who was silent: the database may have been away for everybody.
@@ -214,11 +218,11 @@ async fn give_up(app: &App, node: Node) -> Result<(), StoreError> {
     let (name, copy) = (node.name.clone(), node);
     let gone = app
         .store
-        .write(Lane::COMMON, move |tx| {
+        .write(Partition::COMMON, move |tx| {
             let is_gone = nodes::give_up(tx, &copy)?;
             if is_gone {
-                tx.hand_over(Handover::NodeGone);
-                tx.ring(Word::NodeGone);
+                tx.hand_off(HandoffMessage::NodeLeft);
+                tx.notify_nodes(NodeMessage::NodeLeft);
             }
             Ok::<_, StoreError>(is_gone)
         })

@@ -89,7 +89,7 @@ fn of_storage(registry: &mut Registry, store: &Engine, standing: &Standing) {
         registry,
         "event_streams",
         "Streams of events, and requests that wait for some",
-        store.news().watches(),
+        store.account_watch().watcher_count(),
     );
 }
 

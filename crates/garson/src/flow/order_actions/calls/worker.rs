@@ -10,7 +10,7 @@ use garson_core::time::Timestamp;
 use garson_store::tables::calls;
 use garson_store::tables::calls::{DueCall, Leased, UnreadableCall};
 use garson_store::tables::orders;
-use garson_store::{Lane, StoreError, Tx};
+use garson_store::{Partition, StoreError, Tx};
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
@@ -147,7 +147,7 @@ impl Worker {
                 .map(|(integration, count)| calls::lease_due(tx, *integration, now, maker, LEASE, *count))
                 .collect::<Result<Vec<_>, StoreError>>()
         };
-        let leased: Vec<Vec<Leased>> = app.store.write(Lane::COMMON, lease).await?;
+        let leased: Vec<Vec<Leased>> = app.store.write(Partition::COMMON, lease).await?;
         let mut begun = 0;
         for ((integration, wanted), leased) in chosen.into_iter().zip(leased) {
             self.slots.leased(integration, leased.len(), wanted);
@@ -236,7 +236,7 @@ impl Worker {
         while is_any {
             let brought = app
                 .store
-                .write(Lane::COMMON, move |tx| {
+                .write(Partition::COMMON, move |tx| {
                     calls::bring_forward(tx, now, TOLERANCE, AT_ONCE)
                 })
                 .await?;
@@ -259,7 +259,7 @@ impl Worker {
 async fn set_aside(app: &App, call: UnreadableCall) -> Result<(), Fault> {
     tracing::error!(order = ?call.order_id, why = call.why, "a platform call cannot be read and is set aside");
     let now = app.now();
-    let lane = call.account_id.map_or(Lane::COMMON, Lane::from);
+    let lane = call.account_id.map_or(Partition::COMMON, Partition::from);
     let order_id = call.order_id;
     app.store
         .write(lane, move |tx| {
