@@ -145,3 +145,42 @@ impl Hooks for TxState {
         publisher.publish(messages);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use super::*;
+    use crate::engine::Partition;
+    use crate::{ACCOUNTS, StoreErrorKind};
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn undeclared_use_of_a_deferred_table_fails() {
+        let folder = tempfile::tempdir().unwrap();
+        let location = Location::Sqlite(folder.path().join("garson.db"));
+        let engine = Engine::open(&location, &Options::default()).unwrap();
+        let sql = "SELECT COUNT(*) FROM accounts";
+        let declared = engine
+            .write(Partition::COMMON, move |tx: &mut Tx<'_>| {
+                tx.on(ACCOUNTS).query_one(sql, &[], |row| row.get::<i64>(0))
+            })
+            .await;
+        assert_eq!(declared, Ok(0));
+        let undeclared = engine
+            .write(Partition::COMMON, move |tx: &mut Tx<'_>| {
+                tx.query_one(sql, &[], |row| row.get::<i64>(0))
+            })
+            .await;
+        let error = undeclared.unwrap_err();
+        assert_eq!(error.kind, StoreErrorKind::Internal, "{error}");
+        assert!(error.to_string().contains("uses the table accounts"), "{error}");
+        // A query that writes must be run as a statement that writes.
+        let writing = engine
+            .write(Partition::COMMON, |tx: &mut Tx<'_>| {
+                let sql = "UPDATE nodes SET beats = 1 RETURNING beats";
+                tx.query(sql, &[], |row| row.get::<i64>(0))
+            })
+            .await;
+        assert!(writing.unwrap_err().to_string().contains("writes"));
+    }
+}
