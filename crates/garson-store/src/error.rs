@@ -5,6 +5,9 @@ use std::error::Error;
 use std::fmt;
 use std::sync::Arc;
 
+/// The result of a storage function.
+pub type Result<T> = std::result::Result<T, StoreError>;
+
 /// A failure of storage.
 #[derive(Clone, Debug)]
 pub struct StoreError {

@@ -16,11 +16,8 @@ pub mod upkeep;
 pub mod vault;
 
 pub use engine::{Location, Options, Partition};
-pub use error::{StoreError, StoreErrorKind};
+pub use error::{Result, StoreError, StoreErrorKind};
 pub use publish::{Watcher, WatcherKind};
 pub use store::Engine;
 pub use transaction::{ACCOUNTS, ALL_TABLES, INTEGRATIONS, PAYMENT_TOTALS, Tx};
 pub use vault::Vault;
-
-/// The result of a storage function.
-pub type Result<T> = std::result::Result<T, StoreError>;
