@@ -1,13 +1,13 @@
-//! One log line for many failures of the same kind: in an outage every request fails alike, and a line for each of them would
-//! fill a disk and hide everything else.
+//! One log line for many failures of the same kind: in an outage every request fails alike, and a line for each would fill the
+//! disk and hide everything else.
 
-use std::sync::{Mutex, PoisonError};
+use parking_lot::Mutex;
 use std::time::{Duration, Instant};
 
-/// Lets one through in so much time, and counts the others.
+/// Lets one line through per interval, and counts the others.
 #[derive(Debug)]
 pub struct Throttle {
-    every: Duration,
+    interval: Duration,
     state: Mutex<State>,
 }
 
@@ -18,16 +18,16 @@ struct State {
 }
 
 impl Throttle {
-    /// For lines about storage that is away.
+    /// For lines about unavailable storage.
     #[must_use]
     pub const fn for_outages() -> Self {
         Self::new(Duration::from_secs(5))
     }
 
     #[must_use]
-    pub const fn new(every: Duration) -> Self {
+    pub const fn new(interval: Duration) -> Self {
         Self {
-            every,
+            interval,
             state: Mutex::new(State {
                 last: None,
                 suppressed: 0,
@@ -35,16 +35,16 @@ impl Throttle {
         }
     }
 
-    /// Whether to write a line now; if so, how many were left out since the last one.
+    /// Whether to write a line now; if so, how many were suppressed since the last one.
     pub fn pass(&self) -> Option<u64> {
         self.pass_at(Instant::now())
     }
 
     fn pass_at(&self, now: Instant) -> Option<u64> {
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = self.state.lock();
         if state
             .last
-            .is_some_and(|last| now.saturating_duration_since(last) < self.every)
+            .is_some_and(|last| now.saturating_duration_since(last) < self.interval)
         {
             state.suppressed += 1;
             return None;
@@ -59,7 +59,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_line_stands_for_many() {
+    fn one_line_passes_per_interval() {
         let throttle = Throttle::new(Duration::from_secs(5));
         let start = Instant::now();
         let after = |seconds| start + Duration::from_secs(seconds);

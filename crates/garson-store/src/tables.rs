@@ -4,7 +4,6 @@ pub mod accounts;
 pub mod branches;
 pub mod businesses;
 pub mod calls;
-pub mod deferred;
 pub mod deliveries;
 pub mod events;
 pub mod idempotency;

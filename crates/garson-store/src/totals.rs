@@ -6,22 +6,18 @@
 mod packed;
 mod running;
 
-use crate::engine::{Param, Tx};
+use crate::engine::Param;
 use crate::tables::{accounts, restaurants};
-use crate::{Result, params};
+use crate::transaction::{add, add_all};
+use crate::{Result, Tx, params};
 use garson_core::id::{AccountId, RestaurantId};
-use garson_core::money::Currency;
 use garson_core::order::Order;
-use garson_core::payment::PaymentType;
 use garson_core::time::Timestamp;
 use running::UNIT;
 use std::cmp::Ordering;
-use std::collections::BTreeMap;
 
-pub(crate) use running::{Shift, sweep, write};
-
-/// Count and sum by payment type and currency.
-pub type Sums = BTreeMap<(PaymentType, Currency), (i64, i64)>;
+pub use crate::transaction::Sums;
+pub(crate) use running::{sweep, write};
 
 /// Does the order count?
 fn counts(order: &Order) -> bool {
@@ -207,21 +203,4 @@ fn add_orders(
         },
     )?;
     Ok(())
-}
-
-/// Adds a count and a total; what comes to nothing is left out.
-fn add(sums: &mut Sums, key: (PaymentType, Currency), (count, total): (i64, i64)) {
-    let sum = sums.entry(key).or_default();
-    sum.0 += count;
-    sum.1 += total;
-    if *sum == (0, 0) {
-        sums.remove(&key);
-    }
-}
-
-/// Adds all of some sums, or takes them out.
-fn add_all(sums: &mut Sums, others: &Sums, sign: i64) {
-    for (key, (count, total)) in others {
-        add(sums, *key, (sign * count, sign * total));
-    }
 }

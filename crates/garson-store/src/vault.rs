@@ -1,7 +1,6 @@
-//! Secrets at rest: sealed with the operator's master key, each bound to the place where it is stored.
+//! Encryption of secrets at rest, with the operator's master key; each secret is bound to the place where it is stored.
 
-use crate::engine::Tx;
-use crate::{Result, StoreError, params};
+use crate::{Result, StoreError, Tx, params};
 use chacha20poly1305::aead::{Aead, KeyInit, Payload};
 use chacha20poly1305::{Key, XChaCha20Poly1305, XNonce};
 use garson_core::integration::Credentials;
@@ -10,17 +9,17 @@ use hmac::{Hmac, Mac};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 
-/// The first byte of a sealed value: which form it has, so that another can follow one day.
-const FORM: u8 = 1;
+/// The first byte of a sealed value: the version of its format.
+const FORMAT: u8 = 1;
 const NONCE: usize = 24;
 const KEY_ID: usize = 4;
 
-/// Seals and opens secrets.
+/// Encrypts (seals) and decrypts (opens) secrets.
 #[derive(Clone)]
 pub struct Vault {
     cipher: XChaCha20Poly1305,
     key_id: [u8; KEY_ID],
-    /// Keyed with what is derived from the master key for this purpose alone.
+    /// Its key is derived from the master key for this purpose only.
     lookup: Hmac<Sha256>,
 }
 
@@ -50,8 +49,8 @@ impl Vault {
         }
     }
 
-    /// The hash under which a secret that people have chosen is looked up. Without the master key it cannot be guessed from a
-    /// copy of the database.
+    /// The hash by which a secret that people have chosen is looked up. It is keyed, so that a copy of the database does not
+    /// allow guessing.
     #[must_use]
     pub fn lookup_hash(&self, secret: &[u8]) -> [u8; 32] {
         let mut hash = self.lookup.clone();
@@ -59,10 +58,10 @@ impl Vault {
         hash.finalize().into_bytes().into()
     }
 
-    /// Seals a secret for one place (`table/column`) of one record; elsewhere it does not open.
+    /// Seals a secret for one place (`table/column`) of one record; it cannot be opened elsewhere.
     pub fn seal(&self, place: &str, record: &[u8], secret: &[u8]) -> Result<Vec<u8>> {
         let mut nonce = [0; NONCE];
-        getrandom::fill(&mut nonce).map_err(|_| StoreError::unavailable("no randomness to be had"))?;
+        getrandom::fill(&mut nonce).map_err(|_| StoreError::unavailable("no randomness available"))?;
         let aad = bound_to(place, record);
         let sealed = self
             .cipher
@@ -74,24 +73,24 @@ impl Vault {
                 },
             )
             .map_err(|_| StoreError::internal("sealing failed"))?;
-        Ok([&[FORM][..], &self.key_id, &nonce, &sealed].concat())
+        Ok([&[FORMAT][..], &self.key_id, &nonce, &sealed].concat())
     }
 
     /// Was this sealed with another master key?
-    fn is_of_another_key(&self, sealed: &[u8]) -> bool {
-        let key_id = sealed.strip_prefix(&[FORM]).and_then(|rest| rest.get(..KEY_ID));
+    fn has_other_key(&self, sealed: &[u8]) -> bool {
+        let key_id = sealed.strip_prefix(&[FORMAT]).and_then(|rest| rest.get(..KEY_ID));
         key_id.is_some_and(|id| id != self.key_id)
     }
 
-    /// Opens what was sealed for this place of this record.
+    /// Opens a value that was sealed for this place of this record.
     pub fn open(&self, place: &str, record: &[u8], sealed: &[u8]) -> Result<Secret<Vec<u8>>> {
         let damaged = || StoreError::corrupt(format!("a sealed value of {place} is damaged"));
         let (head, rest) = sealed.split_at_checked(1 + KEY_ID).ok_or_else(damaged)?;
-        if head.first() != Some(&FORM) {
+        if head.first() != Some(&FORMAT) {
             return Err(damaged());
         }
         if head.get(1..) != Some(&self.key_id[..]) {
-            // The master key is checked when the database is opened, so that only this value can be wrong.
+            // The master key was checked when the database was opened, so only this value can be wrong.
             return Err(StoreError::corrupt(format!(
                 "a sealed value of {place} is damaged, or was sealed with another master key"
             )));
@@ -105,12 +104,10 @@ impl Vault {
         opened.map(Secret::new).map_err(|_| damaged())
     }
 
-    /// Seals text.
     pub fn seal_text(&self, place: &str, record: &[u8], secret: &Secret<String>) -> Result<Vec<u8>> {
         self.seal(place, record, secret.expose().as_bytes())
     }
 
-    /// Opens text.
     pub fn open_text(&self, place: &str, record: &[u8], sealed: &[u8]) -> Result<Secret<String>> {
         let opened = self.open(place, record, sealed)?;
         let text = std::str::from_utf8(opened.expose())
@@ -156,7 +153,7 @@ fn keyed(key: &Secret<[u8; 32]>) -> Hmac<Sha256> {
 
 const CHECK: &str = "master_key_check/sealed";
 
-/// Has anything been sealed in this database yet?
+/// Has a master key been used with this database yet?
 pub fn is_sealed(tx: &mut Tx<'_>) -> Result<bool> {
     Ok(check_value(tx)?.is_some())
 }
@@ -169,7 +166,7 @@ fn check_value(tx: &mut Tx<'_>) -> Result<Option<Vec<u8>>> {
     )
 }
 
-/// Refuses a master key that is not the one with which the database was sealed; the first one is noted.
+/// Refuses a master key other than the one that the database was sealed with; the first key is recorded.
 pub fn check_key(tx: &mut Tx<'_>, vault: &Vault) -> Result<()> {
     tx.execute(
         "INSERT INTO master_key_check (id, sealed) VALUES (1, ?1) ON CONFLICT (id) DO NOTHING",
@@ -178,7 +175,7 @@ pub fn check_key(tx: &mut Tx<'_>, vault: &Vault) -> Result<()> {
     check(vault, &check_value(tx)?.unwrap_or_default())
 }
 
-/// The same for one who changes nothing; a database in which nothing is sealed yet takes any key.
+/// The same without writing; a database in which nothing is sealed yet accepts any key.
 pub fn verify_key(tx: &mut Tx<'_>, vault: &Vault) -> Result<()> {
     match check_value(tx)? {
         Some(sealed) => check(vault, &sealed),
@@ -187,7 +184,7 @@ pub fn verify_key(tx: &mut Tx<'_>, vault: &Vault) -> Result<()> {
 }
 
 fn check(vault: &Vault, sealed: &[u8]) -> Result<()> {
-    if vault.is_of_another_key(sealed) {
+    if vault.has_other_key(sealed) {
         return Err(StoreError::refused(
             "the database was sealed with another master key than the one that is set",
         ));
@@ -201,7 +198,7 @@ fn bound_to(place: &str, record: &[u8]) -> Vec<u8> {
     [place.as_bytes(), b"/", record].concat()
 }
 
-/// The hash under which a secret of high entropy is looked up; one that people choose wants [`Vault::lookup_hash`].
+/// The hash by which a secret of high entropy is looked up; for one that people choose, use [`Vault::lookup_hash`].
 #[must_use]
 pub fn lookup_hash(secret: &[u8]) -> [u8; 32] {
     Sha256::digest(secret).into()
@@ -212,7 +209,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_secret_opens_only_where_it_was_sealed() {
+    fn secret_opens_only_where_it_was_sealed() {
         let vault = Vault::new(&Secret::new([7; 32]));
         let sealed = vault.seal("keys/sealed", b"one", b"hunter2").unwrap();
         assert!(!sealed.windows(7).any(|w| w == b"hunter2"));
@@ -234,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn a_look_up_hash_needs_the_master_key() {
+    fn lookup_hash_depends_on_the_master_key() {
         let hash = |key| Vault::new(&Secret::new([key; 32])).lookup_hash(b"12345678");
         assert_eq!(hash(7), hash(7));
         assert_ne!(hash(7), hash(8));
@@ -246,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn another_master_key_is_named_as_the_cause() {
+    fn wrong_master_key_is_reported() {
         let sealed = Vault::new(&Secret::new([7; 32])).seal("a/b", b"", b"x").unwrap();
         let error = Vault::new(&Secret::new([8; 32]))
             .open("a/b", b"", &sealed)

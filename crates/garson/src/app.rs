@@ -46,7 +46,7 @@ use garson_store::engine::Opener;
 use garson_store::engine::server_lock::ServerLock;
 use garson_store::tables::calls::{DueCall, Maker};
 use garson_store::tables::integrations::Served;
-use garson_store::{Engine, Lane, Location, Options, StoreError, Vault, vault};
+use garson_store::{Engine, Location, Options, Partition, StoreError, Vault, vault};
 use health_probes::HealthProbes;
 use node_lease::NodeLease;
 use platform_limits::PlatformLimits;
@@ -238,7 +238,7 @@ impl App {
     #[must_use]
     pub fn maker(&self) -> Option<Maker> {
         Some(Maker {
-            node: self.store.desk().node()?,
+            node: self.store.node_id()?,
             // In this order: a lease that ends in between is still in flight.
             in_flight_until: self.calls_in_flight.first_lease_end(),
             watch: self.uptime_millis(),
@@ -317,7 +317,7 @@ fn open_vault(settings: &Settings, store: &Engine) -> Result<Vault, StartError> 
     let is_sealed = wait_for(store.read(vault::is_sealed))?;
     let vault = Vault::new(&key_file::master_key(settings, is_sealed)?);
     let checked = vault.clone();
-    wait_for(store.write(Lane::COMMON, move |tx| vault::check_key(tx, &checked)))?;
+    wait_for(store.write(Partition::COMMON, move |tx| vault::check_key(tx, &checked)))?;
     Ok(vault)
 }
 

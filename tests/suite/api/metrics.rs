@@ -181,7 +181,7 @@ async fn a_node_says_that_it_is_one(house: House) {
     house
         .app
         .store
-        .write(garson_store::Lane::COMMON, move |tx| {
+        .write(garson_store::Partition::COMMON, move |tx| {
             garson_store::tables::nodes::join(tx, id, "another")
         })
         .await

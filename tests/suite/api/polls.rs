@@ -59,7 +59,7 @@ async fn a_poll_without_news_waits_for_some(house: House) {
     let page = poll.await.unwrap().success();
     assert_eq!(page["data"].as_array().unwrap().len(), 1);
     assert_eq!(page["data"][0]["veri"]["newStatus"], 500);
-    assert_eq!(house.app.store.news().watches(), 0);
+    assert_eq!(house.app.store.account_watch().watcher_count(), 0);
 }
 
 async fn a_poll_in_vain_ends_with_its_time(house: House) {

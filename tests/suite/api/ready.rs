@@ -116,11 +116,11 @@ async fn a_storage_that_fails_is_said_to_be_away(house: House) {
 
 async fn a_node_that_has_not_joined_is_not_ready(house: House) {
     is_green(&house).await;
-    let desk = house.app.store.desk();
-    let node = desk.node();
+    let identity = house.app.store.node_identity();
+    let node = identity.id();
     assert!(node.is_some());
     until("it is not ready", async || {
-        desk.set_node(None);
+        identity.set(None);
         readyz(house.addr).await.status == 503
     })
     .await;
@@ -130,11 +130,11 @@ async fn a_node_that_has_not_joined_is_not_ready(house: House) {
 
 async fn a_node_that_was_taken_out_comes_back(house: House) {
     is_green(&house).await;
-    let desk = house.app.store.desk();
-    let before = desk.node();
+    let identity = house.app.store.node_identity();
+    let before = identity.id();
     house.meddle("DELETE FROM nodes");
     until("it is among the nodes again", async || {
-        house.count("nodes") == 1 && desk.node() != before
+        house.count("nodes") == 1 && identity.id() != before
     })
     .await;
     is_green(&house).await;

@@ -46,11 +46,11 @@ fn bodies(told: &[Told]) -> Vec<Value> {
 
 /// A poll that is certainly under way: the service counts those who wait.
 pub(super) async fn begin_poll(house: &House, path: &str) -> tokio::task::JoinHandle<crate::support::Reply> {
-    let before = house.app.store.news().watches();
+    let before = house.app.store.account_watch().watcher_count();
     let (caller, path) = (house.a.clone(), path.to_owned());
     let poll = tokio::spawn(async move { caller.get(&path).await });
     until("the poll waits", async || {
-        house.app.store.news().watches() > before
+        house.app.store.account_watch().watcher_count() > before
     })
     .await;
     poll
@@ -176,7 +176,7 @@ async fn unknown_places_are_refused_before_the_stream_begins(house: House) {
         let refused = house.a.follow_from(query, &[]).await.err();
         refused.unwrap().wrong(422, code, field);
     }
-    assert_eq!(house.app.store.news().watches(), 0);
+    assert_eq!(house.app.store.account_watch().watcher_count(), 0);
 }
 
 async fn a_revoked_key_ends_what_it_follows(house: House) {
@@ -190,7 +190,10 @@ async fn a_revoked_key_ends_what_it_follows(house: House) {
         let other = other.clone();
         async move { other.get(&path).await }
     });
-    until("the poll waits", async || house.app.store.news().watches() == 3).await;
+    until("the poll waits", async || {
+        house.app.store.account_watch().watcher_count() == 3
+    })
+    .await;
     let start = StealAwareInstant::now();
     let key = format!("/keys/{}", made["id"].as_str().unwrap());
     house.a.delete(&key).await.done();
@@ -433,7 +436,7 @@ fn only_so_many_may_wait() {
             refused.refused(429, "too_many_streams");
             drop((streams.pop(), theirs));
             until("places are free again", async || {
-                house.app.store.news().watches() == 99
+                house.app.store.account_watch().watcher_count() == 99
             })
             .await;
             house.a.follow().await;

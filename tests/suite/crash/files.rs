@@ -235,7 +235,7 @@ fn the_end_of_the_last_server_is_looked_into() {
         server.address().await;
         let said = server.printed();
         assert!(
-            said.contains("its log is sound") && said.contains("is sound"),
+            said.contains("its log is intact") && said.contains("is intact"),
             "{said}"
         );
         server.terminate();

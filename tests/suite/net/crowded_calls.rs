@@ -3,7 +3,7 @@
 use crate::support::{Answer, Caller, Gate, House, Kind, Receiver, Shop, StealAwareInstant, block_on, until};
 use garson::flow::admin::accounts;
 use garson::flow::order_actions::calls::LEASE;
-use garson_store::{Lane, StoreError};
+use garson_store::{Partition, StoreError};
 use serde_json::json;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex, mpsc};
@@ -261,7 +261,7 @@ fn a_lease_lasts_from_the_moment_that_it_is_written() {
             Ok::<_, StoreError>(())
         };
         let app = Arc::clone(&house.app);
-        let holding = tokio::spawn(async move { app.store.write(Lane::COMMON, hold).await });
+        let holding = tokio::spawn(async move { app.store.write(Partition::COMMON, hold).await });
         begins.await.unwrap();
         house.advance(Duration::from_secs(60));
         until("a job waits for the writer", async || {

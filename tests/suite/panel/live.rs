@@ -166,7 +166,7 @@ async fn boards_and_programs_do_not_take_each_others_places(house: House) {
     house.a.follow().await;
     drop(boards);
     until("boards are closed", async || {
-        house.app.store.news().watches() == 0
+        house.app.store.account_watch().watcher_count() == 0
     })
     .await;
 }

@@ -6,7 +6,8 @@
 mod checks;
 
 use super::{Home, Kind, on_postgres, until};
-use garson_store::engine::{Engine, Row};
+use garson_store::Engine;
+use garson_store::engine::Row;
 use garson_store::{Options, Result};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::{Debug, Display};

@@ -7,32 +7,32 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// Copies the database of a connection into a new file, which has its name only when it is whole and durable: a file that an
-/// interrupted copy leaves must not be taken for a backup.
+/// Copies the database of a connection into a new file, which gets its name only when it is complete and durable: what an
+/// interrupted copy leaves must not look like a backup.
 pub fn copy_to(source: &Connection, to: &Path) -> Result<(), StoreError> {
     refuse_existing(to)?;
     let draft = Draft::beside(to)?;
     draft.fill(source)?;
     File::open(&draft.0)
         .and_then(|file| file.sync_all())
-        .map_err(|error| cannot(&draft.0, &error))?;
+        .map_err(|error| cannot_write(&draft.0, error))?;
     refuse_existing(to)?;
-    std::fs::rename(&draft.0, to).map_err(|error| cannot(to, &error))?;
+    std::fs::rename(&draft.0, to).map_err(|error| cannot_write(to, error))?;
     sync_folder_of(to)
 }
 
 fn refuse_existing(to: &Path) -> Result<(), StoreError> {
-    match to.symlink_metadata() {
-        Ok(_) => Err(StoreError::refused(format!("{} exists already", to.display()))),
-        Err(_) => Ok(()),
+    if to.symlink_metadata().is_ok() {
+        return Err(StoreError::refused(format!("{} exists already", to.display())));
     }
+    Ok(())
 }
 
-fn cannot(path: &Path, error: &std::io::Error) -> StoreError {
-    StoreError::unavailable(format!("{} cannot be written: {error}", path.display()))
+fn cannot_write(path: &Path, error: std::io::Error) -> StoreError {
+    StoreError::unavailable(format!("{} cannot be written", path.display())).caused_by(error)
 }
 
-/// A copy under way. What has not become a backup is removed.
+/// A copy in progress; deleted when it does not become a backup.
 struct Draft(PathBuf);
 
 impl Draft {
@@ -45,8 +45,8 @@ impl Draft {
     }
 
     fn fill(&self, source: &Connection) -> Result<(), StoreError> {
-        // One moment of the database: without this, each commit of others makes the copy start again, and on a busy
-        // server it would never end.
+        // One snapshot: without it, each commit of another connection restarts the copy, and on a busy server it would never
+        // end.
         source.execute_batch("BEGIN; SELECT COUNT(*) FROM sqlite_schema")?;
         let mut target = Connection::open(&self.0)?;
         let copy = rusqlite::backup::Backup::new(source, &mut target)?;
@@ -54,7 +54,7 @@ impl Draft {
         drop(copy);
         let found: String = target.query_row("PRAGMA quick_check", [], |row| row.get(0))?;
         if found != "ok" {
-            return Err(StoreError::corrupt(format!("the copy is not sound: {found}")));
+            return Err(StoreError::corrupt(format!("the copy is damaged: {found}")));
         }
         target.close().map_err(|(_, error)| error)?;
         Ok(())
@@ -64,8 +64,8 @@ impl Draft {
 impl Drop for Draft {
     fn drop(&mut self) {
         for suffix in ["", "-journal", "-wal", "-shm"] {
-            // Most of them are not there.
-            let _gone = std::fs::remove_file(beside(&self.0, suffix));
+            // Most of them do not exist.
+            let _ = std::fs::remove_file(beside(&self.0, suffix));
         }
     }
 }

@@ -1,7 +1,7 @@
-//! Connecting to PostgreSQL: one of the hosts that the URL names, each tried for a limited time.
+//! Connecting to PostgreSQL: to one of the hosts in the URL, each tried for a limited time.
 //!
-//! A host that accepts connections and then says nothing, or one that takes no writes, must not stand in the way of the next.
-//! All connections of a process follow the one that found a host last, so that after a fail-over none of them stays behind.
+//! A host that accepts connections but does not reply, or one that is read-only, must not delay the next for long. All
+//! connections of a process follow the one that found a host last, so that after a failover none of them stays behind.
 
 use super::limits::Limits;
 use crate::error::StoreError;
@@ -20,9 +20,9 @@ use tokio_postgres::tls::MakeTlsConnect;
 use tokio_postgres::{Client, Config, Connection, Socket};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
-type Dialled = Connection<Socket, <MakeRustlsConnect as MakeTlsConnect<Socket>>::Stream>;
+type PgConnection = Connection<Socket, <MakeRustlsConnect as MakeTlsConnect<Socket>>::Stream>;
 
-/// The hosts of a database, and which of them answered last.
+/// The hosts of a database, and which of them accepted a connection last.
 pub struct Hosts {
     configs: Vec<Config>,
     tls: MakeRustlsConnect,
@@ -32,7 +32,7 @@ pub struct Hosts {
 
 impl Hosts {
     pub fn new(url: &Secret<String>, application: &str, limits: Limits) -> Result<Self, StoreError> {
-        // The parser's own message may repeat the URL, which holds a password.
+        // The parser's own message may contain the URL, which contains a password.
         let mut config: Config = url
             .expose()
             .parse()
@@ -50,7 +50,7 @@ impl Hosts {
         })
     }
 
-    /// Which host is the right one, as far as anybody knows.
+    /// The index of the host that accepted a connection last.
     pub fn current(&self) -> usize {
         self.current.load(Ordering::Relaxed)
     }
@@ -59,8 +59,8 @@ impl Hosts {
         self.limits
     }
 
-    /// Connects to the host that answered last, or to the next one that answers; says which it was.
-    pub async fn connect(&self) -> Result<(Client, Dialled, usize), StoreError> {
+    /// Connects to the host that accepted a connection last, or to the next one that does; returns its index too.
+    pub async fn connect(&self) -> Result<(Client, PgConnection, usize), StoreError> {
         let (first, count) = (self.current(), self.configs.len());
         let mut failed: Option<StoreError> = None;
         for number in (first..count).chain(0..first) {
@@ -73,9 +73,9 @@ impl Hosts {
                     return Ok((client, connection, number));
                 }
                 Ok(Err(error)) => StoreError::from(error),
-                Err(_) => super::silent(),
+                Err(_) => StoreError::timed_out(),
             };
-            // One that may answer later says more than one that refuses.
+            // The error of a host that may accept later matters more than that of one that refuses.
             if failed.as_ref().is_none_or(|failed| !failed.is_temporary()) {
                 failed = Some(error);
             }
@@ -84,7 +84,7 @@ impl Hosts {
     }
 }
 
-/// The settings for each of the hosts alone. Where there are several, only one that takes writes will do.
+/// A configuration for each of the hosts. Where there are several, only one that accepts writes will do.
 fn each_host(config: &Config) -> Result<Vec<Config>, StoreError> {
     let (hosts, addresses, ports) = (config.get_hosts(), config.get_hostaddrs(), config.get_ports());
     let count = hosts.len().max(addresses.len());
@@ -154,9 +154,9 @@ fn without_hosts(config: &Config) -> Config {
     one
 }
 
-/// How connections are encrypted. `sslmode=require` in the URL wants a certificate that the public authorities vouch
-/// for. Without it (`prefer`) a server may also speak in clear, so checking its certificate would protect nobody; a
-/// self-signed one, as Debian makes it, is taken.
+/// How connections are encrypted. `sslmode=require` in the URL demands a certificate of a public authority. Without it
+/// (`prefer`) a server may also use plain text, so checking its certificate would be pointless; a self-signed one, as Debian
+/// creates it, is accepted.
 fn tls(mode: SslMode) -> Result<MakeRustlsConnect, StoreError> {
     let roots = rustls::RootCertStore {
         roots: webpki_roots::TLS_SERVER_ROOTS.to_vec(),
@@ -164,7 +164,7 @@ fn tls(mode: SslMode) -> Result<MakeRustlsConnect, StoreError> {
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let builder = rustls::ClientConfig::builder_with_provider(Arc::clone(&provider))
         .with_safe_default_protocol_versions()
-        .map_err(|error| StoreError::internal(error.to_string()))?;
+        .map_err(|error| StoreError::internal("cannot set up TLS").caused_by(error))?;
     let client = match mode {
         SslMode::Prefer => builder
             .dangerous()
@@ -174,9 +174,9 @@ fn tls(mode: SslMode) -> Result<MakeRustlsConnect, StoreError> {
     Ok(MakeRustlsConnect::new(client.with_no_client_auth()))
 }
 
-/// Does this URL lead over a network to a host whose certificate is not checked?
+/// Does this URL lead to a remote host whose certificate is not checked?
 #[must_use]
-pub fn takes_any_certificate(url: &Secret<String>) -> bool {
+pub fn accepts_any_certificate(url: &Secret<String>) -> bool {
     let Ok(config) = url.expose().parse::<Config>() else {
         return false;
     };
@@ -188,15 +188,16 @@ pub fn takes_any_certificate(url: &Secret<String>) -> bool {
         Host::Unix(_) => false,
     };
     let addresses = config.get_hostaddrs();
-    let is_remote = match addresses.is_empty() {
-        true => config.get_hosts().iter().any(is_remote),
+    let is_remote = if addresses.is_empty() {
+        config.get_hosts().iter().any(is_remote)
+    } else {
         // Where addresses are given, names are not looked up.
-        false => addresses.iter().any(|address| !address.is_loopback()),
+        addresses.iter().any(|address| !address.is_loopback())
     };
     is_remote && config.get_ssl_mode() == SslMode::Prefer
 }
 
-/// Takes any certificate, but still wants the server to hold its key.
+/// Accepts any certificate, but still demands that the server has its key.
 #[derive(Debug)]
 struct AnyCertificate(Arc<CryptoProvider>);
 
@@ -271,8 +272,8 @@ mod tests {
     }
 
     #[test]
-    fn unchecked_certificates_are_noticed_where_a_network_is_between() {
-        let takes_any = |url: &str| takes_any_certificate(&Secret::new(url.to_owned()));
+    fn unchecked_certificates_are_reported_for_remote_hosts() {
+        let accepts_any = |url: &str| accepts_any_certificate(&Secret::new(url.to_owned()));
         for url in [
             "postgres://me@db.example.com/db",
             "postgres://me@db.example.com/db?sslmode=prefer",
@@ -280,7 +281,7 @@ mod tests {
             "postgres://me@localhost,db.example.com/db",
             "host=localhost hostaddr=10.0.0.7 user=me",
         ] {
-            assert!(takes_any(url), "{url}");
+            assert!(accepts_any(url), "{url}");
         }
         for url in [
             "postgres://me@db.example.com/db?sslmode=require",
@@ -292,7 +293,7 @@ mod tests {
             "host=db.example.com hostaddr=127.0.0.1 user=me",
             "not a URL",
         ] {
-            assert!(!takes_any(url), "{url}");
+            assert!(!accepts_any(url), "{url}");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! What is checked before a SQLite database is opened that the last server may not have closed.
+//! Checks a SQLite database before it is opened, since the last server may have crashed.
 
 use super::files::beside;
 use super::wal_scan::{self, LogContent};
@@ -7,15 +7,15 @@ use rusqlite::{Connection, ErrorCode};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// Orders wait meanwhile: what cannot be looked at within this time is left.
+/// Orders wait meanwhile: what cannot be checked within this time is not checked.
 const CHECK_TIME: Duration = Duration::from_secs(2);
-/// How often a log is looked at that changes meanwhile, and how long between two looks.
-const LOOKS: usize = 20;
+/// How often a log that is changing is read again, and the pause between.
+const MAX_READS: usize = 20;
 const PAUSE: Duration = Duration::from_millis(200);
-/// How many of SQLite's steps pass between two looks at the watch.
+/// The time limit is checked every so many steps of SQLite's virtual machine.
 const STEPS: i32 = 10_000;
 
-/// Who opens a database.
+/// What kind of process opens a database.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Opener {
     /// A command, perhaps while a server runs.
@@ -44,7 +44,7 @@ impl CrashCheck {
             if is_after_crash {
                 self.check_size(database)?;
                 tracing::warn!(
-                    "the last server did not close the database, and there is no log: another program has brought it into \
+                    "the last server did not close the database, and there is no log: another program has copied it into \
                      the database, or it was removed"
                 );
             }
@@ -66,19 +66,19 @@ impl CrashCheck {
             tracing::warn!(
                 transactions = content.commits,
                 pages = content.frames,
-                "the last server did not close the database: its log is sound"
+                "the last server did not close the database: its log is intact"
             );
         } else {
             tracing::info!(
                 transactions = content.commits,
                 pages = content.frames,
-                "the database has a log, which is sound: another program uses it, or has not closed it"
+                "the database has a log, which is intact: another program uses it, or has not closed it"
             );
         }
         Ok(self.opener != Opener::Command)
     }
 
-    /// A server notes that it is at work after it has created its database. So after a crash there is one.
+    /// A server records that it is running after it has created its database. So after a crash there must be one.
     fn check_size(self, database: &Path) -> Result<(), StoreError> {
         match std::fs::metadata(database) {
             Ok(about) if about.len() > 0 => Ok(()),
@@ -86,7 +86,7 @@ impl CrashCheck {
         }
     }
 
-    /// Looks at the database itself, for a bounded time.
+    /// Checks the database itself, for a limited time.
     pub fn check_database(self, connection: &mut Connection) -> Result<(), StoreError> {
         let began = Instant::now();
         connection.progress_handler(STEPS, Some(move || began.elapsed() > CHECK_TIME))?;
@@ -95,14 +95,14 @@ impl CrashCheck {
         let took = format!("{:.1} s", began.elapsed().as_secs_f32());
         match found {
             Ok(found) if found == "ok" => {
-                tracing::info!(took, "the database was checked and is sound");
+                tracing::info!(took, "the database was checked and is intact");
                 Ok(())
             }
             Ok(found) => self.damage(&found),
             Err(error) if error.sqlite_error_code() == Some(ErrorCode::OperationInterrupted) => {
                 tracing::info!(
                     took,
-                    "the part of the database that could be checked in this time is sound"
+                    "the part of the database that could be checked in this time is intact"
                 );
                 Ok(())
             }
@@ -116,7 +116,7 @@ impl CrashCheck {
     fn damage(self, what: &str) -> Result<(), StoreError> {
         if self.accept_damage {
             tracing::error!(
-                "the database is damaged: {what}; storage.accept_damage is on, so it is used all the same"
+                "the database is damaged: {what}; storage.accept_damage is on, so it is used anyway"
             );
             return Ok(());
         }
@@ -127,27 +127,28 @@ impl CrashCheck {
     }
 }
 
-/// What is in the log, and how many pages are nowhere. A command that works on the database at this moment can look like
-/// damage; what stays the same is damage.
+/// The content of the log, and how many pages are missing. A command that is using the database can look like damage; only what
+/// stays the same is damage.
 fn examine(database: &Path) -> Result<Option<(LogContent, u64)>, StoreError> {
     let log = beside(database, "-wal");
-    let look = || -> Result<_, StoreError> {
-        let content = wal_scan::scan(&log)
-            .map_err(|error| StoreError::unavailable(format!("{} cannot be read: {error}", log.display())))?;
+    let read = || -> Result<_, StoreError> {
+        let content = wal_scan::scan(&log).map_err(|error| {
+            StoreError::unavailable(format!("{} cannot be read", log.display())).caused_by(error)
+        })?;
         let size = std::fs::metadata(database).map_or(0, |about| about.len());
         Ok(content.map(|content| {
             let missing = content.missing_pages(size);
             (content, missing)
         }))
     };
-    let mut before = look()?;
-    for _ in 0..LOOKS {
+    let mut before = read()?;
+    for _ in 0..MAX_READS {
         match &before {
             Some((content, missing)) if content.is_damaged() || *missing > 0 => {}
             _ => return Ok(before),
         }
         std::thread::sleep(PAUSE);
-        let now = look()?;
+        let now = read()?;
         if now == before {
             break;
         }

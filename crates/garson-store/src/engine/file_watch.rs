@@ -1,18 +1,19 @@
-//! Are the files of a SQLite database still those that were opened? SQLite does not notice when they are removed, replaced
-//! or truncated: it goes on with what it has open, and what it acknowledges then is gone with the process.
+//! Checks that the files of a SQLite database are still those that were opened. SQLite does not notice when they are removed,
+//! replaced or truncated: it continues with its open files, and what it acknowledges then is lost with the process.
 
 use super::files::beside;
 use crate::error::StoreError;
+use parking_lot::Mutex;
 use std::fs::{File, Metadata, OpenOptions};
 use std::io::{ErrorKind, Write};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::OnceLock;
 
-/// How a line in the file of a server's lock begins that says what has happened to the files of its database.
+/// The prefix of a line in a server's lock file that describes damage to the files of its database.
 pub const TROUBLE: &str = "trouble: ";
 
-/// A file under its name, and which file that was when it was opened.
+/// A file name, and the identity of the file that had it when it was opened.
 #[derive(Clone, Debug)]
 pub struct KnownFile {
     path: PathBuf,
@@ -32,7 +33,8 @@ impl KnownFile {
     }
 
     fn described(path: &Path, about: std::io::Result<Metadata>) -> Result<Self, StoreError> {
-        let about = about.map_err(|error| StoreError::unavailable(format!("{}: {error}", path.display())))?;
+        let about =
+            about.map_err(|error| StoreError::unavailable(path.display().to_string()).caused_by(error))?;
         Ok(Self {
             path: path.to_owned(),
             device: about.dev(),
@@ -40,7 +42,7 @@ impl KnownFile {
         })
     }
 
-    /// Its size, or what has happened to it. A file system that gives no answer says nothing about the file.
+    /// Its size, or what has happened to it; nothing when the file system returns an error.
     fn look(&self) -> Result<Option<u64>, String> {
         match std::fs::metadata(&self.path) {
             Ok(about) if (about.dev(), about.ino()) == (self.device, self.inode) => Ok(Some(about.len())),
@@ -52,7 +54,7 @@ impl KnownFile {
         }
     }
 
-    /// Appends a line durably, unless the name belongs to another file by now.
+    /// Appends a line durably, unless another file has the name now.
     fn append(&self, line: &str) -> std::io::Result<()> {
         let mut file = OpenOptions::new().append(true).open(&self.path)?;
         let about = file.metadata()?;
@@ -64,16 +66,16 @@ impl KnownFile {
     }
 }
 
-/// The files of an open database. Once one of them was found changed, nothing is read or written any more: only a new
-/// process can tell what is left.
+/// The files of an open database. Once one of them was found changed, nothing is read or written any more: only a new process
+/// can find out what is left.
 #[derive(Debug)]
 pub struct WatchedFiles {
     database: KnownFile,
     /// The log and its index.
     beside: [KnownFile; 2],
-    /// That of the server that works on them.
+    /// The lock file of the server that uses them.
     lock: OnceLock<KnownFile>,
-    /// The database's size when it was last looked at.
+    /// The database's size at the last check.
     size: Mutex<u64>,
     trouble: OnceLock<StoreError>,
 }
@@ -95,21 +97,22 @@ impl WatchedFiles {
 
     /// Watches the file of a server's lock too.
     pub fn watch_lock(&self, lock: KnownFile) {
-        let _first_one_counts = self.lock.set(lock);
+        // Only the first one counts.
+        let _ = self.lock.set(lock);
     }
 
-    /// What was found wrong by an earlier look.
+    /// The error of an earlier check.
     pub fn trouble(&self) -> Option<&StoreError> {
         self.trouble.get()
     }
 
-    /// Looks at all of them; an error stays one. `claimed` answers how large the database is by its own account.
+    /// Checks all of them; an error is permanent. `claimed` returns the database's size by its own page count.
     pub fn check(&self, claimed: impl FnOnce() -> Option<u64>) -> Result<(), StoreError> {
         self.remember(|| self.look(claimed))
     }
 
-    /// Looks at the log, which has at least this size by our account; an error stays one. Somebody else may have emptied it in
-    /// SQLite's own way: `claimed` answers its size by SQLite's account.
+    /// Checks that the log has at least the expected size; an error is permanent. Another process may have restarted it by a
+    /// checkpoint: `claimed` returns its size by SQLite's own count.
     pub fn check_log(
         &self,
         expected: u64,
@@ -141,7 +144,7 @@ impl WatchedFiles {
         look().map_err(|what| {
             let error = self.trouble.get_or_init(|| {
                 tracing::error!(
-                    "{what} while it was in use: nothing is read or written any more until the server is started again"
+                    "{what} while it was in use: nothing is read or written until the server is restarted"
                 );
                 self.note(&what);
                 StoreError::unavailable(format!("{what} while it was in use"))
@@ -150,14 +153,14 @@ impl WatchedFiles {
         })
     }
 
-    /// Tells the next server, which may find nothing wrong with what is left.
+    /// Tells the next server, which may not notice the damage.
     fn note(&self, what: &str) {
         let noted = self
             .lock
             .get()
             .map_or(Ok(()), |lock| lock.append(&format!("{TROUBLE}{what}")));
         if let Err(error) = noted {
-            tracing::warn!(%error, "the next server cannot be told so");
+            tracing::warn!(%error, "the damage cannot be recorded for the next server");
         }
     }
 
@@ -165,13 +168,13 @@ impl WatchedFiles {
         for file in self.beside.iter().chain(self.lock.get()) {
             file.look()?;
         }
-        // Held meanwhile, so that sizes are compared in the order in which they were seen.
-        let mut known = self.size.lock().unwrap_or_else(PoisonError::into_inner);
+        // Locked during the check, so that sizes are compared in the order in which they were read.
+        let mut known = self.size.lock();
         let Some(size) = self.database.look()? else {
             return Ok(());
         };
         let before = std::mem::replace(&mut *known, size);
-        // It becomes smaller when somebody runs VACUUM, but then it has fewer pages by its own account too.
+        // VACUUM makes it smaller too, but then its own page count is smaller as well.
         if size < before && claimed().is_some_and(|claimed| claimed >= before) {
             return Err(format!(
                 "{} was truncated from {before} to {size} bytes",

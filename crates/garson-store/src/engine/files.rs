@@ -1,23 +1,23 @@
-//! The files of a SQLite database, as the file system shows them.
+//! The files of a SQLite database in the file system.
 
 use crate::error::StoreError;
+use parking_lot::Mutex;
 use std::fs::{File, OpenOptions};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
 
 /// Held while a database file is created, see [`create_private`].
 static CREATING: Mutex<()> = Mutex::new(());
 
-/// Creates an empty file, readable and writable by its owner only since it will hold names and addresses, unless there is
-/// one; says whether it did. The files beside a database (log and index) get the same mode from SQLite.
+/// Creates an empty file, unless it exists; returns whether it did. Only its owner can read and write it, since it will contain
+/// personal data. SQLite gives the files beside a database (log and index) the same mode.
 ///
-/// An existing file is not opened, not even for a moment: closing any descriptor of a file drops all POSIX locks that the
-/// process has on it, SQLite's included. Another process would then take itself for the last one that uses the database, and
-/// delete the log that this one goes on writing to.
+/// An existing file is never opened here: closing any descriptor of a file drops all POSIX locks that the process has on it,
+/// SQLite's included. Another process would then consider itself the last user of the database, and delete the log that this
+/// one is still writing to.
 pub fn create_private(path: &Path) -> Result<bool, StoreError> {
     // Another thread must not open the database before the descriptor that created it is closed.
-    let _one_at_a_time = CREATING.lock().unwrap_or_else(PoisonError::into_inner);
+    let _one_at_a_time = CREATING.lock();
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);
     #[cfg(unix)]
@@ -29,10 +29,9 @@ pub fn create_private(path: &Path) -> Result<bool, StoreError> {
             Ok(true)
         }
         Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(false),
-        Err(error) => Err(StoreError::unavailable(format!(
-            "{} cannot be created: {error}",
-            path.display()
-        ))),
+        Err(error) => {
+            Err(StoreError::unavailable(format!("{} cannot be created", path.display())).caused_by(error))
+        }
     }
 }
 
@@ -45,10 +44,8 @@ pub fn sync_folder_of(path: &Path) -> Result<(), StoreError> {
     File::open(folder)
         .and_then(|folder| folder.sync_all())
         .map_err(|error| {
-            StoreError::unavailable(format!(
-                "the folder {} cannot be made durable: {error}",
-                folder.display()
-            ))
+            StoreError::unavailable(format!("the folder {} cannot be made durable", folder.display()))
+                .caused_by(error)
         })
 }
 
@@ -62,7 +59,7 @@ pub fn beside(database: &Path, suffix: &str) -> PathBuf {
     name.into()
 }
 
-/// Refuses to make an empty database where one was: SQLite would throw its log away.
+/// Refuses to create an empty database beside an existing log, which SQLite would delete.
 pub fn refuse_orphaned_log(database: &Path) -> Result<(), StoreError> {
     let size = |path: &Path| std::fs::metadata(path).map_or(0, |about| about.len());
     let log = beside(database, "-wal");
@@ -70,7 +67,7 @@ pub fn refuse_orphaned_log(database: &Path) -> Result<(), StoreError> {
         return Ok(());
     }
     Err(StoreError::refused(format!(
-        "{} is there, but its database {} is missing or empty: put it back, or move the log away to begin anew",
+        "{} is there, but its database {} is missing or empty: put it back, or move the log away to start with an empty one",
         log.display(),
         database.display()
     )))

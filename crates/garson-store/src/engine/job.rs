@@ -1,6 +1,7 @@
-//! A job on its way: what to run, what it said, and who waits for the answer.
+//! A queued job: what to run, its result, and the caller that waits for it.
 
-use super::{Lane, Tx};
+use super::partition::Partition;
+use super::tx::{Hooks, Tx};
 use crate::error::StoreError;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Instant;
@@ -9,89 +10,111 @@ use tokio::sync::oneshot;
 /// How a run of a job ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RunEnd {
-    /// What it wrote is to be kept.
+    /// Its writes are to be committed.
     Keep,
-    /// It failed: what it wrote is to be undone.
+    /// It failed: its writes are to be rolled back.
     Undo,
 }
 
-/// A job whose types are forgotten.
-pub trait Job: Send {
-    /// Where it stands in a batch: jobs of one account together.
-    fn lane(&self) -> Lane;
+/// How a job reads or writes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum JobKind {
+    Write(Partition),
+    /// Reads one snapshot.
+    Read,
+    /// Reads without a transaction; each statement has its own snapshot.
+    ReadWithoutSnapshot,
+}
 
-    /// Has its caller been told already that the database does not answer? Then it must not be run any more: whoever has
-    /// heard so tries again, and what is older would be done after what is newer.
+/// A job whose result type is erased.
+pub trait Job<H>: Send {
+    fn kind(&self) -> JobKind;
+
+    /// The partition of a job that writes.
+    fn partition(&self) -> Partition {
+        match self.kind() {
+            JobKind::Write(partition) => partition,
+            JobKind::Read | JobKind::ReadWithoutSnapshot => Partition::COMMON,
+        }
+    }
+
+    /// Has its caller got a timeout already? Then it must not run any more: the caller may have retried, and the older job would
+    /// be done after the newer one.
     fn is_expired(&self) -> bool;
 
     /// Runs it, or runs it again; only the last run counts.
-    fn run(&mut self, tx: &mut Tx<'_>) -> RunEnd;
+    fn run(&mut self, tx: &mut Tx<'_, H>) -> RunEnd;
 
-    /// Makes its last run a failed one, because of something that was left to be written after it.
+    /// Makes its last run a failed one, because of its deferred writes.
     fn fail(&mut self, error: StoreError);
 
-    /// Answers the caller: with what the job said, or with the failure that took the whole transaction down.
-    fn answer(self: Box<Self>, fate: Result<(), StoreError>);
+    /// Replies to the caller: with the result of the job, or with the error that failed the whole transaction.
+    fn reply(self: Box<Self>, committed: Result<(), StoreError>);
 }
 
 pub struct TypedJob<T, E, F> {
-    lane: Lane,
+    kind: JobKind,
     deadline: Instant,
     job: F,
-    said: Option<Result<T, E>>,
-    answer: oneshot::Sender<Result<T, E>>,
+    result: Option<Result<T, E>>,
+    reply: oneshot::Sender<Result<T, E>>,
 }
 
 impl<T, E, F> TypedJob<T, E, F> {
-    pub fn new(lane: Lane, deadline: Instant, job: F, answer: oneshot::Sender<Result<T, E>>) -> Self {
+    pub fn new(kind: JobKind, deadline: Instant, job: F, reply: oneshot::Sender<Result<T, E>>) -> Self {
         Self {
-            lane,
+            kind,
             deadline,
             job,
-            said: None,
-            answer,
+            result: None,
+            reply,
         }
     }
 }
 
-impl<T, E, F> Job for TypedJob<T, E, F>
+impl<H, T, E, F> Job<H> for TypedJob<T, E, F>
 where
-    F: Fn(&mut Tx<'_>) -> Result<T, E> + Send,
+    H: Hooks,
+    F: Fn(&mut Tx<'_, H>) -> Result<T, E> + Send,
     T: Send,
     E: From<StoreError> + Send,
 {
-    fn lane(&self) -> Lane {
-        self.lane
+    fn kind(&self) -> JobKind {
+        self.kind
     }
 
     fn is_expired(&self) -> bool {
         Instant::now() >= self.deadline
     }
 
-    fn run(&mut self, tx: &mut Tx<'_>) -> RunEnd {
+    fn run(&mut self, tx: &mut Tx<'_, H>) -> RunEnd {
         let job = &self.job;
-        let said = catch_unwind(AssertUnwindSafe(|| job(tx)))
+        let result = catch_unwind(AssertUnwindSafe(|| job(tx)))
             .unwrap_or_else(|_| Err(StoreError::internal("a database job panicked").into()));
-        let said = match (said, tx.take_failed()) {
+        let result = match (result, tx.take_failed()) {
             (Ok(_), Some(error)) => Err(error.into()),
-            (said, _) => said,
+            (result, _) => result,
         };
-        let end = if said.is_ok() { RunEnd::Keep } else { RunEnd::Undo };
-        self.said = Some(said);
+        let end = if result.is_ok() {
+            RunEnd::Keep
+        } else {
+            RunEnd::Undo
+        };
+        self.result = Some(result);
         end
     }
 
     fn fail(&mut self, error: StoreError) {
-        self.said = Some(Err(error.into()));
+        self.result = Some(Err(error.into()));
     }
 
-    fn answer(self: Box<Self>, fate: Result<(), StoreError>) {
-        let answer = match (fate, self.said) {
+    fn reply(self: Box<Self>, committed: Result<(), StoreError>) {
+        let reply = match (committed, self.result) {
             (Err(error), _) => Err(error.into()),
-            (Ok(()), Some(said)) => said,
+            (Ok(()), Some(result)) => result,
             (Ok(()), None) => Err(StoreError::internal("a database job was not run").into()),
         };
-        // The caller may have gone; what is committed stays committed.
-        drop(self.answer.send(answer));
+        // The caller may be gone; what is committed stays committed.
+        let _ = self.reply.send(reply);
     }
 }

@@ -1,31 +1,30 @@
-//! How long things may take, all of it derived from one time: within which whoever asks the database has an answer.
+//! Time limits of jobs, statements and connections, all derived from the time within which a caller gets a reply.
 
 use std::time::Duration;
 
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
-    answer: Duration,
+    reply: Duration,
 }
 
 impl Limits {
-    pub fn within(answer: Duration) -> Self {
-        Self { answer }
+    pub fn within(reply: Duration) -> Self {
+        Self { reply }
     }
 
-    /// A caller hears within this time that the database does not answer, with some of it left to say so. A job that has not
-    /// been begun by then is not run any more.
+    /// A job's caller gets a timeout after this, with some time left to report it. A job that has not begun by then is not run.
     pub fn job(self) -> Duration {
-        self.answer * 9 / 10
+        self.reply * 9 / 10
     }
 
-    /// A statement that takes longer is given up, and its connection with it. It leaves room for what the server itself does
-    /// about a client that has stopped within a transaction.
+    /// A statement that takes longer is abandoned, and its connection with it. Leaves time for the server to end the
+    /// transaction of a client that has stopped.
     pub fn statement(self) -> Duration {
-        self.answer * 8 / 10
+        self.reply * 8 / 10
     }
 
-    /// A host that does not let anybody in within this time is passed over.
+    /// A host that does not accept the connection within this time is skipped.
     pub fn connect(self) -> Duration {
-        self.answer * 3 / 10
+        self.reply * 3 / 10
     }
 }

@@ -1,11 +1,12 @@
 //! Migrations: one numbered list for both engines, embedded, checksummed, applied at start by one node.
 
-use super::Tx;
+use super::session::Session;
+use super::tx::{Hooks, Tx};
 use crate::error::StoreError;
 use crate::params;
 use sha2::{Digest, Sha256};
 
-/// The list; a number is never used again and a script that has been released is never changed.
+/// The list. A number is never reused, and a released script is never changed.
 const MIGRATIONS: &[(i64, &str, &str)] = &[
     (
         1,
@@ -39,44 +40,43 @@ const MIGRATIONS: &[(i64, &str, &str)] = &[
     ),
 ];
 
-/// The number under which it stands beside the migrations that a database is the target of a copy that has not come to its
-/// end. Programs that know nothing of copies refuse a number that they do not know, too.
+/// The number that marks a database as the target of an unfinished copy, beside the migrations. Older versions of the program
+/// refuse it like any unknown number.
 const UNFINISHED_COPY: i64 = 0;
 
 /// What a database is opened for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Purpose {
     Use,
-    /// Everything of another one is copied into it. Until that is done, nobody may use it.
+    /// Another database is copied into it. It must not be used before the copy is complete.
     CopyTarget,
 }
 
-/// What the runner needs of a connection.
-pub trait Migrator {
-    /// Does the work in a transaction that no other migrator runs beside.
+/// What migrations need of a connection.
+pub trait Migrator: Session + Sized {
+    /// Does the work in a transaction that excludes other migrators.
     fn exclusively(
         &mut self,
         work: &mut dyn FnMut(&mut Self) -> Result<(), StoreError>,
     ) -> Result<(), StoreError>;
     /// Runs a script of several statements.
     fn script(&mut self, sql: &str) -> Result<(), StoreError>;
-    fn transaction(&mut self) -> Tx<'_>;
 }
 
-/// Brings the database to the newest schema, or refuses it.
+/// Migrates the database to the newest schema, or refuses it.
 pub fn run<M: Migrator>(migrator: &mut M, purpose: Purpose) -> Result<(), StoreError> {
     migrator.exclusively(&mut |migrator| apply(migrator, MIGRATIONS, purpose))
 }
 
-/// Is the database the target of a copy that has not come to its end?
-pub fn is_unfinished_copy(tx: &mut Tx<'_>) -> Result<bool, StoreError> {
+/// Is the database the target of an unfinished copy?
+pub fn is_unfinished_copy<H: Hooks>(tx: &mut Tx<'_, H>) -> Result<bool, StoreError> {
     let sql = "SELECT number FROM schema_migrations WHERE number = ?1";
     let found = tx.query_opt(sql, params![UNFINISHED_COPY], |row| row.get::<i64>(0))?;
     Ok(found.is_some())
 }
 
-/// Notes that it is one, from now on or no longer.
-pub fn mark_unfinished_copy(tx: &mut Tx<'_>, is_unfinished: bool) -> Result<(), StoreError> {
+/// Marks the database as the target of an unfinished copy, or removes the mark.
+pub fn mark_unfinished_copy<H: Hooks>(tx: &mut Tx<'_, H>, is_unfinished: bool) -> Result<(), StoreError> {
     tx.execute(
         "DELETE FROM schema_migrations WHERE number = ?1",
         params![UNFINISHED_COPY],
@@ -99,14 +99,14 @@ fn apply<M: Migrator>(
         "CREATE TABLE IF NOT EXISTS schema_migrations (
              number BIGINT PRIMARY KEY, name TEXT NOT NULL, checksum TEXT NOT NULL)",
     )?;
-    let applied = applied(&mut migrator.transaction())?;
-    judge(&applied, migrations, purpose)?;
+    let applied = applied(&mut Tx::new(migrator, ()))?;
+    check_usable(&applied, migrations, purpose)?;
     if applied.is_empty() && purpose == Purpose::CopyTarget {
-        mark_unfinished_copy(&mut migrator.transaction(), true)?;
+        mark_unfinished_copy(&mut Tx::new(migrator, ()), true)?;
     }
     for (number, name, script) in migrations.iter().filter(|m| !applied.iter().any(|a| a.0 == m.0)) {
         migrator.script(script)?;
-        migrator.transaction().execute(
+        Tx::new(migrator, ()).execute(
             "INSERT INTO schema_migrations (number, name, checksum) VALUES (?1, ?2, ?3)",
             params![*number, *name, &fingerprint(script)],
         )?;
@@ -118,13 +118,17 @@ fn apply<M: Migrator>(
 /// A migration that a database has: its number, name and checksum.
 type Applied = (i64, String, String);
 
-fn applied(tx: &mut Tx<'_>) -> Result<Vec<Applied>, StoreError> {
+fn applied(tx: &mut Tx<'_, ()>) -> Result<Vec<Applied>, StoreError> {
     let sql = "SELECT number, name, checksum FROM schema_migrations ORDER BY number";
     tx.query(sql, params![], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
 }
 
-/// Refuses a database that this program must not use.
-fn judge(applied: &[Applied], migrations: &[(i64, &str, &str)], purpose: Purpose) -> Result<(), StoreError> {
+/// Refuses a database that this version of the program must not use.
+fn check_usable(
+    applied: &[Applied],
+    migrations: &[(i64, &str, &str)],
+    purpose: Purpose,
+) -> Result<(), StoreError> {
     for (number, name, checksum) in applied {
         if *number == UNFINISHED_COPY {
             match purpose {
@@ -155,26 +159,27 @@ fn judge(applied: &[Applied], migrations: &[(i64, &str, &str)], purpose: Purpose
     Ok(())
 }
 
-/// How far a database is.
+/// The state of a database's schema.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Schema {
-    /// Nothing has been made in it yet.
+    /// There are no tables yet.
     None,
-    /// It will be brought up to date when it is opened to be used.
+    /// It is migrated when it is opened to be used.
     Older,
     Newest,
 }
 
-/// Says how far a database is, and changes nothing. `count_tables` counts those that are called `schema_migrations`.
-pub fn inspect(tx: &mut Tx<'_>, count_tables: &str) -> Result<Schema, StoreError> {
+/// Returns the state of a database's schema, and changes nothing. `count_tables` counts the tables named `schema_migrations`.
+pub fn inspect(tx: &mut Tx<'_, ()>, count_tables: &str) -> Result<Schema, StoreError> {
     if tx.query_one(count_tables, params![], |row| row.get::<i64>(0))? == 0 {
         return Ok(Schema::None);
     }
     let applied = applied(tx)?;
-    judge(&applied, MIGRATIONS, Purpose::Use)?;
-    Ok(match applied.len() == MIGRATIONS.len() {
-        true => Schema::Newest,
-        false => Schema::Older,
+    check_usable(&applied, MIGRATIONS, Purpose::Use)?;
+    Ok(if applied.len() == MIGRATIONS.len() {
+        Schema::Newest
+    } else {
+        Schema::Older
     })
 }
 

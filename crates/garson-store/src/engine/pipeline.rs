@@ -1,11 +1,10 @@
-//! A connection to PostgreSQL over which statements can be sent without waiting for what comes of them.
+//! A pipelined connection to PostgreSQL: statements are sent without waiting for their replies.
 //!
-//! Each answer that is waited for is a round trip, and an account's jobs go one after the other: round trips are what
-//! limits it. The server works in the order of sending, so an answer that is not in doubt can be looked at later.
+//! Each reply that is waited for is a round trip, and the jobs of an account run one after the other, so round trips limit its
+//! throughput. The server works in the order of sending, so a reply that is hardly in doubt can be read later.
 
-use super::silent;
+use super::connect::Hosts;
 use super::value::Owned;
-use crate::engine::connect::Hosts;
 use crate::error::StoreError;
 use std::future::{Future, ready};
 use std::pin::Pin;
@@ -18,113 +17,114 @@ use tokio::time::timeout;
 use tokio_postgres::error::SqlState;
 use tokio_postgres::{Client, Error, Statement};
 
-/// So many statements are sent together; about a job's.
-const SOME: usize = 8;
-/// Answers that may be left for later.
-const MOST: usize = 1024;
+/// Statements are written to the socket in groups of this size, about the number of a job.
+const FLUSH_EVERY: usize = 8;
+/// The most replies that may be unread.
+const MAX_UNREAD: usize = 1024;
 
-pub struct Pipe {
-    /// Moves bytes only while somebody waits in it.
+pub struct Pipeline {
+    /// Moves bytes only while a caller waits in it.
     runtime: Runtime,
     client: Arc<Client>,
-    /// Moves the bytes of the connection.
-    moving: JoinHandle<()>,
+    /// Drives the connection.
+    driver: JoinHandle<()>,
     /// Which of the hosts it leads to.
     host: usize,
-    /// How long an answer may take.
+    /// How long a reply may take.
     limit: Duration,
-    /// It leads to nobody who answers, or to one who takes nothing: it is not used any more.
-    is_given_up: bool,
-    open: Vec<Open>,
-    /// One of those that were looked at was not as expected.
-    is_surprised: bool,
+    /// The server does not reply, or accepts no writes: the connection is not used any more.
+    is_abandoned: bool,
+    unread: Vec<UnreadReply>,
+    /// One of the replies that were read later was not as expected.
+    has_mismatch: bool,
 }
 
-type Answer = Pin<Box<dyn Future<Output = Result<u64, Error>> + Send>>;
+type Reply = Pin<Box<dyn Future<Output = Result<u64, Error>> + Send>>;
 
-/// A statement whose answer nobody has looked at yet.
-struct Open {
-    answer: Answer,
-    /// How many rows it is expected to touch, if that matters.
+struct UnreadReply {
+    reply: Reply,
+    /// How many rows the statement is expected to change, if that matters.
     rows: Option<u64>,
 }
 
-impl Pipe {
+impl Pipeline {
     pub fn connect(hosts: &Hosts) -> Result<Self, StoreError> {
         let runtime = Builder::new_current_thread()
             .enable_all()
             .build()
-            .map_err(|error| StoreError::unavailable(format!("no runtime for PostgreSQL: {error}")))?;
+            .map_err(|error| StoreError::unavailable("no runtime for PostgreSQL").caused_by(error))?;
         let (client, connection, host) = match runtime.block_on(hosts.connect()) {
             Ok(connected) => connected,
             Err(error) => {
-                // A name that is still being looked up is not waited for.
+                // Does not wait for a name lookup that is still running.
                 runtime.shutdown_background();
                 return Err(error);
             }
         };
-        // Whoever waits for an answer hears of its end.
-        let moving = runtime.spawn(async move { drop(connection.await) });
+        let driver = runtime.spawn(async move {
+            // The client reports the end of the connection to its callers.
+            let _ = connection.await;
+        });
         Ok(Self {
             runtime,
             client: Arc::new(client),
-            moving,
+            driver,
             host,
             limit: hosts.limits().statement(),
-            is_given_up: false,
-            open: Vec::new(),
-            is_surprised: false,
+            is_abandoned: false,
+            unread: Vec::new(),
+            has_mismatch: false,
         })
     }
 
-    /// Does something with the connection and waits for its end. One that takes too long is the connection's last.
+    /// Runs an operation and waits for its reply. After a timeout the connection is not used any more.
     pub fn wait<T, F: Future<Output = Result<T, Error>>>(
         &mut self,
         work: impl FnOnce(Arc<Client>) -> F,
     ) -> Result<T, StoreError> {
         let (client, limit) = (Arc::clone(&self.client), self.limit);
-        if self.is_given_up {
-            return Err(silent());
+        if self.is_abandoned {
+            return Err(StoreError::timed_out());
         }
         let done = self
             .runtime
             .block_on(async { timeout(limit, work(client)).await });
         match done {
-            Ok(Ok(said)) => Ok(said),
+            Ok(Ok(value)) => Ok(value),
             Ok(Err(error)) => {
                 if error.code() == Some(&SqlState::READ_ONLY_SQL_TRANSACTION) {
-                    // Another host may have become the one that takes writes.
-                    self.give_up();
+                    // Another host may have become the primary.
+                    self.abandon();
                 }
                 Err(error.into())
             }
             Err(_) => {
-                self.give_up();
-                Err(silent())
+                self.abandon();
+                Err(StoreError::timed_out())
             }
         }
     }
 
-    /// The same for something that may take any time.
-    pub fn wait_for_long<T, F: Future<Output = Result<T, Error>>>(
+    /// The same without a time limit.
+    pub fn wait_without_limit<T, F: Future<Output = Result<T, Error>>>(
         &self,
         work: impl FnOnce(Arc<Client>) -> F,
     ) -> Result<T, StoreError> {
         Ok(self.runtime.block_on(work(Arc::clone(&self.client)))?)
     }
 
-    fn give_up(&mut self) {
-        self.is_given_up = true;
-        self.moving.abort();
+    fn abandon(&mut self) {
+        self.is_abandoned = true;
+        self.driver.abort();
     }
 
     pub fn prepare(&mut self, sql: &str) -> Result<Statement, StoreError> {
-        let text = words(sql);
+        let text = translate(sql);
         self.wait(|client| async move { client.prepare(&text).await })
     }
 
     pub fn is_closed(&self) -> bool {
-        self.is_given_up || self.client.is_closed()
+        self.is_abandoned || self.client.is_closed()
     }
 
     /// Which of the hosts it leads to.
@@ -132,79 +132,79 @@ impl Pipe {
         self.host
     }
 
-    /// Sends a statement; its answer is looked at later.
+    /// Sends a statement; its reply is read later.
     pub fn send(&mut self, statement: &Statement, params: Vec<Owned>, rows: Option<u64>) {
         let (client, statement) = (Arc::clone(&self.client), statement.clone());
-        self.leave(
+        self.enqueue(
             Box::pin(async move { client.execute_raw(&statement, params).await }),
             rows,
         );
     }
 
-    /// The same of a command without parameters.
+    /// Sends a command without parameters; its reply is read later.
     pub fn send_command(&mut self, sql: &'static str) {
         let client = Arc::clone(&self.client);
-        self.leave(
+        self.enqueue(
             Box::pin(async move { client.batch_execute(sql).await.map(|()| 0) }),
             None,
         );
     }
 
-    fn leave(&mut self, mut answer: Answer, rows: Option<u64>) {
-        // Being polled for the first time, it takes its place in the line of what is to be sent.
-        let answer = match answer.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
-            Poll::Pending => answer,
-            Poll::Ready(said) => Box::pin(ready(said)),
+    fn enqueue(&mut self, mut reply: Reply, rows: Option<u64>) {
+        // The first poll puts the statement into the client's send queue.
+        let reply = match reply.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
+            Poll::Pending => reply,
+            Poll::Ready(done) => Box::pin(ready(done)),
         };
-        self.open.push(Open { answer, rows });
-        if self.open.len() >= MOST {
-            self.look();
-        } else if self.open.len().is_multiple_of(SOME) {
-            // The server works on these while we think about the next.
+        self.unread.push(UnreadReply { reply, rows });
+        if self.unread.len() >= MAX_UNREAD {
+            self.read_replies();
+        } else if self.unread.len().is_multiple_of(FLUSH_EVERY) {
+            // The server works on these while the next are prepared.
             self.runtime.block_on(tokio::task::yield_now());
         }
     }
 
-    /// Looks at every answer that was left for later.
-    fn look(&mut self) {
-        let (open, limit) = (std::mem::take(&mut self.open), self.limit);
-        if self.is_given_up {
-            self.is_surprised = true;
+    /// Reads every unread reply.
+    fn read_replies(&mut self) {
+        let (unread, limit) = (std::mem::take(&mut self.unread), self.limit);
+        if self.is_abandoned {
+            self.has_mismatch = true;
             return;
         }
-        let answers = async {
-            let mut all = true;
-            for Open { answer, rows } in open {
-                all &= answer
+        let replies = async {
+            let mut all_expected = true;
+            for UnreadReply { reply, rows } in unread {
+                all_expected &= reply
                     .await
-                    .is_ok_and(|said| rows.is_none_or(|rows| rows == said));
+                    .is_ok_and(|changed| rows.is_none_or(|rows| rows == changed));
             }
-            all
+            all_expected
         };
-        let looked = self.runtime.block_on(async { timeout(limit, answers).await });
-        self.is_surprised |= looked != Ok(true);
-        if looked.is_err() {
-            self.give_up();
+        let read = self.runtime.block_on(async { timeout(limit, replies).await });
+        self.has_mismatch |= read != Ok(true);
+        if read.is_err() {
+            self.abandon();
         }
     }
 
-    /// Was everything as expected so far?
-    pub fn is_as_expected(&mut self) -> bool {
-        if !self.open.is_empty() {
-            self.look();
+    /// Were all replies as expected so far?
+    pub fn assumptions_held(&mut self) -> bool {
+        if !self.unread.is_empty() {
+            self.read_replies();
         }
-        !self.is_surprised
+        !self.has_mismatch
     }
 
-    /// Forgets what came of an earlier transaction.
-    pub fn forget(&mut self) {
-        self.open.clear();
-        self.is_surprised = false;
+    /// Forgets the replies of an earlier transaction.
+    pub fn reset(&mut self) {
+        self.unread.clear();
+        self.has_mismatch = false;
     }
 }
 
-/// Puts this engine's words and parameter marks into a statement.
-pub fn words(sql: &str) -> String {
+/// Replaces parameter marks and the placeholders for what the two engines write differently.
+pub fn translate(sql: &str) -> String {
     sql.replace('?', "$")
         .replace("{blob}", "BYTEA")
         .replace("{lock}", "FOR UPDATE")

@@ -1,15 +1,15 @@
-//! One server for a data folder: a lock on a file beside the database, held as long as the process lives.
+//! One server per data folder: a lock on a file beside the database, held as long as the process lives.
 //!
-//! The file says whether a server is at work: what is written in it at the beginning is removed at an orderly end. A server
-//! that finds it there knows that the last one was killed, or its machine.
+//! The file also tells whether a server is running: its content is written at start and removed at an orderly shutdown. A server
+//! that finds content there knows that the last one crashed, or its machine.
 
-use crate::engine::{KnownFile, TROUBLE};
-use crate::{Result, StoreError};
+use super::file_watch::{KnownFile, TROUBLE};
+use crate::error::StoreError;
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{Read, Seek, Write};
 use std::path::{Path, PathBuf};
 
-/// Holds the folder until dropped; the system releases it when the process dies, however that happens.
+/// Locks the folder until dropped; the operating system releases the lock when the process dies.
 #[derive(Debug)]
 pub struct ServerLock {
     file: File,
@@ -19,9 +19,9 @@ pub struct ServerLock {
 }
 
 impl ServerLock {
-    /// Takes the lock beside a database file, or says that another server has it.
-    pub fn take(database: &Path) -> Result<Self> {
-        // The lock lies beside the file itself, not beside a link to it.
+    /// Takes the lock beside a database file, or fails if another server has it.
+    pub fn take(database: &Path) -> Result<Self, StoreError> {
+        // The lock is beside the file itself, not beside a link to it.
         let real = database.canonicalize();
         let path = real.as_deref().unwrap_or(database).with_extension("lock");
         let mut file = OpenOptions::new()
@@ -30,7 +30,9 @@ impl ServerLock {
             .read(true)
             .write(true)
             .open(&path)
-            .map_err(|error| StoreError::unavailable(format!("cannot open {}: {error}", path.display())))?;
+            .map_err(|error| {
+                StoreError::unavailable(format!("cannot open {}", path.display())).caused_by(error)
+            })?;
         match file.try_lock() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => {
@@ -40,18 +42,14 @@ impl ServerLock {
                 )));
             }
             Err(TryLockError::Error(error)) => {
-                return Err(StoreError::unavailable(format!(
-                    "cannot lock {}: {error}",
-                    path.display()
-                )));
+                return Err(
+                    StoreError::unavailable(format!("cannot lock {}", path.display())).caused_by(error)
+                );
             }
         }
         let mut notes = Vec::new();
         if let Err(error) = file.read_to_end(&mut notes) {
-            return Err(StoreError::unavailable(format!(
-                "cannot read {}: {error}",
-                path.display()
-            )));
+            return Err(StoreError::unavailable(format!("cannot read {}", path.display())).caused_by(error));
         }
         let is_after_crash = !notes.is_empty();
         let notes = String::from_utf8_lossy(&notes);
@@ -70,34 +68,34 @@ impl ServerLock {
         self.is_after_crash
     }
 
-    /// What the last server found wrong with the files of its database, if it did.
+    /// The damage that the last server found in the files of its database, if any.
     #[must_use]
     pub fn trouble(&self) -> Option<&str> {
         self.trouble.as_deref()
     }
 
-    /// Notes that a server is at work, durably.
-    pub fn begin(&mut self) -> Result<()> {
+    /// Records durably that a server is running.
+    pub fn begin(&mut self) -> Result<(), StoreError> {
         let written = self.file.set_len(0).and_then(|()| {
             self.file.rewind()?;
             writeln!(self.file, "a server is at work: process {}", std::process::id())?;
             self.file.sync_all()
         });
-        written.map_err(|error| self.cannot_write(&error))
+        written.map_err(|error| self.cannot_write(error))
     }
 
-    /// Notes that the database has been closed in an orderly way.
-    pub fn end(self) -> Result<()> {
+    /// Records that the database was closed in an orderly way.
+    pub fn end(self) -> Result<(), StoreError> {
         let written = self.file.set_len(0).and_then(|()| self.file.sync_all());
-        written.map_err(|error| self.cannot_write(&error))
+        written.map_err(|error| self.cannot_write(error))
     }
 
-    /// Which file it is.
-    pub(crate) fn known_file(&self) -> Result<KnownFile> {
+    /// The identity of the lock file.
+    pub(super) fn known_file(&self) -> Result<KnownFile, StoreError> {
         KnownFile::opened(&self.path, &self.file)
     }
 
-    fn cannot_write(&self, error: &std::io::Error) -> StoreError {
-        StoreError::unavailable(format!("cannot write {}: {error}", self.path.display()))
+    fn cannot_write(&self, error: std::io::Error) -> StoreError {
+        StoreError::unavailable(format!("cannot write {}", self.path.display())).caused_by(error)
     }
 }

@@ -1,4 +1,4 @@
-//! What the engine counts as it goes, without a lock: totals, and how long things took.
+//! The engine's counters and durations, without a lock.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -9,16 +9,16 @@ pub struct Stats {
     pub commits: AtomicU64,
     pub jobs: AtomicU64,
     pub failed_jobs: AtomicU64,
-    /// Statements that jobs have run, reading ones too; what frames them (savepoints, commits) is not counted.
+    /// Statements that jobs have run, queries included; savepoints and commits are not counted.
     pub statements: AtomicU64,
     pub lost_transactions: AtomicU64,
     /// How long transactions took, from the first job to the commit.
     pub commit_times: Durations,
-    /// How many losses there were when storage was last seen to take as much as it should.
+    /// The number of losses when a write of normal size was last seen to succeed.
     proven: AtomicU64,
 }
 
-/// From half a millisecond, which a good disk needs, to five seconds, in microseconds.
+/// From half a millisecond, the time of a good disk, to five seconds, in microseconds.
 const COMMIT_STEPS: &[u64] = &[
     500, 1_000, 2_000, 5_000, 10_000, 20_000, 50_000, 100_000, 200_000, 500_000, 1_000_000, 2_000_000,
     5_000_000,
@@ -50,7 +50,7 @@ impl Stats {
         self.commit_times.observe(took);
     }
 
-    /// Counts a job that came to its turn too late to be run.
+    /// Counts a job that timed out in the queue.
     pub(super) fn count_expired(&self) {
         self.jobs.fetch_add(1, Ordering::Relaxed);
         self.failed_jobs.fetch_add(1, Ordering::Relaxed);
@@ -69,15 +69,14 @@ impl Stats {
         self.lost_transactions.load(Ordering::Relaxed)
     }
 
-    /// Has a transaction failed as a whole since storage was last seen to take as much as it should? A database can be read
-    /// and yet take nothing: its disk may be full. A small commit after that proves little, since the last free pages are
-    /// enough for it.
+    /// Has a transaction failed as a whole since a write of normal size was last seen to succeed? A database may be readable
+    /// but not writable: its disk may be full. A small commit proves little, since the last free pages are enough for it.
     #[must_use]
     pub fn is_in_doubt(&self) -> bool {
         self.losses() > self.proven.load(Ordering::Relaxed)
     }
 
-    /// Storage has taken as much as it should, after so many losses.
+    /// A write of normal size has succeeded, after so many losses.
     pub fn prove(&self, losses: u64) {
         self.proven.fetch_max(losses, Ordering::Relaxed);
     }
@@ -87,12 +86,12 @@ fn micros(time: Duration) -> u64 {
     u64::try_from(time.as_micros()).unwrap_or(u64::MAX)
 }
 
-/// How long things took: how many of them came within each step, and all their time together.
+/// A histogram of durations: a count for each bucket, and the total.
 #[derive(Debug)]
 pub struct Durations {
-    /// The longest time of each step, in microseconds, rising.
+    /// The upper bound of each bucket in microseconds, ascending.
     steps: &'static [u64],
-    /// One for each step, and one for what took longer.
+    /// One for each bucket, and one for longer durations.
     counts: Box<[AtomicU64]>,
     micros: AtomicU64,
 }
@@ -116,8 +115,7 @@ impl Durations {
         self.micros.fetch_add(took, Ordering::Relaxed);
     }
 
-    /// The longest time of each step in seconds, with how many came within it and not within the one before; the last
-    /// step has no end.
+    /// The upper bound of each bucket in seconds, with its count; the last bucket is unbounded.
     #[must_use]
     pub fn steps(&self) -> Vec<(f64, u64)> {
         let ends = self.steps.iter().map(|micros| seconds(*micros));
@@ -126,7 +124,7 @@ impl Durations {
             .collect()
     }
 
-    /// All the time together, in seconds.
+    /// The sum of all durations, in seconds.
     #[must_use]
     pub fn total(&self) -> f64 {
         seconds(self.micros.load(Ordering::Relaxed))
@@ -143,7 +141,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_time_falls_into_the_first_step_that_it_fits_in() {
+    fn duration_counts_in_the_first_bucket_that_fits() {
         let times = Durations::new(&[500, 1_000, 5_000_000]);
         for micros in [0, 500, 501, 1_000, 1_001, 5_000_000, 5_000_001, 60_000_000] {
             times.observe(Duration::from_micros(micros));
@@ -154,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn a_transaction_that_is_lost_is_no_commit() {
+    fn lost_transaction_is_not_counted_as_a_commit() {
         let stats = Stats::default();
         stats.count_commit(3, 1, Duration::from_millis(2));
         assert!(!stats.is_in_doubt());

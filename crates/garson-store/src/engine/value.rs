@@ -1,10 +1,10 @@
-//! What goes into statements and comes out of them, whichever engine runs them.
+//! Parameters and columns, for both engines.
 
 use crate::error::StoreError;
 use std::error::Error;
 use tokio_postgres::types::{IsNull, ToSql, Type, private::BytesMut};
 
-/// A value given to a statement as `?1`, `?2` …
+/// A parameter of a statement, `?1`, `?2` …
 #[derive(Clone, Copy, Debug)]
 pub enum Param<'a> {
     Null,
@@ -15,7 +15,7 @@ pub enum Param<'a> {
 }
 
 impl Param<'_> {
-    /// About how many bytes it takes.
+    /// Its approximate size in bytes.
     pub(super) fn size(&self) -> usize {
         match self {
             Self::Null | Self::Int(_) | Self::Real(_) => size_of::<i64>(),
@@ -123,7 +123,7 @@ impl ToSql for Param<'_> {
     tokio_postgres::types::to_sql_checked!();
 }
 
-/// A column's value, whichever engine it came from.
+/// The value of a column.
 #[derive(Clone, Copy, Debug)]
 pub enum Column<'a> {
     Null,
@@ -133,7 +133,7 @@ pub enum Column<'a> {
     Blob(&'a [u8]),
 }
 
-/// A type that a column can be read as.
+/// A type that a column can be decoded to.
 pub trait FromColumn: Sized {
     fn from_column(value: Column<'_>) -> Option<Self>;
 }
@@ -181,17 +181,17 @@ pub enum Row<'a> {
 }
 
 impl Row<'_> {
-    /// The value of a column, by its place in the select list.
+    /// The value of a column, by its index in the select list.
     pub fn get<T: FromColumn>(&self, index: usize) -> Result<T, StoreError> {
         T::from_column(self.column(index)?).ok_or_else(|| unexpected(index))
     }
 
-    /// The text of a column, where it lies.
+    /// The text of a column, borrowed.
     pub fn text(&self, index: usize) -> Result<&str, StoreError> {
         self.optional_text(index)?.ok_or_else(|| unexpected(index))
     }
 
-    /// The text of a column that may be empty, where it lies.
+    /// The text of a column that may be null, borrowed.
     pub fn optional_text(&self, index: usize) -> Result<Option<&str>, StoreError> {
         match self.column(index)? {
             Column::Text(text) => Ok(Some(text)),
@@ -211,7 +211,7 @@ impl Row<'_> {
 
 #[cold]
 fn unexpected(index: usize) -> StoreError {
-    StoreError::corrupt(format!("column {index} holds something else than expected"))
+    StoreError::corrupt(format!("column {index} has an unexpected value"))
 }
 
 #[inline]
@@ -247,7 +247,7 @@ fn postgres_column(row: &tokio_postgres::Row, index: usize) -> Result<Column<'_>
     Ok(value.unwrap_or(Column::Null))
 }
 
-/// A parameter that outlives its job, or a column its row.
+/// An owned parameter or column.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Owned {
     Null,

@@ -1,9 +1,9 @@
-//! Reads SQLite's write-ahead log after a crash, before SQLite does: SQLite takes the first frame that it cannot use for the
-//! end of the log, and drops whatever follows without a word.
+//! Reads SQLite's write-ahead log after a crash, before SQLite does: SQLite treats the first unusable frame as the end of the
+//! log, and silently drops whatever follows.
 //!
-//! A log that a crash has left is sound up to its last commit; behind that may lie the pieces of one transaction that was
-//! never acknowledged. A transaction is only begun when the one before it is durable. So where frames follow on a commit that
-//! itself comes after an unusable frame, something acknowledged has been lost.
+//! After a crash a log is intact up to its last commit; parts of one unacknowledged transaction may follow. A transaction begins
+//! only when the one before it is durable. So where frames follow a commit that itself comes after an unusable frame,
+//! acknowledged writes were lost.
 
 use std::collections::HashSet;
 use std::fs::File;
@@ -12,24 +12,24 @@ use std::path::Path;
 
 const HEADER: usize = 32;
 const FRAME_HEADER: usize = 24;
-/// Followed by one bit that says in which byte order sums are made.
+/// The lowest bit gives the byte order of the checksums.
 const MAGIC: u32 = 0x377f_0682;
 
 /// What is in a log.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LogContent {
-    /// Transactions that are whole.
+    /// Complete transactions.
     pub commits: u64,
-    /// The pages that they hold, a page that was changed twice counted twice.
+    /// Their pages; a page that was changed twice counts twice.
     pub frames: u64,
-    /// How many pages the database has after the last of them.
+    /// The number of pages of the database after the last of them.
     pub database_pages: u64,
     pub page_size: u64,
-    /// Transactions that come after something unusable, though they were durable once.
+    /// Transactions after an unusable frame that were durable.
     pub lost_commits: u64,
-    /// Frames follow a header that is unusable. It is written and synced before the first frame, so it was sound once.
+    /// Frames follow an unusable header. It is written and synced before the first frame, so it was intact before.
     pub is_damaged_at_start: bool,
-    /// Which pages they hold.
+    /// The numbers of their pages.
     pages: HashSet<u64>,
 }
 
@@ -52,7 +52,7 @@ impl LogContent {
     }
 }
 
-/// Reads a log from beginning to end; `None` where there is no log, or an empty one.
+/// Reads a log from start to end; `None` where there is no log, or an empty one.
 pub fn scan(log: &Path) -> std::io::Result<Option<LogContent>> {
     let file = match File::open(log) {
         Ok(file) => file,
@@ -103,7 +103,7 @@ struct Walk {
     /// Pages of the transaction that has not been committed yet.
     open: Vec<u64>,
     is_broken: bool,
-    /// A commit was seen after the first unusable frame; whether it was durable shows when something follows it.
+    /// Commits after the first unusable frame; they were durable if another frame follows.
     doubtful_commits: u64,
 }
 
@@ -183,7 +183,7 @@ mod tests {
     use super::*;
     use rusqlite::Connection;
 
-    /// A log as a crash leaves it: with the transactions of somebody who has not closed the database.
+    /// The log of a database that was not closed.
     fn log_of_a_crash(folder: &Path, commits: usize) -> Vec<u8> {
         let path = folder.join("x.db");
         let writer = Connection::open(&path).unwrap();
@@ -209,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn a_log_is_read_as_sqlite_reads_it() {
+    fn intact_log_is_read_completely() {
         let folder = tempfile::tempdir().unwrap();
         let log = log_of_a_crash(folder.path(), 20);
         let content = scanned(folder.path(), &log);
@@ -219,7 +219,7 @@ mod tests {
         assert_eq!(content.missing_pages(4096 * content.database_pages), 0);
         assert_eq!(content.missing_pages(4096), 0, "all but the first are in the log");
         assert_eq!(scan(&folder.path().join("none")).unwrap(), None);
-        // Wherever a crash cuts it, nothing is said to be lost.
+        // Wherever a crash cuts it, nothing is reported as lost.
         for end in (0..log.len()).step_by(1_000) {
             let path = folder.path().join("log");
             std::fs::write(&path, &log[..end]).unwrap();
@@ -229,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn what_follows_a_hole_is_said_to_be_lost() {
+    fn commits_after_a_gap_are_reported_as_lost() {
         let folder = tempfile::tempdir().unwrap();
         let mut log = log_of_a_crash(folder.path(), 20);
         let middle = log.len() / 2;
@@ -250,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn the_torn_end_of_the_last_transaction_is_no_loss() {
+    fn torn_last_transaction_is_not_reported_as_lost() {
         let folder = tempfile::tempdir().unwrap();
         let mut log = log_of_a_crash(folder.path(), 20);
         // The last transaction changes three pages; its first one did not reach the disk.
@@ -262,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn a_page_that_is_nowhere_is_missed() {
+    fn missing_pages_are_counted() {
         let content = LogContent {
             commits: 1,
             database_pages: 10,

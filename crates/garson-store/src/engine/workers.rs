@@ -5,18 +5,21 @@ use crate::error::StoreError;
 use crossbeam_channel::{Receiver, Sender, unbounded};
 use std::thread::JoinHandle;
 
-/// A queue and the threads that empty it. Dropping it lets them finish what waits, and waits for them.
-pub struct Workers {
-    queue: Option<Sender<Box<dyn Job>>>,
+/// Where the threads get their jobs.
+pub type Queue<H> = Receiver<Box<dyn Job<H>>>;
+
+/// A queue and its threads. Dropping it lets them finish the queued jobs, and waits for them.
+pub struct Workers<H> {
+    queue: Option<Sender<Box<dyn Job<H>>>>,
     max_waiting: usize,
     threads: Vec<JoinHandle<()>>,
 }
 
-impl Workers {
-    /// Starts a thread for each body; a body works until its queue is closed and empty.
+impl<H: 'static> Workers<H> {
+    /// Starts a thread for each body; a body runs until its queue is closed and empty.
     pub fn start<F>(name: &str, max_waiting: usize, bodies: Vec<F>) -> Result<Self, StoreError>
     where
-        F: FnOnce(Receiver<Box<dyn Job>>) + Send + 'static,
+        F: FnOnce(Queue<H>) + Send + 'static,
     {
         let (queue, jobs) = unbounded();
         let mut threads = Vec::with_capacity(bodies.len());
@@ -25,7 +28,7 @@ impl Workers {
             let thread = std::thread::Builder::new()
                 .name(name.to_owned())
                 .spawn(move || body(jobs))
-                .map_err(|error| StoreError::unavailable(format!("cannot start a thread: {error}")))?;
+                .map_err(|error| StoreError::unavailable("cannot start a thread").caused_by(error))?;
             threads.push(thread);
         }
         Ok(Self {
@@ -35,7 +38,7 @@ impl Workers {
         })
     }
 
-    pub fn submit(&self, job: Box<dyn Job>) -> Result<(), StoreError> {
+    pub fn submit(&self, job: Box<dyn Job<H>>) -> Result<(), StoreError> {
         let stopped = || StoreError::unavailable("the database worker has stopped");
         let queue = self.queue.as_ref().ok_or_else(stopped)?;
         if queue.len() >= self.max_waiting {
@@ -49,7 +52,7 @@ impl Workers {
     }
 }
 
-impl Drop for Workers {
+impl<H> Drop for Workers<H> {
     fn drop(&mut self) {
         self.queue = None;
         for thread in self.threads.drain(..) {

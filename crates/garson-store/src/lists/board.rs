@@ -1,12 +1,12 @@
 //! What the live board of the control panel shows: orders with their content, found in a few statements.
 
+use crate::engine::Param;
 use crate::engine::in_list::{filled, marks};
-use crate::engine::{Param, Tx};
 use crate::lists::candidates;
 use crate::lists::candidates::{SELECT, candidate};
 use crate::tables::orders::{COLUMNS, LIVE, NEXT_COLUMN, from_json, order};
 use crate::tables::restaurants;
-use crate::{Result, params};
+use crate::{Result, Tx, params};
 use garson_core::id::{AccountId, IntegrationId, OrderId, RestaurantId};
 use garson_core::order::{Order, OrderContent};
 

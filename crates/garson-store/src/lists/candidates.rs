@@ -1,7 +1,7 @@
 //! Orders as far as it takes to decide which of them are shown: for the board and for search.
 
-use crate::engine::{Row, Tx};
-use crate::{Result, params};
+use crate::engine::Row;
+use crate::{Result, Tx, params};
 use garson_core::id::{AccountId, OrderId, RestaurantId};
 use garson_core::order::Status;
 use garson_core::platform::Provider;

@@ -5,10 +5,10 @@
 //! each restaurant that lives on, so that a million rows on their way out cost a reader nothing. Short lists that no
 //! index has by restaurant pass over them instead.
 
-use crate::engine::in_list::marks;
-use crate::engine::{Param, Row, Tx, shifted};
+use crate::engine::in_list::{marks, shifted};
+use crate::engine::{Param, Row};
 use crate::tables::restaurants;
-use crate::{Result, params};
+use crate::{Result, Tx, params};
 use garson_core::id::{AccountId, OrderId, RestaurantId};
 use garson_core::time::Timestamp;
 

@@ -4,12 +4,12 @@
 //! (`updated_at`): a list from a moment on is a range of places. What narrows the list further is looked at order by order, of a
 //! bounded number for a page; a page that ends there says where to go on.
 
-use crate::engine::{Row, Tx};
+use crate::engine::Row;
 use crate::lists::feed::{Direction, EVERYWHERE, Page, PageRequest};
 use crate::tables::order_line::OrderLine;
 use crate::tables::orders::Narrowed;
 use crate::tables::restaurants;
-use crate::{Result, params};
+use crate::{Result, Tx, params};
 use garson_core::id::{AccountId, OrderId, RestaurantId};
 use garson_core::time::Timestamp;
 

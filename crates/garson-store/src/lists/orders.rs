@@ -1,10 +1,10 @@
 //! Lists of orders, by place.
 
-use crate::Result;
-use crate::engine::{Param, Row, Tx};
+use crate::engine::{Param, Row};
 use crate::lists::feed::{AnyOf, EVERYWHERE, Feed, Page, PageRequest, Scope, page};
 use crate::tables::order_line;
 use crate::tables::order_line::OrderLine;
+use crate::{Result, Tx};
 use garson_core::id::{OrderId, RestaurantId};
 use garson_core::money::{Currency, Minor};
 use garson_core::order::Status;

@@ -9,11 +9,10 @@ mod source;
 
 pub use index::{Behind, behind, forget, index, is_behind};
 
-use crate::engine::Tx;
 use crate::lists::candidates::Candidate;
 use crate::lists::feed::{Direction, PageRequest};
 use crate::tables::restaurants;
-use crate::{Result, params};
+use crate::{Result, Tx, params};
 use garson_core::id::{AccountId, OrderId, RestaurantId};
 use garson_core::order::Status;
 use garson_core::platform::Provider;

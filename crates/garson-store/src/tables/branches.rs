@@ -1,9 +1,8 @@
 //! Branches: which integration owns the branch that it names.
 
-use crate::engine::Tx;
 use crate::tables::integrations::{Served, served};
 use crate::vault::Vault;
-use crate::{Result, params};
+use crate::{ACCOUNTS, INTEGRATIONS, Result, Tx, params};
 use garson_core::id::{AccountId, IntegrationId, RestaurantId};
 use garson_core::integration::BranchClaim;
 use garson_core::platform::Provider;
@@ -28,7 +27,7 @@ fn named_by(
     provider: Provider,
     branch: &str,
 ) -> Result<Option<IntegrationId>> {
-    tx.query_opt(
+    tx.on(INTEGRATIONS).query_opt(
         "SELECT id FROM integrations WHERE account_id = ?1 AND provider = ?2 AND remote_id = ?3",
         params![&account, &provider, branch],
         |row| row.get(0),
@@ -50,7 +49,7 @@ pub fn is_used_in_account(
 /// Makes an integration the owner of its branch if the branch has no owner; returns whether it has become the owner. Does
 /// nothing when the integration is gone or names another branch by now.
 pub fn claim_if_free(tx: &mut Tx<'_>, id: IntegrationId, branch: &str, at: Timestamp) -> Result<bool> {
-    let claimed = tx.execute(
+    let claimed = tx.on(INTEGRATIONS).execute(
         "UPDATE integrations SET owns_branch = 1, branch_proven_at = ?3, version = version + 1
          WHERE id = ?1 AND remote_id = ?2 AND owns_branch = 0
            AND NOT EXISTS (SELECT 1 FROM integrations o
@@ -63,7 +62,7 @@ pub fn claim_if_free(tx: &mut Tx<'_>, id: IntegrationId, branch: &str, at: Times
 /// Notes that an integration's own credentials have worked for this branch: it becomes the owner unless there is one.
 pub fn prove(tx: &mut Tx<'_>, id: IntegrationId, branch: &str, at: Timestamp) -> Result<()> {
     if !claim_if_free(tx, id, branch, at)? {
-        tx.execute(
+        tx.on(INTEGRATIONS).execute(
             "UPDATE integrations SET branch_proven_at = ?3
              WHERE id = ?1 AND remote_id = ?2 AND owns_branch = 0 AND branch_proven_at IS NULL",
             params![&id, branch, at],
@@ -85,12 +84,12 @@ pub fn assign(
     let Some(id) = found else {
         return Ok(false);
     };
-    tx.execute(
+    tx.on(INTEGRATIONS).execute(
         "UPDATE integrations SET owns_branch = 0, branch_proven_at = NULL, version = version + 1
          WHERE provider = ?1 AND remote_id = ?2 AND owns_branch = 1 AND id <> ?3",
         params![&provider, branch, &id],
     )?;
-    tx.execute(
+    tx.on(INTEGRATIONS).execute(
         "UPDATE integrations SET owns_branch = 1, branch_proven_at = ?2, version = version + 1
          WHERE id = ?1 AND owns_branch = 0",
         params![&id, at],
@@ -100,7 +99,7 @@ pub fn assign(
 
 /// Takes a branch away from its owner; `false` when it has none.
 pub fn release(tx: &mut Tx<'_>, provider: Provider, branch: &str) -> Result<bool> {
-    let released = tx.execute(
+    let released = tx.on(INTEGRATIONS).execute(
         "UPDATE integrations SET owns_branch = 0, branch_proven_at = NULL, version = version + 1
          WHERE provider = ?1 AND remote_id = ?2 AND owns_branch = 1",
         params![&provider, branch],
@@ -123,7 +122,7 @@ pub fn list(tx: &mut Tx<'_>, after: Option<&NamedBranch>, limit: i64) -> Result<
     let (provider, branch, email) = after.map_or(("", "", ""), |last| {
         (last.provider.as_str(), last.branch.as_str(), last.email.as_str())
     });
-    tx.query(
+    tx.on(INTEGRATIONS.and(ACCOUNTS)).query(
         "SELECT i.provider, i.remote_id, i.owns_branch, i.branch_proven_at, i.restaurant_id, a.email
          FROM integrations i JOIN accounts a ON a.id = i.account_id
          WHERE i.remote_id IS NOT NULL AND (i.provider, i.remote_id, a.email) > (?1, ?2, ?3)
@@ -152,12 +151,12 @@ pub fn not_proven(
     const WANTED: &str = "provider = ?1 AND is_active = 1 AND owns_branch = 0 AND remote_id IS NOT NULL
                           AND credentials IS NOT NULL";
     match after {
-        None => tx.query(
+        None => tx.on(INTEGRATIONS).query(
             &format!("SELECT id FROM integrations WHERE {WANTED} ORDER BY id LIMIT ?2"),
             params![&provider, limit],
             |row| row.get(0),
         ),
-        Some(after) => tx.query(
+        Some(after) => tx.on(INTEGRATIONS).query(
             &format!("SELECT id FROM integrations WHERE {WANTED} AND id > ?3 ORDER BY id LIMIT ?2"),
             params![&provider, limit, &after],
             |row| row.get(0),

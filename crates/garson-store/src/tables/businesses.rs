@@ -1,8 +1,8 @@
 //! Businesses.
 
-use crate::engine::{Row, Tx};
+use crate::engine::Row;
 use crate::tables::restaurants;
-use crate::{Result, params};
+use crate::{Result, Tx, params};
 use garson_core::business::{Business, BusinessFields};
 use garson_core::id::{AccountId, BusinessId};
 use garson_core::time::Timestamp;

@@ -14,8 +14,7 @@ pub use queue::{
 
 pub use crate::tables::calls::sync_state::{FailedStep, Standing, standing};
 
-use crate::engine::Tx;
-use crate::{Result, StoreError, params};
+use crate::{Result, StoreError, Tx, params};
 use garson_core::id::{AccountId, CallId, IntegrationId, OrderId};
 use garson_core::order::{CallArgument, CallKind, Order};
 use garson_core::platform::Provider;
@@ -217,13 +216,14 @@ pub const WITHDRAWN: &str = "it was withdrawn before it was put";
 /// Drops a question that its writer does not put, because it was not told that the question is written; says of which order
 /// and integration. One that was taken up meanwhile is left to the node that has it.
 pub fn withdraw(tx: &mut Tx<'_>, id: CallId, at: Timestamp) -> Result<Option<(OrderId, IntegrationId)>> {
-    let withdrawn = tx.query_opt(
+    let withdrawn = tx.write_returning(
         "UPDATE calls SET state = 'abandoned', message = ?2, finished_at = ?3
          WHERE id = ?1 AND state = 'open' AND attempts = 1 AND leased_until > 0
          RETURNING order_id, integration_id",
         params![&id, WITHDRAWN, at],
         |row| Ok((row.get(0)?, row.get(1)?)),
     )?;
+    let withdrawn = withdrawn.into_iter().next();
     if let Some((order, _)) = withdrawn {
         unblock(tx, order)?;
     }

@@ -4,28 +4,16 @@
 //! read; nobody else touches it, so nothing is marked when it is taken.
 
 use crate::engine::in_list::{filled, marks};
-use crate::engine::{Param, Row, Tx};
+use crate::engine::{Param, Row};
+pub use crate::publish::Delivery;
 use crate::tables::accounts;
 use crate::tables::events;
 use crate::tables::events::Attempt;
-use crate::{Result, params};
+use crate::{ACCOUNTS, Result, Tx, params};
 use garson_core::delivery::{DeliveryState, FAILURES_THAT_HOLD, UndeliveredReason};
 use garson_core::id::{AccountId, EventId, NodeId, OrderId};
 use garson_core::time::Timestamp;
 use std::sync::LazyLock;
-
-/// An event on its way.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Delivery {
-    pub id: EventId,
-    pub order_id: Option<OrderId>,
-    pub place: i64,
-    pub failures: i64,
-    /// All that were made, those by hand included.
-    pub attempts: i64,
-    pub body: String,
-    pub created_at: Timestamp,
-}
 
 const COLUMNS: &str = "id, order_id, position, failures, body, created_at, attempts";
 
@@ -284,7 +272,7 @@ pub(crate) fn release(tx: &mut Tx<'_>, orders: &[OrderId], now: Timestamp) -> Re
             UndeliveredReason::Waiting.as_str().into(),
         ];
         params.extend(filled(some, AT_ONCE[size]).map(Param::from));
-        released.extend(tx.query(&RELEASE[size], &params, delivery)?);
+        released.extend(tx.write_returning(&RELEASE[size], &params, delivery)?);
     }
     Ok(released)
 }
@@ -318,7 +306,7 @@ pub fn waiting(tx: &mut Tx<'_>, after: Option<AccountId>, limit: usize) -> Resul
         let sql = "SELECT position, deliver_version, CASE WHEN deliver_node IN (SELECT id FROM nodes)
                           THEN deliver_node ELSE NULL END
                    FROM accounts WHERE id = ?1";
-        let row = tx.query_opt(sql, params![&account], |row| {
+        let row = tx.on(ACCOUNTS).query_opt(sql, params![&account], |row| {
             Ok((row.get(0)?, row.get(1)?, row.get(2)?))
         })?;
         let Some((last_place, version, node)) = row else {
@@ -346,7 +334,7 @@ pub struct Standing {
 
 pub fn standing(tx: &mut Tx<'_>, account: AccountId) -> Result<Option<Standing>> {
     let sql = "SELECT deliver_node, position, deliver_version FROM accounts WHERE id = ?1";
-    tx.query_opt(sql, params![&account], |row| {
+    tx.on(ACCOUNTS).query_opt(sql, params![&account], |row| {
         Ok(Standing {
             node: row.get(0)?,
             last_place: row.get(1)?,

@@ -1,12 +1,12 @@
 //! Events with their exact bodies, how their delivery stands, and every attempt at it.
 
-use crate::engine::{Param, Row, Tx};
+use crate::engine::{Insert, Param, Row};
 use crate::lists::feed;
 use crate::lists::feed::{AnyOf, EVERYWHERE, Feed, Page, PageRequest, Scope, page};
 use crate::tables::accounts::Places;
 use crate::tables::deliveries;
 use crate::tables::deliveries::Delivery;
-use crate::{Result, StoreError, params};
+use crate::{Result, StoreError, Tx, params};
 use garson_core::delivery::{DeliveryState, UndeliveredReason};
 use garson_core::id::{AccountId, EventId, OrderId, RestaurantId};
 use garson_core::time::Timestamp;
@@ -23,6 +23,14 @@ pub struct EventToWrite<'a> {
     pub body: &'a str,
 }
 
+const INSERT: Insert<'_> = Insert {
+    constants: &[("attempts", "0"), ("failures", "0")],
+    ..Insert::into(
+        "events",
+        "id, account_id, restaurant_id, order_id, position, sequence, name, body, state, reason, held, due_at, created_at",
+    )
+};
+
 /// Writes an event; where there is somewhere to send it, its delivery is due now, or after the event before it in its order.
 pub fn write(tx: &mut Tx<'_>, event: &EventToWrite<'_>, places: &mut Places) -> Result<()> {
     let place = places.take();
@@ -38,9 +46,7 @@ pub fn write(tx: &mut Tx<'_>, event: &EventToWrite<'_>, places: &mut Places) -> 
         (false, _) => (DeliveryState::Skipped, UndeliveredReason::NoUrl),
     };
     tx.insert(
-        "INSERT INTO events (id, account_id, restaurant_id, order_id, position, sequence, name, body, state, reason,
-                             attempts, failures, held, due_at, created_at)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, 0, 0, ?11, ?12, ?13)",
+        &INSERT,
         params![
             &event.id,
             &event.account_id,
@@ -58,7 +64,7 @@ pub fn write(tx: &mut Tx<'_>, event: &EventToWrite<'_>, places: &mut Places) -> 
         ],
     )?;
     if places.has_webhook && !held {
-        tx.hand_over_delivery(event.account_id, || Delivery {
+        tx.hand_off_delivery(event.account_id, || Delivery {
             id: event.id,
             order_id: event.order_id,
             place,

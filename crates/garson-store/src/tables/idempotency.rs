@@ -1,7 +1,6 @@
 //! Answers kept for a day under the client's `Idempotency-Key`.
 
-use crate::engine::Tx;
-use crate::{Result, params};
+use crate::{Result, Tx, params};
 use garson_core::id::{AccountId, NodeId};
 use garson_core::time::Timestamp;
 use uuid::Uuid;

@@ -1,8 +1,8 @@
 //! Platforms' messages as they came: one row for each, however often it is repeated.
 
 use crate::engine::in_list::{filled, marks};
-use crate::engine::{Param, Row, Tx};
-use crate::{Result, StoreError, params};
+use crate::engine::{Insert, Param, Row};
+use crate::{INTEGRATIONS, Result, StoreError, Tx, params};
 use garson_core::id::{AccountId, InboxId, OrderId, RestaurantId};
 use garson_core::platform::Provider;
 use garson_core::time::Timestamp;
@@ -77,7 +77,7 @@ pub fn keep(tx: &mut Tx<'_>, message: &MessageToKeep<'_>) -> Result<bool> {
     }
     // The old one may be removed between the two; then it is new after all.
     for _ in 0..MOST_TRIES {
-        if tx.execute(INSERT, &params_of(message))? == 1 {
+        if tx.insert_now(&INSERT, &params_of(message))? {
             return Ok(false);
         }
         if count_again(tx, message, known)? {
@@ -98,20 +98,24 @@ enum Known {
 
 /// The same for a message that brought an order that was not known, and so is hardly a repetition.
 pub fn keep_first(tx: &mut Tx<'_>, message: &MessageToKeep<'_>) -> Result<bool> {
-    if !tx.is_bold() {
+    if !tx.is_optimistic() {
         return keep(tx, message);
     }
-    tx.late().expect_first(message.hash);
-    tx.insert(INSERT, &params_of(message))?;
+    tx.deferred().expect_first_message(message.hash);
+    tx.insert(&INSERT, &params_of(message))?;
     Ok(false)
 }
 
 /// Having it answer how often the message has come would cost SQLite a table in memory for each.
-const INSERT: &str =
-    "INSERT INTO inbox (id, hash, account_id, restaurant_id, order_id, provider, kind, params, branch, identity,
-                        body, state, reason, times, received_at)
-     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, 1, ?14)
-     ON CONFLICT DO NOTHING";
+const INSERT: Insert<'_> = Insert {
+    constants: &[("times", "1")],
+    on_conflict: "ON CONFLICT DO NOTHING",
+    ..Insert::into(
+        "inbox",
+        "id, hash, account_id, restaurant_id, order_id, provider, kind, params, branch, identity, body, state, reason,
+         received_at",
+    )
+};
 
 fn params_of<'a>(message: &'a MessageToKeep<'a>) -> [Param<'a>; 14] {
     *params![
@@ -284,11 +288,12 @@ pub fn waiting_for(
                                   AND (inbox.account_id = ?3 OR a.updated_at <= inbox.received_at))))
          ORDER BY received_at LIMIT 20"
     );
-    if tx.is_bold() {
-        tx.late().expect_no_early_message(provider, identity);
+    if tx.is_optimistic() {
+        tx.deferred().expect_no_early_message(provider, identity);
         return Ok(Vec::new());
     }
-    tx.query(&sql, params![&provider, identity, &account, &restaurant], kept)
+    tx.on(INTEGRATIONS)
+        .query(&sql, params![&provider, identity, &account, &restaurant], kept)
 }
 
 /// Messages that wait for an order, although there is one of that identity, received after another: moment and id.

@@ -1,11 +1,11 @@
 //! Integrations: found by restaurant, by branch, or by the secret that a platform presents.
 
-use crate::engine::{Param, Row, Tx};
+use crate::engine::{Param, Row};
 use crate::log_throttle::Throttle;
 use crate::tables::branches;
 use crate::tables::packages::Standing;
 use crate::vault::{Vault, lookup_hash};
-use crate::{Result, StoreError, StoreErrorKind, params};
+use crate::{INTEGRATIONS, Result, StoreError, StoreErrorKind, Tx, params};
 use garson_core::id::{AccountId, IntegrationId, NodeId, RestaurantId};
 use garson_core::integration::{Credentials, Health, Integration};
 use garson_core::platform::Provider;
@@ -71,7 +71,8 @@ fn connected(row: &Row<'_>, vault: &Vault) -> Result<Connected> {
 
 pub fn of_restaurant(tx: &mut Tx<'_>, restaurant: RestaurantId) -> Result<Vec<Integration>> {
     let sql = format!("SELECT {COLUMNS} FROM integrations WHERE restaurant_id = ?1 ORDER BY id");
-    tx.query(&sql, params![&restaurant], |row| Ok(integration(row)?.0))
+    tx.on(INTEGRATIONS)
+        .query(&sql, params![&restaurant], |row| Ok(integration(row)?.0))
 }
 
 pub(crate) fn of_account(
@@ -84,7 +85,10 @@ pub(crate) fn of_account(
          WHERE r.account_id = ?1 ORDER BY i.id"
     );
     let mut grouped: HashMap<_, Vec<_>> = HashMap::new();
-    for found in tx.query(&sql, params![&account], |row| Ok(integration(row)?.0))? {
+    for found in tx
+        .on(INTEGRATIONS)
+        .query(&sql, params![&account], |row| Ok(integration(row)?.0))?
+    {
         grouped.entry(found.restaurant_id).or_default().push(found);
     }
     Ok(grouped)
@@ -97,7 +101,7 @@ pub fn list(tx: &mut Tx<'_>, account: AccountId, limit: i64) -> Result<Vec<(Stri
         "SELECT {columns}, r.name FROM restaurants r JOIN integrations i ON i.restaurant_id = r.id
          WHERE r.account_id = ?1 AND r.deleted_at IS NULL ORDER BY r.name, i.provider, i.id LIMIT ?2"
     );
-    tx.query(&sql, params![&account, limit], |row| {
+    tx.on(INTEGRATIONS).query(&sql, params![&account, limit], |row| {
         Ok((row.get(COUNT)?, integration(row)?.0))
     })
 }
@@ -109,12 +113,14 @@ pub fn find(
     provider: Provider,
 ) -> Result<Option<Connected>> {
     let sql = format!("SELECT {COLUMNS} FROM integrations WHERE restaurant_id = ?1 AND provider = ?2");
-    tx.query_opt(&sql, params![&restaurant, &provider], |row| connected(row, vault))
+    tx.on(INTEGRATIONS)
+        .query_opt(&sql, params![&restaurant, &provider], |row| connected(row, vault))
 }
 
 pub fn by_id(tx: &mut Tx<'_>, vault: &Vault, id: IntegrationId) -> Result<Option<Connected>> {
     let sql = format!("SELECT {COLUMNS} FROM integrations WHERE id = ?1");
-    tx.query_opt(&sql, params![&id], |row| connected(row, vault))
+    tx.on(INTEGRATIONS)
+        .query_opt(&sql, params![&id], |row| connected(row, vault))
 }
 
 /// An integration with what its restaurant has decided.
@@ -144,7 +150,9 @@ pub fn found_by_secret(
     let sql = format!(
         "SELECT {COLUMNS} FROM integrations WHERE inbound_hash IS NOT NULL AND id > ?1 ORDER BY id LIMIT ?2"
     );
-    let found = tx.query(&sql, params![&after, limit], integration)?;
+    let found = tx
+        .on(INTEGRATIONS)
+        .query(&sql, params![&after, limit], integration)?;
     let open = |(it, sealed): (Integration, Option<Vec<u8>>)| {
         let credentials = vault.open_credentials(it.id.as_bytes(), sealed.as_deref());
         (it, credentials.ok())
@@ -157,7 +165,7 @@ pub fn found_by_secret(
 pub fn rehash(tx: &mut Tx<'_>, vault: &Vault, id: IntegrationId, secret: &Secret<Vec<u8>>) -> Result<bool> {
     let (hash, former) = (vault.lookup_hash(secret.expose()), lookup_hash(secret.expose()));
     let sql = "UPDATE integrations SET inbound_hash = ?2 WHERE id = ?1 AND inbound_hash = ?3";
-    Ok(tx.execute(sql, params![&id, &hash, &former])? > 0)
+    Ok(tx.on(INTEGRATIONS).execute(sql, params![&id, &hash, &former])? > 0)
 }
 
 /// Those of a platform that meet a condition, owners of their branches first, with everything that taking an order asks for, in
@@ -178,7 +186,7 @@ pub(crate) fn served(
     );
     let mut found: Vec<Served> = Vec::new();
     let mut unreadable: Option<(IntegrationId, StoreError)> = None;
-    tx.query(&sql, params, |row| {
+    tx.on(INTEGRATIONS).query(&sql, params, |row| {
         let id: IntegrationId = row.get(0)?;
         if unreadable.as_ref().is_some_and(|(last, _)| *last == id) {
             // A further package of the same integration.
@@ -234,7 +242,7 @@ pub fn save(
         false => Some(vault.seal_credentials(integration.id.as_bytes(), credentials)?),
     };
     let hash = inbound.map(|secret| vault.lookup_hash(secret.expose()));
-    tx.execute(
+    tx.on(INTEGRATIONS).execute(
         "INSERT INTO integrations (id, account_id, restaurant_id, provider, is_active, remote_id, credentials,
                                    inbound_hash, default_cancel_reason, created_at, updated_at)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)
@@ -260,12 +268,13 @@ pub fn save(
 }
 
 pub fn delete(tx: &mut Tx<'_>, id: IntegrationId) -> Result<()> {
-    tx.execute("DELETE FROM integrations WHERE id = ?1", params![&id])?;
+    tx.on(INTEGRATIONS)
+        .execute("DELETE FROM integrations WHERE id = ?1", params![&id])?;
     Ok(())
 }
 
 pub fn switch(tx: &mut Tx<'_>, id: IntegrationId, is_active: bool, at: Timestamp) -> Result<()> {
-    tx.execute(
+    tx.on(INTEGRATIONS).execute(
         "UPDATE integrations SET is_active = ?2, updated_at = ?3, version = version + 1 WHERE id = ?1",
         params![&id, is_active, at],
     )?;
@@ -275,11 +284,11 @@ pub fn switch(tx: &mut Tx<'_>, id: IntegrationId, is_active: bool, at: Timestamp
 /// Notes that something has changed about the restaurant of integrations.
 pub(crate) fn note_change(tx: &mut Tx<'_>, restaurant: RestaurantId) -> Result<()> {
     let sql = "UPDATE integrations SET version = version + 1 WHERE restaurant_id = ?1";
-    tx.execute(sql, params![&restaurant]).map(drop)
+    tx.on(INTEGRATIONS).execute(sql, params![&restaurant]).map(drop)
 }
 
 /// The last order's moment never falls, though a clock that is set right may go back.
-pub(crate) const NOTE_ORDER: &str = "UPDATE integrations \
+const NOTE_ORDER: &str = "UPDATE integrations \
     SET last_order_at = CASE WHEN last_order_at > ?2 THEN last_order_at ELSE ?2 END WHERE id = ?1";
 const NOTE_ORDER_OF_VERSION: &str = "UPDATE integrations \
     SET last_order_at = CASE WHEN last_order_at > ?2 THEN last_order_at ELSE ?2 END WHERE id = ?1 AND version = ?3";
@@ -287,21 +296,28 @@ const NOTE_ORDER_OF_VERSION: &str = "UPDATE integrations \
 /// Notes that an order has come; `false` when the integration is gone, or has another version than this. Its row stays
 /// locked until the commit.
 pub fn note_order(tx: &mut Tx<'_>, id: IntegrationId, version: Option<i64>, at: Timestamp) -> Result<bool> {
-    if tx.late().note_order(id, version, at) {
+    if tx.deferred().record_order(id, version, at) {
         return Ok(true);
     }
     let is_as_known = match version {
-        None => tx.write_one(NOTE_ORDER, params![&id, at])?,
-        Some(version) => tx.write_one(NOTE_ORDER_OF_VERSION, params![&id, at, version])?,
+        None => tx.on(INTEGRATIONS).write_one(NOTE_ORDER, params![&id, at])?,
+        Some(version) => tx
+            .on(INTEGRATIONS)
+            .write_one(NOTE_ORDER_OF_VERSION, params![&id, at, version])?,
     };
     if is_as_known {
-        tx.late().hold_integration(id, version, at);
+        tx.deferred().lock_integration(id, version, at);
     }
     Ok(is_as_known)
 }
 
+/// Writes the deferred time of the last order.
+pub(crate) fn write_last_order(tx: &mut Tx<'_>, id: IntegrationId, at: Timestamp) -> Result<()> {
+    tx.on(INTEGRATIONS).write(NOTE_ORDER, params![&id, at])
+}
+
 pub fn note_error(tx: &mut Tx<'_>, id: IntegrationId, message: &str, at: Timestamp) -> Result<()> {
-    tx.execute(
+    tx.on(INTEGRATIONS).execute(
         "UPDATE integrations SET last_error = ?2, last_error_at = ?3 WHERE id = ?1",
         params![&id, message, at],
     )?;
@@ -310,7 +326,7 @@ pub fn note_error(tx: &mut Tx<'_>, id: IntegrationId, message: &str, at: Timesta
 
 /// The same of an error that is not about one order: the platform is away, or does not let us in.
 pub fn note_trouble(tx: &mut Tx<'_>, id: IntegrationId, message: &str, at: Timestamp) -> Result<()> {
-    tx.execute(
+    tx.on(INTEGRATIONS).execute(
         "UPDATE integrations SET last_error = ?2, last_error_at = ?3, trouble_at = ?3 WHERE id = ?1",
         params![&id, message, at],
     )?;
@@ -328,9 +344,10 @@ pub fn in_trouble(
         "SELECT {COLUMNS} FROM integrations
          WHERE account_id = ?1 AND trouble_at > ?2 AND is_active = 1 ORDER BY trouble_at DESC LIMIT ?3"
     );
-    tx.query(&sql, params![&account, since, limit], |row| {
-        Ok(integration(row)?.0)
-    })
+    tx.on(INTEGRATIONS)
+        .query(&sql, params![&account, since, limit], |row| {
+            Ok(integration(row)?.0)
+        })
 }
 
 /// Active integrations of restaurants that have a package which has ended; the caller looks closer.
@@ -339,7 +356,7 @@ pub fn with_an_ended_package(
     now: Timestamp,
     limit: i64,
 ) -> Result<Vec<(AccountId, RestaurantId)>> {
-    tx.query(
+    tx.on(INTEGRATIONS).query(
         "SELECT DISTINCT i.account_id, i.restaurant_id
          FROM integrations i JOIN packages p ON p.restaurant_id = i.restaurant_id
          WHERE p.ends_at IS NOT NULL AND p.ends_at <= ?1 AND i.is_active = 1
@@ -371,7 +388,7 @@ pub struct Unreadable {
 /// Is there an integration of a platform that should be polled and that no living node polls? Asked by a read job first, so
 /// that a writer is only needed when there is something to claim.
 pub fn has_unclaimed(tx: &mut Tx<'_>, provider: Provider) -> Result<bool> {
-    let found = tx.query_opt(
+    let found = tx.on(INTEGRATIONS).query_opt(
         "SELECT id FROM integrations
          WHERE provider = ?1 AND is_active = 1 AND remote_id IS NOT NULL
            AND (poll_node IS NULL OR poll_node NOT IN (SELECT id FROM nodes)) LIMIT 1",
@@ -384,7 +401,7 @@ pub fn has_unclaimed(tx: &mut Tx<'_>, provider: Provider) -> Result<bool> {
 /// Claims the integrations of a platform that no living node polls. A node that others have given up gets none.
 pub fn claim_polling(tx: &mut Tx<'_>, provider: Provider, node: NodeId) -> Result<()> {
     // What somebody else changes just now is taken over the next time: whoever waits here, with many in hand, may be waited for.
-    tx.execute(
+    tx.on(INTEGRATIONS).execute(
         "UPDATE integrations SET poll_node = ?2 WHERE id IN
              (SELECT id FROM integrations
               WHERE provider = ?1 AND is_active = 1 AND remote_id IS NOT NULL
@@ -408,7 +425,7 @@ pub fn polled_by(
          WHERE provider = ?1 AND is_active = 1 AND remote_id IS NOT NULL AND poll_node = ?2
            AND ?2 IN (SELECT id FROM nodes)"
     );
-    tx.query(&sql, params![&provider, &node], |row| {
+    tx.on(INTEGRATIONS).query(&sql, params![&provider, &node], |row| {
         let (id, account_id) = (row.get(0)?, row.get(1)?);
         let polled = connected(row, vault).and_then(|connected| {
             let polled_at = row.get(COUNT)?;
@@ -425,7 +442,7 @@ pub fn polled_by(
 /// Notes up to when everything of these integrations has been seen; of one that somebody else changes just now, the next time.
 pub fn note_polled(tx: &mut Tx<'_>, seen: &[(IntegrationId, Timestamp)]) -> Result<()> {
     for (id, at) in seen {
-        tx.execute(
+        tx.on(INTEGRATIONS).execute(
             "UPDATE integrations SET polled_at = ?2 WHERE id IN
                  (SELECT id FROM integrations WHERE id = ?1 {skip_locked})",
             params![id, *at],

@@ -1,9 +1,9 @@
 //! API keys: looked up by hash, recoverable from their seal (webhooks carry the primary one).
 
-use crate::engine::{Row, Tx};
+use crate::engine::Row;
 use crate::tables::accounts;
 use crate::vault::{Vault, lookup_hash};
-use crate::{Result, params};
+use crate::{Result, Tx, params};
 use garson_core::account::{ApiKey, IssuedKey};
 use garson_core::id::{AccountId, KeyId};
 use garson_core::secret::Secret;
@@ -111,7 +111,7 @@ pub fn revoke(tx: &mut Tx<'_>, account: AccountId, id: KeyId) -> Result<Revoked>
         params![&account, &id],
     )?;
     // Those who follow the account with this key are to notice.
-    tx.stir(account);
+    tx.wake_watchers(account);
     let heir = keys.iter().rev().find(|key| key.id != id);
     if victim.is_primary
         && let Some(heir) = heir

@@ -3,8 +3,7 @@
 //! A node that is gone is taken out by another one, and its accounts are free from that moment. If it was only asleep, it
 //! finds itself missing and comes back under a new id: nothing that it still holds under the old one counts.
 
-use crate::engine::Tx;
-use crate::{Result, params};
+use crate::{ACCOUNTS, Result, Tx, params};
 use garson_core::id::{AccountId, NodeId};
 
 /// A node as it is seen by others: while it lives, its beats grow.
@@ -81,7 +80,7 @@ pub fn leave(tx: &mut Tx<'_>, id: NodeId) -> Result<()> {
 /// Makes this node deliver for an account, if nobody does; does it now? What another one has left behind is looked for
 /// anew, also by a node that had the account before.
 pub fn claim(tx: &mut Tx<'_>, account: AccountId, id: NodeId) -> Result<bool> {
-    let rows = tx.execute(
+    let rows = tx.on(ACCOUNTS).execute(
         "UPDATE accounts SET deliver_node = ?2,
                 deliver_version = deliver_version + CASE WHEN deliver_node = ?2 THEN 0 ELSE 1 END
          WHERE id = ?1 AND (deliver_node = ?2 OR deliver_node IS NULL OR deliver_node NOT IN (SELECT id FROM nodes))
@@ -100,7 +99,7 @@ pub fn accounts(
 ) -> Result<Vec<AccountId>> {
     let after = after.map_or_else(Vec::new, |account| account.as_bytes().to_vec());
     let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-    tx.query(
+    tx.on(ACCOUNTS).query(
         "SELECT id FROM accounts WHERE deliver_node = ?1 AND id > ?2 ORDER BY id LIMIT ?3",
         params![&id, &after, limit],
         |row| row.get(0),
@@ -109,7 +108,7 @@ pub fn accounts(
 
 /// A node delivers no longer for an account: another may; `false` when it did not.
 pub fn let_go(tx: &mut Tx<'_>, account: AccountId, id: NodeId) -> Result<bool> {
-    let rows = tx.execute(
+    let rows = tx.on(ACCOUNTS).execute(
         "UPDATE accounts SET deliver_node = NULL WHERE id = ?1 AND deliver_node = ?2",
         params![&account, &id],
     )?;
@@ -118,7 +117,7 @@ pub fn let_go(tx: &mut Tx<'_>, account: AccountId, id: NodeId) -> Result<bool> {
 
 /// Holds the account for this transaction; does that node deliver for it?
 pub fn hold(tx: &mut Tx<'_>, account: AccountId, id: NodeId) -> Result<bool> {
-    let owner = tx.query_opt(
+    let owner = tx.on(ACCOUNTS).query_opt(
         "SELECT deliver_node FROM accounts WHERE id = ?1 {lock}",
         params![&account],
         |row| row.get::<Option<NodeId>>(0),

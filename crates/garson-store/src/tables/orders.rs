@@ -9,9 +9,9 @@ pub use crate::lists::orders::{
 };
 
 use crate::engine::in_list::{filled, marks};
-use crate::engine::{Param, Row, Tx};
+use crate::engine::{Insert, Param, Row};
 use crate::tables::order_line;
-use crate::{Result, StoreError, params};
+use crate::{Result, StoreError, Tx, params};
 use garson_core::id::{AccountId, IntegrationId, OrderId};
 use garson_core::order::{Amount, Cancellation, Flag, Order, OrderContent, Payment, ProviderSync};
 use garson_core::platform::Provider;
@@ -119,7 +119,7 @@ pub fn lock_by_identity(
     identity: &str,
     is_likely_new: bool,
 ) -> Result<Option<Known>> {
-    if is_likely_new && tx.is_bold() {
+    if is_likely_new && tx.is_optimistic() {
         // Inserting it tells whether it is.
         return Ok(None);
     }
@@ -177,6 +177,18 @@ pub fn open_of_integration(
     Ok(open)
 }
 
+const INSERT: Insert<'_> = Insert {
+    on_conflict: "ON CONFLICT (identity, account_id, integration_id) DO NOTHING",
+    ..Insert::into(
+        "orders",
+        "id, account_id, restaurant_id, integration_id, position, provider, provider_order_id, identity, content_hash,
+         short_code, status, provider_status, provider_data, sequence, total, currency, payment_type, payment_code, placed_at,
+         accept_by, scheduled_for, created_at, updated_at, sync_state, sync_due_at, sync_message, flag, line, content_version,
+         changed",
+    )
+};
+const INSERT_CONTENT: Insert<'_> = Insert::into("order_contents", "order_id, body");
+
 /// Stores a new order; `false` when the platform's order is there already.
 pub fn insert(
     tx: &mut Tx<'_>,
@@ -187,13 +199,7 @@ pub fn insert(
 ) -> Result<bool> {
     let (sync_state, sync_due_at, sync_message) = sync_columns(&order.sync);
     let is_inserted = tx.insert(
-        "INSERT INTO orders (id, account_id, restaurant_id, integration_id, position, provider, provider_order_id,
-             identity, content_hash, short_code, status, provider_status, provider_data, sequence, total, currency,
-             payment_type, payment_code, placed_at, accept_by, scheduled_for, created_at, updated_at, sync_state,
-             sync_due_at, sync_message, flag, line, content_version, changed)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22,
-                 ?23, ?24, ?25, ?26, ?27, ?28, ?29, ?30)
-         ON CONFLICT (identity, account_id, integration_id) DO NOTHING",
+        &INSERT,
         params![
             &order.id,
             &order.account_id,
@@ -230,10 +236,7 @@ pub fn insert(
     if !is_inserted {
         return Ok(false);
     }
-    tx.insert(
-        "INSERT INTO order_contents (order_id, body) VALUES (?1, ?2)",
-        params![&order.id, content],
-    )?;
+    tx.insert(&INSERT_CONTENT, params![&order.id, content])?;
     Ok(true)
 }
 

@@ -1,8 +1,8 @@
 //! Packages of restaurants.
 
-use crate::engine::{Row, Tx};
+use crate::engine::Row;
 use crate::tables::integrations;
-use crate::{Result, StoreError, params};
+use crate::{Result, StoreError, Tx, params};
 use garson_core::id::{AccountId, RestaurantId};
 use garson_core::restaurant::Package;
 use std::collections::HashMap;

@@ -4,9 +4,9 @@
 //! It goes through the places that the account had when it was started, each once. What fails again behind it is not sent
 //! a third time, and what happens after its start is not touched.
 
-use crate::engine::{Row, Tx};
+use crate::engine::Row;
 use crate::tables::{accounts, deliveries};
-use crate::{Result, params};
+use crate::{ACCOUNTS, Result, Tx, params};
 use garson_core::delivery::DeliveryState;
 use garson_core::id::{AccountId, EventId, NodeId, ResendId};
 use garson_core::time::Timestamp;
@@ -181,7 +181,9 @@ pub fn next_open(tx: &mut Tx<'_>, after: Option<AccountId>, newest: i64) -> Resu
     let of_its_own = deliveries::count_untried(tx, account, reached, newest)?;
     let of_all = deliveries::count_untried(tx, account, last_place, newest)?;
     let sql = "SELECT deliver_node FROM accounts WHERE id = ?1 AND deliver_node IN (SELECT id FROM nodes)";
-    let node = tx.query_opt(sql, params![&account], |row| row.get::<Option<NodeId>>(0))?;
+    let node = tx
+        .on(ACCOUNTS)
+        .query_opt(sql, params![&account], |row| row.get::<Option<NodeId>>(0))?;
     Ok(Some(Open {
         account,
         id,

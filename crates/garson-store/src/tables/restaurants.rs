@@ -1,9 +1,9 @@
 //! Restaurants and their payment matches.
 
-use crate::engine::{Row, Tx};
+use crate::engine::Row;
 use crate::tables::{integrations, packages};
 use crate::vault::Vault;
-use crate::{Result, StoreError, params};
+use crate::{INTEGRATIONS, Result, StoreError, Tx, params};
 use garson_core::id::{AccountId, BusinessId, RestaurantId};
 use garson_core::restaurant::{PaymentMatch, Restaurant, RestaurantFields};
 use garson_core::time::Timestamp;
@@ -185,7 +185,8 @@ pub fn delete(tx: &mut Tx<'_>, account: AccountId, id: RestaurantId, at: Timesta
         params![&account, &id, at],
     )?;
     if marked == 1 {
-        tx.execute("DELETE FROM integrations WHERE restaurant_id = ?1", params![&id])?;
+        tx.on(INTEGRATIONS)
+            .execute("DELETE FROM integrations WHERE restaurant_id = ?1", params![&id])?;
         tx.execute("DELETE FROM packages WHERE restaurant_id = ?1", params![&id])?;
     }
     Ok(marked == 1)

@@ -1,9 +1,8 @@
 //! Later versions of the content of orders that are known.
 
-use crate::engine::Tx;
 use crate::tables::order_line;
 use crate::tables::orders::{BY_IDENTITY, COLUMNS, Known, NEXT_COLUMN, order};
-use crate::{Result, params};
+use crate::{Result, Tx, params};
 use garson_core::id::{AccountId, IntegrationId, OrderId};
 use garson_core::order::Order;
 

@@ -1,7 +1,7 @@
 //! Who is signed in to the control panel, and whose sign-ins have failed.
 
-use crate::engine::{Row, Tx};
-use crate::{Result, params};
+use crate::engine::Row;
+use crate::{Result, Tx, params};
 use garson_core::id::AccountId;
 use garson_core::time::Timestamp;
 

@@ -1,11 +1,20 @@
 //! What has happened to an order, line by line.
 
 use crate::engine::in_list::{filled, marks};
-use crate::engine::{Param, Row, Tx};
+use crate::engine::{Insert, Param, Row};
 use crate::tables::orders::{AT_ONCE, from_json, to_json};
-use crate::{Result, StoreError, params};
+use crate::{Result, StoreError, Tx, params};
 use garson_core::id::OrderId;
 use garson_core::order::{Actor, RevisionLine, TimelineLine};
+
+const INSERT: Insert<'_> = Insert::into(
+    "order_timeline",
+    "order_id, number, at, from_status, to_status, actor, why",
+);
+const INSERT_REVISION: Insert<'_> = Insert::into(
+    "order_timeline",
+    "order_id, number, at, from_status, to_status, actor, why, revision, changes",
+);
 
 /// Begins the timeline of a new order; `number` is that of the first line.
 pub fn add_timeline(tx: &mut Tx<'_>, id: OrderId, mut number: i64, lines: &[TimelineLine]) -> Result<()> {
@@ -20,21 +29,12 @@ pub fn add_timeline(tx: &mut Tx<'_>, id: OrderId, mut number: i64, lines: &[Time
             line.why.as_ref()
         ];
         match &line.revision {
-            None => tx.insert(
-                "INSERT INTO order_timeline (order_id, number, at, from_status, to_status, actor, why)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
-                plain,
-            )?,
+            None => tx.insert(&INSERT, plain)?,
             Some(said) => {
                 let changes = to_json(&said.changes)?;
                 let mut more = plain.to_vec();
                 more.extend_from_slice(params![said.revision, &changes]);
-                tx.insert(
-                    "INSERT INTO order_timeline (order_id, number, at, from_status, to_status, actor, why, revision,
-                                                 changes)
-                     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
-                    &more,
-                )?
+                tx.insert(&INSERT_REVISION, &more)?
             }
         };
         number += 1;

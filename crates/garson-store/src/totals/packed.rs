@@ -1,6 +1,6 @@
 //! Sums as the text of one column: `cash TRY 2 4500,voucher TRY 1 900`.
 
-use super::{Sums, add};
+use crate::transaction::{Sums, add};
 use crate::{Result, StoreError};
 use garson_core::payment::PaymentType;
 use std::fmt::Write;
@@ -10,7 +10,7 @@ pub fn pack(sums: &Sums) -> String {
     for ((kind, currency), (count, total)) in sums {
         let comma = if text.is_empty() { "" } else { "," };
         // Writing to memory cannot fail.
-        let _written = write!(
+        let _ = write!(
             text,
             "{comma}{} {} {count} {total}",
             kind.as_str(),

@@ -9,9 +9,9 @@
 //! Whoever changes rows holds the account's lock: they are read, changed and written.
 
 use super::packed::{pack, unpack, unpack_onto};
-use super::{Sums, add, add_all};
-use crate::engine::{Param, Tx};
-use crate::{Result, params};
+use crate::engine::Param;
+use crate::transaction::{PAYMENT_TOTALS, Sums, SumsKey, add, add_all};
+use crate::{Result, Tx, params};
 use garson_core::id::{AccountId, RestaurantId};
 use garson_core::order::Order;
 use std::collections::{BTreeMap, BTreeSet};
@@ -88,14 +88,15 @@ impl<'a> Walk<'a> {
             group(1, middle).start.into(),
             middle.into(),
         ];
-        tx.query(&BEFORE_NEARBY, &params, |row| unpack_onto(row.text(0)?, 1, sums))?;
+        tx.on(PAYMENT_TOTALS)
+            .query(&BEFORE_NEARBY, &params, |row| unpack_onto(row.text(0)?, 1, sums))?;
         let known = self.long_ago.take().filter(|(of, _)| *of == far);
         let (_, long_ago) = match known {
             Some(known) => self.long_ago.insert(known),
             None => {
                 let mut read = Sums::new();
                 let params = [self.scope, group(LAST_LEVEL, far).start.into(), far.into()];
-                tx.query(&BEFORE_LONG_AGO, &params, |row| {
+                tx.on(PAYMENT_TOTALS).query(&BEFORE_LONG_AGO, &params, |row| {
                     unpack_onto(row.text(0)?, 1, &mut read)
                 })?;
                 self.long_ago.insert((far, read))
@@ -119,14 +120,15 @@ pub fn add_before(tx: &mut Tx<'_>, scope: Param<'_>, unit: i64, sign: i64, sums:
         start(2, far).into(),
         far.into(),
     ];
-    tx.query(&BEFORE, &params, |row| unpack_onto(row.text(0)?, sign, sums))?;
+    tx.on(PAYMENT_TOTALS)
+        .query(&BEFORE, &params, |row| unpack_onto(row.text(0)?, sign, sums))?;
     Ok(())
 }
 
 /// Adds everything that ever arrived.
 pub fn add_all_time(tx: &mut Tx<'_>, scope: Param<'_>, sign: i64, sums: &mut Sums) -> Result<()> {
     let params = [scope, i64::MIN.into(), i64::MAX.into()];
-    tx.query(&BEFORE_LONG_AGO, &params, |row| {
+    tx.on(PAYMENT_TOTALS).query(&BEFORE_LONG_AGO, &params, |row| {
         unpack_onto(row.text(0)?, sign, sums)
     })?;
     Ok(())
@@ -150,37 +152,29 @@ static NEWEST: LazyLock<String> = LazyLock::new(|| {
     all_of([of(1), of(2)].concat())
 });
 
-/// Where an order counts: in this span, for its account and its restaurant.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Shift {
-    account: AccountId,
-    restaurant: RestaurantId,
-    unit: i64,
-}
-
 /// Adds an order to the sums of its account and its restaurant, or takes it out. It is written with all others of the
 /// transaction.
 pub fn shift(tx: &mut Tx<'_>, order: &Order, sign: i64) {
-    let shift = Shift {
+    let place = SumsKey {
         account: order.account_id,
         restaurant: order.restaurant_id,
         unit: order.created_at.as_millis().div_euclid(UNIT),
     };
     let key = (order.payment_type, order.currency);
-    add(tx.late().totals(shift), key, (sign, sign * order.total.0));
+    add(tx.deferred().totals(place), key, (sign, sign * order.total.0));
 }
 
 /// Writes what is to be added.
-pub fn write(tx: &mut Tx<'_>, shift: &Shift, added: &Sums) -> Result<()> {
-    let unit = shift.unit;
-    let scopes = [Param::from(&shift.account), Param::from(&shift.restaurant)];
+pub fn write(tx: &mut Tx<'_>, place: &SumsKey, added: &Sums) -> Result<()> {
+    let unit = place.unit;
+    let scopes = [Param::from(&place.account), Param::from(&place.restaurant)];
     let mut params = scopes.to_vec();
     for level in LEVELS {
         let Range { start, end } = group(level, span(unit, level));
         params.extend_from_slice(params![start, end]);
     }
     let mut newest = BTreeMap::new();
-    for (key, row) in tx.query(&NEWEST, &params, |row| {
+    for (key, row) in tx.on(PAYMENT_TOTALS).query(&NEWEST, &params, |row| {
         Ok((
             (row.get::<i64>(0)?, row.get::<i64>(1)?),
             (row.get::<i64>(2)?, unpack(row.text(3)?)?),
@@ -228,7 +222,7 @@ fn read_group(
     level: i64,
     spans: Range<i64>,
 ) -> Result<BTreeMap<i64, Sums>> {
-    let rows = tx.query(
+    let rows = tx.on(PAYMENT_TOTALS).query(
         "SELECT span, sums FROM payment_totals WHERE scope = ?1 AND level = ?2 AND span >= ?3 AND span < ?4",
         &[scope, level.into(), spans.start.into(), spans.end.into()],
         |row| Ok((row.get(0)?, unpack(row.text(1)?)?)),
@@ -266,10 +260,11 @@ fn write_rows(tx: &mut Tx<'_>, rows: &[Row<'_>]) -> Result<()> {
     };
     let params: Vec<_> = rows.iter().zip(&texts).map(of_row).collect();
     if params.len() == USUAL_ROWS {
-        tx.write(&INSERT_USUAL, params.as_flattened())?;
+        tx.on(PAYMENT_TOTALS)
+            .write(&INSERT_USUAL, params.as_flattened())?;
     } else {
         for row in &params {
-            tx.write(&INSERT_ONE, row)?;
+            tx.on(PAYMENT_TOTALS).write(&INSERT_ONE, row)?;
         }
     }
     Ok(())
@@ -279,7 +274,7 @@ fn write_rows(tx: &mut Tx<'_>, rows: &[Row<'_>]) -> Result<()> {
 pub fn sweep(tx: &mut Tx<'_>, account: AccountId, restaurant: RestaurantId, limit: i64) -> Result<u64> {
     let mut removed = 0;
     while removed < limit.unsigned_abs() {
-        let next = tx.query_opt(
+        let next = tx.on(PAYMENT_TOTALS).query_opt(
             "SELECT level, span FROM payment_totals WHERE scope = ?1 ORDER BY level, span LIMIT 1",
             params![&restaurant],
             |row| Ok((row.get::<i64>(0)?, row.get::<i64>(1)?)),
@@ -308,7 +303,7 @@ fn sweep_group(
         }
         if sums == last {
             // Nobody else's orders are in this span: the row before it says the same.
-            tx.execute(
+            tx.on(PAYMENT_TOTALS).execute(
                 "DELETE FROM payment_totals WHERE scope = ?1 AND level = ?2 AND span = ?3",
                 params![&account, level, span],
             )?;
@@ -325,7 +320,7 @@ fn sweep_group(
         }
     }
     write_rows(tx, &changed)?;
-    tx.execute(
+    tx.on(PAYMENT_TOTALS).execute(
         "DELETE FROM payment_totals WHERE scope = ?1 AND level = ?2 AND span >= ?3 AND span < ?4",
         params![&restaurant, level, spans.start, spans.end],
     )

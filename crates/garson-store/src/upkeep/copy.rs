@@ -1,10 +1,11 @@
 //! Moving house: copies every row of one database into another, empty one.
 
 use crate::engine::{
-    Engine, Lane, Location, Owned, Param, Row, Tx, is_unfinished_copy, mark_unfinished_copy,
+    Insert, Location, Owned, Param, Partition, Row, is_unfinished_copy, mark_unfinished_copy,
 };
+use crate::store::Engine;
 use crate::tables::nodes;
-use crate::{Result, StoreError};
+use crate::{ALL_TABLES, Result, StoreError, Tx};
 use std::borrow::Cow;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -127,11 +128,11 @@ pub async fn refuse_served(from: &Engine) -> Result<()> {
 pub async fn everything(from: &Engine, to: &Engine) -> Result<Vec<(&'static str, u64)>> {
     let is_postgres = |engine: &Engine| matches!(engine.location(), Location::Postgres(_));
     let (from_postgres, to_postgres) = (is_postgres(from), is_postgres(to));
-    to.write(Lane::COMMON, move |tx| prepare_target(tx, to_postgres))
+    to.write(Partition::COMMON, move |tx| prepare_target(tx, to_postgres))
         .await?;
     let (send, mut chunks) = mpsc::channel(2);
     let has_begun = AtomicBool::new(false);
-    let reading = from.read_at_length(move |tx| {
+    let reading = from.read_long(move |tx| {
         // A job is run again when its connection broke, but then it sees another moment.
         if has_begun.swap(true, Ordering::Relaxed) {
             return Err(StoreError::refused(
@@ -146,8 +147,10 @@ pub async fn everything(from: &Engine, to: &Engine) -> Result<Vec<(&'static str,
             if let Some((_, count)) = copied.get_mut(table) {
                 *count += rows.len() as u64;
             }
-            to.write(Lane::COMMON, move |tx| write_chunk(tx, table, &rows, to_postgres))
-                .await?;
+            to.write(Partition::COMMON, move |tx| {
+                write_chunk(tx, table, &rows, to_postgres)
+            })
+            .await?;
         }
         Ok::<_, StoreError>(copied)
     };
@@ -161,7 +164,7 @@ pub async fn everything(from: &Engine, to: &Engine) -> Result<Vec<(&'static str,
             "a server has worked on the source meanwhile: stop it and run the same command again, it starts over",
         ));
     }
-    to.write(Lane::COMMON, |tx| mark_unfinished_copy(tx, false))
+    to.write(Partition::COMMON, |tx| mark_unfinished_copy(tx, false))
         .await?;
     Ok(copied)
 }
@@ -171,10 +174,11 @@ fn prepare_target(tx: &mut Tx<'_>, is_postgres: bool) -> Result<()> {
     if is_unfinished_copy(tx)? {
         if is_postgres {
             let names: Vec<&str> = TABLES.iter().map(|(table, _)| *table).collect();
-            tx.execute(&format!("TRUNCATE {}", names.join(", ")), &[])?;
+            tx.on(ALL_TABLES)
+                .execute(&format!("TRUNCATE {}", names.join(", ")), &[])?;
         } else {
             for (table, _) in TABLES {
-                tx.execute(&format!("DELETE FROM {table}"), &[])?;
+                tx.on(ALL_TABLES).execute(&format!("DELETE FROM {table}"), &[])?;
             }
         }
         return Ok(());
@@ -210,7 +214,8 @@ fn read_everything(tx: &mut Tx<'_>, is_postgres: bool, chunks: &mpsc::Sender<Chu
 fn has_anything(tx: &mut Tx<'_>) -> Result<bool> {
     for (table, _) in TABLES {
         let sql = format!("SELECT CAST(1 AS BIGINT) FROM {table} LIMIT 1");
-        if tx.query_opt(&sql, &[], |row| row.get::<i64>(0))?.is_some() {
+        let found = tx.on(ALL_TABLES).query_opt(&sql, &[], |row| row.get::<i64>(0))?;
+        if found.is_some() {
             return Ok(true);
         }
     }
@@ -241,7 +246,7 @@ fn read_chunk(
     );
     params.push(CHUNK.into());
     let width = columns.len();
-    tx.query(&sql, &params, |row: &Row<'_>| {
+    tx.on(ALL_TABLES).query(&sql, &params, |row: &Row<'_>| {
         (0..width).map(|index| row.get(index)).collect()
     })
 }
@@ -250,12 +255,8 @@ fn write_chunk(tx: &mut Tx<'_>, table: usize, rows: &[Vec<Owned>], is_postgres: 
     let Some((table, columns)) = TABLES.get(table) else {
         return Err(StoreError::internal("a chunk of an unknown table"));
     };
-    let columns: Vec<&str> = columns.split(' ').collect();
-    let marks = (1..=columns.len())
-        .map(|n| format!("?{n}"))
-        .collect::<Vec<_>>()
-        .join(", ");
-    let sql = format!("INSERT INTO {table} ({}) VALUES ({marks})", columns.join(", "));
+    let columns = columns.replace(' ', ", ");
+    let insert = Insert::into(table, &columns);
     for row in rows {
         let row: Vec<Cow<'_, Owned>> = row
             .iter()
@@ -268,7 +269,7 @@ fn write_chunk(tx: &mut Tx<'_>, table: usize, rows: &[Vec<Owned>], is_postgres: 
             })
             .collect();
         let params: Vec<Param<'_>> = row.iter().map(|value| Param::from(value.as_ref())).collect();
-        tx.insert(&sql, &params)?;
+        tx.on(ALL_TABLES).insert(&insert, &params)?;
     }
     Ok(())
 }

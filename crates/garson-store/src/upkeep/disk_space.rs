@@ -1,7 +1,6 @@
 //! Is there room for more? After a failed write this is tried with more than the last free pages of a disk can hold.
 
-use crate::engine::Tx;
-use crate::{Result, StoreError, params};
+use crate::{Result, StoreError, Tx, params};
 use uuid::Uuid;
 
 /// More than the orders that are written together at most times.

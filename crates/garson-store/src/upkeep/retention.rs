@@ -3,11 +3,10 @@
 //! Within an account moments follow places, so what is too old is where the account's events begin: no index by age is
 //! needed.
 
-use crate::engine::Tx;
 use crate::engine::in_list::remove;
 use crate::tables::accounts;
 use crate::tables::deliveries;
-use crate::{Result, params};
+use crate::{ACCOUNTS, Result, Tx, params};
 use garson_core::id::{AccountId, EventId, OrderId};
 use garson_core::time::Timestamp;
 
@@ -30,7 +29,7 @@ pub fn look(tx: &mut Tx<'_>, after: Option<AccountId>, oldest: Timestamp, limit:
     let sql = "SELECT a.id, (SELECT e.created_at FROM events e WHERE e.account_id = a.id AND e.position > a.forgotten
                              ORDER BY e.position LIMIT 1)
                FROM accounts a WHERE a.id > ?1 ORDER BY a.id LIMIT ?2";
-    let accounts = tx.query(sql, params![&after, limit], |row| {
+    let accounts = tx.on(ACCOUNTS).query(sql, params![&after, limit], |row| {
         Ok((row.get::<AccountId>(0)?, row.get::<Option<Timestamp>>(1)?))
     })?;
     let is_old = |at: Option<Timestamp>| at.is_some_and(|at| at < oldest);
@@ -79,7 +78,7 @@ pub fn chunk(
     let ids: Vec<EventId> = old.iter().map(|event| event.id).collect();
     remove(tx, "attempts", "event_id", &ids)?;
     remove(tx, "events", "id", &ids)?;
-    tx.execute(
+    tx.on(ACCOUNTS).execute(
         "UPDATE accounts SET forgotten = ?2 WHERE id = ?1",
         params![&account, last.place],
     )?;

@@ -1,10 +1,9 @@
 //! Removing what hangs on deleted restaurants, in chunks so small that nobody else's writes notice.
 
-use crate::engine::Tx;
 use crate::engine::in_list::remove;
 use crate::lists::search;
 use crate::tables::accounts;
-use crate::{Result, params, totals};
+use crate::{Result, Tx, params, totals};
 use garson_core::id::{AccountId, EventId, OrderId, RestaurantId};
 use uuid::Uuid;
 

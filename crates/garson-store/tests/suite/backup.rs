@@ -2,7 +2,7 @@
 
 use crate::batches::{note, noted};
 use crate::bench::{Bench, until, within};
-use garson_store::{Engine, Lane, Location, Options, StoreErrorKind};
+use garson_store::{Engine, Location, Options, Partition, StoreErrorKind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -29,7 +29,7 @@ pub async fn a_backup_holds_all_that_was_acknowledged(bench: &Bench) {
                 let mut n = 0;
                 while !stop.load(Ordering::SeqCst) {
                     let job = move |tx: &mut garson_store::Tx<'_>| note(tx, &format!("w{writer}-{n}"));
-                    engine.write(Lane::COMMON, job).await.unwrap();
+                    engine.write(Partition::COMMON, job).await.unwrap();
                     n += 1;
                 }
                 n
@@ -173,7 +173,7 @@ pub async fn what_is_deleted_is_not_left_in_the_file(_: &Bench) {
     for line in ["a small row".to_owned(), "a large row ".repeat(5_000)] {
         let line = format!("{line} {SECRET} {line}");
         let job = move |tx: &mut garson_store::Tx<'_>| note(tx, &line);
-        engine.write(Lane::COMMON, job).await.unwrap();
+        engine.write(Partition::COMMON, job).await.unwrap();
     }
     let delete = |tx: &mut garson_store::Tx<'_>| tx.execute("DELETE FROM order_contents", &[]);
     let seen = || {
@@ -183,7 +183,7 @@ pub async fn what_is_deleted_is_not_left_in_the_file(_: &Bench) {
     drop(engine);
     assert!(seen());
     let engine = Engine::open(&Location::Sqlite(path.clone()), &Options::default()).unwrap();
-    assert_eq!(engine.write(Lane::COMMON, delete).await.unwrap(), 2);
+    assert_eq!(engine.write(Partition::COMMON, delete).await.unwrap(), 2);
     drop(engine);
     assert!(!seen());
 }

@@ -4,7 +4,7 @@ use crate::bench::{Bench, Kind, on_purpose, until, within};
 use crossbeam_channel::{Sender, bounded, unbounded};
 use garson_core::id::OrderId;
 use garson_store::tables::{accounts, orders};
-use garson_store::{Engine, Lane, Result, StoreErrorKind, Tx, params};
+use garson_store::{Engine, Partition, Result, StoreErrorKind, Tx, params};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -42,7 +42,7 @@ impl Hold {
         let engine = bench.engine.clone();
         let held = tokio::spawn(async move {
             engine
-                .write(Lane::COMMON, move |_| {
+                .write(Partition::COMMON, move |_| {
                     let _ = started.try_send(());
                     let _ = gate.recv();
                     Ok(())
@@ -69,7 +69,7 @@ pub async fn together(bench: &Bench, jobs: Vec<BoxedJob>) -> Vec<Result<()>> {
     for (n, job) in jobs.into_iter().enumerate() {
         let engine = bench.engine.clone();
         tasks.push(tokio::spawn(async move {
-            engine.write(Lane::COMMON, move |tx| job(tx)).await
+            engine.write(Partition::COMMON, move |tx| job(tx)).await
         }));
         // One after the other, so that the batch has the order of the list.
         until("the job waits", || bench.engine.waiting() == n + 1).await;
@@ -118,7 +118,7 @@ pub async fn free_running_writers_share_commits(bench: &Bench) {
             let engine = bench.engine.clone();
             tokio::spawn(async move {
                 engine
-                    .write(Lane::numbered(n.unsigned_abs().into()), move |tx| {
+                    .write(Partition::numbered(n.unsigned_abs().into()), move |tx| {
                         note(tx, &n.to_string())
                     })
                     .await
@@ -171,7 +171,7 @@ pub async fn a_panic_costs_only_its_own_job(bench: &Bench) {
 pub async fn a_write_whose_caller_has_gone_is_committed(bench: &Bench) {
     let hold = Hold::new(bench).await;
     let engine = bench.engine.clone();
-    let caller = tokio::spawn(async move { engine.write(Lane::COMMON, |tx| note(tx, "gone")).await });
+    let caller = tokio::spawn(async move { engine.write(Partition::COMMON, |tx| note(tx, "gone")).await });
     until("the job waits", || bench.engine.waiting() == 1).await;
     caller.abort();
     assert!(caller.await.unwrap_err().is_cancelled());
@@ -259,7 +259,7 @@ pub async fn readers_do_not_wait_for_a_long_write(bench: &Bench) {
             let _ = gate.recv();
             Ok(())
         };
-        engine.write(Lane::COMMON, job).await
+        engine.write(Partition::COMMON, job).await
     });
     until("the write has begun", || !has_started.is_empty()).await;
     for _ in 0..20 {
@@ -290,7 +290,7 @@ pub async fn jobs_that_lock_in_opposite_order_both_succeed(bench: &Bench) {
                 }
                 accounts::reserve(tx, second, 1, crate::shop::at(0)).map(drop)
             };
-            tokio::spawn(async move { engine.write(Lane::numbered(lane), job).await })
+            tokio::spawn(async move { engine.write(Partition::numbered(lane), job).await })
         })
         .collect();
     for task in tasks {

@@ -4,9 +4,9 @@ use crate::bench::{Bench, on_postgres, until, within};
 use crate::shop::{at, create_account};
 use garson_core::account::{AuthorizationForm, Webhook};
 use garson_core::id::{AccountId, IntegrationId, NodeId};
-use garson_store::engine::{Handover, Word};
+use garson_store::publish::{HandoffMessage, NodeMessage};
 use garson_store::tables::{accounts, nodes};
-use garson_store::{Crowd, Engine, Lane, StoreError, Watch};
+use garson_store::{Engine, Partition, StoreError, Watcher, WatcherKind};
 use std::time::{Duration, Instant};
 
 /// What nobody looks for is heard within this time.
@@ -16,7 +16,7 @@ const SOON: Duration = Duration::from_secs(1);
 fn bells(url: &str) -> i64 {
     on_postgres(url, |client| {
         let sql = "SELECT COUNT(*) FROM pg_stat_activity
-                   WHERE datname = current_database() AND application_name = 'garson bell'
+                   WHERE datname = current_database() AND application_name = 'garson notify'
                      AND query LIKE '%pg_notify%'";
         client.query_one(sql, &[]).unwrap().get(0)
     })
@@ -40,25 +40,28 @@ async fn reserve(engine: &Engine, account: AccountId) {
 async fn join(engine: &Engine, name: &'static str) -> NodeId {
     let id = NodeId::at(at(0));
     engine
-        .write(Lane::COMMON, move |tx| nodes::join(tx, id, name))
+        .write(Partition::COMMON, move |tx| nodes::join(tx, id, name))
         .await
         .unwrap();
-    engine.desk().set_node(Some(id));
+    engine.node_identity().set(Some(id));
     id
 }
 
 pub async fn what_one_node_commits_wakes_those_who_watch_at_another(bench: &Bench) {
     let other = second(bench).await;
     let account = bench.write(|tx| create_account(tx, "one")).await;
-    let mut watch = other.news().watch(account, Crowd::Programs, 9, 9).unwrap();
+    let mut watch = other
+        .account_watch()
+        .watch(account, WatcherKind::Programs, 9, 9)
+        .unwrap();
     for _ in 0..20 {
         reserve(&bench.engine, account).await;
-        within(SOON, watch.news()).await;
+        within(SOON, watch.changed()).await;
     }
     // The only node has nobody to ring for.
     bench.engine.set_alone(true);
     reserve(&bench.engine, account).await;
-    let silence = tokio::time::timeout(Duration::from_millis(100), watch.news()).await;
+    let silence = tokio::time::timeout(Duration::from_millis(100), watch.changed()).await;
     assert!(silence.is_err());
     // It rings again when it hears of another.
     let _third = bench.second_engine();
@@ -69,9 +72,9 @@ pub async fn what_one_node_commits_wakes_those_who_watch_at_another(bench: &Benc
 }
 
 /// Is a commit heard soon?
-async fn heard_of(engine: &Engine, account: AccountId, watch: &mut Watch) -> bool {
+async fn heard_of(engine: &Engine, account: AccountId, watch: &mut Watcher) -> bool {
     reserve(engine, account).await;
-    let heard = tokio::time::timeout(Duration::from_millis(100), watch.news());
+    let heard = tokio::time::timeout(Duration::from_millis(100), watch.changed());
     heard.await.is_ok()
 }
 
@@ -89,39 +92,44 @@ pub async fn whoever_delivers_for_an_account_hears_of_it(bench: &Bench) {
         .write(move |tx| accounts::set_webhook(tx, account, Some(&webhook)))
         .await;
     reserve(&other, account).await;
-    let (mut mine, mut its) = (bench.engine.desk().open(), other.desk().open());
+    let (mut mine, mut its) = (bench.engine.handoff().subscribe(), other.handoff().subscribe());
     reserve(&bench.engine, account).await;
     let handed = within(SOON, its.recv()).await.unwrap();
     assert!(
-        matches!(handed[..], [Handover::Elsewhere { last: 2, .. }]),
+        matches!(handed[..], [HandoffMessage::CommittedElsewhere { last: 2, .. }]),
         "{handed:?}"
     );
     bench.write(move |tx| accounts::look_again(tx, account)).await;
     let handed = within(SOON, its.recv()).await.unwrap();
-    assert!(matches!(handed[..], [Handover::LookAgain { .. }]), "{handed:?}");
+    assert!(
+        matches!(handed[..], [HandoffMessage::Recheck { .. }]),
+        "{handed:?}"
+    );
     // Neither of it is work for the one that has committed it, nor for the other what that does itself.
     assert!(mine.try_recv().is_err());
     reserve(&other, account).await;
     let handed = within(SOON, its.recv()).await.unwrap();
     assert!(
-        matches!(handed[..], [Handover::Places { last: 3, .. }]),
+        matches!(handed[..], [HandoffMessage::Committed { last: 3, .. }]),
         "{handed:?}"
     );
     bench
         .engine
-        .write(Lane::COMMON, |tx| {
-            tx.ring(Word::NodeGone);
+        .write(Partition::COMMON, |tx| {
+            tx.notify_nodes(NodeMessage::NodeLeft);
             Ok::<_, StoreError>(())
         })
         .await
         .unwrap();
     let handed = within(SOON, its.recv()).await.unwrap();
-    assert!(matches!(handed[..], [Handover::NodeGone]), "{handed:?}");
+    assert!(matches!(handed[..], [HandoffMessage::NodeLeft]), "{handed:?}");
     let integration = IntegrationId::at(at(3));
-    bench.engine.notify_nodes(vec![Word::Poll { integration }]);
+    bench
+        .engine
+        .notify_nodes(vec![NodeMessage::PollNow { integration }]);
     let handed = within(SOON, its.recv()).await.unwrap();
     assert!(
-        matches!(handed[..], [Handover::Poll { integration: heard }] if heard == integration),
+        matches!(handed[..], [HandoffMessage::PollNow { integration: heard }] if heard == integration),
         "{handed:?}"
     );
     assert!(mine.try_recv().is_err());
@@ -130,7 +138,10 @@ pub async fn whoever_delivers_for_an_account_hears_of_it(bench: &Bench) {
 pub async fn a_bell_whose_connection_broke_is_hung_again(bench: &Bench) {
     let other = second(bench).await;
     let account = bench.write(|tx| create_account(tx, "one")).await;
-    let mut watch = other.news().watch(account, Crowd::Programs, 9, 9).unwrap();
+    let mut watch = other
+        .account_watch()
+        .watch(account, WatcherKind::Programs, 9, 9)
+        .unwrap();
     for _ in 0..3 {
         assert!(crate::lost::kill_all(&bench.postgres_url()) >= 2);
         let start = Instant::now();
@@ -144,7 +155,11 @@ pub async fn a_bell_goes_with_its_engine(bench: &Bench) {
     let url = bench.postgres_url();
     let other = second(bench).await;
     let account = bench.write(|tx| create_account(tx, "one")).await;
-    let mut watch = bench.engine.news().watch(account, Crowd::Programs, 9, 9).unwrap();
+    let mut watch = bench
+        .engine
+        .account_watch()
+        .watch(account, WatcherKind::Programs, 9, 9)
+        .unwrap();
     let copy = other.clone();
     drop(other);
     reserve(&copy, account).await;
@@ -152,6 +167,6 @@ pub async fn a_bell_goes_with_its_engine(bench: &Bench) {
     tokio::task::spawn_blocking(move || drop(copy)).await.unwrap();
     assert!(start.elapsed() < SOON, "{:?}", start.elapsed());
     // What it had committed last was rung before it went.
-    within(SOON, watch.news()).await;
+    within(SOON, watch.changed()).await;
     until("its connection is gone", || bells(&url) == 1).await;
 }

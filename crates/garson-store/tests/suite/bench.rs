@@ -113,7 +113,10 @@ impl Bench {
         &self,
         job: impl Fn(&mut Tx<'_>) -> Result<T> + Send + 'static,
     ) -> T {
-        self.engine.write(garson_store::Lane::COMMON, job).await.unwrap()
+        self.engine
+            .write(garson_store::Partition::COMMON, job)
+            .await
+            .unwrap()
     }
 
     pub async fn read<T: Send + 'static>(
@@ -127,7 +130,7 @@ impl Bench {
         &self,
         job: impl Fn(&mut Tx<'_>) -> Result<T> + Send + 'static,
     ) -> Result<T> {
-        self.engine.write(garson_store::Lane::COMMON, job).await
+        self.engine.write(garson_store::Partition::COMMON, job).await
     }
 
     pub fn sqlite_path(&self) -> PathBuf {

@@ -6,7 +6,7 @@ use garson_core::id::IntegrationId;
 use garson_core::integration::{BranchClaim, Credentials, Integration};
 use garson_store::tables::branches::NamedBranch;
 use garson_store::tables::{branches, integrations};
-use garson_store::{Engine, Lane};
+use garson_store::{Engine, Partition};
 
 async fn save(bench: &Bench, integration: &Integration) {
     let (vault, integration) = (bench.vault.clone(), integration.clone());
@@ -175,7 +175,7 @@ pub async fn of_many_that_prove_at_once_one_owns_the_branch(bench: &Bench) {
     let second = bench.second_engine();
     let try_prove = async |engine: &Engine, integration: &Integration| {
         let id = integration.id;
-        let lane = Lane::from(integration.account_id);
+        let lane = Partition::from(integration.account_id);
         // One that another node overtakes may fail; then it has changed nothing.
         let _overtaken = engine
             .write(lane, move |tx| branches::prove(tx, id, "ŞB", at(5)))

@@ -8,7 +8,7 @@ use garson_core::time::Timestamp;
 use garson_store::tables::calls;
 use garson_store::tables::calls::{CallEnd, CallToWrite, Delay, DueCall, Leased, Maker};
 use garson_store::tables::nodes;
-use garson_store::{Lane, params};
+use garson_store::{Partition, params};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 use uuid::Uuid;
@@ -123,7 +123,7 @@ pub async fn eight_leasers_get_every_call_once(bench: &Bench) {
                 let mut in_vain = 0;
                 // Rows that another one holds are passed over, so one empty answer does not mean the end.
                 while in_vain < 3 {
-                    let lease = engine.write(Lane::numbered(n / 2), move |tx| {
+                    let lease = engine.write(Partition::numbered(n / 2), move |tx| {
                         calls::lease_due(tx, integration, at(5), maker, LEASE, 7)
                     });
                     let got: Vec<Leased> = lease.await.unwrap();

@@ -6,7 +6,7 @@ use garson_core::testing::a_new_order;
 use garson_store::lists::feed::{Direction, Page, PageRequest, Scope};
 use garson_store::tables::orders::OrderSummary;
 use garson_store::tables::{events, orders};
-use garson_store::{Engine, Lane};
+use garson_store::{Engine, Partition};
 use std::time::Duration;
 use tokio::task::JoinHandle;
 
@@ -70,7 +70,7 @@ fn sixteen_writers(bench: &Bench, branch: Branch, each: i64) -> Vec<JoinHandle<(
                     let job = move |tx: &mut garson_store::Tx<'_>| {
                         take_order(tx, branch, &a_new_order(&format!("{writer}-{n}")), at(n))
                     };
-                    engine.write(Lane::numbered(writer / 2), job).await.unwrap();
+                    engine.write(Partition::numbered(writer / 2), job).await.unwrap();
                 }
             })
         })

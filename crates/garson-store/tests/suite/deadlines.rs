@@ -3,7 +3,7 @@
 use crate::batches::{note, noted};
 use crate::bench::{Bench, Kind, on_postgres, until};
 use crossbeam_channel::{bounded, unbounded};
-use garson_store::{Engine, Lane, Options, Result, StoreErrorKind, Tx, params};
+use garson_store::{Engine, Options, Partition, Result, StoreErrorKind, Tx, params};
 use std::time::Duration;
 
 fn hasty_engine(bench: &Bench) -> Engine {
@@ -28,10 +28,10 @@ pub async fn a_job_whose_caller_was_told_so_is_not_run(bench: &Bench) {
             let _ = gate.recv();
             Ok(())
         };
-        holding.write(Lane::COMMON, job).await
+        holding.write(Partition::COMMON, job).await
     });
     until("the writer is held", || !has_started.is_empty()).await;
-    let refused = engine.write(Lane::COMMON, |tx| note(tx, "refused")).await;
+    let refused = engine.write(Partition::COMMON, |tx| note(tx, "refused")).await;
     let kind = refused.map_err(|error| error.kind);
     assert_eq!(kind, Err(StoreErrorKind::Unavailable));
     let kind = held.await.unwrap().map_err(|error| error.kind);
@@ -46,10 +46,10 @@ pub async fn a_job_whose_caller_was_told_so_is_not_run(bench: &Bench) {
     until("the queue is empty", || engine.waiting() == 0).await;
     bench
         .engine
-        .write(Lane::COMMON, |tx| note(tx, "fresh"))
+        .write(Partition::COMMON, |tx| note(tx, "fresh"))
         .await
         .unwrap();
-    let fresh_on_the_same = engine.write(Lane::COMMON, |tx| note(tx, "next")).await;
+    let fresh_on_the_same = engine.write(Partition::COMMON, |tx| note(tx, "next")).await;
     drop(fresh_on_the_same);
     drop(engine);
     let lines = bench.read(noted).await;
@@ -61,7 +61,7 @@ pub async fn job_that_waited_too_long_for_the_write_lock_is_not_run(bench: &Benc
     let engine = hasty_engine(bench);
     let other = rusqlite::Connection::open(bench.sqlite_path()).unwrap();
     other.execute_batch("BEGIN IMMEDIATE").unwrap();
-    let refused = engine.write(Lane::COMMON, |tx| note(tx, "refused")).await;
+    let refused = engine.write(Partition::COMMON, |tx| note(tx, "refused")).await;
     assert_eq!(
         refused.map_err(|error| error.kind),
         Err(StoreErrorKind::Unavailable)
@@ -76,7 +76,11 @@ pub async fn job_that_waited_too_long_for_the_write_lock_is_not_run(bench: &Benc
 /// Callers time out while the writer still waits for the lock; a later try gets through.
 async fn until_written(engine: &Engine, line: &'static str) {
     for _ in 0..20 {
-        if engine.write(Lane::COMMON, move |tx| note(tx, line)).await.is_ok() {
+        if engine
+            .write(Partition::COMMON, move |tx| note(tx, line))
+            .await
+            .is_ok()
+        {
             return;
         }
     }
@@ -99,7 +103,7 @@ pub async fn commits_are_durable_whatever_the_server_is_set_to(bench: &Bench) {
     let engine = bench.second_engine();
     for lane in 0..4 {
         let ours = engine
-            .write(Lane::numbered(lane), move |tx| {
+            .write(Partition::numbered(lane), move |tx| {
                 tx.query_one(show, params![], |row| row.get::<String>(0))
             })
             .await

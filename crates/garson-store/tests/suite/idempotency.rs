@@ -4,7 +4,7 @@ use crate::bench::Bench;
 use crate::shop::at;
 use garson_core::id::{AccountId, NodeId};
 use garson_core::time::Timestamp;
-use garson_store::Lane;
+use garson_store::Partition;
 use garson_store::tables::idempotency;
 use garson_store::tables::idempotency::{KeyedRequest, Reservation, Run};
 use garson_store::tables::nodes;
@@ -194,7 +194,7 @@ pub async fn of_32_at_once_exactly_one_runs(bench: &Bench) {
                     let request = request(account, key, 1);
                     idempotency::reserve(tx, &request, &run, day_before(0), &|_| true)
                 };
-                tokio::spawn(async move { engine.write(Lane::numbered(n / 2), job).await.unwrap() })
+                tokio::spawn(async move { engine.write(Partition::numbered(n / 2), job).await.unwrap() })
             })
             .collect();
         let mut runs = 0;

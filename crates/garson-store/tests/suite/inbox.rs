@@ -219,7 +219,7 @@ pub async fn the_same_message_at_once_is_counted(bench: &Bench) {
             let job = |tx: &mut Tx<'_>| keep(tx, 1, None, InboxState::Unmatched, 1);
             tokio::spawn(async move {
                 engine
-                    .write(garson_store::Lane::numbered(lane), job)
+                    .write(garson_store::Partition::numbered(lane), job)
                     .await
                     .unwrap()
             })

@@ -10,7 +10,7 @@ use garson_core::secret::Secret;
 use garson_store::tables::integrations::Served;
 use garson_store::tables::{branches, integrations, packages};
 use garson_store::vault::lookup_hash;
-use garson_store::{Result, StoreErrorKind, Tx, Vault, params};
+use garson_store::{INTEGRATIONS, Result, StoreErrorKind, Tx, Vault, params};
 use uuid::Uuid;
 
 const MARKED: &str = "hunter2-çok-gizli-🔑";
@@ -133,10 +133,12 @@ pub async fn one_that_cannot_be_read_hides_none_that_share_its_secret(bench: &Be
         bench
             .write(move |tx| {
                 let sql = "SELECT credentials FROM integrations WHERE id = ?1";
-                let mut sealed: Vec<u8> = tx.query_one(sql, params![&id], |row| row.get(0))?;
+                let mut sealed: Vec<u8> = tx
+                    .on(INTEGRATIONS)
+                    .query_one(sql, params![&id], |row| row.get(0))?;
                 sealed[at] ^= 1;
                 let sql = "UPDATE integrations SET credentials = ?2 WHERE id = ?1";
-                tx.execute(sql, params![&id, &sealed])
+                tx.on(INTEGRATIONS).execute(sql, params![&id, &sealed])
             })
             .await
     };
@@ -176,7 +178,7 @@ pub async fn secrets_are_hashed_under_the_master_key_and_former_hashes_are_found
     bench
         .write(move |tx| {
             let sql = "UPDATE integrations SET inbound_hash = ?2 WHERE id = ?1";
-            tx.execute(sql, params![&former, &bare])
+            tx.on(INTEGRATIONS).execute(sql, params![&former, &bare])
         })
         .await;
     let find = async || {

@@ -8,7 +8,7 @@ use garson_core::secret::Secret;
 use garson_store::tables::keys;
 use garson_store::tables::keys::Revoked;
 use garson_store::vault::lookup_hash;
-use garson_store::{Engine, Lane};
+use garson_store::{Engine, Partition};
 
 fn a_key(text: &str, millis: i64) -> IssuedKey {
     IssuedKey {
@@ -27,7 +27,7 @@ fn a_key(text: &str, millis: i64) -> IssuedKey {
 async fn issue_on(bench: &Bench, engine: &Engine, lane: u64, account: AccountId, key: IssuedKey) -> ApiKey {
     let vault = bench.vault.clone();
     engine
-        .write(Lane::numbered(lane), move |tx| {
+        .write(Partition::numbered(lane), move |tx| {
             keys::issue(tx, &vault, account, &key)
         })
         .await
@@ -129,8 +129,8 @@ pub async fn two_revocations_at_once_leave_one_key(bench: &Bench) {
         let ends = tokio::join!(
             bench
                 .engine
-                .write(Lane::numbered(1), move |tx| keys::revoke(tx, account, first)),
-            second.write(Lane::numbered(2), move |tx| keys::revoke(tx, account, other)),
+                .write(Partition::numbered(1), move |tx| keys::revoke(tx, account, first)),
+            second.write(Partition::numbered(2), move |tx| keys::revoke(tx, account, other)),
         );
         let mut ends = [ends.0.unwrap(), ends.1.unwrap()];
         ends.sort_by_key(|end| *end != Revoked::Done);

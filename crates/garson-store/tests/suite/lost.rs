@@ -4,7 +4,7 @@ use crate::batches::{note, noted};
 use crate::bench::{Bench, on_postgres};
 use crate::shop::at;
 use garson_store::tables::accounts;
-use garson_store::{Lane, StoreErrorKind};
+use garson_store::{Partition, StoreErrorKind};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -27,7 +27,7 @@ pub async fn a_connection_that_broke_while_idle_is_replaced(bench: &Bench) {
             let line = format!("{round}-{lane}");
             bench
                 .engine
-                .write(Lane::numbered(lane), move |tx| note(tx, &line))
+                .write(Partition::numbered(lane), move |tx| note(tx, &line))
                 .await
                 .unwrap();
         }
@@ -52,7 +52,7 @@ pub async fn what_was_acknowledged_survives_broken_connections(bench: &Bench) {
                     let line = format!("{writer}-{n}");
                     let text = line.clone();
                     match engine
-                        .write(Lane::numbered(writer), move |tx| note(tx, &text))
+                        .write(Partition::numbered(writer), move |tx| note(tx, &text))
                         .await
                     {
                         Ok(()) => there.push(line),

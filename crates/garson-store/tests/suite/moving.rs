@@ -20,7 +20,7 @@ use garson_store::tables::{businesses, calls, keys, nodes, orders, packages, res
 use garson_store::upkeep::copy;
 use garson_store::upkeep::copy::TABLES;
 use garson_store::vault::lookup_hash;
-use garson_store::{Engine, Options, StoreErrorKind, Tx, params};
+use garson_store::{Engine, Options, PAYMENT_TOTALS, StoreErrorKind, Tx, params};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -90,7 +90,7 @@ async fn furnish(bench: &Bench) {
             orders::append_timeline(tx, order.id, &[line.clone(), line])?;
         }
         for span in 0..510_i64 {
-            tx.execute(
+            tx.on(PAYMENT_TOTALS).execute(
                 "INSERT INTO payment_totals (scope, level, span, sums)
                  VALUES (?1, 0, ?2, 'cash TRY 1 1'), (?1, 1, ?2, 'cash TRY 1 1'), (?1, 2, ?2, 'voucher EUR 1 1')",
                 params![&account, span],
@@ -156,7 +156,10 @@ pub async fn a_target_with_anything_in_it_is_refused(bench: &Bench) {
     for filling in fillings {
         let home = Home::new(bench.kind);
         let target = Engine::open(&home.location(), &Options::default()).unwrap();
-        target.write(garson_store::Lane::COMMON, filling).await.unwrap();
+        target
+            .write(garson_store::Partition::COMMON, filling)
+            .await
+            .unwrap();
         let before = dump::of(&target).await;
         let refused = copy::everything(&bench.engine, &target).await;
         assert_eq!(
@@ -187,7 +190,10 @@ pub async fn an_interrupted_copy_is_refused_and_starts_over(bench: &Bench) {
     for filling in fillings {
         let home = Home::new(bench.kind);
         let target = Engine::open(&home.location(), &as_target()).unwrap();
-        target.write(garson_store::Lane::COMMON, filling).await.unwrap();
+        target
+            .write(garson_store::Partition::COMMON, filling)
+            .await
+            .unwrap();
         drop(target);
         let refused = Engine::open(&home.location(), &Options::default())
             .map(drop)
@@ -223,7 +229,10 @@ pub async fn a_copy_is_of_one_moment(bench: &Bench) {
     let writer = tokio::spawn(async move {
         let mut n = 10_000;
         while !stopped.load(Ordering::SeqCst) {
-            engine.write(garson_store::Lane::COMMON, pair(n)).await.unwrap();
+            engine
+                .write(garson_store::Partition::COMMON, pair(n))
+                .await
+                .unwrap();
             n += 1;
         }
         n - 10_000
@@ -250,7 +259,7 @@ pub async fn a_copy_beside_a_server_is_not_finished(bench: &Bench) {
     let beating = tokio::spawn(async move {
         while !stopped.load(Ordering::SeqCst) {
             let beat = move |tx: &mut Tx<'_>| nodes::beat(tx, node);
-            engine.write(garson_store::Lane::COMMON, beat).await.unwrap();
+            engine.write(garson_store::Partition::COMMON, beat).await.unwrap();
             counted.fetch_add(1, Ordering::SeqCst);
             tokio::time::sleep(std::time::Duration::from_millis(1)).await;
         }

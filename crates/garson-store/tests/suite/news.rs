@@ -3,21 +3,26 @@
 use crate::bench::{Bench, on_purpose};
 use crate::shop::{at, create_account};
 use garson_store::tables::accounts;
-use garson_store::{Crowd, Result, Watch};
+use garson_store::{Result, Watcher, WatcherKind};
 use std::future::Future;
 use std::pin::pin;
 use std::task::{Context, Waker};
 
-fn is_woken(watch: &mut Watch) -> bool {
+fn is_woken(watch: &mut Watcher) -> bool {
     let mut context = Context::from_waker(Waker::noop());
-    pin!(watch.news()).poll(&mut context).is_ready()
+    pin!(watch.changed()).poll(&mut context).is_ready()
 }
 
 pub async fn a_commit_wakes_those_who_watch_its_account(bench: &Bench) {
     let engine = &bench.engine;
     let one = bench.write(|tx| create_account(tx, "one")).await;
     let two = bench.write(|tx| create_account(tx, "two")).await;
-    let watch = |account| engine.news().watch(account, Crowd::Programs, 9, 9).unwrap();
+    let watch = |account| {
+        engine
+            .account_watch()
+            .watch(account, WatcherKind::Programs, 9, 9)
+            .unwrap()
+    };
     let (mut first, mut second) = (watch(one), watch(two));
     let reserve = async |account, fails: bool| -> Result<()> {
         let reserved = engine.write(account, move |tx| {
@@ -34,12 +39,15 @@ pub async fn a_commit_wakes_those_who_watch_its_account(bench: &Bench) {
     assert!(!is_woken(&mut first) && !is_woken(&mut second));
     // What this engine has told is no news for it; it is for another that did not hear of it.
     let other = bench.second_engine();
-    let mut elsewhere = other.news().watch(one, Crowd::Programs, 9, 9).unwrap();
+    let mut elsewhere = other
+        .account_watch()
+        .watch(one, WatcherKind::Programs, 9, 9)
+        .unwrap();
     let mut places = bench.read(move |tx| accounts::last_places(tx, &[one, two])).await;
     places.sort_by_key(|(_, place)| *place);
     assert_eq!(places, [(two, 0), (one, 4)]);
-    engine.news().compare(&places);
-    other.news().compare(&places);
+    engine.account_watch().notify_newer(&places);
+    other.account_watch().notify_newer(&places);
     assert!(!is_woken(&mut first) && !is_woken(&mut second));
     assert!(is_woken(&mut elsewhere));
 }

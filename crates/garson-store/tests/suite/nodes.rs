@@ -5,7 +5,7 @@ use crate::shop::at;
 use garson_core::delivery::DeliveryState;
 use garson_core::id::{AccountId, NodeId};
 use garson_store::Engine;
-use garson_store::engine::Handover;
+use garson_store::publish::HandoffMessage;
 use garson_store::tables::deliveries;
 use garson_store::tables::deliveries::{End, Settlement, Standing};
 use garson_store::tables::{accounts, events, nodes};
@@ -23,15 +23,15 @@ async fn standing(bench: &Bench, account: AccountId) -> Standing {
 }
 
 /// What a commit hands over.
-fn handed(engine: &Engine) -> tokio::sync::mpsc::Receiver<Vec<Handover>> {
-    engine.desk().open()
+fn handed(engine: &Engine) -> tokio::sync::mpsc::Receiver<Vec<HandoffMessage>> {
+    engine.handoff().subscribe()
 }
 
 pub async fn a_commit_makes_its_node_deliver_if_nobody_does(bench: &Bench) {
     let branch = bench.branch("lokanta").await;
     let account = branch.account;
     let (one, two) = (a_node(bench, "one").await, a_node(bench, "two").await);
-    bench.engine.desk().set_node(Some(one));
+    bench.engine.node_identity().set(Some(one));
     // Without an address there is nothing to deliver.
     bench.order(branch, "S-0", at(0)).await;
     assert_eq!(standing(bench, account).await.node, None);
@@ -43,12 +43,12 @@ pub async fn a_commit_makes_its_node_deliver_if_nobody_does(bench: &Bench) {
     assert_eq!((owned.node, owned.version), (Some(one), before + 1));
     let told = mine.recv().await.unwrap();
     assert!(
-        matches!(&told[..], [Handover::Places { version, deliveries, .. }]
+        matches!(&told[..], [HandoffMessage::Committed { version, deliveries, .. }]
                  if *version == owned.version && deliveries.len() == 1),
         "{told:?}"
     );
     // Another's commits leave it where it is, and are nothing that the other has to do.
-    bench.engine.desk().set_node(Some(two));
+    bench.engine.node_identity().set(Some(two));
     bench.order(branch, "S-2", at(2)).await;
     assert_eq!(standing(bench, account).await.node, Some(one));
     assert_eq!(standing(bench, account).await.version, owned.version);
@@ -62,7 +62,7 @@ pub async fn a_commit_makes_its_node_deliver_if_nobody_does(bench: &Bench) {
     assert!(mine.recv().await.is_some());
     // One that ends takes nothing more.
     bench.write(move |tx| nodes::let_go(tx, account, two)).await;
-    bench.engine.desk().close();
+    bench.engine.node_identity().stop_delivering();
     bench.order(branch, "S-4", at(4)).await;
     assert_eq!(standing(bench, account).await.node, None);
 }
@@ -72,7 +72,7 @@ pub async fn a_node_that_was_given_up_gets_nothing(bench: &Bench) {
     let account = branch.account;
     bench.give_webhook(account).await;
     let (paused, other) = (a_node(bench, "paused").await, a_node(bench, "other").await);
-    bench.engine.desk().set_node(Some(paused));
+    bench.engine.node_identity().set(Some(paused));
     bench.order(branch, "S-1", at(1)).await;
     let had = standing(bench, account).await;
     assert_eq!(had.node, Some(paused));
@@ -104,7 +104,7 @@ pub async fn a_successor_and_a_settlement_do_not_pass_each_other(bench: &Bench) 
     let account = branch.account;
     bench.give_webhook(account).await;
     let node = a_node(bench, "one").await;
-    bench.engine.desk().set_node(Some(node));
+    bench.engine.node_identity().set(Some(node));
     let other = match bench.kind {
         crate::bench::Kind::Postgres => bench.second_engine(),
         crate::bench::Kind::Sqlite => bench.engine.clone(),

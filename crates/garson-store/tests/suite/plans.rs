@@ -14,7 +14,7 @@ use garson_store::tables::orders::{Changes, Narrowed};
 use garson_store::tables::{calls, deliveries, events, integrations, orders, resends, restaurants};
 use garson_store::upkeep::copy::TABLES;
 use garson_store::upkeep::sweep;
-use garson_store::{Result, Tx, params};
+use garson_store::{ACCOUNTS, Result, Tx, params};
 use uuid::Uuid;
 
 const TIMES: i64 = 20_000;
@@ -180,7 +180,7 @@ pub async fn what_nobody_has_is_not_looked_for_among_all(bench: &Bench) {
             let of_orders = [("identity", "'S' || n"), ("changed", place)];
             multiply(tx, "orders", &[&own[..], &of_orders].concat())?;
             multiply(tx, "events", &[&own[..], &[("order_id", "NULL")]].concat())?;
-            tx.execute(
+            tx.on(ACCOUNTS).execute(
                 "UPDATE accounts SET position = ?2 WHERE id = ?1",
                 params![&account, 2 * (TIMES + 1)],
             )

@@ -8,12 +8,12 @@ use garson_core::id::InboxId;
 use garson_core::integration::Credentials;
 use garson_core::order::{Actor, CallArgument, CallKind, Order, Reason, Status};
 use garson_core::secret::Secret;
-use garson_store::params;
 use garson_store::tables::calls;
 use garson_store::tables::calls::{CallEnd, CallToWrite, Maker, Standing};
 use garson_store::tables::inbox;
 use garson_store::tables::inbox::{InboxState, MessageToKeep};
 use garson_store::tables::{integrations, nodes, orders};
+use garson_store::{INTEGRATIONS, params};
 use uuid::Uuid;
 
 const TELL: CallKind = CallKind::Tell(Status::OnTheWay);
@@ -337,7 +337,8 @@ pub async fn unreadable_credentials_do_not_hide_the_other_polled_integrations(be
     bench
         .write(move |tx| {
             let sql = "UPDATE integrations SET credentials = ?2 WHERE id = ?1";
-            tx.execute(sql, params![&damaged.0, &vec![7u8; 60]])?;
+            tx.on(INTEGRATIONS)
+                .execute(sql, params![&damaged.0, &vec![7u8; 60]])?;
             integrations::claim_polling(tx, GETIR, maker.node)
         })
         .await;

@@ -6,6 +6,7 @@ use crate::shop::{Branch, DIRECT, at, take_order};
 use garson_core::delivery::DeliveryState;
 use garson_core::id::{EventId, InboxId, OrderId};
 use garson_core::testing::a_new_order;
+use garson_store::engine::Insert;
 use garson_store::tables::deliveries::{End, Settlement};
 use garson_store::tables::events::{Attempt, Split};
 use garson_store::tables::inbox::{InboxState, MessageToKeep};
@@ -289,8 +290,8 @@ pub async fn what_was_delivered_is_written_together_and_what_is_gone_is_left_out
 
 /// Adds a line that waits for others to be written with; the same line twice breaks a rule of the schema.
 fn add(tx: &mut Tx<'_>, line: &str) -> Result<()> {
-    let sql = "INSERT INTO order_contents (order_id, body) VALUES (?1, ?2)";
-    tx.insert(sql, params![line.as_bytes(), line]).map(drop)
+    let insert = Insert::into("order_contents", "order_id, body");
+    tx.insert(&insert, params![line.as_bytes(), line]).map(drop)
 }
 
 pub async fn rows_that_are_written_together_break_rules_each_alone(bench: &Bench) {

@@ -153,7 +153,7 @@ async fn reserve(
     let now = api.app.now();
     let run = Run {
         id: running.id,
-        node: api.app.store.desk().node(),
+        node: api.app.store.node_id(),
         now,
         leased_until: now.plus(LEASE),
         fresh_id: uuid_at(now),

@@ -3,7 +3,7 @@
 
 use crate::config::Settings;
 use garson_store::Location;
-use garson_store::engine::takes_any_certificate;
+use garson_store::engine::accepts_any_certificate;
 use std::os::unix::fs::PermissionsExt;
 
 /// The warnings, in plain words.
@@ -25,7 +25,7 @@ fn folder(settings: &Settings) -> Option<String> {
 
 fn database(settings: &Settings) -> Option<String> {
     match settings.location() {
-        Location::Postgres(url) if takes_any_certificate(&url) => Some(
+        Location::Postgres(url) if accepts_any_certificate(&url) => Some(
             "database_url names another machine without sslmode=require: the certificate of the database is not checked, \
              and another server could impersonate it"
                 .to_owned(),

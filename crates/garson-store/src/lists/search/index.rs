@@ -4,10 +4,10 @@
 //! after a crash and on any number of nodes. Whoever adds words, and whoever deletes orders, holds the account.
 
 use super::source::{AT_ONCE, params_of};
-use crate::engine::Tx;
+use crate::engine::Insert;
 use crate::engine::in_list::marks;
 use crate::tables::accounts;
-use crate::{Result, params};
+use crate::{ACCOUNTS, Result, Tx, params};
 use garson_core::id::AccountId;
 use garson_core::search::Subject;
 use serde::Deserialize;
@@ -62,7 +62,7 @@ pub fn behind(tx: &mut Tx<'_>, after: Option<AccountId>, limit: i64) -> Result<B
                                                           WHERE s.account_id = a.id), 0)
                              ORDER BY o.position LIMIT 1)
                FROM accounts a WHERE a.id > ?1 ORDER BY a.id LIMIT ?2";
-    let looked = tx.query(sql, params![&after, limit], |row| {
+    let looked = tx.on(ACCOUNTS).query(sql, params![&after, limit], |row| {
         Ok((row.get::<AccountId>(0)?, row.get::<Option<i64>>(1)?.is_some()))
     })?;
     Ok(Behind {
@@ -74,6 +74,9 @@ pub fn behind(tx: &mut Tx<'_>, after: Option<AccountId>, limit: i64) -> Result<B
             .collect(),
     })
 }
+
+const INSERT_WORDS: Insert<'_> = Insert::into("order_words", "account_id, position, words");
+const INSERT_PLACE: Insert<'_> = Insert::into("word_places", "account_id, word, position");
 
 /// Adds the account's next orders to what search knows, so many at most; says how many they were.
 pub fn index(tx: &mut Tx<'_>, account: AccountId, limit: i64) -> Result<u64> {
@@ -101,15 +104,9 @@ pub fn index(tx: &mut Tx<'_>, account: AccountId, limit: i64) -> Result<u64> {
     )?;
     let Some(last) = next.last() else { return Ok(0) };
     for order in &next {
-        tx.insert(
-            "INSERT INTO order_words (account_id, position, words) VALUES (?1, ?2, ?3)",
-            params![&account, order.place, &order.words],
-        )?;
+        tx.insert(&INSERT_WORDS, params![&account, order.place, &order.words])?;
         for word in order.words.split(' ').filter(|word| !word.is_empty()) {
-            tx.insert(
-                "INSERT INTO word_places (account_id, word, position) VALUES (?1, ?2, ?3)",
-                params![&account, word.as_bytes(), order.place],
-            )?;
+            tx.insert(&INSERT_PLACE, params![&account, word.as_bytes(), order.place])?;
         }
     }
     tx.write(

@@ -1,12 +1,12 @@
 //! Where the orders of a search come from: the index that leads past the fewest of them.
 
 use super::{LOOK, Wanted};
+use crate::engine::Param;
 use crate::engine::in_list::{filled, marks};
-use crate::engine::{Param, Tx};
 use crate::lists::candidates;
 use crate::lists::candidates::{Candidate, SELECT, candidate};
 use crate::lists::feed::{EVERYWHERE, Feed, Scope, stretch};
-use crate::{Result, params};
+use crate::{Result, Tx, params};
 use garson_core::id::AccountId;
 use garson_core::search::Asked;
 use std::collections::BTreeSet;

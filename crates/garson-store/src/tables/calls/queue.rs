@@ -4,9 +4,9 @@
 //! that waits behind another of its order, nor what is due for an integration that is busy, costs anybody else anything.
 
 use super::DueCall;
-use crate::engine::{Row, Tx};
+use crate::engine::Row;
 use crate::error::StoreErrorKind;
-use crate::{Result, StoreError, params};
+use crate::{Result, StoreError, Tx, params};
 use garson_core::id::{AccountId, IntegrationId, NodeId, OrderId};
 use garson_core::order::{Actor, CallArgument, CallKind};
 use garson_core::time::Timestamp;
@@ -236,7 +236,7 @@ pub fn lease_due(
         maker.lease(time).until,
         &integration,
     ];
-    tx.query(&sql, params, leased)
+    tx.write_returning(&sql, params, leased)
 }
 
 /// Brings calls forward that were planned by a clock that has been set back since, or that runs ahead on another node: the pause

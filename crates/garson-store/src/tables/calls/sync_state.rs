@@ -1,7 +1,6 @@
 //! What an order's calls say of its platform's knowledge.
 
-use crate::engine::Tx;
-use crate::{Result, params};
+use crate::{Result, Tx, params};
 use garson_core::id::OrderId;
 use garson_core::order::{Actor, CallArgument, CallKind};
 use garson_core::time::Timestamp;

@@ -1,9 +1,8 @@
 //! How far an order's platform knows of it: `providerSync`, the platform's word for the state, and when the food was ready.
 
 use super::{sync_columns, update};
-use crate::engine::Tx;
 use crate::tables::accounts::reserve;
-use crate::{Result, params};
+use crate::{Result, Tx, params};
 use garson_core::id::{AccountId, OrderId};
 use garson_core::order::{Order, ProviderSync};
 use garson_core::time::Timestamp;

@@ -17,7 +17,7 @@ use garson_store::tables::events::{Attempt, StoredEvent};
 use garson_store::tables::keys;
 use garson_store::tables::keys::Revoked;
 use garson_store::tables::{accounts, orders};
-use garson_store::{Lane, StoreError, Tx};
+use garson_store::{Partition, StoreError, Tx};
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 use std::time::Duration;
@@ -68,7 +68,7 @@ pub async fn create(
     let issued = new_key(Some("First key".to_owned()), KeyId::at(now), now)?;
     let vault = Arc::clone(&app.vault);
     app.store
-        .write(Lane::COMMON, move |tx| {
+        .write(Partition::COMMON, move |tx| {
             if !accounts::create(tx, &account, hash.as_deref())? {
                 return Err(Fault::EmailTaken);
             }

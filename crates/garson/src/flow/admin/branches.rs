@@ -12,7 +12,7 @@ use garson_core::platform::{Platform, Provider};
 use garson_store::tables::branches;
 use garson_store::tables::branches::NamedBranch;
 use garson_store::tables::integrations::Connected;
-use garson_store::{Lane, StoreErrorKind, Tx};
+use garson_store::{Partition, StoreErrorKind, Tx};
 
 const LIST_BATCH: i64 = 500;
 
@@ -76,7 +76,7 @@ pub async fn assign(app: &App, account: AccountId, key: &str, branch: &str) -> R
     let (name, now) = (branch.to_owned(), app.now());
     let assigned = app
         .store
-        .write(Lane::COMMON, move |tx| {
+        .write(Partition::COMMON, move |tx| {
             branches::assign(tx, account, provider, &name, now)
         })
         .await?;
@@ -93,7 +93,9 @@ pub async fn release(app: &App, key: &str, branch: &str) -> Result<(), Fault> {
     let name = branch.to_owned();
     let released = app
         .store
-        .write(Lane::COMMON, move |tx| branches::release(tx, provider, &name))
+        .write(Partition::COMMON, move |tx| {
+            branches::release(tx, provider, &name)
+        })
         .await?;
     if released {
         Ok(())

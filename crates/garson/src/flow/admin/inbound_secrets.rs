@@ -4,7 +4,7 @@ use crate::app::App;
 use crate::flow::Fault;
 use garson_core::id::IntegrationId;
 use garson_store::tables::integrations;
-use garson_store::{Lane, Tx};
+use garson_store::{Partition, Tx};
 use std::sync::Arc;
 
 /// Integrations that are rehashed in one transaction.
@@ -38,6 +38,6 @@ pub async fn rehash(app: &App) -> Result<u64, Fault> {
             }
             Ok::<_, Fault>(count)
         };
-        count += app.store.write(Lane::COMMON, rehash).await?;
+        count += app.store.write(Partition::COMMON, rehash).await?;
     }
 }

@@ -17,7 +17,7 @@ use garson_store::tables::accounts;
 use garson_store::tables::sessions;
 use garson_store::tables::sessions::{Session, SessionHash};
 use garson_store::vault::lookup_hash;
-use garson_store::{Lane, StoreError};
+use garson_store::{Partition, StoreError};
 use std::net::IpAddr;
 use std::sync::LazyLock;
 use std::time::Duration;
@@ -185,7 +185,7 @@ async fn check(
     let (key, now) = (guesser.key(email, hash.as_deref()), app.now());
     // It counts as a failure until it has turned out right: many at once are not judged by a count that all of them saw.
     app.store
-        .write(Lane::COMMON, move |tx| {
+        .write(Partition::COMMON, move |tx| {
             match sessions::failures(tx, &key)? {
                 Some((count, last_at)) if locked_until(count, last_at).is_some_and(|until| now < until) => {
                     return Err(Fault::SignInLocked);
@@ -202,7 +202,9 @@ async fn check(
         return Err(Fault::SignInRefused);
     }
     app.store
-        .write(Lane::COMMON, move |tx| Ok(sessions::forget_failures(tx, &key)?))
+        .write(Partition::COMMON, move |tx| {
+            Ok(sessions::forget_failures(tx, &key)?)
+        })
         .await
 }
 

@@ -15,7 +15,7 @@ use super::wake_times::WakeTimes;
 use crate::app::App;
 use crate::flow::upkeep::membership;
 use garson_core::id::AccountId;
-use garson_store::engine::Handover;
+use garson_store::publish::HandoffMessage;
 use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -26,7 +26,7 @@ const SLOT_WAIT: Duration = Duration::from_millis(100);
 
 /// Delivers until the service stops, then waits for the attempts in flight.
 pub async fn run(app: Arc<App>) {
-    let handovers = app.store.desk().open();
+    let handovers = app.store.handoff().subscribe();
     let (messages, inbox) = mpsc::unbounded_channel();
     Dispatcher::new(app, messages).work(handovers, inbox).await;
 }
@@ -34,7 +34,7 @@ pub async fn run(app: Arc<App>) {
 impl Dispatcher {
     async fn work(
         &mut self,
-        mut handovers: mpsc::Receiver<Vec<Handover>>,
+        mut handovers: mpsc::Receiver<Vec<HandoffMessage>>,
         mut inbox: mpsc::UnboundedReceiver<Message>,
     ) {
         let mut stopping = self.app.stopping.subscribe();
@@ -68,7 +68,7 @@ impl Dispatcher {
     /// Starts nothing more. Other nodes may take over accounts without attempts in flight here.
     fn stop(&mut self) {
         self.is_stopping = true;
-        self.app.store.desk().close();
+        self.app.store.node_identity().stop_delivering();
         let Some(node) = self.node.filter(|_| membership::is_shared(&self.app)) else {
             return;
         };
@@ -134,7 +134,7 @@ impl Dispatcher {
 
     /// Starts over under a new node id: other nodes have taken over what this one held.
     fn check_node(&mut self) {
-        let node = self.app.store.desk().node();
+        let node = self.app.store.node_id();
         if node != self.node {
             tracing::warn!("this node starts delivering under a new id");
             self.node = node;

@@ -5,11 +5,11 @@ use super::endpoint::{Address, Load, Wanted};
 use crate::app::App;
 use crate::flow::Fault;
 use garson_core::id::{AccountId, NodeId};
-use garson_store::engine::Word;
+use garson_store::publish::NodeMessage;
 use garson_store::tables::deliveries;
 use garson_store::tables::deliveries::{Delivery, Settlement, Waiting};
 use garson_store::tables::{accounts, keys, nodes};
-use garson_store::{Lane, StoreError, Tx};
+use garson_store::{Partition, StoreError, Tx};
 use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
@@ -121,8 +121,8 @@ pub async fn release_idle(app: &App, node: NodeId, busy: HashSet<AccountId>) -> 
         release(app, node, &idle).await?;
     }
     app.store
-        .write(Lane::COMMON, |tx| {
-            tx.ring(Word::NodeGone);
+        .write(Partition::COMMON, |tx| {
+            tx.notify_nodes(NodeMessage::NodeLeft);
             Ok(())
         })
         .await

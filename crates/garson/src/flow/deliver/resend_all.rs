@@ -142,7 +142,7 @@ async fn round(app: &App) -> Result<Duration, Fault> {
         };
         let account = open.account;
         after = Some(account);
-        let node = app.store.desk().node();
+        let node = app.store.node_id();
         if open.node.is_some() && open.node != node {
             continue;
         }

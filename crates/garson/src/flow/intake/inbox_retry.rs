@@ -13,7 +13,7 @@ use garson_store::tables::inbox::{InboxState, KeptMessage, open_message, settle}
 use garson_store::tables::integrations;
 use garson_store::tables::integrations::Served;
 use garson_store::tables::packages;
-use garson_store::{Lane, StoreErrorKind, Tx};
+use garson_store::{Partition, StoreErrorKind, Tx};
 use std::sync::Arc;
 
 /// Retries a stored message.
@@ -76,7 +76,7 @@ async fn retry_once(app: &Arc<App>, id: InboxId, scope: RetryScope) -> Result<Re
         // The message may be stored under another sender than it was recorded for.
         let order = entry.order;
         app.store
-            .write(Lane::COMMON, move |tx| {
+            .write(Partition::COMMON, move |tx| {
                 settle(tx, id, InboxState::Taken, order, None)
             })
             .await?;

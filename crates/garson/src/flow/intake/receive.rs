@@ -66,7 +66,7 @@ async fn receive_from_store(
     let (reader, asked, now) = (Arc::clone(app), Arc::clone(request), request.received_at);
     let message = app
         .store
-        .glance(move |tx| match identify(tx, &reader, platform, &asked)? {
+        .read_without_snapshot(move |tx| match identify(tx, &reader, platform, &asked)? {
             Some(identified) => understand(tx, &reader, platform, identified, now).map(Some),
             None => Ok(None),
         })

@@ -13,7 +13,7 @@ use crate::flow::Fault;
 use crate::telemetry::{IntakeSource, MessageOutcome};
 use garson_core::platform::{HookRequest, News, Platform, Provider, Reception};
 use garson_core::time::Timestamp;
-use garson_store::{Lane, StoreError, Tx};
+use garson_store::{Partition, StoreError, Tx};
 use std::sync::Arc;
 
 /// Records a message, and notifies the workers that it concerns. Fails with a conflict if something that the message was
@@ -26,8 +26,8 @@ pub(crate) async fn record(
     now: Timestamp,
 ) -> Result<Recorded, Fault> {
     let (lane, integration) = match message.integration() {
-        Some(integration) => (Lane::from(integration.account_id), Some(integration.id)),
-        None => (Lane::COMMON, None),
+        Some(integration) => (Partition::from(integration.account_id), Some(integration.id)),
+        None => (Partition::COMMON, None),
     };
     // A poll finds an order that we do not have, and a change that the message does not describe.
     let needs_poll = match &message {

@@ -15,7 +15,7 @@ use garson_store::tables::events::{StoredEvent, ToldEvent};
 use garson_store::tables::sessions;
 use garson_store::tables::sessions::SessionHash;
 use garson_store::tables::{accounts, keys};
-use garson_store::{Crowd, Tx, Watch};
+use garson_store::{Tx, Watcher, WatcherKind};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::{Instant, sleep, sleep_until};
@@ -35,8 +35,8 @@ const PAGE: usize = 50;
 pub async fn run(app: Arc<App>) {
     loop {
         sleep(LOOK).await;
-        let news = app.store.news();
-        let watched = news.accounts();
+        let account_watch = app.store.account_watch();
+        let watched = account_watch.watched_accounts();
         if watched.is_empty() {
             continue;
         }
@@ -46,19 +46,22 @@ pub async fn run(app: Arc<App>) {
             .await;
         app.workers.note_turn(&looked);
         match looked {
-            Ok(places) => news.compare(&places),
+            Ok(places) => account_watch.notify_newer(&places),
             Err(error) => tracing::warn!(%error, "no look at what others have committed"),
         }
     }
 }
 
-fn watch(app: &App, account: AccountId, crowd: Crowd) -> Result<Watch, Fault> {
+fn watch(app: &App, account: AccountId, crowd: WatcherKind) -> Result<Watcher, Fault> {
     let most = app.settings.server.max_streams;
     let most_of_account = match crowd {
-        Crowd::Programs => MAX_OF_ACCOUNT,
-        Crowd::People => MAX_BOARDS,
+        WatcherKind::Programs => MAX_OF_ACCOUNT,
+        WatcherKind::People => MAX_BOARDS,
     };
-    let watch = app.store.news().watch(account, crowd, most_of_account, most);
+    let watch = app
+        .store
+        .account_watch()
+        .watch(account, crowd, most_of_account, most);
     watch.ok_or(Fault::TooManyStreams)
 }
 
@@ -70,10 +73,10 @@ pub enum Pass {
 }
 
 impl Pass {
-    fn crowd(self) -> Crowd {
+    fn crowd(self) -> WatcherKind {
         match self {
-            Self::Key(_) => Crowd::Programs,
-            Self::Session(_) => Crowd::People,
+            Self::Key(_) => WatcherKind::Programs,
+            Self::Session(_) => WatcherKind::People,
         }
     }
 
@@ -131,9 +134,9 @@ pub async fn wait_for_events(
     patience: Duration,
 ) -> Result<Page<StoredEvent>, Fault> {
     let deadline = Instant::now() + patience;
-    let mut watch = watch(app, account, Crowd::Programs)?;
+    let mut watch = watch(app, account, WatcherKind::Programs)?;
     loop {
-        watch.catch_up();
+        watch.mark_seen();
         let page = app
             .store
             .read(move |tx| {
@@ -151,7 +154,7 @@ pub async fn wait_for_events(
             return Ok(page);
         }
         tokio::select! {
-            () = watch.news() => {}
+            () = watch.changed() => {}
             () = sleep_until(deadline) => return Ok(page),
             () = stopped(app) => return Ok(page),
         }
@@ -189,7 +192,7 @@ pub struct Follower {
     account: AccountId,
     pass: Pass,
     place: i64,
-    watch: Watch,
+    watch: Watcher,
 }
 
 impl Follower {
@@ -240,7 +243,7 @@ impl Follower {
             if *self.app.stopping.borrow() {
                 return Next::End;
             }
-            self.watch.catch_up();
+            self.watch.mark_seen();
             let mut look_again = quiet_until;
             match self.read().await {
                 Ok(Some(events)) => {
@@ -261,7 +264,7 @@ impl Follower {
                 }
             }
             tokio::select! {
-                () = self.watch.news() => {}
+                () = self.watch.changed() => {}
                 () = sleep_until(look_again) => {}
                 () = stopped(&self.app) => return Next::End,
             }

@@ -177,14 +177,14 @@ pub async fn run(app: Arc<App>) {
         }
         let looked_at = Instant::now();
         while let Some(left) = LOOK_AGAIN.checked_sub(looked_at.elapsed()) {
-            if tokio::time::timeout(left, app.store.fresh().came())
+            if tokio::time::timeout(left, app.store.changed_accounts().wait())
                 .await
                 .is_err()
             {
                 break;
             }
             tokio::time::sleep(GATHER).await;
-            for account in app.store.fresh().take() {
+            for account in app.store.changed_accounts().take() {
                 if let Err(fault) = follow(&app, account).await {
                     // The next look everywhere finds it again.
                     tracing::error!(?fault, "orders could not be made ready for search");

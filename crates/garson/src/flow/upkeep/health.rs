@@ -6,7 +6,7 @@ use garson_core::time::Timestamp;
 use garson_store::tables::{accounts, calls, deliveries, inbox, nodes};
 use garson_store::upkeep::disk_space;
 use garson_store::upkeep::disk_space::Trial;
-use garson_store::{Engine, Lane, StoreError, Tx};
+use garson_store::{Engine, Partition, StoreError, Tx};
 use std::time::Duration;
 
 /// How far rows are counted, so that a scrape stays cheap with any backlog. Ten times as many take SQLite 20 ms.
@@ -30,7 +30,7 @@ pub async fn check(app: &App) -> Result<(), NotReady> {
         .ask(probe_storage(app.store.clone()))
         .await
         .map_err(NotReady::Storage)?;
-    match (app.store.desk().node(), app.workers.failing()) {
+    match (app.store.node_id(), app.workers.failing()) {
         (None, _) => Err(NotReady::NotJoined),
         (Some(_), Some(worker)) => Err(NotReady::WorkerFails(worker)),
         (Some(_), None) => Ok(()),
@@ -44,10 +44,10 @@ async fn probe_storage(store: Engine) -> Result<(), StoreError> {
     if store.stats().is_in_doubt() {
         let (losses, trial) = (store.stats().losses(), Trial::new());
         store
-            .write(Lane::COMMON, move |tx| disk_space::fill(tx, trial))
+            .write(Partition::COMMON, move |tx| disk_space::fill(tx, trial))
             .await?;
         store
-            .write(Lane::COMMON, move |tx| disk_space::clear(tx, trial))
+            .write(Partition::COMMON, move |tx| disk_space::clear(tx, trial))
             .await?;
         store.stats().prove(losses);
     }
@@ -69,7 +69,7 @@ pub async fn gauges(app: &App) -> Gauges {
     Gauges {
         storage_is_up: up.is_ok() && counts.is_ok(),
         storage_counts: counts.ok(),
-        has_joined: app.store.desk().node().is_some(),
+        has_joined: app.store.node_id().is_some(),
         lease_is_valid: app.node_lease.is_valid(),
         dispatcher: app.delivery_gauges.memory(),
         waiting_accounts: app.delivery_gauges.waiting_accounts(),

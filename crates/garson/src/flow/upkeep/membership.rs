@@ -6,10 +6,10 @@
 
 use crate::app::App;
 use garson_core::id::NodeId;
-use garson_store::engine::{Handover, Word};
+use garson_store::publish::{HandoffMessage, NodeMessage};
 use garson_store::tables::nodes;
 use garson_store::tables::nodes::Node;
-use garson_store::{Lane, Location, StoreError};
+use garson_store::{Location, Partition, StoreError};
 use std::collections::HashMap;
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -34,9 +34,9 @@ pub async fn join(app: &App, address: SocketAddr) -> Result<(), StoreError> {
     let name = name(address);
     let is_shared = is_shared(app);
     app.store
-        .write(Lane::COMMON, move |tx| {
+        .write(Partition::COMMON, move |tx| {
             nodes::join(tx, id, &name)?;
-            tx.ring(Word::Here);
+            tx.notify_nodes(NodeMessage::NodeJoined);
             if is_shared {
                 return Ok(());
             }
@@ -45,7 +45,7 @@ pub async fn join(app: &App, address: SocketAddr) -> Result<(), StoreError> {
         })
         .await?;
     app.node_lease.renew(is_shared.then(|| began + LEASE));
-    app.store.desk().set_node(Some(id));
+    app.store.node_identity().set(Some(id));
     // Polls that it held under another id are to be held under this one.
     app.poll_requests.integrations_changed();
     Ok(())
@@ -53,10 +53,10 @@ pub async fn join(app: &App, address: SocketAddr) -> Result<(), StoreError> {
 
 /// Leaves the nodes, so that the others need not detect it. It does not wait long for an unavailable database.
 pub async fn leave(app: &App) {
-    let Some(id) = app.store.desk().node() else { return };
-    app.store.desk().set_node(None);
-    let leaving = app.store.write(Lane::COMMON, move |tx| {
-        tx.ring(Word::NodeGone);
+    let Some(id) = app.store.node_id() else { return };
+    app.store.node_identity().set(None);
+    let leaving = app.store.write(Partition::COMMON, move |tx| {
+        tx.notify_nodes(NodeMessage::NodeLeft);
         nodes::leave(tx, id)
     });
     match tokio::time::timeout(LEAVE_TIMEOUT, leaving).await {
@@ -122,8 +122,12 @@ pub async fn run(app: Arc<App>, address: SocketAddr) {
 /// A single process needs no heartbeat, only its row. The row may have been removed, for instance by a second server that was
 /// started by mistake; without it nothing would be delivered.
 async fn ensure_joined(app: &App, address: SocketAddr) -> Result<(), StoreError> {
-    if let Some(id) = app.store.desk().node() {
-        if app.store.glance(move |tx| nodes::is_there(tx, id)).await? {
+    if let Some(id) = app.store.node_id() {
+        if app
+            .store
+            .read_without_snapshot(move |tx| nodes::is_there(tx, id))
+            .await?
+        {
             return Ok(());
         }
         tracing::warn!("this process was removed from the nodes and joins again under a new id");
@@ -135,13 +139,13 @@ async fn ensure_joined(app: &App, address: SocketAddr) -> Result<(), StoreError>
 }
 
 async fn heartbeat(app: &App, address: SocketAddr) -> Result<(), StoreError> {
-    let Some(id) = app.store.desk().node() else {
+    let Some(id) = app.store.node_id() else {
         return join(app, address).await;
     };
     let began = Instant::now();
     let is_there = app
         .store
-        .write(Lane::COMMON, move |tx| nodes::beat(tx, id))
+        .write(Partition::COMMON, move |tx| nodes::beat(tx, id))
         .await?;
     if is_there {
         app.node_lease.renew(Some(began + LEASE));
@@ -165,7 +169,7 @@ struct OtherNodes {
 impl OtherNodes {
     /// Removes dead nodes; returns after what time the next one is dead if it stays silent.
     async fn observe(&mut self, app: &App) -> Result<Option<Duration>, StoreError> {
-        let me = app.store.desk().node();
+        let me = app.store.node_id();
         let all = app.store.read(nodes::list).await?;
         let now = Instant::now();
         // After a gap it cannot tell which nodes were silent: the database may have been unavailable to all.
@@ -200,11 +204,11 @@ async fn remove_dead(app: &App, node: Node) -> Result<(), StoreError> {
     let (name, copy) = (node.name.clone(), node);
     let is_removed = app
         .store
-        .write(Lane::COMMON, move |tx| {
+        .write(Partition::COMMON, move |tx| {
             let is_removed = nodes::give_up(tx, &copy)?;
             if is_removed {
-                tx.hand_over(Handover::NodeGone);
-                tx.ring(Word::NodeGone);
+                tx.hand_off(HandoffMessage::NodeLeft);
+                tx.notify_nodes(NodeMessage::NodeLeft);
             }
             Ok::<_, StoreError>(is_removed)
         })

@@ -5,7 +5,7 @@ use crate::app::App;
 use crate::flow::Fault;
 use crate::flow::admin::integrations;
 use crate::flow::admin::sessions::FORGET_FAILURES;
-use garson_store::Lane;
+use garson_store::Partition;
 use garson_store::tables::{idempotency, sessions};
 use garson_store::upkeep::sweep;
 use std::sync::Arc;
@@ -113,7 +113,7 @@ async fn remove_expired(app: &App) -> Result<bool, Fault> {
     let oldest_failure = now.minus(FORGET_FAILURES);
     let removed = app
         .store
-        .write(Lane::COMMON, move |tx| {
+        .write(Partition::COMMON, move |tx| {
             Ok::<_, Fault>(
                 idempotency::sweep(tx, oldest_answer, CHUNK)?
                     + sessions::sweep(tx, now, oldest_failure, CHUNK)?

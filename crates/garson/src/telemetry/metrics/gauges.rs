@@ -115,7 +115,7 @@ fn register_storage(registry: &mut Registry, store: &Engine, gauges: &Gauges) {
         registry,
         "event_streams",
         "Event streams and long polls",
-        store.news().watches(),
+        store.account_watch().watcher_count(),
     );
 }
 

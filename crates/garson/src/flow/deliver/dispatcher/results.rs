@@ -9,16 +9,16 @@ use crate::flow::deliver::message::{EndedAttempt, Message};
 use crate::flow::upkeep::membership;
 use garson_core::id::{AccountId, NodeId};
 use garson_store::StoreError;
-use garson_store::engine::Handover;
+use garson_store::publish::HandoffMessage;
 use garson_store::tables::deliveries::{Delivery, Settlement};
 use std::sync::Arc;
 use std::time::Instant;
 
 impl Dispatcher {
-    pub(super) fn take_handover(&mut self, handover: Handover) {
+    pub(super) fn take_handover(&mut self, handover: HandoffMessage) {
         self.touched.extend(handover.account());
         match handover {
-            Handover::Places {
+            HandoffMessage::Committed {
                 account,
                 before,
                 last,
@@ -29,15 +29,17 @@ impl Dispatcher {
                 let endpoint = self.endpoint(account);
                 endpoint.handed(before, last, version, deliveries, now);
             }
-            Handover::LookAgain { account } => match self.endpoints.get_mut(&account) {
+            HandoffMessage::Recheck { account } => match self.endpoints.get_mut(&account) {
                 Some(endpoint) => endpoint.reload(),
                 // Perhaps no node delivers for it yet.
                 None => self.scan_soon(),
             },
             // Whether it is ours, and what is due, shows when it is read.
-            Handover::Elsewhere { account, last } => self.endpoint(account).has_grown(last),
-            Handover::Poll { integration } => self.app.poll_requests.poll_now_for_other_node(integration),
-            Handover::NodeGone => {
+            HandoffMessage::CommittedElsewhere { account, last } => self.endpoint(account).has_grown(last),
+            HandoffMessage::PollNow { integration } => {
+                self.app.poll_requests.poll_now_for_other_node(integration)
+            }
+            HandoffMessage::NodeLeft => {
                 self.scan_soon();
                 self.app.call_waker.wake_all();
                 self.app.poll_requests.integrations_changed();

@@ -40,7 +40,7 @@ pub struct Dispatcher {
 impl Dispatcher {
     pub fn new(app: Arc<App>, messages: mpsc::UnboundedSender<Message>) -> Self {
         Self {
-            node: app.store.desk().node(),
+            node: app.store.node_id(),
             endpoints: HashMap::new(),
             slots: Slots::new(app.settings.webhook.max_in_flight),
             in_flight: InFlightAttempts::default(),

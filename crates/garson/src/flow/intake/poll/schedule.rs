@@ -12,7 +12,7 @@ use crate::net::Log;
 use garson_core::id::IntegrationId;
 use garson_core::platform::{Platform, PollStyle, Provider};
 use garson_core::time::Timestamp;
-use garson_store::engine::Word;
+use garson_store::publish::NodeMessage;
 use garson_store::tables::integrations::{Connected, Polled, Unreadable};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap, HashSet};
@@ -90,7 +90,7 @@ impl PollSchedule {
         if let Err(fault) = &result {
             tracing::error!(?fault, "the progress of polling could not be saved");
         }
-        let Some(node) = app.store.desk().node() else {
+        let Some(node) = app.store.node_id() else {
             return result;
         };
         let mut found = Found::default();
@@ -212,7 +212,7 @@ impl PollSchedule {
         for (id, origin) in requested {
             let Some(entry) = self.entries.get_mut(&id) else {
                 if origin == RequestOrigin::ThisNode {
-                    for_other_nodes.push(Word::Poll { integration: id });
+                    for_other_nodes.push(NodeMessage::PollNow { integration: id });
                 }
                 continue;
             };

@@ -8,7 +8,7 @@ use garson_core::platform::{Provider, Trouble};
 use garson_core::time::Timestamp;
 use garson_store::tables::integrations;
 use garson_store::tables::integrations::{Connected, Polled, Unreadable};
-use garson_store::{Lane, Tx};
+use garson_store::{Partition, Tx};
 use std::sync::Arc;
 
 /// The integrations of a platform that this node polls, including those that it claims now. The single writer of SQLite is used
@@ -24,7 +24,7 @@ pub(super) async fn claim(
         .await?
     {
         let claim = move |tx: &mut Tx<'_>| integrations::claim_polling(tx, provider, node);
-        app.store.write(Lane::COMMON, claim).await?;
+        app.store.write(Partition::COMMON, claim).await?;
     }
     let vault = Arc::clone(&app.vault);
     let polled = move |tx: &mut Tx<'_>| integrations::polled_by(tx, &vault, provider, node);
@@ -34,7 +34,7 @@ pub(super) async fn claim(
 /// Saves up to when integrations have been polled.
 pub(super) async fn save_progress(app: &App, progress: Vec<(IntegrationId, Timestamp)>) -> Result<(), Fault> {
     let write = move |tx: &mut Tx<'_>| integrations::note_polled(tx, &progress);
-    Ok(app.store.write(Lane::COMMON, write).await?)
+    Ok(app.store.write(Partition::COMMON, write).await?)
 }
 
 pub(super) fn note_error(app: &Arc<App>, connected: &Connected, trouble: &Trouble) {

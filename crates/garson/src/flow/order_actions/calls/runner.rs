@@ -12,7 +12,7 @@ use garson_core::time::Timestamp;
 use garson_store::tables::calls;
 use garson_store::tables::calls::{DueCall, Leased, UnreadableCall};
 use garson_store::tables::orders;
-use garson_store::{Lane, StoreError, Tx};
+use garson_store::{Partition, StoreError, Tx};
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
@@ -149,7 +149,7 @@ impl CallRunner {
                 .map(|(integration, count)| calls::lease_due(tx, *integration, now, maker, LEASE, *count))
                 .collect::<Result<Vec<_>, StoreError>>()
         };
-        let leased: Vec<Vec<Leased>> = app.store.write(Lane::COMMON, lease).await?;
+        let leased: Vec<Vec<Leased>> = app.store.write(Partition::COMMON, lease).await?;
         let mut begun = 0;
         for ((integration, wanted), leased) in chosen.into_iter().zip(leased) {
             self.slots.leased(integration, leased.len(), wanted);
@@ -242,7 +242,7 @@ impl CallRunner {
         while is_any {
             let brought = app
                 .store
-                .write(Lane::COMMON, move |tx| {
+                .write(Partition::COMMON, move |tx| {
                     calls::bring_forward(tx, now, CLOCK_TOLERANCE, BRING_FORWARD_BATCH)
                 })
                 .await?;
@@ -265,7 +265,7 @@ impl CallRunner {
 async fn set_aside(app: &App, call: UnreadableCall) -> Result<(), Fault> {
     tracing::error!(order = ?call.order_id, why = call.why, "a platform call is unreadable and is set aside");
     let now = app.now();
-    let lane = call.account_id.map_or(Lane::COMMON, Lane::from);
+    let lane = call.account_id.map_or(Partition::COMMON, Partition::from);
     let order_id = call.order_id;
     app.store
         .write(lane, move |tx| {

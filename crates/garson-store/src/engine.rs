@@ -1,0 +1,273 @@
+//! The engine: runs jobs on SQLite or PostgreSQL and replies after the commit.
+//!
+//! A job is a synchronous closure over a transaction. Writing jobs that wait at the same time share one commit (group commit);
+//! each is rolled back alone if it fails. A caller gets its reply only when the commit is durable. A job may run more than once
+//! (after a lost connection or a serialisation failure), so it is an `Fn`.
+//!
+//! The engine knows no table: what a store adds to its transactions are [`Hooks`].
+
+mod backup;
+mod checkpoint;
+pub(crate) mod connect;
+mod connection;
+mod crash_check;
+mod file_watch;
+mod files;
+pub mod in_list;
+mod insert;
+mod insert_buffer;
+mod job;
+mod limits;
+mod migrate;
+mod options;
+mod partition;
+mod pipeline;
+mod pooler;
+mod postgres;
+mod read;
+pub mod server_lock;
+mod session;
+mod sqlite;
+mod stats;
+mod table_set;
+mod tx;
+mod value;
+mod wal_scan;
+mod workers;
+mod write;
+
+pub use connect::accepts_any_certificate;
+pub use crash_check::{CrashCheck, Opener};
+pub use files::sync_folder_of;
+pub use insert::Insert;
+pub use migrate::{Purpose, Schema};
+pub(crate) use migrate::{is_unfinished_copy, mark_unfinished_copy};
+pub use options::{Location, Options};
+pub use partition::Partition;
+pub use stats::{Durations, Stats};
+pub use table_set::TableSet;
+pub use tx::{Hooks, Tx};
+pub(crate) use value::Owned;
+pub use value::{Column, FromColumn, Param, Row};
+
+use crate::error::StoreError;
+use file_watch::WatchedFiles;
+use job::{JobKind, TypedJob};
+use limits::Limits;
+use server_lock::ServerLock;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use workers::Workers;
+
+/// For a job that reads the whole database.
+const LONG_DEADLINE: Duration = Duration::from_secs(7 * 24 * 3_600);
+
+/// Runs jobs. Clones share the same threads; they end when the last clone is dropped.
+pub struct Engine<H: Hooks> {
+    writers: Arc<Vec<Workers<H>>>,
+    readers: Arc<Workers<H>>,
+    stats: Arc<Stats>,
+    // After the writers, which use it until they end.
+    shared: Arc<H::Shared>,
+    /// The files of a SQLite database.
+    files: Option<Arc<WatchedFiles>>,
+    location: Location,
+    limits: Limits,
+}
+
+impl<H: Hooks> Clone for Engine<H> {
+    fn clone(&self) -> Self {
+        Self {
+            writers: Arc::clone(&self.writers),
+            readers: Arc::clone(&self.readers),
+            stats: Arc::clone(&self.stats),
+            shared: Arc::clone(&self.shared),
+            files: self.files.clone(),
+            location: self.location.clone(),
+            limits: self.limits,
+        }
+    }
+}
+
+impl<H: Hooks> Engine<H> {
+    /// Opens the database and migrates it to the newest schema.
+    pub(crate) fn start(
+        location: &Location,
+        options: &Options,
+        shared: Arc<H::Shared>,
+    ) -> Result<Self, StoreError> {
+        let stats = Arc::new(Stats::default());
+        let (writers, readers, files) = match location {
+            Location::Sqlite(path) => {
+                let (writers, readers, files) = sqlite::open(path, options, &stats, &shared)?;
+                (writers, readers, Some(files))
+            }
+            Location::Postgres(url) => {
+                let (writers, readers) = postgres::open(url, options, &stats, &shared)?;
+                (writers, readers, None)
+            }
+        };
+        Ok(Self {
+            writers: Arc::new(writers),
+            readers: Arc::new(readers),
+            stats,
+            shared,
+            files,
+            location: location.clone(),
+            limits: options.limits(),
+        })
+    }
+
+    /// Opens a database to inspect it only, and returns the state of its schema. Nothing is created or migrated, and nothing
+    /// can be written.
+    pub(crate) fn start_to_inspect(
+        location: &Location,
+        shared: Arc<H::Shared>,
+    ) -> Result<(Self, Schema), StoreError> {
+        let (stats, options) = (Arc::new(Stats::default()), Options::default());
+        let (readers, schema) = match location {
+            Location::Sqlite(path) => sqlite::inspect(path, &stats)?,
+            Location::Postgres(url) => postgres::inspect(url, &options, &stats)?,
+        };
+        let engine = Self {
+            writers: Arc::default(),
+            readers: Arc::new(readers),
+            stats,
+            shared,
+            files: None,
+            location: location.clone(),
+            limits: options.limits(),
+        };
+        Ok((engine, schema))
+    }
+
+    /// Stops reading and writing too when the file of this lock is removed or replaced: then another server may be running.
+    pub fn watch_lock(&self, lock: &ServerLock) -> Result<(), StoreError> {
+        if let Some(files) = &self.files {
+            files.watch_lock(lock.known_file()?);
+        }
+        Ok(())
+    }
+
+    /// Fails when the files of the database are no longer those that were opened.
+    pub fn check_files(&self) -> Result<(), StoreError> {
+        match self.files.as_deref().and_then(WatchedFiles::trouble) {
+            Some(error) => Err(error.clone()),
+            None => Ok(()),
+        }
+    }
+
+    /// Runs a job in a read-only transaction that sees one snapshot.
+    pub async fn read<T, E, F>(&self, job: F) -> Result<T, E>
+    where
+        F: Fn(&mut Tx<'_, H>) -> Result<T, E> + Send + 'static,
+        T: Send + 'static,
+        E: From<StoreError> + Send + 'static,
+    {
+        self.run(&self.readers, JobKind::Read, self.limits.job(), job)
+            .await
+    }
+
+    /// The same for a job that may take very long, because it reads the whole database.
+    pub(crate) async fn read_long<T, E, F>(&self, job: F) -> Result<T, E>
+    where
+        F: Fn(&mut Tx<'_, H>) -> Result<T, E> + Send + 'static,
+        T: Send + 'static,
+        E: From<StoreError> + Send + 'static,
+    {
+        self.run(&self.readers, JobKind::Read, LONG_DEADLINE, job).await
+    }
+
+    /// Runs a job that only reads, and whose statements need not see the same snapshot: without a transaction around them,
+    /// which costs as much as a statement.
+    pub async fn read_without_snapshot<T, E, F>(&self, job: F) -> Result<T, E>
+    where
+        F: Fn(&mut Tx<'_, H>) -> Result<T, E> + Send + 'static,
+        T: Send + 'static,
+        E: From<StoreError> + Send + 'static,
+    {
+        let kind = JobKind::ReadWithoutSnapshot;
+        self.run(&self.readers, kind, self.limits.job(), job).await
+    }
+
+    /// Runs a job in a transaction and returns when it is durable. It commits even if its caller is dropped. A caller that has
+    /// waited too long gets a timeout; a job that has not begun by then is not run, but one that has may still commit, as with
+    /// any reply that is lost.
+    pub async fn write<T, E, F>(&self, partition: impl Into<Partition>, job: F) -> Result<T, E>
+    where
+        F: Fn(&mut Tx<'_, H>) -> Result<T, E> + Send + 'static,
+        T: Send + 'static,
+        E: From<StoreError> + Send + 'static,
+    {
+        let partition = partition.into();
+        let Some(writer) = self.writers.get(partition.writer(self.writers.len())) else {
+            return Err(StoreError::unavailable("no writer is running").into());
+        };
+        self.run(writer, JobKind::Write(partition), self.limits.job(), job)
+            .await
+    }
+
+    async fn run<T, E, F>(&self, workers: &Workers<H>, kind: JobKind, limit: Duration, job: F) -> Result<T, E>
+    where
+        F: Fn(&mut Tx<'_, H>) -> Result<T, E> + Send + 'static,
+        T: Send + 'static,
+        E: From<StoreError> + Send + 'static,
+    {
+        self.check_files()?;
+        let (reply, replied) = tokio::sync::oneshot::channel();
+        let deadline = Instant::now() + limit;
+        workers.submit(Box::new(TypedJob::new(kind, deadline, job, reply)))?;
+        match tokio::time::timeout_at(deadline.into(), replied).await {
+            Ok(Ok(result)) => result,
+            Ok(Err(_)) => Err(StoreError::unavailable("the database worker has stopped").into()),
+            Err(_) => Err(StoreError::timed_out().into()),
+        }
+    }
+
+    #[must_use]
+    pub fn stats(&self) -> &Stats {
+        &self.stats
+    }
+
+    /// What the store shares with its transactions.
+    pub(crate) fn shared(&self) -> &Arc<H::Shared> {
+        &self.shared
+    }
+
+    #[must_use]
+    pub fn location(&self) -> &Location {
+        &self.location
+    }
+
+    /// The name of the database product.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        match self.location {
+            Location::Sqlite(_) => "SQLite",
+            Location::Postgres(_) => "PostgreSQL",
+        }
+    }
+
+    /// Jobs that wait for a writer.
+    #[must_use]
+    pub fn waiting(&self) -> usize {
+        self.writers.iter().map(Workers::waiting).sum()
+    }
+
+    /// Jobs that wait for a reader.
+    #[must_use]
+    pub fn waiting_reads(&self) -> usize {
+        self.readers.waiting()
+    }
+
+    /// Copies a SQLite database into a new file while the service runs; PostgreSQL has its own tools for that.
+    pub fn backup(&self, to: &Path) -> Result<(), StoreError> {
+        match &self.location {
+            Location::Sqlite(path) => sqlite::backup(path, to),
+            Location::Postgres(_) => Err(StoreError::refused(
+                "the data is in PostgreSQL: back it up with pg_dump",
+            )),
+        }
+    }
+}
