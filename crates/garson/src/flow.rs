@@ -6,6 +6,7 @@
 pub mod admin;
 pub mod deliver;
 pub mod fault;
+pub mod idempotency;
 pub mod intake;
 pub mod order_actions;
 mod persist;

@@ -15,7 +15,7 @@ use utoipa::ToSchema;
 
 use crate::flow::order_actions::act::OrderDetail;
 use crate::flow::read::reports::Pending;
-use garson_store::tables::orders::{Charge, OrderSummary};
+use crate::flow::read::{Charge, OrderSummary};
 
 /// An order in a list.
 #[derive(Serialize, ToSchema)]

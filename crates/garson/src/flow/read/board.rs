@@ -1,7 +1,7 @@
 //! The live board: the orders that somebody has to do something about, those that were done lately, and platforms that are
 //! in trouble.
 
-use super::reports;
+use super::period;
 use crate::app::App;
 use crate::flow::Fault;
 use crate::flow::order_actions::reasons;
@@ -106,7 +106,7 @@ pub async fn board(app: &App, account: AccountId, only: Option<RestaurantId>) ->
         .read(move |tx| {
             // First, so that what is committed meanwhile comes twice rather than never.
             let place = accounts::span(tx, account)?.last;
-            reports::scope(tx, account, only)?;
+            period::scope(tx, account, only)?;
             let newest = board::newest(tx, account, only, LOOK_BACK)?;
             let done = newest.iter().filter(|it| it.status.is_over());
             let done: Vec<OrderId> = done.take(SHOWN_DONE).map(|it| it.id).collect();

@@ -1,12 +1,13 @@
 //! Lists, the stamp "reported", and sums by payment type.
 
 use super::order_lists::Filter;
+use super::period::{Period, scope, zone};
 use crate::app::App;
 use crate::flow::Fault;
 use crate::flow::order_actions::act;
 use garson_core::id::{AccountId, OrderId, RestaurantId};
 use garson_core::order::{Order, Status};
-use garson_core::restaurant::{Config, PaymentMatch, matched_id};
+use garson_core::restaurant::{PaymentMatch, matched_id};
 use garson_core::time::{Timestamp, Zone};
 use garson_store::lists::feed::{Direction, Page, PageRequest, Scope, places_between};
 use garson_store::tables::accounts::reserve;
@@ -19,102 +20,17 @@ use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-/// A moment that a client gives: an instant, or a calendar day where the restaurant is.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Moment {
-    At(Timestamp),
-    Day(String),
-}
-
-/// From when to when; a day given as the end is part of it.
-#[derive(Clone, Debug, Default)]
-pub struct Period {
-    pub from: Option<Moment>,
-    pub to: Option<Moment>,
-}
-
-/// What is wrong with a period that somebody has chosen.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum WrongPeriod {
-    /// What this field holds is no day of the calendar.
-    NotADay { field: String },
-    /// It ends before it begins.
-    Reversed,
-}
-
-impl Period {
-    /// Can there be orders in it at all? Programs may ask for a period that ends before it begins, and get nothing; a person
-    /// who does so has made a mistake.
-    pub fn check(&self) -> Result<(), WrongPeriod> {
-        match self.bounds(&Zone::istanbul()) {
-            Err(Fault::Invalid { field, .. }) => Err(WrongPeriod::NotADay { field }),
-            Ok((Some(from), Some(to))) if to <= from => Err(WrongPeriod::Reversed),
-            _ => Ok(()),
-        }
-    }
-
-    pub(crate) fn bounds(&self, zone: &Zone) -> Result<(Option<Timestamp>, Option<Timestamp>), Fault> {
-        let not_a_day = |field: &str| Fault::invalid(field, "is not a day of the calendar");
-        let from = match &self.from {
-            None => None,
-            Some(Moment::At(at)) => Some(*at),
-            Some(Moment::Day(day)) => Some(zone.start_of_day(day).ok_or_else(|| not_a_day("from"))?),
-        };
-        let to = match &self.to {
-            None => None,
-            Some(Moment::At(at)) => Some(*at),
-            Some(Moment::Day(day)) => Some(zone.end_of_day(day).ok_or_else(|| not_a_day("to"))?),
-        };
-        Ok((from, to))
-    }
-}
-
-/// Whose orders are meant: the account's, or those of one of its restaurants.
-pub(crate) fn scope(
-    tx: &mut Tx<'_>,
-    account: AccountId,
-    restaurant: Option<RestaurantId>,
-) -> Result<Scope, Fault> {
-    match restaurant {
-        None => Ok(Scope::Account(account)),
-        Some(id) if restaurants::exists(tx, account, id)? => Ok(Scope::Restaurant(id)),
-        Some(id) => Err(Fault::not_found("restaurant", id)),
-    }
-}
-
-pub(crate) fn zone(tx: &mut Tx<'_>, restaurant: Option<RestaurantId>) -> Result<Zone, Fault> {
-    let Some(id) = restaurant else {
-        return Ok(Zone::istanbul());
-    };
-    let config = restaurants::config(tx, id)?;
-    Ok(Config::read(config.as_deref()).unwrap_or_default().zone())
-}
-
-/// A page of all orders, read and made into something in one go.
-pub async fn list<T: Send + 'static>(
-    app: &App,
-    account: AccountId,
-    restaurant: Option<RestaurantId>,
-    request: PageRequest,
-    read: fn(&mut Tx<'_>, Scope, PageRequest) -> garson_store::Result<T>,
-) -> Result<T, Fault> {
-    app.store
-        .read(move |tx| {
-            let scope = scope(tx, account, restaurant)?;
-            Ok(read(tx, scope, request)?)
-        })
-        .await
-}
-
-/// Has there been any order in the account, of which something is still there?
+/// Does the account have any order that is still stored?
 pub async fn has_orders(app: &App, account: AccountId) -> Result<bool, Fault> {
     let newest = PageRequest {
         limit: 1,
         cursor: None,
         direction: Direction::Older,
     };
-    let found = list(app, account, None, newest, orders::list).await?;
-    Ok(!found.items.is_empty())
+    let scope = Scope::Account(account);
+    app.store
+        .read(move |tx| Ok(!orders::list(tx, scope, newest)?.items.is_empty()))
+        .await
 }
 
 /// A page of the orders that wait to be reported, as `make` shows them.

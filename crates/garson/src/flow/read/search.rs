@@ -1,7 +1,7 @@
 //! Search over an account's orders, and the work behind it: what orders are found by is written when they have been taken,
 //! so that nobody waits for it.
 
-use super::reports::{Period, zone};
+use super::period::{Period, zone};
 use crate::app::App;
 use crate::flow::Fault;
 use garson_core::id::{AccountId, OrderId, RestaurantId};
