@@ -9,6 +9,7 @@ mod idempotency;
 mod integrations;
 mod json_body;
 mod keys;
+mod order_items;
 mod order_json;
 mod order_view;
 mod orders;

@@ -5,7 +5,7 @@ mod shops;
 mod tidy;
 
 use super::envelope::Paged;
-use super::order_view::DetailedItem;
+use super::order_items::DetailedItem;
 use super::routes::routes;
 use crate::http::error::{ApiError, ErrorBody};
 use crate::http::path::API_PREFIX;

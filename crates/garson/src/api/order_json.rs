@@ -1,6 +1,6 @@
 //! Orders of a list as JSON, assembled from fragments that are stored with them: the request that a busy POS sends most.
 //!
-//! The result is what [`OrderItem`](super::order_view::OrderItem) serialises to, byte for byte.
+//! The result is what [`OrderItem`](super::order_items::OrderItem) serialises to, byte for byte.
 
 use super::envelope::{PageWriter, Rendered};
 use crate::flow::read::Page;
@@ -55,7 +55,7 @@ fn item(out: &mut Vec<u8>, order: &OrderLine<'_>) {
 #[cfg(test)]
 mod tests {
     use super::super::envelope::Paged;
-    use super::super::order_view::OrderItem;
+    use super::super::order_items::OrderItem;
     use super::*;
     use crate::flow::read::OrderSummary;
     use garson_core::id::{OrderId, RestaurantId};

@@ -1,12 +1,10 @@
 //! Orders as clients see them.
 
-mod list_items;
 mod parts;
 
-pub use self::list_items::{DetailedItem, OrderItem, PendingItem};
-pub use self::parts::ChangeView;
+pub use self::parts::{AmountView, ChangeView};
 
-use self::parts::{AmountView, FulfilmentView, ReadingNoteView};
+use self::parts::{FulfilmentView, ReadingNoteView};
 use garson_core::id::{OrderId, RestaurantId};
 use garson_core::money::Minor;
 use garson_core::order::{Actor, Item, ItemOption, ProviderSync, Reason, TimelineLine};

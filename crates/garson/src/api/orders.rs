@@ -3,8 +3,9 @@
 use super::envelope::{Data, Paged};
 use super::idempotency::Keyed;
 use super::json_body::Json;
+use super::order_items::{DetailedItem, OrderItem};
 use super::order_json::OrderPage;
-use super::order_view::{DetailedItem, OrderItem, OrderView, ReasonView, SyncView};
+use super::order_view::{OrderView, ReasonView, SyncView};
 use super::paging::{FilterParams, PageParams, PeriodParams, Query, RestaurantParam, StatusParam};
 use crate::flow::admin::api_auth::Caller;
 use crate::flow::admin::input::{ForeignId, Prose};

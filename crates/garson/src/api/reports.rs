@@ -2,7 +2,7 @@
 
 use super::envelope::{Data, Paged};
 use super::json_body::Json;
-use super::order_view::PendingItem;
+use super::order_items::PendingItem;
 use super::paging::{PageParams, PeriodParams, Query, RestaurantParam, StatusParam};
 use crate::flow::admin::api_auth::Caller;
 use crate::flow::admin::input::ForeignId;

@@ -1,7 +1,6 @@
 //! Orders as items of lists.
 
-use super::OrderView;
-use super::parts::AmountView;
+use super::order_view::{AmountView, OrderView};
 use crate::flow::order_actions::act::OrderDetail;
 use crate::flow::read::reports::Pending;
 use crate::flow::read::{Charge, OrderSummary};
