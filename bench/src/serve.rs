@@ -34,7 +34,7 @@ pub fn run() -> Fallible<()> {
     let body = Bytes::from(vec![b'x'; size]);
     let answer = async move || ([("content-type", "application/json")], body.clone());
     let constant = Router::new().route(CONSTANT_PATH, get(answer.clone()));
-    let routes = garson::api::service_with(Arc::clone(&app), constant)
+    let routes = garson::router::service_with(Arc::clone(&app), constant)
         .merge(Router::new().route(BARE_PATH, get(answer)));
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     runtime.block_on(async {

@@ -1,37 +1,36 @@
-//! The command line: one program, its roles as subcommands.
+//! The command line: one program with subcommands.
 
 mod account;
 mod branch;
 mod check_receiver;
+mod command;
+mod copy_data;
 mod demo;
 mod doctor;
 mod event_key;
 mod inbox;
-mod keep;
 mod key;
+mod options;
 mod receive;
 mod serve;
 mod sim;
 mod webhook;
 
-use crate::app::{App, StartError};
 use crate::config::Settings;
-use crate::flow::Fault;
-use clap::{Args, Parser, Subcommand};
+use clap::{Parser, Subcommand};
+use command::{CommandError, Outcome, print_line, read_secret};
 use garson_core::secret::Secret;
+use options::Options;
 use std::ffi::OsString;
-use std::fmt;
-use std::future::Future;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
-use std::sync::Arc;
 
-/// Orders of delivery platforms, in one place.
+/// Orders of delivery platforms in one place.
 ///
-/// Garson takes the orders that people place on delivery platforms, lets the restaurant's own programs verify,
-/// advance, cancel and account for them through one HTTP API, and tells those programs of everything.
+/// Garson receives the orders of delivery platforms. The restaurant's own programs verify, advance, cancel and report
+/// them through one HTTP API, and receive every change as an event.
 ///
-/// Start with `garson demo` to see it at work, or `garson serve` and `garson account create` for real.
+/// Start with `garson demo` to see it work, or with `garson serve` and `garson account create` in production.
 #[derive(Parser)]
 #[command(name = "garson", version, max_term_width = 100)]
 struct Cli {
@@ -41,28 +40,13 @@ struct Cli {
     command: Command,
 }
 
-/// Settings that every command understands. Variables (GARSON_LISTEN …) and garson.toml set the same; flags win.
-#[derive(Args)]
-struct Options {
-    /// Read settings from this file instead of ./garson.toml
-    #[arg(long, global = true, env = "GARSON_CONFIG", value_name = "FILE")]
-    config: Option<PathBuf>,
-    /// The data folder, where the SQLite database and the key file live
-    #[arg(long, global = true, value_name = "FOLDER")]
-    data: Option<String>,
-    /// Use PostgreSQL instead: postgres://user:password@host/database. Others on this machine can see it in the list of
-    /// processes: with a password in it, better are the variable GARSON_DATABASE_URL or garson.toml
-    #[arg(long, global = true, value_name = "URL", hide_env_values = true)]
-    database_url: Option<String>,
-}
-
 #[derive(Subcommand)]
 enum Command {
-    /// Run the service: API, hooks, background work
+    /// Run the service: API, control panel, webhooks of platforms, background work
     Serve(serve::ServeArgs),
-    /// Run the service with simulated platforms and a sample account: orders flow at once
+    /// Run the service with simulated platforms and a sample account; orders arrive at once
     Demo(serve::ServeArgs),
-    /// The simulated platforms alone, and what happens on them
+    /// Run the simulated platforms alone, or control them
     Sim(sim::SimArgs),
     /// Accounts: create, list
     #[command(subcommand)]
@@ -70,18 +54,18 @@ enum Command {
     /// API keys of an account: issue, list, revoke
     #[command(subcommand)]
     Key(key::KeyCommand),
-    /// Branches of platforms: who owns them, and decisions about that
+    /// Branches on platforms: list their owners, assign, release
     #[command(subcommand)]
     Branch(branch::BranchCommand),
-    /// Platforms' messages that were kept but could not be taken
+    /// Messages of platforms that were stored but could not be processed
     #[command(subcommand)]
     Inbox(inbox::InboxCommand),
-    /// Deliveries of an account's events: list them, send again what has failed
+    /// Deliveries of an account's events: list them, retry failed ones
     #[command(subcommand)]
     Webhook(webhook::WebhookCommand),
-    /// A receiver of events for developers: shows what comes, can answer slowly or with errors
+    /// Run a receiver of events for developers: shows what arrives, can respond slowly or with errors
     Receive(receive::ReceiveArgs),
-    /// Try your own receiver of events with a dozen checks and more, and print a report
+    /// Test your own receiver of events and print a report
     CheckReceiver(check_receiver::CheckArgs),
     /// Copy the SQLite database into a file while the service runs
     Backup {
@@ -90,17 +74,17 @@ enum Command {
     },
     /// Copy all data into another, empty database
     Migrate {
-        /// Where to: postgres://user:password@host/database, or a folder for SQLite. Others on this machine can see it in
-        /// the list of processes: with a password in it, better is --to-file
+        /// The target: postgres://user:password@host/database, or a folder for SQLite. The process list shows it to other
+        /// users of this machine: prefer --to-file if it has a password
         #[arg(long, value_name = "URL", required_unless_present = "to_file")]
         to: Option<String>,
-        /// A file whose first line is that; - reads standard input
+        /// A file whose first line is the target; - reads standard input
         #[arg(long, value_name = "FILE", conflicts_with = "to")]
         to_file: Option<PathBuf>,
     },
-    /// Check settings, folder, database and clock, and say what is wrong
+    /// Check settings, data folder, database and clock, and report problems
     Doctor,
-    /// Print the settings that are in force, secrets left out, or the commented defaults
+    /// Print the effective settings without secrets, or the documented defaults
     Config {
         /// Print the default configuration file
         #[arg(long)]
@@ -110,29 +94,13 @@ enum Command {
     Openapi,
 }
 
-/// Why a command failed.
-#[derive(Debug)]
-pub struct CommandError(String);
-
-impl<E: fmt::Display> From<E> for CommandError {
-    fn from(error: E) -> Self {
-        Self(error.to_string())
-    }
-}
-
-fn failed(fault: Fault) -> CommandError {
-    CommandError(crate::api::ApiError::from(fault).message)
-}
-
-type Outcome = Result<(), CommandError>;
-
 /// Runs the command line.
 #[must_use]
 pub fn run() -> ExitCode {
     run_with(std::env::args_os())
 }
 
-/// Runs the command line that these arguments make, the program's name first.
+/// Runs the command line with these arguments, the program's name first.
 #[must_use]
 pub fn run_with(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     let cli = Cli::parse_from(arguments);
@@ -148,7 +116,7 @@ pub fn run_with(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
 fn dispatch(cli: Cli) -> Outcome {
     let Cli { options, command } = cli;
     match command {
-        Command::Serve(args) => serve::serve(options.load(&args)?),
+        Command::Serve(args) => serve::serve(options.listening_on(args.listen)?),
         Command::Demo(args) => demo::demo(options, args),
         Command::Sim(args) => sim::run(args),
         Command::Account(command) => account::run(&options.settings()?, command),
@@ -158,13 +126,13 @@ fn dispatch(cli: Cli) -> Outcome {
         Command::Webhook(command) => webhook::run(&options.settings()?, command),
         Command::Receive(args) => receive::run(&args),
         Command::CheckReceiver(args) => check_receiver::run(&args),
-        Command::Backup { file } => keep::backup(&options.settings()?, &file),
+        Command::Backup { file } => copy_data::backup(&options.settings()?, &file),
         Command::Migrate { to, to_file } => {
             let to = match to_file {
                 Some(file) => read_secret(&file)?,
                 None => Secret::new(to.unwrap_or_default()),
             };
-            keep::migrate(&options.settings()?, to.expose())
+            copy_data::migrate(&options.settings()?, to.expose())
         }
         Command::Doctor => doctor::doctor(options.settings()),
         Command::Config { defaults } => show_config(&options, defaults),
@@ -176,78 +144,11 @@ fn dispatch(cli: Cli) -> Outcome {
 }
 
 fn show_config(options: &Options, defaults: bool) -> Outcome {
-    match defaults {
-        true => print_line(crate::config::defaults().trim_end()),
-        false => {
-            let shown = Settings::in_force(options.config.as_deref(), std::env::vars(), options.flags())?;
-            print_line(shown.trim_end());
-        }
+    if defaults {
+        print_line(crate::config::defaults().trim_end());
+    } else {
+        let shown = Settings::effective(options.config.as_deref(), std::env::vars(), options.flags())?;
+        print_line(shown.trim_end());
     }
     Ok(())
-}
-
-/// Reads a secret that must not stand in the list of processes: the first line of a file, or of standard input for `-`.
-fn read_secret(file: &Path) -> Result<Secret<String>, CommandError> {
-    let text = match file.as_os_str() == "-" {
-        true => std::io::read_to_string(std::io::stdin()),
-        false => std::fs::read_to_string(file),
-    };
-    let text = text.map_err(|error| CommandError(format!("{} cannot be read: {error}", file.display())))?;
-    match text.lines().next() {
-        Some(line) if !line.is_empty() => Ok(Secret::new(line.to_owned())),
-        _ => Err(CommandError(format!("{} is empty", file.display()))),
-    }
-}
-
-/// Prints to standard output; whoever reads it may have gone, which is no failure of ours.
-fn print_line(text: &str) {
-    use std::io::Write;
-    let _gone = writeln!(std::io::stdout(), "{text}");
-}
-
-impl Options {
-    fn settings(&self) -> Result<Settings, CommandError> {
-        self.with_flags(Vec::new())
-    }
-
-    fn load(&self, args: &serve::ServeArgs) -> Result<Settings, CommandError> {
-        let listen = args.listen.clone().map(|listen| ("listen", listen));
-        self.with_flags(listen.into_iter().collect())
-    }
-
-    /// What the flags set that every command understands.
-    fn flags(&self) -> Vec<(&'static str, String)> {
-        let data = self.data.clone().map(|data| ("data", data));
-        let url = self.database_url.clone().map(|url| ("database_url", url));
-        data.into_iter().chain(url).collect()
-    }
-
-    fn with_flags(&self, mut flags: Vec<(&'static str, String)>) -> Result<Settings, CommandError> {
-        flags.extend(self.flags());
-        Ok(Settings::load(self.config.as_deref(), std::env::vars(), flags)?)
-    }
-}
-
-/// Opens the data and runs something on it, beside a server that may be running.
-fn with_app<F, R>(settings: &Settings, work: F) -> Outcome
-where
-    F: FnOnce(Arc<App>) -> R,
-    R: Future<Output = Outcome>,
-{
-    let mut settings = settings.clone();
-    // One command does one thing at a time.
-    settings.storage.readers = 1;
-    settings.storage.writers = 1;
-    // Nobody waits for it but who has started it, and large chunks may take their time; a database that is away is said so
-    // at once.
-    settings.storage.answer_seconds = settings.storage.answer_seconds.max(60);
-    settings.storage.start_seconds = 0;
-    settings.log.level = "warn".to_owned();
-    crate::telemetry::start_log(&settings.log);
-    let app = App::open(settings).map_err(|StartError(message)| CommandError(message))?;
-    runtime()?.block_on(work(app))
-}
-
-fn runtime() -> Result<tokio::runtime::Runtime, CommandError> {
-    Ok(tokio::runtime::Builder::new_multi_thread().enable_all().build()?)
 }

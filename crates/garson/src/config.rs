@@ -1,4 +1,4 @@
-//! Settings: flags, then variables, then `garson.toml`, then the documented defaults that are part of the program.
+//! Settings: flags override environment variables, these `garson.toml`, and that the documented defaults in the program.
 
 mod layers;
 mod platforms;
@@ -7,8 +7,8 @@ pub use layers::{ConfigError, Layer, Origin};
 pub use platforms::{PlatformSettings, Platforms, Terms, terms};
 
 use crate::net::Certificates;
+use crate::net::client_address::{Network, Proxies, ProxyHeader};
 use crate::net::guard::{Exception, Policy};
-use crate::server::{Network, Proxies, ProxyHeader};
 use garson_core::retry::Schedule;
 use garson_core::secret::Secret;
 use garson_store::engine::CrashCheck;
@@ -22,7 +22,7 @@ use std::time::Duration;
 /// The documented defaults of the service itself.
 const DEFAULTS: &str = include_str!("../garson.default.toml");
 
-/// The documented defaults, those of every platform with them; the bottom layer.
+/// The documented defaults with those of every platform: the bottom layer.
 #[must_use]
 pub fn defaults() -> String {
     let mut text = DEFAULTS.to_owned();
@@ -35,7 +35,6 @@ pub fn defaults() -> String {
     text
 }
 
-/// Everything that can be set.
 #[derive(Clone, Debug, Deserialize)]
 pub struct Settings {
     pub listen: String,
@@ -93,7 +92,7 @@ pub struct LogSettings {
     pub format: String,
 }
 
-/// How many requests a key, or an account, may make.
+/// How many requests a key or an account may send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RateLimit {
     pub per_second: NonZeroU32,
@@ -115,7 +114,7 @@ impl RateLimit {
 }
 
 impl Settings {
-    /// Loads the settings: the defaults, a file if there is one, variables, and what flags say.
+    /// Loads the settings: defaults, a file if there is one, variables, flags.
     pub fn load(
         file: Option<&Path>,
         variables: impl IntoIterator<Item = (String, String)>,
@@ -124,8 +123,8 @@ impl Settings {
         Self::layered(file, variables, flags).map(|(settings, _)| settings)
     }
 
-    /// The settings that are in force, as TOML, secrets left out.
-    pub fn in_force(
+    /// The effective settings as TOML, without secrets.
+    pub fn effective(
         file: Option<&Path>,
         variables: impl IntoIterator<Item = (String, String)>,
         flags: Vec<(&'static str, String)>,
@@ -206,36 +205,7 @@ impl Settings {
         {
             return wrong("webhook.retry_seconds", "up to ten pauses of 1 to 86400 seconds");
         }
-        if !(1..=60).contains(&self.webhook.attempt_seconds) {
-            return wrong("webhook.attempt_seconds", "1 to 60");
-        }
-        if !(1..=256).contains(&self.webhook.max_per_endpoint) {
-            return wrong("webhook.max_per_endpoint", "1 to 256");
-        }
-        if !(4..=20_000).contains(&self.webhook.max_in_flight) {
-            return wrong("webhook.max_in_flight", "4 to 20000");
-        }
-        if !(1..=3_650).contains(&self.webhook.keep_days) {
-            return wrong("webhook.keep_days", "1 to 3650");
-        }
-        if !(1..=64).contains(&self.storage.readers) {
-            return wrong("storage.readers", "1 to 64");
-        }
-        if !(1..=64).contains(&self.storage.writers) {
-            return wrong("storage.writers", "1 to 64");
-        }
-        if !(1..=300).contains(&self.storage.answer_seconds) {
-            return wrong("storage.answer_seconds", "1 to 300");
-        }
-        if self.storage.start_seconds > 3_600 {
-            return wrong("storage.start_seconds", "0 to 3600");
-        }
-        if !(1..=100_000).contains(&self.server.max_connections) {
-            return wrong("server.max_connections", "1 to 100000");
-        }
-        if !(1..=100_000).contains(&self.server.max_connections_per_address) {
-            return wrong("server.max_connections_per_address", "1 to 100000");
-        }
+        self.check_ranges(layers)?;
         if self.server.proxy_header.parse::<ProxyHeader>().is_err() {
             return wrong("server.proxy_header", "X-Forwarded-For or Forwarded");
         }
@@ -245,9 +215,6 @@ impl Settings {
                 "a list of addresses or networks such as \"10.0.0.0/8\"",
             );
         }
-        if !(1..=100_000).contains(&self.server.max_streams) {
-            return wrong("server.max_streams", "1 to 100000");
-        }
         if !["error", "warn", "info", "debug", "trace"].contains(&self.log.level.as_str()) {
             return wrong("log.level", "error, warn, info, debug or trace");
         }
@@ -256,6 +223,37 @@ impl Settings {
         }
         if !["text", "json"].contains(&self.log.format.as_str()) {
             return wrong("log.format", "text or json");
+        }
+        Ok(())
+    }
+
+    fn check_ranges(&self, layers: &Layer) -> Result<(), ConfigError> {
+        let (webhook, storage, server) = (&self.webhook, &self.storage, &self.server);
+        let ranges = [
+            (
+                "webhook.attempt_seconds",
+                webhook.attempt_seconds as usize,
+                1..=60,
+            ),
+            ("webhook.max_per_endpoint", webhook.max_per_endpoint, 1..=256),
+            ("webhook.max_in_flight", webhook.max_in_flight, 4..=20_000),
+            ("webhook.keep_days", webhook.keep_days as usize, 1..=3_650),
+            ("storage.readers", storage.readers, 1..=64),
+            ("storage.writers", storage.writers, 1..=64),
+            ("storage.answer_seconds", storage.answer_seconds as usize, 1..=300),
+            ("storage.start_seconds", storage.start_seconds as usize, 0..=3_600),
+            ("server.max_connections", server.max_connections, 1..=100_000),
+            (
+                "server.max_connections_per_address",
+                server.max_connections_per_address,
+                1..=100_000,
+            ),
+            ("server.max_streams", server.max_streams, 1..=100_000),
+        ];
+        for (key, value, range) in ranges {
+            if !range.contains(&value) {
+                return Err(layers.wrong(key, &format!("{} to {}", range.start(), range.end())));
+            }
         }
         Ok(())
     }
@@ -271,7 +269,7 @@ impl Settings {
         Ok(limit.filter(|_| self.rate_limit != "off"))
     }
 
-    /// Which targets may be called.
+    /// Which addresses may be called.
     pub fn policy(&self) -> Result<Policy, String> {
         let parse = |text: &String| text.parse::<Exception>().map_err(|error| error.to_string());
         let allow_targets = self.allow_targets.iter().map(parse).collect::<Result<_, _>>()?;
@@ -282,7 +280,7 @@ impl Settings {
         })
     }
 
-    /// The proxies whose word on a client's address is taken.
+    /// The proxies that may name the address of a client.
     pub fn proxies(&self) -> Result<Proxies, &'static str> {
         let parse = |text: &String| text.parse::<Network>();
         let networks = self.server.trusted_proxies.iter().map(parse);
@@ -292,20 +290,22 @@ impl Settings {
         })
     }
 
-    /// The certificates that are trusted beyond the public ones.
+    /// Trusted certificates in addition to the public ones.
     pub fn certificates(&self) -> Result<Certificates, String> {
-        match self.trusted_certificates.as_os_str().is_empty() {
-            true => Ok(Certificates::default()),
-            false => Certificates::read(&self.trusted_certificates),
+        if self.trusted_certificates.as_os_str().is_empty() {
+            Ok(Certificates::default())
+        } else {
+            Certificates::read(&self.trusted_certificates)
         }
     }
 
-    /// Where the data is.
+    /// The database.
     #[must_use]
     pub fn location(&self) -> Location {
-        match self.database_url.expose().is_empty() {
-            true => Location::Sqlite(self.data.join("garson.db")),
-            false => Location::Postgres(self.database_url.clone()),
+        if self.database_url.expose().is_empty() {
+            Location::Sqlite(self.data.join("garson.db"))
+        } else {
+            Location::Postgres(self.database_url.clone())
         }
     }
 

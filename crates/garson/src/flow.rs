@@ -9,6 +9,7 @@ pub mod platform_client;
 mod persist;
 pub(crate) mod platform_documents;
 
+pub mod idempotency;
 pub mod intake;
 pub mod order_actions;
 

@@ -1,9 +1,15 @@
-//! Platforms' way in: every route of every platform in the registry, answered in the platform's own terms.
+//! Inbound webhooks of platforms: every route of every platform in the registry, answered in the platform's own format.
 
-use crate::api::{Api, ApiError, Body, Code, RequestId, Sender, declared_length, read_body};
 use crate::flow::intake::identify::may_be_genuine;
 use crate::flow::intake::receive::{receive, reject};
-use crate::server::{ClientAddress, Connection};
+use crate::http::body;
+use crate::http::body::Body;
+use crate::http::body_budget::BodySource;
+use crate::http::connection_registry::Connection;
+use crate::http::error::{ApiError, Code};
+use crate::http::request_id::RequestId;
+use crate::http::state::HttpState;
+use crate::net::client_address::ClientAddress;
 use crate::telemetry::Refusal;
 use axum::Router;
 use axum::extract::{Extension, RawPathParams, Request, State};
@@ -13,11 +19,11 @@ use garson_core::platform::{Claim, HookReply, HookRequest, HookRoute, Platform, 
 use http::{HeaderValue, Method, StatusCode, header};
 use std::sync::Arc;
 
-/// Bodies up to this size are read before the sender is known.
+/// Bodies up to this size are read before the sender is authenticated.
 const SMALL: usize = 64 * 1024;
 
 /// The routes of all platforms.
-pub fn router() -> Router<Arc<Api>> {
+pub fn router() -> Router<Arc<HttpState>> {
     let mut router = Router::new();
     for platform in garson_platforms::all() {
         for route in platform.hooks() {
@@ -27,20 +33,22 @@ pub fn router() -> Router<Arc<Api>> {
                 .and_then(|method| MethodFilter::try_from(method).ok())
                 .unwrap_or(MethodFilter::POST);
             let (platform, route) = (*platform, *route);
-            let handler =
-                move |state: State<Arc<Api>>, id: Extension<RequestId>, params: RawPathParams, request| {
-                    take(platform, route, state, id, params, request)
-                };
+            let handler = move |state: State<Arc<HttpState>>,
+                                id: Extension<RequestId>,
+                                params: RawPathParams,
+                                request| {
+                receive_message(platform, route, state, id, params, request)
+            };
             router = router.route(&path, on(filter, handler));
         }
     }
     router
 }
 
-async fn take(
+async fn receive_message(
     platform: &'static dyn Platform,
     route: HookRoute,
-    State(api): State<Arc<Api>>,
+    State(state): State<Arc<HttpState>>,
     Extension(id): Extension<RequestId>,
     params: RawPathParams,
     request: Request,
@@ -48,38 +56,39 @@ async fn take(
     let mut message = head(route, &params, &request);
     let client = ClientAddress::of(request.extensions());
     let connection = request.extensions().get::<Arc<Connection>>().cloned();
-    // Nobody may fill our memory who does not even have a key: a large body is read only from somebody who has.
-    let is_small = declared_length(&request).is_some_and(|length| length <= SMALL);
+    // A large body is read only from a sender with a known secret, so that strangers cannot fill our memory.
+    let is_small = body::declared_length(&request).is_some_and(|length| length <= SMALL);
     let presents_nothing = matches!(platform.claim(&message), Claim::Nothing);
-    if presents_nothing || (!is_small && !may_be_genuine(&api.app, platform, &message).await?) {
-        let outcome = reject(&api.app, platform);
-        api.app.metrics.refusals.note(Refusal::WrongHookSecret, client);
-        return Ok(answer(platform.reply(&outcome, &id.0)));
+    if presents_nothing || (!is_small && !may_be_genuine(&state.app, platform, &message).await?) {
+        let outcome = reject(&state.app, platform);
+        state.app.metrics.refusals.note(Refusal::WrongHookSecret, client);
+        return Ok(respond(platform.reply(&outcome, &id.0)));
     }
-    let Body { bytes, charge } = read_body(&api, request, Sender::Hook).await?;
+    let Body { bytes, charge } = body::read(&state, request, BodySource::Hook).await?;
     message.body = bytes;
-    let received = receive(&api.app, platform, message).await;
+    let received = receive(&state.app, platform, message).await;
     drop(charge);
     match (&received, connection) {
-        (Ok(Reception::NotGenuine), _) => api.app.metrics.refusals.note(Refusal::WrongHookSecret, client),
-        (Ok(_), Some(connection)) => connection.note_known(),
+        (Ok(Reception::NotGenuine), _) => state.app.metrics.refusals.note(Refusal::WrongHookSecret, client),
+        (Ok(_), Some(connection)) => connection.mark_authenticated(),
         _ => {}
     }
     match received {
-        Ok(reception) => Ok(answer(platform.reply(&reception, &id.0))),
-        Err(fault) => Err(in_their_terms(platform, ApiError::from(fault))),
+        Ok(reception) => Ok(respond(platform.reply(&reception, &id.0))),
+        Err(fault) => Err(retryable(platform, ApiError::from(fault))),
     }
 }
 
-/// Platforms try again after 500; some do not know what 503 means.
-fn in_their_terms(platform: &dyn Platform, error: ApiError) -> ApiError {
-    match platform.capability().asks && error.code.status().is_server_error() {
-        true => ApiError::new(Code::Internal, error.message),
-        false => error,
+/// Platforms retry after 500; some do not know 503.
+fn retryable(platform: &dyn Platform, error: ApiError) -> ApiError {
+    if platform.capability().asks && error.code.status().is_server_error() {
+        ApiError::new(Code::Internal, error.message)
+    } else {
+        error
     }
 }
 
-/// The message as far as it is known before its body has been read.
+/// The message without its body.
 fn head(route: HookRoute, params: &RawPathParams, request: &Request) -> HookRequest {
     let headers = request.headers().iter();
     HookRequest {
@@ -95,7 +104,7 @@ fn head(route: HookRoute, params: &RawPathParams, request: &Request) -> HookRequ
     }
 }
 
-fn answer(reply: HookReply) -> Response {
+fn respond(reply: HookReply) -> Response {
     let status = StatusCode::from_u16(reply.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     let mut response = (status, reply.body.to_string()).into_response();
     response

@@ -1,6 +1,13 @@
-//! What the API, the panel and the hooks share of HTTP: shared state, bodies and their limits, request ids, errors.
+//! HTTP plumbing below the API, the panel and the hooks: shared state, bodies and their limits, request ids, errors, streams,
+//! probes.
 
 pub mod body;
 pub mod body_budget;
+pub mod connection_registry;
+pub mod cursor;
 pub mod error;
+pub mod event_stream;
+pub mod path;
+pub mod probes;
 pub mod request_id;
+pub mod state;

@@ -10,6 +10,7 @@ pub mod hooks;
 pub mod http;
 pub mod net;
 mod panel;
+pub mod router;
 pub mod server;
 pub mod supervisor;
 pub mod telemetry;

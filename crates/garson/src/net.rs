@@ -13,6 +13,7 @@ mod outgoing;
 mod pool;
 pub mod resolve;
 mod sent;
+pub mod write_hook;
 
 pub use certificates::Certificates;
 pub use client::Client;

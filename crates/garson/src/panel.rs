@@ -11,7 +11,7 @@ mod words;
 pub use crate::panel::kit::error::not_found;
 pub use crate::panel::kit::security_headers::protect_docs;
 
-use crate::api::Api;
+use crate::http::state::HttpState as Api;
 use crate::panel::kit::frame::Place;
 use axum::Router;
 use axum::middleware::from_fn;

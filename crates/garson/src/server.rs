@@ -1,104 +1,55 @@
-//! The listening side: connections with limits, plain status routes, an orderly end.
+//! Running the service: the accept loop with its limits, the background workers, graceful shutdown.
 
-mod bare;
 mod connections;
 mod descriptors;
 mod metered;
-mod patience;
-mod registry;
+mod protocol_errors;
+mod write_timeout;
 
-pub use crate::net::client_address::{ClientAddress, Network, Proxies, ProxyHeader, one_address};
 pub use connections::{Limits, serve_connections};
 pub use descriptors::raise_limit;
-pub use registry::{Connection, Times};
 
-use crate::api::{Api, ApiError, Code};
 use crate::app::App;
 use crate::flow;
 use crate::flow::upkeep::health;
 use crate::flow::upkeep::health::NotReady;
+use crate::http::connection_registry::Timeouts;
+use crate::router;
 use axum::Router;
-use axum::extract::State;
-use axum::response::{IntoResponse, Response};
-use axum::routing::get;
-use garson_store::log_throttle::Throttle;
-use http::{HeaderValue, header};
 use hyper_util::service::TowerToHyperService;
 use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::net::TcpListener;
 
-/// Descriptors for storage, calls to platforms and whatever else; webhooks are counted apart.
+/// Descriptors for storage, platform calls and everything else but webhooks, which are counted separately.
 const OTHER_DESCRIPTORS: usize = 256;
 
-/// Routes for operators and their programs.
-pub fn plain_routes() -> Router<Arc<Api>> {
-    Router::new()
-        .route("/healthz", get(|| async { "ok\n" }))
-        .route("/readyz", get(ready))
-        .route("/metrics", get(metrics))
-}
-
-static AWAY: Throttle = Throttle::for_outages();
-
-/// Ready while storage answers, and this node is among those of its database.
-async fn ready(State(api): State<Arc<Api>>) -> Result<&'static str, ApiError> {
-    let why = match health::check(&api.app).await {
-        Ok(()) => return Ok("ready\n"),
-        Err(NotReady::Storage(error)) => {
-            if let Some(suppressed) = AWAY.pass() {
-                tracing::warn!(%error, suppressed, "not ready: storage is away");
-            }
-            "Storage is not available right now."
-        }
-        Err(NotReady::WorkerFails(worker)) => {
-            tracing::warn!(worker, "not ready: a worker keeps failing");
-            "A part of the service keeps failing; its log says which and why."
-        }
-        Err(NotReady::NotJoined) => {
-            tracing::warn!("not ready: this node has not joined those of its database");
-            "This node has not joined those of its database yet."
-        }
-    };
-    let error = ApiError::new(Code::StorageUnavailable, why);
-    Err(error.header(header::RETRY_AFTER, HeaderValue::from_static("1")))
-}
-
-async fn metrics(State(api): State<Arc<Api>>) -> Response {
-    let kind = [(
-        header::CONTENT_TYPE,
-        "application/openmetrics-text; version=1.0.0; charset=utf-8",
-    )];
-    let gauges = health::gauges(&api.app).await;
-    (kind, api.app.metrics.render(&api.app.store, &gauges)).into_response()
-}
-
-/// Before inbound secrets are hashed anew once more, after a failure.
+/// The pause before rehashing of inbound secrets is retried.
 const REHASH_PAUSE: Duration = Duration::from_secs(60);
 
-/// Serves until `stop` is done, then lets running requests finish.
+/// Serves until `stop` resolves, then lets active requests finish.
 pub async fn serve(app: Arc<App>, listener: TcpListener, stop: impl Future<Output = ()>) {
-    let routes = crate::api::service(Arc::clone(&app));
+    let routes = router::service(Arc::clone(&app));
     serve_routes(app, routes, listener, stop).await;
 }
 
-/// Tries until it has succeeded: until then both forms of a hash are found.
+/// Retries until it has succeeded: until then lookups find both forms of a hash.
 async fn rehash_secrets(app: Arc<App>) {
     loop {
         match flow::admin::inbound_secrets::rehash(&app).await {
             Ok(0) => return,
             Ok(count) => {
-                tracing::info!(count, "inbound secrets of an earlier version were hashed anew");
+                tracing::info!(count, "inbound secrets of an earlier version were rehashed");
                 return;
             }
-            Err(fault) => tracing::error!(?fault, "inbound secrets could not be hashed anew"),
+            Err(fault) => tracing::error!(?fault, "inbound secrets could not be rehashed"),
         }
         tokio::time::sleep(REHASH_PAUSE).await;
     }
 }
 
-/// Serves these routes in the same way.
+/// Serves the given routes in the same way.
 pub async fn serve_routes(
     app: Arc<App>,
     routes: Router,
@@ -113,8 +64,8 @@ pub async fn serve_routes(
         }
     };
     if let Err(error) = flow::upkeep::membership::join(&app, address).await {
-        // It goes on trying; until then orders are taken, and others deliver.
-        tracing::error!(%error, "this node could not join");
+        // The membership worker retries; until then this node receives orders, and other nodes deliver.
+        tracing::error!(%error, "this node could not join the nodes of its database");
     }
     tokio::spawn(rehash_secrets(Arc::clone(&app)));
     let delivering = app.spawn_worker("deliveries", flow::deliver::run);
@@ -135,22 +86,22 @@ pub async fn serve_routes(
     let drain = limits.drain;
     let stop = async {
         stop.await;
-        // Streams and long polls would never finish by themselves.
+        // Streams and long polls do not finish by themselves.
         app.stopping.send_replace(true);
     };
     let service = TowerToHyperService::new(routes);
     if !serve_connections(listener, service, limits, stop).await {
         tracing::warn!("some requests did not finish in time");
     }
-    // Attempts have been coming to their end since then, as requests have. While storage is away no result can be written,
-    // however long that is waited for.
+    // Deliveries and calls have been draining since the stop, like requests. While storage is unavailable their results cannot be
+    // written, so there is no point in waiting.
     let time = match health::check(&app).await {
         Err(NotReady::Storage(_)) => Duration::from_secs(1),
         _ => drain.max(Duration::from_secs(1)),
     };
     let called = async {
         let ended = calling.await;
-        // Clients may have gone whose questions are still being put.
+        // Platform calls may still run for clients that have disconnected.
         app.calls_in_flight.wait_until_none().await;
         ended
     };
@@ -159,10 +110,10 @@ pub async fn serve_routes(
         tokio::time::timeout(time, called)
     );
     if delivered.is_err() {
-        tracing::warn!("some deliveries did not end in time; they are made again");
+        tracing::warn!("some deliveries did not end in time; they will be repeated");
     }
     if called.is_err() {
-        tracing::warn!("some platform calls did not end in time; what became of them is found out later");
+        tracing::warn!("some platform calls did not end in time; their outcome will be checked later");
     }
     for worker in workers {
         worker.abort();
@@ -179,15 +130,15 @@ fn limits(app: &App) -> Limits {
         tracing::warn!(
             descriptors,
             connections,
-            "the limit of open files allows fewer connections than server.max_connections: raise it (ulimit -n)"
+            "the limit on open files allows fewer connections than server.max_connections: raise it (ulimit -n)"
         );
     }
     Limits {
         connections,
         connections_per_address: settings.max_connections_per_address,
-        times: Times::default(),
+        timeouts: Timeouts::default(),
         drain: Duration::from_secs(u64::from(settings.drain_seconds)),
-        // They were checked when the settings were loaded.
+        // Validated when the settings were loaded.
         proxies: Arc::new(app.settings.proxies().unwrap_or_default()),
         refusals: Arc::clone(&app.metrics.refusals),
     }

@@ -90,7 +90,7 @@ fn wrong_words_are_refused() {
     for (words, why) in [
         (
             &["retry", "--account", "one@example.com", "--since", "yesterday"][..],
-            "a moment such as",
+            "a timestamp such as",
         ),
         (
             &["retry", "--account", "two@example.com", "--since", SINCE],

@@ -1,14 +1,14 @@
 //! Businesses: the top-level records of an account.
 
-use super::auth::Caller;
 use super::envelope::{Data, Done};
-use super::fields::{Line, Name, Patch, Prose};
 use super::idempotency::NewId;
+use super::json_body::Json;
 use super::restaurants::RestaurantView;
-use super::{Api, ApiError};
-use crate::flow::Fault;
+use crate::flow::admin::api_auth::Caller;
+use crate::flow::admin::input::{BusinessInput, Line, Name, Patch, Prose, business_id, restaurant_id};
 use crate::flow::admin::{businesses, restaurants};
-use crate::http::body::Json;
+use crate::http::error::ApiError;
+use crate::http::state::HttpState;
 use axum::extract::{Path, State};
 use garson_core::business::{Business, BusinessFields};
 use garson_core::id::BusinessId;
@@ -55,18 +55,20 @@ pub struct BusinessRequest {
     _object: ObjectOnly,
 }
 
-impl BusinessRequest {
-    pub fn apply(&self, fields: &mut BusinessFields) {
-        fields.name.clone_from(&self.name.0);
-        self.description.apply_text(&mut fields.description);
-        self.vat_number.apply_text(&mut fields.vat_number);
-        self.tax_office.apply_text(&mut fields.tax_office);
-        self.address.apply_text(&mut fields.address);
-        self.city.apply_text(&mut fields.city);
-        self.country.apply_text(&mut fields.country);
-        self.zip_code.apply_text(&mut fields.zip_code);
-        self.phone.apply_text(&mut fields.phone);
-        self.email.apply_text(&mut fields.email);
+impl From<BusinessRequest> for BusinessInput {
+    fn from(request: BusinessRequest) -> Self {
+        Self {
+            name: request.name,
+            description: request.description,
+            vat_number: request.vat_number,
+            tax_office: request.tax_office,
+            address: request.address,
+            city: request.city,
+            country: request.country,
+            zip_code: request.zip_code,
+            phone: request.phone,
+            email: request.email,
+        }
     }
 }
 
@@ -113,20 +115,14 @@ impl From<Business> for BusinessView {
     }
 }
 
-/// The id in a path; one that is no id at all is as unknown as any.
-fn id(text: &str) -> Result<BusinessId, ApiError> {
-    text.parse()
-        .map_err(|_| Fault::not_found("business", text).into())
-}
-
 /// All businesses of the account.
 #[utoipa::path(get, path = "/businesses", tag = "Businesses",
     responses((status = 200, body = Data<Vec<BusinessView>>)))]
 pub async fn list_businesses(
-    State(api): State<Arc<Api>>,
+    State(state): State<Arc<HttpState>>,
     caller: Caller,
 ) -> Result<Data<Vec<BusinessView>>, ApiError> {
-    let found = businesses::list(&api.app, caller.account).await?;
+    let found = businesses::list(&state.app, caller.account).await?;
     Ok(Data::new(found.into_iter().map(Into::into).collect()))
 }
 
@@ -134,14 +130,14 @@ pub async fn list_businesses(
 #[utoipa::path(post, path = "/businesses", tag = "Businesses", request_body = BusinessRequest,
     responses((status = 200, body = Data<BusinessView>)))]
 pub async fn create_business(
-    State(api): State<Arc<Api>>,
+    State(state): State<Arc<HttpState>>,
     caller: Caller,
     NewId(new_id): NewId,
     Json(wanted): Json<BusinessRequest>,
 ) -> Result<Data<BusinessView>, ApiError> {
     let mut fields = BusinessFields::default();
-    wanted.apply(&mut fields);
-    let created = businesses::create(&api.app, caller.account, BusinessId(new_id), fields).await?;
+    BusinessInput::from(wanted).apply(&mut fields);
+    let created = businesses::create(&state.app, caller.account, BusinessId(new_id), fields).await?;
     Ok(Data::new(created.into()))
 }
 
@@ -149,12 +145,12 @@ pub async fn create_business(
 #[utoipa::path(get, path = "/businesses/{businessId}", tag = "Businesses", params(("businessId" = String, Path)),
     responses((status = 200, body = Data<BusinessView>)))]
 pub async fn get_business(
-    State(api): State<Arc<Api>>,
+    State(state): State<Arc<HttpState>>,
     caller: Caller,
     Path(business): Path<String>,
 ) -> Result<Data<BusinessView>, ApiError> {
     Ok(Data::new(
-        businesses::get(&api.app, caller.account, id(&business)?)
+        businesses::get(&state.app, caller.account, business_id(&business)?)
             .await?
             .into(),
     ))
@@ -164,14 +160,15 @@ pub async fn get_business(
 #[utoipa::path(put, path = "/businesses/{businessId}", tag = "Businesses", params(("businessId" = String, Path)),
     request_body = BusinessRequest, responses((status = 200, body = Data<BusinessView>)))]
 pub async fn update_business(
-    State(api): State<Arc<Api>>,
+    State(state): State<Arc<HttpState>>,
     caller: Caller,
     Path(business): Path<String>,
     Json(wanted): Json<BusinessRequest>,
 ) -> Result<Data<BusinessView>, ApiError> {
-    let change = move |fields: &mut BusinessFields| wanted.apply(fields);
+    let input = BusinessInput::from(wanted);
+    let change = move |fields: &mut BusinessFields| input.apply(fields);
     Ok(Data::new(
-        businesses::update(&api.app, caller.account, id(&business)?, change)
+        businesses::update(&state.app, caller.account, business_id(&business)?, change)
             .await?
             .into(),
     ))
@@ -181,11 +178,11 @@ pub async fn update_business(
 #[utoipa::path(delete, path = "/businesses/{businessId}", tag = "Businesses", params(("businessId" = String, Path)),
     responses((status = 200, body = Done)))]
 pub async fn delete_business(
-    State(api): State<Arc<Api>>,
+    State(state): State<Arc<HttpState>>,
     caller: Caller,
     Path(business): Path<String>,
 ) -> Result<Done, ApiError> {
-    businesses::delete(&api.app, caller.account, id(&business)?).await?;
+    businesses::delete(&state.app, caller.account, business_id(&business)?).await?;
     Ok(Done::new())
 }
 
@@ -193,11 +190,11 @@ pub async fn delete_business(
 #[utoipa::path(get, path = "/businesses/{businessId}/restaurants", tag = "Restaurants",
     params(("businessId" = String, Path)), responses((status = 200, body = Data<Vec<RestaurantView>>)))]
 pub async fn list_business_restaurants(
-    State(api): State<Arc<Api>>,
+    State(state): State<Arc<HttpState>>,
     caller: Caller,
     Path(business): Path<String>,
 ) -> Result<Data<Vec<RestaurantView>>, ApiError> {
-    let found = restaurants::list(&api.app, caller.account, Some(id(&business)?)).await?;
+    let found = restaurants::list(&state.app, caller.account, Some(business_id(&business)?)).await?;
     let shown = found.into_iter().map(|it| RestaurantView::new(it, caller));
     Ok(Data::new(shown.collect()))
 }
@@ -216,12 +213,12 @@ pub struct LinkRequest {
     params(("businessId" = String, Path)), request_body = LinkRequest,
     responses((status = 200, body = Data<RestaurantView>)))]
 pub async fn link_restaurant(
-    State(api): State<Arc<Api>>,
+    State(state): State<Arc<HttpState>>,
     caller: Caller,
     Path(business): Path<String>,
     Json(wanted): Json<LinkRequest>,
 ) -> Result<Data<RestaurantView>, ApiError> {
-    let restaurant = super::restaurants::id(&wanted.restaurant_id.0)?;
-    let linked = restaurants::link(&api.app, caller.account, id(&business)?, restaurant).await?;
+    let restaurant = restaurant_id(wanted.restaurant_id.as_str())?;
+    let linked = restaurants::link(&state.app, caller.account, business_id(&business)?, restaurant).await?;
     Ok(Data::new(RestaurantView::new(linked, caller)))
 }

@@ -1,8 +1,9 @@
-//! Successful answers: `success`, `data`, and `paging` where there are pages.
+//! Bodies of successful responses: `success`, `data`, and `paging` for lists.
 
-use super::paging::Cursor;
+use crate::flow::read::Page;
+use crate::http::cursor::Cursor;
+use crate::http::error::ApiError;
 use axum::response::{IntoResponse, Response};
-use garson_store::lists::feed::Page;
 use http::{HeaderValue, header};
 use serde::Serialize;
 use std::ops::Range;
@@ -68,7 +69,7 @@ impl<T: ToSchema> Paged<T> {
     }
 }
 
-/// An answer that is JSON already.
+/// A body that is JSON already.
 pub struct Rendered(Vec<u8>);
 
 /// Writes a page as [`Paged`] would be written, item by item while they are read.
@@ -77,13 +78,13 @@ pub struct PageWriter(Vec<u8>);
 const BEFORE_ITEMS: &[u8] = br#"{"success":true,"data":["#;
 
 impl PageWriter {
-    pub fn with_room_for(items: usize, bytes_each: usize) -> Self {
+    pub fn with_capacity(items: usize, bytes_each: usize) -> Self {
         let mut out = Vec::with_capacity(128 + items * bytes_each);
         out.extend_from_slice(BEFORE_ITEMS);
         Self(out)
     }
 
-    /// Writes an item; says where it lies.
+    /// Writes an item; returns its position.
     pub fn item(&mut self, write: impl FnOnce(&mut Vec<u8>)) -> Range<usize> {
         if self.0.len() > BEFORE_ITEMS.len() {
             self.0.push(b',');
@@ -93,8 +94,8 @@ impl PageWriter {
         start..self.0.len()
     }
 
-    /// Finishes the page with those of the written items that it holds, in its own order. A list that is merged from
-    /// several ranges is written range by range, so its page may be any selection of what was written.
+    /// Finishes the page with its selection of the written items, in its own order. A list that is merged from several ranges is
+    /// written range by range, so that its page may be any selection.
     pub fn finish(mut self, page: &Page<Range<usize>>) -> Rendered {
         let mut end = BEFORE_ITEMS.len();
         let is_beginning = page.items.iter().enumerate().all(|(n, item)| {
@@ -114,8 +115,8 @@ impl PageWriter {
             next: page.next.map(Cursor),
             prev: page.prev.map(Cursor),
         };
-        // Hexadecimal digits cannot fail to serialise.
-        let _written = serde_json::to_writer(&mut self.0, &paging);
+        // Hexadecimal digits always serialise.
+        let _ = serde_json::to_writer(&mut self.0, &paging);
         self.0.push(b'}');
         Rendered(self.0)
     }
@@ -142,8 +143,8 @@ fn json<T: Serialize>(body: &T) -> Response {
     match serde_json::to_vec(body) {
         Ok(bytes) => Rendered(bytes).into_response(),
         Err(error) => {
-            tracing::error!(%error, "an answer does not serialise");
-            super::ApiError::from_status(http::StatusCode::INTERNAL_SERVER_ERROR).into_response()
+            tracing::error!(%error, "a response could not be serialised");
+            ApiError::from_status(http::StatusCode::INTERNAL_SERVER_ERROR).into_response()
         }
     }
 }

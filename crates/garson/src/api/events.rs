@@ -1,11 +1,13 @@
-//! The account's events, for those without a public address: as a list, as a list that is waited for, as a stream.
+//! The account's events, for clients without a public address: as a list, by long polling, as a stream.
 
-use super::auth::Caller;
 use super::envelope::Paged;
 use super::order_view::{ChangeView, ReasonView};
 use super::paging::{PageParams, Query, WaitParam};
-use super::{Api, ApiError, stream};
+use super::stream;
+use crate::flow::admin::api_auth::Caller;
 use crate::flow::read::event_feed::{Follower, Pass, list_events as list, wait_for_events};
+use crate::http::error::ApiError;
+use crate::http::state::HttpState;
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use http::HeaderMap;
@@ -82,21 +84,26 @@ pub struct LastEventId {
 #[utoipa::path(get, path = "/events", tag = "Events", params(PageParams, WaitParam, LastEventId),
     responses((status = 200, content((Paged<EventView> = "application/json"), (String = "text/event-stream")))))]
 pub async fn list_events(
-    State(api): State<Arc<Api>>,
+    State(state): State<Arc<HttpState>>,
     caller: Caller,
     headers: HeaderMap,
     query: Query,
 ) -> Result<Response, ApiError> {
-    if stream::is_wanted(&headers) {
+    if stream::is_requested(&headers) {
         let start = stream::start(&headers, &query)?;
-        let follower =
-            Follower::start(Arc::clone(&api.app), caller.account, Pass::Key(caller.key), start).await?;
-        return Ok(stream::answer(follower));
+        let follower = Follower::start(
+            Arc::clone(&state.app),
+            caller.account,
+            Pass::Key(caller.key),
+            start,
+        )
+        .await?;
+        return Ok(stream::respond(follower));
     }
     let request = query.page()?;
     let page = match query.wait(&request)? {
-        None => list(&api.app, caller.account, request).await?,
-        Some(patience) => wait_for_events(&api.app, caller.account, caller.key, request, patience).await?,
+        None => list(&state.app, caller.account, request).await?,
+        Some(timeout) => wait_for_events(&state.app, caller.account, caller.key, request, timeout).await?,
     };
     let page = Paged::new(page, |event| {
         EventView(RawValue::from_string(event.body).unwrap_or_else(|_| RawValue::NULL.to_owned()))

@@ -1,5 +1,6 @@
-//! Field types that own both their limits and their description, so that the two cannot differ.
+//! JSON and OpenAPI for the field types of the application layer.
 
+use crate::flow::admin::input::{Degrees, JsonObject, Patch, Text};
 use serde::de::{self, Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 use std::borrow::Cow;
@@ -9,34 +10,12 @@ use utoipa::openapi::RefOr;
 use utoipa::openapi::schema::{AdditionalProperties, ObjectBuilder, Schema, SchemaType, Type};
 use utoipa::{PartialSchema, ToSchema};
 
-/// Text of a bounded number of characters; with a lower bound of one it must also hold something visible.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Text<const MIN: usize, const MAX: usize>(pub String);
-
-/// The same rule for readers of the document: one character that is neither white space nor a control.
+/// The pattern of visible text in the document: one character that is neither white space nor a control.
 const VISIBLE: &str = r"[^\s\u0000-\u001f\u007f-\u009f]";
-
-/// A name or another short line.
-pub type Name = Text<1, 200>;
-/// A short line that may be empty.
-pub type Line = Text<0, 200>;
-/// Some sentences.
-pub type Prose = Text<0, 2000>;
-/// An id that comes from elsewhere.
-pub type ForeignId = Text<1, 100>;
 
 impl<'de, const MIN: usize, const MAX: usize> Deserialize<'de> for Text<MIN, MAX> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let text = String::deserialize(deserializer)?;
-        let length = text.chars().count();
-        let visible = MIN == 0 || text.chars().any(|c| !c.is_whitespace() && !c.is_control());
-        if (MIN..=MAX).contains(&length) && visible {
-            return Ok(Self(text));
-        }
-        Err(de::Error::custom(match MIN {
-            0 => format!("must be at most {MAX} characters"),
-            _ => format!("must be {MIN} to {MAX} characters, not only white space"),
-        }))
+        Self::parse(String::deserialize(deserializer)?).map_err(de::Error::custom)
     }
 }
 
@@ -58,60 +37,26 @@ impl<const MIN: usize, const MAX: usize> ToSchema for Text<MIN, MAX> {
     }
 }
 
-/// A field of an update: left out, set to null, or given.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum Patch<T> {
-    #[default]
-    Keep,
-    Clear,
-    Set(T),
-}
-
 impl<'de, T: Deserialize<'de>> Deserialize<'de> for Patch<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Ok(Option::<T>::deserialize(deserializer)?.map_or(Self::Clear, Self::Set))
+        Ok(Option::<T>::deserialize(deserializer)?.into())
     }
 }
-
-impl<T> Patch<T> {
-    /// Changes a field as this says.
-    pub fn apply<U>(&self, field: &mut Option<U>, convert: impl FnOnce(&T) -> U) {
-        match self {
-            Self::Keep => {}
-            Self::Clear => *field = None,
-            Self::Set(value) => *field = Some(convert(value)),
-        }
-    }
-}
-
-impl<const MIN: usize, const MAX: usize> Patch<Text<MIN, MAX>> {
-    /// Changes a text field as this says.
-    pub fn apply_text(&self, field: &mut Option<String>) {
-        self.apply(field, |text| text.0.clone());
-    }
-}
-
-/// A JSON object, kept byte for byte.
-#[derive(Clone, Debug)]
-pub struct JsonObject(pub String);
-
-const MAX_OBJECT: usize = 16 * 1024;
 
 impl<'de> Deserialize<'de> for JsonObject {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let raw = Box::<RawValue>::deserialize(deserializer)?;
-        let text = raw.get().trim();
-        if !text.starts_with('{') {
-            return Err(de::Error::custom("must be an object"));
-        }
-        if text.len() > MAX_OBJECT {
-            return Err(de::Error::custom("must be at most 16 KiB"));
-        }
-        Ok(Self(text.to_owned()))
+        Self::parse(raw.get()).map_err(de::Error::custom)
     }
 }
 
-/// Names to texts, in the order of their names; values are not shown when they are wrong.
+impl<'de, const MAX: i32> Deserialize<'de> for Degrees<MAX> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Self::parse(f64::deserialize(deserializer)?).map_err(de::Error::custom)
+    }
+}
+
+/// Texts by name. Values may be secrets, so that `Debug` shows the names only.
 #[derive(Clone, Default)]
 pub struct TextMap(pub BTreeMap<String, String>);
 
@@ -159,18 +104,10 @@ impl PartialSchema for TextMap {
 
 impl ToSchema for TextMap {}
 
-/// A number of degrees within bounds.
-pub fn degrees<'de, D: Deserializer<'de>, const MOST: i32>(deserializer: D) -> Result<Patch<f64>, D::Error> {
-    match Option::<f64>::deserialize(deserializer)? {
-        None => Ok(Patch::Clear),
-        Some(value) if value.abs() <= f64::from(MOST) => Ok(Patch::Set(value)),
-        Some(_) => Err(de::Error::custom(format!("must be from -{MOST} to {MOST}"))),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::flow::admin::input::Line;
 
     #[derive(serde::Deserialize)]
     struct Update {
@@ -179,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn left_out_null_and_given_are_three_things() {
+    fn missing_null_and_given_fields_are_told_apart() {
         let read = |json| {
             serde_json::from_str::<Update>(json)
                 .map(|update| update.note)
@@ -187,21 +124,10 @@ mod tests {
         };
         assert_eq!(read("{}"), Some(Patch::Keep));
         assert_eq!(read(r#"{"note":null}"#), Some(Patch::Clear));
-        assert_eq!(read(r#"{"note":"x"}"#), Some(Patch::Set(Text("x".to_owned()))));
+        assert_eq!(
+            read(r#"{"note":"x"}"#),
+            Text::parse("x".to_owned()).ok().map(Patch::Set)
+        );
         assert_eq!(read(r#"{"note":7}"#), None);
-    }
-
-    #[test]
-    fn characters_are_counted_not_bytes() {
-        let name = |text: &str| serde_json::from_value::<Name>(text.into()).is_ok();
-        assert!(name(&"ş".repeat(200)) && !name(&"ş".repeat(201)));
-        assert!(!name("") && !name("  \t") && name("🌯"));
-    }
-
-    #[test]
-    fn objects_are_kept_byte_for_byte() {
-        let json = "{ \"a\" : 1.0e2,\"b\":\"\\u0131\" }";
-        assert_eq!(serde_json::from_str::<JsonObject>(json).unwrap().0, json);
-        assert!(serde_json::from_str::<JsonObject>("[]").is_err());
     }
 }

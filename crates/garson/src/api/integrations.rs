@@ -1,12 +1,14 @@
 //! Integrations: a restaurant's connections to platforms.
 
-use super::auth::Caller;
 use super::envelope::{Data, Done};
-use super::fields::{ForeignId, Patch, Text, TextMap};
-use super::{Api, ApiError, restaurants};
+use super::fields::TextMap;
+use super::json_body::Json;
+use crate::flow::admin::api_auth::Caller;
+use crate::flow::admin::input::{CredentialText, ForeignId, Patch, restaurant_id};
 use crate::flow::admin::integrations;
 use crate::flow::admin::integrations::IntegrationChange;
-use crate::http::body::Json;
+use crate::http::error::ApiError;
+use crate::http::state::HttpState;
 use axum::extract::{Path, State};
 use garson_core::integration::{BranchClaim, Integration};
 use garson_core::json::ObjectOnly;
@@ -14,7 +16,7 @@ use garson_core::platform::CredentialKind;
 use garson_core::secret::Secret;
 use garson_core::time::Timestamp;
 use serde::de::value::MapAccessDeserializer;
-use serde::de::{self, IntoDeserializer, MapAccess, Visitor};
+use serde::de::{self, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -124,15 +126,18 @@ impl<'de> Deserialize<'de> for Credential {
             }
 
             fn visit_str<E: de::Error>(self, text: &str) -> Result<Credential, E> {
-                Text::<1, 2000>::deserialize(text.into_deserializer()).map(|text| Credential(text.0))
+                CredentialText::parse(text.to_owned())
+                    .map(|text| Credential(text.into_string()))
+                    .map_err(E::custom)
             }
 
             fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Credential, A::Error> {
                 let entries = TextMap::deserialize(MapAccessDeserializer::new(map))?;
                 let text = serde_json::to_string(&entries.0).map_err(de::Error::custom)?;
-                match text.len() <= 2000 {
-                    true => Ok(Credential(text)),
-                    false => Err(de::Error::custom("is too large")),
+                if text.len() <= 2000 {
+                    Ok(Credential(text))
+                } else {
+                    Err(de::Error::custom("is too large"))
                 }
             }
         }
@@ -177,23 +182,19 @@ impl ToSchema for CredentialsSchema {
     }
 }
 
-/// What a request wants changed.
-pub fn change(request: IntegrationRequest) -> IntegrationChange {
-    let text = |patch: Patch<ForeignId>| match patch {
-        Patch::Keep => None,
-        Patch::Clear => Some(None),
-        Patch::Set(text) => Some(Some(text.0)),
-    };
-    IntegrationChange {
-        is_active: request.is_active,
-        remote_id: text(request.remote_id),
-        credentials: request.credentials.map(|entries| {
-            entries
-                .into_iter()
-                .map(|(name, value)| (name, value.map(|text| Secret::new(text.0))))
-                .collect()
-        }),
-        default_cancel_reason: text(request.default_cancel_reason),
+impl From<IntegrationRequest> for IntegrationChange {
+    fn from(request: IntegrationRequest) -> Self {
+        let text = |patch: Patch<ForeignId>| Some(patch.into_option()?.map(ForeignId::into_string));
+        let secret =
+            |(name, value): (String, Option<Credential>)| (name, value.map(|text| Secret::new(text.0)));
+        Self {
+            is_active: request.is_active,
+            remote_id: text(request.remote_id),
+            credentials: request
+                .credentials
+                .map(|entries| entries.into_iter().map(secret).collect()),
+            default_cancel_reason: text(request.default_cancel_reason),
+        }
     }
 }
 
@@ -202,13 +203,13 @@ pub fn change(request: IntegrationRequest) -> IntegrationChange {
     params(("restaurantId" = String, Path), ("provider" = String, Path, description = "A platform key")),
     responses((status = 200, body = Data<IntegrationView>)))]
 pub async fn get_integration(
-    State(api): State<Arc<Api>>,
+    State(state): State<Arc<HttpState>>,
     caller: Caller,
     Path((restaurant, provider)): Path<(String, String)>,
 ) -> Result<Data<IntegrationView>, ApiError> {
-    let restaurant = restaurants::id(&restaurant)?;
+    let restaurant = restaurant_id(&restaurant)?;
     Ok(Data::new(
-        integrations::get(&api.app, caller.account, restaurant, &provider)
+        integrations::get(&state.app, caller.account, restaurant, &provider)
             .await?
             .into(),
     ))
@@ -219,19 +220,19 @@ pub async fn get_integration(
     params(("restaurantId" = String, Path), ("provider" = String, Path, description = "A platform key")),
     request_body = IntegrationRequest, responses((status = 200, body = Data<IntegrationView>)))]
 pub async fn put_integration(
-    State(api): State<Arc<Api>>,
+    State(state): State<Arc<HttpState>>,
     caller: Caller,
     Path((restaurant, provider)): Path<(String, String)>,
     Json(wanted): Json<IntegrationRequest>,
 ) -> Result<Data<IntegrationView>, ApiError> {
-    let restaurant = restaurants::id(&restaurant)?;
+    let restaurant = restaurant_id(&restaurant)?;
     let put = integrations::put(
-        &api.app,
+        &state.app,
         caller.account,
         caller.actor(),
         restaurant,
         &provider,
-        change(wanted),
+        wanted.into(),
     )
     .await?;
     Ok(Data::new(put.into()))
@@ -242,10 +243,10 @@ pub async fn put_integration(
     params(("restaurantId" = String, Path), ("provider" = String, Path, description = "A platform key")),
     responses((status = 200, body = Done)))]
 pub async fn delete_integration(
-    State(api): State<Arc<Api>>,
+    State(state): State<Arc<HttpState>>,
     caller: Caller,
     Path((restaurant, provider)): Path<(String, String)>,
 ) -> Result<Done, ApiError> {
-    integrations::delete(&api.app, caller.account, restaurants::id(&restaurant)?, &provider).await?;
+    integrations::delete(&state.app, caller.account, restaurant_id(&restaurant)?, &provider).await?;
     Ok(Done::new())
 }

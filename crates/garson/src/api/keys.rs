@@ -1,13 +1,13 @@
 //! API keys: issue, list, revoke, choose the one that webhooks carry.
 
-use super::auth::Caller;
 use super::envelope::{Data, Done};
-use super::fields::Line;
 use super::idempotency::NewId;
-use super::{Api, ApiError};
-use crate::flow::Fault;
+use super::json_body::Json;
 use crate::flow::admin::accounts;
-use crate::http::body::Json;
+use crate::flow::admin::api_auth::Caller;
+use crate::flow::admin::input::{Line, key_id};
+use crate::http::error::ApiError;
+use crate::http::state::HttpState;
 use axum::extract::{Path, State};
 use garson_core::account::ApiKey;
 use garson_core::id::KeyId;
@@ -55,21 +55,20 @@ pub struct NewKeyView {
     api_key: String,
 }
 
-fn id(text: &str) -> Result<KeyId, ApiError> {
-    text.parse().map_err(|_| Fault::not_found("key", text).into())
-}
-
 /// The account's keys.
 #[utoipa::path(get, path = "/keys", tag = "Keys", responses((status = 200, body = Data<Vec<KeyView>>)))]
-pub async fn list_keys(State(api): State<Arc<Api>>, caller: Caller) -> Result<Data<Vec<KeyView>>, ApiError> {
-    let keys = accounts::list_keys(&api.app, caller.account).await?;
+pub async fn list_keys(
+    State(state): State<Arc<HttpState>>,
+    caller: Caller,
+) -> Result<Data<Vec<KeyView>>, ApiError> {
+    let keys = accounts::list_keys(&state.app, caller.account).await?;
     Ok(Data::new(keys.into_iter().map(Into::into).collect()))
 }
 
 #[derive(Deserialize, ToSchema)]
 pub struct KeyRequest {
     /// What it is for.
-    pub label: Option<Line>,
+    label: Option<Line>,
     #[serde(flatten)]
     #[schema(ignore)]
     _object: ObjectOnly,
@@ -79,16 +78,16 @@ pub struct KeyRequest {
 #[utoipa::path(post, path = "/keys", tag = "Keys", request_body(content = Option<KeyRequest>),
     responses((status = 200, body = Data<NewKeyView>)))]
 pub async fn create_key(
-    State(api): State<Arc<Api>>,
+    State(state): State<Arc<HttpState>>,
     caller: Caller,
     NewId(new_id): NewId,
     Json(wanted): Json<KeyRequest>,
 ) -> Result<Data<NewKeyView>, ApiError> {
     let issued = accounts::issue_key(
-        &api.app,
+        &state.app,
         caller.account,
         KeyId(new_id),
-        wanted.label.map(|label| label.0),
+        wanted.label.map(Line::into_string),
     )
     .await?;
     Ok(Data::new(NewKeyView {
@@ -103,12 +102,12 @@ pub async fn create_key(
 #[utoipa::path(delete, path = "/keys/{keyId}", tag = "Keys", params(("keyId" = String, Path)),
     responses((status = 200, body = Done)))]
 pub async fn delete_key(
-    State(api): State<Arc<Api>>,
+    State(state): State<Arc<HttpState>>,
     caller: Caller,
     Path(key): Path<String>,
 ) -> Result<Done, ApiError> {
-    accounts::revoke_key(&api.app, caller.account, caller.actor(), id(&key)?).await?;
-    api.keyring.forget();
+    accounts::revoke_key(&state.app, caller.account, caller.actor(), key_id(&key)?).await?;
+    state.auth.forget_keys();
     Ok(Done::new())
 }
 
@@ -118,11 +117,11 @@ pub async fn delete_key(
 #[utoipa::path(post, path = "/keys/{keyId}/primary", tag = "Keys", params(("keyId" = String, Path)),
     responses((status = 200, body = Data<KeyView>)))]
 pub async fn make_key_primary(
-    State(api): State<Arc<Api>>,
+    State(state): State<Arc<HttpState>>,
     caller: Caller,
     Path(key): Path<String>,
 ) -> Result<Data<KeyView>, ApiError> {
-    let made = accounts::make_key_primary(&api.app, caller.account, caller.actor(), id(&key)?).await?;
-    api.keyring.forget();
+    let made = accounts::make_key_primary(&state.app, caller.account, caller.actor(), key_id(&key)?).await?;
+    state.auth.forget_keys();
     Ok(Data::new(made.into()))
 }

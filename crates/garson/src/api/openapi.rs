@@ -1,18 +1,19 @@
-//! The document that describes the API, made from the code, and the page that shows it.
+//! The OpenAPI document, generated from the code, and the page that shows it.
 
 mod examples;
 mod shops;
 mod tidy;
 
 use super::envelope::Paged;
-use super::order_view::DetailedItem;
-use super::{Api, PREFIX, routes};
+use super::order_items::DetailedItem;
+use super::routes::routes;
 use crate::http::error::{ApiError, ErrorBody};
+use crate::http::path::API_PREFIX;
+use crate::http::state::HttpState;
 use axum::Router;
 use axum::body::Bytes;
 use axum::http::StatusCode;
 use axum::http::header::CONTENT_TYPE;
-use axum::middleware::from_fn;
 use axum::routing::get;
 use garson_core::event;
 use std::sync::Arc;
@@ -34,7 +35,7 @@ use utoipa::{OpenApi as _, PartialSchema, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_swagger_ui::{Config, SwaggerUi};
 
-/// What an error of each status means; every operation may answer them.
+/// The meaning of each error status; any operation may return them.
 const ERRORS: [(&str, &str); 15] = [
     ("400", "The request is broken"),
     ("401", "No key, or a wrong one"),
@@ -53,7 +54,7 @@ const ERRORS: [(&str, &str); 15] = [
     ("504", "The platform did not answer in time"),
 ];
 
-/// What operations are about.
+/// The tags of operations.
 const TAGS: [(&str, &str); 12] = [
     (
         "Orders",
@@ -122,8 +123,8 @@ are ignored.";
 /// The finished document.
 #[must_use]
 pub fn document() -> OpenApi {
-    let (_, document) = OpenApiRouter::<Arc<Api>>::new()
-        .nest(PREFIX, routes())
+    let (_, document) = OpenApiRouter::<Arc<HttpState>>::new()
+        .nest(API_PREFIX, routes())
         .split_for_parts();
     finish(document)
 }
@@ -186,7 +187,7 @@ fn finish(mut document: OpenApi) -> OpenApi {
     document
 }
 
-/// Gives an operation what every one has: a description, and an example of its body.
+/// Adds to an operation what all have: a description, and an example of its body.
 fn describe(operation: &mut Operation) {
     if operation.description.as_ref().is_none_or(String::is_empty) {
         operation.description = operation.summary.clone();
@@ -198,7 +199,7 @@ fn describe(operation: &mut Operation) {
     for content in body.content.values_mut() {
         let RefOr::T(content) = content else { continue };
         content.example = examples::of_request(&id);
-        // A body that may be left out is not one that may be null: generated clients would send that.
+        // An optional body is not a nullable one: generated clients would send null.
         let named = match &content.schema {
             Some(RefOr::T(Schema::OneOf(either))) => either
                 .items
@@ -225,7 +226,7 @@ fn add_detailed_lists(paths: &mut Paths, components: &mut Components) {
     components.schemas.extend(schemas);
     let list = paths
         .paths
-        .get_mut(&format!("{PREFIX}/orders"))
+        .get_mut(&format!("{API_PREFIX}/orders"))
         .and_then(|item| item.get.as_mut())
         .and_then(|operation| operation.responses.responses.get_mut("200"));
     if let Some(RefOr::T(response)) = list {
@@ -312,23 +313,20 @@ fn add_errors(operation: &mut Operation) {
     }
 }
 
-/// Serves the document at `/openapi.json` and a page to read it at `/docs`, without anything from elsewhere.
-pub fn router() -> Router<Arc<Api>> {
+/// Serves the document at `/openapi.json` and a page that shows it at `/docs`, without external resources.
+pub fn router() -> Router<Arc<HttpState>> {
     let page = SwaggerUi::new("/docs").config(
         Config::new(["/openapi.json"])
             .validator_url("none")
             .try_it_out_enabled(true),
     );
-    // Made at the first request: it takes some megabytes, and most servers are never asked for it.
+    // Generated at the first request: it takes some megabytes, and most servers never serve it.
     let text: Arc<OnceCell<Bytes>> = Arc::default();
     let read = async move || -> Result<_, ApiError> {
         let text = text.get_or_try_init(write_document).await?.clone();
         Ok(([(CONTENT_TYPE, "application/json")], text))
     };
-    Router::new()
-        .merge(page)
-        .route("/openapi.json", get(read))
-        .route_layer(from_fn(crate::panel::protect_docs))
+    Router::new().merge(page).route("/openapi.json", get(read))
 }
 
 async fn write_document() -> Result<Bytes, ApiError> {

@@ -1,84 +1,75 @@
-//! Orders of a list as JSON, put together from what is stored with them: this is what a busy POS asks for.
+//! Orders of a list as JSON, assembled from fragments that are stored with them: the request that a busy POS sends most.
 //!
-//! What it writes is what [`OrderItem`](super::order_view::OrderItem) serialises to, byte for byte.
+//! The result is what [`OrderItem`](super::order_items::OrderItem) serialises to, byte for byte.
 
 use super::envelope::{PageWriter, Rendered};
-use crate::flow::Fault;
-use crate::flow::read::order_lists;
-use crate::flow::read::order_lists::Filter;
-use garson_core::id::AccountId;
-use garson_store::Tx;
-use garson_store::lists::feed::{PageRequest, Scope};
-use garson_store::tables::order_line::OrderLine;
-use garson_store::tables::orders;
+use crate::flow::read::Page;
+use crate::flow::read::order_lists::{OrderLine, OrderPageWriter};
+use garson_core::time::Timestamp;
+use std::ops::Range;
 
 /// More than most orders need.
 const ITEM_BYTES: usize = 416;
 
-/// A page of orders, from the rows to the bytes of the answer.
-pub fn page(tx: &mut Tx<'_>, scope: Scope, request: PageRequest) -> garson_store::Result<Rendered> {
-    let mut writer = PageWriter::with_room_for(request.limit + 1, ITEM_BYTES);
-    let page = orders::list_lines(tx, scope, request, |order| writer.item(|out| item(out, order)))?;
-    Ok(writer.finish(&page))
-}
+/// A page of orders. In a list of changes, each order has its `updatedAt`.
+pub struct OrderPage(PageWriter);
 
-/// A page of the orders that a filter leaves, in the same way. In a list of changes, each says when it has changed.
-pub fn filtered_page(
-    tx: &mut Tx<'_>,
-    account: AccountId,
-    filter: &Filter,
-    request: PageRequest,
-) -> Result<Rendered, Fault> {
-    let mut writer = PageWriter::with_room_for(request.limit + 1, ITEM_BYTES);
-    let page = order_lists::page(tx, account, filter, request, |order| {
-        writer.item(|out| {
-            item(out, order.line);
-            if let Some(at) = order.updated_at {
+impl OrderPageWriter for OrderPage {
+    type Output = Rendered;
+
+    fn with_capacity(orders: usize) -> Self {
+        Self(PageWriter::with_capacity(orders, ITEM_BYTES))
+    }
+
+    fn write(&mut self, order: &OrderLine<'_>, updated_at: Option<Timestamp>) -> Range<usize> {
+        self.0.item(|out| {
+            item(out, order);
+            if let Some(at) = updated_at {
                 out.pop();
                 out.extend_from_slice(br#","updatedAt":"#);
-                // A moment cannot fail to serialise.
-                let _written = serde_json::to_writer(&mut *out, &at);
+                // A timestamp always serialises.
+                let _ = serde_json::to_writer(&mut *out, &at);
                 out.push(b'}');
             }
         })
-    })?;
-    Ok(writer.finish(&page))
+    }
+
+    fn finish(self, page: &Page<Range<usize>>) -> Rendered {
+        self.0.finish(page)
+    }
 }
 
-/// One object of the two, with the fields between them that change.
+/// One object from the two stored fragments, with the fields that change between them.
 fn item(out: &mut Vec<u8>, order: &OrderLine<'_>) {
     out.extend_from_slice(order.head.strip_suffix('}').unwrap_or_default().as_bytes());
     out.extend_from_slice(br#","status":"#);
     // Writing a number to memory cannot fail.
-    let _written = serde_json::to_writer(&mut *out, &order.status.code());
+    let _ = serde_json::to_writer(&mut *out, &order.status.code());
     out.extend_from_slice(br#","statusName":""#);
     out.extend_from_slice(order.status.name().as_bytes());
-    out.extend_from_slice(match order.is_report {
-        true => br#"","isReport":true,"#,
-        false => br#"","isReport":false,"#,
-    });
+    out.extend_from_slice(br#"","isReport":"#);
+    out.extend_from_slice(if order.is_report { b"true," } else { b"false," });
     out.extend_from_slice(order.tail.strip_prefix('{').unwrap_or_default().as_bytes());
 }
 
 #[cfg(test)]
 mod tests {
     use super::super::envelope::Paged;
-    use super::super::order_view::OrderItem;
+    use super::super::order_items::OrderItem;
     use super::*;
+    use crate::flow::read::OrderSummary;
     use garson_core::id::{OrderId, RestaurantId};
     use garson_core::money::Minor;
     use garson_core::order::{Order, Status};
     use garson_core::payment::PaymentType;
     use garson_core::time::Timestamp;
-    use garson_store::lists::feed::Page;
     use garson_store::tables::order_line;
-    use garson_store::tables::orders::OrderSummary;
     use proptest::prelude::*;
     use uuid::Uuid;
 
     fn an_order() -> impl Strategy<Value = Order> {
         let statuses: Vec<Status> = (0..2_000).filter_map(Status::from_code).collect();
-        let moments = || any::<i64>().prop_map(Timestamp::from_millis);
+        let timestamps = || any::<i64>().prop_map(Timestamp::from_millis);
         let usual = || (-10_000_000_000_000i64..10_000_000_000_000).prop_map(Timestamp::from_millis);
         (
             (any::<u128>(), any::<u128>(), any::<i64>()),
@@ -90,7 +81,7 @@ mod tests {
             ),
             (
                 usual(),
-                prop::option::of(moments()),
+                prop::option::of(timestamps()),
                 usual(),
                 prop::option::of(usual()),
             ),
@@ -145,8 +136,8 @@ mod tests {
             orders in prop::collection::vec(an_order(), 1..5),
             selection in prop::collection::vec(any::<prop::sample::Index>(), 0..5),
         ) {
-            // As several ranges are read: one after the other, and then merged and cut.
-            let mut writer = PageWriter::with_room_for(1, 1);
+            // Like several ranges: read one after the other, then merged and cut.
+            let mut writer = PageWriter::with_capacity(1, 1);
             let written: Vec<_> = orders.iter().map(|o| writer.item(|out| write(out, o))).collect();
             let selection: Vec<usize> = selection.iter().map(|n| n.index(orders.len())).collect();
             let items = selection.iter().map(|n| written[*n].clone()).collect();
@@ -158,14 +149,14 @@ mod tests {
         }
 
         #[test]
-        fn is_what_the_view_serialises_to(
+        fn output_equals_the_serialised_view(
             mut orders in prop::collection::vec(an_order(), 0..4),
             newer in any::<bool>(),
             next in any::<Option<i64>>(),
             prev in any::<Option<i64>>(),
         ) {
-            // As the lists are read: with one more behind an older page, and backwards towards newer ones.
-            let mut writer = PageWriter::with_room_for(1, 1);
+            // Like lists are read: with one extra item behind an older page, and backwards towards newer ones.
+            let mut writer = PageWriter::with_capacity(1, 1);
             let mut items: Vec<_> = orders.iter().map(|o| writer.item(|out| write(out, o))).collect();
             if newer {
                 items.reverse();

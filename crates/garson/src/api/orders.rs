@@ -1,16 +1,19 @@
 //! Orders: list, read, verify, advance, cancel.
 
-use super::auth::Caller;
 use super::envelope::{Data, Paged};
-use super::fields::{ForeignId, Prose};
 use super::idempotency::Keyed;
-use super::order_view::{DetailedItem, OrderItem, OrderView, ReasonView, SyncView};
+use super::json_body::Json;
+use super::order_items::{DetailedItem, OrderItem};
+use super::order_json::OrderPage;
+use super::order_view::{OrderView, ReasonView, SyncView};
 use super::paging::{FilterParams, PageParams, PeriodParams, Query, RestaurantParam, StatusParam};
-use super::{Api, ApiError, order_json};
+use crate::flow::admin::api_auth::Caller;
+use crate::flow::admin::input::{ForeignId, Prose};
 use crate::flow::order_actions::{Transition, act, reasons};
 use crate::flow::read::order_detail::detail;
-use crate::flow::read::{order_lists, reports};
-use crate::http::body::Json;
+use crate::flow::read::order_lists;
+use crate::http::error::ApiError;
+use crate::http::state::HttpState;
 use axum::extract::{Path, State};
 use axum::response::{IntoResponse, Response};
 use garson_core::id::OrderId;
@@ -29,20 +32,17 @@ use utoipa::ToSchema;
     params(RestaurantParam, StatusParam, FilterParams, PeriodParams, PageParams),
     responses((status = 200, body = Paged<OrderItem>)))]
 pub async fn list_orders(
-    State(api): State<Arc<Api>>,
+    State(state): State<Arc<HttpState>>,
     caller: Caller,
     query: Query,
 ) -> Result<Response, ApiError> {
     let (filter, page) = (query.filter()?, query.page()?);
-    let (app, account) = (&api.app, caller.account);
+    let (app, account) = (&state.app, caller.account);
     if query.includes_detail()? {
         let found = order_lists::list_details(app, account, filter, page).await?;
         return Ok(Paged::new(found, DetailedItem::from).into_response());
     }
-    let page = match filter.is_plain() {
-        true => reports::list(app, account, filter.restaurant, page, order_json::page).await?,
-        false => order_lists::list(app, account, filter, page, order_json::filtered_page).await?,
-    };
+    let page = order_lists::write_page::<OrderPage>(app, account, filter, page).await?;
     Ok(page.into_response())
 }
 
@@ -51,11 +51,11 @@ pub async fn list_orders(
     params(("orderId" = String, Path, description = "The record id, or the platform's order id")),
     responses((status = 200, body = Data<OrderView>)))]
 pub async fn get_order(
-    State(api): State<Arc<Api>>,
+    State(state): State<Arc<HttpState>>,
     caller: Caller,
     Path(order_id): Path<String>,
 ) -> Result<Data<OrderView>, ApiError> {
-    let detail = detail(&api.app, caller.account, order_id.clone()).await?;
+    let detail = detail(&state.app, caller.account, order_id.clone()).await?;
     Ok(Data::new(OrderView::new(detail, order_id)))
 }
 
@@ -77,14 +77,15 @@ pub struct Verification {
     params(("orderId" = String, Path, description = "The record id, or the platform's order id")),
     responses((status = 200, body = Data<Verification>)))]
 pub async fn verify_order(
-    State(api): State<Arc<Api>>,
+    State(state): State<Arc<HttpState>>,
     caller: Caller,
     Path(order_id): Path<String>,
 ) -> Result<Data<Verification>, ApiError> {
-    let step = act::verify(&api.app, caller.account, order_id).await?;
-    let message = match step.before == step.after.status {
-        true => "The order was verified before.",
-        false => "The order is verified.",
+    let step = act::verify(&state.app, caller.account, order_id).await?;
+    let message = if step.before == step.after.status {
+        "The order was verified before."
+    } else {
+        "The order is verified."
     };
     Ok(Data::new(Verification {
         message,
@@ -121,12 +122,12 @@ impl From<Transition> for StatusChange {
     params(("orderId" = String, Path, description = "The record id, or the platform's order id")),
     responses((status = 200, body = Data<StatusChange>)))]
 pub async fn change_order_status(
-    State(api): State<Arc<Api>>,
+    State(state): State<Arc<HttpState>>,
     caller: Caller,
     Path(order_id): Path<String>,
     keyed: Option<Keyed>,
 ) -> Result<Data<StatusChange>, ApiError> {
-    let step = act::advance(&api.app, caller.account, order_id, keyed.map(|keyed| keyed.0)).await?;
+    let step = act::advance(&state.app, caller.account, order_id, keyed.map(|keyed| keyed.0)).await?;
     Ok(Data::new(step.into()))
 }
 
@@ -135,11 +136,11 @@ pub async fn change_order_status(
     params(("orderId" = String, Path, description = "The record id, or the platform's order id")),
     responses((status = 200, body = Data<StatusChange>)))]
 pub async fn ready_order(
-    State(api): State<Arc<Api>>,
+    State(state): State<Arc<HttpState>>,
     caller: Caller,
     Path(order_id): Path<String>,
 ) -> Result<Data<StatusChange>, ApiError> {
-    let step = act::ready(&api.app, caller.account, order_id).await?;
+    let step = act::ready(&state.app, caller.account, order_id).await?;
     Ok(Data::new(step.into()))
 }
 
@@ -149,11 +150,11 @@ pub async fn ready_order(
     params(("orderId" = String, Path, description = "The record id, or the platform's order id")),
     responses((status = 200, body = Data<StatusChange>)))]
 pub async fn retry_order_sync(
-    State(api): State<Arc<Api>>,
+    State(state): State<Arc<HttpState>>,
     caller: Caller,
     Path(order_id): Path<String>,
 ) -> Result<Data<StatusChange>, ApiError> {
-    let step = act::tell_again(&api.app, caller.account, order_id).await?;
+    let step = act::tell_again(&state.app, caller.account, order_id).await?;
     Ok(Data::new(step.into()))
 }
 
@@ -182,13 +183,16 @@ pub struct CancelledOrder {
     request_body(content = Option<CancelRequest>),
     responses((status = 200, body = Data<CancelledOrder>)))]
 pub async fn cancel_order(
-    State(api): State<Arc<Api>>,
+    State(state): State<Arc<HttpState>>,
     caller: Caller,
     Path(order_id): Path<String>,
     Json(wanted): Json<CancelRequest>,
 ) -> Result<Data<CancelledOrder>, ApiError> {
-    let (reason, note) = (wanted.reason.map(|r| r.0), wanted.note.map(|n| n.0));
-    let step = act::cancel(&api.app, caller.account, order_id, reason, note).await?;
+    let (reason, note) = (
+        wanted.reason.map(ForeignId::into_string),
+        wanted.note.map(Prose::into_string),
+    );
+    let step = act::cancel(&state.app, caller.account, order_id, reason, note).await?;
     Ok(Data::new(CancelledOrder {
         order_id: step.after.id,
         status: step.after.status.code(),
@@ -205,11 +209,11 @@ pub struct Reasons {
     params(("orderId" = String, Path, description = "The record id, or the platform's order id")),
     responses((status = 200, body = Data<Reasons>)))]
 pub async fn list_reasons(
-    State(api): State<Arc<Api>>,
+    State(state): State<Arc<HttpState>>,
     caller: Caller,
     Path(order_id): Path<String>,
 ) -> Result<Data<Reasons>, ApiError> {
-    let reasons = reasons::list(&api.app, caller.account, order_id).await?;
+    let reasons = reasons::list(&state.app, caller.account, order_id).await?;
     Ok(Data::new(Reasons {
         reasons: reasons.into_iter().map(Into::into).collect(),
     }))

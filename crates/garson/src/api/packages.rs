@@ -1,12 +1,13 @@
 //! Packages: which platforms a restaurant may use, and when.
 
-use super::auth::Caller;
 use super::envelope::Data;
-use super::fields::Name;
-use super::{Api, ApiError, restaurants as restaurant_api};
-use crate::flow::admin::{integrations, restaurants};
-use crate::http::body::Json;
-use crate::http::error::Code;
+use super::json_body::Json;
+use crate::flow::admin::api_auth::Caller;
+use crate::flow::admin::input;
+use crate::flow::admin::input::{Name, PackageInput, restaurant_id};
+use crate::flow::admin::restaurants;
+use crate::http::error::ApiError;
+use crate::http::state::HttpState;
 use axum::extract::{Path, State};
 use garson_core::id::PackageId;
 use garson_core::json::ObjectOnly;
@@ -80,55 +81,26 @@ pub struct PackageRequest {
     _object: ObjectOnly,
 }
 
-fn package(wanted: PackageRequest, at: &str, now: Timestamp) -> Result<Package, ApiError> {
-    let invalid =
-        |field: &str, message: &str| ApiError::invalid(Code::InvalidField, &format!("{at}.{field}"), message);
-    let provider = |key: &String| {
-        integrations::platform(key)
-            .map(|platform| platform.provider())
-            .map_err(ApiError::from)
-    };
-    let providers = wanted
-        .providers
-        .map(|keys| keys.iter().map(provider).collect::<Result<_, _>>())
-        .transpose()?;
-    let starts_at = wanted.starts_at.unwrap_or(now);
-    if wanted.ends_at.is_some_and(|end| end <= starts_at) {
-        return Err(invalid("endsAt", "must be after startsAt"));
+impl From<PackageRequest> for PackageInput {
+    fn from(request: PackageRequest) -> Self {
+        Self {
+            name: request.name,
+            providers: request.providers,
+            starts_at: request.starts_at,
+            ends_at: request.ends_at,
+        }
     }
-    Ok(Package {
-        id: PackageId::at(now),
-        name: wanted.name.0,
-        providers,
-        starts_at,
-        ends_at: wanted.ends_at,
-    })
-}
-
-/// All packages that a request wants.
-pub fn packages(wanted: PackagesRequest, now: Timestamp) -> Result<Vec<Package>, ApiError> {
-    if wanted.packages.len() > 50 {
-        return Err(ApiError::invalid(
-            Code::InvalidField,
-            "packages",
-            "must be at most 50",
-        ));
-    }
-    let numbered = wanted.packages.into_iter().enumerate();
-    numbered
-        .map(|(n, wanted)| package(wanted, &format!("packages[{n}]"), now))
-        .collect()
 }
 
 /// The packages of a restaurant.
 #[utoipa::path(get, path = "/restaurants/{restaurantId}/packages", tag = "Packages",
     params(("restaurantId" = String, Path)), responses((status = 200, body = Data<Vec<PackageView>>)))]
 pub async fn list_packages(
-    State(api): State<Arc<Api>>,
+    State(state): State<Arc<HttpState>>,
     caller: Caller,
     Path(restaurant): Path<String>,
 ) -> Result<Data<Vec<PackageView>>, ApiError> {
-    let restaurant = restaurants::get(&api.app, caller.account, restaurant_api::id(&restaurant)?).await?;
+    let restaurant = restaurants::get(&state.app, caller.account, restaurant_id(&restaurant)?).await?;
     Ok(Data::new(
         restaurant.packages.into_iter().map(Into::into).collect(),
     ))
@@ -139,13 +111,14 @@ pub async fn list_packages(
     params(("restaurantId" = String, Path)), request_body = PackagesRequest,
     responses((status = 200, body = Data<Vec<PackageView>>)))]
 pub async fn put_packages(
-    State(api): State<Arc<Api>>,
+    State(state): State<Arc<HttpState>>,
     caller: Caller,
     Path(restaurant): Path<String>,
     Json(wanted): Json<PackagesRequest>,
 ) -> Result<Data<Vec<PackageView>>, ApiError> {
-    let restaurant = restaurant_api::id(&restaurant)?;
-    let packages = packages(wanted, api.app.now())?;
-    let set = restaurants::set_packages(&api.app, caller.account, restaurant, packages).await?;
+    let restaurant = restaurant_id(&restaurant)?;
+    let inputs = wanted.packages.into_iter().map(Into::into).collect();
+    let packages = input::packages(inputs, state.app.now())?;
+    let set = restaurants::set_packages(&state.app, caller.account, restaurant, packages).await?;
     Ok(Data::new(set.into_iter().map(Into::into).collect()))
 }

@@ -1,10 +1,11 @@
 //! Totals by payment type.
 
-use super::auth::Caller;
 use super::envelope::Data;
 use super::paging::{PeriodParams, Query, RestaurantParam};
-use super::{Api, ApiError};
+use crate::flow::admin::api_auth::Caller;
 use crate::flow::read::reports;
+use crate::http::error::ApiError;
+use crate::http::state::HttpState;
 use axum::extract::State;
 use garson_core::money::Currency;
 use garson_core::payment::PaymentType;
@@ -46,12 +47,12 @@ pub struct CurrencyTotal {
 #[utoipa::path(get, path = "/orders/grouped-payments", tag = "Reports", params(RestaurantParam, PeriodParams),
     responses((status = 200, body = Data<GroupedPayments>)))]
 pub async fn group_payments(
-    State(api): State<Arc<Api>>,
+    State(state): State<Arc<HttpState>>,
     caller: Caller,
     query: Query,
 ) -> Result<Data<GroupedPayments>, ApiError> {
     let (restaurant, period) = (query.restaurant()?, query.period()?);
-    let sums = reports::payments(&api.app, caller.account, restaurant, period).await?;
+    let sums = reports::payments(&state.app, caller.account, restaurant, period).await?;
     let mut grand: BTreeMap<Currency, (i64, i64)> = BTreeMap::new();
     for ((_, currency), (count, total)) in &sums {
         let sum = grand.entry(*currency).or_default();

@@ -1,10 +1,12 @@
 //! Platforms: what each can do, and restaurants' menus on them.
 
-use super::auth::Caller;
 use super::envelope::Data;
 use super::paging::Query;
-use super::{Api, ApiError, restaurants};
+use crate::flow::admin::api_auth::Caller;
+use crate::flow::admin::input::restaurant_id;
 use crate::flow::admin::menu;
+use crate::http::error::ApiError;
+use crate::http::state::HttpState;
 use axum::extract::{Path, State};
 use garson_core::id::RestaurantId;
 use garson_core::menu::{Category, MenuOption, OptionGroup, Product};
@@ -220,14 +222,14 @@ pub struct MenuParams {
     params(("provider" = String, Path, description = "A platform key"), MenuParams),
     responses((status = 200, body = Data<MenuView>)))]
 pub async fn get_menu(
-    State(api): State<Arc<Api>>,
+    State(state): State<Arc<HttpState>>,
     caller: Caller,
     Path(provider): Path<String>,
     query: Query,
 ) -> Result<Data<MenuView>, ApiError> {
     crate::flow::admin::integrations::platform(&provider)?;
-    let restaurant = restaurants::id(query.required("restaurantId")?)?;
-    let fetched = menu::fetch(&api.app, caller.account, restaurant, &provider).await?;
+    let restaurant = restaurant_id(query.required("restaurantId")?)?;
+    let fetched = menu::fetch(&state.app, caller.account, restaurant, &provider).await?;
     Ok(Data::new(MenuView {
         provider,
         restaurant_id: restaurant,

@@ -1,15 +1,15 @@
-//! Reports: which orders accounting still has to take, and the stamp that it has.
+//! Reports: orders that accounting has not processed yet, and marking them as reported.
 
-use super::auth::Caller;
 use super::envelope::{Data, Paged};
-use super::fields::ForeignId;
-use super::order_view::PendingItem;
+use super::json_body::Json;
+use super::order_items::PendingItem;
 use super::paging::{PageParams, PeriodParams, Query, RestaurantParam, StatusParam};
-use super::{Api, ApiError};
+use crate::flow::admin::api_auth::Caller;
+use crate::flow::admin::input::ForeignId;
 use crate::flow::read::reports;
 use crate::flow::read::reports::Stamping;
-use crate::http::body::Json;
-use crate::http::error::Code;
+use crate::http::error::{ApiError, Code};
+use crate::http::state::HttpState;
 use axum::extract::State;
 use garson_core::id::OrderId;
 use garson_core::json::ObjectOnly;
@@ -105,22 +105,22 @@ impl From<(String, Stamping)> for MarkResult {
 #[utoipa::path(post, path = "/orders/reports/mark", tag = "Reports", request_body = MarkRequest,
     responses((status = 200, body = Data<MarkAnswer>)))]
 pub async fn mark_reported(
-    State(api): State<Arc<Api>>,
+    State(state): State<Arc<HttpState>>,
     caller: Caller,
     Json(wanted): Json<MarkRequest>,
 ) -> Result<Data<MarkAnswer>, ApiError> {
     let wrong = |field, message| Err(ApiError::invalid(Code::InvalidField, field, message));
     match (wanted.provider_order_id, wanted.provider_order_ids) {
         (Some(id), None) => {
-            let provider_order_id = reports::mark(&api.app, caller.account, id.0).await?;
+            let provider_order_id = reports::mark(&state.app, caller.account, id.into_string()).await?;
             Ok(Data::new(MarkAnswer::One(Marked {
                 provider_order_id,
                 is_report: true,
             })))
         }
         (None, Some(ids)) if (1..=MOST_MARKS).contains(&ids.len()) => {
-            let ids = ids.into_iter().map(|id| id.0).collect();
-            let results = reports::mark_many(&api.app, caller.account, ids).await?;
+            let ids = ids.into_iter().map(ForeignId::into_string).collect();
+            let results = reports::mark_many(&state.app, caller.account, ids).await?;
             Ok(Data::new(MarkAnswer::Many(MarkResults {
                 results: results.into_iter().map(Into::into).collect(),
             })))
@@ -136,13 +136,13 @@ pub async fn mark_reported(
     params(RestaurantParam, StatusParam, PeriodParams, PageParams),
     responses((status = 200, body = Paged<PendingItem>)))]
 pub async fn list_pending_reports(
-    State(api): State<Arc<Api>>,
+    State(state): State<Arc<HttpState>>,
     caller: Caller,
     query: Query,
 ) -> Result<Paged<PendingItem>, ApiError> {
     let (restaurant, page) = (query.restaurant()?, query.page()?);
     let (statuses, period) = (query.statuses()?, query.period()?);
-    let (app, account) = (&api.app, caller.account);
+    let (app, account) = (&state.app, caller.account);
     let found = reports::list_pending(
         app,
         account,

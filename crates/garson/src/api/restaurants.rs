@@ -1,25 +1,27 @@
 //! Restaurants: the branches that take orders.
 
-use super::auth::Caller;
 use super::envelope::{Data, Done};
-use super::fields::{JsonObject, Name, Patch, Prose, TextMap, degrees};
+use super::fields::TextMap;
 use super::idempotency::NewId;
 use super::integrations::IntegrationView;
+use super::json_body::Json;
 use super::packages::PackageView;
-use super::{Api, ApiError};
 use crate::flow::Fault;
+use crate::flow::admin::api_auth::Caller;
+use crate::flow::admin::input::{
+    Degrees, JsonObject, MatchingHeaders, Name, Patch, Prose, RestaurantInput, business_id, masked_headers,
+    restaurant_id,
+};
 use crate::flow::admin::restaurants;
-use crate::http::body::Json;
-use crate::net::headers::check_headers;
+use crate::http::error::ApiError;
+use crate::http::state::HttpState;
 use axum::extract::{Path, State};
 use garson_core::id::{BusinessId, RestaurantId};
 use garson_core::json::ObjectOnly;
 use garson_core::restaurant::{Config, Restaurant, RestaurantFields};
-use garson_core::secret::Secret;
 use garson_core::time::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
-use std::collections::BTreeMap;
 use std::sync::Arc;
 use utoipa::ToSchema;
 
@@ -37,12 +39,12 @@ pub struct RestaurantRequest {
     #[serde(default)]
     #[schema(value_type = Option<Prose>)]
     address: Patch<Prose>,
-    #[serde(default, deserialize_with = "degrees::<_, 90>")]
+    #[serde(default)]
     #[schema(value_type = Option<f64>, minimum = -90, maximum = 90)]
-    lat: Patch<f64>,
-    #[serde(default, deserialize_with = "degrees::<_, 180>")]
+    lat: Patch<Degrees<90>>,
+    #[serde(default)]
     #[schema(value_type = Option<f64>, minimum = -180, maximum = 180)]
-    lon: Patch<f64>,
+    lon: Patch<Degrees<180>>,
     /// Any object. Known keys: `autoVerify`, `preparationMinutes`, `timezone`.
     #[serde(default)]
     #[schema(value_type = Option<ConfigSchema>)]
@@ -79,105 +81,24 @@ struct ConfigSchema {
     mask_payment_matching_headers: Option<bool>,
 }
 
-/// What stands for a value that is not shown; sent back, it keeps the value.
-const MASK: &str = "***";
+impl TryFrom<RestaurantRequest> for RestaurantInput {
+    type Error = Fault;
 
-/// The changes of a request, with every reference checked.
-pub struct Change {
-    request: RestaurantRequest,
-    business: Patch<BusinessId>,
-    headers: Patch<Secret<String>>,
-}
-
-impl Change {
-    pub fn check(request: RestaurantRequest) -> Result<Self, ApiError> {
-        let business = match &request.business_id {
-            Patch::Keep => Patch::Keep,
-            Patch::Clear => Patch::Clear,
-            Patch::Set(text) => Patch::Set(
-                text.0
-                    .parse()
-                    .map_err(|_| ApiError::from(Fault::not_found("business", &text.0)))?,
-            ),
-        };
-        let headers = match &request.payment_matching_headers {
-            Patch::Keep => Patch::Keep,
-            Patch::Clear => Patch::Clear,
-            Patch::Set(map) => Patch::Set(checked_headers(map)?),
-        };
+    fn try_from(request: RestaurantRequest) -> Result<Self, Fault> {
         Ok(Self {
-            request,
-            business,
-            headers,
+            name: Some(request.name),
+            business_id: request.business_id.try_map(|id| business_id(id.as_str()))?,
+            description: request.description,
+            address: request.address,
+            lat: request.lat,
+            lon: request.lon,
+            config: request.config,
+            payment_matching_url: request.payment_matching_url,
+            payment_matching_headers: request
+                .payment_matching_headers
+                .try_map(|headers| MatchingHeaders::parse(headers.0))?,
         })
     }
-
-    pub fn apply(&self, fields: &mut RestaurantFields) {
-        let request = &self.request;
-        self.business.apply(&mut fields.business_id, |id| *id);
-        fields.name.clone_from(&request.name.0);
-        request.description.apply_text(&mut fields.description);
-        request.address.apply_text(&mut fields.address);
-        request.lat.apply(&mut fields.lat, |value| *value);
-        request.lon.apply(&mut fields.lon, |value| *value);
-        request
-            .config
-            .apply(&mut fields.config, |object| object.0.clone());
-        request
-            .payment_matching_url
-            .apply(&mut fields.payment_matching_url, Clone::clone);
-        let stored = fields.payment_matching_headers.clone();
-        self.headers.apply(&mut fields.payment_matching_headers, |given| {
-            unmasked(given, stored.as_ref())
-        });
-    }
-
-    /// Would this have header values that the sender may not see sent to an address of the sender's choice?
-    fn diverts(&self, before: &RestaurantFields) -> bool {
-        let keeps_values = match &self.request.payment_matching_headers {
-            Patch::Keep => true,
-            Patch::Clear => false,
-            Patch::Set(map) => map.0.values().any(|value| value == MASK),
-        };
-        let is_elsewhere = match &self.request.payment_matching_url {
-            Patch::Keep | Patch::Clear => false,
-            Patch::Set(url) => before.payment_matching_url.as_ref() != Some(url),
-        };
-        keeps_values && is_elsewhere && before.payment_matching_headers.is_some()
-    }
-}
-
-type Headers = BTreeMap<String, String>;
-
-/// Headers as they were given, with the stored value for each that is masked.
-fn unmasked(given: &Secret<String>, stored: Option<&Secret<String>>) -> Secret<String> {
-    let read = |json: &Secret<String>| serde_json::from_str::<Headers>(json.expose()).unwrap_or_default();
-    let stored = stored.map(read).unwrap_or_default();
-    let mut headers = read(given);
-    for (name, value) in headers.iter_mut().filter(|(_, value)| *value == MASK) {
-        let kept = stored.iter().find(|(known, _)| known.eq_ignore_ascii_case(name));
-        if let Some((_, kept)) = kept {
-            value.clone_from(kept);
-        }
-    }
-    Secret::new(serde_json::to_string(&headers).unwrap_or_default())
-}
-
-/// The names of headers, without their values.
-fn masked(headers: &Secret<String>) -> String {
-    let mut headers: Headers = serde_json::from_str(headers.expose()).unwrap_or_default();
-    headers.values_mut().for_each(|value| MASK.clone_into(value));
-    serde_json::to_string(&headers).unwrap_or_default()
-}
-
-fn checked_headers(map: &TextMap) -> Result<Secret<String>, ApiError> {
-    check_headers(map.0.iter().map(|(name, value)| (name.as_str(), value.as_str()))).map_err(|refusal| {
-        ApiError::from(Fault::invalid(
-            format!("paymentMatchingHeaders.{}", refusal.name),
-            refusal.reason,
-        ))
-    })?;
-    Ok(Secret::new(serde_json::to_string(&map.0).unwrap_or_default()))
 }
 
 /// A restaurant.
@@ -225,12 +146,13 @@ impl RestaurantView {
             lon: fields.lon,
             config: fields.config.and_then(raw),
             payment_matching_url: fields.payment_matching_url,
-            payment_matching_headers: fields
-                .payment_matching_headers
-                .and_then(|headers| match is_masked {
-                    true => raw(masked(&headers)),
-                    false => raw(headers.expose().clone()),
-                }),
+            payment_matching_headers: fields.payment_matching_headers.and_then(|headers| {
+                raw(if is_masked {
+                    masked_headers(&headers)
+                } else {
+                    headers.expose().clone()
+                })
+            }),
             integrations: restaurant.integrations.into_iter().map(Into::into).collect(),
             packages: restaurant.packages.into_iter().map(Into::into).collect(),
             created_at: restaurant.created_at,
@@ -239,20 +161,14 @@ impl RestaurantView {
     }
 }
 
-/// The id in a path or body; one that is no id at all is as unknown as any.
-pub fn id(text: &str) -> Result<RestaurantId, ApiError> {
-    text.parse()
-        .map_err(|_| Fault::not_found("restaurant", text).into())
-}
-
 /// All restaurants of the account.
 #[utoipa::path(get, path = "/restaurants", tag = "Restaurants",
     responses((status = 200, body = Data<Vec<RestaurantView>>)))]
 pub async fn list_restaurants(
-    State(api): State<Arc<Api>>,
+    State(state): State<Arc<HttpState>>,
     caller: Caller,
 ) -> Result<Data<Vec<RestaurantView>>, ApiError> {
-    let found = restaurants::list(&api.app, caller.account, None).await?;
+    let found = restaurants::list(&state.app, caller.account, None).await?;
     let shown = found.into_iter().map(|it| RestaurantView::new(it, caller));
     Ok(Data::new(shown.collect()))
 }
@@ -261,14 +177,14 @@ pub async fn list_restaurants(
 #[utoipa::path(post, path = "/restaurants", tag = "Restaurants", request_body = RestaurantRequest,
     responses((status = 200, body = Data<RestaurantView>)))]
 pub async fn create_restaurant(
-    State(api): State<Arc<Api>>,
+    State(state): State<Arc<HttpState>>,
     caller: Caller,
     NewId(new_id): NewId,
     Json(wanted): Json<RestaurantRequest>,
 ) -> Result<Data<RestaurantView>, ApiError> {
     let mut fields = RestaurantFields::default();
-    Change::check(wanted)?.apply(&mut fields);
-    let created = restaurants::create(&api.app, caller.account, RestaurantId(new_id), fields).await?;
+    RestaurantInput::try_from(wanted)?.apply(&mut fields);
+    let created = restaurants::create(&state.app, caller.account, RestaurantId(new_id), fields).await?;
     Ok(Data::new(RestaurantView::new(created, caller)))
 }
 
@@ -276,11 +192,11 @@ pub async fn create_restaurant(
 #[utoipa::path(get, path = "/restaurants/{restaurantId}", tag = "Restaurants",
     params(("restaurantId" = String, Path)), responses((status = 200, body = Data<RestaurantView>)))]
 pub async fn get_restaurant(
-    State(api): State<Arc<Api>>,
+    State(state): State<Arc<HttpState>>,
     caller: Caller,
     Path(restaurant): Path<String>,
 ) -> Result<Data<RestaurantView>, ApiError> {
-    let found = restaurants::get(&api.app, caller.account, id(&restaurant)?).await?;
+    let found = restaurants::get(&state.app, caller.account, restaurant_id(&restaurant)?).await?;
     Ok(Data::new(RestaurantView::new(found, caller)))
 }
 
@@ -289,21 +205,21 @@ pub async fn get_restaurant(
     params(("restaurantId" = String, Path)), request_body = RestaurantRequest,
     responses((status = 200, body = Data<RestaurantView>)))]
 pub async fn update_restaurant(
-    State(api): State<Arc<Api>>,
+    State(state): State<Arc<HttpState>>,
     caller: Caller,
     Path(restaurant): Path<String>,
     Json(wanted): Json<RestaurantRequest>,
 ) -> Result<Data<RestaurantView>, ApiError> {
-    let restaurant = id(&restaurant)?;
-    let change = Change::check(wanted)?;
+    let restaurant = restaurant_id(&restaurant)?;
+    let input = RestaurantInput::try_from(wanted)?;
     if !caller.is_primary {
-        let before = restaurants::get(&api.app, caller.account, restaurant).await?;
-        if change.diverts(&before.fields) {
+        let before = restaurants::get(&state.app, caller.account, restaurant).await?;
+        if input.redirects_stored_headers(&before.fields) {
             return Err(Fault::PrimaryKeyRequired.into());
         }
     }
-    let apply = move |fields: &mut RestaurantFields| change.apply(fields);
-    let updated = restaurants::update(&api.app, caller.account, restaurant, apply).await?;
+    let apply = move |fields: &mut RestaurantFields| input.apply(fields);
+    let updated = restaurants::update(&state.app, caller.account, restaurant, apply).await?;
     Ok(Data::new(RestaurantView::new(updated, caller)))
 }
 
@@ -311,10 +227,10 @@ pub async fn update_restaurant(
 #[utoipa::path(delete, path = "/restaurants/{restaurantId}", tag = "Restaurants",
     params(("restaurantId" = String, Path)), responses((status = 200, body = Done)))]
 pub async fn delete_restaurant(
-    State(api): State<Arc<Api>>,
+    State(state): State<Arc<HttpState>>,
     caller: Caller,
     Path(restaurant): Path<String>,
 ) -> Result<Done, ApiError> {
-    restaurants::delete(&api.app, caller.account, id(&restaurant)?).await?;
+    restaurants::delete(&state.app, caller.account, restaurant_id(&restaurant)?).await?;
     Ok(Done::new())
 }

@@ -1,17 +1,18 @@
-//! Sending again everything that has failed since a moment, and how far that has come.
+//! Retries of all failed deliveries since a timestamp, and their progress.
 
-use super::auth::Caller;
 use super::envelope::Data;
 use super::idempotency::NewId;
-use super::{Api, ApiError};
+use super::json_body::Json;
 use crate::flow::Fault;
+use crate::flow::admin::api_auth::Caller;
 use crate::flow::deliver::resend_all;
-use crate::http::body::Json;
+use crate::flow::read::Resend;
+use crate::http::error::ApiError;
+use crate::http::state::HttpState;
 use axum::extract::{Path, State};
 use garson_core::id::ResendId;
 use garson_core::json::ObjectOnly;
 use garson_core::time::Timestamp;
-use garson_store::tables::resends::Resend;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use utoipa::ToSchema;
@@ -55,7 +56,7 @@ impl From<Resend> for RetryView {
     }
 }
 
-/// The same for a command's output.
+/// A retry as JSON, for the output of a command.
 #[must_use]
 pub fn retry_json(resend: Resend) -> String {
     serde_json::to_string(&RetryView::from(resend)).unwrap_or_default()
@@ -80,14 +81,14 @@ pub struct RetryAllRequest {
 #[utoipa::path(post, path = "/webhook/deliveries/retry", tag = "Webhook", request_body = RetryAllRequest,
     responses((status = 200, body = Data<RetryView>)))]
 pub async fn retry_deliveries(
-    State(api): State<Arc<Api>>,
+    State(state): State<Arc<HttpState>>,
     caller: Caller,
     NewId(new_id): NewId,
     Json(wanted): Json<RetryAllRequest>,
 ) -> Result<Data<RetryView>, ApiError> {
     let with_skipped = wanted.include_skipped.unwrap_or_default();
     let started = resend_all::start(
-        &api.app,
+        &state.app,
         caller.account,
         ResendId(new_id),
         wanted.since,
@@ -100,10 +101,10 @@ pub async fn retry_deliveries(
 #[utoipa::path(get, path = "/webhook/deliveries/retries", tag = "Webhook",
     responses((status = 200, body = Data<Vec<RetryView>>)))]
 pub async fn list_retries(
-    State(api): State<Arc<Api>>,
+    State(state): State<Arc<HttpState>>,
     caller: Caller,
 ) -> Result<Data<Vec<RetryView>>, ApiError> {
-    let listed = resend_all::list(&api.app, caller.account).await?;
+    let listed = resend_all::list(&state.app, caller.account).await?;
     Ok(Data::new(listed.into_iter().map(Into::into).collect()))
 }
 
@@ -111,7 +112,7 @@ pub async fn list_retries(
 #[utoipa::path(get, path = "/webhook/deliveries/retries/{retryId}", tag = "Webhook",
     params(("retryId" = String, Path)), responses((status = 200, body = Data<RetryView>)))]
 pub async fn get_retry(
-    State(api): State<Arc<Api>>,
+    State(state): State<Arc<HttpState>>,
     caller: Caller,
     Path(retry): Path<String>,
 ) -> Result<Data<RetryView>, ApiError> {
@@ -119,6 +120,6 @@ pub async fn get_retry(
         .parse::<ResendId>()
         .map_err(|_| Fault::not_found("retry", &retry))?;
     Ok(Data::new(
-        resend_all::find(&api.app, caller.account, id).await?.into(),
+        resend_all::find(&state.app, caller.account, id).await?.into(),
     ))
 }

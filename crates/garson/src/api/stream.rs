@@ -1,28 +1,23 @@
-//! Server-sent events: an account's events as an answer that goes on.
+//! Server-sent events: an account's events as a stream.
 
-use super::ApiError;
-use super::paging::{Cursor, Query};
+use super::paging::Query;
+use crate::flow::read::ToldEvent;
 use crate::flow::read::event_feed::{Follower, Next, Start};
-use crate::http::error::Code;
-use axum::body::Body;
-use axum::response::{IntoResponse, Response};
+use crate::http::cursor::Cursor;
+use crate::http::error::{ApiError, Code};
+use crate::http::event_stream;
+use crate::http::event_stream::{event_stream, write_data};
+use axum::response::Response;
 use bytes::Bytes;
-use garson_store::tables::events::ToldEvent;
-use http::{HeaderMap, HeaderName, header};
-use hyper::body::Frame;
-use std::convert::Infallible;
+use http::{HeaderMap, header};
 use std::fmt::Write as _;
-use std::future::Future;
-use std::pin::Pin;
-use std::task::{Context, Poll};
 
 const LAST_EVENT_ID: &str = "last-event-id";
-const KIND: &str = "text/event-stream";
-/// How long a client waits before it comes back, in milliseconds.
-const RETRY: u32 = 2_000;
+/// How long a client waits before it reconnects.
+const RETRY_MILLIS: u32 = 2_000;
 
-/// Does the client want a stream? It has to name it; whoever takes anything gets a list.
-pub fn is_wanted(headers: &HeaderMap) -> bool {
+/// Does the client ask for a stream? It has to name the media type; a wildcard gets a list.
+pub fn is_requested(headers: &HeaderMap) -> bool {
     let weight = |kind: &str| {
         let values = headers.get_all(header::ACCEPT).iter();
         let ranges = values
@@ -36,12 +31,12 @@ pub fn is_wanted(headers: &HeaderMap) -> bool {
         });
         weights.fold(0.0, f32::max)
     };
-    let stream = weight(KIND);
+    let stream = weight(event_stream::CONTENT_TYPE);
     stream > 0.0 && stream >= weight("application/json")
 }
 
-/// Where the stream begins: after `Last-Event-ID`, or after `cursor`, or now. A client that comes back asks with the
-/// cursor that it began with, so the header is the newer one.
+/// Where the stream begins: after `Last-Event-ID`, or after `cursor`, or now. A client that reconnects sends the cursor with which it
+/// began, so the header is the newer one.
 pub fn start(headers: &HeaderMap, query: &Query) -> Result<Start, ApiError> {
     for name in ["limit", "wait"] {
         if query.get(name)?.is_some() {
@@ -80,91 +75,31 @@ pub fn start(headers: &HeaderMap, query: &Query) -> Result<Start, ApiError> {
     })
 }
 
-/// Somebody who says one thing after the other; `None` is the end.
-pub trait Speaker: Send + Sized + 'static {
-    fn speak(self) -> impl Future<Output = Option<(Bytes, Self)>> + Send;
+/// The response that goes on until its follower ends.
+pub fn respond(follower: Follower) -> Response {
+    let first = format!("retry: {RETRY_MILLIS}\nid: {}\n\n", Cursor(follower.place()));
+    event_stream(first, follower, next_chunk)
 }
 
-impl Speaker for Follower {
-    async fn speak(mut self) -> Option<(Bytes, Self)> {
-        let text = match self.next().await {
-            Next::Events(events) => frames(&events),
-            Next::Nothing => ":\n\n".to_owned(),
-            Next::End => return None,
-        };
-        Some((text.into(), self))
-    }
-}
-
-/// The answer that goes on until its follower is at its end.
-pub fn answer(follower: Follower) -> Response {
-    let first = format!("retry: {RETRY}\nid: {}\n\n", Cursor(follower.place()));
-    answer_of(first, follower)
-}
-
-/// An answer that begins with something and goes on until its speaker is at its end.
-pub fn answer_of(first: String, speaker: impl Speaker) -> Response {
-    let body = EventBody {
-        first: Some(first.into()),
-        step: Some(Box::pin(speaker.speak())),
+async fn next_chunk(mut follower: Follower) -> Option<(Bytes, Follower)> {
+    let text = match follower.next().await {
+        Next::Events(events) => frames(&events),
+        Next::Nothing => ":\n\n".to_owned(),
+        Next::End => return None,
     };
-    let headers = [
-        (header::CONTENT_TYPE, KIND),
-        (header::CACHE_CONTROL, "no-store"),
-        // Otherwise nginx collects what it should hand on.
-        (HeaderName::from_static("x-accel-buffering"), "no"),
-    ];
-    (headers, Body::new(body)).into_response()
+    Some((text.into(), follower))
 }
 
 fn frames(events: &[ToldEvent]) -> String {
-    let room = events.iter().map(|event| event.body.len() + 100).sum();
-    let mut text = String::with_capacity(room);
+    let capacity = events.iter().map(|event| event.body.len() + 100).sum();
+    let mut text = String::with_capacity(capacity);
     for event in events {
-        // Writing to a string cannot fail.
-        let _written = write!(text, "id: {}\nevent: {}\n", Cursor(event.place), event.name);
-        // A body is one line of JSON; were it more, each line would need its mark.
-        for line in event.body.split(['\n', '\r']) {
-            let _written = writeln!(text, "data: {line}");
-        }
+        // Writing to a String cannot fail.
+        let _ = write!(text, "id: {}\nevent: {}\n", Cursor(event.place), event.name);
+        write_data(&mut text, &event.body);
         text.push('\n');
     }
     text
-}
-
-type Step<S> = Pin<Box<dyn Future<Output = Option<(Bytes, S)>> + Send>>;
-
-/// The body of a stream. The next step is taken when the connection asks for it, which is when the client has taken
-/// the one before: a slow client slows its own stream, and nothing piles up here.
-struct EventBody<S> {
-    first: Option<Bytes>,
-    step: Option<Step<S>>,
-}
-
-impl<S: Speaker> hyper::body::Body for EventBody<S> {
-    type Data = Bytes;
-    type Error = Infallible;
-
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
-        if let Some(first) = self.first.take() {
-            return Poll::Ready(Some(Ok(Frame::data(first))));
-        }
-        let Some(running) = &mut self.step else {
-            return Poll::Ready(None);
-        };
-        let Poll::Ready(done) = running.as_mut().poll(context) else {
-            return Poll::Pending;
-        };
-        let Some((bytes, speaker)) = done else {
-            self.step = None;
-            return Poll::Ready(None);
-        };
-        self.step = Some(Box::pin(speaker.speak()));
-        Poll::Ready(Some(Ok(Frame::data(bytes))))
-    }
 }
 
 #[cfg(test)]
@@ -175,11 +110,11 @@ mod tests {
     fn accepts(value: &'static str) -> bool {
         let mut headers = HeaderMap::new();
         headers.insert(header::ACCEPT, HeaderValue::from_static(value));
-        is_wanted(&headers)
+        is_requested(&headers)
     }
 
     #[test]
-    fn a_stream_has_to_be_named() {
+    fn a_stream_must_be_requested_by_name() {
         for stream in [
             "text/event-stream",
             "Text/Event-Stream; q=0.5, */*",
@@ -199,11 +134,11 @@ mod tests {
         ] {
             assert!(!accepts(list), "{list}");
         }
-        assert!(!is_wanted(&HeaderMap::new()));
+        assert!(!is_requested(&HeaderMap::new()));
     }
 
     #[test]
-    fn a_line_break_cannot_leave_its_event() {
+    fn a_line_break_does_not_end_an_event() {
         let event = ToldEvent {
             place: 10,
             name: "siparis.olusturuldu".to_owned(),

@@ -1,16 +1,18 @@
-//! The account's webhook: where its events go, how their delivery stands, sending again.
+//! The account's webhook: its address, the state of its deliveries, resending.
 
-use super::auth::Caller;
 use super::envelope::{Data, Done, Paged};
-use super::fields::{Name, TextMap};
+use super::fields::TextMap;
+use super::json_body::Json;
 use super::paging::{PageParams, Query};
-use super::{Api, ApiError};
 use crate::flow::admin::accounts;
 use crate::flow::admin::accounts::Delivery;
+use crate::flow::admin::api_auth::Caller;
+use crate::flow::admin::input::Name;
 use crate::flow::deliver::resend;
 use crate::flow::deliver::resend::Resend;
-use crate::http::body::Json;
-use crate::http::error::Code;
+use crate::flow::read::{Attempt, Split};
+use crate::http::error::{ApiError, Code};
+use crate::http::state::HttpState;
 use crate::net::guard::{Target, is_clear_text};
 use axum::extract::State;
 use garson_core::account::{AuthorizationForm, Webhook};
@@ -18,7 +20,6 @@ use garson_core::delivery::DeliveryState;
 use garson_core::id::{EventId, OrderId, RestaurantId};
 use garson_core::json::ObjectOnly;
 use garson_core::time::Timestamp;
-use garson_store::tables::events::{Attempt, Split};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use utoipa::{IntoParams, ToSchema};
@@ -61,9 +62,12 @@ impl From<(Option<Webhook>, bool)> for WebhookView {
 
 /// Where the account's events go.
 #[utoipa::path(get, path = "/webhook", tag = "Webhook", responses((status = 200, body = Data<WebhookView>)))]
-pub async fn get_webhook(State(api): State<Arc<Api>>, caller: Caller) -> Result<Data<WebhookView>, ApiError> {
+pub async fn get_webhook(
+    State(state): State<Arc<HttpState>>,
+    caller: Caller,
+) -> Result<Data<WebhookView>, ApiError> {
     Ok(Data::new(
-        accounts::webhook_and_updates(&api.app, caller.account)
+        accounts::webhook_and_updates(&state.app, caller.account)
             .await?
             .into(),
     ))
@@ -108,21 +112,21 @@ impl From<Form> for AuthorizationForm {
 #[utoipa::path(put, path = "/webhook", tag = "Webhook", request_body = WebhookRequest,
     responses((status = 200, body = Data<WebhookView>)))]
 pub async fn put_webhook(
-    State(api): State<Arc<Api>>,
+    State(state): State<Arc<HttpState>>,
     caller: Caller,
     Json(wanted): Json<WebhookRequest>,
 ) -> Result<Data<WebhookView>, ApiError> {
     let form = wanted.authorization.map(Into::into);
     let (account, actor) = (caller.account, caller.actor());
     let saved =
-        accounts::set_webhook(&api.app, account, actor, wanted.url, form, wanted.order_updates).await?;
+        accounts::set_webhook(&state.app, account, actor, wanted.url, form, wanted.order_updates).await?;
     Ok(Data::new(saved.into()))
 }
 
 /// Remove the webhook. Events are kept, and can be read and sent later.
 #[utoipa::path(delete, path = "/webhook", tag = "Webhook", responses((status = 200, body = Done)))]
-pub async fn delete_webhook(State(api): State<Arc<Api>>, caller: Caller) -> Result<Done, ApiError> {
-    accounts::remove_webhook(&api.app, caller.account).await?;
+pub async fn delete_webhook(State(state): State<Arc<HttpState>>, caller: Caller) -> Result<Done, ApiError> {
+    accounts::remove_webhook(&state.app, caller.account).await?;
     Ok(Done::new())
 }
 
@@ -136,9 +140,10 @@ pub struct Sent {
 
 impl From<u16> for Sent {
     fn from(status_code: u16) -> Self {
-        let message = match (200..300).contains(&status_code) {
-            true => "The target has taken it.",
-            false => "The target was reached and did not take it.",
+        let message = if (200..300).contains(&status_code) {
+            "The target has taken it."
+        } else {
+            "The target was reached and did not take it."
         };
         Self { message, status_code }
     }
@@ -146,8 +151,11 @@ impl From<u16> for Sent {
 
 /// Send a test message (`olay` is `test`) to the registered address, now.
 #[utoipa::path(post, path = "/webhook/test", tag = "Webhook", responses((status = 200, body = Data<Sent>)))]
-pub async fn test_webhook(State(api): State<Arc<Api>>, caller: Caller) -> Result<Data<Sent>, ApiError> {
-    Ok(Data::new(resend::test(&api.app, caller.account).await?.into()))
+pub async fn test_webhook(
+    State(state): State<Arc<HttpState>>,
+    caller: Caller,
+) -> Result<Data<Sent>, ApiError> {
+    Ok(Data::new(resend::test(&state.app, caller.account).await?.into()))
 }
 
 #[derive(Deserialize, ToSchema)]
@@ -169,17 +177,17 @@ pub struct RetryRequest {
 #[utoipa::path(post, path = "/orders/retry-webhook", tag = "Webhook", request_body = RetryRequest,
     responses((status = 200, body = Data<Sent>)))]
 pub async fn retry_webhook(
-    State(api): State<Arc<Api>>,
+    State(state): State<Arc<HttpState>>,
     caller: Caller,
     Json(wanted): Json<RetryRequest>,
 ) -> Result<Data<Sent>, ApiError> {
     let resend = Resend {
-        webhook_order_id: wanted.webhook_order_id.0,
+        webhook_order_id: wanted.webhook_order_id.into_string(),
         url: wanted.url,
         headers: wanted.headers.0.into_iter().collect(),
     };
     Ok(Data::new(
-        resend::resend(&api.app, caller.account, caller.actor(), resend)
+        resend::resend(&state.app, caller.account, caller.actor(), resend)
             .await?
             .into(),
     ))
@@ -238,7 +246,7 @@ struct TimingView {
 
 impl From<Split> for TimingView {
     fn from(split: Split) -> Self {
-        // Microseconds of an attempt are far below the limit of exactness.
+        // The microseconds of an attempt are exact as f64.
         #[allow(clippy::cast_precision_loss)]
         let millis = |micros: Option<i64>| micros.map(|micros| micros as f64 / 1000.0);
         Self {
@@ -307,7 +315,7 @@ enum StateSchema {
 #[utoipa::path(get, path = "/webhook/deliveries", tag = "Webhook", params(DeliveryParams, PageParams),
     responses((status = 200, body = Paged<DeliveryView>)))]
 pub async fn list_deliveries(
-    State(api): State<Arc<Api>>,
+    State(state): State<Arc<HttpState>>,
     caller: Caller,
     query: Query,
 ) -> Result<Paged<DeliveryView>, ApiError> {
@@ -318,11 +326,12 @@ pub async fn list_deliveries(
             "must be pending, delivered, failed or skipped",
         )
     };
-    let state = query
+    let delivery_state = query
         .get("state")?
         .map(|name| DeliveryState::named(name).ok_or_else(wrong))
         .transpose()?;
     let order = query.get("orderId")?.map(str::to_owned);
-    let page = accounts::list_deliveries(&api.app, caller.account, state, order, query.page()?).await?;
+    let page =
+        accounts::list_deliveries(&state.app, caller.account, delivery_state, order, query.page()?).await?;
     Ok(Paged::new(page, DeliveryView::from))
 }

@@ -1,6 +1,6 @@
 //! `garson account`: accounts and their first keys.
 
-use super::{CommandError, Outcome, failed, print_line, read_secret, with_app};
+use super::command::{CommandError, Outcome, failed, print_line, read_secret, with_app};
 use crate::config::Settings;
 use crate::flow::admin::{accounts, sessions};
 use clap::{Args, Subcommand};
@@ -10,9 +10,9 @@ use std::path::PathBuf;
 
 #[derive(Subcommand)]
 pub enum AccountCommand {
-    /// Create an account; prints its id, its first API key and how to sign in to the panel, which is shown this once
+    /// Create an account; prints its id, its first API key and how to sign in to the panel, only this once
     Create {
-        /// What it is called
+        /// Its name
         #[arg(long)]
         name: String,
         /// Its e-mail address, also the login of the control panel
@@ -24,7 +24,7 @@ pub enum AccountCommand {
         #[arg(long)]
         json: bool,
     },
-    /// Set another password for the control panel; everybody who is signed in to the account is signed out
+    /// Set a new password for the control panel; ends all sessions of the account
     Password {
         /// The account's e-mail address
         #[arg(long)]
@@ -34,16 +34,16 @@ pub enum AccountCommand {
     },
     /// List the accounts
     List {
-        /// Print JSON, one to a line
+        /// Print JSON, one object per line
         #[arg(long)]
         json: bool,
     },
 }
 
-/// The password of the control panel; without one of these it is made and shown.
+/// The password of the control panel; generated and printed if neither is given.
 #[derive(Args)]
 pub struct PasswordArgs {
-    /// The password; others on this machine can see it in the list of processes: better is --password-file
+    /// The password; the process list shows it to other users of this machine: prefer --password-file
     #[arg(long)]
     password: Option<String>,
     /// A file whose first line is the password; - reads standard input
@@ -96,13 +96,12 @@ pub fn run(settings: &Settings, command: AccountCommand) -> Outcome {
             }
             AccountCommand::List { json } => {
                 for account in accounts::list(&app).await.map_err(failed)? {
-                    match json {
-                        true => print_line(
-                            &json!({ "accountId": account.id, "name": account.name, "email": account.email })
-                                .to_string(),
-                        ),
-                        false => print_line(&format!("{}  {}  {}", account.id, account.email, account.name)),
-                    }
+                    print_line(&if json {
+                        json!({ "accountId": account.id, "name": account.name, "email": account.email })
+                            .to_string()
+                    } else {
+                        format!("{}  {}  {}", account.id, account.email, account.name)
+                    });
                 }
                 Ok(())
             }
@@ -110,7 +109,7 @@ pub fn run(settings: &Settings, command: AccountCommand) -> Outcome {
     })
 }
 
-/// The password that was given, or one that is made, and is to be shown.
+/// The given password, or a generated one, which is printed.
 fn given_or_made(given: PasswordArgs) -> Result<(Secret<String>, Option<String>), CommandError> {
     if let Some(password) = given.password {
         return Ok((Secret::new(password), None));

@@ -1,6 +1,6 @@
-//! `garson branch`: who owns the branches that accounts name, for operators.
+//! `garson branch`: owners of branches, for operators.
 
-use super::{Outcome, failed, print_line, with_app};
+use super::command::{Outcome, failed, print_line, with_app};
 use crate::config::Settings;
 use crate::flow::admin::{accounts, branches};
 use clap::{Args, Subcommand};
@@ -10,7 +10,7 @@ pub struct Which {
     /// The platform key, such as getir
     #[arg(long)]
     provider: String,
-    /// What the platform calls the branch: the integration's remoteId
+    /// The platform's id of the branch: the integration's remoteId
     #[arg(long)]
     branch: String,
 }
@@ -19,7 +19,7 @@ pub struct Which {
 pub enum BranchCommand {
     /// List the branches that integrations name: platform, branch, proven, unproven or taken, restaurant, account
     List,
-    /// Decide that a branch belongs to an account, whoever had it before
+    /// Assign a branch to an account, whichever account owned it before
     Assign {
         #[command(flatten)]
         which: Which,
@@ -27,7 +27,7 @@ pub enum BranchCommand {
         #[arg(long)]
         email: String,
     },
-    /// Take a branch away from its owner; the next account whose own credentials work there owns it
+    /// Release a branch from its owner; the next account whose credentials work there becomes the owner
     Release {
         #[command(flatten)]
         which: Which,

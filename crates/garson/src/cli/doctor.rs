@@ -1,6 +1,6 @@
-//! `garson doctor`: the program looks at its own set-up and says what is wrong. It changes nothing.
+//! `garson doctor`: checks the set-up and reports problems. It changes nothing.
 
-use super::{CommandError, Outcome, print_line, runtime};
+use super::command::{CommandError, Outcome, print_line, runtime};
 use crate::app::{exposure, key_file, require_key};
 use crate::config::Settings;
 use garson_core::clock::{Clock, SystemClock};
@@ -34,7 +34,7 @@ pub fn doctor(settings: Result<Settings, CommandError>) -> Outcome {
         Err(CommandError(message)) => findings.wrong(&format!("settings: {message}")),
         Ok(settings) => {
             findings.good("settings");
-            look(&settings, &mut findings)?;
+            check(&settings, &mut findings)?;
         }
     }
     match findings.wrong {
@@ -46,11 +46,12 @@ pub fn doctor(settings: Result<Settings, CommandError>) -> Outcome {
     }
 }
 
-fn look(settings: &Settings, findings: &mut Findings) -> Outcome {
+fn check(settings: &Settings, findings: &mut Findings) -> Outcome {
     let now = SystemClock.now();
-    match now < Timestamp::from_millis(1_767_225_600_000) {
-        true => findings.wrong(&format!("clock: it says {now}, which is in the past")),
-        false => findings.good(&format!("clock: {now}")),
+    if now < Timestamp::from_millis(1_767_225_600_000) {
+        findings.wrong(&format!("clock: {now} is in the past"));
+    } else {
+        findings.good(&format!("clock: {now}"));
     }
     if settings.allow_private_targets {
         findings.note("allow_private_targets is on: accounts can make the service call your own network");
@@ -59,7 +60,7 @@ fn look(settings: &Settings, findings: &mut Findings) -> Outcome {
         findings.note("rate_limit is off");
     }
     if settings.storage.commit_delay_ms > 0 {
-        findings.note("storage.commit_delay_ms slows every write down; it is meant for experiments");
+        findings.note("storage.commit_delay_ms slows down every write; it is meant for experiments");
     }
     match settings.location() {
         Location::Sqlite(path) => findings.good(&format!("storage: SQLite in {}", path.display())),
@@ -90,19 +91,19 @@ fn look(settings: &Settings, findings: &mut Findings) -> Outcome {
             return Ok(());
         }
         Ok((_, Schema::Older)) => {
-            findings.note("storage opens; its schema is older, and is brought up to date at the next start");
+            findings.note("storage opens; its schema is older and will be migrated at the next start");
             return Ok(());
         }
         Ok((store, Schema::Newest)) => store,
     };
-    findings.good("storage opens, and its schema is the newest");
-    runtime()?.block_on(look_inside(settings, &store, findings));
+    findings.good("storage opens, and its schema is current");
+    runtime()?.block_on(check_content(settings, &store, findings));
     Ok(())
 }
 
-const NOTHING_YET: &str = "there is no database yet, and so no account: garson account create --help";
+const NOTHING_YET: &str = "there is no database yet: garson account create --help";
 
-async fn look_inside(settings: &Settings, store: &Engine, findings: &mut Findings) {
+async fn check_content(settings: &Settings, store: &Engine, findings: &mut Findings) {
     if let Err(why) = check_key(settings, store).await {
         findings.wrong(&format!("master key: {why}"));
         return;
@@ -112,18 +113,18 @@ async fn look_inside(settings: &Settings, store: &Engine, findings: &mut Finding
         .await;
     match counted {
         Ok((0, _)) => findings.note("there is no account yet: garson account create --help"),
-        Ok((count, 0)) => findings.good(&format!("{count} account(s), no message waits in the inbox")),
+        Ok((count, 0)) => findings.good(&format!("{count} account(s), no message is waiting in the inbox")),
         Ok((_, open)) => findings.note(&format!(
-            "{open} message(s) were kept but not taken: garson inbox list"
+            "{open} message(s) were stored but not processed: garson inbox list"
         )),
         Err(error) => findings.wrong(&format!("storage: {error}")),
     }
 }
 
-/// Is the key that the settings lead to the one with which the database is sealed?
+/// Is the configured key the one that the database is sealed with?
 async fn check_key(settings: &Settings, store: &Engine) -> Result<(), String> {
-    let said = |error: StoreError| error.to_string();
-    if !store.read(vault::is_sealed).await.map_err(said)? {
+    let text = |error: StoreError| error.to_string();
+    if !store.read(vault::is_sealed).await.map_err(text)? {
         return Ok(());
     }
     let key = key_file::master_key(settings, true).map_err(|error| error.to_string())?;
@@ -131,12 +132,15 @@ async fn check_key(settings: &Settings, store: &Engine) -> Result<(), String> {
     store
         .read(move |tx| vault::verify_key(tx, &vault))
         .await
-        .map_err(said)
+        .map_err(text)
 }
 
 fn check_key_file(settings: &Settings, findings: &mut Findings) {
     if let Some(path) = key_file::exposed(settings) {
-        findings.wrong(&format!("{} can be read by others: chmod 600 it", path.display()));
+        findings.wrong(&format!(
+            "{} is readable by other users: chmod 600 it",
+            path.display()
+        ));
     } else if settings.data.join("master.key").exists() {
         findings.good("the key file is private");
     }

@@ -1,12 +1,12 @@
-//! The key that events carry, as `garson receive` and `garson check-receiver` are told it.
+//! The key that events carry, as a flag or variable of `garson receive` and `garson check-receiver`.
 
-use super::CommandError;
+use super::command::CommandError;
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use garson_core::account::AuthorizationForm;
 use garson_core::secret::Secret;
 
-/// A key on the command line can be seen by other users of the machine; a variable cannot.
+/// Other users of the machine can see a key on the command line; a variable they cannot.
 const VARIABLE: &str = "GARSON_RECEIVE_KEY";
 
 #[derive(Args)]

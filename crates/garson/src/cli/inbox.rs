@@ -1,14 +1,13 @@
-//! `garson inbox`: messages that were kept but could not be taken.
+//! `garson inbox`: messages of platforms that were stored but could not be processed.
 
-use super::{CommandError, Outcome, failed, print_line, with_app};
+use super::command::{CommandError, Outcome, failed, print_line, with_app};
 use crate::app::App;
 use crate::config::Settings;
 use crate::flow;
+use crate::flow::read::operator;
 use clap::Subcommand;
 use garson_core::id::InboxId;
 use garson_core::platform::Reception;
-use garson_store::tables::inbox;
-use garson_store::tables::inbox::OpenMessage;
 use std::sync::Arc;
 
 #[derive(Subcommand)]
@@ -19,9 +18,9 @@ pub enum InboxCommand {
         #[arg(long, default_value_t = 50)]
         limit: u16,
     },
-    /// Take them again: one, or all that are listed
+    /// Process them again: one, or all that are listed
     Retry {
-        /// The message's id, as `garson inbox list` shows it
+        /// The message's id, from `garson inbox list`
         #[arg(required_unless_present = "all")]
         id: Option<String>,
         /// All of them, up to a thousand
@@ -30,7 +29,7 @@ pub enum InboxCommand {
     },
 }
 
-/// How many are taken again at once.
+/// How many messages one command retries.
 const MAX_AT_ONCE: i64 = 1_000;
 
 pub fn run(settings: &Settings, command: InboxCommand) -> Outcome {
@@ -41,9 +40,10 @@ pub fn run(settings: &Settings, command: InboxCommand) -> Outcome {
                 let id = id
                     .parse()
                     .map_err(|_| CommandError(format!("{id} is not the id of a message")))?;
-                match retry(&app, id).await? {
-                    true => Ok(()),
-                    false => Err(CommandError("the message could not be taken".to_owned())),
+                if retry(&app, id).await? {
+                    Ok(())
+                } else {
+                    Err(CommandError("the message could not be processed".to_owned()))
                 }
             }
             InboxCommand::Retry { id: None, .. } => retry_all(&app).await,
@@ -51,12 +51,8 @@ pub fn run(settings: &Settings, command: InboxCommand) -> Outcome {
     })
 }
 
-async fn open(app: &App, limit: i64) -> Result<Vec<OpenMessage>, CommandError> {
-    Ok(app.store.read(move |tx| inbox::list_open(tx, limit)).await?)
-}
-
 async fn list(app: &App, limit: i64) -> Outcome {
-    for message in open(app, limit).await? {
+    for message in operator::open_messages(app, limit).await.map_err(failed)? {
         print_line(&format!(
             "{}  {}  {} {}  {}  {} times, {} bytes  {}",
             message.id,
@@ -72,14 +68,16 @@ async fn list(app: &App, limit: i64) -> Outcome {
     Ok(())
 }
 
-/// Oldest first, as they came.
+/// Oldest first, in the order of their arrival.
 async fn retry_all(app: &Arc<App>) -> Outcome {
+    let open = operator::open_messages(app, MAX_AT_ONCE).await.map_err(failed)?;
     let mut left = 0;
     let mut taken = 0;
-    for message in open(app, MAX_AT_ONCE).await?.into_iter().rev() {
-        match retry(app, message.id).await? {
-            true => taken += 1,
-            false => left += 1,
+    for message in open.into_iter().rev() {
+        if retry(app, message.id).await? {
+            taken += 1;
+        } else {
+            left += 1;
         }
     }
     print_line(&format!("{taken} taken, {left} left"));

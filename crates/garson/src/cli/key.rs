@@ -1,6 +1,6 @@
 //! `garson key`: API keys, for operators.
 
-use super::{CommandError, Outcome, failed, print_line, with_app};
+use super::command::{CommandError, Outcome, failed, print_line, with_app};
 use crate::config::Settings;
 use crate::flow::admin::accounts;
 use crate::flow::admin::accounts::Actor;
@@ -16,7 +16,7 @@ pub struct Whose {
 
 #[derive(Subcommand)]
 pub enum KeyCommand {
-    /// Issue a key; it is shown this once
+    /// Issue a key; it is printed only this once
     Issue {
         #[command(flatten)]
         whose: Whose,

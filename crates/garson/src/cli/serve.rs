@@ -1,8 +1,9 @@
-//! `garson serve`: the service until it is told to stop.
+//! `garson serve`: runs the service until a signal stops it.
 
-use super::{CommandError, Outcome, print_line, runtime};
+use super::command::{CommandError, Outcome, failed, print_line, runtime};
 use crate::app::{App, StartError, lock_data};
 use crate::config::Settings;
+use crate::flow::read::operator;
 use crate::{server, telemetry};
 use clap::Args;
 use garson_store::Location;
@@ -25,7 +26,7 @@ pub fn serve(settings: Settings) -> Outcome {
     let (runtime, kept) = (runtime()?, Arc::clone(&app));
     let done = runtime.block_on(async {
         let listener = listen(&app).await?;
-        if !app.store.read(garson_store::tables::accounts::exist).await? {
+        if !operator::has_accounts(&app).await.map_err(failed)? {
             tracing::warn!(
                 "there is no account yet: garson account create --name \"My restaurants\" --email me@example.com"
             );
@@ -33,7 +34,7 @@ pub fn serve(settings: Settings) -> Outcome {
         run(app, listener, || {}).await
     });
     runtime.shutdown_timeout(Duration::from_secs(1));
-    // Files that were removed or damaged under the server are no orderly end: the next one has to check what is left.
+    // If files were removed or damaged while it ran, the lock is not released cleanly, so that the next start checks them.
     let are_files_sound = kept.store.check_files().is_ok();
     let is_closed = close(kept);
     if is_closed
@@ -45,8 +46,7 @@ pub fn serve(settings: Settings) -> Outcome {
     done
 }
 
-/// Lets storage end what it is doing, and says whether it has. A PostgreSQL that does not answer is not waited for: what was not
-/// committed is undone.
+/// Waits for storage to finish; `false` when it did not in time. PostgreSQL gets less time: it rolls back what was not committed.
 fn close(app: Arc<App>) -> bool {
     let limit = match app.settings.location() {
         Location::Postgres(_) => Duration::from_secs(3),
@@ -55,7 +55,8 @@ fn close(app: Arc<App>) -> bool {
     let (ended, end) = mpsc::channel();
     std::thread::spawn(move || {
         drop(app);
-        let _nobody_waits = ended.send(());
+        // The receiver may have timed out.
+        let _ = ended.send(());
     });
     let is_closed = end.recv_timeout(limit).is_ok();
     if !is_closed {
@@ -76,9 +77,9 @@ pub async fn listen(app: &App) -> Result<TcpListener, CommandError> {
         .map_err(|error| CommandError(format!("cannot listen on {address}: {error}")))
 }
 
-/// Serves until a signal comes; `started` is called when requests are taken.
+/// Serves until a signal arrives; `started` is called when it accepts requests.
 pub async fn run(app: Arc<App>, listener: TcpListener, started: impl FnOnce()) -> Outcome {
-    // Before anybody is told that connections are taken.
+    // Before the address is announced.
     server::raise_limit();
     let mut terminate = signal(SignalKind::terminate())?;
     let mut interrupt = signal(SignalKind::interrupt())?;

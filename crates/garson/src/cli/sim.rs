@@ -1,6 +1,6 @@
-//! `garson sim`: the simulated platforms alone, and what happens on them.
+//! `garson sim`: the simulated platforms alone, and control of them.
 
-use super::{CommandError, Outcome, print_line, runtime};
+use super::command::{CommandError, Outcome, print_line, runtime};
 use clap::{Args, Subcommand};
 use garson_sim::views::{
     Autopilot, Courier, Fault, FaultRequest, OrderRequest, OrderView, Quirks, Step, StoreRequest,
@@ -12,7 +12,7 @@ use tokio::signal::unix::{SignalKind, signal};
 
 #[derive(Args)]
 pub struct SimArgs {
-    /// The simulator that a command speaks with
+    /// The address of the simulator that a command controls
     #[arg(
         long,
         global = true,
@@ -23,7 +23,7 @@ pub struct SimArgs {
     /// Without a command: where to listen
     #[arg(long, default_value = "127.0.0.1:8090", value_name = "ADDRESS")]
     listen: SocketAddr,
-    /// Without a command: the seconds that Getir wants between two moves of an order
+    /// Without a command: the seconds that Getir requires between two status changes of an order
     #[arg(long, default_value_t = 60, value_name = "SECONDS")]
     getir_gap: u64,
     #[command(subcommand)]
@@ -36,7 +36,7 @@ enum SimCommand {
     Store {
         #[arg(long)]
         platform: Platform,
-        /// What the platform calls the store
+        /// The platform's id of the store
         #[arg(long)]
         remote_id: String,
         /// Where the service listens, such as http://127.0.0.1:8080; without it orders wait to be polled
@@ -46,16 +46,16 @@ enum SimCommand {
         #[arg(long = "credential", value_name = "NAME=VALUE")]
         credentials: Vec<String>,
     },
-    /// Let customers order
+    /// Place orders
     Order {
         #[arg(long)]
         platform: Platform,
         #[arg(long, default_value_t = 1)]
         count: usize,
-        /// Of this store; without it, of any
+        /// In this store; otherwise in any
         #[arg(long)]
         remote_id: Option<String>,
-        /// Who carries it: platform, restaurant or pickup
+        /// Who delivers it: platform, restaurant or pickup
         #[arg(long, value_parser = word::<Courier>)]
         courier: Option<Courier>,
         /// For later
@@ -88,7 +88,7 @@ enum SimCommand {
         #[arg(value_parser = word::<Step>)]
         step: Step,
     },
-    /// Make something go wrong
+    /// Inject a fault
     Fault {
         #[arg(long)]
         platform: Platform,
@@ -101,11 +101,11 @@ enum SimCommand {
         /// The fault as JSON, such as {"kind":"status","status":503} or {"kind":"drop"}
         fault: String,
     },
-    /// Let nothing go wrong any more
+    /// Remove all faults
     Mend,
-    /// Let customers order by themselves
+    /// Place orders automatically
     Autopilot {
-        /// None: nobody orders by himself any more
+        /// Without it: stop placing orders automatically
         #[arg(long, default_value_t = 20)]
         orders_per_minute: u32,
         #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u8).range(0..=100))]
@@ -249,7 +249,7 @@ fn show(order: &OrderView) {
     ));
 }
 
-/// Credentials as they are given; a value that is a JSON object is taken as one.
+/// Parses credentials; a value that is a JSON object is passed as one.
 fn pairs(given: &[String]) -> Result<Map<String, Value>, CommandError> {
     let mut found = Map::new();
     for pair in given {

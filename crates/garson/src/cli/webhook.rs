@@ -1,22 +1,20 @@
-//! `garson webhook`: how an account's deliveries stand, and sending again what has failed, for operators.
+//! `garson webhook`: an account's deliveries, and retries of failed ones, for operators.
 
-use super::{Outcome, failed, print_line, with_app};
+use super::command::{Outcome, failed, print_line, with_app};
 use crate::api::retry_json;
 use crate::app::App;
 use crate::config::Settings;
 use crate::flow::admin::accounts;
 use crate::flow::deliver::resend_all;
+use crate::flow::read::{Direction, PageRequest, Resend, operator};
 use clap::{Args, Subcommand};
 use garson_core::delivery::DeliveryState;
 use garson_core::id::{AccountId, ResendId};
 use garson_core::time::Timestamp;
-use garson_store::lists::feed::{Direction, PageRequest};
-use garson_store::tables::nodes;
-use garson_store::tables::resends::Resend;
 use std::time::Duration;
 
-/// How often progress is looked at.
-const LOOK: Duration = Duration::from_millis(200);
+/// How often progress is polled.
+const POLL_INTERVAL: Duration = Duration::from_millis(200);
 
 #[derive(Args)]
 pub struct Whose {
@@ -38,12 +36,12 @@ pub enum WebhookCommand {
         #[arg(long, default_value_t = 50, value_parser = clap::value_parser!(u16).range(1..=1000))]
         limit: u16,
     },
-    /// Send all failed deliveries since a moment again; the server does it, in the background
+    /// Send all failed deliveries since a timestamp again; the server does it in the background
     Retry {
         #[command(flatten)]
         whose: Whose,
-        /// Those of events since this moment, such as 2026-11-01T00:00:00Z
-        #[arg(long, value_parser = moment)]
+        /// Those of events since this timestamp, such as 2026-11-01T00:00:00Z
+        #[arg(long, value_parser = timestamp)]
         since: Timestamp,
         /// Also those that were skipped because no address was registered
         #[arg(long)]
@@ -55,11 +53,11 @@ pub enum WebhookCommand {
         #[arg(long)]
         json: bool,
     },
-    /// List what has been sent again in this way, newest first, and how far it has come
+    /// List these retries and their progress, newest first
     Retries {
         #[command(flatten)]
         whose: Whose,
-        /// Print JSON, one to a line
+        /// Print JSON, one object per line
         #[arg(long)]
         json: bool,
     },
@@ -69,9 +67,9 @@ fn state(text: &str) -> Result<DeliveryState, String> {
     DeliveryState::named(text).ok_or_else(|| "must be pending, delivered, failed or skipped".to_owned())
 }
 
-fn moment(text: &str) -> Result<Timestamp, String> {
+fn timestamp(text: &str) -> Result<Timestamp, String> {
     text.parse()
-        .map_err(|_| "must be a moment such as 2026-11-01T00:00:00Z".to_owned())
+        .map_err(|_| "must be a timestamp such as 2026-11-01T00:00:00Z".to_owned())
 }
 
 pub fn run(settings: &Settings, command: WebhookCommand) -> Outcome {
@@ -146,16 +144,15 @@ fn show(resend: &Resend, json: bool) {
     ));
 }
 
-/// Shows how far it has come; if wanted until it is done.
+/// Shows the progress; with `wait` until it is done.
 async fn follow(app: &App, mut resend: Resend, wait: bool, json: bool) -> Outcome {
     show(&resend, json);
-    let has_server = !app.store.read(nodes::list).await?.is_empty();
-    if !has_server {
-        // Standard output may be read by a program.
+    if !operator::has_server(app).await.map_err(failed)? {
+        // Standard output may be parsed by a program.
         eprintln!("No server is running: it goes on, and events are sent, when one does.");
     }
     while wait && resend.finished_at.is_none() {
-        tokio::time::sleep(LOOK).await;
+        tokio::time::sleep(POLL_INTERVAL).await;
         let now = resend_all::find(app, resend.account, resend.id)
             .await
             .map_err(failed)?;

@@ -1,6 +1,6 @@
-//! Layers of settings, each value with where it came from, so that a wrong one can be named exactly.
+//! Layers of settings. Each value has its origin, so that an error can name it exactly.
 //!
-//! The defaults are the schema: a key that they do not have is unknown, and a value has the type that it has there.
+//! The defaults are the schema: they define the known keys and the types of their values.
 
 use serde::de::DeserializeOwned;
 use std::collections::BTreeMap;
@@ -8,7 +8,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use toml::{Table, Value};
 
-/// Where a value came from.
+/// The origin of a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Origin {
     Default,
@@ -28,7 +28,7 @@ impl fmt::Display for Origin {
     }
 }
 
-/// A setting that cannot be used: which, from where, and what is allowed. Values are not shown; some are secret.
+/// An invalid setting: its key, its origin, and what is allowed. The value is not shown, since it may be secret.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ConfigError(String);
 
@@ -54,8 +54,8 @@ fn redact(table: &mut Table, prefix: &str, is_secret: &impl Fn(&str) -> bool) {
     }
 }
 
-/// Container platforms put the addresses of services into every container, under the service's name: a service that is named
-/// garson makes `GARSON_SERVICE_HOST`, `GARSON_SERVICE_PORT`, `GARSON_SERVICE_PORT_HTTP`, `GARSON_PORT`,
+/// Container platforms put the addresses of services into the environment of every container: a service named garson makes
+/// `GARSON_SERVICE_HOST`, `GARSON_SERVICE_PORT`, `GARSON_SERVICE_PORT_HTTP`, `GARSON_PORT`,
 /// `GARSON_PORT_8080_TCP`, `GARSON_PORT_8080_TCP_ADDR`, `_PORT` and `_PROTO`.
 fn is_injected(key: &str) -> bool {
     if matches!(key, "PORT" | "SERVICE_HOST" | "SERVICE_PORT") {
@@ -74,7 +74,7 @@ fn is_injected(key: &str) -> bool {
         && parts.next().is_none()
 }
 
-/// Settings in the making.
+/// The settings while their layers are applied.
 pub struct Layer {
     schema: Table,
     values: Table,
@@ -94,7 +94,7 @@ impl Layer {
         })
     }
 
-    /// Lays a file on top.
+    /// Applies a file.
     pub fn add_file(&mut self, path: &Path) -> Result<(), ConfigError> {
         let origin = Origin::File(path.to_owned());
         let text = std::fs::read_to_string(path)
@@ -123,7 +123,7 @@ impl Layer {
         Ok(())
     }
 
-    /// Lays the variables that start with `GARSON_` on top; two underscores stand for a dot.
+    /// Applies the variables that start with `GARSON_`; two underscores mean a dot.
     pub fn add_variables(
         &mut self,
         variables: impl IntoIterator<Item = (String, String)>,
@@ -132,7 +132,7 @@ impl Layer {
             let Some(key) = name.strip_prefix("GARSON_") else {
                 continue;
             };
-            // The command line's own, and those of the tests.
+            // Variables of the command line and of tests.
             if key == "CONFIG" || key == "RECEIVE_KEY" || key.starts_with("TEST_") || is_injected(key) {
                 continue;
             }
@@ -142,7 +142,7 @@ impl Layer {
         Ok(())
     }
 
-    /// All values as TOML; of secrets it is only said whether they are set.
+    /// All values as TOML; for secrets only whether they are set.
     pub fn shown(&self, is_secret: impl Fn(&str) -> bool) -> Result<String, ConfigError> {
         let mut values = self.values.clone();
         redact(&mut values, "", &is_secret);
@@ -150,7 +150,7 @@ impl Layer {
             .map_err(|error| ConfigError(format!("the settings cannot be shown: {error}")))
     }
 
-    /// Lays one value on top that is given as text.
+    /// Applies one value that is given as text.
     pub fn add_text(&mut self, origin: Origin, key: &str, text: &str) -> Result<(), ConfigError> {
         let Some(default) = self.lookup(key) else {
             return Err(self.unknown(&origin, key));
@@ -219,12 +219,12 @@ impl Layer {
         ConfigError(format!("{origin}: {key} must be {allowed}"))
     }
 
-    /// The settings as they are with all layers.
+    /// The settings with all layers applied.
     pub fn read<T: DeserializeOwned>(&self) -> Result<T, ConfigError> {
         Value::Table(self.values.clone())
             .try_into()
             .map_err(|error: toml::de::Error| {
-                // The message may quote the value, which may be secret; the place is enough.
+                // The message may quote the value, which may be secret; its key is enough.
                 let place = error.to_string().lines().last().unwrap_or_default().to_owned();
                 ConfigError(format!("a setting cannot be used ({place})"))
             })

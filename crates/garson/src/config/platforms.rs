@@ -1,5 +1,4 @@
-//! What an operator says about platforms: where they live, how often they are asked, and credentials that all
-//! integrations share.
+//! Settings of platforms: addresses, polling intervals, and credentials that all integrations share.
 
 use garson_core::integration::Credentials;
 use garson_core::platform::{Capability, Platform, Provider};
@@ -9,16 +8,16 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 use url::Url;
 
-/// The settings of one platform, as they are written.
+/// The settings of one platform as they are written.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
 pub struct PlatformSettings {
     pub base_url: String,
     pub poll_seconds: u32,
     pub seconds_between_moves: u32,
-    /// Hosts besides the one of `base_url` that may be called where the platform gives an address there.
+    /// Hosts besides that of `base_url` that may be called when the platform returns an address there.
     pub callback_hosts: Vec<String>,
-    /// The rest are credentials, in snake case.
+    /// All other keys are credentials, in snake case.
     #[serde(flatten)]
     pub credentials: BTreeMap<String, Secret<String>>,
 }
@@ -35,18 +34,18 @@ pub fn is_secret(key: &str) -> bool {
     )
 }
 
-/// What an operator says about one platform.
+/// The checked settings of one platform.
 #[derive(Clone, Debug, Default)]
 pub struct Terms {
     pub base_url: String,
-    /// Nothing: this platform is not asked for orders.
+    /// `None`: the platform is not polled for orders.
     pub poll_every: Option<Duration>,
     pub between_moves: Duration,
     pub callback_hosts: Vec<String>,
     pub credentials: Credentials,
 }
 
-/// The terms on which every platform of the registry is spoken with.
+/// The checked settings of every platform in the registry.
 #[must_use]
 pub fn terms(settings: &Platforms) -> BTreeMap<Provider, Terms> {
     garson_platforms::all()
@@ -89,13 +88,13 @@ fn camel_case(name: &str) -> String {
     })
 }
 
-/// Is it somewhere to send a request to?
+/// Can a request be sent there?
 pub fn is_address(text: &str) -> bool {
     let url = Url::parse(text).ok();
     url.is_some_and(|url| matches!(url.scheme(), "http" | "https") && url.has_host())
 }
 
-/// Is it a host, with or without a port, and nothing more?
+/// Is it only a host, with or without a port?
 fn is_host(text: &str) -> bool {
     let url = Url::parse(&format!("https://{text}/")).ok();
     let is_plain = text
@@ -104,7 +103,7 @@ fn is_host(text: &str) -> bool {
     is_plain && url.is_some_and(|url| url.host_str().is_some_and(|host| !host.is_empty()))
 }
 
-/// The first setting that cannot be used, with what is allowed.
+/// The first invalid setting, with what is allowed.
 pub fn first_wrong(settings: &Platforms) -> Option<(String, &'static str)> {
     settings.iter().find_map(|(name, platform)| {
         if !is_address(&platform.base_url) {

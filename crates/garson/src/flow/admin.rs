@@ -1,12 +1,14 @@
 //! Records that accounts and operators manage: accounts, keys, restaurants, integrations, sessions.
 
 pub mod accounts;
+pub mod api_auth;
 pub mod branch_proofs;
 pub mod branches;
 pub mod businesses;
 pub mod common_passwords;
 pub mod connection_test;
 pub mod inbound_secrets;
+pub mod input;
 mod integration_checks;
 pub mod integrations;
 pub mod menu;

@@ -2,6 +2,7 @@
 
 pub mod board;
 pub mod event_feed;
+pub mod operator;
 pub mod order_detail;
 pub mod order_lists;
 pub mod order_record;
@@ -9,3 +10,8 @@ pub mod period;
 pub mod reports;
 pub mod search;
 pub mod status;
+
+pub use garson_store::lists::feed::{Direction, Page, PageRequest};
+pub use garson_store::tables::events::{Attempt, Split, ToldEvent};
+pub use garson_store::tables::orders::{Charge, OrderSummary};
+pub use garson_store::tables::resends::Resend;

@@ -1,13 +1,12 @@
-//! Request bodies: JSON within limits, each fault with its place.
+//! Request bodies: reading within limits of size, time and memory, and parsing as JSON.
 
-use super::error::Code;
-use crate::api::auth::{Caller, unauthorized};
-use crate::api::{Api, ApiError};
-use crate::http::body_budget::{Charge, Sender};
-use crate::server::ClientAddress;
+use super::body_budget::{BodySource, Charge, MAX_BODY};
+use super::error::{ApiError, Code};
+use super::state::HttpState;
+use crate::net::client_address::ClientAddress;
 use crate::telemetry::Refusal;
 use axum::body::HttpBody;
-use axum::extract::{FromRequest, Request};
+use axum::extract::Request;
 use garson_core::json::{self, FaultKind};
 use http::header;
 use http_body_util::BodyExt;
@@ -18,45 +17,7 @@ use std::time::Duration;
 /// How long a client may take to send its body.
 const READ_DEADLINE: Duration = Duration::from_secs(20);
 
-/// A body that has been read and understood. An empty one, or null, counts as `{}`.
-pub struct Json<T>(pub T);
-
-impl<T: DeserializeOwned> FromRequest<Arc<Api>> for Json<T> {
-    type Rejection = ApiError;
-
-    async fn from_request(request: Request, api: &Arc<Api>) -> Result<Self, ApiError> {
-        let is_json = says_json(&request);
-        let caller = request.extensions().get::<Caller>().ok_or_else(unauthorized)?;
-        let sender = Sender::Known(caller.account);
-        // Charged until it is parsed: what a request holds after that is within the limits of its fields, and a request may wait
-        // long for a platform.
-        let Body {
-            bytes,
-            charge: _charge,
-        } = read(api, request, sender).await?;
-        // Nothing to say may also be said as null.
-        if bytes.is_empty() || (is_json && bytes.trim_ascii() == b"null") {
-            return parse(b"{}").map(Self);
-        }
-        if !is_json {
-            let message = "The body must be JSON, with the header Content-Type: application/json.";
-            return Err(ApiError::new(Code::UnsupportedMediaType, message));
-        }
-        parse(&bytes).map(Self)
-    }
-}
-
-fn says_json(request: &Request) -> bool {
-    let given = request
-        .headers()
-        .get(header::CONTENT_TYPE)
-        .and_then(|value| value.to_str().ok())
-        .unwrap_or("");
-    let kind = given.split(';').next().unwrap_or("").trim().to_ascii_lowercase();
-    kind == "application/json" || (kind.starts_with("application/") && kind.ends_with("+json"))
-}
-
-/// What the client says its body's length is.
+/// The length that the client declares for its body.
 pub fn declared_length(request: &Request) -> Option<usize> {
     match request.headers().get(header::CONTENT_LENGTH) {
         Some(value) => value.to_str().ok()?.parse().ok(),
@@ -66,13 +27,13 @@ pub fn declared_length(request: &Request) -> Option<usize> {
     }
 }
 
-/// A body that has arrived, with what it has taken of its budget; both are given back together.
+/// A complete body with its charge against the memory budget; both are released together.
 pub struct Body {
     pub bytes: Vec<u8>,
     pub charge: Charge,
 }
 
-/// Marks a request whose body is in memory already, with what the body has taken of its budget.
+/// Request extension: the body is in memory already and charged to its budget.
 #[derive(Clone)]
 pub struct InMemory(Arc<Mutex<Option<Charge>>>);
 
@@ -86,11 +47,11 @@ impl InMemory {
     }
 }
 
-/// Reads a body within the limits of size and time, charged to the budget of its sender.
-pub async fn read(api: &Api, request: Request, sender: Sender) -> Result<Body, ApiError> {
+/// Reads a body within the limits of size and time, charged to the budget of its source.
+pub async fn read(state: &HttpState, request: Request, source: BodySource) -> Result<Body, ApiError> {
     let declared = declared_length(&request);
-    if declared.is_some_and(|length| length > sender.largest()) {
-        return Err(too_large(sender.largest()));
+    if declared.is_some_and(|length| length > source.max_length()) {
+        return Err(too_large(source.max_length()));
     }
     if is_encoded(&request) {
         let message = "The body must be sent as it is, without a Content-Encoding.";
@@ -99,24 +60,24 @@ pub async fn read(api: &Api, request: Request, sender: Sender) -> Result<Body, A
     let client = ClientAddress::of(request.extensions());
     let charged = request.extensions().get::<InMemory>().and_then(InMemory::take);
     let is_charged = charged.is_some();
-    let charge = charged.unwrap_or_else(|| api.budgets.begin(sender));
-    let given_up = charge.given_up();
-    let reading = arrive(request, sender.largest(), charge, is_charged);
+    let charge = charged.unwrap_or_else(|| state.body_budgets.begin(source));
+    let aborted = charge.aborted();
+    let reading = collect(request, source.max_length(), charge, is_charged);
     let refused = tokio::select! {
         read = tokio::time::timeout(READ_DEADLINE, reading) => match read {
             Ok(read) => return read,
             Err(_) => Refusal::BodyTimeout,
         },
-        () = given_up => Refusal::BodyBudget,
+        () = aborted => Refusal::BodyBudget,
     };
-    api.app.metrics.refusals.note(refused, client);
+    state.app.metrics.refusals.note(refused, client);
     Err(ApiError::from_status(http::StatusCode::REQUEST_TIMEOUT))
 }
 
-/// Collects what comes, each part charged before the next is asked for.
-async fn arrive(
+/// Collects the frames of a body, each charged before the next is requested.
+async fn collect(
     request: Request,
-    largest: usize,
+    max_length: usize,
     mut charge: Charge,
     is_charged: bool,
 ) -> Result<Body, ApiError> {
@@ -127,25 +88,25 @@ async fn arrive(
         let Ok(data) = frame.map_err(broken)?.into_data() else {
             continue;
         };
-        if bytes.len() + data.len() > largest {
-            return Err(too_large(largest));
+        if bytes.len() + data.len() > max_length {
+            return Err(too_large(max_length));
         }
         if !is_charged {
             charge.grow(data.len()).await;
         }
         bytes.extend_from_slice(&data);
     }
-    charge.arrived();
+    charge.complete();
     Ok(Body { bytes, charge })
 }
 
-fn too_large(largest: usize) -> ApiError {
+fn too_large(max_length: usize) -> ApiError {
     let error = ApiError::from_status(http::StatusCode::PAYLOAD_TOO_LARGE);
-    match largest {
-        crate::api::MAX_BODY => error,
+    match max_length {
+        MAX_BODY => error,
         _ => ApiError::new(
             error.code,
-            format!("The body is larger than {} KiB.", largest / 1024),
+            format!("The body is larger than {} KiB.", max_length / 1024),
         ),
     }
 }
@@ -158,7 +119,7 @@ fn is_encoded(request: &Request) -> bool {
         .any(|coding| !coding.is_empty() && !coding.eq_ignore_ascii_case(b"identity"))
 }
 
-/// Understands a body, within the rules of its fields.
+/// Parses a JSON body; an error names the field that is wrong.
 pub fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, ApiError> {
     json::check(bytes).map_err(|fault| match fault.kind {
         FaultKind::Broken => ApiError::new(
@@ -176,7 +137,3 @@ pub fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, ApiError> {
         ApiError::invalid(Code::InvalidField, path, &message)
     })
 }
-
-#[cfg(test)]
-#[path = "body_tests.rs"]
-mod tests;

@@ -1,6 +1,5 @@
-//! Memory for request bodies: each kind of sender has a budget of its own, of which an account has a share. A body is charged
-//! for what has arrived of it, from then until it has been parsed. When a budget or a share is used up, the slowest of those
-//! that still send are given up.
+//! Memory budgets for request bodies: one for each kind of source, with a share for each account. A body is charged for the bytes
+//! that have arrived, until it is parsed. When a budget or a share is used up, the slowest upload is aborted.
 
 use garson_core::id::AccountId;
 use std::collections::HashMap;
@@ -8,67 +7,69 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use tokio::sync::Notify;
 
-/// Nobody is given up for being slow before this time.
-const PATIENCE: Duration = Duration::from_secs(1);
-/// How often it is looked again whether somebody has become slow.
-const LOOK: Duration = Duration::from_millis(50);
+/// The largest body that is accepted.
+pub const MAX_BODY: usize = 1024 * 1024;
 
-/// Which budget a body is charged to.
+/// No upload is aborted for being slow before this time.
+const MIN_UPLOAD_TIME: Duration = Duration::from_secs(1);
+/// How often a waiting upload checks again whether another has become slow.
+const RECHECK_INTERVAL: Duration = Duration::from_millis(50);
+
+/// Where a body comes from; decides which budget it is charged to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Sender {
-    /// Somebody whom nobody knows yet: a form before signing in.
-    Guest,
+pub enum BodySource {
+    /// A form before signing in.
+    Anonymous,
     /// A platform.
     Hook,
-    /// A client with a key of this account, or one that is signed in.
-    Known(AccountId),
+    /// A client with a key of this account, or a signed-in user.
+    Account(AccountId),
 }
 
-impl Sender {
-    /// The largest body that is taken.
+impl BodySource {
+    /// The largest body that is accepted.
     #[must_use]
-    pub fn largest(self) -> usize {
+    pub fn max_length(self) -> usize {
         match self {
-            Self::Guest => 16 * 1024,
-            Self::Hook | Self::Known(_) => crate::api::MAX_BODY,
+            Self::Anonymous => 16 * 1024,
+            Self::Hook | Self::Account(_) => MAX_BODY,
         }
     }
 }
 
-/// The budgets of all.
-pub struct Budgets {
-    guest: Arc<Budget>,
+pub struct BodyBudgets {
+    anonymous: Arc<Budget>,
     hook: Arc<Budget>,
-    known: Arc<Budget>,
+    accounts: Arc<Budget>,
 }
 
-impl Default for Budgets {
+impl Default for BodyBudgets {
     fn default() -> Self {
         const MIB: usize = 1024 * 1024;
         Self {
-            guest: Budget::new(4 * MIB),
+            anonymous: Budget::new(4 * MIB),
             hook: Budget::new(64 * MIB),
-            known: Budget::with_shares(64 * MIB, 16 * MIB),
+            accounts: Budget::with_shares(64 * MIB, 16 * MIB),
         }
     }
 }
 
-impl Budgets {
-    /// A body begins to arrive.
+impl BodyBudgets {
+    /// Starts the charge of a body that begins to arrive.
     #[must_use]
-    pub fn begin(&self, sender: Sender) -> Charge {
-        match sender {
-            Sender::Guest => self.guest.begin(None),
-            Sender::Hook => self.hook.begin(None),
-            Sender::Known(account) => self.known.begin(Some(account)),
+    pub fn begin(&self, source: BodySource) -> Charge {
+        match source {
+            BodySource::Anonymous => self.anonymous.begin(None),
+            BodySource::Hook => self.hook.begin(None),
+            BodySource::Account(account) => self.accounts.begin(Some(account)),
         }
     }
 }
 
-/// So many bytes for all bodies of a kind.
+/// A number of bytes for all bodies of one kind of source.
 pub struct Budget {
     limit: usize,
-    /// The most that one account may hold of it.
+    /// The most that one account may hold.
     share: usize,
     state: Mutex<State>,
     freed: Notify,
@@ -79,16 +80,16 @@ struct State {
     used: usize,
     used_by: HashMap<AccountId, usize>,
     next: u64,
-    /// Those whose bodies have not arrived whole.
-    arriving: HashMap<u64, Arriving>,
+    uploads: HashMap<u64, Upload>,
 }
 
-struct Arriving {
+/// A body that has not arrived completely.
+struct Upload {
     bytes: usize,
     account: Option<AccountId>,
     since: Instant,
-    give_up: Arc<Notify>,
-    is_given_up: bool,
+    abort: Arc<Notify>,
+    is_aborted: bool,
 }
 
 impl State {
@@ -99,7 +100,7 @@ impl State {
             .unwrap_or(0)
     }
 
-    fn give_back(&mut self, account: Option<AccountId>, bytes: usize) {
+    fn release(&mut self, account: Option<AccountId>, bytes: usize) {
         self.used -= bytes;
         if let Some(account) = account
             && let Some(used) = self.used_by.get_mut(&account)
@@ -118,7 +119,7 @@ impl Budget {
         Self::with_shares(limit, limit)
     }
 
-    /// A budget of which each account may hold a part.
+    /// A budget with a limit for each account.
     #[must_use]
     pub fn with_shares(limit: usize, share: usize) -> Arc<Self> {
         Arc::new(Self {
@@ -133,32 +134,32 @@ impl Budget {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A body begins to arrive, for an account if that is known.
+    /// Starts the charge of a body, for an account if that is known.
     #[must_use]
     pub fn begin(self: &Arc<Self>, account: Option<AccountId>) -> Charge {
         let mut state = self.lock();
-        let (id, give_up) = (state.next, Arc::<Notify>::default());
+        let (id, abort) = (state.next, Arc::<Notify>::default());
         state.next += 1;
-        let arriving = Arriving {
+        let upload = Upload {
             bytes: 0,
             account,
             since: Instant::now(),
-            give_up: Arc::clone(&give_up),
-            is_given_up: false,
+            abort: Arc::clone(&abort),
+            is_aborted: false,
         };
-        state.arriving.insert(id, arriving);
+        state.uploads.insert(id, upload);
         Charge {
             budget: Arc::clone(self),
             id,
             account,
             bytes: 0,
-            give_up,
+            abort,
         }
     }
 
-    /// Takes so many bytes, if there are as many. If not, the slowest sender is given up, unless none is slow: one of the same
-    /// account where that has used up its share.
-    fn take(&self, id: u64, account: Option<AccountId>, bytes: usize) -> bool {
+    /// Charges bytes if they fit. Otherwise aborts the slowest upload, if one is slow: one of the same account where that has
+    /// used up its share.
+    fn try_charge(&self, id: u64, account: Option<AccountId>, bytes: usize) -> bool {
         let mut state = self.lock();
         let of_account = state.used_by(account);
         let is_within_share = account.is_none() || of_account.saturating_add(bytes) <= self.share;
@@ -167,76 +168,77 @@ impl Budget {
             if let Some(account) = account {
                 *state.used_by.entry(account).or_default() += bytes;
             }
-            if let Some(arriving) = state.arriving.get_mut(&id) {
-                arriving.bytes += bytes;
+            if let Some(upload) = state.uploads.get_mut(&id) {
+                upload.bytes += bytes;
             }
             return true;
         }
-        let (used, limit) = match is_within_share {
-            true => (state.used, self.limit),
-            false => (of_account, self.share),
+        let (used, limit) = if is_within_share {
+            (state.used, self.limit)
+        } else {
+            (of_account, self.share)
         };
-        let is_concerned = |it: &Arriving| is_within_share || it.account == account;
-        // What those hold that have been given up and have not noticed yet.
-        let leaving = state
-            .arriving
+        let is_candidate = |it: &Upload| is_within_share || it.account == account;
+        // Bytes of aborted uploads that have not ended yet.
+        let aborted = state
+            .uploads
             .values()
-            .filter(|it| it.is_given_up && is_concerned(it));
-        let leaving: usize = leaving.map(|it| it.bytes).sum();
-        if used.saturating_sub(leaving).saturating_add(bytes) <= limit {
+            .filter(|it| it.is_aborted && is_candidate(it));
+        let aborted: usize = aborted.map(|it| it.bytes).sum();
+        if used.saturating_sub(aborted).saturating_add(bytes) <= limit {
             return false;
         }
         let slowest = state
-            .arriving
+            .uploads
             .iter_mut()
-            .filter(|(other, it)| **other != id && it.bytes > 0 && !it.is_given_up && is_concerned(it))
-            .filter(|(_, it)| it.since.elapsed() >= PATIENCE)
+            .filter(|(other, it)| **other != id && it.bytes > 0 && !it.is_aborted && is_candidate(it))
+            .filter(|(_, it)| it.since.elapsed() >= MIN_UPLOAD_TIME)
             .min_by_key(|(_, it)| it.bytes as u128 * 1000 / it.since.elapsed().as_millis())
             .map(|(_, it)| it);
         if let Some(slowest) = slowest {
-            slowest.is_given_up = true;
-            slowest.give_up.notify_one();
+            slowest.is_aborted = true;
+            slowest.abort.notify_one();
         }
         false
     }
 }
 
-/// What one body has taken of its budget; given back when it is dropped.
+/// The charge of one body against its budget; released when dropped.
 pub struct Charge {
     budget: Arc<Budget>,
     id: u64,
     account: Option<AccountId>,
     bytes: usize,
-    give_up: Arc<Notify>,
+    abort: Arc<Notify>,
 }
 
 impl Charge {
-    /// So much more has arrived; waits until there is room for it.
+    /// Charges more bytes; waits until they fit.
     pub async fn grow(&mut self, bytes: usize) {
-        while !self.budget.take(self.id, self.account, bytes) {
-            // Whoever frees something wakes one; a sender becomes slow without waking anybody.
-            let _looked_again = tokio::time::timeout(LOOK, self.budget.freed.notified()).await;
+        while !self.budget.try_charge(self.id, self.account, bytes) {
+            // A release wakes one waiter, but an upload becomes slow without a notification: check again either way.
+            let _ = tokio::time::timeout(RECHECK_INTERVAL, self.budget.freed.notified()).await;
         }
         self.bytes += bytes;
     }
 
-    /// Resolves when this body is given up in favour of others.
-    pub fn given_up(&self) -> impl Future<Output = ()> + use<> {
-        let give_up = Arc::clone(&self.give_up);
-        async move { give_up.notified().await }
+    /// Resolves when this upload is aborted in favour of others.
+    pub fn aborted(&self) -> impl Future<Output = ()> + use<> {
+        let abort = Arc::clone(&self.abort);
+        async move { abort.notified().await }
     }
 
-    /// All of it has arrived.
-    pub fn arrived(&self) {
-        self.budget.lock().arriving.remove(&self.id);
+    /// The body has arrived completely and is not aborted any more.
+    pub fn complete(&self) {
+        self.budget.lock().uploads.remove(&self.id);
     }
 }
 
 impl Drop for Charge {
     fn drop(&mut self) {
         let mut state = self.budget.lock();
-        state.give_back(self.account, self.bytes);
-        state.arriving.remove(&self.id);
+        state.release(self.account, self.bytes);
+        state.uploads.remove(&self.id);
         drop(state);
         self.budget.freed.notify_one();
     }
@@ -247,7 +249,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn a_body_costs_what_has_arrived_and_gives_it_back() {
+    async fn a_body_is_charged_for_arrived_bytes_and_releases_them() {
         let budget = Budget::new(100);
         let idle: Vec<Charge> = (0..1000).map(|_| budget.begin(None)).collect();
         let mut one = budget.begin(None);
@@ -261,21 +263,21 @@ mod tests {
         third.grow(50).await;
         drop((idle, other, third));
         assert_eq!(budget.lock().used, 0);
-        assert!(budget.lock().arriving.is_empty());
+        assert!(budget.lock().uploads.is_empty());
     }
 
     #[tokio::test]
-    async fn the_slowest_sender_makes_room_and_nobody_who_has_finished() {
+    async fn the_slowest_upload_is_aborted_and_no_complete_body() {
         let budget = Budget::new(100);
         let mut done = budget.begin(None);
         done.grow(50).await;
-        done.arrived();
+        done.complete();
         let mut slow = budget.begin(None);
         slow.grow(10).await;
         let mut quicker = budget.begin(None);
         quicker.grow(40).await;
         let slow_ends = tokio::spawn(async move {
-            slow.given_up().await;
+            slow.aborted().await;
             drop(slow);
         });
         let mut fresh = budget.begin(None);
@@ -283,7 +285,7 @@ mod tests {
             .await
             .unwrap();
         slow_ends.await.unwrap();
-        let kept = tokio::time::timeout(Duration::from_millis(50), quicker.given_up()).await;
+        let kept = tokio::time::timeout(Duration::from_millis(50), quicker.aborted()).await;
         assert!(kept.is_err());
     }
 
@@ -292,28 +294,28 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn an_account_has_a_share_and_makes_room_in_it_by_itself() {
+    async fn an_account_at_its_share_aborts_only_its_own_upload() {
         let budget = Budget::with_shares(100, 40);
         let mut slow = budget.begin(account(1));
         slow.grow(10).await;
         let mut done = budget.begin(account(1));
         done.grow(30).await;
-        done.arrived();
+        done.complete();
         let mut more = budget.begin(account(1));
         let waiting = tokio::time::timeout(Duration::from_millis(200), more.grow(10)).await;
-        assert!(waiting.is_err(), "there is room, but not for this account");
+        assert!(waiting.is_err(), "the budget has room, but not for this account");
         let mut other = budget.begin(account(2));
         other.grow(10).await;
-        // When the slow one can be given up, it is one of the same account.
+        // The upload that is aborted is one of the same account.
         let slow_ends = tokio::spawn(async move {
-            slow.given_up().await;
+            slow.aborted().await;
             drop(slow);
         });
         tokio::time::timeout(Duration::from_secs(30), more.grow(10))
             .await
             .unwrap();
         slow_ends.await.unwrap();
-        let kept = tokio::time::timeout(Duration::from_millis(50), other.given_up()).await;
+        let kept = tokio::time::timeout(Duration::from_millis(50), other.aborted()).await;
         assert!(kept.is_err());
         drop((done, more, other));
         assert_eq!(budget.lock().used, 0);

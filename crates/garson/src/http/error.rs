@@ -165,7 +165,16 @@ impl ApiError {
         Self::new(code, format!("{field} {message}.")).detail(field, message)
     }
 
-    /// The error for an answer that something else than us has refused.
+    #[must_use]
+    pub fn unauthorized() -> Self {
+        Self::new(
+            Code::Unauthorized,
+            "Send the header Authorization: Bearer <API key>, with a key of the account.",
+        )
+        .header(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"))
+    }
+
+    /// The error for a response of a layer that knows nothing of our codes.
     #[must_use]
     pub fn from_status(status: StatusCode) -> Self {
         let (code, message) = match status.as_u16() {
@@ -296,8 +305,8 @@ impl From<Fault> for ApiError {
                  has answered.",
             )
             .header(header::RETRY_AFTER, HeaderValue::from_static("10")),
-            Fault::KeyRevoked => crate::api::auth::unauthorized(),
-            Fault::SignInRefused | Fault::SignInLocked | Fault::SignInFlood => crate::api::auth::unauthorized(),
+            Fault::KeyRevoked => Self::unauthorized(),
+            Fault::SignInRefused | Fault::SignInLocked | Fault::SignInFlood => Self::unauthorized(),
             Fault::LastKey => Self::new(
                 Code::LastKey,
                 "The last key of an account cannot be revoked here.",

@@ -1,6 +1,8 @@
-//! The outermost layer: every request gets an id, every refusal its body, every panic an answer.
+//! The outermost layer: every request gets an id, every error its body, every panic a response.
 
-use crate::api::{Api, ApiError, Code};
+use super::error::{ApiError, Code};
+use super::path;
+use super::state::HttpState;
 use crate::telemetry::RequestKind;
 use axum::body::Body;
 use axum::extract::{Request, State};
@@ -12,7 +14,7 @@ use std::sync::Arc;
 
 const HEADER: HeaderName = HeaderName::from_static("x-request-id");
 
-/// The id under which a request is found in the log.
+/// The id that a request has in the log.
 #[derive(Clone, Debug)]
 pub struct RequestId(pub String);
 
@@ -26,13 +28,13 @@ impl RequestId {
     }
 }
 
-/// The client's own id if it is a sane one, a fresh one otherwise.
-fn choose(api: &Api, request: &Request) -> RequestId {
+/// The client's own id if it is well-formed, otherwise a new one.
+fn choose(state: &HttpState, request: &Request) -> RequestId {
     let given = request
         .headers()
         .get(&HEADER)
         .and_then(|value| value.to_str().ok());
-    let sane = |id: &&str| {
+    let is_valid = |id: &&str| {
         (1..=64).contains(&id.len())
             && id
                 .bytes()
@@ -40,21 +42,22 @@ fn choose(api: &Api, request: &Request) -> RequestId {
     };
     RequestId(
         given
-            .filter(sane)
-            .map_or_else(|| uuid_at(api.app.now()).to_string(), str::to_owned),
+            .filter(is_valid)
+            .map_or_else(|| uuid_at(state.app.now()).to_string(), str::to_owned),
     )
 }
 
-/// Gives a request its id and finishes its answer.
-pub async fn finish(State(api): State<Arc<Api>>, mut request: Request, next: Next) -> Response {
-    let id = choose(&api, &request);
+/// Assigns the request id and completes the response.
+pub async fn finish(State(state): State<Arc<HttpState>>, mut request: Request, next: Next) -> Response {
+    let id = choose(&state, &request);
     request.extensions_mut().insert(id.clone());
     let kind = RequestKind::of(request.uri().path());
-    let mut response = match crate::api::is_broken(request.uri().path()) {
-        false => next.run(request).await,
-        true => ApiError::from_status(StatusCode::NOT_FOUND).into_response(),
+    let mut response = if path::is_malformed(request.uri().path()) {
+        ApiError::from_status(StatusCode::NOT_FOUND).into_response()
+    } else {
+        next.run(request).await
     };
-    // What has a body of ours already, for programs or for people.
+    // The response has one of our bodies already, JSON or a page.
     let is_finished = response
         .headers()
         .get(header::CONTENT_TYPE)
@@ -67,7 +70,7 @@ pub async fn finish(State(api): State<Arc<Api>>, mut request: Request, next: Nex
         None => None,
     };
     if let Some(error) = error {
-        // That storage is away is said by whoever has found out.
+        // Unavailable storage is logged where it is noticed.
         if error.code.status().is_server_error() && error.code != Code::StorageUnavailable {
             tracing::error!(request = %id.0, code = error.code.as_str(), "a request failed");
         }
@@ -83,19 +86,19 @@ pub async fn finish(State(api): State<Arc<Api>>, mut request: Request, next: Nex
     }
     if matches!(kind, RequestKind::Api | RequestKind::Hook) {
         let headers = response.headers_mut();
-        // Orders are nobody else's to keep, and JSON is not to be taken for anything else.
-        let kept = headers.entry(header::CACHE_CONTROL);
-        kept.or_insert(HeaderValue::from_static("no-store"));
-        let sniffed = headers.entry(header::X_CONTENT_TYPE_OPTIONS);
-        sniffed.or_insert(HeaderValue::from_static("nosniff"));
+        // Orders must not be cached, and JSON must not be sniffed as another type.
+        let caching = headers.entry(header::CACHE_CONTROL);
+        caching.or_insert(HeaderValue::from_static("no-store"));
+        let sniffing = headers.entry(header::X_CONTENT_TYPE_OPTIONS);
+        sniffing.or_insert(HeaderValue::from_static("nosniff"));
     }
-    api.app.metrics.requests.count(kind, response.status().as_u16());
+    state.app.metrics.requests.count(kind, response.status().as_u16());
     response
 }
 
-/// The answer to a request whose handling panicked.
+/// The response to a request whose handler panicked.
 #[allow(clippy::needless_pass_by_value)]
 pub fn on_panic(_: Box<dyn std::any::Any + Send + 'static>) -> Response {
-    // What the panic said may hold a client's data; the log has it from the panic hook, the client does not.
+    // The panic message may contain data of a client: the panic hook logs it, and the response does not repeat it.
     ApiError::from_status(StatusCode::INTERNAL_SERVER_ERROR).into_response()
 }

@@ -15,6 +15,7 @@ pub mod first_steps;
 pub mod flash;
 pub mod form;
 pub mod form_errors;
+pub mod form_input;
 pub mod format;
 pub mod frame;
 pub mod lang;

@@ -1,11 +1,12 @@
-//! Connections are taken, as many as there are places for, until it is enough; those that are there may finish. Each is
-//! supervised: one that asks nothing, takes nothing or does nothing is closed.
+//! The accept loop: admits connections within the limits until it is stopped, then drains them. Each connection is supervised:
+//! one that sends no request, reads no response or stays idle is closed.
 
-use super::bare::Completing;
 use super::metered::Metered;
-use super::patience::Patient;
-use super::registry::{Connection, Full, GRACE, Registry, Times, Verdict};
+use super::protocol_errors::ProtocolErrors;
+use super::write_timeout::WriteTimeout;
+use crate::http::connection_registry::{Connection, Full, GRACE, Registry, Timeouts, Verdict};
 use crate::net::client_address::Proxies;
+use crate::net::write_hook::HookedStream;
 use crate::telemetry::{Refusal, Refusals};
 use http::{Request, Response};
 use hyper::body::{Body, Incoming};
@@ -22,34 +23,34 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{mpsc, watch};
 use tokio::time::{Instant, sleep, sleep_until};
 
-/// A client that does not finish its request's head in this time is cut off.
+/// A client that does not finish the head of a request in this time is disconnected.
 const HEAD_DEADLINE: Duration = Duration::from_secs(15);
-/// A client whose socket takes nothing for this time is cut off.
-const STUCK_DEADLINE: Duration = Duration::from_secs(60);
+/// A client whose socket accepts nothing for this time is disconnected.
+const WRITE_TIMEOUT: Duration = Duration::from_secs(60);
 const MAX_HEAD: usize = 64 * 1024;
 /// HTTP/2: requests at the same time on one connection.
 const MAX_STREAMS: u32 = 64;
-/// HTTP/2: what a client may send before anybody has asked for it, of one request and on one connection.
+/// HTTP/2: flow-control windows, of one request and of one connection.
 const STREAM_WINDOW: u32 = 64 * 1024;
 const CONNECTION_WINDOW: u32 = 256 * 1024;
-/// HTTP/2: how much of an answer is prepared ahead of what the client takes.
+/// HTTP/2: how much of a response is buffered ahead of the client.
 const SEND_BUFFER: usize = 64 * 1024;
-/// HTTP/2: how often a client is asked whether it is still there, and how long it may take to say so.
+/// HTTP/2: keep-alive pings.
 const PING_INTERVAL: Duration = Duration::from_secs(20);
 const PING_TIMEOUT: Duration = Duration::from_secs(20);
-/// The pause after a connection could not be taken; it doubles while that goes on.
+/// The pause after a failed accept; it doubles with each failure.
 const FIRST_PAUSE: Duration = Duration::from_millis(10);
 const LONGEST_PAUSE: Duration = Duration::from_secs(1);
-/// How often it is looked again for a place when all are taken.
-const LOOK: Duration = Duration::from_millis(100);
+/// How often a waiting connection checks again whether one can be evicted.
+const RECHECK_INTERVAL: Duration = Duration::from_millis(100);
 
-/// How many connections there may be, of whom, and how long they get to finish.
+/// How many connections are admitted, and how long they may take.
 #[derive(Clone, Debug)]
 pub struct Limits {
     pub connections: usize,
-    /// Of one address that is not a proxy's.
+    /// For one address; does not apply to proxies.
     pub connections_per_address: usize,
-    pub times: Times,
+    pub timeouts: Timeouts,
     pub drain: Duration,
     pub proxies: Arc<Proxies>,
     pub refusals: Arc<Refusals>,
@@ -74,12 +75,12 @@ where
     let registry = Registry::new(
         limits.connections,
         limits.connections_per_address,
-        limits.times,
+        limits.timeouts,
         Arc::clone(&limits.refusals),
     );
     let (stopping, stopped) = watch::channel(false);
-    // Every connection holds one end; when all are gone, so are the connections.
-    let (open, mut all_gone) = mpsc::channel::<()>(1);
+    // Every connection holds a sender: the channel closes when the last connection has ended.
+    let (open, mut all_closed) = mpsc::channel::<()>(1);
     tokio::pin!(stop);
     loop {
         let next = next_connection(&listener, &registry, &limits);
@@ -87,8 +88,12 @@ where
             () = &mut stop => break,
             next = next => next,
         };
-        drop(stream.set_nodelay(true));
-        let stream = TokioIo::new(Completing::new(Patient::new(stream, STUCK_DEADLINE)));
+        // Only an optimisation.
+        let _ = stream.set_nodelay(true);
+        let stream = TokioIo::new(HookedStream::new(
+            HookedStream::new(stream, WriteTimeout::new(WRITE_TIMEOUT)),
+            ProtocolErrors::default(),
+        ));
         let service = Metered {
             service: service.clone(),
             connection: Arc::clone(&connection),
@@ -98,13 +103,15 @@ where
         let (stopped, open) = (stopped.clone(), open.clone());
         tokio::spawn(async move {
             supervise(serving, &connection, stopped).await;
-            connection.gone();
+            connection.remove();
             drop(open);
         });
     }
     drop((listener, open));
     stopping.send_replace(true);
-    tokio::time::timeout(limits.drain, all_gone.recv()).await.is_ok()
+    tokio::time::timeout(limits.drain, all_closed.recv())
+        .await
+        .is_ok()
 }
 
 fn builder() -> auto::Builder<TokioExecutor> {
@@ -127,7 +134,7 @@ fn builder() -> auto::Builder<TokioExecutor> {
     builder
 }
 
-/// The next connection that there is a place for. Whatever fails, it goes on trying.
+/// The next connection that is admitted. Failures are retried.
 async fn next_connection(
     listener: &TcpListener,
     registry: &Arc<Registry>,
@@ -143,7 +150,7 @@ async fn next_connection(
                 }
             }
             Err(error) => {
-                // Out of descriptors, most likely: somebody who does nothing gives one back.
+                // Most likely out of descriptors: evicting an idle connection frees one.
                 let refusals = &limits.refusals;
                 refusals.note_with(Refusal::AcceptFailed, None, &error.to_string());
                 registry.evict_any();
@@ -154,7 +161,7 @@ async fn next_connection(
     }
 }
 
-/// A place for a connection; none when its address has too many.
+/// Admits a connection; `None` when its address has too many.
 async fn admit(registry: &Arc<Registry>, limits: &Limits, peer: SocketAddr) -> Option<Arc<Connection>> {
     let is_proxy = limits.proxies.are_trusted(peer.ip());
     loop {
@@ -165,52 +172,52 @@ async fn admit(registry: &Arc<Registry>, limits: &Limits, peer: SocketAddr) -> O
                 refusals.note(Refusal::AddressConnections, Some(peer.ip()));
                 return None;
             }
-            Err(Full::Everybody) => {
-                // Somebody may also come to do nothing, which wakes nobody.
-                let _freed = tokio::time::timeout(LOOK, registry.freed()).await;
+            Err(Full::Server) => {
+                // A connection may also become evictable without a notification: check again either way.
+                let _ = tokio::time::timeout(RECHECK_INTERVAL, registry.freed()).await;
             }
         }
     }
 }
 
-/// Runs a connection as long as it is of use.
+/// Runs a connection until it ends or is closed.
 async fn supervise<C>(serving: C, connection: &Connection, mut stopped: watch::Receiver<bool>)
 where
     C: GracefulConnection,
 {
     tokio::pin!(serving);
-    // When it was asked to end; it then has a moment to do so by itself, and longer while it is busy.
+    // Shutting down: an idle connection then gets `GRACE` to end by itself, a busy one may finish.
     let mut ending = false;
-    let look = sleep_until(Instant::now());
-    tokio::pin!(look);
+    let check = sleep_until(Instant::now());
+    tokio::pin!(check);
     loop {
         tokio::select! {
-            // What goes wrong on a connection is the client's to know; requests have their own log lines.
+            // Connection errors are not logged: they are the client's, and requests have their own log lines.
             _ = serving.as_mut() => return,
             () = connection.closed() => return,
             _ = stopped.wait_for(|stopped| *stopped), if !ending => {
                 ending = true;
                 serving.as_mut().graceful_shutdown();
-                look.as_mut().reset(Instant::now() + GRACE);
+                check.as_mut().reset(Instant::now() + GRACE);
             }
-            () = &mut look => {
+            () = &mut check => {
                 if ending && !connection.is_busy() {
                     return;
                 }
-                let pause = match connection.judge() {
+                let pause = match connection.verdict() {
                     Verdict::Keep(pause) => pause,
-                    Verdict::End => {
+                    Verdict::ShutDown => {
                         ending = true;
                         serving.as_mut().graceful_shutdown();
                         GRACE
                     }
-                    Verdict::Cut(kind) => {
+                    Verdict::Close(kind) => {
                         connection.refuse(kind);
                         return;
                     }
                 };
                 let pause = if ending { pause.min(GRACE) } else { pause };
-                look.as_mut().reset(Instant::now() + pause);
+                check.as_mut().reset(Instant::now() + pause);
             }
         }
     }

@@ -1,4 +1,4 @@
-//! Impolite clients over real sockets, with short limits of time.
+//! Misbehaving clients over real sockets, with short timeouts.
 
 use super::*;
 use bytes::Bytes;
@@ -12,7 +12,6 @@ use tokio::task::JoinHandle;
 const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 const END_STREAM: u8 = 1;
 const END_HEADERS: u8 = 4;
-/// A test that waits longer than this waits for something that does not come.
 const IN_VAIN: Duration = Duration::from_secs(60);
 
 struct Served {
@@ -32,7 +31,7 @@ async fn serve_with(send_stall: Duration) -> Served {
     let limits = Limits {
         connections: 100,
         connections_per_address: 100,
-        times: Times {
+        timeouts: Timeouts {
             first_head: Duration::from_millis(300),
             idle: Duration::from_millis(700),
             send_stall,
@@ -73,7 +72,7 @@ fn whole_request(stream: u32) -> Vec<u8> {
     headers(stream, END_STREAM | END_HEADERS)
 }
 
-/// Says this, reads whatever comes, and waits to be cut off.
+/// Sends this, reads everything, and waits until it is disconnected.
 async fn is_cut_off(address: SocketAddr, said: &[u8]) {
     let mut stream = TcpStream::connect(address).await.unwrap();
     stream.write_all(said).await.unwrap();
@@ -97,10 +96,10 @@ async fn whoever_asks_nothing_or_takes_nothing_is_cut_off() {
         // Headers without an end.
         [PREFACE, &settings(None), &headers(1, END_STREAM)].concat(),
         b"GET / HTTP/1.1\r\nhost: a\r\n".to_vec(),
-        // Nothing is taken, or a single byte of each answer.
+        // Nothing is read, or a single byte of each response.
         [PREFACE, &settings(Some(0)), &many].concat(),
         [PREFACE, &settings(Some(1)), &many].concat(),
-        // Everything is taken, and then nothing asked.
+        // Everything is read, and then nothing requested.
         [PREFACE, &settings(None), &whole_request(1)].concat(),
     ];
     let mut all = tokio::task::JoinSet::new();
@@ -142,8 +141,8 @@ async fn idle_connections_do_not_hold_up_the_end() {
     drop((stream, silent));
 }
 
-/// Asks for an answer over HTTP/2 and lets so many bytes of it come every 200 milliseconds; answers how many came before the
-/// end of the answer, or of the connection.
+/// Requests a response over HTTP/2 and reads so many bytes of it every 200 milliseconds; returns how many arrived before the end of
+/// the response, or of the connection.
 async fn take(address: SocketAddr, each_time: u32) -> usize {
     let window_update = |stream: u32, bytes: u32| frame(8, 0, stream, &bytes.to_be_bytes());
     let stream = TcpStream::connect(address).await.unwrap();

@@ -1,11 +1,11 @@
-//! File descriptors: as many as the system lets this process have.
+//! The limit on file descriptors of this process.
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
-/// More than this is never needed, and some systems say that there is no end of it.
+/// More is never needed, and some systems have no limit.
 const ENOUGH: u64 = 1 << 20;
 
-/// Raises the soft limit of descriptors to the hard one; answers how many there may be.
+/// Raises the soft limit on descriptors to the hard limit; returns the new limit.
 pub fn raise_limit() -> u64 {
     let Rlimit { current, maximum } = getrlimit(Resource::Nofile);
     let now = current.unwrap_or(ENOUGH);
@@ -20,13 +20,13 @@ pub fn raise_limit() -> u64 {
     match setrlimit(Resource::Nofile, raised) {
         Ok(()) => wanted,
         Err(error) => {
-            tracing::warn!(%error, limit = now, "the limit of open files could not be raised");
+            tracing::warn!(%error, limit = now, "the limit on open files could not be raised");
             now
         }
     }
 }
 
-/// How many connections there may be, so that storage and outgoing requests find descriptors too.
+/// How many connections fit, so that storage and outgoing requests have descriptors too.
 #[must_use]
 pub fn connections_within(limit: u64, wanted: usize, others: usize) -> usize {
     let limit = usize::try_from(limit).unwrap_or(usize::MAX);

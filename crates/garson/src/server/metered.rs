@@ -1,7 +1,7 @@
-//! Requests as their connection counts them: answers report what was taken of them, so that a client that takes nothing is
-//! noticed whatever the protocol.
+//! Metering of responses: each reports the bytes that the client has read, so that a client that reads nothing is noticed on
+//! HTTP/1 and HTTP/2 alike.
 
-use super::registry::{Answering, Connection};
+use crate::http::connection_registry::{ActiveRequest, Connection};
 use crate::net::client_address::{ClientAddress, Proxies};
 use bytes::{Buf, Bytes};
 use http::{Request, Response};
@@ -13,7 +13,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
-/// A service on one connection.
+/// The service of one connection.
 #[derive(Clone)]
 pub struct Metered<S> {
     pub service: S,
@@ -32,34 +32,34 @@ where
     type Future = Pin<Box<dyn Future<Output = Result<Self::Response, Self::Error>> + Send>>;
 
     fn call(&self, mut request: Request<Incoming>) -> Self::Future {
-        let answering = Arc::new(Answering::begin(&self.connection));
+        let active = Arc::new(ActiveRequest::begin(&self.connection));
         let client = self.proxies.client(self.connection.peer, request.headers());
         let extensions = request.extensions_mut();
         extensions.insert(ClientAddress(client));
         extensions.insert(Arc::clone(&self.connection));
         let answer = self.service.call(request);
-        Box::pin(async move { Ok(answer.await?.map(|body| MeteredBody::new(body, answering))) })
+        Box::pin(async move { Ok(answer.await?.map(|body| MeteredBody::new(body, active))) })
     }
 }
 
-/// An answer's body. Its bytes are owed from the beginning if their number is known, else as they come.
+/// The body of a response. Its bytes count as unsent from the beginning if their number is known, otherwise as they come.
 pub struct MeteredBody<B> {
     body: B,
-    answering: Arc<Answering>,
-    is_owed: bool,
-    /// One byte stands for a body of unknown length until somebody begins to take it.
+    active: Arc<ActiveRequest>,
+    has_known_length: bool,
+    /// A body of unknown length counts as one byte until it is first polled.
     is_untouched: bool,
 }
 
 impl<B: Body> MeteredBody<B> {
-    fn new(body: B, answering: Arc<Answering>) -> Self {
+    fn new(body: B, active: Arc<ActiveRequest>) -> Self {
         let length = body.size_hint().exact();
         let length = length.map(|length| usize::try_from(length).unwrap_or(usize::MAX));
-        answering.owe(length.unwrap_or(1));
+        active.add_unsent(length.unwrap_or(1));
         Self {
             body,
-            answering,
-            is_owed: length.is_some(),
+            active,
+            has_known_length: length.is_some(),
             is_untouched: length.is_none(),
         }
     }
@@ -74,17 +74,17 @@ impl<B: Body + Unpin> Body for MeteredBody<B> {
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Self::Data>, Self::Error>>> {
         if std::mem::take(&mut self.is_untouched) {
-            self.answering.settle(1);
+            self.active.remove_unsent(1);
         }
         let frame = ready!(Pin::new(&mut self.body).poll_frame(context));
         Poll::Ready(frame.map(|frame| {
             Ok(frame?.map_data(|data| {
-                if !self.is_owed {
-                    self.answering.owe(data.remaining());
+                if !self.has_known_length {
+                    self.active.add_unsent(data.remaining());
                 }
                 MeteredBytes {
                     data,
-                    answering: Arc::clone(&self.answering),
+                    active: Arc::clone(&self.active),
                 }
             }))
         }))
@@ -99,10 +99,10 @@ impl<B: Body + Unpin> Body for MeteredBody<B> {
     }
 }
 
-/// A part of an answer on its way.
+/// A part of a response that is being sent.
 pub struct MeteredBytes<D: Buf> {
     data: D,
-    answering: Arc<Answering>,
+    active: Arc<ActiveRequest>,
 }
 
 impl<D: Buf> Buf for MeteredBytes<D> {
@@ -120,11 +120,11 @@ impl<D: Buf> Buf for MeteredBytes<D> {
 
     fn advance(&mut self, count: usize) {
         self.data.advance(count);
-        self.answering.settle(count);
+        self.active.remove_unsent(count);
     }
 
     fn copy_to_bytes(&mut self, length: usize) -> Bytes {
-        self.answering.settle(length);
+        self.active.remove_unsent(length);
         self.data.copy_to_bytes(length)
     }
 }
@@ -133,7 +133,7 @@ impl<D: Buf> Drop for MeteredBytes<D> {
     fn drop(&mut self) {
         let rest = self.data.remaining();
         if rest > 0 {
-            self.answering.settle(rest);
+            self.active.remove_unsent(rest);
         }
     }
 }

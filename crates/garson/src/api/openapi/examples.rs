@@ -76,9 +76,10 @@ pub fn of_event(name: &str) -> Value {
         }),
         _ => json!({ "isActive": true }),
     };
-    let parts = match name == garson_core::event::INTEGRATION_TOGGLED {
-        true => vec![more],
-        false => vec![of_order, more],
+    let parts = if name == garson_core::event::INTEGRATION_TOGGLED {
+        vec![more]
+    } else {
+        vec![of_order, more]
     };
     if let Value::Object(veri) = &mut veri {
         for part in parts {

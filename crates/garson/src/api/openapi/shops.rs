@@ -1,5 +1,5 @@
-//! What shops send through the `direct` platform, as the document says it. Its handlers are the platform's: these functions are
-//! never called.
+//! Documentation of what shops send through the `direct` platform. The platform handles the requests: these functions are never
+//! called.
 
 #![allow(dead_code)]
 

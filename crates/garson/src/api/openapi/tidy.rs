@@ -7,7 +7,7 @@ use utoipa::openapi::{OpenApi, Ref, RefOr};
 
 const PREFIX: &str = "#/components/schemas/";
 
-/// Answers hold copies of the schemas of what they carry, from which generators would make classes of their own.
+/// Responses contain copies of the schemas of their content, from which generators would make separate classes.
 pub fn refer(document: &mut OpenApi) {
     let Some(components) = &mut document.components else {
         return;
@@ -34,7 +34,7 @@ pub fn refer(document: &mut OpenApi) {
     }
 }
 
-/// Puts the name of a schema in the place of its copy.
+/// Replaces a copy of a schema by a reference.
 fn refer_one(schema: &mut RefOr<Schema>, named: &BTreeMap<String, RefOr<Schema>>) {
     let is_worth_it = match schema {
         RefOr::T(Schema::Object(object)) => !object.properties.is_empty(),
@@ -46,7 +46,7 @@ fn refer_one(schema: &mut RefOr<Schema>, named: &BTreeMap<String, RefOr<Schema>>
     }
 }
 
-/// Removes schemas to which nothing leads.
+/// Removes schemas that nothing refers to.
 pub fn remove_unused(document: &mut OpenApi) {
     let mut used = BTreeSet::new();
     let mut waiting = Vec::new();
@@ -69,7 +69,7 @@ pub fn remove_unused(document: &mut OpenApi) {
     components.schemas.retain(|name, _| used.contains(name));
 }
 
-/// The names of the schemas that something refers to.
+/// The names of referenced schemas.
 fn names(part: &Value) -> Vec<String> {
     match part {
         Value::Object(fields) => fields

@@ -1,6 +1,6 @@
-//! The checks themselves, from the plainest to the roughest.
+//! The checks, from simple to hostile.
 
-use super::endpoint::{Endpoint, Heard};
+use super::endpoint::{Endpoint, Reply};
 use super::events::{Events, cancelled, created, moved, renamed, with_field};
 use super::keys;
 use super::report::Finding;
@@ -9,7 +9,7 @@ use serde_json::json;
 use std::sync::Arc;
 use tokio::task::JoinSet;
 
-/// All of them, in the order of the report.
+/// All checks, in the order of the report.
 const NAMES: [&str; 17] = [
     "valid-event",
     "in-time",
@@ -33,7 +33,7 @@ const NAMES: [&str; 17] = [
 const BIG: usize = 256 * 1024;
 const AT_ONCE: usize = 10;
 
-/// Runs them; those that make no sense because the endpoint takes no event are skipped.
+/// Runs the checks; those that need an endpoint that accepts events are skipped if it does not.
 pub async fn run(endpoint: Endpoint, events: Events) -> Vec<Finding> {
     let endpoint = Arc::new(endpoint);
     let mut findings = match first_event(&endpoint, &events).await {
@@ -52,7 +52,7 @@ pub async fn run(endpoint: Endpoint, events: Events) -> Vec<Finding> {
         .collect()
 }
 
-/// What is tried with an endpoint that takes events.
+/// The checks of an endpoint that accepts events.
 async fn further(endpoint: &Arc<Endpoint>, events: &Events) -> Vec<Finding> {
     vec![
         keys::missing(endpoint, events).await,
@@ -68,12 +68,12 @@ async fn further(endpoint: &Arc<Endpoint>, events: &Events) -> Vec<Finding> {
         get(endpoint).await,
         ten_at_once(endpoint, events).await,
         disconnect(endpoint, events).await,
-        // It speaks of all events that were sent before.
+        // Last, because it is about all events that were sent before.
         no_redirect(endpoint),
     ]
 }
 
-/// Two events of an order as Garson sends them; the one thing that is wrong is one failure.
+/// Two events of an order as Garson sends them; one problem is one failure.
 async fn first_event(endpoint: &Endpoint, events: &Events) -> Result<[Finding; 2], Finding> {
     let order = events.order("VALID");
     let first = endpoint.post(created(&order)).await;
@@ -83,21 +83,19 @@ async fn first_event(endpoint: &Endpoint, events: &Events) -> Result<[Finding; 2
     let slowest = if first.took > second.took { first } else { second };
     let limit = endpoint.limit;
     let seen = format!("{} ms of {} ms", slowest.took.as_millis(), limit.as_millis());
-    let in_time = match slowest.took > limit / 2 {
-        true => Finding::warn(
-            "in-time",
-            seen,
-            "That is close to the limit. Store the event, answer, and work on it afterwards.",
-        ),
-        false => Finding::pass("in-time", seen),
+    let in_time = if slowest.took > limit / 2 {
+        let advice = "That is close to the limit. Store the event, respond, and process it afterwards.";
+        Finding::warn("in-time", seen, advice)
+    } else {
+        Finding::pass("in-time", seen)
     };
     Ok([Finding::pass("valid-event", slowest.to_string()), in_time])
 }
 
-fn check_taken(endpoint: &Endpoint, heard: &Heard) -> Result<(), Finding> {
+fn check_taken(endpoint: &Endpoint, reply: &Reply) -> Result<(), Finding> {
     const VALID: &str = "valid-event";
-    let seen = heard.to_string();
-    match heard.status() {
+    let seen = reply.to_string();
+    match reply.status() {
         Some(200..=299) => Ok(()),
         Some(300..=399) => Err(no_redirect(endpoint)),
         Some(401 | 403) => Err(Finding::fail(
@@ -115,7 +113,7 @@ fn check_taken(endpoint: &Endpoint, heard: &Heard) -> Result<(), Finding> {
             seen,
             "Answer 2xx once the event is stored. If only restaurants that it knows are taken: --restaurant-id ID.",
         )),
-        None if heard.is_timeout() => Err(Finding::fail(
+        None if reply.is_timeout() => Err(Finding::fail(
             "in-time",
             seen,
             "Garson gives up after 10 s and sends the event again. Store it, answer, and work on it afterwards.",
@@ -129,14 +127,14 @@ fn check_taken(endpoint: &Endpoint, heard: &Heard) -> Result<(), Finding> {
     }
 }
 
-/// Fails if one of these was not taken.
-fn all_taken(name: &'static str, what: &str, heard: &[Heard], advice: &'static str) -> Finding {
-    if let Some(heard) = heard.iter().find(|heard| !heard.is_success()) {
-        return Finding::fail(name, format!("{what}: {heard}"), advice);
+/// Fails if one of these was not accepted.
+fn all_taken(name: &'static str, what: &str, reply: &[Reply], advice: &'static str) -> Finding {
+    if let Some(reply) = reply.iter().find(|reply| !reply.is_success()) {
+        return Finding::fail(name, format!("{what}: {reply}"), advice);
     }
-    let slowest = heard.iter().max_by_key(|heard| heard.took);
-    let slowest = slowest.map(Heard::to_string).unwrap_or_default();
-    let taken = if heard.len() > 1 {
+    let slowest = reply.iter().max_by_key(|reply| reply.took);
+    let slowest = slowest.map(Reply::to_string).unwrap_or_default();
+    let taken = if reply.len() > 1 {
         "all taken, the slowest "
     } else {
         ""
@@ -146,25 +144,25 @@ fn all_taken(name: &'static str, what: &str, heard: &[Heard], advice: &'static s
 
 async fn duplicate(endpoint: &Endpoint, events: &Events) -> Finding {
     let event = created(&events.order("DUPLICATE"));
-    let heard = [endpoint.post(event.clone()).await, endpoint.post(event).await];
+    let reply = [endpoint.post(event.clone()).await, endpoint.post(event).await];
     all_taken(
         "duplicate",
         "the same event twice",
-        &heard,
+        &reply,
         "Events come at least once. When you know veri.id already, do nothing and answer 200.",
     )
 }
 
 async fn out_of_order(endpoint: &Endpoint, events: &Events) -> Finding {
     let order = events.order("OUT-OF-ORDER");
-    let heard = [
+    let reply = [
         endpoint.post(moved(&order)).await,
         endpoint.post(created(&order)).await,
     ];
     all_taken(
         "out-of-order",
         "sequence 2, then 1",
-        &heard,
+        &reply,
         "After failures a later event may come first. Take both; keep the state of the highest sequence.",
     )
 }
@@ -174,11 +172,11 @@ async fn unknown_fields(endpoint: &Endpoint, events: &Events) -> Finding {
     let more = json!({ "since": "a later version", "list": [1, 2, { "deep": null }] });
     let with_more = with_field(&created(&order), "garsonCheck", more);
     let unknown = renamed(&moved(&order), "garson.check");
-    let heard = [endpoint.post(with_more).await, endpoint.post(unknown).await];
+    let reply = [endpoint.post(with_more).await, endpoint.post(unknown).await];
     all_taken(
         "unknown-fields",
         "a new field, then a new olay",
-        &heard,
+        &reply,
         "New fields and events will come: ignore what you do not know, and answer 200.",
     )
 }
@@ -186,24 +184,24 @@ async fn unknown_fields(endpoint: &Endpoint, events: &Events) -> Finding {
 async fn letters(endpoint: &Endpoint, events: &Events) -> Finding {
     let order = events.order("LETTERS");
     let note = "Çiğ köfte acılı olsun, IĞDIR'dan İnci'ye: \"şöyle\" \\ bol 🌯🧿👩‍🍳 \u{2028} ğüşıöç";
-    let heard = [
+    let reply = [
         endpoint.post(created(&order)).await,
         endpoint.post(cancelled(&order, note)).await,
     ];
     all_taken(
         "letters",
         "Turkish letters and emoji",
-        &heard,
+        &reply,
         "Read the body as UTF-8, whatever the system's locale; emoji need four bytes (utf8mb4 in MySQL).",
     )
 }
 
 async fn slow_body(endpoint: &Endpoint, events: &Events) -> Finding {
-    let heard = endpoint.post_slowly(&created(&events.order("SLOW"))).await;
+    let reply = endpoint.post_slowly(&created(&events.order("SLOW"))).await;
     all_taken(
         "slow-body",
         "a body that takes 2 s to come",
-        &[heard],
+        &[reply],
         "Read until Content-Length bytes are there; a first read need not hold all of them.",
     )
 }
@@ -211,11 +209,11 @@ async fn slow_body(endpoint: &Endpoint, events: &Events) -> Finding {
 async fn big_body(endpoint: &Endpoint, events: &Events) -> Finding {
     const NAME: &str = "big-body";
     let event = created(&events.order("BIG"));
-    let heard = endpoint
+    let reply = endpoint
         .post(with_field(&event, "garsonCheck", "x".repeat(BIG).into()))
         .await;
-    let seen = format!("a body of 256 kB: {heard}");
-    match heard.status() {
+    let seen = format!("a body of 256 kB: {reply}");
+    match reply.status() {
         Some(200..=299) => Finding::pass(NAME, seen),
         Some(413) => Finding::warn(
             NAME,
@@ -235,7 +233,7 @@ async fn broken_json(endpoint: &Endpoint, events: &Events) -> Finding {
     let order = events.order("BROKEN");
     let mut broken = created(&order);
     broken.truncate(broken.len() / 2);
-    let heard = endpoint.post(broken).await;
+    let reply = endpoint.post(broken).await;
     let after = endpoint.post(created(&order)).await;
     if !after.is_success() {
         let seen = format!("a valid event after broken JSON: {after}");
@@ -245,8 +243,8 @@ async fn broken_json(endpoint: &Endpoint, events: &Events) -> Finding {
             "One bad request must not keep the next one from being taken.",
         );
     }
-    let seen = format!("half a document: {heard}, and a valid event after it is taken");
-    match heard.status() {
+    let seen = format!("half a document: {reply}, and a valid event after it is taken");
+    match reply.status() {
         Some(400..=499) => Finding::pass(NAME, seen),
         Some(200..=399) => Finding::warn(
             NAME,
@@ -259,9 +257,9 @@ async fn broken_json(endpoint: &Endpoint, events: &Events) -> Finding {
 
 async fn get(endpoint: &Endpoint) -> Finding {
     const NAME: &str = "get";
-    let heard = endpoint.get().await;
-    let seen = format!("GET: {heard}");
-    match heard.status() {
+    let reply = endpoint.get().await;
+    let seen = format!("GET: {reply}");
+    match reply.status() {
         Some(400..=499) => Finding::pass(NAME, seen),
         Some(200..=399) => Finding::warn(
             NAME,
@@ -279,11 +277,11 @@ async fn ten_at_once(endpoint: &Arc<Endpoint>, events: &Events) -> Finding {
         let endpoint = Arc::clone(endpoint);
         sending.spawn(async move { endpoint.post(event).await });
     }
-    let heard = sending.join_all().await;
+    let reply = sending.join_all().await;
     all_taken(
         "ten-at-once",
         "ten events at once",
-        &heard,
+        &reply,
         "Different orders come side by side. Let each request wait its turn instead of failing it.",
     )
 }
@@ -294,8 +292,8 @@ async fn disconnect(endpoint: &Endpoint, events: &Events) -> Finding {
     if let Err(error) = endpoint.post_half(&created(&order)).await {
         return Finding::fail("disconnect", format!("half an event: {error}"), advice);
     }
-    let heard = endpoint.post(created(&order)).await;
-    all_taken("disconnect", "a valid event after half of one", &[heard], advice)
+    let reply = endpoint.post(created(&order)).await;
+    all_taken("disconnect", "a valid event after half of one", &[reply], advice)
 }
 
 fn no_redirect(endpoint: &Endpoint) -> Finding {
@@ -310,12 +308,10 @@ fn no_redirect(endpoint: &Endpoint) -> Finding {
 }
 
 fn clear_text(endpoint: &Endpoint) -> Finding {
-    match is_clear_text(&endpoint.target) {
-        false => Finding::pass("clear-text", "the key does not travel in clear over the internet"),
-        true => Finding::warn(
-            "clear-text",
-            "plain http to a public host",
-            "The key travels in clear: everybody on the way can read it. Use https.",
-        ),
+    if is_clear_text(&endpoint.target) {
+        let advice = "The key is sent unencrypted: anyone on the network path can read it. Use https.";
+        Finding::warn("clear-text", "plain http to a public host", advice)
+    } else {
+        Finding::pass("clear-text", "the key is not sent unencrypted over the internet")
     }
 }

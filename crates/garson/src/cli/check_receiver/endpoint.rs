@@ -1,4 +1,4 @@
-//! The endpoint that is tried, and what was heard from it.
+//! The endpoint under test, and its responses.
 
 use crate::net::guard::Target;
 use crate::net::{Client, HeaderCase, Log, Outgoing, SendError, Stage};
@@ -9,14 +9,14 @@ use http::{HeaderMap, HeaderValue, Method, header};
 use std::sync::atomic::{AtomicU16, Ordering};
 use std::time::{Duration, Instant};
 
-/// What came back for one request, and when.
+/// The response to one request, and how long it took.
 #[derive(Clone, Debug)]
-pub struct Heard {
+pub struct Reply {
     pub result: Result<u16, SendError>,
     pub took: Duration,
 }
 
-impl Heard {
+impl Reply {
     pub fn status(&self) -> Option<u16> {
         self.result.as_ref().ok().copied()
     }
@@ -30,7 +30,7 @@ impl Heard {
     }
 }
 
-impl std::fmt::Display for Heard {
+impl std::fmt::Display for Reply {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match &self.result {
             Ok(status) => write!(f, "{status} in {} ms", self.took.as_millis()),
@@ -44,9 +44,9 @@ pub struct Endpoint {
     pub target: Target,
     pub key: Secret<String>,
     pub form: AuthorizationForm,
-    /// How long an answer may take.
+    /// How long a response may take.
     pub limit: Duration,
-    /// The redirect that an event was answered with, if one was.
+    /// The redirect that an event got as a response, if any.
     redirect: AtomicU16,
 }
 
@@ -68,46 +68,46 @@ impl Endpoint {
         }
     }
 
-    /// Its address for people: a query may carry secrets.
+    /// Its address for output, without the query, which may contain secrets.
     pub fn shown(&self) -> String {
         let url = self.target.url();
         url.split('?').next().unwrap_or_default().to_owned()
     }
 
-    /// The value of the header that is right.
+    /// The correct value of the header.
     pub fn authorization(&self) -> Secret<String> {
         self.form.header(&self.key)
     }
 
     /// Sends an event as Garson does.
-    pub async fn post(&self, event: String) -> Heard {
+    pub async fn post(&self, event: String) -> Reply {
         self.post_with(event, Some(self.authorization())).await
     }
 
     /// Sends an event with another Authorization, or without one.
-    pub async fn post_with(&self, event: String, authorization: Option<Secret<String>>) -> Heard {
-        let heard = self.send(Method::POST, event, authorization).await;
-        self.watch(heard)
+    pub async fn post_with(&self, event: String, authorization: Option<Secret<String>>) -> Reply {
+        let reply = self.send(Method::POST, event, authorization).await;
+        self.watch(reply)
     }
 
-    pub async fn get(&self) -> Heard {
+    pub async fn get(&self) -> Reply {
         self.send(Method::GET, String::new(), Some(self.authorization()))
             .await
     }
 
-    /// Remembers a redirect in answer to an event.
-    pub fn watch(&self, heard: Heard) -> Heard {
-        if let Ok(status @ 300..=399) = heard.result {
+    /// Records a redirect as the response to an event.
+    pub fn watch(&self, reply: Reply) -> Reply {
+        if let Ok(status @ 300..=399) = reply.result {
             self.redirect.store(status, Ordering::Relaxed);
         }
-        heard
+        reply
     }
 
     pub fn redirect(&self) -> Option<u16> {
         Some(self.redirect.load(Ordering::Relaxed)).filter(|status| *status > 0)
     }
 
-    async fn send(&self, method: Method, body: String, authorization: Option<Secret<String>>) -> Heard {
+    async fn send(&self, method: Method, body: String, authorization: Option<Secret<String>>) -> Reply {
         let started = Instant::now();
         let result = match headers(authorization) {
             Err(error) => Err(error),
@@ -127,7 +127,7 @@ impl Endpoint {
                 self.client.send(outgoing).await.map(|answer| answer.status)
             }
         };
-        Heard {
+        Reply {
             result,
             took: started.elapsed(),
         }

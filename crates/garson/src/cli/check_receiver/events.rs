@@ -1,4 +1,4 @@
-//! Events to try an endpoint with: real in their form, of orders that nobody placed.
+//! Test events: real in their form, of orders that do not exist.
 
 use garson_core::clock::{Clock, SystemClock};
 use garson_core::event::{EventKind, NewEvent, order_body};
@@ -8,12 +8,12 @@ use garson_core::testing::an_order;
 use garson_core::time::Timestamp;
 use serde_json::Value;
 
-/// What the ids of all tried orders begin with, so that nobody takes them for somebody's dinner.
+/// The prefix of the ids of all test orders, so that they are not mistaken for real ones.
 pub const PREFIX: &str = "GARSON-CHECK";
 
 pub struct Events {
     restaurant: RestaurantId,
-    /// Tells this run's orders from those of another.
+    /// Distinguishes the orders of this run from those of others.
     run: String,
 }
 
@@ -25,7 +25,7 @@ impl Events {
         Self { restaurant, run }
     }
 
-    /// An order that does not exist, named after what it is for.
+    /// An order that does not exist, named after its check.
     pub fn order(&self, purpose: &str) -> Order {
         let name = format!("{PREFIX}-{}-{purpose}", self.run);
         Order {
@@ -46,7 +46,7 @@ pub fn created(order: &Order) -> String {
     body(order, 1, EventKind::Created { status: Status::New })
 }
 
-/// The second.
+/// The second event of an order.
 pub fn moved(order: &Order) -> String {
     let kind = EventKind::Moved {
         from: Status::New,
@@ -56,7 +56,7 @@ pub fn moved(order: &Order) -> String {
     body(order, 2, kind)
 }
 
-/// The second of an order that a customer cancels, in words of his own.
+/// The second event of an order that the customer cancels with a note.
 pub fn cancelled(order: &Order, note: &str) -> String {
     let cancellation = Cancellation {
         by: Actor::Customer,
@@ -85,7 +85,7 @@ pub fn renamed(event: &str, olay: &str) -> String {
 }
 
 fn changed(event: &str, change: impl FnOnce(&mut Value)) -> String {
-    // What we have written ourselves can be read.
+    // Our own JSON always parses.
     let mut document: Value = serde_json::from_str(event).unwrap_or_default();
     change(&mut document);
     document.to_string()

@@ -1,6 +1,6 @@
 //! Checks of the key: it is the only proof that an event comes from Garson.
 
-use super::endpoint::{Endpoint, Heard};
+use super::endpoint::{Endpoint, Reply};
 use super::events::{Events, created};
 use super::report::{Finding, Verdict};
 use garson_core::account::AuthorizationForm;
@@ -12,18 +12,18 @@ const COMPARE: &str =
 /// No Authorization header at all.
 pub async fn missing(endpoint: &Endpoint, events: &Events) -> Finding {
     let event = created(&events.order("MISSING-KEY"));
-    let heard = endpoint.post_with(event, None).await;
-    judge("missing-key", "an event without a key", &heard)
+    let reply = endpoint.post_with(event, None).await;
+    judge("missing-key", "an event without a key", &reply)
 }
 
-/// Keys that are nearly right, as careless comparisons let them pass.
+/// Nearly correct keys, which a careless comparison accepts.
 pub async fn wrong(endpoint: &Endpoint, events: &Events) -> Finding {
     let order = events.order("WRONG-KEY");
     let mut findings = Vec::new();
     for (what, key) in nearly(endpoint.key.expose()) {
         let authorization = endpoint.form.header(&Secret::new(key));
-        let heard = endpoint.post_with(created(&order), Some(authorization)).await;
-        findings.push(judge("wrong-key", what, &heard));
+        let reply = endpoint.post_with(created(&order), Some(authorization)).await;
+        findings.push(judge("wrong-key", what, &reply));
     }
     let worst = findings.into_iter().max_by_key(|finding| finding.verdict);
     match worst {
@@ -45,13 +45,13 @@ fn nearly(key: &str) -> Vec<(&'static str, String)> {
     keys
 }
 
-/// Was it refused?
-fn judge(name: &'static str, what: &str, heard: &Heard) -> Finding {
-    let seen = format!("{what}: {heard}");
-    match heard.status() {
+/// Was it rejected?
+fn judge(name: &'static str, what: &str, reply: &Reply) -> Finding {
+    let seen = format!("{what}: {reply}");
+    match reply.status() {
         Some(401 | 403) => Finding::pass(name, seen),
         Some(200..=299) => Finding::fail(name, seen, COMPARE),
-        // Of a redirect, which is worse than unclear, its own check speaks.
+        // A redirect has a check of its own.
         Some(300..=499) => Finding::warn(
             name,
             seen,
@@ -70,7 +70,7 @@ fn judge(name: &'static str, what: &str, heard: &Heard) -> Finding {
     }
 }
 
-/// The right key in the form that was not agreed.
+/// The correct key in the other form.
 pub async fn other_form(endpoint: &Endpoint, events: &Events) -> Finding {
     const NAME: &str = "other-form";
     let (form, what) = match endpoint.form {
@@ -78,9 +78,9 @@ pub async fn other_form(endpoint: &Endpoint, events: &Events) -> Finding {
         AuthorizationForm::Bare => (AuthorizationForm::Bearer, "the key with `Bearer`"),
     };
     let event = created(&events.order("OTHER-FORM"));
-    let heard = endpoint.post_with(event, Some(form.header(&endpoint.key))).await;
-    let seen = format!("{what}: {heard}");
-    match heard.status() {
+    let reply = endpoint.post_with(event, Some(form.header(&endpoint.key))).await;
+    let seen = format!("{what}: {reply}");
+    match reply.status() {
         Some(200..=299) => Finding::warn(
             NAME,
             seen,

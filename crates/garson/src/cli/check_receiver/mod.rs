@@ -1,4 +1,4 @@
-//! `garson check-receiver`: a developer's own endpoint, tried with what Garson and the world may send.
+//! `garson check-receiver`: tests a developer's own endpoint with what Garson and others may send.
 
 mod checks;
 mod endpoint;
@@ -7,8 +7,8 @@ mod keys;
 mod report;
 mod rough;
 
+use super::command::{CommandError, Outcome, print_line, runtime};
 use super::event_key::KeyArgs;
-use super::{CommandError, Outcome, print_line, runtime};
 use crate::net::guard::{Policy, Target};
 use crate::net::{Certificates, Client};
 use clap::Args;
@@ -34,17 +34,17 @@ explains each of them.
 
 Ends with 0 if no check fails (warnings are no failures), with 1 otherwise.")]
 pub struct CheckArgs {
-    /// The address that takes the events: your own endpoint, also one on this machine
+    /// The address of your own endpoint, which may be on this machine
     url: String,
     #[command(flatten)]
     key: KeyArgs,
-    /// How long an answer may take; Garson waits 10 s
+    /// How long a response may take; Garson waits 10 s
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..=120))]
     timeout_seconds: u64,
-    /// The restaurantId of the events, for an endpoint that takes only those it knows
+    /// The restaurantId of the events, for an endpoint that accepts only those it knows
     #[arg(long, value_name = "ID")]
     restaurant_id: Option<RestaurantId>,
-    /// A PEM file with further authorities to trust; or the variable GARSON_TRUSTED_CERTIFICATES
+    /// A PEM file with additional trusted authorities; or the variable GARSON_TRUSTED_CERTIFICATES
     #[arg(long, value_name = "FILE")]
     trusted_certificates: Option<PathBuf>,
     /// Print the report as JSON
@@ -52,7 +52,7 @@ pub struct CheckArgs {
     json: bool,
 }
 
-/// The file that the flag names, or the variable, as the service has it.
+/// The file of the flag, or of the variable that the service uses too.
 fn certificates(args: &CheckArgs) -> Result<Certificates, CommandError> {
     let variable = std::env::var_os("GARSON_TRUSTED_CERTIFICATES").filter(|file| !file.is_empty());
     let variable = variable.map(PathBuf::from);
@@ -68,8 +68,8 @@ pub fn run(args: &CheckArgs) -> Outcome {
     let key = args.key.key()?.ok_or_else(|| {
         CommandError("which key do events carry? --key KEY, or GARSON_RECEIVE_KEY".to_owned())
     })?;
-    // Private targets are allowed whatever the settings say: nobody else chose this address. It is the developer's own
-    // machine that calls the developer's own endpoint, most often on that machine.
+    // Private targets are allowed whatever the settings say: the developer chose this address, which is most often on the same
+    // machine.
     let policy = Policy {
         allow_private: true,
         ..Policy::default()
@@ -85,9 +85,10 @@ pub fn run(args: &CheckArgs) -> Outcome {
     let events = Events::new(restaurant, SystemClock.now());
     let shown = endpoint.shown();
     let report = runtime()?.block_on(async { Report::new(shown, checks::run(endpoint, events).await) });
-    print_line(&match args.json {
-        true => report.json().to_string(),
-        false => report.table(),
+    print_line(&if args.json {
+        report.json().to_string()
+    } else {
+        report.table()
     });
     match report.failed() {
         0 => Ok(()),

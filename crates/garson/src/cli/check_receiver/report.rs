@@ -1,11 +1,11 @@
-//! What was found: for people as a table, for programs as JSON.
+//! The report, as a table or as JSON.
 
 use serde_json::{Value, json};
 
 /// From good to bad.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Verdict {
-    /// Not tried, because something before it failed.
+    /// Not run, because an earlier check failed.
     Skip,
     Pass,
     Warn,
@@ -25,7 +25,7 @@ impl Verdict {
     }
 }
 
-/// What came of one check.
+/// The result of one check.
 #[derive(Clone, Debug)]
 pub struct Finding {
     pub name: &'static str,

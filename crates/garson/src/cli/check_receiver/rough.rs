@@ -1,6 +1,6 @@
-//! Senders that are not smooth: one that is slow, and one that goes away in the middle.
+//! Misbehaving senders: a slow one, and one that disconnects in the middle.
 
-use super::endpoint::{Endpoint, Heard, headers};
+use super::endpoint::{Endpoint, Reply, headers};
 use crate::net::{SendError, Stage};
 use bytes::Bytes;
 use garson_core::platform::Trust;
@@ -17,16 +17,16 @@ use tokio::task::JoinSet;
 
 const PIECES: usize = 20;
 const PAUSE: Duration = Duration::from_millis(100);
-/// How long a slow body takes by itself.
+/// How long a slow body takes.
 const SLOWNESS: Duration = Duration::from_secs(2);
 
 impl Endpoint {
-    /// Sends an event whose body comes in small pieces, over two seconds.
-    pub async fn post_slowly(&self, event: &str) -> Heard {
+    /// Sends an event whose body arrives in small pieces, over two seconds.
+    pub async fn post_slowly(&self, event: &str) -> Reply {
         let started = Instant::now();
         let limit = SLOWNESS + self.limit;
         let sent = tokio::time::timeout(limit, self.send_in_pieces(event)).await;
-        self.watch(Heard {
+        self.watch(Reply {
             result: sent.unwrap_or(Err(SendError::TimedOut(limit))),
             took: started.elapsed(),
         })
@@ -38,7 +38,7 @@ impl Endpoint {
         let (mut sender, connection) = hyper::client::conn::http1::handshake(TokioIo::new(line))
             .await
             .map_err(failed)?;
-        // A set ends its task when it is dropped.
+        // A JoinSet aborts its task when it is dropped.
         let mut driver = JoinSet::new();
         driver.spawn(connection);
         let (feed, pieces) = mpsc::channel(1);
@@ -56,7 +56,7 @@ impl Endpoint {
         let feeding = async move {
             for piece in event.as_bytes().chunks(size) {
                 if feed.send(Bytes::copy_from_slice(piece)).await.is_err() {
-                    // It has been answered already.
+                    // The response has arrived already.
                     break;
                 }
                 tokio::time::sleep(PAUSE).await;
@@ -66,7 +66,7 @@ impl Endpoint {
         Ok(answer.map_err(failed)?.status().as_u16())
     }
 
-    /// Sends half of an event and goes away.
+    /// Sends half of an event and disconnects.
     pub async fn post_half(&self, event: &str) -> Result<(), SendError> {
         let sent = tokio::time::timeout(self.limit, self.send_half(event)).await;
         sent.unwrap_or(Err(SendError::TimedOut(self.limit)))
@@ -98,7 +98,7 @@ fn unwritable() -> SendError {
     SendError::unreachable(Stage::Exchange, "the request cannot be written")
 }
 
-/// A body whose length is known and whose bytes come later.
+/// A body of known length whose bytes arrive later.
 struct Pieces {
     pieces: mpsc::Receiver<Bytes>,
     left: u64,

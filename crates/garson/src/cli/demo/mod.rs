@@ -1,10 +1,12 @@
-//! `garson demo`: the service with simulated platforms and a sample account; orders flow by themselves.
+//! `garson demo`: the service with simulated platforms and a sample account; orders arrive by themselves.
 
 mod platforms;
 mod shop;
 mod till;
 
-use super::{CommandError, Options, Outcome, failed, print_line, receive, runtime, serve};
+use super::command::{CommandError, Outcome, failed, print_line, runtime};
+use super::options::Options;
+use super::{receive, serve};
 use crate::app::{App, lock_data};
 use crate::flow::admin::accounts::Actor;
 use crate::flow::admin::integrations::IntegrationChange;
@@ -22,9 +24,9 @@ use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 
 const EMAIL: &str = "demo@example.com";
-/// Everybody knows it: the demo is for looking at, by whoever sits at this machine.
+/// Public on purpose: the demo is for the user of this machine.
 const PASSWORD: &str = "demo-garson";
-/// The restaurant whose orders wait for you, and the one that takes care of itself.
+/// A restaurant whose orders wait for the user, and one that handles them automatically.
 const RESTAURANTS: [(&str, &str, Option<&str>); 2] = [
     (
         "Moda Lokantası",
@@ -39,8 +41,8 @@ const RESTAURANTS: [(&str, &str, Option<&str>); 2] = [
 ];
 
 pub fn demo(options: Options, args: serve::ServeArgs) -> Outcome {
-    let mut settings = options.load(&args)?;
-    // A demo starts fresh each time, in a folder of its own, unless one is named.
+    let mut settings = options.listening_on(args.listen)?;
+    // A demo starts with an empty folder of its own, unless one is given.
     let own_folder = options.data.is_none();
     if own_folder {
         settings.data = std::env::temp_dir().join(format!("garson-demo-{}", std::process::id()));
@@ -61,7 +63,7 @@ pub fn demo(options: Options, args: serve::ServeArgs) -> Outcome {
         let receiver = start_receiver(&app, sample.account).await?;
         let [_, busy] = sample.restaurants;
         let till = tokio::spawn(till::run(Arc::clone(&app), sample.account, busy));
-        // Orders come when there is somebody to take them.
+        // Orders start once the service accepts requests.
         let opening = tokio::spawn(platforms::open(
             sim.address(),
             address,
@@ -83,13 +85,13 @@ pub fn demo(options: Options, args: serve::ServeArgs) -> Outcome {
         lock.end()?;
     }
     if own_folder {
-        // Only what this demo made, in a folder that carries its process's number.
+        // The folder has the process id in its name, so that only this demo used it.
         std::fs::remove_dir_all(&folder)?;
     }
     ended
 }
 
-/// A receiver that shows every event as it comes; the sample account's webhook leads to it.
+/// Starts a receiver that shows every event, and registers it as the webhook of the sample account.
 async fn start_receiver(app: &App, account: AccountId) -> Result<JoinHandle<()>, CommandError> {
     let listener = TcpListener::bind("127.0.0.1:0").await?;
     let url = format!("http://{}/", listener.local_addr()?);
@@ -99,16 +101,15 @@ async fn start_receiver(app: &App, account: AccountId) -> Result<JoinHandle<()>,
     Ok(tokio::spawn(receive::show_events(listener)))
 }
 
-/// A demo speaks with simulated platforms only, so it must not work on anybody's real orders.
+/// A demo uses simulated platforms, so it must not run on real orders.
 async fn refuse_real_data(app: &App) -> Outcome {
     let known = accounts::list(app).await.map_err(failed)?;
-    match known.iter().all(|account| account.email == EMAIL) {
-        true => Ok(()),
-        false => Err(CommandError(
-            "there are other accounts than the demo's in this database: the demo needs one of its own"
-                .to_owned(),
-        )),
+    if known.iter().all(|account| account.email == EMAIL) {
+        return Ok(());
     }
+    Err(CommandError(
+        "this database has other accounts than the demo's: the demo needs a database of its own".to_owned(),
+    ))
 }
 
 /// The sample account.
@@ -118,11 +119,12 @@ struct Sample {
     restaurants: [RestaurantId; 2],
 }
 
-/// Others than whoever started the demo must not get in: it may call addresses in their network.
+/// A random password if other machines can reach the demo: it may call addresses in their network.
 fn password(listens_on: SocketAddr) -> Result<Secret<String>, CommandError> {
-    match listens_on.ip().to_canonical().is_loopback() {
-        true => Ok(Secret::new(PASSWORD.to_owned())),
-        false => sessions::random_password().map_err(failed),
+    if listens_on.ip().to_canonical().is_loopback() {
+        Ok(Secret::new(PASSWORD.to_owned()))
+    } else {
+        sessions::random_password().map_err(failed)
     }
 }
 

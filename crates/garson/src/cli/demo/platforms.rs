@@ -1,6 +1,6 @@
 //! The simulated platforms of the demo: four of them, each with a store of both sample restaurants.
 
-use super::CommandError;
+use crate::cli::command::CommandError;
 use crate::config::Settings;
 use crate::flow::admin::integrations::IntegrationChange;
 use garson_core::secret::Secret;
@@ -9,12 +9,12 @@ use garson_sim::{ControlClient, Platform, Sim, SimSettings};
 use serde_json::{Value, json};
 use std::net::SocketAddr;
 
-/// Getir wants a minute between two moves; nobody wants to watch that.
+/// Getir requires a minute between two status changes, which is too slow for a demo.
 const GAP_SECONDS: u32 = 3;
 const USUAL_PORT: u16 = 8090;
 const ORDERS_PER_MINUTE: u32 = 20;
 
-/// Starts the simulator where `garson sim` looks for it, or on any free port when that is taken.
+/// Starts the simulator on the port that `garson sim` uses by default, or on a free one if that is in use.
 pub async fn start() -> Result<Sim, CommandError> {
     let settings = |port| SimSettings {
         listen: SocketAddr::from(([127, 0, 0, 1], port)),
@@ -84,7 +84,7 @@ fn store(platform: Platform, number: u32) -> (String, Value) {
     }
 }
 
-/// What our side of such a store is told.
+/// The integration of such a store.
 pub fn integration(platform: Platform, number: u32) -> IntegrationChange {
     let (remote_id, credentials) = store(platform, number);
     let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
@@ -117,7 +117,7 @@ pub async fn open(sim: SocketAddr, service: SocketAddr, restaurants: u32) -> Res
                     quirks: Quirks::default(),
                 })
                 .await?;
-            // Nobody should have to wait for the first one.
+            // The first order comes at once.
             let first = OrderRequest {
                 remote_id: Some(store.remote_id),
                 ..OrderRequest::new(platform)

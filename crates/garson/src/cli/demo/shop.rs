@@ -1,7 +1,7 @@
 //! The restaurant's own web shop: a few orders, in every state that there is.
 
-use super::{CommandError, failed};
 use crate::app::App;
+use crate::cli::command::{CommandError, failed};
 use crate::flow::intake::receive::receive;
 use crate::flow::order_actions::act;
 use garson_core::id::{AccountId, OrderId};

@@ -1,7 +1,7 @@
-//! Takes one request: the key, the body, the event, and the answer that the flags ask for.
+//! One request to the receiver: checks key, body and event, and responds as the flags say.
 
-use super::book::{Book, Totals};
 use super::event::Event;
+use super::history::{EventHistory, Totals};
 use super::show::Show;
 use bytes::Bytes;
 use garson_core::account::AuthorizationForm;
@@ -18,35 +18,35 @@ const MAX_BODY: usize = 1024 * 1024;
 const MAX_DRAINED: usize = 16 * MAX_BODY;
 const BODY_DEADLINE: Duration = Duration::from_secs(30);
 
-/// How events are answered.
+/// How the receiver responds to events.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Behaviour {
     pub status: u16,
     pub delay: Duration,
     pub fail_first: u64,
     pub fail_percent: u8,
-    /// A failure is no answer at all instead of a 500.
+    /// Failures close the connection instead of a 500.
     pub closes: bool,
 }
 
 impl Behaviour {
-    /// Is the event that comes after so many others to fail?
+    /// Does the event fail that follows this many others?
     fn fails(self, before: u64) -> bool {
         before < self.fail_first || self.fail_percent > percent()
     }
 }
 
-/// A number below a hundred, any.
+/// A random number below 100.
 fn percent() -> u8 {
     let mut random = [0; 2];
-    // Without randomness nothing fails by chance; `--fail-percent 100` is no chance.
+    // Without randomness no event fails by chance; `--fail-percent 100` needs none.
     match getrandom::fill(&mut random) {
         Ok(()) => u8::try_from(u16::from_le_bytes(random) % 100).unwrap_or(99),
         Err(_) => 99,
     }
 }
 
-/// No answer is given: the connection is closed.
+/// The connection is closed without a response.
 #[derive(Debug)]
 pub struct Closed;
 
@@ -58,7 +58,7 @@ impl fmt::Display for Closed {
 
 impl std::error::Error for Closed {}
 
-/// Why a request is not taken.
+/// Why a request is rejected.
 struct Refused {
     status: StatusCode,
     why: String,
@@ -74,7 +74,7 @@ pub struct Receiver {
     key: Option<Secret<String>>,
     form: AuthorizationForm,
     show: Show,
-    book: Mutex<Book>,
+    history: Mutex<EventHistory>,
 }
 
 impl Receiver {
@@ -89,12 +89,12 @@ impl Receiver {
             key,
             form,
             show,
-            book: Mutex::default(),
+            history: Mutex::default(),
         }
     }
 
     pub fn totals(&self) -> Totals {
-        self.book.lock().unwrap_or_else(PoisonError::into_inner).totals
+        self.history.lock().unwrap_or_else(PoisonError::into_inner).totals
     }
 
     pub async fn answer(&self, request: Request<Incoming>) -> Result<Response<Full<Bytes>>, Closed> {
@@ -104,7 +104,7 @@ impl Receiver {
                 status.map(reply).ok_or(Closed)
             }
             Err(Refused { status, why }) => {
-                self.book
+                self.history
                     .lock()
                     .unwrap_or_else(PoisonError::into_inner)
                     .totals
@@ -115,14 +115,14 @@ impl Receiver {
         }
     }
 
-    /// Takes an event; answers the status for it, or that there is to be none.
+    /// Receives an event; returns the status of the response, or `None` for none.
     async fn take(&self, request: Request<Incoming>) -> Result<Result<Option<StatusCode>, Refused>, Closed> {
         let (head, body) = request.into_parts();
         if head.method != Method::POST {
             let why = format!("{} is not how events come", head.method);
             return Ok(Err(refused(StatusCode::METHOD_NOT_ALLOWED, why)));
         }
-        // The body first, also of what is refused: a sender that is still writing might not hear the answer.
+        // Read the body first, even of rejected requests: a sender that is still writing might miss the response.
         let body = match read(body).await? {
             Ok(body) => body,
             Err(refusal) => return Ok(Err(refusal)),
@@ -156,15 +156,15 @@ impl Receiver {
         let document: Value =
             serde_json::from_slice(body).map_err(|error| bad(format!("not JSON: {error}")))?;
         let event = Event::find(&document).map_err(|why| bad(format!("not an event: {why}")))?;
-        let mut book = self.book.lock().unwrap_or_else(PoisonError::into_inner);
-        let fails = self.behaviour.fails(book.totals.received);
+        let mut history = self.history.lock().unwrap_or_else(PoisonError::into_inner);
+        let fails = self.behaviour.fails(history.totals.received);
         let status = match (fails, self.behaviour.closes) {
             (true, true) => None,
             (true, false) => Some(StatusCode::INTERNAL_SERVER_ERROR),
             (false, _) => StatusCode::from_u16(self.behaviour.status).ok(),
         };
-        let remarks = book.note(&event, status.is_some_and(|status| status.is_success()));
-        // Under the lock, so that the lines stand in the order of the book.
+        let remarks = history.record(&event, status.is_some_and(|status| status.is_success()));
+        // Under the lock, so that the lines are printed in the order of the history.
         self.show.event(
             body,
             &document,
@@ -182,7 +182,7 @@ async fn read(body: Incoming) -> Result<Result<Vec<u8>, Refused>, Closed> {
             StatusCode::PAYLOAD_TOO_LARGE,
             "the body is larger than 1 MiB",
         ))),
-        // Nobody would hear an answer.
+        // The sender has gone.
         Ok(Err(Gone)) => Err(Closed),
         Err(_) => Ok(Err(refused(
             StatusCode::REQUEST_TIMEOUT,
@@ -191,10 +191,10 @@ async fn read(body: Incoming) -> Result<Result<Vec<u8>, Refused>, Closed> {
     }
 }
 
-/// The sender went away before its body was whole.
+/// The sender disconnected before its body was complete.
 struct Gone;
 
-/// The body, unless it is too large; then some more of it is read and thrown away, so that the sender gets to hear of it.
+/// The body, unless it is too large. Then some more is read and discarded, so that the sender receives the response.
 async fn collect(mut body: Incoming) -> Result<Option<Vec<u8>>, Gone> {
     let mut kept = Vec::new();
     let mut length = 0;

@@ -1,13 +1,21 @@
-//! An event as it came: what identifies it, and the line that shows it.
+//! A received event: what identifies it, and the line that shows it.
 
-use super::book::Remarks;
 use garson_core::order::Status;
 use serde_json::Value;
 
-/// More of a text that somebody sent is not shown.
+/// Longer texts of senders are cut.
 const MAX_SHOWN: usize = 80;
 
-/// What identifies an event and its place.
+/// What is unusual about an event.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Remarks {
+    /// Its id was received before.
+    pub is_repeat: bool,
+    /// The last sequence of its order, which it does not follow.
+    pub comes_after: Option<i64>,
+}
+
+/// What identifies an event and its position.
 #[derive(Clone, Copy, Debug)]
 pub struct Event<'a> {
     pub olay: &'a str,
@@ -30,13 +38,13 @@ impl<'a> Event<'a> {
         })
     }
 
-    /// One line for people: what, which order, its place, the move, the id, and what is odd.
+    /// One line: event, order, sequence, change, id, and what is unusual.
     pub fn line(&self, document: &Value, remarks: Remarks) -> String {
         let veri = &document["veri"];
         let mut parts = vec![format!("{:<21}", plain(self.olay))];
         parts.extend(veri["providerOrderId"].as_str().map(plain));
         parts.extend(self.sequence.map(|sequence| format!("#{sequence}")));
-        parts.extend(moved(veri));
+        parts.extend(change(veri));
         parts.push(plain(self.id));
         if remarks.is_repeat {
             parts.push("again".to_owned());
@@ -48,8 +56,8 @@ impl<'a> Event<'a> {
     }
 }
 
-/// Where the order stands now, or what was switched.
-fn moved(veri: &Value) -> Option<String> {
+/// The new status of the order, or what was switched.
+fn change(veri: &Value) -> Option<String> {
     let named = |code: i64| match Status::from_code(code) {
         Some(status) => status.to_string(),
         None => code.to_string(),
@@ -66,7 +74,7 @@ fn moved(veri: &Value) -> Option<String> {
     }
 }
 
-/// A sender's text, so that it stays within its line and cannot steer the terminal.
+/// Text of a sender without control characters, so that it stays on its line and cannot control the terminal.
 pub fn plain(text: &str) -> String {
     let shown = text.chars().take(MAX_SHOWN);
     let mut shown: String = shown.map(|c| if c.is_control() { '�' } else { c }).collect();

@@ -1,13 +1,14 @@
-//! `garson receive`: a receiver of events for developers. It shows what comes, and misbehaves when it is told to.
+//! `garson receive`: a receiver of events for developers. It shows what arrives, and misbehaves on request.
 
 mod answer;
-mod book;
 mod event;
+mod history;
 mod show;
 
+use super::command::{CommandError, Outcome, runtime};
 use super::event_key::KeyArgs;
-use super::{CommandError, Outcome, runtime};
-use crate::server::{Limits, Times, serve_connections};
+use crate::http::connection_registry::Timeouts;
+use crate::server::{Limits, serve_connections};
 use answer::{Behaviour, Receiver};
 use clap::Args;
 use garson_core::account::AuthorizationForm;
@@ -20,7 +21,7 @@ use std::time::Duration;
 use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
 
-/// With the limit of a body, this bounds the memory.
+/// Bounds the memory, together with the limit of a body.
 const CONNECTIONS: usize = 128;
 
 #[derive(Args)]
@@ -34,18 +35,18 @@ Examples:
 Register its address with PUT /web-api/v1/webhook. Garson calls addresses like 127.0.0.1 only if it
 runs with GARSON_ALLOW_PRIVATE_TARGETS=true. docs/receiving.md says how to write your own receiver.")]
 pub struct ReceiveArgs {
-    /// The port to listen on; 0 takes a free one
+    /// The port to listen on; 0 picks a free one
     #[arg(long, default_value_t = 9000)]
     port: u16,
-    /// The address to listen on; 0.0.0.0 is every one of this machine
+    /// The address to listen on; 0.0.0.0 for all addresses of this machine
     #[arg(long, default_value = "127.0.0.1")]
     address: IpAddr,
     #[command(flatten)]
     key: KeyArgs,
-    /// Take events with any key, or without one
+    /// Accept events with any key, or without one
     #[arg(long, conflicts_with = "key")]
     any_key: bool,
-    /// Wait so many milliseconds before each answer
+    /// Wait this many milliseconds before each response
     #[arg(long, value_name = "N", default_value_t = 0)]
     delay_ms: u64,
     /// Answer events with this status; only 2xx counts as delivered
@@ -55,25 +56,22 @@ pub struct ReceiveArgs {
     /// Fail the first N events with 500
     #[arg(long, value_name = "N", default_value_t = 0)]
     fail_first: u64,
-    /// Fail about so many of a hundred events with 500
+    /// Fail about this percentage of events with 500
     #[arg(long, value_name = "P", default_value_t = 0, value_parser = clap::value_parser!(u8).range(0..=100))]
     fail_percent: u8,
-    /// Close the connection without an answer: on events that fail, or on all if no flag says which
+    /// Close the connection without a response: on events that fail, or on all if no flag selects some
     #[arg(long)]
     close: bool,
-    /// Print each event's body as it came, a line each; everything else goes to standard error
+    /// Print the body of each event, one per line; everything else goes to standard error
     #[arg(long)]
     json: bool,
-    /// Print each event's body below its line, indented
+    /// Print the indented body of each event below its line
     #[arg(long, conflicts_with = "json")]
     full: bool,
 }
 
 pub fn run(args: &ReceiveArgs) -> Outcome {
-    let key = match args.any_key {
-        true => None,
-        false => args.key.key()?,
-    };
+    let key = if args.any_key { None } else { args.key.key()? };
     let show = Show::new(args.json, args.full);
     let is_open = key.is_none() && !args.any_key;
     let receiver = Receiver::new(args.behaviour(), key, args.key.authorization, show);
@@ -109,11 +107,11 @@ async fn serve(listener: TcpListener, receiver: Arc<Receiver>, stop: impl Future
         let receiver = Arc::clone(&receiver);
         async move { receiver.answer(request).await }
     });
-    // Whoever still waits at the end, for a delay of a minute perhaps, waits in vain.
+    // Senders that still wait at the end, for example because of --delay, get no response.
     let limits = Limits {
         connections: CONNECTIONS,
         connections_per_address: CONNECTIONS,
-        times: Times::default(),
+        timeouts: Timeouts::default(),
         drain: Duration::from_secs(1),
         proxies: Arc::default(),
         refusals: Arc::default(),

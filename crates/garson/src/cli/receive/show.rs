@@ -1,8 +1,8 @@
 //! What a receiver prints: events to standard output, and about them, unless a program reads that, too.
 
-use super::book::Totals;
 use super::event::plain;
-use crate::cli::print_line;
+use super::history::Totals;
+use crate::cli::command::print_line;
 use garson_core::clock::{Clock, SystemClock};
 use serde_json::Value;
 
@@ -35,7 +35,7 @@ impl Show {
     /// An event, with the status that it is answered with.
     pub fn event(self, body: &[u8], document: &Value, line: &str, status: Option<u16>) {
         if self == Self::Json {
-            // In a document that was read these stand between its parts only, where one is like the other.
+            // In valid JSON, line breaks occur only between tokens, where they can be replaced.
             let body = String::from_utf8_lossy(body).replace(['\r', '\n'], " ");
             return print_line(body.trim());
         }

@@ -4,7 +4,7 @@ use super::accounts::hash_password;
 use crate::app::App;
 use crate::app::password_threads::{Busy, Requester};
 use crate::flow::Fault;
-use crate::server::one_address;
+use crate::net::client_address::one_address;
 use crate::telemetry::Refusal;
 use argon2::{Argon2, PasswordHash, PasswordVerifier};
 use base64::Engine as _;

@@ -11,12 +11,14 @@ use garson_core::time::Timestamp;
 use garson_store::Tx;
 use garson_store::lists::board;
 use garson_store::lists::feed::{Direction, EVERYWHERE, Page, PageRequest, places_between};
-use garson_store::tables::order_line::OrderLine;
 use garson_store::tables::orders;
 use garson_store::tables::orders::{Changes, Narrowed};
 use garson_store::tables::restaurants;
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
+use std::ops::Range;
+
+pub use garson_store::tables::order_line::OrderLine;
 
 /// Which orders are asked for. What is empty or `None` narrows nothing.
 #[derive(Clone, Debug, Default)]
@@ -40,8 +42,7 @@ impl Filter {
     }
 
     /// Does nothing but the restaurant narrow the list?
-    #[must_use]
-    pub fn is_plain(&self) -> bool {
+    fn is_plain(&self) -> bool {
         self.narrowed().is_none()
             && self.period.from.is_none()
             && self.period.to.is_none()
@@ -68,31 +69,55 @@ impl Filter {
 }
 
 /// An order of a list.
-pub struct Listed<'a> {
-    pub id: OrderId,
-    pub line: &'a OrderLine<'a>,
+struct Listed<'a> {
+    id: OrderId,
+    line: &'a OrderLine<'a>,
     /// When it has changed last, in a list of changes.
-    pub updated_at: Option<Timestamp>,
+    updated_at: Option<Timestamp>,
     /// Where it stands in the list.
     place: i64,
 }
 
-/// A page of the orders that are asked for, read and made into something in one go.
-pub async fn list<T: Send + 'static>(
+/// Writes the orders of a page while they are read, which saves copies of them.
+pub trait OrderPageWriter: Sized {
+    type Output: Send + 'static;
+
+    /// A writer for at most so many orders.
+    fn with_capacity(orders: usize) -> Self;
+
+    /// Writes an order and returns its position. `updated_at` is given in a list of changes.
+    fn write(&mut self, order: &OrderLine<'_>, updated_at: Option<Timestamp>) -> Range<usize>;
+
+    /// Finishes the page, which has some of the written orders, in its own order.
+    fn finish(self, page: &Page<Range<usize>>) -> Self::Output;
+}
+
+/// A page of the orders that are asked for, written by `W`.
+pub async fn write_page<W: OrderPageWriter>(
     app: &App,
     account: AccountId,
     filter: Filter,
     request: PageRequest,
-    read: fn(&mut Tx<'_>, AccountId, &Filter, PageRequest) -> Result<T, Fault>,
-) -> Result<T, Fault> {
+) -> Result<W::Output, Fault> {
     app.store
-        .read(move |tx| read(tx, account, &filter, request))
+        .read(move |tx| {
+            let mut writer = W::with_capacity(request.limit + 1);
+            let page = if filter.is_plain() {
+                let scope = scope(tx, account, filter.restaurant)?;
+                orders::list_lines(tx, scope, request, |order| writer.write(order, None))?
+            } else {
+                page(tx, account, &filter, request, |order| {
+                    writer.write(order.line, order.updated_at)
+                })?
+            };
+            Ok(writer.finish(&page))
+        })
         .await
 }
 
 /// A page of the orders that are asked for, each made into something. Where changes since a moment are asked for, they stand in the
 /// order of their last change, otherwise in that of their arrival.
-pub fn page<T>(
+fn page<T>(
     tx: &mut Tx<'_>,
     account: AccountId,
     filter: &Filter,

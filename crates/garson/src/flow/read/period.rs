@@ -1,4 +1,4 @@
-//! The period that a list covers, in the time zone of a restaurant.
+//! Periods of lists and reports, and the restaurants that they cover.
 
 use crate::flow::Fault;
 use garson_core::id::{AccountId, RestaurantId};
@@ -8,31 +8,32 @@ use garson_store::Tx;
 use garson_store::lists::feed::Scope;
 use garson_store::tables::restaurants;
 
-/// A timestamp that a client gives, or a calendar day in the restaurant's time zone.
+/// A time that a client gives: a timestamp, or a calendar day in the time zone of the restaurant.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Moment {
     At(Timestamp),
     Day(String),
 }
 
-/// From when to when; a day given as the end is included.
+/// A range of time; a day given as its end is part of it.
 #[derive(Clone, Debug, Default)]
 pub struct Period {
     pub from: Option<Moment>,
     pub to: Option<Moment>,
 }
 
-/// Why a chosen period is invalid.
+/// What is wrong with a period that a user has chosen.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum WrongPeriod {
-    /// This field is not a calendar day.
+    /// The value of this field is not a calendar day.
     NotADay { field: String },
-    /// It ends before it starts.
+    /// It ends before it begins.
     Reversed,
 }
 
 impl Period {
-    /// Checks a period that a person chose. The API accepts a period that ends before it starts, and returns nothing.
+    /// Can there be orders in it at all? API clients may ask for a reversed period and get an empty list; for a user it is a
+    /// mistake.
     pub fn check(&self) -> Result<(), WrongPeriod> {
         match self.bounds(&Zone::istanbul()) {
             Err(Fault::Invalid { field, .. }) => Err(WrongPeriod::NotADay { field }),
@@ -57,7 +58,7 @@ impl Period {
     }
 }
 
-/// Whose orders are meant: the account's, or those of one of its restaurants.
+/// The orders of the account, or of one of its restaurants.
 pub(crate) fn scope(
     tx: &mut Tx<'_>,
     account: AccountId,

@@ -1,9 +1,7 @@
 //! Lists, the stamp "reported", and sums by payment type.
 
-pub use super::period::{Moment, Period, WrongPeriod};
-
 use super::order_lists::Filter;
-use super::period::{scope, zone};
+use super::period::{Period, scope, zone};
 use crate::app::App;
 use crate::flow::Fault;
 use crate::flow::order_actions::find;
@@ -22,31 +20,17 @@ use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-/// A page of all orders, read and made into something in one go.
-pub async fn list<T: Send + 'static>(
-    app: &App,
-    account: AccountId,
-    restaurant: Option<RestaurantId>,
-    request: PageRequest,
-    read: fn(&mut Tx<'_>, Scope, PageRequest) -> garson_store::Result<T>,
-) -> Result<T, Fault> {
-    app.store
-        .read(move |tx| {
-            let scope = scope(tx, account, restaurant)?;
-            Ok(read(tx, scope, request)?)
-        })
-        .await
-}
-
-/// Has there been any order in the account, of which something is still there?
+/// Does the account have any order that is still stored?
 pub async fn has_orders(app: &App, account: AccountId) -> Result<bool, Fault> {
     let newest = PageRequest {
         limit: 1,
         cursor: None,
         direction: Direction::Older,
     };
-    let found = list(app, account, None, newest, orders::list).await?;
-    Ok(!found.items.is_empty())
+    let scope = Scope::Account(account);
+    app.store
+        .read(move |tx| Ok(!orders::list(tx, scope, newest)?.items.is_empty()))
+        .await
 }
 
 /// A page of the orders that wait to be reported, as `make` shows them.

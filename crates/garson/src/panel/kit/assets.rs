@@ -1,6 +1,6 @@
 //! Style sheet and script: part of the program, under names that change with them.
 
-use crate::api::Api;
+use crate::http::state::HttpState as Api;
 use crate::panel::kit::compression;
 use axum::Router;
 use axum::extract::Path;

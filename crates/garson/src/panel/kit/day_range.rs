@@ -3,7 +3,7 @@
 use super::fields::Fields;
 use super::form::{Field, Kind};
 use super::lang::Lang;
-use crate::flow::read::reports::{Moment, Period, WrongPeriod};
+use crate::flow::read::period::{Moment, Period, WrongPeriod};
 use crate::panel::words::PartWords;
 
 /// Two days as they were typed; either may be left out.

@@ -3,8 +3,8 @@
 use super::explain;
 use super::frame::{Frame, page};
 use super::lang::Lang;
-use crate::api::{ApiError, Code};
 use crate::flow::Fault;
+use crate::http::error::{ApiError, Code};
 use crate::panel::words::ErrorWords;
 use askama::Template;
 use axum::extract::Request;
@@ -187,7 +187,7 @@ pub async fn not_a_page(request: Request, next: Next) -> Response {
 pub async fn not_found(request: Request) -> Response {
     let error = ApiError::from_status(StatusCode::NOT_FOUND);
     let path = request.uri().path();
-    let is_for_programs = [crate::api::PREFIX, "/hooks"]
+    let is_for_programs = [crate::http::path::API_PREFIX, "/hooks"]
         .iter()
         .any(|prefix| path.starts_with(prefix));
     if is_for_programs || !is_browser(request.headers()) {

@@ -1,7 +1,10 @@
 //! The fields of a form that was sent.
 
 use super::lang::safe_path;
-use crate::api::{Api, ApiError, Sender, read_body};
+use crate::http::body::read as read_body;
+use crate::http::body_budget::BodySource;
+use crate::http::error::ApiError;
+use crate::http::state::HttpState as Api;
 use axum::extract::Request;
 use std::borrow::Cow;
 
@@ -68,7 +71,7 @@ impl Fields {
 
 impl Fields {
     /// Reads the form that a request carries.
-    pub async fn read(request: Request, api: &Api, sender: Sender) -> Result<Self, ApiError> {
-        Ok(Self::parse(&read_body(api, request, sender).await?.bytes))
+    pub async fn read(request: Request, api: &Api, source: BodySource) -> Result<Self, ApiError> {
+        Ok(Self::parse(&read_body(api, request, source).await?.bytes))
     }
 }

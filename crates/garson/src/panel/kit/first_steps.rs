@@ -2,9 +2,9 @@
 
 use super::error::PanelError;
 use super::visitor::Visitor;
-use crate::api::Api;
 use crate::flow::intake::test_orders;
 use crate::flow::read::reports;
+use crate::http::state::HttpState as Api;
 use crate::panel::words::BoardWords;
 
 /// What `parts::start` shows.

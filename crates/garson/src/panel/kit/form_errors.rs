@@ -6,11 +6,10 @@ use super::fields::Fields;
 use super::form::Field;
 use super::lang::Lang;
 use super::visitor::Visitor;
-use crate::api::{ApiError, Code, Detail, parse_body};
 use crate::flow::fault::CANNOT_BE_CALLED;
+use crate::http::error::{ApiError, Code, Detail};
 use crate::panel::words::{WrongWords, say};
 use http::StatusCode;
-use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 /// A refusal that the sender can mend.
@@ -103,11 +102,6 @@ impl Wrong {
             None => self.text.clone(),
         }
     }
-}
-
-/// Reads what a form has sent as the API reads its bodies, so that every rule stands once.
-pub fn read<T: DeserializeOwned>(sent: &Value) -> Result<T, ApiError> {
-    parse_body(sent.to_string().as_bytes())
 }
 
 /// A field's text, with lines as everybody but browsers ends them; null when it is empty.

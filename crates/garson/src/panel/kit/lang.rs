@@ -2,7 +2,7 @@
 
 use super::cookies;
 use super::visitor::GuestSent;
-use crate::api::Api;
+use crate::http::state::HttpState as Api;
 use crate::panel::kit::security_headers::is_secure;
 use axum::Router;
 use axum::response::{IntoResponse, Redirect, Response};

@@ -2,7 +2,7 @@
 
 use super::fields::Fields;
 use super::form::Pager;
-use crate::api::Cursor;
+use crate::http::cursor::Cursor;
 use garson_store::lists::feed::{Direction, Page, PageRequest};
 
 /// The page that an address asks for; a cursor that was never given out is the first page.

@@ -6,12 +6,15 @@ use super::flash::{self, Flash};
 use super::frame::{Frame, Place};
 use super::lang::{Lang, safe_path};
 use super::{cookies, csrf};
-use crate::api::{Api, ApiError, Sender};
 use crate::flow::Fault;
 use crate::flow::admin::sessions;
 use crate::flow::admin::sessions::Visit;
+use crate::http::body_budget::BodySource;
+use crate::http::connection_registry::Connection;
+use crate::http::error::ApiError;
+use crate::http::state::HttpState as Api;
+use crate::net::client_address::ClientAddress;
 use crate::panel::kit::security_headers::is_secure;
-use crate::server::{ClientAddress, Connection};
 use axum::extract::{FromRequest, FromRequestParts, Request};
 use axum::response::{Html, IntoResponse, Redirect, Response};
 use garson_core::account::Account;
@@ -64,7 +67,7 @@ impl FromRequestParts<Arc<Api>> for Visitor {
             return Err(leave());
         };
         if let Some(connection) = parts.extensions.get::<Arc<Connection>>() {
-            connection.note_known();
+            connection.mark_authenticated();
         }
         let said = cookies::get(&parts.headers, cookies::FLASH);
         Ok(Self {
@@ -138,7 +141,7 @@ impl FromRequest<Arc<Api>> for Sent {
     async fn from_request(request: Request, api: &Arc<Api>) -> Result<Self, Response> {
         let (mut parts, body) = request.into_parts();
         let mut visitor = Visitor::from_request_parts(&mut parts, api).await?;
-        let sender = Sender::Known(visitor.account.id);
+        let sender = BodySource::Account(visitor.account.id);
         let fields = Fields::read(Request::from_parts(parts, body), api, sender)
             .await
             .map_err(|error| visitor.fail_with(error).into_response())?;
@@ -211,7 +214,7 @@ impl FromRequest<Arc<Api>> for GuestSent {
         let Ok(mut guest) = Guest::from_request_parts(&mut parts, api).await;
         let headers = parts.headers.clone();
         let client = ClientAddress::of(&parts.extensions);
-        let fields = Fields::read(Request::from_parts(parts, body), api, Sender::Guest)
+        let fields = Fields::read(Request::from_parts(parts, body), api, BodySource::Anonymous)
             .await
             .map_err(|error| PanelError::of(guest.lang, error).into_response())?;
         let held = [cookies::GUEST, cookies::SESSION].map(|name| cookies::get(&headers, name));

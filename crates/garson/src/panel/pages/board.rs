@@ -1,13 +1,14 @@
 //! The live board, kept open all day: orders by where they stand, each with what can be done now.
 
 use super::card::{Card, Column};
-use crate::api::{Api, Cursor};
 use crate::flow::Fault;
 use crate::flow::admin::restaurants;
 use crate::flow::intake::test_orders;
 use crate::flow::order_actions::{Transition, act, reasons};
 use crate::flow::read::board;
 use crate::flow::read::order_detail::detail;
+use crate::http::cursor::Cursor;
+use crate::http::state::HttpState as Api;
 use crate::panel::kit::error::PanelError;
 use crate::panel::kit::fields::Fields;
 use crate::panel::kit::form::Choice;

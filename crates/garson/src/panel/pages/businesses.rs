@@ -1,14 +1,16 @@
 //! Businesses: the list, a new one, the details of one with its restaurants, linking to it, and deleting it.
 
 use super::restaurants::answer;
-use crate::api::{Api, ApiError, BusinessRequest};
 use crate::flow::Fault;
+use crate::flow::admin::input::BusinessInput;
 use crate::flow::admin::{businesses, restaurants};
+use crate::http::state::HttpState as Api;
 use crate::panel::kit::confirm_delete::Erase;
 use crate::panel::kit::error::PanelError;
 use crate::panel::kit::fields::Fields;
 use crate::panel::kit::form::{Choice, Field, Kind};
-use crate::panel::kit::form_errors::{Wrong, is_same_name, read, text};
+use crate::panel::kit::form_errors::{Wrong, is_same_name};
+use crate::panel::kit::form_input::{patch, required};
 use crate::panel::kit::frame::{Frame, Place, page};
 use crate::panel::kit::visitor::{Sent, Visitor};
 use crate::panel::words::BusinessWords;
@@ -20,7 +22,6 @@ use axum::routing::{get, post};
 use garson_core::business::BusinessFields;
 use garson_core::id::{BusinessId, RestaurantId};
 use garson_core::restaurant::Restaurant;
-use serde_json::{Map, Value};
 use std::sync::Arc;
 
 pub fn routes() -> Router<Arc<Api>> {
@@ -147,14 +148,19 @@ fn form(t: &BusinessWords, value: impl Fn(&str) -> String) -> Vec<Field> {
     std::iter::once(name).chain(rest).collect()
 }
 
-/// What the form says, by the API's own rules.
-fn understood(sent: &Fields) -> Result<BusinessRequest, ApiError> {
-    let mut body: Map<String, Value> = NAMES
-        .iter()
-        .map(|name| ((*name).to_owned(), text(sent, name)))
-        .collect();
-    body.insert("name".to_owned(), sent.get("name").into());
-    read(&Value::Object(body))
+fn input(sent: &Fields) -> Result<BusinessInput, Fault> {
+    Ok(BusinessInput {
+        name: required(sent, "name")?,
+        description: patch(sent, "description")?,
+        vat_number: patch(sent, "vatNumber")?,
+        tax_office: patch(sent, "taxOffice")?,
+        address: patch(sent, "address")?,
+        city: patch(sent, "city")?,
+        country: patch(sent, "country")?,
+        zip_code: patch(sent, "zipCode")?,
+        phone: patch(sent, "phone")?,
+        email: patch(sent, "email")?,
+    })
 }
 
 fn parse(visitor: &Visitor, id: &str) -> Result<BusinessId, PanelError> {
@@ -185,10 +191,10 @@ async fn create_business(
     State(api): State<Arc<Api>>,
     Sent { visitor, fields }: Sent,
 ) -> Result<Response, PanelError> {
-    let wanted = match understood(&fields) {
+    let wanted = match input(&fields) {
         Ok(wanted) => wanted,
-        Err(error) => {
-            let wrong = Wrong::new(&visitor, error)?;
+        Err(fault) => {
+            let wrong = Wrong::new(&visitor, fault)?;
             return Ok(show_new(
                 &visitor,
                 |name| fields.get(name).to_owned(),
@@ -267,10 +273,10 @@ async fn update_business(
     Sent { visitor, fields }: Sent,
 ) -> Result<Response, PanelError> {
     let id = parse(&visitor, &id)?;
-    let wanted = match understood(&fields) {
+    let wanted = match input(&fields) {
         Ok(wanted) => wanted,
-        Err(error) => {
-            let wrong = Wrong::new(&visitor, error)?;
+        Err(fault) => {
+            let wrong = Wrong::new(&visitor, fault)?;
             return show_details(&api, &visitor, id, Some(&fields), Some(wrong)).await;
         }
     };

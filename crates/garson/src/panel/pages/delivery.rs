@@ -1,12 +1,12 @@
 //! The log of deliveries, and one delivery with every attempt: when, where the time went, and what happened.
 
 use super::webhook::told;
-use crate::api::Api;
 use crate::flow::Fault;
 use crate::flow::admin::accounts::Delivery;
 use crate::flow::admin::{accounts, restaurants};
 use crate::flow::deliver::resend;
 use crate::flow::read::search;
+use crate::http::state::HttpState as Api;
 use crate::panel::kit::error::PanelError;
 use crate::panel::kit::explain;
 use crate::panel::kit::fields::Fields;

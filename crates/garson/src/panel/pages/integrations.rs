@@ -2,7 +2,6 @@
 
 mod connect;
 
-use crate::api::Api;
 use crate::flow::Fault;
 use crate::flow::admin::accounts::Actor;
 use crate::flow::admin::connection_test::{Proof, try_connection};
@@ -10,6 +9,7 @@ use crate::flow::admin::integrations::IntegrationChange;
 use crate::flow::admin::{integrations, restaurants};
 use crate::flow::intake::test_orders;
 use crate::flow::read::board;
+use crate::http::state::HttpState as Api;
 use crate::panel::kit::error::PanelError;
 use crate::panel::kit::form_errors::Wrong;
 use crate::panel::kit::frame::{Frame, Place, page};

@@ -1,13 +1,15 @@
 //! API keys: issue one, which is shown once; revoke; choose the one that webhooks carry.
 
 use super::restaurants::answer;
-use crate::api::{Api, KeyRequest};
 use crate::flow::Fault;
 use crate::flow::admin::accounts;
 use crate::flow::admin::accounts::Actor;
+use crate::flow::admin::input::Line;
+use crate::http::state::HttpState as Api;
 use crate::panel::kit::error::PanelError;
 use crate::panel::kit::form::Field;
-use crate::panel::kit::form_errors::{Wrong, read, text};
+use crate::panel::kit::form_errors::Wrong;
+use crate::panel::kit::form_input::optional;
 use crate::panel::kit::frame::{Frame, Place, page};
 use crate::panel::kit::visitor::{Sent, Visitor};
 use crate::panel::words::KeyWords;
@@ -18,7 +20,6 @@ use axum::response::Response;
 use axum::routing::{get, post};
 use garson_core::account::ApiKey;
 use garson_core::id::KeyId;
-use serde_json::json;
 use std::sync::Arc;
 
 pub fn routes() -> Router<Arc<Api>> {
@@ -75,10 +76,10 @@ async fn issue_key(
     State(api): State<Arc<Api>>,
     Sent { visitor, fields }: Sent,
 ) -> Result<Response, PanelError> {
-    let wanted = match read::<KeyRequest>(&json!({ "label": text(&fields, "label") })) {
-        Ok(wanted) => wanted,
-        Err(error) => {
-            let wrong = Wrong::new(&visitor, error)?;
+    let name: Option<Line> = match optional(&fields, "label") {
+        Ok(name) => name,
+        Err(fault) => {
+            let wrong = Wrong::new(&visitor, fault)?;
             let mut label = label(&visitor).value(fields.get("label"));
             wrong.mark([&mut label]);
             let shown = show(&api, &visitor, None, label).await?;
@@ -86,14 +87,9 @@ async fn issue_key(
         }
     };
     let id = parse(&visitor, fields.get("id"))?;
-    let issued = accounts::issue_key_once(
-        &api.app,
-        visitor.account.id,
-        id,
-        wanted.label.map(|label| label.0),
-    )
-    .await
-    .map_err(|fault| visitor.fail(fault))?;
+    let issued = accounts::issue_key_once(&api.app, visitor.account.id, id, name.map(Line::into_string))
+        .await
+        .map_err(|fault| visitor.fail(fault))?;
     match issued {
         Some(issued) => {
             show(
@@ -131,7 +127,7 @@ async fn revoke_key(
     let t = KeyWords::of(visitor.lang);
     match accounts::revoke_key(&api.app, visitor.account.id, Actor::Owner, parse(&visitor, &id)?).await {
         Ok(()) => {
-            api.keyring.forget();
+            api.auth.forget_keys();
             Ok(visitor.done("/keys", t.revoked))
         }
         Err(Fault::LastKey) => Ok(visitor.refused("/keys", t.last_key)),

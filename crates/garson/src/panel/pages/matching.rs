@@ -1,16 +1,20 @@
 //! Payment matching of a restaurant: where the till lists its payment types, and what they stand for on the platforms.
 
 use super::restaurants::answer;
-use crate::api::{Api, ApiError, MatchesRequest, RestaurantChange, RestaurantRequest, payment_matches};
 use crate::flow::Fault;
+use crate::flow::admin::input::{
+    MatchingHeaders, Patch, PaymentMatchInput, RestaurantInput, payment_matches,
+};
 use crate::flow::admin::payment_matching;
 use crate::flow::admin::payment_matching::PosPaymentType;
 use crate::flow::admin::restaurants;
+use crate::http::state::HttpState as Api;
 use crate::panel::kit::error::PanelError;
 use crate::panel::kit::explain;
 use crate::panel::kit::fields::Fields;
 use crate::panel::kit::form::{Choice, Field, Kind};
-use crate::panel::kit::form_errors::{Wrong, read, text};
+use crate::panel::kit::form_errors::Wrong;
+use crate::panel::kit::form_input::{optional, required};
 use crate::panel::kit::frame::{Frame, Place, page};
 use crate::panel::kit::names;
 use crate::panel::kit::restaurant_header::{About, Tab, restaurant_id};
@@ -24,7 +28,7 @@ use axum::routing::{get, post};
 use garson_core::id::RestaurantId;
 use garson_core::payment::PaymentType;
 use garson_core::restaurant::{PaymentMatch, RestaurantFields};
-use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 pub fn routes() -> Router<Arc<Api>> {
@@ -237,6 +241,18 @@ fn count_of(sent: &Fields) -> usize {
         .count()
 }
 
+fn input(sent: &Fields, row: usize) -> Result<PaymentMatchInput, Fault> {
+    let kind = at(row, "type");
+    let payment_type =
+        |key: String| PaymentType::named(&key).ok_or_else(|| Fault::invalid(&kind, "is not a payment type"));
+    Ok(PaymentMatchInput {
+        provider: sent.get(&at(row, "provider")).to_owned(),
+        payment_type: sent.given(&kind).map(payment_type).transpose()?,
+        provider_code: optional(sent, &at(row, "providerCode"))?,
+        matched_id: required(sent, &at(row, "matchedId"))?,
+    })
+}
+
 async fn save_matches(
     State(api): State<Arc<Api>>,
     Path(id): Path<String>,
@@ -246,20 +262,19 @@ async fn save_matches(
     let wanted: Vec<usize> = (0..count_of(&fields))
         .filter(|row| !fields.get(&at(*row, "matchedId")).is_empty())
         .collect();
-    let body = |row: &usize| {
-        json!({
-            "provider": fields.get(&at(*row, "provider")),
-            "type": text(&fields, &at(*row, "type")),
-            "providerCode": text(&fields, &at(*row, "providerCode")),
-            "matchedId": fields.get(&at(*row, "matchedId")),
-        })
+    let inputs: Result<Vec<PaymentMatchInput>, Fault> =
+        wanted.iter().map(|row| input(&fields, *row)).collect();
+    let checked = match inputs {
+        Ok(inputs) => {
+            payment_matches(inputs).map_err(|fault| in_its_row(Wrong::new(&visitor, fault), &wanted))
+        }
+        Err(fault) => Err(Wrong::new(&visitor, fault)),
     };
-    let bodies: Vec<Value> = wanted.iter().map(body).collect();
-    let set = match read::<MatchesRequest>(&json!({ "matches": bodies })).and_then(payment_matches) {
+    let set = match checked {
         Ok(matches) => payment_matching::set(&api.app, visitor.account.id, id, matches)
             .await
             .map_err(|fault| Wrong::new(&visitor, fault)),
-        Err(error) => Err(in_its_row(Wrong::new(&visitor, error), &wanted)),
+        Err(wrong) => Err(wrong),
     };
     match set {
         Ok(_) => {
@@ -291,33 +306,33 @@ fn in_its_row(wrong: Result<Wrong, PanelError>, wanted: &[usize]) -> Result<Wron
     })
 }
 
-/// Lines of „Name: value“ as an object.
-fn headers(text: &str) -> Value {
+/// Lines of „Name: value“ as a map.
+fn headers(text: &str) -> BTreeMap<String, String> {
     let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
     let pair = |line: &str| {
         let (name, value) = line.split_once(':').unwrap_or((line, ""));
-        (name.trim().to_owned(), Value::String(value.trim().to_owned()))
+        (name.trim().to_owned(), value.trim().to_owned())
     };
-    Value::Object(lines.map(pair).collect())
+    lines.map(pair).collect()
 }
 
-/// What the form says of the till, by the API's own rules.
-fn understood(sent: &Fields) -> Result<RestaurantChange, ApiError> {
-    let mut body = Map::new();
-    // A name has to be there, and stays as it is.
-    body.insert("name".to_owned(), "-".into());
-    body.insert(URL.to_owned(), text(sent, URL));
+/// Where the till lists its types, as the form says.
+fn source_input(sent: &Fields) -> Result<RestaurantInput, Fault> {
+    let mut input = RestaurantInput {
+        payment_matching_url: sent.given(URL).into(),
+        ..RestaurantInput::default()
+    };
     if let Some(lines) = sent.given(HEADERS) {
         // A line without a colon has no value to send.
         let is_broken = |line: &str| !line.trim().is_empty() && !line.contains(':');
         if lines.lines().any(is_broken) {
-            return Err(Fault::invalid(HEADERS, "is not a valid header name").into());
+            return Err(Fault::invalid(HEADERS, "is not a valid header name"));
         }
-        body.insert(HEADERS.to_owned(), headers(&lines));
+        input.payment_matching_headers = Patch::Set(MatchingHeaders::parse(headers(&lines))?);
     } else if sent.is_ticked(FORGET) {
-        body.insert(HEADERS.to_owned(), Value::Null);
+        input.payment_matching_headers = Patch::Clear;
     }
-    read::<RestaurantRequest>(&Value::Object(body)).and_then(RestaurantChange::check)
+    Ok(input)
 }
 
 async fn save_source(
@@ -326,18 +341,14 @@ async fn save_source(
     Sent { visitor, fields }: Sent,
 ) -> Result<Response, PanelError> {
     let id = restaurant_id(&visitor, &id)?;
-    let saved = match understood(&fields) {
-        Ok(change) => {
-            let apply = move |fields: &mut RestaurantFields| {
-                let name = fields.name.clone();
-                change.apply(fields);
-                fields.name = name;
-            };
+    let saved = match source_input(&fields) {
+        Ok(input) => {
+            let apply = move |fields: &mut RestaurantFields| input.apply(fields);
             restaurants::update(&api.app, visitor.account.id, id, apply)
                 .await
                 .map_err(|fault| Wrong::new(&visitor, fault))
         }
-        Err(error) => Err(Wrong::new(&visitor, error)),
+        Err(fault) => Err(Wrong::new(&visitor, fault)),
     };
     match saved {
         Ok(_) => {
@@ -356,7 +367,9 @@ mod tests {
     fn headers_are_lines() {
         assert_eq!(
             headers("X-Key: a:b\r\n\r\n Accept :x \n"),
-            json!({ "X-Key": "a:b", "Accept": "x" })
+            [("X-Key", "a:b"), ("Accept", "x")]
+                .map(|(name, value)| (name.to_owned(), value.to_owned()))
+                .into()
         );
     }
 }

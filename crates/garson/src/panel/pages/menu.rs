@@ -1,8 +1,8 @@
 //! A restaurant's menu on a platform, as it is read from there.
 
-use crate::api::Api;
 use crate::flow::admin::menu::{FetchedMenu, fetch};
 use crate::flow::admin::restaurants;
+use crate::http::state::HttpState as Api;
 use crate::panel::kit::error::PanelError;
 use crate::panel::kit::fields::Fields;
 use crate::panel::kit::form::Choice;

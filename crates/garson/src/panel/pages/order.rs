@@ -6,12 +6,12 @@ mod story;
 
 use super::card::Doing;
 use super::webhook::told;
-use crate::api::Api;
 use crate::flow::Fault;
 use crate::flow::deliver::resend;
 use crate::flow::order_actions::act;
 use crate::flow::read::order_record;
 use crate::flow::read::order_record::Record;
+use crate::http::state::HttpState as Api;
 use crate::panel::kit::error::PanelError;
 use crate::panel::kit::frame::{Frame, Place, page};
 use crate::panel::kit::visitor::{Sent, Visitor};

@@ -1,10 +1,11 @@
 //! Search over orders: by what people know of one, newest first, page by page.
 
 use super::order::{self, tone};
-use crate::api::{Api, Cursor};
 use crate::flow::admin::restaurants;
 use crate::flow::read::search;
 use crate::flow::read::search::Question;
+use crate::http::cursor::Cursor;
+use crate::http::state::HttpState as Api;
 use crate::panel::kit::day_range::DayRange;
 use crate::panel::kit::error::PanelError;
 use crate::panel::kit::fields::Fields;

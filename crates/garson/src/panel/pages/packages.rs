@@ -1,13 +1,15 @@
 //! A restaurant's packages: which platforms it may use, and when. All of them are one form, which replaces them.
 
 use super::restaurants::answer;
-use crate::api::{Api, ApiError, PackagesRequest, packages};
 use crate::flow::Fault;
+use crate::flow::admin::input::{PackageInput, packages};
 use crate::flow::admin::restaurants;
+use crate::http::state::HttpState as Api;
 use crate::panel::kit::error::PanelError;
 use crate::panel::kit::fields::Fields;
 use crate::panel::kit::form::{Field, Kind};
-use crate::panel::kit::form_errors::{Wrong, read};
+use crate::panel::kit::form_errors::Wrong;
+use crate::panel::kit::form_input::required;
 use crate::panel::kit::frame::{Frame, Place, page};
 use crate::panel::kit::restaurant_header::{About, Tab, restaurant_id};
 use crate::panel::kit::visitor::{Sent, Visitor};
@@ -20,7 +22,6 @@ use axum::routing::get;
 use garson_core::id::RestaurantId;
 use garson_core::restaurant::{Config, Package};
 use garson_core::time::{Timestamp, Zone};
-use serde_json::{Value, json};
 use std::sync::Arc;
 
 pub fn routes() -> Router<Arc<Api>> {
@@ -223,20 +224,17 @@ fn moment(
     (day, kept): (&str, &str),
     shown: impl Fn(Timestamp) -> String,
     of_day: impl Fn(&str) -> Option<Timestamp>,
-) -> Result<Value, Fault> {
+) -> Result<Option<Timestamp>, Fault> {
     let given = sent.get(day);
     if given.is_empty() {
-        return Ok(Value::Null);
+        return Ok(None);
     }
     let before: Option<Timestamp> = sent.get(kept).parse().ok();
     let moment = before.filter(|at| shown(*at) == given).or_else(|| of_day(given));
-    moment
-        .map(|at| Value::String(at.to_string()))
-        .ok_or_else(|| Fault::invalid(day, t.wrong_day))
+    moment.map(Some).ok_or_else(|| Fault::invalid(day, t.wrong_day))
 }
 
-/// A row as the API would be told of it.
-fn body(t: &PackageWords, sent: &Fields, zone: &Zone, row: usize) -> Result<Value, Fault> {
+fn input(t: &PackageWords, sent: &Fields, zone: &Zone, row: usize) -> Result<PackageInput, Fault> {
     let (start, end) = (at(row, "startsAt"), at(row, "endsAt"));
     let (kept_start, kept_end) = (at(row, "keptStart"), at(row, "keptEnd"));
     let providers: Vec<String> = sent
@@ -244,16 +242,24 @@ fn body(t: &PackageWords, sent: &Fields, zone: &Zone, row: usize) -> Result<Valu
         .map(|(key, _)| key.to_owned())
         .collect();
     let is_all = sent.is_ticked(&at(row, "all"));
-    Ok(json!({
-        "name": sent.get(&at(row, "name")),
-        "providers": if is_all { Value::Null } else { providers.into() },
-        "startsAt": moment(
-            t, sent, (&start, &kept_start), |at| zone.write(at, DAY), |day| zone.start_of_day(day),
+    Ok(PackageInput {
+        starts_at: moment(
+            t,
+            sent,
+            (&start, &kept_start),
+            |at| zone.write(at, DAY),
+            |day| zone.start_of_day(day),
         )?,
-        "endsAt": moment(
-            t, sent, (&end, &kept_end), |at| last_day(zone, at), |day| zone.end_of_day(day),
+        ends_at: moment(
+            t,
+            sent,
+            (&end, &kept_end),
+            |at| last_day(zone, at),
+            |day| zone.end_of_day(day),
         )?,
-    }))
+        name: required(sent, &at(row, "name"))?,
+        providers: (!is_all).then_some(providers),
+    })
 }
 
 async fn save_packages(
@@ -274,14 +280,15 @@ async fn save_packages(
         !is_blank && !fields.is_ticked(&at(*row, "remove"))
     };
     let wanted: Vec<usize> = (0..count).filter(is_wanted).collect();
-    let bodies: Result<Vec<Value>, Fault> = wanted.iter().map(|row| body(&t, &fields, &zone, *row)).collect();
-    let understood = match bodies {
-        Ok(bodies) => read::<PackagesRequest>(&json!({ "packages": bodies }))
-            .and_then(|wanted| packages(wanted, api.app.now()))
-            .map_err(|error| in_its_row(Wrong::new(&visitor, error), &wanted)),
-        Err(fault) => Err(Wrong::new(&visitor, ApiError::from(fault))),
+    let inputs: Result<Vec<PackageInput>, Fault> =
+        wanted.iter().map(|row| input(&t, &fields, &zone, *row)).collect();
+    let checked = match inputs {
+        Ok(inputs) => {
+            packages(inputs, api.app.now()).map_err(|fault| in_its_row(Wrong::new(&visitor, fault), &wanted))
+        }
+        Err(fault) => Err(Wrong::new(&visitor, fault)),
     };
-    let set = match understood {
+    let set = match checked {
         Ok(packages) => restaurants::set_packages(&api.app, visitor.account.id, id, packages)
             .await
             .map_err(|fault| Wrong::new(&visitor, fault)),

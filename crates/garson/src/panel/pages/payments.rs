@@ -1,10 +1,10 @@
 //! Payments: totals by type and day, as a chart and as the same numbers in a table.
 
 use super::reports::{Choosing, to_choose_from};
-use crate::api::Api;
 use crate::flow::Fault;
 use crate::flow::read::reports;
 use crate::flow::read::reports::{DaySums, Days};
+use crate::http::state::HttpState as Api;
 use crate::panel::kit::chart;
 use crate::panel::kit::chart::{Chart, Column};
 use crate::panel::kit::day_range::DayRange;

@@ -1,9 +1,9 @@
 //! Reports: the orders that accounting still has to take, the mark that it has, and tables to take along.
 
-use crate::api::Api;
 use crate::flow::Fault;
 use crate::flow::admin::restaurants;
 use crate::flow::read::reports;
+use crate::http::state::HttpState as Api;
 use crate::panel::kit::day_range::DayRange;
 use crate::panel::kit::error::PanelError;
 use crate::panel::kit::fields::Fields;

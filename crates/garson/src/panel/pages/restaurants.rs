@@ -1,15 +1,18 @@
 //! Restaurants: the list, a new one, the details of one, and deleting it.
 
 use super::{businesses, integrations, matching, menu, packages};
-use crate::api::{Api, RestaurantChange, RestaurantRequest};
+use crate::flow::Fault;
 use crate::flow::admin::businesses as business_flow;
+use crate::flow::admin::input::{Patch, RestaurantInput, business_id};
 use crate::flow::admin::restaurants;
 use crate::flow::read::board;
+use crate::http::state::HttpState as Api;
 use crate::panel::kit::confirm_delete::Erase;
 use crate::panel::kit::error::PanelError;
 use crate::panel::kit::fields::Fields;
 use crate::panel::kit::form::{Choice, Field, Kind};
-use crate::panel::kit::form_errors::{Wrong, is_same_name, number, read, text};
+use crate::panel::kit::form_errors::{Wrong, is_same_name, number, text};
+use crate::panel::kit::form_input::{degrees, patch, required};
 use crate::panel::kit::frame::{Frame, Place, page};
 use crate::panel::kit::restaurant_header::{About, Tab, restaurant_id};
 use crate::panel::kit::visitor::{Sent, Visitor};
@@ -23,7 +26,7 @@ use garson_core::business::Business;
 use garson_core::id::RestaurantId;
 use garson_core::restaurant::{Config, Restaurant, RestaurantFields};
 use garson_core::time::Timestamp;
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 use std::sync::Arc;
 
 /// Everything about restaurants, and the businesses that they belong to.
@@ -218,25 +221,28 @@ fn configure(config: &mut Option<String>, known: &Map<String, Value>) {
     }
 }
 
-/// What the form wants changed, by the API's own rules.
+fn input(sent: &Fields) -> Result<RestaurantInput, Fault> {
+    let business = sent.given("businessId");
+    Ok(RestaurantInput {
+        name: Some(required(sent, "name")?),
+        description: patch(sent, "description")?,
+        address: patch(sent, "address")?,
+        lat: degrees(sent, "lat")?,
+        lon: degrees(sent, "lon")?,
+        business_id: Patch::from(business).try_map(|id| business_id(&id))?,
+        ..RestaurantInput::default()
+    })
+}
+
+/// What the form wants changed.
 fn change(
     visitor: &Visitor,
     sent: &Fields,
 ) -> Result<impl Fn(&mut RestaurantFields) + use<>, Result<Wrong, PanelError>> {
-    let body = json!({
-        "name": sent.get("name"),
-        "businessId": text(sent, "businessId"),
-        "description": text(sent, "description"),
-        "address": text(sent, "address"),
-        "lat": number(sent, "lat"),
-        "lon": number(sent, "lon"),
-    });
-    let change = read::<RestaurantRequest>(&body)
-        .and_then(RestaurantChange::check)
-        .map_err(|error| Wrong::new(visitor, error))?;
+    let input = input(sent).map_err(|fault| Wrong::new(visitor, fault))?;
     let config = known_config(sent);
     Ok(move |fields: &mut RestaurantFields| {
-        change.apply(fields);
+        input.apply(fields);
         configure(&mut fields.config, &config);
     })
 }

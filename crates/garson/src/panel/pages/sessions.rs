@@ -1,9 +1,9 @@
 //! The sessions that are open, and the password.
 
-use crate::api::Api;
 use crate::flow::Fault;
 use crate::flow::admin::accounts::SHORTEST_PASSWORD;
 use crate::flow::admin::sessions;
+use crate::http::state::HttpState as Api;
 use crate::panel::kit::error::PanelError;
 use crate::panel::kit::form::Field;
 use crate::panel::kit::frame::{Frame, Place, page};

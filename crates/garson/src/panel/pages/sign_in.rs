@@ -1,8 +1,8 @@
 //! Signing in, and out.
 
-use crate::api::Api;
 use crate::flow::Fault;
 use crate::flow::admin::sessions;
+use crate::http::state::HttpState as Api;
 use crate::panel::kit::cookies;
 use crate::panel::kit::error::PanelError;
 use crate::panel::kit::fields::Fields;

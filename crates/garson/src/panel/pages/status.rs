@@ -1,10 +1,10 @@
 //! How things stand: platforms, queues and their lag, and what went wrong in the last day.
 
-use crate::api::Api;
 use crate::flow::admin::accounts::Delivery;
 use crate::flow::read::status;
 use crate::flow::read::status::{Connection, MOST, Queue, Status};
 use crate::flow::upkeep::health::NotReady;
+use crate::http::state::HttpState as Api;
 use crate::panel::kit::error::PanelError;
 use crate::panel::kit::frame::{Frame, Place, has_page, page};
 use crate::panel::kit::visitor::Visitor;

@@ -1,11 +1,11 @@
 //! The webhook: its address and the form of its key, a test, the delivery log, and sending again what has failed.
 
 use super::delivery::{self, LogPart};
-use crate::api::Api;
 use crate::flow::Fault;
 use crate::flow::admin::accounts;
 use crate::flow::admin::accounts::Actor;
 use crate::flow::deliver::{resend, resend_all};
+use crate::http::state::HttpState as Api;
 use crate::net::guard::{Target, is_clear_text};
 use crate::panel::kit::error::PanelError;
 use crate::panel::kit::explain;

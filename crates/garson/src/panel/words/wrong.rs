@@ -29,9 +29,9 @@ const SAYINGS: &[Saying] = &[
     ),
     ("must be from {} to {}", "{} ile {} arasında olmalı.", ""),
     (
-        "invalid type: {}, expected a number",
-        "bir sayı olmalı, örneğin 41,0082.",
         "must be a number, such as 41.0082",
+        "bir sayı olmalı, örneğin 41,0082.",
+        "",
     ),
     ("must be true or false", "evet ya da hayır olmalı.", ""),
     (

@@ -1,9 +1,11 @@
 //! What changes on a board while it is open: cards as they are then, and platforms that are in trouble.
 
 use super::{AwayLines, address};
-use crate::api::{Api, Cursor, Speaker, answer_stream};
 use crate::flow::read::board::{Changes, Live, Shown, View};
 use crate::flow::read::event_feed::Start;
+use crate::http::cursor::Cursor;
+use crate::http::event_stream::{event_stream, write_data};
+use crate::http::state::HttpState as Api;
 use crate::panel::kit::error::PanelError;
 use crate::panel::kit::fields::Fields;
 use crate::panel::kit::frame::{Frame, Place};
@@ -64,19 +66,17 @@ pub async fn follow_board(
         .map_err(|fault| visitor.fail(fault))?;
     let first = format!("retry: 2000\nid: {}\n\n", Cursor(live.place()));
     let back = address(only);
-    Ok(answer_stream(
-        first,
-        Told {
-            live,
-            api,
-            visitor,
-            back,
-        },
-    ))
+    let told = Told {
+        live,
+        api,
+        visitor,
+        back,
+    };
+    Ok(event_stream(first, told, Told::next_chunk))
 }
 
-impl Speaker for Told {
-    async fn speak(mut self) -> Option<(Bytes, Self)> {
+impl Told {
+    async fn next_chunk(mut self) -> Option<(Bytes, Self)> {
         match self.live.next().await {
             Ok(Some(changes)) => Some((self.words(changes).into(), self)),
             Ok(None) => None,
@@ -113,8 +113,6 @@ impl Told {
 fn say(text: &mut String, event: &str, shown: &impl Template) {
     let Ok(markup) = shown.render() else { return };
     let _written = writeln!(text, "event: {event}");
-    for line in markup.split(['\n', '\r']) {
-        let _written = writeln!(text, "data: {line}");
-    }
+    write_data(text, &markup);
     text.push('\n');
 }

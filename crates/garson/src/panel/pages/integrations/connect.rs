@@ -3,15 +3,18 @@
 //! What is secret is written and never shown again: an empty field keeps what is there.
 
 use super::super::restaurants::answer;
-use crate::api::{Api, IntegrationRequest, integration_change};
+use crate::flow::Fault;
 use crate::flow::admin::accounts::Actor;
+use crate::flow::admin::input::{CredentialText, ForeignId};
 use crate::flow::admin::integrations;
-use crate::flow::admin::integrations::{Giver, platform};
+use crate::flow::admin::integrations::{Giver, IntegrationChange, platform};
 use crate::flow::admin::restaurants;
+use crate::http::state::HttpState as Api;
 use crate::panel::kit::error::PanelError;
 use crate::panel::kit::fields::Fields;
 use crate::panel::kit::form::{Choice, Field, Kind};
-use crate::panel::kit::form_errors::{Wrong, read, text};
+use crate::panel::kit::form_errors::Wrong;
+use crate::panel::kit::form_input::optional;
 use crate::panel::kit::frame::{Frame, Place, page};
 use crate::panel::kit::lang::Lang;
 use crate::panel::kit::names;
@@ -25,8 +28,8 @@ use axum::response::Response;
 use garson_core::id::RestaurantId;
 use garson_core::integration::Integration;
 use garson_core::platform::{CredentialField, CredentialKind, Platform};
+use garson_core::secret::Secret;
 use http::{HeaderMap, header};
-use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -237,21 +240,22 @@ pub async fn show_form(
     show(&api, &visitor, (id, &provider), &headers, None, None).await
 }
 
-/// What the form says, as the API would be told.
-fn body(platform: &dyn Platform, sent: &Fields) -> Value {
-    let mut credentials = Map::new();
+/// What the form wants changed.
+fn change(platform: &dyn Platform, sent: &Fields) -> Result<IntegrationChange, Fault> {
+    let mut credentials = Vec::new();
     for field in platform.credential_fields() {
-        let given = text(sent, &format!("{CREDENTIALS}{}", field.name));
+        let given: Option<CredentialText> = optional(sent, &format!("{CREDENTIALS}{}", field.name))?;
         let is_removed = sent.is_ticked(&format!("{REMOVE}{}", field.name));
-        if is_removed || !given.is_null() {
-            credentials.insert(field.name.to_owned(), given);
+        if is_removed || given.is_some() {
+            let secret = given.map(|text| Secret::new(text.into_string()));
+            credentials.push((field.name.to_owned(), secret));
         }
     }
-    json!({
-        "isActive": sent.is_ticked(ACTIVE),
-        "remoteId": text(sent, REMOTE_ID),
-        "credentials": credentials,
-        "defaultCancelReason": text(sent, REASON),
+    Ok(IntegrationChange {
+        is_active: Some(sent.is_ticked(ACTIVE)),
+        remote_id: Some(optional(sent, REMOTE_ID)?.map(ForeignId::into_string)),
+        credentials: Some(credentials),
+        default_cancel_reason: Some(optional(sent, REASON)?.map(ForeignId::into_string)),
     })
 }
 
@@ -263,14 +267,11 @@ pub async fn save(
 ) -> Result<Response, PanelError> {
     let id = restaurant_id(&visitor, &id)?;
     let platform = platform(&provider).map_err(|fault| visitor.fail(fault))?;
-    let saved = match read::<IntegrationRequest>(&body(platform, &fields)) {
-        Ok(wanted) => {
-            let change = integration_change(wanted);
-            integrations::put(&api.app, visitor.account.id, Actor::Owner, id, &provider, change)
-                .await
-                .map_err(|fault| Wrong::new(&visitor, fault))
-        }
-        Err(error) => Err(Wrong::new(&visitor, error)),
+    let saved = match change(platform, &fields) {
+        Ok(change) => integrations::put(&api.app, visitor.account.id, Actor::Owner, id, &provider, change)
+            .await
+            .map_err(|fault| Wrong::new(&visitor, fault)),
+        Err(fault) => Err(Wrong::new(&visitor, fault)),
     };
     match saved {
         Ok(_) => {

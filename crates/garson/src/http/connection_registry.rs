@@ -1,4 +1,5 @@
-//! The open connections: how many there are, of whom, what each is doing, and which one goes first when room is needed.
+//! The open connections: limits in total and for each address, what each connection is doing, and which one is evicted when a
+//! limit is reached.
 
 use crate::net::client_address::one_address;
 use crate::telemetry::{Refusal, Refusals};
@@ -9,19 +10,17 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use tokio::sync::Notify;
 
-/// How long connections may take for what they do.
 #[derive(Clone, Copy, Debug)]
-pub struct Times {
-    /// A connection must have sent the head of its first request in this time.
+pub struct Timeouts {
+    /// For the head of the first request.
     pub first_head: Duration,
-    /// A connection on which nothing is asked for this time is closed.
+    /// Without a request.
     pub idle: Duration,
-    /// A client that takes nothing of its answers for this time is cut off; so is one that takes less than `LEAST_RATE` on
-    /// average of such a time.
+    /// For a client that reads nothing of its responses; also the period over which it must read `MIN_READ_RATE` on average.
     pub send_stall: Duration,
 }
 
-impl Default for Times {
+impl Default for Timeouts {
     fn default() -> Self {
         Self {
             first_head: Duration::from_secs(15),
@@ -31,92 +30,95 @@ impl Default for Times {
     }
 }
 
-/// How long a connection that does nothing gets to end by itself.
+/// How long an idle connection gets to end by itself.
 pub const GRACE: Duration = Duration::from_millis(500);
-/// A request of a stranger that runs longer than this may be ended when room is needed.
-const STRANGERS_TIME: Duration = Duration::from_secs(1);
-/// How many bytes a second a client must take of the answers that wait for it. A client that takes a byte now and then would
-/// hold their memory for hours.
-const LEAST_RATE: u64 = 1024;
-/// Memory for answers that clients have not taken yet; beyond it the slowest lose their connection.
-const UNSENT: usize = 128 * 1024 * 1024;
+/// A request of an unauthenticated client that runs longer than this may be evicted.
+const UNAUTHENTICATED_TIME: Duration = Duration::from_secs(1);
+/// Bytes per second that a client must read of its pending responses: otherwise one that reads a byte now and then would hold their
+/// memory for hours.
+const MIN_READ_RATE: u64 = 1024;
+/// Memory for unsent responses; beyond it the slowest readers are disconnected.
+const MAX_UNSENT: usize = 128 * 1024 * 1024;
 
 /// Every open connection.
 pub struct Registry {
     began: Instant,
-    most: usize,
-    most_of_address: usize,
-    times: Times,
+    max_connections: usize,
+    max_per_address: usize,
+    timeouts: Timeouts,
     open: Mutex<Open>,
-    /// A connection has ended.
+    /// Notified when a connection has ended.
     freed: Notify,
-    /// Bytes of answers that have not been sent.
+    /// Bytes of unsent responses.
     unsent: AtomicUsize,
     refusals: Arc<Refusals>,
-    /// Tests move the clock on by it.
+    /// Milliseconds by which tests advance the clock.
     #[cfg(test)]
     ahead: AtomicU64,
 }
 
 #[derive(Default)]
 struct Open {
-    next: u64,
+    next_id: u64,
     by_id: HashMap<u64, Arc<Connection>>,
     by_address: HashMap<IpAddr, usize>,
-    /// Connections that were closed because their answers hold too much memory, and have not ended yet.
-    shed: HashMap<u64, Arc<Connection>>,
+    /// Connections that were closed because of their unsent responses and have not ended yet.
+    closing: HashMap<u64, Arc<Connection>>,
 }
 
-/// One connection, as the supervisor and the requests on it see it.
+/// One connection, shared by its supervisor and its requests.
 pub struct Connection {
     id: u64,
     registry: Arc<Registry>,
     pub peer: IpAddr,
-    /// One of the proxies: many clients share the connection, and the limit for an address does not concern it.
+    /// A trusted proxy: many clients share the connection, and the limit for each address does not apply.
     is_proxy: bool,
     opened_at: u64,
-    /// Requests that are being handled, or whose answers have not been sent yet.
-    busy: AtomicUsize,
-    has_asked: AtomicBool,
-    /// Somebody has shown a valid key, secret or session here.
-    is_known: AtomicBool,
-    /// When the last request began, or the last one ended.
+    /// Requests that are being handled, or whose responses have not been sent completely.
+    active_requests: AtomicUsize,
+    has_requested: AtomicBool,
+    /// A request on it had a valid key, secret or session.
+    is_authenticated: AtomicBool,
+    /// When the last request began or ended.
     changed_at: AtomicU64,
     unsent: AtomicUsize,
-    /// When something of an answer was last taken, or began to wait.
+    /// When the client last read something, or a response began to wait.
     progress_at: AtomicU64,
-    /// How many bytes of answers were taken since `measured_at`.
-    taken: AtomicU64,
+    /// Bytes that the client has read since `measured_at`.
+    read: AtomicU64,
     measured_at: AtomicU64,
     close: Notify,
 }
 
-/// What is to happen to a connection.
+/// What to do with a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// It may go on; look again after this time.
+    /// Check again after this time.
     Keep(Duration),
-    /// It does nothing: it is asked to end.
-    End,
-    /// It is cut off.
-    Cut(Refusal),
+    /// It is idle: shut it down gracefully.
+    ShutDown,
+    Close(Refusal),
 }
 
-/// Why there is no place for a connection.
+/// Which limit a connection exceeds.
 pub enum Full {
-    /// Its address has too many.
     Address,
-    /// All are busy with people who are known: wait for one of them.
-    Everybody,
+    /// All connections are busy with authenticated clients: wait for one to end.
+    Server,
 }
 
 impl Registry {
-    pub fn new(most: usize, most_of_address: usize, times: Times, refusals: Arc<Refusals>) -> Arc<Self> {
+    pub fn new(
+        max_connections: usize,
+        max_per_address: usize,
+        timeouts: Timeouts,
+        refusals: Arc<Refusals>,
+    ) -> Arc<Self> {
         Arc::new(Self {
             began: Instant::now(),
-            most,
-            most_of_address,
-            times,
+            max_connections,
+            max_per_address,
+            timeouts,
             open: Mutex::default(),
             freed: Notify::new(),
             unsent: AtomicUsize::new(0),
@@ -137,35 +139,35 @@ impl Registry {
         elapsed
     }
 
-    /// Takes a connection in; another one may have to go for it.
+    /// Admits a connection; may evict another one.
     pub fn admit(self: &Arc<Self>, peer: IpAddr, is_proxy: bool) -> Result<Arc<Connection>, Full> {
         let (peer, now) = (peer.to_canonical(), self.millis());
         let address = one_address(peer);
         let mut open = self.lock();
         let of_address = open.by_address.get(&address).copied().unwrap_or(0);
-        if !is_proxy && of_address >= self.most_of_address {
+        if !is_proxy && of_address >= self.max_per_address {
             let victim = open.victim(now, Some(address));
             self.evict(&mut open, victim).ok_or(Full::Address)?;
         }
-        if open.by_id.len() >= self.most {
+        if open.by_id.len() >= self.max_connections {
             let victim = open.victim(now, None);
-            self.evict(&mut open, victim).ok_or(Full::Everybody)?;
+            self.evict(&mut open, victim).ok_or(Full::Server)?;
         }
-        let id = open.next;
-        open.next += 1;
+        let id = open.next_id;
+        open.next_id += 1;
         let connection = Arc::new(Connection {
             id,
             registry: Arc::clone(self),
             peer,
             is_proxy,
             opened_at: now,
-            busy: AtomicUsize::new(0),
-            has_asked: AtomicBool::new(false),
-            is_known: AtomicBool::new(false),
+            active_requests: AtomicUsize::new(0),
+            has_requested: AtomicBool::new(false),
+            is_authenticated: AtomicBool::new(false),
             changed_at: AtomicU64::new(now),
             unsent: AtomicUsize::new(0),
             progress_at: AtomicU64::new(now),
-            taken: AtomicU64::new(0),
+            read: AtomicU64::new(0),
             measured_at: AtomicU64::new(now),
             close: Notify::new(),
         });
@@ -176,7 +178,7 @@ impl Registry {
         Ok(connection)
     }
 
-    /// Closes the connection that can be missed most easily; `false` when there is none.
+    /// Evicts the least useful connection; `false` when none may be evicted.
     pub fn evict_any(&self) -> bool {
         let mut open = self.lock();
         let victim = open.victim(self.millis(), None);
@@ -199,24 +201,24 @@ impl Registry {
     fn remove(&self, connection: &Connection) {
         let mut open = self.lock();
         open.remove(connection);
-        open.shed.remove(&connection.id);
+        open.closing.remove(&connection.id);
         drop(open);
         self.freed.notify_one();
     }
 
-    /// Answers that are not taken hold too much memory: the connection with most of it goes, of those that take nothing. If all
-    /// take something, the one goes that would hold its memory for the longest time.
-    fn shed(&self) {
+    /// Frees memory of unsent responses: closes the connection with most of them among those that are stalled. If none is stalled,
+    /// closes the one that would hold its memory for the longest time.
+    fn shed_unsent(&self) {
         let now = self.millis();
         let mut open = self.lock();
-        let leaving: usize = open.shed.values().map(|c| c.unsent()).sum();
-        if self.unsent.load(Ordering::Relaxed).saturating_sub(leaving) <= UNSENT {
+        let closing: usize = open.closing.values().map(|c| c.unsent()).sum();
+        if self.unsent.load(Ordering::Relaxed).saturating_sub(closing) <= MAX_UNSENT {
             return;
         }
         let holders = || open.by_id.values().filter(|c| c.unsent() > 0);
         let is_stalled = |c: &&Arc<Connection>| {
             let waited = now.saturating_sub(c.progress_at.load(Ordering::Relaxed));
-            u128::from(waited) >= STRANGERS_TIME.as_millis()
+            u128::from(waited) >= UNAUTHENTICATED_TIME.as_millis()
         };
         let stalled = holders().filter(is_stalled).max_by_key(|c| c.unsent());
         let victim = stalled.or_else(|| holders().max_by_key(|c| (c.time_left(now), c.unsent())));
@@ -224,7 +226,7 @@ impl Registry {
             open.remove(&victim);
             self.refusals.note(Refusal::AnswerMemory, Some(victim.peer));
             victim.close.notify_one();
-            open.shed.insert(victim.id, victim);
+            open.closing.insert(victim.id, victim);
         }
     }
 }
@@ -243,26 +245,26 @@ impl Open {
         }
     }
 
-    /// The connection that can be missed most easily, of those that can be missed at all.
+    /// The least useful connection among those that may be evicted.
     fn victim(&self, now: u64, of_address: Option<IpAddr>) -> Option<Arc<Connection>> {
         self.by_id
             .values()
             .filter(|c| of_address.is_none_or(|address| !c.is_proxy && one_address(c.peer) == address))
-            .filter_map(|c| Some((c.dispensable(now)?, c)))
+            .filter_map(|c| Some((c.eviction_rank(now)?, c)))
             .min_by_key(|(rank, _)| *rank)
             .map(|(_, c)| Arc::clone(c))
     }
 }
 
 impl Connection {
-    /// How easily it can be missed, least first; `None` when it cannot. Among equals the oldest goes.
-    fn dispensable(&self, now: u64) -> Option<(u8, u64, u64)> {
+    /// The lowest rank is evicted first, the oldest among equals; `None` when it may not be evicted.
+    fn eviction_rank(&self, now: u64) -> Option<(u8, u64, u64)> {
         let changed_at = self.changed_at.load(Ordering::Relaxed);
-        let is_known = self.is_known.load(Ordering::Relaxed);
-        let is_busy = self.busy.load(Ordering::Relaxed) > 0;
-        let has_run = u128::from(now.saturating_sub(changed_at)) >= STRANGERS_TIME.as_millis();
-        match (is_known, is_busy) {
-            (false, false) if !self.has_asked.load(Ordering::Relaxed) => Some((0, changed_at, self.id)),
+        let is_authenticated = self.is_authenticated.load(Ordering::Relaxed);
+        let is_busy = self.active_requests.load(Ordering::Relaxed) > 0;
+        let has_run = u128::from(now.saturating_sub(changed_at)) >= UNAUTHENTICATED_TIME.as_millis();
+        match (is_authenticated, is_busy) {
+            (false, false) if !self.has_requested.load(Ordering::Relaxed) => Some((0, changed_at, self.id)),
             (false, false) => Some((1, changed_at, self.id)),
             (false, true) if has_run => Some((2, changed_at, self.id)),
             (true, false) => Some((3, changed_at, self.id)),
@@ -270,18 +272,18 @@ impl Connection {
         }
     }
 
-    /// Somebody on it has shown who they are.
-    pub fn note_known(&self) {
-        self.is_known.store(true, Ordering::Relaxed);
+    /// A request on it had a valid key, secret or session.
+    pub fn mark_authenticated(&self) {
+        self.is_authenticated.store(true, Ordering::Relaxed);
     }
 
-    /// Waits until it is to be closed for the sake of another.
+    /// Waits until the registry closes it.
     pub async fn closed(&self) {
         self.close.notified().await;
     }
 
     pub fn is_busy(&self) -> bool {
-        self.busy.load(Ordering::Relaxed) > 0
+        self.active_requests.load(Ordering::Relaxed) > 0
     }
 
     pub fn refuse(&self, kind: Refusal) {
@@ -292,46 +294,54 @@ impl Connection {
         self.unsent.load(Ordering::Relaxed)
     }
 
-    /// How long it would need, in milliseconds, for what waits for it, at the rate at which it has been taking it.
+    /// Milliseconds until its responses are sent, at the rate at which the client has been reading.
     fn time_left(&self, now: u64) -> u128 {
         let measured = now.saturating_sub(self.measured_at.load(Ordering::Relaxed));
-        let taken = self.taken.load(Ordering::Relaxed).max(1);
-        self.unsent() as u128 * u128::from(measured) / u128::from(taken)
+        let read = self.read.load(Ordering::Relaxed).max(1);
+        self.unsent() as u128 * u128::from(measured) / u128::from(read)
     }
 
-    /// Does it take its answers, and fast enough?
-    fn judge_taking(&self, now: u64) -> Verdict {
-        let limit = self.registry.times.send_stall;
-        let since =
-            |moment: &AtomicU64| Duration::from_millis(now.saturating_sub(moment.load(Ordering::Relaxed)));
+    /// Does the client read its responses fast enough?
+    fn reading_verdict(&self, now: u64) -> Verdict {
+        let limit = self.registry.timeouts.send_stall;
+        let since = |at: &AtomicU64| Duration::from_millis(now.saturating_sub(at.load(Ordering::Relaxed)));
         let stalled = since(&self.progress_at);
         if stalled >= limit {
-            return Verdict::Cut(Refusal::SendStalled);
+            return Verdict::Close(Refusal::SendStalled);
         }
         let measured = since(&self.measured_at);
         if measured < limit {
             return Verdict::Keep(limit - stalled.max(measured));
         }
-        let taken = self.taken.swap(0, Ordering::Relaxed);
+        let read = self.read.swap(0, Ordering::Relaxed);
         self.measured_at.store(now, Ordering::Relaxed);
-        let is_slow = u128::from(taken) * 1000 < u128::from(LEAST_RATE) * measured.as_millis();
-        match is_slow && !self.is_proxy {
-            // A proxy's connection carries many clients: a slow one does not cost the others theirs.
-            true => Verdict::Cut(Refusal::SendStalled),
-            false => Verdict::Keep(limit - stalled),
+        let is_slow = u128::from(read) * 1000 < u128::from(MIN_READ_RATE) * measured.as_millis();
+        // A proxy's connection carries many clients: a slow one must not disconnect the others.
+        if is_slow && !self.is_proxy {
+            Verdict::Close(Refusal::SendStalled)
+        } else {
+            Verdict::Keep(limit - stalled)
         }
     }
 
-    /// Is it still of use?
-    pub fn judge(&self) -> Verdict {
-        let (now, times) = (self.registry.millis(), self.registry.times);
-        let is_busy = self.busy.load(Ordering::Relaxed) > 0;
-        let (since, limit, then) = match (self.has_asked.load(Ordering::Relaxed), is_busy) {
-            (false, _) => (self.opened_at, times.first_head, Verdict::Cut(Refusal::NoRequest)),
-            (true, false) => (self.changed_at.load(Ordering::Relaxed), times.idle, Verdict::End),
-            (true, true) if self.unsent() > 0 => return self.judge_taking(now),
-            // It waits for us.
-            (true, true) => return Verdict::Keep(times.send_stall / 2),
+    /// Whether it may stay open, by what it is doing.
+    pub fn verdict(&self) -> Verdict {
+        let (now, timeouts) = (self.registry.millis(), self.registry.timeouts);
+        let is_busy = self.active_requests.load(Ordering::Relaxed) > 0;
+        let (since, limit, then) = match (self.has_requested.load(Ordering::Relaxed), is_busy) {
+            (false, _) => (
+                self.opened_at,
+                timeouts.first_head,
+                Verdict::Close(Refusal::NoRequest),
+            ),
+            (true, false) => (
+                self.changed_at.load(Ordering::Relaxed),
+                timeouts.idle,
+                Verdict::ShutDown,
+            ),
+            (true, true) if self.unsent() > 0 => return self.reading_verdict(now),
+            // The client waits for our response.
+            (true, true) => return Verdict::Keep(timeouts.send_stall / 2),
         };
         let passed = Duration::from_millis(now.saturating_sub(since));
         match limit.checked_sub(passed) {
@@ -340,22 +350,22 @@ impl Connection {
         }
     }
 
-    /// It has ended.
-    pub fn gone(&self) {
+    /// Removes a connection that has ended.
+    pub fn remove(&self) {
         self.registry.remove(self);
     }
 }
 
-/// A request on a connection, from its head to the last byte of its answer.
-pub struct Answering {
+/// A request on a connection, from its head to the last byte of its response.
+pub struct ActiveRequest {
     connection: Arc<Connection>,
     unsent: AtomicUsize,
 }
 
-impl Answering {
+impl ActiveRequest {
     pub fn begin(connection: &Arc<Connection>) -> Self {
-        connection.busy.fetch_add(1, Ordering::Relaxed);
-        connection.has_asked.store(true, Ordering::Relaxed);
+        connection.active_requests.fetch_add(1, Ordering::Relaxed);
+        connection.has_requested.store(true, Ordering::Relaxed);
         let now = connection.registry.millis();
         connection.changed_at.store(now, Ordering::Relaxed);
         Self {
@@ -364,51 +374,51 @@ impl Answering {
         }
     }
 
-    /// So many bytes wait to be sent from now on.
-    pub fn owe(&self, bytes: usize) {
+    /// Bytes of the response that wait to be sent.
+    pub fn add_unsent(&self, bytes: usize) {
         let (connection, registry) = (&self.connection, &self.connection.registry);
         if connection.unsent.fetch_add(bytes, Ordering::Relaxed) == 0 {
             let now = registry.millis();
             connection.progress_at.store(now, Ordering::Relaxed);
             connection.measured_at.store(now, Ordering::Relaxed);
-            connection.taken.store(0, Ordering::Relaxed);
+            connection.read.store(0, Ordering::Relaxed);
         }
         self.unsent.fetch_add(bytes, Ordering::Relaxed);
         let before = registry.unsent.fetch_add(bytes, Ordering::Relaxed);
-        if before.saturating_add(bytes) > UNSENT {
-            registry.shed();
+        if before.saturating_add(bytes) > MAX_UNSENT {
+            registry.shed_unsent();
         }
     }
 
-    /// So many bytes have been sent, or will never be.
-    pub fn settle(&self, bytes: usize) {
-        let owed = |unsent: usize| Some(unsent.saturating_sub(bytes));
+    /// Bytes of the response that were sent, or never will be.
+    pub fn remove_unsent(&self, bytes: usize) {
+        let rest = |unsent: usize| Some(unsent.saturating_sub(bytes));
         let before = self
             .unsent
-            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, owed);
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, rest);
         let (Ok(before) | Err(before)) = before;
-        let settled = bytes.min(before);
-        let taken = u64::try_from(settled).unwrap_or(u64::MAX);
-        self.connection.taken.fetch_add(taken, Ordering::Relaxed);
-        self.connection.unsent.fetch_sub(settled, Ordering::Relaxed);
+        let removed = bytes.min(before);
+        let read = u64::try_from(removed).unwrap_or(u64::MAX);
+        self.connection.read.fetch_add(read, Ordering::Relaxed);
+        self.connection.unsent.fetch_sub(removed, Ordering::Relaxed);
         self.connection
             .registry
             .unsent
-            .fetch_sub(settled, Ordering::Relaxed);
+            .fetch_sub(removed, Ordering::Relaxed);
         let now = self.connection.registry.millis();
         self.connection.progress_at.store(now, Ordering::Relaxed);
     }
 }
 
-impl Drop for Answering {
+impl Drop for ActiveRequest {
     fn drop(&mut self) {
-        self.settle(usize::MAX);
+        self.remove_unsent(usize::MAX);
         let now = self.connection.registry.millis();
         self.connection.changed_at.store(now, Ordering::Relaxed);
-        self.connection.busy.fetch_sub(1, Ordering::Relaxed);
+        self.connection.active_requests.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
 #[cfg(test)]
-#[path = "registry_tests.rs"]
+#[path = "connection_registry_tests.rs"]
 mod tests;

@@ -1,10 +1,11 @@
-//! The memory of bodies through all layers of the API, with a handler that does not end.
+//! Memory for bodies through all layers of the service, with a handler that never finishes.
 
 use super::*;
-use crate::api::{MAX_BODY, service_with};
 use crate::app::App;
 use crate::config::Settings;
 use crate::flow::admin::accounts;
+use crate::http::body_budget::MAX_BODY;
+use crate::router::service_with;
 use axum::Router;
 use axum::routing::post;
 use bytes::Bytes;
@@ -14,12 +15,12 @@ use hyper::service::Service;
 use hyper_util::service::TowerToHyperService;
 use serde_json::Value;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 
-/// A test that waits longer than this waits for something that does not come.
-const IN_VAIN: Duration = Duration::from_secs(60);
+const TEST_DEADLINE: Duration = Duration::from_secs(60);
 
 #[tokio::test(flavor = "multi_thread")]
-async fn requests_that_wait_hold_no_memory_for_their_bodies() {
+async fn waiting_requests_hold_no_memory_for_their_bodies() {
     let folder = tempfile::tempdir().unwrap();
     let mut settings = Settings::load(None, Vec::new(), Vec::new()).unwrap();
     settings.data = folder.path().to_owned();
@@ -38,7 +39,7 @@ async fn requests_that_wait_hold_no_memory_for_their_bodies() {
     };
     let routes = service_with(app, Router::new().route("/web-api/v1/wait", post(wait)));
     let service = TowerToHyperService::new(routes);
-    // More than all bodies of known senders together may hold, with and without a key for repeats.
+    // More than the budget of all accounts together, with and without an Idempotency-Key.
     let count = 80;
     let body = Bytes::from([b"{}".to_vec(), vec![b' '; MAX_BODY - 2]].concat());
     for n in 0..count {
@@ -56,7 +57,7 @@ async fn requests_that_wait_hold_no_memory_for_their_bodies() {
             tokio::time::sleep(Duration::from_millis(10)).await;
         }
     };
-    let waited = tokio::time::timeout(IN_VAIN, all).await;
+    let waited = tokio::time::timeout(TEST_DEADLINE, all).await;
     assert!(
         waited.is_ok(),
         "only {} are handled",

@@ -1,6 +1,6 @@
 //! `garson backup` and `garson migrate`: copies of the data.
 
-use super::{CommandError, Outcome, print_line, with_app};
+use super::command::{CommandError, Outcome, print_line, with_app};
 use crate::app::key_file::prepare_folder;
 use crate::app::lock_data;
 use crate::config::Settings;
@@ -15,7 +15,7 @@ pub fn backup(settings: &Settings, file: &Path) -> Outcome {
         let to = file.to_owned();
         let store = app.store.clone();
         tokio::task::spawn_blocking(move || store.backup(&to)).await??;
-        print_line(&format!("The database is copied to {}.", file.display()));
+        print_line(&format!("The database was copied to {}.", file.display()));
         print_line(
             "The master key is not part of it: keep a copy of master.key (or GARSON_MASTER_KEY) elsewhere.",
         );
@@ -25,7 +25,7 @@ pub fn backup(settings: &Settings, file: &Path) -> Outcome {
 
 pub fn migrate(settings: &Settings, to: &str) -> Outcome {
     let target = target(to)?;
-    // Nobody may write while the data moves.
+    // No server may write while the data is copied.
     let _lock = lock_data(settings)?;
     if let Location::Sqlite(file) = &target {
         prepare_folder(file.parent().unwrap_or(Path::new(".")))?;
@@ -52,7 +52,7 @@ pub fn migrate(settings: &Settings, to: &str) -> Outcome {
     })
 }
 
-/// Where data is to go: PostgreSQL, or a folder. What looks like the URL of something else is not taken for a folder.
+/// The target: PostgreSQL, or a folder. What looks like another URL is refused as a folder.
 fn target(to: &str) -> Result<Location, CommandError> {
     if to.starts_with("postgres://") || to.starts_with("postgresql://") {
         return Ok(Location::Postgres(Secret::new(to.to_owned())));

@@ -1,12 +1,13 @@
 //! Payment matching: the POS's own payment types beside the platforms'.
 
-use super::auth::Caller;
 use super::envelope::Data;
-use super::fields::ForeignId;
-use super::{Api, ApiError, restaurants};
-use crate::flow::admin::{integrations, payment_matching};
-use crate::http::body::Json;
-use crate::http::error::Code;
+use super::json_body::Json;
+use crate::flow::admin::api_auth::Caller;
+use crate::flow::admin::input;
+use crate::flow::admin::input::{ForeignId, PaymentMatchInput, restaurant_id};
+use crate::flow::admin::payment_matching;
+use crate::http::error::ApiError;
+use crate::http::state::HttpState;
 use axum::extract::{Path, State};
 use garson_core::json::ObjectOnly;
 use garson_core::payment::PaymentType;
@@ -57,11 +58,11 @@ impl From<PaymentMatch> for MatchView {
 #[utoipa::path(get, path = "/restaurants/{restaurantId}/payment-matching", tag = "Payment matching",
     params(("restaurantId" = String, Path)), responses((status = 200, body = Data<MatchingView>)))]
 pub async fn get_payment_matching(
-    State(api): State<Arc<Api>>,
+    State(state): State<Arc<HttpState>>,
     caller: Caller,
     Path(restaurant): Path<String>,
 ) -> Result<Data<MatchingView>, ApiError> {
-    let shown = payment_matching::show(&api.app, caller.account, restaurants::id(&restaurant)?).await?;
+    let shown = payment_matching::show(&state.app, caller.account, restaurant_id(&restaurant)?).await?;
     Ok(Data::new(MatchingView {
         types: shown
             .types
@@ -116,43 +117,15 @@ enum PaymentTypeSchema {
     Other,
 }
 
-fn payment_match(wanted: MatchRequest, at: &str) -> Result<PaymentMatch, ApiError> {
-    if wanted.kind.is_none() && wanted.provider_code.is_none() {
-        let message = "must have a type or a providerCode";
-        return Err(ApiError::invalid(Code::InvalidField, at, message));
-    }
-    Ok(PaymentMatch {
-        provider: integrations::platform(&wanted.provider)?.provider(),
-        payment_type: wanted.kind,
-        provider_code: wanted.provider_code.map(|code| code.0),
-        matched_id: wanted.matched_id.0,
-    })
-}
-
-/// All matches that a request wants.
-pub fn matches(wanted: MatchesRequest) -> Result<Vec<PaymentMatch>, ApiError> {
-    if wanted.matches.len() > 500 {
-        return Err(ApiError::invalid(
-            Code::InvalidField,
-            "matches",
-            "must be at most 500",
-        ));
-    }
-    let mut matches: Vec<PaymentMatch> = Vec::new();
-    for (n, wanted) in wanted.matches.into_iter().enumerate() {
-        let at = format!("matches[{n}]");
-        let wanted = payment_match(wanted, &at)?;
-        let same = |other: &PaymentMatch| {
-            (other.provider, other.payment_type, &other.provider_code)
-                == (wanted.provider, wanted.payment_type, &wanted.provider_code)
-        };
-        if let Some(first) = matches.iter().position(same) {
-            let message = format!("is about the same payment as matches[{first}]");
-            return Err(ApiError::invalid(Code::InvalidField, &at, &message));
+impl From<MatchRequest> for PaymentMatchInput {
+    fn from(request: MatchRequest) -> Self {
+        Self {
+            provider: request.provider,
+            payment_type: request.kind,
+            provider_code: request.provider_code,
+            matched_id: request.matched_id,
         }
-        matches.push(wanted);
     }
-    Ok(matches)
 }
 
 /// Replace the matches of a restaurant.
@@ -160,13 +133,14 @@ pub fn matches(wanted: MatchesRequest) -> Result<Vec<PaymentMatch>, ApiError> {
     params(("restaurantId" = String, Path)), request_body = MatchesRequest,
     responses((status = 200, body = Data<Vec<MatchView>>)))]
 pub async fn put_payment_matching(
-    State(api): State<Arc<Api>>,
+    State(state): State<Arc<HttpState>>,
     caller: Caller,
     Path(restaurant): Path<String>,
     Json(wanted): Json<MatchesRequest>,
 ) -> Result<Data<Vec<MatchView>>, ApiError> {
-    let restaurant = restaurants::id(&restaurant)?;
-    let matches = matches(wanted)?;
-    let set = payment_matching::set(&api.app, caller.account, restaurant, matches).await?;
+    let restaurant = restaurant_id(&restaurant)?;
+    let inputs = wanted.matches.into_iter().map(Into::into).collect();
+    let matches = input::payment_matches(inputs)?;
+    let set = payment_matching::set(&state.app, caller.account, restaurant, matches).await?;
     Ok(Data::new(set.into_iter().map(Into::into).collect()))
 }

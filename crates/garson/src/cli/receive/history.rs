@@ -1,45 +1,36 @@
-//! What a receiver remembers: which events it has seen, and how far each order has come.
+//! The history of a receiver: which events it has seen, and the last sequence of each order.
 
-use super::event::Event;
+use super::event::{Event, Remarks};
 use std::collections::{HashMap, VecDeque};
 use std::hash::{BuildHasher, RandomState};
 
-/// The newest so many ids are remembered, so that the memory stays small however long it runs.
+/// Bounds the memory: older ids are forgotten.
 const MAX_REMEMBERED: usize = 10_000;
 
-/// What is told at the end.
+/// The summary at the end.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Totals {
     pub received: u64,
     pub repeats: u64,
     pub out_of_order: u64,
-    /// Of those received, answered with an error because a flag says so.
+    /// Of those received, answered with an error because of a flag.
     pub failed: u64,
-    /// Not taken: the key, the method, the body.
+    /// Rejected: wrong key, method or body.
     pub refused: u64,
 }
 
-/// What is odd about an event.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Remarks {
-    /// Its id was here before.
-    pub is_repeat: bool,
-    /// It does not follow this sequence, which its order had reached.
-    pub comes_after: Option<i64>,
-}
-
 #[derive(Default)]
-pub struct Book {
+pub struct EventHistory {
     pub totals: Totals,
     /// Events by id: have they been answered with success?
-    events: Remembered<bool>,
+    events: BoundedMap<bool>,
     /// The highest sequence of each order that was answered with success.
-    orders: Remembered<i64>,
+    orders: BoundedMap<i64>,
 }
 
-impl Book {
-    /// Writes an event down that is going to be answered with success, or not.
-    pub fn note(&mut self, event: &Event<'_>, succeeds: bool) -> Remarks {
+impl EventHistory {
+    /// Records an event and whether it is going to be answered with success.
+    pub fn record(&mut self, event: &Event<'_>, succeeds: bool) -> Remarks {
         self.totals.received += 1;
         self.totals.failed += u64::from(!succeeds);
         let before = self.events.get(event.id);
@@ -49,7 +40,7 @@ impl Book {
             is_repeat: before.is_some(),
             comes_after: None,
         };
-        // What has been taken before has had its turn; it says nothing about the order of the others.
+        // A repeat of an accepted event says nothing about the sequence.
         if let (false, Some(order), Some(sequence)) = (is_settled, event.order, event.sequence) {
             let reached = self.orders.get(order);
             remarks.comes_after = reached.filter(|reached| sequence != reached.saturating_add(1));
@@ -64,14 +55,14 @@ impl Book {
     }
 }
 
-/// A map that forgets its oldest keys. It keeps their hashes only: senders choose how long a key is.
-struct Remembered<V> {
+/// A map that forgets its oldest keys. It stores only hashes of them, because senders choose how long a key is.
+struct BoundedMap<V> {
     hasher: RandomState,
     values: HashMap<u64, V>,
     oldest_first: VecDeque<u64>,
 }
 
-impl<V> Default for Remembered<V> {
+impl<V> Default for BoundedMap<V> {
     fn default() -> Self {
         Self {
             hasher: RandomState::new(),
@@ -81,7 +72,7 @@ impl<V> Default for Remembered<V> {
     }
 }
 
-impl<V: Copy> Remembered<V> {
+impl<V: Copy> BoundedMap<V> {
     fn get(&self, key: &str) -> Option<V> {
         self.values.get(&self.hasher.hash_one(key)).copied()
     }
@@ -121,38 +112,38 @@ mod tests {
     }
 
     #[test]
-    fn events_in_turn_are_not_remarked_upon() {
-        let mut book = Book::default();
-        // It may have been started in the middle of an order.
+    fn events_in_sequence_have_no_remarks() {
+        let mut history = EventHistory::default();
+        // The receiver may have started in the middle of an order.
         for (id, sequence) in [("a", 3), ("b", 4), ("c", 5)] {
-            assert_eq!(book.note(&event(id, sequence), true), Remarks::default());
+            assert_eq!(history.record(&event(id, sequence), true), Remarks::default());
         }
     }
 
     #[test]
-    fn repeats_gaps_and_steps_back_are_seen() {
-        let mut book = Book::default();
-        book.note(&event("one", 1), true);
-        assert_eq!(book.note(&event("one", 1), true), remarks(true, None));
-        assert_eq!(book.note(&event("three", 3), true), remarks(false, Some(1)));
-        assert_eq!(book.note(&event("two", 2), true), remarks(false, Some(3)));
-        assert_eq!(book.note(&event("four", 4), true), remarks(false, None));
-        assert_eq!(book.totals.received, 5);
-        assert_eq!((book.totals.repeats, book.totals.out_of_order), (1, 2));
+    fn repeats_gaps_and_steps_back_are_noticed() {
+        let mut history = EventHistory::default();
+        history.record(&event("one", 1), true);
+        assert_eq!(history.record(&event("one", 1), true), remarks(true, None));
+        assert_eq!(history.record(&event("three", 3), true), remarks(false, Some(1)));
+        assert_eq!(history.record(&event("two", 2), true), remarks(false, Some(3)));
+        assert_eq!(history.record(&event("four", 4), true), remarks(false, None));
+        assert_eq!(history.totals.received, 5);
+        assert_eq!((history.totals.repeats, history.totals.out_of_order), (1, 2));
     }
 
     #[test]
-    fn an_event_that_failed_has_not_had_its_turn() {
-        let mut book = Book::default();
-        assert_eq!(book.note(&event("one", 1), false), remarks(false, None));
-        assert_eq!(book.note(&event("two", 2), true), remarks(false, None));
-        assert_eq!(book.note(&event("one", 1), true), remarks(true, Some(2)));
-        assert_eq!(book.totals.failed, 1);
+    fn a_failed_event_does_not_count_in_the_sequence() {
+        let mut history = EventHistory::default();
+        assert_eq!(history.record(&event("one", 1), false), remarks(false, None));
+        assert_eq!(history.record(&event("two", 2), true), remarks(false, None));
+        assert_eq!(history.record(&event("one", 1), true), remarks(true, Some(2)));
+        assert_eq!(history.totals.failed, 1);
     }
 
     #[test]
     fn the_oldest_are_forgotten() {
-        let mut seen = Remembered::default();
+        let mut seen = BoundedMap::default();
         for n in 0..=MAX_REMEMBERED {
             seen.set(&n.to_string(), n);
         }

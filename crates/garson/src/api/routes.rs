@@ -1,0 +1,81 @@
+//! Every route of the API, in one list.
+
+use super::{
+    businesses, events, integrations, keys, orders, packages, payment_matching, payments, providers, reports,
+    restaurants, retries, webhook,
+};
+use crate::http::path::API_PREFIX;
+use crate::http::state::HttpState;
+use axum::Router;
+use std::sync::Arc;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+/// The API under its prefix, without authentication.
+pub fn router() -> Router<Arc<HttpState>> {
+    OpenApiRouter::new()
+        .nest(API_PREFIX, routes())
+        .split_for_parts()
+        .0
+}
+
+pub fn routes() -> OpenApiRouter<Arc<HttpState>> {
+    OpenApiRouter::new()
+        .routes(routes!(orders::list_orders))
+        .routes(routes!(orders::get_order))
+        .routes(routes!(orders::verify_order))
+        .routes(routes!(orders::change_order_status))
+        .routes(routes!(orders::ready_order))
+        .routes(routes!(orders::retry_order_sync))
+        .routes(routes!(orders::cancel_order))
+        .routes(routes!(orders::list_reasons))
+        .routes(routes!(reports::mark_reported))
+        .routes(routes!(reports::list_pending_reports))
+        .routes(routes!(payments::group_payments))
+        .routes(routes!(webhook::retry_webhook))
+        .routes(routes!(businesses::list_businesses, businesses::create_business))
+        .routes(routes!(
+            businesses::get_business,
+            businesses::update_business,
+            businesses::delete_business
+        ))
+        .routes(routes!(
+            businesses::list_business_restaurants,
+            businesses::link_restaurant
+        ))
+        .routes(routes!(
+            restaurants::list_restaurants,
+            restaurants::create_restaurant
+        ))
+        .routes(routes!(
+            restaurants::get_restaurant,
+            restaurants::update_restaurant,
+            restaurants::delete_restaurant
+        ))
+        .routes(routes!(
+            integrations::get_integration,
+            integrations::put_integration,
+            integrations::delete_integration
+        ))
+        .routes(routes!(packages::list_packages, packages::put_packages))
+        .routes(routes!(
+            payment_matching::get_payment_matching,
+            payment_matching::put_payment_matching
+        ))
+        .routes(routes!(providers::list_providers))
+        .routes(routes!(providers::get_menu))
+        .routes(routes!(
+            webhook::get_webhook,
+            webhook::put_webhook,
+            webhook::delete_webhook
+        ))
+        .routes(routes!(webhook::test_webhook))
+        .routes(routes!(webhook::list_deliveries))
+        .routes(routes!(retries::retry_deliveries))
+        .routes(routes!(retries::list_retries))
+        .routes(routes!(retries::get_retry))
+        .routes(routes!(events::list_events))
+        .routes(routes!(keys::list_keys, keys::create_key))
+        .routes(routes!(keys::delete_key))
+        .routes(routes!(keys::make_key_primary))
+}

@@ -1,0 +1,71 @@
+//! What all commands share: their errors, output, and access to the data.
+
+use crate::app::{App, StartError};
+use crate::config::Settings;
+use crate::flow::Fault;
+use crate::http::error::ApiError;
+use garson_core::secret::Secret;
+use std::fmt;
+use std::future::Future;
+use std::path::Path;
+use std::sync::Arc;
+
+/// Why a command failed.
+#[derive(Debug)]
+pub struct CommandError(pub String);
+
+impl<E: fmt::Display> From<E> for CommandError {
+    fn from(error: E) -> Self {
+        Self(error.to_string())
+    }
+}
+
+/// A refusal of the application layer as a command's error.
+pub fn failed(fault: Fault) -> CommandError {
+    CommandError(ApiError::from(fault).message)
+}
+
+pub type Outcome = Result<(), CommandError>;
+
+/// Reads a secret that must not appear in the process list: the first line of a file, or of standard input for `-`.
+pub fn read_secret(file: &Path) -> Result<Secret<String>, CommandError> {
+    let text = if file.as_os_str() == "-" {
+        std::io::read_to_string(std::io::stdin())
+    } else {
+        std::fs::read_to_string(file)
+    };
+    let text = text.map_err(|error| CommandError(format!("{} cannot be read: {error}", file.display())))?;
+    match text.lines().next() {
+        Some(line) if !line.is_empty() => Ok(Secret::new(line.to_owned())),
+        _ => Err(CommandError(format!("{} is empty", file.display()))),
+    }
+}
+
+/// Prints to standard output. A closed pipe is not an error.
+pub fn print_line(text: &str) {
+    use std::io::Write;
+    let _ = writeln!(std::io::stdout(), "{text}");
+}
+
+/// Opens the data and runs a command on it; a server may be running at the same time.
+pub fn with_app<F, R>(settings: &Settings, work: F) -> Outcome
+where
+    F: FnOnce(Arc<App>) -> R,
+    R: Future<Output = Outcome>,
+{
+    let mut settings = settings.clone();
+    // A command does one thing at a time.
+    settings.storage.readers = 1;
+    settings.storage.writers = 1;
+    // Only the operator waits for it, and large chunks may take long; an unavailable database is reported at once.
+    settings.storage.answer_seconds = settings.storage.answer_seconds.max(60);
+    settings.storage.start_seconds = 0;
+    settings.log.level = "warn".to_owned();
+    crate::telemetry::start_log(&settings.log);
+    let app = App::open(settings).map_err(|StartError(message)| CommandError(message))?;
+    runtime()?.block_on(work(app))
+}
+
+pub fn runtime() -> Result<tokio::runtime::Runtime, CommandError> {
+    Ok(tokio::runtime::Builder::new_multi_thread().enable_all().build()?)
+}

@@ -1,0 +1,196 @@
+//! Authentication of API requests: the account behind a key, and rate limits of keys and accounts.
+
+use crate::app::App;
+use crate::config::RateLimit;
+use crate::flow::Fault;
+use crate::flow::admin::accounts::Actor;
+use garson_core::id::{AccountId, KeyId};
+use garson_store::tables::keys;
+use garson_store::vault::lookup_hash;
+use governor::clock::{Clock as _, DefaultClock};
+use governor::{DefaultKeyedRateLimiter, Quota};
+use std::collections::HashMap;
+use std::hash::Hash;
+use std::num::NonZeroU32;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+/// The account that a request acts for, and the key that it presented.
+#[derive(Clone, Copy, Debug)]
+pub struct Caller {
+    pub account: AccountId,
+    pub key: KeyId,
+    /// Is it the account's primary key? Another may have replaced it a second ago.
+    pub is_primary: bool,
+}
+
+impl Caller {
+    #[must_use]
+    pub fn actor(self) -> Actor {
+        Actor::Key(self.key)
+    }
+}
+
+/// How long a looked-up key is cached; a revoked key works that much longer on other nodes.
+const CACHE_TTL: Duration = Duration::from_secs(1);
+/// How often the use of a key is recorded.
+const USE_INTERVAL: Duration = Duration::from_secs(60);
+const MAX_CACHED: usize = 10_000;
+
+#[derive(Clone, Copy)]
+struct CachedKey {
+    caller: Caller,
+    looked_up: Instant,
+    use_recorded: Instant,
+}
+
+/// Keys that were used recently, and the rate limits of keys and accounts.
+pub struct ApiAuth {
+    cache: Mutex<HashMap<[u8; 32], CachedKey>>,
+    key_limit: Option<Limiter<KeyId>>,
+    account_limit: Option<Limiter<AccountId>>,
+}
+
+impl ApiAuth {
+    #[must_use]
+    pub fn new(per_key: Option<RateLimit>, per_account: Option<RateLimit>) -> Self {
+        Self {
+            cache: Mutex::default(),
+            key_limit: per_key.map(Limiter::new),
+            account_limit: per_account.map(Limiter::new),
+        }
+    }
+
+    /// The caller behind a key; `None` when no account has it.
+    pub async fn authenticate(&self, app: &Arc<App>, key: &str) -> Result<Option<Caller>, Fault> {
+        let hash = lookup_hash(key.as_bytes());
+        if let Some(caller) = self.cached(&hash) {
+            return Ok(Some(caller));
+        }
+        let found = app.store.read(move |tx| keys::find(tx, &hash)).await?;
+        let Some((account, key, is_primary)) = found else {
+            return Ok(None);
+        };
+        let caller = Caller {
+            account,
+            key,
+            is_primary,
+        };
+        if self.insert(hash, caller) {
+            tokio::spawn(record_use(Arc::clone(app), caller));
+        }
+        Ok(Some(caller))
+    }
+
+    /// Counts a request against the limits of its key and its account.
+    pub fn check_rate(&self, caller: Caller) -> Result<(), RateExceeded> {
+        if let Some(limit) = &self.key_limit {
+            limit.check(&caller.key, RateScope::Key)?;
+        }
+        if let Some(limit) = &self.account_limit {
+            limit.check(&caller.account, RateScope::Account)?;
+        }
+        Ok(())
+    }
+
+    /// Clears the cache, so that a revoked key stops working at once on this node.
+    pub fn forget_keys(&self) {
+        self.lock().clear();
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<[u8; 32], CachedKey>> {
+        self.cache.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn cached(&self, hash: &[u8; 32]) -> Option<Caller> {
+        let found = self.lock().get(hash).copied();
+        found
+            .filter(|cached| cached.looked_up.elapsed() < CACHE_TTL)
+            .map(|cached| cached.caller)
+    }
+
+    /// Caches a key that was found; `true` when its use has to be recorded.
+    fn insert(&self, hash: [u8; 32], caller: Caller) -> bool {
+        let now = Instant::now();
+        let mut cache = self.lock();
+        if cache.len() >= MAX_CACHED {
+            cache.clear();
+        }
+        let use_recorded = cache
+            .get(&hash)
+            .map(|cached| cached.use_recorded)
+            .filter(|at| at.elapsed() < USE_INTERVAL);
+        let cached = CachedKey {
+            caller,
+            looked_up: now,
+            use_recorded: use_recorded.unwrap_or(now),
+        };
+        cache.insert(hash, cached);
+        drop(cache);
+        if use_recorded.is_some() {
+            return false;
+        }
+        // Now and then, drop the counters of keys and accounts that have not called recently.
+        if let Some(limit) = &self.key_limit {
+            limit.limiter.retain_recent();
+        }
+        if let Some(limit) = &self.account_limit {
+            limit.limiter.retain_recent();
+        }
+        true
+    }
+}
+
+async fn record_use(app: Arc<App>, caller: Caller) {
+    let now = app.now();
+    let recorded = app
+        .store
+        .write(caller.account, move |tx| keys::note_use(tx, caller.key, now))
+        .await;
+    if let Err(error) = recorded {
+        tracing::warn!(%error, "the use of an API key was not recorded");
+    }
+}
+
+/// Whose rate limit was exceeded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RateScope {
+    Key,
+    Account,
+}
+
+/// A request over its rate limit.
+#[derive(Clone, Copy, Debug)]
+pub struct RateExceeded {
+    pub scope: RateScope,
+    pub retry_after_seconds: u64,
+    pub burst: NonZeroU32,
+    pub window_seconds: u32,
+}
+
+struct Limiter<K: Clone + Eq + Hash> {
+    limiter: DefaultKeyedRateLimiter<K>,
+    limit: RateLimit,
+}
+
+impl<K: Clone + Eq + Hash> Limiter<K> {
+    fn new(limit: RateLimit) -> Self {
+        let quota = Quota::per_second(limit.per_second).allow_burst(limit.burst);
+        Self {
+            limiter: DefaultKeyedRateLimiter::keyed(quota),
+            limit,
+        }
+    }
+
+    fn check(&self, key: &K, scope: RateScope) -> Result<(), RateExceeded> {
+        self.limiter.check_key(key).map_err(|until| {
+            let wait = until.wait_time_from(DefaultClock::default().now());
+            RateExceeded {
+                scope,
+                retry_after_seconds: wait.as_secs() + 1,
+                burst: self.limit.burst,
+                window_seconds: self.limit.burst.get().div_ceil(self.limit.per_second.get()),
+            }
+        })
+    }
+}

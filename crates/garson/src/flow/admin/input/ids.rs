@@ -1,0 +1,16 @@
+//! Ids as clients write them. Text that is not an id is as unknown as any other id.
+
+use crate::flow::Fault;
+use garson_core::id::{BusinessId, KeyId, RestaurantId};
+
+pub fn business_id(text: &str) -> Result<BusinessId, Fault> {
+    text.parse().map_err(|_| Fault::not_found("business", text))
+}
+
+pub fn restaurant_id(text: &str) -> Result<RestaurantId, Fault> {
+    text.parse().map_err(|_| Fault::not_found("restaurant", text))
+}
+
+pub fn key_id(text: &str) -> Result<KeyId, Fault> {
+    text.parse().map_err(|_| Fault::not_found("key", text))
+}
