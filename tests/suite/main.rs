@@ -8,31 +8,31 @@ macro_rules! cases {
         mod sqlite {
             $(#[test]
             fn $case() {
-                crate::support::run(crate::support::Kind::Sqlite, super::$case);
+                crate::support::run(crate::support::Backend::Sqlite, super::$case);
             })*
         }
         mod postgres {
             $(#[test]
             fn $case() {
-                crate::support::run(crate::support::Kind::Postgres, super::$case);
+                crate::support::run(crate::support::Backend::Postgres, super::$case);
             })*
         }
     };
 }
 
-/// The same for cases that open a house or a town of their own.
+/// The same for cases that open a service or a world of their own.
 macro_rules! on_both {
     ($($case:ident)*) => {
         mod sqlite {
             $(#[test]
             fn $case() {
-                crate::support::block_on(super::$case(crate::support::Kind::Sqlite));
+                crate::support::block_on(super::$case(crate::support::Backend::Sqlite));
             })*
         }
         mod postgres {
             $(#[test]
             fn $case() {
-                crate::support::block_on(super::$case(crate::support::Kind::Postgres));
+                crate::support::block_on(super::$case(crate::support::Backend::Postgres));
             })*
         }
     };

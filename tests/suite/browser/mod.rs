@@ -2,16 +2,16 @@
 //! tested on both below `panel/`.
 
 mod board;
-mod connecting;
+mod connect_platform;
 mod docs;
 mod every_page;
 mod keyboard;
 mod keys;
-mod line;
 mod no_script;
 mod orders;
+mod page_weight;
 mod reports;
-mod scene;
-mod signing;
+mod setup;
+mod sign_in;
+mod tcp_proxy;
 mod webhook;
-mod weight;

@@ -1,6 +1,6 @@
 //! A receiver for several nodes: it keeps when what came where, and can be slow, or silent until it is told to answer.
 
-use crate::support::{StealAwareInstant, until};
+use crate::support::{StealAwareInstant, wait_until};
 use serde_json::Value;
 use std::collections::{BTreeMap, HashMap};
 use std::net::SocketAddr;
@@ -97,7 +97,7 @@ impl Sink {
 
     /// Waits until so many requests have come to a path.
     pub async fn wait_for(&self, path: &str, count: usize) -> Vec<Arrival> {
-        until(path, async || self.count(path) >= count).await;
+        wait_until(path, async || self.count(path) >= count).await;
         self.at(path)
     }
 

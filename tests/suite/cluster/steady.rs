@@ -1,8 +1,8 @@
 //! All nodes live: orders come and move at any of them, and what one commits the others know at once.
 
+use super::cluster_setup::{Account, Cluster};
 use super::load::{Load, all_arrived, check};
-use super::nodes::{Account, Cluster};
-use crate::support::{Caller, StealAwareInstant, block_on};
+use crate::support::{ApiClient, StealAwareInstant, block_on};
 use serde_json::json;
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ const ROUNDS: u32 = 10;
 const ALL_SOON: Duration = Duration::from_secs(3);
 
 #[test]
-fn whatever_comes_at_any_node_arrives_in_order() {
+fn events_of_all_nodes_arrive_in_order() {
     block_on(async {
         let cluster = Cluster::start(3).await;
         let accounts = [
@@ -43,7 +43,7 @@ fn whatever_comes_at_any_node_arrives_in_order() {
 
 /// Streams and long polls at one node show what another commits.
 async fn tell_of_elsewhere(cluster: &Cluster, account: &Account) {
-    let mut stream = cluster.caller(account, 0).follow().await;
+    let mut stream = cluster.client(account, 0).follow().await;
     let mut took = Duration::ZERO;
     for n in 0..ROUNDS {
         let node = 1 + usize::try_from(n % 2).unwrap();
@@ -59,15 +59,15 @@ async fn tell_of_elsewhere(cluster: &Cluster, account: &Account) {
     let mut took = Duration::ZERO;
     for n in 0..ROUNDS {
         let node = 1 + usize::try_from(n % 2).unwrap();
-        let caller = cluster.caller(account, 0);
-        let newest = caller.get("/events?limit=1").await.success();
+        let client = cluster.client(account, 0);
+        let newest = client.get("/events?limit=1").await.success();
         let cursor = newest["paging"]["prev"].as_str().unwrap().to_owned();
-        let waits = |caller: Caller| async move {
+        let waits = |client: ApiClient| async move {
             let path = format!("/events?dir=prev&cursor={cursor}&wait=30");
-            (caller.get(&path).await.data(), StealAwareInstant::now())
+            (client.get(&path).await.data(), StealAwareInstant::now())
         };
-        let poll = tokio::spawn(waits(caller));
-        crate::support::until("the poll waits", async || watches(cluster, 0).await >= 2).await;
+        let poll = tokio::spawn(waits(client));
+        crate::support::wait_until("the poll waits", async || watches(cluster, 0).await >= 2).await;
         let order = cluster.order(account, &format!("P-{n}"), node).await.unwrap();
         let start = StealAwareInstant::now();
         let (page, answered) = poll.await.unwrap();
@@ -94,7 +94,7 @@ async fn watches(cluster: &Cluster, node: usize) -> i64 {
 /// What is changed at one node holds for the one that delivers from the next event on.
 async fn change_elsewhere(cluster: &Cluster, account: &Account) {
     assert_eq!(cluster.owner(account), Some(0));
-    let (here, mut there) = (cluster.caller(account, 1), cluster.caller(account, 2));
+    let (here, mut there) = (cluster.client(account, 1), cluster.client(account, 2));
     let mut path = account.path.clone();
     let mut count = cluster.sink.count(&path);
     for n in 0..5 {
@@ -117,7 +117,7 @@ async fn change_elsewhere(cluster: &Cluster, account: &Account) {
         let (id, secret) = (made["id"].as_str().unwrap(), made["apiKey"].as_str().unwrap());
         there.act(&format!("/keys/{id}/primary")).await.data();
         // Only the primary key may choose the next one.
-        there = Caller::new(there.addr, secret);
+        there = ApiClient::new(there.addr, secret);
         let start = StealAwareInstant::now();
         cluster.order(account, &format!("K-{n}"), 1).await.unwrap();
         count += 1;
@@ -132,7 +132,7 @@ async fn change_elsewhere(cluster: &Cluster, account: &Account) {
     );
     // A key that is revoked at one node ends the streams that were opened with it at another.
     let made = here.act("/keys").await.data();
-    let other = Caller::new(cluster.doors[0], made["apiKey"].as_str().unwrap());
+    let other = ApiClient::new(cluster.doors[0], made["apiKey"].as_str().unwrap());
     let mut stream = other.follow().await;
     let id = made["id"].as_str().unwrap();
     here.delete(&format!("/keys/{id}")).await.done();

@@ -1,6 +1,6 @@
 //! `/hooks`: platforms' way in.
 
 mod direct;
-mod kept;
-mod remembered;
+mod inbox;
+mod integration_cache;
 mod revisions;

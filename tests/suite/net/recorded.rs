@@ -2,8 +2,8 @@
 //!
 //! The files in `recorded/` hold the requests. `GARSON_TEST_RECORD=1` writes them anew; look at the difference before it is kept.
 
-use super::door::private;
-use super::recorded_sides::{ELSEWHERE, HERE, direct, getir, migros, trendyol, yemeksepeti};
+use super::recorded_platforms::{ELSEWHERE, HERE, direct, getir, migros, trendyol, yemeksepeti};
+use super::test_client::private;
 use crate::support::block_on;
 use garson::flow::platform_client::outgoing;
 use garson::net::Log;

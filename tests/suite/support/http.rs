@@ -174,12 +174,12 @@ pub fn request(method: &str, path: &str, headers: &[(&str, &str)], body: &[u8]) 
 
 /// A client with an account's key.
 #[derive(Clone, Debug)]
-pub struct Caller {
+pub struct ApiClient {
     pub addr: SocketAddr,
     pub key: String,
 }
 
-impl Caller {
+impl ApiClient {
     /// A request below `/web-api/v1`, with the key and more headers.
     pub async fn call(&self, method: &str, path: &str, headers: &[(&str, &str)], body: &[u8]) -> Reply {
         let bearer = format!("Bearer {}", self.key);

@@ -1,6 +1,6 @@
 //! A restaurant with its own web shop, which posts orders through the `direct` platform.
 
-use super::{Caller, House, Reply, request, send};
+use super::{ApiClient, Reply, TestService, request, send};
 use serde_json::{Value, json};
 use std::net::SocketAddr;
 
@@ -24,26 +24,26 @@ pub fn order_body(store: &str, id: &str, total: i64) -> Value {
     })
 }
 
-impl House {
+impl TestService {
     /// A connected restaurant of an account.
-    pub async fn shop(&self, caller: &Caller, store: &str) -> Shop {
-        let made = caller
+    pub async fn shop(&self, client: &ApiClient, store: &str) -> Shop {
+        let made = client
             .post("/restaurants", &json!({ "name": store }))
             .await
             .data();
-        self.connect(caller, made["id"].as_str().unwrap(), store, json!({}))
+        self.connect(client, made["id"].as_str().unwrap(), store, json!({}))
             .await
     }
 
     /// Connects a restaurant to its shop, with more credentials.
-    pub async fn connect(&self, caller: &Caller, restaurant: &str, store: &str, more: Value) -> Shop {
+    pub async fn connect(&self, client: &ApiClient, restaurant: &str, store: &str, more: Value) -> Shop {
         // Platforms' keys are plain ASCII, whatever a restaurant is called.
         let plain = store.replace(|c: char| !c.is_ascii_graphic(), "-");
         let key = format!("inbound-{plain}");
         let mut credentials = more;
         credentials["inboundKey"] = json!(key);
         let body = json!({ "isActive": true, "remoteId": store, "credentials": credentials });
-        caller
+        client
             .put(&format!("/restaurants/{restaurant}/integrations/direct"), &body)
             .await
             .data();
