@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::money::{Currency, MAX_MINOR};
-use crate::order::{Cancellation, ItemOption, Status};
+use crate::order::{Cancellation, ContentVersion, ItemOption, Status};
 use crate::payment::PaymentType;
 use crate::testing::{a_new_order, an_order};
 use proptest::prelude::*;

@@ -1,7 +1,8 @@
 //! From Getir's words to ours: an order with where it stands, or its cancellation.
 
-use super::wire::{self, text};
-use super::{CANCEL_ORDER, COURIER_ARRIVAL, NEW_ORDER, OWN_COURIER, RESTAURANT_STATUS, lines, payment};
+use super::names::{CANCEL_ORDER, COURIER_ARRIVAL, NEW_ORDER, RESTAURANT_STATUS};
+use super::wire::{self, OWN_COURIER, text};
+use super::{lines, payment};
 use crate::common::flag::is_set;
 use crate::common::text::{MAX_ID, MAX_NAME, MAX_NOTE, keep, keep_some};
 use crate::common::tolerant::{self, Essentials};

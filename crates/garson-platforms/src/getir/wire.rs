@@ -16,6 +16,9 @@ use serde_json::value::RawValue;
 use std::borrow::Cow;
 use std::fmt;
 
+/// The `deliveryType` of orders that the restaurant carries; the other, 1, is Getir's courier.
+pub const OWN_COURIER: i64 = 2;
+
 /// A text, or a number where a text is expected; borrowed from the body where it can be.
 #[derive(Clone, Debug, Default)]
 pub struct Text<'a>(pub Cow<'a, str>);

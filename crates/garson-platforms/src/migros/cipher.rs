@@ -3,7 +3,7 @@
 //! AES-256 in ECB mode shows which blocks are alike, so it is no protection by itself; TLS is. It is what the
 //! platform speaks.
 
-use super::{KEY_DERIVATION, SECRET_KEY};
+use super::names::{KEY_DERIVATION, SECRET_KEY};
 use aes::cipher::{Array, BlockCipherDecrypt, BlockCipherEncrypt, KeyInit};
 use aes::{Aes256, Block};
 use base64::Engine as _;

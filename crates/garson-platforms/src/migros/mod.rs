@@ -1,9 +1,10 @@
 //! `migros`: Migros Yemek, which pushes orders, can be asked for them, and wants its bodies encrypted.
 
+mod call_data;
 mod cipher;
-mod kept;
 mod lines;
 mod menu;
+mod names;
 mod outcome;
 mod read;
 mod status;
@@ -11,6 +12,10 @@ mod verify;
 mod wire;
 mod write;
 
+use self::names::{
+    API_KEY, DELIVERY_STATUS, INBOUND_PASSWORD, INBOUND_USER, KEY_DERIVATION, ORDER_CANCELLED, ORDER_CREATED,
+    SECRET_KEY,
+};
 use garson_core::integration::Credentials;
 use garson_core::order::{CallKind, Courier, Order, Reason};
 use garson_core::platform::{
@@ -43,16 +48,6 @@ const CAPABILITY: Capability = Capability {
     // Not published: the platform's own 429 is heeded.
     limits: &[],
 };
-
-const ORDER_CREATED: &str = "order-created";
-const ORDER_CANCELLED: &str = "order-cancelled";
-const DELIVERY_STATUS: &str = "delivery-status";
-
-const API_KEY: &str = "apiKey";
-const SECRET_KEY: &str = "secretKey";
-const KEY_DERIVATION: &str = "keyDerivation";
-const INBOUND_USER: &str = "inboundUser";
-const INBOUND_PASSWORD: &str = "inboundPassword";
 
 impl Platform for Migros {
     fn provider(&self) -> Provider {

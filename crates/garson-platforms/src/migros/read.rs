@@ -1,9 +1,10 @@
 //! From Migros' words to ours.
 
-use super::kept::Kept;
+use super::call_data::CallData;
+use super::lines;
+use super::names::{DELIVERY_STATUS, ORDER_CANCELLED, ORDER_CREATED};
 use super::status::Word;
 use super::wire::{self, text};
-use super::{DELIVERY_STATUS, ORDER_CANCELLED, ORDER_CREATED, lines};
 use crate::common::flag::is_set;
 use crate::common::number::Loose;
 use crate::common::text::{MAX_ID, MAX_NAME, MAX_NOTE, join, keep, keep_some};
@@ -126,7 +127,7 @@ fn order(wire: &wire::Order<'_>) -> Read<Message> {
     let amount = sums::settle(amount, &items, "items", &mut notes)?;
     let extended = wire.extended_properties.as_ref();
     let payment = payment(wire.payment.as_ref().and_then(|p| p.kind.as_ref()), amount.total);
-    let kept = Kept {
+    let kept = CallData {
         store_id: Some(branch.clone()),
         user_id: wire.customer.as_ref().and_then(|c| some_id(c.id.as_ref())),
         courier: Some(courier),

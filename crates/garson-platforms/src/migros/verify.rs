@@ -1,7 +1,7 @@
 //! A message is genuine when its HTTP Basic user and password are the ones that we gave Migros; where none were given, when
 //! it presents the restaurant's key, which both sides know.
 
-use super::{API_KEY, INBOUND_PASSWORD, INBOUND_USER};
+use super::names::{API_KEY, INBOUND_PASSWORD, INBOUND_USER};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use garson_core::integration::Credentials;

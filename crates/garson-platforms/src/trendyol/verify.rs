@@ -1,6 +1,6 @@
 //! A message is genuine when it repeats every HTTP header that was registered with the platform.
 
-use super::INBOUND_HEADERS;
+use super::names::INBOUND_HEADERS;
 use garson_core::integration::Credentials;
 use garson_core::platform::{Claim, HookRequest, Verified};
 use garson_core::secret::Secret;

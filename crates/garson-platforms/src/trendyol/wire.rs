@@ -7,9 +7,9 @@ use crate::common::flag::is_set;
 use crate::common::moment::Millis;
 use crate::common::number::Lira;
 use crate::common::soft::soft;
+use serde::Deserialize;
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{Deserializer, MapAccess, Visitor};
-use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use std::borrow::Cow;
 use std::fmt;
@@ -328,21 +328,6 @@ pub struct Looked<'a> {
     pub id: Option<Text<'a>>,
     #[serde(borrow, default, deserialize_with = "list")]
     pub content: Vec<&'a RawValue>,
-}
-
-/// What we keep of a package for its later calls.
-#[derive(Debug, Deserialize, PartialEq, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct Kept<'a> {
-    /// `platform`, `restaurant` or `none`.
-    #[serde(borrow)]
-    pub courier: Cow<'a, str>,
-    /// The package's own estimate, in minutes.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub preparation_time: Option<u32>,
-    /// Its pieces: cancelling a package means cancelling all of them.
-    #[serde(borrow)]
-    pub items: Vec<Cow<'a, str>>,
 }
 
 /// A small whole number.

@@ -1,7 +1,9 @@
 //! From our words to Trendyol's: the calls that move a package, questions about packages, and what the answers mean.
 
-use super::wire::{self, Kept};
-use super::{API_KEY, API_SECRET, EXECUTOR_USER, INTEGRATOR_NAME, SUPPLIER_ID, courier_of, fixed_reasons};
+use super::call_data::{CallData, courier};
+use super::names::{API_KEY, API_SECRET, EXECUTOR_USER, INTEGRATOR_NAME, SUPPLIER_ID};
+use super::reasons::fixed_reasons;
+use super::wire;
 use crate::common::answer::{must_succeed, of_call, words};
 use crate::common::parse;
 use crate::common::request::{header, limited, request, segment, with_json};
@@ -85,15 +87,6 @@ fn signed(request: HttpRequest, link: &Link<'_>) -> Result<HttpRequest, Platform
     Ok(header(request, "x-executor-user", &person))
 }
 
-/// What was kept of the package; orders of other dialects have nothing.
-pub fn kept(order: &Order) -> Option<Kept<'_>> {
-    serde_json::from_str(order.provider_data.as_deref()?).ok()
-}
-
-pub fn courier(order: &Order) -> Option<Courier> {
-    courier_of(&kept(order)?.courier)
-}
-
 /// Moves that the platform's own courier makes are not ours to tell; who picks up does not travel.
 pub fn wants(call: CallKind, order: &Order) -> bool {
     match call {
@@ -132,7 +125,7 @@ pub fn write(errand: &Errand<'_>, link: &Link<'_>) -> Result<HttpRequest, Platfo
     let one = |rest: &str| put(&format!("{}/{rest}", segment(package_id)), &json!({}));
     let (request, limit) = match errand.call {
         CallKind::Verify => {
-            let usual = kept(order).and_then(|kept| kept.preparation_time);
+            let usual = CallData::of(order).and_then(|kept| kept.preparation_time);
             let minutes = errand
                 .preparation_minutes
                 .or(usual)
@@ -155,7 +148,7 @@ pub fn write(errand: &Errand<'_>, link: &Link<'_>) -> Result<HttpRequest, Platfo
 /// The body that cancels a whole package: every piece of it, for one reason.
 fn unsupplied(errand: &Errand<'_>) -> Result<Value, PlatformError> {
     let order = errand.order;
-    let items: Vec<Cow<'_, str>> = kept(order).map(|kept| kept.items).unwrap_or_default();
+    let items: Vec<Cow<'_, str>> = CallData::of(order).map(|kept| kept.items).unwrap_or_default();
     if items.is_empty() {
         return Err(PlatformError::MissingData {
             what: "package item ids",

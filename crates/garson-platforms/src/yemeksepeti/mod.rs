@@ -2,6 +2,7 @@
 
 mod address;
 mod items;
+mod names;
 mod order;
 mod outcome;
 mod payment;
@@ -13,6 +14,7 @@ mod verify;
 mod wire;
 mod write;
 
+use self::names::{CHAIN_CODE, ORDER, PASSWORD, PLUGIN_SECRET, STATUS, USERNAME};
 use garson_core::integration::Credentials;
 use garson_core::order::{CallKind, Courier, Order, Reason};
 use garson_core::platform::{
@@ -45,15 +47,6 @@ const CAPABILITY: Capability = Capability {
     look: true,
     limits: &[],
 };
-
-const ORDER: &str = "order";
-const STATUS: &str = "status";
-const REMOTE_ID: &str = "remoteId";
-const REMOTE_ORDER_ID: &str = "remoteOrderId";
-const USERNAME: &str = "username";
-const PASSWORD: &str = "password";
-const CHAIN_CODE: &str = "chainCode";
-const PLUGIN_SECRET: &str = "pluginSecret";
 
 impl Platform for Yemeksepeti {
     fn provider(&self) -> Provider {

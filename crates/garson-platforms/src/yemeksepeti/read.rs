@@ -1,8 +1,9 @@
 //! From the platform's messages to ours: a new order, an order that was read back, and what happened to one.
 
+use super::names::{ORDER, REMOTE_ID, REMOTE_ORDER_ID, STATUS};
 use super::reasons::{self, reason_named};
 use super::soft::Text;
-use super::{ORDER, REMOTE_ID, REMOTE_ORDER_ID, STATUS, order, wire};
+use super::{order, wire};
 use crate::common::text::{MAX_ID, MAX_NOTE, keep, keep_some};
 use crate::common::tolerant::{self, Essentials};
 use crate::common::{Read, fault, parse};

@@ -1,6 +1,6 @@
 //! A message is genuine when its bearer token is a JWT that the branch's `pluginSecret` signed with HMAC-SHA-512.
 
-use super::{PLUGIN_SECRET, REMOTE_ID};
+use super::names::{PLUGIN_SECRET, REMOTE_ID};
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use garson_core::integration::Credentials;

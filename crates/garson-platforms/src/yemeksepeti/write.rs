@@ -1,9 +1,9 @@
 //! From our words to the platform's: the calls that move an order, and the answers to its messages.
 
 use super::address::may_be_called;
+use super::names::{CHAIN_CODE, PASSWORD, USERNAME};
 use super::reasons;
 use super::state::{State, Urls};
-use super::{CHAIN_CODE, PASSWORD, USERNAME};
 use crate::common::request::{header, request, segment, with_json};
 use crate::common::text::{MAX_NOTE, keep_some};
 use garson_core::order::{CallKind, Courier, Order, Status};

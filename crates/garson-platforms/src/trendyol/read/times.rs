@@ -1,6 +1,6 @@
 //! When the courier comes, and when the customer was promised the order.
 
-use super::Stage;
+use super::stage::Stage;
 use crate::common::moment::Millis;
 use crate::common::tolerant::note;
 use crate::trendyol::wire::{self, text};
