@@ -3,8 +3,12 @@
 use serde_json::{Value, json};
 
 use super::{
-    Answer, CANCELLED_BY_RESTAURANT, DELIVERED, HANDED_OVER, NEW, ON_THE_WAY, PREPARED, PREPARING, REACHED,
-    SCHEDULED, SCHEDULED_ACCEPTED, errors::Refusal, orders,
+    errors::{Answer, Refusal},
+    orders,
+    states::{
+        CANCELLED_BY_RESTAURANT, DELIVERED, HANDED_OVER, NEW, ON_THE_WAY, PREPARED, PREPARING, REACHED,
+        SCHEDULED, SCHEDULED_ACCEPTED,
+    },
 };
 use crate::{
     call::Call,

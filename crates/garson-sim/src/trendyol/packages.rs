@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use super::{auth, cancel_info, errors::Refusal};
+use super::{auth, errors::Refusal};
 use crate::{
     call::Call,
     generate::{
@@ -286,4 +286,10 @@ fn payment(payment: Payment) -> Value {
             json!({"paymentType": "PAY_WITH_ON_DELIVERY", "mealCard": null, "onDelivery": on_delivery(kind)})
         }
     }
+}
+
+fn cancel_info(order: &Order) -> Value {
+    order.cancellation.as_ref().map_or(Value::Null, |cancellation| {
+        json!({"reasonCode": cancellation.reason_id.parse::<u64>().unwrap_or_default(), "reason": cancellation.reason})
+    })
 }

@@ -5,8 +5,9 @@ use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 
 use super::{
-    ACCEPTED, Answer, CANCELLED, DISPATCHING, PICKED_UP, PREPARED, RECEIVED, REJECTED, WAITING, auth,
-    errors::Refusal,
+    auth,
+    errors::{Answer, Refusal},
+    states::{ACCEPTED, CANCELLED, DISPATCHING, PICKED_UP, PREPARED, RECEIVED, REJECTED, WAITING},
 };
 use crate::{
     call::Call,

@@ -15,6 +15,7 @@ use serde::{Serialize, Serializer};
 use std::fmt;
 use std::time::Duration;
 use utoipa::IntoParams;
+use utoipa::openapi::schema::{Object, ObjectBuilder, Type};
 
 /// A position in a list: sixteen hexadecimal digits, and nothing else.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -285,15 +286,25 @@ pub struct StatusParam {
     status: Option<String>,
 }
 
+/// The schema of a comma list of platform keys.
+fn provider_list() -> Object {
+    let keys: Vec<_> = garson_platforms::all()
+        .iter()
+        .map(|platform| platform.provider().to_string())
+        .collect();
+    let keys = keys.join("|");
+    ObjectBuilder::new()
+        .schema_type(Type::String)
+        .pattern(Some(format!("^({keys})(,({keys}))*$")))
+        .build()
+}
+
 #[derive(IntoParams)]
 #[into_params(parameter_in = Query)]
 #[allow(dead_code)]
 pub struct FilterParams {
     /// Only orders of these platforms, as a comma list of their keys.
-    #[param(
-        pattern = "^(direct|getir|migros|trendyol|yemeksepeti)(,(direct|getir|migros|trendyol|yemeksepeti))*$",
-        example = "getir,migros"
-    )]
+    #[param(schema_with = provider_list, required = false, example = "getir,migros")]
     provider: Option<String>,
     /// `true`: only orders that have not come to an end (status below 900); `false`: only those that have.
     open: Option<bool>,
