@@ -4,8 +4,10 @@
 //! orders, each verified so that a callback hangs too, bodies that cannot be read, guesses of passwords, and connections
 //! that are silent or stop in the middle of a request.
 
-use crate::load::{self, Target};
-use crate::{Fallible, process};
+use crate::error::Fallible;
+use crate::http::Target;
+use crate::load;
+use crate::process;
 use serde::{Deserialize, Serialize};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
@@ -42,7 +44,7 @@ impl Hostile {
     }
 
     pub fn cpu_seconds(&self) -> Fallible<f64> {
-        process::cpu_seconds(&self.0.id().to_string())
+        measure::cpu_seconds(&self.0.id().to_string())
     }
 }
 
@@ -55,7 +57,7 @@ impl Drop for Hostile {
 
 pub fn run(plan: &str) -> Fallible<()> {
     let plan: Plan = serde_json::from_str(plan)?;
-    load::runtime()?.block_on(async {
+    http::runtime()?.block_on(async {
         let held = strangers(&plan.address).await?;
         let orders = Target::post_order_of(&plan.address, 0);
         let odd = post("/hooks/direct/orders", "application/json", "{\"items\": 7}");
@@ -98,7 +100,7 @@ async fn repeat(address: &str, request: &str) -> Fallible<()> {
 }
 
 async fn order_and_verify(plan: &Plan, target: &Target) -> Fallible<()> {
-    let mut orders = load::Connection::open(target).await?;
+    let mut orders = http::Connection::open(target).await?;
     for number in plan.first_number.. {
         orders.ask(number).await?;
         let verify = format!(

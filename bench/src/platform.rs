@@ -1,6 +1,6 @@
 //! A platform where nothing happens: it answers every question for orders with none, and counts.
 
-use crate::Fallible;
+use crate::error::Fallible;
 use axum::Router;
 use axum::extract::State;
 use axum::routing::get;

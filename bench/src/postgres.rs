@@ -1,7 +1,8 @@
 //! A PostgreSQL server of our own, with its files below the benchmark's folder, ended with the row that uses it.
 
-use crate::Fallible;
-use crate::process::{cpu_seconds, fresh_folder};
+use crate::error::Fallible;
+use crate::measure::cpu_seconds;
+use crate::process::fresh_folder;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 

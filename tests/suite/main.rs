@@ -2,14 +2,19 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::unreachable)]
 
-/// Names a test for each case and engine.
+/// Makes a test of each case on each database. Cases after `; sqlite_only:` run on SQLite alone: they check what does not depend
+/// on the database.
 macro_rules! cases {
-    ($($case:ident)*) => {
+    ($($case:ident)* $(; sqlite_only: $($sqlite:ident)*)?) => {
         mod sqlite {
             $(#[test]
             fn $case() {
                 crate::support::run(crate::support::Backend::Sqlite, super::$case);
             })*
+            $($(#[test]
+            fn $sqlite() {
+                crate::support::run(crate::support::Backend::Sqlite, super::$sqlite);
+            })*)?
         }
         mod postgres {
             $(#[test]
@@ -20,14 +25,18 @@ macro_rules! cases {
     };
 }
 
-/// The same for cases that open a service or a world of their own.
+/// The same for cases that start the service themselves.
 macro_rules! on_both {
-    ($($case:ident)*) => {
+    ($($case:ident)* $(; sqlite_only: $($sqlite:ident)*)?) => {
         mod sqlite {
             $(#[test]
             fn $case() {
                 crate::support::block_on(super::$case(crate::support::Backend::Sqlite));
             })*
+            $($(#[test]
+            fn $sqlite() {
+                crate::support::block_on(super::$sqlite(crate::support::Backend::Sqlite));
+            })*)?
         }
         mod postgres {
             $(#[test]

@@ -1,6 +1,7 @@
 //! `/web-api/v1`: every endpoint, by the rules of the contract.
 
 mod authorization;
+mod body_snapshots;
 mod businesses;
 mod cancel;
 mod concurrency;

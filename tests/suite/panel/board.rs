@@ -6,19 +6,20 @@ use std::time::Duration;
 
 cases! {
     orders_are_shown_in_their_columns
+    repeated_button_press_takes_one_step
+    board_shows_the_newest_orders_when_there_are_too_many
+    quiet_restaurant_keeps_its_orders_beside_a_busy_one
+    old_open_order_stays_on_the_board
+    ; sqlite_only:
     order_advances_by_buttons
     an_order_is_cancelled_with_a_reason
     customer_text_is_escaped
     impossible_action_is_explained
-    repeated_button_press_takes_one_step
     enter_in_the_cancel_form_only_cancels
     board_can_be_filtered_by_restaurant
     only_own_orders_are_visible_and_changeable
     empty_board_explains_the_next_step
     script_request_gets_only_the_card
-    board_shows_the_newest_orders_when_there_are_too_many
-    quiet_restaurant_keeps_its_orders_beside_a_busy_one
-    old_open_order_stays_on_the_board
     deleted_restaurant_has_no_board
 }
 

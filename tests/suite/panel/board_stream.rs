@@ -7,9 +7,10 @@ cases! {
     new_order_is_pushed_to_the_board
     no_order_is_missed_between_page_and_stream
     board_stream_resumes
-    board_stream_applies_the_filter
     board_stream_ends_with_its_session
     board_stream_ends_with_its_restaurant
+    ; sqlite_only:
+    board_stream_applies_the_filter
     customer_text_is_escaped_in_the_stream
     boards_and_api_streams_have_separate_limits
     two_hundred_boards_use_little_memory

@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 cases! {
     a_business_is_created_changed_and_linked
+    ; sqlite_only:
     business_error_is_shown_at_its_field
     a_business_is_deleted_by_typing_its_name
 }

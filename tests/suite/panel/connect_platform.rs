@@ -7,6 +7,7 @@ use serde_json::Value;
 
 on_both! {
     every_platform_can_be_connected_tested_and_ordered_from
+    ; sqlite_only:
     empty_pages_offer_a_test_order
     wrong_credentials_are_detected
     unavailable_platform_is_not_reported_as_wrong_credentials

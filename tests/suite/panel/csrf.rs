@@ -4,6 +4,7 @@ use crate::support::{PASSWORD, TestService};
 
 cases! {
     a_form_without_its_token_is_refused_and_nothing_changes
+    ; sqlite_only:
     expired_form_redirects_to_a_new_one
     a_form_from_another_site_is_refused
     sign_in_from_another_site_is_refused

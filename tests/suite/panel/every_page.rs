@@ -4,6 +4,7 @@ use crate::support::{Page, PanelUser, TestService, order_body, request, send};
 
 cases! {
     every_page_exists_in_both_languages
+    ; sqlite_only:
     every_page_is_valid_html_with_security_headers
     non_page_routes_are_protected
     every_link_resolves

@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 cases! {
     connected_platform_never_shows_its_secrets
+    ; sqlite_only:
     credential_error_is_shown_at_its_field
     form_asks_for_the_credentials_of_every_platform
     integration_is_deactivated_and_disconnected

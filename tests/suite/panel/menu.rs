@@ -6,6 +6,7 @@ use garson_sim::views::Fault;
 
 on_both! {
     the_menu_of_every_platform_that_has_one_is_shown
+    ; sqlite_only:
     a_menu_that_cannot_be_read_says_why
 }
 

@@ -7,6 +7,7 @@ use serde_json::json;
 
 on_both! {
     order_page_shows_all_fields
+    ; sqlite_only:
     revision_changes_are_shown
     order_is_advanced_from_its_page
     order_of_another_account_is_not_found

@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 cases! {
     packages_are_added_changed_and_removed
+    ; sqlite_only:
     package_error_is_shown_in_its_row
     integrations_without_package_are_deactivated
 }

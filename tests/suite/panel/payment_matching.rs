@@ -6,6 +6,7 @@ use serde_json::json;
 
 cases! {
     matches_are_entered_changed_and_removed
+    ; sqlite_only:
     match_error_is_shown_in_its_row
 }
 
@@ -13,6 +14,7 @@ mod asked {
     use super::pos_is_called_and_its_headers_are_never_shown;
 
     on_both! {
+        ; sqlite_only:
         pos_is_called_and_its_headers_are_never_shown
     }
 }

@@ -8,6 +8,7 @@ use std::time::Duration;
 cases! {
     totals_match_the_orders
     totals_are_filtered_by_period_and_restaurant
+    ; sqlite_only:
     other_currencies_are_listed_separately
     totals_exclude_other_accounts
 }

@@ -203,9 +203,10 @@ async fn card_shows_the_deadline_and_the_courier(backend: Backend) {
 }
 
 on_both! {
+    a_refusal_is_shown_in_red
+    ; sqlite_only:
     card_shows_the_deadline_and_the_courier
     reasons_of_every_platform_can_be_chosen
-    a_refusal_is_shown_in_red
     calls_delayed_by_an_outage_are_shown_in_red
     platform_outage_is_shown
 }

@@ -7,9 +7,10 @@ use std::time::Duration;
 cases! {
     orders_are_marked_individually_and_by_page
     list_is_filtered_and_paged
+    large_export_is_complete
+    ; sqlite_only:
     invalid_days_are_refused
     export_is_readable_by_excel
-    large_export_is_complete
     orders_of_other_accounts_are_not_listed_marked_or_exported
 }
 

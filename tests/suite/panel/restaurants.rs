@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 
 cases! {
     a_restaurant_is_created_and_changed
+    ; sqlite_only:
     error_is_shown_at_its_field
     unknown_config_keys_are_kept
     a_restaurant_is_deleted_by_typing_its_name

@@ -3,10 +3,11 @@
 use crate::support::{PASSWORD, PanelUser, TestService};
 
 cases! {
-    common_password_is_refused
     session_ends_after_its_maximum_lifetime
     sessions_are_listed_and_ended
     all_other_sessions_are_ended
+    ; sqlite_only:
+    common_password_is_refused
     sessions_of_other_accounts_cannot_be_ended
     the_password_is_changed
     the_operator_sets_a_password

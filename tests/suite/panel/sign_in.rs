@@ -5,10 +5,11 @@ use std::time::{Duration, Instant};
 
 cases! {
     user_signs_in_and_out
-    sign_in_does_not_reveal_whether_an_account_exists
     too_many_wrong_passwords_lock_the_address
     concurrent_guesses_are_all_counted
     idle_session_ends
+    ; sqlite_only:
+    sign_in_does_not_reveal_whether_an_account_exists
     cookies_are_http_only_and_same_site
     anonymous_pages_reveal_no_configuration
 }
@@ -181,10 +182,11 @@ async fn cookies_are_http_only_and_same_site(service: TestService) {
 mod guessing {
     on_both! {
         anonymous_guesses_do_not_lock_out_the_owner
+        sign_in_flood_delays_no_other_request
+        ; sqlite_only:
         known_browser_is_not_locked_out
         password_can_be_changed_during_guessing
         password_spraying_is_limited
-        sign_in_flood_delays_no_other_request
     }
 
     use super::{

@@ -9,8 +9,9 @@ use serde_json::json;
 use std::time::Duration;
 
 on_both! {
-    empty_account_sees_the_next_step
     waiting_and_failed_work_is_counted
+    ; sqlite_only:
+    empty_account_sees_the_next_step
     platform_refusals_are_shown
 }
 

@@ -10,10 +10,11 @@ use serde_json::json;
 
 on_both! {
     webhook_url_is_registered_tested_and_removed
+    log_is_paged_and_all_failures_are_resent
+    ; sqlite_only:
     revision_events_can_be_selected
     attempts_are_explained_and_can_be_resent
     log_can_be_searched_by_order_code
-    log_is_paged_and_all_failures_are_resent
 }
 
 async fn save(user: &mut PanelUser, url: &str, form: &str) -> Page {

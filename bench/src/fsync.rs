@@ -1,6 +1,7 @@
 //! The baseline of latency: writing four kilobytes and an fsync, at the same rate on the same disk.
 
-use crate::{Fallible, load};
+use crate::error::Fallible;
+use crate::load;
 use hdrhistogram::Histogram;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
@@ -22,7 +23,7 @@ pub fn measure(folder: &Path, rate: f64, seconds: f64, times: &mut Histogram<u64
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
     let count = (rate * seconds) as u64;
     for turn in 0..count {
-        let due = began + Duration::from_secs_f64(load::count_of(turn) / rate);
+        let due = began + Duration::from_secs_f64(measure::count_of(turn) / rate);
         std::thread::sleep(due.saturating_duration_since(Instant::now()));
         let started = Instant::now();
         file.write_all_at(&BLOCK, turn % BLOCKS * 4096)?;

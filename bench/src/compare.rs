@@ -2,7 +2,7 @@
 //!
 //! Both print the same table, so the other build needs no support for this. What is compared is the column "measured".
 
-use crate::Fallible;
+use crate::error::Fallible;
 use crate::table::Series;
 use std::path::Path;
 use std::process::{Command, Stdio};

@@ -1,6 +1,6 @@
 //! The servers: the real one as its command line starts it, and one with a route more for the constant body.
 
-use crate::Fallible;
+use crate::error::Fallible;
 use axum::Router;
 use axum::routing::get;
 use bytes::Bytes;

@@ -2,8 +2,8 @@
 //!
 //! What can be made before the transaction (content, fingerprint, message, hash) is made before it.
 
-use crate::Fallible;
-use crate::process::cpu_seconds;
+use crate::error::Fallible;
+use crate::measure::cpu_seconds;
 use crate::sample::{self, Kept, Sample};
 use crate::shop::{self, Shop};
 use garson_store::StoreError;

@@ -1,8 +1,9 @@
-//! Orders at fixed times, whatever comes back, and how long after its time each one's event arrived.
+//! Sends orders at fixed times, independent of responses, and measures how long after its time the event of each arrived.
 
-use crate::load::{Target, extent};
-use crate::sink::Sink;
-use crate::{Fallible, load};
+use crate::arrivals::Arrivals;
+use crate::error::Fallible;
+use crate::http::{Target, extent, put_number};
+use crate::measure::count_of;
 use hdrhistogram::Histogram;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
@@ -47,20 +48,20 @@ struct Busy {
 }
 
 /// Sends as planned; answers the numbers that were acknowledged too.
-pub fn send(plan: &Plan, sink: &Sink) -> Fallible<(Report, Vec<u64>)> {
-    let mut lines = Lines::default();
+pub fn send(plan: &Plan, arrivals: &Arrivals) -> Fallible<(Report, Vec<u64>)> {
+    let mut connections = Connections::default();
     let every = 1.0 / plan.rate;
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
     let count = (plan.rate * plan.seconds) as u64;
     let mut due_times = Vec::new();
     let began = Instant::now();
     for turn in 0..count {
-        let due = began + Duration::from_secs_f64(every * load::count_of(turn));
+        let due = began + Duration::from_secs_f64(every * count_of(turn));
         std::thread::sleep(due.saturating_duration_since(Instant::now()));
         let index = usize::try_from(turn)? % plan.targets.len();
         let target = plan.targets.get(index).ok_or("no target")?;
         let number = plan.first_number + turn;
-        match lines.send(target, number) {
+        match connections.send(target, number) {
             Ok(()) => {}
             Err(_) if plan.may_break => break,
             Err(error) => return Err(error),
@@ -70,58 +71,58 @@ pub fn send(plan: &Plan, sink: &Sink) -> Fallible<(Report, Vec<u64>)> {
         }
     }
     let last = Instant::now();
-    let sent = lines.sent;
+    let sent = connections.sent;
     let deadline = last + Duration::from_secs_f64(plan.patience);
     loop {
-        match lines.hear() {
+        match connections.read_responses() {
             Ok(()) => {}
             Err(_) if plan.may_break => break,
             Err(error) => return Err(error),
         }
-        let seen = sink.seen();
+        let seen = arrivals.seen();
         let all_came = due_times
             .iter()
             .all(|(number, _)| seen.arrivals.contains_key(number));
         drop(seen);
-        if (all_came && lines.busy.is_empty()) || Instant::now() >= deadline {
+        if (all_came && connections.busy.is_empty()) || Instant::now() >= deadline {
             break;
         }
         std::thread::sleep(Duration::from_millis(5));
     }
     let mut times = Histogram::<u64>::new(3)?;
     let mut missing = 0;
-    let seen = sink.seen();
+    let seen = arrivals.seen();
     for (number, due) in &due_times {
         let arrived = seen.arrivals.get(number).copied();
         missing += u64::from(arrived.is_none());
         let took = arrived.unwrap_or(deadline).saturating_duration_since(*due);
         times.record(u64::try_from(took.as_micros())?)?;
     }
-    let millis = |quantile| load::count_of(times.value_at_quantile(quantile)) / 1000.0;
+    let millis = |quantile| count_of(times.value_at_quantile(quantile)) / 1000.0;
     let report = Report {
         sent,
-        acknowledged: lines.acknowledged.len() as u64,
+        acknowledged: connections.acknowledged.len() as u64,
         missing,
         p50_millis: millis(0.5),
         p99_millis: millis(0.99),
         seconds: last.duration_since(began).as_secs_f64(),
         sender_cpu: 0.0,
     };
-    Ok((report, lines.acknowledged))
+    Ok((report, connections.acknowledged))
 }
 
 /// Connections to the server: as many as there are orders without an answer.
 #[derive(Default)]
-struct Lines {
+struct Connections {
     idle: Vec<TcpStream>,
     busy: VecDeque<Busy>,
     acknowledged: Vec<u64>,
     sent: u64,
 }
 
-impl Lines {
+impl Connections {
     fn send(&mut self, target: &Target, number: u64) -> Fallible<()> {
-        self.hear()?;
+        self.read_responses()?;
         let mut stream = match self.idle.pop() {
             Some(stream) => stream,
             None => {
@@ -132,7 +133,7 @@ impl Lines {
             }
         };
         let mut request = target.request.clone().into_bytes();
-        load::put_number(&mut request, target.number_at, number);
+        put_number(&mut request, target.number_at, number);
         // A request is smaller than what a socket takes at once.
         stream.write_all(&request)?;
         self.sent += 1;
@@ -145,7 +146,7 @@ impl Lines {
     }
 
     /// Reads what has come.
-    fn hear(&mut self) -> Fallible<()> {
+    fn read_responses(&mut self) -> Fallible<()> {
         for _ in 0..self.busy.len() {
             let Some(mut busy) = self.busy.pop_front() else {
                 break;

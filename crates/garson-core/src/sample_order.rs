@@ -1,4 +1,4 @@
-//! Orders for tests.
+//! Sample orders, for tests and for the events that `garson check-receiver` sends.
 
 use crate::id::{AccountId, IntegrationId, OrderId, RestaurantId};
 use crate::money::{Currency, Minor};
@@ -80,7 +80,7 @@ pub fn a_new_order(provider_order_id: &str) -> NewOrder {
     }
 }
 
-/// A new order of nobody in particular, placed at the start of 1970.
+/// A new order without a real account, placed at the start of 1970.
 #[must_use]
 pub fn an_order(provider_order_id: &str) -> Order {
     let nil = Uuid::nil();

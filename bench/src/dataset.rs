@@ -1,9 +1,10 @@
 //! Accounts with many orders behind them, kept between runs since a million takes minutes to write.
 
-use crate::process::{fresh_folder, kept_folder};
+use crate::error::Fallible;
+use crate::load;
+use crate::process::{cache_folder, fresh_folder};
 use crate::sample::Sample;
 use crate::shop::{self, Shop};
-use crate::{Fallible, load};
 use garson_core::payment::PaymentType;
 use garson_core::time::Timestamp;
 use garson_store::lists::search;
@@ -28,7 +29,7 @@ pub struct Filled {
 
 /// The data folder of an account with this many orders; made if it is not there yet.
 pub fn filled(count: u64) -> Fallible<Filled> {
-    let data = kept_folder()?.join(format!("{}-{count}", schema()?));
+    let data = cache_folder()?.join(format!("{}-{count}", schema()?));
     let about = data.join("shop.json");
     if !about.exists() {
         let draft = fresh_folder()?;
@@ -47,7 +48,7 @@ pub fn filled(count: u64) -> Fallible<Filled> {
 pub fn schema() -> Fallible<String> {
     let folder = fresh_folder()?;
     let app = shop::open(folder.path())?;
-    let runtime = load::runtime()?;
+    let runtime = http::runtime()?;
     let sql = "SELECT checksum FROM schema_migrations ORDER BY number";
     let checksums = runtime.block_on(
         app.store
@@ -59,7 +60,7 @@ pub fn schema() -> Fallible<String> {
 
 fn make(data: &Path, count: u64) -> Fallible<()> {
     let app = shop::open_at(data, Timestamp::from_millis(FIRST_AT))?;
-    let runtime = load::runtime()?;
+    let runtime = http::runtime()?;
     let shop = runtime.block_on(async {
         let shop = shop::make(&app, BRANCHES).await?;
         let sample = Arc::new(Sample::read()?);
