@@ -1,8 +1,8 @@
-//! Plays the platforms' side of the wire: four Turkish delivery platforms in one process, as strict as the real ones,
-//! with orders, couriers and faults on demand.
+//! Simulates the server side of four Turkish delivery platforms in one process, as strict as the real ones, with orders,
+//! couriers and faults on demand.
 //!
 //! [`Sim::start`] opens one listener. Below `/getir`, `/yemeksepeti`, `/trendyol` and `/migros` are the platforms' own
-//! paths; below `/control` is the API that stands for everybody else: customers, couriers, and bad luck.
+//! paths; below `/control` is the API for customers, couriers and faults.
 
 pub mod client;
 pub mod settings;

@@ -11,7 +11,7 @@ pub enum ContentVersion {
     Unchanging,
     /// The content as it is now, without a number.
     Unnumbered,
-    /// The content with a number that rises with every change, such as the moment of the change.
+    /// The content with a number that rises with every change, such as the time of the change.
     Numbered(i64),
 }
 

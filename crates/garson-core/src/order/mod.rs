@@ -1,9 +1,8 @@
-//! An order: what was ordered, where it stands, and the rules by which it moves.
+//! An order: its content, its status, and the rules by which it changes.
 //!
-//! The cast: an [`Order`] is the part that moves, its [`content`](OrderContent) the part that only a
-//! later version replaces ([`revise()`]).
-//! A platform reports a [`Change`], the account wants an [`Action`]; [`apply()`] decides what follows from
-//! either: the order as it is then, lines of its timeline, events, and calls to the platform.
+//! An [`Order`] is the part that changes; its [`content`](OrderContent) is replaced only by a later version ([`revise()`]).
+//! A platform reports a [`Change`], the account requests an [`Action`]; [`apply()`] decides the result of either: the changed
+//! order, entries of its timeline, events, and calls to the platform.
 
 mod action;
 mod apply;

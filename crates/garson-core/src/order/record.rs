@@ -7,7 +7,7 @@ use crate::payment::PaymentType;
 use crate::platform::Provider;
 use crate::time::Timestamp;
 
-/// The part of an order that moves, with what lists show of it.
+/// The changing part of an order, with what lists show.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Order {
     pub id: OrderId,
@@ -17,12 +17,12 @@ pub struct Order {
     pub provider: Provider,
     /// The platform's id, as people and POS programs use it.
     pub provider_order_id: String,
-    /// What makes it the same order when the platform sends it again.
+    /// Identifies the order when the platform sends it again.
     pub identity: String,
     pub short_code: Option<String>,
     pub status: Status,
     pub provider_status: Option<String>,
-    /// What the platform's dialect keeps for its later calls.
+    /// What the platform's connector stores for later calls.
     pub provider_data: Option<String>,
     /// The number of its newest event; events count 1, 2, 3 … without gaps.
     pub sequence: i64,
@@ -43,11 +43,11 @@ pub struct Order {
     pub content_version: Option<i64>,
     pub cancellation: Option<Cancellation>,
     pub sync: ProviderSync,
-    /// Why it should be looked at although it was taken.
+    /// Why it needs attention although it was accepted.
     pub flag: Option<Flag>,
 }
 
-/// What is known of the platform's knowledge of the newest step.
+/// Whether the platform has received the newest step.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ProviderSync {
     Done,
@@ -68,12 +68,12 @@ impl ProviderSync {
     }
 }
 
-/// Why an order that was taken should be looked at.
+/// Why an accepted order needs attention.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Flag {
     IntegrationOff,
     PackageExpired,
-    /// Its platform has said for some time that it has no such order.
+    /// Its platform has reported for some time that it has no such order.
     UnknownToPlatform,
 }
 

@@ -1,8 +1,7 @@
-//! A later version of an order's content: what its platform has changed after the order had arrived.
+//! Later versions of an order's content, which its platform changed after the order arrived.
 //!
-//! A version replaces lines, amounts, payment and the customer's note, and the time at which the platform's courier comes. Who
-//! gets the order, where and when stays as it arrived: platforms hide that from orders that are on their way or over, and
-//! hiding is no change.
+//! A version replaces lines, amounts, payment and the customer's note, and the time at which the platform's courier comes. Customer,
+//! address and delivery time stay as they arrived: platforms hide them in later documents, and hiding is not a change.
 
 use super::apply::Draft;
 use super::{
@@ -14,7 +13,7 @@ use crate::money::Minor;
 use crate::time::Timestamp;
 use std::collections::BTreeMap;
 
-/// More changes than anybody reads are not listed.
+/// Longer lists of changes are cut off.
 const MAX_CHANGES: usize = 100;
 
 /// An order with a later version of its content.
@@ -24,8 +23,8 @@ pub struct Revised {
     pub content: OrderContent,
 }
 
-/// Replaces the content of an order by what the platform shows now; nothing when that is no later version, or the same.
-/// `notify` says whether the account wants an event of it. A cancelled order stays as it was cancelled.
+/// Replaces the content of an order by what the platform shows now; `None` if that is not a later version, or the same.
+/// `notify`: the account has opted in to an event. A cancelled order does not change.
 #[must_use]
 pub fn revise(
     order: &Order,

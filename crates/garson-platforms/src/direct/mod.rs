@@ -1,4 +1,4 @@
-//! `direct`: the restaurant's own channels (web shop, app, phone), which speak our own shape.
+//! `direct`: the restaurant's own channels (web shop, app, phone), in a format that we define.
 
 mod names;
 mod read;
@@ -19,7 +19,7 @@ use garson_core::platform::{
 };
 use garson_core::secret::Secret;
 
-/// The dialect of the restaurant's own channels.
+/// The connector of the restaurant's own channels.
 #[derive(Clone, Copy, Debug)]
 pub struct Direct;
 

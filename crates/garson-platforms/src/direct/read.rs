@@ -1,4 +1,4 @@
-//! From the shop's words to ours, with every limit named where it is broken.
+//! Reads the shop's messages; errors name the field and its limit.
 
 use super::names::{CANCEL, NEW_ORDER};
 use super::reasons::REASONS;

@@ -1,4 +1,4 @@
-//! `getir`: Getir Yemek, which pushes its orders and is told of every step of them.
+//! `getir`: Getir Yemek, which pushes its orders and expects a call for every step.
 
 mod lines;
 mod menu;
@@ -21,7 +21,7 @@ use garson_core::platform::{
 };
 use garson_core::secret::Secret;
 
-/// The dialect of Getir Yemek.
+/// The connector of Getir Yemek.
 #[derive(Clone, Copy, Debug)]
 pub struct Getir;
 
@@ -142,7 +142,7 @@ impl Platform for Getir {
         write::reply(reception, request_id)
     }
 
-    /// None: Getir is asked for each order.
+    /// None: the reasons are requested for each order.
     fn fixed_reasons(&self, _order: Option<&Order>) -> Vec<Reason> {
         Vec::new()
     }

@@ -1,4 +1,4 @@
-//! From our words to Getir's: answers to its messages, and the requests that each step needs.
+//! Replies to Getir's messages, and the requests for each step.
 
 use super::names::{APP_KEY, RESTAURANT_KEY};
 use super::wire::OWN_COURIER;

@@ -1,4 +1,4 @@
-//! What is kept beside an order for the calls that come later: they see the order, not its content.
+//! Data that is stored with an order (`provider_data`) for later calls, which see the order but not its content.
 
 use garson_core::order::{Courier, Order};
 use serde::{Deserialize, Serialize};

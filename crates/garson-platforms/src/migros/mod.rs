@@ -1,4 +1,4 @@
-//! `migros`: Migros Yemek, which pushes orders, can be asked for them, and wants its bodies encrypted.
+//! `migros`: Migros Yemek, which pushes orders, can be polled, and requires encrypted bodies.
 
 mod call_data;
 mod cipher;
@@ -25,7 +25,7 @@ use garson_core::platform::{
 };
 use garson_core::secret::Secret;
 
-/// The dialect of Migros Yemek.
+/// The connector of Migros Yemek.
 #[derive(Clone, Copy, Debug)]
 pub struct Migros;
 
@@ -38,14 +38,14 @@ const CAPABILITY: Capability = Capability {
     store_toggle: true,
     couriers: &[Courier::Platform, Courier::Restaurant],
     seconds_between_moves: 0,
-    // There is one, but nobody has said publicly how long it is.
+    // There is a deadline, but its length is not published.
     accept_within_seconds: None,
     polling: Some(Polling {
         style: PollStyle::Open,
         every_seconds: 15,
     }),
     look: true,
-    // Not published: the platform's own 429 is heeded.
+    // Not published; we rely on the platform's 429.
     limits: &[],
 };
 

@@ -1,4 +1,4 @@
-//! From our words to Migros': the calls that each step needs, and the questions.
+//! The calls for each step, and the requests for orders, reasons and menus.
 
 use super::call_data::CallData;
 use super::cipher::Key;

@@ -23,7 +23,7 @@ use garson_core::platform::{
 };
 use garson_core::secret::Secret;
 
-/// The dialect of Trendyol Go's meal service.
+/// The connector of Trendyol Go's meal service.
 #[derive(Clone, Copy, Debug)]
 pub struct Trendyol;
 

@@ -1,4 +1,4 @@
-//! From Trendyol's words to ours: packages become orders, short events become changes.
+//! Reads Trendyol's messages: packages become orders, short events become changes.
 
 mod lines;
 mod people;
@@ -182,10 +182,10 @@ fn package(package: &wire::Package<'_>) -> Read<Message> {
     })
 }
 
-/// The moment of the last change numbers the versions of a package. One whose pieces are all cancelled shows what it once was.
+/// The time of the last change numbers the versions of a package. One whose pieces are all cancelled shows what it once was.
 fn version(package: &wire::Package<'_>, counts: lines::Counts) -> ContentVersion {
-    let moments = [package.package_modification_date, package.last_modified_date];
-    let last = moments.into_iter().flatten().map(|at| at.0.as_millis()).max();
+    let timestamps = [package.package_modification_date, package.last_modified_date];
+    let last = timestamps.into_iter().flatten().map(|at| at.0.as_millis()).max();
     match (counts, last) {
         (lines::Counts::All, _) => ContentVersion::Unchanging,
         (lines::Counts::Open, Some(last)) => ContentVersion::Numbered(last),
@@ -194,7 +194,7 @@ fn version(package: &wire::Package<'_>, counts: lines::Counts) -> ContentVersion
 }
 
 fn note(package: &wire::Package<'_>) -> Option<String> {
-    // Nobody should cook it.
+    // It must not be prepared.
     let test = package.test_package.then_some("TEST");
     join(&[test, text(&package.customer_note)], "\n", MAX_NOTE)
 }

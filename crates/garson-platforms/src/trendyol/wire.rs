@@ -1,12 +1,11 @@
-//! Trendyol's words: a package as lists, looks and the `created` hook show it, short events and pages of
-//! packages.
+//! Trendyol's wire format: packages, short events and pages of packages.
 
 pub mod menu;
 
 use crate::common::flag::is_set;
-use crate::common::moment::Millis;
 use crate::common::number::Lira;
 use crate::common::soft::soft;
+use crate::common::timestamp::Millis;
 use serde::Deserialize;
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{Deserializer, MapAccess, Visitor};
@@ -104,7 +103,7 @@ pub struct Package<'a> {
     pub pickup_eta_state: Option<Text<'a>>,
     pub estimated_pickup_time_min: Option<Millis>,
     pub estimated_pickup_time_max: Option<Millis>,
-    /// How long the customer is told that it takes, such as `30-40 dk`.
+    /// The delivery time shown to the customer, such as `30-40 dk`.
     pub eta: Option<Text<'a>>,
     #[serde(default, deserialize_with = "yes")]
     pub test_package: bool,

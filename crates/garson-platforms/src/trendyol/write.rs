@@ -1,4 +1,4 @@
-//! From our words to Trendyol's: the calls that move a package, questions about packages, and what the answers mean.
+//! The calls that advance a package, the requests that read packages, and what their responses mean.
 
 use super::call_data::{CallData, courier};
 use super::names::{API_KEY, API_SECRET, EXECUTOR_USER, INTEGRATOR_NAME, SUPPLIER_ID};
@@ -55,7 +55,7 @@ fn address(link: &Link<'_>, service: &str, rest: &str) -> Result<String, Platfor
     ))
 }
 
-/// A value fit to travel in a header, whatever the account wrote.
+/// Removes characters that a header must not contain.
 fn header_text(value: &str) -> String {
     value.chars().filter(|c| matches!(c, ' '..='~')).collect()
 }
@@ -201,11 +201,12 @@ fn said(response: &HttpResponse) -> String {
         .flatten()
         .filter_map(|error| error.get("message").and_then(of).or_else(|| of(error)))
         .collect();
-    let found = match listed.is_empty() {
-        false => Some(listed.join("; ")),
-        true => ["message", "exception"]
+    let found = if listed.is_empty() {
+        ["message", "exception"]
             .iter()
-            .find_map(|name| body.get(name).and_then(of)),
+            .find_map(|name| body.get(name).and_then(of))
+    } else {
+        Some(listed.join("; "))
     };
     words(response, found.as_deref())
 }
@@ -252,9 +253,10 @@ pub fn poll(link: &Link<'_>, window: &Window, page: u32) -> Result<HttpRequest, 
 
 fn store<'a>(link: &Link<'a>) -> Result<&'a str, PlatformError> {
     let store = whose(link)?.store;
-    match store.is_empty() {
-        true => Err(PlatformError::MissingCredential { name: "remoteId" }),
-        false => Ok(store),
+    if store.is_empty() {
+        Err(PlatformError::MissingCredential { name: "remoteId" })
+    } else {
+        Ok(store)
     }
 }
 
@@ -268,7 +270,7 @@ pub fn polled(page: u32, response: &HttpResponse) -> Result<Page, Trouble> {
         None => true,
     };
     Ok(Page {
-        // An empty page is the last one, whatever it says of itself.
+        // An empty page is the last one, even if it claims otherwise.
         more: more && count > 0,
         orders: found
             .content

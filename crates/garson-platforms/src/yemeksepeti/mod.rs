@@ -1,4 +1,4 @@
-//! `yemeksepeti`: Yemeksepeti, which speaks through Delivery Hero's POS middleware.
+//! `yemeksepeti`: Yemeksepeti, through Delivery Hero's POS middleware.
 
 mod address;
 mod items;
@@ -24,7 +24,7 @@ use garson_core::platform::{
 };
 use garson_core::secret::Secret;
 
-/// The dialect of Yemeksepeti.
+/// The connector of Yemeksepeti.
 #[derive(Clone, Copy, Debug)]
 pub struct Yemeksepeti;
 
@@ -37,9 +37,9 @@ const CAPABILITY: Capability = Capability {
     store_toggle: true,
     couriers: &[Courier::Platform, Courier::Restaurant, Courier::None],
     seconds_between_moves: 0,
-    // Usually; each order says its own moment.
+    // Usually; each order has its own deadline.
     accept_within_seconds: Some(900),
-    // New orders cannot be asked for: the platform repeats what it could not deliver. Cancelled ones can.
+    // New orders cannot be polled: the platform repeats what it could not deliver. Cancelled ones can.
     polling: Some(Polling {
         style: PollStyle::Cancelled,
         every_seconds: 120,

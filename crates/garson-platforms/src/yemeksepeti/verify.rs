@@ -63,7 +63,7 @@ fn is_over(claims: &Claims<'_>, now: Timestamp) -> bool {
     let Some(exp) = &claims.exp else {
         return false;
     };
-    // A moment that is no whole number of seconds is cut down to one; one beyond all calendars never comes.
+    // Fractions of seconds are cut off; a time beyond all calendars never comes.
     #[allow(clippy::cast_possible_truncation)]
     let seconds = exp
         .as_i64()

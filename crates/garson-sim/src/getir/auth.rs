@@ -104,8 +104,9 @@ pub(super) fn count(world: &mut World, token: &str, operation: &str) -> Result<(
         "cancel-options" => (operation, CANCEL_OPTIONS),
         _ => ("other", OTHER),
     };
-    match world.allow(format!("getir/{bucket}/{token}"), limit) {
-        true => Ok(()),
-        false => Err(Refusal::too_many()),
+    if world.allow(format!("getir/{bucket}/{token}"), limit) {
+        Ok(())
+    } else {
+        Err(Refusal::too_many())
     }
 }

@@ -205,7 +205,7 @@ fn message(kind: &'static str, store: &Store, body: &Value) -> Option<Message> {
     Some(Message::post(kind, url, body).with_header("authorization", auth::basic(credentials)))
 }
 
-/// Which order it is about stands in the encrypted body; `order` gets it as soon as that is open.
+/// The order id is in the encrypted body; `order` is set once that is decrypted.
 fn answer(
     world: &mut World,
     call: &Call,

@@ -48,9 +48,10 @@ pub(super) fn check(world: &mut World, call: &Call, operation: &str) -> Result<S
             "x-executor-user must be the e-mail address of who acts",
         ));
     }
-    match world.allow(format!("trendyol/{operation}/{supplier}"), PER_ENDPOINT) {
-        true => Ok(supplier),
-        false => Err(Refusal::too_many()),
+    if world.allow(format!("trendyol/{operation}/{supplier}"), PER_ENDPOINT) {
+        Ok(supplier)
+    } else {
+        Err(Refusal::too_many())
     }
 }
 

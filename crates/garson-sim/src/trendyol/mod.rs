@@ -112,9 +112,10 @@ impl SimulatedPlatform for Trendyol {
     }
 
     fn supports(&self, _: Courier, is_scheduled: bool) -> Result<(), String> {
-        match is_scheduled {
-            true => Err("nothing is known of scheduled meals at Trendyol".to_owned()),
-            false => Ok(()),
+        if is_scheduled {
+            Err("nothing is known of scheduled meals at Trendyol".to_owned())
+        } else {
+            Ok(())
         }
     }
 

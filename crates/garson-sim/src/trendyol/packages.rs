@@ -124,7 +124,7 @@ pub(super) fn render(order: &Order, store: &Store) -> Value {
     })
 }
 
-/// When the courier comes, so many milliseconds after the order; 0 until one is assigned.
+/// When the courier comes, in milliseconds after the order; 0 until one is assigned.
 fn courier_comes_at(order: &Order, after: i64) -> i64 {
     match order.courier_step {
         Some(_) => order.placed_at.as_millisecond() + after,

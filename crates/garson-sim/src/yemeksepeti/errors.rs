@@ -1,4 +1,4 @@
-//! Delivery Hero's errors: a code and a message, and for conflicts where the order stands.
+//! Delivery Hero's errors: a code and a message, and for conflicts the order's current state.
 
 use http::StatusCode;
 use serde_json::{Value, json};

@@ -302,7 +302,7 @@ fn dispatch(world: &World, store: &Store, order: &Order) -> Option<Message> {
     signed(Message::post("order", url, &body), store)
 }
 
-/// Tells of a change; the service's own id stands in the address.
+/// A status message; its URL contains the service's own order id.
 fn status_message(store: &Store, order: &Order, status: &'static str, at: String) -> Option<Message> {
     let message = order
         .cancellation

@@ -1,4 +1,4 @@
-//! Moments as platforms write them: text with or without a timezone, or milliseconds.
+//! Timestamps as platforms write them: text with or without a timezone, or milliseconds.
 
 use super::number::{Loose, whole};
 use garson_core::time::Timestamp;
@@ -18,9 +18,10 @@ impl IsoTime {
         // Without a timezone the part after the time of day has neither Z nor an offset.
         let clock = text.get(10..).unwrap_or_default();
         let is_bare = !clock.contains(['Z', 'z', '+', '-']);
-        let parsed = match is_bare {
-            true => format!("{}Z", text.replacen(' ', "T", 1)).parse(),
-            false => text.parse(),
+        let parsed = if is_bare {
+            format!("{}Z", text.replacen(' ', "T", 1)).parse()
+        } else {
+            text.parse()
         };
         parsed.ok().map(Self)
     }
@@ -47,7 +48,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn moments_are_read_in_every_spelling() {
+    fn timestamps_are_read_in_every_spelling() {
         let iso = |text: &str| {
             serde_json::from_str::<IsoTime>(&format!("{text:?}"))
                 .ok()
