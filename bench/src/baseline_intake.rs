@@ -4,7 +4,8 @@
 
 use crate::error::Fallible;
 use crate::measure::cpu_seconds;
-use crate::sample::{self, Kept, Sample};
+use crate::order_body;
+use crate::sample::{self, InboxMessage, Sample};
 use crate::shop::{self, Shop};
 use garson_store::StoreError;
 use serde::{Deserialize, Serialize};
@@ -36,7 +37,7 @@ pub fn run(plan: &str) -> Fallible<()> {
     let app = shop::open(&plan.data)?;
     let branch = *plan.shop.branches.first().ok_or("a shop without a branch")?;
     let account = plan.shop.account;
-    let template: Arc<str> = sample::body().into();
+    let template: Arc<str> = order_body::body().into();
     let order = Arc::new(Sample::read()?);
     let next = Arc::new(AtomicU64::new(1));
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
@@ -51,7 +52,7 @@ pub fn run(plan: &str) -> Fallible<()> {
                 let mut written = 0;
                 while Instant::now() < deadline {
                     let number = next.fetch_add(1, Ordering::Relaxed);
-                    let message = Kept::numbered(&template, number);
+                    let message = InboxMessage::numbered(&template, number);
                     let (order, now) = (order.numbered(number, None), app.now());
                     app.store
                         .write(account, move |tx| {

@@ -25,7 +25,7 @@ impl Target {
         }
     }
 
-    /// A page of the control panel for somebody who is signed in, pressed as browsers have it.
+    /// A page of the control panel for a signed-in user, compressed as for browsers.
     pub fn page(address: &str, session: &str, path: &str) -> Self {
         let request = format!(
             "GET {path} HTTP/1.1\r\nhost: bench\r\naccept-encoding: gzip\r\n\
@@ -123,7 +123,7 @@ impl Stream {
         Ok(opened)
     }
 
-    /// Listens until a word has been said so many times.
+    /// Reads until a word has occurred this many times.
     pub async fn hear(&mut self, word: &str, times: usize) -> Fallible<()> {
         let mut buffer = vec![0; 16 * 1024];
         while self.heard.matches(word).count() < times {

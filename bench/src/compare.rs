@@ -10,7 +10,7 @@ use std::process::{Command, Stdio};
 /// A row's name and its measured figure.
 type Measured = Vec<(String, f64)>;
 
-/// Runs both so many times with these arguments, each of them first in every other round, and prints the ratios.
+/// Runs both this many times with these arguments, each of them first in every other round, and prints the ratios.
 pub fn compare(other: &str, rounds: usize, arguments: &[String]) -> Fallible<()> {
     let own = std::env::current_exe()?;
     let other = Path::new(other);

@@ -1,7 +1,7 @@
-//! Accounts with many orders behind them, kept between runs since a million takes minutes to write.
+//! Accounts with many orders, cached between runs because writing a million takes minutes.
 
+use crate::client;
 use crate::error::Fallible;
-use crate::load;
 use crate::process::{cache_folder, fresh_folder};
 use crate::sample::Sample;
 use crate::shop::{self, Shop};
@@ -16,7 +16,7 @@ use std::sync::Arc;
 const FORM: u32 = 6;
 const BRANCHES: usize = 10;
 const A_JOB: u64 = 1000;
-/// The orders are spread evenly over the year 2025, whatever their number.
+/// The orders are spread evenly over the year 2025.
 const FIRST_AT: i64 = 1_735_689_600_000;
 const YEAR: i64 = 365 * 24 * 60 * 60 * 1000;
 const PAYMENTS: [&str; 4] = ["cash", "card_on_delivery", "online_card", "meal_card_on_delivery"];
@@ -48,7 +48,7 @@ pub fn filled(count: u64) -> Fallible<Filled> {
 pub fn schema() -> Fallible<String> {
     let folder = fresh_folder()?;
     let app = shop::open(folder.path())?;
-    let runtime = http::runtime()?;
+    let runtime = client::runtime()?;
     let sql = "SELECT checksum FROM schema_migrations ORDER BY number";
     let checksums = runtime.block_on(
         app.store
@@ -60,7 +60,7 @@ pub fn schema() -> Fallible<String> {
 
 fn make(data: &Path, count: u64) -> Fallible<()> {
     let app = shop::open_at(data, Timestamp::from_millis(FIRST_AT))?;
-    let runtime = http::runtime()?;
+    let runtime = client::runtime()?;
     let shop = runtime.block_on(async {
         let shop = shop::make(&app, BRANCHES).await?;
         let sample = Arc::new(Sample::read()?);

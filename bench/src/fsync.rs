@@ -1,7 +1,7 @@
-//! The baseline of latency: writing four kilobytes and an fsync, at the same rate on the same disk.
+//! The latency baseline: writing four kilobytes with an fsync, at the same rate on the same disk.
 
 use crate::error::Fallible;
-use crate::load;
+use crate::measure;
 use hdrhistogram::Histogram;
 use std::os::unix::fs::FileExt;
 use std::path::Path;

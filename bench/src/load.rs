@@ -1,7 +1,7 @@
 //! The load generator: one thread, plain HTTP/1.1 on persistent connections, requests made in advance, little parsing.
 
+use crate::client::{Connection, Target, runtime};
 use crate::error::Fallible;
-use crate::http::{Connection, Target, runtime};
 use crate::measure::{count_of, cpu_seconds, wall_micros};
 use hdrhistogram::Histogram;
 use serde::{Deserialize, Serialize};

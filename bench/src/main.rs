@@ -7,13 +7,13 @@
 //! processor time of each is known.
 
 mod arrivals;
-mod baseline_server;
+mod baseline_intake;
+mod client;
 mod compare;
 mod dataset;
 mod error;
 mod fsync;
 mod hostile;
-mod http;
 mod load;
 mod measure;
 mod order_body;
@@ -41,7 +41,7 @@ fn main() -> ExitCode {
         server::ROLE => server::run(),
         server::REAL_ROLE => return server::run_real(),
         load::ROLE => load::run(&plan()),
-        baseline_server::ROLE => baseline_server::run(&plan()),
+        baseline_intake::ROLE => baseline_intake::run(&plan()),
         platform::ROLE => platform::run(),
         hostile::ROLE => hostile::run(&plan()),
         sink::ROLE => sink::run(),

@@ -52,7 +52,7 @@ impl Postgres {
         Ok(format!("{server}/{name}"))
     }
 
-    /// Does what the server does by itself within a minute or so after much was written.
+    /// Runs the maintenance that the server would run within a minute after large writes.
     pub fn settle(url: &str) -> Fallible<()> {
         Ok(postgres::Client::connect(url, postgres::NoTls)?.batch_execute("VACUUM ANALYZE")?)
     }

@@ -1,7 +1,7 @@
 //! Processes of this program in other roles: started, watched, ended.
 
+use crate::client::{self, Target};
 use crate::error::Fallible;
-use crate::http::{self, Target};
 use crate::measure;
 use crate::shop;
 use crate::sink::{self, Ports};
@@ -92,7 +92,7 @@ impl Server {
 
     /// A counter of `/metrics`.
     pub fn counter(&self, name: &str) -> Fallible<f64> {
-        let answer = http::ask_once(&Target::get(&self.address, "", "/metrics"))?;
+        let answer = client::ask_once(&Target::get(&self.address, "", "/metrics"))?;
         let text = String::from_utf8(answer)?;
         let line = text
             .lines()

@@ -1,4 +1,4 @@
-//! The order that everything here is measured with, and the rows that it becomes.
+//! The order of all measurements, and the rows that it becomes.
 
 use crate::error::Fallible;
 use crate::order_body::{NUMBER, SHOP_KEY, body};
@@ -21,7 +21,7 @@ use sha2::{Digest, Sha256};
 /// Places that the service reserves for an order and its events.
 const PLACES: i64 = 4;
 
-/// The order as the platform's dialect reads it from that body, with its stored form made beforehand.
+/// The order as the connector reads it from that body, with its stored form made in advance.
 #[derive(Clone)]
 pub struct Sample {
     new: NewOrder,
@@ -140,7 +140,7 @@ pub fn keep_message(
     account: AccountId,
     branch: Branch,
     order: OrderId,
-    message: &Kept,
+    message: &InboxMessage,
     now: Timestamp,
 ) -> Result<(), StoreError> {
     let to_keep = MessageToKeep {
@@ -164,12 +164,12 @@ pub fn keep_message(
 }
 
 /// A message and its hash.
-pub struct Kept {
+pub struct InboxMessage {
     body: Vec<u8>,
     hash: [u8; 32],
 }
 
-impl Kept {
+impl InboxMessage {
     pub fn numbered(template: &str, number: u64) -> Self {
         let body = template.replace(NUMBER, &format!("{number:010}")).into_bytes();
         let hash = Sha256::digest(&body).into();

@@ -1,7 +1,7 @@
 //! An account with restaurants that take orders, made the way an operator and a client make them.
 
+use crate::client;
 use crate::error::Fallible;
-use crate::http;
 use crate::order_body::{SHOP_KEY, inbound_key, store_id};
 use garson::app::App;
 use garson::config::Settings;
@@ -43,7 +43,7 @@ pub fn open_with(data: &Path, more: &[(&str, &str)]) -> Fallible<Arc<App>> {
     Ok(App::open(settings(data, more)?)?)
 }
 
-/// The same, with a clock that stands still.
+/// The same, with a fixed clock.
 pub fn open_at(data: &Path, moment: Timestamp) -> Fallible<Arc<App>> {
     Ok(App::open_with(
         settings(data, &[])?,
@@ -149,6 +149,6 @@ async fn make_branch(app: &App, account: AccountId, number: usize, inbound: &str
 /// A fresh database with a shop of one branch, in a folder that the caller keeps.
 pub fn make_fresh(data: &Path) -> Fallible<Shop> {
     let app = open(data)?;
-    let runtime = http::runtime()?;
+    let runtime = client::runtime()?;
     runtime.block_on(make(&app, 1))
 }

@@ -4,8 +4,8 @@
 //! It reads commands as lines of its input and answers each with a line.
 
 use crate::arrivals::Arrivals;
+use crate::client;
 use crate::error::Fallible;
-use crate::http;
 use crate::measure::cpu_seconds;
 use crate::steady_load;
 use serde::{Deserialize, Serialize};
@@ -45,14 +45,14 @@ pub enum Command {
     Count,
     /// From now on, note anew when the first event comes that has not come before.
     Mark,
-    /// Answer only after so many milliseconds.
+    /// Answer only after this many milliseconds.
     Slow(u64),
     Steady(steady_load::Plan),
     /// How many orders of steady sendings were acknowledged of which no event has come?
     Missing,
 }
 
-/// Receives and does what it is told until its input ends.
+/// Receives events and executes commands until its input ends.
 pub fn run() -> Fallible<()> {
     let arrivals = Arrivals::default();
     let (told, ports) = std::sync::mpsc::channel();
@@ -103,7 +103,7 @@ fn answer<T: Serialize>(value: &T) -> Fallible<()> {
 }
 
 fn receive(arrivals: &Arrivals, told: &std::sync::mpsc::Sender<Ports>) -> Fallible<()> {
-    http::runtime()?.block_on(async {
+    client::runtime()?.block_on(async {
         let open = TcpListener::bind("0.0.0.0:0").await?;
         let silent = TcpListener::bind("0.0.0.0:0").await?;
         told.send(Ports {
@@ -144,7 +144,7 @@ async fn serve(arrivals: Arrivals, mut stream: TcpStream) -> Fallible<()> {
         }
         filled += read;
         let so_far = buffer.get(..filled).unwrap_or_default();
-        let Some((body, end)) = http::extent(so_far)?.filter(|(_, end)| filled >= *end) else {
+        let Some((body, end)) = client::extent(so_far)?.filter(|(_, end)| filled >= *end) else {
             continue;
         };
         arrivals.note(buffer.get(body..end).unwrap_or_default());
@@ -153,7 +153,7 @@ async fn serve(arrivals: Arrivals, mut stream: TcpStream) -> Fallible<()> {
             tokio::time::sleep(Duration::from_millis(slow)).await;
         }
         stream.write_all(OK).await?;
-        // Nobody sends the next request before this one is answered.
+        // Clients do not send the next request before this one is answered.
         filled = 0;
     }
 }

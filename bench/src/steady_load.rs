@@ -1,8 +1,8 @@
 //! Sends orders at fixed times, independent of responses, and measures how long after its time the event of each arrived.
 
 use crate::arrivals::Arrivals;
+use crate::client::{Target, extent, put_number};
 use crate::error::Fallible;
-use crate::http::{Target, extent, put_number};
 use crate::measure::count_of;
 use hdrhistogram::Histogram;
 use serde::{Deserialize, Serialize};
@@ -33,7 +33,7 @@ pub struct Report {
     pub acknowledged: u64,
     /// Measured orders of which no event came in time.
     pub missing: u64,
-    /// From the moment when an order was due to be sent until its event was there.
+    /// From the time when an order was due to be sent until its event arrived.
     pub p50_millis: f64,
     pub p99_millis: f64,
     pub seconds: f64,

@@ -1,10 +1,10 @@
-//! The memory of a service that has a million events to deliver to somebody who does not answer.
+//! The memory of a service with a million events for a receiver that does not answer.
 
 use super::effort::Effort;
 use crate::arrivals::Count;
+use crate::client::runtime;
 use crate::dataset::schema;
 use crate::error::Fallible;
-use crate::http::runtime;
 use crate::process::{ALL_LINES, ReceiverProcess, Server, cache_folder, fresh_folder};
 use crate::sample::Sample;
 use crate::server;
@@ -87,7 +87,7 @@ fn filled(count: u64) -> Fallible<PathBuf> {
     Ok(data)
 }
 
-/// Points the first account at somebody silent and the others at somebody who answers, with something for each of them.
+/// Points the first account at a silent receiver and the others at one that answers, with events for each.
 fn direct(data: &Path, partner: &ReceiverProcess) -> Fallible<i64> {
     let app = shop::open(data)?;
     let shops: Vec<Shop> = serde_json::from_slice(&std::fs::read(data.join("shops.json"))?)?;

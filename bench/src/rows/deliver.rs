@@ -2,8 +2,8 @@
 
 use super::effort::{CLIENTS, Effort};
 use crate::arrivals::Count;
+use crate::client::{self, Target};
 use crate::error::Fallible;
-use crate::http::Target;
 use crate::load::{self, Limit, Plan};
 use crate::measure::count_of;
 use crate::postgres::{MASTER_KEY, Postgres};
@@ -59,7 +59,7 @@ fn post_orders(effort: Effort, setup: Setup<'_>) -> Fallible<Run> {
     let target = setup.has_webhook.then(|| partner.ports.answering(0));
     {
         let app = shop::open_with(data.path(), &settings)?;
-        http::runtime()?.block_on(shop::make_many(&app, 1, |_| target.clone()))?;
+        client::runtime()?.block_on(shop::make_many(&app, 1, |_| target.clone()))?;
     }
     let server = Server::start(server::REAL_ROLE, data.path(), &settings)?;
     let used = |postgres: &Option<&mut Postgres>| match postgres {
@@ -76,9 +76,10 @@ fn post_orders(effort: Effort, setup: Setup<'_>) -> Fallible<Run> {
     };
     let report: load::Report = process::run(load::ROLE, &plan)?;
     let orders = report.answers;
-    let count = match setup.has_webhook {
-        true => arrive(&mut partner, orders)?,
-        false => partner.ask(&Command::Count)?,
+    let count = if setup.has_webhook {
+        arrive(&mut partner, orders)?
+    } else {
+        partner.ask(&Command::Count)?
     };
     let seconds = began.elapsed().as_secs_f64();
     let (server_cpu, (database_after, database_megabytes)) = (server.cpu_seconds()? - cpu, used(&postgres)?);

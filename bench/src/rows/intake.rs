@@ -1,9 +1,9 @@
 //! Orders in: how many share a commit, and how near the rate comes to the bare engine's.
 
 use super::effort::{CLIENTS, Effort};
-use crate::baseline_server;
+use crate::baseline_intake;
+use crate::client::Target;
 use crate::error::Fallible;
-use crate::http::Target;
 use crate::load::{self, Limit, Plan};
 use crate::measure::count_of;
 use crate::process::{self, Server, fresh_folder};
@@ -76,13 +76,13 @@ pub fn rate(effort: Effort) -> Fallible<Vec<Finding>> {
         batches.push(1.0 / run.commits_per_order);
         let data = fresh_folder()?;
         let shop = shop::make_fresh(data.path())?;
-        let plan = baseline_server::Plan {
+        let plan = baseline_intake::Plan {
             data: data.path().to_owned(),
             shop,
             tasks: CLIENTS,
             seconds: effort.seconds,
         };
-        let report: baseline_server::Report = process::run(baseline_server::ROLE, &plan)?;
+        let report: baseline_intake::Report = process::run(baseline_intake::ROLE, &plan)?;
         bare_rates.push(count_of(report.orders) / report.seconds);
         bare_cpu.push(report.cpu_seconds / report.seconds);
     }

@@ -4,9 +4,10 @@
 //! (see `hostile`); both are measured in turns, and the trouble exists only during the turns of its server.
 
 use super::effort::Effort;
+use crate::client::{Target, runtime};
 use crate::error::Fallible;
 use crate::hostile::{Hostile, Plan};
-use crate::http::{Target, runtime};
+use crate::order_body;
 use crate::process::{ALL_LINES, ReceiverProcess, Server, fresh_folder};
 use crate::server;
 use crate::shop;
@@ -155,7 +156,7 @@ async fn make_tenants(data: &Path, partner: &ReceiverProcess, hanging_polls: usi
     let hostile = shops.swap_remove(HOSTILE);
     let branch = hostile.branches.first().ok_or("no branch was made")?;
     let change = credentials(&[
-        ("inboundKey", &shop::key(HOSTILE)),
+        ("inboundKey", &order_body::inbound_key(HOSTILE)),
         ("callbackUrl", &partner.ports.silent(HOSTILE)),
     ]);
     integrations::put(

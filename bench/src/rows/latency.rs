@@ -1,10 +1,10 @@
-//! From the moment an order is due to be sent until its event is with the receiver, beside one fsync.
+//! The time from when an order is due to be sent until its event arrives at the receiver, beside one fsync.
 
 use super::effort::Effort;
 use crate::arrivals::Count;
+use crate::client::{Target, runtime};
 use crate::error::Fallible;
 use crate::fsync;
-use crate::http::{Target, runtime};
 use crate::measure::count_of;
 use crate::process::{ALL_LINES, ReceiverProcess, Server, fresh_folder};
 use crate::server;

@@ -1,9 +1,9 @@
 //! The memory that a server holds while it has nothing to do.
 
 use super::effort::Effort;
+use crate::client::Target;
 use crate::dataset::filled;
 use crate::error::Fallible;
-use crate::http::Target;
 use crate::load::{self, Limit, Plan};
 use crate::process::{self, Server};
 use crate::server;

@@ -5,8 +5,8 @@
 //! receivers have been narrowed by then; what is measured is the state that lasts.
 
 use super::effort::Effort;
+use crate::client::{Target, runtime};
 use crate::error::Fallible;
-use crate::http::{Target, runtime};
 use crate::process::{ALL_LINES, ReceiverProcess, Server, fresh_folder};
 use crate::server;
 use crate::shop;
@@ -35,16 +35,17 @@ impl Side {
         {
             let app = shop::open(data.path())?;
             let url = |number| {
-                Some(match number < silent {
-                    true => partner.ports.silent(number),
-                    false => partner.ports.answering(number),
+                Some(if number < silent {
+                    partner.ports.silent(number)
+                } else {
+                    partner.ports.answering(number)
                 })
             };
             runtime()?.block_on(shop::make_many(&app, accounts, url))?;
         }
         let next = match silent {
             0 => 0,
-            // The two must not be taken for each other at the receiver.
+            // The receiver must be able to distinguish the two.
             _ => 1_000_000_000,
         };
         Ok(Self {

@@ -1,9 +1,9 @@
 //! Reading beside many orders: the same answer takes the same time with a million of them as with a thousand.
 
 use super::effort::Effort;
+use crate::client::{self, Target};
 use crate::dataset::{Filled, filled};
 use crate::error::Fallible;
-use crate::http::Target;
 use crate::load::{self, Limit, Plan};
 use crate::process::{self, Server};
 use crate::server;
@@ -112,14 +112,13 @@ pub fn list(effort: Effort) -> Fallible<Vec<Finding>> {
         sides.compare(effort, "first page of 50, 1,000,000 orders : 1,000", |_| {
             LIST.to_owned()
         })?,
-        sides.compare(
-            effort,
-            "deepest page of 50, 1,000,000 orders : 1,000",
-            |side| match side.data == many {
-                true => of_many.clone(),
-                false => of_few.clone(),
-            },
-        )?,
+        sides.compare(effort, "deepest page of 50, 1,000,000 orders : 1,000", |side| {
+            if side.data == many {
+                of_many.clone()
+            } else {
+                of_few.clone()
+            }
+        })?,
     ];
     for (row, filter) in FILTERED {
         findings.push(sides.compare(effort, row, |_| format!("{LIST}&{filter}"))?);
@@ -130,7 +129,7 @@ pub fn list(effort: Effort) -> Fallible<Vec<Finding>> {
 /// The path of a list's last page, found from its end.
 fn deepest((server, filled): &(Server, Filled)) -> Fallible<String> {
     let ask = |path: &str| {
-        let answer = http::ask_once(&Target::get(&server.address, &filled.shop.api_key, path))?;
+        let answer = client::ask_once(&Target::get(&server.address, &filled.shop.api_key, path))?;
         Fallible::Ok(serde_json::from_slice::<serde_json::Value>(&answer)?)
     };
     let oldest = ask(&format!("{LIST}&dir=prev&cursor={:016x}", 0))?;

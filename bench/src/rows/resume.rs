@@ -2,8 +2,8 @@
 
 use super::effort::Effort;
 use crate::arrivals::Count;
+use crate::client::{Target, runtime};
 use crate::error::Fallible;
-use crate::http::{Target, runtime};
 use crate::measure::count_of;
 use crate::measure::wall_micros;
 use crate::process::{ALL_LINES, ReceiverProcess, Server, fresh_folder};

@@ -1,9 +1,9 @@
 //! List pages a second, beside what the same server gives for a constant body of the same size.
 
 use super::effort::{CLIENTS, Effort};
+use crate::client::{self, Target};
 use crate::dataset::filled;
 use crate::error::Fallible;
-use crate::http::Target;
 use crate::load::{self, Limit, Plan};
 use crate::measure::count_of;
 use crate::process::{self, Server};
@@ -59,14 +59,14 @@ pub fn pages(effort: Effort) -> Fallible<Vec<Finding>> {
     let page_of = |server: &Server| Target::get(&server.address, &few.shop.api_key, path);
     let size = {
         let server = start(0)?;
-        http::ask_once(&page_of(&server))?.len()
+        client::ask_once(&page_of(&server))?.len()
     };
     let server = start(size)?;
     let page = page_of(&server);
     let target = |path| Target::get(&server.address, &few.shop.api_key, path);
     let (constant, bare) = (target(server::CONSTANT_PATH), target(server::BARE_PATH));
     for other in [&constant, &bare] {
-        if http::ask_once(other)?.len() != size {
+        if client::ask_once(other)?.len() != size {
             return Err("the constant body has another size".into());
         }
     }
