@@ -1,4 +1,4 @@
-//! The whole service from outside: real sockets, real processes, every API case on both engines.
+//! End-to-end tests: real sockets and real processes, on both databases.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::unreachable)]
 

@@ -1,4 +1,5 @@
-//! Every operation of the OpenAPI document, so that a new one without these checks fails: no key, wrong key, other account.
+//! Every operation of the OpenAPI document without a key, with a wrong key, and with another account's key. A new operation
+//! without these checks fails.
 
 use crate::support::{ApiClient, Shop, TestService, request, send};
 use serde_json::{Value, json};
@@ -73,7 +74,7 @@ async fn property(service: &TestService) -> Property {
     let since = json!({ "since": "2026-01-01T00:00:00Z" });
     let retry = service.a.post("/webhook/deliveries/retry", &since).await.data();
     let retry = retry["id"].as_str().unwrap().to_owned();
-    // It comes to its end by itself; what is compared later must not change.
+    // Wait for its end; what is compared later must not change.
     let path = format!("/webhook/deliveries/retries/{retry}");
     crate::support::wait_until("the retry is done", async || {
         service.a.get(&path).await.data()["state"] == json!("done")
@@ -145,12 +146,12 @@ async fn no_operation_accesses_another_account(service: TestService) {
             !target.contains('{'),
             "{path} has a parameter that this test does not know"
         );
-        let query = match operation["parameters"].to_string().contains("\"restaurantId\"")
-            && path.contains("/menus")
-        {
-            true => format!("?restaurantId={}", own.shop.restaurant),
-            false => String::new(),
-        };
+        let query =
+            if operation["parameters"].to_string().contains("\"restaurantId\"") && path.contains("/menus") {
+                format!("?restaurantId={}", own.shop.restaurant)
+            } else {
+                String::new()
+            };
         let body = body_for(&method, &path)
             .to_string()
             .replace("own", &theirs.restaurant);

@@ -1,4 +1,4 @@
-//! Many at once: one final state, and no gap in what was told.
+//! Concurrent requests end in one consistent state, without gaps in the events.
 
 use crate::support::TestService;
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! A deleted business is out of sight at once, and swept away afterwards.
+//! A deleted business disappears immediately and is swept afterwards.
 
 use crate::support::{Backend, TestService, order_body, run, wait_until};
 use serde_json::{Value, json};
@@ -19,7 +19,7 @@ async fn business(service: &TestService, name: &str) -> String {
     made["id"].as_str().unwrap().to_owned()
 }
 
-/// A business with two restaurants, and one that stands alone.
+/// A business with two restaurants, and a restaurant without a business.
 async fn set_up(service: &TestService, orders: usize) -> (String, String) {
     let id = business(service, "gone").await;
     let mut keep = String::new();
@@ -188,7 +188,7 @@ async fn orders_arriving_during_deletion_are_swept(service: TestService) {
     })
     .await;
     service.a.delete(&format!("/businesses/{id}")).await.done();
-    // Whoever was not in time was told so, and did not go on.
+    // Late requests were refused and had no effect.
     assert!(running.join_all().await.iter().any(|count| *count < 200));
     assert_eq!(service.a.get("/orders").await.data(), json!([]));
     assert_eq!(total(&service).await, json!([]));
@@ -207,7 +207,7 @@ async fn orders_arriving_during_deletion_are_swept(service: TestService) {
     }
 }
 
-/// The customer's name stands in the order, the platform's message and the words of search; none of it stays in the file.
+/// The customer's name is in the order, the platform's message and the search index; none of it stays in the file.
 #[test]
 fn deleted_order_leaves_no_bytes_in_the_sqlite_file() {
     const NAME: &str = "Qwyjibo";

@@ -1,4 +1,4 @@
-//! Sending again everything that has failed: the work, its progress, and what ends it.
+//! Resending all failed deliveries: progress and completion.
 
 use crate::support::{
     ApiClient, Backend, CannedResponse, Gate, Program, Receiver, TestService, TestStorage, block_on,
@@ -160,7 +160,7 @@ async fn the_same_is_begun_once(backend: Backend) {
     let refused = service.a.post(RETRY, &since(10)).await;
     refused.refused(429, "too_many_retries");
     assert!(refused.header("retry-after").is_some());
-    // An account's work keeps nobody else from beginning.
+    // The retry of one account does not block another's.
     service.b.put("/webhook", &webhook).await.data();
     assert_eq!(
         service.b.post(RETRY, &since(0)).await.data()["state"],
@@ -213,7 +213,7 @@ const AGES_AGO: &str = "2020-01-01T00:00:00Z";
 #[test]
 fn retry_continues_after_a_kill() {
     const FAILED: usize = 5_000;
-    // What may be under way, or taken and not written down, when the process dies.
+    // Attempts that may be in flight, or delivered but not recorded, when the process dies.
     const REPEATS: usize = 128;
     for backend in [Backend::Sqlite, Backend::Postgres] {
         block_on(async {

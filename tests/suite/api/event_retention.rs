@@ -1,4 +1,4 @@
-//! Events are kept for some weeks; whoever comes back later than that is told what is missing.
+//! Events are removed after the retention period; clients with older cursors get an explicit error.
 
 use crate::support::TestService;
 use garson::flow::admin::accounts;

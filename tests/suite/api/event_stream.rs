@@ -1,4 +1,4 @@
-//! Events as they come, as a stream, held against the list of events as the ledger.
+//! The event stream, compared with the event list.
 
 use crate::support::{
     ApiClient, Backend, EventStream, Program, Shop, StealAwareInstant, StreamEvent, TestService, block_on,
@@ -45,7 +45,7 @@ fn bodies(told: &[StreamEvent]) -> Vec<Value> {
     told.iter().map(StreamEvent::json).collect()
 }
 
-/// A poll that is certainly under way: the service counts those who wait.
+/// A poll that is certainly waiting: the service counts waiting clients.
 pub(super) async fn begin_poll(
     service: &TestService,
     path: &str,
@@ -322,7 +322,7 @@ async fn slow_reader_uses_little_memory_and_delays_no_other(service: TestService
     const EVENTS: usize = 3_000;
     let shop = service.shop(&service.a, "s").await;
     let (neighbour, other) = neighbour(&service).await;
-    // 18 MB of events, past the service, since nobody has the time to order so much.
+    // 18 MB of events, written directly to the database, because posting that many orders takes too long.
     let (id, body) = match service.backend {
         Backend::Sqlite => (
             "randomblob(16)",

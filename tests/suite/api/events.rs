@@ -1,4 +1,4 @@
-//! Events, in the exact words of the contract.
+//! Events: their exact bodies.
 
 use crate::support::TestService;
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! Work that goes through all accounts: one that fails for an account is done for the others all the same.
+//! Background work for all accounts continues if it fails for one.
 
 use crate::support::{Backend, TestService, wait_until};
 use std::time::Duration;

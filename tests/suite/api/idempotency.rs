@@ -1,4 +1,4 @@
-//! `Idempotency-Key`: the first answer again, for a day.
+//! `Idempotency-Key`: a repeated request gets the first response for a day.
 
 use crate::support::{Backend, CannedResponse, Receiver, TestService, block_on, request};
 use garson::flow::order_actions::act;
@@ -48,7 +48,7 @@ async fn repeated_request_gets_the_same_bytes_and_creates_nothing(service: TestS
             .len(),
         1
     );
-    // Without a key every POST stands for itself.
+    // Without a key every POST is a new request.
     service.a.json("POST", "/businesses", body).await.data();
     assert_eq!(
         service
@@ -272,7 +272,7 @@ fn retryable_response_is_not_stored() {
                 .refused(502, "target_unreachable");
             let sent = service.a.keyed("k", "/orders/retry-webhook", &body).await;
             assert_eq!(sent.data()["statusCode"], json!(204));
-            // Now it is kept: nobody is called again.
+            // Now it is stored, and the platform is not called again.
             assert_eq!(
                 service.a.keyed("k", "/orders/retry-webhook", &body).await.body,
                 sent.body
@@ -403,7 +403,7 @@ async fn key_is_released_when_its_request_fails(service: TestService) {
             .len(),
         1
     );
-    // Its table is away while the request runs: it cannot be given back at once, but is as soon as that is possible.
+    // Its table is missing while the request runs: the key cannot be released at once, but is as soon as possible.
     service.execute_sql("ALTER TABLE businesses RENAME TO elsewhere");
     assert_eq!(service.a.keyed("other", "/businesses", body).await.status, 500);
     service.execute_sql("ALTER TABLE elsewhere RENAME TO businesses");

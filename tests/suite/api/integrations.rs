@@ -1,4 +1,4 @@
-//! Integrations: connected, changed, switched, and never telling their secrets.
+//! Integrations: created, changed, activated; secrets are never returned.
 
 use crate::support::{ApiClient, TestService};
 use serde_json::{Value, json};
@@ -86,7 +86,7 @@ async fn branch_is_unique_within_an_account(service: TestService) {
     );
     let body = json!({ "isActive": true, "remoteId": "branch", "credentials": { "inboundKey": "key-of-b" } });
     service.a.put(&own, &body).await.refused(409, "remote_id_taken");
-    // A shop's own channel is named as its account likes, and is told from a neighbour's by its secret.
+    // Accounts choose the ids of their own shops, which are distinguished by their secrets.
     let neighbour = service.b.put(&theirs, &body).await.data();
     assert_eq!(
         (&neighbour["remoteId"], &neighbour["branch"]),

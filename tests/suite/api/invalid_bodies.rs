@@ -1,4 +1,4 @@
-//! Bodies that no honest client sends: a clear refusal each, and nothing changes.
+//! Invalid request bodies get a clear error and change nothing.
 
 use crate::support::TestService;
 use serde_json::json;

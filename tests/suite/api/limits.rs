@@ -1,4 +1,4 @@
-//! Limits that hold for every request: the rate of a key, request ids, paths and methods.
+//! Rate limits, request ids, paths and methods.
 
 use crate::support::{ApiClient, Backend, TestService, block_on, request, send};
 use serde_json::json;

@@ -1,4 +1,4 @@
-//! Events that are waited for: long poll.
+//! Long polling for events.
 
 use super::event_stream::{begin_poll, ledger};
 use crate::support::{StealAwareInstant, TestService};
@@ -41,7 +41,7 @@ async fn long_poll_without_events_waits(service: TestService) {
     let (_, cursor) = ledger(&service.a).await;
     let path = format!("/events?dir=prev&cursor={cursor}&wait=60");
     let poll = begin_poll(&service, &path).await;
-    // Somebody else's news is none.
+    // Events of other accounts do not count.
     service.shop(&service.b, "other").await.order("1").await;
     assert!(!poll.is_finished());
     let start = StealAwareInstant::now();

@@ -1,4 +1,4 @@
-//! Requests that are broken before their body is: paths, queries, heads, and clients that never finish.
+//! Requests with malformed paths, queries or heads, and clients that never finish.
 
 use crate::support::{StealAwareInstant, TestService, raw, request, send};
 use serde_json::json;
@@ -143,7 +143,8 @@ async fn incomplete_request_head_times_out(service: TestService) {
     });
     let began = StealAwareInstant::now();
     let mut answer = Vec::new();
-    let _reset = tokio::time::timeout(Duration::from_secs(20), from.read_to_end(&mut answer))
+    // The connection may be reset.
+    let _ = tokio::time::timeout(Duration::from_secs(20), from.read_to_end(&mut answer))
         .await
         .expect("the head was waited for without end");
     assert!(began.elapsed() < Duration::from_secs(20));

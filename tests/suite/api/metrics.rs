@@ -1,4 +1,4 @@
-//! `/metrics`: every number moves by exactly what has happened, in a form that a strict reader accepts.
+//! `/metrics`: exact values, in valid OpenMetrics.
 
 use crate::support::{
     Backend, CannedResponse, Receiver, Scrape, Shop, TestService, block_on, order_body, request, send,
@@ -150,7 +150,7 @@ async fn commits_are_counted_and_timed(service: TestService) {
     }
     let after = Scrape::of(service.addr).await;
     let by = |sample: &str| after.count(sample) - before.count(sample);
-    // One after the other: each has its own commit. What the service does by itself comes on top.
+    // Sequentially, so that each has its own commit. Background work adds to it.
     assert!(by("garson_commits_total") >= 20.0 && by("garson_commit_jobs_total") >= 20.0);
     assert!(by("garson_commit_seconds_sum") > 0.0);
     assert_eq!(
@@ -176,7 +176,7 @@ async fn single_node_reports_one_node(service: TestService) {
     ] {
         assert_eq!(scrape.get(sample), Some(1.0), "{sample}");
     }
-    // Another one on the same database; and this one is told to be nobody for a while.
+    // A second node on the same database, while this one leaves the cluster.
     let now = service.app.now();
     let id = garson_core::id::NodeId::at(now);
     service
@@ -347,7 +347,7 @@ async fn what_waits_is_shown_with_its_age(backend: Backend) {
     second.order("2").await;
     second.order("3").await;
     receiver.wait_for(3).await;
-    // The clock stands still, so the ages are exact; the retries are ten seconds away.
+    // The clock is fixed, so the ages are exact; the retries are due in ten seconds.
     let waiting = [
         ("garson_undelivered", 3.0),
         ("garson_undelivered_accounts", 2.0),

@@ -1,4 +1,4 @@
-//! `/web-api/v1`: every endpoint, by the rules of the contract.
+//! `/web-api/v1`: every endpoint.
 
 mod authorization;
 mod body_snapshots;

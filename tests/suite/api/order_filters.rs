@@ -1,4 +1,4 @@
-//! The list of orders, narrowed, and with everything that is known of each order.
+//! Filters of the order list, and the list with details.
 
 use crate::support::{TestService, order_body};
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! Which order an id in a path means.
+//! Which order an id in a path refers to.
 
 use crate::support::TestService;
 use serde_json::json;

@@ -1,4 +1,4 @@
-//! The way of an order: verified, advanced, ready, and what is refused on the way.
+//! Order status changes: verify, advance, ready, and what is refused.
 
 use crate::support::TestService;
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! Pages: walked down and up, complete, and never by offset.
+//! Pages: complete in both directions, by cursor.
 
 use crate::support::TestService;
 use serde_json::{Value, json};
@@ -136,7 +136,7 @@ async fn cursors_of_an_empty_list_stay_valid(service: TestService) {
             given_out.push((list, cursor(&page, "prev").to_owned()));
         }
     }
-    // Whoever polls an empty list goes on from each answer.
+    // A client that polls an empty list continues with each cursor.
     for (list, cursor_before) in given_out.clone() {
         let page = service
             .a
@@ -190,7 +190,7 @@ async fn forged_cursors_are_refused(service: TestService) {
             .get(&format!("{list}?dir=up"))
             .await
             .wrong(422, "invalid_parameter", "dir");
-        // Well-formed ones that nobody gave out are positions, and nothing more.
+        // Well-formed cursors that were not issued are only positions.
         for made_up in ["0000000000000000", "7fffffffffffffff"] {
             for dir in ["next", "prev"] {
                 service

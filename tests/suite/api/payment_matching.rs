@@ -1,4 +1,4 @@
-//! Payment matching with a POS that is really asked.
+//! Payment matching with a simulated POS.
 
 use crate::support::{Backend, CannedResponse, Gate, Receiver, TestService, block_on, order_body};
 use serde_json::{Value, json};

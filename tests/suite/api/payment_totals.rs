@@ -1,4 +1,4 @@
-//! Totals by payment type: right for every filter, and after everything that can happen to an order.
+//! Totals by payment type, for every filter and after every change of an order.
 
 use crate::support::{Shop, TestService, order_body};
 use serde_json::{Value, json};

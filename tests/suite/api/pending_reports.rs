@@ -1,4 +1,4 @@
-//! Orders that wait for accounting, and the stamp that it has taken them.
+//! Orders that are not reported to accounting yet, and marking them as reported.
 
 use crate::support::TestService;
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! `/readyz`: red while storage does not answer, said within two seconds, and green again by itself.
+//! `/readyz`: not ready within two seconds while storage does not answer, and ready again after recovery.
 
 use crate::support::{Reply, Scrape, StealAwareInstant, TestService, request, send, wait_until};
 use garson_store::StoreError;
@@ -16,7 +16,7 @@ cases! {
     repeatedly_failing_worker_is_not_ready
 }
 
-/// Whoever asks must know within this time.
+/// The deadline of the response.
 const AT_ONCE: Duration = Duration::from_secs(2);
 
 async fn readyz(addr: SocketAddr) -> Reply {
@@ -95,7 +95,7 @@ async fn hanging_storage_is_not_ready(service: TestService) {
     let scrape = Scrape::of(service.addr).await;
     let waiting = scrape.get("garson_waiting_reads").unwrap();
     assert!((1.0..=10.0).contains(&waiting), "{waiting} jobs wait");
-    // What needs no storage is told all the same; what does is left out rather than guessed.
+    // Metrics that need no storage are shown; others are omitted.
     let orders = "garson_orders_total{provider=\"direct\",way=\"pushed\"}";
     assert_eq!(scrape.get(orders), Some(1.0));
     for absent in ["garson_undelivered", "garson_open_calls", "garson_nodes"] {
@@ -124,7 +124,7 @@ async fn unjoined_node_is_not_ready(service: TestService) {
         readyz(service.addr).await.status == 503
     })
     .await;
-    // It comes back by itself.
+    // It recovers without a restart.
     is_green(&service).await;
 }
 

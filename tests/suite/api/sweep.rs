@@ -1,5 +1,4 @@
-//! Lists while deleted restaurants are being swept: whatever came and went in which order, they hold exactly the orders of
-//! the restaurants that are left, newest first, each once.
+//! Lists while deleted restaurants are swept: they hold exactly the orders of the remaining restaurants, newest first, each once.
 
 use crate::support::{ApiClient, Shop, TestService};
 use garson::flow::admin::accounts;
@@ -194,7 +193,7 @@ impl<'a> Setup<'a> {
         ] {
             lists.push((format!("/orders?{filter}&"), self.expected(None)));
         }
-        // Nothing has changed since it came, so both stand in the same order.
+        // Nothing has changed since it arrived, so both have the same order.
         for filter in ["", "&open=true", "&provider=getir,direct&include=detail"] {
             lists.push((
                 format!("/orders?updatedSince=2026-01-01T00:00:00Z{filter}&"),

@@ -1,4 +1,4 @@
-//! The account's webhook: where it goes, and how deliveries stand.
+//! The account's webhook: its URL and the state of its deliveries.
 
 use crate::support::{TestService, wait_until};
 use serde_json::{Value, json};

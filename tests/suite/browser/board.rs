@@ -1,4 +1,4 @@
-//! The live board with script: what arrives by itself, and what is done on a card without leaving the page.
+//! The live board with script: orders arrive without reloading, and actions work on the card.
 
 use super::setup::browser_tests;
 
@@ -48,7 +48,7 @@ mod case {
             browser
                 .wait_for_text(".column[data-column=new] .count", &count)
                 .await;
-            // Whoever does not see the board is told.
+            // Screen readers announce it.
             let name = browser.attribute(&card, "aria-label").await;
             browser.wait_for_text("#said", &name).await;
         }
@@ -72,7 +72,7 @@ mod case {
         }
         assert_eq!(browser.count(&format!("{card} button")).await, 0);
         assert_stayed(&setup).await;
-        // What somebody else does with it is seen as well.
+        // Changes by another user are shown as well.
         let (placed, card) = setup.order(Platform::Migros).await;
         stands_in(&setup, &card, "new").await;
         setup.world.verify(&placed).await.data();
@@ -85,7 +85,7 @@ mod case {
         mark(&setup).await;
         let (placed, card) = setup.order(Platform::Getir).await;
         browser.click(&format!("{card} .cancel summary")).await;
-        // The platform's own reasons are fetched when somebody is about to choose.
+        // The platform's reasons are fetched when the form is opened.
         browser
             .wait_for_text(&format!("{card} select[data-known]"), "")
             .await;
@@ -167,7 +167,7 @@ mod case {
     pub async fn the_sound_is_switched_off_for_good(setup: Setup) {
         let browser = &setup.browser;
         setup.open_board().await;
-        // The browser is silent until somebody has touched the page.
+        // Browsers play no sound before the first user action.
         browser.wait_for_text("#sound", "Ses için dokunun").await;
         assert_eq!(browser.attribute("#sound", "aria-pressed").await, "false");
         browser.click("#sound").await;

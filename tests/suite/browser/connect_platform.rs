@@ -1,4 +1,4 @@
-//! A restaurant is made and connected to a platform, and its first order comes.
+//! A restaurant is created and connected to a platform, and its first order arrives.
 
 use super::setup::browser_tests;
 

@@ -1,4 +1,4 @@
-//! The page that shows the API works within what it is allowed.
+//! The API documentation page works within its content security policy.
 
 use super::setup::browser_tests;
 

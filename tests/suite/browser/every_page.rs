@@ -1,5 +1,5 @@
-//! What holds of every page that there is, in light and dark and at every width: nothing sticks out, and whoever cannot see
-//! or point finds their way. Pictures of them all are left in `target/screenshots/`.
+//! Every page in light and dark mode and at every width: no overflow, and no accessibility violations.
+//! Screenshots are saved in `target/screenshots/`.
 
 use super::setup::browser_tests;
 

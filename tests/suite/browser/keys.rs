@@ -1,4 +1,4 @@
-//! A key is issued, seen once, and revoked.
+//! A key is issued, shown once, and revoked.
 
 use super::setup::browser_tests;
 

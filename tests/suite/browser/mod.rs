@@ -1,5 +1,4 @@
-//! The control panel in a real browser, with and without script. One engine is enough here: what pages show and do is
-//! tested on both below `panel/`.
+//! The control panel in a real browser, with and without script. One database is enough: `panel/` tests both.
 
 mod board;
 mod connect_platform;

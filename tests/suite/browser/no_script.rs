@@ -1,4 +1,4 @@
-//! The same with a browser that runs no script: every action is a form.
+//! The panel without JavaScript: every action is a form.
 
 use super::setup::Setup;
 use crate::support::{ApiClient, Backend, Browser, PASSWORD, PlatformWorld, block_on};

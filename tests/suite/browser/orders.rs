@@ -1,4 +1,4 @@
-//! The search over orders on a phone.
+//! Order search on a phone.
 
 use super::setup::browser_tests;
 

@@ -1,4 +1,4 @@
-//! How much has to come over the wire before the board is seen.
+//! The number of bytes that the board transfers.
 
 use super::setup::browser_tests;
 

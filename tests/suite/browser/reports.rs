@@ -1,4 +1,4 @@
-//! What accounting has not taken yet: exported to a file, and marked.
+//! Unreported orders are exported to a file and marked.
 
 use super::setup::browser_tests;
 

@@ -1,4 +1,4 @@
-//! What a browser test stands on: a world with its platforms, and somebody who looks at the panel.
+//! The setup of a browser test: a service with simulated platforms, and a signed-in browser.
 
 use crate::support::{
     Backend, Browser, PanelUser, PlatformOrder, PlatformWorld, block_on, disable_polling, fast_sim_settings,
@@ -7,13 +7,13 @@ use garson_sim::Platform;
 use garson_sim::views::{Courier, OrderRequest};
 use serde_json::json;
 
-/// A browser in a world. The browser goes first.
+/// The browser is dropped first.
 pub struct Setup {
     pub browser: Browser,
     pub world: PlatformWorld,
 }
 
-/// Names a test for each case.
+/// Makes a test of each case.
 macro_rules! browser_tests {
     ($($case:ident)*) => {
         $(#[test]
@@ -24,7 +24,7 @@ macro_rules! browser_tests {
 }
 pub(super) use browser_tests;
 
-/// Plays a scene with a browser that runs scripts and is signed in.
+/// Runs a case with a signed-in browser that runs scripts.
 pub fn run(case: impl AsyncFnOnce(Setup)) {
     block_on(async {
         let world = PlatformWorld::open_with(Backend::Sqlite, fast_sim_settings(), |settings| {
@@ -41,7 +41,7 @@ pub fn run(case: impl AsyncFnOnce(Setup)) {
 }
 
 impl Setup {
-    /// Lets the browser be this user, who is signed in already.
+    /// Gives the browser the cookies of a signed-in user.
     pub async fn enter(&self, user: &PanelUser) {
         self.browser.go("/sign-in").await;
         for (name, value) in &user.cookies {
@@ -55,7 +55,7 @@ impl Setup {
         self.browser.wait_for_text("#live", "Canlı").await;
     }
 
-    /// Lets somebody order; answers the order and the selector of its card.
+    /// Places an order; returns it and the selector of its card.
     pub async fn order(&self, platform: Platform) -> (PlatformOrder, String) {
         let placed = self.world.order(platform, Courier::Restaurant).await;
         let card = self.card(&placed).await;
@@ -67,7 +67,7 @@ impl Setup {
         format!("#o-{}", order["id"].as_str().unwrap())
     }
 
-    /// A restaurant in the middle of its evening: every platform, every column, and some trouble.
+    /// A busy evening: orders of every platform in every column, and some failures.
     pub async fn fill_evening(&self) {
         let world = &self.world;
         for (platform, steps) in [

@@ -1,4 +1,4 @@
-//! Signing in and out, and the language.
+//! Sign in, sign out, and the language.
 
 use super::setup::browser_tests;
 
@@ -16,7 +16,7 @@ mod case {
         browser.go("/keys").await;
         browser.click("form[action='/sign-out'] button").await;
         browser.arrives_at("/sign-in").await;
-        // Whoever comes for a page is asked first, and led on to it afterwards.
+        // A request for a page leads to the sign-in page first, and then to the page.
         browser.go("/keys").await;
         browser.arrives_at("/sign-in?next=%2Fkeys").await;
         browser.fill("[name=email]", "first@example.com").await;

@@ -1,10 +1,10 @@
-//! The line between a browser and the service, which can be cut.
+//! A TCP proxy between browser and service that can be cut.
 
 use std::net::SocketAddr;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 
-/// A way to the service; whoever goes by it does not notice, until it is cut.
+/// Forwards connections to the service until it is cut.
 pub struct Line {
     pub addr: SocketAddr,
     is_up: watch::Sender<bool>,

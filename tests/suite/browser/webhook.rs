@@ -1,4 +1,4 @@
-//! A webhook is registered, its deliveries are seen, and one is sent again.
+//! A webhook is registered, its deliveries are shown, and one is resent.
 
 use super::setup::browser_tests;
 

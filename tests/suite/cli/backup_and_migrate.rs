@@ -1,4 +1,4 @@
-//! Backups that open, and data that moves to another database with everything.
+//! Backups that can be opened, and complete migration to another database.
 
 use crate::support::{ApiClient, Backend, Program, Shop, TestStorage, block_on, order_body, run_command};
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! `garson check-receiver`: a good endpoint passes, and each bad habit fails the check that is for it.
+//! `garson check-receiver`: a good endpoint passes, and each defect fails its check.
 
 use crate::support::{
     Authority, CannedResponse, Outcome, Program, ReceivedRequest, Receiver, block_on, command, program_run,
@@ -292,7 +292,7 @@ fn failing_after_a_disconnected_sender_fails() {
     block_on(async {
         let receiver = Receiver::start().await;
         let inner = receiver.clone();
-        // A connection that no request came of: the sender went away.
+        // A connection without a request: the sender has disconnected.
         receiver.respond_with(move |seen| match is_for(seen, "-DISCONNECT") {
             true if inner.connections() > inner.seen().len() => CannedResponse::HangUp,
             _ => good(seen),

@@ -1,4 +1,4 @@
-//! `garson demo`: one command, and there is something to look at.
+//! `garson demo` starts a service with sample data.
 
 use crate::support::{ApiClient, Backend, PanelUser, Program, TestStorage, block_on, command};
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! `garson doctor` finds what is wrong, and says when nothing is.
+//! `garson doctor` reports problems and confirms a valid setup.
 
 use crate::support::{
     Backend, Program, TestStorage, block_on, command, on_postgres, program_run, run_command,

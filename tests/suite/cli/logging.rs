@@ -1,4 +1,4 @@
-//! The log of the real program: a line for each attempt and each call, and nothing in it that is secret or personal.
+//! The log of the real program: one line for each attempt and call, without secrets and personal data.
 
 use crate::support::{
     ApiClient, Backend, CannedResponse, Program, Receiver, Shop, SimulatedPlatforms, TestStorage, block_on,

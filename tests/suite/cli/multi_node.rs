@@ -1,4 +1,4 @@
-//! Several servers on one PostgreSQL: what one does, all know.
+//! Several servers on one PostgreSQL share their state.
 
 use crate::support::{ApiClient, Backend, Program, Shop, TestStorage, block_on, run_command};
 use serde_json::json;

@@ -1,4 +1,4 @@
-//! `garson receive`: what it shows, what it refuses, and how it misbehaves when it is told to.
+//! `garson receive`: its output, its checks, and the failures that it simulates.
 
 use crate::support::{Program, block_on, command, program_run, request, send, wait_until};
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! Nothing secret is printed or written in clear, proven with marks that are looked for everywhere.
+//! Secrets are neither printed nor stored in clear text.
 
 use crate::support::{
     ApiClient, Backend, CannedResponse, Program, Receiver, Shop, TestStorage, block_on, order_body, request,

@@ -1,4 +1,4 @@
-//! Settings that are wrong are named: where they stand, which they are, what is allowed.
+//! Invalid settings are reported with source, key and allowed values.
 
 use crate::support::{Backend, Outcome, TestStorage, command, program_run};
 

@@ -1,4 +1,4 @@
-//! The real program while its storage is away: a server that is stopped or stands still, a disk that is full.
+//! The real program during storage outages: a stopped or frozen database server, a full disk.
 
 use crate::support::{
     ApiClient, Backend, Program, Scrape, Server, Shop, StealAwareInstant, TestStorage, block_on,
@@ -9,7 +9,7 @@ use std::net::SocketAddr;
 use std::process::Command;
 use std::time::Duration;
 
-/// Whoever asks must know within this time.
+/// The deadline of the response.
 const AT_ONCE: Duration = Duration::from_secs(2);
 
 async fn ready(addr: SocketAddr) -> u16 {
@@ -104,7 +104,7 @@ fn postgres_outage_and_recovery_are_detected() {
         .await;
         shop.order("2").await;
 
-        // A server that stands still is worse than one that is gone: nothing breaks, and nothing comes.
+        // A frozen server is worse than a stopped one: connections stay open without responses.
         server.freeze();
         for _ in 0..3 {
             is_red(addr).await;

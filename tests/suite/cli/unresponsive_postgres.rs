@@ -1,5 +1,5 @@
-//! The real program on a PostgreSQL that accepts connections and does not answer: everybody is refused in time, what was
-//! refused is not done later, and everything goes on by itself when a server answers again.
+//! The real program on a PostgreSQL that accepts connections and does not answer: requests are refused in time, refused work is
+//! not done later, and the service recovers when a server answers again.
 
 use crate::support::{
     ApiClient, Backend, Mode, PASSWORD, PanelUser, Program, Relay, Server, Shop, TestStorage, block_on,
@@ -102,7 +102,7 @@ fn unresponsive_postgres_gives_503_and_refused_work_is_not_done_later() {
             assert!(statuses.iter().all(|status| *status == 503), "{statuses:?}");
         };
         tokio::join!(queue, all_kinds_are_refused_in_time(&shop, &a, &user, "first"));
-        // Those who come later are told as soon.
+        // Later requests are refused as quickly.
         all_kinds_are_refused_in_time(&shop, &a, &user, "second").await;
         server.thaw();
         wait_until("it is ready", async || ready(addr).await == 200).await;
@@ -156,7 +156,7 @@ fn unresponsive_host_is_replaced_by_another() {
 
         first.set(Mode::Silent);
         is_refused_in_time("an order", post_order(&shop, "refused")).await;
-        // The second one becomes the one to talk to, while the first says nothing for ever.
+        // The second host is used, while the first never responds.
         second.set(Mode::Forward);
         wait_until("an order is taken", async || {
             post_order(&shop, "after").await == 200
@@ -213,7 +213,7 @@ fn startup_waits_for_the_database() {
         .await;
         stopped.terminate();
         assert!(!stopped.ended().await);
-        // Somebody who has typed a command is not kept waiting.
+        // Commands do not wait.
         let mut command = command();
         command
             .args(["account", "list"])

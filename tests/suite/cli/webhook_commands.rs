@@ -1,4 +1,4 @@
-//! `garson webhook`: deliveries and sending again, beside a running server and without one.
+//! `garson webhook`: deliveries and resending, with and without a running server.
 
 use crate::support::{ApiClient, Backend, Program, Receiver, TestStorage, block_on, run_command, wait_until};
 use serde_json::{Value, json};
@@ -30,7 +30,7 @@ fn operator_resends_failed_deliveries() {
             assert_eq!(listed.out.lines().count(), 3);
             assert!(listed.out.contains("deneme  failed timed_out"), "{}", listed.out);
 
-            // Nobody serves: it is written down, and said so.
+            // No server runs: the request is stored, and the output says so.
             let begun = run(&storage, &["retry"], &["--since", SINCE, "--json"]);
             assert!(begun.success, "{}", begun.err);
             assert!(begun.err.contains("No server is running"), "{}", begun.err);
@@ -44,7 +44,7 @@ fn operator_resends_failed_deliveries() {
 
             let mut server = Program::serve(&storage, &[("GARSON_ALLOW_PRIVATE_TARGETS", "true")]);
             let client = ApiClient::new(server.address().await, &key);
-            // Whoever answers is among the servers.
+            // A running server executes it.
             client.get("/webhook").await.success();
             let waited = run(&storage, &["retry"], &["--since", SINCE, "--json", "--wait"]);
             assert!(waited.success && waited.err.is_empty(), "{}", waited.err);

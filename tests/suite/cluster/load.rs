@@ -1,4 +1,4 @@
-//! Orders that come in at any node, move at the next ones, and a ledger of what was acknowledged.
+//! Orders that arrive at any node and advance at the next ones, with a ledger of acknowledgements.
 
 use super::cluster_setup::{Account, Cluster, order_at, step_at};
 use crate::support::StealAwareInstant;
@@ -122,7 +122,7 @@ impl OrderLoad {
         self.load
     }
 
-    /// Begins nothing more, and waits for what is under way.
+    /// Starts nothing more, and waits for requests in flight.
     pub async fn stop(self) -> Load {
         self.load.is_over.store(true, Ordering::Relaxed);
         self.finish().await
@@ -182,7 +182,7 @@ pub async fn check(cluster: &Cluster, accounts: &[Account], node: usize) -> Tall
     };
     for account in accounts {
         let mut shown = cluster.events(account, node).await;
-        // Before its first order the account had nowhere to be told.
+        // Before its first order the account had no webhook.
         shown.retain(|event| event["veri"]["orderId"].is_string());
         crate::support::wait_until("everything comes", async || {
             cluster.sink.first_arrivals(&account.path).len() >= shown.len()

@@ -1,4 +1,4 @@
-//! A node is killed under load: the others take over what it delivered and the calls that it was making.
+//! A node is killed under load: the others take over its deliveries and calls.
 
 use super::cluster_setup::{Cluster, step_at};
 use super::load::{Load, all_arrived, check};
@@ -32,7 +32,7 @@ fn work_of_a_killed_node_is_taken_over() {
             .doors
             .iter()
             .position(|door| made_by[0].contains(&door.to_string()));
-        // Slow enough that there is always something under way.
+        // Slow enough that attempts are always in flight.
         cluster.sink.answer_after(Duration::from_millis(150));
         let order_load = Load::pour(&cluster, &accounts, 12, 100_000);
         let load = order_load.load.clone();
@@ -71,7 +71,7 @@ fn work_of_a_killed_node_is_taken_over() {
         let survivor = (victim + 1) % 3;
         let tally = check(&cluster, &accounts, survivor).await;
         println!("{tally:?}");
-        // What was under way at the kill: 16 for each account that it delivered for.
+        // In flight at the kill: 16 for each account that it delivered for.
         assert!(tally.repeats <= 4 * 16, "{tally:?}");
         for account in &accounts {
             assert_ne!(cluster.owner(account), Some(victim));

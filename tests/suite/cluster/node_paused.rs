@@ -1,4 +1,4 @@
-//! A node is stopped for 20 seconds with attempts and a call under way, and goes on: nothing of that is its own any more.
+//! A node is paused for 20 seconds with attempts and a call in flight: afterwards it no longer owns them.
 
 use super::cluster_setup::{Cluster, step_at};
 use super::load::{Load, all_arrived, check};
@@ -11,7 +11,7 @@ const PAUSE: Duration = Duration::from_secs(20);
 /// A node that wakes up notices, and is among the others again, within this time.
 const BACK: Duration = Duration::from_secs(8);
 
-/// How every event of the account stands, and every attempt at it; and its calls.
+/// The state of every event of the account with its attempts, and of its calls.
 fn standing(cluster: &Cluster) -> Vec<String> {
     let mut all = cluster.rows(
         "SELECT e.id::text || ' ' || e.state || ' ' || COALESCE(e.reason, '-') || ' ' || e.attempts || ' ' || e.failures
@@ -49,7 +49,7 @@ fn paused_node_cannot_finish_work_it_lost() {
         ];
         let names = cluster.rows("SELECT id::text FROM nodes ORDER BY id");
         assert_eq!(names.len(), 3);
-        // Attempts and a call are under way, and more waits in its memory.
+        // Attempts and a call are in flight, and more wait in its memory.
         let before = cluster.sink.count(&x.path);
         cluster.sink.hold(&x.path);
         cluster.sink.hold("/calls/x");
@@ -108,7 +108,7 @@ fn paused_node_cannot_finish_work_it_lost() {
         assert!(woken.elapsed() <= BACK, "{:?}", woken.elapsed());
         let printed = cluster.nodes[paused].printed();
         assert!(printed.contains("others have given it up"), "{printed}");
-        // It works again: what it takes for an account of nobody, it delivers itself.
+        // It works again: it delivers events of an account without a node.
         let fresh = cluster.account("fresh", paused).await;
         assert_eq!(cluster.sink.count(&fresh.path), 1);
         // What it found in its hands has changed nothing.

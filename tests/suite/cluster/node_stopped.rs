@@ -1,4 +1,4 @@
-//! A node is asked to stop, or started again where it was: nobody waits until it is missed.
+//! A node is stopped or restarted: nothing waits for its lease to expire.
 
 use super::cluster_setup::Cluster;
 use crate::support::{StealAwareInstant, block_on, wait_until};
@@ -24,14 +24,14 @@ async fn stop(cluster: &mut Cluster) {
     cluster.sink.wait_for(&busy.path, 2).await;
     cluster.nodes[0].terminate();
     let start = StealAwareInstant::now();
-    // What it has nothing under way for is another's at once, although it still waits for a receiver.
+    // Accounts without attempts in flight move to another node at once, while it still waits for a receiver.
     cluster.order(&idle, "next", 1).await.unwrap();
     cluster.sink.wait_for(&idle.path, 2).await;
     println!("handed on after {:?}", start.elapsed());
     assert!(start.elapsed() <= AT_ONCE, "{:?}", start.elapsed());
     cluster.order(&busy, "next", 2).await.unwrap();
     assert_eq!(cluster.sink.count(&busy.path), 2);
-    // What is under way comes to its end here, and only here.
+    // Attempts in flight finish here, and only here.
     cluster.sink.release(&busy.path, 200);
     let start = StealAwareInstant::now();
     cluster.sink.wait_for(&busy.path, 3).await;

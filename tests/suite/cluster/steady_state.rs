@@ -1,4 +1,4 @@
-//! All nodes live: orders come and move at any of them, and what one commits the others know at once.
+//! All nodes are running: orders arrive and advance at any of them, and commits are visible to all at once.
 
 use super::cluster_setup::{Account, Cluster};
 use super::load::{Load, all_arrived, check};

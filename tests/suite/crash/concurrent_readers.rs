@@ -1,4 +1,4 @@
-//! Other processes that open the database of a running server, read and close it.
+//! Other processes that open, read and close the database of a running server.
 
 use super::{all, post};
 use crate::support::{ApiClient, Backend, Program, TestStorage, block_on, run_command};

@@ -1,4 +1,4 @@
-//! Files of a SQLite database that are removed, replaced, truncated or damaged, under a running server or between two.
+//! Files of a SQLite database that are removed, replaced, truncated or damaged, while a server runs or between two runs.
 
 use super::post;
 use crate::support::{

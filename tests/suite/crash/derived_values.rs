@@ -1,4 +1,4 @@
-//! Killed in the middle of everything at once: whatever is derived is what it should be, right after the kill and at the end.
+//! Kills under mixed load: derived values are right after each kill and at the end.
 
 use crate::support::{
     ApiClient, Backend, CannedResponse, Program, Receiver, TestStorage, block_on, request, wait_until,
@@ -127,12 +127,12 @@ async fn work(addr: SocketAddr, name: String, branches: Vec<Branch>, acknowledge
     }
 }
 
-/// Two accounts whose events go to the receiver, with two restaurants each; one of these is told of every status, too.
+/// Two accounts whose events go to the receiver, with two restaurants each; one of these has a callback URL, too.
 async fn connect(addr: SocketAddr, keys: &[String], receiver: &Receiver) -> Vec<Branch> {
     let mut branches = Vec::new();
     for (number, key) in keys.iter().enumerate() {
         let client = ApiClient::new(addr, key);
-        // One of the accounts wants to hear of later versions, too.
+        // One of the accounts has opted in to revision events.
         let url = json!({ "url": receiver.url(&format!("/events/{number}")), "orderUpdates": number == 1 });
         client.put("/webhook", &url).await.data();
         for n in 0..2 {

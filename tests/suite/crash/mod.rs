@@ -1,4 +1,4 @@
-//! Killed at any moment: what was acknowledged is there, exactly once.
+//! Kills at random times: every acknowledged order is stored exactly once.
 
 mod concurrent_readers;
 mod database_files;
@@ -114,7 +114,7 @@ fn crash(backend: Backend, rounds: usize) {
                 ledger.lock().unwrap().len() > before + 20
             })
             .await;
-            // Any moment is as good as another.
+            // At a random time.
             let moment = u64::from(uuid::Uuid::now_v7().as_bytes()[15]);
             tokio::time::sleep(Duration::from_micros(moment * 400)).await;
             server.kill();

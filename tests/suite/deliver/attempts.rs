@@ -1,4 +1,4 @@
-//! The first attempt, the retries, and what is written down of them.
+//! The first attempt, retries, and their records.
 
 use super::setup::{Setup, pid};
 use crate::support::{Backend, CannedResponse, Gate, Receiver, wait_until};

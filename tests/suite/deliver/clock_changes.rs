@@ -1,4 +1,4 @@
-//! The clock is set: retries come neither in a burst nor never.
+//! Clock changes cause neither bursts of retries nor lost ones.
 
 use super::setup::Setup;
 use crate::support::{Backend, CannedResponse, wait_until};
@@ -18,7 +18,7 @@ on_both! {
 
 const HOUR: Duration = Duration::from_secs(3600);
 
-/// A scene with an order that was tried in vain.
+/// A setup with an order whose first attempt has failed.
 async fn tried(backend: Backend) -> Setup {
     let setup = Setup::open(backend).await;
     setup.receiver.set_default_response(CannedResponse::Status(500));

@@ -1,4 +1,4 @@
-//! Killed at any moment: every event arrives, repeats are few and the same, and work goes on at once.
+//! Kills at random times: every event arrives, duplicates are few and identical, and work resumes at once.
 
 use super::running_program::RunningProgram;
 use crate::support::{Backend, CannedResponse, Gate, Ledger, Receiver, wait_until};

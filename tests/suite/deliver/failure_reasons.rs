@@ -1,4 +1,4 @@
-//! Every way to fail has its name, and words that explain it.
+//! Every kind of failure has a reason and an explanation.
 
 use crate::support::{Backend, CannedResponse, Receiver, TestService, wait_until};
 use garson::net::Client;
@@ -28,7 +28,7 @@ impl Resolve for Names {
     }
 }
 
-/// Nobody listens there.
+/// A closed port.
 async fn closed() -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     listener.local_addr().unwrap()
@@ -40,7 +40,8 @@ async fn not_tls() -> SocketAddr {
     let addr = listener.local_addr().unwrap();
     tokio::spawn(async move {
         while let Ok((mut stream, _)) = listener.accept().await {
-            let _gone = stream.write_all(b"HTTP/1.1 400 This is not TLS\r\n\r\n").await;
+            // The client may have closed already.
+            let _ = stream.write_all(b"HTTP/1.1 400 This is not TLS\r\n\r\n").await;
         }
     });
     addr

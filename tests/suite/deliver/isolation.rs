@@ -1,4 +1,4 @@
-//! A receiver in trouble costs little, and nobody else waits for it.
+//! A failing receiver costs little and delays no other.
 
 use super::many_accounts::{all_tenants_order, pile_up, tenants};
 use super::setup::{Setup, pid};
@@ -100,9 +100,12 @@ async fn receiver_gets_at_most_sixteen_concurrent_attempts(backend: Backend) {
 
 /// A receiver that hangs on the orders of this prefix, and takes others at once.
 fn hangs_on(receiver: &Receiver, prefix: &'static str) {
-    receiver.respond_with(move |seen| match pid(seen).starts_with(prefix) {
-        true => CannedResponse::Silence,
-        false => CannedResponse::Status(200),
+    receiver.respond_with(move |seen| {
+        if pid(seen).starts_with(prefix) {
+            CannedResponse::Silence
+        } else {
+            CannedResponse::Status(200)
+        }
     });
 }
 

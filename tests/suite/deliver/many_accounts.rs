@@ -1,4 +1,4 @@
-//! Many accounts beside each other, and backlogs that would take too long to order.
+//! Many accounts at once, and backlogs that are written directly to the database.
 
 use crate::support::{ApiClient, Backend, TestService, order_body, request, send};
 use garson::flow::admin::accounts;
@@ -13,7 +13,7 @@ pub struct Tenant {
     pub store: String,
 }
 
-/// So many accounts; the numbers in their addresses begin at 0.
+/// This many accounts; the numbers in their emails start at 0.
 pub async fn tenants(service: &TestService, count: usize, url: impl Fn(usize) -> String) -> Vec<Tenant> {
     let mut arriving = JoinSet::new();
     for n in 0..count {
@@ -54,7 +54,7 @@ impl Tenant {
     }
 }
 
-/// All of them order so often, at the same time.
+/// All tenants post this many orders concurrently.
 pub async fn all_tenants_order(tenants: &[Tenant], times: usize) {
     let mut workers = JoinSet::new();
     for worker in 0..16 {
@@ -70,7 +70,7 @@ pub async fn all_tenants_order(tenants: &[Tenant], times: usize) {
     workers.join_all().await;
 }
 
-/// Puts deliveries of the first account into the database past the service, as a backlog from before it started.
+/// Writes deliveries of the first account directly to the database, as a backlog from before the start.
 pub fn pile_up(service: &TestService, count: usize) {
     let id = match service.backend {
         Backend::Sqlite => "randomblob(16)",

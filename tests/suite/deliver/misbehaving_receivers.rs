@@ -1,4 +1,4 @@
-//! Receivers that do not behave: what they said counts, what they do costs nobody else anything.
+//! Misbehaving receivers: the received status counts, and others are not affected.
 
 use super::many_accounts::tenants;
 use super::setup::Setup;

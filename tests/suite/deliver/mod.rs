@@ -1,4 +1,4 @@
-//! Events go out by themselves: real receivers, real sockets, and a ledger of what arrived.
+//! Delivery of events to real receivers, with a ledger of arrivals.
 
 mod attempts;
 mod clock_changes;

@@ -1,4 +1,4 @@
-//! Within an order events come in their order; different orders never wait for each other.
+//! Events of one order arrive in sequence; different orders never wait for each other.
 
 use super::setup::{Setup, pid};
 use crate::support::{Backend, CannedResponse, Gate, Ledger, ReceivedRequest, Receiver, wait_until};
@@ -115,7 +115,7 @@ fn draw(seed: u64, what: impl Hash) -> u64 {
     hasher.finish() % 100
 }
 
-/// Fails so many of a hundred attempts, the same ones for the same seed, half of them by hanging up.
+/// Fails this percentage of attempts, the same ones for the same seed, half of them by closing the connection.
 fn fails_at_random(receiver: &Receiver, seed: u64, per_cent: u64) {
     let tried = Mutex::new(HashMap::<(String, i64), u64>::new());
     receiver.respond_with(move |seen| {
@@ -191,7 +191,7 @@ async fn backlog_larger_than_memory_keeps_the_order(backend: Backend) {
     setup.receiver = Receiver::start_at(address.to_string()).await.keeps_connections();
     setup.receiver.wait_for(100).await;
     setup.restart().await;
-    // What was tried in vain comes in its time.
+    // Failed events are retried on schedule.
     setup.advance_clock(12);
     wait_until("everything is delivered", async || setup.pending() == 0).await;
     let ledger = Ledger::of(&setup.receiver);

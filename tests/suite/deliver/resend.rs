@@ -1,4 +1,4 @@
-//! An event that is sent by hand while it is on its way by itself.
+//! A manual resend of an event that is also being retried.
 
 use super::setup::Setup;
 use crate::support::{Backend, CannedResponse, Gate, Receiver, Reply};

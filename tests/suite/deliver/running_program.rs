@@ -1,4 +1,4 @@
-//! The real program with accounts whose events go to a receiver; it can be killed and comes back at the same place.
+//! The real program with accounts whose events go to a receiver; it can be killed and restarted at the same address.
 
 use crate::support::{ApiClient, Backend, Program, Receiver, TestStorage, order_body, request, wait_until};
 use serde_json::{Value, json};
@@ -100,7 +100,7 @@ impl RunningProgram {
         }
     }
 
-    /// Orders and verifications from so many workers with pauses between them, also while nobody listens.
+    /// Orders and verifications from this many workers with pauses between them, also while the service is down.
     pub fn submit_orders(&self, workers: usize, pause: Duration) -> OrderLoad {
         let order_load = OrderLoad {
             workers: JoinSet::new(),
@@ -134,7 +134,7 @@ impl RunningProgram {
     }
 }
 
-/// Orders that go on coming until they are told to stop.
+/// A load of orders until [`OrderLoad::finish`].
 pub struct OrderLoad {
     workers: JoinSet<()>,
     is_over: Arc<AtomicBool>,

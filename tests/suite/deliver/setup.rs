@@ -16,7 +16,7 @@ impl Setup {
         Self::open_with(backend, |_| {}).await
     }
 
-    /// The event of the shop's own connection is from before there was a receiver.
+    /// The event of the shop's connection precedes the receiver.
     pub async fn open_with(backend: Backend, change: impl FnOnce(&mut Settings)) -> Self {
         let change = |settings: &mut Settings| {
             settings.allow_private_targets = true;
@@ -72,7 +72,7 @@ impl Setup {
         records.iter().map(state).collect()
     }
 
-    /// Waits until an order's records are like that.
+    /// Waits until an order's records are as expected.
     pub async fn wait_for_records(&self, order: &str, wanted: &[(&str, Value, usize)]) {
         let wanted: Vec<(String, Value, usize)> = wanted
             .iter()
@@ -86,7 +86,7 @@ impl Setup {
             }
             tokio::time::sleep(Duration::from_millis(10)).await;
         }
-        panic!("in vain: {order} is {last:?}, not {wanted:?}");
+        panic!("timed out: {order} is {last:?}, not {wanted:?}");
     }
 
     pub async fn wait_until_delivered(&self, order: &str, attempts: usize) {
@@ -118,7 +118,7 @@ impl Setup {
         assert_eq!(self.arrivals(order, sequence), times);
     }
 
-    /// Orders from several workers at once, so that commits are shared; each is verified too if wanted.
+    /// Posts orders concurrently, so that commits are shared; optionally verifies each.
     pub async fn submit_orders(&self, prefix: &str, count: usize, is_verified: bool) {
         let mut workers = tokio::task::JoinSet::new();
         for worker in 0..16 {
@@ -142,7 +142,7 @@ impl Setup {
         self.service.count("events WHERE state = 'pending'")
     }
 
-    /// Waits until nothing is left that could be tried now.
+    /// Waits until nothing is due.
     pub async fn wait_until_idle(&self) {
         let now = self.service.app.now().as_millis();
         let due =

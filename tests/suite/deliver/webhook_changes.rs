@@ -1,4 +1,4 @@
-//! The address or the key changes while events are on their way.
+//! The URL or the key changes while events are in flight.
 
 use super::setup::Setup;
 use crate::support::{Backend, CannedResponse, Gate, Receiver, wait_until};

@@ -1,4 +1,4 @@
-//! The restaurant's own shop posts and cancels.
+//! Orders and cancellations of the restaurant's own shop.
 
 use crate::support::{Backend, TestService, order_body, wait_until};
 use serde_json::json;

@@ -1,4 +1,4 @@
-//! What is genuine is kept, even when it cannot be taken; once, however often it comes.
+//! Genuine messages are stored once, even if they cannot be applied.
 
 use crate::support::{ApiClient, BusyWriter, Reply, TestService, order_body, request, send, wait_until};
 use garson_core::id::RestaurantId;
@@ -25,7 +25,7 @@ cases! {
 }
 
 /// With a secret of several accounts no account is locked while the cancellation is kept, so that it and its order can miss
-/// each other. Here the order gets the identity afterwards, as if it had been committed at that moment.
+/// each other. Here the order gets the identity afterwards, as if it had been committed at that time.
 async fn cancellation_before_its_order_is_applied_later(service: TestService) {
     let getir = Getir { service: &service };
     getir.connect(&service.a, "branch").await;
@@ -143,7 +143,7 @@ async fn unreadable_integration_does_not_block_others(service: TestService) {
         service.corrupt_credentials(damage, "remote_id = 'damaged'");
         let sound = getir.post("new-order", Getir::order(&format!("{n:024x}"))).await;
         assert_eq!(sound.status, 200, "{sound:?}");
-        // What is for the damaged one is kept, and the platform is told that it was not taken.
+        // A message for the damaged one is stored, and the reply says that it was not applied.
         let mut order = Getir::order(&format!("{:024x}", n + 10));
         order["restaurant"]["id"] = json!("damaged");
         let refused = getir.post("new-order", order).await;

@@ -1,4 +1,4 @@
-//! What an integration is judged by is remembered between orders; whatever is changed counts for the very next one.
+//! Cached integrations: every change applies to the next order.
 
 use crate::support::{Shop, TestService, order_body};
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! `/hooks`: platforms' way in.
+//! `/hooks`: messages of platforms.
 
 mod direct;
 mod inbox;

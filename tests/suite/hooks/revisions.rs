@@ -1,4 +1,4 @@
-//! An order that its source changes later: versions, sums, and who is told.
+//! Orders that their source changes later: versions, sums and events.
 
 use crate::support::{
     ApiClient, Backend, CannedResponse, Receiver, Shop, TestService, order_body, wait_until,
@@ -15,7 +15,7 @@ on_both! {
     revision_opt_in_is_stored_without_a_url
 }
 
-/// A version of the shop's order: so many pieces at 50.00.
+/// A version of the shop's order: this many pieces at 50.00.
 fn version(id: &str, revision: i64, pieces: i64, payment: &str) -> Value {
     let mut body = order_body("s", id, 5_000 * pieces);
     body["revision"] = json!(revision);

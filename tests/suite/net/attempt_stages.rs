@@ -1,4 +1,4 @@
-//! Where an attempt failed, and how long each stage took that came to a good end.
+//! The stage at which an attempt failed, and the duration of each completed stage.
 
 use super::test_client::{error, post, private, slow_names};
 use crate::support::{CannedResponse, Receiver, block_on};
@@ -88,7 +88,7 @@ fn closed_port_fails_in_connect() {
 #[test]
 fn slow_connection_times_out_in_connect() {
     block_on(async {
-        // Whoever comes when the queue is full waits, and hears nothing.
+        // A connection beyond the accept queue waits without a response.
         let socket = TcpSocket::new_v4().unwrap();
         socket.bind("127.0.0.1:0".parse().unwrap()).unwrap();
         let listener = socket.listen(0).unwrap();

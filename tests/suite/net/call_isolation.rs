@@ -1,4 +1,4 @@
-//! Calls to platforms that hang, fail or cannot be read do not hold up those of other accounts.
+//! Platform calls that hang, fail or cannot be read do not delay those of other accounts.
 
 use crate::support::{
     ApiClient, Backend, CannedResponse, Gate, Receiver, Shop, StealAwareInstant, TestService, block_on,
@@ -24,7 +24,7 @@ fn both(case: impl AsyncFn(TestService)) {
     }
 }
 
-/// A shop of an account, or of the other one, that wants to be told of every status.
+/// A shop of either account with a callback URL.
 async fn a_shop(service: &TestService, is_first: bool, name: &str, receiver: &Receiver) -> Shop {
     let client = if is_first { &service.a } else { &service.b };
     shop_of(service, client, name, receiver).await
@@ -38,7 +38,7 @@ async fn shop_of(service: &TestService, client: &ApiClient, name: &str, receiver
         .await
 }
 
-/// Orders that are verified, so that their shop is to be told.
+/// Verified orders, which cause a callback each.
 async fn verified(service: &TestService, is_first: bool, shop: &Shop, count: usize) {
     let client = if is_first { &service.a } else { &service.b };
     for n in 0..count {
@@ -69,7 +69,7 @@ fn hanging_shop_delays_no_other_and_recovers() {
         let stuck = a_shop(&service, false, "stuck", &hanging).await;
         verified(&service, false, &stuck, 420).await;
         are_told(&service, &fine, &healthy, 8).await;
-        // When it answers again, it is told of all of them.
+        // After recovery it gets all of them.
         hanging.set_default_response(CannedResponse::Status(200));
         let mut waited = Duration::ZERO;
         while service.count("calls WHERE state = 'open'") > 0 {
@@ -219,7 +219,7 @@ fn clock_that_was_ahead_does_not_delay_calls() {
             .restart_meanwhile(|clock| clock.set(right.plus(Duration::from_secs(60))))
             .await;
         shop.addr = service.addr;
-        // New ones are told at once, though the account's moments are still ahead of the clock.
+        // New ones are sent at once, although stored timestamps of the account are ahead of the clock.
         let id = shop.order("new").await;
         service.a.act(&format!("/orders/verify/{id}")).await.data();
         wait_until("the new one is told", async || {
@@ -257,8 +257,10 @@ fn lease_starts_when_it_is_written() {
         let noted = Arc::clone(&freed_at);
         let hold = move |_: &mut garson_store::Tx<'_>| {
             if let Some((begun, released)) = held.lock().unwrap().take() {
-                let _gone = begun.send(());
-                let _gone = released.recv_timeout(Duration::from_secs(30));
+                // The test may have failed already.
+                let _ = begun.send(());
+                // A timeout ends the job as well.
+                let _ = released.recv_timeout(Duration::from_secs(30));
                 noted.store(app.maker().unwrap().watch, Ordering::SeqCst);
             }
             Ok::<_, StoreError>(())

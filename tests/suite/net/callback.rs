@@ -1,4 +1,4 @@
-//! `callbackUrl`: the shop is told of every status, in order, one at a time, until it listens.
+//! `callbackUrl`: every status is sent to the shop in order, one at a time, with retries.
 
 use crate::support::{Backend, CannedResponse, Receiver, Shop, TestService, block_on, wait_until};
 use serde_json::{Value, json};
@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::Notify;
 
-/// Runs a case on both engines, with a shop that wants to be told.
+/// Runs a case on both engines, with a shop that has a callback URL.
 fn both(case: impl AsyncFn(TestService, Shop, Receiver)) {
     for backend in [Backend::Sqlite, Backend::Postgres] {
         block_on(async {
@@ -50,7 +50,7 @@ fn every_status_is_called_back_in_order() {
             .iter()
             .map(|seen| seen.json()["status"].as_i64().unwrap())
             .collect();
-        // A cancellation drops what has not been told yet; what is told comes in order, and it comes last.
+        // A cancellation drops callbacks that are not sent yet; those that are sent arrive in order, and it arrives last.
         assert_eq!(told.last(), Some(&1600));
         assert!(told.windows(2).all(|two| two[0] < two[1]), "{told:?}");
         assert_eq!(receiver.most_open(), 1);
@@ -168,7 +168,7 @@ fn a_cancelled_order_has_nothing_pending() {
         })
         .await;
         shop.cancel("1", json!({})).await.success();
-        // The shop has cancelled it itself: nobody has to be told, and nothing is left to be done.
+        // The shop has cancelled it itself: no callback is needed.
         until_state(&service, "1", "not_needed").await;
         receiver.set_default_response(CannedResponse::Status(200));
         service.advance(Duration::from_secs(600));
@@ -250,7 +250,7 @@ fn removed_integration_is_not_called() {
             sync(&service, "1").await["state"] != json!("pending")
         })
         .await;
-        // Nobody was told, so it must not be said that it is done.
+        // Nothing was sent, so the state must not be `done`.
         assert_ne!(sync(&service, "1").await["state"], json!("done"));
         assert_eq!(receiver.seen().len(), 1);
     });

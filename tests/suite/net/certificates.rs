@@ -1,4 +1,4 @@
-//! Certificates: those that are wrong are named in plain words, those of a trusted authority are taken.
+//! TLS certificates: invalid ones are explained, those of a trusted authority are accepted.
 
 use super::test_client::{error, post, private, slow_names, status};
 use crate::support::{Authority, Backend, Receiver, TestService, block_on, self_signed};

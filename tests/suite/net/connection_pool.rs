@@ -1,4 +1,4 @@
-//! Connections that are kept: used again where that is safe, and nowhere else.
+//! Pooled connections are reused only where that is safe.
 
 use super::test_client::{error, flipping, post, private, repeatable, status};
 use crate::support::{Backend, CannedResponse, Receiver, TestService, block_on};
@@ -230,7 +230,7 @@ fn failure_on_a_pooled_connection_is_retried_once_only_if_allowed() {
         );
         assert_eq!(receiver.seen().len(), 7);
 
-        // A connection that is new has not been closed for being idle: whoever breaks that one means it.
+        // A new connection cannot have been closed for being idle, so its failure is final.
         receiver.next(CannedResponse::HangUp);
         let sent = client.send_timed(repeatable(&url)).await;
         assert!(

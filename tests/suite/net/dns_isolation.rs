@@ -1,4 +1,4 @@
-//! Names that an account gives and that do not resolve do not hold up the names of other accounts, nor those of platforms.
+//! Unresolvable names of one account do not delay name resolution for other accounts and platforms.
 
 use crate::support::{Backend, Receiver, TestService, credentials, remote_id};
 use garson::config::Settings;

@@ -1,11 +1,11 @@
-//! Names that lead somewhere private, or somewhere else the second time.
+//! Names that resolve to a private address, or to another one the second time.
 
 use super::test_client::flipping;
 use crate::support::{Backend, Receiver, TestService, block_on};
 use serde_json::json;
 use std::sync::atomic::Ordering;
 
-/// A name with these answers is refused, and nobody is called.
+/// A name with these addresses is refused, and nothing is called.
 fn refused(answers: &[&[&str]]) {
     for backend in [Backend::Sqlite, Backend::Postgres] {
         block_on(async {
@@ -26,7 +26,7 @@ fn refused(answers: &[&[&str]]) {
                 .post("/orders/retry-webhook", &body)
                 .await
                 .refused(422, "target_not_allowed");
-            // What the name leads to inside is nobody's business.
+            // The private address must not be disclosed.
             assert!(!error.to_string().contains("127.0.0.1") && !error.to_string().contains("10.1.2.3"));
             assert_eq!(asked.load(Ordering::SeqCst), 1);
             assert_eq!(ledger.connections(), 0);

@@ -1,4 +1,4 @@
-//! Targets that an account must not reach, in every spelling, through the real API.
+//! Forbidden targets are refused in every spelling, through the real API.
 
 use crate::support::{Receiver, TestService};
 use serde_json::json;

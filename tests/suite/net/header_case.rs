@@ -1,4 +1,4 @@
-//! Names of headers arrive as they were spelled, on every connection and for every request on it.
+//! Header names arrive with their original case on every connection.
 
 use super::test_client::{post, private};
 use crate::support::{Authority, block_on};

@@ -1,4 +1,4 @@
-//! The door outward, through the endpoints that use it.
+//! Outgoing requests, through the endpoints that make them.
 
 mod attempt_stages;
 mod call_isolation;

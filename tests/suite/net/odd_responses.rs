@@ -1,4 +1,4 @@
-//! Answers that are odd: a status that was said counts, and nothing takes longer than its deadline.
+//! Unusual responses: a received status counts, and nothing exceeds its deadline.
 
 use super::test_client::{error, post, private, status};
 use crate::support::{CannedResponse, Receiver, block_on};

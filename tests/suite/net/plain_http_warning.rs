@@ -1,4 +1,4 @@
-//! Plain http is warned of where strangers could read along, and only there.
+//! Plain HTTP gets a warning only for public targets.
 
 use crate::support::{Backend, TestService, block_on};
 use serde_json::json;

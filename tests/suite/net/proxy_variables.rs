@@ -1,4 +1,4 @@
-//! Proxy variables of the environment lead nobody astray.
+//! Proxy variables of the environment are ignored.
 
 use crate::support::{ApiClient, Backend, Program, Receiver, TestStorage, block_on};
 use serde_json::json;

@@ -1,4 +1,4 @@
-//! Every request to every platform, byte for byte, as it arrives at a socket.
+//! Every request to every platform, compared byte for byte with its recording.
 //!
 //! The files in `recorded/` hold the requests. `GARSON_TEST_RECORD=1` writes them anew; look at the difference before it is kept.
 
@@ -15,7 +15,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
 
 const RECORD: &str = "GARSON_TEST_RECORD";
-/// What stands in the recordings for the addresses that the platform has in the test.
+/// Placeholders in recordings for the platform's addresses.
 const HOST: &str = "platform.example";
 const OTHER_HOST: &str = "elsewhere.example";
 

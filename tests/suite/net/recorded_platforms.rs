@@ -1,4 +1,4 @@
-//! The platforms whose requests are recorded, and every request that is made there.
+//! The platforms whose requests are recorded, and every request to each.
 
 use garson_core::id::{AccountId, IntegrationId, OrderId, RestaurantId};
 use garson_core::integration::Credentials;
@@ -129,7 +129,7 @@ impl Side {
         format!("{} {} {path}", call.as_text(), request.method)
     }
 
-    /// The kinds of calls that the platform wants for any order, wherever it stands.
+    /// The kinds of calls that the platform expects for an order in any status.
     fn wanted(&self) -> BTreeSet<String> {
         // A new kind of call belongs into the list below.
         match VERIFY {

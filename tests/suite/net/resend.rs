@@ -1,4 +1,4 @@
-//! `retry-webhook` and `webhook/test` with a receiver that really listens.
+//! `retry-webhook` and `webhook/test` with a real receiver.
 
 use crate::support::{ApiClient, Backend, CannedResponse, Receiver, TestService, block_on};
 use serde_json::{Value, json};
@@ -266,7 +266,7 @@ fn non_primary_key_cannot_have_the_primary_key_sent() {
             .put("/webhook", &elsewhere)
             .await
             .refused(403, "primary_key_required");
-        // What does not change the address is anybody's.
+        // Changes that keep the URL are allowed for every key.
         let form = json!({ "url": receiver.url("/"), "authorization": "bearer" });
         lesser.put("/webhook", &form).await.data();
         // Nor can it take the place of the primary key, have its way, and give the place back.

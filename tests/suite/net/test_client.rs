@@ -1,4 +1,4 @@
-//! The door outward by itself: clients whose resolver is in the test's hand, and requests for them.
+//! HTTP clients with a resolver that the test controls, and requests for them.
 
 use garson::net::guard::Policy;
 use garson::net::resolve::{Resolve, Resolving};

@@ -1,4 +1,4 @@
-//! Targets that take their time: every call has one deadline for all of it.
+//! Slow targets: each call has one deadline for everything.
 
 use crate::support::{Backend, CannedResponse, Receiver, TestService, block_on};
 use serde_json::json;

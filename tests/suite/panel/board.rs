@@ -1,4 +1,4 @@
-//! The live board without script: columns, cards, and what can be done on them.
+//! The live board without script: columns, cards and actions.
 
 use crate::support::{Page, Shop, TestService, order_body};
 use serde_json::json;
@@ -134,7 +134,7 @@ async fn repeated_button_press_takes_one_step(service: TestService) {
         (409, "on-the-way")
     );
     assert!(part.has("Sipariş bu arada ilerlemiş"), "{}", part.text());
-    // From where it stands now it goes on; and a board of one restaurant is come back to.
+    // It advances from its current status, and the form leads back to the board of the restaurant.
     let path = format!("/?restaurant={}", shop.restaurant);
     let form = user.open(&path).await.form(&format!("/board/orders/{id}"));
     let page = user.submit(&form, &[("do", "next")]).await;
@@ -282,7 +282,7 @@ async fn script_request_gets_only_the_card(service: TestService) {
     let path = format!("/board/orders/{id}/cancel");
     let part = user.send("GET", &path, &[("x-part", "reasons")], "").await;
     assert!(part.text().starts_with("<option value=\"\">"), "{}", part.text());
-    // Whoever is signed out is told so instead of being led to a page.
+    // Without a session the script gets an error instead of a redirect.
     let reply = service
         .anonymous_user()
         .send("GET", &path, &[("x-part", "reasons")], "")
@@ -370,7 +370,7 @@ async fn deleted_restaurant_has_no_board(service: TestService) {
         .delete(&format!("/restaurants/{}", shop.restaurant))
         .await;
     gone.success();
-    // Whoever left it open is told so instead of seeing that nobody orders.
+    // An open board shows an error instead of an empty board.
     for path in [path, stream] {
         let page = user.open(&path).await;
         assert_eq!(page.status, 404, "{path}");

@@ -1,4 +1,4 @@
-//! The stream that keeps a board up to date.
+//! The stream that updates a board.
 
 use crate::support::{EventStream, Page, StealAwareInstant, TestService, wait_until};
 use std::time::Duration;
@@ -16,7 +16,7 @@ cases! {
     two_hundred_boards_use_little_memory
 }
 
-/// The next card; how the platforms are is told before.
+/// The next card; the state of the platforms comes first.
 async fn next_card(stream: &mut EventStream) -> Page {
     loop {
         let told = stream.next().await.unwrap();

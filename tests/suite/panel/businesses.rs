@@ -1,4 +1,4 @@
-//! Businesses: created, changed, linked to, deleted by who types the name.
+//! Businesses: created, changed, linked, deleted by typing the name.
 
 use super::restaurants::{complaint, make};
 use crate::support::TestService;

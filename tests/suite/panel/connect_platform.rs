@@ -1,4 +1,4 @@
-//! Simulated platforms, connected through the form: the connection is tried, and test orders come.
+//! Simulated platforms are connected through the form, tested, and send test orders.
 
 use crate::support::{Backend, Page, PanelUser, PlatformWorld, credentials, remote_id, wait_until};
 use garson_sim::Platform;
@@ -78,7 +78,7 @@ async fn every_platform_can_be_connected_tested_and_ordered_from(backend: Backen
         connect(&mut user, &world, platform, &entries(platform)).await;
         let said = try_it(&mut user, &world, platform).await;
         assert!(said.contains("Bağlantı çalışıyor"), "{platform}: {said}");
-        // A test order comes by itself.
+        // A test order arrives.
         let page = user.open(&list(&world)).await;
         let form = page
             .forms()
@@ -113,7 +113,7 @@ async fn every_platform_can_be_connected_tested_and_ordered_from(backend: Backen
     assert_eq!(reply.header("location"), Some("/keys"));
     let page = user.open("/keys").await;
     assert!(page.has("Test siparişi gönderilemedi:"), "{}", page.text());
-    // Without a name, the first that can takes it; nobody else's restaurant does.
+    // Without a restaurant, the first suitable one of the account gets it.
     let reply = user
         .send("POST", "/test-order", &[], &format!("csrf={csrf}&back=/keys"))
         .await;

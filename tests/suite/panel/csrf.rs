@@ -1,4 +1,4 @@
-//! Forms that do not come from our own pages are refused, and nothing changes.
+//! Forms from other sites are refused and change nothing.
 
 use crate::support::{PASSWORD, TestService};
 
@@ -63,7 +63,7 @@ async fn expired_form_redirects_to_a_new_one(service: TestService) {
     let page = user.submit(&page.form("/sign-in"), &filled).await;
     assert_eq!((page.status, page.path.as_str()), (200, "/keys"));
 
-    // A page of somebody who has signed in anew since.
+    // A page from before the user signed in again.
     let form = user.open("/restaurants/new").await.form("/restaurants/new");
     let mut again = service.user().await;
     let page = again.submit(&form, &[("name", "Yeni")]).await;

@@ -1,4 +1,4 @@
-//! What holds of every page: both languages, the headers, the way to the others, and whose data it shows.
+//! Rules for every page: both languages, headers, links, and access.
 
 use crate::support::{Page, PanelUser, TestService, order_body, request, send};
 
@@ -317,7 +317,7 @@ async fn language_can_be_switched_after_a_refused_form(service: TestService) {
         (restaurant.as_str(), format!("{restaurant}/delete"), &name),
     ] {
         let page = user.open(path).await;
-        // Nobody can look at the address that the answer has; the second time neither.
+        // The page after a POST cannot be opened directly, the second time neither.
         let page = user.submit(&page.form(&action), filled).await;
         let page = user.submit(&page.form(&action), filled).await;
         assert_eq!((page.status, &page.path), (422, &action));
@@ -349,7 +349,7 @@ async fn language_can_be_switched(service: TestService) {
     let page = stranger.open("/sign-in").await;
     let page = stranger.submit(&page.form("/language"), &[]).await;
     assert_eq!((language(&page), page.path.as_str()), ("en", "/sign-in"));
-    // Nobody is led elsewhere.
+    // No redirect to another site.
     let page = stranger.open("/sign-in").await;
     let body = page.form("/language").forged("back", Some("//evil.example/"));
     let reply = stranger.send("POST", "/language", &[], &body).await;

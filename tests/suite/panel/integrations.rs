@@ -1,4 +1,4 @@
-//! Integrations: connected through a form that the platform describes, switched, disconnected; secrets stay secret.
+//! Integrations: connected through the platform's form, switched, disconnected; secrets stay secret.
 
 use super::restaurants::{complaint, make};
 use crate::support::{PanelUser, TestService};

@@ -1,4 +1,4 @@
-//! The control panel as a browser without script meets it, and the stream that its script follows.
+//! The control panel without script, and the stream that its script follows.
 
 mod board;
 mod board_stream;

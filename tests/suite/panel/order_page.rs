@@ -1,4 +1,4 @@
-//! The page of one order: what it shows, to whom, and what can be done there.
+//! The page of one order: its content, access to it, and its actions.
 
 use crate::support::{Backend, CannedResponse, PlatformWorld, Receiver, TestService, order_body, wait_until};
 use garson_sim::Platform;
@@ -81,7 +81,7 @@ async fn order_page_shows_all_fields(backend: Backend) {
     for wrong in ["<script>alert", "<b>dürüm", "<i>, Kad"] {
         assert!(!page.html.contains(wrong), "{wrong}");
     }
-    // The map is a link that is followed or not, and tells nobody where from.
+    // The map is a link without a referrer.
     let map = "href=\"https://www.google.com/maps/search/?api=1&#38;query=40.985%2C29.025\" target=\"_blank\" \
                rel=\"noopener noreferrer\"";
     assert!(page.html.contains(map), "{}", page.html);

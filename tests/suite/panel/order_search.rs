@@ -24,7 +24,7 @@ async fn order(shop: &Shop, id: &str, code: &str, customer: &str) -> String {
     data["orderId"].as_str().unwrap().to_owned()
 }
 
-/// The ids of the orders on a page, as they stand there.
+/// The ids of the orders on a page, in order.
 fn listed(page: &Page) -> Vec<String> {
     let links = page.links();
     let ids = links.iter().filter_map(|link| link.strip_prefix("/orders/"));
@@ -160,7 +160,7 @@ async fn filters_are_collapsed_unless_set(service: TestService) {
             is_open,
             "{query}"
         );
-        // Folded or not, all of them are sent; what is looked for stands before them.
+        // All filters are sent, collapsed or not, after the search text.
         for name in ["from", "to", "status", "platform", "restaurant"] {
             assert!(filters.contains(&format!("name=\"{name}\"")), "{name}");
         }
@@ -187,7 +187,7 @@ async fn results_are_paged_in_both_directions(service: TestService) {
             (ids[..25].to_vec(), None),
             "{start}"
         );
-        // Somebody orders meanwhile.
+        // An order arrives meanwhile.
         let new = order(&shop, &format!("P-{start}"), "1", "Ayşe Kaya").await;
         let second = user.open(&way(&first, "next").unwrap()).await;
         assert_eq!(listed(&second), ids[25..50], "{start}");

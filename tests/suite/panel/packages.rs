@@ -1,4 +1,4 @@
-//! Packages of a restaurant: one form that replaces them all.
+//! Packages of a restaurant: one form replaces all of them.
 
 use super::restaurants::{complaint, make};
 use crate::support::TestService;
@@ -42,7 +42,7 @@ async fn packages_are_added_changed_and_removed(service: TestService) {
         page.text()
     );
     let now = packages(&service, &id).await;
-    // The day was not touched, so the moment is the same.
+    // The day was not changed, so the time is the same.
     assert_eq!(
         (&now[0]["name"], &now[0]["startsAt"]),
         (&json!("Temel"), &json!("2026-03-01T09:00:00.000Z"))

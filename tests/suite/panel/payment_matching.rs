@@ -1,4 +1,4 @@
-//! Payment matching of a restaurant: where the till is, and what its types stand for.
+//! Payment matching of a restaurant: the POS connection and its payment types.
 
 use super::restaurants::{complaint, make};
 use crate::support::{Backend, CannedResponse, Receiver, TestService};
@@ -151,7 +151,7 @@ async fn pos_is_called_and_its_headers_are_never_shown(backend: Backend) {
     let page = user.submit(&page.form(&source), &[("forgetHeaders", "on")]).await;
     let kept = service.a.get(&format!("/restaurants/{id}")).await.data();
     assert_eq!(kept["paymentMatchingHeaders"], json!(null));
-    // A till that is away is said to be; what is matched stays to be seen.
+    // An unavailable POS is reported; the matches stay visible.
     till.set_default_response(CannedResponse::Status(500));
     let shown = user.open(&path).await;
     assert!(shown.has("okunamadı") && shown.has("500"), "{}", shown.text());

@@ -1,4 +1,4 @@
-//! Payments: what the chart and the table show is what was ordered.
+//! Payments: chart and table match the orders.
 
 use crate::support::{Page, Shop, TestService, order_body};
 use serde_json::json;

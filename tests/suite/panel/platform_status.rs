@@ -1,4 +1,4 @@
-//! The board and the platforms: their own reasons, their refusals, and what is to be seen of those that are away.
+//! The board and the platforms: cancel reasons, refusals, and outages.
 
 use crate::support::{Backend, EventStream, Page, PanelUser, PlatformWorld, wait_until};
 use garson_sim::Platform;
@@ -58,7 +58,7 @@ async fn reasons_of_every_platform_can_be_chosen(backend: Backend) {
     }
 }
 
-/// An order that is to go on while its platform answers like that, and somebody's board that shows it.
+/// An order that is advanced while its platform responds like that, and an open board that shows it.
 struct Stuck {
     world: PlatformWorld,
     user: PanelUser,
@@ -98,7 +98,7 @@ async fn a_refusal_is_shown_in_red(backend: Backend) {
         card.html.starts_with("<article class=\"order red\"") && card.has("platform reddetti")
     })
     .await;
-    // The open board hears of it without anybody reloading, although it is no event.
+    // The open board is updated without reloading, although it is not an event.
     while !stuck.stream.next().await.unwrap().data.contains("order red") {}
     // That one order is refused does not mean that the platform is in trouble; the error is kept.
     let page = stuck.user.open("/").await;
@@ -115,7 +115,7 @@ async fn calls_delayed_by_an_outage_are_shown_in_red(backend: Backend) {
         page,
         mut stream,
     } = Stuck::with(backend, "*", 503).await;
-    // The open board hears of both.
+    // The open board gets both.
     let (mut is_red, mut is_away) = (false, false);
     while !(is_red && is_away) {
         let told = stream.next().await.unwrap();
@@ -128,7 +128,7 @@ async fn calls_delayed_by_an_outage_are_shown_in_red(backend: Backend) {
     let connections = user.open("/status").await.within("platforms", "table");
     assert!(connections.has("Sorun var"), "{}", connections.text());
     assert!(connections.has("503 yanıtı verdi"), "{}", connections.text());
-    // A board that was away for a while is told how it came out.
+    // A reconnected board gets the result.
     let last = stream.last_id.clone();
     drop(stream);
     world.control.clear_faults().await.unwrap();

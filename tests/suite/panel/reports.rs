@@ -1,4 +1,4 @@
-//! Reports: the pending list, its marks, and the tables that spreadsheets open.
+//! Reports: the pending list, its marks, and the export for spreadsheets.
 
 use crate::support::{Page, PanelUser, Shop, TestService, order_body};
 use serde_json::json;
@@ -232,7 +232,7 @@ async fn orders_of_other_accounts_are_not_listed_marked_or_exported(service: Tes
         let reply = user.send("GET", &path, &[], "").await;
         assert_eq!(reply.status, 404, "{path}");
     }
-    // And whoever is not signed in gets no table.
+    // Without a session there is no export.
     let reply = service
         .anonymous_user()
         .send("GET", "/reports/orders.csv", &[], "")

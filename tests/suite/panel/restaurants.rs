@@ -1,4 +1,4 @@
-//! Restaurants: created, changed, deleted by who types the name, and nobody else's.
+//! Restaurants: created, changed, deleted by typing the name; those of other accounts are not found.
 
 use crate::support::{Page, PanelUser, TestService};
 use serde_json::{Value, json};
@@ -53,7 +53,7 @@ async fn a_restaurant_is_created_and_changed(service: TestService) {
     let config = json!({ "autoVerify": true, "preparationMinutes": 20, "timezone": "Europe/Berlin" });
     assert_eq!(made["config"], config);
     let path = format!("/restaurants/{}", made["id"].as_str().unwrap());
-    // What is kept stands in the form, and what is left as it is stays.
+    // The form shows stored values, and unchanged ones stay.
     let page = user.open(&path).await;
     assert!(page.has("Moda <b>Lokantası</b>") && !page.html.contains("<b>Lokantası"));
     let form = page.form(&path);

@@ -1,4 +1,4 @@
-//! Sessions: seen, ended one by one and all at once; the password.
+//! Sessions: listed, ended individually and all at once; the password.
 
 use crate::support::{PASSWORD, PanelUser, TestService};
 

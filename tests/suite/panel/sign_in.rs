@@ -1,4 +1,4 @@
-//! Signing in and out: who may, who may not, and what can be learnt from trying.
+//! Sign in and sign out: access, lockout, and what attackers can learn.
 
 use crate::support::{Backend, PASSWORD, PanelUser, Scrape, TestService};
 use std::time::{Duration, Instant};
@@ -196,7 +196,7 @@ mod guessing {
     };
 }
 
-/// A service behind a proxy on this machine, which says where everybody is.
+/// A service behind a proxy on this machine, which sends client addresses.
 async fn behind_a_proxy(backend: Backend) -> TestService {
     let trust = |settings: &mut garson::config::Settings| {
         settings.server.trusted_proxies = vec!["127.0.0.1".to_owned()];
@@ -252,7 +252,7 @@ async fn known_browser_is_not_locked_out(backend: Backend) {
     let mut neighbour = service.user_of("second@example.com").await;
     neighbour.client = Some("203.0.113.1".to_owned());
     assert_eq!(neighbour.sign_in(EMAIL, PASSWORD).await.status, 429);
-    // Whoever has the browser does not guess for ever either.
+    // A known browser cannot guess without limit either.
     for _ in 0..5 {
         assert_eq!(owner.sign_in(EMAIL, "wrong").await.status, 401);
     }

@@ -1,4 +1,4 @@
-//! How things stand: platforms, queues and their lag, and the problems of the last day, of this account alone.
+//! The status page: platforms, queues and their lag, and the problems of the last day, for one account.
 
 use crate::support::{
     Backend, CannedResponse, Page, PlatformWorld, Receiver, TestService, order_body, wait_until,
@@ -15,7 +15,7 @@ on_both! {
     platform_refusals_are_shown
 }
 
-/// The figure of a queue and what stands below it.
+/// The number of a queue and the text below it.
 fn figure(page: &Page, name: &str) -> String {
     let start = page.html.find(&format!("<h2>{name}</h2>")).unwrap();
     let end = page.html[start..].find("</section>").unwrap();

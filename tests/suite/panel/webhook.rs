@@ -1,4 +1,4 @@
-//! The webhook's page: the address, the test, the log with its filters and pages, and sending again.
+//! The webhook page: URL, test, delivery log with filters and pages, and resending.
 
 use crate::support::{
     Backend, CannedResponse, Page, PanelUser, Receiver, TestService, order_body, wait_until,
@@ -37,7 +37,7 @@ async fn webhook_url_is_registered_tested_and_removed(backend: Backend) {
     assert!(page.has("Webhook kaydedildi."), "{}", page.text());
     assert!(page.has("Adres şifresiz http"), "{}", page.text());
     let page = save(&mut user, &receiver.url("/olay"), "bare").await;
-    // On this machine nobody listens.
+    // The port is closed.
     assert!(!page.has("Adres şifresiz http"), "{}", page.text());
     assert_eq!(page.form("/webhook").value("authorization"), "bare");
     let kept = service.a.get("/webhook").await.data();
@@ -86,7 +86,7 @@ async fn webhook_url_is_registered_tested_and_removed(backend: Backend) {
     let page = user.submit(&form, &[]).await;
     assert!(page.has("Webhook kaldırıldı."), "{}", page.text());
     assert_eq!(service.a.get("/webhook").await.data()["url"], json!(null));
-    // A page that somebody still has open says so.
+    // A page that is still open shows an error.
     let page = user.submit(&tested, &[]).await;
     assert!(page.has("Webhook adresi kayıtlı değil"), "{}", page.text());
 }
@@ -249,7 +249,7 @@ async fn log_can_be_searched_by_order_code(backend: Backend) {
         let all = page.links().contains(&format!("/orders?q={text}"));
         assert_eq!(all, has_namesakes, "{text}");
     }
-    // A neighbour's code is nobody's here.
+    // A code of another account is not found.
     let mut theirs = service.user_of("second@example.com").await;
     assert!(listed(&theirs.open("/webhook?order=B123").await).is_empty());
 }

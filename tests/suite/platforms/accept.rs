@@ -1,4 +1,4 @@
-//! Orders arrive, are accepted and go their way, told to the platform step by step.
+//! Orders arrive, are accepted and advance, with a call to the platform for each step.
 
 use super::expected_calls::{EXPECTED_CALLS, answered};
 use crate::support::{Backend, PlatformWorld};
@@ -156,7 +156,7 @@ async fn platform_courier_advances_the_order(backend: Backend) {
                 world.advance_clock(30).await;
                 world.poll().await;
             }
-            // Nobody tells of it: the restaurant does.
+            // The platform sends no message: the restaurant reports it.
             Yemeksepeti => {
                 let told = world.advance(&placed).await.data();
                 assert_eq!(told["providerSync"]["state"], json!("not_needed"));

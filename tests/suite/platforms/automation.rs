@@ -1,4 +1,4 @@
-//! What the service does by itself: verify, go on asking, and say that the food is ready.
+//! Automatic verification, retries and ready messages.
 
 use super::expected_calls::{EXPECTED_CALLS, answered, own_couriers};
 use crate::support::{Backend, PlatformOrder, PlatformWorld, fast_sim_settings, wait_until};
@@ -33,7 +33,7 @@ async fn order_is_verified_automatically(backend: Backend) {
     for expected in EXPECTED_CALLS {
         let placed = place(&world, expected.platform, expected.courier).await;
         if expected.platform == Yemeksepeti {
-            // It may not have heard our answer to its message before it is asked.
+            // It may not have received our reply to its message before the call.
             world.wait_for_pushes(&placed, "order", 200, 1).await;
             wait_until("it is accepted", async || {
                 world.advance_clock(10).await;
@@ -63,7 +63,7 @@ async fn order_is_verified_automatically(backend: Backend) {
             ["created 400", "400>500 system"],
             "{expected:?}"
         );
-        // Somebody who verifies it all the same hears that it is done.
+        // A manual verify reports success.
         assert_eq!(world.verify(&placed).await.data()["status"], json!(500));
     }
 }
@@ -78,7 +78,7 @@ async fn not_ready(backend: Backend, seconds: u64) -> PlatformWorld {
     world
 }
 
-/// Lets ten seconds go by after each try until the order stands otherwise; says what was sent.
+/// Advances ten seconds after each attempt until the status changes; returns what was sent.
 async fn asked(world: &PlatformWorld, placed: &PlatformOrder) -> Vec<String> {
     for tries in 1.. {
         wait_until(&format!("{placed:?} is asked {tries} times"), async || {
@@ -99,7 +99,7 @@ async fn asked(world: &PlatformWorld, placed: &PlatformOrder) -> Vec<String> {
     world.sent(placed).await
 }
 
-/// A gateway refuses for a moment, or another change of the order is in progress.
+/// A gateway refuses temporarily, or another change of the order is in progress.
 async fn automatic_verification_continues_after_one_refusal(backend: Backend) {
     let world = PlatformWorld::open_without_polling(backend).await;
     world.configure(json!({ "autoVerify": true })).await;
@@ -212,7 +212,7 @@ async fn yemeksepeti_calls_end_eventually(backend: Backend) {
     assert!(said.contains("WAITING_FOR_ACKNOWLEDGEMENT"), "{said}");
     assert_eq!(order["status"], json!(400));
     assert_eq!(world.event_summary(&placed).await, ["created 400"]);
-    // Nor is that a refusal for somebody who asks by hand.
+    // A manual request is not refused for it either.
     world.verify(&placed).await.refused(504, "provider_timeout");
     assert_eq!(world.find_order(&placed).await.unwrap()["status"], json!(400));
 }
@@ -279,7 +279,7 @@ async fn cancelled_order_is_not_verified_automatically(backend: Backend) {
         let tried = world.calls(&placed, verify).await;
         world.advance_clock(400).await;
         world.poll().await;
-        // One may have been on its way.
+        // One may have been in flight.
         assert!(world.calls(&placed, verify).await <= tried + 1, "{expected:?}");
         assert!(
             !world.sent(&placed).await.contains(&format!("{verify} 200")),
@@ -298,7 +298,7 @@ async fn ready_is_sent_after_the_preparation_time(backend: Backend) {
     for expected in EXPECTED_CALLS {
         let placed = world.verified(expected.platform, expected.courier).await;
         let mut calls = vec![expected.verify.call.unwrap()];
-        // What is planned for later keeps nobody waiting.
+        // Calls that are planned for later do not block requests.
         world.wait_for_sync(&placed, "done").await;
         world.advance_clock(14 * 60).await;
         world.poll().await;

@@ -1,5 +1,5 @@
-//! Whose branch is it? Where the operator's credentials open all branches, a branch belongs to the account whose own credentials
-//! have worked on the platform, or that the operator has chosen; naming it gives nothing and blocks nobody.
+//! Which account owns a branch. Where the operator's credentials open all branches, a branch belongs to the account whose own
+//! credentials have worked on the platform, or that the operator has chosen. A claim alone gives nothing and blocks nothing.
 
 use crate::support::{
     ApiClient, Backend, PlatformOrder, PlatformWorld, Program, disable_polling, fast_sim_settings, remote_id,
@@ -146,7 +146,7 @@ impl Setup {
         assert!(!has(other, &placed).await);
     }
 
-    /// An order is pushed until the platform gives up, and reaches nobody.
+    /// An order is pushed until the platform gives up, without reaching an account.
     async fn order_reaches_nobody(&self, platform: Platform) -> PlatformOrder {
         let placed = self.order(platform).await;
         wait_until("it knocks", async || {
@@ -232,7 +232,7 @@ async fn unproven_claim_gets_nothing(backend: Backend) {
     let (alice, bob) = (&setup.world.a, &setup.bob);
     setup.alice_connects(Getir, own_key()).await;
     setup.alice_becomes(Getir, "proven").await;
-    // Neither the answer nor its state tells that somebody has the branch.
+    // Neither the response nor the state discloses that the branch has an owner.
     let free = json!({ "remoteId": "nobody-has-this" });
     let free = bob.put(&setup.bobs(Getir), &free).await.data();
     let mut claimed = setup.bob_claims(Getir, json!({})).await;
@@ -247,7 +247,7 @@ async fn unproven_claim_gets_nothing(backend: Backend) {
         (&json!(true), &json!("unproven"))
     );
     setup.order_reaches(alice, bob, Getir).await;
-    // The owner can be changed by nobody but the operator, but whoever has working credentials learns why nothing comes.
+    // Only the operator can change the owner, but an account with working credentials learns why no orders arrive.
     let right = json!({ "credentials": own_key() });
     setup.bob_claims(Getir, right).await;
     setup.bob_becomes(Getir, "taken").await;

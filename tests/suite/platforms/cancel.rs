@@ -1,4 +1,4 @@
-//! Orders are cancelled: by us with a reason that the platform accepts, by the customer, on the tablet.
+//! Cancellations: by us with an accepted reason, by the customer, on the tablet.
 
 use super::expected_calls::{EXPECTED_CALLS, ExpectedCalls};
 use crate::support::{Backend, PlatformOrder, PlatformWorld};
@@ -26,7 +26,7 @@ fn call(expected: &ExpectedCalls, is_accepted: bool) -> &'static str {
     }
 }
 
-/// Where an order stands on its platform when the restaurant has cancelled it.
+/// The state on the platform after the restaurant has cancelled an order.
 fn end(expected: &ExpectedCalls, is_accepted: bool) -> &'static str {
     match (expected.platform, is_accepted) {
         (Platform::Getir, _) => "1600",
@@ -39,9 +39,10 @@ fn end(expected: &ExpectedCalls, is_accepted: bool) -> &'static str {
 async fn is_cancelled_with_a_reason(backend: Backend, is_accepted: bool) {
     let world = PlatformWorld::open(backend).await;
     for expected in EXPECTED_CALLS {
-        let placed = match is_accepted {
-            false => world.order(expected.platform, expected.courier).await,
-            true => world.verified(expected.platform, expected.courier).await,
+        let placed = if is_accepted {
+            world.verified(expected.platform, expected.courier).await
+        } else {
+            world.order(expected.platform, expected.courier).await
         };
         let mut calls: Vec<String> = is_accepted
             .then(|| format!("{} 200", expected.verify.call.unwrap()))
@@ -80,7 +81,7 @@ async fn is_cancelled_with_a_reason(backend: Backend, is_accepted: bool) {
             "{expected:?}"
         );
 
-        // Repeated: the same answer, and nothing else happens, whatever the reason.
+        // Repeated with any reason: the same response, and nothing else happens.
         for again in [body, json!({}), json!({ "reason": "because" })] {
             assert_eq!(world.cancel(&placed, again).await.data()["status"], json!(1600));
         }
@@ -131,7 +132,7 @@ async fn default_reason_is_used_when_none_is_given(backend: Backend) {
     }
 }
 
-/// Somebody else cancels; the order's end, and nothing that we send.
+/// Another party cancels: the order ends, and we send nothing.
 async fn others_cancel(
     world: &PlatformWorld,
     placed: &PlatformOrder,

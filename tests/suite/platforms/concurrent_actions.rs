@@ -1,4 +1,4 @@
-//! Several want something of one order at the same time: the platform is called once, and one after the other.
+//! Concurrent actions on one order: the platform is called once, and calls are sequential.
 
 use super::expected_calls::{EXPECTED_CALLS, answered, own_couriers};
 use crate::support::{Backend, PlatformWorld};

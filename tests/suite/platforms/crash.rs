@@ -1,4 +1,4 @@
-//! The service is killed in the middle of a call: what the platform has done is found out, and not done again.
+//! The service is killed during a call: what the platform has done is detected and not repeated.
 
 use super::expected_calls::{EXPECTED_CALLS, ExpectedCalls};
 use crate::support::{
@@ -18,7 +18,7 @@ on_both! {
     orders_arrive_while_the_service_is_killed
 }
 
-/// The real program beside the platforms; it comes back where it was.
+/// The real program with simulated platforms; it restarts at the same port.
 struct KillableProgram {
     platforms: SimulatedPlatforms,
     program: Program,
@@ -63,7 +63,7 @@ impl KillableProgram {
         self.program.address().await;
     }
 
-    /// Leaves a request to itself, whose answer nobody will see.
+    /// Sends a request without waiting for its response.
     fn ask(&self, path: &str) {
         let bearer = format!("Bearer {}", self.platforms.a.key);
         let headers = [("authorization", bearer.as_str())];
@@ -244,7 +244,7 @@ async fn orders_arrive_while_the_service_is_killed(backend: Backend) {
         match placed_orders.len() {
             // Some of the first have arrived.
             12 => killable.kill(),
-            // The next find nobody.
+            // The next requests fail.
             28 => killable.revive().await,
             _ => {}
         }

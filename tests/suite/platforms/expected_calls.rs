@@ -1,9 +1,9 @@
-//! What every platform wants to hear of an order on its way, by who carries it.
+//! The calls that each platform expects for an order, by courier.
 
 use garson_sim::Platform::{self, Getir, Migros, Trendyol, Yemeksepeti};
 use garson_sim::views::Courier::{self, Pickup, Restaurant};
 
-/// The way of one kind of order.
+/// The steps of one kind of order.
 #[derive(Clone, Copy, Debug)]
 pub struct ExpectedCalls {
     pub platform: Platform,
@@ -14,7 +14,7 @@ pub struct ExpectedCalls {
     pub delivered: ExpectedStep,
 }
 
-/// A step: the call that tells the platform of it, if it wants to be told, and where the order stands there then.
+/// A step: its call, if the platform expects one, and the state on the platform afterwards.
 #[derive(Clone, Copy, Debug)]
 pub struct ExpectedStep {
     pub call: Option<&'static str>,
@@ -22,7 +22,7 @@ pub struct ExpectedStep {
 }
 
 impl ExpectedStep {
-    /// What `providerSync` comes to.
+    /// The final state of `providerSync`.
     pub fn sync(&self) -> &'static str {
         match self.call {
             Some(_) => "done",
@@ -31,19 +31,19 @@ impl ExpectedStep {
     }
 }
 
-const fn told(call: &'static str, state: &'static str) -> ExpectedStep {
+const fn call(call: &'static str, state: &'static str) -> ExpectedStep {
     ExpectedStep {
         call: Some(call),
         state,
     }
 }
 
-const fn untold(state: &'static str) -> ExpectedStep {
+const fn no_call(state: &'static str) -> ExpectedStep {
     ExpectedStep { call: None, state }
 }
 
-const fn expected(platform: Platform, courier: Courier, stops: [ExpectedStep; 4]) -> ExpectedCalls {
-    let [verify, ready, on_the_way, delivered] = stops;
+const fn expected(platform: Platform, courier: Courier, steps: [ExpectedStep; 4]) -> ExpectedCalls {
+    let [verify, ready, on_the_way, delivered] = steps;
     ExpectedCalls {
         platform,
         courier,
@@ -60,112 +60,112 @@ pub const EXPECTED_CALLS: [ExpectedCalls; 10] = [
         Getir,
         Courier::Platform,
         [
-            told("verify", "500"),
-            told("prepare", "550"),
-            told("handover", "600"),
-            untold("600"),
+            call("verify", "500"),
+            call("prepare", "550"),
+            call("handover", "600"),
+            no_call("600"),
         ],
     ),
     expected(
         Getir,
         Restaurant,
         [
-            told("verify", "500"),
-            untold("500"),
-            told("prepare", "700"),
-            told("deliver", "900"),
+            call("verify", "500"),
+            no_call("500"),
+            call("prepare", "700"),
+            call("deliver", "900"),
         ],
     ),
     expected(
         Yemeksepeti,
         Courier::Platform,
         [
-            told("order_accepted", "ACCEPTED"),
-            told("prepared", "PREPARED"),
-            untold("PREPARED"),
-            untold("PREPARED"),
+            call("order_accepted", "ACCEPTED"),
+            call("prepared", "PREPARED"),
+            no_call("PREPARED"),
+            no_call("PREPARED"),
         ],
     ),
     expected(
         Yemeksepeti,
         Restaurant,
         [
-            told("order_accepted", "ACCEPTED"),
-            untold("ACCEPTED"),
-            told("order_picked_up", "PICKED_UP"),
-            untold("PICKED_UP"),
+            call("order_accepted", "ACCEPTED"),
+            no_call("ACCEPTED"),
+            call("order_picked_up", "PICKED_UP"),
+            no_call("PICKED_UP"),
         ],
     ),
     expected(
         Yemeksepeti,
         Pickup,
         [
-            told("order_accepted", "ACCEPTED"),
-            untold("ACCEPTED"),
-            told("order_picked_up", "PICKED_UP"),
-            untold("PICKED_UP"),
+            call("order_accepted", "ACCEPTED"),
+            no_call("ACCEPTED"),
+            call("order_picked_up", "PICKED_UP"),
+            no_call("PICKED_UP"),
         ],
     ),
     expected(
         Trendyol,
         Courier::Platform,
         [
-            told("picked", "Picking"),
-            told("invoiced", "Invoiced"),
-            untold("Invoiced"),
-            untold("Invoiced"),
+            call("picked", "Picking"),
+            call("invoiced", "Invoiced"),
+            no_call("Invoiced"),
+            no_call("Invoiced"),
         ],
     ),
     expected(
         Trendyol,
         Restaurant,
         [
-            told("picked", "Picking"),
-            told("invoiced", "Invoiced"),
-            told("manual-shipped", "Shipped"),
-            told("manual-delivered", "Delivered"),
+            call("picked", "Picking"),
+            call("invoiced", "Invoiced"),
+            call("manual-shipped", "Shipped"),
+            call("manual-delivered", "Delivered"),
         ],
     ),
     expected(
         Trendyol,
         Pickup,
         [
-            told("picked", "Picking"),
-            told("invoiced", "Invoiced"),
-            untold("Invoiced"),
-            told("manual-delivered", "Delivered"),
+            call("picked", "Picking"),
+            call("invoiced", "Invoiced"),
+            no_call("Invoiced"),
+            call("manual-delivered", "Delivered"),
         ],
     ),
     expected(
         Migros,
         Courier::Platform,
         [
-            told("update-status", "APPROVED"),
-            told("update-status", "PREPARED"),
-            untold("PREPARED"),
-            untold("PREPARED"),
+            call("update-status", "APPROVED"),
+            call("update-status", "PREPARED"),
+            no_call("PREPARED"),
+            no_call("PREPARED"),
         ],
     ),
     expected(
         Migros,
         Restaurant,
         [
-            told("update-status", "APPROVED"),
-            told("update-status", "PREPARED"),
-            told("update-status", "DELIVERY"),
-            told("update-status", "COMPLETED"),
+            call("update-status", "APPROVED"),
+            call("update-status", "PREPARED"),
+            call("update-status", "DELIVERY"),
+            call("update-status", "COMPLETED"),
         ],
     ),
 ];
 
-/// One expected for each platform, that of its own courier.
+/// One for each platform, with its own courier.
 pub fn own_couriers() -> impl Iterator<Item = ExpectedCalls> {
     EXPECTED_CALLS
         .into_iter()
         .filter(|expected| expected.courier == Courier::Platform)
 }
 
-/// What a journal says of calls that were all answered well.
+/// The journal of calls that all succeeded.
 pub fn answered(calls: &[&str]) -> Vec<String> {
     calls.iter().map(|call| format!("{call} 200")).collect()
 }

@@ -1,4 +1,4 @@
-//! Every step of every platform meets every kind of failure, once and for a minute: in the end both sides agree on every order,
+//! Every step of every platform with every kind of failure, once and for a minute: in the end both sides agree on every order,
 //! or the order shows exactly what the platform has refused.
 
 use super::expected_calls::{EXPECTED_CALLS, ExpectedCalls};
@@ -58,7 +58,7 @@ const STEPS: [(Platform, Courier, Step); 25] = [
 
 /// What goes wrong in one restaurant.
 #[derive(Clone, Debug, PartialEq)]
-struct Trouble {
+struct InjectedFault {
     /// What the step meets.
     fault: Fault,
     /// It stays for a minute.
@@ -71,8 +71,8 @@ fn status(status: u16) -> Fault {
     Fault::Status { status, body: None }
 }
 
-fn troubles() -> Vec<Trouble> {
-    let once = |fault| Trouble {
+fn troubles() -> Vec<InjectedFault> {
+    let once = |fault| InjectedFault {
         fault,
         lasts: false,
         on_look: None,
@@ -80,7 +80,7 @@ fn troubles() -> Vec<Trouble> {
     let mut faults: Vec<_> = [400, 401, 403, 404, 409, 411, 503].map(status).into();
     // The second of these has done its work.
     faults.extend([Fault::RateLimited, Fault::DropAfterWork, Fault::Drop]);
-    let lasting = faults.iter().cloned().map(|fault| Trouble {
+    let lasting = faults.iter().cloned().map(|fault| InjectedFault {
         lasts: true,
         ..once(fault)
     });
@@ -95,7 +95,7 @@ fn troubles() -> Vec<Trouble> {
         (status(500), Fault::Drop),
         (Fault::DropAfterWork, status(500)),
     ] {
-        troubles.push(Trouble {
+        troubles.push(InjectedFault {
             on_look: Some(on_look),
             ..once(fault)
         });
@@ -107,7 +107,7 @@ fn troubles() -> Vec<Trouble> {
 struct Case {
     expected: ExpectedCalls,
     step: Step,
-    trouble: Trouble,
+    injected: InjectedFault,
     placed: PlatformOrder,
 }
 
@@ -140,7 +140,7 @@ impl Case {
         }
     }
 
-    /// Where the order stands here when it has arrived.
+    /// The order's status here on arrival.
     fn start(&self) -> i64 {
         match self.step {
             VerifyScheduled => 325,
@@ -148,7 +148,7 @@ impl Case {
         }
     }
 
-    /// Where the order stands on both sides when the step is done.
+    /// The order's status on both sides after the step.
     fn end(&self) -> (i64, &'static str) {
         let ExpectedCalls {
             verify,
@@ -214,9 +214,10 @@ impl Case {
         let (status, state) = self.end();
         let here = world.find_order(&self.placed).await.unwrap();
         let there = world.view(&self.placed).await;
-        let is_done_here = match self.is_question() {
-            true => here["status"] == json!(status),
-            false => here["providerSync"]["state"] == json!("done"),
+        let is_done_here = if self.is_question() {
+            here["status"] == json!(status)
+        } else {
+            here["providerSync"]["state"] == json!("done")
         };
         assert_eq!(
             is_done_here,
@@ -230,25 +231,24 @@ impl Case {
         self.agrees(world).await;
         let (status, state) = self.end();
         let (sync, message) = self.sync(world).await;
-        match self.is_question() {
-            true if world.find_order(&self.placed).await.unwrap()["status"] != json!(status) => {
+        if self.is_question() {
+            if world.find_order(&self.placed).await.unwrap()["status"] != json!(status) {
                 let answer = self.act(world).await;
                 assert_eq!(answer, 200, "{self:?}");
             }
-            true => {}
-            false if sync == "failed" => {
-                // Only this one says no for good, and the order says what it was.
-                assert!(message.contains("400"), "{self:?}: {message}");
-                assert_eq!(self.trouble.fault, self::status(400), "{self:?}");
-                assert_ne!(world.view(&self.placed).await.state_text(), state, "{self:?}");
-                let path = format!("/orders/retry-sync/{}", self.placed.id);
-                assert_eq!(
-                    world.a.act(&path).await.data()["providerSync"]["state"],
-                    json!("pending")
-                );
-                world.wait_for_sync(&self.placed, "done").await;
-            }
-            false => assert_eq!(sync, "done", "{self:?} {message}"),
+        } else if sync == "failed" {
+            // Only this fault is a final refusal, and the order shows it.
+            assert!(message.contains("400"), "{self:?}: {message}");
+            assert_eq!(self.injected.fault, self::status(400), "{self:?}");
+            assert_ne!(world.view(&self.placed).await.state_text(), state, "{self:?}");
+            let path = format!("/orders/retry-sync/{}", self.placed.id);
+            assert_eq!(
+                world.a.act(&path).await.data()["providerSync"]["state"],
+                json!("pending")
+            );
+            world.wait_for_sync(&self.placed, "done").await;
+        } else {
+            assert_eq!(sync, "done", "{self:?} {message}");
         }
         let order = world.wait_for_status(&self.placed, status).await;
         let sync = order["providerSync"]["state"].as_str().unwrap_or_default();
@@ -305,7 +305,7 @@ fn nth_store(platform: Platform, n: usize, hooks: &str) -> (StoreRequest, Value)
 }
 
 /// A restaurant on all platforms, and an order there for each step.
-async fn open_restaurant(world: &PlatformWorld, n: usize, trouble: &Trouble) -> Vec<Case> {
+async fn open_restaurant(world: &PlatformWorld, n: usize, injected: &InjectedFault) -> Vec<Case> {
     let made = world
         .a
         .post("/restaurants", &json!({ "name": "Matrix" }))
@@ -333,7 +333,7 @@ async fn open_restaurant(world: &PlatformWorld, n: usize, trouble: &Trouble) -> 
             cases.push(Case {
                 expected: *EXPECTED_CALLS.iter().find(is_it).unwrap(),
                 step,
-                trouble: trouble.clone(),
+                injected: injected.clone(),
                 placed: world.place(request).await,
             });
         }
@@ -341,7 +341,7 @@ async fn open_restaurant(world: &PlatformWorld, n: usize, trouble: &Trouble) -> 
     cases
 }
 
-/// Does something with all cases, so many at a time.
+/// Runs all cases, this many at a time.
 async fn each<F: Future<Output = ()> + 'static>(
     world: &Arc<PlatformWorld>,
     cases: &[Case],
@@ -369,8 +369,8 @@ fn both_sides_agree_after_every_failure_of_every_step() {
     block_on(async {
         let world = Arc::new(PlatformWorld::open_without_polling(Backend::Sqlite).await);
         let mut cases = Vec::new();
-        for trouble in troubles() {
-            cases.extend(open_restaurant(&world, cases.len(), &trouble).await);
+        for injected in troubles() {
+            cases.extend(open_restaurant(&world, cases.len(), &injected).await);
         }
         each(&world, &cases, 16, |world, case| async move {
             world.wait_for_status(&case.placed, case.start()).await;
@@ -378,11 +378,11 @@ fn both_sides_agree_after_every_failure_of_every_step() {
                 world.wait_for_platform_state(&case.placed, "RECEIVED").await;
             }
             case.prepare(&world).await;
-            let Trouble {
+            let InjectedFault {
                 fault,
                 lasts,
                 on_look,
-            } = case.trouble.clone();
+            } = case.injected.clone();
             let times = (!lasts).then_some(1);
             world.fault_of(&case.placed, case.call(), fault, times).await;
             if let Some(fault) = on_look {
@@ -393,9 +393,10 @@ fn both_sides_agree_after_every_failure_of_every_step() {
         // All at once: a question may take the ten seconds that a client waits.
         each(&world, &cases, cases.len(), |world, case| async move {
             let answer = case.act(&world).await;
-            let allowed: &[u16] = match case.is_question() {
-                true => &[200, 409, 502, 504],
-                false => &[200],
+            let allowed: &[u16] = if case.is_question() {
+                &[200, 409, 502, 504]
+            } else {
+                &[200]
             };
             assert!(allowed.contains(&answer), "{case:?}: {answer}");
         })

@@ -1,4 +1,4 @@
-//! Getir wants a minute between two moves: what is told waits for it, and everybody can see until when.
+//! Getir requires a minute between two moves: calls wait for it, and the API shows until when.
 
 use super::expected_calls::answered;
 use crate::support::{Backend, PlatformOrder, PlatformWorld, fast_sim_settings};
@@ -27,7 +27,7 @@ async fn world(backend: Backend) -> PlatformWorld {
     .await
 }
 
-/// The order waits to be told until this many seconds from now.
+/// The call waits until this many seconds from now.
 async fn waits(world: &PlatformWorld, placed: &PlatformOrder, seconds: u64) {
     let due_at = world
         .service
@@ -101,7 +101,7 @@ async fn cancel_does_not_wait_for_the_interval(backend: Backend) {
         json!(1600)
     );
     world.wait_for_platform_state(&placed, "1600").await;
-    // What was still to be told is pointless now.
+    // Pending calls are obsolete now.
     world.advance_clock(300).await;
     world.poll().await;
     let order = world.find_order(&placed).await.unwrap();

@@ -1,4 +1,4 @@
-//! Who may knock: every platform's own secret, or the operator's where an integration has none.
+//! Authentication of hooks: each platform's own secret, or the operator's if an integration has none.
 
 use super::expected_calls::own_couriers;
 use crate::support::{

@@ -1,4 +1,4 @@
-//! What cannot be taken is kept, shown to the operator, and taken again when its reason has gone.
+//! Messages that cannot be applied are stored, listed for the operator, and applied later.
 
 use super::expected_calls::own_couriers;
 use crate::support::{
@@ -45,7 +45,7 @@ async fn truncated_message_is_stored_and_sent_again(backend: Backend) {
         let line = listed.out.lines().find(|line| line.starts_with(&id)).unwrap();
         assert!(line.contains("unreadable"), "{line}");
         assert!(line.contains(message.reason.as_deref().unwrap()), "{line}");
-        // It does not become readable by itself.
+        // It stays unreadable.
         let again = world.service.command(&["inbox", "retry", &id]);
         assert!(!again.success && again.out.contains(&id), "{again:?}");
     }
@@ -83,7 +83,7 @@ async fn unreadable_field_is_named(backend: Backend) {
     );
 }
 
-/// Another branch that nobody has connected, of a sender who is known.
+/// Another branch, not connected, of a known sender.
 fn elsewhere(platform: Platform) -> &'static str {
     match platform {
         Getir => "5f0000000000000000000002",
@@ -93,7 +93,7 @@ fn elsewhere(platform: Platform) -> &'static str {
     }
 }
 
-/// Places an order at the other branch, waits until nobody tries to push it any more, and connects the branch.
+/// Places an order at the other branch, waits until the platform stops pushing it, and connects the branch.
 async fn from_elsewhere(
     world: &PlatformWorld,
     platform: Platform,
@@ -202,7 +202,7 @@ async fn message_of_an_unknown_operator_branch_is_applied_when_connected(backend
     })
     .await;
     let placed = from_elsewhere(&world, Yemeksepeti, &json!({})).await;
-    // The platform has not heard that we have it; a message tells it when it comes again.
+    // The platform has no acknowledgement yet; it gets one when it sends the message again.
     world.control.push(Yemeksepeti, &placed.id).await.unwrap();
     world.wait_for_platform_state(&placed, "RECEIVED").await;
     assert_eq!(world.verify(&placed).await.data()["status"], json!(500));

@@ -1,4 +1,4 @@
-//! However an order comes, and however often: it is one order.
+//! An order is stored once, however and however often it arrives.
 
 use super::expected_calls::{EXPECTED_CALLS, ExpectedCalls, answered, own_couriers};
 use crate::support::{Backend, PlatformOrder, PlatformWorld, credentials, wait_until};
@@ -156,7 +156,7 @@ async fn changes_during_a_long_pause_are_found(backend: Backend) {
         lines.iter().any(|line| line.operation == "packages")
     })
     .await;
-    // Whoever looks up the integrations writes down how far they were asked.
+    // Reading the integrations shows how far they were polled.
     wait_until("that is written down", async || {
         world.connect(Trendyol, &credentials(Trendyol)).await.data();
         world.service.count("integrations WHERE polled_at > 0") > 0
@@ -181,7 +181,7 @@ async fn changes_during_a_long_pause_are_found(backend: Backend) {
         world.event_summary(&taken).await,
         ["created 400", "cancelled 1500 customer"]
     );
-    // Windows overlap; nothing is told twice.
+    // Windows overlap; nothing is reported twice.
     world.poll().await;
     world.advance_clock(30).await;
     world.poll().await;

@@ -1,4 +1,4 @@
-//! A question is committed, and its client does not learn of it: because storage answered too late, or because the client has
+//! A call for consent is committed, but its client does not get the result: storage answered too late, or the client has
 //! disconnected. One thread runs each case, so that a case knows when a job has been handed to its writer.
 
 use super::expected_calls::answered;

@@ -1,4 +1,4 @@
-//! What `/metrics` says of platforms: orders by the way they came, calls by kind and outcome.
+//! `/metrics` for platforms: orders by source, calls by kind and outcome.
 
 use crate::support::{Backend, PlatformWorld, Scrape, wait_until};
 use garson_sim::Platform::{Getir, Migros};
@@ -65,7 +65,7 @@ async fn calls_are_counted_by_kind_and_outcome(backend: Backend) {
     assert_eq!(after.moved(&before, "garson_platform_calls_total"), expected);
     let count = "garson_platform_call_seconds_count{provider=\"getir\"}";
     assert_eq!(after.count(count) - before.count(count), 2.0);
-    // One that is away says nothing; what is told is left open, and the order is looked at before it is repeated.
+    // An unavailable platform does not respond; the call stays open, and the order is read before it is repeated.
     let before = after;
     let down = Fault::Status {
         status: 503,
@@ -104,7 +104,7 @@ async fn calls_that_wait_are_counted_and_aged(backend: Backend) {
     world.fault(Getir, "*", down, None).await;
     world.advance(&placed).await.data();
     world.wait_for_sync(&placed, "pending").await;
-    // Somebody seems to be making the call, which has been due for a minute. The attempt that is under way may still
+    // The call has been due for a minute and seems to be in progress. The attempt in flight may still
     // write down when the next one is.
     let held = format!(
         "UPDATE calls SET due_at = {}, node = (SELECT id FROM nodes LIMIT 1), leased_until = {}

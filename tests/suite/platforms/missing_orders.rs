@@ -1,4 +1,4 @@
-//! Orders of which a platform's message was lost, and orders that a platform does not know any more.
+//! Orders whose message was lost, and orders that the platform no longer knows.
 
 use crate::support::{Backend, PlatformOrder, PlatformWorld};
 use garson_sim::Platform::{Getir, Yemeksepeti};

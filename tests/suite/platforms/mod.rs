@@ -1,4 +1,4 @@
-//! Every platform from end to end, through the simulator: what the API shows and what the platform has heard.
+//! Every platform end to end, through the simulator.
 
 mod accept;
 mod automation;

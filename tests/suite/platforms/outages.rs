@@ -1,4 +1,4 @@
-//! A platform is away, says no, or says not now.
+//! A platform is unavailable, refuses, or asks to wait.
 
 use super::expected_calls::{EXPECTED_CALLS, answered, own_couriers};
 use crate::support::{Backend, PlatformOrder, PlatformWorld};
@@ -30,7 +30,7 @@ async fn platform_outage_is_shown(backend: Backend) {
     for expected in EXPECTED_CALLS {
         placed_orders.push((expected, world.order(expected.platform, expected.courier).await));
     }
-    // Nobody listens where the platforms were.
+    // The platforms' port is closed.
     let real = world.url.clone();
     let service = &mut world.service;
     service
@@ -184,7 +184,7 @@ async fn refusal_is_returned_in_the_platforms_words(backend: Backend) {
     }
 }
 
-/// An order ends on its platform, and the message is lost: whoever asks for it hears of it, and it ends here too.
+/// An order ends on its platform, and the message is lost: the next call detects it, and the order ends here too.
 async fn order_cancelled_on_the_platform_is_not_verified(backend: Backend) {
     let world = PlatformWorld::open_without_polling(backend).await;
     for expected in own_couriers() {
@@ -240,7 +240,7 @@ async fn finally_refused_step_is_shown_on_the_order(backend: Backend) {
         let order = world.wait_for_sync(&placed, "failed").await;
         let said = order["providerSync"]["message"].as_str().unwrap();
         assert!(said.contains("olmaz"), "{expected:?} {said}");
-        // The order has moved all the same, and nobody goes on trying.
+        // The order has advanced anyway, and there are no more attempts.
         assert_eq!(order["status"], json!(600));
         world.advance_clock(600).await;
         world.poll().await;
@@ -283,7 +283,7 @@ async fn rate_limited_calls_are_retried_later(backend: Backend) {
             "{expected:?}"
         );
     }
-    // A question is not put off: the client hears of it.
+    // A call that needs consent is not postponed: the client gets the error.
     for expected in own_couriers() {
         let placed = world.order(expected.platform, expected.courier).await;
         let verify = expected.verify.call.unwrap();

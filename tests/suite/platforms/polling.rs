@@ -1,4 +1,4 @@
-//! Polling: what is wrong with one integration, or with one account's, is nobody else's trouble.
+//! Polling: a failing integration or account does not affect others.
 
 use crate::support::{
     ApiClient, Backend, CannedResponse, PlatformWorld, Receiver, TestService, block_on, wait_until,
@@ -81,7 +81,7 @@ fn poll_request_reaches_the_polling_node() {
     });
 }
 
-/// Connects so many stores of an account, with a key for all of them or one for each.
+/// Connects this many stores of an account, with one key for all of them or one for each.
 async fn connect(client: &ApiClient, supplier: &str, stores: usize, is_shared: bool) {
     for n in 0..stores {
         let made = client
@@ -92,9 +92,10 @@ async fn connect(client: &ApiClient, supplier: &str, stores: usize, is_shared: b
             "/restaurants/{}/integrations/trendyol",
             made["id"].as_str().unwrap()
         );
-        let key = match is_shared {
-            true => format!("key-{supplier}"),
-            false => format!("key-{supplier}-{n}"),
+        let key = if is_shared {
+            format!("key-{supplier}")
+        } else {
+            format!("key-{supplier}-{n}")
         };
         let inbound = json!({ "x-api-key": format!("knock-{supplier}-{n}") }).to_string();
         let credentials = json!({
@@ -125,9 +126,12 @@ async fn time_of_some_polls(trendyol: &Receiver, supplier: &str) -> Duration {
 
 async fn hanging_integrations_of_one_account_do_not_delay_another(backend: Backend) {
     let trendyol = Receiver::start().await;
-    trendyol.respond_with(|seen| match seen.path().contains("/1111/") {
-        true => CannedResponse::Silence,
-        false => CannedResponse::Body(200, r#"{"content": []}"#.to_owned()),
+    trendyol.respond_with(|seen| {
+        if seen.path().contains("/1111/") {
+            CannedResponse::Silence
+        } else {
+            CannedResponse::Body(200, r#"{"content": []}"#.to_owned())
+        }
     });
     let service = a_house(backend, &trendyol).await;
     connect(&service.a, "1111", 80, false).await;

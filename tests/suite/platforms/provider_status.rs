@@ -1,5 +1,4 @@
-//! What the API shows of a platform's knowledge: its own word for the state, and every change of `providerSync` in the lists of
-//! changes.
+//! What the API shows of the platform's side: `providerStatus`, and every change of `providerSync` in the change lists.
 
 use super::expected_calls::{EXPECTED_CALLS, ExpectedStep};
 use crate::support::{Backend, PlatformOrder, PlatformWorld, wait_until};
@@ -160,7 +159,7 @@ async fn change_lists_show_ready_orders(backend: Backend) {
     assert_eq!(watcher.changes().await, [(placed.id.clone(), "done".to_owned())]);
 }
 
-/// A list shows an order where it stood, in another word: the order comes up as changed, and hides no other.
+/// A list shows an order in the same status with another word: the order is listed as changed, and hides no other.
 async fn provider_status_change_alone_is_listed(backend: Backend) {
     let world = PlatformWorld::open(backend).await;
     let old = world.verified(Getir, Courier::Restaurant).await;

@@ -1,4 +1,4 @@
-//! What `providerSync` promises: `done` is what the platform shows, and a step that it lacks is sent before the next one.
+//! `providerSync`: `done` matches the platform, and a missing step is sent before the next one.
 
 use super::expected_calls::{EXPECTED_CALLS, ExpectedCalls, own_couriers};
 use crate::support::{Backend, PlatformOrder, PlatformWorld, wait_until};
@@ -312,18 +312,15 @@ async fn a_failed_step_can_be_repeated(backend: Backend) {
             .await;
         world.advance(&placed).await.data();
         let order = world.wait_for_sync(&placed, "failed").await;
-        match by_panel {
-            false => {
-                let path = format!("/orders/retry-sync/{}", placed.id);
-                let answer = world.a.act(&path).await.data();
-                assert_eq!(answer["providerSync"]["state"], json!("pending"));
-            }
-            true => {
-                let path = format!("/orders/{}", order["id"].as_str().unwrap());
-                let form = user.open(&path).await.form(&format!("{path}/retry-sync"));
-                let page = user.submit(&form, &[]).await;
-                assert!(page.has("Platforma yeniden gönderiliyor"), "{}", page.text());
-            }
+        if by_panel {
+            let path = format!("/orders/{}", order["id"].as_str().unwrap());
+            let form = user.open(&path).await.form(&format!("{path}/retry-sync"));
+            let page = user.submit(&form, &[]).await;
+            assert!(page.has("Platforma yeniden gönderiliyor"), "{}", page.text());
+        } else {
+            let path = format!("/orders/retry-sync/{}", placed.id);
+            let answer = world.a.act(&path).await.data();
+            assert_eq!(answer["providerSync"]["state"], json!("pending"));
         }
         world.wait_for_sync(&placed, "done").await;
         assert_eq!(world.view(&placed).await.state_text(), expected.delivered.state);
@@ -374,9 +371,10 @@ async fn last_known_list_is_used_while_no_newer_is_available(backend: Backend) {
             let then = Instant::now().checked_sub(Duration::from_secs(300)).unwrap();
             kept.put_of(id, had, then);
             world.fault(platform, list, status(503), None).await;
-            let (body, wanted) = match is_given {
-                false => (json!({}), &reasons[0]),
-                true => (json!({ "reason": reasons[1] }), &reasons[1]),
+            let (body, wanted) = if is_given {
+                (json!({ "reason": reasons[1] }), &reasons[1])
+            } else {
+                (json!({}), &reasons[0])
             };
             assert_eq!(
                 world.cancel(&placed, body).await.data()["status"],
@@ -394,7 +392,7 @@ async fn last_known_list_is_used_while_no_newer_is_available(backend: Backend) {
     }
 }
 
-/// The platform's ways not to show an order for a moment: it is away, or it has failed behind an answer of 200.
+/// Why the platform may not show an order temporarily: it is unavailable, or it has failed behind a 200.
 fn not_shown(platform: Platform) -> Vec<Fault> {
     let body = match platform {
         Getir => json!({ "code": -1, "error": "UnknownError", "message": "?" }),
@@ -431,7 +429,7 @@ async fn refusal_that_cannot_be_confirmed_is_not_final(backend: Backend) {
     }
 }
 
-/// The customer cancels, and the message is lost; then the service verifies by itself.
+/// The customer cancels, and the message is lost; then the service verifies automatically.
 async fn an_order_that_was_cancelled_shows_no_failure(backend: Backend) {
     let world = PlatformWorld::open_without_polling(backend).await;
     world.configure(json!({ "autoVerify": true })).await;

@@ -1,4 +1,4 @@
-//! Ways in which stores of one platform are known to differ, and orders that nobody answers.
+//! Known differences between stores of one platform, and unanswered orders.
 
 use super::expected_calls::{EXPECTED_CALLS, answered};
 use crate::support::{Backend, PlatformWorld, credentials, fast_sim_settings, store};

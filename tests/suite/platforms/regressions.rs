@@ -1,4 +1,4 @@
-//! What a reader of the code found first: doors that a neighbour could open, and questions that held each other up.
+//! Regressions found in code review: access across accounts, and calls that blocked each other.
 
 use crate::support::{Backend, PlatformWorld, request, send, wait_until};
 use garson_core::platform::Reception;

@@ -1,4 +1,4 @@
-//! Platforms change orders later: partial cancellations and modifications, with sums that are computed again independently.
+//! Platforms change orders later: partial cancellations and modifications, with independently computed sums.
 
 use crate::support::{ApiClient, Backend, PlatformOrder, PlatformWorld, request, send, wait_until};
 use garson_sim::Platform::{self, Getir, Migros, Trendyol, Yemeksepeti};
@@ -176,7 +176,7 @@ async fn modification_is_found_by_polling(backend: Backend) {
     let world = PlatformWorld::open(backend).await;
     for platform in [Getir, Trendyol, Migros] {
         let placed = large(&world, platform).await;
-        // Nobody tells of it.
+        // No message is sent.
         let fault = garson_sim::views::Fault::Drop;
         world.fault(platform, "push", fault, Some(1)).await;
         world.advance_clock(1).await;

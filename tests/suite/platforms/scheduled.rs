@@ -1,4 +1,4 @@
-//! Orders for later.
+//! Scheduled orders.
 
 use super::expected_calls::answered;
 use crate::support::{Backend, PlatformOrder, PlatformWorld};

@@ -1,4 +1,4 @@
-//! Sessions run out, limits are kept, and what was asked a moment ago is not asked again.
+//! Sessions expire, rate limits are respected, and responses are cached.
 
 use super::expected_calls::{EXPECTED_CALLS, own_couriers};
 use crate::support::{Backend, PlatformWorld, credentials};
@@ -46,7 +46,7 @@ async fn expired_session_is_renewed_once(backend: Backend) {
             ["created 400", "400>500 account"]
         );
 
-        // In the middle of its way, too, where nobody waits.
+        // Also for steps without a waiting client.
         let call = expected.ready.call.or(expected.on_the_way.call).unwrap();
         world
             .fault(expected.platform, call, Fault::ExpiredToken, Some(1))
@@ -144,7 +144,7 @@ async fn unavailable_reasons_leave_the_choice_to_the_platform(backend: Backend) 
     }
 }
 
-/// Getir lets reasons be asked for 40 times in ten minutes, and blocks whoever asks more often.
+/// Getir allows 40 requests for reasons in ten minutes, and blocks clients that send more.
 async fn getirs_limit_for_reasons_is_kept(backend: Backend) {
     let world = PlatformWorld::open(backend).await;
     let request = OrderRequest {

@@ -1,4 +1,4 @@
-//! The service is told to stop, or stands still, while it calls a platform: the platform gets each call once.
+//! The service stops or freezes during a platform call: the platform gets each call once.
 
 use crate::support::{
     ApiClient, Backend, PlatformOrder, Program, SimulatedPlatforms, TestStorage, block_on, fast_sim_settings,
@@ -9,7 +9,7 @@ use garson_sim::{Platform, Sim};
 use serde_json::json;
 use std::time::Duration;
 
-/// How long the platform takes for the call that is under way.
+/// How long the platform takes for the call in flight.
 const SLOW: Fault = Fault::Latency { ms: 2_000 };
 /// Longer than a call is leased.
 const FROZEN: Duration = Duration::from_secs(17);
@@ -48,7 +48,7 @@ impl Setup {
         }
     }
 
-    /// An order of each of these platforms whose next step is under way, and takes long.
+    /// An order of each of these platforms whose next step is in flight and slow.
     async fn steps_under_way(&self) -> Vec<PlatformOrder> {
         let mut placed_orders = Vec::new();
         for (platform, call) in [
@@ -93,7 +93,7 @@ fn in_flight_call_finishes_before_shutdown() {
         let placed_orders = setup.steps_under_way().await;
         setup.program.terminate();
         assert!(setup.program.ended().await, "{}", setup.program.printed());
-        // Nobody was there any more who could have made them again.
+        // No process was running that could have repeated them.
         setup.were_made_once(&placed_orders).await;
         setup.program = start(&setup.storage, setup.port, &setup.settings);
         setup.program.address().await;

@@ -1,4 +1,4 @@
-//! A platform does its work and nobody hears of it: the order is read before anything is repeated.
+//! The platform executes a call whose response is lost: the order is read before the call is repeated.
 
 use super::expected_calls::{EXPECTED_CALLS, ExpectedStep, answered, own_couriers};
 use crate::support::{Backend, PlatformOrder, PlatformWorld};
@@ -68,7 +68,7 @@ async fn hanging_verification_is_read_back(backend: Backend) {
             ["created 400", "400>500 account"],
             "{expected:?}"
         );
-        // A client that repeats itself hears that it is done.
+        // A repeated request gets the same result.
         assert_eq!(world.verify(placed).await.data()["status"], json!(500));
     }
 }
@@ -99,23 +99,20 @@ async fn verification_is_read_back_later_when_the_platform_fails(backend: Backen
             assert_eq!(order["status"], json!(400), "{expected:?}");
             world.control.clear_faults().await.unwrap();
             let mut lines = vec![format!("{verify} -")];
-            match was_done {
-                true => {
-                    crate::support::wait_until(&format!("{placed:?} is read back"), async || {
-                        world.advance_clock(10).await;
-                        world.find_order(&placed).await.unwrap()["status"] == json!(500)
-                    })
-                    .await;
-                }
-                // Nothing has happened, and it can be asked again when that is known.
-                false => {
-                    crate::support::wait_until(&format!("{placed:?} can be asked again"), async || {
-                        world.advance_clock(10).await;
-                        world.verify(&placed).await.status == 200
-                    })
-                    .await;
-                    lines.push(format!("{verify} 200"));
-                }
+            if was_done {
+                crate::support::wait_until(&format!("{placed:?} is read back"), async || {
+                    world.advance_clock(10).await;
+                    world.find_order(&placed).await.unwrap()["status"] == json!(500)
+                })
+                .await;
+            } else {
+                // Nothing has happened, and it can be called again once that is known.
+                crate::support::wait_until(&format!("{placed:?} can be asked again"), async || {
+                    world.advance_clock(10).await;
+                    world.verify(&placed).await.status == 200
+                })
+                .await;
+                lines.push(format!("{verify} 200"));
             }
             assert_eq!(world.sent(&placed).await, lines, "{expected:?}");
             assert_eq!(
@@ -147,7 +144,7 @@ async fn verification_confirmed_by_a_message_before_read_back(backend: Backend) 
         assert_eq!(world.sent(&placed).await, [format!("{verify} -")], "{expected:?}");
         assert_eq!(world.event_summary(&placed).await.len(), 2, "{expected:?}");
         assert_eq!(world.verify(&placed).await.data()["status"], json!(500));
-        // Nothing of it stands in the way of what comes next.
+        // It does not block the next step.
         world.advance(&placed).await.data();
         world.wait_for_sync(&placed, "done").await;
         assert_eq!(
@@ -162,9 +159,10 @@ async fn unanswered_cancellation_is_read_back(backend: Backend) {
     let world = PlatformWorld::open_without_polling(backend).await;
     for expected in EXPECTED_CALLS {
         for is_accepted in [false, true] {
-            let placed = match is_accepted {
-                false => world.order(expected.platform, expected.courier).await,
-                true => world.verified(expected.platform, expected.courier).await,
+            let placed = if is_accepted {
+                world.verified(expected.platform, expected.courier).await
+            } else {
+                world.order(expected.platform, expected.courier).await
             };
             let cancel = match (expected.platform, is_accepted) {
                 (Getir, _) => "cancel",
@@ -175,7 +173,7 @@ async fn unanswered_cancellation_is_read_back(backend: Backend) {
             };
             let before = world.sent(&placed).await;
             let reason = world.reasons(&placed).await.remove(0);
-            // What the platform tells of it by itself is lost too.
+            // The platform's own message about it is lost too.
             world.fault(expected.platform, "push", Fault::Drop, Some(1)).await;
             world
                 .fault(expected.platform, cancel, Fault::DropAfterWork, Some(1))
@@ -228,7 +226,7 @@ async fn cancellation_confirmed_by_a_message_keeps_our_reason(backend: Backend) 
     assert_eq!(world.calls(&placed, "unsupplied").await, 1);
 }
 
-/// Waits until everything is told, while time goes by.
+/// Waits until everything is sent, while the clock advances.
 async fn told(world: &PlatformWorld, placed: &PlatformOrder) {
     crate::support::wait_until(&format!("{placed:?} is told"), async || {
         world.advance_clock(5).await;

@@ -1,4 +1,4 @@
-//! However many connections come, and whatever the system says to them, the next one is taken.
+//! The server keeps accepting connections under floods and when the system refuses some.
 
 use crate::support::{
     Backend, Program, Scrape, TestService, TestStorage, block_on, command_after, request, send,
@@ -91,7 +91,7 @@ async fn idle_connections_make_room_for_orders(backend: Backend) {
     shop.order("W-1").await;
     service.a.get("/orders").await.data();
     let took = began.elapsed();
-    // Each is cut off by itself after 15 seconds; nobody waits for that.
+    // Each would be closed after 15 seconds; the test does not wait for that.
     assert!(took < Duration::from_secs(10), "{took:?}");
     let counted = Scrape::of(service.addr)
         .await

@@ -1,4 +1,4 @@
-//! The listening side: clients that keep connections, bodies and sign-ins to themselves do not keep others out.
+//! The listening side: clients that hold connections, bodies or sign-ins do not lock others out.
 
 mod connections;
 mod refusal_logging;

@@ -1,4 +1,4 @@
-//! Attacks leave a trace: a counter and a log line for each kind, with the address and without personal data.
+//! Refused attacks are counted and logged by kind, with the address and without personal data.
 
 use crate::support::{ApiClient, Backend, PanelUser, Program, TestStorage, block_on, request, send};
 

@@ -1,4 +1,4 @@
-//! Bodies that are announced and never sent cost nobody's order a moment.
+//! Bodies that are announced and never sent do not delay orders.
 
 use crate::support::{TestService, request, send};
 use serde_json::json;
@@ -26,7 +26,7 @@ async fn announced_bodies_delay_no_order(service: TestService) {
     let json = "content-type: application/json\r\n";
     let key = format!("authorization: Bearer {}\r\n{json}", service.b.key);
     let mut held = Vec::new();
-    // More than all bodies together may hold, for whoever counts what was announced.
+    // More than the limit of all bodies together, if announced lengths were counted.
     for _ in 0..130 {
         held.push(announce(&service, "/web-api/v1/businesses", &key, 1024 * 1024, b"{").await);
     }

@@ -1,4 +1,4 @@
-//! A service that is told to stop waits for requests, not for clients that ask nothing.
+//! Shutdown waits for requests in progress, not for idle clients.
 
 use crate::support::{Backend, Program, TestStorage, block_on};
 use std::time::{Duration, Instant};

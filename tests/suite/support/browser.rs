@@ -1,7 +1,7 @@
-//! A real browser, headless Chromium, and what somebody does with it. Whatever takes a moment is waited for.
+//! Headless Chromium, and user actions in it. Every action waits for its effect.
 
 use super::StealAwareInstant;
-use super::driver::{Driver, Trouble};
+use super::driver::{Driver, DriverError};
 use serde_json::{Value, json};
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -247,7 +247,7 @@ impl Browser {
     }
 
     /// Does something with the first that is found, again and again until it works.
-    async fn with(&self, css: &str, what: &str, work: impl AsyncFn(String) -> Result<Value, Trouble>) {
+    async fn with(&self, css: &str, what: &str, work: impl AsyncFn(String) -> Result<Value, DriverError>) {
         let by = json!({ "using": "css selector", "value": css });
         let begin = StealAwareInstant::now();
         loop {

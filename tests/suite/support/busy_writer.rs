@@ -1,4 +1,4 @@
-//! A writer of the database that is kept busy, so that a case decides what is waiting when it goes on.
+//! Keeps a database writer busy, so that a test controls which jobs are waiting.
 
 use super::wait_until;
 use garson::app::App;
@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use tokio::task::JoinHandle;
 
-/// A job that occupies the writer of an account until it is told to end.
+/// A job that keeps the writer of an account busy until [`BusyWriter::end`].
 pub struct BusyWriter {
     has_begun: Arc<AtomicBool>,
     is_over: Arc<AtomicBool>,
@@ -21,7 +21,7 @@ impl BusyWriter {
         Self::submit_with(app, account, |_| Ok(()))
     }
 
-    /// The same with something that it does at its end.
+    /// The same with work at the end.
     pub fn submit_with(
         app: &Arc<App>,
         account: AccountId,
@@ -52,7 +52,7 @@ impl BusyWriter {
         .await;
     }
 
-    /// Lets it go on. It may have taken longer than storage allows a job to take, so its answer is not looked at.
+    /// Ends the job. It may have exceeded the deadline of jobs, so its result is ignored.
     pub fn end(&self) {
         self.is_over.store(true, Ordering::SeqCst);
     }

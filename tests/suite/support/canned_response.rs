@@ -1,4 +1,4 @@
-//! What the other side says to a request, honest or not.
+//! Canned responses, valid and invalid.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -7,20 +7,20 @@ use tokio::net::TcpStream;
 use tokio::sync::{Notify, watch};
 use tokio_rustls::server::TlsStream;
 
-/// How a request is answered.
+/// The response to a request.
 #[derive(Clone, Debug)]
 pub enum CannedResponse {
     Status(u16),
     Body(u16, String),
     /// 302 to somewhere else.
     Redirect(String),
-    /// A status, and then bytes without end.
+    /// A status and an endless body.
     Endless,
-    /// A status, and then a byte every second.
+    /// A status and one byte of the body every second.
     Trickle,
-    /// Nothing at all, for as long as the other side waits.
+    /// No response; the connection stays open.
     Silence,
-    /// Nothing at all, and the connection is closed.
+    /// No response; the connection is closed.
     HangUp,
     /// A status, when the test says so.
     Held(Arc<Notify>, u16),
@@ -28,16 +28,16 @@ pub enum CannedResponse {
     Behind(Gate, u16),
     /// A status, after some time.
     After(Duration, u16),
-    /// These very bytes, and the connection is closed.
+    /// These bytes, then the connection is closed.
     Bytes(Vec<u8>),
-    /// These very bytes, and the connection is reset.
+    /// These bytes, then the connection is reset.
     BytesThenReset(Vec<u8>),
-    /// These very bytes, and then nothing for as long as the other side waits.
+    /// These bytes; the connection stays open.
     Stalled(Vec<u8>),
 }
 
 impl CannedResponse {
-    /// The status that it says, if it comes to that.
+    /// Its status, if it has one.
     pub fn status(&self) -> Option<u16> {
         match self {
             Self::Status(status)
@@ -69,7 +69,7 @@ impl CannedResponse {
         )
     }
 
-    /// Waits for what the answer waits for.
+    /// Waits until the response is due.
     pub async fn awaited(self) -> Self {
         match self {
             Self::Held(release, status) => {
@@ -89,7 +89,7 @@ impl CannedResponse {
     }
 }
 
-/// Behind it everybody waits until it is opened; then nobody does.
+/// Blocks responses until it is opened.
 #[derive(Clone, Debug)]
 pub struct Gate(watch::Sender<bool>);
 
@@ -104,7 +104,8 @@ impl Gate {
 
     async fn pass(&self) {
         let mut opened = self.0.subscribe();
-        let _gone = opened.wait_for(|opened| *opened).await;
+        // The sender may be dropped at the end of a test.
+        let _ = opened.wait_for(|opened| *opened).await;
     }
 }
 
@@ -125,7 +126,7 @@ impl Stream for TlsStream<TcpStream> {
     }
 }
 
-/// Gives an answer that waits for nothing any more.
+/// Sends a response that is due.
 pub async fn give(stream: &mut Box<dyn Stream>, answer: CannedResponse, stays: bool) -> std::io::Result<()> {
     let close = if stays { "" } else { "connection: close\r\n" };
     let head = |status: u16, more: &str| format!("HTTP/1.1 {status} Said\r\n{more}{close}\r\n");
@@ -159,7 +160,7 @@ pub async fn give(stream: &mut Box<dyn Stream>, answer: CannedResponse, stays: b
         CannedResponse::Bytes(bytes) => stream.write_all(&bytes).await?,
         CannedResponse::BytesThenReset(bytes) => {
             stream.write_all(&bytes).await?;
-            // Whoever drops it now says no farewell.
+            // Dropping the socket now resets the connection.
             return stream.tcp().set_zero_linger();
         }
         CannedResponse::Stalled(bytes) => {
@@ -173,9 +174,10 @@ pub async fn give(stream: &mut Box<dyn Stream>, answer: CannedResponse, stays: b
             until_gone(stream).await?;
         }
     }
-    match stays {
-        true => stream.flush().await,
-        false => stream.shutdown().await,
+    if stays {
+        stream.flush().await
+    } else {
+        stream.shutdown().await
     }
 }
 
@@ -185,7 +187,7 @@ async fn until_gone(stream: &mut Box<dyn Stream>) -> std::io::Result<()> {
     Ok(())
 }
 
-/// A small answer that is 100 MB when it is unpacked: one zero, and then "the same once more" over and over.
+/// A small response that decompresses to 100 MB of zeros.
 pub fn gzip_bomb() -> Vec<u8> {
     const UNPACKED: usize = 100 * 1024 * 1024;
     // The only block, in the fixed code; its first byte is a zero.

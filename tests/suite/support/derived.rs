@@ -1,7 +1,7 @@
-//! Recomputes everything that the database keeps although it follows from something else, and compares: places, sequences,
-//! timelines, held events, attempts, payment totals on all levels, search words, calls and sync states, references.
+//! Recomputes every derived value of the database and compares: positions, sequences, timelines, held events, attempts, payment
+//! totals on all levels, search words, calls and sync states, references.
 //!
-//! It reads the tables themselves, while no server runs, so that a mistake shows where it is and not where it is seen.
+//! It reads the tables while no server runs, so that an error shows at its source.
 
 mod checks;
 
@@ -83,7 +83,7 @@ struct Tables {
     accounts: Vec<Account>,
     /// With whether it is being deleted.
     restaurants: BTreeMap<Id, bool>,
-    /// With the moment of its last order.
+    /// With the time of its last order.
     integrations: BTreeMap<Id, Option<i64>>,
     orders: Vec<Order>,
     contents: BTreeMap<Id, String>,

@@ -1,4 +1,4 @@
-//! Events that have failed, written past the service: what a receiver that was away for long leaves behind.
+//! Failed events that are written directly to the database: the backlog of a receiver that was unavailable for long.
 
 use super::{Backend, TestStorage};
 use garson_core::account::{AuthorizationForm, Webhook};
@@ -23,9 +23,9 @@ impl TestStorage {
         }
     }
 
-    /// Gives the account of an address so many failed events, and a webhook where they should have gone.
+    /// Inserts this many failed events of an account, and a webhook for them.
     pub async fn insert_failed_events(&self, email: &str, count: usize, url: String) {
-        // A real moment: programs forget what is too old.
+        // The real time: old events are removed.
         let now = SystemClock.now();
         let engine = Engine::open(&self.location(), &Options::default()).unwrap();
         let email = email.to_owned();

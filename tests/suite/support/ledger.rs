@@ -1,4 +1,4 @@
-//! An independent ledger: what the service has acknowledged and tells of, and what has arrived at a receiver.
+//! An independent ledger: what the service has acknowledged and lists, and what has arrived at a receiver.
 
 use super::{ApiClient, Receiver};
 use serde_json::Value;
@@ -79,7 +79,7 @@ impl Ledger {
         }
     }
 
-    /// Everything that the account's list tells of has arrived, and nothing else, except so many that had nowhere to go.
+    /// All listed events have arrived, and nothing else, except this many that were skipped.
     pub async fn assert_complete_except_skipped(&self, client: &ApiClient, skipped: usize) {
         let (told, came) = (told(client).await, self.events());
         let lost: Vec<&String> = told.keys().filter(|id| !came.contains(*id)).collect();

@@ -1,4 +1,4 @@
-//! What every case stands on: a running service on a fresh database, clients, shops and receivers.
+//! What tests share: a running service on a new database, clients, shops and receivers.
 
 pub mod axe;
 mod browser;
@@ -50,15 +50,15 @@ pub use test_service::TestService;
 use std::future::Future;
 use std::time::Duration;
 
-/// No case takes this long unless something hangs.
+/// A case that takes longer hangs.
 const CASE_TIMEOUT: Duration = Duration::from_secs(150);
-/// A condition that is not true by then does not become true.
-const WAIT: Duration = Duration::from_secs(60);
+/// How long to wait for a condition.
+const CONDITION_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// How long a database may take to answer where a case is not about that: a machine may be slow.
+/// The deadline of database jobs in cases that do not test it: the machine may be slow.
 const ANSWER_SECONDS: u32 = 30;
 
-/// Runs a case on a fresh service, and fails instead of hanging.
+/// Runs a case on a new service, with a timeout.
 pub fn run(backend: Backend, case: impl AsyncFnOnce(TestService)) {
     block_on(async {
         let service = TestService::open(backend).await;
@@ -66,7 +66,7 @@ pub fn run(backend: Backend, case: impl AsyncFnOnce(TestService)) {
     });
 }
 
-/// Runs something asynchronous to its end, which must come in time.
+/// Runs a future to its end, with a timeout.
 pub fn block_on<F: Future<Output = ()>>(work: F) {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
@@ -79,7 +79,7 @@ pub fn block_on<F: Future<Output = ()>>(work: F) {
             () = expired(CASE_TIMEOUT) => panic!("took too long"),
         }
     });
-    // Nothing that a case left running may keep the test alive.
+    // Tasks that a case left running must not keep the test alive.
     runtime.shutdown_timeout(Duration::from_secs(5));
 }
 
@@ -91,11 +91,14 @@ async fn expired(limit: Duration) {
     }
 }
 
-/// Waits for a condition, and fails if it does not come true.
+/// Waits for a condition; fails after a timeout.
 pub async fn wait_until(what: &str, mut condition: impl AsyncFnMut() -> bool) {
     let start = StealAwareInstant::now();
     while !condition().await {
-        assert!(start.elapsed() < WAIT, "in vain: {what}");
+        assert!(
+            start.elapsed() < CONDITION_TIMEOUT,
+            "timed out waiting for: {what}"
+        );
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
 }

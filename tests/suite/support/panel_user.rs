@@ -1,4 +1,4 @@
-//! Somebody with a browser without script: cookies, redirects, and forms that are filled in by their names.
+//! A browser without script: cookies, redirects and forms.
 
 use super::page::{Form, Page};
 use super::stream::EventStream;
@@ -82,9 +82,10 @@ impl PanelUser {
         for (_, cookie) in set {
             let (name, rest) = cookie.split_once('=').unwrap();
             let value = rest.split(';').next().unwrap();
-            match value.is_empty() || rest.contains("Max-Age=0") {
-                true => self.cookies.remove(name),
-                false => self.cookies.insert(name.to_owned(), value.to_owned()),
+            if value.is_empty() || rest.contains("Max-Age=0") {
+                self.cookies.remove(name)
+            } else {
+                self.cookies.insert(name.to_owned(), value.to_owned())
             };
         }
         reply

@@ -1,4 +1,4 @@
-//! A service and the simulated platforms around it, in one process and with one time.
+//! A service and simulated platforms in one process, with one clock.
 
 use super::{Backend, SimulatedPlatforms, TestService, wait_until};
 use garson::config::Settings;
@@ -10,7 +10,7 @@ use std::ops::Deref;
 use std::sync::Mutex;
 use std::time::Duration;
 
-/// A service whose time is in the test's hand, on a platforms of platforms.
+/// A service with simulated platforms, whose clocks the test controls.
 pub struct PlatformWorld {
     pub service: TestService,
     pub platforms: SimulatedPlatforms,
@@ -26,13 +26,13 @@ impl Deref for PlatformWorld {
     }
 }
 
-/// Platforms that hold nobody up, and never close an order by themselves.
+/// Platforms without waiting times, which never close an order on their own.
 pub fn fast_sim_settings() -> SimSettings {
     SimSettings {
         getir_gap_seconds: 0,
         getir_answer_seconds: 0,
         yemeksepeti_expiry_seconds: 0,
-        // Time is moved in these towns, and sessions are timed by the machine's clock.
+        // These tests advance the clock, but sessions expire by the machine's clock.
         getir_token_seconds: 86_400,
         yemeksepeti_token_seconds: 86_400,
         push_retry_millis: Some(20),
@@ -40,14 +40,14 @@ pub fn fast_sim_settings() -> SimSettings {
     }
 }
 
-/// Platforms are never asked for orders.
+/// Switches polling off.
 pub fn disable_polling(settings: &mut Settings) {
     for terms in settings.platforms.values_mut() {
         terms.poll_seconds = 0;
     }
 }
 
-/// What the restaurant is called on a platform.
+/// The remote id of the restaurant on a platform.
 pub fn remote_id(platform: Platform) -> &'static str {
     match platform {
         Platform::Getir => "5f0000000000000000000001",
@@ -76,7 +76,7 @@ pub fn credentials(platform: Platform) -> Value {
     }
 }
 
-/// The restaurant as a platform knows it.
+/// The restaurant's store on a platform.
 pub fn store(platform: Platform, hook_url: &str) -> StoreRequest {
     StoreRequest {
         platform,
@@ -93,12 +93,12 @@ impl PlatformWorld {
         Self::open_with(backend, fast_sim_settings(), |_| {}).await
     }
 
-    /// A world whose platforms are never asked for orders, not even in the beginning.
+    /// Without polling, not even at the start.
     pub async fn open_without_polling(backend: Backend) -> Self {
         Self::open_with(backend, fast_sim_settings(), disable_polling).await
     }
 
-    /// A world whose platforms and service are set otherwise.
+    /// With other settings of the simulator and the service.
     pub async fn open_with(backend: Backend, sim: SimSettings, change: impl FnOnce(&mut Settings)) -> Self {
         let sim = Sim::start(sim).await.unwrap();
         let base = format!("http://{}", sim.address());
@@ -110,7 +110,7 @@ impl PlatformWorld {
                 for platform in Platform::ALL {
                     let terms = settings.platforms.get_mut(&platform.to_string()).unwrap();
                     terms.base_url = format!("{base}/{platform}");
-                    // Once in the beginning, and then when a case says so.
+                    // Once at the start, and then when a case polls.
                     terms.poll_seconds = 3_600;
                     terms.seconds_between_moves = 0;
                 }
@@ -126,8 +126,8 @@ impl PlatformWorld {
         }
     }
 
-    /// Time goes by, for the service and for the platforms; not while a call is being made, which would seem to have taken
-    /// so long.
+    /// Advances the clocks of the service and the platforms. Waits for running calls first, which would seem to have taken that
+    /// long.
     pub async fn advance_clock(&self, seconds: u32) {
         wait_until("no call is being made", async || !self.is_calling()).await;
         self.control.advance_clock(seconds).await.unwrap();
@@ -135,7 +135,7 @@ impl PlatformWorld {
         self.set_clock();
     }
 
-    /// Is a call being made, or about to be?
+    /// Whether a call is running or due.
     fn is_calling(&self) -> bool {
         let now = self.service.app.now().as_millis();
         let calls = format!(
@@ -145,14 +145,14 @@ impl PlatformWorld {
         self.service.count(&calls) > 0
     }
 
-    /// The service's clock stands still between such moments, and never runs ahead of the platforms'.
+    /// The service's clock changes only here, and never runs ahead of the platforms'.
     fn set_clock(&self) {
         let now = SystemClock.now().plus(*self.ahead.lock().unwrap());
         self.service.clock.set(now);
         self.service.app.wake_calls.look_everywhere();
     }
 
-    /// Asks all platforms for their orders.
+    /// Polls all platforms.
     pub async fn poll(&self) {
         self.set_clock();
         garson::flow::intake::poll::step(&self.service.app).await.unwrap();

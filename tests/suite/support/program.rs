@@ -1,4 +1,4 @@
-//! The real program as a process of its own.
+//! The real program as a process.
 
 use super::{ApiClient, TestStorage, wait_until};
 use std::net::SocketAddr;
@@ -148,7 +148,7 @@ impl Program {
         assert!(sent.unwrap().success());
     }
 
-    /// Waits until it has ended by itself; was that a success?
+    /// Waits until it has ended; returns whether it succeeded.
     pub async fn ended(&mut self) -> bool {
         wait_until("the program ends", async || {
             self.child.try_wait().unwrap().is_some()
@@ -164,8 +164,9 @@ impl Program {
 
 impl Drop for Program {
     fn drop(&mut self) {
-        let _ended_already = self.child.kill();
-        let _reaped = self.child.wait();
+        // It may have ended already.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
     }
 }
 

@@ -1,4 +1,4 @@
-//! The other side: a tiny HTTP server that writes down what it gets and answers what it is told to.
+//! A small HTTP server that records requests and sends canned responses.
 
 use super::canned_response::{CannedResponse, Stream, give};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -12,16 +12,16 @@ use tokio::sync::watch;
 use tokio::task::AbortHandle;
 use tokio_rustls::TlsAcceptor;
 
-/// A request that came.
+/// A request that was received.
 #[derive(Clone, Debug)]
 pub struct ReceivedRequest {
     pub line: String,
     pub headers: Vec<(String, String)>,
     pub body: String,
-    /// How often something of it came; a slow sender's request comes in many pieces.
+    /// The number of reads; the request of a slow sender takes many.
     pub pieces: usize,
     pub at: Instant,
-    /// The status that it is answered with, if it is.
+    /// The status of its response, if it gets one.
     pub answered: Option<u16>,
 }
 
@@ -40,16 +40,16 @@ impl ReceivedRequest {
     }
 }
 
-/// Decides an answer by the request.
+/// Chooses the response to a request.
 type Responder = Arc<dyn Fn(&ReceivedRequest) -> CannedResponse + Send + Sync>;
 
 #[derive(Default)]
 struct Recording {
     seen: Vec<ReceivedRequest>,
     connections: usize,
-    /// Whose connections are being served.
+    /// Peers whose connections are being served.
     served: BTreeSet<SocketAddr>,
-    /// Requests that are being answered, by their numbers, and the most there have been at once.
+    /// Requests in progress, by number, and their maximum.
     open: BTreeMap<usize, Line>,
     most_open: usize,
     answers: VecDeque<CannedResponse>,
@@ -59,17 +59,16 @@ struct Recording {
 }
 
 impl Recording {
-    /// Requests that are being answered to somebody who still waits.
+    /// Requests in progress whose client is still connected.
     fn count_open(&self) -> usize {
         self.open.values().filter(|line| !has_hung_up(line)).count()
     }
 }
 
-/// A connection, to look at while another part of the program reads from it.
+/// A connection, for inspection while another task reads from it.
 type Line = Arc<std::net::TcpStream>;
 
-/// Has the other side gone? Whoever gives up one request before it sends the next has done so when that comes, even if the
-/// task that waits on the first connection has not been told yet.
+/// Whether the client has closed the connection. The task that serves it may not have noticed yet.
 fn has_hung_up(line: &Line) -> bool {
     match line.peek(&mut [0]) {
         Ok(count) => count == 0,
@@ -139,7 +138,7 @@ impl Receiver {
         receiver
     }
 
-    /// Nobody listens any more; what is being answered goes on.
+    /// Stops accepting connections; requests in progress continue.
     pub async fn stop_listening(&self) {
         if let Some(accepting) = self.listening.lock().unwrap().take() {
             accepting.abort();
@@ -150,13 +149,13 @@ impl Receiver {
         .await;
     }
 
-    /// From now on a connection is left open after an answer. Without this, each is closed after one.
+    /// Keeps connections open after a response. By default they are closed.
     pub fn keeps_connections(self) -> Self {
         self.recording.lock().unwrap().keeps_connections = true;
         self
     }
 
-    /// Closes the connections that were left open.
+    /// Closes idle connections.
     pub fn close_idle_connections(&self) {
         self.closing.send_replace(());
     }
@@ -165,7 +164,7 @@ impl Receiver {
         format!("http://{}{path}", self.addr)
     }
 
-    /// The answer to the next request; without one, the usual answer or 200.
+    /// The response to the next request. Otherwise the default response or 200 is sent.
     pub fn next(&self, answer: CannedResponse) {
         self.recording.lock().unwrap().answers.push_back(answer);
     }
@@ -174,7 +173,7 @@ impl Receiver {
         self.recording.lock().unwrap().usual = Some(answer);
     }
 
-    /// Answers each request by what it says, unless another answer was ordered.
+    /// Chooses the response by the request, unless another one was set.
     pub fn respond_with(
         &self,
         responder: impl Fn(&ReceivedRequest) -> CannedResponse + Send + Sync + 'static,
@@ -195,9 +194,9 @@ impl Receiver {
         self.recording.lock().unwrap().connections
     }
 
-    /// Waits until all has been read that was sent by those who are gone. Whoever is not would be waited for.
+    /// Waits until everything is read that disconnected clients have sent. All clients must have disconnected.
     pub async fn is_drained(&self) {
-        // Connections are taken in their order: when ours is, there are none before it.
+        // Connections are accepted in order: when ours is, none is waiting before it.
         let ours = TcpStream::connect(self.addr).await.unwrap();
         let address = ours.local_addr().unwrap();
         let served = || self.recording.lock().unwrap().served.clone();
@@ -214,7 +213,7 @@ impl Receiver {
         self.recording.lock().unwrap().count_open()
     }
 
-    /// Forgets how many there have been at once.
+    /// Resets the maximum of concurrent requests.
     pub fn reset_most_open(&self) {
         let mut recording = self.recording.lock().unwrap();
         recording.most_open = recording.count_open();
@@ -224,7 +223,7 @@ impl Receiver {
         self.recording.lock().unwrap().most_open
     }
 
-    /// Waits until so many requests have come.
+    /// Waits until this many requests have arrived.
     pub async fn wait_for(&self, count: usize) -> Vec<ReceivedRequest> {
         let what = format!("{count} requests at the receiver");
         super::wait_until(&what, async || self.count() >= count).await;
@@ -273,7 +272,7 @@ impl Receiver {
         self.recording.lock().unwrap().seen[number].answered = answer.status();
         let answer = answer.awaited().await;
         let is_orderly = answer.is_orderly();
-        // Whoever has read the answer may send the next request, which must not seem to come beside this one.
+        // A client may send the next request once it has read the response; the two must not count as concurrent.
         if is_orderly {
             self.recording.lock().unwrap().open.remove(&number);
         }

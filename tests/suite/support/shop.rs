@@ -13,7 +13,7 @@ pub struct Shop {
     pub key: String,
 }
 
-/// What a shop posts: one item, paid in cash at the door.
+/// The body of an order: one item, paid in cash.
 pub fn order_body(store: &str, id: &str, total: i64) -> Value {
     json!({
         "storeId": store,
@@ -37,7 +37,7 @@ impl TestService {
 
     /// Connects a restaurant to its shop, with more credentials.
     pub async fn connect(&self, client: &ApiClient, restaurant: &str, store: &str, more: Value) -> Shop {
-        // Platforms' keys are plain ASCII, whatever a restaurant is called.
+        // Keys must be ASCII, but restaurant names need not be.
         let plain = store.replace(|c: char| !c.is_ascii_graphic(), "-");
         let key = format!("inbound-{plain}");
         let mut credentials = more;
@@ -68,7 +68,7 @@ impl Shop {
         send(self.addr, &request("POST", path, &headers, body)).await
     }
 
-    /// Orders for so many kuruş; answers the record id.
+    /// Posts an order for this many kuruş and returns the record id.
     pub async fn order_of(&self, id: &str, total: i64) -> String {
         let body = order_body(&self.store, id, total).to_string();
         let data = self.post(body.as_bytes()).await.data();
@@ -79,7 +79,7 @@ impl Shop {
         self.order_of(id, 10_000).await
     }
 
-    /// Cancels an order as the shop does.
+    /// Cancels an order through the hook.
     pub async fn cancel(&self, id: &str, mut body: Value) -> Reply {
         body["storeId"] = json!(self.store);
         let path = format!("/hooks/direct/orders/{id}/cancel");

@@ -1,4 +1,4 @@
-//! A restaurant on a platforms of simulated platforms: what happens to its orders, seen from both sides.
+//! A restaurant that is connected to all simulated platforms: its orders, seen from both sides.
 
 use super::platform_world::{credentials, remote_id, store};
 use super::{ApiClient, Reply, wait_until};
@@ -9,7 +9,7 @@ use garson_sim::{ControlClient, Platform, Sim};
 use serde_json::{Value, json};
 use std::time::Duration;
 
-/// A restaurant that is connected to all platforms, wherever its service runs.
+/// A restaurant that is connected to all simulated platforms.
 pub struct SimulatedPlatforms {
     pub control: ControlClient,
     /// The client of the restaurant's account.
@@ -26,11 +26,11 @@ pub struct PlatformOrder {
     /// `providerOrderId`.
     pub id: String,
     pub token: Option<String>,
-    /// The last line of the journal before it was placed.
+    /// The number of the last journal line before it was placed.
     mark: u64,
 }
 
-/// Calls that only read, or begin a session.
+/// Calls that only read or start a session.
 const READS: [&str; 17] = [
     "login",
     "pos-status",
@@ -80,7 +80,7 @@ impl SimulatedPlatforms {
         let path = format!("/restaurants/{}/integrations/{platform}", self.restaurant);
         let mut credentials = credentials.clone();
         for value in credentials.as_object_mut().unwrap().values_mut() {
-            // The API takes headers as JSON in a text.
+            // The API accepts headers as JSON in a string.
             if value.is_object() {
                 *value = json!(value.to_string());
             }
@@ -98,7 +98,7 @@ impl SimulatedPlatforms {
             .data();
     }
 
-    /// Lets a customer order.
+    /// Places an order of a customer.
     pub async fn place(&self, request: OrderRequest) -> PlatformOrder {
         self.place_many(request).await.remove(0)
     }
@@ -130,7 +130,7 @@ impl SimulatedPlatforms {
         let placed = self.place(request).await;
         self.wait_for_status(&placed, 400).await;
         if platform == Platform::Yemeksepeti {
-            // Its platform has heard that we have it.
+            // The platform has received our acknowledgement.
             self.wait_for_platform_state(&placed, "RECEIVED").await;
         }
         placed
@@ -159,7 +159,7 @@ impl SimulatedPlatforms {
         self.a.post(&format!("/orders/cancel/{}", placed.id), &body).await
     }
 
-    /// The ids of the reasons with which it can be cancelled.
+    /// The ids of its cancel reasons.
     pub async fn reasons(&self, placed: &PlatformOrder) -> Vec<String> {
         let shown = self.a.get(&format!("/orders/reasons/{}", placed.id)).await.data();
         let reasons = shown["reasons"].as_array().unwrap();
@@ -167,13 +167,13 @@ impl SimulatedPlatforms {
         reasons.iter().map(id).collect()
     }
 
-    /// The order as the API shows it; nothing while it is not there.
+    /// The order as the API shows it, if it exists.
     pub async fn find_order(&self, placed: &PlatformOrder) -> Option<Value> {
         let reply = self.a.get(&format!("/orders/{}", placed.id)).await;
         (reply.status != 404).then(|| reply.data())
     }
 
-    /// Waits for a status, and answers the order.
+    /// Waits for a status and returns the order.
     pub async fn wait_for_status(&self, placed: &PlatformOrder, status: i64) -> Value {
         self.wait_for_order(placed, &format!("reaches {status}"), |order| {
             order["status"] == json!(status)
@@ -181,7 +181,7 @@ impl SimulatedPlatforms {
         .await
     }
 
-    /// Waits until the platform knows of everything, or cannot be told.
+    /// Waits for a state of `providerSync`.
     pub async fn wait_for_sync(&self, placed: &PlatformOrder, state: &str) -> Value {
         self.wait_for_order(placed, &format!("is {state}"), |order| {
             order["providerSync"]["state"] == json!(state)
@@ -189,7 +189,7 @@ impl SimulatedPlatforms {
         .await
     }
 
-    /// Waits until the API shows something of an order.
+    /// Waits until the order meets a condition.
     pub async fn wait_for_order(
         &self,
         placed: &PlatformOrder,
@@ -212,10 +212,10 @@ impl SimulatedPlatforms {
             .await
             .unwrap();
         let view = self.view(placed).await;
-        panic!("in vain: {placed:?} {what}; it is {last:#}\nthere {view:#?}\njournal {journal:#?}");
+        panic!("timed out: {placed:?} {what}; it is {last:#}\nthere {view:#?}\njournal {journal:#?}");
     }
 
-    /// The order as its platform has it.
+    /// The order as the platform has it.
     pub async fn view(&self, placed: &PlatformOrder) -> OrderView {
         self.control.order(placed.platform, &placed.id).await.unwrap()
     }
@@ -227,7 +227,7 @@ impl SimulatedPlatforms {
         self.view(placed).await
     }
 
-    /// Waits until a message of this kind has been answered so often.
+    /// Waits until messages of this kind have been answered this many times.
     pub async fn wait_for_pushes(&self, placed: &PlatformOrder, kind: &str, status: u16, times: usize) {
         let what = format!("{placed:?}: {times} messages {kind} answered {status}");
         wait_until(&what, async || {
@@ -246,7 +246,7 @@ impl SimulatedPlatforms {
             .unwrap();
     }
 
-    /// Somebody else than the service cancels it.
+    /// Cancels it on the platform, not through the service.
     pub async fn cancel_on_platform(&self, placed: &PlatformOrder, by: &str) {
         self.control
             .cancel(placed.platform, &placed.id, by)
@@ -265,7 +265,7 @@ impl SimulatedPlatforms {
         self.control.order_fault(&request).await.unwrap();
     }
 
-    /// A fault that only calls about this order meet.
+    /// A fault for calls about this order only.
     pub async fn fault_of(&self, placed: &PlatformOrder, on: &str, fault: Fault, times: Option<u64>) {
         let request = FaultRequest {
             platform: placed.platform,
@@ -292,13 +292,13 @@ impl SimulatedPlatforms {
         lines.into_iter().filter(is_its).collect()
     }
 
-    /// How often the platform was called for something since the order was placed.
+    /// The number of calls of an operation since the order was placed.
     pub async fn calls(&self, placed: &PlatformOrder, operation: &str) -> usize {
         let lines = self.journal(placed).await;
         lines.iter().filter(|line| line.operation == operation).count()
     }
 
-    /// What was sent to the platform about the order, with the answers: `verify 200`, or `verify -` without one.
+    /// The calls that changed the order, with their status: `verify 200`, or `verify -` without a response.
     pub async fn sent(&self, placed: &PlatformOrder) -> Vec<String> {
         let lines = self.journal(placed).await;
         let moves = lines
@@ -312,8 +312,8 @@ impl SimulatedPlatforms {
             .collect()
     }
 
-    /// The order's events in words, oldest first: `created 400`, `400>500 account`, `cancelled 1600 account`. They
-    /// must be numbered without a gap, and the timeline must say the same. Versions are no events.
+    /// The order's events in words, oldest first: `created 400`, `400>500 account`, `cancelled 1600 account`. Checks
+    /// that they are numbered without a gap and match the timeline. Revisions are not included.
     pub async fn event_summary(&self, placed: &PlatformOrder) -> Vec<String> {
         let order = self.find_order(placed).await.unwrap();
         let mut events = Vec::new();

@@ -1,9 +1,9 @@
-//! A database of a case's own, on either engine; dropping it removes the database.
+//! A new database for one test, on either engine. Dropping it removes the database.
 
 use std::path::{Path, PathBuf};
 use uuid::Uuid;
 
-/// Names the PostgreSQL server that the suite may use.
+/// The URL of the PostgreSQL server for tests.
 const SERVER: &str = "GARSON_TEST_POSTGRES";
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -12,7 +12,7 @@ pub enum Backend {
     Postgres,
 }
 
-/// A data folder, and a PostgreSQL database when it is to be one.
+/// A data folder, and a database if the backend is PostgreSQL.
 pub struct TestStorage {
     pub backend: Backend,
     folder: tempfile::TempDir,
@@ -50,7 +50,7 @@ impl TestStorage {
         })
     }
 
-    /// The settings that lead a program here.
+    /// The environment variables with which a program uses it.
     pub fn variables(&self) -> Vec<(&'static str, String)> {
         let mut variables = vec![("GARSON_DATA", self.data().display().to_string())];
         if self.backend == Backend::Postgres {
@@ -82,7 +82,7 @@ fn admin(sql: &str) {
     on_postgres(&server(), |client| client.batch_execute(sql).unwrap());
 }
 
-/// Uses a blocking client, on a thread of its own since it must not meet an async runtime.
+/// Runs a blocking client on its own thread, because it must not run within an async runtime.
 pub fn on_postgres<T: Send>(url: &str, work: impl FnOnce(&mut ::postgres::Client) -> T + Send) -> T {
     let run = || {
         let mut client = ::postgres::Client::connect(url, ::postgres::NoTls).unwrap();

@@ -1,4 +1,4 @@
-//! A client of server-sent events that reads as fast as it is told to.
+//! A client of server-sent events that reads at the speed of the test.
 
 use super::{ApiClient, Reply, request};
 use serde_json::Value;

@@ -1,4 +1,4 @@
-//! A running service, its clock in the test's hand.
+//! A running service whose clock the test controls.
 
 use super::{ApiClient, Backend, Outcome, TestStorage, command, program_run};
 use garson::app::App;
@@ -19,10 +19,10 @@ use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
-/// Noon in Istanbul, and when every case begins.
+/// The start time of every case: noon in Istanbul.
 pub const START: &str = "2026-03-01T09:00:00.000Z";
 
-/// Knows no name.
+/// Resolves no name.
 struct NoDns;
 
 impl Resolve for NoDns {
@@ -44,18 +44,18 @@ pub struct TestService {
     settings: Settings,
     net: Option<Client>,
     running: Option<(oneshot::Sender<()>, JoinHandle<()>)>,
-    // Last, so that the database goes after everything that uses it.
+    // Last, so that the database is dropped after everything that uses it.
     storage: TestStorage,
 }
 
 impl TestService {
-    /// A service for which no name leads anywhere: no case calls anybody outside of this machine.
+    /// A service that resolves no name, so that no case calls another machine.
     pub async fn open(backend: Backend) -> Self {
         let net = Client::with_resolver(Policy::default(), Arc::new(NoDns)).unwrap();
         Self::open_with(backend, |_| {}, Some(net)).await
     }
 
-    /// A service that may call this machine.
+    /// A service that may call private addresses.
     pub async fn open_private(backend: Backend) -> Self {
         Self::open_with(backend, |settings| settings.allow_private_targets = true, None).await
     }
@@ -68,7 +68,7 @@ impl TestService {
         Self::open_at(backend, START.parse().unwrap(), change, net).await
     }
 
-    /// A service whose clock begins at another moment.
+    /// A service whose clock starts at another time.
     pub async fn open_at(
         backend: Backend,
         start_at: Timestamp,
@@ -109,7 +109,7 @@ impl TestService {
         }
     }
 
-    /// Ends the service and starts it again on the same data.
+    /// Restarts the service on the same data.
     pub async fn restart(&mut self) {
         self.restart_with(|_| {}).await;
     }
@@ -119,10 +119,11 @@ impl TestService {
         self.restart_meanwhile(|_| {}).await;
     }
 
-    /// Ends the service, lets something happen to its clock, and starts it again.
+    /// Restarts the service and changes its clock in between.
     pub async fn restart_meanwhile(&mut self, happen: impl FnOnce(&SettableClock)) {
         if let Some((stop, done)) = self.running.take() {
-            let _gone = stop.send(());
+            // The server may have ended already.
+            let _ = stop.send(());
             done.await.unwrap();
         }
         happen(&self.clock);
@@ -160,17 +161,17 @@ impl TestService {
         found.unwrap().unwrap().id
     }
 
-    /// Messages that were kept but not taken.
+    /// Messages that were stored but not applied.
     pub async fn open_messages(&self) -> Vec<OpenMessage> {
         self.app.store.read(|tx| inbox::list_open(tx, 100)).await.unwrap()
     }
 
-    /// Where its data is, for another program on the same.
+    /// Its database, for another process.
     pub fn storage(&self) -> &TestStorage {
         &self.storage
     }
 
-    /// Sweeps until there is nothing left to sweep.
+    /// Runs the sweeper until nothing is left.
     pub async fn sweep(&self) {
         while garson::flow::upkeep::sweep::step(&self.app).await.unwrap() {}
     }
@@ -188,13 +189,14 @@ async fn start(
     let addr = listener.local_addr().unwrap();
     let (stop, stopped) = oneshot::channel();
     let serving = garson::server::serve(Arc::clone(&app), listener, async {
-        let _dropped = stopped.await;
+        // A dropped sender stops it as well.
+        let _ = stopped.await;
     });
     (app, addr, (stop, tokio::spawn(serving)))
 }
 
 impl TestService {
-    /// Runs statements past the service, the way an operator with a shell would.
+    /// Executes SQL directly on the database.
     pub fn execute_sql(&self, sql: &str) {
         match self.backend {
             Backend::Sqlite => rusqlite::Connection::open(self.storage.data().join("garson.db"))
@@ -207,7 +209,7 @@ impl TestService {
         }
     }
 
-    /// Damages the stored credentials of integrations: these bytes, in hexadecimal, stand there instead.
+    /// Overwrites the stored credentials of integrations with these bytes, given in hexadecimal.
     pub fn corrupt_credentials(&self, hexadecimal: &str, which: &str) {
         let bytes = match self.backend {
             Backend::Sqlite => format!("X'{hexadecimal}'"),
@@ -218,7 +220,7 @@ impl TestService {
         ));
     }
 
-    /// Runs a command of the program on the data of this service, beside it.
+    /// Runs a command of the program on the data of this service.
     pub fn command(&self, arguments: &[&str]) -> Outcome {
         let mut command = command();
         command
@@ -229,7 +231,7 @@ impl TestService {
         program_run(command)
     }
 
-    /// How many rows a table has.
+    /// The number of rows of a table.
     pub fn count(&self, table: &str) -> i64 {
         let sql = format!("SELECT COUNT(*) FROM {table}");
         match self.backend {
