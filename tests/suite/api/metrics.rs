@@ -447,7 +447,7 @@ fn metric_cardinality_is_bounded() {
         shop.order("1").await;
         // No one listens here, and nothing is tried within this test: it is only counted.
         let many = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 120000)
-                    INSERT INTO inbox (id, hash, provider, backend, params, body, state, times, received_at)
+                    INSERT INTO inbox (id, hash, provider, kind, params, body, state, times, received_at)
                     SELECT randomblob(16), randomblob(32), 'direct', 'order', '[]', x'', 'unreadable', 1, i FROM n";
         service.execute_sql(many);
         let reply = send(service.addr, &request("GET", "/metrics", &[], &[])).await;

@@ -135,7 +135,7 @@ fn multiply_calls(service: &TestService, accounts: usize) {
     let id = blob("(i.n * 100 + o.n) * 10 + c.n");
     service.execute_sql(&format!(
         "WITH RECURSIVE {}, {}, {}
-         INSERT INTO calls (id, account_id, restaurant_id, order_id, integration_id, number, backend, argument, state, attempts,
+         INSERT INTO calls (id, account_id, restaurant_id, order_id, integration_id, number, kind, argument, state, attempts,
                             due_at, node, leased_until, unclear, created_at, blocked, planned_at)
          SELECT {id}, one.account_id, one.restaurant_id, {order}, {integration}, c.n, one.kind, one.argument, 'open', 0,
                 one.due_at, NULL, 0, 0, one.created_at, CASE WHEN c.n = 1 THEN 0 ELSE 1 END, one.planned_at

@@ -291,7 +291,7 @@ async fn password_spraying_is_limited(backend: Backend) {
     // Thirty at once, and one more every three seconds.
     assert!(tried <= 31 + began.elapsed().as_secs() / 3, "{tried}");
     let counted = Scrape::of(service.addr).await;
-    assert!(counted.count("garson_refusals_total{backend=\"sign_in_flood\"}") > 0.0);
+    assert!(counted.count("garson_refusals_total{kind=\"sign_in_flood\"}") > 0.0);
     let mut owner = visitor_at(&service, "203.0.113.2");
     assert_eq!(owner.sign_in(EMAIL, PASSWORD).await.status, 200);
 }

@@ -95,7 +95,7 @@ async fn idle_connections_make_room_for_orders(backend: Backend) {
     assert!(took < Duration::from_secs(10), "{took:?}");
     let counted = Scrape::of(service.addr)
         .await
-        .count("garson_refusals_total{backend=\"connection_evicted\"}");
+        .count("garson_refusals_total{kind=\"connection_evicted\"}");
     assert!(counted > 0.0, "{counted}");
 }
 
@@ -107,6 +107,6 @@ async fn one_address_does_not_exhaust_connections(backend: Backend) {
     service.a.get("/orders").await.data();
     let counted = Scrape::of(service.addr)
         .await
-        .count("garson_refusals_total{backend=\"connection_evicted\"}");
+        .count("garson_refusals_total{kind=\"connection_evicted\"}");
     assert!(counted > 0.0, "{counted}");
 }

@@ -26,21 +26,21 @@ fn refusals_are_counted_and_logged_without_personal_data() {
         ];
         send(addr, &request("POST", "/hooks/direct/orders", &hook, b"{}")).await;
         let metrics = send(addr, &request("GET", "/metrics", &[], &[])).await.text();
-        for (backend, count) in [
+        for (kind, count) in [
             ("wrong_password", 5),
             ("sign_in_locked", 2),
             ("wrong_key", 1),
             ("wrong_hook_secret", 1),
         ] {
-            let line = format!("garson_refusals_total{{backend=\"{backend}\"}} {count}");
+            let line = format!("garson_refusals_total{{kind=\"{kind}\"}} {count}");
             assert!(metrics.contains(&line), "{line} is not in {metrics}");
             let logged = program.printed();
             let lines = logged
                 .lines()
-                .filter(|line| line.contains(backend))
+                .filter(|line| line.contains(kind))
                 .collect::<Vec<_>>();
-            // Many of a backend are one line.
-            assert_eq!(lines.len(), 1, "{backend}: {logged}");
+            // All refusals of a kind are one line.
+            assert_eq!(lines.len(), 1, "{kind}: {logged}");
         }
         let logged = program.printed();
         assert!(
