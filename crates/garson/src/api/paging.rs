@@ -14,8 +14,9 @@ use http::request::Parts;
 use serde::{Serialize, Serializer};
 use std::fmt;
 use std::time::Duration;
-use utoipa::IntoParams;
-use utoipa::openapi::schema::{Object, ObjectBuilder, Type};
+use utoipa::openapi::RefOr;
+use utoipa::openapi::schema::{ObjectBuilder, Schema, Type};
+use utoipa::{IntoParams, PartialSchema, ToSchema};
 
 /// A position in a list: sixteen hexadecimal digits, and nothing else.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -286,25 +287,29 @@ pub struct StatusParam {
     status: Option<String>,
 }
 
-/// The schema of a comma list of platform keys.
-fn provider_list() -> Object {
-    let keys: Vec<_> = garson_platforms::all()
-        .iter()
-        .map(|platform| platform.provider().to_string())
-        .collect();
-    let keys = keys.join("|");
-    ObjectBuilder::new()
-        .schema_type(Type::String)
-        .pattern(Some(format!("^({keys})(,({keys}))*$")))
-        .build()
+/// A comma list of platform keys.
+struct ProviderList;
+
+impl PartialSchema for ProviderList {
+    fn schema() -> RefOr<Schema> {
+        let keys: Vec<_> = garson_platforms::all()
+            .iter()
+            .map(|platform| platform.provider().to_string())
+            .collect();
+        let keys = keys.join("|");
+        let list = ObjectBuilder::new().schema_type(Type::String);
+        list.pattern(Some(format!("^({keys})(,({keys}))*$"))).into()
+    }
 }
+
+impl ToSchema for ProviderList {}
 
 #[derive(IntoParams)]
 #[into_params(parameter_in = Query)]
 #[allow(dead_code)]
 pub struct FilterParams {
     /// Only orders of these platforms, as a comma list of their keys.
-    #[param(schema_with = provider_list, required = false, example = "getir,migros")]
+    #[param(value_type = Option<ProviderList>, inline, example = "getir,migros")]
     provider: Option<String>,
     /// `true`: only orders that have not come to an end (status below 900); `false`: only those that have.
     open: Option<bool>,
