@@ -4,8 +4,9 @@
 //! orders, each verified so that a callback hangs too, bodies that cannot be read, guesses of passwords, and connections
 //! that are silent or stop in the middle of a request.
 
-use crate::load::{self, Target};
-use crate::{Fallible, process};
+use crate::client::{self, Target};
+use crate::error::Fallible;
+use crate::measure;
 use serde::{Deserialize, Serialize};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
@@ -42,20 +43,21 @@ impl Hostile {
     }
 
     pub fn cpu_seconds(&self) -> Fallible<f64> {
-        process::cpu_seconds(&self.0.id().to_string())
+        measure::cpu_seconds(&self.0.id().to_string())
     }
 }
 
 impl Drop for Hostile {
     fn drop(&mut self) {
-        drop(self.0.kill());
-        drop(self.0.wait());
+        // It may have ended already.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
     }
 }
 
 pub fn run(plan: &str) -> Fallible<()> {
     let plan: Plan = serde_json::from_str(plan)?;
-    load::runtime()?.block_on(async {
+    client::runtime()?.block_on(async {
         let held = strangers(&plan.address).await?;
         let orders = Target::post_order_of(&plan.address, 0);
         let odd = post("/hooks/direct/orders", "application/json", "{\"items\": 7}");
@@ -75,17 +77,17 @@ fn post(path: &str, content_type: &str, body: &str) -> String {
     format!(
         "POST {path} HTTP/1.1\r\nhost: bench\r\nx-api-key: {}\r\ncontent-type: {content_type}\r\n\
          content-length: {}\r\nconnection: close\r\n\r\n{body}",
-        crate::shop::key(0),
+        crate::order_body::inbound_key(0),
         body.len()
     )
 }
 
-/// Sends a request and takes whatever comes back, until the server ends the connection.
+/// Sends a request and reads until the server closes the connection.
 async fn send(address: &str, request: &[u8]) -> Fallible<()> {
     let mut stream = TcpStream::connect(address).await?;
     stream.write_all(request).await?;
     let mut answer = Vec::new();
-    // The server may refuse and close it at any moment.
+    // The server may refuse and close it at any time.
     let _ended = stream.read_to_end(&mut answer).await;
     Ok(())
 }
@@ -98,7 +100,7 @@ async fn repeat(address: &str, request: &str) -> Fallible<()> {
 }
 
 async fn order_and_verify(plan: &Plan, target: &Target) -> Fallible<()> {
-    let mut orders = load::Connection::open(target).await?;
+    let mut orders = client::Connection::open(target).await?;
     for number in plan.first_number.. {
         orders.ask(number).await?;
         let verify = format!(

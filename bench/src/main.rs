@@ -6,21 +6,26 @@
 //! Servers, load generator and baselines are processes of their own (this program in another role), so that the
 //! processor time of each is known.
 
-mod against;
-mod bare;
-mod fill;
+mod arrivals;
+mod baseline_intake;
+mod client;
+mod compare;
+mod dataset;
+mod error;
+mod fsync;
 mod hostile;
 mod load;
+mod measure;
+mod order_body;
 mod platform;
 mod postgres;
 mod process;
 mod rows;
 mod sample;
-mod serve;
+mod server;
 mod shop;
 mod sink;
-mod steady;
-mod sync;
+mod steady_load;
 mod table;
 
 use std::process::ExitCode;
@@ -28,18 +33,15 @@ use std::process::ExitCode;
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
-/// Anything can fail here; a failure ends the run.
-type Fallible<T> = Result<T, Box<dyn std::error::Error + Send + Sync>>;
-
 fn main() -> ExitCode {
     let mut arguments = std::env::args().skip(1);
     let first = arguments.next().unwrap_or_default();
     let plan = || std::env::args().nth(2).unwrap_or_default();
     let done = match first.as_str() {
-        serve::ROLE => serve::run(),
-        serve::REAL_ROLE => return serve::run_real(),
+        server::ROLE => server::run(),
+        server::REAL_ROLE => return server::run_real(),
         load::ROLE => load::run(&plan()),
-        bare::ROLE => bare::run(&plan()),
+        baseline_intake::ROLE => baseline_intake::run(&plan()),
         platform::ROLE => platform::run(),
         hostile::ROLE => hostile::run(&plan()),
         sink::ROLE => sink::run(),

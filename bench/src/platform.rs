@@ -1,6 +1,6 @@
 //! A platform where nothing happens: it answers every question for orders with none, and counts.
 
-use crate::Fallible;
+use crate::error::Fallible;
 use axum::Router;
 use axum::extract::State;
 use axum::routing::get;
@@ -23,7 +23,7 @@ pub fn run() -> Fallible<()> {
         .fallback(async |State(asked): State<Arc<Counter>>, uri: http::Uri| {
             let number = asked.0.fetch_add(1, Ordering::Relaxed);
             let body = match uri.path() {
-                // Limits are counted for each token, so everybody gets one of his own.
+                // Limits are counted for each token, so every integration gets its own.
                 "/getir/auth/login" => format!(r#"{{"restaurantId":"64b7f0c2","token":"{number}"}}"#),
                 path if path.starts_with("/trendyol") => {
                     r#"{"page":0,"size":50,"totalPages":0,"totalCount":0,"content":[]}"#.to_owned()

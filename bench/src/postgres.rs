@@ -1,7 +1,8 @@
 //! A PostgreSQL server of our own, with its files below the benchmark's folder, ended with the row that uses it.
 
-use crate::Fallible;
-use crate::process::{cpu_seconds, fresh_folder};
+use crate::error::Fallible;
+use crate::measure::cpu_seconds;
+use crate::process::fresh_folder;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -51,7 +52,7 @@ impl Postgres {
         Ok(format!("{server}/{name}"))
     }
 
-    /// Does what the server does by itself within a minute or so after much was written.
+    /// Runs the maintenance that the server would run within a minute after large writes.
     pub fn settle(url: &str) -> Fallible<()> {
         Ok(postgres::Client::connect(url, postgres::NoTls)?.batch_execute("VACUUM ANALYZE")?)
     }

@@ -1,8 +1,10 @@
 //! Processes of this program in other roles: started, watched, ended.
 
-use crate::load::{self, Target};
-use crate::sink::{self, Doors};
-use crate::{Fallible, shop};
+use crate::client::{self, Target};
+use crate::error::Fallible;
+use crate::measure;
+use crate::shop;
+use crate::sink::{self, Ports};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::io::{BufRead, BufReader, Write};
@@ -11,23 +13,6 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 /// Servers log warnings here; with this they log what they do by default, a line for every attempt at a delivery.
 pub const ALL_LINES: (&str, &str) = ("GARSON_LOG__LEVEL", "info");
-
-/// The kernel counts processor time in hundredths of a second on every Linux machine of today.
-const TICKS_A_SECOND: f64 = 100.0;
-
-/// The processor time that a process has used, in seconds.
-pub fn cpu_seconds(process: &str) -> Fallible<f64> {
-    let stat = std::fs::read_to_string(format!("/proc/{process}/stat"))?;
-    // The name is in parentheses and may hold anything; the fields after it do not.
-    let fields = stat.rsplit_once(')').map_or("", |(_, rest)| rest);
-    let ticks: f64 = fields
-        .split_whitespace()
-        .skip(11)
-        .take(2)
-        .filter_map(|field| field.parse::<f64>().ok())
-        .sum();
-    Ok(ticks / TICKS_A_SECOND)
-}
 
 /// Runs this program in a role to its end and reads what it reports.
 pub fn run<P: Serialize, R: DeserializeOwned>(role: &str, plan: &P) -> Fallible<R> {
@@ -67,7 +52,7 @@ impl Server {
             .stdin(Stdio::null())
             .stdout(Stdio::piped());
         if settings.contains(&ALL_LINES) {
-            // They are written, but nobody wants to see them.
+            // They are written, but not shown.
             command.stderr(Stdio::null());
         }
         let mut child = command.spawn()?;
@@ -76,7 +61,8 @@ impl Server {
         BufReader::new(stdout).read_line(&mut line)?;
         let address = line.rsplit_once("http://").map(|(_, address)| address.trim());
         let Some(address) = address else {
-            drop(child.kill());
+            // It may have ended already.
+            let _ = child.kill();
             return Err(format!("the server did not start: {line:?}").into());
         };
         let address = address.to_owned();
@@ -84,7 +70,7 @@ impl Server {
     }
 
     pub fn cpu_seconds(&self) -> Fallible<f64> {
-        cpu_seconds(&self.child.id().to_string())
+        measure::cpu_seconds(&self.child.id().to_string())
     }
 
     /// The memory that it holds, in megabytes.
@@ -106,7 +92,7 @@ impl Server {
 
     /// A counter of `/metrics`.
     pub fn counter(&self, name: &str) -> Fallible<f64> {
-        let answer = load::ask_once(&Target::get(&self.address, "", "/metrics"))?;
+        let answer = client::ask_once(&Target::get(&self.address, "", "/metrics"))?;
         let text = String::from_utf8(answer)?;
         let line = text
             .lines()
@@ -118,20 +104,21 @@ impl Server {
 
 impl Drop for Server {
     fn drop(&mut self) {
-        drop(self.child.kill());
-        drop(self.child.wait());
+        // It may have ended already.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
     }
 }
 
-/// The receiving process, which is told what to do. It is ended when this is dropped.
-pub struct Partner {
+/// The receiving process. Dropping this ends it.
+pub struct ReceiverProcess {
     child: Child,
     input: ChildStdin,
     output: BufReader<ChildStdout>,
-    pub doors: Doors,
+    pub ports: Ports,
 }
 
-impl Partner {
+impl ReceiverProcess {
     pub fn start() -> Fallible<Self> {
         let mut child = Command::new(std::env::current_exe()?)
             .arg(sink::ROLE)
@@ -140,28 +127,28 @@ impl Partner {
             .spawn()?;
         let input = child.stdin.take().ok_or("a process without input")?;
         let mut output = BufReader::new(child.stdout.take().ok_or("a process without output")?);
-        let doors = read_line(&mut output)?;
+        let ports = read_line(&mut output)?;
         Ok(Self {
             child,
             input,
             output,
-            doors,
+            ports,
         })
     }
 
-    /// Tells it something; it answers when it is done.
-    pub fn tell(&mut self, command: &sink::Command) -> Fallible<()> {
+    /// Sends a command; the answer comes when it is done.
+    pub fn send(&mut self, command: &sink::Command) -> Fallible<()> {
         writeln!(self.input, "{}", serde_json::to_string(command)?)?;
         Ok(self.input.flush()?)
     }
 
-    pub fn hear<R: DeserializeOwned>(&mut self) -> Fallible<R> {
+    pub fn receive<R: DeserializeOwned>(&mut self) -> Fallible<R> {
         read_line(&mut self.output)
     }
 
     pub fn ask<R: DeserializeOwned>(&mut self, command: &sink::Command) -> Fallible<R> {
-        self.tell(command)?;
-        self.hear()
+        self.send(command)?;
+        self.receive()
     }
 }
 
@@ -171,15 +158,16 @@ fn read_line<R: DeserializeOwned>(output: &mut BufReader<ChildStdout>) -> Fallib
     Ok(serde_json::from_str(&line).map_err(|error| format!("the receiving process failed: {error}"))?)
 }
 
-impl Drop for Partner {
+impl Drop for ReceiverProcess {
     fn drop(&mut self) {
-        drop(self.child.kill());
-        drop(self.child.wait());
+        // It may have ended already.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
     }
 }
 
-/// Where data that is worth keeping between runs lives: beside the build output.
-pub fn kept_folder() -> Fallible<PathBuf> {
+/// Where data is cached between runs: beside the build output.
+pub fn cache_folder() -> Fallible<PathBuf> {
     let program = std::env::current_exe()?;
     let target = program
         .parent()
@@ -190,7 +178,7 @@ pub fn kept_folder() -> Fallible<PathBuf> {
     Ok(folder)
 }
 
-/// A fresh folder on the same disk, gone when it is dropped.
+/// A temporary folder on the same disk.
 pub fn fresh_folder() -> Fallible<tempfile::TempDir> {
-    Ok(tempfile::tempdir_in(kept_folder()?)?)
+    Ok(tempfile::tempdir_in(cache_folder()?)?)
 }

@@ -1,7 +1,8 @@
-//! The order that everything here is measured with, and the rows that it becomes.
+//! The order of all measurements, and the rows that it becomes.
 
-use crate::Fallible;
-use crate::shop::{Branch, store_id};
+use crate::error::Fallible;
+use crate::order_body::{NUMBER, SHOP_KEY, body};
+use crate::shop::Branch;
 use garson_core::event::order_body;
 use garson_core::id::{AccountId, EventId, InboxId, OrderId};
 use garson_core::integration::Credentials;
@@ -17,39 +18,10 @@ use garson_store::tables::{accounts, events, inbox, integrations, orders};
 use garson_store::{StoreError, Tx, totals};
 use sha2::{Digest, Sha256};
 
-pub const SHOP_KEY: &str = "bench-shop-key";
 /// Places that the service reserves for an order and its events.
 const PLACES: i64 = 4;
 
-/// Where the order's own number goes; as many digits as it has.
-pub const NUMBER: &str = "0000000000";
-
-/// The body that a shop posts.
-pub fn body() -> String {
-    body_of(0)
-}
-
-/// The same of another branch.
-pub fn body_of(branch: usize) -> String {
-    serde_json::json!({
-        "storeId": store_id(branch),
-        "providerOrderId": format!("WEB-{NUMBER}"),
-        "shortCode": "417",
-        "note": "Zil çalışmıyor, lütfen arayın.",
-        "items": [
-            { "name": "Karışık pide", "quantity": 2, "unitPrice": 24_000,
-              "options": [{ "group": "İçecek", "name": "Ayran", "price": 3_000 }] },
-            { "name": "Künefe", "quantity": 1, "unitPrice": 18_000 },
-        ],
-        "customer": { "name": "İpek Yıldırım", "phone": "+90 555 000 00 00",
-                      "address": { "text": "Caferağa Mah. Moda Cad. 12", "city": "İstanbul", "district": "Kadıköy" } },
-        "amount": { "total": 72_000 },
-        "payment": { "type": "card_on_delivery" },
-    })
-    .to_string()
-}
-
-/// The order as the platform's dialect reads it from that body, with its stored form made beforehand.
+/// The order as the connector reads it from that body, with its stored form made in advance.
 #[derive(Clone)]
 pub struct Sample {
     new: NewOrder,
@@ -168,7 +140,7 @@ pub fn keep_message(
     account: AccountId,
     branch: Branch,
     order: OrderId,
-    message: &Kept,
+    message: &InboxMessage,
     now: Timestamp,
 ) -> Result<(), StoreError> {
     let to_keep = MessageToKeep {
@@ -192,12 +164,12 @@ pub fn keep_message(
 }
 
 /// A message and its hash.
-pub struct Kept {
+pub struct InboxMessage {
     body: Vec<u8>,
     hash: [u8; 32],
 }
 
-impl Kept {
+impl InboxMessage {
     pub fn numbered(template: &str, number: u64) -> Self {
         let body = template.replace(NUMBER, &format!("{number:010}")).into_bytes();
         let hash = Sha256::digest(&body).into();

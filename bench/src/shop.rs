@@ -1,7 +1,8 @@
 //! An account with restaurants that take orders, made the way an operator and a client make them.
 
-use crate::sample::SHOP_KEY;
-use crate::{Fallible, load};
+use crate::client;
+use crate::error::Fallible;
+use crate::order_body::{SHOP_KEY, inbound_key, store_id};
 use garson::app::App;
 use garson::config::Settings;
 use garson::flow::Fault;
@@ -42,7 +43,7 @@ pub fn open_with(data: &Path, more: &[(&str, &str)]) -> Fallible<Arc<App>> {
     Ok(App::open(settings(data, more)?)?)
 }
 
-/// The same, with a clock that stands still.
+/// The same, with a fixed clock.
 pub fn open_at(data: &Path, moment: Timestamp) -> Fallible<Arc<App>> {
     Ok(App::open_with(
         settings(data, &[])?,
@@ -76,19 +77,6 @@ pub const PRIVATE_TARGETS: [(&str, &str); 1] = [("GARSON_ALLOW_PRIVATE_TARGETS",
 /// With which people sign in.
 pub const EMAIL: &str = "bench@example.com";
 
-/// What a branch's platform presents.
-pub fn key(branch: usize) -> String {
-    match branch {
-        0 => SHOP_KEY.to_owned(),
-        other => format!("{SHOP_KEY}-{other}"),
-    }
-}
-
-/// The store id of a branch.
-pub fn store_id(number: usize) -> String {
-    format!("branch-{number}")
-}
-
 /// An account with restaurants.
 pub async fn make(app: &App, branches: usize) -> Fallible<Shop> {
     make_named(app, EMAIL, 0..branches, SHOP_KEY).await
@@ -103,7 +91,7 @@ pub async fn make_many(
     let mut made = Vec::new();
     for number in 0..accounts {
         let email = format!("bench-{number}@example.com");
-        let shop = make_named(app, &email, number..number + 1, &key(number)).await?;
+        let shop = make_named(app, &email, number..number + 1, &inbound_key(number)).await?;
         if let Some(url) = url(number) {
             accounts::set_webhook(app, shop.account, accounts::Actor::Owner, Some(url), None, None)
                 .await
@@ -161,6 +149,6 @@ async fn make_branch(app: &App, account: AccountId, number: usize, inbound: &str
 /// A fresh database with a shop of one branch, in a folder that the caller keeps.
 pub fn make_fresh(data: &Path) -> Fallible<Shop> {
     let app = open(data)?;
-    let runtime = load::runtime()?;
+    let runtime = client::runtime()?;
     runtime.block_on(make(&app, 1))
 }

@@ -1,38 +1,47 @@
-//! The whole service from outside: real sockets, real processes, every API case on both engines.
+//! End-to-end tests: real sockets and real processes, on both databases.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::unreachable)]
 
-/// Names a test for each case and engine.
+/// Makes a test of each case on each database. Cases after `; sqlite_only:` run on SQLite alone: they check what does not depend
+/// on the database.
 macro_rules! cases {
-    ($($case:ident)*) => {
+    ($($case:ident)* $(; sqlite_only: $($sqlite:ident)*)?) => {
         mod sqlite {
             $(#[test]
             fn $case() {
-                crate::support::run(crate::support::Kind::Sqlite, super::$case);
+                crate::support::run(crate::support::Backend::Sqlite, super::$case);
             })*
+            $($(#[test]
+            fn $sqlite() {
+                crate::support::run(crate::support::Backend::Sqlite, super::$sqlite);
+            })*)?
         }
         mod postgres {
             $(#[test]
             fn $case() {
-                crate::support::run(crate::support::Kind::Postgres, super::$case);
+                crate::support::run(crate::support::Backend::Postgres, super::$case);
             })*
         }
     };
 }
 
-/// The same for cases that open a house or a town of their own.
+/// The same for cases that start the service themselves.
 macro_rules! on_both {
-    ($($case:ident)*) => {
+    ($($case:ident)* $(; sqlite_only: $($sqlite:ident)*)?) => {
         mod sqlite {
             $(#[test]
             fn $case() {
-                crate::support::block_on(super::$case(crate::support::Kind::Sqlite));
+                crate::support::block_on(super::$case(crate::support::Backend::Sqlite));
             })*
+            $($(#[test]
+            fn $sqlite() {
+                crate::support::block_on(super::$sqlite(crate::support::Backend::Sqlite));
+            })*)?
         }
         mod postgres {
             $(#[test]
             fn $case() {
-                crate::support::block_on(super::$case(crate::support::Kind::Postgres));
+                crate::support::block_on(super::$case(crate::support::Backend::Postgres));
             })*
         }
     };

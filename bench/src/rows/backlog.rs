@@ -1,14 +1,17 @@
-//! The memory of a service that has a million events to deliver to somebody who does not answer.
+//! The memory of a service with a million events for a receiver that does not answer.
 
-use super::Effort;
-use crate::fill::schema;
-use crate::load::runtime;
-use crate::process::{ALL_LINES, Partner, Server, fresh_folder, kept_folder};
+use super::effort::Effort;
+use crate::arrivals::Count;
+use crate::client::runtime;
+use crate::dataset::schema;
+use crate::error::Fallible;
+use crate::process::{ALL_LINES, ReceiverProcess, Server, cache_folder, fresh_folder};
 use crate::sample::Sample;
+use crate::server;
+use crate::shop;
 use crate::shop::Shop;
-use crate::sink::{Command, Count};
+use crate::sink::Command;
 use crate::table::{Finding, Goal, Series};
-use crate::{Fallible, serve, shop};
 use garson::app::App;
 use garson::flow::admin::accounts::{Actor, set_webhook};
 use garson_store::StoreError;
@@ -27,9 +30,9 @@ pub fn backlog(effort: Effort) -> Fallible<Vec<Finding>> {
     let is_full = effort.is_full();
     let (mut most, mut notes) = (Vec::new(), Vec::new());
     for _ in 0..effort.pairs.min(3) {
-        let mut partner = Partner::start()?;
+        let mut partner = ReceiverProcess::start()?;
         let pending = direct(&data, &partner)?;
-        let server = Server::start(serve::REAL_ROLE, &data, &[ALL_LINES])?;
+        let server = Server::start(server::REAL_ROLE, &data, &[ALL_LINES])?;
         let began = Instant::now();
         let watched = if is_full { WATCHED } else { WATCHED / 10 };
         let mut highest: f64 = 0.0;
@@ -62,7 +65,7 @@ pub fn backlog(effort: Effort) -> Fallible<Vec<Finding>> {
 
 /// The folder with that many pending events of one account; made if it is not there yet.
 fn filled(count: u64) -> Fallible<PathBuf> {
-    let data = kept_folder()?.join(format!("{}-pending-{count}", schema()?));
+    let data = cache_folder()?.join(format!("{}-pending-{count}", schema()?));
     if !data.exists() {
         let draft = fresh_folder()?;
         eprintln!(
@@ -84,15 +87,15 @@ fn filled(count: u64) -> Fallible<PathBuf> {
     Ok(data)
 }
 
-/// Points the first account at somebody silent and the others at somebody who answers, with something for each of them.
-fn direct(data: &Path, partner: &Partner) -> Fallible<i64> {
+/// Points the first account at a silent receiver and the others at one that answers, with events for each.
+fn direct(data: &Path, partner: &ReceiverProcess) -> Fallible<i64> {
     let app = shop::open(data)?;
     let shops: Vec<Shop> = serde_json::from_slice(&std::fs::read(data.join("shops.json"))?)?;
     runtime()?.block_on(async {
         for (number, shop) in shops.iter().enumerate() {
             let url = match number {
-                0 => partner.doors.silent(0),
-                _ => partner.doors.answering(number),
+                0 => partner.ports.silent(0),
+                _ => partner.ports.answering(number),
             };
             set_webhook(&app, shop.account, Actor::Owner, Some(url), None, None)
                 .await

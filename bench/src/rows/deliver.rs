@@ -1,12 +1,17 @@
 //! Events out: how many a second reach a receiver while 64 clients post orders, and what each of them costs.
 
-use super::{CLIENTS, Effort};
-use crate::load::{self, Limit, Plan, Target, count_of};
+use super::effort::{CLIENTS, Effort};
+use crate::arrivals::Count;
+use crate::client::{self, Target};
+use crate::error::Fallible;
+use crate::load::{self, Limit, Plan};
+use crate::measure::count_of;
 use crate::postgres::{MASTER_KEY, Postgres};
-use crate::process::{self, ALL_LINES, Partner, Server, fresh_folder};
-use crate::sink::{Command, Count};
+use crate::process::{self, ALL_LINES, ReceiverProcess, Server, fresh_folder};
+use crate::server;
+use crate::shop;
+use crate::sink::Command;
 use crate::table::{Finding, Goal, Series};
-use crate::{Fallible, serve, shop};
 use std::time::{Duration, Instant};
 
 /// What the best-known webhook server delivers a second on such a machine (see docs/performance.md).
@@ -50,13 +55,13 @@ fn post_orders(effort: Effort, setup: Setup<'_>) -> Fallible<Run> {
         url = postgres.fresh_database()?;
         settings.extend([MASTER_KEY, ("GARSON_DATABASE_URL", &url)]);
     }
-    let mut partner = Partner::start()?;
-    let target = setup.has_webhook.then(|| partner.doors.answering(0));
+    let mut partner = ReceiverProcess::start()?;
+    let target = setup.has_webhook.then(|| partner.ports.answering(0));
     {
         let app = shop::open_with(data.path(), &settings)?;
-        load::runtime()?.block_on(shop::make_many(&app, 1, |_| target.clone()))?;
+        client::runtime()?.block_on(shop::make_many(&app, 1, |_| target.clone()))?;
     }
-    let server = Server::start(serve::REAL_ROLE, data.path(), &settings)?;
+    let server = Server::start(server::REAL_ROLE, data.path(), &settings)?;
     let used = |postgres: &Option<&mut Postgres>| match postgres {
         Some(postgres) => postgres.use_of(),
         None => Ok((0.0, 0.0)),
@@ -71,9 +76,10 @@ fn post_orders(effort: Effort, setup: Setup<'_>) -> Fallible<Run> {
     };
     let report: load::Report = process::run(load::ROLE, &plan)?;
     let orders = report.answers;
-    let count = match setup.has_webhook {
-        true => arrive(&mut partner, orders)?,
-        false => partner.ask(&Command::Count)?,
+    let count = if setup.has_webhook {
+        arrive(&mut partner, orders)?
+    } else {
+        partner.ask(&Command::Count)?
     };
     let seconds = began.elapsed().as_secs_f64();
     let (server_cpu, (database_after, database_megabytes)) = (server.cpu_seconds()? - cpu, used(&postgres)?);
@@ -124,7 +130,7 @@ fn rest(server: &Server) -> Fallible<()> {
 }
 
 /// Waits until an event of every order has come.
-fn arrive(partner: &mut Partner, orders: u64) -> Fallible<Count> {
+fn arrive(partner: &mut ReceiverProcess, orders: u64) -> Fallible<Count> {
     let deadline = Instant::now() + PATIENCE;
     loop {
         let count: Count = partner.ask(&Command::Count)?;

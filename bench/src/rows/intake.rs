@@ -1,10 +1,15 @@
 //! Orders in: how many share a commit, and how near the rate comes to the bare engine's.
 
-use super::{CLIENTS, Effort};
-use crate::load::{self, Limit, Plan, Target, count_of};
+use super::effort::{CLIENTS, Effort};
+use crate::baseline_intake;
+use crate::client::Target;
+use crate::error::Fallible;
+use crate::load::{self, Limit, Plan};
+use crate::measure::count_of;
 use crate::process::{self, Server, fresh_folder};
+use crate::server;
+use crate::shop;
 use crate::table::{Finding, Goal, Series};
-use crate::{Fallible, bare, serve, shop};
 
 /// One run of many clients that post orders to a server with a fresh database.
 struct Run {
@@ -17,7 +22,7 @@ struct Run {
 fn post_orders(effort: Effort, settings: &[(&str, &str)]) -> Fallible<Run> {
     let data = fresh_folder()?;
     shop::make_fresh(data.path())?;
-    let server = Server::start(serve::REAL_ROLE, data.path(), settings)?;
+    let server = Server::start(server::REAL_ROLE, data.path(), settings)?;
     let (commits_before, cpu_before) = (count_commits(&server)?, server.cpu_seconds()?);
     let plan = Plan {
         targets: vec![Target::post_order(&server.address)],
@@ -71,13 +76,13 @@ pub fn rate(effort: Effort) -> Fallible<Vec<Finding>> {
         batches.push(1.0 / run.commits_per_order);
         let data = fresh_folder()?;
         let shop = shop::make_fresh(data.path())?;
-        let plan = bare::Plan {
+        let plan = baseline_intake::Plan {
             data: data.path().to_owned(),
             shop,
             tasks: CLIENTS,
             seconds: effort.seconds,
         };
-        let report: bare::Report = process::run(bare::ROLE, &plan)?;
+        let report: baseline_intake::Report = process::run(baseline_intake::ROLE, &plan)?;
         bare_rates.push(count_of(report.orders) / report.seconds);
         bare_cpu.push(report.cpu_seconds / report.seconds);
     }

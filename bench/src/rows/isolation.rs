@@ -3,13 +3,17 @@
 //! Two servers with the same accounts. Beside the quiet tenant's orders, one of them gets a hostile tenant and strangers
 //! (see `hostile`); both are measured in turns, and the trouble exists only during the turns of its server.
 
-use super::Effort;
+use super::effort::Effort;
+use crate::client::{Target, runtime};
+use crate::error::Fallible;
 use crate::hostile::{Hostile, Plan};
-use crate::load::{Target, runtime};
-use crate::process::{ALL_LINES, Partner, Server, fresh_folder};
+use crate::order_body;
+use crate::process::{ALL_LINES, ReceiverProcess, Server, fresh_folder};
+use crate::server;
+use crate::shop;
 use crate::sink::Command;
+use crate::steady_load;
 use crate::table::{Finding, Goal, Series};
-use crate::{Fallible, serve, shop, steady};
 use garson::flow::admin::accounts::Actor;
 use garson::flow::admin::integrations;
 use garson::flow::admin::integrations::IntegrationChange;
@@ -39,15 +43,15 @@ struct Side {
 }
 
 impl Side {
-    fn start(data: tempfile::TempDir, partner: &Partner, first_number: u64) -> Fallible<Self> {
-        let platform = partner.doors.silent(HOSTILE);
+    fn start(data: tempfile::TempDir, partner: &ReceiverProcess, first_number: u64) -> Fallible<Self> {
+        let platform = partner.ports.silent(HOSTILE);
         let settings = [
             ALL_LINES,
             ("GARSON_PLATFORMS__TRENDYOL__BASE_URL", &platform),
             ("GARSON_PLATFORMS__TRENDYOL__POLL_SECONDS", "1"),
         ];
         Ok(Self {
-            server: Server::start(serve::REAL_ROLE, data.path(), &settings)?,
+            server: Server::start(server::REAL_ROLE, data.path(), &settings)?,
             _data: data,
             next: first_number,
             p50: Vec::new(),
@@ -56,8 +60,8 @@ impl Side {
         })
     }
 
-    fn send(&mut self, partner: &mut Partner, seconds: f64) -> Fallible<steady::Report> {
-        let plan = steady::Plan {
+    fn send(&mut self, partner: &mut ReceiverProcess, seconds: f64) -> Fallible<steady_load::Report> {
+        let plan = steady_load::Plan {
             targets: vec![Target::post_order_of(&self.server.address, QUIET)],
             first_measured: 0,
             rate: RATE,
@@ -66,7 +70,7 @@ impl Side {
             patience: 10.0,
             may_break: false,
         };
-        let report: steady::Report = partner.ask(&Command::Steady(plan))?;
+        let report: steady_load::Report = partner.ask(&Command::Steady(plan))?;
         self.next += report.sent;
         match report.missing {
             0 => Ok(report),
@@ -74,7 +78,7 @@ impl Side {
         }
     }
 
-    fn measure(&mut self, partner: &mut Partner, seconds: f64) -> Fallible<()> {
+    fn measure(&mut self, partner: &mut ReceiverProcess, seconds: f64) -> Fallible<()> {
         let cpu = self.server.cpu_seconds()?;
         let report = self.send(partner, seconds)?;
         self.processors
@@ -88,7 +92,7 @@ impl Side {
 pub fn isolation(effort: Effort) -> Fallible<Vec<Finding>> {
     let is_full = effort.is_full();
     let warm_up = if is_full { WARM_UP } else { 0.5 };
-    let mut partner = Partner::start()?;
+    let mut partner = ReceiverProcess::start()?;
     let (data, api_key) = make(&partner, HANGING_POLLS)?;
     let mut beside = Side::start(data, &partner, 1_000_000_000)?;
     let (data, _) = make(&partner, 0)?;
@@ -134,26 +138,26 @@ pub fn isolation(effort: Effort) -> Fallible<Vec<Finding>> {
 }
 
 /// Data with both tenants, and the hostile one's API key. Its webhook, callback and platform never answer.
-fn make(partner: &Partner, hanging_polls: usize) -> Fallible<(tempfile::TempDir, String)> {
+fn make(partner: &ReceiverProcess, hanging_polls: usize) -> Fallible<(tempfile::TempDir, String)> {
     let data = fresh_folder()?;
     let api_key = runtime()?.block_on(make_tenants(data.path(), partner, hanging_polls))?;
     Ok((data, api_key))
 }
 
-async fn make_tenants(data: &Path, partner: &Partner, hanging_polls: usize) -> Fallible<String> {
+async fn make_tenants(data: &Path, partner: &ReceiverProcess, hanging_polls: usize) -> Fallible<String> {
     let app = shop::open(data)?;
     let webhook = |number| {
         Some(match number {
-            HOSTILE => partner.doors.silent(number),
-            _ => partner.doors.answering(number),
+            HOSTILE => partner.ports.silent(number),
+            _ => partner.ports.answering(number),
         })
     };
     let mut shops = shop::make_many(&app, 2, webhook).await?;
     let hostile = shops.swap_remove(HOSTILE);
     let branch = hostile.branches.first().ok_or("no branch was made")?;
     let change = credentials(&[
-        ("inboundKey", &shop::key(HOSTILE)),
-        ("callbackUrl", &partner.doors.silent(HOSTILE)),
+        ("inboundKey", &order_body::inbound_key(HOSTILE)),
+        ("callbackUrl", &partner.ports.silent(HOSTILE)),
     ]);
     integrations::put(
         &app,

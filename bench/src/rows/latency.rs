@@ -1,28 +1,34 @@
-//! From the moment an order is due to be sent until its event is with the receiver, beside one fsync.
+//! The time from when an order is due to be sent until its event arrives at the receiver, beside one fsync.
 
-use super::Effort;
-use crate::load::{Target, count_of, runtime};
-use crate::process::{ALL_LINES, Partner, Server, fresh_folder};
-use crate::sink::{Command, Count};
+use super::effort::Effort;
+use crate::arrivals::Count;
+use crate::client::{Target, runtime};
+use crate::error::Fallible;
+use crate::fsync;
+use crate::measure::count_of;
+use crate::process::{ALL_LINES, ReceiverProcess, Server, fresh_folder};
+use crate::server;
+use crate::shop;
+use crate::sink::Command;
+use crate::steady_load;
 use crate::table::{Finding, Goal, Series};
-use crate::{Fallible, serve, shop, steady, sync};
 use hdrhistogram::Histogram;
 
 const RATE: f64 = 200.0;
 
 pub fn latency(effort: Effort) -> Fallible<Vec<Finding>> {
     let data = fresh_folder()?;
-    let mut partner = Partner::start()?;
-    let url = partner.doors.answering(0);
+    let mut partner = ReceiverProcess::start()?;
+    let url = partner.ports.answering(0);
     {
         let app = shop::open(data.path())?;
         runtime()?.block_on(shop::make_many(&app, 1, |_| Some(url.clone())))?;
     }
-    let server = Server::start(serve::REAL_ROLE, data.path(), &[ALL_LINES])?;
+    let server = Server::start(server::REAL_ROLE, data.path(), &[ALL_LINES])?;
     let seconds = effort.seconds * 5.0 / 3.0;
     let mut number = 0;
-    let mut send = |seconds: f64, partner: &mut Partner| -> Fallible<steady::Report> {
-        let plan = steady::Plan {
+    let mut send = |seconds: f64, partner: &mut ReceiverProcess| -> Fallible<steady_load::Report> {
+        let plan = steady_load::Plan {
             targets: vec![Target::post_order(&server.address)],
             first_measured: 0,
             rate: RATE,
@@ -31,7 +37,7 @@ pub fn latency(effort: Effort) -> Fallible<Vec<Finding>> {
             patience: 10.0,
             may_break: false,
         };
-        let report: steady::Report = partner.ask(&Command::Steady(plan))?;
+        let report: steady_load::Report = partner.ask(&Command::Steady(plan))?;
         number += report.sent;
         match report.missing {
             0 => Ok(report),
@@ -43,13 +49,13 @@ pub fn latency(effort: Effort) -> Fallible<Vec<Finding>> {
     let (mut servers, mut senders, mut sinks) = (Vec::new(), Vec::new(), Vec::new());
     for _ in 0..effort.pairs {
         let mut syncs = Histogram::<u64>::new(3)?;
-        sync::measure(data.path(), RATE, seconds / 2.0, &mut syncs)?;
+        fsync::measure(data.path(), RATE, seconds / 2.0, &mut syncs)?;
         let before: Count = partner.ask(&Command::Count)?;
         let cpu = server.cpu_seconds()?;
         let report = send(seconds, &mut partner)?;
         servers.push((server.cpu_seconds()? - cpu) / report.seconds);
         let after: Count = partner.ask(&Command::Count)?;
-        sync::measure(data.path(), RATE, seconds / 2.0, &mut syncs)?;
+        fsync::measure(data.path(), RATE, seconds / 2.0, &mut syncs)?;
         sinks.push((after.cpu_seconds - before.cpu_seconds) / report.seconds);
         senders.push(report.sender_cpu / report.seconds);
         p50.push(report.p50_millis);

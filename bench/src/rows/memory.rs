@@ -1,11 +1,13 @@
 //! The memory that a server holds while it has nothing to do.
 
-use super::Effort;
-use crate::fill::filled;
-use crate::load::{self, Limit, Plan, Target};
+use super::effort::Effort;
+use crate::client::Target;
+use crate::dataset::filled;
+use crate::error::Fallible;
+use crate::load::{self, Limit, Plan};
 use crate::process::{self, Server};
+use crate::server;
 use crate::table::{Finding, Goal};
-use crate::{Fallible, serve};
 use std::time::Duration;
 
 /// Requests before the second look.
@@ -15,7 +17,7 @@ pub fn idle(effort: Effort) -> Fallible<Vec<Finding>> {
     let few = filled(effort.few)?;
     let (mut fresh, mut used) = (Vec::new(), Vec::new());
     for _ in 0..effort.pairs {
-        let server = Server::start(serve::REAL_ROLE, &few.data, &[])?;
+        let server = Server::start(server::REAL_ROLE, &few.data, &[])?;
         std::thread::sleep(Duration::from_millis(300));
         fresh.push(server.resident_megabytes()?);
         let target = Target::get(&server.address, &few.shop.api_key, "/web-api/v1/orders?limit=50");

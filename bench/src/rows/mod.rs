@@ -2,6 +2,7 @@
 
 mod backlog;
 mod deliver;
+mod effort;
 mod intake;
 mod isolation;
 mod latency;
@@ -14,54 +15,10 @@ mod reading;
 mod resume;
 mod throughput;
 
-use crate::Fallible;
+use self::effort::{Effort, FULL, QUICK};
+use crate::error::Fallible;
 use crate::table::{Finding, print};
 use std::time::Instant;
-
-/// How much is measured.
-#[derive(Clone, Copy)]
-pub struct Effort {
-    pub pairs: usize,
-    pub seconds: f64,
-    /// Requests to each side of a pair that takes turns.
-    pub turns: u64,
-    pub many: u64,
-    pub few: u64,
-    /// Integrations that are polled.
-    pub posts: usize,
-    /// Accounts whose receivers are neighbours.
-    pub accounts: usize,
-}
-
-impl Effort {
-    /// Is this meant to be judged?
-    pub fn is_full(self) -> bool {
-        self.many == FULL.many
-    }
-}
-
-const FULL: Effort = Effort {
-    pairs: 7,
-    seconds: 3.0,
-    turns: 1000,
-    many: 1_000_000,
-    few: 1_000,
-    posts: 5_000,
-    accounts: 200,
-};
-
-const QUICK: Effort = Effort {
-    pairs: 1,
-    seconds: 0.2,
-    turns: 20,
-    many: 2_000,
-    few: 1_000,
-    posts: 20,
-    accounts: 10,
-};
-
-/// Many clients, as the goals have it.
-pub const CLIENTS: usize = 64;
 
 type Row = fn(Effort) -> Fallible<Vec<Finding>>;
 
@@ -114,7 +71,7 @@ pub fn run(mut arguments: impl Iterator<Item = String>) -> Fallible<()> {
     }
     if let Some(other) = other {
         passed_on.extend(wanted);
-        return crate::against::compare(&other, rounds, &passed_on);
+        return crate::compare::compare(&other, rounds, &passed_on);
     }
     let mut findings = Vec::new();
     for (name, row) in ROWS {

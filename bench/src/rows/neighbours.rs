@@ -4,12 +4,15 @@
 //! the same orders, in turns. Before the first turn they get them for longer than an attempt may take, so that the silent
 //! receivers have been narrowed by then; what is measured is the state that lasts.
 
-use super::Effort;
-use crate::load::{Target, runtime};
-use crate::process::{ALL_LINES, Partner, Server, fresh_folder};
+use super::effort::Effort;
+use crate::client::{Target, runtime};
+use crate::error::Fallible;
+use crate::process::{ALL_LINES, ReceiverProcess, Server, fresh_folder};
+use crate::server;
+use crate::shop;
 use crate::sink::Command;
+use crate::steady_load;
 use crate::table::{Finding, Goal, Series};
-use crate::{Fallible, serve, shop, steady};
 
 /// Orders a second, over all accounts.
 const RATE: f64 = 400.0;
@@ -27,25 +30,26 @@ struct Side {
 }
 
 impl Side {
-    fn start(partner: &Partner, accounts: usize, silent: usize) -> Fallible<Self> {
+    fn start(partner: &ReceiverProcess, accounts: usize, silent: usize) -> Fallible<Self> {
         let data = fresh_folder()?;
         {
             let app = shop::open(data.path())?;
             let url = |number| {
-                Some(match number < silent {
-                    true => partner.doors.silent(number),
-                    false => partner.doors.answering(number),
+                Some(if number < silent {
+                    partner.ports.silent(number)
+                } else {
+                    partner.ports.answering(number)
                 })
             };
             runtime()?.block_on(shop::make_many(&app, accounts, url))?;
         }
         let next = match silent {
             0 => 0,
-            // The two must not be taken for each other at the receiver.
+            // The receiver must be able to distinguish the two.
             _ => 1_000_000_000,
         };
         Ok(Self {
-            server: Server::start(serve::REAL_ROLE, data.path(), &[ALL_LINES])?,
+            server: Server::start(server::REAL_ROLE, data.path(), &[ALL_LINES])?,
             _data: data,
             next,
             p50: Vec::new(),
@@ -56,11 +60,11 @@ impl Side {
 
     fn send(
         &mut self,
-        partner: &mut Partner,
+        partner: &mut ReceiverProcess,
         accounts: usize,
         seconds: f64,
-    ) -> Fallible<(steady::Report, f64)> {
-        let plan = steady::Plan {
+    ) -> Fallible<(steady_load::Report, f64)> {
+        let plan = steady_load::Plan {
             targets: (0..accounts)
                 .map(|number| Target::post_order_of(&self.server.address, number))
                 .collect(),
@@ -72,7 +76,7 @@ impl Side {
             may_break: false,
         };
         let cpu = self.server.cpu_seconds()?;
-        let report: steady::Report = partner.ask(&Command::Steady(plan))?;
+        let report: steady_load::Report = partner.ask(&Command::Steady(plan))?;
         self.next += report.sent;
         match report.missing {
             0 => Ok((report, self.server.cpu_seconds()? - cpu)),
@@ -80,7 +84,7 @@ impl Side {
         }
     }
 
-    fn measure(&mut self, partner: &mut Partner, accounts: usize, seconds: f64) -> Fallible<()> {
+    fn measure(&mut self, partner: &mut ReceiverProcess, accounts: usize, seconds: f64) -> Fallible<()> {
         let (report, cpu) = self.send(partner, accounts, seconds)?;
         self.p50.push(report.p50_millis);
         self.p99.push(report.p99_millis);
@@ -92,7 +96,7 @@ impl Side {
 pub fn neighbours(effort: Effort) -> Fallible<Vec<Finding>> {
     let accounts = effort.accounts;
     let is_full = effort.is_full();
-    let mut partner = Partner::start()?;
+    let mut partner = ReceiverProcess::start()?;
     let mut with = Side::start(&partner, accounts, accounts / 5)?;
     let mut without = Side::start(&partner, accounts, 0)?;
     for side in [&mut with, &mut without] {

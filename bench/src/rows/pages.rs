@@ -1,11 +1,13 @@
 //! Reading beside many orders: the same answer takes the same time with a million of them as with a thousand.
 
-use super::Effort;
-use crate::fill::{Filled, filled};
-use crate::load::{self, Limit, Plan, Target};
+use super::effort::Effort;
+use crate::client::{self, Target};
+use crate::dataset::{Filled, filled};
+use crate::error::Fallible;
+use crate::load::{self, Limit, Plan};
 use crate::process::{self, Server};
+use crate::server;
 use crate::table::{Finding, Goal, Series};
-use crate::{Fallible, serve};
 
 /// Settings of a server.
 pub type More = Vec<(&'static str, String)>;
@@ -27,7 +29,7 @@ impl Sides {
             let filled = filled(count)?;
             let more = prepare(&filled)?;
             let more: Vec<(&str, &str)> = more.iter().map(|(name, value)| (*name, value.as_str())).collect();
-            let server = Server::start(serve::REAL_ROLE, &filled.data, &more)?;
+            let server = Server::start(server::REAL_ROLE, &filled.data, &more)?;
             Fallible::Ok((server, filled))
         };
         Ok(Self {
@@ -110,14 +112,13 @@ pub fn list(effort: Effort) -> Fallible<Vec<Finding>> {
         sides.compare(effort, "first page of 50, 1,000,000 orders : 1,000", |_| {
             LIST.to_owned()
         })?,
-        sides.compare(
-            effort,
-            "deepest page of 50, 1,000,000 orders : 1,000",
-            |side| match side.data == many {
-                true => of_many.clone(),
-                false => of_few.clone(),
-            },
-        )?,
+        sides.compare(effort, "deepest page of 50, 1,000,000 orders : 1,000", |side| {
+            if side.data == many {
+                of_many.clone()
+            } else {
+                of_few.clone()
+            }
+        })?,
     ];
     for (row, filter) in FILTERED {
         findings.push(sides.compare(effort, row, |_| format!("{LIST}&{filter}"))?);
@@ -128,7 +129,7 @@ pub fn list(effort: Effort) -> Fallible<Vec<Finding>> {
 /// The path of a list's last page, found from its end.
 fn deepest((server, filled): &(Server, Filled)) -> Fallible<String> {
     let ask = |path: &str| {
-        let answer = load::ask_once(&Target::get(&server.address, &filled.shop.api_key, path))?;
+        let answer = client::ask_once(&Target::get(&server.address, &filled.shop.api_key, path))?;
         Fallible::Ok(serde_json::from_slice::<serde_json::Value>(&answer)?)
     };
     let oldest = ask(&format!("{LIST}&dir=prev&cursor={:016x}", 0))?;

@@ -1,16 +1,17 @@
 //! The pages of the control panel beside many orders: each is made in the same time with a million of them as with a thousand.
 //! And what boards cost that are left open.
 
-use super::Effort;
+use super::effort::Effort;
 use super::pages::{More, Sides};
-use crate::fill::{Filled, filled};
-use crate::load::{self, Connection, Stream, Target};
+use crate::client::{self, Connection, Stream, Target};
+use crate::dataset::{Filled, filled};
+use crate::error::Fallible;
+use crate::measure::{self, wall_micros};
 use crate::postgres::Postgres;
 use crate::process::Server;
+use crate::server;
 use crate::shop::{self, EMAIL, failed};
-use crate::sink::wall_micros;
 use crate::table::{Finding, Goal, Series};
-use crate::{Fallible, serve};
 use garson::flow::admin::{accounts, sessions};
 use garson_core::secret::Secret;
 use garson_store::upkeep::copy;
@@ -70,11 +71,11 @@ const GOAL: Goal = Goal::AtMost(1.5);
 /// Pages are larger and slower than answers to programs: fewer of them tell enough.
 const FEWER: u64 = 10;
 
-/// Signs somebody in, and says what the browser then holds.
+/// Signs a user in and returns the session cookie.
 fn sign_in(filled: &Filled) -> Fallible<String> {
     let app = shop::open(&filled.data)?;
     let password = || Secret::new("bench password".to_owned());
-    load::runtime()?.block_on(async {
+    client::runtime()?.block_on(async {
         let account = accounts::by_email(&app, EMAIL).await.map_err(failed)?;
         sessions::reset_password(&app, &account, password())
             .await
@@ -86,7 +87,7 @@ fn sign_in(filled: &Filled) -> Fallible<String> {
     })
 }
 
-/// One of the sides as somebody sees it who is signed in.
+/// One of the sides for a signed-in user.
 struct Visit {
     address: String,
     held: String,
@@ -99,7 +100,7 @@ struct Visit {
 impl Visit {
     fn new((server, filled): &(Server, Filled), held: String) -> Fallible<Self> {
         let ask = |path: &str| {
-            let answer = load::ask_once(&Target::get(&server.address, &filled.shop.api_key, path))?;
+            let answer = client::ask_once(&Target::get(&server.address, &filled.shop.api_key, path))?;
             Fallible::Ok(serde_json::from_slice::<serde_json::Value>(&answer)?)
         };
         let text = |value: &serde_json::Value, place: &str| {
@@ -111,8 +112,8 @@ impl Visit {
         let oldest = ask(&format!("/web-api/v1/orders?limit=50&dir=prev&cursor={:016x}", 0))?;
         let newest_of_them = text(&oldest, "/paging/prev")?;
         let place = i64::from_str_radix(&newest_of_them, 16)?;
-        // One that has just come, so that there is an event whatever the data was used for before.
-        load::runtime()?.block_on(async {
+        // A new one, so that there is an event even if the data was used before.
+        client::runtime()?.block_on(async {
             let mut till = Connection::open(&Target::post_order(&server.address)).await?;
             till.ask(JUST_COME).await.map(drop)
         })?;
@@ -148,7 +149,7 @@ pub fn panel_postgres(effort: Effort) -> Fallible<Vec<Finding>> {
             shop::open(&filled.data)?,
             Engine::open(&target, &Options::default())?,
         );
-        load::runtime()?.block_on(copy::everything(&app.store, &engine))?;
+        client::runtime()?.block_on(copy::everything(&app.store, &engine))?;
         Postgres::settle(&url)?;
         let key = std::fs::read_to_string(filled.data.join("master.key"))?;
         Ok(vec![
@@ -196,11 +197,11 @@ pub fn boards(effort: Effort) -> Fallible<Vec<Finding>> {
     let held = sign_in(&few)?;
     let (mut before, mut megabytes, mut kilobytes) = (Vec::new(), Vec::new(), Vec::new());
     for _ in 0..effort.pairs.min(3) {
-        let server = Server::start(serve::REAL_ROLE, &few.data, &[])?;
+        let server = Server::start(server::REAL_ROLE, &few.data, &[])?;
         let target = |path: &str| Target::page(&server.address, &held, path);
         kilobytes.push(first_sight(&target)?);
         before.push(server.resident_megabytes()?);
-        load::runtime()?.block_on(async {
+        client::runtime()?.block_on(async {
             let mut open = Vec::new();
             for _ in 0..BOARDS {
                 open.push(Stream::open(&target("/board/stream")).await?);
@@ -237,14 +238,14 @@ pub fn boards(effort: Effort) -> Fallible<Vec<Finding>> {
 fn first_sight(target: &impl Fn(&str) -> Target) -> Fallible<f64> {
     let mut plain = target("/");
     plain.request = plain.request.replace("accept-encoding: gzip\r\n", "");
-    let page = String::from_utf8(load::ask_once(&plain)?)?;
+    let page = String::from_utf8(client::ask_once(&plain)?)?;
     let wanted: BTreeSet<&str> = page
         .split('"')
         .filter(|part| part.starts_with("/assets/"))
         .collect();
-    let mut bytes = load::ask_once(&target("/"))?.len();
+    let mut bytes = client::ask_once(&target("/"))?.len();
     for path in wanted {
-        bytes += load::ask_once(&target(path))?.len();
+        bytes += client::ask_once(&target(path))?.len();
     }
-    Ok(load::count_of(bytes as u64) / 1000.0)
+    Ok(measure::count_of(bytes as u64) / 1000.0)
 }

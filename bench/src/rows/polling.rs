@@ -1,10 +1,14 @@
 //! What it costs to ask a platform for the orders of thousands of integrations, when there are none.
 
-use super::Effort;
-use crate::load::{self, Target, count_of};
+use super::effort::Effort;
+use crate::client::{self, Target};
+use crate::error::Fallible;
+use crate::measure::count_of;
+use crate::platform;
 use crate::process::{Server, fresh_folder};
+use crate::server;
+use crate::shop;
 use crate::table::{Finding, Goal, Series};
-use crate::{Fallible, platform, serve, shop};
 use garson::app::App;
 use garson::flow::admin::accounts::Actor;
 use garson::flow::admin::integrations::IntegrationChange;
@@ -64,7 +68,7 @@ fn idle(effort: Effort, row: &'static str, key: &str, credentials: &[(&str, &str
     let base = format!("http://{}/{key}", quiet.address);
     let every = EVERY_SECONDS.to_string();
     let server = Server::start(
-        serve::REAL_ROLE,
+        server::REAL_ROLE,
         folder.path(),
         &[
             (&format!("GARSON_PLATFORMS__{name}__BASE_URL"), &base),
@@ -72,10 +76,10 @@ fn idle(effort: Effort, row: &'static str, key: &str, credentials: &[(&str, &str
         ],
     )?;
     let asked = || -> Fallible<f64> {
-        let body = load::ask_once(&Target::get(&quiet.address, "", "/count"))?;
+        let body = client::ask_once(&Target::get(&quiet.address, "", "/count"))?;
         Ok(count_of(String::from_utf8(body)?.trim().parse()?))
     };
-    // Everybody has been asked once, logged in and got a connection when the measuring begins.
+    // Every integration has been polled once and has a session and a connection when the measurement starts.
     let round = Duration::from_secs(EVERY_SECONDS);
     std::thread::sleep(if effort.posts > 1000 { round * 2 } else { round / 5 });
     let (mut processors, mut rates) = (Vec::new(), Vec::new());
@@ -106,10 +110,10 @@ fn idle(effort: Effort, row: &'static str, key: &str, credentials: &[(&str, &str
     })
 }
 
-/// An account with so many restaurants on a platform.
+/// An account with this many restaurants on a platform.
 fn connect(data: &Path, key: &str, credentials: &[(&str, &str)], posts: usize) -> Fallible<()> {
     let app = shop::open(data)?;
-    load::runtime()?.block_on(async {
+    client::runtime()?.block_on(async {
         let name = "Bench".to_owned();
         let (account, _) = accounts::create(&app, name, "bench@example.com", None)
             .await

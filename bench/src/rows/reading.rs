@@ -1,7 +1,7 @@
 //! Reading and normalising an order of each platform, beside parsing the same bytes into a plain JSON value.
 
-use super::Effort;
-use crate::Fallible;
+use super::effort::Effort;
+use crate::error::Fallible;
 use crate::table::{Finding, Goal, Series};
 use garson_core::platform::{FETCHED, HookRequest, News, Platform, Verified};
 use serde_json::Value;
@@ -94,5 +94,5 @@ fn microseconds(turns: u64, mut turn: impl FnMut()) -> f64 {
     for _ in 0..turns {
         turn();
     }
-    started.elapsed().as_secs_f64() * 1e6 / crate::load::count_of(turns)
+    started.elapsed().as_secs_f64() * 1e6 / crate::measure::count_of(turns)
 }

@@ -1,11 +1,17 @@
 //! A server is killed under load with events that are still to be delivered, and started again.
 
-use super::Effort;
-use crate::load::{Target, count_of, runtime};
-use crate::process::{ALL_LINES, Partner, Server, fresh_folder};
-use crate::sink::{Command, Count, wall_micros};
+use super::effort::Effort;
+use crate::arrivals::Count;
+use crate::client::{Target, runtime};
+use crate::error::Fallible;
+use crate::measure::count_of;
+use crate::measure::wall_micros;
+use crate::process::{ALL_LINES, ReceiverProcess, Server, fresh_folder};
+use crate::server;
+use crate::shop;
+use crate::sink::Command;
+use crate::steady_load;
 use crate::table::{Finding, Goal, Series};
-use crate::{Fallible, serve, shop, steady};
 use std::time::{Duration, Instant};
 
 /// Orders a second, and how long the receiver takes for each event: it falls behind, so that something is pending.
@@ -37,15 +43,15 @@ pub fn resume(effort: Effort) -> Fallible<Vec<Finding>> {
 
 fn kill_and_start(effort: Effort) -> Fallible<(f64, f64)> {
     let data = fresh_folder()?;
-    let mut partner = Partner::start()?;
-    let url = partner.doors.answering(0);
+    let mut partner = ReceiverProcess::start()?;
+    let url = partner.ports.answering(0);
     {
         let app = shop::open(data.path())?;
         runtime()?.block_on(shop::make_many(&app, 1, |_| Some(url.clone())))?;
     }
-    let server = Server::start(serve::REAL_ROLE, data.path(), &[ALL_LINES])?;
+    let server = Server::start(server::REAL_ROLE, data.path(), &[ALL_LINES])?;
     partner.ask::<()>(&Command::Slow(SLOW_MILLIS))?;
-    let plan = steady::Plan {
+    let plan = steady_load::Plan {
         targets: vec![Target::post_order(&server.address)],
         first_measured: 0,
         rate: RATE,
@@ -54,17 +60,17 @@ fn kill_and_start(effort: Effort) -> Fallible<(f64, f64)> {
         patience: 0.0,
         may_break: true,
     };
-    partner.tell(&Command::Steady(plan))?;
+    partner.send(&Command::Steady(plan))?;
     std::thread::sleep(Duration::from_secs_f64(effort.seconds));
     // Being dropped, it is killed.
     drop(server);
-    let report: steady::Report = partner.hear()?;
+    let report: steady_load::Report = partner.receive()?;
     if report.acknowledged == 0 {
         return Err("nothing was acknowledged before the end".into());
     }
     let pending: usize = partner.ask(&Command::Missing)?;
     partner.ask::<()>(&Command::Mark)?;
-    let _server = Server::start(serve::REAL_ROLE, data.path(), &[ALL_LINES])?;
+    let _server = Server::start(server::REAL_ROLE, data.path(), &[ALL_LINES])?;
     let listening = wall_micros();
     partner.ask::<()>(&Command::Slow(0))?;
     let deadline = Instant::now() + PATIENCE;

@@ -1,11 +1,14 @@
 //! List pages a second, beside what the same server gives for a constant body of the same size.
 
-use super::{CLIENTS, Effort};
-use crate::fill::filled;
-use crate::load::{self, Limit, Plan, Target, count_of};
+use super::effort::{CLIENTS, Effort};
+use crate::client::{self, Target};
+use crate::dataset::filled;
+use crate::error::Fallible;
+use crate::load::{self, Limit, Plan};
+use crate::measure::count_of;
 use crate::process::{self, Server};
+use crate::server;
 use crate::table::{Finding, Goal, Series};
-use crate::{Fallible, serve};
 
 /// One kind of request: its rates, and the processors that it took.
 #[derive(Default)]
@@ -48,22 +51,22 @@ pub fn pages(effort: Effort) -> Fallible<Vec<Finding>> {
     let path = "/web-api/v1/orders?limit=50";
     let start = |bytes: usize| {
         Server::start(
-            serve::ROLE,
+            server::ROLE,
             &few.data,
-            &[(serve::CONSTANT_VARIABLE, &bytes.to_string())],
+            &[(server::CONSTANT_VARIABLE, &bytes.to_string())],
         )
     };
     let page_of = |server: &Server| Target::get(&server.address, &few.shop.api_key, path);
     let size = {
         let server = start(0)?;
-        load::ask_once(&page_of(&server))?.len()
+        client::ask_once(&page_of(&server))?.len()
     };
     let server = start(size)?;
     let page = page_of(&server);
     let target = |path| Target::get(&server.address, &few.shop.api_key, path);
-    let (constant, bare) = (target(serve::CONSTANT_PATH), target(serve::BARE_PATH));
+    let (constant, bare) = (target(server::CONSTANT_PATH), target(server::BARE_PATH));
     for other in [&constant, &bare] {
-        if load::ask_once(other)?.len() != size {
+        if client::ask_once(other)?.len() != size {
             return Err("the constant body has another size".into());
         }
     }

@@ -4,7 +4,7 @@ use crate::id::{AccountId, KeyId};
 use crate::secret::Secret;
 use crate::time::Timestamp;
 
-/// The tenant: whoever holds keys, restaurants and orders.
+/// The tenant, which owns keys, restaurants and orders.
 #[derive(Clone, Debug)]
 pub struct Account {
     pub id: AccountId,
@@ -25,7 +25,7 @@ pub struct ApiKey {
     pub last_used_at: Option<Timestamp>,
 }
 
-/// A key at the moment it is issued.
+/// A newly issued key, with its secret.
 #[derive(Clone, Debug)]
 pub struct IssuedKey {
     pub record: ApiKey,

@@ -1,13 +1,13 @@
-//! The life of an event's delivery to the account's webhook.
+//! The states of an event's delivery to the account's webhook.
 
-/// Where a delivery stands.
+/// The state of a delivery.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum DeliveryState {
     /// Not delivered yet; attempts go on.
     Pending,
     /// The account's receiver answered 2xx.
     Delivered,
-    /// All attempts were made in vain.
+    /// All attempts have failed.
     Failed,
     /// There was nowhere to send it.
     Skipped,
@@ -80,5 +80,5 @@ reasons! {
     TimedOut "timed_out",
 }
 
-/// After so many failures the next event of the order does not wait any longer.
+/// After this many failures the next event of the order stops waiting.
 pub const FAILURES_THAT_HOLD: i64 = 2;

@@ -1,4 +1,4 @@
-//! What the account is told: events, and the exact JSON that carries them.
+//! The events of an account, and their exact JSON bodies.
 
 use crate::id::{EventId, RestaurantId};
 use crate::money::{Currency, Minor};
@@ -29,7 +29,7 @@ pub enum EventKind {
         status: Status,
         cancellation: Cancellation,
     },
-    /// A later version of the content; only for accounts that want to know.
+    /// A later version of the content; only for accounts that have opted in.
     Updated {
         revision: i64,
         changes: Vec<ContentChange>,
@@ -52,7 +52,7 @@ impl EventKind {
 pub const CREATED: &str = "siparis.olusturuldu";
 pub const MOVED: &str = "siparis.durum_degisti";
 pub const CANCELLED: &str = "siparis.iptal_edildi";
-/// Sent only where the account has asked for it.
+/// Sent only to accounts that have opted in.
 pub const UPDATED: &str = "siparis.guncellendi";
 pub const INTEGRATION_TOGGLED: &str = "entegrasyon.durum_degisti";
 /// What `POST /webhook/test` sends.

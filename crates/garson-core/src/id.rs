@@ -16,7 +16,7 @@ thread_local! {
 const COUNT: u16 = 0x0fff;
 const VERSION: u16 = 0x7000;
 
-/// Makes a fresh UUIDv7 for a moment. Those that a thread makes for the same millisecond, one after the other, rise as well, so
+/// Makes a new UUIDv7 for a timestamp. Those that a thread makes for the same millisecond, one after the other, rise as well, so
 /// that what is written together lies together in an index.
 #[must_use]
 pub fn uuid_at(at: Timestamp) -> Uuid {
@@ -26,10 +26,11 @@ pub fn uuid_at(at: Timestamp) -> Uuid {
     let drawn = Uuid::new_v7(uuid::Timestamp::from_unix(uuid::NoContext, seconds, nanos));
     let mut bytes = drawn.into_bytes();
     let (last, count) = LAST.get();
-    let count = match last == millis && count < COUNT {
-        true => count + 1,
-        // Half of the numbers at least are left for those that follow.
-        false => (u16::from_be_bytes([bytes[6], bytes[7]]) & COUNT) / 2,
+    let count = if last == millis && count < COUNT {
+        count + 1
+    } else {
+        // At least half of the numbers are left for later ids of the millisecond.
+        (u16::from_be_bytes([bytes[6], bytes[7]]) & COUNT) / 2
     };
     LAST.set((millis, count));
     [bytes[6], bytes[7]] = (VERSION | count).to_be_bytes();
@@ -108,7 +109,7 @@ ids! {
     IntegrationId;
     /// A package of a restaurant.
     PackageId;
-    /// An order, whatever platform it came from.
+    /// An order of any platform.
     OrderId;
     /// An event, which is also the webhook record that delivers it.
     EventId;

@@ -1,15 +1,14 @@
-//! JSON as we take it from outside: one meaning only (no key twice), no NUL characters, bounded depth.
+//! Strict parsing of JSON input: no duplicate keys, no NUL characters, bounded depth.
 //!
-//! Parsers differ on repeated keys, and one of our databases cannot hold a NUL in text, so both are refused
-//! at the door with the place where they stand.
+//! Parsers differ on duplicate keys, and PostgreSQL cannot store a NUL in text, so both are refused with their path.
 
 use serde::de::{self, DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 use std::borrow::Cow;
 use std::collections::HashSet;
 use std::fmt;
 
-/// Makes a derived struct insist on an object: without this field (flattened) a list is taken for it too, value by
-/// value in the order in which the fields happen to stand.
+/// Makes a derived struct accept only an object: without this (flattened) field serde accepts a list too, value by value in the
+/// order of the fields.
 #[derive(Clone, Copy, Debug, Default, serde::Deserialize)]
 pub struct ObjectOnly {}
 
@@ -51,9 +50,10 @@ impl Visitor<'_> for WholeNumber {
     fn visit_f64<E: de::Error>(self, value: f64) -> Result<i64, E> {
         // Beyond this, a float does not say which whole number was meant.
         const EXACT: f64 = 9_007_199_254_740_991.0;
-        match value.fract() == 0.0 && value.abs() <= EXACT {
-            true => Ok(value as i64),
-            false => Err(E::invalid_value(de::Unexpected::Float(value), &self)),
+        if value.fract() == 0.0 && value.abs() <= EXACT {
+            Ok(value as i64)
+        } else {
+            Err(E::invalid_value(de::Unexpected::Float(value), &self))
         }
     }
 }
@@ -65,7 +65,7 @@ pub const MAX_DEPTH: usize = 32;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
     pub kind: FaultKind,
-    /// Where it stands, such as `items[2].name`; `$` is the document itself.
+    /// Its path, such as `items[2].name`; `$` is the document itself.
     pub path: String,
     pub message: String,
 }
@@ -138,7 +138,7 @@ pub fn explain(path: &str, message: &str) -> (String, String) {
     (place, plain)
 }
 
-/// The complaint without the value that it is about, which may be somebody's name.
+/// The error without the offending value, which may be personal data.
 fn without_value(message: &str) -> String {
     for start in ["invalid type: ", "invalid value: "] {
         let Some(rest) = message.strip_prefix(start) else {

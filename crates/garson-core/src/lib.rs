@@ -1,6 +1,7 @@
-//! The words and rules of the trade: orders, money, statuses, events, and what a platform is.
+//! The domain: orders, money, statuses, events, and what a platform is.
 //!
-//! Nothing here talks to a network, a database or a clock; everything is a value or a function of values.
+//! Nothing here uses a network, a database or the system clock (except [`clock::SystemClock`]): everything is a value or a
+//! function of values.
 
 pub mod account;
 pub mod business;
@@ -17,7 +18,9 @@ pub mod payment;
 pub mod platform;
 pub mod restaurant;
 pub mod retry;
+pub mod sample_order;
 pub mod search;
 pub mod secret;
+#[cfg(any(test, feature = "testing"))]
 pub mod testing;
 pub mod time;

@@ -80,7 +80,7 @@ impl<'de> Deserialize<'de> for Currency {
     }
 }
 
-/// An amount in minor units (kuruş, cents); its currency stands beside it.
+/// An amount in minor units (kuruş, cents), without its currency.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Minor(pub i64);

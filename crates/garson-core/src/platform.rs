@@ -1,7 +1,7 @@
-//! What a platform is to us: a dialect that turns messages into changes and wishes into requests.
+//! The connector of a platform: it turns messages into changes and actions into requests.
 //!
-//! A platform performs no I/O. What comes in is a [`HookRequest`], what goes out an [`HttpRequest`]; both are
-//! values, so that a platform's tests are files.
+//! A connector performs no I/O. Its input is a [`HookRequest`] or [`HttpResponse`], its output an [`HttpRequest`]; all are
+//! values, so that its tests are files.
 
 mod capability;
 mod inbound;
@@ -23,11 +23,11 @@ use crate::integration::Credentials;
 use crate::order::{CallKind, Order, Reason};
 use crate::secret::Secret;
 
-/// A platform's dialect.
+/// The connector of one platform.
 pub trait Platform: Send + Sync {
     fn provider(&self) -> Provider;
 
-    /// What people call it.
+    /// Its display name.
     fn name(&self) -> &'static str;
 
     fn capability(&self) -> &'static Capability;
@@ -36,7 +36,7 @@ pub trait Platform: Send + Sync {
 
     fn hooks(&self) -> &'static [HookRoute];
 
-    /// Can a branch be called so? What is wrong reads well after its name.
+    /// Checks the form of a branch id.
     fn check_branch(&self, _branch: &str) -> Result<(), &'static str> {
         Ok(())
     }
@@ -53,32 +53,32 @@ pub trait Platform: Send + Sync {
         ""
     }
 
-    /// On what the message's claim to be genuine rests; asked before the body is there.
+    /// How a message can be authenticated; called before the body is read.
     fn claim(&self, request: &HookRequest) -> Claim;
 
     /// The secret that messages for these credentials present, where the platform's claims are [`Claim::Secrets`].
     fn inbound_secret(&self, credentials: &Credentials) -> Option<Secret<Vec<u8>>>;
 
-    /// Checks a message. There is no default: every platform says what makes its messages genuine.
+    /// Authenticates a message. There is no default: every platform must say what makes its messages genuine.
     fn verify<'a>(&self, request: &'a HookRequest, credentials: &Credentials) -> Option<Verified<'a>>;
 
-    /// Understands a message, or one order that was fetched ([`FETCHED`]).
+    /// Reads a message, or one order that was fetched ([`FETCHED`]).
     fn read(&self, message: &Verified<'_>) -> Result<Message, Unreadable>;
 
     fn reply(&self, reception: &Reception, request_id: &str) -> HookReply;
 
-    /// The reasons with which this order can be cancelled, where they are a fixed list.
+    /// The reasons with which this order can be cancelled, if they are a fixed list.
     fn fixed_reasons(&self, order: Option<&Order>) -> Vec<Reason>;
 
-    /// Does the platform want this call for this order?
+    /// Whether the platform expects this call for this order.
     fn wants(&self, call: CallKind, order: &Order, credentials: &Credentials) -> bool;
 
-    /// Is this step done for this order without a call? Then none is made, and the order moves on.
+    /// Whether the step needs no call for this order. Then the order advances without one.
     fn is_implied(&self, _call: CallKind, _order: &Order) -> bool {
         false
     }
 
-    /// The address that a message gave for this call and that is not called, because the operator does not allow its host.
+    /// The URL that a message gave for this call, if it is not called because the operator does not allow its host.
     fn refused_address(&self, _errand: &Errand<'_>, _link: &Link<'_>) -> Option<String> {
         None
     }
@@ -86,65 +86,64 @@ pub trait Platform: Send + Sync {
     /// The request that makes the call.
     fn write(&self, errand: &Errand<'_>, link: &Link<'_>) -> Result<HttpRequest, PlatformError>;
 
-    /// What the answer to a call means.
+    /// Interprets the response to a call.
     fn outcome(&self, call: CallKind, link: &Link<'_>, response: &HttpResponse) -> Outcome;
 
-    /// The platform's own word for where an order stands after this call was done, of an order as it stood before; nothing where it
-    /// is not known.
+    /// The platform's own status of an order after this call, given the order before it, if known.
     fn word_after(&self, _call: CallKind, _order: &Order) -> Option<&'static str> {
         None
     }
 
-    /// The request that begins a session; nothing where the platform has none.
+    /// The request that starts a session, if the platform has sessions.
     fn login(&self, _link: &Link<'_>) -> Result<Option<HttpRequest>, PlatformError> {
         Ok(None)
     }
 
-    /// The session in the answer to a log-in.
+    /// The session in the response to a login.
     fn session(&self, _response: &HttpResponse) -> Result<Session, Trouble> {
         Err(Trouble::refused("the platform has no sessions"))
     }
 
-    /// The request that tells the platform that orders may come; nothing where none is needed.
+    /// The request that switches order reception on at the platform, if one is needed.
     fn enlist(&self, _link: &Link<'_>) -> Result<Option<HttpRequest>, PlatformError> {
         Ok(None)
     }
 
-    /// The request that reads one order, where [`Capability::look`] says that it can be read.
+    /// The request that reads one order, if [`Capability::look`].
     fn look(&self, _order: &Order, _link: &Link<'_>) -> Result<HttpRequest, PlatformError> {
         Err(PlatformError::Unsupported {
             what: "read an order",
         })
     }
 
-    /// Does an order that is read back show whether this step was done?
+    /// Whether an order that is read back shows if this step was done.
     fn shows(&self, _call: CallKind) -> bool {
         self.capability().look
     }
 
-    /// Is an order missing when it is read back, as long as it has been neither accepted nor cancelled?
+    /// Whether orders cannot be read before they are accepted or cancelled.
     fn hides_unaccepted(&self) -> bool {
         false
     }
 
-    /// The order in the answer, as a document that [`Platform::read`] takes as [`FETCHED`].
+    /// The order in the response, as a document that [`Platform::read`] accepts as [`FETCHED`].
     fn looked(&self, _link: &Link<'_>, _response: &HttpResponse) -> Result<Vec<u8>, Trouble> {
         Err(Trouble::refused("the platform has no way to read an order"))
     }
 
-    /// The request for a page of orders (the first is 0), where [`Capability::polling`] says that they can be asked for.
+    /// The request for a page of orders (the first is 0), if [`Capability::polling`].
     fn poll(&self, _link: &Link<'_>, _window: &Window, _page: u32) -> Result<HttpRequest, PlatformError> {
         Err(PlatformError::Unsupported {
             what: "be asked for orders",
         })
     }
 
-    /// The orders in the answer to the request for that page.
+    /// The orders in the response for that page.
     fn polled(&self, _link: &Link<'_>, _page: u32, _response: &HttpResponse) -> Result<Page, Trouble> {
         Err(Trouble::refused("the platform cannot be asked for orders"))
     }
 
-    /// The request for the reasons with which an order can be cancelled, where [`Capability::live_reasons`] says so.
+    /// The request for the reasons with which an order can be cancelled, if [`Capability::live_reasons`].
     fn reasons(&self, _order: &Order, _link: &Link<'_>) -> Result<HttpRequest, PlatformError> {
         Err(PlatformError::Unsupported {
             what: "be asked for reasons",
@@ -155,7 +154,7 @@ pub trait Platform: Send + Sync {
         Err(Trouble::refused("the platform cannot be asked for reasons"))
     }
 
-    /// The next question on the way to the menu, given the answers so far, or the menu.
+    /// The next request for the menu, given the responses so far, or the menu.
     fn menu(&self, _link: &Link<'_>, _answers: &[HttpResponse]) -> Result<MenuStep, PlatformError> {
         Err(PlatformError::Unsupported { what: "read a menu" })
     }

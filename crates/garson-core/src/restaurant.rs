@@ -140,7 +140,7 @@ impl Package {
         }
     }
 
-    /// May the platform be used at that moment because of this package?
+    /// Whether the package covers the platform at that time.
     #[must_use]
     pub fn covers(&self, provider: Provider, at: Timestamp) -> bool {
         self.providers

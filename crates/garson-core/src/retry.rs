@@ -1,4 +1,4 @@
-//! When the next attempt is: growing pauses, with jitter that only ever makes them longer.
+//! Retry schedule: growing pauses, with jitter that only makes them longer.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ const JITTER_PER_MILLE: u32 = 200;
 
 impl Schedule {
     /// The pause after `failures` attempts have failed, or `None` when no attempt is left.
-    /// `draw` is a random number: the jitter it stands for is part of the result.
+    /// `draw` is a random number from which the jitter is computed.
     #[must_use]
     pub fn pause_after(&self, failures: usize, draw: u32) -> Option<Duration> {
         let pause = self.0.get(failures.checked_sub(1)?)?;

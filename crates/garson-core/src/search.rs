@@ -1,7 +1,7 @@
-//! How orders are found by what people type: the words of an order, and those of a question, made alike.
+//! Search terms: the words of an order and those of a query, normalised in the same way.
 //!
 //! Letters are folded to plain small ones, so that `İpek`, `ipek` and `IPEK` are one word, as are `Çağlar` and `caglar`. A word
-//! of a question is the beginning of a word of the order; all of them must be there.
+//! of a query matches the beginning of a word of the order; all words must match.
 
 use std::collections::BTreeSet;
 
@@ -57,7 +57,7 @@ pub fn folded(text: &str) -> String {
     plain
 }
 
-/// A telephone's number without what stands before it from abroad or from another town.
+/// A phone number without country code and trunk prefix.
 fn national(digits: &str) -> &str {
     // Only a whole number has those: what is shorter is the beginning of one.
     let whole = |rest: &&str| rest.len() >= 10;

@@ -1,4 +1,4 @@
-//! Moments: milliseconds since 1970, written as RFC 3339 in UTC with milliseconds.
+//! Timestamps: milliseconds since 1970, written as RFC 3339 in UTC with milliseconds.
 
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
@@ -10,10 +10,10 @@ use std::time::Duration;
 /// The timezone of restaurants that do not name one.
 pub const DEFAULT_TIMEZONE: &str = "Europe/Istanbul";
 
-/// The first and the last moment that is taken from outside: years 1 to 9999.
+/// The first and the last timestamp that is accepted as input: years 1 to 9999.
 const RANGE: std::ops::RangeInclusive<i64> = -62_135_596_800_000..=253_402_207_200_000;
 
-/// A moment in milliseconds since the start of 1970 (UTC).
+/// Milliseconds since the start of 1970 (UTC).
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Timestamp(i64);
 
@@ -28,7 +28,7 @@ impl Timestamp {
         self.0
     }
 
-    /// This moment and a duration; stops at the end of time instead of wrapping.
+    /// Adds a duration; saturates instead of wrapping.
     #[must_use]
     pub fn plus(self, duration: Duration) -> Self {
         Self(
@@ -37,7 +37,7 @@ impl Timestamp {
         )
     }
 
-    /// This moment less a duration.
+    /// Subtracts a duration.
     #[must_use]
     pub fn minus(self, duration: Duration) -> Self {
         Self(
@@ -53,13 +53,13 @@ impl Timestamp {
     }
 }
 
-/// The length of a moment's text between the years 0 and 9999.
+/// The length of a formatted timestamp between the years 0 and 9999.
 const TEXT_LENGTH: usize = "2026-01-01T00:00:00.000Z".len();
 /// The years that are written with four digits.
 const FOUR_DIGITS: std::ops::RangeInclusive<i64> = -62_167_219_200_000..=253_402_207_200_000;
 
 impl Timestamp {
-    /// The moment's text, put together by hand: lists are full of moments. `None` outside the usual years.
+    /// Formats by hand, because lists contain many timestamps. `None` outside the years 0 to 9999.
     #[must_use]
     pub fn text(self) -> Option<TimeText> {
         if !FOUR_DIGITS.contains(&self.0) {
@@ -110,7 +110,7 @@ fn digit(number: u32) -> u8 {
     b'0'.wrapping_add(number.to_le_bytes()[0])
 }
 
-/// A moment's text.
+/// A formatted timestamp.
 #[derive(Clone, Copy)]
 pub struct TimeText([u8; TEXT_LENGTH]);
 
@@ -143,7 +143,7 @@ impl fmt::Debug for Timestamp {
     }
 }
 
-/// The text is not a moment in RFC 3339.
+/// The text is not an RFC 3339 timestamp.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NotATime;
 
@@ -206,13 +206,13 @@ impl Zone {
         Self::named(DEFAULT_TIMEZONE).unwrap_or(Self(TimeZone::UTC))
     }
 
-    /// The moment at which a calendar day (`2026-03-01`) starts here.
+    /// When a calendar day (`2026-03-01`) starts in this zone.
     #[must_use]
     pub fn start_of_day(&self, day: &str) -> Option<Timestamp> {
         self.midnight(parse_day(day)?)
     }
 
-    /// The moment at which a calendar day ends here: the start of the next one.
+    /// When a calendar day ends in this zone: the start of the next one.
     #[must_use]
     pub fn end_of_day(&self, day: &str) -> Option<Timestamp> {
         let day = parse_day(day)?;
@@ -223,7 +223,7 @@ impl Zone {
             })
     }
 
-    /// A moment as it is called here, in the form of `strftime`.
+    /// Formats a timestamp in this zone, with `strftime`.
     #[must_use]
     pub fn write(&self, at: Timestamp, form: &str) -> String {
         jiff::Timestamp::from_millisecond(at.0).map_or_else(

@@ -1,4 +1,4 @@
-//! The platforms' dialects: one folder each, the same file names in each, no I/O in any.
+//! The connectors: one folder for each platform, with the same file names in each, and no I/O.
 
 mod common;
 pub mod direct;
@@ -9,7 +9,7 @@ pub mod yemeksepeti;
 
 use garson_core::platform::{Platform, Provider};
 
-/// Every platform that the service speaks with. A new one is a folder and a line here.
+/// The registry of connectors. A new platform is a folder with its `mod` line above, and a line here.
 static PLATFORMS: &[&dyn Platform] = &[
     &direct::Direct,
     &getir::Getir,

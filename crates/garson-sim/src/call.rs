@@ -114,19 +114,20 @@ fn decode(text: &str, plus_is_space: bool) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-/// The byte that two hexadecimal digits stand for.
+/// The byte of two hexadecimal digits.
 fn hex(digits: &[u8]) -> Option<u8> {
     u8::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()
 }
 
-/// Text as it may stand in a path.
+/// Percent-encodes text for a path.
 pub(crate) fn encode(text: &str) -> String {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte);
     let mut path = String::new();
     for byte in text.bytes() {
-        match plain(byte) {
-            true => path.push(char::from(byte)),
-            false => path.push_str(&format!("%{byte:02X}")),
+        if plain(byte) {
+            path.push(char::from(byte))
+        } else {
+            path.push_str(&format!("%{byte:02X}"))
         }
     }
     path

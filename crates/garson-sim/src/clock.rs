@@ -12,7 +12,7 @@ impl Clock {
         add(Timestamp::now(), self.ahead)
     }
 
-    /// Puts the clock further ahead, so that nobody has to wait for a platform's pause.
+    /// Advances the clock, so that tests need not wait for a platform's pauses.
     pub(crate) fn advance(&mut self, seconds: u32) {
         self.ahead = self
             .ahead
@@ -20,7 +20,7 @@ impl Clock {
     }
 }
 
-/// A moment later, or the same one where time ends.
+/// Adds a duration; returns the same timestamp on overflow.
 pub(crate) fn add(moment: Timestamp, by: SignedDuration) -> Timestamp {
     moment.checked_add(by).unwrap_or(moment)
 }

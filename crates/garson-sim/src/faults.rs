@@ -1,4 +1,4 @@
-//! Bad luck on order: which call or push goes wrong next, and how.
+//! Faults that were ordered: which call or push fails next, and how.
 
 use crate::{
     call::Route,
@@ -15,9 +15,8 @@ pub(crate) struct Faults {
 }
 
 impl Faults {
-    /// Takes an order for a fault, if there can be such a one.
-    pub(crate) fn order(&mut self, request: FaultRequest) -> Result<(), String> {
-        let known = request.platform.side().operations();
+    /// Adds a fault. `known` are the operations of its platform.
+    pub(crate) fn order(&mut self, request: FaultRequest, known: &[&str]) -> Result<(), String> {
         let on_push = request.on == PUSH;
         if !on_push && request.on != "*" && !known.contains(&request.on.as_str()) {
             return Err(format!(
@@ -47,7 +46,7 @@ impl Faults {
         Ok(())
     }
 
-    /// The fault that this call meets, which is then one fewer.
+    /// Takes the fault that applies to this call.
     pub(crate) fn on_call(&mut self, platform: Platform, route: &Route) -> Option<Fault> {
         self.take(platform, |request| {
             let on = request.on.as_str();
@@ -89,6 +88,8 @@ impl Faults {
 mod tests {
     use super::*;
 
+    const KNOWN: &[&str] = &["verify", "prepare"];
+
     fn request(on: &str, fault: Fault, times: Option<u64>) -> FaultRequest {
         FaultRequest {
             platform: Platform::Getir,
@@ -102,7 +103,9 @@ mod tests {
     #[test]
     fn a_fault_happens_as_often_as_ordered() {
         let mut faults = Faults::default();
-        faults.order(request("verify", Fault::Drop, Some(2))).unwrap();
+        faults
+            .order(request("verify", Fault::Drop, Some(2)), KNOWN)
+            .unwrap();
         let verify = Route::new("verify", None);
         assert_eq!(
             faults.on_call(Platform::Getir, &Route::new("prepare", None)),
@@ -112,7 +115,7 @@ mod tests {
         assert_eq!(faults.on_call(Platform::Getir, &verify), Some(Fault::Drop));
         assert_eq!(faults.on_call(Platform::Getir, &verify), Some(Fault::Drop));
         assert_eq!(faults.on_call(Platform::Getir, &verify), None);
-        faults.order(request("*", Fault::Malformed, None)).unwrap();
+        faults.order(request("*", Fault::Malformed, None), KNOWN).unwrap();
         assert!((0..10).all(|_| faults.on_call(Platform::Getir, &verify).is_some()));
         assert_eq!(faults.on_push(Platform::Getir), None);
     }
@@ -120,19 +123,30 @@ mod tests {
     #[test]
     fn what_cannot_happen_is_refused() {
         let mut faults = Faults::default();
-        assert!(faults.order(request("fly", Fault::Drop, None)).is_err());
-        assert!(faults.order(request("push", Fault::ExpiredToken, None)).is_err());
-        assert!(faults.order(request("verify", Fault::Reorder, None)).is_err());
+        assert!(faults.order(request("fly", Fault::Drop, None), KNOWN).is_err());
         assert!(
             faults
-                .order(request(
-                    "verify",
-                    Fault::Status {
-                        status: 99,
-                        body: None
-                    },
-                    None
-                ))
+                .order(request("push", Fault::ExpiredToken, None), KNOWN)
+                .is_err()
+        );
+        assert!(
+            faults
+                .order(request("verify", Fault::Reorder, None), KNOWN)
+                .is_err()
+        );
+        assert!(
+            faults
+                .order(
+                    request(
+                        "verify",
+                        Fault::Status {
+                            status: 99,
+                            body: None
+                        },
+                        None
+                    ),
+                    KNOWN
+                )
                 .is_err()
         );
         assert!(faults.list().is_empty());

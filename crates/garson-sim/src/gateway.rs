@@ -1,4 +1,4 @@
-//! What stands before every platform and looks at a request before the platform does.
+//! The gateway in front of every platform, which checks requests first.
 
 use http::{Method, StatusCode, header};
 use serde_json::json;

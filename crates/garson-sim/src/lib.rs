@@ -1,14 +1,15 @@
-//! Plays the platforms' side of the wire: four Turkish delivery platforms in one process, as strict as the real ones,
-//! with orders, couriers and faults on demand.
+//! Simulates the server side of four Turkish delivery platforms in one process, as strict as the real ones, with orders,
+//! couriers and faults on demand.
 //!
 //! [`Sim::start`] opens one listener. Below `/getir`, `/yemeksepeti`, `/trendyol` and `/migros` are the platforms' own
-//! paths; below `/control` is the API that stands for everybody else: customers, couriers, and bad luck.
+//! paths; below `/control` is the API for customers, couriers and faults.
 
 pub mod client;
 pub mod settings;
 pub mod views;
 
 mod autopilot;
+mod autopilot_plan;
 mod call;
 mod clock;
 mod control;
@@ -20,15 +21,21 @@ mod getir;
 mod http_client;
 mod journal;
 mod limits;
+mod message;
 mod migros;
 mod money;
 mod order;
 mod orders;
+mod placing;
 mod platform;
-mod push;
 mod random;
 mod raw_names;
+mod refusal;
+mod registry;
+mod sender;
 mod server;
+mod shared;
+mod simulated_platform;
 mod store;
 mod trendyol;
 mod world;
@@ -36,5 +43,6 @@ mod yemeksepeti;
 
 pub use client::ControlClient;
 pub use platform::Platform;
+pub use registry::sample_store;
 pub use server::Sim;
 pub use settings::SimSettings;

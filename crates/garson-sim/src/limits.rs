@@ -1,4 +1,4 @@
-//! Counting calls: so many within a time, then a pause.
+//! Rate limits: a number of calls within a time, then a pause.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -6,7 +6,7 @@ use jiff::Timestamp;
 
 const KEPT: usize = 10_000;
 
-/// So many calls within so many seconds; one more, and nothing is taken for a while.
+/// A number of calls within a number of seconds; one more blocks all calls for a while.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Limit {
     pub calls: usize,

@@ -1,4 +1,4 @@
-//! One order as the platform has it: what was bought, where it stands, and what was told of it.
+//! One order as the platform has it: its content, its state, and the messages that were sent about it.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -8,23 +8,37 @@ use serde_json::Value;
 use crate::{
     clock,
     generate::basket::Basket,
+    message::Message,
     platform::Platform,
-    push::Push,
     views::{Courier, HistoryLine, OrderView, PlacedOrder, PushLine, Step},
 };
 
-/// A dead receiver must not fill the memory.
+/// An unreachable receiver must not fill the memory.
 const PUSHES_KEPT: usize = 50;
+
+/// The states of a platform's orders, as far as all platforms share them.
+#[derive(Debug)]
+pub(crate) struct States {
+    /// Nothing more happens after these.
+    pub last: &'static [&'static str],
+    /// The last states of orders that the platform's courier does not carry.
+    pub last_without_courier: &'static [&'static str],
+    /// The platform's courier can take the order.
+    pub ready: &'static str,
+    /// The control API shows states as numbers.
+    pub are_numbers: bool,
+}
 
 #[derive(Debug)]
 pub(crate) struct Order {
     pub number: u64,
     pub platform: Platform,
+    states: &'static States,
     pub id: String,
     /// Yemeksepeti's second id.
     pub token: Option<String>,
     pub remote_id: String,
-    /// What people say aloud.
+    /// The code that people read out.
     pub short_code: String,
     pub courier: Courier,
     pub state: String,
@@ -33,7 +47,7 @@ pub(crate) struct Order {
     pub scheduled_for: Option<Timestamp>,
     /// When the platform stops waiting for an answer.
     pub expires_at: Option<Timestamp>,
-    /// Moments that the platform writes into its order, by their names there.
+    /// Timestamps in the order, by the platform's names.
     pub stamps: BTreeMap<&'static str, Timestamp>,
     pub basket: Basket,
     pub cancellation: Option<Cancellation>,
@@ -43,8 +57,8 @@ pub(crate) struct Order {
     pub remote_order_id: Option<String>,
     pub history: Vec<HistoryLine>,
     pub pushes: VecDeque<PushLine>,
-    /// Messages that wait until the one before has gone.
-    pub queue: VecDeque<Push>,
+    /// Messages that are sent after those before them.
+    pub queue: VecDeque<Message>,
     pub is_pushing: bool,
 }
 
@@ -59,6 +73,7 @@ pub(crate) struct Cancellation {
 impl Order {
     pub(crate) fn new(
         platform: Platform,
+        states: &'static States,
         remote_id: &str,
         courier: Courier,
         basket: Basket,
@@ -67,6 +82,7 @@ impl Order {
         Self {
             number: 0,
             platform,
+            states,
             id: String::new(),
             token: None,
             remote_id: remote_id.to_owned(),
@@ -95,17 +111,24 @@ impl Order {
         self.changed_at = now;
         let line = HistoryLine {
             at: clock::text(now),
-            state: shown(self.platform, state),
+            state: self.states.show(state),
             by: by.to_owned(),
         };
         self.history.push(line);
     }
 
     pub(crate) fn is_final(&self) -> bool {
-        self.platform.side().is_final(self)
+        let state = self.state.as_str();
+        self.states.last.contains(&state)
+            || (self.courier != Courier::Platform && self.states.last_without_courier.contains(&state))
     }
 
-    /// How long ago a stamp was set; nothing when it was not.
+    /// Whether the platform's courier can take it now.
+    pub(crate) fn waits_for_courier(&self) -> bool {
+        self.courier == Courier::Platform && self.state == self.states.ready
+    }
+
+    /// Seconds since a timestamp was set, if it was.
     pub(crate) fn seconds_since(&self, stamp: &str, now: Timestamp) -> Option<i64> {
         self.stamps
             .get(stamp)
@@ -134,7 +157,7 @@ impl Order {
             provider_order_id: self.id.clone(),
             token: self.token.clone(),
             remote_id: self.remote_id.clone(),
-            state: shown(self.platform, &self.state),
+            state: self.states.show(&self.state),
             courier: self.courier,
             total: self.basket.total(),
             cancelled_by: self
@@ -152,10 +175,11 @@ impl Order {
     }
 }
 
-/// Getir's states are numbers, the others' words.
-fn shown(platform: Platform, state: &str) -> Value {
-    match (platform, state.parse::<u64>()) {
-        (Platform::Getir, Ok(number)) => Value::from(number),
-        _ => Value::from(state),
+impl States {
+    fn show(&self, state: &str) -> Value {
+        match state.parse::<u64>() {
+            Ok(number) if self.are_numbers => Value::from(number),
+            _ => Value::from(state),
+        }
     }
 }

@@ -9,7 +9,7 @@ impl Random {
         Self(seed)
     }
 
-    /// A generator that nobody can foresee, for ids that must differ from those of the run before.
+    /// A randomly seeded generator, for ids that must differ from those of other runs.
     pub(crate) fn from_system() -> Self {
         let mut seed = [0; 8];
         if getrandom::fill(&mut seed).is_err() {
@@ -67,7 +67,7 @@ impl Random {
     }
 }
 
-/// A number that stands for a text, the same in every run.
+/// A hash of a text, the same in every run.
 pub(crate) fn hash(text: &str) -> u64 {
     let folded = text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)

@@ -1,72 +1,40 @@
-//! The one listener: takes calls, lets faults happen, asks the platform's side, keeps the journal.
+//! The listener: receives calls, applies faults, calls the simulated platform and writes the journal.
 
-use std::{
-    io,
-    net::SocketAddr,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
-    time::Duration,
-};
+use std::{io, net::SocketAddr, sync::Arc, time::Duration};
 
 use bytes::Bytes;
 use http::{Request, Response, StatusCode};
 use http_body_util::{BodyExt, Full, Limited};
 use hyper::{body::Incoming, server::conn::http1, service::service_fn};
 use hyper_util::rt::TokioIo;
-use tokio::{net::TcpListener, sync::Semaphore, task::JoinSet};
+use tokio::net::TcpListener;
 
 use crate::{
     autopilot,
     call::{Call, Reply, Route},
     clock, control, gateway,
-    http_client::HttpClient,
     platform::Platform,
-    push,
     raw_names::{RawNames, remembering},
+    registry, sender,
     settings::SimSettings,
+    shared::Shared,
     views::{Fault, JournalLine},
     world::World,
 };
 
 const BODY_BYTES: usize = 4 * 1024 * 1024;
-/// How long a call that gets no answer is kept waiting.
+/// How long a call without a reply waits.
 const SILENCE: Duration = Duration::from_secs(60);
 
-/// Four platforms, listening. Everything ends when it is dropped.
+/// A running simulator. Dropping it stops everything.
 #[derive(Debug)]
 pub struct Sim {
     address: SocketAddr,
-    inner: Arc<Inner>,
-}
-
-#[derive(Debug)]
-pub(crate) struct Inner {
-    world: Mutex<World>,
-    tasks: Mutex<JoinSet<()>>,
-    pub client: HttpClient,
-    pub pushes: Semaphore,
-    /// Only programs on this machine can reach it, and web pages that one of its browsers shows.
-    is_local: bool,
-}
-
-impl Inner {
-    pub(crate) fn world(&self) -> MutexGuard<'_, World> {
-        self.world.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn tasks(&self) -> MutexGuard<'_, JoinSet<()>> {
-        self.tasks.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Runs something that ends with the simulator.
-    pub(crate) fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) {
-        let mut tasks = self.tasks();
-        while tasks.try_join_next().is_some() {}
-        tasks.spawn(task);
-    }
+    shared: Arc<Shared>,
 }
 
 impl Sim {
-    /// Opens the listener and begins to play.
+    /// Opens the listener and starts.
     pub async fn start(settings: SimSettings) -> io::Result<Sim> {
         let listener = TcpListener::bind(settings.listen).await?;
         let address = listener.local_addr()?;
@@ -74,52 +42,49 @@ impl Sim {
             .public_url
             .clone()
             .unwrap_or_else(|| format!("http://{address}"));
-        let inner = Arc::new(Inner {
-            pushes: Semaphore::new(settings.pushes_at_once.max(1)),
-            world: Mutex::new(World::new(settings, public_url.trim_end_matches('/').to_owned())),
-            tasks: Mutex::new(JoinSet::new()),
-            client: HttpClient::default(),
-            is_local: address.ip().to_canonical().is_loopback(),
-        });
-        inner.spawn(accept(Arc::clone(&inner), listener));
-        inner.spawn(autopilot::run(Arc::clone(&inner)));
-        Ok(Sim { address, inner })
+        let pushes_at_once = settings.pushes_at_once;
+        let world = World::new(settings, public_url.trim_end_matches('/').to_owned());
+        let is_local = address.ip().to_canonical().is_loopback();
+        let shared = Arc::new(Shared::new(world, pushes_at_once, is_local));
+        shared.spawn(accept(Arc::clone(&shared), listener));
+        shared.spawn(autopilot::run(Arc::clone(&shared)));
+        Ok(Sim { address, shared })
     }
 
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// Ends all connections and pushes, and waits until they have ended.
+    /// Stops all connections and pushes, and waits for their end.
     pub async fn stop(self) {
-        let mut tasks = std::mem::take(&mut *self.inner.tasks());
+        let mut tasks = std::mem::take(&mut *self.shared.tasks());
         tasks.shutdown().await;
     }
 }
 
 impl Drop for Sim {
     fn drop(&mut self) {
-        self.inner.tasks().abort_all();
+        self.shared.tasks().abort_all();
     }
 }
 
-async fn accept(inner: Arc<Inner>, listener: TcpListener) {
+async fn accept(shared: Arc<Shared>, listener: TcpListener) {
     loop {
         let stream = match listener.accept().await {
             Ok((stream, _)) => stream,
             Err(error) => {
-                tracing::warn!(%error, "a connection could not be taken");
+                tracing::warn!(%error, "could not accept a connection");
                 tokio::time::sleep(Duration::from_millis(50)).await;
                 continue;
             }
         };
         if let Err(error) = stream.set_nodelay(true) {
-            tracing::debug!(%error, "no delay could not be set");
+            tracing::debug!(%error, "could not set TCP_NODELAY");
         }
-        let shared = Arc::clone(&inner);
-        inner.spawn(async move {
+        let connection = Arc::clone(&shared);
+        shared.spawn(async move {
             let names = RawNames::default();
-            let service = service_fn(|request| serve(Arc::clone(&shared), names.clone(), request));
+            let service = service_fn(|request| serve(Arc::clone(&connection), names.clone(), request));
             let stream = remembering(stream, names.clone());
             if let Err(error) = http1::Builder::new()
                 .serve_connection(TokioIo::new(stream), service)
@@ -144,7 +109,7 @@ impl std::fmt::Display for Dropped {
 impl std::error::Error for Dropped {}
 
 async fn serve(
-    inner: Arc<Inner>,
+    shared: Arc<Shared>,
     names: RawNames,
     request: Request<Incoming>,
 ) -> Result<Response<Full<Bytes>>, Dropped> {
@@ -157,11 +122,11 @@ async fn serve(
     let (prefix, mut call) = Call::new(parts.method, &parts.uri, parts.headers, body.to_bytes());
     call.spelled = spelled;
     let reply = match prefix.parse::<Platform>() {
-        Ok(platform) => play(&inner, platform, &call).await?,
-        Err(_) if prefix == "control" && control::is_foreign(&call.headers, inner.is_local) => {
+        Ok(platform) => handle_platform_call(&shared, platform, &call).await?,
+        Err(_) if prefix == "control" && control::is_foreign(&call.headers, shared.is_local) => {
             Reply::empty(StatusCode::FORBIDDEN)
         }
-        Err(_) if prefix == "control" => control::answer(&inner, &call),
+        Err(_) if prefix == "control" => control::answer(&shared, &call),
         Err(_) => Reply::empty(StatusCode::NOT_FOUND),
     };
     Ok(response(reply))
@@ -177,20 +142,24 @@ fn response(reply: Reply) -> Response<Full<Bytes>> {
     response
 }
 
-/// A call to a platform, with the fault that waits for it.
-async fn play(inner: &Arc<Inner>, platform: Platform, call: &Call) -> Result<Reply, Dropped> {
-    let mut route = platform.side().route(call);
+/// Handles a call to a platform, with the next fault that applies to it.
+async fn handle_platform_call(
+    shared: &Arc<Shared>,
+    platform: Platform,
+    call: &Call,
+) -> Result<Reply, Dropped> {
+    let mut route = registry::of(platform).route(call);
     let fault = {
-        let mut world = inner.world();
+        let mut world = shared.world();
         if route.order.is_none() {
-            route.order = platform.side().order_of(&world, call);
+            route.order = registry::of(platform).order_of(&world, call);
         }
         world.faults.on_call(platform, &route)
     };
     if let Some(Fault::Latency { ms }) = fault {
         tokio::time::sleep(Duration::from_millis(ms)).await;
     }
-    let reply = work(inner, platform, call, &route, fault.as_ref());
+    let reply = execute(shared, platform, call, &route, fault.as_ref());
     match fault {
         Some(Fault::TimeoutAfterWork) => {
             tokio::time::sleep(SILENCE).await;
@@ -201,15 +170,21 @@ async fn play(inner: &Arc<Inner>, platform: Platform, call: &Call) -> Result<Rep
     }
 }
 
-fn work(inner: &Arc<Inner>, platform: Platform, call: &Call, route: &Route, fault: Option<&Fault>) -> Reply {
-    let side = platform.side();
-    let mut world = inner.world();
+fn execute(
+    shared: &Arc<Shared>,
+    platform: Platform,
+    call: &Call,
+    route: &Route,
+    fault: Option<&Fault>,
+) -> Reply {
+    let simulated = registry::of(platform);
+    let mut world = shared.world();
     let mut reply = match fault {
         Some(Fault::Drop) => Reply::empty(StatusCode::OK),
         Some(Fault::Status { status, body }) => given(*status, body.as_ref()),
-        Some(Fault::ExpiredToken) => side.expired_token(&mut world, call),
-        Some(Fault::RateLimited) => side.rate_limited(),
-        _ => gateway::refuse(call).unwrap_or_else(|| side.answer(&mut world, call, route)),
+        Some(Fault::ExpiredToken) => simulated.expired_token(&mut world, call),
+        Some(Fault::RateLimited) => simulated.rate_limited(),
+        _ => gateway::refuse(call).unwrap_or_else(|| simulated.answer(&mut world, call, route)),
     };
     if fault == Some(&Fault::Malformed) {
         reply.body = halved(&reply.body);
@@ -230,7 +205,7 @@ fn work(inner: &Arc<Inner>, platform: Platform, call: &Call, route: &Route, faul
         note: note(&reply, fault, silent),
     };
     world.journal.write(line);
-    push::start(inner, &mut world);
+    sender::start(shared, &mut world);
     reply
 }
 
@@ -263,7 +238,7 @@ fn given(status: u16, body: Option<&serde_json::Value>) -> Reply {
     }
 }
 
-/// Half of an answer; something that is no JSON where there was nothing to halve.
+/// The first half of a body; something that is not JSON if the body is too short.
 fn halved(body: &Bytes) -> Bytes {
     match body.len() {
         0..=2 => Bytes::from_static(b"<html>"),

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 pub struct SimSettings {
     /// Where to listen; port 0 takes a free one.
     pub listen: SocketAddr,
-    /// The address that stands in Yemeksepeti's `callbackUrls`, when it is not the one listened on.
+    /// The base URL in Yemeksepeti's `callbackUrls`, if it is not the listening address.
     pub public_url: Option<String>,
     /// The same seed gives the same restaurants, customers and baskets. Order ids differ in every run.
     pub seed: u64,
@@ -20,13 +20,13 @@ pub struct SimSettings {
     pub getir_gap_seconds: u64,
     /// Getir: how long a login is good for.
     pub getir_token_seconds: u64,
-    /// Getir: an order that nobody answers is cancelled after this time; 0 means never.
+    /// Getir: an unanswered order is cancelled after this time; 0 means never.
     pub getir_answer_seconds: u64,
     /// Yemeksepeti: for how long after a push is acknowledged the order answers 409 "not yet".
     pub not_ready_seconds: u64,
     /// Yemeksepeti: how long a login is good for.
     pub yemeksepeti_token_seconds: u64,
-    /// Yemeksepeti: `expiryDate` is this far away; nobody answers until then, and the order is cancelled. 0: never.
+    /// Yemeksepeti: the time until `expiryDate`, when an unanswered order is cancelled. 0: never.
     pub yemeksepeti_expiry_seconds: u64,
     /// The first pause before a push is repeated; later ones grow from it. Without it each platform has its own.
     pub push_retry_millis: Option<u64>,

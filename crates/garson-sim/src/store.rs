@@ -1,6 +1,8 @@
-//! A branch that is connected: where its pushes go, and with which secrets.
+//! A connected store: where its messages are sent, and its credentials.
 
-use serde::Deserialize;
+use std::{any::Any, sync::Arc};
+
+use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::{
@@ -22,13 +24,20 @@ pub(crate) struct Store {
     pub menu: Menu,
 }
 
-/// A store's secrets under the names that the service gives them. Never shown.
+/// The credentials of a store, in the type of its platform. `Debug` hides them.
 #[derive(Clone)]
-pub(crate) enum Credentials {
-    Getir(GetirCredentials),
-    Yemeksepeti(YemeksepetiCredentials),
-    Trendyol(TrendyolCredentials),
-    Migros(MigrosCredentials),
+pub(crate) struct Credentials(Arc<dyn Any + Send + Sync>);
+
+impl Credentials {
+    /// Parses JSON into the type of a platform.
+    pub(crate) fn parse<T: DeserializeOwned + Any + Send + Sync>(given: Value) -> Result<Self, String> {
+        let parsed: T = serde_json::from_value(given).map_err(|error| format!("credentials: {error}"))?;
+        Ok(Self(Arc::new(parsed)))
+    }
+
+    pub(crate) fn get<T: Any>(&self) -> Option<&T> {
+        self.0.downcast_ref()
+    }
 }
 
 impl std::fmt::Debug for Credentials {
@@ -37,79 +46,20 @@ impl std::fmt::Debug for Credentials {
     }
 }
 
-#[derive(Clone, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct GetirCredentials {
-    pub app_secret_key: String,
-    pub restaurant_secret_key: String,
-    pub inbound_key: String,
-}
-
-#[derive(Clone, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct YemeksepetiCredentials {
-    pub username: String,
-    pub password: String,
-    pub chain_code: String,
-    pub plugin_secret: String,
-}
-
-#[derive(Clone, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct TrendyolCredentials {
-    #[serde(deserialize_with = "text_or_number")]
-    pub supplier_id: String,
-    pub api_key: String,
-    pub api_secret: String,
-    pub integrator_name: String,
-    #[serde(default)]
-    pub executor_user: Option<String>,
-    #[serde(default)]
-    pub inbound_headers: std::collections::BTreeMap<String, String>,
-}
-
-#[derive(Clone, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct MigrosCredentials {
-    pub api_key: String,
-    pub secret_key: String,
-    #[serde(default)]
-    pub key_derivation: KeyDerivation,
-    pub inbound_user: String,
-    pub inbound_password: String,
-}
-
-#[derive(Clone, Copy, Default, Deserialize, PartialEq, Eq)]
-#[serde(rename_all = "lowercase")]
-pub(crate) enum KeyDerivation {
-    #[default]
-    Raw,
-    Sha256,
-}
-
-fn text_or_number<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
-    match Value::deserialize(deserializer)? {
-        Value::String(text) => Ok(text),
-        Value::Number(number) => Ok(number.to_string()),
-        _ => Err(serde::de::Error::custom("a text or a number is wanted")),
-    }
-}
-
 impl Store {
-    pub(crate) fn new(request: StoreRequest) -> Result<Self, String> {
+    /// `remote_id` is the store's own id within that of the request.
+    pub(crate) fn new(
+        request: StoreRequest,
+        remote_id: String,
+        credentials: Credentials,
+    ) -> Result<Self, String> {
         let StoreRequest {
             platform,
-            remote_id,
             name,
             hook_url,
-            credentials,
             quirks,
+            ..
         } = request;
-        // Trendyol's branches are named by supplier and store; the store's own id is what comes last.
-        let remote_id = match remote_id.rsplit_once(':') {
-            Some((_, store)) if platform == Platform::Trendyol => store.to_owned(),
-            _ => remote_id,
-        };
         if remote_id.is_empty() || remote_id.len() > 200 {
             return Err("remoteId must have 1 to 200 characters".to_owned());
         }
@@ -124,7 +74,7 @@ impl Store {
             platform,
             name: name.unwrap_or_else(|| menu.restaurant.to_owned()),
             hook_url: hook_url.map(|url| url.trim_end_matches('/').to_owned()),
-            credentials: platform.side().credentials(credentials)?,
+            credentials,
             quirks,
             menu,
             remote_id,

@@ -105,13 +105,13 @@ pub struct OrderRequest {
     pub scheduled_in_minutes: Option<u32>,
     #[serde(default)]
     pub payment: Option<Paid>,
-    /// `false` leaves the order to whoever asks for it.
+    /// `false`: the order is only found by polling.
     #[serde(default = "yes")]
     pub push: bool,
 }
 
 impl OrderRequest {
-    /// One pushed order of whatever kind the platform sends.
+    /// One pushed order with default properties.
     pub fn new(platform: Platform) -> Self {
         Self {
             platform,

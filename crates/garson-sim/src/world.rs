@@ -1,4 +1,4 @@
-//! Everything that the platforms know, behind one lock.
+//! The state of all simulated platforms, behind one lock.
 
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap},
@@ -8,31 +8,34 @@ use std::{
 use jiff::Timestamp;
 
 use crate::{
-    autopilot::{Alarm, Pilot},
-    clock::{self, Clock},
+    autopilot_plan::AutopilotPlan,
+    clock::Clock,
     faults::Faults,
-    generate::basket::Basket,
     journal::Journal,
     limits::{Limit, Limits},
-    order::Order,
+    message::Message,
     orders::Orders,
     platform::Platform,
-    push::Push,
     random::Random,
     settings::SimSettings,
     store::{Store, StoreKey},
-    views::{Courier, OrderRequest, PlacedOrder},
 };
 
-const ORDERS_AT_ONCE: usize = 10_000;
+/// Something that is going to happen to an order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum TimedEvent {
+    Expire,
+    CustomerCancels,
+    Courier,
+}
 
 #[derive(Debug)]
 pub(crate) struct World {
     pub settings: SimSettings,
-    /// Where the platforms are reached, without a slash at the end.
+    /// Where the platforms are reached, without a trailing slash.
     pub public_url: String,
     pub clock: Clock,
-    /// Chooses what customers do: the same from the same seed.
+    /// Chooses what customers do: reproducible from the seed.
     pub content: Random,
     /// Makes ids: different in every run.
     pub ids: Random,
@@ -41,24 +44,14 @@ pub(crate) struct World {
     pub journal: Journal,
     pub faults: Faults,
     pub tokens: Tokens,
-    pub pilot: Option<Pilot>,
+    pub autopilot: Option<AutopilotPlan>,
     /// What is going to happen to orders, and when.
-    pub alarms: BTreeSet<(Timestamp, u64, Alarm)>,
-    /// Orders whose messages have nobody sending them yet.
+    pub timed_events: BTreeSet<(Timestamp, u64, TimedEvent)>,
+    /// Orders with messages for which no task is running yet.
     pub to_push: Vec<u64>,
-    /// Pushes that wait until their platform's next one has gone.
-    pub held: Vec<(Platform, u64, Push)>,
+    /// Messages that wait until their platform has sent its next one.
+    pub held: Vec<(Platform, u64, Message)>,
     limits: Limits,
-}
-
-/// Why something that was asked for over the control API is not done.
-#[derive(Debug)]
-pub(crate) enum Refusal {
-    /// The request makes no sense.
-    Invalid(String),
-    NotFound(String),
-    /// Not in this state.
-    Conflict(String),
 }
 
 impl World {
@@ -74,8 +67,8 @@ impl World {
             journal: Journal::default(),
             faults: Faults::default(),
             tokens: Tokens::default(),
-            pilot: None,
-            alarms: BTreeSet::new(),
+            autopilot: None,
+            timed_events: BTreeSet::new(),
             to_push: Vec::new(),
             held: Vec::new(),
             limits: Limits::default(),
@@ -102,62 +95,7 @@ impl World {
             .filter(move |store| store.platform == platform)
     }
 
-    /// Lets customers order.
-    pub(crate) fn place_orders(&mut self, request: &OrderRequest) -> Result<Vec<PlacedOrder>, Refusal> {
-        if !(1..=ORDERS_AT_ONCE).contains(&request.count) {
-            return Err(Refusal::Invalid(format!("count must be 1 to {ORDERS_AT_ONCE}")));
-        }
-        (0..request.count).map(|_| self.place_order(request)).collect()
-    }
-
-    fn place_order(&mut self, request: &OrderRequest) -> Result<PlacedOrder, Refusal> {
-        let side = request.platform.side();
-        let store = self.store_for(request)?;
-        let mut usual = || {
-            if self.content.percent(60) {
-                Courier::Platform
-            } else {
-                Courier::Restaurant
-            }
-        };
-        let courier = request.courier.unwrap_or_else(&mut usual);
-        side.takes(courier, request.scheduled_in_minutes.is_some())
-            .map_err(Refusal::Invalid)?;
-        let now = self.now();
-        let basket = Basket::of(&mut self.content, &store.menu, request.payment, courier);
-        let mut order = Order::new(request.platform, &store.remote_id, courier, basket, now);
-        order.scheduled_for = request
-            .scheduled_in_minutes
-            .map(|minutes| clock::add_seconds(now, u64::from(minutes) * 60));
-        side.place(self, &mut order);
-        let placed = order.placed();
-        let expires_at = order.expires_at;
-        let number = self.orders.add(order);
-        if let Some(at) = expires_at {
-            self.alarms.insert((at, number, Alarm::Expire));
-        }
-        if request.push {
-            side.announce(self, &store, number);
-        }
-        Ok(placed)
-    }
-
-    fn store_for(&mut self, request: &OrderRequest) -> Result<Arc<Store>, Refusal> {
-        let platform = request.platform;
-        if let Some(remote_id) = &request.remote_id {
-            let store_id = match platform {
-                Platform::Trendyol => remote_id.rsplit(':').next().unwrap_or(remote_id),
-                _ => remote_id,
-            };
-            let found = self.store(platform, store_id);
-            return found.ok_or_else(|| Refusal::NotFound(format!("no store {remote_id} on {platform}")));
-        }
-        let stores: Vec<_> = self.stores_of(platform).cloned().collect();
-        let chosen = self.content.pick(&stores).cloned();
-        chosen.ok_or_else(|| Refusal::Invalid(format!("no store is registered on {platform}")))
-    }
-
-    /// Brings an order into a state, with all that follows from it.
+    /// Moves an order to a state.
     pub(crate) fn enter(&mut self, number: u64, state: &str, by: &str) {
         let now = self.now();
         let Some(order) = self.orders.get_mut(number) else {
@@ -166,17 +104,18 @@ impl World {
         let was_final = order.is_final();
         order.enter(state, by, now);
         let is_final = order.is_final();
-        if let Some(pilot) = &self.pilot
-            && let Some(at) = pilot.courier_comes(order, now)
+        if order.waits_for_courier()
+            && let Some(autopilot) = &self.autopilot
         {
-            self.alarms.insert((at, number, Alarm::Courier));
+            self.timed_events
+                .insert((autopilot.courier_after(now), number, TimedEvent::Courier));
         }
         if is_final && !was_final {
             self.orders.finish(number);
         }
     }
 
-    /// Writes a moment into the order under the platform's name for it.
+    /// Sets a timestamp of the order, by the platform's name for it.
     pub(crate) fn stamp(&mut self, number: u64, name: &'static str) {
         let now = self.now();
         if let Some(order) = self.orders.get_mut(number) {
@@ -184,8 +123,7 @@ impl World {
         }
     }
 
-    /// Queues a message about an order behind those that have not gone yet.
-    /// Takes one piece out of an order; another one must be left.
+    /// Removes one piece from an order; at least one must be left.
     pub(crate) fn remove_piece(&mut self, number: u64) -> Result<(), String> {
         let now = self.now();
         let Some(order) = self.orders.get_mut(number) else {
@@ -200,11 +138,12 @@ impl World {
         Ok(())
     }
 
-    pub(crate) fn enqueue(&mut self, number: u64, push: Push) {
+    /// Queues a message about an order after those that are waiting.
+    pub(crate) fn enqueue(&mut self, number: u64, message: Message) {
         let Some(order) = self.orders.get_mut(number) else {
             return;
         };
-        order.queue.push_back(push);
+        order.queue.push_back(message);
         if !order.is_pushing {
             order.is_pushing = true;
             self.to_push.push(number);
@@ -212,7 +151,7 @@ impl World {
     }
 }
 
-/// Logins that have not run out.
+/// Access tokens that have not expired.
 #[derive(Debug, Default)]
 pub(crate) struct Tokens {
     valid: HashMap<(Platform, String), (String, Timestamp)>,
@@ -232,7 +171,7 @@ impl Tokens {
             .insert((platform, token.to_owned()), (owner.to_owned(), until));
     }
 
-    /// Whose token it is, if it still is one.
+    /// The owner of a valid token.
     pub(crate) fn owner(&self, platform: Platform, token: &str, now: Timestamp) -> Option<String> {
         let (owner, until) = self.valid.get(&(platform, token.to_owned()))?;
         (*until > now).then(|| owner.clone())

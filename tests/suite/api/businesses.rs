@@ -1,12 +1,12 @@
 //! Businesses: create, read, change.
 
-use crate::support::House;
+use crate::support::TestService;
 use serde_json::{Value, json};
 
 cases! {
-    a_business_is_answered_whole
-    an_update_keeps_what_is_missing_and_clears_what_is_null
-    wrong_fields_are_refused_and_change_nothing
+    business_is_returned_with_all_fields
+    update_keeps_missing_fields_and_clears_null_fields
+    invalid_fields_are_refused_and_change_nothing
     a_business_lists_its_restaurants
     linking_moves_a_restaurant
 }
@@ -32,8 +32,8 @@ fn whole() -> Value {
     })
 }
 
-async fn a_business_is_answered_whole(house: House) {
-    let made = house.a.post("/businesses", &whole()).await.data();
+async fn business_is_returned_with_all_fields(service: TestService) {
+    let made = service.a.post("/businesses", &whole()).await.data();
     let mut wanted = whole();
     wanted["id"] = made["id"].clone();
     wanted["createdAt"] = json!(NOW);
@@ -41,26 +41,26 @@ async fn a_business_is_answered_whole(house: House) {
     assert_eq!(made, wanted);
     let id = made["id"].as_str().unwrap();
     assert_eq!(id.parse::<uuid::Uuid>().unwrap().get_version_num(), 7);
-    assert_eq!(house.a.get(&format!("/businesses/{id}")).await.data(), wanted);
-    let small = house
+    assert_eq!(service.a.get(&format!("/businesses/{id}")).await.data(), wanted);
+    let small = service
         .a
         .post("/businesses", &json!({ "name": "x", "unknown": 1 }))
         .await
         .data();
     assert!(FIELDS.iter().all(|field| small[field] == Value::Null));
-    let listed = house.a.get("/businesses").await.data();
+    let listed = service.a.get("/businesses").await.data();
     assert_eq!(listed.as_array().unwrap().len(), 2);
     assert!(listed.as_array().unwrap().contains(&wanted) && listed.as_array().unwrap().contains(&small));
-    assert_eq!(house.b.get("/businesses").await.data(), json!([]));
+    assert_eq!(service.b.get("/businesses").await.data(), json!([]));
 }
 
-async fn an_update_keeps_what_is_missing_and_clears_what_is_null(house: House) {
-    let made = house.a.post("/businesses", &whole()).await.data();
+async fn update_keeps_missing_fields_and_clears_null_fields(service: TestService) {
+    let made = service.a.post("/businesses", &whole()).await.data();
     let path = format!("/businesses/{}", made["id"].as_str().unwrap());
-    house.advance(std::time::Duration::from_secs(1));
+    service.advance(std::time::Duration::from_secs(1));
     let mut wanted = made.clone();
     for field in FIELDS {
-        let changed = house
+        let changed = service
             .a
             .put(&path, &json!({ "name": "Gıda A.Ş.", field: null }))
             .await
@@ -69,7 +69,7 @@ async fn an_update_keeps_what_is_missing_and_clears_what_is_null(house: House) {
         wanted["updatedAt"] = json!("2026-03-01T09:00:01.000Z");
         assert_eq!(changed, wanted);
     }
-    let changed = house
+    let changed = service
         .a
         .put(&path, &json!({ "name": "Yeni", "city": "Ankara", "phone": "" }))
         .await
@@ -78,11 +78,11 @@ async fn an_update_keeps_what_is_missing_and_clears_what_is_null(house: House) {
         (&changed["name"], &changed["city"], &changed["phone"]),
         (&json!("Yeni"), &json!("Ankara"), &json!(""))
     );
-    assert_eq!(house.a.get(&path).await.data(), changed);
+    assert_eq!(service.a.get(&path).await.data(), changed);
 }
 
-async fn wrong_fields_are_refused_and_change_nothing(house: House) {
-    let made = house.a.post("/businesses", &whole()).await.data();
+async fn invalid_fields_are_refused_and_change_nothing(service: TestService) {
+    let made = service.a.post("/businesses", &whole()).await.data();
     let path = format!("/businesses/{}", made["id"].as_str().unwrap());
     let long = "x".repeat(201);
     for (body, field) in [
@@ -97,68 +97,84 @@ async fn wrong_fields_are_refused_and_change_nothing(house: House) {
         (json!({ "name": "x", "email": {} }), "email"),
         (json!({ "description": "no name" }), "name"),
     ] {
-        house
+        service
             .a
             .post("/businesses", &body)
             .await
             .wrong(422, "invalid_field", field);
-        house.a.put(&path, &body).await.wrong(422, "invalid_field", field);
+        service
+            .a
+            .put(&path, &body)
+            .await
+            .wrong(422, "invalid_field", field);
     }
-    assert_eq!(house.a.get("/businesses").await.data(), json!([made]));
+    assert_eq!(service.a.get("/businesses").await.data(), json!([made]));
 }
 
-async fn a_business_lists_its_restaurants(house: House) {
-    let business = house.a.post("/businesses", &json!({ "name": "b" })).await.data();
+async fn a_business_lists_its_restaurants(service: TestService) {
+    let business = service
+        .a
+        .post("/businesses", &json!({ "name": "b" }))
+        .await
+        .data();
     let id = business["id"].as_str().unwrap();
     let path = format!("/businesses/{id}/restaurants");
-    assert_eq!(house.a.get(&path).await.data(), json!([]));
-    let inside = house
+    assert_eq!(service.a.get(&path).await.data(), json!([]));
+    let inside = service
         .a
         .post("/restaurants", &json!({ "name": "in", "businessId": id }))
         .await
         .data();
-    house
+    service
         .a
         .post("/restaurants", &json!({ "name": "out" }))
         .await
         .data();
-    assert_eq!(house.a.get(&path).await.data(), json!([inside]));
+    assert_eq!(service.a.get(&path).await.data(), json!([inside]));
 }
 
-async fn linking_moves_a_restaurant(house: House) {
+async fn linking_moves_a_restaurant(service: TestService) {
     let mut paths = Vec::new();
     let mut ids = Vec::new();
     for name in ["one", "two"] {
-        let made = house.a.post("/businesses", &json!({ "name": name })).await.data();
+        let made = service
+            .a
+            .post("/businesses", &json!({ "name": name }))
+            .await
+            .data();
         paths.push(format!(
             "/businesses/{}/restaurants",
             made["id"].as_str().unwrap()
         ));
         ids.push(made["id"].clone());
     }
-    let made = house.a.post("/restaurants", &json!({ "name": "r" })).await.data();
+    let made = service
+        .a
+        .post("/restaurants", &json!({ "name": "r" }))
+        .await
+        .data();
     let link = json!({ "restaurantId": made["id"] });
     for (path, id) in paths.iter().zip(&ids) {
-        let linked = house.a.post(path, &link).await.data();
+        let linked = service.a.post(path, &link).await.data();
         assert_eq!((&linked["id"], &linked["businessId"]), (&made["id"], id));
     }
-    house.a.post(&paths[1], &link).await.data();
-    assert_eq!(house.a.get(&paths[0]).await.data(), json!([]));
-    assert_eq!(house.a.get(&paths[1]).await.data().as_array().unwrap().len(), 1);
-    house
+    service.a.post(&paths[1], &link).await.data();
+    assert_eq!(service.a.get(&paths[0]).await.data(), json!([]));
+    assert_eq!(service.a.get(&paths[1]).await.data().as_array().unwrap().len(), 1);
+    service
         .a
         .act(&paths[0])
         .await
         .wrong(422, "invalid_field", "restaurantId");
-    house
+    service
         .a
         .post(&paths[0], &json!({ "restaurantId": "x" }))
         .await
         .refused(404, "restaurant_not_found");
-    house
+    service
         .a
         .post("/businesses/x/restaurants", &link)
         .await
         .refused(404, "business_not_found");
-    assert_eq!(house.a.get(&paths[1]).await.data().as_array().unwrap().len(), 1);
+    assert_eq!(service.a.get(&paths[1]).await.data().as_array().unwrap().len(), 1);
 }

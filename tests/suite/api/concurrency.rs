@@ -1,21 +1,21 @@
-//! Many at once: one final state, and no gap in what was told.
+//! Concurrent requests end in one consistent state, without gaps in the events.
 
-use crate::support::House;
+use crate::support::TestService;
 use serde_json::{Value, json};
 
 cases! {
-    verify_and_cancel_at_once_end_in_one_state
-    orders_at_once_are_listed_completely
+    concurrent_verify_and_cancel_end_in_one_state
+    concurrent_orders_are_all_listed
 }
 
-async fn events_of(house: &House, order: &str) -> Vec<Value> {
-    let deliveries = house
+async fn events_of(service: &TestService, order: &str) -> Vec<Value> {
+    let deliveries = service
         .a
         .get(&format!("/webhook/deliveries?limit=200&orderId={order}"))
         .await
         .data();
     let count = deliveries.as_array().unwrap().len();
-    let events = house.a.get("/events?limit=200").await.data();
+    let events = service.a.get("/events?limit=200").await.data();
     let mut own: Vec<Value> = events
         .as_array()
         .unwrap()
@@ -28,18 +28,18 @@ async fn events_of(house: &House, order: &str) -> Vec<Value> {
     own
 }
 
-async fn verify_and_cancel_at_once_end_in_one_state(house: House) {
-    let shop = house.shop(&house.a, "s").await;
+async fn concurrent_verify_and_cancel_end_in_one_state(service: TestService) {
+    let shop = service.shop(&service.a, "s").await;
     for round in 0..4 {
         let id = shop.order(&format!("R-{round}")).await;
         let mut running = tokio::task::JoinSet::new();
         for n in 0..24 {
-            let (caller, shop, id) = (house.a.clone(), shop.clone(), id.clone());
+            let (client, shop, id) = (service.a.clone(), shop.clone(), id.clone());
             running.spawn(async move {
                 match n % 4 {
-                    0 => caller.act(&format!("/orders/verify/{id}")).await,
-                    1 => caller.act(&format!("/orders/change-status/{id}")).await,
-                    2 => caller.act(&format!("/orders/cancel/{id}")).await,
+                    0 => client.act(&format!("/orders/verify/{id}")).await,
+                    1 => client.act(&format!("/orders/change-status/{id}")).await,
+                    2 => client.act(&format!("/orders/cancel/{id}")).await,
                     _ => shop.cancel(&format!("R-{round}"), json!({})).await,
                 }
             });
@@ -47,10 +47,10 @@ async fn verify_and_cancel_at_once_end_in_one_state(house: House) {
         for reply in running.join_all().await {
             assert!(matches!(reply.status, 200 | 409), "{}", reply.text());
         }
-        let detail = house.a.get(&format!("/orders/{id}")).await.data();
+        let detail = service.a.get(&format!("/orders/{id}")).await.data();
         let status = detail["status"].as_i64().unwrap();
         assert!(matches!(status, 1500 | 1600), "{status}");
-        let told = events_of(&house, &id).await;
+        let told = events_of(&service, &id).await;
         let numbers: Vec<i64> = told
             .iter()
             .map(|event| event["veri"]["sequence"].as_i64().unwrap())
@@ -81,20 +81,20 @@ async fn verify_and_cancel_at_once_end_in_one_state(house: House) {
         assert_eq!(detail["timeline"].as_array().unwrap().len(), told.len());
     }
     assert_eq!(
-        house.a.get("/orders/grouped-payments").await.data()["groups"],
+        service.a.get("/orders/grouped-payments").await.data()["groups"],
         json!([])
     );
 }
 
-async fn orders_at_once_are_listed_completely(house: House) {
-    let shop = house.shop(&house.a, "s").await;
+async fn concurrent_orders_are_all_listed(service: TestService) {
+    let shop = service.shop(&service.a, "s").await;
     let mut running = tokio::task::JoinSet::new();
     for n in 0..64 {
         let shop = shop.clone();
         running.spawn(async move { shop.order_of(&format!("N-{n}"), 7).await });
     }
     let mut acknowledged = running.join_all().await;
-    let listed = house.a.get("/orders?limit=200").await.data();
+    let listed = service.a.get("/orders?limit=200").await.data();
     let mut seen: Vec<String> = listed
         .as_array()
         .unwrap()
@@ -104,7 +104,7 @@ async fn orders_at_once_are_listed_completely(house: House) {
     acknowledged.sort();
     seen.sort();
     assert_eq!(seen, acknowledged);
-    let sums = house.a.get("/orders/grouped-payments").await.data();
+    let sums = service.a.get("/orders/grouped-payments").await.data();
     assert_eq!(
         sums["currencies"],
         json!([{ "currency": "TRY", "count": 64, "total": 448 }])

@@ -1,14 +1,14 @@
-//! Events, in the exact words of the contract.
+//! Events: their exact bodies.
 
-use crate::support::House;
+use crate::support::TestService;
 use serde_json::{Value, json};
 
 cases! {
-    every_kind_of_event_has_exactly_its_body
-    a_cancellation_by_the_customer_says_so
-    the_sequence_of_an_order_has_no_gaps
-    refusals_make_no_events
-    events_of_accounts_are_apart
+    every_event_kind_has_its_exact_body
+    customer_cancellation_names_the_customer
+    order_event_sequence_has_no_gaps
+    refused_requests_create_no_events
+    events_are_separated_by_account
 }
 
 const NOW: &str = "2026-03-01T09:00:00.000Z";
@@ -20,11 +20,11 @@ fn is_uuid(value: &Value) -> bool {
     })
 }
 
-async fn every_kind_of_event_has_exactly_its_body(house: House) {
-    let shop = house.shop(&house.a, "s").await;
+async fn every_event_kind_has_its_exact_body(service: TestService) {
+    let shop = service.shop(&service.a, "s").await;
     let order = shop.order("W-1").await;
-    house.a.act("/orders/verify/W-1").await.data();
-    house
+    service.a.act("/orders/verify/W-1").await.data();
+    service
         .a
         .post(
             "/orders/cancel/W-1",
@@ -33,8 +33,8 @@ async fn every_kind_of_event_has_exactly_its_body(house: House) {
         .await
         .data();
     let path = format!("/restaurants/{}/integrations/direct", shop.restaurant);
-    house.a.put(&path, &json!({ "isActive": false })).await.data();
-    let mut events = house.a.get("/events").await.data();
+    service.a.put(&path, &json!({ "isActive": false })).await.data();
+    let mut events = service.a.get("/events").await.data();
     for event in events.as_array_mut().unwrap() {
         assert!(is_uuid(&event["veri"]["id"]), "{event}");
         event["veri"].as_object_mut().unwrap().remove("id");
@@ -67,11 +67,11 @@ async fn every_kind_of_event_has_exactly_its_body(house: House) {
     assert_eq!(events, wanted);
 }
 
-async fn a_cancellation_by_the_customer_says_so(house: House) {
-    let shop = house.shop(&house.a, "s").await;
+async fn customer_cancellation_names_the_customer(service: TestService) {
+    let shop = service.shop(&service.a, "s").await;
     shop.order("1").await;
     shop.cancel("1", json!({})).await.success();
-    let event = house.a.get("/events?limit=1").await.data()[0]["veri"].clone();
+    let event = service.a.get("/events?limit=1").await.data()[0]["veri"].clone();
     assert_eq!(
         (&event["status"], &event["by"]),
         (&json!(1500), &json!("customer"))
@@ -82,14 +82,14 @@ async fn a_cancellation_by_the_customer_says_so(house: House) {
     );
 }
 
-async fn the_sequence_of_an_order_has_no_gaps(house: House) {
-    let shop = house.shop(&house.a, "s").await;
+async fn order_event_sequence_has_no_gaps(service: TestService) {
+    let shop = service.shop(&service.a, "s").await;
     let (one, two) = (shop.order("1").await, shop.order("2").await);
     for id in [&one, &two, &one, &two, &one] {
-        house.a.act(&format!("/orders/change-status/{id}")).await.data();
+        service.a.act(&format!("/orders/change-status/{id}")).await.data();
     }
-    house.a.act(&format!("/orders/cancel/{two}")).await.data();
-    let events = house.a.get("/events").await.data();
+    service.a.act(&format!("/orders/cancel/{two}")).await.data();
+    let events = service.a.get("/events").await.data();
     for (id, count) in [(one, 4), (two, 4)] {
         let numbers: Vec<i64> = events
             .as_array()
@@ -102,39 +102,42 @@ async fn the_sequence_of_an_order_has_no_gaps(house: House) {
     }
 }
 
-async fn refusals_make_no_events(house: House) {
-    let shop = house.shop(&house.a, "s").await;
+async fn refused_requests_create_no_events(service: TestService) {
+    let shop = service.shop(&service.a, "s").await;
     shop.order("1").await;
-    house.a.act("/orders/cancel/1").await.data();
-    let before = house.a.get("/events").await.data();
-    house
+    service.a.act("/orders/cancel/1").await.data();
+    let before = service.a.get("/events").await.data();
+    service
         .a
         .act("/orders/verify/1")
         .await
         .refused(409, "order_cancelled");
-    house
+    service
         .a
         .act("/orders/change-status/1")
         .await
         .refused(409, "no_next_status");
-    house
+    service
         .a
         .post("/orders/reports/mark", &json!({ "providerOrderId": "1" }))
         .await
         .data();
     let path = format!("/restaurants/{}/integrations/direct", shop.restaurant);
-    house.a.put(&path, &json!({ "isActive": true })).await.data();
-    house.a.put(&path, &json!({ "remoteId": "other" })).await.data();
+    service.a.put(&path, &json!({ "isActive": true })).await.data();
+    service.a.put(&path, &json!({ "remoteId": "other" })).await.data();
     shop.post(b"{}").await;
-    assert_eq!(house.a.get("/events").await.data(), before);
+    assert_eq!(service.a.get("/events").await.data(), before);
 }
 
-async fn events_of_accounts_are_apart(house: House) {
-    let (ours, theirs) = (house.shop(&house.a, "a").await, house.shop(&house.b, "b").await);
+async fn events_are_separated_by_account(service: TestService) {
+    let (ours, theirs) = (
+        service.shop(&service.a, "a").await,
+        service.shop(&service.b, "b").await,
+    );
     ours.order("1").await;
     theirs.order("1").await;
-    for (caller, shop) in [(&house.a, &ours), (&house.b, &theirs)] {
-        let events = caller.get("/events").await.data();
+    for (client, shop) in [(&service.a, &ours), (&service.b, &theirs)] {
+        let events = client.get("/events").await.data();
         assert_eq!(events.as_array().unwrap().len(), 2);
         for event in events.as_array().unwrap() {
             assert_eq!(event["veri"]["restaurantId"], json!(shop.restaurant));

@@ -1,42 +1,50 @@
-//! Integrations: connected, changed, switched, and never telling their secrets.
+//! Integrations: created, changed, activated; secrets are never returned.
 
-use crate::support::{Caller, House};
+use crate::support::{ApiClient, TestService};
 use serde_json::{Value, json};
 
 cases! {
-    an_integration_is_made_changed_and_removed
-    a_branch_is_named_once_in_an_account
-    credentials_are_in_no_answer
-    an_integration_needs_its_credentials_before_it_is_switched_on
-    unknown_names_and_platforms_are_refused
-    secrets_that_a_platform_gives_out_may_be_short
-    switching_makes_events_and_repeating_does_not
-    health_shows_the_last_order
-    a_removed_integration_leaves_its_orders
-    a_lesser_key_has_no_stored_secret_sent_elsewhere
+    integration_is_created_updated_and_removed
+    branch_is_unique_within_an_account
+    credentials_are_never_returned
+    integration_requires_credentials_to_be_activated
+    unknown_fields_and_platforms_are_refused
+    short_platform_secrets_are_accepted
+    switching_creates_an_event_once
+    integration_health_shows_the_last_order
+    removing_an_integration_keeps_its_orders
+    non_primary_key_cannot_redirect_stored_secrets
 }
 
 const NOW: &str = "2026-03-01T09:00:00.000Z";
 
-async fn restaurant(house: &House) -> String {
-    let made = house.a.post("/restaurants", &json!({ "name": "r" })).await.data();
+async fn restaurant(service: &TestService) -> String {
+    let made = service
+        .a
+        .post("/restaurants", &json!({ "name": "r" }))
+        .await
+        .data();
     format!("/restaurants/{}", made["id"].as_str().unwrap())
 }
 
-async fn an_integration_is_made_changed_and_removed(house: House) {
-    let path = format!("{}/integrations/direct", restaurant(&house).await);
-    house.a.get(&path).await.refused(404, "integration_not_found");
-    house.a.delete(&path).await.refused(404, "integration_not_found");
-    let made = house.a.put(&path, &json!({ "remoteId": "s" })).await.data();
+async fn integration_is_created_updated_and_removed(service: TestService) {
+    let path = format!("{}/integrations/direct", restaurant(&service).await);
+    service.a.get(&path).await.refused(404, "integration_not_found");
+    service
+        .a
+        .delete(&path)
+        .await
+        .refused(404, "integration_not_found");
+    let made = service.a.put(&path, &json!({ "remoteId": "s" })).await.data();
     let health = json!({ "lastOrderAt": null, "lastErrorAt": null, "lastError": null });
     let wanted = json!({
         "provider": "direct", "isActive": false, "remoteId": "s", "branch": "unproven", "hasCredentials": false, "defaultCancelReason": null,
         "health": health, "createdAt": NOW, "updatedAt": NOW,
     });
     assert_eq!(made, wanted);
-    house.advance(std::time::Duration::from_secs(1));
+    service.advance(std::time::Duration::from_secs(1));
     let body = json!({ "isActive": true, "credentials": { "inboundKey": "key-of-s" }, "defaultCancelReason": "closed" });
-    let changed = house.a.put(&path, &body).await.data();
+    let changed = service.a.put(&path, &body).await.data();
     assert_eq!(
         (&changed["isActive"], &changed["hasCredentials"]),
         (&json!(true), &json!(true))
@@ -46,8 +54,8 @@ async fn an_integration_is_made_changed_and_removed(house: House) {
         (&json!("s"), &json!(NOW))
     );
     assert_eq!(changed["updatedAt"], json!("2026-03-01T09:00:01.000Z"));
-    assert_eq!(house.a.get(&path).await.data(), changed);
-    let cleared = house
+    assert_eq!(service.a.get(&path).await.data(), changed);
+    let cleared = service
         .a
         .put(&path, &json!({ "defaultCancelReason": null }))
         .await
@@ -56,26 +64,30 @@ async fn an_integration_is_made_changed_and_removed(house: House) {
         (&cleared["defaultCancelReason"], &cleared["isActive"]),
         (&Value::Null, &json!(true))
     );
-    house.a.delete(&path).await.done();
-    house.a.get(&path).await.refused(404, "integration_not_found");
+    service.a.delete(&path).await.done();
+    service.a.get(&path).await.refused(404, "integration_not_found");
     assert_eq!(
-        house.a.get("/events?limit=1").await.data()[0]["veri"]["isActive"],
+        service.a.get("/events?limit=1").await.data()[0]["veri"]["isActive"],
         json!(false)
     );
 }
 
-async fn a_branch_is_named_once_in_an_account(house: House) {
-    let shop = house.shop(&house.a, "branch").await;
-    let own = format!("{}/integrations/direct", restaurant(&house).await);
-    let theirs = house.b.post("/restaurants", &json!({ "name": "b" })).await.data();
+async fn branch_is_unique_within_an_account(service: TestService) {
+    let shop = service.shop(&service.a, "branch").await;
+    let own = format!("{}/integrations/direct", restaurant(&service).await);
+    let theirs = service
+        .b
+        .post("/restaurants", &json!({ "name": "b" }))
+        .await
+        .data();
     let theirs = format!(
         "/restaurants/{}/integrations/direct",
         theirs["id"].as_str().unwrap()
     );
     let body = json!({ "isActive": true, "remoteId": "branch", "credentials": { "inboundKey": "key-of-b" } });
-    house.a.put(&own, &body).await.refused(409, "remote_id_taken");
-    // A shop's own channel is named as its account likes, and is told from a neighbour's by its secret.
-    let neighbour = house.b.put(&theirs, &body).await.data();
+    service.a.put(&own, &body).await.refused(409, "remote_id_taken");
+    // Accounts choose the ids of their own shops, which are distinguished by their secrets.
+    let neighbour = service.b.put(&theirs, &body).await.data();
     assert_eq!(
         (&neighbour["remoteId"], &neighbour["branch"]),
         (&json!("branch"), &json!("proven"))
@@ -86,8 +98,8 @@ async fn a_branch_is_named_once_in_an_account(house: House) {
     };
     shop.order_of("of-a", 100).await;
     other.order_of("of-b", 100).await;
-    for (caller, wanted) in [(&house.a, "of-a"), (&house.b, "of-b")] {
-        let orders = caller.get("/orders").await.data();
+    for (client, wanted) in [(&service.a, "of-a"), (&service.b, "of-b")] {
+        let orders = client.get("/orders").await.data();
         let ids: Vec<_> = orders
             .as_array()
             .unwrap()
@@ -98,19 +110,26 @@ async fn a_branch_is_named_once_in_an_account(house: House) {
     }
     // Repeating one's own is fine, and what is let go can be taken.
     let first = format!("/restaurants/{}/integrations/direct", shop.restaurant);
-    house.a.put(&first, &json!({ "remoteId": "branch" })).await.data();
-    house.a.delete(&first).await.done();
-    assert_eq!(house.a.put(&own, &body).await.data()["remoteId"], json!("branch"));
+    service
+        .a
+        .put(&first, &json!({ "remoteId": "branch" }))
+        .await
+        .data();
+    service.a.delete(&first).await.done();
+    assert_eq!(
+        service.a.put(&own, &body).await.data()["remoteId"],
+        json!("branch")
+    );
 }
 
-async fn credentials_are_in_no_answer(house: House) {
-    let restaurant = restaurant(&house).await;
+async fn credentials_are_never_returned(service: TestService) {
+    let restaurant = restaurant(&service).await;
     let path = format!("{restaurant}/integrations/direct");
     let body = json!({
         "isActive": true, "remoteId": "s",
         "credentials": { "inboundKey": "MARKED-inbound", "callbackUrl": "https://shop.example.com/MARKED-callback" },
     });
-    let mut answers = vec![house.a.put(&path, &body).await];
+    let mut answers = vec![service.a.put(&path, &body).await];
     for look in [
         path.as_str(),
         restaurant.as_str(),
@@ -119,16 +138,16 @@ async fn credentials_are_in_no_answer(house: House) {
         "/webhook/deliveries",
         "/providers",
     ] {
-        answers.push(house.a.get(look).await);
+        answers.push(service.a.get(look).await);
     }
     answers.push(
-        house
+        service
             .a
             .put(&path, &json!({ "credentials": { "inboundKey": ["MARKED"] } }))
             .await,
     );
     answers.push(
-        house
+        service
             .a
             .put(
                 &path,
@@ -144,42 +163,42 @@ async fn credentials_are_in_no_answer(house: House) {
     last.wrong(422, "invalid_field", "credentials.MARKED");
 }
 
-async fn an_integration_needs_its_credentials_before_it_is_switched_on(house: House) {
-    let path = format!("{}/integrations/direct", restaurant(&house).await);
-    house
+async fn integration_requires_credentials_to_be_activated(service: TestService) {
+    let path = format!("{}/integrations/direct", restaurant(&service).await);
+    service
         .a
         .put(&path, &json!({ "isActive": true }))
         .await
         .wrong(422, "invalid_field", "remoteId");
-    house
+    service
         .a
         .put(&path, &json!({ "isActive": true, "remoteId": "s" }))
         .await
         .wrong(422, "invalid_field", "credentials.inboundKey");
-    house.a.get(&path).await.refused(404, "integration_not_found");
+    service.a.get(&path).await.refused(404, "integration_not_found");
     let whole = json!({ "isActive": true, "remoteId": "s", "credentials": { "inboundKey": "key-of-s" } });
-    house.a.put(&path, &whole).await.data();
+    service.a.put(&path, &whole).await.data();
     // What makes it work cannot be taken away while it works.
-    house
+    service
         .a
         .put(&path, &json!({ "credentials": { "inboundKey": null } }))
         .await
         .wrong(422, "invalid_field", "credentials.inboundKey");
-    house
+    service
         .a
         .put(&path, &json!({ "remoteId": null }))
         .await
         .wrong(422, "invalid_field", "remoteId");
     let off = json!({ "isActive": false, "remoteId": null, "credentials": { "inboundKey": null } });
-    let off = house.a.put(&path, &off).await.data();
+    let off = service.a.put(&path, &off).await.data();
     assert_eq!(
         (&off["remoteId"], &off["hasCredentials"]),
         (&Value::Null, &json!(false))
     );
 }
 
-async fn secrets_that_a_platform_gives_out_may_be_short(house: House) {
-    let restaurant = restaurant(&house).await;
+async fn short_platform_secrets_are_accepted(service: TestService) {
+    let restaurant = restaurant(&service).await;
     for (provider, given) in [
         ("getir", ["appSecretKey", "restaurantSecretKey"]),
         ("yemeksepeti", ["password", "pluginSecret"]),
@@ -188,13 +207,13 @@ async fn secrets_that_a_platform_gives_out_may_be_short(house: House) {
     ] {
         let path = format!("{restaurant}/integrations/{provider}");
         for name in given {
-            let made = house
+            let made = service
                 .a
                 .put(&path, &json!({ "credentials": { name: "1234" } }))
                 .await;
             assert_eq!(made.data()["hasCredentials"], json!(true), "{provider} {name}");
             for wrong in ["12 34", "şifre", ""] {
-                let answer = house
+                let answer = service
                     .a
                     .put(&path, &json!({ "credentials": { name: wrong } }))
                     .await;
@@ -205,7 +224,7 @@ async fn secrets_that_a_platform_gives_out_may_be_short(house: House) {
     // Those that an account makes up itself keep strangers out.
     for (provider, name) in [("getir", "inboundKey"), ("migros", "inboundPassword")] {
         let path = format!("{restaurant}/integrations/{provider}");
-        let answer = house
+        let answer = service
             .a
             .put(&path, &json!({ "credentials": { name: "1234" } }))
             .await;
@@ -213,10 +232,10 @@ async fn secrets_that_a_platform_gives_out_may_be_short(house: House) {
     }
 }
 
-async fn unknown_names_and_platforms_are_refused(house: House) {
-    let restaurant = restaurant(&house).await;
+async fn unknown_fields_and_platforms_are_refused(service: TestService) {
+    let restaurant = restaurant(&service).await;
     let path = format!("{restaurant}/integrations/direct");
-    house
+    service
         .a
         .put(&path, &json!({ "credentials": { "password": "x" } }))
         .await
@@ -231,35 +250,39 @@ async fn unknown_names_and_platforms_are_refused(house: House) {
             "credentials.inboundKey",
         ),
     ] {
-        house.a.put(&path, &body).await.wrong(422, "invalid_field", field);
+        service
+            .a
+            .put(&path, &body)
+            .await
+            .wrong(422, "invalid_field", field);
     }
     for (url, code) in [
         ("http://127.0.0.1/", "target_not_allowed"),
         ("not a url", "invalid_field"),
     ] {
-        house
+        service
             .a
             .put(&path, &json!({ "credentials": { "callbackUrl": url } }))
             .await
             .wrong(422, code, "callbackUrl");
     }
     for method in ["GET", "PUT", "DELETE"] {
-        let reply = house
+        let reply = service
             .a
             .json(method, &format!("{restaurant}/integrations/pigeon"), "{}")
             .await;
         reply.refused(404, "unknown_provider");
     }
-    assert_eq!(house.a.get(&restaurant).await.data()["integrations"], json!([]));
+    assert_eq!(service.a.get(&restaurant).await.data()["integrations"], json!([]));
 }
 
-async fn switching_makes_events_and_repeating_does_not(house: House) {
-    let shop = house.shop(&house.a, "s").await;
+async fn switching_creates_an_event_once(service: TestService) {
+    let shop = service.shop(&service.a, "s").await;
     let path = format!("/restaurants/{}/integrations/direct", shop.restaurant);
     for active in [true, false, false, true, true] {
-        house.a.put(&path, &json!({ "isActive": active })).await.data();
+        service.a.put(&path, &json!({ "isActive": active })).await.data();
     }
-    let events = house.a.get("/events").await.data();
+    let events = service.a.get("/events").await.data();
     let told: Vec<&Value> = events
         .as_array()
         .unwrap()
@@ -269,46 +292,46 @@ async fn switching_makes_events_and_repeating_does_not(house: House) {
     assert_eq!(told, [&json!(true), &json!(false), &json!(true)]);
 }
 
-async fn health_shows_the_last_order(house: House) {
-    let shop = house.shop(&house.a, "s").await;
+async fn integration_health_shows_the_last_order(service: TestService) {
+    let shop = service.shop(&service.a, "s").await;
     let path = format!("/restaurants/{}/integrations/direct", shop.restaurant);
-    house.advance(std::time::Duration::from_secs(90));
+    service.advance(std::time::Duration::from_secs(90));
     shop.order("1").await;
-    let shown = house.a.get(&path).await.data();
+    let shown = service.a.get(&path).await.data();
     assert_eq!(shown["health"]["lastOrderAt"], json!("2026-03-01T09:01:30.000Z"));
 }
 
-async fn a_removed_integration_leaves_its_orders(house: House) {
-    let shop = house.shop(&house.a, "s").await;
+async fn removing_an_integration_keeps_its_orders(service: TestService) {
+    let shop = service.shop(&service.a, "s").await;
     shop.order("1").await;
-    house
+    service
         .a
         .delete(&format!("/restaurants/{}/integrations/direct", shop.restaurant))
         .await
         .done();
-    assert_eq!(house.a.get("/orders").await.data().as_array().unwrap().len(), 1);
+    assert_eq!(service.a.get("/orders").await.data().as_array().unwrap().len(), 1);
     assert_eq!(
-        house.a.get("/orders/reasons/1").await.data()["reasons"]
+        service.a.get("/orders/reasons/1").await.data()["reasons"]
             .as_array()
             .unwrap()
             .len(),
         6
     );
-    house.a.act("/orders/verify/1").await.data();
-    house.a.act("/orders/cancel/1").await.data();
+    service.a.act("/orders/verify/1").await.data();
+    service.a.act("/orders/cancel/1").await.data();
     shop.post(b"{}").await.refused(401, "unauthorized");
 }
 
-async fn a_lesser_key_has_no_stored_secret_sent_elsewhere(house: House) {
-    let made = house.a.act("/keys").await.data();
-    let lesser = Caller::new(house.addr, made["apiKey"].as_str().unwrap());
-    let path = format!("{}/integrations/direct", restaurant(&house).await);
+async fn non_primary_key_cannot_redirect_stored_secrets(service: TestService) {
+    let made = service.a.act("/keys").await.data();
+    let lesser = ApiClient::new(service.addr, made["apiKey"].as_str().unwrap());
+    let path = format!("{}/integrations/direct", restaurant(&service).await);
     let url =
         |host: &str| json!({ "credentials": { "callbackUrl": format!("https://{host}.example.com/") } });
     // Nothing is stored yet that could be sent there.
     lesser.put(&path, &url("shop")).await.data();
     let body = json!({ "isActive": true, "remoteId": "s", "credentials": { "inboundKey": "key-of-s" } });
-    house.a.put(&path, &body).await.data();
+    service.a.put(&path, &body).await.data();
     lesser
         .put(&path, &url("thief"))
         .await
@@ -326,5 +349,5 @@ async fn a_lesser_key_has_no_stored_secret_sent_elsewhere(house: House) {
     let mut both = url("other");
     both["credentials"]["inboundKey"] = json!("new-key-of-s");
     lesser.put(&path, &both).await.data();
-    house.a.put(&path, &url("shop")).await.data();
+    service.a.put(&path, &url("shop")).await.data();
 }

@@ -1,31 +1,35 @@
-//! Limits that hold for every request: the rate of a key, request ids, paths and methods.
+//! Rate limits, request ids, paths and methods.
 
-use crate::support::{Caller, House, Kind, block_on, request, send};
+use crate::support::{ApiClient, Backend, TestService, block_on, request, send};
 use serde_json::json;
 
 cases! {
-    every_answer_has_a_request_id
-    unknown_paths_and_wrong_methods_are_refused_in_the_same_form
-    head_answers_the_head_of_get
-    plain_routes_answer_without_a_key
-    answers_for_programs_are_not_kept_nor_guessed_at
+    every_response_has_a_request_id
+    unknown_paths_and_wrong_methods_get_the_standard_error
+    head_returns_the_headers_of_get
+    public_routes_need_no_key
+    api_responses_are_not_cached_or_sniffed
 }
 
 #[test]
-fn an_account_with_many_keys_calls_no_more_often() {
-    for kind in [Kind::Sqlite, Kind::Postgres] {
+fn rate_limit_is_shared_by_the_keys_of_an_account() {
+    for backend in [Backend::Sqlite, Backend::Postgres] {
         block_on(async {
             let change = |settings: &mut garson::config::Settings| {
                 settings.rate_limit = "1000/2000".to_owned();
                 settings.account_rate_limit = "1/6".to_owned();
             };
-            let house = House::open_with(kind, change, None).await;
-            let made = house.a.post("/keys", &json!({ "label": "second" })).await.data();
-            let second = Caller::new(house.addr, made["apiKey"].as_str().unwrap());
+            let service = TestService::open_with(backend, change, None).await;
+            let made = service
+                .a
+                .post("/keys", &json!({ "label": "second" }))
+                .await
+                .data();
+            let second = ApiClient::new(service.addr, made["apiKey"].as_str().unwrap());
             let mut refused = None;
             for n in 0..10 {
-                let caller = if n % 2 == 0 { &house.a } else { &second };
-                let reply = caller.get("/providers").await;
+                let client = if n % 2 == 0 { &service.a } else { &second };
+                let reply = client.get("/providers").await;
                 if reply.status != 200 {
                     refused = Some(reply);
                     break;
@@ -35,17 +39,17 @@ fn an_account_with_many_keys_calls_no_more_often() {
             let error = reply.refused(429, "rate_limited");
             assert!(error["message"].as_str().unwrap().contains("account"), "{error}");
             assert!(reply.header("retry-after").is_some());
-            house.b.get("/providers").await.data();
+            service.b.get("/providers").await.data();
         });
     }
 }
 
-async fn answers_for_programs_are_not_kept_nor_guessed_at(house: House) {
-    let shop = house.shop(&house.a, "s").await;
+async fn api_responses_are_not_cached_or_sniffed(service: TestService) {
+    let shop = service.shop(&service.a, "s").await;
     for reply in [
-        house.a.get("/orders").await,
-        house.a.get("/orders/none").await,
-        house.a.get("/nowhere").await,
+        service.a.get("/orders").await,
+        service.a.get("/orders/none").await,
+        service.a.get("/nowhere").await,
         shop.hook("/hooks/direct/orders", None, b"{}").await,
     ] {
         assert_eq!(reply.header("cache-control"), Some("no-store"));
@@ -54,13 +58,15 @@ async fn answers_for_programs_are_not_kept_nor_guessed_at(house: House) {
 }
 
 #[test]
-fn a_key_that_calls_too_often_is_told_to_wait() {
-    for kind in [Kind::Sqlite, Kind::Postgres] {
+fn rate_limited_key_gets_retry_after() {
+    for backend in [Backend::Sqlite, Backend::Postgres] {
         block_on(async {
-            let house = House::open_with(kind, |settings| settings.rate_limit = "1/3".to_owned(), None).await;
+            let service =
+                TestService::open_with(backend, |settings| settings.rate_limit = "1/3".to_owned(), None)
+                    .await;
             let mut refused = None;
             for _ in 0..5 {
-                let reply = house.a.get("/providers").await;
+                let reply = service.a.get("/providers").await;
                 if reply.status != 200 {
                     refused = Some(reply);
                     break;
@@ -76,19 +82,19 @@ fn a_key_that_calls_too_often_is_told_to_wait() {
             );
             assert_eq!(reply.header("ratelimit-policy"), Some("\"default\";q=3;w=3"));
             // Each key has its own measure.
-            house.b.get("/providers").await.data();
-            crate::support::until("the key may call again", async || {
+            service.b.get("/providers").await.data();
+            crate::support::wait_until("the key may call again", async || {
                 tokio::time::sleep(std::time::Duration::from_millis(300)).await;
-                house.a.get("/providers").await.status == 200
+                service.a.get("/providers").await.status == 200
             })
             .await;
         });
     }
 }
 
-async fn every_answer_has_a_request_id(house: House) {
-    let shop = house.shop(&house.a, "s").await;
-    let bearer = format!("Bearer {}", house.a.key);
+async fn every_response_has_a_request_id(service: TestService) {
+    let shop = service.shop(&service.a, "s").await;
+    let bearer = format!("Bearer {}", service.a.key);
     let sane = ["a", "Abc-1_2.3", &"x".repeat(64)];
     for (method, path) in [
         ("GET", "/web-api/v1/orders"),
@@ -101,12 +107,12 @@ async fn every_answer_has_a_request_id(house: House) {
     ] {
         for id in sane {
             let headers = [("authorization", bearer.as_str()), ("x-request-id", id)];
-            let reply = send(house.addr, &request(method, path, &headers, b"")).await;
+            let reply = send(service.addr, &request(method, path, &headers, b"")).await;
             assert_eq!(reply.header("x-request-id"), Some(id), "{method} {path}");
         }
         for insane in ["", "has space", "semi;colon", "ş", &"x".repeat(65), "<script>"] {
             let headers = [("authorization", bearer.as_str()), ("x-request-id", insane)];
-            let reply = send(house.addr, &request(method, path, &headers, b"")).await;
+            let reply = send(service.addr, &request(method, path, &headers, b"")).await;
             let given: uuid::Uuid = reply.header("x-request-id").unwrap().parse().unwrap();
             assert_eq!(given.get_version_num(), 7);
         }
@@ -115,7 +121,7 @@ async fn every_answer_has_a_request_id(house: House) {
     reply.refused(401, "unauthorized");
 }
 
-async fn unknown_paths_and_wrong_methods_are_refused_in_the_same_form(house: House) {
+async fn unknown_paths_and_wrong_methods_get_the_standard_error(service: TestService) {
     for path in [
         "/nowhere",
         "/web-api/v1/nowhere",
@@ -125,11 +131,11 @@ async fn unknown_paths_and_wrong_methods_are_refused_in_the_same_form(house: Hou
         "//",
         "/web-api/v1/orders/a/b",
     ] {
-        send(house.addr, &request("GET", path, &[], &[]))
+        send(service.addr, &request("GET", path, &[], &[]))
             .await
             .refused(404, "not_found");
     }
-    house.a.get("/nowhere").await.refused(404, "not_found");
+    service.a.get("/nowhere").await.refused(404, "not_found");
     for (method, path) in [
         ("DELETE", "/orders"),
         ("PATCH", "/businesses"),
@@ -138,35 +144,35 @@ async fn unknown_paths_and_wrong_methods_are_refused_in_the_same_form(house: Hou
         ("POST", "/providers"),
         ("DELETE", "/restaurants/1/packages"),
     ] {
-        house
+        service
             .a
             .call(method, path, &[], &[])
             .await
             .refused(405, "method_not_allowed");
     }
-    let reply = send(house.addr, &request("GET", "/hooks/direct/orders", &[], &[])).await;
+    let reply = send(service.addr, &request("GET", "/hooks/direct/orders", &[], &[])).await;
     reply.refused(405, "method_not_allowed");
-    let reply = send(house.addr, &request("POST", "/healthz", &[], &[])).await;
+    let reply = send(service.addr, &request("POST", "/healthz", &[], &[])).await;
     reply.refused(405, "method_not_allowed");
 }
 
-async fn head_answers_the_head_of_get(house: House) {
+async fn head_returns_the_headers_of_get(service: TestService) {
     for path in ["/orders", "/providers"] {
         let (get, head) = (
-            house.a.get(path).await,
-            house.a.call("HEAD", path, &[], &[]).await,
+            service.a.get(path).await,
+            service.a.call("HEAD", path, &[], &[]).await,
         );
         assert_eq!((head.status, head.body.len()), (200, 0));
         assert_eq!(head.header("content-type"), get.header("content-type"));
         assert_eq!(head.header("content-length"), get.header("content-length"));
     }
-    let missing = house.a.call("HEAD", "/orders/none", &[], &[]).await;
+    let missing = service.a.call("HEAD", "/orders/none", &[], &[]).await;
     assert_eq!((missing.status, missing.body.len()), (404, 0));
-    let head = send(house.addr, &request("HEAD", "/web-api/v1/orders", &[], &[])).await;
+    let head = send(service.addr, &request("HEAD", "/web-api/v1/orders", &[], &[])).await;
     assert_eq!((head.status, head.body.len()), (401, 0));
 }
 
-async fn plain_routes_answer_without_a_key(house: House) {
+async fn public_routes_need_no_key(service: TestService) {
     for (path, start) in [
         ("/healthz", "ok"),
         ("/readyz", "ready"),
@@ -174,7 +180,7 @@ async fn plain_routes_answer_without_a_key(house: House) {
         ("/openapi.json", "{"),
         ("/docs/", "<"),
     ] {
-        let reply = send(house.addr, &request("GET", path, &[], &[])).await;
+        let reply = send(service.addr, &request("GET", path, &[], &[])).await;
         assert_eq!(reply.status, 200, "{path}");
         assert!(
             reply.text().trim_start().starts_with(start),
@@ -182,12 +188,14 @@ async fn plain_routes_answer_without_a_key(house: House) {
             reply.text()
         );
     }
-    let document = send(house.addr, &request("GET", "/openapi.json", &[], &[]))
+    let document = send(service.addr, &request("GET", "/openapi.json", &[], &[]))
         .await
         .json();
     assert!(document["openapi"].as_str().unwrap().starts_with("3.1"));
     assert_ne!(document["components"]["schemas"]["Error"], json!(null));
     // The page needs nothing from elsewhere.
-    let page = send(house.addr, &request("GET", "/docs/", &[], &[])).await.text();
+    let page = send(service.addr, &request("GET", "/docs/", &[], &[]))
+        .await
+        .text();
     assert!(!page.contains("https://") && !page.contains("src=\"//"), "{page}");
 }

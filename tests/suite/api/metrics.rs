@@ -1,7 +1,8 @@
-//! `/metrics`: every number moves by exactly what has happened, in a form that a strict reader accepts.
+//! `/metrics`: exact values, in valid OpenMetrics.
 
 use crate::support::{
-    Answer, House, Kind, Receiver, Scrape, Shop, block_on, order_body, request, send, until,
+    Backend, CannedResponse, Receiver, Scrape, Shop, TestService, block_on, order_body, request, send,
+    wait_until,
 };
 use garson::config::Settings;
 use garson::net::Client;
@@ -14,10 +15,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 cases! {
-    the_form_is_that_of_open_metrics
-    messages_are_counted_by_what_became_of_them
+    output_is_valid_openmetrics
+    messages_are_counted_by_outcome
     commits_are_counted_and_timed
-    a_node_says_that_it_is_one
+    single_node_reports_one_node
     streams_are_counted_while_they_are_open
 }
 
@@ -31,14 +32,14 @@ fn moves(list: &[(&str, f64)]) -> Vec<(String, f64)> {
     list
 }
 
-async fn the_form_is_that_of_open_metrics(house: House) {
+async fn output_is_valid_openmetrics(service: TestService) {
     // What has counted nothing yet must be as well formed as what has.
-    let before = Scrape::of(house.addr).await;
-    let shop = house.shop(&house.a, "s").await;
+    let before = Scrape::of(service.addr).await;
+    let shop = service.shop(&service.a, "s").await;
     shop.order("1").await;
     shop.post(b"{").await;
-    house.a.get("/orders/nothing-of-this-name").await;
-    let after = Scrape::of(house.addr).await;
+    service.a.get("/orders/nothing-of-this-name").await;
+    let after = Scrape::of(service.addr).await;
     for scrape in [&before, &after] {
         for sample in [
             "garson_storage_up",
@@ -84,9 +85,9 @@ async fn the_form_is_that_of_open_metrics(house: House) {
     );
 }
 
-async fn messages_are_counted_by_what_became_of_them(house: House) {
-    let shop = house.shop(&house.a, "s").await;
-    let before = Scrape::of(house.addr).await;
+async fn messages_are_counted_by_outcome(service: TestService) {
+    let shop = service.shop(&service.a, "s").await;
+    let before = Scrape::of(service.addr).await;
     shop.order("1").await;
     shop.order("2").await;
     shop.order("2").await;
@@ -99,7 +100,7 @@ async fn messages_are_counted_by_what_became_of_them(house: House) {
     shop.cancel("never-seen", json!({})).await;
     shop.hook("/hooks/direct/orders", Some("wrong"), b"{}").await;
     shop.hook("/hooks/direct/orders", None, b"{}").await;
-    let after = Scrape::of(house.addr).await;
+    let after = Scrape::of(service.addr).await;
     let message = |outcome: &str| {
         format!("garson_messages_total{{provider=\"direct\",way=\"pushed\",outcome=\"{outcome}\"}}")
     };
@@ -141,15 +142,15 @@ impl Shop {
     }
 }
 
-async fn commits_are_counted_and_timed(house: House) {
-    let shop = house.shop(&house.a, "s").await;
-    let before = Scrape::of(house.addr).await;
+async fn commits_are_counted_and_timed(service: TestService) {
+    let shop = service.shop(&service.a, "s").await;
+    let before = Scrape::of(service.addr).await;
     for n in 0..20 {
         shop.order(&n.to_string()).await;
     }
-    let after = Scrape::of(house.addr).await;
+    let after = Scrape::of(service.addr).await;
     let by = |sample: &str| after.count(sample) - before.count(sample);
-    // One after the other: each has its own commit. What the service does by itself comes on top.
+    // Sequentially, so that each has its own commit. Background work adds to it.
     assert!(by("garson_commits_total") >= 20.0 && by("garson_commit_jobs_total") >= 20.0);
     assert!(by("garson_commit_seconds_sum") > 0.0);
     assert_eq!(
@@ -165,8 +166,8 @@ async fn commits_are_counted_and_timed(house: House) {
     );
 }
 
-async fn a_node_says_that_it_is_one(house: House) {
-    let scrape = Scrape::of(house.addr).await;
+async fn single_node_reports_one_node(service: TestService) {
+    let scrape = Scrape::of(service.addr).await;
     for sample in [
         "garson_nodes",
         "garson_node_joined",
@@ -175,10 +176,10 @@ async fn a_node_says_that_it_is_one(house: House) {
     ] {
         assert_eq!(scrape.get(sample), Some(1.0), "{sample}");
     }
-    // Another one on the same database; and this one is told to be nobody for a while.
-    let now = house.app.now();
+    // A second node on the same database, while this one leaves the cluster.
+    let now = service.app.now();
     let id = garson_core::id::NodeId::at(now);
-    house
+    service
         .app
         .store
         .write(garson_store::Partition::COMMON, move |tx| {
@@ -186,16 +187,16 @@ async fn a_node_says_that_it_is_one(house: House) {
         })
         .await
         .unwrap();
-    assert_eq!(Scrape::of(house.addr).await.get("garson_nodes"), Some(2.0));
+    assert_eq!(Scrape::of(service.addr).await.get("garson_nodes"), Some(2.0));
 }
 
-async fn streams_are_counted_while_they_are_open(house: House) {
+async fn streams_are_counted_while_they_are_open(service: TestService) {
     let waiting = tokio::spawn({
-        let a = house.a.clone();
+        let a = service.a.clone();
         async move { a.get("/events?dir=prev&wait=20").await }
     });
-    until("a long poll is counted", async || {
-        Scrape::of(house.addr).await.get("garson_event_streams") == Some(1.0)
+    wait_until("a long poll is counted", async || {
+        Scrape::of(service.addr).await.get("garson_event_streams") == Some(1.0)
     })
     .await;
     waiting.abort();
@@ -217,7 +218,7 @@ impl Resolve for Names {
 }
 
 /// A service whose attempts end after a second, that may call this machine and nothing else that is private.
-async fn house_beside(receiver: &Receiver, kind: Kind) -> House {
+async fn house_beside(receiver: &Receiver, backend: Backend) -> TestService {
     let allow = ["127.0.0.1:1".to_owned(), receiver.addr.to_string()];
     let policy = Policy {
         allow_targets: allow.iter().map(|target| target.parse().unwrap()).collect(),
@@ -225,7 +226,7 @@ async fn house_beside(receiver: &Receiver, kind: Kind) -> House {
     };
     let net = Client::with_resolver(policy, Arc::new(Names)).unwrap();
     let change = |settings: &mut Settings| settings.webhook.attempt_seconds = 1;
-    House::open_with(kind, change, Some(net)).await
+    TestService::open_with(backend, change, Some(net)).await
 }
 
 fn attempt(outcome: &str, reason: &str) -> String {
@@ -233,15 +234,15 @@ fn attempt(outcome: &str, reason: &str) -> String {
 }
 
 /// An order makes one event; when its first attempt has ended as expected, nothing else has been counted.
-async fn one_attempt(house: &House, shop: &Shop, outcome: &str, reason: &str) {
-    let before = Scrape::of(house.addr).await;
-    shop.order(&OrderId::at(house.app.now()).to_string()).await;
+async fn one_attempt(service: &TestService, shop: &Shop, outcome: &str, reason: &str) {
+    let before = Scrape::of(service.addr).await;
+    shop.order(&OrderId::at(service.app.now()).to_string()).await;
     let sample = attempt(outcome, reason);
-    until(&sample, async || {
-        Scrape::of(house.addr).await.count(&sample) > before.count(&sample)
+    wait_until(&sample, async || {
+        Scrape::of(service.addr).await.count(&sample) > before.count(&sample)
     })
     .await;
-    let after = Scrape::of(house.addr).await;
+    let after = Scrape::of(service.addr).await;
     assert_eq!(
         after.moved(&before, "garson_delivery_attempts_total"),
         moves(&[(&sample, 1.0)]),
@@ -258,24 +259,24 @@ async fn one_attempt(house: &House, shop: &Shop, outcome: &str, reason: &str) {
     );
 }
 
-async fn attempts_are_counted_by_outcome_and_reason(kind: Kind) {
+async fn attempts_are_counted_by_outcome_and_reason(backend: Backend) {
     let receiver = Receiver::start().await;
-    let house = house_beside(&receiver, kind).await;
-    let shop = house.shop(&house.a, "s").await;
+    let service = house_beside(&receiver, backend).await;
+    let shop = service.shop(&service.a, "s").await;
     // One order, one event; each address in turn.
     let here = receiver.url("/hook");
     let of_answers = [
-        (Answer::Status(200), "delivered", "none"),
-        (Answer::Status(204), "delivered", "none"),
-        (Answer::Status(500), "failed", "bad_status"),
-        (Answer::Redirect(here.clone()), "failed", "redirect"),
-        (Answer::HangUp, "failed", "connection_broken"),
-        (Answer::Silence, "failed", "timed_out"),
+        (CannedResponse::Status(200), "delivered", "none"),
+        (CannedResponse::Status(204), "delivered", "none"),
+        (CannedResponse::Status(500), "failed", "bad_status"),
+        (CannedResponse::Redirect(here.clone()), "failed", "redirect"),
+        (CannedResponse::HangUp, "failed", "connection_broken"),
+        (CannedResponse::Silence, "failed", "timed_out"),
     ];
-    house.a.put("/webhook", &json!({ "url": here })).await.data();
+    service.a.put("/webhook", &json!({ "url": here })).await.data();
     for (answer, outcome, reason) in of_answers {
-        receiver.usually(answer);
-        one_attempt(&house, &shop, outcome, reason).await;
+        receiver.set_default_response(answer);
+        one_attempt(&service, &shop, outcome, reason).await;
     }
     let secure = format!("https://{}/hook", receiver.addr);
     for (url, reason) in [
@@ -284,28 +285,28 @@ async fn attempts_are_counted_by_outcome_and_reason(kind: Kind) {
         ("http://nowhere.example.com/hook", "name_not_resolved"),
         ("http://inside.example.com/hook", "target_not_allowed"),
     ] {
-        receiver.usually(Answer::HangUp);
-        house.a.put("/webhook", &json!({ "url": url })).await.data();
-        one_attempt(&house, &shop, "failed", reason).await;
+        receiver.set_default_response(CannedResponse::HangUp);
+        service.a.put("/webhook", &json!({ "url": url })).await.data();
+        one_attempt(&service, &shop, "failed", reason).await;
     }
 }
 
 #[test]
 fn attempts_are_counted_on_sqlite() {
-    block_on(attempts_are_counted_by_outcome_and_reason(Kind::Sqlite));
+    block_on(attempts_are_counted_by_outcome_and_reason(Backend::Sqlite));
 }
 
 #[test]
 fn attempts_are_counted_on_postgres() {
-    block_on(attempts_are_counted_by_outcome_and_reason(Kind::Postgres));
+    block_on(attempts_are_counted_by_outcome_and_reason(Backend::Postgres));
 }
 
 /// Waits until a scrape shows all of these.
-async fn shows(house: &House, what: &str, samples: &[(&str, f64)]) {
+async fn assert_samples(service: &TestService, what: &str, samples: &[(&str, f64)]) {
     let mut last = None;
     let seen = async {
         loop {
-            let scrape = Scrape::of(house.addr).await;
+            let scrape = Scrape::of(service.addr).await;
             if samples
                 .iter()
                 .all(|(sample, value)| scrape.get(sample) == Some(*value))
@@ -321,13 +322,16 @@ async fn shows(house: &House, what: &str, samples: &[(&str, f64)]) {
     assert!(in_time, "in vain: {what}: {last:?}, wanted {samples:?}");
 }
 
-async fn what_waits_is_shown_with_its_age(kind: Kind) {
+async fn what_waits_is_shown_with_its_age(backend: Backend) {
     let receiver = Receiver::start().await;
-    let house = house_beside(&receiver, kind).await;
-    let (first, second) = (house.shop(&house.a, "s").await, house.shop(&house.b, "t").await);
-    for caller in [&house.a, &house.b] {
+    let service = house_beside(&receiver, backend).await;
+    let (first, second) = (
+        service.shop(&service.a, "s").await,
+        service.shop(&service.b, "t").await,
+    );
+    for client in [&service.a, &service.b] {
         let url = receiver.url("/hook");
-        caller.put("/webhook", &json!({ "url": url })).await.data();
+        client.put("/webhook", &json!({ "url": url })).await.data();
     }
     let nothing = [
         ("garson_undelivered", 0.0),
@@ -336,14 +340,14 @@ async fn what_waits_is_shown_with_its_age(kind: Kind) {
         ("garson_delivery_in_flight", 0.0),
         ("garson_delivery_queued", 0.0),
     ];
-    shows(&house, "nothing waits", &nothing).await;
-    receiver.usually(Answer::Status(503));
+    assert_samples(&service, "nothing waits", &nothing).await;
+    receiver.set_default_response(CannedResponse::Status(503));
     first.order("1").await;
-    house.clock.advance(Duration::from_secs(3));
+    service.clock.advance(Duration::from_secs(3));
     second.order("2").await;
     second.order("3").await;
     receiver.wait_for(3).await;
-    // The clock stands still, so the ages are exact; the retries are ten seconds away.
+    // The clock is fixed, so the ages are exact; the retries are due in ten seconds.
     let waiting = [
         ("garson_undelivered", 3.0),
         ("garson_undelivered_accounts", 2.0),
@@ -351,10 +355,10 @@ async fn what_waits_is_shown_with_its_age(kind: Kind) {
         ("garson_delivery_receivers", 2.0),
         ("garson_deliveries_total{state=\"delivered\"}", 0.0),
     ];
-    shows(&house, "three events wait", &waiting).await;
-    receiver.usually(Answer::Status(200));
-    house.clock.advance(Duration::from_secs(20));
-    house.app.wake_deliver.notify_one();
+    assert_samples(&service, "three events wait", &waiting).await;
+    receiver.set_default_response(CannedResponse::Status(200));
+    service.clock.advance(Duration::from_secs(20));
+    service.app.wake_deliver.notify_one();
     let done = [
         ("garson_deliveries_total{state=\"delivered\"}", 3.0),
         ("garson_deliveries_total{state=\"failed\"}", 0.0),
@@ -364,40 +368,40 @@ async fn what_waits_is_shown_with_its_age(kind: Kind) {
         ("garson_delivery_seconds_bucket{le=\"10.0\"}", 0.0),
         ("garson_delivery_seconds_bucket{le=\"30.0\"}", 3.0),
     ];
-    shows(&house, "they have arrived", &done).await;
-    shows(&house, "nothing waits any more", &nothing).await;
+    assert_samples(&service, "they have arrived", &done).await;
+    assert_samples(&service, "nothing waits any more", &nothing).await;
 }
 
 #[test]
 fn ages_are_shown_on_sqlite() {
-    block_on(what_waits_is_shown_with_its_age(Kind::Sqlite));
+    block_on(what_waits_is_shown_with_its_age(Backend::Sqlite));
 }
 
 #[test]
 fn ages_are_shown_on_postgres() {
-    block_on(what_waits_is_shown_with_its_age(Kind::Postgres));
+    block_on(what_waits_is_shown_with_its_age(Backend::Postgres));
 }
 
-async fn ends_are_counted(kind: Kind) {
+async fn ends_are_counted(backend: Backend) {
     let receiver = Receiver::start().await;
-    let house = house_beside(&receiver, kind).await;
-    let shop = house.shop(&house.a, "s").await;
+    let service = house_beside(&receiver, backend).await;
+    let shop = service.shop(&service.a, "s").await;
     let url = receiver.url("/hook");
-    house.a.put("/webhook", &json!({ "url": url })).await.data();
-    receiver.usually(Answer::Status(500));
+    service.a.put("/webhook", &json!({ "url": url })).await.data();
+    receiver.set_default_response(CannedResponse::Status(500));
     shop.order("1").await;
     for attempts in 1..4 {
         receiver.wait_for(attempts).await;
         let failed = attempt("failed", "bad_status");
         let counted = [(failed.as_str(), attempts as f64), ("garson_undelivered", 1.0)];
-        shows(&house, "it is tried again", &counted).await;
-        until("the result is written", async || {
-            house.count("events WHERE state = 'pending' AND failures > 0") == 1
-                && house.count("attempts") >= attempts.try_into().unwrap()
+        assert_samples(&service, "it is tried again", &counted).await;
+        wait_until("the result is written", async || {
+            service.count("events WHERE state = 'pending' AND failures > 0") == 1
+                && service.count("attempts") >= attempts.try_into().unwrap()
         })
         .await;
-        house.clock.advance(Duration::from_secs(300));
-        house.app.wake_deliver.notify_one();
+        service.clock.advance(Duration::from_secs(300));
+        service.app.wake_deliver.notify_one();
     }
     let given_up = [
         (attempt("failed", "bad_status"), 4.0),
@@ -408,45 +412,45 @@ async fn ends_are_counted(kind: Kind) {
         .iter()
         .map(|(sample, value)| (sample.as_str(), *value))
         .collect();
-    shows(&house, "it is given up", &given_up).await;
+    assert_samples(&service, "it is given up", &given_up).await;
     // One that waits for its retry while the address is removed is skipped.
     shop.order("2").await;
     receiver.wait_for(5).await;
-    until("the result is written", async || house.count("attempts") == 5).await;
-    house.a.delete("/webhook").await.done();
-    house.clock.advance(Duration::from_secs(300));
-    house.app.wake_deliver.notify_one();
+    wait_until("the result is written", async || service.count("attempts") == 5).await;
+    service.a.delete("/webhook").await.done();
+    service.clock.advance(Duration::from_secs(300));
+    service.app.wake_deliver.notify_one();
     let skipped = [
         ("garson_deliveries_total{state=\"skipped\"}", 1.0),
         ("garson_undelivered", 0.0),
     ];
-    shows(&house, "it is skipped", &skipped).await;
+    assert_samples(&service, "it is skipped", &skipped).await;
     assert_eq!(receiver.seen().len(), 5);
 }
 
 #[test]
 fn ends_are_counted_on_sqlite() {
-    block_on(ends_are_counted(Kind::Sqlite));
+    block_on(ends_are_counted(Backend::Sqlite));
 }
 
 #[test]
 fn ends_are_counted_on_postgres() {
-    block_on(ends_are_counted(Kind::Postgres));
+    block_on(ends_are_counted(Backend::Postgres));
 }
 
 /// The figures need not be exact to be useful, but looking at them must not become a burden.
 #[test]
-fn what_is_counted_is_bounded() {
+fn metric_cardinality_is_bounded() {
     block_on(async {
-        let house = House::open(Kind::Sqlite).await;
-        let shop = house.shop(&house.a, "s").await;
+        let service = TestService::open(Backend::Sqlite).await;
+        let shop = service.shop(&service.a, "s").await;
         shop.order("1").await;
         // No one listens here, and nothing is tried within this test: it is only counted.
         let many = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 120000)
                     INSERT INTO inbox (id, hash, provider, kind, params, body, state, times, received_at)
                     SELECT randomblob(16), randomblob(32), 'direct', 'order', '[]', x'', 'unreadable', 1, i FROM n";
-        house.meddle(many);
-        let reply = send(house.addr, &request("GET", "/metrics", &[], &[])).await;
+        service.execute_sql(many);
+        let reply = send(service.addr, &request("GET", "/metrics", &[], &[])).await;
         let line = "garson_kept_messages{state=\"unreadable\"} 10000\n";
         assert!(reply.text().contains(line), "{}", reply.text());
     });

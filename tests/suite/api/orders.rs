@@ -1,28 +1,28 @@
 //! Listing and reading orders: exact fields and types.
 
-use crate::support::House;
+use crate::support::TestService;
 use serde_json::json;
 
 cases! {
-    a_list_item_has_exactly_its_fields
-    the_detail_answers_everything_that_the_shop_said
-    what_the_shop_did_not_say_is_null_or_its_default
-    a_list_can_be_narrowed_to_a_restaurant
-    an_account_without_orders_has_an_empty_list
+    list_item_has_exactly_its_fields
+    order_detail_returns_everything_that_was_posted
+    missing_fields_are_null_or_default
+    order_list_can_be_filtered_by_restaurant
+    account_without_orders_has_an_empty_list
 }
 
 const NOW: &str = "2026-03-01T09:00:00.000Z";
 
-async fn an_account_without_orders_has_an_empty_list(house: House) {
-    let empty = house.a.get("/orders").await.success();
+async fn account_without_orders_has_an_empty_list(service: TestService) {
+    let empty = service.a.get("/orders").await.success();
     assert_eq!(empty["data"], json!([]));
     assert_eq!(empty["paging"]["next"], json!(null));
 }
 
-async fn a_list_item_has_exactly_its_fields(house: House) {
-    let shop = house.shop(&house.a, "s").await;
+async fn list_item_has_exactly_its_fields(service: TestService) {
+    let shop = service.shop(&service.a, "s").await;
     let id = shop.order("W-1").await;
-    let listed = house.a.get("/orders").await.data();
+    let listed = service.a.get("/orders").await.data();
     let wanted = json!([{
         "id": id,
         "providerOrderId": "W-1",
@@ -42,8 +42,8 @@ async fn a_list_item_has_exactly_its_fields(house: House) {
     assert_eq!(listed, wanted);
 }
 
-async fn the_detail_answers_everything_that_the_shop_said(house: House) {
-    let shop = house.shop(&house.a, "s").await;
+async fn order_detail_returns_everything_that_was_posted(service: TestService) {
+    let shop = service.shop(&service.a, "s").await;
     let said = json!({
         "storeId": "s",
         "providerOrderId": "W/1 ş",
@@ -80,7 +80,7 @@ async fn the_detail_answers_everything_that_the_shop_said(house: House) {
     let taken = shop.post(said.to_string().as_bytes()).await.success();
     let id = taken["data"]["orderId"].as_str().unwrap().to_owned();
     assert_eq!(taken, json!({ "success": true, "data": { "orderId": id } }));
-    let detail = house.a.get("/orders/W%2F1%20%C5%9F").await.data();
+    let detail = service.a.get("/orders/W%2F1%20%C5%9F").await.data();
     let mut payment = said["payment"].clone();
     payment["matchedId"] = json!(null);
     let wanted = json!({
@@ -113,12 +113,12 @@ async fn the_detail_answers_everything_that_the_shop_said(house: House) {
         "providerSync": { "state": "not_needed", "dueAt": null, "message": null },
     });
     assert_eq!(detail, wanted);
-    let by_record = house.a.get(&format!("/orders/{id}")).await.data();
+    let by_record = service.a.get(&format!("/orders/{id}")).await.data();
     assert_eq!(by_record["pid"], json!(id));
 }
 
-async fn what_the_shop_did_not_say_is_null_or_its_default(house: House) {
-    let shop = house.shop(&house.a, "s").await;
+async fn missing_fields_are_null_or_default(service: TestService) {
+    let shop = service.shop(&service.a, "s").await;
     let said = json!({
         "storeId": "s", "providerOrderId": "1", "unknownField": { "deep": [1] },
         "items": [{ "name": "Çay", "unitPrice": 1_500 }, { "name": "Simit", "unitPrice": 1_000, "quantity": 3 }],
@@ -127,7 +127,7 @@ async fn what_the_shop_did_not_say_is_null_or_its_default(house: House) {
         "fulfilment": { "type": "pickup" },
     });
     shop.post(said.to_string().as_bytes()).await.success();
-    let detail = house.a.get("/orders/1").await.data();
+    let detail = service.a.get("/orders/1").await.data();
     assert_eq!(
         detail["customer"],
         json!({ "name": null, "phone": null, "phoneCode": null, "email": null, "address": null })
@@ -140,24 +140,24 @@ async fn what_the_shop_did_not_say_is_null_or_its_default(house: House) {
     assert_eq!(detail["placedAt"], json!(NOW));
 }
 
-async fn a_list_can_be_narrowed_to_a_restaurant(house: House) {
+async fn order_list_can_be_filtered_by_restaurant(service: TestService) {
     let (first, second) = (
-        house.shop(&house.a, "one").await,
-        house.shop(&house.a, "two").await,
+        service.shop(&service.a, "one").await,
+        service.shop(&service.a, "two").await,
     );
     first.order("1").await;
     let wanted = second.order("2").await;
-    let listed = house
+    let listed = service
         .a
         .get(&format!("/orders?restaurantId={}", second.restaurant))
         .await
         .data();
     assert_eq!(listed.as_array().unwrap().len(), 1);
     assert_eq!(listed[0]["id"], json!(wanted));
-    let both = house.a.get("/orders").await.data();
+    let both = service.a.get("/orders").await.data();
     assert_eq!(
         (&both[0]["providerOrderId"], &both[1]["providerOrderId"]),
         (&json!("2"), &json!("1"))
     );
-    assert_eq!(house.b.get("/orders").await.data(), json!([]));
+    assert_eq!(service.b.get("/orders").await.data(), json!([]));
 }

@@ -1,25 +1,29 @@
 //! Packages: which platforms a restaurant may use, and when.
 
-use crate::support::House;
+use crate::support::TestService;
 use serde_json::{Value, json};
 use std::time::Duration;
 
 cases! {
-    a_new_restaurant_has_an_open_ended_package_of_everything
+    new_restaurant_has_an_open_ended_package_of_all_platforms
     packages_are_replaced_as_a_whole
-    uncovering_an_integration_switches_it_off_with_an_event
-    an_integration_without_a_package_cannot_be_switched_on
-    an_order_after_the_package_has_ended_is_taken_and_flagged
-    a_package_that_ends_switches_off_when_it_is_noticed
-    wrong_packages_are_refused_and_change_nothing
+    removing_package_coverage_deactivates_the_integration_with_an_event
+    integration_without_package_cannot_be_activated
+    order_after_package_end_is_accepted_and_flagged
+    expired_package_deactivates_the_integration
+    invalid_packages_are_refused_and_change_nothing
 }
 
 const NOW: &str = "2026-03-01T09:00:00.000Z";
 
-async fn a_new_restaurant_has_an_open_ended_package_of_everything(house: House) {
-    let made = house.a.post("/restaurants", &json!({ "name": "r" })).await.data();
+async fn new_restaurant_has_an_open_ended_package_of_all_platforms(service: TestService) {
+    let made = service
+        .a
+        .post("/restaurants", &json!({ "name": "r" }))
+        .await
+        .data();
     let path = format!("/restaurants/{}/packages", made["id"].as_str().unwrap());
-    let packages = house.a.get(&path).await.data();
+    let packages = service.a.get(&path).await.data();
     let wanted = json!([{
         "id": packages[0]["id"], "name": "Standard", "startsAt": NOW, "endsAt": null,
         "providers": ["direct", "getir", "migros", "trendyol", "yemeksepeti"],
@@ -28,14 +32,18 @@ async fn a_new_restaurant_has_an_open_ended_package_of_everything(house: House) 
     assert_eq!(made["packages"], packages);
 }
 
-async fn packages_are_replaced_as_a_whole(house: House) {
-    let made = house.a.post("/restaurants", &json!({ "name": "r" })).await.data();
+async fn packages_are_replaced_as_a_whole(service: TestService) {
+    let made = service
+        .a
+        .post("/restaurants", &json!({ "name": "r" }))
+        .await
+        .data();
     let path = format!("/restaurants/{}/packages", made["id"].as_str().unwrap());
     let wanted = json!({ "packages": [
         { "name": "Yaz", "providers": ["direct"], "startsAt": "2026-06-01T00:00:00Z", "endsAt": "2026-09-01T00:00:00Z" },
         { "name": "Hep" },
     ]});
-    let set = house.a.put(&path, &wanted).await.data();
+    let set = service.a.put(&path, &wanted).await.data();
     let mut shown: Vec<Value> = set.as_array().unwrap().clone();
     shown.sort_by_key(|package| package["name"].to_string());
     assert_eq!(shown.len(), 2);
@@ -44,111 +52,111 @@ async fn packages_are_replaced_as_a_whole(house: House) {
         (&json!("Hep"), &json!(NOW), &Value::Null)
     );
     assert_eq!(shown[1]["endsAt"], json!("2026-09-01T00:00:00.000Z"));
-    assert_eq!(house.a.get(&path).await.data(), set);
+    assert_eq!(service.a.get(&path).await.data(), set);
     assert_eq!(
-        house.a.put(&path, &json!({ "packages": [] })).await.data(),
+        service.a.put(&path, &json!({ "packages": [] })).await.data(),
         json!([])
     );
 }
 
-async fn uncovering_an_integration_switches_it_off_with_an_event(house: House) {
-    let shop = house.shop(&house.a, "s").await;
+async fn removing_package_coverage_deactivates_the_integration_with_an_event(service: TestService) {
+    let shop = service.shop(&service.a, "s").await;
     let restaurant = format!("/restaurants/{}", shop.restaurant);
-    house
+    service
         .a
         .put(&format!("{restaurant}/packages"), &json!({ "packages": [] }))
         .await
         .data();
-    let event = house.a.get("/events?limit=1").await.data()[0].clone();
+    let event = service.a.get("/events?limit=1").await.data()[0].clone();
     assert_eq!(event["olay"], json!("entegrasyon.durum_degisti"));
     assert_eq!(event["veri"]["isActive"], json!(false));
-    let shown = house.a.get(&restaurant).await.data();
+    let shown = service.a.get(&restaurant).await.data();
     assert_eq!(shown["integrations"][0]["isActive"], json!(false));
-    let events = house.a.get("/events").await.data();
-    house
+    let events = service.a.get("/events").await.data();
+    service
         .a
         .put(&format!("{restaurant}/packages"), &json!({ "packages": [] }))
         .await
         .data();
-    assert_eq!(house.a.get("/events").await.data(), events);
+    assert_eq!(service.a.get("/events").await.data(), events);
 }
 
-async fn an_integration_without_a_package_cannot_be_switched_on(house: House) {
-    let shop = house.shop(&house.a, "s").await;
+async fn integration_without_package_cannot_be_activated(service: TestService) {
+    let shop = service.shop(&service.a, "s").await;
     let restaurant = format!("/restaurants/{}", shop.restaurant);
     let future = json!({ "packages": [{ "name": "Later", "startsAt": "2026-04-01T00:00:00Z" }] });
-    house
+    service
         .a
         .put(&format!("{restaurant}/packages"), &future)
         .await
         .data();
     let path = format!("{restaurant}/integrations/direct");
-    let before = house.a.get(&path).await.data();
-    house
+    let before = service.a.get(&path).await.data();
+    service
         .a
         .put(&path, &json!({ "isActive": true }))
         .await
         .refused(409, "not_covered");
-    assert_eq!(house.a.get(&path).await.data(), before);
-    house.advance(Duration::from_secs(40 * 24 * 3600));
+    assert_eq!(service.a.get(&path).await.data(), before);
+    service.advance(Duration::from_secs(40 * 24 * 3600));
     assert_eq!(
-        house.a.put(&path, &json!({ "isActive": true })).await.data()["isActive"],
+        service.a.put(&path, &json!({ "isActive": true })).await.data()["isActive"],
         json!(true)
     );
 }
 
-async fn an_order_after_the_package_has_ended_is_taken_and_flagged(house: House) {
-    let shop = house.shop(&house.a, "s").await;
+async fn order_after_package_end_is_accepted_and_flagged(service: TestService) {
+    let shop = service.shop(&service.a, "s").await;
     let path = format!("/restaurants/{}/packages", shop.restaurant);
     let short = json!({ "packages": [{ "name": "Short", "endsAt": "2026-03-01T10:00:00Z" }] });
-    house.a.put(&path, &short).await.data();
+    service.a.put(&path, &short).await.data();
     shop.order("1").await;
-    assert_eq!(house.a.get("/orders/1").await.data()["flag"], json!(null));
-    house.advance(Duration::from_secs(3600));
+    assert_eq!(service.a.get("/orders/1").await.data()["flag"], json!(null));
+    service.advance(Duration::from_secs(3600));
     shop.order("2").await;
-    let detail = house.a.get("/orders/2").await.data();
+    let detail = service.a.get("/orders/2").await.data();
     assert_eq!(
         (&detail["flag"], &detail["status"]),
         (&json!("package_expired"), &json!(400))
     );
-    house.a.act("/orders/verify/2").await.data();
+    service.a.act("/orders/verify/2").await.data();
 }
 
-async fn a_package_that_ends_switches_off_when_it_is_noticed(house: House) {
-    let shop = house.shop(&house.a, "s").await;
+async fn expired_package_deactivates_the_integration(service: TestService) {
+    let shop = service.shop(&service.a, "s").await;
     let restaurant = format!("/restaurants/{}", shop.restaurant);
     let short = json!({ "packages": [{ "name": "Short", "endsAt": "2026-03-01T10:00:00Z" }] });
-    house
+    service
         .a
         .put(&format!("{restaurant}/packages"), &short)
         .await
         .data();
-    house.sweep().await;
+    service.sweep().await;
     assert_eq!(
-        house.a.get(&restaurant).await.data()["integrations"][0]["isActive"],
+        service.a.get(&restaurant).await.data()["integrations"][0]["isActive"],
         json!(true)
     );
-    house.advance(Duration::from_secs(3600));
-    house.sweep().await;
+    service.advance(Duration::from_secs(3600));
+    service.sweep().await;
     assert_eq!(
-        house.a.get(&restaurant).await.data()["integrations"][0]["isActive"],
+        service.a.get(&restaurant).await.data()["integrations"][0]["isActive"],
         json!(false)
     );
-    let event = house.a.get("/events?limit=1").await.data()[0]["veri"].clone();
+    let event = service.a.get("/events?limit=1").await.data()[0]["veri"].clone();
     assert_eq!(
         (&event["isActive"], &event["occurredAt"]),
         (&json!(false), &json!("2026-03-01T10:00:00.000Z"))
     );
 }
 
-async fn wrong_packages_are_refused_and_change_nothing(house: House) {
-    let shop = house.shop(&house.a, "s").await;
+async fn invalid_packages_are_refused_and_change_nothing(service: TestService) {
+    let shop = service.shop(&service.a, "s").await;
     let path = format!("/restaurants/{}/packages", shop.restaurant);
     let before = (
-        house.a.get(&path).await.data(),
-        house.a.get("/events").await.data(),
+        service.a.get(&path).await.data(),
+        service.a.get("/events").await.data(),
     );
-    house
+    service
         .a
         .put(&path, &json!({}))
         .await
@@ -166,27 +174,27 @@ async fn wrong_packages_are_refused_and_change_nothing(house: House) {
             "packages[0].endsAt",
         ),
     ] {
-        house
+        service
             .a
             .put(&path, &json!({ "packages": [package] }))
             .await
             .wrong(422, "invalid_field", field);
     }
     let unknown = json!({ "packages": [{ "name": "x", "providers": ["pigeon"] }] });
-    house
+    service
         .a
         .put(&path, &unknown)
         .await
         .refused(404, "unknown_provider");
     let many: Vec<Value> = (0..51).map(|n| json!({ "name": n.to_string() })).collect();
-    house
+    service
         .a
         .put(&path, &json!({ "packages": many }))
         .await
         .wrong(422, "invalid_field", "packages");
     let after = (
-        house.a.get(&path).await.data(),
-        house.a.get("/events").await.data(),
+        service.a.get(&path).await.data(),
+        service.a.get("/events").await.data(),
     );
     assert_eq!(after, before);
 }

@@ -1,15 +1,15 @@
-//! Pages: walked down and up, complete, and never by offset.
+//! Pages: complete in both directions, by cursor.
 
-use crate::support::House;
+use crate::support::TestService;
 use serde_json::{Value, json};
 
 cases! {
-    a_list_is_walked_down_and_up
-    the_newest_page_says_where_to_look_for_what_comes
+    list_is_paged_in_both_directions
+    newest_page_has_a_cursor_for_later_items
     prev_without_a_cursor_starts_at_the_oldest
-    cursors_of_an_empty_account_are_taken_later
+    cursors_of_an_empty_list_stay_valid
     forged_cursors_are_refused
-    absurd_limits_are_refused
+    invalid_limits_are_refused
     all_four_lists_are_paged
 }
 
@@ -27,22 +27,22 @@ fn cursor<'a>(page: &'a Value, name: &str) -> &'a str {
         .unwrap_or_else(|| panic!("no {name} in {}", page["paging"]))
 }
 
-async fn fill(house: &House, count: usize) -> Vec<String> {
-    let shop = house.shop(&house.a, "s").await;
+async fn fill(service: &TestService, count: usize) -> Vec<String> {
+    let shop = service.shop(&service.a, "s").await;
     for n in 0..count {
         shop.order(&format!("{n:02}")).await;
     }
     (0..count).rev().map(|n| format!("{n:02}")).collect()
 }
 
-async fn a_list_is_walked_down_and_up(house: House) {
-    let wanted = fill(&house, 11).await;
+async fn list_is_paged_in_both_directions(service: TestService) {
+    let wanted = fill(&service, 11).await;
     for limit in [1, 3, 4, 11, 200] {
-        let mut page = house.a.get(&format!("/orders?limit={limit}")).await.success();
+        let mut page = service.a.get(&format!("/orders?limit={limit}")).await.success();
         let mut walked = ids(&page);
         while page["paging"]["next"] != json!(null) {
             let path = format!("/orders?limit={limit}&dir=next&cursor={}", cursor(&page, "next"));
-            page = house.a.get(&path).await.success();
+            page = service.a.get(&path).await.success();
             assert!(!ids(&page).is_empty());
             walked.extend(ids(&page));
         }
@@ -50,7 +50,7 @@ async fn a_list_is_walked_down_and_up(house: House) {
         let mut back = ids(&page);
         loop {
             let path = format!("/orders?limit={limit}&dir=prev&cursor={}", cursor(&page, "prev"));
-            page = house.a.get(&path).await.success();
+            page = service.a.get(&path).await.success();
             if ids(&page).is_empty() {
                 break;
             }
@@ -60,18 +60,18 @@ async fn a_list_is_walked_down_and_up(house: House) {
         }
         assert_eq!(back, wanted, "up by {limit}");
     }
-    assert_eq!(ids(&house.a.get("/orders").await.success()), wanted);
+    assert_eq!(ids(&service.a.get("/orders").await.success()), wanted);
 }
 
-async fn the_newest_page_says_where_to_look_for_what_comes(house: House) {
-    let empty = house.a.get("/orders").await.success();
+async fn newest_page_has_a_cursor_for_later_items(service: TestService) {
+    let empty = service.a.get("/orders").await.success();
     let from_nothing = cursor(&empty, "prev").to_owned();
-    let shop = house.shop(&house.a, "s").await;
+    let shop = service.shop(&service.a, "s").await;
     shop.order("1").await;
-    let first = house.a.get("/orders").await.success();
+    let first = service.a.get("/orders").await.success();
     assert_eq!(first["paging"]["next"], json!(null));
     let here = cursor(&first, "prev").to_owned();
-    let nothing = house
+    let nothing = service
         .a
         .get(&format!("/orders?dir=prev&cursor={here}"))
         .await
@@ -80,13 +80,13 @@ async fn the_newest_page_says_where_to_look_for_what_comes(house: House) {
     let here = cursor(&nothing, "prev").to_owned();
     shop.order("2").await;
     shop.order("3").await;
-    let news = house
+    let news = service
         .a
         .get(&format!("/orders?dir=prev&cursor={here}"))
         .await
         .success();
     assert_eq!(ids(&news), ["3", "2"]);
-    let all = house
+    let all = service
         .a
         .get(&format!("/orders?dir=prev&cursor={from_nothing}"))
         .await
@@ -94,11 +94,11 @@ async fn the_newest_page_says_where_to_look_for_what_comes(house: House) {
     assert_eq!(ids(&all), ["3", "2", "1"]);
 }
 
-async fn prev_without_a_cursor_starts_at_the_oldest(house: House) {
-    fill(&house, 5).await;
-    let oldest = house.a.get("/orders?dir=prev&limit=2").await.success();
+async fn prev_without_a_cursor_starts_at_the_oldest(service: TestService) {
+    fill(&service, 5).await;
+    let oldest = service.a.get("/orders?dir=prev&limit=2").await.success();
     assert_eq!(ids(&oldest), ["01", "00"]);
-    let up = house
+    let up = service
         .a
         .get(&format!(
             "/orders?dir=prev&limit=2&cursor={}",
@@ -107,7 +107,7 @@ async fn prev_without_a_cursor_starts_at_the_oldest(house: House) {
         .await
         .success();
     assert_eq!(ids(&up), ["03", "02"]);
-    let down = house
+    let down = service
         .a
         .get(&format!("/orders?limit=2&cursor={}", cursor(&up, "next")))
         .await
@@ -116,7 +116,7 @@ async fn prev_without_a_cursor_starts_at_the_oldest(house: House) {
 }
 
 /// An account that has nothing yet gives out cursors too, and they lead to what comes later.
-async fn cursors_of_an_empty_account_are_taken_later(house: House) {
+async fn cursors_of_an_empty_list_stay_valid(service: TestService) {
     let lists = [
         "/orders",
         "/orders/reports/pending",
@@ -132,23 +132,23 @@ async fn cursors_of_an_empty_account_are_taken_later(house: House) {
             "?cursor=0000000000000000&dir=prev",
             "?cursor=0000000000000001",
         ] {
-            let page = house.a.get(&format!("{list}{query}")).await.success();
+            let page = service.a.get(&format!("{list}{query}")).await.success();
             given_out.push((list, cursor(&page, "prev").to_owned()));
         }
     }
-    // Whoever polls an empty list goes on from each answer.
+    // A client that polls an empty list continues with each cursor.
     for (list, cursor_before) in given_out.clone() {
-        let page = house
+        let page = service
             .a
             .get(&format!("{list}?cursor={cursor_before}"))
             .await
             .success();
         given_out.push((list, cursor(&page, "prev").to_owned()));
     }
-    let shop = house.shop(&house.a, "s").await;
+    let shop = service.shop(&service.a, "s").await;
     shop.order("1").await;
     for (list, cursor) in given_out {
-        let page = house
+        let page = service
             .a
             .get(&format!("{list}?dir=prev&cursor={cursor}"))
             .await
@@ -157,8 +157,8 @@ async fn cursors_of_an_empty_account_are_taken_later(house: House) {
     }
 }
 
-async fn forged_cursors_are_refused(house: House) {
-    fill(&house, 1).await;
+async fn forged_cursors_are_refused(service: TestService) {
+    fill(&service, 1).await;
     for list in [
         "/orders",
         "/orders/reports/pending",
@@ -179,21 +179,21 @@ async fn forged_cursors_are_refused(house: House) {
             "0000000000000001'--",
             "%F0%9F%8C%AF",
         ] {
-            let reply = house.a.get(&format!("{list}?cursor={forged}")).await;
+            let reply = service.a.get(&format!("{list}?cursor={forged}")).await;
             assert_eq!(reply.status, 422, "{list} {forged}");
             if !forged.contains("%00") {
                 reply.wrong(422, "invalid_cursor", "cursor");
             }
         }
-        house
+        service
             .a
             .get(&format!("{list}?dir=up"))
             .await
             .wrong(422, "invalid_parameter", "dir");
-        // Well-formed ones that nobody gave out are positions, and nothing more.
+        // Well-formed cursors that were not issued are only positions.
         for made_up in ["0000000000000000", "7fffffffffffffff"] {
             for dir in ["next", "prev"] {
-                house
+                service
                     .a
                     .get(&format!("{list}?cursor={made_up}&dir={dir}"))
                     .await
@@ -203,8 +203,8 @@ async fn forged_cursors_are_refused(house: House) {
     }
 }
 
-async fn absurd_limits_are_refused(house: House) {
-    fill(&house, 2).await;
+async fn invalid_limits_are_refused(service: TestService) {
+    fill(&service, 2).await;
     for list in [
         "/orders",
         "/orders/reports/pending",
@@ -224,14 +224,14 @@ async fn absurd_limits_are_refused(house: House) {
             "1&limit=2",
             "0x10",
         ] {
-            house
+            service
                 .a
                 .get(&format!("{list}?limit={limit}"))
                 .await
                 .wrong(422, "invalid_parameter", "limit");
         }
         assert_eq!(
-            house
+            service
                 .a
                 .get(&format!("{list}?limit=1"))
                 .await
@@ -241,23 +241,23 @@ async fn absurd_limits_are_refused(house: House) {
                 .len(),
             1
         );
-        house.a.get(&format!("{list}?limit=200&unknown=1")).await.data();
+        service.a.get(&format!("{list}?limit=200&unknown=1")).await.data();
     }
 }
 
-async fn all_four_lists_are_paged(house: House) {
-    fill(&house, 3).await;
+async fn all_four_lists_are_paged(service: TestService) {
+    fill(&service, 3).await;
     for list in [
         "/orders",
         "/orders/reports/pending",
         "/events",
         "/webhook/deliveries",
     ] {
-        let whole = house.a.get(list).await.success();
+        let whole = service.a.get(list).await.success();
         let mut walked = Vec::new();
         let mut path = format!("{list}?limit=1");
         loop {
-            let page = house.a.get(&path).await.success();
+            let page = service.a.get(&path).await.success();
             walked.extend(page["data"].as_array().unwrap().clone());
             let Some(next) = page["paging"]["next"].as_str() else {
                 break;

@@ -1,14 +1,14 @@
 //! Platforms and menus.
 
-use crate::support::House;
+use crate::support::TestService;
 use serde_json::json;
 
 cases! {
-    every_platform_says_what_it_can
-    a_menu_that_cannot_be_had_is_refused_by_name
+    every_platform_lists_its_capabilities
+    unavailable_menu_is_refused_by_name
 }
 
-async fn every_platform_says_what_it_can(house: House) {
+async fn every_platform_lists_its_capabilities(service: TestService) {
     let wanted = json!({
         "key": "direct", "name": "Own channels", "asks": false, "cancelAfterAccept": true, "liveReasons": false,
         "menu": false, "storeToggle": false, "couriers": ["restaurant", "none"], "secondsBetweenMoves": 0,
@@ -18,7 +18,7 @@ async fn every_platform_says_what_it_can(house: House) {
             { "name": "callbackUrl", "required": false, "kind": "address", "choices": [] },
         ],
     });
-    let shown = house.a.get("/providers").await.data();
+    let shown = service.a.get("/providers").await.data();
     let shown = shown.as_array().unwrap();
     assert_eq!(shown[0], wanted);
     // What the platforms' own sheets say, in short.
@@ -45,26 +45,30 @@ async fn every_platform_says_what_it_can(house: House) {
     assert_eq!(facts, expected);
 }
 
-async fn a_menu_that_cannot_be_had_is_refused_by_name(house: House) {
-    let made = house.a.post("/restaurants", &json!({ "name": "r" })).await.data();
+async fn unavailable_menu_is_refused_by_name(service: TestService) {
+    let made = service
+        .a
+        .post("/restaurants", &json!({ "name": "r" }))
+        .await
+        .data();
     let id = made["id"].as_str().unwrap();
-    house
+    service
         .a
         .get(&format!("/providers/pigeon/menus?restaurantId={id}"))
         .await
         .refused(404, "unknown_provider");
-    house
+    service
         .a
         .get("/providers/direct/menus")
         .await
         .wrong(422, "invalid_parameter", "restaurantId");
-    house
+    service
         .a
         .get("/providers/direct/menus?restaurantId=x")
         .await
         .refused(404, "restaurant_not_found");
     let path = format!("/providers/direct/menus?restaurantId={id}");
-    house.a.get(&path).await.refused(409, "not_connected");
-    house.connect(&house.a, id, "s", json!({})).await;
-    house.a.get(&path).await.refused(409, "not_supported");
+    service.a.get(&path).await.refused(409, "not_connected");
+    service.connect(&service.a, id, "s", json!({})).await;
+    service.a.get(&path).await.refused(409, "not_supported");
 }

@@ -1,26 +1,26 @@
-//! The account's webhook: where it goes, and how deliveries stand.
+//! The account's webhook: its URL and the state of its deliveries.
 
-use crate::support::{House, until};
+use crate::support::{TestService, wait_until};
 use serde_json::{Value, json};
 
 cases! {
     a_webhook_is_set_changed_and_removed
     wrong_settings_are_refused_and_change_nothing
-    events_wait_for_a_registered_address_and_are_skipped_without
+    events_are_skipped_without_a_registered_url
     deliveries_can_be_filtered
-    a_test_needs_an_address
+    webhook_test_requires_a_url
 }
 
 const NOW: &str = "2026-03-01T09:00:00.000Z";
 
-async fn a_webhook_is_set_changed_and_removed(house: House) {
+async fn a_webhook_is_set_changed_and_removed(service: TestService) {
     let none = json!({ "url": null, "authorization": "bearer", "updatedAt": null, "warning": null });
-    assert_eq!(house.a.get("/webhook").await.data(), none);
+    assert_eq!(service.a.get("/webhook").await.data(), none);
     let url = "https://pos.example.com/olay?x=1";
-    let set = house.a.put("/webhook", &json!({ "url": url })).await.data();
+    let set = service.a.put("/webhook", &json!({ "url": url })).await.data();
     let wanted = json!({ "url": url, "authorization": "bearer", "updatedAt": NOW, "warning": null });
     assert_eq!(set, wanted);
-    let bare = house
+    let bare = service
         .a
         .put("/webhook", &json!({ "authorization": "bare" }))
         .await
@@ -29,38 +29,38 @@ async fn a_webhook_is_set_changed_and_removed(house: House) {
         (&bare["url"], &bare["authorization"]),
         (&json!(url), &json!("bare"))
     );
-    let plain = house
+    let plain = service
         .a
         .put("/webhook", &json!({ "url": "http://pos.example.com" }))
         .await
         .data();
     assert_eq!(plain["authorization"], json!("bare"));
     assert!(plain["warning"].as_str().unwrap().contains("clear"));
-    assert_eq!(house.a.get("/webhook").await.data(), plain);
-    assert_eq!(house.b.get("/webhook").await.data(), none);
-    house.a.delete("/webhook").await.done();
-    house.a.delete("/webhook").await.done();
-    assert_eq!(house.a.get("/webhook").await.data(), none);
+    assert_eq!(service.a.get("/webhook").await.data(), plain);
+    assert_eq!(service.b.get("/webhook").await.data(), none);
+    service.a.delete("/webhook").await.done();
+    service.a.delete("/webhook").await.done();
+    assert_eq!(service.a.get("/webhook").await.data(), none);
 }
 
-async fn wrong_settings_are_refused_and_change_nothing(house: House) {
-    house
+async fn wrong_settings_are_refused_and_change_nothing(service: TestService) {
+    service
         .a
         .put("/webhook", &json!({}))
         .await
         .wrong(422, "invalid_field", "url");
-    house
+    service
         .a
         .put("/webhook", &json!({ "url": "https://pos.example.com" }))
         .await
         .data();
-    let before = house.a.get("/webhook").await.data();
-    house
+    let before = service.a.get("/webhook").await.data();
+    service
         .a
         .put("/webhook", &json!({ "url": 7 }))
         .await
         .wrong(422, "invalid_field", "url");
-    house
+    service
         .a
         .put("/webhook", &json!({ "authorization": "basic" }))
         .await
@@ -73,29 +73,29 @@ async fn wrong_settings_are_refused_and_change_nothing(house: House) {
         ("http://127.0.0.1/", "target_not_allowed"),
         ("http://localhost/", "target_not_allowed"),
     ] {
-        let reply = house.a.put("/webhook", &json!({ "url": url })).await;
+        let reply = service.a.put("/webhook", &json!({ "url": url })).await;
         reply.wrong(422, code, "url");
         assert!(!reply.text().contains("allow_"), "{}", reply.text());
     }
-    assert_eq!(house.a.get("/webhook").await.data(), before);
+    assert_eq!(service.a.get("/webhook").await.data(), before);
 }
 
-async fn events_wait_for_a_registered_address_and_are_skipped_without(house: House) {
-    let shop = house.shop(&house.a, "s").await;
+async fn events_are_skipped_without_a_registered_url(service: TestService) {
+    let shop = service.shop(&service.a, "s").await;
     let first = shop.order("1").await;
-    house
+    service
         .a
         .put("/webhook", &json!({ "url": "https://pos.example.com" }))
         .await
         .data();
     let second = shop.order("2").await;
-    until("the first attempt is made", async || {
-        let listed = house.a.get("/webhook/deliveries").await.data();
+    wait_until("the first attempt is made", async || {
+        let listed = service.a.get("/webhook/deliveries").await.data();
         listed[0]["attempts"] != json!([])
     })
     .await;
-    let listed = house.a.get("/webhook/deliveries").await.data();
-    let events = house.a.get("/events").await.data();
+    let listed = service.a.get("/webhook/deliveries").await.data();
+    let events = service.a.get("/events").await.data();
     let record = |n: usize, state: &str, reason: &str, order: Value, olay: &str| {
         json!({
             "id": events[n]["veri"]["id"], "olay": olay, "state": state, "reason": reason, "orderId": order,
@@ -118,16 +118,16 @@ async fn events_wait_for_a_registered_address_and_are_skipped_without(house: Hou
     assert_eq!(next, [true, false, false]);
 }
 
-async fn deliveries_can_be_filtered(house: House) {
-    let shop = house.shop(&house.a, "s").await;
+async fn deliveries_can_be_filtered(service: TestService) {
+    let shop = service.shop(&service.a, "s").await;
     shop.order("1").await;
-    house
+    service
         .a
         .put("/webhook", &json!({ "url": "https://pos.example.com" }))
         .await
         .data();
     let order = shop.order("2").await;
-    house.a.act("/orders/verify/2").await.data();
+    service.a.act("/orders/verify/2").await.data();
     for (query, count) in [
         ("state=pending", 2),
         ("state=skipped", 2),
@@ -138,27 +138,31 @@ async fn deliveries_can_be_filtered(house: House) {
         ("orderId=2&state=skipped", 0),
         ("orderId=2&state=pending&limit=1", 1),
     ] {
-        let listed = house.a.get(&format!("/webhook/deliveries?{query}")).await.data();
+        let listed = service
+            .a
+            .get(&format!("/webhook/deliveries?{query}"))
+            .await
+            .data();
         assert_eq!(listed.as_array().unwrap().len(), count, "{query}");
     }
-    let listed = house
+    let listed = service
         .a
         .get(&format!("/webhook/deliveries?orderId={order}"))
         .await
         .data();
     assert_eq!(listed[0]["olay"], json!("siparis.durum_degisti"));
-    house
+    service
         .a
         .get("/webhook/deliveries?state=lost")
         .await
         .wrong(422, "invalid_parameter", "state");
-    house
+    service
         .a
         .get("/webhook/deliveries?orderId=3")
         .await
         .refused(404, "order_not_found");
 }
 
-async fn a_test_needs_an_address(house: House) {
-    house.a.act("/webhook/test").await.refused(409, "no_webhook");
+async fn webhook_test_requires_a_url(service: TestService) {
+    service.a.act("/webhook/test").await.refused(409, "no_webhook");
 }

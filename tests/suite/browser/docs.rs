@@ -1,27 +1,27 @@
-//! The page that shows the API works within what it is allowed.
+//! The API documentation page works within its content security policy.
 
-use super::scene::scenes;
+use super::setup::browser_tests;
 
-scenes! {
+browser_tests! {
     the_api_is_shown_and_tried
 }
 
 mod case {
-    use super::super::scene::Scene;
+    use super::super::setup::Setup;
     use serde_json::json;
 
-    pub async fn the_api_is_shown_and_tried(scene: Scene) {
-        let browser = &scene.browser;
+    pub async fn the_api_is_shown_and_tried(setup: Setup) {
+        let browser = &setup.browser;
         browser.go("/docs/").await;
-        browser.shows("#swagger-ui .title", "Garson").await;
+        browser.wait_for_text("#swagger-ui .title", "Garson").await;
         browser.click("#operations-Orders-list_orders button").await;
         browser
-            .shows("#operations-Orders-list_orders .execute", "Execute")
+            .wait_for_text("#operations-Orders-list_orders .execute", "Execute")
             .await;
         browser.click("#operations-Orders-list_orders .execute").await;
         // It reaches the service, which wants a key.
         browser
-            .shows(
+            .wait_for_text(
                 "#operations-Orders-list_orders .live-responses-table",
                 "unauthorized",
             )

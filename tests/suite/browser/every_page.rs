@@ -1,43 +1,43 @@
-//! What holds of every page that there is, in light and dark and at every width: nothing sticks out, and whoever cannot see
-//! or point finds their way. Pictures of them all are left in `target/screenshots/`.
+//! Every page in light and dark mode and at every width: no overflow, and no accessibility violations.
+//! Screenshots are saved in `target/screenshots/`.
 
-use super::scene::scenes;
+use super::setup::browser_tests;
 
-scenes! {
-    every_page_on_a_desk
-    every_page_in_the_dark
+browser_tests! {
+    every_page_on_a_desktop_screen
+    every_page_in_dark_mode
     every_page_on_a_phone
     every_page_on_a_tablet
     whatever_is_wrong_is_found
 }
 
 mod case {
-    use super::super::scene::Scene;
-    use crate::panel::pages::furnished;
+    use super::super::setup::Setup;
+    use crate::panel::every_page::furnished;
     use crate::support::{Scheme, Screen, axe};
     use serde_json::{Value, json};
 
-    pub async fn every_page_on_a_desk(scene: Scene) {
-        look(scene, Screen::Desk, Scheme::Light, "light").await;
+    pub async fn every_page_on_a_desktop_screen(setup: Setup) {
+        look(setup, Screen::Desk, Scheme::Light, "light").await;
     }
 
-    pub async fn every_page_in_the_dark(scene: Scene) {
-        look(scene, Screen::Desk, Scheme::Dark, "dark").await;
+    pub async fn every_page_in_dark_mode(setup: Setup) {
+        look(setup, Screen::Desk, Scheme::Dark, "dark").await;
     }
 
-    pub async fn every_page_on_a_phone(scene: Scene) {
-        look(scene, Screen::Phone, Scheme::Light, "phone").await;
+    pub async fn every_page_on_a_phone(setup: Setup) {
+        look(setup, Screen::Phone, Scheme::Light, "phone").await;
     }
 
-    pub async fn every_page_on_a_tablet(scene: Scene) {
-        look(scene, Screen::Tablet, Scheme::Dark, "tablet").await;
+    pub async fn every_page_on_a_tablet(setup: Setup) {
+        look(setup, Screen::Tablet, Scheme::Dark, "tablet").await;
     }
 
-    async fn look(scene: Scene, screen: Screen, scheme: Scheme, name: &str) {
-        let browser = &scene.browser;
-        scene.fill_evening().await;
-        let (visitor, paths) = furnished(&scene.town.house).await;
-        scene.enter(&visitor).await;
+    async fn look(setup: Setup, screen: Screen, scheme: Scheme, name: &str) {
+        let browser = &setup.browser;
+        setup.fill_evening().await;
+        let (user, paths) = furnished(&setup.world.service).await;
+        setup.enter(&user).await;
         axe::prepare(browser).await;
         browser.resize(screen).await;
         browser.prefer(scheme).await;
@@ -45,7 +45,7 @@ mod case {
         for path in paths.iter().map(String::as_str).chain(["/nothing-here"]) {
             browser.go(path).await;
             wrong.extend(
-                too_wide(&scene)
+                too_wide(&setup)
                     .await
                     .map(|it| format!("{path} is too wide: {it}")),
             );
@@ -65,16 +65,16 @@ mod case {
     }
 
     /// A look that finds nothing wrong must be able to.
-    pub async fn whatever_is_wrong_is_found(scene: Scene) {
-        let browser = &scene.browser;
+    pub async fn whatever_is_wrong_is_found(setup: Setup) {
+        let browser = &setup.browser;
         axe::prepare(browser).await;
         browser.resize(Screen::Phone).await;
         browser.go("/keys").await;
-        assert_eq!(too_wide(&scene).await, None);
+        assert_eq!(too_wide(&setup).await, None);
         let script = "document.querySelector('.lead').style.width = '361px';
             document.querySelector('main').append(document.createElement('img'), document.createElement('select'))";
         browser.run(script, &[]).await;
-        assert!(too_wide(&scene).await.is_some());
+        assert!(too_wide(&setup).await.is_some());
         let found = axe::violations(browser).await.join("\n");
         for rule in ["image-alt", "select-name"] {
             assert!(found.contains(rule), "{rule} is not in {found}");
@@ -87,12 +87,12 @@ mod case {
     }
 
     /// What makes the page wider than the screen.
-    async fn too_wide(scene: &Scene) -> Option<Value> {
+    async fn too_wide(setup: &Setup) -> Option<Value> {
         let script = "const wide = screen.width;
             if (document.scrollingElement.scrollWidth <= document.documentElement.clientWidth && scrollX === 0) return null;
             return [...document.querySelectorAll('body *')].filter((it) => it.getBoundingClientRect().right > wide + 1)
                 .map((it) => it.outerHTML.slice(0, 100)).slice(0, 5)";
-        let found = scene.browser.run(script, &[]).await;
+        let found = setup.browser.run(script, &[]).await;
         (found != json!(null)).then_some(found)
     }
 

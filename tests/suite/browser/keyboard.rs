@@ -1,62 +1,62 @@
 //! The panel without a mouse.
 
-use super::scene::scenes;
+use super::setup::browser_tests;
 
-scenes! {
+browser_tests! {
     a_board_is_worked_with_the_keyboard
     every_stop_on_the_way_is_seen
 }
 
 mod case {
-    use super::super::scene::Scene;
+    use super::super::setup::Setup;
     use crate::support::{ENTER, TAB};
     use garson_sim::Platform;
     use serde_json::{Value, json};
 
     /// Goes on with the tab key until the focus is there.
-    async fn tab_to(scene: &Scene, css: &str) {
+    async fn tab_to(setup: &Setup, css: &str) {
         for _ in 0..100 {
-            scene.browser.strike(TAB).await;
+            setup.browser.strike(TAB).await;
             let script = "return document.activeElement.matches(arguments[0])";
-            if scene.browser.run(script, &[json!(css)]).await == json!(true) {
+            if setup.browser.run(script, &[json!(css)]).await == json!(true) {
                 return;
             }
         }
         panic!("the keyboard does not lead to {css}");
     }
 
-    pub async fn a_board_is_worked_with_the_keyboard(scene: Scene) {
-        let browser = &scene.browser;
-        let (meal, card) = scene.order(Platform::Trendyol).await;
-        scene.open_board().await;
+    pub async fn a_board_is_worked_with_the_keyboard(setup: Setup) {
+        let browser = &setup.browser;
+        let (placed, card) = setup.order(Platform::Trendyol).await;
+        setup.open_board().await;
         // Past the way to the other pages.
         browser.strike(TAB).await;
         browser.strike(ENTER).await;
         let here = browser.run("return document.activeElement.id", &[]).await;
         assert_eq!(here, json!("content"));
-        tab_to(&scene, &format!("{card} button[value=verify]")).await;
+        tab_to(&setup, &format!("{card} button[value=verify]")).await;
         browser.strike(ENTER).await;
         browser
-            .shows(&format!(".column[data-column=preparing] {card}"), "")
+            .wait_for_text(&format!(".column[data-column=preparing] {card}"), "")
             .await;
-        scene.town.reaches(&meal, 500).await;
+        setup.world.wait_for_status(&placed, 500).await;
         // The focus has gone along, to what can be done next.
         let script = "return document.activeElement.closest('.order')?.id ?? ''";
         assert_eq!(
             browser.run(script, &[]).await,
             json!(card.trim_start_matches('#'))
         );
-        tab_to(&scene, &format!("{card} .cancel summary")).await;
+        tab_to(&setup, &format!("{card} .cancel summary")).await;
         browser.strike(ENTER).await;
-        tab_to(&scene, &format!("{card} select")).await;
-        tab_to(&scene, &format!("{card} button.danger")).await;
+        tab_to(&setup, &format!("{card} select")).await;
+        tab_to(&setup, &format!("{card} button.danger")).await;
         browser.strike(ENTER).await;
-        browser.shows(&card, "İptal edildi").await;
+        browser.wait_for_text(&card, "İptal edildi").await;
     }
 
-    pub async fn every_stop_on_the_way_is_seen(scene: Scene) {
-        let browser = &scene.browser;
-        scene.order(Platform::Getir).await;
+    pub async fn every_stop_on_the_way_is_seen(setup: Setup) {
+        let browser = &setup.browser;
+        setup.order(Platform::Getir).await;
         for path in ["/", "/keys", "/sessions"] {
             browser.go(path).await;
             let mut stops = 0;

@@ -1,27 +1,27 @@
-//! A key is issued, seen once, and revoked.
+//! A key is issued, shown once, and revoked.
 
-use super::scene::scenes;
+use super::setup::browser_tests;
 
-scenes! {
+browser_tests! {
     a_key_is_issued_and_revoked
 }
 
 mod case {
-    use super::super::scene::Scene;
-    use crate::support::Caller;
+    use super::super::setup::Setup;
+    use crate::support::ApiClient;
 
-    pub async fn a_key_is_issued_and_revoked(scene: Scene) {
-        let browser = &scene.browser;
+    pub async fn a_key_is_issued_and_revoked(setup: Setup) {
+        let browser = &setup.browser;
         browser.go("/keys").await;
         browser.fill("[name=label]", "Kasa 2").await;
         browser.click("form[action='/keys'] button").await;
-        browser.shows("#issued-key", "gsn_").await;
+        browser.wait_for_text("#issued-key", "gsn_").await;
         let key = browser.text("#issued-key").await;
-        let caller = Caller::new(scene.town.house.addr, &key);
-        caller.get("/orders").await.data();
+        let client = ApiClient::new(setup.world.service.addr, &key);
+        client.get("/orders").await.data();
         browser.go("/keys").await;
         assert_eq!(browser.count("#issued-key").await, 0);
-        browser.shows("tbody tr", "Kasa 2").await;
+        browser.wait_for_text("tbody tr", "Kasa 2").await;
         let row = browser
             .run(
                 "return [...document.querySelectorAll('tbody tr')].findIndex((it) => it.innerText.includes('Kasa 2')) + 1",
@@ -35,7 +35,9 @@ mod case {
         browser
             .click(&format!("tbody tr:nth-child({row}) .sure form button"))
             .await;
-        browser.shows(".notice.good", "Anahtar iptal edildi.").await;
-        caller.get("/orders").await.refused(401, "unauthorized");
+        browser
+            .wait_for_text(".notice.good", "Anahtar iptal edildi.")
+            .await;
+        client.get("/orders").await.refused(401, "unauthorized");
     }
 }

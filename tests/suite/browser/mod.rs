@@ -1,17 +1,16 @@
-//! The control panel in a real browser, with and without script. One engine is enough here: what pages show and do is
-//! tested on both below `panel/`.
+//! The control panel in a real browser, with and without script. One database is enough: `panel/` tests both.
 
 mod board;
-mod connecting;
+mod connect_platform;
 mod docs;
 mod every_page;
 mod keyboard;
 mod keys;
-mod line;
 mod no_script;
 mod orders;
+mod page_weight;
 mod reports;
-mod scene;
-mod signing;
+mod setup;
+mod sign_in;
+mod tcp_proxy;
 mod webhook;
-mod weight;

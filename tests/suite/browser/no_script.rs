@@ -1,75 +1,75 @@
-//! The same with a browser that runs no script: every action is a form.
+//! The panel without JavaScript: every action is a form.
 
-use super::scene::Scene;
-use crate::support::{Browser, Caller, Kind, PASSWORD, Town, block_on};
+use super::setup::Setup;
+use crate::support::{ApiClient, Backend, Browser, PASSWORD, PlatformWorld, block_on};
 use garson_sim::Platform;
 use serde_json::json;
 
 #[test]
 fn everything_works_without_script() {
     block_on(async {
-        let town = Town::open_quiet(Kind::Sqlite).await;
-        let browser = Browser::open_without_script(town.house.addr).await;
-        town.house.give_password("first@example.com").await;
-        let scene = Scene { browser, town };
-        sign_in(&scene).await;
-        work_on_orders(&scene).await;
-        issue_a_key(&scene).await;
+        let world = PlatformWorld::open_without_polling(Backend::Sqlite).await;
+        let browser = Browser::open_without_script(world.service.addr).await;
+        world.service.give_password("first@example.com").await;
+        let setup = Setup { browser, world };
+        sign_in(&setup).await;
+        work_on_orders(&setup).await;
+        issue_a_key(&setup).await;
     });
 }
 
-async fn sign_in(scene: &Scene) {
-    let browser = &scene.browser;
+async fn sign_in(setup: &Setup) {
+    let browser = &setup.browser;
     browser.go("/").await;
     browser.fill("[name=email]", "first@example.com").await;
     browser.fill("[name=password]", PASSWORD).await;
     browser.click("button.main").await;
-    browser.shows("h1", "Canlı pano").await;
+    browser.wait_for_text("h1", "Canlı pano").await;
     // What only a script could do is not shown.
     for hidden in ["#live", "#sound"] {
         assert_eq!(browser.text(hidden).await, "", "{hidden}");
     }
-    browser.shows("noscript .button", "Yenile").await;
+    browser.wait_for_text("noscript .button", "Yenile").await;
     browser.click("form[action='/language'] button").await;
-    browser.shows("h1", "Live board").await;
+    browser.wait_for_text("h1", "Live board").await;
     browser.click("form[action='/language'] button").await;
-    browser.shows("h1", "Canlı pano").await;
+    browser.wait_for_text("h1", "Canlı pano").await;
 }
 
-async fn work_on_orders(scene: &Scene) {
-    let (browser, town) = (&scene.browser, &scene.town);
-    let (meal, card) = scene.order(Platform::Trendyol).await;
+async fn work_on_orders(setup: &Setup) {
+    let (browser, world) = (&setup.browser, &setup.world);
+    let (placed, card) = setup.order(Platform::Trendyol).await;
     browser.click("noscript .button").await;
     for (button, column) in [("verify", "preparing"), ("next", "on-the-way"), ("next", "done")] {
         browser.click(&format!("{card} button[value={button}]")).await;
         browser
-            .shows(&format!(".column[data-column={column}] {card}"), "")
+            .wait_for_text(&format!(".column[data-column={column}] {card}"), "")
             .await;
     }
-    town.reaches(&meal, 900).await;
-    let (meal, card) = scene.order(Platform::Getir).await;
+    world.wait_for_status(&placed, 900).await;
+    let (placed, card) = setup.order(Platform::Getir).await;
     browser.click("noscript .button").await;
     browser.click(&format!("{card} .cancel summary")).await;
     browser.click(&format!("{card} noscript a")).await;
-    let reason = town.reasons(&meal).await.pop().unwrap();
+    let reason = world.reasons(&placed).await.pop().unwrap();
     browser.click(&format!("input[value='{reason}']")).await;
     browser.fill("[name=note]", "Fırın bozuldu").await;
     browser.click("button.danger").await;
     browser
-        .shows(&format!(".column[data-column=done] {card}"), "İptal edildi")
+        .wait_for_text(&format!(".column[data-column=done] {card}"), "İptal edildi")
         .await;
-    let order = town.shown(&meal).await.unwrap();
+    let order = world.find_order(&placed).await.unwrap();
     assert_eq!(order["cancellation"]["reason"]["id"], json!(reason));
 }
 
-async fn issue_a_key(scene: &Scene) {
-    let browser = &scene.browser;
+async fn issue_a_key(setup: &Setup) {
+    let browser = &setup.browser;
     browser.click(".ways a[href='/keys']").await;
     browser.fill("[name=label]", "Kasa").await;
     browser.click("form[action='/keys'] button").await;
-    browser.shows("#issued-key", "gsn_").await;
+    browser.wait_for_text("#issued-key", "gsn_").await;
     let key = browser.text("#issued-key").await;
-    Caller::new(scene.town.house.addr, &key)
+    ApiClient::new(setup.world.service.addr, &key)
         .get("/orders")
         .await
         .data();

@@ -1,22 +1,22 @@
-//! The search over orders on a phone.
+//! Order search on a phone.
 
-use super::scene::scenes;
+use super::setup::browser_tests;
 
-scenes! {
+browser_tests! {
     a_phone_shows_what_was_found
 }
 
 mod case {
-    use super::super::scene::Scene;
+    use super::super::setup::Setup;
     use crate::support::Screen;
     use garson_sim::Platform;
 
-    pub async fn a_phone_shows_what_was_found(scene: Scene) {
-        let browser = &scene.browser;
-        scene.order(Platform::Getir).await;
+    pub async fn a_phone_shows_what_was_found(setup: Setup) {
+        let browser = &setup.browser;
+        setup.order(Platform::Getir).await;
         browser.resize(Screen::Phone).await;
         browser.go("/orders").await;
-        browser.shows("tbody tr", "Getir").await;
+        browser.wait_for_text("tbody tr", "Getir").await;
         let top = browser
             .run(
                 "return document.querySelector('tbody tr').getBoundingClientRect().top",
@@ -32,6 +32,6 @@ mod case {
             .arrives_at("/orders?q=&from=&to=&status=new&platform=&restaurant=")
             .await;
         assert_eq!(browser.count("#filters[open]").await, 1);
-        browser.shows("tbody tr", "Getir").await;
+        browser.wait_for_text("tbody tr", "Getir").await;
     }
 }

@@ -1,19 +1,19 @@
-//! What accounting has not taken yet: exported to a file, and marked.
+//! Unreported orders are exported to a file and marked.
 
-use super::scene::scenes;
+use super::setup::browser_tests;
 
-scenes! {
+browser_tests! {
     reports_are_exported_and_marked
 }
 
 mod case {
-    use super::super::scene::Scene;
-    use crate::support::until;
+    use super::super::setup::Setup;
+    use crate::support::wait_until;
     use serde_json::json;
 
-    pub async fn reports_are_exported_and_marked(scene: Scene) {
-        let (browser, house) = (&scene.browser, &scene.town.house);
-        let shop = house.shop(&house.a, "Çarşı Şubesi").await;
+    pub async fn reports_are_exported_and_marked(setup: Setup) {
+        let (browser, service) = (&setup.browser, &setup.world.service);
+        let shop = service.shop(&service.a, "Çarşı Şubesi").await;
         for n in 0..3 {
             shop.order_of(&format!("K-{n}"), 12_350).await;
         }
@@ -24,7 +24,7 @@ mod case {
         assert_eq!(browser.count("button[name=one]").await, 3);
         browser.click(".exports a").await;
         let mut written = String::new();
-        until("the file is there", async || {
+        wait_until("the file is there", async || {
             let files = std::fs::read_dir(folder.path()).unwrap();
             let file = files
                 .map(|file| file.unwrap().path())
@@ -39,12 +39,16 @@ mod case {
         assert!(written.contains(";123,50;"), "{written}");
 
         browser.click("button[name=one]").await;
-        browser.shows(".notice.good", "işaretlenen sipariş: 1").await;
+        browser
+            .wait_for_text(".notice.good", "işaretlenen sipariş: 1")
+            .await;
         assert_eq!(browser.count("button[name=one]").await, 2);
         browser.click("button[name=all]").await;
-        browser.shows(".notice.good", "işaretlenen sipariş: 2").await;
-        browser.shows(".empty h2", "Bekleyen sipariş yok").await;
-        let pending = house.a.get("/orders/reports/pending").await.data();
+        browser
+            .wait_for_text(".notice.good", "işaretlenen sipariş: 2")
+            .await;
+        browser.wait_for_text(".empty h2", "Bekleyen sipariş yok").await;
+        let pending = service.a.get("/orders/reports/pending").await.data();
         assert_eq!(pending, json!([]));
     }
 }

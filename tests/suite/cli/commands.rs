@@ -1,8 +1,8 @@
 //! Help, accounts, keys, the OpenAPI document, and two servers on one folder.
 
 use crate::support::{
-    Caller, Home, Kind, Program, Visitor, block_on, command, command_after, program_run, request,
-    run_command, send, until,
+    ApiClient, Backend, PanelUser, Program, TestStorage, block_on, command, command_after, program_run,
+    request, run_command, send, wait_until,
 };
 use serde_json::{Value, json};
 
@@ -54,7 +54,7 @@ fn every_command_has_help() {
 }
 
 #[test]
-fn unknown_commands_fail_and_say_so() {
+fn unknown_commands_fail_with_a_message() {
     for words in [
         &["fly"][..],
         &["account", "create"],
@@ -74,22 +74,22 @@ fn unknown_commands_fail_and_say_so() {
 }
 
 #[test]
-fn accounts_and_keys_are_managed_beside_a_running_server() {
-    for kind in [Kind::Sqlite, Kind::Postgres] {
+fn accounts_and_keys_are_managed_while_the_server_runs() {
+    for backend in [Backend::Sqlite, Backend::Postgres] {
         block_on(async {
-            let home = Home::new(kind);
-            let mut server = Program::serve(&home, &[]);
+            let storage = TestStorage::new(backend);
+            let mut server = Program::serve(&storage, &[]);
             let addr = server.address().await;
             // It says so after it has begun to listen.
-            until("it says how to begin", async || {
+            wait_until("it says how to begin", async || {
                 server.printed().contains("there is no account yet")
             })
             .await;
-            let key = home.create_account("one@example.com");
-            let caller = Caller::new(addr, &key);
-            caller.get("/orders").await.data();
+            let key = storage.create_account("one@example.com");
+            let client = ApiClient::new(addr, &key);
+            client.get("/orders").await.data();
             let twice = run_command(
-                &home,
+                &storage,
                 &["account", "create", "--name", "x", "--email", "ONE@example.com"],
             );
             assert!(
@@ -98,7 +98,7 @@ fn accounts_and_keys_are_managed_beside_a_running_server() {
                 twice.err
             );
             let wrong = run_command(
-                &home,
+                &storage,
                 &["account", "create", "--name", "x", "--email", "nonsense"],
             );
             assert!(!wrong.success && wrong.err.contains("e-mail"), "{}", wrong.err);
@@ -112,49 +112,49 @@ fn accounts_and_keys_are_managed_beside_a_running_server() {
                 "--password",
                 "short",
             ];
-            let short = run_command(&home, &short);
+            let short = run_command(&storage, &short);
             assert!(
                 !short.success && short.err.contains("8 characters") && !short.err.contains("short"),
                 "{}",
                 short.err
             );
-            let listed = run_command(&home, &["account", "list"]);
+            let listed = run_command(&storage, &["account", "list"]);
             assert!(
                 listed.out.contains("one@example.com") && listed.out.lines().count() == 1,
                 "{}",
                 listed.out
             );
             let issued = run_command(
-                &home,
+                &storage,
                 &["key", "issue", "--email", "one@example.com", "--label", "Kasa"],
             )
             .out;
             let mut words = issued.split_whitespace();
             let (id, second) = (words.next().unwrap().to_owned(), words.next().unwrap().to_owned());
-            Caller::new(addr, &second).get("/orders").await.data();
-            let listed = run_command(&home, &["key", "list", "--email", "one@example.com"]).out;
+            ApiClient::new(addr, &second).get("/orders").await.data();
+            let listed = run_command(&storage, &["key", "list", "--email", "one@example.com"]).out;
             assert!(
                 listed.contains("Kasa") && !listed.contains(&second) && !listed.contains(&key),
                 "{listed}"
             );
-            let revoked = run_command(&home, &["key", "revoke", "--email", "one@example.com", &id]);
+            let revoked = run_command(&storage, &["key", "revoke", "--email", "one@example.com", &id]);
             assert!(revoked.success, "{}", revoked.err);
             // Another process has revoked it: the server notices within a second or so.
-            crate::support::until("the key stops", async || {
-                Caller::new(addr, &second).get("/orders").await.status == 401
+            crate::support::wait_until("the key stops", async || {
+                ApiClient::new(addr, &second).get("/orders").await.status == 401
             })
             .await;
-            let last = caller.get("/keys").await.data()[0]["id"]
+            let last = client.get("/keys").await.data()[0]["id"]
                 .as_str()
                 .unwrap()
                 .to_owned();
-            let last = run_command(&home, &["key", "revoke", "--email", "one@example.com", &last]);
+            let last = run_command(&storage, &["key", "revoke", "--email", "one@example.com", &last]);
             assert!(!last.success && last.err.contains("last key"), "{}", last.err);
             for words in [
                 ["key", "list", "--email", "none@example.com"],
                 ["key", "issue", "--email", "none@example.com"],
             ] {
-                let unknown = run_command(&home, &words);
+                let unknown = run_command(&storage, &words);
                 assert!(
                     !unknown.success && unknown.err.contains("none@example.com"),
                     "{}",
@@ -170,10 +170,10 @@ fn accounts_and_keys_are_managed_beside_a_running_server() {
 #[test]
 fn a_second_server_on_the_same_folder_is_refused() {
     block_on(async {
-        let home = Home::new(Kind::Sqlite);
-        let mut first = Program::serve(&home, &[]);
+        let storage = TestStorage::new(Backend::Sqlite);
+        let mut first = Program::serve(&storage, &[]);
         let addr = first.address().await;
-        let mut second = Program::serve(&home, &[]);
+        let mut second = Program::serve(&storage, &[]);
         assert!(!second.ended().await);
         let said = second.printed();
         assert!(
@@ -183,43 +183,43 @@ fn a_second_server_on_the_same_folder_is_refused() {
         assert_eq!(send(addr, &request("GET", "/readyz", &[], &[])).await.status, 200);
         // With the first one gone, the folder is free.
         first.kill();
-        Program::serve(&home, &[]).address().await;
+        Program::serve(&storage, &[]).address().await;
     });
 }
 
 #[test]
-fn the_printed_document_is_the_served_one() {
+fn printed_openapi_document_equals_the_served_one() {
     block_on(async {
-        let home = Home::new(Kind::Sqlite);
-        let mut server = Program::serve(&home, &[]);
+        let storage = TestStorage::new(Backend::Sqlite);
+        let mut server = Program::serve(&storage, &[]);
         let addr = server.address().await;
         let served = send(addr, &request("GET", "/openapi.json", &[], &[]))
             .await
             .json();
-        let printed: Value = serde_json::from_str(&run_command(&home, &["openapi"]).out).unwrap();
+        let printed: Value = serde_json::from_str(&run_command(&storage, &["openapi"]).out).unwrap();
         assert_eq!(printed, served);
         assert_ne!(printed["paths"]["/web-api/v1/orders"], json!(null));
     });
 }
 
 #[test]
-fn a_running_request_is_finished_when_the_server_is_asked_to_stop() {
+fn in_flight_request_finishes_before_shutdown() {
     block_on(async {
-        let home = Home::new(Kind::Sqlite);
-        let mut server = Program::serve(&home, &[]);
+        let storage = TestStorage::new(Backend::Sqlite);
+        let mut server = Program::serve(&storage, &[]);
         let addr = server.address().await;
-        let key = home.create_account("one@example.com");
-        let caller = Caller::new(addr, &key);
+        let key = storage.create_account("one@example.com");
+        let client = ApiClient::new(addr, &key);
         let mut running = Vec::new();
         for n in 0..8 {
             running.push(
-                caller
+                client
                     .begin("/businesses", &json!({ "name": n.to_string() }))
                     .await,
             );
         }
         server.terminate();
-        until("the server takes nothing new", async || {
+        wait_until("the server takes nothing new", async || {
             tokio::net::TcpStream::connect(addr).await.is_err()
         })
         .await;
@@ -227,10 +227,10 @@ fn a_running_request_is_finished_when_the_server_is_asked_to_stop() {
             request.finish().await.data();
         }
         assert!(server.ended().await, "{}", server.printed());
-        let mut server = Program::serve(&home, &[]);
-        let caller = Caller::new(server.address().await, &key);
+        let mut server = Program::serve(&storage, &[]);
+        let client = ApiClient::new(server.address().await, &key);
         assert_eq!(
-            caller.get("/businesses").await.data().as_array().unwrap().len(),
+            client.get("/businesses").await.data().as_array().unwrap().len(),
             8
         );
     });
@@ -238,20 +238,20 @@ fn a_running_request_is_finished_when_the_server_is_asked_to_stop() {
 
 #[test]
 fn accounts_are_named_by_either_flag_and_listed_for_programs() {
-    let home = Home::new(Kind::Sqlite);
-    home.create_account("a@example.com");
+    let storage = TestStorage::new(Backend::Sqlite);
+    storage.create_account("a@example.com");
     for flag in ["--email", "--account"] {
         for words in [&["key", "list"][..], &["webhook", "deliveries"]] {
             let arguments = [words, &[flag, "a@example.com"]].concat();
-            let ended = run_command(&home, &arguments);
+            let ended = run_command(&storage, &arguments);
             assert!(ended.success, "{arguments:?}: {}", ended.err);
         }
     }
-    let listed = run_command(&home, &["account", "list", "--json"]);
+    let listed = run_command(&storage, &["account", "list", "--json"]);
     let listed: Value = serde_json::from_str(listed.out.trim()).unwrap();
     assert_eq!(listed["email"], json!("a@example.com"));
     assert!(listed["accountId"].is_string() && listed["name"].is_string());
-    let unknown = run_command(&home, &["key", "list", "--email", "b@example.com"]);
+    let unknown = run_command(&storage, &["key", "list", "--email", "b@example.com"]);
     assert!(
         !unknown.success && unknown.err.contains("There is no account b@example.com."),
         "{}",
@@ -262,54 +262,51 @@ fn accounts_are_named_by_either_flag_and_listed_for_programs() {
 #[test]
 fn secrets_are_read_from_files_or_standard_input() {
     block_on(async {
-        let home = Home::new(Kind::Sqlite);
-        let file = home.folder().join("password");
+        let storage = TestStorage::new(Backend::Sqlite);
+        let file = storage.folder().join("password");
         std::fs::write(&file, "from the file\n").unwrap();
         let file = file.display().to_string();
         let create = ["account", "create", "--name", "A", "--email", "a@example.com"];
-        let made = run_command(&home, &[&create[..], &["--password-file", &file]].concat());
+        let made = run_command(&storage, &[&create[..], &["--password-file", &file]].concat());
         assert!(
             made.success && made.out.contains("as given"),
             "{}{}",
             made.out,
             made.err
         );
-        let mut server = Program::serve(&home, &[]);
+        let mut server = Program::serve(&storage, &[]);
         let addr = server.address().await;
-        let mut visitor = Visitor::at(addr);
-        assert_eq!(
-            visitor.sign_in("a@example.com", "from the file").await.status,
-            200
-        );
+        let mut user = PanelUser::at(addr);
+        assert_eq!(user.sign_in("a@example.com", "from the file").await.status, 200);
         let mut typed = command_after("printf 'from the input\\n' | \"$@\"");
-        typed.current_dir(home.folder()).envs(home.variables()).args([
-            "account",
-            "password",
-            "--email",
-            "a@example.com",
-            "--password-file",
-            "-",
-        ]);
+        typed
+            .current_dir(storage.folder())
+            .envs(storage.variables())
+            .args([
+                "account",
+                "password",
+                "--email",
+                "a@example.com",
+                "--password-file",
+                "-",
+            ]);
         let typed = program_run(typed);
         assert!(typed.success, "{}", typed.err);
-        let mut visitor = Visitor::at(addr);
-        assert_eq!(
-            visitor.sign_in("a@example.com", "from the input").await.status,
-            200
-        );
+        let mut user = PanelUser::at(addr);
+        assert_eq!(user.sign_in("a@example.com", "from the input").await.status, 200);
         server.kill();
-        let empty = home.folder().join("empty");
+        let empty = storage.folder().join("empty");
         std::fs::write(&empty, "").unwrap();
         let empty = empty.display().to_string();
-        let refused = run_command(&home, &["migrate", "--to-file", &empty]);
+        let refused = run_command(&storage, &["migrate", "--to-file", &empty]);
         assert!(
             !refused.success && refused.err.contains("is empty"),
             "{}",
             refused.err
         );
-        let target = home.folder().join("copy").display().to_string();
+        let target = storage.folder().join("copy").display().to_string();
         std::fs::write(&empty, format!("{target}\n")).unwrap();
-        let moved = run_command(&home, &["migrate", "--to-file", &empty]);
+        let moved = run_command(&storage, &["migrate", "--to-file", &empty]);
         assert!(moved.success && moved.out.contains("Done"), "{}", moved.err);
     });
 }

@@ -1,29 +1,29 @@
-//! `garson demo`: one command, and there is something to look at.
+//! `garson demo` starts a service with sample data.
 
-use crate::support::{Caller, Home, Kind, Program, Visitor, block_on, command};
+use crate::support::{ApiClient, Backend, PanelUser, Program, TestStorage, block_on, command};
 use serde_json::{Value, json};
 
 #[test]
-fn orders_of_four_platforms_flow_by_themselves() {
+fn demo_generates_orders_of_four_platforms() {
     block_on(async {
-        let home = Home::new(Kind::Sqlite);
+        let storage = TestStorage::new(Backend::Sqlite);
         let mut start = command();
         start
             .args(["demo", "--listen", "127.0.0.1:0"])
-            .current_dir(home.folder())
-            .env("TMPDIR", home.folder());
+            .current_dir(storage.folder())
+            .env("TMPDIR", storage.folder());
         let mut demo = Program::start(start);
         let addr = demo.address().await;
-        crate::support::until("the key is printed", async || {
+        crate::support::wait_until("the key is printed", async || {
             demo.printed().contains("Ctrl-C ends it.")
         })
         .await;
         let printed = demo.printed();
         let key = printed.lines().find(|line| line.contains("API key")).unwrap();
-        let caller = Caller::new(addr, key.split_whitespace().last().unwrap());
+        let client = ApiClient::new(addr, key.split_whitespace().last().unwrap());
         // The web shop's are there from the start; the platforms' come within seconds, and move on by themselves.
         let orders = async || {
-            caller
+            client
                 .get("/orders?limit=200")
                 .await
                 .data()
@@ -41,7 +41,7 @@ fn orders_of_four_platforms_flow_by_themselves() {
         statuses.sort_unstable();
         assert_eq!(statuses, [400, 400, 500, 600, 900]);
         for provider in ["getir", "yemeksepeti", "trendyol", "migros"] {
-            crate::support::until(
+            crate::support::wait_until(
                 &format!("an order of {provider} is verified by itself"),
                 async || {
                     orders().await.iter().any(|order| {
@@ -59,19 +59,21 @@ fn orders_of_four_platforms_flow_by_themselves() {
             .unwrap()
             .split_whitespace()
             .collect();
-        let page = Visitor::at(addr).sign_in(words[0], words[words.len() - 1]).await;
+        let page = PanelUser::at(addr)
+            .sign_in(words[0], words[words.len() - 1])
+            .await;
         assert!(
             page.status == 200 && page.has("Moda Lokantası"),
             "{}",
             page.text()
         );
         // What it says can be tried can be tried.
-        caller.act("/orders/verify/WEB-5").await.data();
+        client.act("/orders/verify/WEB-5").await.data();
         assert_ne!(
-            caller.get("/orders/grouped-payments").await.data()["groups"],
+            client.get("/orders/grouped-payments").await.data()["groups"],
             json!([])
         );
-        let folder = home.folder().join(format!("garson-demo-{}", demo.id()));
+        let folder = storage.folder().join(format!("garson-demo-{}", demo.id()));
         assert!(folder.is_dir());
         demo.terminate();
         assert!(demo.ended().await, "{}", demo.printed());

@@ -1,6 +1,8 @@
-//! `garson doctor` finds what is wrong, and says when nothing is.
+//! `garson doctor` reports problems and confirms a valid setup.
 
-use crate::support::{Home, Kind, Program, block_on, command, on_postgres, program_run, run_command};
+use crate::support::{
+    Backend, Program, TestStorage, block_on, command, on_postgres, program_run, run_command,
+};
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -21,59 +23,59 @@ fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
 }
 
 #[test]
-fn looking_changes_nothing() {
-    let home = Home::new(Kind::Sqlite);
-    assert!(run_command(&home, &["doctor"]).success);
-    assert_eq!(files(home.folder()), BTreeMap::new());
-    home.create_account("one@example.com");
-    let before = files(home.folder());
-    let found = run_command(&home, &["doctor"]);
+fn doctor_changes_nothing() {
+    let storage = TestStorage::new(Backend::Sqlite);
+    assert!(run_command(&storage, &["doctor"]).success);
+    assert_eq!(files(storage.folder()), BTreeMap::new());
+    storage.create_account("one@example.com");
+    let before = files(storage.folder());
+    let found = run_command(&storage, &["doctor"]);
     assert!(
         found.success && found.out.contains("1 account(s)"),
         "{}",
         found.out
     );
-    assert_eq!(files(home.folder()), before);
+    assert_eq!(files(storage.folder()), before);
     // The key of another database is noticed without being written down.
-    std::fs::write(home.data().join("master.key"), format!("{}\n", "8".repeat(64))).unwrap();
-    let found = run_command(&home, &["doctor"]);
+    std::fs::write(storage.data().join("master.key"), format!("{}\n", "8".repeat(64))).unwrap();
+    let found = run_command(&storage, &["doctor"]);
     assert!(
         !found.success && found.out.contains("another master key"),
         "{}",
         found.out
     );
-    std::fs::remove_file(home.data().join("master.key")).unwrap();
-    let found = run_command(&home, &["doctor"]);
+    std::fs::remove_file(storage.data().join("master.key")).unwrap();
+    let found = run_command(&storage, &["doctor"]);
     assert!(
         !found.success && found.out.contains("master.key"),
         "{}",
         found.out
     );
-    assert!(!home.data().join("master.key").exists());
+    assert!(!storage.data().join("master.key").exists());
 
-    let home = Home::new(Kind::Postgres);
-    let found = run_command(&home, &["doctor"]);
+    let storage = TestStorage::new(Backend::Postgres);
+    let found = run_command(&storage, &["doctor"]);
     assert!(
         found.success && found.out.contains("garson account create"),
         "{}",
         found.out
     );
-    let tables: i64 = on_postgres(&home.database_url(), |client| {
+    let tables: i64 = on_postgres(&storage.database_url(), |client| {
         let sql = "SELECT COUNT(*) FROM information_schema.tables WHERE table_schema = 'public'";
         client.query_one(sql, &[]).unwrap().get(0)
     });
     assert_eq!(tables, 0);
-    assert!(!home.data().exists());
+    assert!(!storage.data().exists());
 }
 
 #[test]
-fn a_running_server_is_looked_at_too() {
+fn doctor_checks_a_running_server() {
     block_on(async {
-        let home = Home::new(Kind::Sqlite);
-        let mut server = Program::serve(&home, &[]);
+        let storage = TestStorage::new(Backend::Sqlite);
+        let mut server = Program::serve(&storage, &[]);
         server.address().await;
-        home.create_account("one@example.com");
-        let found = run_command(&home, &["doctor"]);
+        storage.create_account("one@example.com");
+        let found = run_command(&storage, &["doctor"]);
         assert!(
             found.success && found.out.contains("1 account(s)"),
             "{}",
@@ -83,11 +85,11 @@ fn a_running_server_is_looked_at_too() {
 }
 
 #[test]
-fn a_good_set_up_is_in_order() {
-    for kind in [Kind::Sqlite, Kind::Postgres] {
-        let home = Home::new(kind);
-        home.create_account("one@example.com");
-        let found = run_command(&home, &["doctor"]);
+fn doctor_accepts_a_valid_setup() {
+    for backend in [Backend::Sqlite, Backend::Postgres] {
+        let storage = TestStorage::new(backend);
+        storage.create_account("one@example.com");
+        let found = run_command(&storage, &["doctor"]);
         assert!(found.success, "{} {}", found.out, found.err);
         assert!(
             found.out.contains("Everything is in order.") && found.out.contains("1 account(s)"),
@@ -99,9 +101,9 @@ fn a_good_set_up_is_in_order() {
 }
 
 #[test]
-fn an_empty_folder_is_told_how_to_begin() {
-    let home = Home::new(Kind::Sqlite);
-    let found = run_command(&home, &["doctor"]);
+fn doctor_explains_how_to_start_in_an_empty_folder() {
+    let storage = TestStorage::new(Backend::Sqlite);
+    let found = run_command(&storage, &["doctor"]);
     assert!(
         found.success && found.out.contains("garson account create"),
         "{}",
@@ -110,24 +112,24 @@ fn an_empty_folder_is_told_how_to_begin() {
 }
 
 #[test]
-fn what_is_wrong_is_named() {
+fn doctor_names_each_problem() {
     use std::os::unix::fs::PermissionsExt;
-    let home = Home::new(Kind::Sqlite);
-    home.create_account("one@example.com");
-    let key = home.data().join("master.key");
+    let storage = TestStorage::new(Backend::Sqlite);
+    storage.create_account("one@example.com");
+    let key = storage.data().join("master.key");
     assert_eq!(
         std::fs::metadata(&key).unwrap().permissions().mode() & 0o777,
         0o600
     );
-    std::fs::set_permissions(home.data(), std::fs::Permissions::from_mode(0o755)).unwrap();
-    let found = run_command(&home, &["doctor"]);
+    std::fs::set_permissions(storage.data(), std::fs::Permissions::from_mode(0o755)).unwrap();
+    let found = run_command(&storage, &["doctor"]);
     assert!(
         found.success && found.out.contains("note") && found.out.contains("chmod 700"),
         "{}",
         found.out
     );
     std::fs::set_permissions(&key, std::fs::Permissions::from_mode(0o644)).unwrap();
-    let found = run_command(&home, &["doctor"]);
+    let found = run_command(&storage, &["doctor"]);
     assert!(
         !found.success && found.out.contains("WRONG") && found.out.contains("chmod 600"),
         "{}",
@@ -156,11 +158,11 @@ fn what_is_wrong_is_named() {
     assert!(!found.out.contains("MARKED") && !found.err.contains("MARKED"));
 
     std::fs::write(
-        home.data().join("garson.db"),
+        storage.data().join("garson.db"),
         b"this is not a database, and long enough to be noticed",
     )
     .unwrap();
-    let found = run_command(&home, &["doctor"]);
+    let found = run_command(&storage, &["doctor"]);
     assert!(
         !found.success && found.out.contains("WRONG storage"),
         "{}",

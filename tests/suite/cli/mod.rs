@@ -1,15 +1,15 @@
 //! The command line, as the real program.
 
+mod backup_and_migrate;
+mod check_receiver;
 mod commands;
-mod copies;
 mod demo;
 mod doctor;
-mod log_lines;
-mod nodes;
+mod logging;
+mod multi_node;
 mod receive;
-mod receive_check;
-mod retries;
 mod secrets;
 mod settings;
-mod silent;
-mod storage;
+mod storage_outage;
+mod unresponsive_postgres;
+mod webhook_commands;

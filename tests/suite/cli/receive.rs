@@ -1,6 +1,6 @@
-//! `garson receive`: what it shows, what it refuses, and how it misbehaves when it is told to.
+//! `garson receive`: its output, its checks, and the failures that it simulates.
 
-use crate::support::{Program, block_on, command, program_run, request, send, until};
+use crate::support::{Program, block_on, command, program_run, request, send, wait_until};
 use serde_json::{Value, json};
 use std::net::SocketAddr;
 
@@ -50,7 +50,7 @@ async fn lines(program: &Program, part: &str, count: usize) -> Vec<String> {
         let lines = printed.lines().filter(|line| line.contains(part));
         lines.map(str::to_owned).collect::<Vec<_>>()
     };
-    until(&format!("{count} lines with {part}"), async || {
+    wait_until(&format!("{count} lines with {part}"), async || {
         found().len() >= count
     })
     .await;
@@ -66,7 +66,7 @@ async fn end(mut program: Program) -> String {
 }
 
 #[test]
-fn an_event_is_shown_on_one_line() {
+fn event_is_printed_on_one_line() {
     block_on(async {
         let (program, addr) = start(&["--key", KEY]).await;
         assert_eq!(post(addr, &event("id-1", "5", 2)).await, 200);
@@ -87,7 +87,7 @@ fn an_event_is_shown_on_one_line() {
 }
 
 #[test]
-fn only_the_right_key_in_the_right_form_is_taken() {
+fn only_the_right_key_in_the_right_form_is_accepted() {
     block_on(async {
         let (program, addr) = start(&["--key", KEY]).await;
         let body = event("id-1", "5", 1).to_string();
@@ -114,7 +114,7 @@ fn only_the_right_key_in_the_right_form_is_taken() {
 }
 
 #[test]
-fn without_a_key_any_is_taken_with_a_warning() {
+fn any_key_is_accepted_with_a_warning_when_none_is_set() {
     block_on(async {
         let body = event("id-1", "5", 1).to_string();
         let (program, addr) = start(&[]).await;
@@ -130,7 +130,7 @@ fn without_a_key_any_is_taken_with_a_warning() {
 }
 
 #[test]
-fn repeats_and_disorder_are_pointed_out() {
+fn duplicates_and_reordering_are_reported() {
     block_on(async {
         let (program, addr) = start(&["--key", KEY]).await;
         for (id, sequence) in [("id-1", 1), ("id-1", 1), ("id-3", 3), ("id-2", 2), ("id-4", 4)] {
@@ -156,7 +156,7 @@ fn repeats_and_disorder_are_pointed_out() {
 }
 
 #[test]
-fn it_fails_when_it_is_told_to() {
+fn receiver_fails_on_request() {
     block_on(async {
         let (program, addr) = start(&["--key", KEY, "--status", "500"]).await;
         assert_eq!(post(addr, &event("id-1", "5", 1)).await, 500);
@@ -191,7 +191,7 @@ fn it_fails_when_it_is_told_to() {
 }
 
 #[test]
-fn it_answers_late_and_still_ends_at_once() {
+fn slow_receiver_still_stops_immediately() {
     block_on(async {
         let (program, addr) = start(&["--key", KEY, "--delay-ms", "200"]).await;
         let started = std::time::Instant::now();
@@ -217,7 +217,7 @@ fn it_answers_late_and_still_ends_at_once() {
 }
 
 #[test]
-fn what_is_no_event_is_refused_and_named() {
+fn non_events_are_refused_and_reported() {
     block_on(async {
         let (program, addr) = start(&["--any-key"]).await;
         for (body, line) in [
@@ -252,7 +252,7 @@ fn what_is_no_event_is_refused_and_named() {
 }
 
 #[test]
-fn bodies_are_printed_for_programs_and_for_people() {
+fn bodies_are_printed_as_json_and_as_text() {
     block_on(async {
         let (program, addr) = start(&["--any-key", "--json"]).await;
         let body = "{ \"olay\": \"test\",\r\n  \"veri\": { \"id\": \"id-1\", \"note\": \"çğı\\n🌯\" } }\n";
@@ -272,7 +272,7 @@ fn bodies_are_printed_for_programs_and_for_people() {
 }
 
 #[test]
-fn only_bodies_go_to_standard_output_for_programs() {
+fn json_output_contains_only_bodies() {
     block_on(async {
         // With standard output gone, what is left is what is not an event.
         let mut shell = std::process::Command::new("sh");
@@ -294,7 +294,7 @@ fn only_bodies_go_to_standard_output_for_programs() {
 }
 
 #[test]
-fn flags_that_make_no_sense_are_refused() {
+fn contradictory_flags_are_refused() {
     for (flags, word) in [
         (&["--key", "a", "--any-key"][..], "--any-key"),
         (&["--json", "--full"], "--full"),
@@ -316,7 +316,7 @@ fn flags_that_make_no_sense_are_refused() {
 }
 
 #[test]
-fn the_key_in_the_variable_disturbs_no_other_command() {
+fn key_variable_does_not_affect_other_commands() {
     let mut shown = command();
     shown.arg("config").env("GARSON_RECEIVE_KEY", KEY);
     let shown = program_run(shown);

@@ -1,7 +1,8 @@
-//! Nothing secret is printed or written in clear, proven with marks that are looked for everywhere.
+//! Secrets are neither printed nor stored in clear text.
 
 use crate::support::{
-    Answer, Caller, Home, Kind, Program, Receiver, Shop, block_on, order_body, request, run_command, send,
+    ApiClient, Backend, CannedResponse, Program, Receiver, Shop, TestStorage, block_on, order_body, request,
+    run_command, send,
 };
 use serde_json::json;
 use std::net::SocketAddr;
@@ -17,7 +18,7 @@ const MASTER: &str = "4d41524b4d41524b4d41524b4d41524b4d41524b4d41524b4d41524b4d
 /// Uses every part of the service that meets a secret, errors included.
 async fn exercise(addr: SocketAddr, key: &str) -> Vec<String> {
     let receiver = Receiver::start().await;
-    let a = Caller::new(addr, key);
+    let a = ApiClient::new(addr, key);
     let made = a
         .post(
             "/restaurants",
@@ -57,7 +58,7 @@ async fn exercise(addr: SocketAddr, key: &str) -> Vec<String> {
         key: INBOUND.to_owned(),
     };
     for (answer, order) in [(200, "1"), (503, "2"), (410, "3")] {
-        receiver.usually(Answer::Status(answer));
+        receiver.set_default_response(CannedResponse::Status(answer));
         shop.order(order).await;
         a.act(&format!("/orders/change-status/{order}")).await.data();
     }
@@ -67,9 +68,9 @@ async fn exercise(addr: SocketAddr, key: &str) -> Vec<String> {
     shop.post(b"{").await;
     shop.post(order_body("other", "1", 1).to_string().as_bytes())
         .await;
-    receiver.usually(Answer::Status(200));
+    receiver.set_default_response(CannedResponse::Status(200));
     a.get(&format!("/restaurants/{id}/payment-matching")).await.data();
-    receiver.usually(Answer::Status(500));
+    receiver.set_default_response(CannedResponse::Status(500));
     a.get(&format!("/restaurants/{id}/payment-matching")).await.data();
     let url = receiver.url(&format!("/hook?token={RESEND}"));
     a.put("/webhook", &json!({ "url": url })).await.data();
@@ -92,13 +93,13 @@ async fn exercise(addr: SocketAddr, key: &str) -> Vec<String> {
         &json!({ "webhookOrderId": "1", "url": away, "headers": {} }),
     )
     .await;
-    Caller::new(addr, WRONG_KEY)
+    ApiClient::new(addr, WRONG_KEY)
         .get("/orders")
         .await
         .refused(401, "unauthorized");
     let issued = a.keyed("k", "/keys", "").await.data();
     let second = issued["apiKey"].as_str().unwrap().to_owned();
-    Caller::new(addr, &second).get("/orders").await.data();
+    ApiClient::new(addr, &second).get("/orders").await.data();
     a.delete(&format!("/keys/{}", issued["id"].as_str().unwrap()))
         .await
         .done();
@@ -120,9 +121,9 @@ fn none_of(marks: &[String], place: &str, bytes: &[u8]) {
     }
 }
 
-fn run(kind: Kind, format: &str) {
+fn run(backend: Backend, format: &str) {
     block_on(async {
-        let home = Home::new(kind);
+        let storage = TestStorage::new(backend);
         let made = [
             "account",
             "create",
@@ -141,10 +142,10 @@ fn run(kind: Kind, format: &str) {
             ("GARSON_MASTER_KEY", MASTER),
             ("RUST_LOG", "trace"),
         ];
-        let mut server = Program::serve(&home, &settings);
+        let mut server = Program::serve(&storage, &settings);
         let addr = server.address().await;
         let mut create = crate::support::command();
-        create.args(made).envs(home.variables()).envs(settings);
+        create.args(made).envs(storage.variables()).envs(settings);
         let created = crate::support::program_run(create);
         assert!(created.success, "{}", created.err);
         let created: serde_json::Value = serde_json::from_str(created.out.trim()).unwrap();
@@ -176,8 +177,8 @@ fn run(kind: Kind, format: &str) {
             .into_iter()
             .filter(|mark| mark != RESEND && mark != CALLBACK)
             .collect();
-        if kind == Kind::Sqlite {
-            for entry in std::fs::read_dir(home.data()).unwrap() {
+        if backend == Backend::Sqlite {
+            for entry in std::fs::read_dir(storage.data()).unwrap() {
                 let path = entry.unwrap().path();
                 if path
                     .file_name()
@@ -191,7 +192,7 @@ fn run(kind: Kind, format: &str) {
                 }
             }
         }
-        let listed = run_command(&home, &["inbox", "list"]);
+        let listed = run_command(&storage, &["inbox", "list"]);
         none_of(
             &sealed,
             "what the command line printed",
@@ -202,17 +203,17 @@ fn run(kind: Kind, format: &str) {
 
 #[test]
 fn no_secret_is_printed_or_stored_in_clear() {
-    run(Kind::Sqlite, "text");
+    run(Backend::Sqlite, "text");
 }
 
 #[test]
 fn no_secret_is_printed_as_json_with_postgres() {
-    run(Kind::Postgres, "json");
+    run(Backend::Postgres, "json");
 }
 
 #[test]
 fn the_database_password_is_not_printed() {
-    let home = Home::new(Kind::Sqlite);
+    let storage = TestStorage::new(Backend::Sqlite);
     let url = "postgres://garson:MARK-db-password@127.0.0.1:1/none";
     for arguments in [
         &["serve"][..],
@@ -224,7 +225,7 @@ fn the_database_password_is_not_printed() {
         for level in ["info", "trace"] {
             let mut program = crate::support::command();
             program
-                .current_dir(home.folder())
+                .current_dir(storage.folder())
                 .args(arguments)
                 .env("GARSON_DATABASE_URL", url)
                 .env("GARSON_MASTER_KEY", MASTER)
@@ -256,24 +257,24 @@ fn settings_do_not_show_their_secrets() {
 }
 
 #[test]
-fn what_a_server_makes_is_its_owners_and_an_exposed_key_is_named() {
+fn created_files_are_private_and_an_exposed_key_is_reported() {
     use std::os::unix::fs::PermissionsExt;
     block_on(async {
-        let home = Home::new(Kind::Sqlite);
-        let mut server = Program::serve(&home, &[]);
+        let storage = TestStorage::new(Backend::Sqlite);
+        let mut server = Program::serve(&storage, &[]);
         server.address().await;
         let mode = |path: &std::path::Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
-        assert_eq!(mode(&home.data()), 0o700);
+        assert_eq!(mode(&storage.data()), 0o700);
         for file in ["garson.db", "garson.db-wal", "garson.db-shm", "master.key"] {
-            assert_eq!(mode(&home.data().join(file)), 0o600, "{file}");
+            assert_eq!(mode(&storage.data().join(file)), 0o600, "{file}");
         }
         assert!(!server.printed().contains("chmod"), "{}", server.printed());
         server.terminate();
         assert!(server.ended().await);
-        let key = home.data().join("master.key");
+        let key = storage.data().join("master.key");
         std::fs::set_permissions(&key, std::fs::Permissions::from_mode(0o644)).unwrap();
-        std::fs::set_permissions(home.data(), std::fs::Permissions::from_mode(0o755)).unwrap();
-        let mut server = Program::serve(&home, &[]);
+        std::fs::set_permissions(storage.data(), std::fs::Permissions::from_mode(0o755)).unwrap();
+        let mut server = Program::serve(&storage, &[]);
         server.address().await;
         let printed = server.printed();
         assert!(

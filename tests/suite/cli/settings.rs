@@ -1,21 +1,21 @@
-//! Settings that are wrong are named: where they stand, which they are, what is allowed.
+//! Invalid settings are reported with source, key and allowed values.
 
-use crate::support::{Home, Kind, Outcome, command, program_run};
+use crate::support::{Backend, Outcome, TestStorage, command, program_run};
 
 fn with_file(text: &str, arguments: &[&str]) -> (Outcome, String) {
-    let home = Home::new(Kind::Sqlite);
-    let file = home.folder().join("my.toml");
+    let storage = TestStorage::new(Backend::Sqlite);
+    let file = storage.folder().join("my.toml");
     std::fs::write(&file, text).unwrap();
     let mut program = command();
     program
-        .current_dir(home.folder())
+        .current_dir(storage.folder())
         .args(["--config", "my.toml"])
         .args(arguments);
     (program_run(program), file.display().to_string())
 }
 
 #[test]
-fn a_wrong_file_is_named_with_key_and_what_is_allowed() {
+fn invalid_file_is_reported_with_key_and_allowed_values() {
     for (text, key, allowed) in [
         ("listen = 8080", "listen", "a text"),
         ("listen = \"here\"", "listen", "127.0.0.1:8080"),
@@ -61,7 +61,7 @@ fn a_wrong_file_is_named_with_key_and_what_is_allowed() {
 }
 
 #[test]
-fn a_broken_or_missing_file_is_named() {
+fn malformed_or_missing_file_is_reported() {
     let (ended, _) = with_file("listen = \"127.0.0.1:1\"\nnonsense", &["serve"]);
     assert!(
         !ended.success && ended.err.contains("my.toml, line 2"),
@@ -79,7 +79,7 @@ fn a_broken_or_missing_file_is_named() {
 }
 
 #[test]
-fn wrong_variables_and_flags_are_named() {
+fn invalid_variables_and_flags_are_reported() {
     for (name, value, allowed) in [
         ("GARSON_LISTEN", "here", "127.0.0.1:8080"),
         ("GARSON_WEBHOOK__RETRY_SECONDS", "10,x", "a list of whole numbers"),
@@ -113,17 +113,17 @@ fn wrong_variables_and_flags_are_named() {
 }
 
 #[test]
-fn flags_win_over_variables_and_variables_over_the_file() {
-    let home = Home::new(Kind::Sqlite);
+fn flags_override_variables_and_variables_override_the_file() {
+    let storage = TestStorage::new(Backend::Sqlite);
     std::fs::write(
-        home.folder().join("garson.toml"),
+        storage.folder().join("garson.toml"),
         "data = \"from-file\"\n[log]\nlevel = \"error\"\n",
     )
     .unwrap();
     let shown = |variables: &[(&str, &str)], arguments: &[&str]| {
         let mut program = command();
         program
-            .current_dir(home.folder())
+            .current_dir(storage.folder())
             .args(arguments)
             .arg("config")
             .envs(variables.iter().copied());
@@ -144,11 +144,11 @@ fn flags_win_over_variables_and_variables_over_the_file() {
 }
 
 #[test]
-fn settings_in_force_are_shown_as_a_file_without_secrets() {
-    let home = Home::new(Kind::Sqlite);
+fn effective_settings_are_printed_as_toml_without_secrets() {
+    let storage = TestStorage::new(Backend::Sqlite);
     let mut program = command();
     program
-        .current_dir(home.folder())
+        .current_dir(storage.folder())
         .arg("config")
         .env("GARSON_MASTER_KEY", "ab".repeat(32))
         .env("GARSON_DATABASE_URL", "postgres://user:hunter2@127.0.0.1/db")
@@ -165,9 +165,9 @@ fn settings_in_force_are_shown_as_a_file_without_secrets() {
     assert!(shown.out.contains("readers = 7"), "{}", shown.out);
     // It can be read again, but for the secrets.
     let file = shown.out.replace("\"(set)\"", "\"\"");
-    std::fs::write(home.folder().join("garson.toml"), file).unwrap();
+    std::fs::write(storage.folder().join("garson.toml"), file).unwrap();
     let mut program = command();
-    program.current_dir(home.folder()).arg("config");
+    program.current_dir(storage.folder()).arg("config");
     let again = program_run(program);
     assert!(
         again.success && again.out.contains("readers = 7"),

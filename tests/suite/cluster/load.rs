@@ -1,6 +1,6 @@
-//! Orders that come in at any node, move at the next ones, and a ledger of what was acknowledged.
+//! Orders that arrive at any node and advance at the next ones, with a ledger of acknowledgements.
 
-use super::nodes::{Account, Cluster, order_at, step_at};
+use super::cluster_setup::{Account, Cluster, order_at, step_at};
 use crate::support::StealAwareInstant;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -30,7 +30,7 @@ pub struct Load {
 }
 
 /// Senders at work.
-pub struct Pouring {
+pub struct OrderLoad {
     pub load: Load,
     senders: JoinSet<()>,
 }
@@ -40,7 +40,7 @@ const STEPS: [&str; 3] = ["verify", "change-status", "change-status"];
 
 impl Load {
     /// Pours orders of these accounts from several senders, as many as there are to be.
-    pub fn pour(cluster: &Cluster, accounts: &[Account], senders: usize, orders: usize) -> Pouring {
+    pub fn pour(cluster: &Cluster, accounts: &[Account], senders: usize, orders: usize) -> OrderLoad {
         let load = Self {
             doors: Arc::new(Mutex::new(cluster.doors.clone())),
             acks: Arc::default(),
@@ -62,7 +62,7 @@ impl Load {
                 }
             });
         }
-        Pouring { load, senders: tasks }
+        OrderLoad { load, senders: tasks }
     }
 
     /// Takes an order through its life, each step at another node. What is not acknowledged is left there.
@@ -113,7 +113,7 @@ impl Load {
     }
 }
 
-impl Pouring {
+impl OrderLoad {
     /// Waits until every order has gone its way.
     pub async fn finish(mut self) -> Load {
         while let Some(ended) = self.senders.join_next().await {
@@ -122,7 +122,7 @@ impl Pouring {
         self.load
     }
 
-    /// Begins nothing more, and waits for what is under way.
+    /// Starts nothing more, and waits for requests in flight.
     pub async fn stop(self) -> Load {
         self.load.is_over.store(true, Ordering::Relaxed);
         self.finish().await
@@ -182,9 +182,9 @@ pub async fn check(cluster: &Cluster, accounts: &[Account], node: usize) -> Tall
     };
     for account in accounts {
         let mut shown = cluster.events(account, node).await;
-        // Before its first order the account had nowhere to be told.
+        // Before its first order the account had no webhook.
         shown.retain(|event| event["veri"]["orderId"].is_string());
-        crate::support::until("everything comes", async || {
+        crate::support::wait_until("everything comes", async || {
             cluster.sink.first_arrivals(&account.path).len() >= shown.len()
         })
         .await;

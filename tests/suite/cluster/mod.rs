@@ -1,10 +1,10 @@
-//! Several nodes on one PostgreSQL, as processes of their own, held against a ledger of what was acknowledged and what
-//! arrived: inbound at any of them, killed, paused, stopped and started again.
+//! Several nodes on one PostgreSQL, as processes: killed, paused, stopped and restarted under load. A ledger of acknowledgements
+//! is compared with what arrived.
 
-mod killed;
+mod cluster_setup;
 mod load;
-mod nodes;
-mod paused;
+mod node_killed;
+mod node_paused;
+mod node_stopped;
 mod sink;
-mod steady;
-mod stopped;
+mod steady_state;

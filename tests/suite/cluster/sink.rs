@@ -1,6 +1,6 @@
-//! A receiver for several nodes: it keeps when what came where, and can be slow, or silent until it is told to answer.
+//! A receiver for several nodes that records arrivals and can be slow or silent.
 
-use crate::support::{StealAwareInstant, until};
+use crate::support::{StealAwareInstant, wait_until};
 use serde_json::Value;
 use std::collections::{BTreeMap, HashMap};
 use std::net::SocketAddr;
@@ -95,9 +95,9 @@ impl Sink {
         arrivals.iter().filter(|a| a.path == path).count()
     }
 
-    /// Waits until so many requests have come to a path.
+    /// Waits until this many requests have arrived at a path.
     pub async fn wait_for(&self, path: &str, count: usize) -> Vec<Arrival> {
-        until(path, async || self.count(path) >= count).await;
+        wait_until(path, async || self.count(path) >= count).await;
         self.at(path)
     }
 

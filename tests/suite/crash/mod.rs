@@ -1,10 +1,10 @@
-//! Killed at any moment: what was acknowledged is there, exactly once.
+//! Kills at random times: every acknowledged order is stored exactly once.
 
-mod derived;
-mod files;
-mod neighbours;
+mod concurrent_readers;
+mod database_files;
+mod derived_values;
 
-use crate::support::{Caller, Home, Kind, Program, block_on, order_body, request};
+use crate::support::{ApiClient, Backend, Program, TestStorage, block_on, order_body, request};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::SocketAddr;
@@ -50,11 +50,11 @@ fn pour(addr: SocketAddr, round: usize, ledger: &Ledger) -> tokio::task::JoinSet
 }
 
 /// All pages of a list.
-async fn all(caller: &Caller, list: &str) -> Vec<Value> {
+async fn all(client: &ApiClient, list: &str) -> Vec<Value> {
     let mut items = Vec::new();
     let mut path = format!("{list}?limit=200");
     loop {
-        let page = caller.get(&path).await.success();
+        let page = client.get(&path).await.success();
         items.extend(page["data"].as_array().unwrap().iter().cloned());
         let Some(next) = page["paging"]["next"].as_str() else {
             return items;
@@ -63,15 +63,15 @@ async fn all(caller: &Caller, list: &str) -> Vec<Value> {
     }
 }
 
-async fn check(caller: &Caller, ledger: &Ledger) {
-    let orders = all(caller, "/orders").await;
+async fn check(client: &ApiClient, ledger: &Ledger) {
+    let orders = all(client, "/orders").await;
     let mut records = BTreeMap::new();
     for order in &orders {
         let name = order["providerOrderId"].as_str().unwrap().to_owned();
         let twice = records.insert(name, order["id"].as_str().unwrap().to_owned());
         assert_eq!(twice, None, "an order is there twice");
     }
-    let told: Vec<String> = all(caller, "/events")
+    let told: Vec<String> = all(client, "/events")
         .await
         .iter()
         .filter(|event| event["olay"] == json!("siparis.olusturuldu"))
@@ -88,60 +88,60 @@ async fn check(caller: &Caller, ledger: &Ledger) {
     }
     // An order that is there has its event, acknowledged or not, and counts in the totals.
     assert_eq!(distinct, records.values().collect::<BTreeSet<_>>());
-    let sums = caller.get("/orders/grouped-payments").await.data();
+    let sums = client.get("/orders/grouped-payments").await.data();
     assert_eq!(sums["currencies"][0]["count"], json!(orders.len()));
 }
 
-fn crash(kind: Kind, rounds: usize) {
+fn crash(backend: Backend, rounds: usize) {
     block_on(async {
-        let home = Home::new(kind);
-        let key = home.create_account("one@example.com");
+        let storage = TestStorage::new(backend);
+        let key = storage.create_account("one@example.com");
         let ledger = Ledger::default();
         let more = [("GARSON_RATE_LIMIT", "off")];
-        let mut server = Program::serve(&home, &more);
-        let mut caller = Caller::new(server.address().await, &key);
-        let made = caller.post("/restaurants", &json!({ "name": "r" })).await.data();
+        let mut server = Program::serve(&storage, &more);
+        let mut client = ApiClient::new(server.address().await, &key);
+        let made = client.post("/restaurants", &json!({ "name": "r" })).await.data();
         let path = format!(
             "/restaurants/{}/integrations/direct",
             made["id"].as_str().unwrap()
         );
         let body = json!({ "isActive": true, "remoteId": "s", "credentials": { "inboundKey": "inbound-s" } });
-        caller.put(&path, &body).await.data();
+        client.put(&path, &body).await.data();
         for round in 0..rounds {
             let before = ledger.lock().unwrap().len();
-            let mut tasks = pour(caller.addr, round, &ledger);
-            crate::support::until("some orders are acknowledged", async || {
+            let mut tasks = pour(client.addr, round, &ledger);
+            crate::support::wait_until("some orders are acknowledged", async || {
                 ledger.lock().unwrap().len() > before + 20
             })
             .await;
-            // Any moment is as good as another.
+            // At a random time.
             let moment = u64::from(uuid::Uuid::now_v7().as_bytes()[15]);
             tokio::time::sleep(Duration::from_micros(moment * 400)).await;
             server.kill();
             while let Some(ended) = tasks.join_next().await {
                 ended.unwrap();
             }
-            server = Program::serve(&home, &more);
-            caller.addr = server.address().await;
-            check(&caller, &ledger).await;
+            server = Program::serve(&storage, &more);
+            client.addr = server.address().await;
+            check(&client, &ledger).await;
         }
         // A shop that repeats what it does not know to be taken makes nothing twice.
         let known: Vec<(String, String)> = ledger.lock().unwrap().clone().into_iter().take(50).collect();
         for (id, record) in known {
-            assert_eq!(post(caller.addr, &id).await, Some(record));
+            assert_eq!(post(client.addr, &id).await, Some(record));
         }
-        check(&caller, &ledger).await;
+        check(&client, &ledger).await;
         server.terminate();
         assert!(server.ended().await);
     });
 }
 
 #[test]
-fn what_was_acknowledged_survives_ten_kills_on_sqlite() {
-    crash(Kind::Sqlite, 10);
+fn acknowledged_orders_survive_ten_kills_on_sqlite() {
+    crash(Backend::Sqlite, 10);
 }
 
 #[test]
-fn what_was_acknowledged_survives_two_kills_on_postgres() {
-    crash(Kind::Postgres, 2);
+fn acknowledged_orders_survive_two_kills_on_postgres() {
+    crash(Backend::Postgres, 2);
 }

@@ -1,14 +1,14 @@
-//! Events go out by themselves: real receivers, real sockets, and a ledger of what arrived.
+//! Delivery of events to real receivers, with a ledger of arrivals.
 
-mod basics;
-mod changing;
-mod clock;
+mod attempts;
+mod clock_changes;
 mod crash;
-mod crowd;
-mod hostile;
+mod failure_reasons;
 mod isolation;
-mod order;
-mod reasons;
+mod many_accounts;
+mod misbehaving_receivers;
+mod ordering;
 mod resend;
-mod scene;
-mod site;
+mod running_program;
+mod setup;
+mod webhook_changes;

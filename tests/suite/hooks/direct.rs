@@ -1,47 +1,50 @@
-//! The restaurant's own shop posts and cancels.
+//! Orders and cancellations of the restaurant's own shop.
 
-use crate::support::{House, Kind, order_body, until};
+use crate::support::{Backend, TestService, order_body, wait_until};
 use serde_json::json;
 
 cases! {
-    a_secret_that_an_earlier_version_hashed_is_known_and_hashed_anew
-    an_order_is_there_as_soon_as_it_is_acknowledged
-    the_same_order_again_is_the_same_order
-    the_same_id_with_other_content_is_refused
-    a_wrong_key_is_refused_and_nothing_is_kept
+    secret_hashed_by_an_earlier_version_is_accepted_and_rehashed
+    acknowledged_order_is_readable_immediately
+    repeated_order_is_the_same_order
+    same_id_with_different_content_is_refused
+    wrong_key_is_refused_and_nothing_is_stored
     one_key_may_serve_several_stores
-    of_64_posts_of_the_same_order_one_is_made
-    a_switched_off_integration_takes_orders_with_a_flag
-    the_customer_cancels
-    the_restaurant_cancels
+    of_64_posts_of_one_order_one_is_created
+    inactive_integration_accepts_orders_with_a_flag
+    customer_cancellation_is_applied
+    restaurant_cancellation_is_applied
     a_cancellation_may_be_repeated
-    a_late_cancellation_wins_over_delivery
+    late_cancellation_overrides_delivery
     an_order_of_another_store_cannot_be_cancelled
     a_body_needs_no_content_type
-    whole_numbers_may_be_written_with_a_fraction_of_nothing
+    whole_numbers_may_have_a_zero_fraction
 }
 
-async fn an_order_is_there_as_soon_as_it_is_acknowledged(house: House) {
-    let shop = house.shop(&house.a, "s").await;
+async fn acknowledged_order_is_readable_immediately(service: TestService) {
+    let shop = service.shop(&service.a, "s").await;
     for n in 0..20 {
         let id = shop.order(&n.to_string()).await;
-        assert_eq!(house.a.get(&format!("/orders/{n}")).await.data()["id"], json!(id));
-        let newest = house.a.get("/orders?limit=1").await.data();
+        assert_eq!(
+            service.a.get(&format!("/orders/{n}")).await.data()["id"],
+            json!(id)
+        );
+        let newest = service.a.get("/orders?limit=1").await.data();
         assert_eq!(newest[0]["id"], json!(id));
-        let event = house.a.get("/events?limit=1").await.data();
+        let event = service.a.get("/events?limit=1").await.data();
         assert_eq!(event[0]["veri"]["orderId"], json!(id));
     }
 }
 
-async fn the_same_order_again_is_the_same_order(house: House) {
-    let shop = house.shop(&house.a, "s").await;
+async fn repeated_order_is_the_same_order(service: TestService) {
+    let shop = service.shop(&service.a, "s").await;
     let id = shop.order("1").await;
-    house.a.act("/orders/verify/1").await.data();
+    service.a.act("/orders/verify/1").await.data();
     let before = (
-        house.a.get("/orders/1").await.data(),
-        house.a.get("/events").await.data(),
+        service.a.get("/orders/1").await.data(),
+        service.a.get("/events").await.data(),
     );
-    house.advance(std::time::Duration::from_secs(5));
+    service.advance(std::time::Duration::from_secs(5));
     // Other white space and another order of fields are the same content.
     let mut body = order_body("s", "1", 10_000);
     body["note"] = json!(null);
@@ -50,17 +53,17 @@ async fn the_same_order_again_is_the_same_order(house: House) {
         assert_eq!(again, json!({ "success": true, "data": { "orderId": id } }));
     }
     let after = (
-        house.a.get("/orders/1").await.data(),
-        house.a.get("/events").await.data(),
+        service.a.get("/orders/1").await.data(),
+        service.a.get("/events").await.data(),
     );
     assert_eq!(after, before);
-    assert!(house.kept().await.is_empty());
+    assert!(service.open_messages().await.is_empty());
 }
 
-async fn the_same_id_with_other_content_is_refused(house: House) {
-    let shop = house.shop(&house.a, "s").await;
+async fn same_id_with_different_content_is_refused(service: TestService) {
+    let shop = service.shop(&service.a, "s").await;
     let id = shop.order("1").await;
-    let before = house.a.get("/orders/1").await.data();
+    let before = service.a.get("/orders/1").await.data();
     for _ in 0..2 {
         let other = order_body("s", "1", 10_001).to_string();
         let error = shop
@@ -69,25 +72,25 @@ async fn the_same_id_with_other_content_is_refused(house: House) {
             .refused(409, "duplicate_order_id");
         assert!(error["message"].as_str().unwrap().contains(&id));
     }
-    assert_eq!(house.a.get("/orders/1").await.data(), before);
-    assert_eq!(house.a.get("/orders").await.data().as_array().unwrap().len(), 1);
-    let kept = house.kept().await;
+    assert_eq!(service.a.get("/orders/1").await.data(), before);
+    assert_eq!(service.a.get("/orders").await.data().as_array().unwrap().len(), 1);
+    let kept = service.open_messages().await;
     assert_eq!(
         (kept.len(), kept[0].state.as_str(), kept[0].times),
         (1, "conflicting", 2)
     );
 }
 
-async fn a_wrong_key_is_refused_and_nothing_is_kept(house: House) {
-    let shop = house.shop(&house.a, "s").await;
-    let theirs = house.shop(&house.b, "theirs").await;
+async fn wrong_key_is_refused_and_nothing_is_stored(service: TestService) {
+    let shop = service.shop(&service.a, "s").await;
+    let theirs = service.shop(&service.b, "theirs").await;
     let body = order_body("s", "1", 100).to_string();
     for key in [
         None,
         Some(""),
         Some("wrong"),
         Some("inbound-S"),
-        Some(house.a.key.as_str()),
+        Some(service.a.key.as_str()),
     ] {
         for body in [body.as_bytes(), b"{", b"", b"\xff\x00"] {
             shop.hook("/hooks/direct/orders", key, body)
@@ -102,17 +105,17 @@ async fn a_wrong_key_is_refused_and_nothing_is_kept(house: House) {
     shop.hook("/hooks/direct/orders", Some(&theirs.key), body.as_bytes())
         .await
         .refused(404, "unknown_store");
-    assert_eq!(house.a.get("/orders").await.data(), json!([]));
-    assert_eq!(house.b.get("/orders").await.data(), json!([]));
-    let kept = house.kept().await;
+    assert_eq!(service.a.get("/orders").await.data(), json!([]));
+    assert_eq!(service.b.get("/orders").await.data(), json!([]));
+    let kept = service.open_messages().await;
     assert_eq!((kept.len(), kept[0].state.as_str()), (1, "unmatched"));
-    assert_eq!(house.count("inbox"), 1);
+    assert_eq!(service.count("inbox"), 1);
 }
 
-async fn one_key_may_serve_several_stores(house: House) {
+async fn one_key_may_serve_several_stores(service: TestService) {
     let mut restaurants = Vec::new();
     for store in ["one", "two"] {
-        let made = house
+        let made = service
             .a
             .post("/restaurants", &json!({ "name": store }))
             .await
@@ -123,24 +126,24 @@ async fn one_key_may_serve_several_stores(house: House) {
         );
         let body =
             json!({ "isActive": true, "remoteId": store, "credentials": { "inboundKey": "shared-key" } });
-        house.a.put(&path, &body).await.data();
+        service.a.put(&path, &body).await.data();
         restaurants.push(made["id"].clone());
     }
-    let shop = house.shop(&house.a, "three").await;
+    let shop = service.shop(&service.a, "three").await;
     for (store, restaurant) in ["one", "two"].into_iter().zip(&restaurants) {
         let body = order_body(store, store, 100).to_string();
         shop.hook("/hooks/direct/orders", Some("shared-key"), body.as_bytes())
             .await
             .success();
         assert_eq!(
-            &house.a.get(&format!("/orders/{store}")).await.data()["restaurantId"],
+            &service.a.get(&format!("/orders/{store}")).await.data()["restaurantId"],
             restaurant
         );
     }
 }
 
-async fn of_64_posts_of_the_same_order_one_is_made(house: House) {
-    let shop = house.shop(&house.a, "s").await;
+async fn of_64_posts_of_one_order_one_is_created(service: TestService) {
+    let shop = service.shop(&service.a, "s").await;
     let mut running = tokio::task::JoinSet::new();
     for _ in 0..64 {
         let shop = shop.clone();
@@ -148,32 +151,32 @@ async fn of_64_posts_of_the_same_order_one_is_made(house: House) {
     }
     let ids = running.join_all().await;
     assert!(ids.iter().all(|id| *id == ids[0]), "{ids:?}");
-    assert_eq!(house.a.get("/orders").await.data().as_array().unwrap().len(), 1);
-    let events = house.a.get("/events").await.data();
+    assert_eq!(service.a.get("/orders").await.data().as_array().unwrap().len(), 1);
+    let events = service.a.get("/events").await.data();
     assert_eq!(events.as_array().unwrap().len(), 2);
-    let sums = house.a.get("/orders/grouped-payments").await.data();
+    let sums = service.a.get("/orders/grouped-payments").await.data();
     assert_eq!(sums["currencies"][0]["count"], json!(1));
 }
 
-async fn a_switched_off_integration_takes_orders_with_a_flag(house: House) {
-    let shop = house.shop(&house.a, "s").await;
+async fn inactive_integration_accepts_orders_with_a_flag(service: TestService) {
+    let shop = service.shop(&service.a, "s").await;
     let path = format!("/restaurants/{}/integrations/direct", shop.restaurant);
-    house.a.put(&path, &json!({ "isActive": false })).await.data();
+    service.a.put(&path, &json!({ "isActive": false })).await.data();
     let id = shop.order("1").await;
-    let detail = house.a.get("/orders/1").await.data();
+    let detail = service.a.get("/orders/1").await.data();
     assert_eq!(
         (&detail["id"], &detail["flag"], &detail["status"]),
         (&json!(id), &json!("integration_off"), &json!(400))
     );
     assert_eq!(
-        house.a.get("/events?limit=1").await.data()[0]["olay"],
+        service.a.get("/events?limit=1").await.data()[0]["olay"],
         json!("siparis.olusturuldu")
     );
     shop.cancel("1", json!({})).await.success();
 }
 
-async fn the_customer_cancels(house: House) {
-    let shop = house.shop(&house.a, "s").await;
+async fn customer_cancellation_is_applied(service: TestService) {
+    let shop = service.shop(&service.a, "s").await;
     for (order, by) in [("1", json!({})), ("2", json!({ "by": "customer" }))] {
         let id = shop.order(order).await;
         let mut body = by;
@@ -181,7 +184,7 @@ async fn the_customer_cancels(house: House) {
         body["reason"] = json!("customer_request");
         let reply = shop.cancel(order, body).await.success();
         assert_eq!(reply, json!({ "success": true, "data": { "orderId": id } }));
-        let detail = house.a.get(&format!("/orders/{order}")).await.data();
+        let detail = service.a.get(&format!("/orders/{order}")).await.data();
         assert_eq!(
             (&detail["status"], &detail["statusName"]),
             (&json!(1500), &json!("cancelled_by_platform"))
@@ -194,55 +197,55 @@ async fn the_customer_cancels(house: House) {
     }
 }
 
-async fn the_restaurant_cancels(house: House) {
-    let shop = house.shop(&house.a, "s").await;
+async fn restaurant_cancellation_is_applied(service: TestService) {
+    let shop = service.shop(&service.a, "s").await;
     shop.order("1").await;
     shop.cancel("1", json!({ "by": "restaurant" })).await.success();
-    let detail = house.a.get("/orders/1").await.data();
+    let detail = service.a.get("/orders/1").await.data();
     assert_eq!(
         (&detail["status"], &detail["cancellation"]["by"]),
         (&json!(1600), &json!("account"))
     );
-    let event = house.a.get("/events?limit=1").await.data()[0]["veri"].clone();
+    let event = service.a.get("/events?limit=1").await.data()[0]["veri"].clone();
     assert_eq!(
         (&event["status"], &event["by"]),
         (&json!(1600), &json!("account"))
     );
 }
 
-async fn a_cancellation_may_be_repeated(house: House) {
-    let shop = house.shop(&house.a, "s").await;
+async fn a_cancellation_may_be_repeated(service: TestService) {
+    let shop = service.shop(&service.a, "s").await;
     shop.order("1").await;
     shop.cancel("1", json!({})).await.success();
     let before = (
-        house.a.get("/orders/1").await.data(),
-        house.a.get("/events").await.data(),
+        service.a.get("/orders/1").await.data(),
+        service.a.get("/events").await.data(),
     );
     shop.cancel("1", json!({})).await.success();
     shop.cancel("1", json!({ "by": "restaurant", "note": "x" }))
         .await
         .success();
     let after = (
-        house.a.get("/orders/1").await.data(),
-        house.a.get("/events").await.data(),
+        service.a.get("/orders/1").await.data(),
+        service.a.get("/events").await.data(),
     );
     assert_eq!(after, before);
 }
 
-async fn a_late_cancellation_wins_over_delivery(house: House) {
-    let shop = house.shop(&house.a, "s").await;
+async fn late_cancellation_overrides_delivery(service: TestService) {
+    let shop = service.shop(&service.a, "s").await;
     shop.order("1").await;
     for _ in 0..3 {
-        house.a.act("/orders/change-status/1").await.data();
+        service.a.act("/orders/change-status/1").await.data();
     }
     shop.cancel("1", json!({})).await.success();
-    assert_eq!(house.a.get("/orders/1").await.data()["status"], json!(1500));
+    assert_eq!(service.a.get("/orders/1").await.data()["status"], json!(1500));
 }
 
-async fn an_order_of_another_store_cannot_be_cancelled(house: House) {
+async fn an_order_of_another_store_cannot_be_cancelled(service: TestService) {
     let (one, two) = (
-        house.shop(&house.a, "one").await,
-        house.shop(&house.b, "two").await,
+        service.shop(&service.a, "one").await,
+        service.shop(&service.b, "two").await,
     );
     one.order("1").await;
     two.cancel("1", json!({})).await.refused(404, "order_not_found");
@@ -251,12 +254,12 @@ async fn an_order_of_another_store_cannot_be_cancelled(house: House) {
     two.hook("/hooks/direct/orders/1/cancel", Some(&two.key), body.as_bytes())
         .await
         .refused(404, "unknown_store");
-    assert_eq!(house.a.get("/orders/1").await.data()["status"], json!(400));
-    assert_eq!(house.kept().await.len(), 3);
+    assert_eq!(service.a.get("/orders/1").await.data()["status"], json!(400));
+    assert_eq!(service.open_messages().await.len(), 3);
 }
 
-async fn whole_numbers_may_be_written_with_a_fraction_of_nothing(house: House) {
-    let shop = house.shop(&house.a, "s").await;
+async fn whole_numbers_may_have_a_zero_fraction(service: TestService) {
+    let shop = service.shop(&service.a, "s").await;
     let order = |price: &str| {
         format!(
             r#"{{"storeId":"s","providerOrderId":"1","items":[{{"name":"Simit","quantity":2.0,"unitPrice":{price}}}],
@@ -264,7 +267,7 @@ async fn whole_numbers_may_be_written_with_a_fraction_of_nothing(house: House) {
         )
     };
     shop.post(order("1500.0").as_bytes()).await.data();
-    let detail = house.a.get("/orders/1").await.data();
+    let detail = service.a.get("/orders/1").await.data();
     assert_eq!(
         (&detail["items"][0]["unitPrice"], &detail["amount"]["total"]),
         (&json!(1_500), &json!(3_000))
@@ -275,8 +278,8 @@ async fn whole_numbers_may_be_written_with_a_fraction_of_nothing(house: House) {
     }
 }
 
-async fn a_body_needs_no_content_type(house: House) {
-    let shop = house.shop(&house.a, "s").await;
+async fn a_body_needs_no_content_type(service: TestService) {
+    let shop = service.shop(&service.a, "s").await;
     let body = order_body("s", "1", 100).to_string();
     let bytes = crate::support::request(
         "POST",
@@ -284,19 +287,19 @@ async fn a_body_needs_no_content_type(house: House) {
         &[("x-api-key", &shop.key)],
         body.as_bytes(),
     );
-    crate::support::send(house.addr, &bytes).await.success();
+    crate::support::send(service.addr, &bytes).await.success();
 }
 
-async fn a_secret_that_an_earlier_version_hashed_is_known_and_hashed_anew(mut house: House) {
-    let mut shop = house.shop(&house.a, "s").await;
+async fn secret_hashed_by_an_earlier_version_is_accepted_and_rehashed(mut service: TestService) {
+    let mut shop = service.shop(&service.a, "s").await;
     let former = garson_store::vault::lookup_hash(shop.key.as_bytes());
     let hex: String = former.iter().map(|byte| format!("{byte:02x}")).collect();
-    let value = match house.kind {
-        Kind::Sqlite => format!("x'{hex}'"),
-        Kind::Postgres => format!("'\\x{hex}'"),
+    let value = match service.backend {
+        Backend::Sqlite => format!("x'{hex}'"),
+        Backend::Postgres => format!("'\\x{hex}'"),
     };
-    let has_former = async |house: &House| -> bool {
-        let found = house
+    let has_former = async |service: &TestService| -> bool {
+        let found = service
             .app
             .store
             .read(|tx| -> garson_store::Result<Vec<Vec<u8>>> {
@@ -307,13 +310,13 @@ async fn a_secret_that_an_earlier_version_hashed_is_known_and_hashed_anew(mut ho
             .unwrap();
         found == [former.to_vec()]
     };
-    assert!(!has_former(&house).await, "it lies there as a bare hash");
-    house.meddle(&format!("UPDATE integrations SET inbound_hash = {value}"));
+    assert!(!has_former(&service).await, "it lies there as a bare hash");
+    service.execute_sql(&format!("UPDATE integrations SET inbound_hash = {value}"));
     shop.order("1").await;
-    house.restart().await;
-    shop.addr = house.addr;
+    service.restart().await;
+    shop.addr = service.addr;
     shop.order("2").await;
-    until("it is hashed anew", async || !has_former(&house).await).await;
+    wait_until("it is hashed anew", async || !has_former(&service).await).await;
     shop.order("3").await;
-    assert_eq!(house.a.get("/orders").await.data().as_array().unwrap().len(), 3);
+    assert_eq!(service.a.get("/orders").await.data().as_array().unwrap().len(), 3);
 }

@@ -1,6 +1,6 @@
-//! `/hooks`: platforms' way in.
+//! `/hooks`: messages of platforms.
 
 mod direct;
-mod kept;
-mod remembered;
+mod inbox;
+mod integration_cache;
 mod revisions;

@@ -1,19 +1,21 @@
-//! An order that its source changes later: versions, sums, and who is told.
+//! Orders that their source changes later: versions, sums and events.
 
-use crate::support::{Answer, Caller, House, Kind, Receiver, Shop, order_body, until};
+use crate::support::{
+    ApiClient, Backend, CannedResponse, Receiver, Shop, TestService, order_body, wait_until,
+};
 use serde_json::{Value, json};
 
 on_both! {
-    a_later_version_changes_the_order_its_sums_and_its_timeline
-    documents_that_are_not_later_change_nothing
-    an_unreadable_version_damages_nothing
-    reported_and_finished_orders_follow_and_cancelled_ones_do_not
-    nobody_hears_of_versions_who_has_not_asked
-    whoever_asks_hears_of_versions_in_order
-    the_choice_stands_without_an_address
+    later_version_changes_the_order_its_sums_and_timeline
+    older_documents_change_nothing
+    unreadable_version_changes_nothing
+    reported_and_finished_orders_are_revised_and_cancelled_ones_are_not
+    revision_events_are_opt_in
+    opted_in_account_gets_revision_events_in_order
+    revision_opt_in_is_stored_without_a_url
 }
 
-/// A version of the shop's order: so many pieces at 50.00.
+/// A version of the shop's order: this many pieces at 50.00.
 fn version(id: &str, revision: i64, pieces: i64, payment: &str) -> Value {
     let mut body = order_body("s", id, 5_000 * pieces);
     body["revision"] = json!(revision);
@@ -28,27 +30,27 @@ async fn post(shop: &Shop, body: &Value) -> String {
     taken["orderId"].as_str().unwrap().to_owned()
 }
 
-async fn groups(caller: &Caller) -> Value {
-    let data = caller.get("/orders/grouped-payments").await.data();
+async fn groups(client: &ApiClient) -> Value {
+    let data = client.get("/orders/grouped-payments").await.data();
     let groups = data["groups"].as_array().unwrap().iter();
     groups
         .map(|it| json!([it["type"], it["count"], it["total"]]))
         .collect()
 }
 
-async fn a_later_version_changes_the_order_its_sums_and_its_timeline(kind: Kind) {
-    let house = House::open(kind).await;
-    let shop = house.shop(&house.a, "s").await;
+async fn later_version_changes_the_order_its_sums_and_timeline(backend: Backend) {
+    let service = TestService::open(backend).await;
+    let shop = service.shop(&service.a, "s").await;
     let id = post(&shop, &version("1", 1, 3, "cash")).await;
-    assert_eq!(house.a.get("/orders/1").await.data()["revision"], json!(1));
-    house.a.act("/orders/verify/1").await.data();
-    house.advance(std::time::Duration::from_secs(5));
+    assert_eq!(service.a.get("/orders/1").await.data()["revision"], json!(1));
+    service.a.act("/orders/verify/1").await.data();
+    service.advance(std::time::Duration::from_secs(5));
     let mut later = version("1", 2, 2, "online_card");
     later["customer"] = json!({});
     for _ in 0..2 {
         assert_eq!(post(&shop, &later).await, id);
     }
-    let order = house.a.get("/orders/1").await.data();
+    let order = service.a.get("/orders/1").await.data();
     assert_eq!((&order["revision"], &order["status"]), (&json!(2), &json!(500)));
     assert_eq!(order["items"][0]["quantity"], json!(2));
     assert_eq!(
@@ -77,30 +79,30 @@ async fn a_later_version_changes_the_order_its_sums_and_its_timeline(kind: Kind)
         })
     );
     assert!(timeline[1].get("revision").is_none() && timeline[1].get("changes").is_none());
-    let listed = house.a.get("/orders").await.data();
+    let listed = service.a.get("/orders").await.data();
     assert_eq!(
         (&listed[0]["total"], &listed[0]["paymentType"]),
         (&json!(10_000), &json!("online_card"))
     );
-    let pending = house.a.get("/orders/reports/pending").await.data();
+    let pending = service.a.get("/orders/reports/pending").await.data();
     assert_eq!(
         (&pending[0]["amount"]["total"], &pending[0]["payment"]["type"]),
         (&json!(10_000), &json!("online_card"))
     );
-    assert_eq!(groups(&house.a).await, json!([["online_card", 1, 10_000]]));
+    assert_eq!(groups(&service.a).await, json!([["online_card", 1, 10_000]]));
     // It moves on as before.
-    house.a.act("/orders/change-status/1").await.data();
-    let timeline = house.a.get("/orders/1").await.data()["timeline"].clone();
+    service.a.act("/orders/change-status/1").await.data();
+    let timeline = service.a.get("/orders/1").await.data()["timeline"].clone();
     assert_eq!(timeline.as_array().unwrap().len(), 4);
     assert_eq!(timeline[3]["to"], json!(600));
 }
 
-async fn documents_that_are_not_later_change_nothing(kind: Kind) {
-    let house = House::open(kind).await;
-    let shop = house.shop(&house.a, "s").await;
+async fn older_documents_change_nothing(backend: Backend) {
+    let service = TestService::open(backend).await;
+    let shop = service.shop(&service.a, "s").await;
     let id = post(&shop, &version("1", 1, 3, "cash")).await;
     post(&shop, &version("1", 4, 2, "cash")).await;
-    let before = house.a.get("/orders/1").await.data();
+    let before = service.a.get("/orders/1").await.data();
     for older in [
         version("1", 1, 3, "cash"),
         version("1", 3, 1, "cash"),
@@ -119,15 +121,15 @@ async fn documents_that_are_not_later_change_nothing(kind: Kind) {
         body["revision"] = wrong;
         assert_ne!(shop.post(body.to_string().as_bytes()).await.status, 200);
     }
-    assert_eq!(house.a.get("/orders/1").await.data(), before);
+    assert_eq!(service.a.get("/orders/1").await.data(), before);
     assert_eq!(before["revision"], json!(2));
 }
 
-async fn an_unreadable_version_damages_nothing(kind: Kind) {
-    let house = House::open(kind).await;
-    let shop = house.shop(&house.a, "s").await;
+async fn unreadable_version_changes_nothing(backend: Backend) {
+    let service = TestService::open(backend).await;
+    let shop = service.shop(&service.a, "s").await;
     post(&shop, &version("1", 1, 3, "cash")).await;
-    let before = house.a.get("/orders/1").await.data();
+    let before = service.a.get("/orders/1").await.data();
     for (place, value) in [
         ("items", json!([])),
         ("amount", json!({})),
@@ -137,24 +139,24 @@ async fn an_unreadable_version_damages_nothing(kind: Kind) {
         body[place] = value;
         assert_ne!(shop.post(body.to_string().as_bytes()).await.status, 200);
     }
-    assert_eq!(house.a.get("/orders/1").await.data(), before);
+    assert_eq!(service.a.get("/orders/1").await.data(), before);
     post(&shop, &version("1", 2, 2, "cash")).await;
-    assert_eq!(house.a.get("/orders/1").await.data()["revision"], json!(2));
+    assert_eq!(service.a.get("/orders/1").await.data()["revision"], json!(2));
 }
 
-async fn reported_and_finished_orders_follow_and_cancelled_ones_do_not(kind: Kind) {
-    let house = House::open(kind).await;
-    let shop = house.shop(&house.a, "s").await;
+async fn reported_and_finished_orders_are_revised_and_cancelled_ones_are_not(backend: Backend) {
+    let service = TestService::open(backend).await;
+    let shop = service.shop(&service.a, "s").await;
     for id in ["reported", "delivered", "cancelled"] {
         post(&shop, &version(id, 1, 3, "cash")).await;
     }
     let mark = json!({ "providerOrderId": "reported" });
-    house.a.post("/orders/reports/mark", &mark).await.data();
+    service.a.post("/orders/reports/mark", &mark).await.data();
     for _ in 0..3 {
-        house.a.act("/orders/change-status/delivered").await.data();
+        service.a.act("/orders/change-status/delivered").await.data();
     }
-    house.a.act("/orders/cancel/cancelled").await.data();
-    let cancelled = house.a.get("/orders/cancelled").await.data();
+    service.a.act("/orders/cancel/cancelled").await.data();
+    let cancelled = service.a.get("/orders/cancelled").await.data();
     for (id, payment) in [
         ("reported", "voucher"),
         ("delivered", "cash"),
@@ -162,17 +164,17 @@ async fn reported_and_finished_orders_follow_and_cancelled_ones_do_not(kind: Kin
     ] {
         post(&shop, &version(id, 2, 1, payment)).await;
     }
-    assert_eq!(house.a.get("/orders/cancelled").await.data(), cancelled);
+    assert_eq!(service.a.get("/orders/cancelled").await.data(), cancelled);
     assert_eq!(
-        groups(&house.a).await,
+        groups(&service.a).await,
         json!([["cash", 1, 5_000], ["voucher", 1, 5_000]])
     );
-    let reported = house.a.get("/orders/reported").await.data();
+    let reported = service.a.get("/orders/reported").await.data();
     assert_eq!(
         (&reported["isReport"], &reported["amount"]["total"]),
         (&json!(true), &json!(5_000))
     );
-    let pending = house.a.get("/orders/reports/pending").await.data();
+    let pending = service.a.get("/orders/reports/pending").await.data();
     let offered: Vec<_> = pending
         .as_array()
         .unwrap()
@@ -200,16 +202,24 @@ fn told(events: &Value) -> Vec<(String, i64)> {
     told
 }
 
-async fn nobody_hears_of_versions_who_has_not_asked(kind: Kind) {
-    let house = House::open(kind).await;
-    let shop = house.shop(&house.a, "s").await;
-    assert!(house.a.get("/webhook").await.data().get("orderUpdates").is_none());
+async fn revision_events_are_opt_in(backend: Backend) {
+    let service = TestService::open(backend).await;
+    let shop = service.shop(&service.a, "s").await;
+    assert!(
+        service
+            .a
+            .get("/webhook")
+            .await
+            .data()
+            .get("orderUpdates")
+            .is_none()
+    );
     post(&shop, &version("1", 1, 3, "cash")).await;
     post(&shop, &version("1", 2, 2, "cash")).await;
-    house.a.act("/orders/verify/1").await.data();
+    service.a.act("/orders/verify/1").await.data();
     post(&shop, &version("1", 3, 1, "cash")).await;
-    house.a.act("/orders/change-status/1").await.data();
-    let events = told(&house.a.get("/events").await.data());
+    service.a.act("/orders/change-status/1").await.data();
+    let events = told(&service.a.get("/events").await.data());
     let kinds = [
         "siparis.olusturuldu",
         "siparis.durum_degisti",
@@ -218,22 +228,22 @@ async fn nobody_hears_of_versions_who_has_not_asked(kind: Kind) {
     let expected: Vec<_> = kinds
         .iter()
         .zip(1..)
-        .map(|(kind, n)| ((*kind).to_owned(), n))
+        .map(|(backend, n)| ((*backend).to_owned(), n))
         .collect();
     assert_eq!(events, expected);
-    let timeline = house.a.get("/orders/1").await.data()["timeline"].clone();
+    let timeline = service.a.get("/orders/1").await.data()["timeline"].clone();
     assert_eq!(timeline.as_array().unwrap().len(), 5);
 }
 
-async fn whoever_asks_hears_of_versions_in_order(kind: Kind) {
-    let house = House::open_private(kind).await;
-    let shop = house.shop(&house.a, "s").await;
+async fn opted_in_account_gets_revision_events_in_order(backend: Backend) {
+    let service = TestService::open_private(backend).await;
+    let shop = service.shop(&service.a, "s").await;
     let receiver = Receiver::start().await;
     let hook = json!({ "url": receiver.url("/olay"), "orderUpdates": true });
-    let saved = house.a.put("/webhook", &hook).await.data();
+    let saved = service.a.put("/webhook", &hook).await.data();
     assert_eq!(saved["orderUpdates"], json!(true));
     // What is left out stays as it is.
-    let kept = house
+    let kept = service
         .a
         .put("/webhook", &json!({ "authorization": "bare" }))
         .await
@@ -242,15 +252,15 @@ async fn whoever_asks_hears_of_versions_in_order(kind: Kind) {
         (&kept["orderUpdates"], &kept["url"]),
         (&json!(true), &json!(receiver.url("/olay")))
     );
-    receiver.next(Answer::Status(500));
+    receiver.next(CannedResponse::Status(500));
     post(&shop, &version("1", 1, 3, "cash")).await;
     post(&shop, &version("1", 2, 2, "cash")).await;
-    house.a.act("/orders/verify/1").await.data();
-    let order = |seen: &crate::support::Seen| seen.json()["veri"]["sequence"].as_i64();
+    service.a.act("/orders/verify/1").await.data();
+    let order = |seen: &crate::support::ReceivedRequest| seen.json()["veri"]["sequence"].as_i64();
     // The others wait until the first is delivered.
     receiver.wait_for(1).await;
-    until("all events of the order are delivered", async || {
-        house.advance(std::time::Duration::from_secs(10));
+    wait_until("all events of the order are delivered", async || {
+        service.advance(std::time::Duration::from_secs(10));
         receiver.count() >= 4
     })
     .await;
@@ -281,33 +291,41 @@ async fn whoever_asks_hears_of_versions_in_order(kind: Kind) {
         json!({ "field": "item_quantity", "name": "Lahmacun", "from": 3, "to": 2 })
     );
     // The list tells the same; and who does not want it any longer gets no gap.
-    house
+    service
         .a
         .put("/webhook", &json!({ "orderUpdates": false }))
         .await
         .data();
     post(&shop, &version("1", 3, 1, "cash")).await;
-    house.a.act("/orders/change-status/1").await.data();
-    let kinds: Vec<_> = told(&house.a.get("/events").await.data());
+    service.a.act("/orders/change-status/1").await.data();
+    let kinds: Vec<_> = told(&service.a.get("/events").await.data());
     let expected = [
         ("siparis.olusturuldu", 1),
         ("siparis.guncellendi", 2),
         ("siparis.durum_degisti", 3),
         ("siparis.durum_degisti", 4),
     ];
-    assert_eq!(kinds, expected.map(|(kind, n)| (kind.to_owned(), n)));
-    assert!(house.a.get("/webhook").await.data().get("orderUpdates").is_none());
+    assert_eq!(kinds, expected.map(|(backend, n)| (backend.to_owned(), n)));
+    assert!(
+        service
+            .a
+            .get("/webhook")
+            .await
+            .data()
+            .get("orderUpdates")
+            .is_none()
+    );
 }
 
-async fn the_choice_stands_without_an_address(kind: Kind) {
-    let house = House::open(kind).await;
-    let shop = house.shop(&house.a, "s").await;
-    house
+async fn revision_opt_in_is_stored_without_a_url(backend: Backend) {
+    let service = TestService::open(backend).await;
+    let shop = service.shop(&service.a, "s").await;
+    service
         .a
         .put("/webhook", &json!({}))
         .await
         .wrong(422, "invalid_field", "url");
-    let chosen = house
+    let chosen = service
         .a
         .put("/webhook", &json!({ "orderUpdates": true }))
         .await
@@ -317,7 +335,7 @@ async fn the_choice_stands_without_an_address(kind: Kind) {
         (&json!(true), &Value::Null)
     );
     assert_eq!(
-        house
+        service
             .a
             .put("/webhook", &json!({ "orderUpdates": "yes" }))
             .await
@@ -326,8 +344,16 @@ async fn the_choice_stands_without_an_address(kind: Kind) {
     );
     post(&shop, &version("1", 1, 3, "cash")).await;
     post(&shop, &version("1", 2, 2, "cash")).await;
-    let events = told(&house.a.get("/events").await.data());
+    let events = told(&service.a.get("/events").await.data());
     assert_eq!(events[1], ("siparis.guncellendi".to_owned(), 2));
     // It is the account's own.
-    assert!(house.b.get("/webhook").await.data().get("orderUpdates").is_none());
+    assert!(
+        service
+            .b
+            .get("/webhook")
+            .await
+            .data()
+            .get("orderUpdates")
+            .is_none()
+    );
 }

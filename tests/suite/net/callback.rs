@@ -1,52 +1,56 @@
-//! `callbackUrl`: the shop is told of every status, in order, one at a time, until it listens.
+//! `callbackUrl`: every status is sent to the shop in order, one at a time, with retries.
 
-use crate::support::{Answer, House, Kind, Receiver, Shop, block_on, until};
+use crate::support::{Backend, CannedResponse, Receiver, Shop, TestService, block_on, wait_until};
 use serde_json::{Value, json};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::Notify;
 
-/// Runs a case on both engines, with a shop that wants to be told.
-fn both(case: impl AsyncFn(House, Shop, Receiver)) {
-    for kind in [Kind::Sqlite, Kind::Postgres] {
+/// Runs a case on both engines, with a shop that has a callback URL.
+fn both(case: impl AsyncFn(TestService, Shop, Receiver)) {
+    for backend in [Backend::Sqlite, Backend::Postgres] {
         block_on(async {
-            let house = House::open_private(kind).await;
+            let service = TestService::open_private(backend).await;
             let receiver = Receiver::start().await;
-            let made = house.a.post("/restaurants", &json!({ "name": "r" })).await.data();
+            let made = service
+                .a
+                .post("/restaurants", &json!({ "name": "r" }))
+                .await
+                .data();
             let more = json!({ "callbackUrl": receiver.url("/status") });
-            let shop = house
-                .connect(&house.a, made["id"].as_str().unwrap(), "s", more)
+            let shop = service
+                .connect(&service.a, made["id"].as_str().unwrap(), "s", more)
                 .await;
-            case(house, shop, receiver).await;
+            case(service, shop, receiver).await;
         });
     }
 }
 
-async fn sync(house: &House, id: &str) -> Value {
-    house.a.get(&format!("/orders/{id}")).await.data()["providerSync"].clone()
+async fn sync(service: &TestService, id: &str) -> Value {
+    service.a.get(&format!("/orders/{id}")).await.data()["providerSync"].clone()
 }
 
-async fn until_state(house: &House, id: &str, state: &str) {
-    until(state, async || sync(house, id).await["state"] == json!(state)).await;
+async fn until_state(service: &TestService, id: &str, state: &str) {
+    wait_until(state, async || sync(service, id).await["state"] == json!(state)).await;
 }
 
 #[test]
-fn every_status_is_told_in_order() {
-    both(async |house, shop, receiver| {
+fn every_status_is_called_back_in_order() {
+    both(async |service, shop, receiver| {
         let id = shop.order("W-1").await;
-        let moved = house.a.act("/orders/change-status/W-1").await.data();
+        let moved = service.a.act("/orders/change-status/W-1").await.data();
         assert_eq!(moved["providerSync"]["state"], json!("pending"));
         assert_eq!(moved["providerSync"]["dueAt"], json!("2026-03-01T09:00:00.000Z"));
-        house.a.act("/orders/change-status/W-1").await.data();
-        house.a.act("/orders/change-status/W-1").await.data();
-        house.a.act("/orders/cancel/W-1").await.data();
-        until_state(&house, "W-1", "done").await;
+        service.a.act("/orders/change-status/W-1").await.data();
+        service.a.act("/orders/change-status/W-1").await.data();
+        service.a.act("/orders/cancel/W-1").await.data();
+        until_state(&service, "W-1", "done").await;
         let seen = receiver.seen();
         let told: Vec<i64> = seen
             .iter()
             .map(|seen| seen.json()["status"].as_i64().unwrap())
             .collect();
-        // A cancellation drops what has not been told yet; what is told comes in order, and it comes last.
+        // A cancellation drops callbacks that are not sent yet; those that are sent arrive in order, and it arrives last.
         assert_eq!(told.last(), Some(&1600));
         assert!(told.windows(2).all(|two| two[0] < two[1]), "{told:?}");
         assert_eq!(receiver.most_open(), 1);
@@ -65,49 +69,49 @@ fn every_status_is_told_in_order() {
 }
 
 #[test]
-fn without_a_cancellation_none_is_left_out() {
-    both(async |house, shop, receiver| {
+fn every_status_is_called_back_without_a_cancellation() {
+    both(async |service, shop, receiver| {
         for n in 0..8 {
             shop.order(&n.to_string()).await;
             for _ in 0..3 {
-                house.a.act(&format!("/orders/change-status/{n}")).await.data();
+                service.a.act(&format!("/orders/change-status/{n}")).await.data();
             }
         }
         let seen = receiver.wait_for(24).await;
         for n in 0..8 {
             let told: Vec<i64> = seen
                 .iter()
-                .map(crate::support::Seen::json)
+                .map(crate::support::ReceivedRequest::json)
                 .filter(|body| body["providerOrderId"] == json!(n.to_string()))
                 .map(|body| body["status"].as_i64().unwrap())
                 .collect();
             assert_eq!(told, [500, 600, 900], "order {n}");
-            until_state(&house, &n.to_string(), "done").await;
+            until_state(&service, &n.to_string(), "done").await;
         }
         assert_eq!(receiver.seen().len(), 24);
     });
 }
 
 #[test]
-fn a_shop_that_is_away_is_told_later() {
-    both(async |house, shop, receiver| {
-        receiver.usually(Answer::Status(503));
+fn unavailable_shop_is_called_later() {
+    both(async |service, shop, receiver| {
+        receiver.set_default_response(CannedResponse::Status(503));
         shop.order("1").await;
-        house.a.act("/orders/verify/1").await.data();
-        house.a.act("/orders/change-status/1").await.data();
+        service.a.act("/orders/verify/1").await.data();
+        service.a.act("/orders/change-status/1").await.data();
         receiver.wait_for(1).await;
-        until("the call is put off", async || {
-            sync(&house, "1").await["dueAt"]
+        wait_until("the call is put off", async || {
+            sync(&service, "1").await["dueAt"]
                 .as_str()
                 .is_some_and(|at| at > "2026-03-01T09:00:00.500Z")
         })
         .await;
         assert_eq!(receiver.seen().len(), 1);
         // The order has moved all the same.
-        assert_eq!(house.a.get("/orders/1").await.data()["status"], json!(600));
-        receiver.usually(Answer::Status(200));
-        house.advance(Duration::from_secs(2));
-        until_state(&house, "1", "done").await;
+        assert_eq!(service.a.get("/orders/1").await.data()["status"], json!(600));
+        receiver.set_default_response(CannedResponse::Status(200));
+        service.advance(Duration::from_secs(2));
+        until_state(&service, "1", "done").await;
         let told: Vec<Value> = receiver
             .seen()
             .iter()
@@ -118,19 +122,19 @@ fn a_shop_that_is_away_is_told_later() {
 }
 
 #[test]
-fn a_shop_that_refuses_is_believed() {
-    both(async |house, shop, receiver| {
-        receiver.next(Answer::Body(410, "no such order".to_owned()));
+fn refusal_of_a_shop_is_final() {
+    both(async |service, shop, receiver| {
+        receiver.next(CannedResponse::Body(410, "no such order".to_owned()));
         shop.order("1").await;
-        house.a.act("/orders/verify/1").await.data();
-        until_state(&house, "1", "failed").await;
-        let message = sync(&house, "1").await["message"].as_str().unwrap().to_owned();
+        service.a.act("/orders/verify/1").await.data();
+        until_state(&service, "1", "failed").await;
+        let message = sync(&service, "1").await["message"].as_str().unwrap().to_owned();
         assert!(
             message.contains("410") && message.contains("no such order"),
             "{message}"
         );
         let path = format!("/restaurants/{}/integrations/direct", shop.restaurant);
-        let health = house.a.get(&path).await.data()["health"].clone();
+        let health = service.a.get(&path).await.data()["health"].clone();
         assert!(health["lastError"].as_str().unwrap().contains("410"));
         assert_eq!(health["lastErrorAt"], json!("2026-03-01T09:00:00.000Z"));
         assert_eq!(receiver.seen().len(), 1);
@@ -138,38 +142,38 @@ fn a_shop_that_refuses_is_believed() {
 }
 
 #[test]
-fn what_is_due_survives_a_restart() {
-    both(async |mut house, shop, receiver| {
-        receiver.usually(Answer::Status(503));
+fn due_calls_survive_a_restart() {
+    both(async |mut service, shop, receiver| {
+        receiver.set_default_response(CannedResponse::Status(503));
         shop.order("1").await;
-        house.a.act("/orders/verify/1").await.data();
+        service.a.act("/orders/verify/1").await.data();
         receiver.wait_for(1).await;
-        house.restart().await;
-        receiver.usually(Answer::Status(200));
-        house.advance(Duration::from_secs(60));
-        until_state(&house, "1", "done").await;
+        service.restart().await;
+        receiver.set_default_response(CannedResponse::Status(200));
+        service.advance(Duration::from_secs(60));
+        until_state(&service, "1", "done").await;
         assert_eq!(receiver.seen().last().unwrap().json()["status"], json!(500));
     });
 }
 
 #[test]
 fn a_cancelled_order_has_nothing_pending() {
-    both(async |house, shop, receiver| {
-        receiver.usually(Answer::Status(503));
+    both(async |service, shop, receiver| {
+        receiver.set_default_response(CannedResponse::Status(503));
         shop.order("1").await;
-        house.a.act("/orders/verify/1").await.data();
+        service.a.act("/orders/verify/1").await.data();
         receiver.wait_for(1).await;
-        until("the call is put off", async || {
-            sync(&house, "1").await["state"] == json!("pending")
+        wait_until("the call is put off", async || {
+            sync(&service, "1").await["state"] == json!("pending")
         })
         .await;
         shop.cancel("1", json!({})).await.success();
-        // The shop has cancelled it itself: nobody has to be told, and nothing is left to be done.
-        until_state(&house, "1", "not_needed").await;
-        receiver.usually(Answer::Status(200));
-        house.advance(Duration::from_secs(600));
+        // The shop has cancelled it itself: no callback is needed.
+        until_state(&service, "1", "not_needed").await;
+        receiver.set_default_response(CannedResponse::Status(200));
+        service.advance(Duration::from_secs(600));
         assert!(
-            !garson::flow::order_actions::calls::step(&house.app)
+            !garson::flow::order_actions::calls::step(&service.app)
                 .await
                 .unwrap()
         );
@@ -178,46 +182,50 @@ fn a_cancelled_order_has_nothing_pending() {
 }
 
 #[test]
-fn a_cancellation_overtakes_a_call_on_its_way() {
+fn cancellation_overtakes_an_in_flight_call() {
     for status in [200, 410, 503] {
-        both(async |house, shop, receiver| {
+        both(async |service, shop, receiver| {
             let release = Arc::new(Notify::new());
-            receiver.next(Answer::Held(Arc::clone(&release), status));
+            receiver.next(CannedResponse::Held(Arc::clone(&release), status));
             shop.order("1").await;
-            house.a.act("/orders/verify/1").await.data();
+            service.a.act("/orders/verify/1").await.data();
             receiver.wait_for(1).await;
             shop.cancel("1", json!({})).await.success();
-            assert_eq!(sync(&house, "1").await["state"], json!("not_needed"));
-            let before = house.a.get("/orders/1").await.data();
+            assert_eq!(sync(&service, "1").await["state"], json!("not_needed"));
+            let before = service.a.get("/orders/1").await.data();
             release.notify_one();
             // Another order's call comes after it, so its end has been seen when that one is done.
             shop.order("2").await;
-            house.a.act("/orders/verify/2").await.data();
-            until_state(&house, "2", "done").await;
-            assert_eq!(house.a.get("/orders/1").await.data(), before);
+            service.a.act("/orders/verify/2").await.data();
+            until_state(&service, "2", "done").await;
+            assert_eq!(service.a.get("/orders/1").await.data(), before);
         });
     }
 }
 
 #[test]
-fn a_target_that_is_no_longer_allowed_is_not_called() {
-    for kind in [Kind::Sqlite, Kind::Postgres] {
+fn disallowed_target_is_not_called() {
+    for backend in [Backend::Sqlite, Backend::Postgres] {
         block_on(async {
-            let mut house = House::open_private(kind).await;
+            let mut service = TestService::open_private(backend).await;
             let receiver = Receiver::start().await;
-            let made = house.a.post("/restaurants", &json!({ "name": "r" })).await.data();
+            let made = service
+                .a
+                .post("/restaurants", &json!({ "name": "r" }))
+                .await
+                .data();
             let more = json!({ "callbackUrl": receiver.url("/") });
-            let mut shop = house
-                .connect(&house.a, made["id"].as_str().unwrap(), "s", more)
+            let mut shop = service
+                .connect(&service.a, made["id"].as_str().unwrap(), "s", more)
                 .await;
-            house
+            service
                 .restart_with(|settings| settings.allow_private_targets = false)
                 .await;
-            shop.addr = house.addr;
+            shop.addr = service.addr;
             shop.order("1").await;
-            house.a.act("/orders/verify/1").await.data();
-            until_state(&house, "1", "failed").await;
-            let message = sync(&house, "1").await["message"].to_string();
+            service.a.act("/orders/verify/1").await.data();
+            until_state(&service, "1", "failed").await;
+            let message = sync(&service, "1").await["message"].to_string();
             assert!(message.contains("not allowed"), "{message}");
             assert_eq!(receiver.connections(), 0);
         });
@@ -225,25 +233,25 @@ fn a_target_that_is_no_longer_allowed_is_not_called() {
 }
 
 #[test]
-fn a_removed_integration_has_nobody_to_tell() {
-    both(async |house, shop, receiver| {
-        receiver.usually(Answer::Status(503));
+fn removed_integration_is_not_called() {
+    both(async |service, shop, receiver| {
+        receiver.set_default_response(CannedResponse::Status(503));
         shop.order("1").await;
-        house.a.act("/orders/verify/1").await.data();
+        service.a.act("/orders/verify/1").await.data();
         receiver.wait_for(1).await;
-        house
+        service
             .a
             .delete(&format!("/restaurants/{}/integrations/direct", shop.restaurant))
             .await
             .done();
-        receiver.usually(Answer::Status(200));
-        house.advance(Duration::from_secs(600));
-        until("the call is given up", async || {
-            sync(&house, "1").await["state"] != json!("pending")
+        receiver.set_default_response(CannedResponse::Status(200));
+        service.advance(Duration::from_secs(600));
+        wait_until("the call is given up", async || {
+            sync(&service, "1").await["state"] != json!("pending")
         })
         .await;
-        // Nobody was told, so it must not be said that it is done.
-        assert_ne!(sync(&house, "1").await["state"], json!("done"));
+        // Nothing was sent, so the state must not be `done`.
+        assert_ne!(sync(&service, "1").await["state"], json!("done"));
         assert_eq!(receiver.seen().len(), 1);
     });
 }

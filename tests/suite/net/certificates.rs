@@ -1,7 +1,7 @@
-//! Certificates: those that are wrong are named in plain words, those of a trusted authority are taken.
+//! TLS certificates: invalid ones are explained, those of a trusted authority are accepted.
 
-use super::door::{error, post, private, slow_names, status};
-use crate::support::{Authority, House, Kind, Receiver, block_on, self_signed};
+use super::test_client::{error, post, private, slow_names, status};
+use crate::support::{Authority, Backend, Receiver, TestService, block_on, self_signed};
 use garson::net::{Certificates, Client, SendError, Stage};
 use serde_json::json;
 use std::time::Duration;
@@ -41,7 +41,7 @@ async fn refused(client: &Client, server: TlsAcceptor, words: &str) {
 }
 
 #[test]
-fn wrong_certificates_are_named_in_plain_words() {
+fn invalid_certificates_are_explained() {
     use rcgen::{BasicConstraints, IsCa};
     block_on(async {
         let authority = Authority::new("ours");
@@ -92,7 +92,7 @@ fn wrong_certificates_are_named_in_plain_words() {
 }
 
 #[test]
-fn a_certificate_of_a_trusted_authority_is_taken_and_the_connection_kept() {
+fn trusted_certificate_is_accepted_and_the_connection_reused() {
     block_on(async {
         let authority = Authority::new("ours");
         for (client, name) in [(here(), NAME), (private(), "127.0.0.1")] {
@@ -111,19 +111,19 @@ fn a_certificate_of_a_trusted_authority_is_taken_and_the_connection_kept() {
 }
 
 #[test]
-fn the_service_trusts_the_authorities_of_its_settings() {
-    for kind in [Kind::Sqlite, Kind::Postgres] {
+fn configured_authorities_are_trusted() {
+    for backend in [Backend::Sqlite, Backend::Postgres] {
         block_on(async {
             let authority = Authority::new("ours");
             let file = tempfile::NamedTempFile::new().unwrap();
             std::fs::write(file.path(), authority.pem()).unwrap();
             let receiver = Receiver::start_secure(authority.server("127.0.0.1", VALID)).await;
-            let mut house = House::open_private(kind).await;
-            let shop = house.shop(&house.a, "s").await;
+            let mut service = TestService::open_private(backend).await;
+            let shop = service.shop(&service.a, "s").await;
             shop.order("1").await;
             let url = format!("https://{}/", receiver.addr);
             let body = json!({ "webhookOrderId": "1", "url": url, "headers": {} });
-            let refused = house.a.post("/orders/retry-webhook", &body).await;
+            let refused = service.a.post("/orders/retry-webhook", &body).await;
             let refused = refused.refused(502, "target_unreachable");
             assert!(
                 refused
@@ -132,10 +132,10 @@ fn the_service_trusts_the_authorities_of_its_settings() {
                 "{refused}"
             );
             let path = file.path().to_owned();
-            house
+            service
                 .restart_with(|settings| settings.trusted_certificates = path)
                 .await;
-            let sent = house.a.post("/orders/retry-webhook", &body).await.data();
+            let sent = service.a.post("/orders/retry-webhook", &body).await.data();
             assert_eq!(sent["statusCode"], json!(200));
             assert_eq!(receiver.seen().len(), 1);
         });

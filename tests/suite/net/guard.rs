@@ -1,17 +1,17 @@
-//! Targets that an account must not reach, in every spelling, through the real API.
+//! Forbidden targets are refused in every spelling, through the real API.
 
-use crate::support::{House, Receiver};
+use crate::support::{Receiver, TestService};
 use serde_json::json;
 
 cases! {
-    a_private_target_is_refused_in_every_spelling
+    private_target_is_refused_in_every_spelling
     headers_that_would_break_the_request_are_refused
-    fields_are_checked_before_anything_is_looked_up
+    fields_are_validated_before_dns_lookup
 }
 
-async fn a_private_target_is_refused_in_every_spelling(house: House) {
+async fn private_target_is_refused_in_every_spelling(service: TestService) {
     let ledger = Receiver::start().await;
-    let shop = house.shop(&house.a, "s").await;
+    let shop = service.shop(&service.a, "s").await;
     shop.order("1").await;
     let port = ledger.addr.port();
     let mut hosts = vec![
@@ -54,7 +54,7 @@ async fn a_private_target_is_refused_in_every_spelling(house: House) {
     for host in hosts {
         let url = format!("http://{host}:{port}/secret-path");
         let body = json!({ "webhookOrderId": "1", "url": url, "headers": {} });
-        let error = house
+        let error = service
             .a
             .post("/orders/retry-webhook", &body)
             .await
@@ -86,7 +86,7 @@ async fn a_private_target_is_refused_in_every_spelling(house: House) {
         "http://example.com:99999/",
     ] {
         let body = json!({ "webhookOrderId": "1", "url": url, "headers": {} });
-        house
+        service
             .a
             .post("/orders/retry-webhook", &body)
             .await
@@ -94,12 +94,12 @@ async fn a_private_target_is_refused_in_every_spelling(house: House) {
     }
     assert_eq!(ledger.connections(), 0);
     // An attempt that never left is no attempt.
-    let deliveries = house.a.get("/webhook/deliveries?orderId=1").await.data();
+    let deliveries = service.a.get("/webhook/deliveries?orderId=1").await.data();
     assert_eq!(deliveries[0]["attempts"], json!([]));
 }
 
-async fn headers_that_would_break_the_request_are_refused(house: House) {
-    let shop = house.shop(&house.a, "s").await;
+async fn headers_that_would_break_the_request_are_refused(service: TestService) {
+    let shop = service.shop(&service.a, "s").await;
     shop.order("1").await;
     for (name, value) in [
         ("Host", "evil"),
@@ -120,7 +120,7 @@ async fn headers_that_would_break_the_request_are_refused(house: House) {
     ] {
         let body =
             json!({ "webhookOrderId": "1", "url": "https://example.com/", "headers": { name: value } });
-        let error = house
+        let error = service
             .a
             .post("/orders/retry-webhook", &body)
             .await
@@ -135,40 +135,40 @@ async fn headers_that_would_break_the_request_are_refused(house: House) {
     }
     let many: serde_json::Map<_, _> = (0..60).map(|n| (format!("x-{n}"), json!("v"))).collect();
     let body = json!({ "webhookOrderId": "1", "url": "https://example.com/", "headers": many });
-    house
+    service
         .a
         .post("/orders/retry-webhook", &body)
         .await
         .refused(422, "invalid_field");
     let body = json!({ "webhookOrderId": "1", "url": "https://example.com/", "headers": { "X-A": "a", "x-a": "b" } });
-    house
+    service
         .a
         .post("/orders/retry-webhook", &body)
         .await
         .refused(422, "invalid_field");
 }
 
-async fn fields_are_checked_before_anything_is_looked_up(house: House) {
+async fn fields_are_validated_before_dns_lookup(service: TestService) {
     // The order does not exist, but the fields are wrong first.
     let body = json!({ "webhookOrderId": "none", "url": "http://127.0.0.1/", "headers": {} });
-    house
+    service
         .a
         .post("/orders/retry-webhook", &body)
         .await
         .refused(422, "target_not_allowed");
     let body = json!({ "webhookOrderId": "none", "url": "https://example.com/", "headers": { "Host": "x" } });
-    house
+    service
         .a
         .post("/orders/retry-webhook", &body)
         .await
         .refused(422, "invalid_field");
     let body = json!({ "webhookOrderId": "none", "url": "https://example.com/", "headers": {} });
-    house
+    service
         .a
         .post("/orders/retry-webhook", &body)
         .await
         .refused(404, "webhook_record_not_found");
-    house
+    service
         .a
         .act("/orders/retry-webhook")
         .await

@@ -1,19 +1,19 @@
-//! The door outward, through the endpoints that use it.
+//! Outgoing requests, through the endpoints that make them.
 
-mod answers;
+mod attempt_stages;
+mod call_isolation;
 mod callback;
 mod certificates;
-mod clear_text;
-mod crowded_calls;
-mod crowded_names;
-mod door;
+mod connection_pool;
+mod dns_isolation;
+mod dns_rebinding;
 mod guard;
-mod kept;
-mod names;
-mod proxy;
+mod header_case;
+mod odd_responses;
+mod plain_http_warning;
+mod proxy_variables;
 mod recorded;
-mod recorded_sides;
+mod recorded_platforms;
 mod resend;
-mod slow;
-mod spelling;
-mod stages;
+mod test_client;
+mod timeouts;

@@ -1,9 +1,9 @@
-//! Every request to every platform, byte for byte, as it arrives at a socket.
+//! Every request to every platform, compared byte for byte with its recording.
 //!
 //! The files in `recorded/` hold the requests. `GARSON_TEST_RECORD=1` writes them anew; look at the difference before it is kept.
 
-use super::door::private;
-use super::recorded_sides::{ELSEWHERE, HERE, direct, getir, migros, trendyol, yemeksepeti};
+use super::recorded_platforms::{ELSEWHERE, HERE, direct, getir, migros, trendyol, yemeksepeti};
+use super::test_client::private;
 use crate::support::block_on;
 use garson::flow::platform_client::outgoing;
 use garson::net::Log;
@@ -15,7 +15,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
 
 const RECORD: &str = "GARSON_TEST_RECORD";
-/// What stands in the recordings for the addresses that the platform has in the test.
+/// Placeholders in recordings for the platform's addresses.
 const HOST: &str = "platform.example";
 const OTHER_HOST: &str = "elsewhere.example";
 

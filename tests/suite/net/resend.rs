@@ -1,16 +1,16 @@
-//! `retry-webhook` and `webhook/test` with a receiver that really listens.
+//! `retry-webhook` and `webhook/test` with a real receiver.
 
-use crate::support::{Answer, Caller, House, Kind, Receiver, block_on};
+use crate::support::{ApiClient, Backend, CannedResponse, Receiver, TestService, block_on};
 use serde_json::{Value, json};
 
 /// Runs a case on both engines, with a receiver and an order.
-fn both(case: impl AsyncFn(House, Receiver)) {
-    for kind in [Kind::Sqlite, Kind::Postgres] {
+fn both(case: impl AsyncFn(TestService, Receiver)) {
+    for backend in [Backend::Sqlite, Backend::Postgres] {
         block_on(async {
-            let house = House::open_private(kind).await;
-            let shop = house.shop(&house.a, "s").await;
+            let service = TestService::open_private(backend).await;
+            let shop = service.shop(&service.a, "s").await;
             shop.order("1").await;
-            case(house, Receiver::start().await).await;
+            case(service, Receiver::start().await).await;
         });
     }
 }
@@ -20,15 +20,15 @@ fn resend(id: &str, url: String, headers: &Value) -> Value {
 }
 
 #[test]
-fn an_event_is_sent_again_in_its_own_bytes() {
-    both(async |house, receiver| {
-        house.a.act("/orders/verify/1").await.data();
-        let events = house.a.get("/events").await.data();
+fn event_is_resent_with_identical_bytes() {
+    both(async |service, receiver| {
+        service.a.act("/orders/verify/1").await.data();
+        let events = service.a.get("/events").await.data();
         let (newest, first) = (&events[0], &events[1]);
         let record = first["veri"]["id"].as_str().unwrap();
         let order = first["veri"]["orderId"].as_str().unwrap();
         let headers = json!({ "X-Branch": "Kadikoy" });
-        let sent = house
+        let sent = service
             .a
             .post(
                 "/orders/retry-webhook",
@@ -47,12 +47,12 @@ fn an_event_is_sent_again_in_its_own_bytes() {
         assert_eq!(seen[0].header("x-branch"), Some("Kadikoy"));
         assert_eq!(
             seen[0].header("authorization"),
-            Some(format!("Bearer {}", house.a.key).as_str())
+            Some(format!("Bearer {}", service.a.key).as_str())
         );
         assert_eq!(&seen[0].json(), first);
         // An order's id, in either form, means its newest event.
         for id in [order, "1"] {
-            house
+            service
                 .a
                 .post(
                     "/orders/retry-webhook",
@@ -63,7 +63,7 @@ fn an_event_is_sent_again_in_its_own_bytes() {
             assert_eq!(&receiver.seen().last().unwrap().json(), newest);
         }
         assert!(
-            house
+            service
                 .a
                 .get("/events")
                 .await
@@ -74,11 +74,11 @@ fn an_event_is_sent_again_in_its_own_bytes() {
 }
 
 #[test]
-fn the_answer_is_passed_on_whatever_it_is() {
-    both(async |house, receiver| {
+fn receiver_status_is_returned_unchanged() {
+    both(async |service, receiver| {
         for status in [201, 204, 301, 400, 404, 418, 500, 503] {
-            receiver.next(Answer::Status(status));
-            let sent = house
+            receiver.next(CannedResponse::Status(status));
+            let sent = service
                 .a
                 .post(
                     "/orders/retry-webhook",
@@ -94,11 +94,11 @@ fn the_answer_is_passed_on_whatever_it_is() {
 }
 
 #[test]
-fn a_redirect_is_answered_and_not_followed() {
-    both(async |house, receiver| {
+fn redirect_is_returned_and_not_followed() {
+    both(async |service, receiver| {
         let elsewhere = Receiver::start().await;
-        receiver.next(Answer::Redirect(elsewhere.url("/")));
-        let sent = house
+        receiver.next(CannedResponse::Redirect(elsewhere.url("/")));
+        let sent = service
             .a
             .post(
                 "/orders/retry-webhook",
@@ -112,38 +112,38 @@ fn a_redirect_is_answered_and_not_followed() {
 }
 
 #[test]
-fn the_key_is_sent_as_the_account_wants_it() {
-    both(async |house, receiver| {
+fn key_is_sent_in_the_configured_form() {
+    both(async |service, receiver| {
         let url = receiver.url("/");
         let own = json!({ "authorization": "Basic own" });
-        house
+        service
             .a
             .post("/orders/retry-webhook", &resend("1", url.clone(), &own))
             .await
             .data();
         assert_eq!(receiver.seen()[0].header("authorization"), Some("Basic own"));
-        house
+        service
             .a
             .put("/webhook", &json!({ "url": url, "authorization": "bare" }))
             .await
             .data();
-        house
+        service
             .a
             .post("/orders/retry-webhook", &resend("1", url.clone(), &json!({})))
             .await
             .data();
         assert_eq!(
             receiver.seen()[1].header("authorization"),
-            Some(house.a.key.as_str())
+            Some(service.a.key.as_str())
         );
         // At the registered address it is the primary key, whichever one calls.
-        let made = house.a.act("/keys").await.data();
-        house
+        let made = service.a.act("/keys").await.data();
+        service
             .a
             .act(&format!("/keys/{}/primary", made["id"].as_str().unwrap()))
             .await
             .data();
-        house
+        service
             .a
             .post("/orders/retry-webhook", &resend("1", url, &json!({})))
             .await
@@ -156,17 +156,17 @@ fn the_key_is_sent_as_the_account_wants_it() {
 }
 
 #[test]
-fn a_port_where_nobody_listens_is_unreachable() {
-    both(async |house, _receiver| {
+fn closed_port_is_unreachable() {
+    both(async |service, _receiver| {
         let closed = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         let url = format!("http://{}/", closed.local_addr().unwrap());
         drop(closed);
-        house
+        service
             .a
             .post("/orders/retry-webhook", &resend("1", url.clone(), &json!({})))
             .await
             .refused(502, "target_unreachable");
-        let listed = house.a.get("/webhook/deliveries?orderId=1").await.data();
+        let listed = service.a.get("/webhook/deliveries?orderId=1").await.data();
         let attempt = &listed[0]["attempts"][0];
         assert_eq!(
             (&attempt["statusCode"], &attempt["url"]),
@@ -184,10 +184,10 @@ fn a_port_where_nobody_listens_is_unreachable() {
 
 #[test]
 fn every_attempt_is_logged_with_the_record() {
-    both(async |house, receiver| {
+    both(async |service, receiver| {
         for status in [500, 200] {
-            receiver.next(Answer::Status(status));
-            house
+            receiver.next(CannedResponse::Status(status));
+            service
                 .a
                 .post(
                     "/orders/retry-webhook",
@@ -196,7 +196,7 @@ fn every_attempt_is_logged_with_the_record() {
                 .await
                 .data();
         }
-        let listed = house.a.get("/webhook/deliveries?orderId=1").await.data();
+        let listed = service.a.get("/webhook/deliveries?orderId=1").await.data();
         let attempts = listed[0]["attempts"].as_array().unwrap();
         let said = ["answered 500, only 2xx is success", "answered 200"];
         assert_eq!(attempts.len(), said.len());
@@ -220,16 +220,16 @@ fn every_attempt_is_logged_with_the_record() {
 }
 
 #[test]
-fn a_test_message_says_that_it_is_one() {
-    both(async |house, receiver| {
-        house
+fn test_message_is_marked_as_test() {
+    both(async |service, receiver| {
+        service
             .a
             .put("/webhook", &json!({ "url": receiver.url("/olay") }))
             .await
             .data();
-        let events = house.a.get("/events").await.data();
-        receiver.next(Answer::Status(202));
-        let sent = house.a.act("/webhook/test").await.data();
+        let events = service.a.get("/events").await.data();
+        receiver.next(CannedResponse::Status(202));
+        let sent = service.a.act("/webhook/test").await.data();
         assert_eq!(sent["statusCode"], json!(202));
         let seen = &receiver.seen()[0];
         let body = seen.json();
@@ -238,26 +238,26 @@ fn a_test_message_says_that_it_is_one() {
         assert_eq!(body["veri"]["occurredAt"], json!("2026-03-01T09:00:00.000Z"));
         assert_eq!(
             seen.header("authorization"),
-            Some(format!("Bearer {}", house.a.key).as_str())
+            Some(format!("Bearer {}", service.a.key).as_str())
         );
-        assert_eq!(house.a.get("/events").await.data(), events);
+        assert_eq!(service.a.get("/events").await.data(), events);
     });
 }
 
 #[test]
-fn a_lesser_key_cannot_have_the_primary_key_sent_anywhere() {
-    both(async |house, receiver| {
+fn non_primary_key_cannot_have_the_primary_key_sent() {
+    both(async |service, receiver| {
         let thief = Receiver::start().await;
-        let made = house.a.act("/keys").await.data();
-        let lesser = Caller::new(house.addr, made["apiKey"].as_str().unwrap());
+        let made = service.a.act("/keys").await.data();
+        let lesser = ApiClient::new(service.addr, made["apiKey"].as_str().unwrap());
         let own = format!("Bearer {}", lesser.key);
         let elsewhere = json!({ "url": thief.url("/") });
         lesser
             .put("/webhook", &elsewhere)
             .await
             .refused(403, "primary_key_required");
-        assert_eq!(house.a.get("/webhook").await.data()["url"], json!(null));
-        house
+        assert_eq!(service.a.get("/webhook").await.data()["url"], json!(null));
+        service
             .a
             .put("/webhook", &json!({ "url": receiver.url("/") }))
             .await
@@ -266,11 +266,11 @@ fn a_lesser_key_cannot_have_the_primary_key_sent_anywhere() {
             .put("/webhook", &elsewhere)
             .await
             .refused(403, "primary_key_required");
-        // What does not change the address is anybody's.
+        // Changes that keep the URL are allowed for every key.
         let form = json!({ "url": receiver.url("/"), "authorization": "bearer" });
         lesser.put("/webhook", &form).await.data();
         // Nor can it take the place of the primary key, have its way, and give the place back.
-        let keys = house.a.get("/keys").await.data();
+        let keys = service.a.get("/keys").await.data();
         for key in keys.as_array().unwrap() {
             let path = format!("/keys/{}", key["id"].as_str().unwrap());
             lesser
@@ -290,7 +290,7 @@ fn a_lesser_key_cannot_have_the_primary_key_sent_anywhere() {
         assert_eq!(seen.len(), 1);
         assert_eq!(seen[0].header("authorization"), Some(own.as_str()));
         // The registered receiver knows the primary key.
-        let primary = format!("Bearer {}", house.a.key);
+        let primary = format!("Bearer {}", service.a.key);
         lesser
             .post(
                 "/orders/retry-webhook",
@@ -299,7 +299,7 @@ fn a_lesser_key_cannot_have_the_primary_key_sent_anywhere() {
             .await
             .data();
         lesser.act("/webhook/test").await.data();
-        house
+        service
             .a
             .post(
                 "/orders/retry-webhook",
@@ -315,9 +315,9 @@ fn a_lesser_key_cannot_have_the_primary_key_sent_anywhere() {
         );
         // The primary key itself may do all of it.
         let path = format!("/keys/{}", made["id"].as_str().unwrap());
-        house.a.act(&format!("{path}/primary")).await.data();
+        service.a.act(&format!("{path}/primary")).await.data();
         lesser.put("/webhook", &elsewhere).await.data();
-        house
+        service
             .a
             .put("/webhook", &form)
             .await

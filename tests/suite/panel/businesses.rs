@@ -1,18 +1,19 @@
-//! Businesses: created, changed, linked to, deleted by who types the name.
+//! Businesses: created, changed, linked, deleted by typing the name.
 
 use super::restaurants::{complaint, make};
-use crate::support::House;
+use crate::support::TestService;
 use serde_json::{Value, json};
 
 cases! {
     a_business_is_created_changed_and_linked
-    what_is_wrong_with_a_business_is_said_at_its_field
+    ; sqlite_only:
+    business_error_is_shown_at_its_field
     a_business_is_deleted_by_typing_its_name
 }
 
-async fn a_business_is_created_changed_and_linked(house: House) {
-    let mut visitor = house.visitor().await;
-    let form = visitor.open("/businesses/new").await.form("/businesses/new");
+async fn a_business_is_created_changed_and_linked(service: TestService) {
+    let mut user = service.user().await;
+    let form = user.open("/businesses/new").await.form("/businesses/new");
     let filled = [
         ("name", "Demo <Gıda> A.Ş."),
         ("vatNumber", "1234567890"),
@@ -20,14 +21,14 @@ async fn a_business_is_created_changed_and_linked(house: House) {
         ("city", "İstanbul"),
         ("description", "İlk şube"),
     ];
-    let page = visitor.submit(&form, &filled).await;
+    let page = user.submit(&form, &filled).await;
     assert!(
         page.has("İşletme oluşturuldu.") && page.has("Demo <Gıda> A.Ş."),
         "{}",
         page.text()
     );
     let path = page.path.clone();
-    let made = house.a.get(&path).await.data();
+    let made = service.a.get(&path).await.data();
     assert_eq!(
         (&made["vatNumber"], &made["city"]),
         (&json!("1234567890"), &json!("İstanbul"))
@@ -38,11 +39,9 @@ async fn a_business_is_created_changed_and_linked(house: House) {
     );
     let form = page.form(&path);
     assert_eq!(form.value("taxOffice"), "Kadıköy");
-    let page = visitor
-        .submit(&form, &[("taxOffice", ""), ("phone", "0216")])
-        .await;
+    let page = user.submit(&form, &[("taxOffice", ""), ("phone", "0216")]).await;
     assert!(page.has("Değişiklikler kaydedildi."), "{}", page.text());
-    let changed = house.a.get(&path).await.data();
+    let changed = service.a.get(&path).await.data();
     assert_eq!(
         (&changed["taxOffice"], &changed["phone"]),
         (&Value::Null, &json!("0216"))
@@ -52,23 +51,23 @@ async fn a_business_is_created_changed_and_linked(house: House) {
     assert!(page.has("Bu işletmeye bağlı restoran yok."));
     let link = format!("{path}/link");
     assert!(!page.forms().iter().any(|form| form.action == link));
-    let restaurant = make(&house, json!({ "name": "Moda" })).await;
-    let page = visitor.open(&path).await;
-    let page = visitor
+    let restaurant = make(&service, json!({ "name": "Moda" })).await;
+    let page = user.open(&path).await;
+    let page = user
         .submit(&page.form(&link), &[("restaurant", &restaurant)])
         .await;
     assert!(page.has("Restoran işletmeye bağlandı."), "{}", page.text());
     assert!(page.links().contains(&format!("/restaurants/{restaurant}")));
-    let linked = house.a.get(&format!("/restaurants/{restaurant}")).await.data();
+    let linked = service.a.get(&format!("/restaurants/{restaurant}")).await.data();
     assert_eq!(linked["businessId"], made["id"]);
-    let list = visitor.open("/restaurants").await;
+    let list = user.open("/restaurants").await;
     assert!(list.has("Demo <Gıda> A.Ş.") && list.links().contains(&path));
-    assert!(visitor.open("/businesses").await.has("İstanbul"));
+    assert!(user.open("/businesses").await.has("İstanbul"));
 }
 
-async fn what_is_wrong_with_a_business_is_said_at_its_field(house: House) {
-    let mut visitor = house.visitor().await;
-    let made = house
+async fn business_error_is_shown_at_its_field(service: TestService) {
+    let mut user = service.user().await;
+    let made = service
         .a
         .post("/businesses", &json!({ "name": "Gıda" }))
         .await
@@ -76,12 +75,12 @@ async fn what_is_wrong_with_a_business_is_said_at_its_field(house: House) {
     let own = format!("/businesses/{}", made["id"].as_str().unwrap());
     let long = "ş".repeat(201);
     for path in ["/businesses/new", &own] {
-        let form = visitor.open(path).await.form(path);
+        let form = user.open(path).await.form(path);
         for (field, value, said) in [
             ("name", "", "1 ile 200 karakter"),
             ("city", long.as_str(), "En çok 200 karakter"),
         ] {
-            let page = visitor
+            let page = user
                 .submit(&form, &[("name", "Yeni"), ("phone", "0216"), (field, value)])
                 .await;
             assert_eq!((page.status, page.path.as_str()), (422, path));
@@ -89,37 +88,41 @@ async fn what_is_wrong_with_a_business_is_said_at_its_field(house: House) {
             assert_eq!(page.form(path).value("phone"), "0216");
         }
     }
-    assert_eq!(house.a.get(&own).await.data(), made);
+    assert_eq!(service.a.get(&own).await.data(), made);
     assert_eq!(
-        house.a.get("/businesses").await.data().as_array().unwrap().len(),
+        service
+            .a
+            .get("/businesses")
+            .await
+            .data()
+            .as_array()
+            .unwrap()
+            .len(),
         1
     );
 }
 
-async fn a_business_is_deleted_by_typing_its_name(house: House) {
-    let mut visitor = house.visitor().await;
-    let made = house
+async fn a_business_is_deleted_by_typing_its_name(service: TestService) {
+    let mut user = service.user().await;
+    let made = service
         .a
         .post("/businesses", &json!({ "name": "Gıda A.Ş." }))
         .await
         .data();
-    let restaurant = make(&house, json!({ "name": "Moda", "businessId": made["id"] })).await;
+    let restaurant = make(&service, json!({ "name": "Moda", "businessId": made["id"] })).await;
     let path = format!("/businesses/{}", made["id"].as_str().unwrap());
-    let form = visitor.open(&path).await.form(&format!("{path}/delete"));
-    let page = visitor.submit(&form, &[("confirm", "Gıda")]).await;
+    let form = user.open(&path).await.form(&format!("{path}/delete"));
+    let page = user.submit(&form, &[("confirm", "Gıda")]).await;
     assert_eq!(page.status, 422);
     assert!(
         complaint(&page, "confirm").contains("hiçbir şey silinmedi"),
         "{}",
         page.text()
     );
-    house.a.get(&path).await.data();
-    let page = visitor.submit(&form, &[("confirm", "Gıda A.Ş.")]).await;
+    service.a.get(&path).await.data();
+    let page = user.submit(&form, &[("confirm", "Gıda A.Ş.")]).await;
     assert_eq!((page.status, page.path.as_str()), (200, "/businesses"));
     assert!(page.has("İşletme silindi."), "{}", page.text());
-    assert_eq!(visitor.open(&path).await.status, 404);
-    assert_eq!(
-        visitor.open(&format!("/restaurants/{restaurant}")).await.status,
-        404
-    );
+    assert_eq!(user.open(&path).await.status, 404);
+    assert_eq!(user.open(&format!("/restaurants/{restaurant}")).await.status, 404);
 }

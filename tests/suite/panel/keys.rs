@@ -1,87 +1,88 @@
 //! Keys: issued and shown once, made primary, revoked.
 
-use crate::support::{Caller, House, Page, Visitor, until};
+use crate::support::{ApiClient, Page, PanelUser, TestService, wait_until};
 use std::time::Duration;
 
 cases! {
-    a_key_is_issued_shown_once_and_works
+    key_is_issued_shown_once_and_works
+    resubmitted_form_creates_no_second_key
+    ; sqlite_only:
     a_label_that_is_too_long_is_refused
-    a_form_that_is_sent_again_makes_no_second_key
-    whoever_revokes_the_primary_key_is_warned
+    revoking_the_primary_key_shows_a_warning
     a_key_is_made_primary_and_revoked
-    nobody_elses_keys_are_seen_or_touched
+    keys_of_other_accounts_are_invisible
 }
 
-async fn issue(visitor: &mut Visitor, label: &str) -> String {
-    let page = visitor.open("/keys").await;
-    let page = visitor.submit(&page.form("/keys"), &[("label", label)]).await;
+async fn issue(user: &mut PanelUser, label: &str) -> String {
+    let page = user.open("/keys").await;
+    let page = user.submit(&page.form("/keys"), &[("label", label)]).await;
     assert_eq!(page.status, 200);
     let text = page.within("issued-key", "code").text();
     assert!(text.starts_with("gsn_"), "{text}");
     text
 }
 
-async fn a_key_is_issued_shown_once_and_works(house: House) {
-    let mut visitor = house.visitor().await;
-    let key = issue(&mut visitor, "Kasa <1>").await;
-    house.advance(Duration::from_secs(5 * 60));
-    Caller::new(house.addr, &key).get("/orders").await.data();
-    until("its use is noted", async || {
-        visitor.clone().open("/keys").await.has("01.03.2026 12:05")
+async fn key_is_issued_shown_once_and_works(service: TestService) {
+    let mut user = service.user().await;
+    let key = issue(&mut user, "Kasa <1>").await;
+    service.advance(Duration::from_secs(5 * 60));
+    ApiClient::new(service.addr, &key).get("/orders").await.data();
+    wait_until("its use is noted", async || {
+        user.clone().open("/keys").await.has("01.03.2026 12:05")
     })
     .await;
-    let page = visitor.open("/keys").await;
+    let page = user.open("/keys").await;
     assert!(!page.html.contains(&key) && page.has("Kasa <1>"), "{}", page.html);
     assert!(page.has(&format!("…{}", &key[key.len() - 4..])));
     assert!(page.has("01.03.2026 12:00"), "{}", page.text());
 }
 
-async fn a_label_that_is_too_long_is_refused(house: House) {
-    let mut visitor = house.visitor().await;
-    let form = visitor.open("/keys").await.form("/keys");
+async fn a_label_that_is_too_long_is_refused(service: TestService) {
+    let mut user = service.user().await;
+    let form = user.open("/keys").await.form("/keys");
     let long = "k".repeat(201);
-    let page = visitor.submit(&form, &[("label", &long)]).await;
+    let page = user.submit(&form, &[("label", &long)]).await;
     assert_eq!(page.status, 422);
     assert!(page.has("En çok 200 karakter olabilir"), "{}", page.text());
     assert_eq!(page.form("/keys").value("label"), long);
-    assert_eq!(house.count("api_keys"), 2, "those of the accounts");
+    assert_eq!(service.count("api_keys"), 2, "those of the accounts");
 }
 
-async fn a_form_that_is_sent_again_makes_no_second_key(house: House) {
-    let mut visitor = house.visitor().await;
-    let form = visitor.open("/keys").await.form("/keys");
+async fn resubmitted_form_creates_no_second_key(service: TestService) {
+    let mut user = service.user().await;
+    let form = user.open("/keys").await.form("/keys");
     let shown = |page: &Page| page.within("issued-key", "code").text();
     // Two presses in a row: the browser shows the second answer.
-    let first = shown(&visitor.submit(&form, &[("label", "Kasa")]).await);
-    assert_eq!(shown(&visitor.submit(&form, &[("label", "Kasa")]).await), first);
+    let first = shown(&user.submit(&form, &[("label", "Kasa")]).await);
+    assert_eq!(shown(&user.submit(&form, &[("label", "Kasa")]).await), first);
     assert_eq!(
-        house.count("api_keys"),
+        service.count("api_keys"),
         3,
         "one more than the two of the accounts"
     );
     // Loading the answer again later does not show it again.
-    house.advance(Duration::from_secs(11));
-    let page = visitor.submit(&form, &[("label", "Kasa")]).await;
+    service.advance(Duration::from_secs(11));
+    let page = user.submit(&form, &[("label", "Kasa")]).await;
     assert!(
         page.has("Bu formla anahtar zaten oluşturulmuştu"),
         "{}",
         page.text()
     );
     assert!(!page.html.contains(&first) && !page.html.contains("issued-key"));
-    assert_eq!(house.count("api_keys"), 3);
+    assert_eq!(service.count("api_keys"), 3);
     // The page's form issues the next one.
-    let next = shown(&visitor.submit(&page.form("/keys"), &[]).await);
+    let next = shown(&user.submit(&page.form("/keys"), &[]).await);
     assert_ne!(next, first);
-    assert_eq!(house.count("api_keys"), 4);
+    assert_eq!(service.count("api_keys"), 4);
     let nonsense = page.form("/keys").forged("id", Some("x"));
-    assert_eq!(visitor.send("POST", "/keys", &[], &nonsense).await.status, 404);
-    assert_eq!(house.count("api_keys"), 4);
+    assert_eq!(user.send("POST", "/keys", &[], &nonsense).await.status, 404);
+    assert_eq!(service.count("api_keys"), 4);
 }
 
-async fn whoever_revokes_the_primary_key_is_warned(house: House) {
-    let mut visitor = house.visitor().await;
-    issue(&mut visitor, "Kasa").await;
-    let page = visitor.open("/keys").await;
+async fn revoking_the_primary_key_shows_a_warning(service: TestService) {
+    let mut user = service.user().await;
+    issue(&mut user, "Kasa").await;
+    let page = user.open("/keys").await;
     assert_eq!(page.html.matches("Bu birincil anahtardır").count(), 1);
     let row = page
         .html
@@ -94,11 +95,11 @@ async fn whoever_revokes_the_primary_key_is_warned(house: House) {
     );
 }
 
-async fn a_key_is_made_primary_and_revoked(house: House) {
-    let mut visitor = house.visitor().await;
-    let key = issue(&mut visitor, "Kasa").await;
-    let caller = Caller::new(house.addr, &key);
-    let id = caller
+async fn a_key_is_made_primary_and_revoked(service: TestService) {
+    let mut user = service.user().await;
+    let key = issue(&mut user, "Kasa").await;
+    let client = ApiClient::new(service.addr, &key);
+    let id = client
         .get("/keys")
         .await
         .data()
@@ -107,31 +108,27 @@ async fn a_key_is_made_primary_and_revoked(house: House) {
         .iter()
         .find_map(|it| (it["label"] == "Kasa").then(|| it["id"].as_str().unwrap().to_owned()));
     let id = id.unwrap();
-    let page = visitor.open("/keys").await;
-    let page = visitor
-        .submit(&page.form(&format!("/keys/{id}/primary")), &[])
-        .await;
+    let page = user.open("/keys").await;
+    let page = user.submit(&page.form(&format!("/keys/{id}/primary")), &[]).await;
     assert!(page.has("Birincil anahtar değişti."), "{}", page.text());
-    let page = visitor
-        .submit(&page.form(&format!("/keys/{id}/revoke")), &[])
-        .await;
+    let page = user.submit(&page.form(&format!("/keys/{id}/revoke")), &[]).await;
     assert!(page.has("Anahtar iptal edildi."), "{}", page.text());
-    caller.get("/orders").await.refused(401, "unauthorized");
+    client.get("/orders").await.refused(401, "unauthorized");
     // The last one stays.
     let last = page
         .forms()
         .into_iter()
         .find(|form| form.action.ends_with("/revoke"))
         .unwrap();
-    let page = visitor.submit(&last, &[]).await;
+    let page = user.submit(&last, &[]).await;
     assert!(page.has("Son anahtar burada iptal edilemez"), "{}", page.text());
-    house.a.get("/orders").await.data();
+    service.a.get("/orders").await.data();
 }
 
-async fn nobody_elses_keys_are_seen_or_touched(house: House) {
-    let mut theirs = house.visitor_of("second@example.com").await;
+async fn keys_of_other_accounts_are_invisible(service: TestService) {
+    let mut theirs = service.user_of("second@example.com").await;
     issue(&mut theirs, "Onların").await;
-    let mut mine = house.visitor().await;
+    let mut mine = service.user().await;
     issue(&mut mine, "Benim").await;
     let page = mine.open("/keys").await;
     assert!(page.has("Benim") && !page.has("Onların"));
@@ -152,5 +149,5 @@ async fn nobody_elses_keys_are_seen_or_touched(house: House) {
             assert_eq!(reply.status, 404, "{action}");
         }
     }
-    house.b.get("/keys").await.data();
+    service.b.get("/keys").await.data();
 }

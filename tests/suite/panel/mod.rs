@@ -1,23 +1,23 @@
-//! The control panel as a browser without script meets it, and the stream that its script follows.
+//! The control panel without script, and the stream that its script follows.
 
 mod board;
+mod board_stream;
 mod businesses;
-mod connecting;
+mod connect_platform;
+mod csrf;
+pub mod every_page;
 mod integrations;
 mod keys;
-mod live;
-mod matching;
 mod menu;
-mod order;
-mod orders;
+mod order_page;
+mod order_search;
 mod packages;
-pub mod pages;
+mod payment_matching;
 mod payments;
-mod platforms;
+mod platform_status;
 mod reports;
 mod restaurants;
 mod sessions;
-mod signing;
+mod sign_in;
 mod status;
-mod tokens;
 mod webhook;

@@ -1,27 +1,28 @@
-//! Packages of a restaurant: one form that replaces them all.
+//! Packages of a restaurant: one form replaces all of them.
 
 use super::restaurants::{complaint, make};
-use crate::support::House;
+use crate::support::TestService;
 use serde_json::{Value, json};
 
 cases! {
     packages_are_added_changed_and_removed
-    what_is_wrong_with_a_package_is_said_in_its_row
-    integrations_that_no_package_covers_are_switched_off
+    ; sqlite_only:
+    package_error_is_shown_in_its_row
+    integrations_without_package_are_deactivated
 }
 
-async fn packages(house: &House, id: &str) -> Vec<Value> {
-    let shown = house.a.get(&format!("/restaurants/{id}/packages")).await.data();
+async fn packages(service: &TestService, id: &str) -> Vec<Value> {
+    let shown = service.a.get(&format!("/restaurants/{id}/packages")).await.data();
     let mut shown = shown.as_array().unwrap().clone();
     shown.sort_by_key(|package| package["startsAt"].to_string());
     shown
 }
 
-async fn packages_are_added_changed_and_removed(house: House) {
-    let mut visitor = house.visitor().await;
-    let id = make(&house, json!({ "name": "Moda" })).await;
+async fn packages_are_added_changed_and_removed(service: TestService) {
+    let mut user = service.user().await;
+    let id = make(&service, json!({ "name": "Moda" })).await;
     let path = format!("/restaurants/{id}/packages");
-    let page = visitor.open(&path).await;
+    let page = user.open(&path).await;
     assert!(page.has("Standard") && page.has("geçerli"), "{}", page.text());
     let form = page.form(&path);
     assert_eq!(form.value("packages[0].startsAt"), "2026-03-01");
@@ -34,14 +35,14 @@ async fn packages_are_added_changed_and_removed(house: House) {
         ("packages[1].startsAt", "2026-04-01"),
         ("packages[1].endsAt", "2026-04-30"),
     ];
-    let page = visitor.submit(&form, &filled).await;
+    let page = user.submit(&form, &filled).await;
     assert!(
         page.has("Paketler kaydedildi.") && page.has("başlamadı"),
         "{}",
         page.text()
     );
-    let now = packages(&house, &id).await;
-    // The day was not touched, so the moment is the same.
+    let now = packages(&service, &id).await;
+    // The day was not changed, so the time is the same.
     assert_eq!(
         (&now[0]["name"], &now[0]["startsAt"]),
         (&json!("Temel"), &json!("2026-03-01T09:00:00.000Z"))
@@ -54,29 +55,29 @@ async fn packages_are_added_changed_and_removed(house: House) {
     let form = page.form(&path);
     assert_eq!(form.value("packages[1].endsAt"), "2026-04-30");
     assert_eq!(form.value("packages[1].providers.getir"), "on");
-    let page = visitor
+    let page = user
         .submit(&form, &[("packages[0].remove", "on"), ("packages[1].endsAt", "")])
         .await;
     assert!(page.has("Paketler kaydedildi."), "{}", page.text());
-    let now = packages(&house, &id).await;
+    let now = packages(&service, &id).await;
     assert_eq!(now.len(), 1);
     assert_eq!(
         (&now[0]["name"], &now[0]["endsAt"]),
         (&json!("Getir & Migros"), &Value::Null)
     );
-    let page = visitor
+    let page = user
         .submit(&page.form(&path), &[("packages[0].remove", "on")])
         .await;
     assert!(page.has("Henüz paket yok"), "{}", page.text());
-    assert_eq!(packages(&house, &id).await, Vec::<Value>::new());
+    assert_eq!(packages(&service, &id).await, Vec::<Value>::new());
 }
 
-async fn what_is_wrong_with_a_package_is_said_in_its_row(house: House) {
-    let mut visitor = house.visitor().await;
-    let id = make(&house, json!({ "name": "Moda" })).await;
+async fn package_error_is_shown_in_its_row(service: TestService) {
+    let mut user = service.user().await;
+    let id = make(&service, json!({ "name": "Moda" })).await;
     let path = format!("/restaurants/{id}/packages");
-    let before = packages(&house, &id).await;
-    let form = visitor.open(&path).await.form(&path);
+    let before = packages(&service, &id).await;
+    let form = user.open(&path).await.form(&path);
     for (field, value, said) in [
         ("packages[1].endsAt", "2026-03-31", "Başlangıçtan sonra olmalı"),
         ("packages[1].startsAt", "31.03.2026", "Geçersiz tarih"),
@@ -89,7 +90,7 @@ async fn what_is_wrong_with_a_package_is_said_in_its_row(house: House) {
             ("packages[1].startsAt", "2026-04-01"),
             (field, value),
         ];
-        let page = visitor.submit(&form, &filled).await;
+        let page = user.submit(&form, &filled).await;
         assert_eq!(page.status, 422, "{field}");
         assert!(complaint(&page, field).contains(said), "{field}: {}", page.text());
         let again = page.form(&path);
@@ -99,27 +100,26 @@ async fn what_is_wrong_with_a_package_is_said_in_its_row(house: House) {
         );
         assert_eq!(again.value("packages[0].remove"), "on");
     }
-    let page = visitor.submit(&form, &[("packages[0].name", " ")]).await;
+    let page = user.submit(&form, &[("packages[0].name", " ")]).await;
     assert!(
         complaint(&page, "packages[0].name").contains("1 ile 200"),
         "{}",
         page.text()
     );
-    assert_eq!(packages(&house, &id).await, before);
+    assert_eq!(packages(&service, &id).await, before);
 }
 
-async fn integrations_that_no_package_covers_are_switched_off(house: House) {
-    let mut visitor = house.visitor().await;
-    let shop = house.shop(&house.a, "Moda").await;
+async fn integrations_without_package_are_deactivated(service: TestService) {
+    let mut user = service.user().await;
+    let shop = service.shop(&service.a, "Moda").await;
     let path = format!("/restaurants/{}/packages", shop.restaurant);
-    let form = visitor.open(&path).await.form(&path);
-    visitor
-        .submit(
-            &form,
-            &[("packages[0].all", ""), ("packages[0].providers.getir", "on")],
-        )
-        .await;
-    let shown = house
+    let form = user.open(&path).await.form(&path);
+    user.submit(
+        &form,
+        &[("packages[0].all", ""), ("packages[0].providers.getir", "on")],
+    )
+    .await;
+    let shown = service
         .a
         .get(&format!("/restaurants/{}", shop.restaurant))
         .await

@@ -1,23 +1,24 @@
-//! Reports: the pending list, its marks, and the tables that spreadsheets open.
+//! Reports: the pending list, its marks, and the export for spreadsheets.
 
-use crate::support::{House, Page, Shop, Visitor, order_body};
+use crate::support::{Page, PanelUser, Shop, TestService, order_body};
 use serde_json::json;
 use std::time::Duration;
 
 cases! {
-    orders_are_marked_one_by_one_and_all_that_are_shown
-    the_list_is_narrowed_and_walked
-    days_that_cannot_be_meant_are_refused
-    the_table_is_what_excel_reads
-    a_table_of_many_orders_is_whole
-    nobody_elses_orders_are_listed_marked_or_exported
+    orders_are_marked_individually_and_by_page
+    list_is_filtered_and_paged
+    large_export_is_complete
+    ; sqlite_only:
+    invalid_days_are_refused
+    export_is_readable_by_excel
+    orders_of_other_accounts_are_not_listed_marked_or_exported
 }
 
 const HEADING: &str =
     "\u{feff}Tarih;Restoran;Platform;Sipariş no;Kısa kod;Durum;Ödeme türü;Tutar;Para birimi;Raporlandı\r\n";
 
-async fn pending(house: &House) -> usize {
-    let listed = house.a.get("/orders/reports/pending?limit=200").await.data();
+async fn pending(service: &TestService) -> usize {
+    let listed = service.a.get("/orders/reports/pending?limit=200").await.data();
     listed.as_array().unwrap().len()
 }
 
@@ -25,68 +26,68 @@ fn listed(page: &Page) -> usize {
     page.html.matches("name=\"one\"").count()
 }
 
-async fn csv(visitor: &mut Visitor, path: &str) -> String {
-    let reply = visitor.send("GET", path, &[], "").await;
+async fn csv(user: &mut PanelUser, path: &str) -> String {
+    let reply = user.send("GET", path, &[], "").await;
     assert_eq!(reply.status, 200, "{}", reply.text());
     assert_eq!(reply.header("content-type"), Some("text/csv; charset=utf-8"));
     assert!(reply.header("x-content-type-options").is_some());
     String::from_utf8(reply.body).unwrap()
 }
 
-async fn orders_are_marked_one_by_one_and_all_that_are_shown(house: House) {
-    let shop = house.shop(&house.a, "s").await;
+async fn orders_are_marked_individually_and_by_page(service: TestService) {
+    let shop = service.shop(&service.a, "s").await;
     let mut ids = Vec::new();
     for n in 0..3 {
         ids.push(shop.order(&format!("K-{n}")).await);
     }
-    let mut visitor = house.visitor().await;
-    let page = visitor.open("/reports").await;
+    let mut user = service.user().await;
+    let page = user.open("/reports").await;
     assert_eq!(listed(&page), 3);
     assert!(page.has("K-0") && page.has("100,00 ₺") && page.has("Nakit") && page.has("Kendi kanalım"));
     let form = page.form("/reports/mark");
-    let page = visitor.submit(&form, &[("one", &ids[1])]).await;
+    let page = user.submit(&form, &[("one", &ids[1])]).await;
     assert_eq!((page.path.as_str(), listed(&page)), ("/reports", 2));
     assert!(
         page.has("Raporlandı olarak işaretlenen sipariş: 1"),
         "{}",
         page.text()
     );
-    let shown = house.a.get("/orders/K-1").await.data();
+    let shown = service.a.get("/orders/K-1").await.data();
     assert_eq!(shown["isReport"], json!(true));
     // The old page still shows three, of which two are left.
-    let page = visitor.submit(&form, &[("all", "1")]).await;
+    let page = user.submit(&form, &[("all", "1")]).await;
     assert!(
         page.has("Raporlandı olarak işaretlenen sipariş: 2"),
         "{}",
         page.text()
     );
     assert!(page.has("Bekleyen sipariş yok"), "{}", page.text());
-    assert_eq!(pending(&house).await, 0);
-    let page = visitor.submit(&form, &[("all", "1")]).await;
+    assert_eq!(pending(&service).await, 0);
+    let page = user.submit(&form, &[("all", "1")]).await;
     assert!(page.has("İşaretlenecek sipariş kalmamış."), "{}", page.text());
 }
 
-async fn the_list_is_narrowed_and_walked(house: House) {
+async fn list_is_filtered_and_paged(service: TestService) {
     let (here, there) = (
-        house.shop(&house.a, "Bura").await,
-        house.shop(&house.a, "Ora").await,
+        service.shop(&service.a, "Bura").await,
+        service.shop(&service.a, "Ora").await,
     );
     for n in 0..60 {
         here.order(&format!("B-{n}")).await;
     }
     there.order("O-1").await;
-    house.advance(Duration::from_secs(24 * 60 * 60));
+    service.advance(Duration::from_secs(24 * 60 * 60));
     here.order("yarın").await;
-    let mut visitor = house.visitor().await;
-    let page = visitor
+    let mut user = service.user().await;
+    let page = user
         .open(&format!("/reports?restaurant={}", there.restaurant))
         .await;
     assert!(page.has("O-1") && listed(&page) == 1, "{}", page.text());
-    let page = visitor.open("/reports?from=2026-03-02").await;
+    let page = user.open("/reports?from=2026-03-02").await;
     assert!(page.has("yarın") && listed(&page) == 1, "{}", page.text());
 
     let path = format!("/reports?restaurant={}&to=2026-03-01", here.restaurant);
-    let page = visitor.open(&path).await;
+    let page = user.open(&path).await;
     assert_eq!(listed(&page), 50);
     let older = page
         .links()
@@ -97,18 +98,18 @@ async fn the_list_is_narrowed_and_walked(house: House) {
         older.contains(&here.restaurant) && older.contains("to=2026-03-01"),
         "{older}"
     );
-    let page = visitor.open(&older).await;
+    let page = user.open(&older).await;
     assert_eq!(listed(&page), 10);
     // All that are shown, and no more; and back to the same page.
-    let page = visitor.submit(&page.form("/reports/mark"), &[("all", "1")]).await;
+    let page = user.submit(&page.form("/reports/mark"), &[("all", "1")]).await;
     assert_eq!((page.path.as_str(), listed(&page)), (older.as_str(), 0));
-    assert_eq!(pending(&house).await, 52);
+    assert_eq!(pending(&service).await, 52);
 }
 
-async fn days_that_cannot_be_meant_are_refused(house: House) {
-    let shop = house.shop(&house.a, "s").await;
+async fn invalid_days_are_refused(service: TestService) {
+    let shop = service.shop(&service.a, "s").await;
     shop.order("K-1").await;
-    let mut visitor = house.visitor().await;
+    let mut user = service.user().await;
     for (query, field, text) in [
         (
             "from=2026-03-02&to=2026-03-01",
@@ -119,7 +120,7 @@ async fn days_that_cannot_be_meant_are_refused(house: House) {
         ("from=31.12.2026", "from", "Geçerli bir tarih girin."),
         ("to=%3Cx%3E", "to", "Geçerli bir tarih girin."),
     ] {
-        let page = visitor.open(&format!("/reports?{query}")).await;
+        let page = user.open(&format!("/reports?{query}")).await;
         assert_eq!((page.status, listed(&page)), (200, 0), "{query}");
         assert_eq!(page.within(&format!("e-{field}"), "p").text(), text, "{query}");
         assert!(
@@ -128,12 +129,12 @@ async fn days_that_cannot_be_meant_are_refused(house: House) {
         );
         // No table is made of other days than those that were asked for.
         for table in ["/reports/pending.csv", "/reports/orders.csv"] {
-            let page = visitor.open(&format!("{table}?{query}")).await;
+            let page = user.open(&format!("{table}?{query}")).await;
             assert!(page.path.starts_with("/reports?"), "{table}?{query}");
             assert!(page.has(text) && !page.has("K-1"), "{table}?{query}");
         }
     }
-    let page = visitor.open("/reports?from=2026-03-01&to=2026-03-01").await;
+    let page = user.open("/reports?from=2026-03-01&to=2026-03-01").await;
     assert_eq!(listed(&page), 1);
 }
 
@@ -145,8 +146,8 @@ async fn ordered(shop: &Shop, id: &str, total: i64, more: serde_json::Value) {
     shop.post(body.to_string().as_bytes()).await.data();
 }
 
-async fn the_table_is_what_excel_reads(house: House) {
-    let shop = house.shop(&house.a, "İğde; \"Şiş\"").await;
+async fn export_is_readable_by_excel(service: TestService) {
+    let shop = service.shop(&service.a, "İğde; \"Şiş\"").await;
     ordered(&shop, "=HYPERLINK(\"x\")", 123_450, json!({ "shortCode": "@1" })).await;
     ordered(
         &shop,
@@ -155,7 +156,7 @@ async fn the_table_is_what_excel_reads(house: House) {
         json!({ "payment": { "type": "meal_card_online" } }),
     )
     .await;
-    house
+    service
         .a
         .post(
             "/orders/reports/mark",
@@ -163,22 +164,22 @@ async fn the_table_is_what_excel_reads(house: House) {
         )
         .await
         .data();
-    let mut visitor = house.visitor().await;
+    let mut user = service.user().await;
     let first = "01.03.2026 12:00;\"İğde; \"\"Şiş\"\"\";Kendi kanalım;\"'=HYPERLINK(\"\"x\"\")\";'@1;Yeni;Nakit;1234,50;TRY;hayır\r\n";
     let second = "01.03.2026 12:00;\"İğde; \"\"Şiş\"\"\";Kendi kanalım;\"=\"\"00123456789012\"\"\";;Yeni;Online yemek kartı;0,05;TRY;evet\r\n";
-    let pending = csv(&mut visitor, "/reports/pending.csv").await;
+    let pending = csv(&mut user, "/reports/pending.csv").await;
     assert_eq!(pending, format!("{HEADING}{first}"));
-    let all = csv(&mut visitor, "/reports/orders.csv?from=2026-03-01&to=2026-03-01").await;
+    let all = csv(&mut user, "/reports/orders.csv?from=2026-03-01&to=2026-03-01").await;
     assert_eq!(all, format!("{HEADING}{second}{first}"));
-    let none = csv(&mut visitor, "/reports/orders.csv?from=2026-03-02").await;
+    let none = csv(&mut user, "/reports/orders.csv?from=2026-03-02").await;
     assert_eq!(none, HEADING);
-    let reply = visitor
+    let reply = user
         .send("GET", "/reports/pending.csv", &[("accept-encoding", "gzip")], "")
         .await;
     let name = "attachment; filename=\"bekleyen-siparisler-2026-03-01.csv\"";
     assert_eq!(reply.header("content-disposition"), Some(name));
-    visitor.in_english();
-    let english = csv(&mut visitor, "/reports/pending.csv").await;
+    user.in_english();
+    let english = csv(&mut user, "/reports/pending.csv").await;
     assert!(
         english.starts_with("\u{feff}Date;Restaurant;Platform;"),
         "{english}"
@@ -186,8 +187,8 @@ async fn the_table_is_what_excel_reads(house: House) {
     assert!(english.contains(";1234,50;TRY;no\r\n"), "{english}");
 }
 
-async fn a_table_of_many_orders_is_whole(house: House) {
-    let shop = house.shop(&house.a, "s").await;
+async fn large_export_is_complete(service: TestService) {
+    let shop = service.shop(&service.a, "s").await;
     let mut hands = tokio::task::JoinSet::new();
     for hand in 0..8 {
         let shop = shop.clone();
@@ -198,9 +199,9 @@ async fn a_table_of_many_orders_is_whole(house: House) {
         });
     }
     hands.join_all().await;
-    let mut visitor = house.visitor().await;
+    let mut user = service.user().await;
     for path in ["/reports/pending.csv", "/reports/orders.csv"] {
-        let table = csv(&mut visitor, path).await;
+        let table = csv(&mut user, path).await;
         let ids: std::collections::BTreeSet<&str> = table
             .lines()
             .skip(1)
@@ -210,28 +211,34 @@ async fn a_table_of_many_orders_is_whole(house: House) {
     }
 }
 
-async fn nobody_elses_orders_are_listed_marked_or_exported(house: House) {
-    let mine = house.shop(&house.a, "benim").await;
-    let theirs = house.shop(&house.b, "onların").await;
+async fn orders_of_other_accounts_are_not_listed_marked_or_exported(service: TestService) {
+    let mine = service.shop(&service.a, "benim").await;
+    let theirs = service.shop(&service.b, "onların").await;
     let order = theirs.order("O-1").await;
     mine.order("B-1").await;
-    let mut visitor = house.visitor().await;
-    let page = visitor.open("/reports").await;
+    let mut user = service.user().await;
+    let page = user.open("/reports").await;
     assert!(page.has("B-1") && !page.has("O-1") && !page.has("onların"));
-    assert!(!csv(&mut visitor, "/reports/orders.csv").await.contains("O-1"));
+    assert!(!csv(&mut user, "/reports/orders.csv").await.contains("O-1"));
     let forged = page.form("/reports/mark").forged("one", Some(&order));
-    let reply = visitor.send("POST", "/reports/mark", &[], &forged).await;
+    let reply = user.send("POST", "/reports/mark", &[], &forged).await;
     assert_eq!(reply.status, 303);
-    assert_eq!(house.b.get("/orders/O-1").await.data()["isReport"], json!(false));
+    assert_eq!(
+        service.b.get("/orders/O-1").await.data()["isReport"],
+        json!(false)
+    );
     for path in ["/reports", "/reports/pending.csv", "/reports/orders.csv"] {
         let path = format!("{path}?restaurant={}", theirs.restaurant);
-        let reply = visitor.send("GET", &path, &[], "").await;
+        let reply = user.send("GET", &path, &[], "").await;
         assert_eq!(reply.status, 404, "{path}");
     }
-    // And whoever is not signed in gets no table.
-    let reply = house.stranger().send("GET", "/reports/orders.csv", &[], "").await;
+    // Without a session there is no export.
+    let reply = service
+        .anonymous_user()
+        .send("GET", "/reports/orders.csv", &[], "")
+        .await;
     assert_eq!(reply.status, 303);
     let nonsense = page.form("/reports/mark").forged("one", Some("x"));
-    let reply = visitor.send("POST", "/reports/mark", &[], &nonsense).await;
+    let reply = user.send("POST", "/reports/mark", &[], &nonsense).await;
     assert_eq!(reply.status, 404);
 }

@@ -1,19 +1,20 @@
-//! Restaurants: created, changed, deleted by who types the name, and nobody else's.
+//! Restaurants: created, changed, deleted by typing the name; those of other accounts are not found.
 
-use crate::support::{House, Page, Visitor};
+use crate::support::{Page, PanelUser, TestService};
 use serde_json::{Value, json};
 
 cases! {
     a_restaurant_is_created_and_changed
-    what_is_wrong_is_said_at_its_field
-    keys_of_config_that_are_not_ours_stay
+    ; sqlite_only:
+    error_is_shown_at_its_field
+    unknown_config_keys_are_kept
     a_restaurant_is_deleted_by_typing_its_name
-    nobody_elses_restaurant_is_there
-    whoever_has_none_is_told_what_to_do
+    restaurants_of_other_accounts_are_not_found
+    empty_list_explains_the_next_step
 }
 
-pub async fn make(house: &House, body: Value) -> String {
-    let made = house.a.post("/restaurants", &body).await.data();
+pub async fn make(service: &TestService, body: Value) -> String {
+    let made = service.a.post("/restaurants", &body).await.data();
     made["id"].as_str().unwrap().to_owned()
 }
 
@@ -22,15 +23,15 @@ pub fn complaint(page: &Page, field: &str) -> String {
     page.within(&format!("e-{field}"), "p").text()
 }
 
-async fn a_restaurant_is_created_and_changed(house: House) {
-    let mut visitor = house.visitor().await;
-    let business = house
+async fn a_restaurant_is_created_and_changed(service: TestService) {
+    let mut user = service.user().await;
+    let business = service
         .a
         .post("/businesses", &json!({ "name": "Gıda A.Ş." }))
         .await
         .data()["id"]
         .clone();
-    let form = visitor.open("/restaurants/new").await.form("/restaurants/new");
+    let form = user.open("/restaurants/new").await.form("/restaurants/new");
     let filled = [
         ("name", " Moda <b>Lokantası</b> "),
         ("businessId", business.as_str().unwrap()),
@@ -41,10 +42,10 @@ async fn a_restaurant_is_created_and_changed(house: House) {
         ("config.timezone", "Europe/Berlin"),
         ("config.autoVerify", "on"),
     ];
-    let page = visitor.submit(&form, &filled).await;
+    let page = user.submit(&form, &filled).await;
     assert!(page.path.ends_with("/integrations"), "{}", page.path);
     assert!(page.has("Restoran oluşturuldu."), "{}", page.text());
-    let made = house.a.get("/restaurants").await.data()[0].clone();
+    let made = service.a.get("/restaurants").await.data()[0].clone();
     assert_eq!(made["name"], "Moda <b>Lokantası</b>");
     assert_eq!(made["businessId"], business);
     assert_eq!(made["address"], "Moda Cad. 12\nKadıköy");
@@ -52,14 +53,14 @@ async fn a_restaurant_is_created_and_changed(house: House) {
     let config = json!({ "autoVerify": true, "preparationMinutes": 20, "timezone": "Europe/Berlin" });
     assert_eq!(made["config"], config);
     let path = format!("/restaurants/{}", made["id"].as_str().unwrap());
-    // What is kept stands in the form, and what is left as it is stays.
-    let page = visitor.open(&path).await;
+    // The form shows stored values, and unchanged ones stay.
+    let page = user.open(&path).await;
     assert!(page.has("Moda <b>Lokantası</b>") && !page.html.contains("<b>Lokantası"));
     let form = page.form(&path);
     assert_eq!(form.value("lat"), "40.9842");
     assert_eq!(form.value("config.preparationMinutes"), "20");
     assert_eq!(form.value("businessId"), business.as_str().unwrap());
-    let page = visitor
+    let page = user
         .submit(
             &form,
             &[("name", "Çarşı"), ("businessId", ""), ("config.autoVerify", "")],
@@ -67,7 +68,7 @@ async fn a_restaurant_is_created_and_changed(house: House) {
         .await;
     assert_eq!((page.status, &page.path), (200, &path));
     assert!(page.has("Değişiklikler kaydedildi."), "{}", page.text());
-    let changed = house.a.get(&path).await.data();
+    let changed = service.a.get(&path).await.data();
     assert_eq!(
         (&changed["name"], &changed["businessId"]),
         (&json!("Çarşı"), &Value::Null)
@@ -77,16 +78,16 @@ async fn a_restaurant_is_created_and_changed(house: House) {
         changed["config"],
         json!({ "preparationMinutes": 20, "timezone": "Europe/Berlin" })
     );
-    assert!(visitor.open("/restaurants").await.has("Çarşı"));
+    assert!(user.open("/restaurants").await.has("Çarşı"));
 }
 
-async fn what_is_wrong_is_said_at_its_field(house: House) {
-    let mut visitor = house.visitor().await;
-    let id = make(&house, json!({ "name": "Moda" })).await;
+async fn error_is_shown_at_its_field(service: TestService) {
+    let mut user = service.user().await;
+    let id = make(&service, json!({ "name": "Moda" })).await;
     let own = format!("/restaurants/{id}");
     let long = "ş".repeat(201);
     for path in ["/restaurants/new", &own] {
-        let form = visitor.open(path).await.form(path);
+        let form = user.open(path).await.form(path);
         for (field, value, said) in [
             ("name", "   ", "1 ile 200 karakter arasında olmalı"),
             ("name", long.as_str(), "1 ile 200 karakter arasında olmalı"),
@@ -105,7 +106,7 @@ async fn what_is_wrong_is_said_at_its_field(house: House) {
             ("config.timezone", "Mars/Olympus", "Bilinen bir saat dilimi"),
         ] {
             let filled = [("name", "Yeni ad"), ("address", "Burada <i>"), (field, value)];
-            let page = visitor.submit(&form, &filled).await;
+            let page = user.submit(&form, &filled).await;
             assert_eq!((page.status, page.path.as_str()), (422, path), "{field}");
             assert!(page.has("İşaretli alanı düzeltip"), "{}", page.text());
             assert!(complaint(&page, field).contains(said), "{field}: {}", page.text());
@@ -115,13 +116,20 @@ async fn what_is_wrong_is_said_at_its_field(house: House) {
         }
     }
     assert_eq!(
-        house.a.get("/restaurants").await.data().as_array().unwrap().len(),
+        service
+            .a
+            .get("/restaurants")
+            .await
+            .data()
+            .as_array()
+            .unwrap()
+            .len(),
         1
     );
-    assert_eq!(house.a.get(&own).await.data()["address"], Value::Null);
-    visitor.in_english();
-    let form = visitor.open(&own).await.form(&own);
-    let page = visitor.submit(&form, &[("lat", "north")]).await;
+    assert_eq!(service.a.get(&own).await.data()["address"], Value::Null);
+    user.in_english();
+    let form = user.open(&own).await.form(&own);
+    let page = user.submit(&form, &[("lat", "north")]).await;
     assert!(
         complaint(&page, "lat").contains("Must be a number"),
         "{}",
@@ -129,29 +137,27 @@ async fn what_is_wrong_is_said_at_its_field(house: House) {
     );
 }
 
-async fn keys_of_config_that_are_not_ours_stay(house: House) {
-    let mut visitor = house.visitor().await;
+async fn unknown_config_keys_are_kept(service: TestService) {
+    let mut user = service.user().await;
     let config = json!({ "colour": "red", "autoVerify": true });
-    let id = make(&house, json!({ "name": "Moda", "config": config })).await;
+    let id = make(&service, json!({ "name": "Moda", "config": config })).await;
     let path = format!("/restaurants/{id}");
-    let form = visitor.open(&path).await.form(&path);
-    visitor
-        .submit(&form, &[("config.preparationMinutes", "15")])
-        .await;
+    let form = user.open(&path).await.form(&path);
+    user.submit(&form, &[("config.preparationMinutes", "15")]).await;
     assert_eq!(
-        house.a.get(&path).await.data()["config"],
+        service.a.get(&path).await.data()["config"],
         json!({ "colour": "red", "autoVerify": true, "preparationMinutes": 15 })
     );
 }
 
-async fn a_restaurant_is_deleted_by_typing_its_name(house: House) {
-    let mut visitor = house.visitor().await;
-    let id = make(&house, json!({ "name": "Moda Lokantası" })).await;
+async fn a_restaurant_is_deleted_by_typing_its_name(service: TestService) {
+    let mut user = service.user().await;
+    let id = make(&service, json!({ "name": "Moda Lokantası" })).await;
     let path = format!("/restaurants/{id}");
     let delete = format!("{path}/delete");
-    let form = visitor.open(&path).await.form(&delete);
+    let form = user.open(&path).await.form(&delete);
     for wrong in ["", "moda lokantası", "Moda"] {
-        let page = visitor.submit(&form, &[("confirm", wrong)]).await;
+        let page = user.submit(&form, &[("confirm", wrong)]).await;
         assert_eq!(page.status, 422);
         assert!(
             complaint(&page, "confirm").contains("hiçbir şey silinmedi"),
@@ -161,16 +167,16 @@ async fn a_restaurant_is_deleted_by_typing_its_name(house: House) {
         // The language can be switched on this page too.
         assert_eq!(page.form("/language").value("back"), path);
     }
-    house.a.get(&path).await.data();
-    let page = visitor.submit(&form, &[("confirm", " Moda  Lokantası ")]).await;
+    service.a.get(&path).await.data();
+    let page = user.submit(&form, &[("confirm", " Moda  Lokantası ")]).await;
     assert_eq!((page.status, page.path.as_str()), (200, "/restaurants"));
     assert!(page.has("Restoran silindi."), "{}", page.text());
-    house.a.get(&path).await.refused(404, "restaurant_not_found");
-    assert_eq!(visitor.open(&path).await.status, 404);
+    service.a.get(&path).await.refused(404, "restaurant_not_found");
+    assert_eq!(user.open(&path).await.status, 404);
 }
 
 /// Every page of a restaurant, and every form that it has.
-async fn try_all(visitor: &mut Visitor, id: &str, csrf: &str) {
+async fn try_all(user: &mut PanelUser, id: &str, csrf: &str) {
     for page in [
         "",
         "/integrations",
@@ -180,7 +186,7 @@ async fn try_all(visitor: &mut Visitor, id: &str, csrf: &str) {
         "/menu",
     ] {
         let path = format!("/restaurants/{id}{page}");
-        let shown = visitor.open(&path).await;
+        let shown = user.open(&path).await;
         assert_eq!(shown.status, 404, "{path}");
         assert!(!shown.has("Onların"), "{path}");
     }
@@ -197,72 +203,72 @@ async fn try_all(visitor: &mut Visitor, id: &str, csrf: &str) {
     ] {
         let path = format!("/restaurants/{id}{action}");
         let body = format!("csrf={csrf}&name=Benim&confirm=Onlar%C4%B1n&active=no");
-        let reply = visitor.send("POST", &path, &[], &body).await;
+        let reply = user.send("POST", &path, &[], &body).await;
         assert_eq!(reply.status, 404, "{path}");
     }
 }
 
-async fn nobody_elses_restaurant_is_there(house: House) {
-    let theirs = house
+async fn restaurants_of_other_accounts_are_not_found(service: TestService) {
+    let theirs = service
         .b
         .post("/restaurants", &json!({ "name": "Onların" }))
         .await
         .data();
     let theirs = theirs["id"].as_str().unwrap();
-    house.connect(&house.b, theirs, "theirs", json!({})).await;
-    let before = house.b.get(&format!("/restaurants/{theirs}")).await.data();
-    let mut visitor = house.visitor().await;
-    let csrf = visitor
+    service.connect(&service.b, theirs, "theirs", json!({})).await;
+    let before = service.b.get(&format!("/restaurants/{theirs}")).await.data();
+    let mut user = service.user().await;
+    let csrf = user
         .open("/restaurants")
         .await
         .form("/language")
         .value("csrf")
         .to_owned();
-    assert!(!visitor.open("/restaurants").await.has("Onların"));
-    try_all(&mut visitor, theirs, &csrf).await;
-    try_all(&mut visitor, "none", &csrf).await;
+    assert!(!user.open("/restaurants").await.has("Onların"));
+    try_all(&mut user, theirs, &csrf).await;
+    try_all(&mut user, "none", &csrf).await;
     assert_eq!(
-        house.b.get(&format!("/restaurants/{theirs}")).await.data(),
+        service.b.get(&format!("/restaurants/{theirs}")).await.data(),
         before
     );
-    let business = house
+    let business = service
         .b
         .post("/businesses", &json!({ "name": "Onların" }))
         .await
         .data();
     let path = format!("/businesses/{}", business["id"].as_str().unwrap());
-    assert_eq!(visitor.open(&path).await.status, 404);
-    let mine = make(&house, json!({ "name": "Benim" })).await;
+    assert_eq!(user.open(&path).await.status, 404);
+    let mine = make(&service, json!({ "name": "Benim" })).await;
     for action in ["", "/delete", "/link"] {
         let body = format!("csrf={csrf}&name=Benim&confirm=Onlar%C4%B1n&restaurant={mine}");
-        let reply = visitor.send("POST", &format!("{path}{action}"), &[], &body).await;
+        let reply = user.send("POST", &format!("{path}{action}"), &[], &body).await;
         assert_eq!(reply.status, 404, "{action}");
     }
-    assert_eq!(house.b.get(&path).await.data(), business);
+    assert_eq!(service.b.get(&path).await.data(), business);
     // Nor can one's own be put below it, or theirs be taken.
-    let form = visitor.open(&format!("/restaurants/{mine}")).await;
+    let form = user.open(&format!("/restaurants/{mine}")).await;
     let form = form.form(&format!("/restaurants/{mine}"));
     let body = form.forged("businessId", business["id"].as_str());
-    let reply = visitor.send("POST", &form.action, &[], &body).await;
+    let reply = user.send("POST", &form.action, &[], &body).await;
     assert_eq!(reply.status, 404);
 }
 
-async fn whoever_has_none_is_told_what_to_do(house: House) {
-    let mut visitor = house.visitor().await;
-    let page = visitor.open("/restaurants").await;
+async fn empty_list_explains_the_next_step(service: TestService) {
+    let mut user = service.user().await;
+    let page = user.open("/restaurants").await;
     assert!(page.has("Henüz restoran yok"), "{}", page.text());
     assert!(page.links().contains(&"/restaurants/new".to_owned()));
-    let page = visitor.open("/businesses").await;
+    let page = user.open("/businesses").await;
     assert!(page.has("Henüz işletme yok"), "{}", page.text());
-    let id = make(&house, json!({ "name": "Moda" })).await;
-    let page = visitor.open("/restaurants").await;
+    let id = make(&service, json!({ "name": "Moda" })).await;
+    let page = user.open("/restaurants").await;
     assert!(page.has("bağlı platform yok") && page.has("Platform bağla"));
-    let page = visitor.open(&format!("/restaurants/{id}/menu")).await;
+    let page = user.open(&format!("/restaurants/{id}/menu")).await;
     assert!(
         page.has("Menüsü okunabilen bağlı platform yok"),
         "{}",
         page.text()
     );
-    let page = visitor.open(&format!("/restaurants/{id}/integrations")).await;
+    let page = user.open(&format!("/restaurants/{id}/integrations")).await;
     assert!(!page.has("Test siparişi gönder"), "there is no simulator here");
 }

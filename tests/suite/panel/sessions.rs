@@ -1,30 +1,31 @@
-//! Sessions: seen, ended one by one and all at once; the password.
+//! Sessions: listed, ended individually and all at once; the password.
 
-use crate::support::{House, PASSWORD, Visitor};
+use crate::support::{PASSWORD, PanelUser, TestService};
 
 cases! {
-    a_password_that_everybody_tries_first_is_refused
-    a_session_ends_after_its_longest_time_however_much_it_is_used
-    sessions_are_seen_and_ended
-    all_others_are_ended_at_once
-    nobody_elses_session_is_ended
+    session_ends_after_its_maximum_lifetime
+    sessions_are_listed_and_ended
+    all_other_sessions_are_ended
+    ; sqlite_only:
+    common_password_is_refused
+    sessions_of_other_accounts_cannot_be_ended
     the_password_is_changed
     the_operator_sets_a_password
     a_new_account_can_sign_in
 }
 
-async fn signed_in(house: &House, agent: &str, password: &str) -> Visitor {
-    let mut visitor = house.stranger();
-    visitor.agent = agent.to_owned();
-    let page = visitor.sign_in("first@example.com", password).await;
+async fn signed_in(service: &TestService, agent: &str, password: &str) -> PanelUser {
+    let mut user = service.anonymous_user();
+    user.agent = agent.to_owned();
+    let page = user.sign_in("first@example.com", password).await;
     assert_eq!(page.path, "/", "{}", page.html);
-    visitor
+    user
 }
 
-async fn sessions_are_seen_and_ended(house: House) {
-    house.give_password("first@example.com").await;
-    let mut tablet = signed_in(&house, "Tablet <b>7</b>", PASSWORD).await;
-    let mut phone = signed_in(&house, "Phone", PASSWORD).await;
+async fn sessions_are_listed_and_ended(service: TestService) {
+    service.give_password("first@example.com").await;
+    let mut tablet = signed_in(&service, "Tablet <b>7</b>", PASSWORD).await;
+    let mut phone = signed_in(&service, "Phone", PASSWORD).await;
     let page = phone.open("/sessions").await;
     assert!(page.has("Phone bu tarayıcı"), "{}", page.text());
     assert!(page.has("01.03.2026 12:00"), "{}", page.text());
@@ -39,14 +40,14 @@ async fn sessions_are_seen_and_ended(house: House) {
     assert_eq!(phone.open("/").await.path, "/");
 }
 
-async fn all_others_are_ended_at_once(house: House) {
-    house.give_password("first@example.com").await;
-    let mut theirs = house.visitor_of("second@example.com").await;
+async fn all_other_sessions_are_ended(service: TestService) {
+    service.give_password("first@example.com").await;
+    let mut theirs = service.user_of("second@example.com").await;
     let mut others = Vec::new();
     for n in 0..3 {
-        others.push(signed_in(&house, &format!("Other {n}"), PASSWORD).await);
+        others.push(signed_in(&service, &format!("Other {n}"), PASSWORD).await);
     }
-    let mut mine = signed_in(&house, "Mine", PASSWORD).await;
+    let mut mine = signed_in(&service, "Mine", PASSWORD).await;
     let page = mine.open("/sessions").await;
     let page = mine.submit(&page.form("/sessions/end-others"), &[]).await;
     assert!(page.has("Diğer tüm oturumlar sonlandırıldı."), "{}", page.text());
@@ -56,14 +57,14 @@ async fn all_others_are_ended_at_once(house: House) {
     assert_eq!(theirs.open("/").await.path, "/");
 }
 
-async fn nobody_elses_session_is_ended(house: House) {
-    let mut theirs = house.visitor_of("second@example.com").await;
-    let mut more = house.stranger();
+async fn sessions_of_other_accounts_cannot_be_ended(service: TestService) {
+    let mut theirs = service.user_of("second@example.com").await;
+    let mut more = service.anonymous_user();
     more.sign_in("second@example.com", PASSWORD).await;
     let page = theirs.open("/sessions").await;
     let name = page.form("/sessions/end").value("session").to_owned();
-    let mut mine = house.visitor().await;
-    let mut other = house.stranger();
+    let mut mine = service.user().await;
+    let mut other = service.anonymous_user();
     other.sign_in("first@example.com", PASSWORD).await;
     let form = mine.open("/sessions").await.form("/sessions/end");
     mine.submit(&form, &[("session", &name)]).await;
@@ -71,10 +72,10 @@ async fn nobody_elses_session_is_ended(house: House) {
     assert_eq!(other.open("/").await.path, "/");
 }
 
-async fn the_password_is_changed(house: House) {
-    house.give_password("first@example.com").await;
-    let mut other = signed_in(&house, "Other", PASSWORD).await;
-    let mut mine = signed_in(&house, "Mine", PASSWORD).await;
+async fn the_password_is_changed(service: TestService) {
+    service.give_password("first@example.com").await;
+    let mut other = signed_in(&service, "Other", PASSWORD).await;
+    let mut mine = signed_in(&service, "Mine", PASSWORD).await;
     let form = mine.open("/sessions").await.form("/password");
     let page = mine
         .submit(&form, &[("old", "wrong one"), ("new", "another horse")])
@@ -95,30 +96,33 @@ async fn the_password_is_changed(house: House) {
     assert_eq!(other.open("/").await.path, "/sign-in");
     assert_eq!(mine.open("/").await.path, "/");
     assert_eq!(
-        house
-            .stranger()
+        service
+            .anonymous_user()
             .sign_in("first@example.com", PASSWORD)
             .await
             .status,
         401
     );
-    signed_in(&house, "Again", "another horse").await;
+    signed_in(&service, "Again", "another horse").await;
 }
 
-async fn the_operator_sets_a_password(house: House) {
-    let mut mine = house.visitor().await;
+async fn the_operator_sets_a_password(service: TestService) {
+    let mut mine = service.user().await;
     for _ in 0..6 {
-        house.stranger().sign_in("first@example.com", "wrong").await;
+        service
+            .anonymous_user()
+            .sign_in("first@example.com", "wrong")
+            .await;
     }
-    let set = house.command(&["account", "password", "--email", "first@example.com"]);
+    let set = service.command(&["account", "password", "--email", "first@example.com"]);
     assert!(set.success, "{}", set.err);
     let line = set.out.lines().find(|line| line.starts_with("Password")).unwrap();
     let password = line.split_whitespace().nth(1).unwrap();
     assert_eq!(mine.open("/").await.path, "/sign-in");
-    signed_in(&house, "Again", password).await;
+    signed_in(&service, "Again", password).await;
 }
 
-async fn a_new_account_can_sign_in(house: House) {
+async fn a_new_account_can_sign_in(service: TestService) {
     let words = [
         "account",
         "create",
@@ -128,11 +132,14 @@ async fn a_new_account_can_sign_in(house: House) {
         "new@example.com",
         "--json",
     ];
-    let made = house.command(&words);
+    let made = service.command(&words);
     let made: serde_json::Value = serde_json::from_str(made.out.trim()).unwrap();
     assert!(made["panel"]["url"].as_str().unwrap().starts_with("http://"));
     let text = |name: &str| made["panel"][name].as_str().unwrap().to_owned();
-    let page = house.stranger().sign_in(&text("email"), &text("password")).await;
+    let page = service
+        .anonymous_user()
+        .sign_in(&text("email"), &text("password"))
+        .await;
     assert_eq!((page.status, page.path.as_str()), (200, "/"));
     // One that is given is not shown.
     let words = [
@@ -145,19 +152,22 @@ async fn a_new_account_can_sign_in(house: House) {
         "--password",
         "my own words",
     ];
-    let made = house.command(&words);
+    let made = service.command(&words);
     assert!(
         made.success && !made.out.contains("my own words") && made.out.contains("Panel"),
         "{}",
         made.out
     );
-    let page = house.stranger().sign_in("two@example.com", "my own words").await;
+    let page = service
+        .anonymous_user()
+        .sign_in("two@example.com", "my own words")
+        .await;
     assert_eq!((page.status, page.path.as_str()), (200, "/"));
 }
 
-async fn a_password_that_everybody_tries_first_is_refused(house: House) {
-    house.give_password("first@example.com").await;
-    let mut mine = signed_in(&house, "Mine", PASSWORD).await;
+async fn common_password_is_refused(service: TestService) {
+    service.give_password("first@example.com").await;
+    let mut mine = signed_in(&service, "Mine", PASSWORD).await;
     let form = mine.open("/sessions").await.form("/password");
     for common in ["12345678", "Password1", "aaaaaaaaaa"] {
         let page = mine.submit(&form, &[("old", PASSWORD), ("new", common)]).await;
@@ -177,21 +187,21 @@ async fn a_password_that_everybody_tries_first_is_refused(house: House) {
         "--password",
         "12345678",
     ];
-    let refused = house.command(&words);
+    let refused = service.command(&words);
     assert!(
         !refused.success && refused.err.contains("everybody tries first"),
         "{refused:?}"
     );
-    signed_in(&house, "Again", PASSWORD).await;
+    signed_in(&service, "Again", PASSWORD).await;
 }
 
-async fn a_session_ends_after_its_longest_time_however_much_it_is_used(house: House) {
-    house.give_password("first@example.com").await;
-    let mut mine = signed_in(&house, "Mine", PASSWORD).await;
+async fn session_ends_after_its_maximum_lifetime(service: TestService) {
+    service.give_password("first@example.com").await;
+    let mut mine = signed_in(&service, "Mine", PASSWORD).await;
     for _ in 0..8 {
-        house.advance(std::time::Duration::from_secs(11 * 24 * 3600));
+        service.advance(std::time::Duration::from_secs(11 * 24 * 3600));
         assert_eq!(mine.open("/").await.path, "/");
     }
-    house.advance(std::time::Duration::from_secs(3 * 24 * 3600));
+    service.advance(std::time::Duration::from_secs(3 * 24 * 3600));
     assert_eq!(mine.open("/").await.path, "/sign-in");
 }

@@ -1,18 +1,21 @@
-//! How things stand: platforms, queues and their lag, and the problems of the last day, of this account alone.
+//! The status page: platforms, queues and their lag, and the problems of the last day, for one account.
 
-use crate::support::{Answer, House, Kind, Page, Receiver, Town, order_body, until};
+use crate::support::{
+    Backend, CannedResponse, Page, PlatformWorld, Receiver, TestService, order_body, wait_until,
+};
 use garson_sim::Platform;
 use garson_sim::views::{Courier, Fault};
 use serde_json::json;
 use std::time::Duration;
 
 on_both! {
-    an_account_without_anything_is_told_what_to_do
-    what_waits_and_what_failed_is_counted
-    what_platforms_refused_is_shown
+    waiting_and_failed_work_is_counted
+    ; sqlite_only:
+    empty_account_sees_the_next_step
+    platform_refusals_are_shown
 }
 
-/// The figure of a queue and what stands below it.
+/// The number of a queue and the text below it.
 fn figure(page: &Page, name: &str) -> String {
     let start = page.html.find(&format!("<h2>{name}</h2>")).unwrap();
     let end = page.html[start..].find("</section>").unwrap();
@@ -23,10 +26,10 @@ fn figure(page: &Page, name: &str) -> String {
     part.text().replace(name, "").trim().to_owned()
 }
 
-async fn an_account_without_anything_is_told_what_to_do(kind: Kind) {
-    let house = House::open(kind).await;
-    let mut visitor = house.visitor().await;
-    let page = visitor.open("/status").await;
+async fn empty_account_sees_the_next_step(backend: Backend) {
+    let service = TestService::open(backend).await;
+    let mut user = service.user().await;
+    let page = user.open("/status").await;
     assert!(
         page.has("Hizmet çalışıyor; siparişler alınıyor."),
         "{}",
@@ -38,17 +41,17 @@ async fn an_account_without_anything_is_told_what_to_do(kind: Kind) {
     assert_eq!(figure(&page, "Çalışan sunucu"), "1");
 }
 
-async fn what_waits_and_what_failed_is_counted(kind: Kind) {
-    let house = House::open_private(kind).await;
+async fn waiting_and_failed_work_is_counted(backend: Backend) {
+    let service = TestService::open_private(backend).await;
     let (shop, other) = (
-        house.shop(&house.a, "Çarşı <b>").await,
-        house.shop(&house.a, "Kapalı").await,
+        service.shop(&service.a, "Çarşı <b>").await,
+        service.shop(&service.a, "Kapalı").await,
     );
     let path = format!("/restaurants/{}/integrations/direct", other.restaurant);
-    house.a.put(&path, &json!({ "isActive": false })).await.data();
+    service.a.put(&path, &json!({ "isActive": false })).await.data();
     let receiver = Receiver::start().await;
-    receiver.usually(Answer::Status(500));
-    house
+    receiver.set_default_response(CannedResponse::Status(500));
+    service
         .a
         .put("/webhook", &json!({ "url": receiver.url("/olay") }))
         .await
@@ -60,13 +63,13 @@ async fn what_waits_and_what_failed_is_counted(kind: Kind) {
     shop.post(body.to_string().as_bytes())
         .await
         .wrong(422, "invalid_field", "items[0].unitPrice");
-    until("it was tried", async || {
-        house.count("events WHERE failures = 1") == 1
+    wait_until("it was tried", async || {
+        service.count("events WHERE failures = 1") == 1
     })
     .await;
-    let mut visitor = house.visitor().await;
-    house.clock.advance(Duration::from_secs(5));
-    let page = visitor.open("/status").await;
+    let mut user = service.user().await;
+    service.clock.advance(Duration::from_secs(5));
+    let page = user.open("/status").await;
     assert_eq!(figure(&page, "Gönderilmeyi bekleyen olay"), "1 En eskisi: 5 sn");
     assert_eq!(
         figure(&page, "Platforma iletilmeyi bekleyen işlem"),
@@ -93,17 +96,17 @@ async fn what_waits_and_what_failed_is_counted(kind: Kind) {
 
     // After its last attempt the event has failed.
     for tried in 2..=4 {
-        house.advance(Duration::from_secs(3600));
-        until("it was tried again", async || {
-            house.count(&format!("events WHERE failures = {tried}")) == 1
+        service.advance(Duration::from_secs(3600));
+        wait_until("it was tried again", async || {
+            service.count(&format!("events WHERE failures = {tried}")) == 1
         })
         .await;
     }
-    until("it has failed", async || {
-        house.count("events WHERE state = 'failed'") == 1
+    wait_until("it has failed", async || {
+        service.count("events WHERE state = 'failed'") == 1
     })
     .await;
-    let page = visitor.open("/status").await;
+    let page = user.open("/status").await;
     assert!(page.has("Teslim edilemeyen olay: 1"), "{}", page.text());
     assert!(
         page.has("500 yanıtı verdi; yalnızca 2xx başarı sayılır"),
@@ -112,9 +115,9 @@ async fn what_waits_and_what_failed_is_counted(kind: Kind) {
     );
     assert_eq!(figure(&page, "Gönderilmeyi bekleyen olay"), "0 bekleyen yok");
     for link in page.links().iter().filter(|link| link.starts_with("/webhook")) {
-        assert_eq!(visitor.open(link).await.status, 200, "{link}");
+        assert_eq!(user.open(link).await.status, 200, "{link}");
     }
-    let mut english = visitor.clone();
+    let mut english = user.clone();
     english.in_english();
     let page = english.open("/status").await;
     assert!(
@@ -124,7 +127,7 @@ async fn what_waits_and_what_failed_is_counted(kind: Kind) {
     );
 
     // None of it is the neighbour's.
-    let mut theirs = house.visitor_of("second@example.com").await;
+    let mut theirs = service.user_of("second@example.com").await;
     let page = theirs.open("/status").await;
     assert!(
         page.has("Bağlı platform yok") && page.has("Son 24 saatte sorun yok."),
@@ -133,29 +136,31 @@ async fn what_waits_and_what_failed_is_counted(kind: Kind) {
     );
     assert!(!page.has("Çarşı") && !page.has("K-1"));
     // And a day later it is over.
-    house.clock.advance(Duration::from_secs(24 * 60 * 60));
-    let page = visitor.open("/status").await;
+    service.clock.advance(Duration::from_secs(24 * 60 * 60));
+    let page = user.open("/status").await;
     assert!(page.has("Son 24 saatte sorun yok."), "{}", page.text());
 }
 
-async fn what_platforms_refused_is_shown(kind: Kind) {
-    let town = Town::open(kind).await;
-    let mut visitor = town.house.visitor().await;
-    let meal = town.verified(Platform::Migros, Courier::Restaurant).await;
-    let page = visitor.open("/status").await;
+async fn platform_refusals_are_shown(backend: Backend) {
+    let world = PlatformWorld::open(backend).await;
+    let mut user = world.service.user().await;
+    let placed = world.verified(Platform::Migros, Courier::Restaurant).await;
+    let page = user.open("/status").await;
     assert!(page.within("platforms", "table").has("Migros"), "{}", page.text());
     let refusal = Fault::Status {
         status: 400,
         body: None,
     };
     // Only the step: a platform that refused the polling as well would be in trouble.
-    town.fault(Platform::Migros, "update-status", refusal, None).await;
-    town.advance(&meal).await.data();
-    until("the refusal is shown", async || {
-        visitor.open("/status").await.has("Durum bildirimi: Yolda")
+    world
+        .fault(Platform::Migros, "update-status", refusal, None)
+        .await;
+    world.advance(&placed).await.data();
+    wait_until("the refusal is shown", async || {
+        user.open("/status").await.has("Durum bildirimi: Yolda")
     })
     .await;
-    let page = visitor.open("/status").await;
+    let page = user.open("/status").await;
     assert!(page.has("Platformun reddettiği işlem: "), "{}", page.text());
     // That it refuses one order does not mean that it is in trouble.
     assert!(
@@ -163,6 +168,6 @@ async fn what_platforms_refused_is_shown(kind: Kind) {
         "{}",
         page.text()
     );
-    let mut theirs = town.house.visitor_of("second@example.com").await;
+    let mut theirs = world.service.user_of("second@example.com").await;
     assert!(!theirs.open("/status").await.has("Platformun reddettiği işlem"));
 }

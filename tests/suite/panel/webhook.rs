@@ -1,49 +1,53 @@
-//! The webhook's page: the address, the test, the log with its filters and pages, and sending again.
+//! The webhook page: URL, test, delivery log with filters and pages, and resending.
 
-use crate::support::{Answer, House, Kind, Page, Receiver, Visitor, order_body, until, write_failed};
+use crate::support::{
+    Backend, CannedResponse, Page, PanelUser, Receiver, TestService, order_body, wait_until,
+    write_failed_events,
+};
 use garson::flow::admin::accounts;
 use garson_core::id::RestaurantId;
 use serde_json::json;
 
 on_both! {
-    an_address_is_registered_tested_and_removed
-    events_of_changed_orders_are_chosen
-    attempts_are_explained_and_one_is_sent_again
-    the_log_knows_orders_by_their_codes
-    the_log_is_walked_and_everything_failed_is_sent_again
+    webhook_url_is_registered_tested_and_removed
+    log_is_paged_and_all_failures_are_resent
+    ; sqlite_only:
+    revision_events_can_be_selected
+    attempts_are_explained_and_can_be_resent
+    log_can_be_searched_by_order_code
 }
 
-async fn save(visitor: &mut Visitor, url: &str, form: &str) -> Page {
-    let page = visitor.open("/webhook").await;
+async fn save(user: &mut PanelUser, url: &str, form: &str) -> Page {
+    let page = user.open("/webhook").await;
     let filled = [("url", url), ("authorization", form)];
-    visitor.submit(&page.form("/webhook"), &filled).await
+    user.submit(&page.form("/webhook"), &filled).await
 }
 
-async fn an_address_is_registered_tested_and_removed(kind: Kind) {
-    let house = House::open_private(kind).await;
+async fn webhook_url_is_registered_tested_and_removed(backend: Backend) {
+    let service = TestService::open_private(backend).await;
     let receiver = Receiver::start().await;
-    let mut visitor = house.visitor().await;
-    let page = visitor.open("/webhook").await;
+    let mut user = service.user().await;
+    let page = user.open("/webhook").await;
     assert!(
         page.has("Henüz adres yok") && !page.html.contains("/webhook/test"),
         "{}",
         page.html
     );
-    let page = save(&mut visitor, "http://93.184.215.14/olay", "bearer").await;
+    let page = save(&mut user, "http://93.184.215.14/olay", "bearer").await;
     assert!(page.has("Webhook kaydedildi."), "{}", page.text());
     assert!(page.has("Adres şifresiz http"), "{}", page.text());
-    let page = save(&mut visitor, &receiver.url("/olay"), "bare").await;
-    // On this machine nobody listens.
+    let page = save(&mut user, &receiver.url("/olay"), "bare").await;
+    // The port is closed.
     assert!(!page.has("Adres şifresiz http"), "{}", page.text());
     assert_eq!(page.form("/webhook").value("authorization"), "bare");
-    let kept = house.a.get("/webhook").await.data();
+    let kept = service.a.get("/webhook").await.data();
     assert_eq!(
         (&kept["url"], &kept["authorization"]),
         (&json!(receiver.url("/olay")), &json!("bare"))
     );
 
     // A test says what the receiver answered.
-    let page = visitor.submit(&page.form("/webhook/test"), &[]).await;
+    let page = user.submit(&page.form("/webhook/test"), &[]).await;
     assert!(
         page.has("Test olayı kabul edildi; alıcının yanıtı: 200"),
         "{}",
@@ -51,16 +55,16 @@ async fn an_address_is_registered_tested_and_removed(kind: Kind) {
     );
     let seen = receiver.seen();
     assert_eq!(seen[0].json()["olay"], json!("test"));
-    assert_eq!(seen[0].header("authorization"), Some(house.a.key.as_str()));
-    receiver.next(Answer::Status(503));
-    let page = visitor.submit(&page.form("/webhook/test"), &[]).await;
+    assert_eq!(seen[0].header("authorization"), Some(service.a.key.as_str()));
+    receiver.next(CannedResponse::Status(503));
+    let page = user.submit(&page.form("/webhook/test"), &[]).await;
     assert!(
         page.has("yalnızca 2xx başarı sayılır. Alıcının yanıtı: 503"),
         "{}",
         page.text()
     );
     receiver.stop_listening().await;
-    let page = visitor.submit(&page.form("/webhook/test"), &[]).await;
+    let page = user.submit(&page.form("/webhook/test"), &[]).await;
     assert!(
         page.has("Adrese ulaşılamadı: bağlanılamadı: bağlantı reddedildi"),
         "{}",
@@ -68,59 +72,65 @@ async fn an_address_is_registered_tested_and_removed(kind: Kind) {
     );
 
     // What is wrong with an address is said beside it, and nothing has changed.
-    let page = save(&mut visitor, "ftp://<x>", "bearer").await;
+    let page = save(&mut user, "ftp://<x>", "bearer").await;
     assert_eq!(page.status, 422);
     assert!(page.has("Bu adrese gönderilemez"), "{}", page.text());
     assert_eq!(page.form("/webhook").value("url"), "ftp://<x>");
     assert_eq!(
-        house.a.get("/webhook").await.data()["authorization"],
+        service.a.get("/webhook").await.data()["authorization"],
         json!("bare")
     );
 
-    let page = visitor.open("/webhook").await;
+    let page = user.open("/webhook").await;
     let (form, tested) = (page.form("/webhook/remove"), page.form("/webhook/test"));
-    let page = visitor.submit(&form, &[]).await;
+    let page = user.submit(&form, &[]).await;
     assert!(page.has("Webhook kaldırıldı."), "{}", page.text());
-    assert_eq!(house.a.get("/webhook").await.data()["url"], json!(null));
-    // A page that somebody still has open says so.
-    let page = visitor.submit(&tested, &[]).await;
+    assert_eq!(service.a.get("/webhook").await.data()["url"], json!(null));
+    // A page that is still open shows an error.
+    let page = user.submit(&tested, &[]).await;
     assert!(page.has("Webhook adresi kayıtlı değil"), "{}", page.text());
 }
 
-async fn events_of_changed_orders_are_chosen(kind: Kind) {
-    let house = House::open_private(kind).await;
-    let mut visitor = house.visitor().await;
-    let page = visitor.open("/webhook").await;
+async fn revision_events_can_be_selected(backend: Backend) {
+    let service = TestService::open_private(backend).await;
+    let mut user = service.user().await;
+    let page = user.open("/webhook").await;
     let address = "https://kasa.example.com/olay";
     let ticked = [("url", address), ("orderUpdates", "on")];
-    let page = visitor.submit(&page.form("/webhook"), &ticked).await;
+    let page = user.submit(&page.form("/webhook"), &ticked).await;
     assert!(
         page.has("Sipariş sonradan değişirse de bildir"),
         "{}",
         page.text()
     );
-    assert_eq!(house.a.get("/webhook").await.data()["orderUpdates"], json!(true));
+    assert_eq!(
+        service.a.get("/webhook").await.data()["orderUpdates"],
+        json!(true)
+    );
     // What is wrong with the address leaves the choice as it was ticked, and as it was.
     let wrong = [("url", "ftp://x"), ("orderUpdates", "on")];
-    assert_eq!(visitor.submit(&page.form("/webhook"), &wrong).await.status, 422);
-    assert_eq!(house.a.get("/webhook").await.data()["orderUpdates"], json!(true));
-    let page = save(&mut visitor, address, "bearer").await;
+    assert_eq!(user.submit(&page.form("/webhook"), &wrong).await.status, 422);
+    assert_eq!(
+        service.a.get("/webhook").await.data()["orderUpdates"],
+        json!(true)
+    );
+    let page = save(&mut user, address, "bearer").await;
     assert!(page.has("Webhook kaydedildi."), "{}", page.text());
 }
 
-async fn attempts_are_explained_and_one_is_sent_again(kind: Kind) {
-    let house = House::open_private(kind).await;
-    let shop = house.shop(&house.a, "Çarşı <b>").await;
+async fn attempts_are_explained_and_can_be_resent(backend: Backend) {
+    let service = TestService::open_private(backend).await;
+    let shop = service.shop(&service.a, "Çarşı <b>").await;
     let receiver = Receiver::start().await;
-    let mut visitor = house.visitor().await;
-    save(&mut visitor, &receiver.url("/olay"), "bearer").await;
-    receiver.next(Answer::Status(500));
+    let mut user = service.user().await;
+    save(&mut user, &receiver.url("/olay"), "bearer").await;
+    receiver.next(CannedResponse::Status(500));
     let order = shop.order("K-1").await;
-    until("the attempt has failed", async || {
-        house.count("events WHERE failures = 1") == 1
+    wait_until("the attempt has failed", async || {
+        service.count("events WHERE failures = 1") == 1
     })
     .await;
-    let page = visitor.open("/webhook?state=pending").await;
+    let page = user.open("/webhook?state=pending").await;
     assert!(
         page.has("500 yanıtı verdi; yalnızca 2xx başarı sayılır"),
         "{}",
@@ -132,7 +142,7 @@ async fn attempts_are_explained_and_one_is_sent_again(kind: Kind) {
         .into_iter()
         .find(|it| it.starts_with("/webhook/deliveries/"))
         .unwrap();
-    let mut english = visitor.clone();
+    let mut english = user.clone();
     english.in_english();
     let page = english.open(&link).await;
     let attempts = page.within("attempts", "table");
@@ -156,17 +166,17 @@ async fn attempts_are_explained_and_one_is_sent_again(kind: Kind) {
     assert!(page.has("the receiver's answer was not 2xx") && page.has("Next attempt"));
 
     // By hand: a refusal is said, and then it is delivered.
-    receiver.next(Answer::Status(404));
-    let page = visitor.open(&link).await;
+    receiver.next(CannedResponse::Status(404));
+    let page = user.open(&link).await;
     let form = page.form(&format!("{link}/resend"));
-    let page = visitor.submit(&form, &[]).await;
+    let page = user.submit(&form, &[]).await;
     assert_eq!(page.path, link);
     assert!(
         page.has("Alıcı olayı kabul etmedi; yanıtı: 404"),
         "{}",
         page.text()
     );
-    let page = visitor.submit(&form, &[]).await;
+    let page = user.submit(&form, &[]).await;
     assert!(
         page.has("Olay yeniden gönderildi; alıcının yanıtı: 200"),
         "{}",
@@ -181,7 +191,7 @@ async fn attempts_are_explained_and_one_is_sent_again(kind: Kind) {
     assert_eq!(receiver.count(), 3);
 
     // The log of one order, and of one that there is not.
-    let page = visitor.open("/webhook?order=K-1").await;
+    let page = user.open("/webhook?order=K-1").await;
     assert_eq!(
         page.links()
             .iter()
@@ -189,11 +199,11 @@ async fn attempts_are_explained_and_one_is_sent_again(kind: Kind) {
             .count(),
         1
     );
-    let page = visitor.open("/webhook?order=K-2").await;
+    let page = user.open("/webhook?order=K-2").await;
     assert!(page.has("Bu numarayla ya da kodla bir sipariş bulunamadı") && page.has("Gönderim yok"));
 
     // None of it is a neighbour's.
-    let mut theirs = house.visitor_of("second@example.com").await;
+    let mut theirs = service.user_of("second@example.com").await;
     assert_eq!(theirs.open(&link).await.status, 404);
     let page = theirs.open("/webhook").await;
     assert!(!page.html.contains("/webhook/deliveries/") && !page.html.contains(&receiver.url("")));
@@ -203,9 +213,9 @@ async fn attempts_are_explained_and_one_is_sent_again(kind: Kind) {
     assert_eq!(receiver.count(), 3);
 }
 
-async fn the_log_knows_orders_by_their_codes(kind: Kind) {
-    let house = House::open_private(kind).await;
-    let shop = house.shop(&house.a, "s").await;
+async fn log_can_be_searched_by_order_code(backend: Backend) {
+    let service = TestService::open_private(backend).await;
+    let shop = service.shop(&service.a, "s").await;
     let order = async |id: &str, code: &str| {
         let mut body = order_body(&shop.store, id, 10_000);
         body["shortCode"] = json!(code);
@@ -215,13 +225,13 @@ async fn the_log_knows_orders_by_their_codes(kind: Kind) {
     let old = order("PLATFORM-1", "b12").await;
     let other = order("PLATFORM-2", "B123").await;
     let new = order("PLATFORM-3", "B12").await;
-    let mut visitor = house.visitor().await;
+    let mut user = service.user().await;
     let listed = |page: &Page| -> Vec<String> {
         let links = page.links().into_iter();
         links.filter(|it| it.starts_with("/orders/")).collect()
     };
     let ways = |ids: &[&String]| -> Vec<String> { ids.iter().map(|id| format!("/orders/{id}")).collect() };
-    let page = visitor.open("/webhook").await;
+    let page = user.open("/webhook").await;
     assert_eq!(listed(&page), ways(&[&new, &other, &old]));
     assert!(page.has("B123") && !page.has("PLATFORM-2"), "{}", page.text());
     for (text, found, has_namesakes) in [
@@ -231,7 +241,7 @@ async fn the_log_knows_orders_by_their_codes(kind: Kind) {
         ("B1", vec![], false),
         ("%25", vec![], false),
     ] {
-        let page = visitor.open(&format!("/webhook?order={text}")).await;
+        let page = user.open(&format!("/webhook?order={text}")).await;
         assert_eq!(listed(&page), ways(&found), "{text}");
         assert_eq!(page.has("daha eski siparişler de var"), has_namesakes, "{text}");
         let is_unknown = page.has("Bu numarayla ya da kodla bir sipariş bulunamadı");
@@ -239,18 +249,20 @@ async fn the_log_knows_orders_by_their_codes(kind: Kind) {
         let all = page.links().contains(&format!("/orders?q={text}"));
         assert_eq!(all, has_namesakes, "{text}");
     }
-    // A neighbour's code is nobody's here.
-    let mut theirs = house.visitor_of("second@example.com").await;
+    // A code of another account is not found.
+    let mut theirs = service.user_of("second@example.com").await;
     assert!(listed(&theirs.open("/webhook?order=B123").await).is_empty());
 }
 
-async fn the_log_is_walked_and_everything_failed_is_sent_again(kind: Kind) {
-    let house = House::open_private(kind).await;
-    let shop = house.shop(&house.a, "s").await;
-    let account = accounts::by_email(&house.app, "first@example.com").await.unwrap();
+async fn log_is_paged_and_all_failures_are_resent(backend: Backend) {
+    let service = TestService::open_private(backend).await;
+    let shop = service.shop(&service.a, "s").await;
+    let account = accounts::by_email(&service.app, "first@example.com")
+        .await
+        .unwrap();
     let restaurant: RestaurantId = shop.restaurant.parse().unwrap();
-    write_failed(&house.app.store, account.id, restaurant, 60, house.app.now()).await;
-    let mut visitor = house.visitor().await;
+    write_failed_events(&service.app.store, account.id, restaurant, 60, service.app.now()).await;
+    let mut user = service.user().await;
     // Pages meet without a gap, there and back.
     let lines = |page: &Page| -> Vec<String> {
         let links = page.links();
@@ -264,38 +276,38 @@ async fn the_log_is_walked_and_everything_failed_is_sent_again(kind: Kind) {
         let rest = &page.html[found + mark.len() + 13..];
         Some(rest[..rest.find('"')?].replace("&#38;", "&"))
     };
-    let mut page = visitor.open("/webhook?state=failed").await;
+    let mut page = user.open("/webhook?state=failed").await;
     let mut walked = vec![lines(&page)];
     while let Some(older) = way(&page, "next") {
-        page = visitor.open(&older).await;
+        page = user.open(&older).await;
         walked.push(lines(&page));
     }
     let sizes: Vec<usize> = walked.iter().map(Vec::len).collect();
     assert_eq!(sizes, [25, 25, 10]);
     let all: std::collections::BTreeSet<&String> = walked.iter().flatten().collect();
     assert_eq!(all.len(), 60);
-    let back = visitor.open(&way(&page, "prev").unwrap()).await;
+    let back = user.open(&way(&page, "prev").unwrap()).await;
     assert_eq!(lines(&back), walked[1]);
-    assert_eq!(lines(&visitor.open("/webhook?state=delivered").await).len(), 0);
+    assert_eq!(lines(&user.open("/webhook?state=delivered").await).len(), 0);
 
     // Without an address there is nothing to send to; with one, all of it goes.
     let receiver = Receiver::start().await;
-    save(&mut visitor, &receiver.url("/olay"), "bearer").await;
-    let page = visitor.open("/webhook").await;
+    save(&mut user, &receiver.url("/olay"), "bearer").await;
+    let page = user.open("/webhook").await;
     let form = page.form("/webhook/resend");
     assert_eq!(form.value("since"), "2026-02-28T12:00", "a day ago in Istanbul");
-    let wrong = visitor.submit(&form, &[("since", "yesterday")]).await;
+    let wrong = user.submit(&form, &[("since", "yesterday")]).await;
     assert!(wrong.has("Geçerli bir tarih ve saat girin."), "{}", wrong.text());
-    let page = visitor.submit(&form, &[]).await;
+    let page = user.submit(&form, &[]).await;
     assert!(page.has("bulunan olay: 60"), "{}", page.text());
     receiver.wait_for(60).await;
-    until("it is done", async || {
-        let page = visitor.open("/webhook").await;
+    wait_until("it is done", async || {
+        let page = user.open("/webhook").await;
         page.has("60 / 60") && page.has("bitti")
     })
     .await;
-    until("all are delivered", async || {
-        house.count("events WHERE state = 'delivered'") == 60
+    wait_until("all are delivered", async || {
+        service.count("events WHERE state = 'delivered'") == 60
     })
     .await;
 }

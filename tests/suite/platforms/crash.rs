@@ -1,7 +1,10 @@
-//! The service is killed in the middle of a call: what the platform has done is found out, and not done again.
+//! The service is killed during a call: what the platform has done is detected and not repeated.
 
-use super::road::{ROADS, Road};
-use crate::support::{Caller, Home, Kind, Meal, Program, Street, quick, raw, request, until};
+use super::expected_calls::{EXPECTED_CALLS, ExpectedCalls};
+use crate::support::{
+    ApiClient, Backend, PlatformOrder, Program, SimulatedPlatforms, TestStorage, fast_sim_settings, raw,
+    request, wait_until,
+};
 use garson_sim::Platform::{self, Yemeksepeti};
 use garson_sim::views::{Courier, Fault, OrderRequest};
 use garson_sim::{Sim, SimSettings};
@@ -15,19 +18,19 @@ on_both! {
     orders_arrive_while_the_service_is_killed
 }
 
-/// The real program beside the platforms; it comes back where it was.
-struct Wreck {
-    street: Street,
+/// The real program with simulated platforms; it restarts at the same port.
+struct KillableProgram {
+    platforms: SimulatedPlatforms,
     program: Program,
     settings: Vec<(String, String)>,
     port: u16,
-    home: Home,
+    storage: TestStorage,
 }
 
-impl Wreck {
-    async fn open(kind: Kind, sim: SimSettings, poll_seconds: u32) -> Self {
-        let home = Home::new(kind);
-        let key = home.create_account("one@example.com");
+impl KillableProgram {
+    async fn open(backend: Backend, sim: SimSettings, poll_seconds: u32) -> Self {
+        let storage = TestStorage::new(backend);
+        let key = storage.create_account("one@example.com");
         let sim = Sim::start(sim).await.unwrap();
         let mut settings = vec![("GARSON_RATE_LIMIT".to_owned(), "off".to_owned())];
         for platform in Platform::ALL {
@@ -40,14 +43,14 @@ impl Wreck {
                 set("POLL_SECONDS", poll_seconds.to_string());
             }
         }
-        let mut program = start(&home, 0, &settings);
+        let mut program = start(&storage, 0, &settings);
         let addr = program.address().await;
         Self {
-            street: Street::open(sim, Caller::new(addr, &key)).await,
+            platforms: SimulatedPlatforms::open(sim, ApiClient::new(addr, &key)).await,
             program,
             settings,
             port: addr.port(),
-            home,
+            storage,
         }
     }
 
@@ -56,42 +59,45 @@ impl Wreck {
     }
 
     async fn revive(&mut self) {
-        self.program = start(&self.home, self.port, &self.settings);
+        self.program = start(&self.storage, self.port, &self.settings);
         self.program.address().await;
     }
 
-    /// Leaves a request to itself, whose answer nobody will see.
+    /// Sends a request without waiting for its response.
     fn ask(&self, path: &str) {
-        let bearer = format!("Bearer {}", self.street.a.key);
+        let bearer = format!("Bearer {}", self.platforms.a.key);
         let headers = [("authorization", bearer.as_str())];
         let bytes = request("POST", &format!("/web-api/v1{path}"), &headers, b"");
-        let addr = self.street.a.addr;
+        let addr = self.platforms.a.addr;
         tokio::spawn(async move { raw(addr, &bytes).await });
     }
 }
 
-fn start(home: &Home, port: u16, settings: &[(String, String)]) -> Program {
+fn start(storage: &TestStorage, port: u16, settings: &[(String, String)]) -> Program {
     let settings: Vec<(&str, &str)> = settings.iter().map(|(k, v)| (k.as_str(), v.as_str())).collect();
-    Program::serve_at(home, port, &settings)
+    Program::serve_at(storage, port, &settings)
 }
 
 /// An order of each platform whose courier is the restaurant's.
-async fn one_of_each(street: &Street) -> Vec<(Road, Meal)> {
-    let mut meals = Vec::new();
-    for road in ROADS
+async fn one_of_each(platforms: &SimulatedPlatforms) -> Vec<(ExpectedCalls, PlatformOrder)> {
+    let mut placed_orders = Vec::new();
+    for expected in EXPECTED_CALLS
         .into_iter()
-        .filter(|road| road.courier == Courier::Restaurant)
+        .filter(|expected| expected.courier == Courier::Restaurant)
     {
-        meals.push((road, street.order(road.platform, road.courier).await));
+        placed_orders.push((
+            expected,
+            platforms.order(expected.platform, expected.courier).await,
+        ));
     }
-    meals
+    placed_orders
 }
 
 /// Waits until the platform has done something and keeps its answer back.
-async fn is_held(street: &Street, meal: &Meal) {
-    until(&format!("{meal:?} is held"), async || {
-        street
-            .sent(meal)
+async fn is_held(platforms: &SimulatedPlatforms, placed: &PlatformOrder) {
+    wait_until(&format!("{placed:?} is held"), async || {
+        platforms
+            .sent(placed)
             .await
             .last()
             .is_some_and(|line| line.ends_with(" -"))
@@ -99,158 +105,162 @@ async fn is_held(street: &Street, meal: &Meal) {
     .await;
 }
 
-async fn a_step_in_flight_is_found_done(kind: Kind) {
-    let mut wreck = Wreck::open(kind, quick(), 0).await;
-    let meals = one_of_each(&wreck.street).await;
-    for (road, meal) in &meals {
-        wreck.street.verify(meal).await.data();
-        let call = road.on_the_way.call.unwrap();
-        wreck
-            .street
-            .fault(road.platform, call, Fault::TimeoutAfterWork, Some(1))
+async fn a_step_in_flight_is_found_done(backend: Backend) {
+    let mut killable = KillableProgram::open(backend, fast_sim_settings(), 0).await;
+    let placed_orders = one_of_each(&killable.platforms).await;
+    for (expected, placed) in &placed_orders {
+        killable.platforms.verify(placed).await.data();
+        let call = expected.on_the_way.call.unwrap();
+        killable
+            .platforms
+            .fault(expected.platform, call, Fault::TimeoutAfterWork, Some(1))
             .await;
-        wreck.street.advance(meal).await.data();
-        is_held(&wreck.street, meal).await;
+        killable.platforms.advance(placed).await.data();
+        is_held(&killable.platforms, placed).await;
     }
-    wreck.kill();
-    wreck.revive().await;
-    for (road, meal) in &meals {
-        let street = &wreck.street;
-        let order = street.synced(meal, "done").await;
-        assert_eq!(order["status"], json!(600), "{road:?}");
+    killable.kill();
+    killable.revive().await;
+    for (expected, placed) in &placed_orders {
+        let platforms = &killable.platforms;
+        let order = platforms.wait_for_sync(placed, "done").await;
+        assert_eq!(order["status"], json!(600), "{expected:?}");
         assert_eq!(
-            street.view(meal).await.state_text(),
-            road.on_the_way.state,
-            "{road:?}"
+            platforms.view(placed).await.state_text(),
+            expected.on_the_way.state,
+            "{expected:?}"
         );
-        let held = format!("{} -", road.on_the_way.call.unwrap());
-        let sent = street.sent(meal).await;
+        let held = format!("{} -", expected.on_the_way.call.unwrap());
+        let sent = platforms.sent(placed).await;
         assert_eq!(
             sent.iter().filter(|line| **line == held).count(),
             1,
-            "{road:?} {sent:?}"
+            "{expected:?} {sent:?}"
         );
-        let mut calls = vec![format!("{} 200", road.verify.call.unwrap())];
-        calls.extend(road.ready.call.map(|call| format!("{call} 200")));
-        match road.platform {
+        let mut calls = vec![format!("{} 200", expected.verify.call.unwrap())];
+        calls.extend(expected.ready.call.map(|call| format!("{call} 200")));
+        match expected.platform {
             // The same call tells of ready; that was the one which was held.
             Platform::Migros => calls.insert(1, held),
             _ => calls.push(held),
         }
-        if road.platform == Yemeksepeti {
+        if expected.platform == Yemeksepeti {
             // Its report knows no more than that it was accepted: asked again, it says that it was so already.
             calls.push("order_picked_up 409".to_owned());
         }
-        assert_eq!(sent, calls, "{road:?}");
+        assert_eq!(sent, calls, "{expected:?}");
         let story = ["created 400", "400>500 account", "500>600 account"];
-        assert_eq!(street.story(meal).await, story, "{road:?}");
+        assert_eq!(platforms.event_summary(placed).await, story, "{expected:?}");
     }
 }
 
-async fn a_verification_in_flight_is_found_done(kind: Kind) {
-    let mut wreck = Wreck::open(kind, quick(), 0).await;
-    let meals = one_of_each(&wreck.street).await;
-    for (road, meal) in &meals {
-        let call = road.verify.call.unwrap();
-        wreck
-            .street
-            .fault(road.platform, call, Fault::TimeoutAfterWork, Some(1))
+async fn a_verification_in_flight_is_found_done(backend: Backend) {
+    let mut killable = KillableProgram::open(backend, fast_sim_settings(), 0).await;
+    let placed_orders = one_of_each(&killable.platforms).await;
+    for (expected, placed) in &placed_orders {
+        let call = expected.verify.call.unwrap();
+        killable
+            .platforms
+            .fault(expected.platform, call, Fault::TimeoutAfterWork, Some(1))
             .await;
-        wreck.ask(&format!("/orders/verify/{}", meal.id));
-        is_held(&wreck.street, meal).await;
+        killable.ask(&format!("/orders/verify/{}", placed.id));
+        is_held(&killable.platforms, placed).await;
     }
-    wreck.kill();
-    wreck.revive().await;
-    for (road, meal) in &meals {
-        let street = &wreck.street;
-        street.reaches(meal, 500).await;
+    killable.kill();
+    killable.revive().await;
+    for (expected, placed) in &placed_orders {
+        let platforms = &killable.platforms;
+        platforms.wait_for_status(placed, 500).await;
         assert_eq!(
-            street.view(meal).await.state_text(),
-            road.verify.state,
-            "{road:?}"
+            platforms.view(placed).await.state_text(),
+            expected.verify.state,
+            "{expected:?}"
         );
         assert_eq!(
-            street.sent(meal).await,
-            [format!("{} -", road.verify.call.unwrap())],
-            "{road:?}"
+            platforms.sent(placed).await,
+            [format!("{} -", expected.verify.call.unwrap())],
+            "{expected:?}"
         );
         assert_eq!(
-            street.story(meal).await,
+            platforms.event_summary(placed).await,
             ["created 400", "400>500 account"],
-            "{road:?}"
+            "{expected:?}"
         );
-        assert_eq!(street.verify(meal).await.data()["status"], json!(500));
+        assert_eq!(platforms.verify(placed).await.data()["status"], json!(500));
     }
 }
 
-async fn a_cancellation_in_flight_is_found_done(kind: Kind) {
-    let mut wreck = Wreck::open(kind, quick(), 0).await;
-    let meals = one_of_each(&wreck.street).await;
+async fn a_cancellation_in_flight_is_found_done(backend: Backend) {
+    let mut killable = KillableProgram::open(backend, fast_sim_settings(), 0).await;
+    let placed_orders = one_of_each(&killable.platforms).await;
     let mut sent = Vec::new();
-    for (road, meal) in &meals {
-        let call = match road.platform {
+    for (expected, placed) in &placed_orders {
+        let call = match expected.platform {
             Platform::Getir => "cancel",
             Platform::Yemeksepeti => "order_rejected",
             Platform::Trendyol => "unsupplied",
             Platform::Migros => "update-status",
         };
-        wreck
-            .street
-            .fault(road.platform, "push", Fault::Drop, Some(1))
+        killable
+            .platforms
+            .fault(expected.platform, "push", Fault::Drop, Some(1))
             .await;
-        wreck
-            .street
-            .fault(road.platform, call, Fault::TimeoutAfterWork, Some(1))
+        killable
+            .platforms
+            .fault(expected.platform, call, Fault::TimeoutAfterWork, Some(1))
             .await;
-        wreck.ask(&format!("/orders/cancel/{}", meal.id));
-        is_held(&wreck.street, meal).await;
+        killable.ask(&format!("/orders/cancel/{}", placed.id));
+        is_held(&killable.platforms, placed).await;
         sent.push(format!("{call} -"));
     }
-    wreck.kill();
-    wreck.revive().await;
-    for ((road, meal), line) in meals.iter().zip(sent) {
-        let street = &wreck.street;
-        street.reaches(meal, 1600).await;
-        assert_eq!(street.sent(meal).await, [line], "{road:?}");
+    killable.kill();
+    killable.revive().await;
+    for ((expected, placed), line) in placed_orders.iter().zip(sent) {
+        let platforms = &killable.platforms;
+        platforms.wait_for_status(placed, 1600).await;
+        assert_eq!(platforms.sent(placed).await, [line], "{expected:?}");
         assert_eq!(
-            street.story(meal).await,
+            platforms.event_summary(placed).await,
             ["created 400", "cancelled 1600 account"],
-            "{road:?}"
+            "{expected:?}"
         );
     }
 }
 
-async fn orders_arrive_while_the_service_is_killed(kind: Kind) {
+async fn orders_arrive_while_the_service_is_killed(backend: Backend) {
     let sim = SimSettings {
         push_retry_millis: Some(200),
-        ..quick()
+        ..fast_sim_settings()
     };
-    let mut wreck = Wreck::open(kind, sim, 1).await;
-    let mut meals = Vec::new();
+    let mut killable = KillableProgram::open(backend, sim, 1).await;
+    let mut placed_orders = Vec::new();
     for count in [3, 4, 3] {
         for platform in Platform::ALL {
             let request = OrderRequest {
                 count,
                 ..OrderRequest::new(platform)
             };
-            meals.extend(wreck.street.place_many(request).await);
+            placed_orders.extend(killable.platforms.place_many(request).await);
         }
-        match meals.len() {
+        match placed_orders.len() {
             // Some of the first have arrived.
-            12 => wreck.kill(),
-            // The next find nobody.
-            28 => wreck.revive().await,
+            12 => killable.kill(),
+            // The next requests fail.
+            28 => killable.revive().await,
             _ => {}
         }
     }
-    for meal in &meals {
-        let order = wreck.street.reaches(meal, 400).await;
-        assert_eq!(order["provider"], json!(meal.platform.to_string()));
+    for placed in &placed_orders {
+        let order = killable.platforms.wait_for_status(placed, 400).await;
+        assert_eq!(order["provider"], json!(placed.platform.to_string()));
     }
-    for meal in &meals {
-        assert_eq!(wreck.street.story(meal).await, ["created 400"], "{meal:?}");
+    for placed in &placed_orders {
+        assert_eq!(
+            killable.platforms.event_summary(placed).await,
+            ["created 400"],
+            "{placed:?}"
+        );
     }
-    let orders = wreck.street.orders().await;
+    let orders = killable.platforms.orders().await;
     let distinct: BTreeSet<String> = orders
         .iter()
         .map(|order| order["providerOrderId"].to_string())

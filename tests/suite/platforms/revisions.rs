@@ -1,26 +1,26 @@
-//! Platforms change orders later: partial cancellations and modifications, with sums that are computed again independently.
+//! Platforms change orders later: partial cancellations and modifications, with independently computed sums.
 
-use crate::support::{Caller, Kind, Meal, Town, request, send, until};
+use crate::support::{ApiClient, Backend, PlatformOrder, PlatformWorld, request, send, wait_until};
 use garson_sim::Platform::{self, Getir, Migros, Trendyol, Yemeksepeti};
 use garson_sim::views::{Courier, OrderRequest, Step};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
 on_both! {
-    a_piece_is_taken_out_of_orders_of_every_platform
-    a_piece_that_was_cancelled_is_not_cancelled_again
-    a_modification_that_a_list_shows_is_found
-    an_old_document_does_not_lead_back
-    promised_times_are_shown_and_the_couriers_follows
+    partial_cancellation_works_on_every_platform
+    cancelled_item_is_not_cancelled_again
+    modification_is_found_by_polling
+    old_document_does_not_revert_the_order
+    promised_times_are_shown_and_updated
 }
 
 /// A verified order of more than one piece.
-async fn large(town: &Town, platform: Platform) -> Meal {
+async fn large(world: &PlatformWorld, platform: Platform) -> PlatformOrder {
     for _ in 0..40 {
-        let meal = town.verified(platform, Courier::Restaurant).await;
-        let order = town.shown(&meal).await.unwrap();
+        let placed = world.verified(platform, Courier::Restaurant).await;
+        let order = world.find_order(&placed).await.unwrap();
         if pieces(&order) > 1 {
-            return meal;
+            return placed;
         }
     }
     panic!("no order of {platform} had more than one piece");
@@ -32,25 +32,25 @@ fn pieces(order: &Value) -> i64 {
 }
 
 /// Lines, discount and fees come to the total, which is the platform's.
-async fn adds_up(town: &Town, meal: &Meal, order: &Value) {
+async fn adds_up(world: &PlatformWorld, placed: &PlatformOrder, order: &Value) {
     let amount = |name: &str| order["amount"][name].as_i64().unwrap_or(0);
     let items = order["items"].as_array().unwrap().iter();
     let lines: i64 = items.map(|item| item["total"].as_i64().unwrap()).sum();
     assert_eq!(lines, amount("subtotal"), "{order:#}");
     let sum = lines - amount("discount") + amount("deliveryFee") + amount("tip") + amount("adjustment");
     assert_eq!(sum, amount("total"), "{order:#}");
-    assert_eq!(amount("total"), town.view(meal).await.total, "{order:#}");
+    assert_eq!(amount("total"), world.view(placed).await.total, "{order:#}");
     if order["payment"]["isPaid"] == json!(false) {
         assert_eq!(order["payment"]["collect"], order["amount"]["total"], "{order:#}");
     }
 }
 
 /// The totals by payment are those of the details of all orders.
-async fn totals_agree(caller: &Caller) {
+async fn totals_agree(client: &ApiClient) {
     let mut expected: BTreeMap<String, (i64, i64)> = BTreeMap::new();
-    for listed in caller.get("/orders?limit=200").await.data().as_array().unwrap() {
+    for listed in client.get("/orders?limit=200").await.data().as_array().unwrap() {
         let path = format!("/orders/{}", listed["id"].as_str().unwrap());
-        let order = caller.get(&path).await.data();
+        let order = client.get(&path).await.data();
         assert_eq!(listed["total"], order["amount"]["total"]);
         assert_eq!(listed["paymentType"], order["payment"]["type"]);
         if order["status"].as_i64().unwrap() < 1500 {
@@ -59,7 +59,7 @@ async fn totals_agree(caller: &Caller) {
             *sum = (sum.0 + 1, sum.1 + order["amount"]["total"].as_i64().unwrap());
         }
     }
-    let groups = caller.get("/orders/grouped-payments").await.data()["groups"].clone();
+    let groups = client.get("/orders/grouped-payments").await.data()["groups"].clone();
     let told = groups.as_array().unwrap().iter().map(|group| {
         let sum = (group["count"].as_i64().unwrap(), group["total"].as_i64().unwrap());
         (group["type"].as_str().unwrap().to_owned(), sum)
@@ -69,28 +69,28 @@ async fn totals_agree(caller: &Caller) {
 
 /// Waits for a later version; platforms are asked again and again, since a list that is made while an order changes may have
 /// been made before it.
-async fn later(town: &Town, meal: &Meal) -> Value {
+async fn later(world: &PlatformWorld, placed: &PlatformOrder) -> Value {
     let mut order = Value::Null;
-    until("there is a later version", async || {
-        town.poll().await;
-        order = town.shown(meal).await.unwrap();
+    wait_until("there is a later version", async || {
+        world.poll().await;
+        order = world.find_order(placed).await.unwrap();
         order["revision"] == json!(2)
     })
     .await;
     order
 }
 
-async fn a_piece_is_taken_out_of_orders_of_every_platform(kind: Kind) {
-    let town = Town::open(kind).await;
+async fn partial_cancellation_works_on_every_platform(backend: Backend) {
+    let world = PlatformWorld::open(backend).await;
     for platform in Platform::ALL {
-        let meal = large(&town, platform).await;
-        let before = town.shown(&meal).await.unwrap();
-        adds_up(&town, &meal, &before).await;
-        town.pass(1).await;
-        town.control.remove_piece(platform, &meal.id).await.unwrap();
-        let after = later(&town, &meal).await;
+        let placed = large(&world, platform).await;
+        let before = world.find_order(&placed).await.unwrap();
+        adds_up(&world, &placed, &before).await;
+        world.advance_clock(1).await;
+        world.control.remove_piece(platform, &placed.id).await.unwrap();
+        let after = later(&world, &placed).await;
         assert_eq!(pieces(&after), pieces(&before) - 1, "{platform}");
-        adds_up(&town, &meal, &after).await;
+        adds_up(&world, &placed, &after).await;
         assert_eq!(after["status"], before["status"]);
         assert_eq!(after["customer"], before["customer"]);
         let line = after["timeline"].as_array().unwrap().last().unwrap().clone();
@@ -103,53 +103,54 @@ async fn a_piece_is_taken_out_of_orders_of_every_platform(kind: Kind) {
             "{platform}: {line:#}"
         );
         // The same again, by message and by list, is the same version.
-        town.control.push(platform, &meal.id).await.unwrap();
-        town.poll().await;
-        town.poll().await;
+        world.control.push(platform, &placed.id).await.unwrap();
+        world.poll().await;
+        world.poll().await;
         assert_eq!(
-            town.shown(&meal).await.unwrap()["revision"],
+            world.find_order(&placed).await.unwrap()["revision"],
             json!(2),
             "{platform}"
         );
         // It goes on as it would have.
-        town.advance(&meal).await.data();
-        town.synced(&meal, "done").await;
+        world.advance(&placed).await.data();
+        world.wait_for_sync(&placed, "done").await;
     }
-    totals_agree(&town.a).await;
-    let kinds = town.a.get("/events?limit=200").await.text();
+    totals_agree(&world.a).await;
+    let kinds = world.a.get("/events?limit=200").await.text();
     assert!(
         !kinds.contains("siparis.guncellendi"),
         "nobody has asked for these"
     );
 }
 
-async fn a_piece_that_was_cancelled_is_not_cancelled_again(kind: Kind) {
-    let town = Town::open(kind).await;
-    town.a
+async fn cancelled_item_is_not_cancelled_again(backend: Backend) {
+    let world = PlatformWorld::open(backend).await;
+    world
+        .a
         .put("/webhook", &json!({ "orderUpdates": true }))
         .await
         .data();
-    let meal = large(&town, Trendyol).await;
-    town.pass(1).await;
-    town.control.remove_piece(Trendyol, &meal.id).await.unwrap();
-    later(&town, &meal).await;
+    let placed = large(&world, Trendyol).await;
+    world.advance_clock(1).await;
+    world.control.remove_piece(Trendyol, &placed.id).await.unwrap();
+    later(&world, &placed).await;
     // The platform refuses a list that names a piece which is not there any more.
-    town.cancel(&meal, json!({})).await.data();
-    let view = town.stands_at(&meal, "UnSupplied").await;
+    world.cancel(&placed, json!({})).await.data();
+    let view = world.wait_for_platform_state(&placed, "UnSupplied").await;
     assert_eq!(view.cancelled_by.as_deref(), Some("restaurant"));
-    let cancelled = town.reaches(&meal, 1600).await;
+    let cancelled = world.wait_for_status(&placed, 1600).await;
     assert_eq!(cancelled["revision"], json!(2));
     // Nor does a package that is cancelled as a whole bring back what it once was.
-    let before = town.shown(&meal).await.unwrap();
-    town.control.push(Trendyol, &meal.id).await.unwrap();
-    town.poll().await;
-    assert_eq!(town.shown(&meal).await.unwrap(), before);
-    let events = town.a.get("/events?limit=200").await.data();
+    let before = world.find_order(&placed).await.unwrap();
+    world.control.push(Trendyol, &placed.id).await.unwrap();
+    world.poll().await;
+    assert_eq!(world.find_order(&placed).await.unwrap(), before);
+    let events = world.a.get("/events?limit=200").await.data();
     let of_order = events
         .as_array()
         .unwrap()
         .iter()
-        .filter(|it| it["veri"]["pid"] == json!(meal.id));
+        .filter(|it| it["veri"]["pid"] == json!(placed.id));
     let mut told: Vec<_> = of_order
         .map(|it| {
             (
@@ -168,27 +169,27 @@ async fn a_piece_that_was_cancelled_is_not_cancelled_again(kind: Kind) {
             (4, "siparis.iptal_edildi"),
         ]
     );
-    totals_agree(&town.a).await;
+    totals_agree(&world.a).await;
 }
 
-async fn a_modification_that_a_list_shows_is_found(kind: Kind) {
-    let town = Town::open(kind).await;
+async fn modification_is_found_by_polling(backend: Backend) {
+    let world = PlatformWorld::open(backend).await;
     for platform in [Getir, Trendyol, Migros] {
-        let meal = large(&town, platform).await;
-        // Nobody tells of it.
+        let placed = large(&world, platform).await;
+        // No message is sent.
         let fault = garson_sim::views::Fault::Drop;
-        town.fault(platform, "push", fault, Some(1)).await;
-        town.pass(1).await;
-        town.control.remove_piece(platform, &meal.id).await.unwrap();
-        let after = later(&town, &meal).await;
-        adds_up(&town, &meal, &after).await;
+        world.fault(platform, "push", fault, Some(1)).await;
+        world.advance_clock(1).await;
+        world.control.remove_piece(platform, &placed.id).await.unwrap();
+        let after = later(&world, &placed).await;
+        adds_up(&world, &placed, &after).await;
     }
-    totals_agree(&town.a).await;
+    totals_agree(&world.a).await;
 }
 
 /// Getir's documents have no number: one that was there before does not come back, however it comes.
-async fn an_old_document_does_not_lead_back(kind: Kind) {
-    let town = Town::open_quiet(kind).await;
+async fn old_document_does_not_revert_the_order(backend: Backend) {
+    let world = PlatformWorld::open_without_polling(backend).await;
     let text = include_str!("../../../crates/garson-platforms/src/getir/fixtures/new-order.json");
     let mut first: Value = serde_json::from_str(text).unwrap();
     first["restaurant"]["id"] = json!("5f0000000000000000000001");
@@ -207,8 +208,8 @@ async fn an_old_document_does_not_lead_back(kind: Kind) {
             &headers,
             body.to_string().as_bytes(),
         );
-        assert_eq!(send(town.house.addr, &bytes).await.status, 200);
-        let order = town
+        assert_eq!(send(world.service.addr, &bytes).await.status, 200);
+        let order = world
             .a
             .get(&format!("/orders/{}", body["id"].as_str().unwrap()))
             .await
@@ -227,21 +228,21 @@ async fn an_old_document_does_not_lead_back(kind: Kind) {
     for old in [&first, &third, &second] {
         assert_eq!(push(old).await, (2, all - 1));
     }
-    let order = town
+    let order = world
         .a
         .get(&format!("/orders/{}", first["id"].as_str().unwrap()))
         .await
         .data();
     assert_eq!(order["customer"]["name"], first["client"]["name"]);
-    totals_agree(&town.a).await;
+    totals_agree(&world.a).await;
 }
 
 /// What the customer was promised and when the courier comes, as each platform says it. Trendyol says the latter only when a
 /// courier is found: its message makes the order be read.
-async fn promised_times_are_shown_and_the_couriers_follows(kind: Kind) {
-    let town = Town::open_quiet(kind).await;
-    let meal = town.order(Yemeksepeti, Courier::Platform).await;
-    let order = town.shown(&meal).await.unwrap();
+async fn promised_times_are_shown_and_updated(backend: Backend) {
+    let world = PlatformWorld::open_without_polling(backend).await;
+    let placed = world.order(Yemeksepeti, Courier::Platform).await;
+    let order = world.find_order(&placed).await.unwrap();
     assert!(order["fulfilment"]["promisedAt"].is_string(), "{order:#}");
     assert!(order["fulfilment"]["courierPickupAt"].is_string(), "{order:#}");
 
@@ -250,20 +251,20 @@ async fn promised_times_are_shown_and_the_couriers_follows(kind: Kind) {
         scheduled_in_minutes: Some(180),
         ..OrderRequest::new(Getir)
     };
-    let meal = town.place(later).await;
-    let order = town.reaches(&meal, 325).await;
+    let placed = world.place(later).await;
+    let order = world.wait_for_status(&placed, 325).await;
     assert_eq!(order["fulfilment"]["promisedAt"], order["scheduledFor"]);
     assert!(order["scheduledFor"].is_string());
 
-    let meal = town.verified(Trendyol, Courier::Platform).await;
-    let order = town.shown(&meal).await.unwrap();
+    let placed = world.verified(Trendyol, Courier::Platform).await;
+    let order = world.find_order(&placed).await.unwrap();
     let promised = order["fulfilment"]["promisedAt"].clone();
     assert!(promised.is_string(), "{order:#}");
     assert_eq!(order["fulfilment"].get("courierPickupAt"), None);
-    town.pass(1).await;
-    town.courier(&meal, Step::Assigned).await;
-    let order = town
-        .shows(&meal, "when the courier comes", |order| {
+    world.advance_clock(1).await;
+    world.courier(&placed, Step::Assigned).await;
+    let order = world
+        .wait_for_order(&placed, "when the courier comes", |order| {
             order["fulfilment"]["courierPickupAt"].is_string()
         })
         .await;
@@ -274,5 +275,5 @@ async fn promised_times_are_shown_and_the_couriers_follows(kind: Kind) {
         "field": "courier_pickup_at", "from": null, "to": order["fulfilment"]["courierPickupAt"],
     });
     assert_eq!(line["changes"], json!([change]), "{order:#}");
-    totals_agree(&town.a).await;
+    totals_agree(&world.a).await;
 }

@@ -1,7 +1,7 @@
-//! Orders for later.
+//! Scheduled orders.
 
-use super::road::answered;
-use crate::support::{Kind, Meal, Town};
+use super::expected_calls::answered;
+use crate::support::{Backend, PlatformOrder, PlatformWorld};
 use garson_sim::Platform::{Getir, Yemeksepeti};
 use garson_sim::views::{Courier, OrderRequest};
 use serde_json::{Value, json};
@@ -12,76 +12,85 @@ on_both! {
     yemeksepetis_scheduled_order_is_accepted_once
 }
 
-async fn placed(town: &Town, platform: garson_sim::Platform, courier: Courier) -> Meal {
+async fn place(world: &PlatformWorld, platform: garson_sim::Platform, courier: Courier) -> PlatformOrder {
     let request = OrderRequest {
         courier: Some(courier),
         scheduled_in_minutes: Some(180),
         ..OrderRequest::new(platform)
     };
-    town.place(request).await
+    world.place(request).await
 }
 
-async fn getirs_scheduled_order_is_approved_twice(kind: Kind) {
-    let town = Town::open(kind).await;
+async fn getirs_scheduled_order_is_approved_twice(backend: Backend) {
+    let world = PlatformWorld::open(backend).await;
     for courier in [Courier::Platform, Courier::Restaurant] {
-        let meal = placed(&town, Getir, courier).await;
-        let order = town.reaches(&meal, 325).await;
+        let placed = place(&world, Getir, courier).await;
+        let order = world.wait_for_status(&placed, 325).await;
         assert!(order["scheduledFor"].is_string(), "{order:#}");
         assert_eq!(order["acceptBy"], Value::Null, "{order:#}");
-        assert_eq!(town.verify(&meal).await.data()["status"], json!(350));
-        town.stands_at(&meal, "350").await;
-        assert_eq!(town.verify(&meal).await.data()["status"], json!(350));
-        let error = town.advance(&meal).await.refused(409, "not_due");
+        assert_eq!(world.verify(&placed).await.data()["status"], json!(350));
+        world.wait_for_platform_state(&placed, "350").await;
+        assert_eq!(world.verify(&placed).await.data()["status"], json!(350));
+        let error = world.advance(&placed).await.refused(409, "not_due");
         assert!(error["details"].to_string().contains("scheduledFor"), "{error}");
-        town.poll().await;
-        assert_eq!(town.sent(&meal).await, answered(&["verify-scheduled"]));
+        world.poll().await;
+        assert_eq!(world.sent(&placed).await, answered(&["verify-scheduled"]));
 
-        town.control.due(Getir, &meal.id).await.unwrap();
-        town.reaches(&meal, 500).await;
-        town.stands_at(&meal, "500").await;
-        town.synced(&meal, "done").await;
-        assert_eq!(town.sent(&meal).await, answered(&["verify-scheduled", "verify"]));
+        world.control.due(Getir, &placed.id).await.unwrap();
+        world.wait_for_status(&placed, 500).await;
+        world.wait_for_platform_state(&placed, "500").await;
+        world.wait_for_sync(&placed, "done").await;
+        assert_eq!(
+            world.sent(&placed).await,
+            answered(&["verify-scheduled", "verify"])
+        );
         let story = [
             "created 325",
             "325>350 account",
             "350>400 platform",
             "400>500 system",
         ];
-        assert_eq!(town.story(&meal).await, story);
+        assert_eq!(world.event_summary(&placed).await, story);
     }
 }
 
-async fn getirs_scheduled_order_is_cancelled_while_it_waits(kind: Kind) {
-    let town = Town::open(kind).await;
-    let meal = placed(&town, Getir, Courier::Restaurant).await;
-    town.reaches(&meal, 325).await;
-    town.verify(&meal).await.data();
-    assert_eq!(town.cancel(&meal, json!({})).await.data()["status"], json!(1600));
-    town.stands_at(&meal, "1600").await;
-    let story = ["created 325", "325>350 account", "cancelled 1600 account"];
-    assert_eq!(town.story(&meal).await, story);
-
-    let meal = placed(&town, Getir, Courier::Restaurant).await;
-    town.reaches(&meal, 325).await;
-    town.they_cancel(&meal, "customer").await;
-    town.reaches(&meal, 1500).await;
+async fn getirs_scheduled_order_is_cancelled_while_it_waits(backend: Backend) {
+    let world = PlatformWorld::open(backend).await;
+    let placed = place(&world, Getir, Courier::Restaurant).await;
+    world.wait_for_status(&placed, 325).await;
+    world.verify(&placed).await.data();
     assert_eq!(
-        town.story(&meal).await,
+        world.cancel(&placed, json!({})).await.data()["status"],
+        json!(1600)
+    );
+    world.wait_for_platform_state(&placed, "1600").await;
+    let story = ["created 325", "325>350 account", "cancelled 1600 account"];
+    assert_eq!(world.event_summary(&placed).await, story);
+
+    let placed = place(&world, Getir, Courier::Restaurant).await;
+    world.wait_for_status(&placed, 325).await;
+    world.cancel_on_platform(&placed, "customer").await;
+    world.wait_for_status(&placed, 1500).await;
+    assert_eq!(
+        world.event_summary(&placed).await,
         ["created 325", "cancelled 1500 platform"]
     );
-    assert!(town.sent(&meal).await.is_empty());
+    assert!(world.sent(&placed).await.is_empty());
 }
 
-async fn yemeksepetis_scheduled_order_is_accepted_once(kind: Kind) {
-    let town = Town::open(kind).await;
+async fn yemeksepetis_scheduled_order_is_accepted_once(backend: Backend) {
+    let world = PlatformWorld::open(backend).await;
     for courier in [Courier::Platform, Courier::Restaurant, Courier::Pickup] {
-        let meal = placed(&town, Yemeksepeti, courier).await;
-        let order = town.reaches(&meal, 400).await;
+        let placed = place(&world, Yemeksepeti, courier).await;
+        let order = world.wait_for_status(&placed, 400).await;
         assert!(order["scheduledFor"].is_string(), "{order:#}");
-        town.stands_at(&meal, "RECEIVED").await;
-        assert_eq!(town.verify(&meal).await.data()["status"], json!(500));
-        town.stands_at(&meal, "ACCEPTED").await;
-        assert_eq!(town.sent(&meal).await, answered(&["order_accepted"]));
-        assert_eq!(town.story(&meal).await, ["created 400", "400>500 account"]);
+        world.wait_for_platform_state(&placed, "RECEIVED").await;
+        assert_eq!(world.verify(&placed).await.data()["status"], json!(500));
+        world.wait_for_platform_state(&placed, "ACCEPTED").await;
+        assert_eq!(world.sent(&placed).await, answered(&["order_accepted"]));
+        assert_eq!(
+            world.event_summary(&placed).await,
+            ["created 400", "400>500 account"]
+        );
     }
 }

@@ -1,151 +1,166 @@
-//! Sessions run out, limits are kept, and what was asked a moment ago is not asked again.
+//! Sessions expire, rate limits are respected, and responses are cached.
 
-use super::road::{ROADS, own_couriers};
-use crate::support::{Kind, Town, credentials};
+use super::expected_calls::{EXPECTED_CALLS, own_couriers};
+use crate::support::{Backend, PlatformWorld, credentials};
 use garson_sim::Platform::{Getir, Migros, Trendyol, Yemeksepeti};
 use garson_sim::views::{Courier, Fault, OrderRequest};
 use serde_json::{Value, json};
 
 on_both! {
-    a_session_that_runs_out_is_begun_again_once
+    expired_session_is_renewed_once
     a_session_is_shared_by_all_calls
-    wrong_credentials_are_not_tried_again_and_again
-    reasons_are_asked_once_for_several_questions
-    reasons_that_cannot_be_had_leave_the_choice_to_the_platform
+    wrong_credentials_are_not_retried
+    reasons_are_cached
+    unavailable_reasons_leave_the_choice_to_the_platform
     getirs_limit_for_reasons_is_kept
-    menus_are_asked_once_for_several_questions
-    a_platform_without_a_menu_says_so
-    platforms_say_what_they_can
+    menus_are_cached
+    platform_without_a_menu_is_reported
+    platforms_list_their_capabilities
 }
 
-async fn a_session_that_runs_out_is_begun_again_once(kind: Kind) {
-    let town = Town::open(kind).await;
-    for road in ROADS
+async fn expired_session_is_renewed_once(backend: Backend) {
+    let world = PlatformWorld::open(backend).await;
+    for expected in EXPECTED_CALLS
         .iter()
-        .filter(|road| [Getir, Yemeksepeti].contains(&road.platform))
+        .filter(|expected| [Getir, Yemeksepeti].contains(&expected.platform))
     {
         // A session is there.
-        town.verified(road.platform, road.courier).await;
-        let meal = town.order(road.platform, road.courier).await;
-        let verify = road.verify.call.unwrap();
-        town.fault(road.platform, verify, Fault::ExpiredToken, Some(1))
+        world.verified(expected.platform, expected.courier).await;
+        let placed = world.order(expected.platform, expected.courier).await;
+        let verify = expected.verify.call.unwrap();
+        world
+            .fault(expected.platform, verify, Fault::ExpiredToken, Some(1))
             .await;
-        assert_eq!(town.verify(&meal).await.data()["status"], json!(500), "{road:?}");
         assert_eq!(
-            town.sent(&meal).await,
+            world.verify(&placed).await.data()["status"],
+            json!(500),
+            "{expected:?}"
+        );
+        assert_eq!(
+            world.sent(&placed).await,
             [format!("{verify} 401"), format!("{verify} 200")]
         );
-        assert_eq!(town.calls(&meal, "login").await, 1, "{road:?}");
-        assert_eq!(town.story(&meal).await, ["created 400", "400>500 account"]);
+        assert_eq!(world.calls(&placed, "login").await, 1, "{expected:?}");
+        assert_eq!(
+            world.event_summary(&placed).await,
+            ["created 400", "400>500 account"]
+        );
 
-        // In the middle of its way, too, where nobody waits.
-        let call = road.ready.call.or(road.on_the_way.call).unwrap();
-        town.fault(road.platform, call, Fault::ExpiredToken, Some(1))
+        // Also for steps without a waiting client.
+        let call = expected.ready.call.or(expected.on_the_way.call).unwrap();
+        world
+            .fault(expected.platform, call, Fault::ExpiredToken, Some(1))
             .await;
-        town.advance(&meal).await.data();
-        town.synced(&meal, "done").await;
-        assert_eq!(town.calls(&meal, "login").await, 2, "{road:?}");
-        assert_eq!(town.calls(&meal, call).await, 2, "{road:?}");
-        assert_eq!(town.view(&meal).await.state_text(), road.on_the_way.state);
+        world.advance(&placed).await.data();
+        world.wait_for_sync(&placed, "done").await;
+        assert_eq!(world.calls(&placed, "login").await, 2, "{expected:?}");
+        assert_eq!(world.calls(&placed, call).await, 2, "{expected:?}");
+        assert_eq!(world.view(&placed).await.state_text(), expected.on_the_way.state);
     }
 }
 
-async fn a_session_is_shared_by_all_calls(kind: Kind) {
-    let town = Town::open(kind).await;
-    let first = town.order(Getir, Courier::Restaurant).await;
+async fn a_session_is_shared_by_all_calls(backend: Backend) {
+    let world = PlatformWorld::open(backend).await;
+    let first = world.order(Getir, Courier::Restaurant).await;
     for _ in 0..3 {
-        let meal = town.verified(Getir, Courier::Restaurant).await;
-        town.reasons(&meal).await;
-        town.advance(&meal).await.data();
-        town.advance(&meal).await.data();
-        town.synced(&meal, "done").await;
-        town.poll().await;
+        let placed = world.verified(Getir, Courier::Restaurant).await;
+        world.reasons(&placed).await;
+        world.advance(&placed).await.data();
+        world.advance(&placed).await.data();
+        world.wait_for_sync(&placed, "done").await;
+        world.poll().await;
     }
     // One from the first poll in the beginning, before or after the first order.
-    assert!(town.calls(&first, "login").await <= 1);
-    let all = town.control.journal(Some(Getir), 0).await.unwrap();
+    assert!(world.calls(&first, "login").await <= 1);
+    let all = world.control.journal(Some(Getir), 0).await.unwrap();
     assert_eq!(all.iter().filter(|line| line.operation == "login").count(), 1);
 }
 
-async fn wrong_credentials_are_not_tried_again_and_again(kind: Kind) {
-    let town = Town::open(kind).await;
+async fn wrong_credentials_are_not_retried(backend: Backend) {
+    let world = PlatformWorld::open(backend).await;
     for platform in [Getir, Yemeksepeti] {
         let mut wrong = credentials(platform);
         match platform {
             Getir => wrong["restaurantSecretKey"] = json!("somebody-elses"),
             _ => wrong["password"] = json!("somebody-elses"),
         }
-        town.connect(platform, &wrong).await.data();
-        let meal = town.order(platform, Courier::Restaurant).await;
+        world.connect(platform, &wrong).await.data();
+        let placed = world.order(platform, Courier::Restaurant).await;
         for _ in 0..3 {
-            let error = town.verify(&meal).await.refused(502, "provider_unreachable");
+            let error = world.verify(&placed).await.refused(502, "provider_unreachable");
             assert!(error["message"].as_str().unwrap().contains("log-in"), "{error}");
         }
         // The background's first poll may have tried as well.
-        assert!(town.calls(&meal, "login").await <= 1, "{platform}");
+        assert!(world.calls(&placed, "login").await <= 1, "{platform}");
         // Mended, it works at once.
-        town.connect(platform, &credentials(platform)).await.data();
-        town.verify(&meal).await.data();
-        assert_eq!(town.story(&meal).await, ["created 400", "400>500 account"]);
+        world.connect(platform, &credentials(platform)).await.data();
+        world.verify(&placed).await.data();
+        assert_eq!(
+            world.event_summary(&placed).await,
+            ["created 400", "400>500 account"]
+        );
     }
 }
 
-async fn reasons_are_asked_once_for_several_questions(kind: Kind) {
-    let town = Town::open(kind).await;
+async fn reasons_are_cached(backend: Backend) {
+    let world = PlatformWorld::open(backend).await;
     for (platform, call) in [(Getir, "cancel-options"), (Migros, "reasons")] {
-        let meal = town.order(platform, Courier::Restaurant).await;
-        let reasons = town.reasons(&meal).await;
+        let placed = world.order(platform, Courier::Restaurant).await;
+        let reasons = world.reasons(&placed).await;
         for _ in 0..4 {
-            assert_eq!(town.reasons(&meal).await, reasons);
+            assert_eq!(world.reasons(&placed).await, reasons);
         }
-        town.cancel(&meal, json!({ "reason": reasons[1] })).await.data();
-        assert_eq!(town.calls(&meal, call).await, 1, "{platform}");
+        world
+            .cancel(&placed, json!({ "reason": reasons[1] }))
+            .await
+            .data();
+        assert_eq!(world.calls(&placed, call).await, 1, "{platform}");
     }
     for platform in [Yemeksepeti, Trendyol] {
-        let meal = town.order(platform, Courier::Restaurant).await;
-        assert!(!town.reasons(&meal).await.is_empty());
-        assert!(town.journal(&meal).await.is_empty(), "its list is fixed");
+        let placed = world.order(platform, Courier::Restaurant).await;
+        assert!(!world.reasons(&placed).await.is_empty());
+        assert!(world.journal(&placed).await.is_empty(), "its list is fixed");
     }
 }
 
-async fn reasons_that_cannot_be_had_leave_the_choice_to_the_platform(kind: Kind) {
-    let town = Town::open(kind).await;
+async fn unavailable_reasons_leave_the_choice_to_the_platform(backend: Backend) {
+    let world = PlatformWorld::open(backend).await;
     for (platform, call, reason) in [
         (Getir, "cancel-options", "5f05b13f2765e85c5d0432d3"),
         (Migros, "reasons", "103"),
     ] {
-        let meal = town.order(platform, Courier::Restaurant).await;
-        town.fault(platform, call, Fault::RateLimited, None).await;
-        let path = format!("/orders/reasons/{}", meal.id);
-        town.a.get(&path).await.refused(502, "provider_unreachable");
+        let placed = world.order(platform, Courier::Restaurant).await;
+        world.fault(platform, call, Fault::RateLimited, None).await;
+        let path = format!("/orders/reasons/{}", placed.id);
+        world.a.get(&path).await.refused(502, "provider_unreachable");
         // A wrong one is refused by the platform itself.
-        let wrong = town.cancel(&meal, json!({ "reason": "99" })).await;
+        let wrong = world.cancel(&placed, json!({ "reason": "99" })).await;
         wrong.refused(409, "provider_refused");
         let body = json!({ "reason": reason });
-        assert_eq!(town.cancel(&meal, body).await.data()["status"], json!(1600));
-        let there = town.view(&meal).await;
+        assert_eq!(world.cancel(&placed, body).await.data()["status"], json!(1600));
+        let there = world.view(&placed).await;
         assert_eq!(there.cancelled_by.as_deref(), Some("restaurant"));
-        town.control.clear_faults().await.unwrap();
+        world.control.clear_faults().await.unwrap();
     }
 }
 
-/// Getir lets reasons be asked for 40 times in ten minutes, and blocks whoever asks more often.
-async fn getirs_limit_for_reasons_is_kept(kind: Kind) {
-    let town = Town::open(kind).await;
+/// Getir allows 40 requests for reasons in ten minutes, and blocks clients that send more.
+async fn getirs_limit_for_reasons_is_kept(backend: Backend) {
+    let world = PlatformWorld::open(backend).await;
     let request = OrderRequest {
         count: 43,
         ..OrderRequest::new(Getir)
     };
-    let meals = town.place_many(request).await;
-    for (number, meal) in meals.iter().enumerate() {
-        town.reaches(meal, 400).await;
-        let reply = town.a.get(&format!("/orders/reasons/{}", meal.id)).await;
+    let placed_orders = world.place_many(request).await;
+    for (number, placed) in placed_orders.iter().enumerate() {
+        world.wait_for_status(placed, 400).await;
+        let reply = world.a.get(&format!("/orders/reasons/{}", placed.id)).await;
         match number {
             0..40 => drop(reply.data()),
             _ => drop(reply.refused(502, "provider_unreachable")),
         }
     }
-    let lines = town.control.journal(Some(Getir), 0).await.unwrap();
+    let lines = world.control.journal(Some(Getir), 0).await.unwrap();
     let asked: Vec<_> = lines
         .iter()
         .filter(|line| line.operation == "cancel-options")
@@ -154,16 +169,19 @@ async fn getirs_limit_for_reasons_is_kept(kind: Kind) {
     assert!(asked.iter().all(|line| line.status == Some(200)), "{asked:?}");
     // Without the list an order can be cancelled all the same.
     let body = json!({ "reason": "5f05b13f2765e85c5d0432d3" });
-    assert_eq!(town.cancel(&meals[42], body).await.data()["status"], json!(1600));
+    assert_eq!(
+        world.cancel(&placed_orders[42], body).await.data()["status"],
+        json!(1600)
+    );
 }
 
-async fn menus_are_asked_once_for_several_questions(kind: Kind) {
-    let town = Town::open(kind).await;
+async fn menus_are_cached(backend: Backend) {
+    let world = PlatformWorld::open(backend).await;
     for (platform, call) in [(Getir, "menu"), (Trendyol, "products"), (Migros, "menu")] {
-        let path = format!("/providers/{platform}/menus?restaurantId={}", town.restaurant);
-        let menu = town.a.get(&path).await.data();
+        let path = format!("/providers/{platform}/menus?restaurantId={}", world.restaurant);
+        let menu = world.a.get(&path).await.data();
         assert_eq!(menu["provider"], json!(platform.to_string()));
-        assert_eq!(menu["restaurantId"], json!(town.restaurant));
+        assert_eq!(menu["restaurantId"], json!(world.restaurant));
         assert!(menu["fetchedAt"].is_string());
         let categories = menu["categories"].as_array().unwrap();
         assert!(!categories.is_empty(), "{platform}");
@@ -181,33 +199,33 @@ async fn menus_are_asked_once_for_several_questions(kind: Kind) {
             }
         }
         for _ in 0..4 {
-            assert_eq!(town.a.get(&path).await.data(), menu);
+            assert_eq!(world.a.get(&path).await.data(), menu);
         }
-        let lines = town.control.journal(Some(platform), 0).await.unwrap();
+        let lines = world.control.journal(Some(platform), 0).await.unwrap();
         let asked = lines.iter().filter(|line| line.operation == call).count();
         assert_eq!(asked, 1, "{platform} is asked once");
     }
 }
 
-async fn a_platform_without_a_menu_says_so(kind: Kind) {
-    let town = Town::open(kind).await;
-    let path = format!("/providers/yemeksepeti/menus?restaurantId={}", town.restaurant);
-    town.a.get(&path).await.refused(409, "not_supported");
+async fn platform_without_a_menu_is_reported(backend: Backend) {
+    let world = PlatformWorld::open(backend).await;
+    let path = format!("/providers/yemeksepeti/menus?restaurantId={}", world.restaurant);
+    world.a.get(&path).await.refused(409, "not_supported");
     // One that fails says so, and is asked again.
-    let path = format!("/providers/getir/menus?restaurantId={}", town.restaurant);
+    let path = format!("/providers/getir/menus?restaurantId={}", world.restaurant);
     let down = Fault::Status {
         status: 500,
         body: None,
     };
-    town.fault(Getir, "menu", down, Some(1)).await;
-    let reply = town.a.get(&path).await;
+    world.fault(Getir, "menu", down, Some(1)).await;
+    let reply = world.a.get(&path).await;
     assert!([502, 504].contains(&reply.status), "{}", reply.text());
-    town.a.get(&path).await.data();
+    world.a.get(&path).await.data();
 }
 
-async fn platforms_say_what_they_can(kind: Kind) {
-    let town = Town::open(kind).await;
-    let shown = town.a.get("/providers").await.data();
+async fn platforms_list_their_capabilities(backend: Backend) {
+    let world = PlatformWorld::open(backend).await;
+    let shown = world.a.get("/providers").await.data();
     let shown = shown.as_array().unwrap();
     let keys: Vec<&str> = shown.iter().map(|p| p["key"].as_str().unwrap()).collect();
     assert_eq!(keys, ["direct", "getir", "migros", "trendyol", "yemeksepeti"]);
@@ -218,14 +236,14 @@ async fn platforms_say_what_they_can(kind: Kind) {
             .map(|field| field["name"].as_str().unwrap().to_owned())
             .collect()
     };
-    for road in own_couriers() {
-        let provider = of(&road.platform.to_string());
+    for expected in own_couriers() {
+        let provider = of(&expected.platform.to_string());
         assert_eq!(provider["asks"], json!(true));
         assert_eq!(provider["cancelAfterAccept"], json!(true));
-        assert_eq!(provider["menu"], json!(road.platform != Yemeksepeti));
-        let live = [Getir, Migros].contains(&road.platform);
+        assert_eq!(provider["menu"], json!(expected.platform != Yemeksepeti));
+        let live = [Getir, Migros].contains(&expected.platform);
         assert_eq!(provider["liveReasons"], json!(live), "{provider:#}");
-        let known = credentials(road.platform);
+        let known = credentials(expected.platform);
         let mut known: Vec<&String> = known.as_object().unwrap().keys().collect();
         let mut wanted = names(provider);
         wanted.sort();

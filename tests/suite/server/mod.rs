@@ -1,6 +1,6 @@
-//! The listening side: clients that keep connections, bodies and sign-ins to themselves do not keep others out.
+//! The listening side: clients that hold connections, bodies or sign-ins do not lock others out.
 
-mod accepting;
-mod bodies;
-mod refusals;
-mod stopping;
+mod connections;
+mod refusal_logging;
+mod request_bodies;
+mod shutdown;

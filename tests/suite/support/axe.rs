@@ -1,4 +1,4 @@
-//! axe-core, which finds what keeps people from using a page; `scripts/axe` fetches it.
+//! axe-core, which checks accessibility; `scripts/axe` fetches it.
 
 use super::Browser;
 use serde_json::{Value, json};

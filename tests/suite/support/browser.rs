@@ -1,14 +1,14 @@
-//! A real browser, headless Chromium, and what somebody does with it. Whatever takes a moment is waited for.
+//! Headless Chromium, and user actions in it. Every action waits for its effect.
 
 use super::StealAwareInstant;
-use super::driver::{Driver, Trouble};
+use super::driver::{Driver, DriverError};
 use serde_json::{Value, json};
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
 /// What has not happened by then does not happen.
-const PATIENCE: Duration = Duration::from_secs(60);
+const CASE_TIMEOUT: Duration = Duration::from_secs(60);
 /// The name under which the protocol hands out elements.
 const ELEMENT: &str = "element-6066-11e4-a52e-4f735466cecf";
 
@@ -198,7 +198,7 @@ impl Browser {
     }
 
     /// Waits until something is to be seen and says this.
-    pub async fn shows(&self, css: &str, text: &str) {
+    pub async fn wait_for_text(&self, css: &str, text: &str) {
         let script = "return [...document.querySelectorAll(arguments[0])].some((it) => it.checkVisibility() && it.innerText.includes(arguments[1]))";
         self.becomes(
             &format!("{css} shows {text:?}"),
@@ -225,7 +225,7 @@ impl Browser {
             if matches!(answer, Ok(Value::Bool(true))) {
                 return;
             }
-            if begin.elapsed() > PATIENCE {
+            if begin.elapsed() > CASE_TIMEOUT {
                 let shown = self.text("body").await;
                 panic!("in vain: {what}: {answer:?}; at {}: {shown}", self.path().await);
             }
@@ -247,7 +247,7 @@ impl Browser {
     }
 
     /// Does something with the first that is found, again and again until it works.
-    async fn with(&self, css: &str, what: &str, work: impl AsyncFn(String) -> Result<Value, Trouble>) {
+    async fn with(&self, css: &str, what: &str, work: impl AsyncFn(String) -> Result<Value, DriverError>) {
         let by = json!({ "using": "css selector", "value": css });
         let begin = StealAwareInstant::now();
         loop {
@@ -256,7 +256,7 @@ impl Browser {
                 Err(trouble) => Err(trouble),
             };
             let Err(trouble) = done else { return };
-            if begin.elapsed() > PATIENCE {
+            if begin.elapsed() > CASE_TIMEOUT {
                 panic!("in vain: {css} {what}: {trouble:?}; at {}", self.path().await);
             }
             tokio::time::sleep(Duration::from_millis(20)).await;

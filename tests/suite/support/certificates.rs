@@ -1,4 +1,4 @@
-//! An authority of our own, and the certificates that it gives to receivers.
+//! A test certificate authority, and its certificates for receivers.
 
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, DnType, IsCa, KeyPair, date_time_ymd};
 use std::sync::Arc;

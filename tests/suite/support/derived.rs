@@ -1,11 +1,11 @@
-//! Recomputes everything that the database keeps although it follows from something else, and compares: places, sequences,
-//! timelines, held events, attempts, payment totals on all levels, search words, calls and sync states, references.
+//! Recomputes every derived value of the database and compares: positions, sequences, timelines, held events, attempts, payment
+//! totals on all levels, search words, calls and sync states, references.
 //!
-//! It reads the tables themselves, while no server runs, so that a mistake shows where it is and not where it is seen.
+//! It reads the tables while no server runs, so that an error shows at its source.
 
 mod checks;
 
-use super::{Home, Kind, on_postgres, until};
+use super::{Backend, TestStorage, on_postgres, wait_until};
 use garson_store::Engine;
 use garson_store::engine::Row;
 use garson_store::{Options, Result};
@@ -84,7 +84,7 @@ struct Tables {
     accounts: Vec<Account>,
     /// With whether it is being deleted.
     restaurants: BTreeMap<Id, bool>,
-    /// With the moment of its last order.
+    /// With the time of its last order.
     integrations: BTreeMap<Id, Option<i64>>,
     orders: Vec<Order>,
     contents: BTreeMap<Id, String>,
@@ -109,13 +109,13 @@ async fn rows<T: Send + 'static>(
 }
 
 impl Tables {
-    async fn read(home: &Home) -> Self {
+    async fn read(storage: &TestStorage) -> Self {
         let options = Options {
             readers: 1,
             writers: 1,
             ..Options::default()
         };
-        let engine = Engine::open(&home.location(), &options).unwrap();
+        let engine = Engine::open(&storage.location(), &options).unwrap();
         let accounts = rows(&engine, "SELECT id, position, newest_at FROM accounts", |row| {
             Ok(Account {
                 id: row.get(0)?,
@@ -278,15 +278,15 @@ fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-impl Home {
+impl TestStorage {
     /// PostgreSQL goes on for a moment with what a killed server has sent; meanwhile tables that are read one after the other do
     /// not belong together.
     async fn wait_for_last_sessions(&self) {
-        if self.kind == Kind::Sqlite {
+        if self.backend == Backend::Sqlite {
             return;
         }
         let url = self.database_url();
-        until("the sessions of the killed server have ended", async || {
+        wait_until("the sessions of the killed server have ended", async || {
             let sql = "SELECT COUNT(*) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()";
             on_postgres(&url, |client| client.query_one(sql, &[]).unwrap().get::<_, i64>(0)) == 0
         })

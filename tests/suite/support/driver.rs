@@ -1,4 +1,4 @@
-//! Chromium's own driver as a process, and the WebDriver protocol that it speaks: JSON over HTTP.
+//! The chromedriver process, and the WebDriver protocol: JSON over HTTP.
 
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Read, Write};
@@ -6,12 +6,12 @@ use std::net::{SocketAddr, TcpStream};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-/// A page that is not there by then does not come.
+/// How long a page may take to load.
 const PAGE_MILLIS: u64 = 30_000;
-/// A command that is not answered by then is not answered.
+/// How long a command may take.
 const COMMAND: Duration = Duration::from_secs(45);
-/// How long a browser may take to say goodbye.
-const FAREWELL: Duration = Duration::from_secs(5);
+/// How long a browser may take to close.
+const CLOSE_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// A driver with one browser. Dropping it ends both.
 pub struct Driver {
@@ -21,8 +21,8 @@ pub struct Driver {
     _profile: tempfile::TempDir,
 }
 
-/// What the driver says when something cannot be done.
-pub type Trouble = String;
+/// The error message of the driver.
+pub type DriverError = String;
 
 impl Driver {
     /// Starts a driver on a free port, and a browser with these preferences.
@@ -60,12 +60,12 @@ impl Driver {
     }
 
     /// A command to the browser.
-    pub async fn tell(&self, method: &str, path: &str, body: &Value) -> Result<Value, Trouble> {
+    pub async fn tell(&self, method: &str, path: &str, body: &Value) -> Result<Value, DriverError> {
         let path = format!("/session/{}{path}", self.session);
         self.ask(method, &path, body).await
     }
 
-    async fn ask(&self, method: &str, path: &str, body: &Value) -> Result<Value, Trouble> {
+    async fn ask(&self, method: &str, path: &str, body: &Value) -> Result<Value, DriverError> {
         let (addr, request) = (self.addr, self.request(method, path, body));
         let exchange = tokio::task::spawn_blocking(move || exchange(addr, &request, COMMAND));
         let (status, body) = exchange.await.unwrap().map_err(|error| error.to_string())?;
@@ -126,14 +126,21 @@ fn exchange(addr: SocketAddr, request: &[u8], patience: Duration) -> std::io::Re
 
 impl Drop for Driver {
     fn drop(&mut self) {
-        // In good order, so that nothing stays behind; by force if it does not hear any more.
+        // Gracefully, so that no process is left behind; by force if it does not respond.
         let path = format!("/session/{}", self.session);
-        let _hangs = exchange(self.addr, &self.request("DELETE", &path, &Value::Null), FAREWELL);
+        // It may hang; it is killed below.
+        let _ = exchange(
+            self.addr,
+            &self.request("DELETE", &path, &Value::Null),
+            CLOSE_TIMEOUT,
+        );
         let left = self.browsers();
-        let _ended_already = self.child.kill();
-        let _reaped = self.child.wait();
+        // It may have ended already.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
         for browser in left {
-            let _gone = Command::new("kill").args(["-KILL", &browser]).output();
+            // It may have ended already.
+            let _ = Command::new("kill").args(["-KILL", &browser]).output();
         }
     }
 }
@@ -169,7 +176,7 @@ fn port(child: &mut Child) -> Option<u16> {
         .by_ref()
         .map_while(Result::ok)
         .find_map(|line| Some(line.split_once(MARK)?.1.trim_end_matches('.').parse().unwrap()))?;
-    // Whoever writes into a pipe that nobody reads stands still some day.
+    // A process blocks when it writes into a full pipe.
     std::thread::spawn(move || lines.map_while(Result::ok).for_each(drop));
     Some(port)
 }

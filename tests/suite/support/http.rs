@@ -1,4 +1,4 @@
-//! A client that sends exactly what it is told, also what no honest client would.
+//! A client that sends exactly the given bytes, valid or not.
 
 use serde_json::Value;
 use std::net::SocketAddr;
@@ -6,7 +6,7 @@ use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
-/// What came back.
+/// A response.
 #[derive(Clone, Debug)]
 pub struct Reply {
     pub status: u16,
@@ -66,7 +66,7 @@ impl Reply {
         body
     }
 
-    /// What a success carries.
+    /// The `data` of a success.
     #[track_caller]
     pub fn data(&self) -> Value {
         let mut body = self.success();
@@ -74,7 +74,7 @@ impl Reply {
         body["data"].take()
     }
 
-    /// A success that has nothing to say.
+    /// A success without data.
     #[track_caller]
     pub fn done(&self) {
         assert_eq!(self.success(), serde_json::json!({ "success": true }));
@@ -132,8 +132,8 @@ pub async fn raw(addr: SocketAddr, bytes: &[u8]) -> Vec<u8> {
     let (mut from, mut to) = stream.into_split();
     let mut answer = Vec::new();
     let write = async {
-        // A server that has heard enough may close while we still talk.
-        let _closed = to.write_all(bytes).await;
+        // The server may refuse and close while we are still sending.
+        let _ = to.write_all(bytes).await;
         to
     };
     let read = async {
@@ -174,12 +174,12 @@ pub fn request(method: &str, path: &str, headers: &[(&str, &str)], body: &[u8]) 
 
 /// A client with an account's key.
 #[derive(Clone, Debug)]
-pub struct Caller {
+pub struct ApiClient {
     pub addr: SocketAddr,
     pub key: String,
 }
 
-impl Caller {
+impl ApiClient {
     /// A request below `/web-api/v1`, with the key and more headers.
     pub async fn call(&self, method: &str, path: &str, headers: &[(&str, &str)], body: &[u8]) -> Reply {
         let bearer = format!("Bearer {}", self.key);
@@ -194,7 +194,7 @@ impl Caller {
         self.call(method, path, &kind, body.as_bytes()).await
     }
 
-    /// Sends the head of a POST and waits until the server asks for its body, so that it is certainly under way.
+    /// Sends the head of a POST and waits until the server asks for its body, so that it is certainly in progress.
     pub async fn begin(&self, path: &str, body: &Value) -> Begun {
         const GO_ON: &[u8] = b"HTTP/1.1 100 Continue\r\n\r\n";
         let (bearer, body) = (format!("Bearer {}", self.key), body.to_string().into_bytes());

@@ -1,6 +1,6 @@
-//! An independent ledger: what the service has acknowledged and tells of, and what has arrived at a receiver.
+//! An independent ledger: what the service has acknowledged and lists, and what has arrived at a receiver.
 
-use super::{Caller, Receiver};
+use super::{ApiClient, Receiver};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Instant;
@@ -28,7 +28,7 @@ pub struct Ledger(pub Vec<Arrival>);
 
 impl Ledger {
     pub fn of(receiver: &Receiver) -> Self {
-        let arrival = |seen: super::Seen| {
+        let arrival = |seen: super::ReceivedRequest| {
             let json = seen.json();
             let veri = &json["veri"];
             let order = veri["orderId"].as_str().zip(veri["sequence"].as_i64());
@@ -79,9 +79,9 @@ impl Ledger {
         }
     }
 
-    /// Everything that the account's list tells of has arrived, and nothing else, except so many that had nowhere to go.
-    pub async fn assert_complete_except_skipped(&self, caller: &Caller, skipped: usize) {
-        let (told, came) = (told(caller).await, self.events());
+    /// All listed events have arrived, and nothing else, except this many that were skipped.
+    pub async fn assert_complete_except_skipped(&self, client: &ApiClient, skipped: usize) {
+        let (told, came) = (told(client).await, self.events());
         let lost: Vec<&String> = told.keys().filter(|id| !came.contains(*id)).collect();
         assert_eq!(lost.len(), skipped, "of {} never came: {lost:?}", told.len());
         for arrival in &self.0 {
@@ -92,11 +92,11 @@ impl Ledger {
 }
 
 /// All events of an account, by their ids.
-pub async fn told(caller: &Caller) -> BTreeMap<String, Value> {
+pub async fn told(client: &ApiClient) -> BTreeMap<String, Value> {
     let mut events = BTreeMap::new();
     let mut path = "/events?limit=200".to_owned();
     loop {
-        let page = caller.get(&path).await.success();
+        let page = client.get(&path).await.success();
         for event in page["data"].as_array().unwrap() {
             let id = event["veri"]["id"].as_str().unwrap().to_owned();
             let twice = events.insert(id, event.clone());

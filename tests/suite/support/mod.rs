@@ -1,72 +1,72 @@
-//! What every case stands on: a running service on a fresh database, clients, shops and receivers.
+//! What tests share: a running service on a new database, clients, shops and receivers.
 
-mod answer;
 pub mod axe;
-mod backlog;
 mod browser;
+mod busy_writer;
+mod canned_response;
 mod certificates;
 mod derived;
 mod driver;
-mod home;
-mod house;
+mod failed_events;
 mod http;
-mod instant;
 mod ledger;
-mod occupied;
 mod page;
+mod panel_user;
+mod platform_world;
 mod program;
 mod receiver;
 mod relay;
 mod scrape;
 mod server;
 mod shop;
+mod simulated_platforms;
+mod steal_aware_instant;
+mod storage;
 mod stream;
-mod street;
-mod town;
-mod visitor;
+mod test_service;
 
-pub use answer::{Answer, Gate, gzip_bomb};
-pub use backlog::write_failed;
 pub use browser::{Browser, ENTER, Scheme, Screen, TAB};
+pub use busy_writer::BusyWriter;
+pub use canned_response::{CannedResponse, Gate, gzip_bomb};
 pub use certificates::{Authority, self_signed};
-pub use home::{Home, Kind, on_postgres};
-pub use house::House;
-pub use http::{Caller, Reply, raw, request, send};
-pub use instant::StealAwareInstant;
+pub use failed_events::write_failed_events;
+pub use http::{ApiClient, Reply, raw, request, send};
 pub use ledger::Ledger;
-pub use occupied::Occupied;
 pub use page::Page;
+pub use panel_user::{PASSWORD, PanelUser};
+pub use platform_world::{PlatformWorld, credentials, disable_polling, fast_sim_settings, remote_id, store};
 pub use program::{Outcome, Program, command, command_after, run as program_run, run_command};
-pub use receiver::{Receiver, Seen};
+pub use receiver::{ReceivedRequest, Receiver};
 pub use relay::{Mode, Relay, url_through};
 pub use scrape::Scrape;
 pub use server::Server;
 pub use shop::{Shop, order_body};
-pub use stream::{EventStream, Told};
-pub use street::{Meal, Street};
-pub use town::{Town, credentials, quick, quiet, remote_id, store};
-pub use visitor::{PASSWORD, Visitor};
+pub use simulated_platforms::{PlatformOrder, SimulatedPlatforms};
+pub use steal_aware_instant::StealAwareInstant;
+pub use storage::{Backend, TestStorage, on_postgres};
+pub use stream::{EventStream, StreamEvent};
+pub use test_service::TestService;
 
 use std::future::Future;
 use std::time::Duration;
 
-/// No case takes this long unless something hangs.
-const PATIENCE: Duration = Duration::from_secs(150);
-/// A condition that is not true by then does not become true.
-const WAIT: Duration = Duration::from_secs(60);
+/// A case that takes longer hangs.
+const CASE_TIMEOUT: Duration = Duration::from_secs(150);
+/// How long to wait for a condition.
+const CONDITION_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// How long a database may take to answer where a case is not about that: a machine may be slow.
+/// The deadline of database jobs in cases that do not test it: the machine may be slow.
 const ANSWER_SECONDS: u32 = 30;
 
-/// Runs a case on a fresh service, and fails instead of hanging.
-pub fn run(kind: Kind, case: impl AsyncFnOnce(House)) {
+/// Runs a case on a new service, with a timeout.
+pub fn run(backend: Backend, case: impl AsyncFnOnce(TestService)) {
     block_on(async {
-        let house = House::open(kind).await;
-        case(house).await;
+        let service = TestService::open(backend).await;
+        case(service).await;
     });
 }
 
-/// Runs something asynchronous to its end, which must come in time.
+/// Runs a future to its end, with a timeout.
 pub fn block_on<F: Future<Output = ()>>(work: F) {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
@@ -76,10 +76,10 @@ pub fn block_on<F: Future<Output = ()>>(work: F) {
     runtime.block_on(async {
         tokio::select! {
             () = work => {}
-            () = expired(PATIENCE) => panic!("took too long"),
+            () = expired(CASE_TIMEOUT) => panic!("took too long"),
         }
     });
-    // Nothing that a case left running may keep the test alive.
+    // Tasks that a case left running must not keep the test alive.
     runtime.shutdown_timeout(Duration::from_secs(5));
 }
 
@@ -91,11 +91,14 @@ async fn expired(limit: Duration) {
     }
 }
 
-/// Waits for a condition, and fails if it does not come true.
-pub async fn until(what: &str, mut condition: impl AsyncFnMut() -> bool) {
+/// Waits for a condition; fails after a timeout.
+pub async fn wait_until(what: &str, mut condition: impl AsyncFnMut() -> bool) {
     let start = StealAwareInstant::now();
     while !condition().await {
-        assert!(start.elapsed() < WAIT, "in vain: {what}");
+        assert!(
+            start.elapsed() < CONDITION_TIMEOUT,
+            "timed out waiting for: {what}"
+        );
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
 }

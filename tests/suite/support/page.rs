@@ -1,4 +1,4 @@
-//! Just enough of HTML to find forms, links and texts in pages that this service has made.
+//! A minimal HTML parser for forms, links and texts of the panel's pages.
 
 use super::Reply;
 
@@ -229,9 +229,10 @@ impl Form {
         let text = |name| tag.get(name).unwrap_or_default().to_owned();
         let is_choice = matches!(tag.get("type"), Some("checkbox" | "radio"));
         let sent = (text("name"), text("value"));
-        match is_choice && tag.get("checked").is_none() {
-            true => self.boxes.push(sent),
-            false => self.fields.push(sent),
+        if is_choice && tag.get("checked").is_none() {
+            self.boxes.push(sent)
+        } else {
+            self.fields.push(sent)
         }
     }
 

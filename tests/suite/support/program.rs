@@ -1,6 +1,6 @@
-//! The real program as a process of its own.
+//! The real program as a process.
 
-use super::{Caller, Home, until};
+use super::{ApiClient, TestStorage, wait_until};
 use std::net::SocketAddr;
 use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex};
@@ -34,13 +34,13 @@ pub struct Outcome {
     pub err: String,
 }
 
-/// Runs a command on a home to its end.
-pub fn run_command(home: &Home, arguments: &[&str]) -> Outcome {
+/// Runs a command on a storage to its end.
+pub fn run_command(storage: &TestStorage, arguments: &[&str]) -> Outcome {
     let mut command = command();
     command
-        .current_dir(home.folder())
+        .current_dir(storage.folder())
         .args(arguments)
-        .envs(home.variables());
+        .envs(storage.variables());
     run(command)
 }
 
@@ -81,17 +81,17 @@ impl Program {
     }
 
     /// `garson serve` on a free port, with more settings.
-    pub fn serve(home: &Home, more: &[(&str, &str)]) -> Self {
-        Self::serve_at(home, 0, more)
+    pub fn serve(storage: &TestStorage, more: &[(&str, &str)]) -> Self {
+        Self::serve_at(storage, 0, more)
     }
 
     /// `garson serve` on a port, with more settings.
-    pub fn serve_at(home: &Home, port: u16, more: &[(&str, &str)]) -> Self {
+    pub fn serve_at(storage: &TestStorage, port: u16, more: &[(&str, &str)]) -> Self {
         let mut command = command();
         command
-            .current_dir(home.folder())
+            .current_dir(storage.folder())
             .args(["serve", "--listen", &format!("127.0.0.1:{port}")])
-            .envs(home.variables())
+            .envs(storage.variables())
             .env(
                 "GARSON_STORAGE__ANSWER_SECONDS",
                 super::ANSWER_SECONDS.to_string(),
@@ -107,7 +107,7 @@ impl Program {
 
     /// The address it listens on, once it does.
     pub async fn address(&mut self) -> SocketAddr {
-        until("the program listens", async || {
+        wait_until("the program listens", async || {
             let gone = self.child.try_wait().unwrap();
             assert!(gone.is_none(), "it ended: {}", self.printed());
             self.printed().contains("listens on http://")
@@ -148,9 +148,9 @@ impl Program {
         assert!(sent.unwrap().success());
     }
 
-    /// Waits until it has ended by itself; was that a success?
+    /// Waits until it has ended; returns whether it succeeded.
     pub async fn ended(&mut self) -> bool {
-        until("the program ends", async || {
+        wait_until("the program ends", async || {
             self.child.try_wait().unwrap().is_some()
         })
         .await;
@@ -164,8 +164,9 @@ impl Program {
 
 impl Drop for Program {
     fn drop(&mut self) {
-        let _ended_already = self.child.kill();
-        let _reaped = self.child.wait();
+        // It may have ended already.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
     }
 }
 
@@ -185,7 +186,7 @@ fn follow(
     })
 }
 
-impl Home {
+impl TestStorage {
     /// Creates an account with the command line and answers its key.
     pub fn create_account(&self, email: &str) -> String {
         let made = run_command(
@@ -200,7 +201,7 @@ impl Home {
     }
 }
 
-impl Caller {
+impl ApiClient {
     pub fn new(addr: SocketAddr, key: &str) -> Self {
         Self {
             addr,

@@ -1,6 +1,6 @@
-//! The other side: a tiny HTTP server that writes down what it gets and answers what it is told to.
+//! A small HTTP server that records requests and sends canned responses.
 
-use super::answer::{Answer, Stream, give};
+use super::canned_response::{CannedResponse, Stream, give};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::io::ErrorKind;
 use std::net::SocketAddr;
@@ -12,20 +12,20 @@ use tokio::sync::watch;
 use tokio::task::AbortHandle;
 use tokio_rustls::TlsAcceptor;
 
-/// A request that came.
+/// A request that was received.
 #[derive(Clone, Debug)]
-pub struct Seen {
+pub struct ReceivedRequest {
     pub line: String,
     pub headers: Vec<(String, String)>,
     pub body: String,
-    /// How often something of it came; a slow sender's request comes in many pieces.
+    /// The number of reads; the request of a slow sender takes many.
     pub pieces: usize,
     pub at: Instant,
-    /// The status that it is answered with, if it is.
+    /// The status of its response, if it gets one.
     pub answered: Option<u16>,
 }
 
-impl Seen {
+impl ReceivedRequest {
     pub fn header(&self, name: &str) -> Option<&str> {
         let found = self.headers.iter().find(|(n, _)| n == name);
         found.map(|(_, value)| value.as_str())
@@ -40,36 +40,35 @@ impl Seen {
     }
 }
 
-/// Decides an answer by the request.
-type Judge = Arc<dyn Fn(&Seen) -> Answer + Send + Sync>;
+/// Chooses the response to a request.
+type Responder = Arc<dyn Fn(&ReceivedRequest) -> CannedResponse + Send + Sync>;
 
 #[derive(Default)]
-struct Book {
-    seen: Vec<Seen>,
+struct Recording {
+    seen: Vec<ReceivedRequest>,
     connections: usize,
-    /// Whose connections are being served.
+    /// Peers whose connections are being served.
     served: BTreeSet<SocketAddr>,
-    /// Requests that are being answered, by their numbers, and the most there have been at once.
+    /// Requests in progress, by number, and their maximum.
     open: BTreeMap<usize, Line>,
     most_open: usize,
-    answers: VecDeque<Answer>,
-    usual: Option<Answer>,
-    judge: Option<Judge>,
+    answers: VecDeque<CannedResponse>,
+    usual: Option<CannedResponse>,
+    responder: Option<Responder>,
     keeps_connections: bool,
 }
 
-impl Book {
-    /// Requests that are being answered to somebody who still waits.
+impl Recording {
+    /// Requests in progress whose client is still connected.
     fn count_open(&self) -> usize {
         self.open.values().filter(|line| !has_hung_up(line)).count()
     }
 }
 
-/// A connection, to look at while another part of the program reads from it.
+/// A connection, for inspection while another task reads from it.
 type Line = Arc<std::net::TcpStream>;
 
-/// Has the other side gone? Whoever gives up one request before it sends the next has done so when that comes, even if the
-/// task that waits on the first connection has not been told yet.
+/// Whether the client has closed the connection. The task that serves it may not have noticed yet.
 fn has_hung_up(line: &Line) -> bool {
     match line.peek(&mut [0]) {
         Ok(count) => count == 0,
@@ -80,7 +79,7 @@ fn has_hung_up(line: &Line) -> bool {
 #[derive(Clone)]
 pub struct Receiver {
     pub addr: SocketAddr,
-    book: Arc<Mutex<Book>>,
+    recording: Arc<Mutex<Recording>>,
     /// Closes the connections that wait for another request.
     closing: Arc<watch::Sender<()>>,
     listening: Arc<Mutex<Option<AbortHandle>>>,
@@ -104,7 +103,7 @@ impl Receiver {
         let listener = TcpListener::bind(address).await.unwrap();
         let receiver = Self {
             addr: listener.local_addr().unwrap(),
-            book: Arc::default(),
+            recording: Arc::default(),
             closing: Arc::new(watch::Sender::new(())),
             listening: Arc::default(),
         };
@@ -112,9 +111,9 @@ impl Receiver {
         let accepting = tokio::spawn(async move {
             while let Ok((stream, peer)) = listener.accept().await {
                 {
-                    let mut book = inner.book.lock().unwrap();
-                    book.connections += 1;
-                    book.served.insert(peer);
+                    let mut recording = inner.recording.lock().unwrap();
+                    recording.connections += 1;
+                    recording.served.insert(peer);
                 }
                 let (inner, tls) = (inner.clone(), tls.clone());
                 let stream = stream.into_std().unwrap();
@@ -131,7 +130,7 @@ impl Receiver {
                     if let Some(stream) = stream {
                         inner.serve(stream, &line).await;
                     }
-                    inner.book.lock().unwrap().served.remove(&peer);
+                    inner.recording.lock().unwrap().served.remove(&peer);
                 });
             }
         });
@@ -139,25 +138,25 @@ impl Receiver {
         receiver
     }
 
-    /// Nobody listens any more; what is being answered goes on.
+    /// Stops accepting connections; requests in progress continue.
     pub async fn stop_listening(&self) {
         if let Some(accepting) = self.listening.lock().unwrap().take() {
             accepting.abort();
         }
-        super::until("the receiver is gone", async || {
+        super::wait_until("the receiver is gone", async || {
             TcpStream::connect(self.addr).await.is_err()
         })
         .await;
     }
 
-    /// From now on a connection is left open after an answer. Without this, each is closed after one.
+    /// Keeps connections open after a response. By default they are closed.
     pub fn keeps_connections(self) -> Self {
-        self.book.lock().unwrap().keeps_connections = true;
+        self.recording.lock().unwrap().keeps_connections = true;
         self
     }
 
-    /// Closes the connections that were left open.
-    pub fn closes_idle(&self) {
+    /// Closes idle connections.
+    pub fn close_idle_connections(&self) {
         self.closing.send_replace(());
     }
 
@@ -165,66 +164,69 @@ impl Receiver {
         format!("http://{}{path}", self.addr)
     }
 
-    /// The answer to the next request; without one, the usual answer or 200.
-    pub fn next(&self, answer: Answer) {
-        self.book.lock().unwrap().answers.push_back(answer);
+    /// The response to the next request. Otherwise the default response or 200 is sent.
+    pub fn next(&self, answer: CannedResponse) {
+        self.recording.lock().unwrap().answers.push_back(answer);
     }
 
-    pub fn usually(&self, answer: Answer) {
-        self.book.lock().unwrap().usual = Some(answer);
+    pub fn set_default_response(&self, answer: CannedResponse) {
+        self.recording.lock().unwrap().usual = Some(answer);
     }
 
-    /// Answers each request by what it says, unless another answer was ordered.
-    pub fn judges(&self, judge: impl Fn(&Seen) -> Answer + Send + Sync + 'static) {
-        self.book.lock().unwrap().judge = Some(Arc::new(judge));
+    /// Chooses the response by the request, unless another one was set.
+    pub fn respond_with(
+        &self,
+        responder: impl Fn(&ReceivedRequest) -> CannedResponse + Send + Sync + 'static,
+    ) {
+        self.recording.lock().unwrap().responder = Some(Arc::new(responder));
     }
 
-    pub fn seen(&self) -> Vec<Seen> {
-        self.book.lock().unwrap().seen.clone()
+    pub fn seen(&self) -> Vec<ReceivedRequest> {
+        self.recording.lock().unwrap().seen.clone()
     }
 
     /// How many requests have come.
     pub fn count(&self) -> usize {
-        self.book.lock().unwrap().seen.len()
+        self.recording.lock().unwrap().seen.len()
     }
 
     pub fn connections(&self) -> usize {
-        self.book.lock().unwrap().connections
+        self.recording.lock().unwrap().connections
     }
 
-    /// Waits until all has been read that was sent by those who are gone. Whoever is not would be waited for.
+    /// Waits until everything is read that disconnected clients have sent. All clients must have disconnected.
     pub async fn is_drained(&self) {
-        // Connections are taken in their order: when ours is, there are none before it.
+        // Connections are accepted in order: when ours is, none is waiting before it.
         let ours = TcpStream::connect(self.addr).await.unwrap();
         let address = ours.local_addr().unwrap();
-        let served = || self.book.lock().unwrap().served.clone();
-        super::until("the last connection is taken", async || {
+        let served = || self.recording.lock().unwrap().served.clone();
+        super::wait_until("the last connection is taken", async || {
             served().contains(&address)
         })
         .await;
         drop(ours);
-        super::until("every connection is closed", async || served().is_empty()).await;
+        super::wait_until("every connection is closed", async || served().is_empty()).await;
     }
 
     /// Requests that are being answered.
     pub fn open(&self) -> usize {
-        self.book.lock().unwrap().count_open()
+        self.recording.lock().unwrap().count_open()
     }
 
-    /// Forgets how many there have been at once.
-    pub fn count_anew(&self) {
-        let mut book = self.book.lock().unwrap();
-        book.most_open = book.count_open();
+    /// Resets the maximum of concurrent requests.
+    pub fn reset_most_open(&self) {
+        let mut recording = self.recording.lock().unwrap();
+        recording.most_open = recording.count_open();
     }
 
     pub fn most_open(&self) -> usize {
-        self.book.lock().unwrap().most_open
+        self.recording.lock().unwrap().most_open
     }
 
-    /// Waits until so many requests have come.
-    pub async fn wait_for(&self, count: usize) -> Vec<Seen> {
+    /// Waits until this many requests have arrived.
+    pub async fn wait_for(&self, count: usize) -> Vec<ReceivedRequest> {
         let what = format!("{count} requests at the receiver");
-        super::until(&what, async || self.count() >= count).await;
+        super::wait_until(&what, async || self.count() >= count).await;
         self.seen()
     }
 
@@ -247,43 +249,43 @@ impl Receiver {
     }
 
     /// Answers a request; `true` when another may follow.
-    async fn answer(&self, stream: &mut Box<dyn Stream>, line: &Line, seen: Seen) -> bool {
-        let (number, ordered, judge, keeps) = {
-            let mut book = self.book.lock().unwrap();
-            let number = book.seen.len();
-            book.seen.push(seen.clone());
-            book.open.insert(number, Arc::clone(line));
-            book.most_open = book.most_open.max(book.count_open());
-            let next = book.answers.pop_front();
+    async fn answer(&self, stream: &mut Box<dyn Stream>, line: &Line, seen: ReceivedRequest) -> bool {
+        let (number, ordered, responder, keeps) = {
+            let mut recording = self.recording.lock().unwrap();
+            let number = recording.seen.len();
+            recording.seen.push(seen.clone());
+            recording.open.insert(number, Arc::clone(line));
+            recording.most_open = recording.most_open.max(recording.count_open());
+            let next = recording.answers.pop_front();
             (
                 number,
-                next.or(book.usual.clone()),
-                book.judge.clone(),
-                book.keeps_connections,
+                next.or(recording.usual.clone()),
+                recording.responder.clone(),
+                recording.keeps_connections,
             )
         };
-        let answer = match (ordered, judge) {
+        let answer = match (ordered, responder) {
             (Some(answer), _) => answer,
-            (None, Some(judge)) => judge(&seen),
-            (None, None) => Answer::Status(200),
+            (None, Some(responder)) => responder(&seen),
+            (None, None) => CannedResponse::Status(200),
         };
-        self.book.lock().unwrap().seen[number].answered = answer.status();
+        self.recording.lock().unwrap().seen[number].answered = answer.status();
         let answer = answer.awaited().await;
         let is_orderly = answer.is_orderly();
-        // Whoever has read the answer may send the next request, which must not seem to come beside this one.
+        // A client may send the next request once it has read the response; the two must not count as concurrent.
         if is_orderly {
-            self.book.lock().unwrap().open.remove(&number);
+            self.recording.lock().unwrap().open.remove(&number);
         }
         let stays = keeps && is_orderly;
         let given = give(stream, answer, stays).await;
         if !is_orderly {
-            self.book.lock().unwrap().open.remove(&number);
+            self.recording.lock().unwrap().open.remove(&number);
         }
         stays && given.is_ok()
     }
 }
 
-async fn read(stream: &mut Box<dyn Stream>) -> Option<Seen> {
+async fn read(stream: &mut Box<dyn Stream>) -> Option<ReceivedRequest> {
     let mut bytes = Vec::new();
     let mut buffer = [0; 4096];
     let mut pieces = 0;
@@ -310,7 +312,7 @@ async fn read(stream: &mut Box<dyn Stream>) -> Option<Seen> {
         pieces += 1;
         bytes.extend_from_slice(&buffer[..count]);
     }
-    Some(Seen {
+    Some(ReceivedRequest {
         line,
         headers,
         body: String::from_utf8(bytes[start..start + length].to_vec()).unwrap(),

@@ -1,4 +1,4 @@
-//! A relay to a PostgreSQL server that can go silent or refuse connections, as a host of its own would.
+//! A TCP relay to a PostgreSQL server that can stop responding or refuse connections.
 
 use std::net::SocketAddr;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};

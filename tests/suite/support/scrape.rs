@@ -1,4 +1,4 @@
-//! What `/metrics` says, read as a strict reader of OpenMetrics would.
+//! A strict parser of `/metrics` (OpenMetrics).
 
 use super::{Reply, request, send};
 use std::collections::{BTreeMap, BTreeSet};

@@ -1,4 +1,4 @@
-//! A PostgreSQL server of a case's own, that can go away and come back.
+//! A PostgreSQL server for one case, which can be stopped, frozen and restarted.
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -32,7 +32,7 @@ impl Server {
         self.script("recover");
     }
 
-    /// All its processes stand still: connections are open, and nobody answers.
+    /// Freezes all its processes: connections stay open without responses.
     pub fn freeze(&self) {
         self.script("freeze");
     }
@@ -56,9 +56,10 @@ impl Server {
 impl Drop for Server {
     fn drop(&mut self) {
         if std::thread::panicking() {
-            // It may be frozen: nobody can stop it then.
+            // It may be frozen and cannot be stopped then.
             let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../scripts/postgres");
-            let _thawed = Command::new(path).arg("thaw").arg(&self.folder).output();
+            // It may not be frozen.
+            let _ = Command::new(path).arg("thaw").arg(&self.folder).output();
         }
         self.script("stop");
     }

@@ -1,6 +1,6 @@
 //! A restaurant with its own web shop, which posts orders through the `direct` platform.
 
-use super::{Caller, House, Reply, request, send};
+use super::{ApiClient, Reply, TestService, request, send};
 use serde_json::{Value, json};
 use std::net::SocketAddr;
 
@@ -13,7 +13,7 @@ pub struct Shop {
     pub key: String,
 }
 
-/// What a shop posts: one item, paid in cash at the door.
+/// The body of an order: one item, paid in cash.
 pub fn order_body(store: &str, id: &str, total: i64) -> Value {
     json!({
         "storeId": store,
@@ -24,26 +24,26 @@ pub fn order_body(store: &str, id: &str, total: i64) -> Value {
     })
 }
 
-impl House {
+impl TestService {
     /// A connected restaurant of an account.
-    pub async fn shop(&self, caller: &Caller, store: &str) -> Shop {
-        let made = caller
+    pub async fn shop(&self, client: &ApiClient, store: &str) -> Shop {
+        let made = client
             .post("/restaurants", &json!({ "name": store }))
             .await
             .data();
-        self.connect(caller, made["id"].as_str().unwrap(), store, json!({}))
+        self.connect(client, made["id"].as_str().unwrap(), store, json!({}))
             .await
     }
 
     /// Connects a restaurant to its shop, with more credentials.
-    pub async fn connect(&self, caller: &Caller, restaurant: &str, store: &str, more: Value) -> Shop {
-        // Platforms' keys are plain ASCII, whatever a restaurant is called.
+    pub async fn connect(&self, client: &ApiClient, restaurant: &str, store: &str, more: Value) -> Shop {
+        // Keys must be ASCII, but restaurant names need not be.
         let plain = store.replace(|c: char| !c.is_ascii_graphic(), "-");
         let key = format!("inbound-{plain}");
         let mut credentials = more;
         credentials["inboundKey"] = json!(key);
         let body = json!({ "isActive": true, "remoteId": store, "credentials": credentials });
-        caller
+        client
             .put(&format!("/restaurants/{restaurant}/integrations/direct"), &body)
             .await
             .data();
@@ -68,7 +68,7 @@ impl Shop {
         send(self.addr, &request("POST", path, &headers, body)).await
     }
 
-    /// Orders for so many kuruş; answers the record id.
+    /// Posts an order for this many kuruş and returns the record id.
     pub async fn order_of(&self, id: &str, total: i64) -> String {
         let body = order_body(&self.store, id, total).to_string();
         let data = self.post(body.as_bytes()).await.data();
@@ -79,7 +79,7 @@ impl Shop {
         self.order_of(id, 10_000).await
     }
 
-    /// Cancels an order as the shop does.
+    /// Cancels an order through the hook.
     pub async fn cancel(&self, id: &str, mut body: Value) -> Reply {
         body["storeId"] = json!(self.store);
         let path = format!("/hooks/direct/orders/{id}/cancel");

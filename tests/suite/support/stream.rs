@@ -1,6 +1,6 @@
-//! A client of server-sent events that reads as fast as it is told to.
+//! A client of server-sent events that reads at the speed of the test.
 
-use super::{Caller, Reply, request};
+use super::{ApiClient, Reply, request};
 use serde_json::Value;
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -8,17 +8,17 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
 /// Longer than anything that is waited for takes.
-const PATIENCE: Duration = Duration::from_secs(60);
+const CASE_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// An event as it came.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Told {
+pub struct StreamEvent {
     pub id: String,
     pub event: String,
     pub data: String,
 }
 
-impl Told {
+impl StreamEvent {
     pub fn json(&self) -> Value {
         serde_json::from_str(&self.data).unwrap()
     }
@@ -43,7 +43,7 @@ pub struct EventStream {
     pub headers: Vec<(String, String)>,
 }
 
-impl Caller {
+impl ApiClient {
     /// Opens a stream that begins now.
     pub async fn follow(&self) -> EventStream {
         self.follow_from("", &[]).await.unwrap()
@@ -102,7 +102,7 @@ impl EventStream {
 
 async fn more_bytes(connection: &mut TcpStream, into: &mut Vec<u8>) -> bool {
     let mut buffer = [0; 16 * 1024];
-    let reading = tokio::time::timeout(PATIENCE, connection.read(&mut buffer));
+    let reading = tokio::time::timeout(CASE_TIMEOUT, connection.read(&mut buffer));
     let count = reading.await.expect("nothing comes").unwrap_or(0);
     into.extend_from_slice(&buffer[..count]);
     count > 0
@@ -115,7 +115,7 @@ impl EventStream {
     }
 
     /// The next event; `None` when the stream has ended as it should.
-    pub async fn next(&mut self) -> Option<Told> {
+    pub async fn next(&mut self) -> Option<StreamEvent> {
         loop {
             let block = self.block().await?;
             let field = |name: &str| {
@@ -123,7 +123,7 @@ impl EventStream {
                 lines.collect::<Vec<_>>().join("\n")
             };
             if !block.starts_with(':') {
-                return Some(Told {
+                return Some(StreamEvent {
                     id: field("id: "),
                     event: field("event: "),
                     data: field("data: "),
@@ -133,7 +133,7 @@ impl EventStream {
     }
 
     /// So many events.
-    pub async fn take(&mut self, count: usize) -> Vec<Told> {
+    pub async fn take(&mut self, count: usize) -> Vec<StreamEvent> {
         let mut all = Vec::with_capacity(count);
         while all.len() < count {
             all.push(self.next().await.expect("the stream has ended"));

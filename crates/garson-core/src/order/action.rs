@@ -1,9 +1,9 @@
-//! What the account wants done with an order, and which calls to a platform that can take.
+//! Actions on an order, and the calls to a platform that they need.
 
 use super::{Actor, Reason, Status};
 use serde::{Deserialize, Serialize};
 
-/// What the account, or the service on its behalf, wants.
+/// An action of the account, or of the service on its behalf.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Action {
     /// Accept the order.
@@ -21,24 +21,24 @@ pub enum Action {
 /// A call to a platform.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum CallKind {
-    /// May we accept it?
+    /// Asks for consent to accept it.
     Verify,
-    /// May we cancel it?
+    /// Asks for consent to cancel it.
     Cancel,
     /// The food is ready.
     Ready,
-    /// The order has come to this status.
+    /// Informs the platform of a status.
     Tell(Status),
 }
 
 impl CallKind {
-    /// The platform must agree to it; nothing has moved here before it has.
+    /// The platform must consent before the order changes here.
     #[must_use]
     pub fn is_question(self) -> bool {
         matches!(self, Self::Verify | Self::Cancel)
     }
 
-    /// How far along an order's way the step is; once the platform shows a step, it has got past those before it.
+    /// The progress of the step; once the platform shows a step, it has done those before it.
     #[must_use]
     pub fn progress(self) -> i64 {
         match self {
@@ -50,7 +50,7 @@ impl CallKind {
         }
     }
 
-    /// The word under which it is stored.
+    /// The stored form.
     #[must_use]
     pub fn as_text(self) -> String {
         match self {
@@ -77,7 +77,7 @@ impl CallKind {
     }
 }
 
-/// Who wants a call made, and why.
+/// Who requested a call, and why.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CallArgument {
     pub by: Actor,
@@ -97,7 +97,7 @@ impl CallArgument {
         }
     }
 
-    /// What was wanted, for the platform's agreement to be put to the order; telling wants nothing.
+    /// The action to apply when the platform has consented; `None` for calls that only inform it.
     #[must_use]
     pub fn action(&self, call: CallKind) -> Option<Action> {
         match call {

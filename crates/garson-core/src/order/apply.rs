@@ -1,4 +1,4 @@
-//! The rules by which an order moves: one pure function from an order and a wish or report to what follows.
+//! The rules by which an order changes: one pure function from an order and an input to a decision.
 
 use super::{
     Action, Actor, CallKind, Cancellation, Change, NewOrder, Order, ProviderSync, Status, TimelineLine,
@@ -9,14 +9,14 @@ use crate::platform::Provider;
 use crate::time::Timestamp;
 use std::fmt;
 
-/// What is put to an order.
+/// What happens to an order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Input {
     /// The platform reports.
     Report(Change),
-    /// Somebody wants something; a platform that asks to be asked is asked first.
+    /// The account or the service requests an action; platforms that require consent are asked first.
     Want(Action, Actor),
-    /// The platform has agreed to what was wanted.
+    /// The platform has consented to the action.
     Agreed(Action, Actor),
 }
 
@@ -26,21 +26,21 @@ pub struct Decision {
     pub order: Order,
     pub timeline: Vec<TimelineLine>,
     pub events: Vec<NewEvent>,
-    /// The platform must agree to this before anything moves.
+    /// The platform must consent to this call before the order changes.
     pub ask: Option<CallKind>,
-    /// The platform is told this, in this order, when its clock allows.
+    /// Calls that inform the platform, in this sequence, when its rate limits allow.
     pub tell: Vec<CallKind>,
 }
 
 impl Decision {
-    /// Has anything about the order changed?
+    /// Whether the order has changed.
     #[must_use]
     pub fn is_change(&self, before: &Order) -> bool {
         self.order != *before
     }
 }
 
-/// Why an order does not do what is wanted.
+/// Why an action is refused.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Refusal {
     /// It is delivered or cancelled: there is no next status.
@@ -69,7 +69,7 @@ impl fmt::Display for Refusal {
 
 impl std::error::Error for Refusal {}
 
-/// Where a new order belongs.
+/// Whose order a new one is.
 #[derive(Clone, Copy, Debug)]
 pub struct Home {
     pub account_id: AccountId,
@@ -78,7 +78,7 @@ pub struct Home {
     pub provider: Provider,
 }
 
-/// Takes a new order in; with `auto_verify` the service verifies it at once, or asks the platform to let it.
+/// Records a new order. With `auto_verify` the service verifies it at once, or asks the platform for consent if `asks`.
 #[must_use]
 pub fn place(
     id: OrderId,
@@ -127,7 +127,7 @@ pub fn place(
     draft.decide()
 }
 
-/// Decides what follows when `input` is put to `order`; `asks` says whether its platform must agree first.
+/// Decides the result of `input`; `asks` says whether the platform must consent first.
 pub fn apply(order: &Order, input: &Input, at: Timestamp, asks: bool) -> Result<Decision, Refusal> {
     let draft = Draft::of(order.clone(), at);
     match input {
@@ -166,11 +166,11 @@ fn report(mut draft: Draft, change: &Change, asks: bool) -> Decision {
                 at,
             });
         }
-        // It stands there already; only the platform's word for it may be new.
+        // The status is the same; only the platform's word for it may be new.
         Change::Moved {
             to, provider_status, ..
         } if *to == draft.order.status => draft.provider_status(provider_status.as_ref()),
-        // Late, repeated or overtaken: the order has gone further already.
+        // Late or repeated: the order is further along already.
         Change::Moved { .. } | Change::Cancelled { .. } => {}
     }
     draft.decide()
@@ -226,7 +226,7 @@ fn verify(draft: &mut Draft, by: Actor, asks: bool) -> Result<(), Refusal> {
             draft.verify_or_ask(by, asks, "verified");
             Ok(())
         }
-        // A client whose network failed may repeat itself.
+        // A client may repeat a request after a network failure.
         Status::ScheduledAccepted | Status::Preparing | Status::OnTheWay | Status::Delivered => Ok(()),
         status @ (Status::Cancelled | Status::CancelledByPlatform) => Err(Refusal::IsCancelled(status)),
     }

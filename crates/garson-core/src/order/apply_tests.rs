@@ -115,7 +115,7 @@ proptest! {
             if !asks {
                 prop_assert_eq!(decision.ask, None);
             }
-            // Nothing is told of what did not change.
+            // Nothing is sent about what did not change.
             if !decision.is_change(&order) {
                 prop_assert!(decision.tell.is_empty());
             }
@@ -127,7 +127,7 @@ proptest! {
         let count = i64::try_from(sequences.len()).unwrap_or(0);
         prop_assert_eq!(sequences, (1..=count).collect::<Vec<_>>());
         prop_assert_eq!(order.sequence, count);
-        // The timeline is one chain from the arrival to where the order stands.
+        // The timeline is one chain from the arrival to the current status.
         for pair in timeline.windows(2) {
             prop_assert_eq!(pair[1].from, Some(pair[0].to));
         }
@@ -225,7 +225,7 @@ fn a_platform_that_wants_to_be_asked_is_asked_first() {
         want(Delivered, cancel, true),
         Ok((Delivered, 0, Some(CallKind::Cancel)))
     );
-    // Later steps are told, not asked.
+    // Later steps are sent without asking for consent.
     assert_eq!(want(Preparing, Action::Advance, true), Ok((OnTheWay, 1, None)));
 }
 

@@ -53,7 +53,7 @@ pub struct NewOrder {
     pub status: Status,
     pub provider_status: Option<String>,
     pub provider_data: Option<String>,
-    /// When the customer ordered; the moment of its arrival where the platform does not say.
+    /// When the customer ordered; the time of arrival if the platform does not say.
     pub placed_at: Option<Timestamp>,
     pub accept_by: Option<Timestamp>,
     pub scheduled_for: Option<Timestamp>,

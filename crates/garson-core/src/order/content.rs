@@ -1,4 +1,4 @@
-//! What was ordered, by whom and for how much: the part of an order that does not move.
+//! The content of an order: items, customer and amounts, which do not change with its status.
 //! A platform may replace it by a later version (`revision`).
 
 use super::Item;

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::money::{Currency, MAX_MINOR};
-use crate::order::{Cancellation, ItemOption, Status};
+use crate::order::{Cancellation, ContentVersion, ItemOption, Status};
 use crate::payment::PaymentType;
 use crate::testing::{a_new_order, an_order};
 use proptest::prelude::*;
@@ -138,7 +138,7 @@ fn a_cancelled_order_stays_as_it_was_and_a_delivered_one_may_change() {
     order.status = Status::Delivered;
     order.reported_at = Some(at(1));
     let revised = revise(&order, &first.content, &later, at(5), true).unwrap();
-    // Whoever has reported it is not asked to do so again.
+    // A reported order is not listed as unreported again.
     assert_eq!(revised.decision.order.reported_at, Some(at(1)));
     order.status = Status::CancelledByPlatform;
     order.cancellation = Some(Cancellation {

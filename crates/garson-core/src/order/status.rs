@@ -1,4 +1,4 @@
-//! Where an order stands, as a number on one scale for every platform.
+//! The status of an order, as a number on one scale for every platform.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! What a platform can do, and what it wants to know of us.
+//! What a platform supports, and which credentials it requires.
 
 use crate::order::Courier;
 
@@ -7,7 +7,7 @@ use crate::order::Courier;
 pub struct Capability {
     /// The platform must agree before an order is verified or cancelled.
     pub asks: bool,
-    /// The sender numbers its orders itself, so the same id with other content is a mistake that it should hear of.
+    /// The sender numbers its orders itself, so the same id with other content is an error that it must get.
     pub own_ids: bool,
     pub cancel_after_accept: bool,
     /// Reasons are asked of the platform; otherwise they are a fixed list.
@@ -55,7 +55,7 @@ pub struct Limit {
     pub per_seconds: u32,
 }
 
-/// One of the things an integration must or may be told.
+/// A credential or setting that an integration requires or accepts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CredentialField {
     pub name: &'static str,
@@ -72,7 +72,7 @@ pub struct CredentialField {
 pub enum CredentialKind {
     /// A key or password: long enough, and fit to travel in a header.
     Secret,
-    /// A name or number that is no secret by itself.
+    /// A name or number that is not secret.
     Plain,
     /// An address that the account gives, so the guard judges it.
     Address,
@@ -112,7 +112,7 @@ impl CredentialField {
         self
     }
 
-    /// The same with what people call it.
+    /// The same with labels, in Turkish and English.
     #[must_use]
     pub const fn called(mut self, turkish: &'static str, english: &'static str) -> Self {
         self.label = (turkish, english);

@@ -1,11 +1,11 @@
-//! A platform's messages on their way in: as they came, checked, understood, and answered.
+//! Messages of platforms: as received, verified, read, and answered.
 
 use crate::id::OrderId;
 use crate::order::{Change, NewOrder};
 use crate::secret::{Secret, same_bytes};
 use crate::time::Timestamp;
 
-/// A way in for a platform's messages, below `/hooks/<provider>`.
+/// A route for a platform's messages, below `/hooks/<provider>`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HookRoute {
     pub method: &'static str,
@@ -63,9 +63,10 @@ impl Claim {
     /// The claim of a message that presents this secret.
     #[must_use]
     pub fn secret(secret: &[u8]) -> Self {
-        match secret.is_empty() {
-            true => Self::Nothing,
-            false => Self::Secrets(vec![Secret::new(secret.to_vec())]),
+        if secret.is_empty() {
+            Self::Nothing
+        } else {
+            Self::Secrets(vec![Secret::new(secret.to_vec())])
         }
     }
 }
@@ -103,7 +104,7 @@ pub struct Message {
 
 #[derive(Clone, Debug, PartialEq)]
 pub enum News {
-    /// An order, with where it stands.
+    /// An order with its status.
     Order(Box<Sighting>),
     /// Something happened to an order.
     Changed { order: Which, change: Change },

@@ -1,4 +1,4 @@
-//! Requests to a platform as values, and what its answers mean.
+//! Requests to a platform and interpretations of its responses, as values.
 
 use crate::integration::Credentials;
 use crate::menu::Menu;
@@ -33,7 +33,7 @@ impl<'a> Link<'a> {
             .ok_or(PlatformError::MissingCredential { name })
     }
 
-    /// The session's token; whoever calls logs in first.
+    /// The session's token; the caller logs in first.
     pub fn token(&self) -> Result<&'a str, PlatformError> {
         self.token
             .map(|token| token.expose().as_str())
@@ -76,8 +76,7 @@ pub struct HttpRequest {
 }
 
 impl HttpRequest {
-    /// Does its path hold a segment of dots, written out or encoded? Whoever reads the address would leave the place that it was
-    /// written for.
+    /// Whether its path contains a dot segment, plain or encoded, which would lead to another path.
     #[must_use]
     pub fn climbs(&self) -> bool {
         let path = self.url.split(['?', '#']).next().unwrap_or_default();
@@ -85,7 +84,7 @@ impl HttpRequest {
     }
 }
 
-/// Is it a segment that means "here" or "one up" in a path?
+/// Whether a path segment is `.` or `..`, plain or encoded.
 #[must_use]
 pub fn is_dots(segment: &str) -> bool {
     let plain = segment.to_ascii_lowercase().replace("%2e", ".");
@@ -126,7 +125,7 @@ pub enum RefusalCause {
     Other,
 }
 
-/// The platform has not done what was asked, or nobody knows.
+/// The platform has not done what was requested, or the result is unknown.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Trouble {
     /// It says no, in its own words.

@@ -1,10 +1,10 @@
-//! The key by which a platform is named everywhere.
+//! The key of a platform.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use std::fmt;
 use std::str::FromStr;
 
-/// The key of a platform: a short lower-case word such as `getir`. Which ones there are, the registry knows.
+/// The key of a platform: a short lower-case word such as `getir`. The registry of connectors lists the valid ones.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Provider {
     bytes: [u8; Self::MAX],
@@ -14,7 +14,7 @@ pub struct Provider {
 impl Provider {
     const MAX: usize = 15;
 
-    /// A platform's key; what is beyond fifteen bytes is cut off.
+    /// Keys longer than fifteen bytes are truncated.
     #[must_use]
     pub const fn new(key: &str) -> Self {
         let from = key.as_bytes();

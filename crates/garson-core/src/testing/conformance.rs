@@ -276,7 +276,7 @@ const CALLS: [CallKind; 7] = [
     CallKind::Tell(Status::Cancelled),
 ];
 
-/// Where an order stands when the call is made.
+/// The status of an order when the call is made.
 fn status_at(call: CallKind) -> Status {
     match call {
         CallKind::Verify | CallKind::Cancel => Status::New,
@@ -345,7 +345,7 @@ fn outcomes_are_told_apart(case: &PlatformCase<'_>, call: CallKind) -> Result<()
         matches!(outcome(429), Err(Trouble::Later { .. })),
         "429 is not worth another try",
     )?;
-    // A gateway says these for a moment, too.
+    // Gateways return these temporarily, too.
     for status in [401, 403, 404, 411] {
         ensure(
             !matches!(outcome(status), Ok(_) | Err(Trouble::Refused { .. })),
@@ -419,9 +419,10 @@ fn refusals_carry_the_platforms_words(case: &PlatformCase<'_>) -> Result<(), Str
             status: *status,
             body: body.as_bytes().to_vec(),
         };
-        let call = match case.platform.capability().asks {
-            true => CallKind::Verify,
-            false => CallKind::Tell(Status::Preparing),
+        let call = if case.platform.capability().asks {
+            CallKind::Verify
+        } else {
+            CallKind::Tell(Status::Preparing)
         };
         match case.platform.outcome(call, &case.link(&token), &response) {
             Err(Trouble::Refused { message } | Trouble::RetryableRefusal { message, .. })

@@ -1,4 +1,4 @@
-//! A clock that stands still until it is moved.
+//! A clock that changes only when a test sets it.
 
 use crate::clock::Clock;
 use crate::time::Timestamp;

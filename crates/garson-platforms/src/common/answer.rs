@@ -1,4 +1,4 @@
-//! What answers have in common: their status, and words in which a platform explains itself.
+//! What responses have in common: their status, and the platform's message.
 
 use garson_core::platform::{HttpResponse, Outcome, RefusalCause, Success, Trouble};
 
@@ -17,9 +17,10 @@ pub fn words(response: &HttpResponse, said: Option<&str>) -> String {
         .map(|c| if c.is_control() { ' ' } else { c })
         .take(MAX_WORDS)
         .collect();
-    match said.is_empty() {
-        true => format!("answered {}", response.status),
-        false => format!("answered {}: {said}", response.status),
+    if said.is_empty() {
+        format!("answered {}", response.status)
+    } else {
+        format!("answered {}: {said}", response.status)
     }
 }
 

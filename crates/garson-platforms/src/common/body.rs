@@ -1,4 +1,4 @@
-//! A message's body becomes a value, or says exactly where it cannot.
+//! Parses a message's body; errors name the path.
 
 use garson_core::json::explain;
 use garson_core::platform::Unreadable;

@@ -1,15 +1,15 @@
-//! What the dialects share: reading numbers, moments and texts as platforms write them, and building requests.
+//! What connectors share: reading numbers, timestamps and texts as platforms write them, and building requests.
 
 pub mod answer;
 pub mod api_key;
 pub mod body;
 pub mod flag;
-pub mod moment;
 pub mod number;
 pub mod request;
 pub mod soft;
 pub mod sums;
 pub mod text;
+pub mod timestamp;
 pub mod tolerant;
 
 pub use body::{Read, fault, parse};

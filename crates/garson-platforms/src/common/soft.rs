@@ -1,4 +1,4 @@
-//! Parts of an answer that may be odd: what is not of its kind is nothing, and the rest of the answer counts.
+//! Lenient parts of a response: a value of the wrong type is ignored, and the rest counts.
 
 use serde::de::{Deserialize, Deserializer};
 use serde_json::value::RawValue;

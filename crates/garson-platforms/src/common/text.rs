@@ -1,4 +1,4 @@
-//! Texts as they can be kept: nothing that a database cannot hold, and no longer than people read.
+//! Makes texts storable: no characters that a database refuses, and bounded length.
 
 /// Ids and codes, names, and notes: how long each may be.
 pub const MAX_ID: usize = 600;
@@ -14,15 +14,15 @@ pub fn keep(text: &str, max: usize) -> Option<String> {
     }
     // One of our databases cannot hold a NUL.
     let is_fine = text.len() <= max && !text.contains('\0');
-    Some(match is_fine {
-        true => text.to_owned(),
-        false => text
-            .chars()
+    Some(if is_fine {
+        text.to_owned()
+    } else {
+        text.chars()
             .filter(|c| *c != '\0')
             .take(max)
             .collect::<String>()
             .trim_end()
-            .to_owned(),
+            .to_owned()
     })
     .filter(|kept| !kept.is_empty())
 }

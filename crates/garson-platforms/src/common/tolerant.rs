@@ -18,7 +18,7 @@ const MAX_REPAIRS: usize = 500;
 const MAX_NOTES: usize = 50;
 const MAX_VALUE: usize = 200;
 
-/// Places of a document that must be readable, such as `id` and `products[]`; `[]` stands for any index.
+/// Places of a document that must be readable, such as `id` and `products[]`; `[]` matches any index.
 pub type Essentials = &'static [&'static str];
 
 /// Reads a message, without the parts that cannot be read. `wrapper` is the field that an order may be packed into.

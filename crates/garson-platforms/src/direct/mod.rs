@@ -1,10 +1,14 @@
-//! `direct`: the restaurant's own channels (web shop, app, phone), which speak our own shape.
+//! `direct`: the restaurant's own channels (web shop, app, phone), in a format that we define.
 
+mod names;
 mod read;
+mod reasons;
 mod verify;
 mod wire;
 mod write;
 
+use self::names::{CALLBACK_URL, CANCEL, NEW_ORDER};
+use self::reasons::REASONS;
 use crate::common::api_key::INBOUND_KEY;
 use garson_core::integration::Credentials;
 use garson_core::order::{CallKind, Courier, Order, Reason};
@@ -15,7 +19,7 @@ use garson_core::platform::{
 };
 use garson_core::secret::Secret;
 
-/// The dialect of the restaurant's own channels.
+/// The connector of the restaurant's own channels.
 #[derive(Clone, Copy, Debug)]
 pub struct Direct;
 
@@ -33,20 +37,6 @@ const CAPABILITY: Capability = Capability {
     look: false,
     limits: &[],
 };
-
-const NEW_ORDER: &str = "order";
-const CANCEL: &str = "cancel";
-const CALLBACK_URL: &str = "callbackUrl";
-
-/// Why a shop's order can be cancelled.
-const REASONS: [(&str, &str); 6] = [
-    ("out_of_stock", "Out of stock"),
-    ("closed", "The restaurant is closed"),
-    ("too_busy", "The kitchen is too busy"),
-    ("customer_request", "The customer asked for it"),
-    ("address", "The address cannot be delivered to"),
-    ("other", "Another reason"),
-];
 
 impl Platform for Direct {
     fn provider(&self) -> Provider {

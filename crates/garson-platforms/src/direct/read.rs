@@ -1,6 +1,8 @@
-//! From the shop's words to ours, with every limit named where it is broken.
+//! Reads the shop's messages; errors name the field and its limit.
 
-use super::{CANCEL, NEW_ORDER, REASONS, wire};
+use super::names::{CANCEL, NEW_ORDER};
+use super::reasons::REASONS;
+use super::wire;
 use garson_core::json::{self, FaultKind};
 use garson_core::money::{Currency, Minor};
 use garson_core::order::{

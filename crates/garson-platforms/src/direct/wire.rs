@@ -1,4 +1,4 @@
-//! The shop's words: the writable part of an order, and a cancellation.
+//! The shop's wire format: the writable part of an order, and a cancellation.
 
 use garson_core::json::{ObjectOnly, whole, whole_or_none};
 use garson_core::money::Currency;

@@ -1,6 +1,6 @@
-//! From our words to the shop's: answers to its messages, and the callback that tells it of every status.
+//! Replies to the shop's messages, and the callback that reports every status to it.
 
-use super::CALLBACK_URL;
+use super::names::CALLBACK_URL;
 use crate::common::answer::refusal;
 use garson_core::order::CallKind;
 use garson_core::platform::{

@@ -1,4 +1,4 @@
-//! Getir's menu in our shape.
+//! Reads Getir's menu.
 
 use super::outcome::{CONFIG_BLOCK, value};
 use super::wire::menu::{

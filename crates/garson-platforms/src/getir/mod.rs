@@ -1,7 +1,8 @@
-//! `getir`: Getir Yemek, which pushes its orders and is told of every step of them.
+//! `getir`: Getir Yemek, which pushes its orders and expects a call for every step.
 
 mod lines;
 mod menu;
+mod names;
 mod outcome;
 mod payment;
 mod read;
@@ -9,6 +10,7 @@ mod verify;
 mod wire;
 mod write;
 
+use self::names::{APP_KEY, CANCEL_ORDER, COURIER_ARRIVAL, NEW_ORDER, RESTAURANT_KEY, RESTAURANT_STATUS};
 use crate::common::api_key::INBOUND_KEY;
 use garson_core::integration::Credentials;
 use garson_core::order::{CallKind, Courier, Order, Reason};
@@ -19,7 +21,7 @@ use garson_core::platform::{
 };
 use garson_core::secret::Secret;
 
-/// The dialect of Getir Yemek.
+/// The connector of Getir Yemek.
 #[derive(Clone, Copy, Debug)]
 pub struct Getir;
 
@@ -53,17 +55,6 @@ const fn limit(name: &'static str, requests: u32, per_seconds: u32) -> Limit {
         per_seconds,
     }
 }
-
-const NEW_ORDER: &str = "new-order";
-const CANCEL_ORDER: &str = "cancel-order";
-/// Their bodies are not published, and nothing of an order follows from them.
-const RESTAURANT_STATUS: &str = "restaurant-status";
-const COURIER_ARRIVAL: &str = "courier-arrival";
-const APP_KEY: &str = "appSecretKey";
-const RESTAURANT_KEY: &str = "restaurantSecretKey";
-
-/// The `deliveryType` of orders that the restaurant carries; the other, 1, is Getir's courier.
-const OWN_COURIER: i64 = 2;
 
 impl Platform for Getir {
     fn provider(&self) -> Provider {
@@ -151,7 +142,7 @@ impl Platform for Getir {
         write::reply(reception, request_id)
     }
 
-    /// None: Getir is asked for each order.
+    /// None: the reasons are requested for each order.
     fn fixed_reasons(&self, _order: Option<&Order>) -> Vec<Reason> {
         Vec::new()
     }

@@ -1,4 +1,4 @@
-//! What Getir's answers mean: its own codes first, then the status alone.
+//! Interprets Getir's responses: its own codes first, then the HTTP status.
 
 use super::wire::{Answer, CancelOption, Login, Text, text};
 use crate::common::answer::{must_succeed, of_call, words};
@@ -70,9 +70,9 @@ fn by_code(call: CallKind, code: i64, message: &str) -> Option<Outcome> {
         // Already verified, already cancelled.
         2 if call == CallKind::Verify => Ok(Success::Already),
         13 if call == CallKind::Cancel => Ok(Success::Already),
-        // Somebody else is at it right now.
+        // Another request for the order is in progress.
         4 => not_yet(3, 60),
-        // Too early: Getir wants a minute between two steps, counted from a moment that it alone knows.
+        // Too early: Getir requires a minute between two steps, by its own clock.
         62 | 74 => not_yet(15, 180),
         // No courier is there yet whom it could be handed to.
         14 | 15 | 61 | 71 if call == CallKind::Tell(Status::OnTheWay) => not_yet(60, 1_800),

@@ -1,4 +1,4 @@
-//! Getir's numbers for ways of paying, in our vocabulary.
+//! Maps Getir's payment methods to ours.
 
 use super::wire::{Order, text};
 use crate::common::text::{MAX_ID, MAX_NAME, keep_some};

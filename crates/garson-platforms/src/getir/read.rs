@@ -1,7 +1,8 @@
-//! From Getir's words to ours: an order with where it stands, or its cancellation.
+//! Reads Getir's messages: an order with its status, or its cancellation.
 
-use super::wire::{self, text};
-use super::{CANCEL_ORDER, COURIER_ARRIVAL, NEW_ORDER, OWN_COURIER, RESTAURANT_STATUS, lines, payment};
+use super::names::{CANCEL_ORDER, COURIER_ARRIVAL, NEW_ORDER, RESTAURANT_STATUS};
+use super::wire::{self, OWN_COURIER, text};
+use super::{lines, payment};
 use crate::common::flag::is_set;
 use crate::common::text::{MAX_ID, MAX_NAME, MAX_NOTE, keep, keep_some};
 use crate::common::tolerant::{self, Essentials};
@@ -102,7 +103,7 @@ fn message(order: &wire::Order<'_>, request: &HookRequest) -> Read<Message> {
     Ok(Message { branch, news })
 }
 
-/// The hook itself says that the order is cancelled; whatever else the message lacks, that is not lost.
+/// The hook itself says that the order is cancelled, even if the message is incomplete.
 fn cancelled(order: &wire::Order<'_>, request: &HookRequest, has_branch: bool) -> Read<News> {
     let identity = id(order)?;
     let change = cancellation(order);
@@ -234,9 +235,10 @@ fn sighting(order: &wire::Order<'_>, request: &HookRequest) -> Read<Sighting> {
         identity: provider_order_id.clone(),
         provider_order_id,
         short_code: keep_some(text(&order.confirmation_id), MAX_NAME),
-        status: match is_scheduled {
-            true => Status::Scheduled,
-            false => Status::New,
+        status: if is_scheduled {
+            Status::Scheduled
+        } else {
+            Status::New
         },
         provider_status: status(order).map(|code| code.to_string()),
         provider_data: order

@@ -62,12 +62,12 @@ fn request(kind: &'static str, body: &str) -> HookRequest {
         kind,
         headers: vec![("x-api-key".to_owned(), "inbound-key".to_owned())],
         body: body.as_bytes().to_vec(),
-        received_at: moment("2026-03-01T17:30:02Z"),
+        received_at: timestamp("2026-03-01T17:30:02Z"),
         ..HookRequest::default()
     }
 }
 
-fn moment(text: &str) -> Timestamp {
+fn timestamp(text: &str) -> Timestamp {
     text.parse().unwrap()
 }
 

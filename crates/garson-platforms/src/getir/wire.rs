@@ -1,13 +1,13 @@
-//! Getir's words: orders, as pushed and as fetched, its answers to calls, and its menu.
+//! Getir's wire format: orders as pushed and fetched, responses to calls, and the menu.
 //!
 //! Only what is used is named, so that nothing else in a message can make it unreadable.
 
 pub mod menu;
 
 use crate::common::flag::Flag;
-use crate::common::moment::IsoTime;
 use crate::common::number::{Count, Lira, Loose};
 use crate::common::soft::soft;
+use crate::common::timestamp::IsoTime;
 use garson_core::json::ObjectOnly;
 use garson_core::time::Timestamp;
 use serde::de::value::MapAccessDeserializer;
@@ -15,6 +15,9 @@ use serde::de::{Deserialize, Deserializer, IntoDeserializer, MapAccess, Visitor}
 use serde_json::value::RawValue;
 use std::borrow::Cow;
 use std::fmt;
+
+/// The `deliveryType` of orders that the restaurant carries; the other, 1, is Getir's courier.
+pub const OWN_COURIER: i64 = 2;
 
 /// A text, or a number where a text is expected; borrowed from the body where it can be.
 #[derive(Clone, Debug, Default)]
@@ -110,30 +113,31 @@ impl<'de: 'a, 'a> Deserialize<'de> for Words<'a> {
     }
 }
 
-/// A moment that may be missing, or empty, which is the same.
-fn moment<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Timestamp>, D::Error> {
+/// A timestamp that may be missing or empty, which mean the same.
+fn timestamp<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Timestamp>, D::Error> {
     match Option::<Text<'de>>::deserialize(deserializer)? {
         Some(text) if !text.0.trim().is_empty() => {
-            if let Some(moment) = since_1970(text.0.trim()) {
-                return Ok(Some(moment));
+            if let Some(timestamp) = since_1970(text.0.trim()) {
+                return Ok(Some(timestamp));
             }
-            let moment: Result<IsoTime, D::Error> = IsoTime::deserialize(text.0.into_deserializer());
-            moment.map(|moment| Some(moment.0))
+            let timestamp: Result<IsoTime, D::Error> = IsoTime::deserialize(text.0.into_deserializer());
+            timestamp.map(|timestamp| Some(timestamp.0))
         }
         _ => Ok(None),
     }
 }
 
-/// A moment that came as a number: milliseconds, or seconds where it is too small for them.
+/// A numeric timestamp: milliseconds, or seconds if it is too small for milliseconds.
 fn since_1970(text: &str) -> Option<Timestamp> {
     const YEAR_1973_IN_MILLIS: i64 = 100_000_000_000;
     let number: i64 = text.parse().ok()?;
-    let millis = match number < YEAR_1973_IN_MILLIS {
-        true => number.checked_mul(1_000)?,
-        false => number,
+    let millis = if number < YEAR_1973_IN_MILLIS {
+        number.checked_mul(1_000)?
+    } else {
+        number
     };
-    let moment = Timestamp::from_millis(millis);
-    moment.text().is_some().then_some(moment)
+    let timestamp = Timestamp::from_millis(millis);
+    timestamp.text().is_some().then_some(timestamp)
 }
 
 /// An order. Pushed ones come bare, or as the only field `foodOrder` of another object.
@@ -156,9 +160,9 @@ pub struct Order<'a> {
     pub client_note: Option<Text<'a>>,
     pub total_price: Option<Lira>,
     pub total_discounted_price: Option<Lira>,
-    #[serde(default, deserialize_with = "moment")]
+    #[serde(default, deserialize_with = "timestamp")]
     pub checkout_date: Option<Timestamp>,
-    #[serde(default, deserialize_with = "moment")]
+    #[serde(default, deserialize_with = "timestamp")]
     pub scheduled_date: Option<Timestamp>,
     pub delivery_type: Option<Count>,
     pub is_eco_friendly: Option<Flag>,
@@ -180,7 +184,7 @@ pub struct Order<'a> {
 pub struct Restaurant<'a> {
     #[serde(borrow)]
     pub id: Option<Text<'a>>,
-    /// A list of one text would be taken for a restaurant with that id.
+    /// Serde would accept a list of one text as a restaurant with that id.
     #[serde(flatten)]
     pub _object: ObjectOnly,
 }

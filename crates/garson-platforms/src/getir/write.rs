@@ -1,6 +1,7 @@
-//! From our words to Getir's: answers to its messages, and the requests that each step needs.
+//! Replies to Getir's messages, and the requests for each step.
 
-use super::{APP_KEY, OWN_COURIER, RESTAURANT_KEY};
+use super::names::{APP_KEY, RESTAURANT_KEY};
+use super::wire::OWN_COURIER;
 use crate::common::request::{header, limited, request, segment, with_json};
 use garson_core::order::{CallKind, Courier, Order, Status};
 use garson_core::platform::{Errand, HookReply, HttpRequest, Link, PlatformError, Reception};

@@ -1,9 +1,9 @@
-//! Bodies as Migros wants them: spaced JSON, encrypted with the integrator's key.
+//! Bodies as Migros requires them: spaced JSON, encrypted with the integrator's key.
 //!
-//! AES-256 in ECB mode shows which blocks are alike, so it is no protection by itself; TLS is. It is what the
-//! platform speaks.
+//! AES-256 in ECB mode shows which blocks are alike, so it does not protect; TLS does. The
+//! platform requires it.
 
-use super::{KEY_DERIVATION, SECRET_KEY};
+use super::names::{KEY_DERIVATION, SECRET_KEY};
 use aes::cipher::{Array, BlockCipherDecrypt, BlockCipherEncrypt, KeyInit};
 use aes::{Aes256, Block};
 use base64::Engine as _;
@@ -95,10 +95,7 @@ struct Spaced;
 
 impl Formatter for Spaced {
     fn begin_array_value<W: ?Sized + Write>(&mut self, writer: &mut W, first: bool) -> io::Result<()> {
-        match first {
-            true => Ok(()),
-            false => writer.write_all(b", "),
-        }
+        if first { Ok(()) } else { writer.write_all(b", ") }
     }
 
     fn begin_object_key<W: ?Sized + Write>(&mut self, writer: &mut W, first: bool) -> io::Result<()> {

@@ -21,11 +21,11 @@ enum Reading {
     PieceWithOptions,
     /// All pieces, options included.
     Line,
-    /// All pieces; options stand apart, and theirs are prices of the whole line too.
+    /// All pieces, without options; option prices are for the whole line too.
     LineAndOptionsOfLine,
-    /// All pieces; options stand apart, priced for one of each.
+    /// All pieces, without options; option prices are for one of each.
     LineAndOptions,
-    /// All pieces; options stand apart, priced for one of each and for one piece.
+    /// All pieces, without options; option prices are for one of each and for one piece.
     LineAndOptionsPerPiece,
 }
 
@@ -90,9 +90,10 @@ fn reading(wire: &[wire::Item<'_>], expected: &[i64]) -> Reading {
             .fold(0i64, |sum, item| sum.saturating_add(reading.total(item)))
     };
     let fits = |expected: &i64| readings().find(|reading| sum(*reading) == *expected);
-    let usual = match price_is_of_line {
-        true => Reading::LineAndOptionsOfLine,
-        false => Reading::Piece,
+    let usual = if price_is_of_line {
+        Reading::LineAndOptionsOfLine
+    } else {
+        Reading::Piece
     };
     expected.iter().find_map(fits).unwrap_or(usual)
 }
@@ -174,9 +175,10 @@ fn add_options(
         let mut below = Vec::new();
         add_options(&option.sub_options, reading, depth + 1, &mut below);
         let group = text(&option.header_name);
-        let (nested, beside) = match depth < MAX_DEPTH {
-            true => (below, Vec::new()),
-            false => (Vec::new(), below),
+        let (nested, beside) = if depth < MAX_DEPTH {
+            (below, Vec::new())
+        } else {
+            (Vec::new(), below)
         };
         kept.push(ItemOption {
             group: keep_some(group, MAX_NAME),
@@ -233,7 +235,7 @@ pub fn amount(prices: &wire::Prices) -> Read<Amount> {
 }
 
 /// Who pays for the discount. The two fields are read as amounts or as prices after that side's discount, whichever
-/// adds up; where neither does, or both do, nobody is named.
+/// adds up; if neither does, or both do, none is named.
 fn discounts(subtotal: i64, discount: i64, restaurant: Option<i64>, migros: Option<i64>) -> Vec<Discount> {
     if discount == 0 {
         return Vec::new();

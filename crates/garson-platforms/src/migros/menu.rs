@@ -1,4 +1,4 @@
-//! The menu takes two questions: which group the store belongs to, and what that group's menu is.
+//! Reads the menu with two requests: the store's group, and the group's menu.
 
 use super::outcome::{data, parsed, unreadable};
 use super::wire::{self, text};
@@ -101,9 +101,10 @@ fn counts_in_liras<'a>(prices: impl Iterator<Item = &'a RawValue>) -> bool {
 }
 
 fn minor(price: &RawValue, in_liras: bool) -> Result<Minor, String> {
-    let minor = match in_liras {
-        true => serde_json::from_str::<Lira>(price.get()).map(|lira| lira.0),
-        false => serde_json::from_str::<Kurus>(price.get()).map(|kurus| kurus.0),
+    let minor = if in_liras {
+        serde_json::from_str::<Lira>(price.get()).map(|lira| lira.0)
+    } else {
+        serde_json::from_str::<Kurus>(price.get()).map(|kurus| kurus.0)
     };
     minor.map_err(|error| error.to_string())
 }

@@ -1,9 +1,10 @@
-//! `migros`: Migros Yemek, which pushes orders, can be asked for them, and wants its bodies encrypted.
+//! `migros`: Migros Yemek, which pushes orders, can be polled, and requires encrypted bodies.
 
+mod call_data;
 mod cipher;
-mod kept;
 mod lines;
 mod menu;
+mod names;
 mod outcome;
 mod read;
 mod status;
@@ -11,6 +12,10 @@ mod verify;
 mod wire;
 mod write;
 
+use self::names::{
+    API_KEY, DELIVERY_STATUS, INBOUND_PASSWORD, INBOUND_USER, KEY_DERIVATION, ORDER_CANCELLED, ORDER_CREATED,
+    SECRET_KEY,
+};
 use garson_core::integration::Credentials;
 use garson_core::order::{CallKind, Courier, Order, Reason};
 use garson_core::platform::{
@@ -20,7 +25,7 @@ use garson_core::platform::{
 };
 use garson_core::secret::Secret;
 
-/// The dialect of Migros Yemek.
+/// The connector of Migros Yemek.
 #[derive(Clone, Copy, Debug)]
 pub struct Migros;
 
@@ -33,26 +38,16 @@ const CAPABILITY: Capability = Capability {
     store_toggle: true,
     couriers: &[Courier::Platform, Courier::Restaurant],
     seconds_between_moves: 0,
-    // There is one, but nobody has said publicly how long it is.
+    // There is a deadline, but its length is not published.
     accept_within_seconds: None,
     polling: Some(Polling {
         style: PollStyle::Open,
         every_seconds: 15,
     }),
     look: true,
-    // Not published: the platform's own 429 is heeded.
+    // Not published; we rely on the platform's 429.
     limits: &[],
 };
-
-const ORDER_CREATED: &str = "order-created";
-const ORDER_CANCELLED: &str = "order-cancelled";
-const DELIVERY_STATUS: &str = "delivery-status";
-
-const API_KEY: &str = "apiKey";
-const SECRET_KEY: &str = "secretKey";
-const KEY_DERIVATION: &str = "keyDerivation";
-const INBOUND_USER: &str = "inboundUser";
-const INBOUND_PASSWORD: &str = "inboundPassword";
 
 impl Platform for Migros {
     fn provider(&self) -> Provider {

@@ -1,4 +1,4 @@
-//! What Migros' answers say: its envelope, opened, and what it means; and our answers to its messages.
+//! Interprets Migros' responses, and replies to its messages.
 
 use super::cipher::Key;
 use super::wire::{Complaint, Envelope, Orders, Reason as WireReason, Sealed, text};
@@ -133,7 +133,7 @@ pub fn outcome(link: &Link<'_>, response: &HttpResponse) -> Outcome {
                 _ => Trouble::Refused { message },
             }),
         },
-        // A page of somebody in between is no agreement.
+        // A page of a proxy in between is not a confirmation.
         Err(_) if is_fine && !response.body.trim_ascii().is_empty() => Err(Trouble::Unclear { message }),
         _ => by_status(response, message),
     }
@@ -144,7 +144,7 @@ pub fn data(link: &Link<'_>, response: &HttpResponse) -> Result<Vec<u8>, Trouble
     data_or(link, response, Trouble::refused)
 }
 
-/// The same; `unknown` is what it means when there is none for a reason that cannot be told.
+/// The same; `unknown` is the result if there is none and the reason is unknown.
 fn data_or(
     link: &Link<'_>,
     response: &HttpResponse,

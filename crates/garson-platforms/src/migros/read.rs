@@ -1,9 +1,10 @@
-//! From Migros' words to ours.
+//! Reads Migros' messages.
 
-use super::kept::Kept;
+use super::call_data::CallData;
+use super::lines;
+use super::names::{DELIVERY_STATUS, ORDER_CANCELLED, ORDER_CREATED};
 use super::status::Word;
 use super::wire::{self, text};
-use super::{DELIVERY_STATUS, ORDER_CANCELLED, ORDER_CREATED, lines};
 use crate::common::flag::is_set;
 use crate::common::number::Loose;
 use crate::common::text::{MAX_ID, MAX_NAME, MAX_NOTE, join, keep, keep_some};
@@ -64,7 +65,7 @@ fn cancelled(wire: &wire::Cancelled) -> Read<Message> {
     )
 }
 
-/// Where the order stands and where its courier does; whichever is further counts.
+/// The status of the order and of its courier; the later one counts.
 fn delivery(wire: &wire::Delivery<'_>) -> Read<Message> {
     let identity = id(&wire.order_id, "orderId")?;
     let courier = courier(text(&wire.delivery_provider));
@@ -74,9 +75,10 @@ fn delivery(wire: &wire::Delivery<'_>) -> Read<Message> {
     };
     let of_order = change(text(&wire.status));
     let of_courier = change(text(&wire.delivery_status));
-    let change = match is_set(wire.is_cancelled) {
-        true => Some(cancellation(of_order, of_courier, text(&wire.status))),
-        false => further(of_order, of_courier),
+    let change = if is_set(wire.is_cancelled) {
+        Some(cancellation(of_order, of_courier, text(&wire.status)))
+    } else {
+        further(of_order, of_courier)
     };
     changed(identity, wire.store_id.as_ref(), change)
 }
@@ -102,10 +104,7 @@ fn further(left: Option<Change>, right: Option<Change>) -> Option<Change> {
         Some(Change::Moved { to, .. }) => to.code(),
         Some(Change::Cancelled { .. }) => i64::MAX,
     };
-    match rank(&right) >= rank(&left) {
-        true => right,
-        false => left,
-    }
+    if rank(&right) >= rank(&left) { right } else { left }
 }
 
 fn changed(identity: String, store: Option<&Loose>, change: Option<Change>) -> Read<Message> {
@@ -126,7 +125,7 @@ fn order(wire: &wire::Order<'_>) -> Read<Message> {
     let amount = sums::settle(amount, &items, "items", &mut notes)?;
     let extended = wire.extended_properties.as_ref();
     let payment = payment(wire.payment.as_ref().and_then(|p| p.kind.as_ref()), amount.total);
-    let kept = Kept {
+    let kept = CallData {
         store_id: Some(branch.clone()),
         user_id: wire.customer.as_ref().and_then(|c| some_id(c.id.as_ref())),
         courier: Some(courier),
@@ -183,7 +182,7 @@ fn some_id(id: Option<&Loose>) -> Option<String> {
     keep(&id?.0, MAX_ID)
 }
 
-/// Only the restaurant's own courier is ours to report; whoever else it may be, is the platform's.
+/// Only the restaurant's own courier is reported by us; any other is the platform's.
 fn courier(provider: Option<&str>) -> Courier {
     match provider {
         Some(word) if word.trim().eq_ignore_ascii_case("RESTAURANT") => Courier::Restaurant,
@@ -191,13 +190,13 @@ fn courier(provider: Option<&str>) -> Courier {
     }
 }
 
-/// Nothing where the moment is not one of this age: then the order was placed when it arrived.
+/// `None` for an implausible time: then the time of arrival counts.
 fn placed_at(log: &wire::Log) -> Option<Timestamp> {
     const YEAR_2000: i64 = 946_684_800_000;
     const YEAR_2100: i64 = 4_102_444_800_000;
     log.created_as_ms
-        .map(|moment| moment.0)
-        .filter(|moment| (YEAR_2000..YEAR_2100).contains(&moment.as_millis()))
+        .map(|timestamp| timestamp.0)
+        .filter(|timestamp| (YEAR_2000..YEAR_2100).contains(&timestamp.as_millis()))
 }
 
 fn flags(extended: &wire::Extended<'_>) -> FulfilmentFlags {

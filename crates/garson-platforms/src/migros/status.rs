@@ -1,4 +1,4 @@
-//! The platform's words for where an order stands.
+//! The platform's words for the status of an order.
 //!
 //! Its full list is not public, so a word that is not known moves nothing; it is kept and shown as it came.
 
@@ -17,7 +17,7 @@ pub enum Word {
 }
 
 impl Word {
-    /// Reads a word whatever its case and separators: `IN_DELIVERY` and `InDelivery` are one.
+    /// Reads a word regardless of case and separators: `IN_DELIVERY` equals `InDelivery`.
     pub fn of(word: &str) -> Self {
         let plain: String = word
             .chars()
@@ -43,7 +43,7 @@ impl Word {
 
     /// What has happened to an order since it arrived; `spelling` is the word itself.
     pub fn change(self, courier: Courier, spelling: Option<String>) -> Option<Change> {
-        // The food is accepted and prepared by the restaurant's people, and carried by whoever delivers.
+        // The restaurant accepts and prepares; the courier delivers.
         let carrier = match courier {
             Courier::Restaurant => Actor::Account,
             Courier::Platform | Courier::None => Actor::Platform,

@@ -1,7 +1,7 @@
 //! A message is genuine when its HTTP Basic user and password are the ones that we gave Migros; where none were given, when
 //! it presents the restaurant's key, which both sides know.
 
-use super::{API_KEY, INBOUND_PASSWORD, INBOUND_USER};
+use super::names::{API_KEY, INBOUND_PASSWORD, INBOUND_USER};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use garson_core::integration::Credentials;
@@ -17,9 +17,10 @@ fn presented(request: &HookRequest) -> Option<Secret<Vec<u8>>> {
     let value = request.header(HEADER)?;
     let scheme = value.get(..SCHEME.len())?;
     let encoded = value.get(SCHEME.len()..)?.trim();
-    match scheme.eq_ignore_ascii_case(SCHEME) {
-        true => STANDARD.decode(encoded).ok().map(Secret::new),
-        false => None,
+    if scheme.eq_ignore_ascii_case(SCHEME) {
+        STANDARD.decode(encoded).ok().map(Secret::new)
+    } else {
+        None
     }
 }
 
@@ -35,9 +36,10 @@ pub fn claim(request: &HookRequest) -> Claim {
         .into_iter()
         .chain(key.map(|key| Secret::new(key.to_vec())))
         .collect();
-    match secrets.is_empty() {
-        true => Claim::Nothing,
-        false => Claim::Secrets(secrets),
+    if secrets.is_empty() {
+        Claim::Nothing
+    } else {
+        Claim::Secrets(secrets)
     }
 }
 
@@ -63,8 +65,9 @@ pub fn inbound_secret(credentials: &Credentials) -> Option<Secret<Vec<u8>>> {
 pub fn verify<'a>(request: &'a HookRequest, credentials: &Credentials) -> Option<Verified<'a>> {
     let expected = inbound_secret(credentials)?;
     let is_pair = part(credentials, INBOUND_USER).is_some();
-    match is_pair {
-        true => Verified::by_secret(request, presented(request)?.expose(), expected.expose()),
-        false => Verified::by_secret(request, presented_key(request)?, expected.expose()),
+    if is_pair {
+        Verified::by_secret(request, presented(request)?.expose(), expected.expose())
+    } else {
+        Verified::by_secret(request, presented_key(request)?, expected.expose())
     }
 }

@@ -1,9 +1,9 @@
-//! Migros' words: the order as it is pushed and listed, the two short messages, and its envelope.
+//! Migros' wire format: the order as pushed and listed, the two short messages, and the envelope.
 
 use crate::common::flag::Flag;
-use crate::common::moment::Millis;
 use crate::common::number::{Count, Kurus, Loose};
 use crate::common::soft::soft;
+use crate::common::timestamp::Millis;
 use serde::Deserialize;
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{self, Deserializer, MapAccess, SeqAccess, Visitor};

@@ -1,8 +1,8 @@
-//! From our words to Migros': the calls that each step needs, and the questions.
+//! The calls for each step, and the requests for orders, reasons and menus.
 
-use super::API_KEY;
+use super::call_data::CallData;
 use super::cipher::Key;
-use super::kept::Kept;
+use super::names::API_KEY;
 use crate::common::request::{header, request, segment};
 use garson_core::order::{CallKind, Courier, Order, Status};
 use garson_core::platform::{Errand, HttpRequest, Link, PlatformError};
@@ -16,7 +16,7 @@ pub fn wants(call: CallKind, order: &Order) -> bool {
         CallKind::Verify | CallKind::Cancel | CallKind::Ready => true,
         // What its own courier does, the platform knows.
         CallKind::Tell(Status::OnTheWay | Status::Delivered) => {
-            Kept::of(order).courier == Some(Courier::Restaurant)
+            CallData::of(order).courier == Some(Courier::Restaurant)
         }
         CallKind::Tell(_) => false,
     }
@@ -95,7 +95,7 @@ pub fn write(errand: &Errand<'_>, link: &Link<'_>) -> Result<HttpRequest, Platfo
             what: "be told of this step",
         });
     }
-    let kept = Kept::of(order);
+    let kept = CallData::of(order);
     let store = kept.store_id.as_deref().unwrap_or(link.branch);
     // Without a reason it is for the platform to say that it wants one.
     let reason = || errand.reason.map(|reason| Id(&reason.id));
@@ -126,7 +126,7 @@ pub fn write(errand: &Errand<'_>, link: &Link<'_>) -> Result<HttpRequest, Platfo
 }
 
 pub fn look(order: &Order, link: &Link<'_>) -> Result<HttpRequest, PlatformError> {
-    let kept = Kept::of(order);
+    let kept = CallData::of(order);
     let store = kept.store_id.as_deref().unwrap_or(link.branch);
     let (order, store) = (segment(&order.provider_order_id), segment(store));
     get(

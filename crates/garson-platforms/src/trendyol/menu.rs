@@ -1,4 +1,4 @@
-//! From the platform's four flat lists to a menu: sections name products, products name groups, groups name products.
+//! Builds a menu from the platform's four flat lists: sections refer to products, products to groups, groups to products.
 
 use super::wire::menu::{self as wire, Place};
 use super::wire::{Text, text};
@@ -12,7 +12,7 @@ use std::collections::HashMap;
 
 /// Groups within options are followed to this depth.
 const MAX_DEPTH: usize = 5;
-/// Lists that name each other can stand for more options than there is memory; no menu that people read has so many.
+/// Lists that refer to each other can expand to more options than memory holds; no real menu has this many.
 const MAX_OPTIONS: usize = 100_000;
 
 pub fn menu(link: &Link<'_>, answers: &[HttpResponse]) -> Result<MenuStep, PlatformError> {

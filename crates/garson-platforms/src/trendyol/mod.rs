@@ -1,11 +1,19 @@
 //! `trendyol`: Trendyol Go's meal service, by its integrator hooks and by polling.
 
+mod call_data;
 mod menu;
+mod names;
 mod read;
+mod reasons;
 mod verify;
 mod wire;
 mod write;
 
+use self::names::{
+    API_KEY, API_SECRET, CANCELLED, COURIER_NEARBY, CREATED, DELIVERED, EXECUTOR_USER, INBOUND_HEADERS,
+    INTEGRATOR_NAME, INVOICED, PACKAGE, PACKAGES, PICKED, PICKUP_ETA, PRODUCTS, SELLER_CHANGED, SHIPPED,
+    STORE_CHANGED, SUPPLIER_ID, UNSUPPLIED,
+};
 use garson_core::integration::Credentials;
 use garson_core::order::{CallKind, Courier, Order, Reason};
 use garson_core::platform::{
@@ -15,34 +23,9 @@ use garson_core::platform::{
 };
 use garson_core::secret::Secret;
 
-/// The dialect of Trendyol Go's meal service.
+/// The connector of Trendyol Go's meal service.
 #[derive(Clone, Copy, Debug)]
 pub struct Trendyol;
-
-// Events; each has its own way in, since their bodies do not name them.
-const CREATED: &str = "created";
-const PICKUP_ETA: &str = "pickupEtaCalculated";
-const COURIER_NEARBY: &str = "courierNearby";
-const SHIPPED: &str = "shipped";
-const DELIVERED: &str = "delivered";
-const CANCELLED: &str = "cancelled";
-const UNSUPPLIED: &str = "unsupplied";
-const STORE_CHANGED: &str = "storeChanged";
-const SELLER_CHANGED: &str = "sellerChanged";
-
-// Limits that are named after nothing else.
-const PACKAGES: &str = "packages";
-const PACKAGE: &str = "package";
-const PICKED: &str = "picked";
-const INVOICED: &str = "invoiced";
-const PRODUCTS: &str = "products";
-
-const SUPPLIER_ID: &str = "supplierId";
-const API_KEY: &str = "apiKey";
-const API_SECRET: &str = "apiSecret";
-const INTEGRATOR_NAME: &str = "integratorName";
-const EXECUTOR_USER: &str = "executorUser";
-const INBOUND_HEADERS: &str = "inboundHeaders";
 
 const CAPABILITY: Capability = Capability {
     asks: true,
@@ -78,78 +61,6 @@ const fn each_endpoint(name: &'static str) -> Limit {
         requests: 50,
         per_seconds: 10,
     }
-}
-
-/// Why a package ended. The flag says for which couriers the restaurant may give it as a reason.
-const REASONS: [(&str, &str, Given); 14] = [
-    ("621", "A product cannot be supplied", Given::Always),
-    ("622", "The store is closed", Given::Always),
-    ("623", "The store cannot prepare the order", Given::Always),
-    ("624", "High demand, or no courier", Given::ByOwnCourier),
-    ("626", "Outside the delivery area", Given::ByOwnCourier),
-    ("627", "Orders were mixed up", Given::Always),
-    ("625", "The restaurant did not accept the order", Given::Never),
-    ("69", "Fraud, found by the system", Given::Never),
-    ("601", "Wrong address", Given::Never),
-    ("602", "Nobody at the address", Given::Never),
-    ("603", "Fraud", Given::Never),
-    ("604", "Cancelled by the customer", Given::Never),
-    ("605", "Too late", Given::Never),
-    ("607", "The address does not match", Given::Never),
-];
-
-/// When the restaurant may give a reason.
-#[derive(Clone, Copy, PartialEq)]
-enum Given {
-    Always,
-    ByOwnCourier,
-    /// It is the platform's.
-    Never,
-}
-
-fn reason_name(id: &str) -> Option<&'static str> {
-    REASONS
-        .iter()
-        .find(|(known, _, _)| *known == id)
-        .map(|(_, name, _)| *name)
-}
-
-fn fixed_reasons(order: Option<&Order>) -> Vec<Reason> {
-    let courier = order.and_then(write::courier);
-    let fits = |given: Given| match given {
-        Given::Always => true,
-        Given::ByOwnCourier => courier.is_none_or(|courier| courier == Courier::Restaurant),
-        Given::Never => false,
-    };
-    REASONS
-        .iter()
-        .filter(|(_, _, given)| fits(*given))
-        .map(|(id, name, _)| Reason {
-            id: (*id).to_owned(),
-            name: (*name).to_owned(),
-        })
-        .collect()
-}
-
-/// Couriers as they are kept with an order.
-const COURIERS: [(Courier, &str); 3] = [
-    (Courier::Platform, "platform"),
-    (Courier::Restaurant, "restaurant"),
-    (Courier::None, "none"),
-];
-
-fn courier_word(courier: Courier) -> &'static str {
-    COURIERS
-        .iter()
-        .find(|(known, _)| *known == courier)
-        .map_or("", |(_, word)| *word)
-}
-
-fn courier_of(word: &str) -> Option<Courier> {
-    COURIERS
-        .iter()
-        .find(|(_, known)| *known == word)
-        .map(|(courier, _)| *courier)
 }
 
 const fn event(path: &'static str, kind: &'static str) -> HookRoute {
@@ -252,7 +163,7 @@ impl Platform for Trendyol {
     }
 
     fn fixed_reasons(&self, order: Option<&Order>) -> Vec<Reason> {
-        fixed_reasons(order)
+        reasons::fixed_reasons(order)
     }
 
     fn wants(&self, call: CallKind, order: &Order, _credentials: &Credentials) -> bool {

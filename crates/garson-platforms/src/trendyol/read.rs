@@ -1,15 +1,19 @@
-//! From Trendyol's words to ours: packages become orders, short events become changes.
+//! Reads Trendyol's messages: packages become orders, short events become changes.
 
 mod lines;
 mod people;
+mod stage;
 mod sums;
 mod times;
 
-use super::wire::{self, text};
-use super::{
+use self::stage::Stage;
+use super::call_data::{CallData, courier_word};
+use super::names::{
     CANCELLED, COURIER_NEARBY, CREATED, DELIVERED, PICKUP_ETA, SELLER_CHANGED, SHIPPED, STORE_CHANGED,
-    UNSUPPLIED, courier_word, reason_name,
+    UNSUPPLIED,
 };
+use super::reasons::reason_name;
+use super::wire::{self, text};
 use crate::common::text::{MAX_ID, MAX_NAME, MAX_NOTE, join, keep, keep_some};
 use crate::common::tolerant::{self, Essentials};
 use crate::common::{Read, fault, parse};
@@ -113,35 +117,6 @@ fn cancelled(status: &str, info: Option<&wire::CancelInfo<'_>>) -> Change {
     }
 }
 
-/// What the platform calls the state of a package.
-#[derive(Clone, Copy, PartialEq)]
-enum Stage {
-    Created,
-    Picking,
-    Invoiced,
-    Shipped,
-    Delivered,
-    Cancelled,
-    Unsupplied,
-}
-
-impl Stage {
-    /// A status that nobody has heard of leaves the order new: it is shown as it is called, and not lost.
-    fn of(status: &str) -> Self {
-        let is = |name: &str| status.trim().eq_ignore_ascii_case(name);
-        match () {
-            () if is("Picking") => Self::Picking,
-            () if is("Invoiced") => Self::Invoiced,
-            () if is("Shipped") => Self::Shipped,
-            // Only what was delivered is returned.
-            () if is("Delivered") || is("Returned") => Self::Delivered,
-            () if is("Cancelled") => Self::Cancelled,
-            () if is("UnSupplied") => Self::Unsupplied,
-            () => Self::Created,
-        }
-    }
-}
-
 fn package(package: &wire::Package<'_>) -> Read<Message> {
     let provider_order_id = id(package.id.as_str(), "id")?;
     let supplier = id(package.supplier_id.as_str(), "supplierId")?;
@@ -179,7 +154,7 @@ fn package(package: &wire::Package<'_>) -> Read<Message> {
             .or_else(|| keep_some(text(&package.order_number), MAX_ID)),
         status: Status::New,
         provider_status,
-        provider_data: Some(kept(package, fulfilment.courier, counts)),
+        provider_data: Some(call_data(package, fulfilment.courier, counts)),
         placed_at: package
             .package_creation_date
             .map(|at| at.0)
@@ -207,10 +182,10 @@ fn package(package: &wire::Package<'_>) -> Read<Message> {
     })
 }
 
-/// The moment of the last change numbers the versions of a package. One whose pieces are all cancelled shows what it once was.
+/// The time of the last change numbers the versions of a package. One whose pieces are all cancelled shows what it once was.
 fn version(package: &wire::Package<'_>, counts: lines::Counts) -> ContentVersion {
-    let moments = [package.package_modification_date, package.last_modified_date];
-    let last = moments.into_iter().flatten().map(|at| at.0.as_millis()).max();
+    let timestamps = [package.package_modification_date, package.last_modified_date];
+    let last = timestamps.into_iter().flatten().map(|at| at.0.as_millis()).max();
     match (counts, last) {
         (lines::Counts::All, _) => ContentVersion::Unchanging,
         (lines::Counts::Open, Some(last)) => ContentVersion::Numbered(last),
@@ -219,7 +194,7 @@ fn version(package: &wire::Package<'_>, counts: lines::Counts) -> ContentVersion
 }
 
 fn note(package: &wire::Package<'_>) -> Option<String> {
-    // Nobody should cook it.
+    // It must not be prepared.
     let test = package.test_package.then_some("TEST");
     join(&[test, text(&package.customer_note)], "\n", MAX_NOTE)
 }
@@ -242,9 +217,9 @@ fn fulfilment(package: &wire::Package<'_>, stage: Stage, notes: &mut Vec<Reading
 }
 
 /// What later calls need of the package.
-fn kept(package: &wire::Package<'_>, courier: Courier, counts: lines::Counts) -> String {
+fn call_data(package: &wire::Package<'_>, courier: Courier, counts: lines::Counts) -> String {
     let pieces = package.lines.iter().flat_map(|line| &line.items);
-    let kept = wire::Kept {
+    let kept = CallData {
         courier: Cow::Borrowed(courier_word(courier)),
         preparation_time: text(&package.preparation_time).and_then(wire::whole),
         items: pieces

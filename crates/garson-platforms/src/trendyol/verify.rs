@@ -1,6 +1,6 @@
 //! A message is genuine when it repeats every HTTP header that was registered with the platform.
 
-use super::INBOUND_HEADERS;
+use super::names::INBOUND_HEADERS;
 use garson_core::integration::Credentials;
 use garson_core::platform::{Claim, HookRequest, Verified};
 use garson_core::secret::Secret;
@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 /// More headers than this are not looked through: every one of them costs a look-up.
 const MAX_CLAIMS: usize = 40;
 
-/// Headers that travel with any request. They prove nothing, so nobody is looked up by them.
+/// Headers of every request. They prove nothing, so no integration is looked up by them.
 const STANDARD: [&str; 32] = [
     "accept",
     "accept-charset",
@@ -61,9 +61,10 @@ pub fn claim(request: &HookRequest) -> Claim {
         .take(MAX_CLAIMS)
         .map(|(name, value)| written(name, value))
         .collect();
-    match presented.is_empty() {
-        true => Claim::Nothing,
-        false => Claim::Secrets(presented),
+    if presented.is_empty() {
+        Claim::Nothing
+    } else {
+        Claim::Secrets(presented)
     }
 }
 

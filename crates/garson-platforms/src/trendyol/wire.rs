@@ -1,15 +1,14 @@
-//! Trendyol's words: a package as lists, looks and the `created` hook show it, short events and pages of
-//! packages.
+//! Trendyol's wire format: packages, short events and pages of packages.
 
 pub mod menu;
 
 use crate::common::flag::is_set;
-use crate::common::moment::Millis;
 use crate::common::number::Lira;
 use crate::common::soft::soft;
+use crate::common::timestamp::Millis;
+use serde::Deserialize;
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{Deserializer, MapAccess, Visitor};
-use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use std::borrow::Cow;
 use std::fmt;
@@ -104,7 +103,7 @@ pub struct Package<'a> {
     pub pickup_eta_state: Option<Text<'a>>,
     pub estimated_pickup_time_min: Option<Millis>,
     pub estimated_pickup_time_max: Option<Millis>,
-    /// How long the customer is told that it takes, such as `30-40 dk`.
+    /// The delivery time shown to the customer, such as `30-40 dk`.
     pub eta: Option<Text<'a>>,
     #[serde(default, deserialize_with = "yes")]
     pub test_package: bool,
@@ -328,21 +327,6 @@ pub struct Looked<'a> {
     pub id: Option<Text<'a>>,
     #[serde(borrow, default, deserialize_with = "list")]
     pub content: Vec<&'a RawValue>,
-}
-
-/// What we keep of a package for its later calls.
-#[derive(Debug, Deserialize, PartialEq, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct Kept<'a> {
-    /// `platform`, `restaurant` or `none`.
-    #[serde(borrow)]
-    pub courier: Cow<'a, str>,
-    /// The package's own estimate, in minutes.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub preparation_time: Option<u32>,
-    /// Its pieces: cancelling a package means cancelling all of them.
-    #[serde(borrow)]
-    pub items: Vec<Cow<'a, str>>,
 }
 
 /// A small whole number.

@@ -1,7 +1,9 @@
-//! From our words to Trendyol's: the calls that move a package, questions about packages, and what the answers mean.
+//! The calls that advance a package, the requests that read packages, and what their responses mean.
 
-use super::wire::{self, Kept};
-use super::{API_KEY, API_SECRET, EXECUTOR_USER, INTEGRATOR_NAME, SUPPLIER_ID, courier_of, fixed_reasons};
+use super::call_data::{CallData, courier};
+use super::names::{API_KEY, API_SECRET, EXECUTOR_USER, INTEGRATOR_NAME, SUPPLIER_ID};
+use super::reasons::fixed_reasons;
+use super::wire;
 use crate::common::answer::{must_succeed, of_call, words};
 use crate::common::parse;
 use crate::common::request::{header, limited, request, segment, with_json};
@@ -53,7 +55,7 @@ fn address(link: &Link<'_>, service: &str, rest: &str) -> Result<String, Platfor
     ))
 }
 
-/// A value fit to travel in a header, whatever the account wrote.
+/// Removes characters that a header must not contain.
 fn header_text(value: &str) -> String {
     value.chars().filter(|c| matches!(c, ' '..='~')).collect()
 }
@@ -83,15 +85,6 @@ fn signed(request: HttpRequest, link: &Link<'_>) -> Result<HttpRequest, Platform
         .filter(|person| !person.trim().is_empty())
         .unwrap_or_else(|| NOBODY.to_owned());
     Ok(header(request, "x-executor-user", &person))
-}
-
-/// What was kept of the package; orders of other dialects have nothing.
-pub fn kept(order: &Order) -> Option<Kept<'_>> {
-    serde_json::from_str(order.provider_data.as_deref()?).ok()
-}
-
-pub fn courier(order: &Order) -> Option<Courier> {
-    courier_of(&kept(order)?.courier)
 }
 
 /// Moves that the platform's own courier makes are not ours to tell; who picks up does not travel.
@@ -132,7 +125,7 @@ pub fn write(errand: &Errand<'_>, link: &Link<'_>) -> Result<HttpRequest, Platfo
     let one = |rest: &str| put(&format!("{}/{rest}", segment(package_id)), &json!({}));
     let (request, limit) = match errand.call {
         CallKind::Verify => {
-            let usual = kept(order).and_then(|kept| kept.preparation_time);
+            let usual = CallData::of(order).and_then(|kept| kept.preparation_time);
             let minutes = errand
                 .preparation_minutes
                 .or(usual)
@@ -155,7 +148,7 @@ pub fn write(errand: &Errand<'_>, link: &Link<'_>) -> Result<HttpRequest, Platfo
 /// The body that cancels a whole package: every piece of it, for one reason.
 fn unsupplied(errand: &Errand<'_>) -> Result<Value, PlatformError> {
     let order = errand.order;
-    let items: Vec<Cow<'_, str>> = kept(order).map(|kept| kept.items).unwrap_or_default();
+    let items: Vec<Cow<'_, str>> = CallData::of(order).map(|kept| kept.items).unwrap_or_default();
     if items.is_empty() {
         return Err(PlatformError::MissingData {
             what: "package item ids",
@@ -208,11 +201,12 @@ fn said(response: &HttpResponse) -> String {
         .flatten()
         .filter_map(|error| error.get("message").and_then(of).or_else(|| of(error)))
         .collect();
-    let found = match listed.is_empty() {
-        false => Some(listed.join("; ")),
-        true => ["message", "exception"]
+    let found = if listed.is_empty() {
+        ["message", "exception"]
             .iter()
-            .find_map(|name| body.get(name).and_then(of)),
+            .find_map(|name| body.get(name).and_then(of))
+    } else {
+        Some(listed.join("; "))
     };
     words(response, found.as_deref())
 }
@@ -259,9 +253,10 @@ pub fn poll(link: &Link<'_>, window: &Window, page: u32) -> Result<HttpRequest, 
 
 fn store<'a>(link: &Link<'a>) -> Result<&'a str, PlatformError> {
     let store = whose(link)?.store;
-    match store.is_empty() {
-        true => Err(PlatformError::MissingCredential { name: "remoteId" }),
-        false => Ok(store),
+    if store.is_empty() {
+        Err(PlatformError::MissingCredential { name: "remoteId" })
+    } else {
+        Ok(store)
     }
 }
 
@@ -275,7 +270,7 @@ pub fn polled(page: u32, response: &HttpResponse) -> Result<Page, Trouble> {
         None => true,
     };
     Ok(Page {
-        // An empty page is the last one, whatever it says of itself.
+        // An empty page is the last one, even if it claims otherwise.
         more: more && count > 0,
         orders: found
             .content

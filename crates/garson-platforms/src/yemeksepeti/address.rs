@@ -13,10 +13,11 @@ fn is_below(url: &str, base: &str) -> bool {
 }
 
 fn is_on_allowed_host(url: &str, link: &Link<'_>) -> bool {
-    // As safe on its way as what goes to the operator's own address.
-    let schemes: &[&str] = match link.base.starts_with("http://") {
-        true => &["https://", "http://"],
-        false => &["https://"],
+    // The transport must be as safe as that to the operator's own URL.
+    let schemes: &[&str] = if link.base.starts_with("http://") {
+        &["https://", "http://"]
+    } else {
+        &["https://"]
     };
     let Some(rest) = schemes.iter().find_map(|scheme| url.strip_prefix(scheme)) else {
         return false;

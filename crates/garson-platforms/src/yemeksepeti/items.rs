@@ -136,9 +136,10 @@ fn options(wire: &[wire::Topping<'_>], depth: usize) -> Vec<ItemOption> {
     let mut options = Vec::with_capacity(wire.len());
     for topping in wire {
         let mut children = options_below(topping, depth);
-        let deeper = match depth < MAX_OPTION_DEPTH {
-            true => Vec::new(),
-            false => std::mem::take(&mut children),
+        let deeper = if depth < MAX_OPTION_DEPTH {
+            Vec::new()
+        } else {
+            std::mem::take(&mut children)
         };
         let name = keep_text(topping.name.as_ref(), MAX_NAME);
         let name = name.or_else(|| keep_text(topping.remote_code.as_ref(), MAX_NAME));

@@ -1,7 +1,8 @@
-//! `yemeksepeti`: Yemeksepeti, which speaks through Delivery Hero's POS middleware.
+//! `yemeksepeti`: Yemeksepeti, through Delivery Hero's POS middleware.
 
 mod address;
 mod items;
+mod names;
 mod order;
 mod outcome;
 mod payment;
@@ -13,6 +14,7 @@ mod verify;
 mod wire;
 mod write;
 
+use self::names::{CHAIN_CODE, ORDER, PASSWORD, PLUGIN_SECRET, STATUS, USERNAME};
 use garson_core::integration::Credentials;
 use garson_core::order::{CallKind, Courier, Order, Reason};
 use garson_core::platform::{
@@ -22,7 +24,7 @@ use garson_core::platform::{
 };
 use garson_core::secret::Secret;
 
-/// The dialect of Yemeksepeti.
+/// The connector of Yemeksepeti.
 #[derive(Clone, Copy, Debug)]
 pub struct Yemeksepeti;
 
@@ -35,9 +37,9 @@ const CAPABILITY: Capability = Capability {
     store_toggle: true,
     couriers: &[Courier::Platform, Courier::Restaurant, Courier::None],
     seconds_between_moves: 0,
-    // Usually; each order says its own moment.
+    // Usually; each order has its own deadline.
     accept_within_seconds: Some(900),
-    // New orders cannot be asked for: the platform repeats what it could not deliver. Cancelled ones can.
+    // New orders cannot be polled: the platform repeats what it could not deliver. Cancelled ones can.
     polling: Some(Polling {
         style: PollStyle::Cancelled,
         every_seconds: 120,
@@ -45,15 +47,6 @@ const CAPABILITY: Capability = Capability {
     look: true,
     limits: &[],
 };
-
-const ORDER: &str = "order";
-const STATUS: &str = "status";
-const REMOTE_ID: &str = "remoteId";
-const REMOTE_ORDER_ID: &str = "remoteOrderId";
-const USERNAME: &str = "username";
-const PASSWORD: &str = "password";
-const CHAIN_CODE: &str = "chainCode";
-const PLUGIN_SECRET: &str = "pluginSecret";
 
 impl Platform for Yemeksepeti {
     fn provider(&self) -> Provider {

@@ -6,8 +6,8 @@ use super::soft::{Text, keep_text, text};
 use super::state::State;
 use super::wire;
 use crate::common::flag::is_set;
-use crate::common::moment::IsoTime;
 use crate::common::text::{MAX_ID, MAX_NAME, MAX_NOTE, join, keep};
+use crate::common::timestamp::IsoTime;
 use crate::common::{Read, fault, sums};
 use garson_core::money::{Currency, Minor};
 use garson_core::order::{
@@ -99,7 +99,7 @@ fn courier(wire: &wire::Order<'_>) -> Courier {
 fn note(wire: &wire::Order<'_>) -> Option<String> {
     let comments = wire.comments.as_ref();
     let parts = [
-        // Nobody should cook it.
+        // It must not be prepared.
         is_set(wire.test).then_some("TEST"),
         comments.and_then(|comments| text(comments.customer_comment.as_ref())),
         comments.and_then(|comments| text(comments.vendor_comment.as_ref())),
@@ -125,9 +125,10 @@ fn customer(wire: &wire::Order<'_>) -> Customer {
     let is_local = !code.is_empty() && !phone.is_empty() && !phone.starts_with(['+', '0']);
     Customer {
         name: join(&names, " ", MAX_NAME),
-        phone: match is_local {
-            true => keep(&format!("+{}{phone}", code.trim_start_matches('+')), MAX_ID),
-            false => keep(phone, MAX_ID),
+        phone: if is_local {
+            keep(&format!("+{}{phone}", code.trim_start_matches('+')), MAX_ID)
+        } else {
+            keep(phone, MAX_ID)
         },
         phone_code: None,
         // Most platforms of the group send a hash instead.

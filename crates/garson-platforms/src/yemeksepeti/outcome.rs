@@ -1,4 +1,4 @@
-//! What the platform's answers mean.
+//! Interprets the platform's responses.
 
 use super::soft::Text;
 use super::wire;

@@ -61,9 +61,10 @@ pub fn kind(text: &str, is_paid: bool) -> PaymentType {
         .split(|c: char| !c.is_alphanumeric())
         .any(|word| word == "paye");
     if has(&MEAL_CARDS) || is_paye {
-        return match is_online {
-            true => PaymentType::MealCardOnline,
-            false => PaymentType::MealCardOnDelivery,
+        return if is_online {
+            PaymentType::MealCardOnline
+        } else {
+            PaymentType::MealCardOnDelivery
         };
     }
     let known: [(&[&str], PaymentType); 3] = [

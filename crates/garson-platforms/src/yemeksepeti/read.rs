@@ -1,8 +1,9 @@
-//! From the platform's messages to ours: a new order, an order that was read back, and what happened to one.
+//! Reads the platform's messages: a new order, an order that was read back, and changes.
 
+use super::names::{ORDER, REMOTE_ID, REMOTE_ORDER_ID, STATUS};
 use super::reasons::{self, reason_named};
 use super::soft::Text;
-use super::{ORDER, REMOTE_ID, REMOTE_ORDER_ID, STATUS, order, wire};
+use super::{order, wire};
 use crate::common::text::{MAX_ID, MAX_NOTE, keep, keep_some};
 use crate::common::tolerant::{self, Essentials};
 use crate::common::{Read, fault, parse};
@@ -37,7 +38,7 @@ fn strict(body: &[u8], request: &HookRequest) -> Read<Message> {
         .param(REMOTE_ID)
         .filter(|branch| !branch.is_empty())
         .map(str::to_owned);
-    // A list would be taken for an object, value by value.
+    // Serde would accept a list as an object, value by value.
     if body.trim_ascii_start().first() == Some(&b'[') {
         return Err(fault("$", "must be an object"));
     }
@@ -62,7 +63,7 @@ fn sighting(wire: &wire::Order<'_>) -> Read<News> {
     })))
 }
 
-/// Where an order that was read back stands. Only `accepted` and `cancelled` are promised.
+/// The status of an order that was read back. Only `accepted` and `cancelled` are documented.
 fn standing(wire: &wire::Order<'_>, status: &str, courier: Courier) -> (Option<Change>, bool) {
     let moved = |to| {
         Some(Change::Moved {

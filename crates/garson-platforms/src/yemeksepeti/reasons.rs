@@ -1,4 +1,4 @@
-//! Why an order is cancelled: the platform's fixed list, and who stands behind a reason.
+//! Cancel reasons: the platform's fixed list, and which party each is attributed to.
 
 use garson_core::order::{Actor, Courier, Order, Reason, Status};
 
@@ -61,7 +61,7 @@ const USUAL_AFTER: &str = "CONTENT_WRONG_MISLEADING";
 /// What the platform itself gives as a reason; of the restaurants' list, but not theirs when it comes from there.
 const OF_THE_PLATFORM: [&str; 3] = ["TECHNICAL_PROBLEM", "FRAUD_PRANK", "BLACKLISTED"];
 
-/// What goes wrong on the way is the matter of whoever delivers.
+/// Delivery problems are attributed to the party that delivers.
 const ON_THE_WAY: [&str; 7] = [
     "NO_COURIER",
     "BAD_WEATHER",

@@ -1,4 +1,4 @@
-//! Values as loosely as the platform writes them: numbers for texts, empty strings for nothing, null for empty lists.
+//! Lenient values: numbers for texts, empty strings for missing values, null for empty lists.
 
 use crate::common::text::keep_some;
 use serde::de::value::MapAccessDeserializer;
@@ -54,7 +54,7 @@ impl Text<'_> {
     }
 }
 
-/// A number or moment that may be missing; the platform writes an empty string for what it does not have.
+/// A number or timestamp that may be missing; the platform writes an empty string for a missing one.
 pub fn optional<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
     deserializer: D,
 ) -> Result<Option<T>, D::Error> {
@@ -102,7 +102,7 @@ where
     deserializer.deserialize_any(OfObject(PhantomData))
 }
 
-/// Half of a place on the map, where it is a number; nobody loses a meal for a pin.
+/// A coordinate, if it is a number; a bad one must not cost the order.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Degrees(pub Option<f64>);
 

@@ -1,4 +1,4 @@
-//! What later calls need to know of an order, kept as a small JSON text.
+//! Data that is stored with an order (`provider_data`) for later calls, as JSON.
 
 use super::soft::Text;
 use super::wire;
@@ -63,7 +63,7 @@ impl State {
         serde_json::from_str(order.provider_data.as_deref()?).ok()
     }
 
-    /// The food is ready: only the platform's riders are told.
+    /// The food is ready; sent only for orders that the platform's riders carry.
     pub fn can_be_prepared(&self) -> bool {
         self.courier == Courier::Platform && self.urls.as_ref().is_none_or(|urls| urls.prepared.is_some())
     }

@@ -10,6 +10,7 @@ mod requests;
 mod schema;
 mod verifying;
 
+use super::names::{REMOTE_ID, REMOTE_ORDER_ID};
 use super::*;
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;

@@ -1,6 +1,6 @@
 //! A message is genuine when its bearer token is a JWT that the branch's `pluginSecret` signed with HMAC-SHA-512.
 
-use super::{PLUGIN_SECRET, REMOTE_ID};
+use super::names::{PLUGIN_SECRET, REMOTE_ID};
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use garson_core::integration::Credentials;
@@ -63,7 +63,7 @@ fn is_over(claims: &Claims<'_>, now: Timestamp) -> bool {
     let Some(exp) = &claims.exp else {
         return false;
     };
-    // A moment that is no whole number of seconds is cut down to one; one beyond all calendars never comes.
+    // Fractions of seconds are cut off; a time beyond all calendars never comes.
     #[allow(clippy::cast_possible_truncation)]
     let seconds = exp
         .as_i64()

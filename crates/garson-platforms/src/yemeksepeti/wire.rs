@@ -1,10 +1,10 @@
-//! Delivery Hero's words: an order as it is dispatched or read back, what happened to one, and the answers to calls.
+//! Delivery Hero's wire format: orders as dispatched or read back, changes, and responses to calls.
 
 use super::soft::{Degrees, Text, list, object_or_text, optional};
 use crate::common::flag::Flag;
-use crate::common::moment::IsoTime;
 use crate::common::number::{Count, Lira};
 use crate::common::soft::soft;
+use crate::common::timestamp::IsoTime;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 

@@ -1,9 +1,9 @@
-//! From our words to the platform's: the calls that move an order, and the answers to its messages.
+//! The calls that advance an order, and the replies to the platform's messages.
 
 use super::address::may_be_called;
+use super::names::{CHAIN_CODE, PASSWORD, USERNAME};
 use super::reasons;
 use super::state::{State, Urls};
-use super::{CHAIN_CODE, PASSWORD, USERNAME};
 use crate::common::request::{header, request, segment, with_json};
 use crate::common::text::{MAX_NOTE, keep_some};
 use garson_core::order::{CallKind, Courier, Order, Status};
@@ -198,7 +198,7 @@ pub fn reply(reception: &Reception, request_id: &str) -> HookReply {
         body: json!({ "code": code, "message": message, "requestId": request_id }),
     };
     match reception {
-        // An order that comes again, in whatever words, is the one that we have.
+        // A repeated order is the one that we have, even if its content differs.
         Reception::Taken { order_id } | Reception::Conflict { order_id } => HookReply {
             status: 200,
             body: json!({ "remoteResponse": { "remoteOrderId": order_id } }),

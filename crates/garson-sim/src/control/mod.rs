@@ -1,29 +1,28 @@
-//! The control API: stands for customers, couriers, the operator of the simulator, and bad luck.
+//! The control API: acts as customers, couriers and the operator of the simulator, and orders faults.
 
+mod input;
 mod orders;
 
 use std::net::IpAddr;
 use std::sync::Arc;
 
-use http::{HeaderMap, HeaderName, Method, StatusCode, header};
-use serde::de::DeserializeOwned;
+use http::{HeaderMap, HeaderName, StatusCode, header};
 use serde_json::{Value, json};
 
+use self::input::{Answer, platform_of, read};
 use crate::{
-    autopilot::Pilot,
+    autopilot_plan::AutopilotPlan,
     call::{Call, Reply},
-    platform::Platform,
-    push,
-    server::Inner,
+    refusal::Refusal,
+    registry, sender,
+    shared::Shared,
     store::Store,
     views::{Autopilot, FaultRequest, Health, StoreRequest},
-    world::{Refusal, World},
+    world::World,
 };
 
-type Answer = Result<Value, Refusal>;
-
-pub(crate) fn answer(inner: &Arc<Inner>, call: &Call) -> Reply {
-    let mut world = inner.world();
+pub(crate) fn answer(shared: &Arc<Shared>, call: &Call) -> Reply {
+    let mut world = shared.world();
     let parts = call.parts();
     let method = call.method.as_str();
     let answer = match (method, parts.as_slice()) {
@@ -35,7 +34,7 @@ pub(crate) fn answer(inner: &Arc<Inner>, call: &Call) -> Reply {
         ("DELETE", ["faults"]) => {
             world.faults.clear();
             drop(world);
-            push::release_held(inner, None);
+            sender::release_held(shared, None);
             return Reply::ok(&json!({}));
         }
         ("GET", ["journal"]) => read_journal(&world, call),
@@ -48,15 +47,15 @@ pub(crate) fn answer(inner: &Arc<Inner>, call: &Call) -> Reply {
         (_, ["orders", rest @ ..]) => orders::answer(&mut world, call, rest),
         _ => Err(Refusal::NotFound(format!("no {method} {}", call.target))),
     };
-    push::start(inner, &mut world);
+    sender::start(shared, &mut world);
     match answer {
         Ok(body) => Reply::ok(&body),
         Err(refusal) => refused(refusal),
     }
 }
 
-/// Does a web page from elsewhere ask? A browser says where the page is from; and a page whose name was made to lead to this
-/// machine shows by the name that it asks for.
+/// Whether the request comes from a web page of another origin. Browsers send the page's origin; a DNS rebinding attack shows
+/// in the host name.
 pub(crate) fn is_foreign(headers: &HeaderMap, is_local: bool) -> bool {
     let text = |name: HeaderName| headers.get(name).map(|value| value.to_str().unwrap_or_default());
     let host = text(header::HOST).unwrap_or_default();
@@ -83,23 +82,6 @@ fn refused(refusal: Refusal) -> Reply {
     Reply::json(status, &json!({"error": message}))
 }
 
-/// The body in its type; a `Content-Type` is not asked for here.
-fn read<T: DeserializeOwned>(call: &Call) -> Result<T, Refusal> {
-    let body = if call.body.is_empty() && call.method == Method::POST {
-        b"{}"
-    } else {
-        call.body.as_ref()
-    };
-    serde_json::from_slice(body).map_err(|error| Refusal::Invalid(error.to_string()))
-}
-
-fn platform_of(call: &Call) -> Result<Option<Platform>, Refusal> {
-    call.query("platform")
-        .map(str::parse)
-        .transpose()
-        .map_err(Refusal::Invalid)
-}
-
 fn health(world: &World) -> Value {
     json!(Health {
         status: "ok".to_owned(),
@@ -111,7 +93,11 @@ fn health(world: &World) -> Value {
 
 fn put_store(world: &mut World, call: &Call) -> Answer {
     let request: StoreRequest = read(call)?;
-    let store = Store::new(request).map_err(Refusal::Invalid)?;
+    let simulated = registry::of(request.platform);
+    let remote_id = simulated.store_id(&request.remote_id).to_owned();
+    let credentials = simulated.credentials(request.credentials.clone());
+    let store = credentials.and_then(|credentials| Store::new(request, remote_id, credentials));
+    let store = store.map_err(Refusal::Invalid)?;
     let view = store.view();
     world.stores.insert(store.key(), Arc::new(store));
     Ok(json!(view))
@@ -123,7 +109,11 @@ fn list_stores(world: &World) -> Value {
 
 fn order_fault(world: &mut World, call: &Call) -> Answer {
     let request: FaultRequest = read(call)?;
-    world.faults.order(request.clone()).map_err(Refusal::Invalid)?;
+    let known = registry::of(request.platform).operations();
+    world
+        .faults
+        .order(request.clone(), known)
+        .map_err(Refusal::Invalid)?;
     Ok(json!(request))
 }
 
@@ -141,7 +131,7 @@ fn set_autopilot(world: &mut World, call: &Call) -> Answer {
             "percent ends at 100, orders at 60000 a minute".to_owned(),
         ));
     }
-    world.pilot = (request.orders_per_minute > 0).then(|| Pilot::new(request, world.now()));
+    world.autopilot = (request.orders_per_minute > 0).then(|| AutopilotPlan::new(request, world.now()));
     Ok(json!(request))
 }
 
@@ -168,7 +158,7 @@ mod tests {
             ("127.0.0.1:8090", Some("http://127.0.0.1:8090"), true, false),
             ("127.0.0.1:8090", Some("https://evil.example"), true, true),
             ("127.0.0.1:8090", Some("null"), true, true),
-            // A name that was made to lead here.
+            // DNS rebinding.
             ("evil.example:8090", None, true, true),
             ("evil.example:8090", Some("http://evil.example:8090"), true, true),
             // Beside other containers it has a name.

@@ -3,20 +3,23 @@
 use serde::Deserialize;
 use serde_json::json;
 
-use super::{Answer, platform_of, read};
+use super::input::{Answer, platform_of, read};
 use crate::{
     call::Call,
     order::Order,
+    placing::place_orders,
     platform::Platform,
+    refusal::Refusal,
+    registry,
     views::{OrderRequest, Step},
-    world::{Refusal, World},
+    world::World,
 };
 
 pub(super) fn answer(world: &mut World, call: &Call, parts: &[&str]) -> Answer {
     match (call.method.as_str(), parts) {
         ("POST", []) => {
             let request: OrderRequest = read(call)?;
-            Ok(json!({"orders": world.place_orders(&request)?}))
+            Ok(json!({"orders": place_orders(world, &request)?}))
         }
         ("GET", []) => {
             let platform = platform_of(call)?;
@@ -32,7 +35,7 @@ pub(super) fn answer(world: &mut World, call: &Call, parts: &[&str]) -> Answer {
         }
         ("POST", [platform, id, event]) => {
             let number = find(world, platform, id)?.number;
-            happen(world, call, number, event)?;
+            apply_event(world, call, number, event)?;
             Ok(json!(find(world, platform, id)?.view()))
         }
         (method, _) => Err(Refusal::NotFound(format!("no {method} {}", call.target))),
@@ -65,11 +68,11 @@ struct CourierRequest {
     step: Step,
 }
 
-fn happen(world: &mut World, call: &Call, number: u64, event: &str) -> Result<(), Refusal> {
+fn apply_event(world: &mut World, call: &Call, number: u64, event: &str) -> Result<(), Refusal> {
     let Some(order) = world.orders.get(number) else {
         return Ok(());
     };
-    let side = order.platform.side();
+    let simulated = registry::of(order.platform);
     let store = world.store(order.platform, &order.remote_id);
     let store = store.ok_or_else(|| Refusal::NotFound("the order's store is gone".to_owned()))?;
     let done = match event {
@@ -79,16 +82,16 @@ fn happen(world: &mut World, call: &Call, number: u64, event: &str) -> Result<()
                 By::Platform => "platform",
                 By::Restaurant => "restaurant",
             };
-            side.cancel(world, &store, number, by)
+            simulated.cancel(world, &store, number, by)
         }
         "courier" => {
             let step = read::<CourierRequest>(call)?.step;
-            side.courier(world, &store, number, step)
+            simulated.courier(world, &store, number, step)
         }
-        "remove-piece" => side.remove_piece(world, &store, number),
-        "due" => side.due(world, &store, number),
+        "remove-piece" => simulated.remove_piece(world, &store, number),
+        "due" => simulated.due(world, &store, number),
         "push" => {
-            side.announce(world, &store, number);
+            simulated.announce(world, &store, number);
             Ok(())
         }
         _ => return Err(Refusal::NotFound(format!("orders have no {event}"))),

@@ -5,15 +5,11 @@ use std::sync::Arc;
 use http::Method;
 use serde_json::{Value, json};
 
-use super::{Answer, errors::Refusal};
-use crate::{
-    call::Call,
-    clock,
-    limits::Limit,
-    platform::Platform,
-    store::{Credentials, Store},
-    world::World,
+use super::{
+    credentials::GetirCredentials,
+    errors::{Answer, Refusal},
 };
+use crate::{call::Call, clock, limits::Limit, platform::Platform, store::Store, world::World};
 
 const CONFIGURATION: Limit = Limit {
     calls: 2,
@@ -75,8 +71,8 @@ fn store_of_keys(world: &World, body: &Value) -> Result<Arc<Store>, Refusal> {
     };
     let (app, restaurant) = (field("appSecretKey")?, field("restaurantSecretKey")?);
     let has_keys = |store: &&Arc<Store>| {
-        matches!(&store.credentials, Credentials::Getir(keys)
-            if keys.app_secret_key == app && keys.restaurant_secret_key == restaurant)
+        let keys = store.credentials.get::<GetirCredentials>();
+        keys.is_some_and(|keys| keys.app_secret_key == app && keys.restaurant_secret_key == restaurant)
     };
     world
         .stores_of(Platform::Getir)
@@ -108,8 +104,9 @@ pub(super) fn count(world: &mut World, token: &str, operation: &str) -> Result<(
         "cancel-options" => (operation, CANCEL_OPTIONS),
         _ => ("other", OTHER),
     };
-    match world.allow(format!("getir/{bucket}/{token}"), limit) {
-        true => Ok(()),
-        false => Err(Refusal::too_many()),
+    if world.allow(format!("getir/{bucket}/{token}"), limit) {
+        Ok(())
+    } else {
+        Err(Refusal::too_many())
     }
 }

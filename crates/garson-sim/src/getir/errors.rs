@@ -1,9 +1,11 @@
 //! Getir's errors: numbered, each in the same envelope.
 
 use http::StatusCode;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::call::Reply;
+
+pub(super) type Answer = Result<Value, Refusal>;
 
 #[derive(Debug)]
 pub(super) struct Refusal {

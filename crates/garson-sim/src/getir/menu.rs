@@ -92,7 +92,7 @@ fn option(product: &Product, option: &Choosable, weight: usize) -> Value {
         "clientDisplayName": both(option.name),
         "optionProduct": option.id.hex(),
         "chainOptionProduct": hex(option.name),
-        // Only their ids stand here; what they hold is told with the option products.
+        // Only their ids; their content is in the option products.
         "optionCategories": option.groups.iter().map(|group| group.id.hex()).collect::<Vec<_>>(),
         "type": 1,
         "price": money::number(option.price),

@@ -1,43 +1,54 @@
 //! Getir Yemek: a login per restaurant, numbered states, a minute between moves, pushes with a key and lists to ask for.
 
 mod auth;
+mod credentials;
 mod errors;
 mod menu;
 mod moves;
 mod orders;
+mod states;
 
 use http::Method;
 use serde_json::{Value, json};
 
-use self::errors::Refusal;
+use self::{
+    credentials::GetirCredentials,
+    errors::{Answer, Refusal},
+    states::{
+        CANCELLED_BY_GETIR, CANCELLED_BY_RESTAURANT, DELIVERED, HANDED_OVER, NEW, ON_THE_WAY, PREPARED,
+        PREPARING, REACHED, SCHEDULED, SCHEDULED_ACCEPTED, STATES,
+    },
+};
 use crate::{
     call::{Call, Reply, Route},
     clock,
-    order::{Cancellation, Order},
-    platform::{Platform, Side},
-    push::Push,
+    message::Message,
+    order::{Cancellation, Order, States},
+    platform::Platform,
+    simulated_platform::SimulatedPlatform,
     store::{Credentials, Store},
     views::{Courier, Step},
-    world::World,
+    world::{TimedEvent, World},
 };
 
 pub(crate) struct Getir;
 
-type Answer = Result<Value, Refusal>;
+impl SimulatedPlatform for Getir {
+    fn states(&self) -> &'static States {
+        &STATES
+    }
 
-const NEW: &str = "400";
-const SCHEDULED: &str = "325";
-const SCHEDULED_ACCEPTED: &str = "350";
-const PREPARING: &str = "500";
-const PREPARED: &str = "550";
-const HANDED_OVER: &str = "600";
-const ON_THE_WAY: &str = "700";
-const REACHED: &str = "800";
-const DELIVERED: &str = "900";
-const CANCELLED_BY_GETIR: &str = "1500";
-const CANCELLED_BY_RESTAURANT: &str = "1600";
+    fn sample_store(&self, number: u32) -> (String, Value) {
+        (
+            format!("64b7f0c2a1d3e5f6789000{number:02}"),
+            json!({
+                "appSecretKey": "demo-getir-app-secret",
+                "restaurantSecretKey": format!("demo-getir-restaurant-{number}"),
+                "inboundKey": "demo-getir-inbound-key",
+            }),
+        )
+    }
 
-impl Side for Getir {
     fn operations(&self) -> &'static [&'static str] {
         &[
             "login",
@@ -60,9 +71,7 @@ impl Side for Getir {
     }
 
     fn credentials(&self, given: Value) -> Result<Credentials, String> {
-        serde_json::from_value(given)
-            .map(Credentials::Getir)
-            .map_err(|error| format!("credentials: {error}"))
+        Credentials::parse::<GetirCredentials>(given)
     }
 
     fn route(&self, call: &Call) -> Route {
@@ -107,7 +116,7 @@ impl Side for Getir {
         Refusal::too_many().reply()
     }
 
-    fn takes(&self, courier: Courier, _: bool) -> Result<(), String> {
+    fn supports(&self, courier: Courier, _: bool) -> Result<(), String> {
         match courier {
             Courier::Pickup => Err("Getir has no orders that customers collect".to_owned()),
             Courier::Platform | Courier::Restaurant => Ok(()),
@@ -200,7 +209,7 @@ impl Side for Getir {
         }
         world.enter(number, NEW, "platform");
         if let Some(at) = answer_until(world, world.now()) {
-            world.alarms.insert((at, number, crate::autopilot::Alarm::Expire));
+            world.timed_events.insert((at, number, TimedEvent::Expire));
         }
         self.announce(world, store, number);
         Ok(())
@@ -214,14 +223,6 @@ impl Side for Getir {
             let ended = self.end(world, store, number, "platform", CANCELLED_BY_RESTAURANT, reason);
             tracing::debug!(number, ?ended, "nobody answered");
         }
-    }
-
-    fn is_final(&self, order: &Order) -> bool {
-        [DELIVERED, CANCELLED_BY_GETIR, CANCELLED_BY_RESTAURANT].contains(&order.state.as_str())
-    }
-
-    fn is_ready(&self, state: &str) -> bool {
-        state == HANDED_OVER
     }
 }
 
@@ -260,8 +261,8 @@ fn answer_until(world: &World, now: jiff::Timestamp) -> Option<jiff::Timestamp> 
     (seconds > 0).then(|| clock::add_seconds(now, seconds))
 }
 
-fn message(kind: &'static str, store: &Store, order: &Order) -> Option<Push> {
-    let Credentials::Getir(credentials) = &store.credentials else {
+fn message(kind: &'static str, store: &Store, order: &Order) -> Option<Message> {
+    let Some(credentials) = store.credentials.get::<GetirCredentials>() else {
         return None;
     };
     let url = format!("{}/hooks/getir/{kind}", store.hook_url.as_ref()?);
@@ -271,7 +272,7 @@ fn message(kind: &'static str, store: &Store, order: &Order) -> Option<Push> {
     } else {
         json!({"foodOrder": order})
     };
-    Some(Push::post(kind, url, &body).with_header("x-api-key", &credentials.inbound_key))
+    Some(Message::post(kind, url, &body).with_header("x-api-key", &credentials.inbound_key))
 }
 
 fn answer(world: &mut World, call: &Call, route: &Route) -> Answer {

@@ -3,8 +3,12 @@
 use serde_json::{Value, json};
 
 use super::{
-    Answer, CANCELLED_BY_RESTAURANT, DELIVERED, HANDED_OVER, NEW, ON_THE_WAY, PREPARED, PREPARING, REACHED,
-    SCHEDULED, SCHEDULED_ACCEPTED, errors::Refusal, orders,
+    errors::{Answer, Refusal},
+    orders,
+    states::{
+        CANCELLED_BY_RESTAURANT, DELIVERED, HANDED_OVER, NEW, ON_THE_WAY, PREPARED, PREPARING, REACHED,
+        SCHEDULED, SCHEDULED_ACCEPTED,
+    },
 };
 use crate::{
     call::Call,
@@ -103,24 +107,26 @@ fn verify(order: &Order, from: &str, to: &'static str) -> Result<&'static str, R
 }
 
 fn expect(order: &Order, state: &str) -> Result<(), Refusal> {
-    match order.state == state {
-        true => Ok(()),
-        false => Err(Refusal::rule(
+    if order.state == state {
+        Ok(())
+    } else {
+        Err(Refusal::rule(
             3,
             "FoodOrderStatusInvalid",
             format!("the order is at {}", order.state),
-        )),
+        ))
     }
 }
 
 fn after_prepare(too_early: bool) -> Result<(), Refusal> {
-    match too_early {
-        true => Err(Refusal::rule(62, "CannotDeliverYet", "too early after prepare")),
-        false => Ok(()),
+    if too_early {
+        Err(Refusal::rule(62, "CannotDeliverYet", "too early after prepare"))
+    } else {
+        Ok(())
     }
 }
 
-/// The reasons that Getir takes for this order as it stands.
+/// The reasons that Getir accepts for this order in its current state.
 fn reasons(order: &Order) -> Vec<(String, &'static str)> {
     let at_restaurant =
         [SCHEDULED, SCHEDULED_ACCEPTED, NEW, PREPARING, PREPARED].contains(&order.state.as_str());

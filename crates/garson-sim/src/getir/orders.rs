@@ -115,7 +115,7 @@ fn product(line: &Line, order: &Order) -> Value {
     })
 }
 
-/// Chosen options stand below the category that they were chosen from.
+/// Chosen options, below their category.
 fn categories(options: &[Chosen]) -> Vec<Value> {
     let mut categories: Vec<(&Chosen, Vec<Value>)> = Vec::new();
     for option in options {

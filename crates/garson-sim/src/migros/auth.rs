@@ -6,13 +6,11 @@ use base64::{Engine, prelude::BASE64_STANDARD};
 use serde_json::json;
 use sha2::{Digest, Sha256};
 
-use super::{Answer, envelope::Refusal};
-use crate::{
-    call::Call,
-    platform::Platform,
-    store::{Credentials, KeyDerivation, MigrosCredentials, Store},
-    world::World,
+use super::{
+    credentials::{KeyDerivation, MigrosCredentials},
+    envelope::{Answer, Refusal},
 };
+use crate::{call::Call, platform::Platform, store::Store, world::World};
 
 /// The cipher's key: the secret itself, or its hash.
 pub(super) fn key(credentials: &MigrosCredentials) -> Option<Vec<u8>> {
@@ -28,10 +26,7 @@ pub(super) fn basic(credentials: &MigrosCredentials) -> String {
 }
 
 fn of(store: &Store) -> Option<&MigrosCredentials> {
-    match &store.credentials {
-        Credentials::Migros(credentials) => Some(credentials),
-        _ => None,
-    }
+    store.credentials.get()
 }
 
 /// The branch whose key the call carries, and the cipher's key.

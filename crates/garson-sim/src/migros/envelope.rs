@@ -9,6 +9,8 @@ use crate::{
     views::Replies,
 };
 
+pub(super) type Answer = Result<Value, Refusal>;
+
 #[derive(Debug)]
 pub(super) struct Refusal {
     status: StatusCode,

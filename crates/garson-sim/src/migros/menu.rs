@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Answer, envelope::Refusal};
+use super::envelope::{Answer, Refusal};
 use crate::{
     generate::menu::{Category, Product},
     random::hash,

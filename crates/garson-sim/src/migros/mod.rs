@@ -1,20 +1,26 @@
 //! Migros Yemek: a key per branch, encrypted bodies, states in strict order, three webhooks and lists to ask for.
 
 mod auth;
+mod credentials;
 mod envelope;
 mod menu;
 mod moves;
 mod orders;
+mod states;
 
 use http::{Method, StatusCode};
 use serde_json::{Value, json};
 
-use self::envelope::Refusal;
+use self::{
+    credentials::MigrosCredentials,
+    envelope::Refusal,
+    states::{APPROVED, CANCELLED, COMPLETED, DELIVERY, NEW, PREPARED, REJECTED, STATES},
+};
 use crate::{
     call::{Call, Reply, Route},
-    order::{Cancellation, Order},
-    platform::Side,
-    push::Push,
+    message::Message,
+    order::{Cancellation, Order, States},
+    simulated_platform::SimulatedPlatform,
     store::{Credentials, Store},
     views::{Courier, Step},
     world::World,
@@ -22,17 +28,23 @@ use crate::{
 
 pub(crate) struct Migros;
 
-type Answer = Result<Value, Refusal>;
+impl SimulatedPlatform for Migros {
+    fn states(&self) -> &'static States {
+        &STATES
+    }
 
-const NEW: &str = "NEW_PENDING";
-const APPROVED: &str = "APPROVED";
-const PREPARED: &str = "PREPARED";
-const DELIVERY: &str = "DELIVERY";
-const COMPLETED: &str = "COMPLETED";
-const REJECTED: &str = "REJECTED";
-const CANCELLED: &str = "CANCELLED";
+    fn sample_store(&self, number: u32) -> (String, Value) {
+        (
+            (5_000 + number).to_string(),
+            json!({
+                "apiKey": format!("demo-migros-api-key-{number}"),
+                "secretKey": "demo-migros-secret-of-32-bytes!!",
+                "inboundUser": "garson",
+                "inboundPassword": "demo-migros-inbound",
+            }),
+        )
+    }
 
-impl Side for Migros {
     fn operations(&self) -> &'static [&'static str] {
         &[
             "update-status",
@@ -49,9 +61,10 @@ impl Side for Migros {
     }
 
     fn credentials(&self, given: Value) -> Result<Credentials, String> {
-        let credentials = serde_json::from_value(given).map_err(|error| format!("credentials: {error}"))?;
-        auth::key(&credentials).ok_or("credentials: a raw secretKey must have 32 bytes")?;
-        Ok(Credentials::Migros(credentials))
+        let credentials = Credentials::parse::<MigrosCredentials>(given)?;
+        let key = credentials.get().and_then(auth::key);
+        key.ok_or("credentials: a raw secretKey must have 32 bytes")?;
+        Ok(credentials)
     }
 
     fn route(&self, call: &Call) -> Route {
@@ -88,7 +101,7 @@ impl Side for Migros {
         Refusal::new(StatusCode::TOO_MANY_REQUESTS, "TooManyRequests", "too many calls").reply()
     }
 
-    fn takes(&self, courier: Courier, is_scheduled: bool) -> Result<(), String> {
+    fn supports(&self, courier: Courier, is_scheduled: bool) -> Result<(), String> {
         match (courier, is_scheduled) {
             (Courier::Pickup, _) => Err("nothing is known of collected orders at Migros".to_owned()),
             (_, true) => Err("nothing is known of scheduled orders at Migros".to_owned()),
@@ -181,26 +194,18 @@ impl Side for Migros {
         }
         Ok(())
     }
-
-    fn is_final(&self, order: &Order) -> bool {
-        [COMPLETED, REJECTED, CANCELLED].contains(&order.state.as_str())
-    }
-
-    fn is_ready(&self, state: &str) -> bool {
-        state == PREPARED
-    }
 }
 
 /// A webhook: plain JSON, with the credentials that the service gave Migros.
-fn message(kind: &'static str, store: &Store, body: &Value) -> Option<Push> {
-    let Credentials::Migros(credentials) = &store.credentials else {
+fn message(kind: &'static str, store: &Store, body: &Value) -> Option<Message> {
+    let Some(credentials) = store.credentials.get::<MigrosCredentials>() else {
         return None;
     };
     let url = format!("{}/hooks/migros/{kind}", store.hook_url.as_ref()?);
-    Some(Push::post(kind, url, body).with_header("authorization", auth::basic(credentials)))
+    Some(Message::post(kind, url, body).with_header("authorization", auth::basic(credentials)))
 }
 
-/// Which order it is about stands in the encrypted body; `order` gets it as soon as that is open.
+/// The order id is in the encrypted body; `order` is set once that is decrypted.
 fn answer(
     world: &mut World,
     call: &Call,

@@ -3,8 +3,9 @@
 use serde_json::{Value, json};
 
 use super::{
-    APPROVED, Answer, CANCELLED, COMPLETED, DELIVERY, NEW, PREPARED, REJECTED, envelope::Refusal,
+    envelope::{Answer, Refusal},
     orders::find,
+    states::{APPROVED, CANCELLED, COMPLETED, DELIVERY, NEW, PREPARED, REJECTED},
 };
 use crate::{
     order::{Cancellation, Order},

@@ -2,7 +2,10 @@
 
 use serde_json::{Value, json};
 
-use super::{Answer, CANCELLED, REJECTED, envelope::Refusal};
+use super::{
+    envelope::{Answer, Refusal},
+    states::{CANCELLED, REJECTED},
+};
 use crate::{
     call::Call,
     generate::{

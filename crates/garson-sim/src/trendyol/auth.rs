@@ -5,15 +5,8 @@ use std::sync::Arc;
 use base64::{Engine, prelude::BASE64_STANDARD};
 use http::StatusCode;
 
-use super::errors::Refusal;
-use crate::{
-    call::Call,
-    limits::Limit,
-    order::Order,
-    platform::Platform,
-    store::{Credentials, Store, TrendyolCredentials},
-    world::World,
-};
+use super::{credentials::TrendyolCredentials, errors::Refusal};
+use crate::{call::Call, limits::Limit, order::Order, platform::Platform, store::Store, world::World};
 
 const PER_ENDPOINT: Limit = Limit {
     calls: 50,
@@ -55,9 +48,10 @@ pub(super) fn check(world: &mut World, call: &Call, operation: &str) -> Result<S
             "x-executor-user must be the e-mail address of who acts",
         ));
     }
-    match world.allow(format!("trendyol/{operation}/{supplier}"), PER_ENDPOINT) {
-        true => Ok(supplier),
-        false => Err(Refusal::too_many()),
+    if world.allow(format!("trendyol/{operation}/{supplier}"), PER_ENDPOINT) {
+        Ok(supplier)
+    } else {
+        Err(Refusal::too_many())
     }
 }
 
@@ -76,10 +70,7 @@ fn basic(call: &Call) -> Option<String> {
 }
 
 fn of(store: &Store) -> Option<&TrendyolCredentials> {
-    match &store.credentials {
-        Credentials::Trendyol(credentials) => Some(credentials),
-        _ => None,
-    }
+    store.credentials.get()
 }
 
 pub(super) fn supplier_of(store: &Store) -> &str {

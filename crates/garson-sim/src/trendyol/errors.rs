@@ -1,9 +1,12 @@
 //! Trendyol's errors: an exception by name, and messages in a list.
 
 use http::StatusCode;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::call::Reply;
+
+/// Nothing in the body means an empty one.
+pub(super) type Answer = Result<Option<Value>, Refusal>;
 
 #[derive(Debug)]
 pub(super) struct Refusal {

@@ -1,20 +1,26 @@
 //! Trendyol Go: packages to ask for, webhooks that name their event only in the path, moves that check every field.
 
 mod auth;
+mod credentials;
 mod errors;
 mod menu;
 mod moves;
 mod packages;
+mod states;
+mod webhooks;
 
 use http::{Method, StatusCode};
 use serde_json::{Value, json};
 
-use self::errors::Refusal;
+use self::{
+    credentials::TrendyolCredentials,
+    errors::{Answer, Refusal},
+    states::{CANCELLED, CREATED, DELIVERED, INVOICED, PICKING, SHIPPED, STATES, UNSUPPLIED},
+};
 use crate::{
     call::{Call, Reply, Route},
-    order::{Cancellation, Order},
-    platform::Side,
-    push::Push,
+    order::{Cancellation, Order, States},
+    simulated_platform::SimulatedPlatform,
     store::{Credentials, Store},
     views::{Courier, Step},
     world::World,
@@ -22,20 +28,27 @@ use crate::{
 
 pub(crate) struct Trendyol;
 
-/// Nothing in the body means an empty one.
-type Answer = Result<Option<Value>, Refusal>;
-
-const CREATED: &str = "Created";
-const PICKING: &str = "Picking";
-const INVOICED: &str = "Invoiced";
-const SHIPPED: &str = "Shipped";
-const DELIVERED: &str = "Delivered";
-const CANCELLED: &str = "Cancelled";
-const UNSUPPLIED: &str = "UnSupplied";
-
 const LETTERS: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
 
-impl Side for Trendyol {
+impl SimulatedPlatform for Trendyol {
+    fn states(&self) -> &'static States {
+        &STATES
+    }
+
+    fn sample_store(&self, number: u32) -> (String, Value) {
+        (
+            format!("2738:{}", 100 + number),
+            json!({
+                "supplierId": "2738",
+                "apiKey": "demo-trendyol-api-key",
+                "apiSecret": "demo-trendyol-api-secret",
+                "integratorName": "Garson",
+                "executorUser": "demo@example.com",
+                "inboundHeaders": { "x-garson-key": "demo-trendyol-inbound-key" },
+            }),
+        )
+    }
+
     fn operations(&self) -> &'static [&'static str] {
         &[
             "packages",
@@ -49,10 +62,13 @@ impl Side for Trendyol {
         ]
     }
 
+    /// Branches are named by supplier and store; the store's own id comes last.
+    fn store_id<'a>(&self, remote_id: &'a str) -> &'a str {
+        remote_id.rsplit(':').next().unwrap_or(remote_id)
+    }
+
     fn credentials(&self, given: Value) -> Result<Credentials, String> {
-        serde_json::from_value(given)
-            .map(Credentials::Trendyol)
-            .map_err(|error| format!("credentials: {error}"))
+        Credentials::parse::<TrendyolCredentials>(given)
     }
 
     fn route(&self, call: &Call) -> Route {
@@ -95,10 +111,11 @@ impl Side for Trendyol {
         Refusal::too_many().reply()
     }
 
-    fn takes(&self, _: Courier, is_scheduled: bool) -> Result<(), String> {
-        match is_scheduled {
-            true => Err("nothing is known of scheduled meals at Trendyol".to_owned()),
-            false => Ok(()),
+    fn supports(&self, _: Courier, is_scheduled: bool) -> Result<(), String> {
+        if is_scheduled {
+            Err("nothing is known of scheduled meals at Trendyol".to_owned())
+        } else {
+            Ok(())
         }
     }
 
@@ -114,17 +131,7 @@ impl Side for Trendyol {
     }
 
     fn announce(&self, world: &mut World, store: &Store, number: u64) {
-        let Some(order) = world.orders.get(number) else {
-            return;
-        };
-        let event = match order.state.as_str() {
-            SHIPPED => "shipped",
-            DELIVERED => "delivered",
-            CANCELLED => "cancelled",
-            UNSUPPLIED => "unsupplied",
-            _ => "created",
-        };
-        tell(world, store, number, event);
+        webhooks::announce(world, store, number);
     }
 
     fn cancel(&self, world: &mut World, store: &Store, number: u64, by: &str) -> Result<(), String> {
@@ -153,7 +160,7 @@ impl Side for Trendyol {
     /// A partial cancellation: the package goes on in its state, and the message lists its pieces.
     fn remove_piece(&self, world: &mut World, store: &Store, number: u64) -> Result<(), String> {
         world.remove_piece(number)?;
-        tell(world, store, number, "unsupplied");
+        webhooks::enqueue(world, store, number, "unsupplied");
         Ok(())
     }
 
@@ -179,8 +186,8 @@ impl Side for Trendyol {
             order.changed_at = now;
         }
         match step {
-            Step::Assigned => tell(world, store, number, "pickupEtaCalculated"),
-            Step::Arrived => tell(world, store, number, "courierNearby"),
+            Step::Assigned => webhooks::enqueue(world, store, number, "pickupEtaCalculated"),
+            Step::Arrived => webhooks::enqueue(world, store, number, "courierNearby"),
             Step::PickedUp => {
                 world.enter(number, SHIPPED, "courier");
                 self.announce(world, store, number);
@@ -192,34 +199,6 @@ impl Side for Trendyol {
         }
         Ok(())
     }
-
-    fn is_final(&self, order: &Order) -> bool {
-        [DELIVERED, CANCELLED, UNSUPPLIED].contains(&order.state.as_str())
-    }
-
-    fn is_ready(&self, state: &str) -> bool {
-        state == INVOICED
-    }
-}
-
-/// Queues a webhook: the whole package for a new one, else only what has changed.
-fn tell(world: &mut World, store: &Store, number: u64, event: &'static str) {
-    let (Some(order), Some(base)) = (world.orders.get(number), &store.hook_url) else {
-        return;
-    };
-    let Credentials::Trendyol(credentials) = &store.credentials else {
-        return;
-    };
-    let body = match event {
-        "created" => packages::render(order, store),
-        "unsupplied" if order.cancellation.is_none() => packages::partly_cancelled(order, world.now()),
-        _ => packages::short(order, world.now()),
-    };
-    let mut push = Push::post(event, format!("{base}/hooks/trendyol/{event}"), &body);
-    for (name, value) in &credentials.inbound_headers {
-        push = push.with_header(name, value);
-    }
-    world.enqueue(number, push);
 }
 
 fn answer(world: &mut World, call: &Call, route: &Route) -> Answer {
@@ -245,11 +224,4 @@ fn answer(world: &mut World, call: &Call, route: &Route) -> Answer {
         }
         operation => moves::make(world, call, operation, &supplier, id).map(|()| None),
     }
-}
-
-/// Trendyol's events of its own making stand beside those that the restaurant causes.
-fn cancel_info(order: &Order) -> Value {
-    order.cancellation.as_ref().map_or(Value::Null, |cancellation| {
-        json!({"reasonCode": cancellation.reason_id.parse::<u64>().unwrap_or_default(), "reason": cancellation.reason})
-    })
 }

@@ -3,12 +3,15 @@
 use serde_json::{Map, Value};
 
 use super::{
-    CREATED, DELIVERED, INVOICED, PICKING, SHIPPED, Trendyol, UNSUPPLIED, auth, errors::Refusal, packages,
+    auth,
+    errors::Refusal,
+    packages,
+    states::{CREATED, DELIVERED, INVOICED, PICKING, SHIPPED, UNSUPPLIED},
+    webhooks,
 };
 use crate::{
     call::Call,
     order::{Cancellation, Order},
-    platform::Side,
     store::Store,
     views::Courier,
     world::World,
@@ -62,7 +65,7 @@ pub(super) fn make(
         world.enter(number, INVOICED, "platform");
     }
     if [SHIPPED, DELIVERED].contains(&to) {
-        Trendyol.announce(world, &store, number);
+        webhooks::announce(world, &store, number);
     }
     Ok(())
 }
@@ -149,7 +152,7 @@ fn unsupply(world: &mut World, store: &Store, number: u64, body: &Map<String, Va
     order.basket.discount = 0;
     order.basket.delivery_fee = 0;
     world.enter(number, UNSUPPLIED, "api");
-    Trendyol.announce(world, store, number);
+    webhooks::announce(world, store, number);
     Ok(())
 }
 

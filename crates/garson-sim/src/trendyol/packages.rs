@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use super::{auth, cancel_info, errors::Refusal};
+use super::{auth, errors::Refusal};
 use crate::{
     call::Call,
     generate::{
@@ -124,7 +124,7 @@ pub(super) fn render(order: &Order, store: &Store) -> Value {
     })
 }
 
-/// When the courier comes, so many milliseconds after the order; 0 until one is assigned.
+/// When the courier comes, in milliseconds after the order; 0 until one is assigned.
 fn courier_comes_at(order: &Order, after: i64) -> i64 {
     match order.courier_step {
         Some(_) => order.placed_at.as_millisecond() + after,
@@ -286,4 +286,10 @@ fn payment(payment: Payment) -> Value {
             json!({"paymentType": "PAY_WITH_ON_DELIVERY", "mealCard": null, "onDelivery": on_delivery(kind)})
         }
     }
+}
+
+fn cancel_info(order: &Order) -> Value {
+    order.cancellation.as_ref().map_or(Value::Null, |cancellation| {
+        json!({"reasonCode": cancellation.reason_id.parse::<u64>().unwrap_or_default(), "reason": cancellation.reason})
+    })
 }

@@ -4,14 +4,11 @@ use std::sync::Arc;
 
 use serde_json::json;
 
-use super::{Answer, errors::Refusal};
-use crate::{
-    call::Call,
-    clock,
-    platform::Platform,
-    store::{Credentials, Store, YemeksepetiCredentials},
-    world::World,
+use super::{
+    credentials::YemeksepetiCredentials,
+    errors::{Answer, Refusal},
 };
+use crate::{call::Call, clock, platform::Platform, store::Store, world::World};
 
 pub(super) fn login(world: &mut World, call: &Call) -> Answer {
     if !call.is_of_type("application/x-www-form-urlencoded") {
@@ -67,10 +64,7 @@ pub(super) fn check(world: &World, call: &Call) -> Result<String, Refusal> {
 }
 
 pub(super) fn of(store: &Store) -> Option<&YemeksepetiCredentials> {
-    match &store.credentials {
-        Credentials::Yemeksepeti(credentials) => Some(credentials),
-        _ => None,
-    }
+    store.credentials.get()
 }
 
 /// The user's stores within a chain; a chain that is not the user's is forbidden.

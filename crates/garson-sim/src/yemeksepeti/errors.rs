@@ -1,9 +1,11 @@
-//! Delivery Hero's errors: a code and a message, and for conflicts where the order stands.
+//! Delivery Hero's errors: a code and a message, and for conflicts the order's current state.
 
 use http::StatusCode;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::{call::Reply, order::Order};
+
+pub(super) type Answer = Result<Value, Refusal>;
 
 #[derive(Debug)]
 pub(super) struct Refusal {

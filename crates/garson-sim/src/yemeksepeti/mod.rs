@@ -1,21 +1,30 @@
 //! Yemeksepeti, which is Delivery Hero's POS middleware: signed pushes, callbacks by token, and no list of new orders.
 
 mod auth;
+mod credentials;
 mod errors;
 mod moves;
 mod orders;
 mod reports;
+mod states;
 
 use http::{Method, StatusCode};
 use serde_json::{Value, json};
 
-use self::errors::Refusal;
+use self::{
+    credentials::YemeksepetiCredentials,
+    errors::{Answer, Refusal},
+    states::{
+        ACCEPTED, CANCELLED, DELIVERED, DISPATCHING, PICKED_UP, PREPARED, RECEIVED, REJECTED, STATES, WAITING,
+    },
+};
 use crate::{
     call::{Call, Reply, Route, encode},
     clock, crypt,
-    order::{Cancellation, Order},
-    platform::{Platform, Side},
-    push::Push,
+    message::Message,
+    order::{Cancellation, Order, States},
+    platform::Platform,
+    simulated_platform::SimulatedPlatform,
     store::{Credentials, Store},
     views::{Courier, Step},
     world::World,
@@ -23,24 +32,26 @@ use crate::{
 
 pub(crate) struct Yemeksepeti;
 
-type Answer = Result<Value, Refusal>;
-
-/// The push has not been acknowledged.
-const DISPATCHING: &str = "ASSIGNED_TO_TRANSPORT";
-/// It has been, but the platform is not ready for more.
-const WAITING: &str = "WAITING_FOR_ACKNOWLEDGEMENT";
-const RECEIVED: &str = "RECEIVED";
-const ACCEPTED: &str = "ACCEPTED";
-const REJECTED: &str = "REJECTED";
-const PREPARED: &str = "PREPARED";
-const PICKED_UP: &str = "PICKED_UP";
-const DELIVERED: &str = "DELIVERED";
-const CANCELLED: &str = "CANCELLED";
-
 const MODIFIED: &str = "PRODUCT_ORDER_MODIFICATION_SUCCESSFUL";
 const STATUSES: &[&str] = &["order_accepted", "order_rejected", "order_picked_up"];
 
-impl Side for Yemeksepeti {
+impl SimulatedPlatform for Yemeksepeti {
+    fn states(&self) -> &'static States {
+        &STATES
+    }
+
+    fn sample_store(&self, number: u32) -> (String, Value) {
+        (
+            format!("demo-{number}"),
+            json!({
+                "username": "demo-yemeksepeti",
+                "password": "demo-yemeksepeti-password",
+                "chainCode": "demo-chain",
+                "pluginSecret": "demo-yemeksepeti-plugin-secret",
+            }),
+        )
+    }
+
     fn operations(&self) -> &'static [&'static str] {
         &[
             "login",
@@ -55,9 +66,7 @@ impl Side for Yemeksepeti {
     }
 
     fn credentials(&self, given: Value) -> Result<Credentials, String> {
-        serde_json::from_value(given)
-            .map(Credentials::Yemeksepeti)
-            .map_err(|error| format!("credentials: {error}"))
+        Credentials::parse::<YemeksepetiCredentials>(given)
     }
 
     fn route(&self, call: &Call) -> Route {
@@ -99,7 +108,7 @@ impl Side for Yemeksepeti {
         Refusal::new(StatusCode::TOO_MANY_REQUESTS, "POS_ERROR", "too many requests").reply()
     }
 
-    fn takes(&self, _: Courier, _: bool) -> Result<(), String> {
+    fn supports(&self, _: Courier, _: bool) -> Result<(), String> {
         Ok(())
     }
 
@@ -243,20 +252,7 @@ impl Side for Yemeksepeti {
         }
     }
 
-    fn is_final(&self, order: &Order) -> bool {
-        match order.state.as_str() {
-            REJECTED | CANCELLED | DELIVERED => true,
-            // Nobody tells the platform what becomes of an order that its rider does not carry.
-            PICKED_UP => order.courier != Courier::Platform,
-            _ => false,
-        }
-    }
-
-    fn is_ready(&self, state: &str) -> bool {
-        state == PREPARED
-    }
-
-    fn push_again(&self, status: Option<u16>) -> bool {
+    fn retries_push(&self, status: Option<u16>) -> bool {
         status.is_none_or(|status| status == 429 || status >= 500)
     }
 
@@ -296,18 +292,18 @@ fn now_text(world: &World) -> String {
     clock::text(world.now())
 }
 
-fn dispatch(world: &World, store: &Store, order: &Order) -> Option<Push> {
+fn dispatch(world: &World, store: &Store, order: &Order) -> Option<Message> {
     let url = format!(
         "{}/hooks/yemeksepeti/order/{}",
         store.hook_url.as_ref()?,
         encode(&store.remote_id)
     );
     let body = orders::render(order, store, &world.public_url);
-    signed(Push::post("order", url, &body), store)
+    signed(Message::post("order", url, &body), store)
 }
 
-/// Tells of a change; the service's own id stands in the address.
-fn status_message(store: &Store, order: &Order, status: &'static str, at: String) -> Option<Push> {
+/// A status message; its URL contains the service's own order id.
+fn status_message(store: &Store, order: &Order, status: &'static str, at: String) -> Option<Message> {
     let message = order
         .cancellation
         .as_ref()
@@ -316,22 +312,22 @@ fn status_message(store: &Store, order: &Order, status: &'static str, at: String
     status_push(store, status, &body)
 }
 
-fn status_push(store: &Store, status: &'static str, body: &Value) -> Option<Push> {
+fn status_push(store: &Store, status: &'static str, body: &Value) -> Option<Message> {
     let base = store.hook_url.as_ref()?;
     let remote_id = encode(&store.remote_id);
     let url =
         format!("{base}/hooks/yemeksepeti/remoteId/{remote_id}/remoteOrder/{{remoteOrderId}}/posOrderStatus");
     signed(
-        Push {
+        Message {
             method: Method::PUT,
-            ..Push::post(status, url, body)
+            ..Message::post(status, url, body)
         },
         store,
     )
 }
 
-fn signed(push: Push, store: &Store) -> Option<Push> {
-    let Credentials::Yemeksepeti(credentials) = &store.credentials else {
+fn signed(push: Message, store: &Store) -> Option<Message> {
+    let Some(credentials) = store.credentials.get::<YemeksepetiCredentials>() else {
         return None;
     };
     let token = crypt::sign_token(&json!({"service": "middleware"}), &credentials.plugin_secret)?;

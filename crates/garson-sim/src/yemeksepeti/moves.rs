@@ -5,8 +5,9 @@ use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 
 use super::{
-    ACCEPTED, Answer, CANCELLED, DISPATCHING, PICKED_UP, PREPARED, RECEIVED, REJECTED, WAITING, auth,
-    errors::Refusal,
+    auth,
+    errors::{Answer, Refusal},
+    states::{ACCEPTED, CANCELLED, DISPATCHING, PICKED_UP, PREPARED, RECEIVED, REJECTED, WAITING},
 };
 use crate::{
     call::Call,
@@ -156,9 +157,10 @@ fn find(world: &mut World, user: &str, token: &str, not_found: impl Fn() -> Refu
 }
 
 fn expect(order: &Order, states: &[&str]) -> Result<(), Refusal> {
-    match states.contains(&order.state.as_str()) {
-        true => Ok(()),
-        false => Err(Refusal::conflict(order, "the order's state does not allow this")),
+    if states.contains(&order.state.as_str()) {
+        Ok(())
+    } else {
+        Err(Refusal::conflict(order, "the order's state does not allow this"))
     }
 }
 
@@ -182,11 +184,12 @@ fn check_reason(body: &Value, is_new: bool) -> Result<String, Refusal> {
     if REASONS.contains(&reason) || (!is_new && LATER_REASONS.contains(&reason)) {
         return Ok(reason.to_owned());
     }
-    match LATER_REASONS.contains(&reason) {
-        true => Err(Refusal::invalid(format!(
+    if LATER_REASONS.contains(&reason) {
+        Err(Refusal::invalid(format!(
             "{reason} is only for orders that were accepted"
-        ))),
-        false => Err(Refusal::invalid("reason is none of those that can be given")),
+        )))
+    } else {
+        Err(Refusal::invalid("reason is none of those that can be given"))
     }
 }
 

@@ -5,7 +5,10 @@ use jiff::SignedDuration;
 use serde_json::json;
 
 use super::{
-    ACCEPTED, Answer, CANCELLED, DELIVERED, PICKED_UP, PREPARED, REJECTED, auth, errors::Refusal, orders,
+    auth,
+    errors::{Answer, Refusal},
+    orders,
+    states::{ACCEPTED, CANCELLED, DELIVERED, PICKED_UP, PREPARED, REJECTED},
 };
 use crate::{call::Call, clock, order::Order, platform::Platform, world::World};
 

@@ -1,4 +1,4 @@
-//! A simulator, somebody who calls it, and somebody whom it calls.
+//! A simulator, a client of it, and a receiver of its messages.
 
 use std::{
     collections::VecDeque,
@@ -36,7 +36,7 @@ pub struct Stage {
     pub remote_id: String,
 }
 
-/// Clocks that do not hold anybody up; the platforms' own are tested where they matter.
+/// No waiting times; tests of a platform's own times set them.
 pub fn quick() -> SimSettings {
     SimSettings {
         getir_gap_seconds: 0,

@@ -17,7 +17,7 @@ struct Plugin {
     bearer: String,
 }
 
-/// A moment so many minutes from now.
+/// A timestamp this many minutes from now.
 fn later(minutes: i64) -> String {
     (jiff::Timestamp::now() + jiff::SignedDuration::from_mins(minutes)).to_string()
 }

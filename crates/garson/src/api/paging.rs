@@ -12,7 +12,9 @@ use garson_core::order::Status;
 use garson_core::platform::Provider;
 use http::request::Parts;
 use std::time::Duration;
-use utoipa::IntoParams;
+use utoipa::openapi::RefOr;
+use utoipa::openapi::schema::{ObjectBuilder, Schema, Type};
+use utoipa::{IntoParams, PartialSchema, ToSchema};
 
 /// The query parameters of a request.
 pub struct Query(Vec<(String, String)>);
@@ -253,15 +255,29 @@ pub struct StatusParam {
     status: Option<String>,
 }
 
+/// A comma list of platform keys.
+struct ProviderList;
+
+impl PartialSchema for ProviderList {
+    fn schema() -> RefOr<Schema> {
+        let keys: Vec<_> = garson_platforms::all()
+            .iter()
+            .map(|platform| platform.provider().to_string())
+            .collect();
+        let keys = keys.join("|");
+        let list = ObjectBuilder::new().schema_type(Type::String);
+        list.pattern(Some(format!("^({keys})(,({keys}))*$"))).into()
+    }
+}
+
+impl ToSchema for ProviderList {}
+
 #[derive(IntoParams)]
 #[into_params(parameter_in = Query)]
 #[allow(dead_code)]
 pub struct FilterParams {
     /// Only orders of these platforms, as a comma list of their keys.
-    #[param(
-        pattern = "^(direct|getir|migros|trendyol|yemeksepeti)(,(direct|getir|migros|trendyol|yemeksepeti))*$",
-        example = "getir,migros"
-    )]
+    #[param(value_type = Option<ProviderList>, inline, example = "getir,migros")]
     provider: Option<String>,
     /// `true`: only orders that have not come to an end (status below 900); `false`: only those that have.
     open: Option<bool>,

@@ -1,4 +1,4 @@
-//! What follows from what.
+//! The checks of derived values.
 
 use super::{Call, Event, Findings, Id, Line, Order, Tables};
 use garson_core::delivery::FAILURES_THAT_HOLD;

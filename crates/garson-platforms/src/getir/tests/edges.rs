@@ -108,7 +108,7 @@ fn what_is_missing_is_worked_out() {
     let order = seen(NEW_ORDER, &with(NEW, "/checkoutDate", Some(json!("")))).order;
     assert_eq!(
         (order.placed_at, order.accept_by),
-        (None, Some(moment("2026-03-01T17:35:02Z")))
+        (None, Some(timestamp("2026-03-01T17:35:02Z")))
     );
     let unmasked = with(
         &with(NEW, "/client/clientPhoneNumber", None),

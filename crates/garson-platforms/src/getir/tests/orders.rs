@@ -27,8 +27,8 @@ fn a_pushed_order_is_read_whole() {
         (Status::New, Some("400"))
     );
     assert_eq!(order.provider_data.as_deref(), Some(r#"{"deliveryType":1}"#));
-    assert_eq!(order.placed_at, Some(moment("2026-03-01T17:30:00Z")));
-    assert_eq!(order.accept_by, Some(moment("2026-03-01T17:35:00Z")));
+    assert_eq!(order.placed_at, Some(timestamp("2026-03-01T17:30:00Z")));
+    assert_eq!(order.accept_by, Some(timestamp("2026-03-01T17:35:00Z")));
     assert_eq!(order.scheduled_for, None);
     let content = order.content;
     assert_eq!(content.note.as_deref(), Some("Zile basmayın lütfen"));
@@ -168,7 +168,7 @@ fn orders_for_later_wait_to_be_approved_and_then_to_be_due() {
     let first = seen(NEW_ORDER, SCHEDULED);
     assert_eq!((first.order.status, first.change), (Status::Scheduled, None));
     assert_eq!(first.order.accept_by, None);
-    assert_eq!(first.order.scheduled_for, Some(moment("2026-03-02T16:00:00Z")));
+    assert_eq!(first.order.scheduled_for, Some(timestamp("2026-03-02T16:00:00Z")));
     assert_eq!(
         first.order.content.fulfilment.promised_at,
         first.order.scheduled_for

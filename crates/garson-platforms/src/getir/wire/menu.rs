@@ -1,4 +1,4 @@
-//! Getir's words for a menu.
+//! Getir's wire format of a menu.
 
 use super::{Text, Words};
 use crate::common::number::{Count, Lira};

@@ -1,6 +1,6 @@
 //! What is ordered, what it costs, and how it is paid.
 
-use super::super::kept::Kept;
+use super::super::call_data::CallData;
 use super::*;
 use garson_core::order::FundedBy;
 use garson_core::payment::PaymentType;
@@ -56,7 +56,7 @@ fn cash_for_the_restaurants_courier_is_to_be_collected() {
     );
     assert!(order.content.amount.discounts.is_empty());
     assert_eq!(order.content.note, None);
-    let kept: Kept = serde_json::from_str(&order.provider_data.unwrap()).unwrap();
+    let kept: CallData = serde_json::from_str(&order.provider_data.unwrap()).unwrap();
     assert_eq!(kept.courier, Some(Courier::Restaurant));
 }
 

@@ -22,9 +22,10 @@ pub enum Counts {
 impl Counts {
     pub fn of(lines: &[Line<'_>]) -> Self {
         let is_open = |line: &Line<'_>| line.items.is_empty() || line.items.iter().any(|p| !p.is_cancelled);
-        match lines.iter().any(is_open) {
-            true => Self::Open,
-            false => Self::All,
+        if lines.iter().any(is_open) {
+            Self::Open
+        } else {
+            Self::All
         }
     }
 

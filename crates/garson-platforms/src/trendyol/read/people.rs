@@ -4,7 +4,7 @@ use super::super::wire::{self, Text, text};
 use crate::common::text::{MAX_ID, MAX_NAME, MAX_NOTE, join, keep};
 use garson_core::order::{Address, Customer};
 
-/// What stands where a part of an address is hidden.
+/// The placeholder for hidden parts of an address.
 const MASKS: [&str; 2] = ["Trendyol Yemek", "TGO Yemek"];
 
 pub fn customer(package: &wire::Package<'_>) -> Customer {
@@ -67,7 +67,7 @@ fn shown(value: &Option<Text<'_>>, max: usize) -> Option<String> {
     visible(value).and_then(|value| keep(value, max))
 }
 
-/// A place on earth; what is not one is not shown, and costs nobody the order.
+/// A valid coordinate; an invalid one is dropped, so that it does not cost the order.
 fn degrees(value: &Option<Text<'_>>, most: f64) -> Option<f64> {
     text(value)?
         .trim()

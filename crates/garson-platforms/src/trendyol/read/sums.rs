@@ -1,4 +1,4 @@
-//! What a package costs, who bears its discounts, and how it is paid.
+//! Amounts of a package: total, discounts and who funds them, and payment.
 
 use super::super::wire::{self, Text, text};
 use super::lines::Counts;
@@ -35,7 +35,7 @@ pub fn amount(
         discounts.push(Discount {
             name,
             amount: Minor(rest),
-            // Somebody bears it; the platform does not say who.
+            // The platform does not say who funds it.
             funded_by: FundedBy::Unknown,
         });
     }

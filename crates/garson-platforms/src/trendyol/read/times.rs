@@ -1,7 +1,7 @@
 //! When the courier comes, and when the customer was promised the order.
 
-use super::Stage;
-use crate::common::moment::Millis;
+use super::stage::Stage;
+use crate::common::timestamp::Millis;
 use crate::common::tolerant::note;
 use crate::trendyol::wire::{self, text};
 use garson_core::order::{Courier, ReadingNote};
@@ -11,7 +11,7 @@ use std::time::Duration;
 /// A day: nothing that is cooked takes longer.
 const MAX_MINUTES: u64 = 24 * 60;
 
-/// The earliest moment at which the platform's courier is expected. 0 and the state `FAILED` mean that none is known.
+/// The earliest time at which the platform's courier is expected. 0 and the state `FAILED` mean that none is known.
 pub fn courier_pickup(package: &wire::Package<'_>, courier: Courier) -> Option<Timestamp> {
     let has_failed = text(&package.pickup_eta_state).is_some_and(|state| state.trim() == "FAILED");
     if courier != Courier::Platform || has_failed {
@@ -27,7 +27,7 @@ pub fn courier_pickup(package: &wire::Package<'_>, courier: Courier) -> Option<T
     .find(|at| at.as_millis() > 0 && at.text().is_some())
 }
 
-/// What the customer was promised: the later end of `eta` (`30-40 dk`), counted from the moment of the order. A package that is
+/// What the customer was promised: the later end of `eta` (`30-40 dk`), counted from the time of the order. A package that is
 /// no longer new may show what is left of it, so it does not count there.
 pub fn promised(
     package: &wire::Package<'_>,

@@ -59,9 +59,13 @@ const OPERATIONS: [Operation; 4] = [
 ];
 
 fn fits_path(path: &str, pattern: &str) -> bool {
-    let fits = |(part, pattern): (&str, &str)| match pattern.starts_with('{') {
-        true => !part.is_empty(),
-        false => part == pattern,
+    let fits = |(part, pattern): (&str, &str)| {
+        let is_parameter = pattern.starts_with('{');
+        if is_parameter {
+            !part.is_empty()
+        } else {
+            part == pattern
+        }
     };
     path.split('/').count() == pattern.split('/').count() && path.split('/').zip(pattern.split('/')).all(fits)
 }

@@ -4,7 +4,7 @@ use garson_core::clock::{Clock, SystemClock};
 use garson_core::event::{EventKind, NewEvent, order_body};
 use garson_core::id::{EventId, OrderId, RestaurantId, uuid_at};
 use garson_core::order::{Actor, Cancellation, Order, Reason, Status};
-use garson_core::testing::an_order;
+use garson_core::sample_order::an_order;
 use garson_core::time::Timestamp;
 use serde_json::Value;
 

@@ -5,8 +5,8 @@ use crate::config::Settings;
 use crate::flow::admin::integrations::IntegrationChange;
 use garson_core::secret::Secret;
 use garson_sim::views::{Autopilot, OrderRequest, Quirks, StoreRequest};
-use garson_sim::{ControlClient, Platform, Sim, SimSettings};
-use serde_json::{Value, json};
+use garson_sim::{ControlClient, Platform, Sim, SimSettings, sample_store};
+use serde_json::Value;
 use std::net::SocketAddr;
 
 /// Getir requires a minute between two status changes, which is too slow for a demo.
@@ -41,52 +41,9 @@ pub fn redirect(settings: &mut Settings, sim: SocketAddr) {
     }
 }
 
-/// A restaurant's store on a platform: what the platform calls it, and what both sides know.
-fn store(platform: Platform, number: u32) -> (String, Value) {
-    match platform {
-        Platform::Getir => (
-            format!("64b7f0c2a1d3e5f6789000{number:02}"),
-            json!({
-                "appSecretKey": "demo-getir-app-secret",
-                "restaurantSecretKey": format!("demo-getir-restaurant-{number}"),
-                "inboundKey": "demo-getir-inbound-key",
-            }),
-        ),
-        Platform::Yemeksepeti => (
-            format!("demo-{number}"),
-            json!({
-                "username": "demo-yemeksepeti",
-                "password": "demo-yemeksepeti-password",
-                "chainCode": "demo-chain",
-                "pluginSecret": "demo-yemeksepeti-plugin-secret",
-            }),
-        ),
-        Platform::Trendyol => (
-            format!("2738:{}", 100 + number),
-            json!({
-                "supplierId": "2738",
-                "apiKey": "demo-trendyol-api-key",
-                "apiSecret": "demo-trendyol-api-secret",
-                "integratorName": "Garson",
-                "executorUser": "demo@example.com",
-                "inboundHeaders": { "x-garson-key": "demo-trendyol-inbound-key" },
-            }),
-        ),
-        Platform::Migros => (
-            (5_000 + number).to_string(),
-            json!({
-                "apiKey": format!("demo-migros-api-key-{number}"),
-                "secretKey": "demo-migros-secret-of-32-bytes!!",
-                "inboundUser": "garson",
-                "inboundPassword": "demo-migros-inbound",
-            }),
-        ),
-    }
-}
-
 /// The integration of such a store.
 pub fn integration(platform: Platform, number: u32) -> IntegrationChange {
-    let (remote_id, credentials) = store(platform, number);
+    let (remote_id, credentials) = sample_store(platform, number);
     let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
     let entries = credentials.as_object().into_iter().flatten();
     IntegrationChange {
@@ -106,7 +63,7 @@ pub async fn open(sim: SocketAddr, service: SocketAddr, restaurants: u32) -> Res
     let control = ControlClient::new(format!("http://{sim}"));
     for platform in Platform::ALL {
         for number in 1..=restaurants {
-            let (remote_id, credentials) = store(platform, number);
+            let (remote_id, credentials) = sample_store(platform, number);
             let store = control
                 .put_store(&StoreRequest {
                     platform,

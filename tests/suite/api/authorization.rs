@@ -1,0 +1,272 @@
+//! Every operation of the OpenAPI document without a key, with a wrong key, and with another account's key. A new operation
+//! without these checks fails.
+
+use crate::support::{ApiClient, Shop, TestService, request, send};
+use serde_json::{Value, json};
+
+cases! {
+    every_operation_requires_a_key
+    no_operation_accesses_another_account
+    ids_in_bodies_and_queries_are_scoped_to_the_account
+    malformed_ids_are_not_found
+}
+
+/// The operations of the document as method and path.
+async fn operations(service: &TestService) -> Vec<(String, String, Value)> {
+    let reply = send(service.addr, &request("GET", "/openapi.json", &[], &[])).await;
+    assert_eq!(reply.status, 200);
+    let document = reply.json();
+    let mut found = Vec::new();
+    for (path, item) in document["paths"].as_object().unwrap() {
+        for (method, operation) in item.as_object().unwrap() {
+            found.push((method.to_ascii_uppercase(), path.clone(), operation.clone()));
+        }
+    }
+    assert!(found.len() >= 43, "only {} operations", found.len());
+    found
+}
+
+async fn every_operation_requires_a_key(service: TestService) {
+    let kind = ("content-type", "application/json");
+    for (method, path, _) in operations(&service).await {
+        let path = path.replace(['{', '}'], "");
+        for wrong in [
+            vec![],
+            vec![("authorization", "Bearer gsn_wrong")],
+            vec![("authorization", "Bearer ")],
+            vec![("authorization", service.a.key.as_str())],
+            vec![("authorization", "Basic Z2Fyc29uOmdhcnNvbg==")],
+        ] {
+            let headers: Vec<_> = wrong.iter().copied().chain([kind]).collect();
+            let reply = send(service.addr, &request(&method, &path, &headers, b"{}")).await;
+            reply.refused(401, "unauthorized");
+            // A shop presents its key in a header of its own.
+            if !path.starts_with("/hooks/") {
+                let asked = reply.header("www-authenticate");
+                assert_eq!(asked, Some("Bearer"), "{method} {path}");
+            }
+        }
+    }
+}
+
+/// What an account has, to be reached for by another.
+struct Property {
+    shop: Shop,
+    business: String,
+    order: String,
+    key: String,
+    event: String,
+    retry: String,
+}
+
+async fn property(service: &TestService) -> Property {
+    let business = service
+        .a
+        .post("/businesses", &json!({ "name": "A.Ş." }))
+        .await
+        .data();
+    let shop = service.shop(&service.a, "kadikoy-1").await;
+    let order = shop.order("W-1").await;
+    let keys = service.a.get("/keys").await.data();
+    let events = service.a.get("/events").await.data();
+    let webhook = json!({ "url": "https://example.com/" });
+    service.a.put("/webhook", &webhook).await.data();
+    let since = json!({ "since": "2026-01-01T00:00:00Z" });
+    let retry = service.a.post("/webhook/deliveries/retry", &since).await.data();
+    let retry = retry["id"].as_str().unwrap().to_owned();
+    // Wait for its end; what is compared later must not change.
+    let path = format!("/webhook/deliveries/retries/{retry}");
+    crate::support::wait_until("the retry is done", async || {
+        service.a.get(&path).await.data()["state"] == json!("done")
+    })
+    .await;
+    Property {
+        retry,
+        shop,
+        business: business["id"].as_str().unwrap().to_owned(),
+        order,
+        key: keys[0]["id"].as_str().unwrap().to_owned(),
+        event: events[0]["veri"]["id"].as_str().unwrap().to_owned(),
+    }
+}
+
+/// Everything that the first account can see.
+async fn look(client: &ApiClient, own: &Property) -> Vec<Value> {
+    let mut seen = Vec::new();
+    for path in [
+        "/orders",
+        "/events",
+        "/businesses",
+        "/restaurants",
+        "/webhook",
+        "/webhook/deliveries",
+        "/webhook/deliveries/retries",
+        "/orders/grouped-payments",
+        "/orders/reports/pending",
+        &format!("/orders/{}", own.order),
+    ] {
+        seen.push(client.get(path).await.success());
+    }
+    seen
+}
+
+/// A body with which the operation would work for its own account.
+fn body_for(method: &str, path: &str) -> Value {
+    match (method, path.trim_start_matches("/web-api/v1")) {
+        ("PUT", "/businesses/{businessId}" | "/restaurants/{restaurantId}") => {
+            json!({ "name": "Taken over" })
+        }
+        ("POST", "/businesses/{businessId}/restaurants") => json!({ "restaurantId": "own" }),
+        ("PUT", "/restaurants/{restaurantId}/integrations/{provider}") => json!({ "isActive": false }),
+        ("PUT", "/restaurants/{restaurantId}/packages") => json!({ "packages": [] }),
+        ("PUT", "/restaurants/{restaurantId}/payment-matching") => json!({ "matches": [] }),
+        _ => json!({}),
+    }
+}
+
+async fn no_operation_accesses_another_account(service: TestService) {
+    let own = property(&service).await;
+    let theirs = service.shop(&service.b, "theirs").await;
+    let before = look(&service.a, &own).await;
+    let mut checked = 0;
+    for (method, path, operation) in operations(&service).await {
+        // What a shop's key reaches has tests of its own.
+        if !path.contains('{') || path.starts_with("/hooks/") {
+            continue;
+        }
+        let target = path
+            .replace("/web-api/v1", "")
+            .replace("{orderId}", &own.order)
+            .replace("{businessId}", &own.business)
+            .replace("{restaurantId}", &own.shop.restaurant)
+            .replace("{keyId}", &own.key)
+            .replace("{retryId}", &own.retry)
+            .replace("{provider}", "direct");
+        assert!(
+            !target.contains('{'),
+            "{path} has a parameter that this test does not know"
+        );
+        let query =
+            if operation["parameters"].to_string().contains("\"restaurantId\"") && path.contains("/menus") {
+                format!("?restaurantId={}", own.shop.restaurant)
+            } else {
+                String::new()
+            };
+        let body = body_for(&method, &path)
+            .to_string()
+            .replace("own", &theirs.restaurant);
+        let needs_body = operation["requestBody"]["required"] == true;
+        assert!(
+            !needs_body || body != "{}",
+            "{method} {path} has a body that this test does not know"
+        );
+        let reply = match method.as_str() {
+            "GET" | "DELETE" => {
+                service
+                    .b
+                    .call(&method, &format!("{target}{query}"), &[], &[])
+                    .await
+            }
+            _ => service.b.json(&method, &target, &body).await,
+        };
+        assert_eq!(reply.status, 404, "{method} {path}: {}", reply.text());
+        assert!(
+            reply.json()["error"]["code"]
+                .as_str()
+                .unwrap()
+                .ends_with("_not_found")
+        );
+        checked += 1;
+    }
+    assert!(checked >= 20, "only {checked} operations take an id");
+    assert_eq!(look(&service.a, &own).await, before);
+}
+
+async fn ids_in_bodies_and_queries_are_scoped_to_the_account(service: TestService) {
+    let own = property(&service).await;
+    let theirs = service.shop(&service.b, "theirs").await;
+    let b = &service.b;
+    let theirs_business = b.post("/businesses", &json!({ "name": "B" })).await.data();
+    let theirs_business = theirs_business["id"].as_str().unwrap();
+    let before = look(&service.a, &own).await;
+    let restaurant = &own.shop.restaurant;
+    for path in ["/orders", "/orders/reports/pending", "/orders/grouped-payments"] {
+        b.get(&format!("{path}?restaurantId={restaurant}"))
+            .await
+            .refused(404, "restaurant_not_found");
+    }
+    for id in [&own.order, "W-1"] {
+        b.get(&format!("/webhook/deliveries?orderId={id}"))
+            .await
+            .refused(404, "order_not_found");
+    }
+    b.post("/orders/reports/mark", &json!({ "providerOrderId": "W-1" }))
+        .await
+        .refused(404, "order_not_found");
+    for id in [&own.event, &own.order, "W-1"] {
+        let body = json!({ "webhookOrderId": id, "url": "https://example.com/", "headers": {} });
+        b.post("/orders/retry-webhook", &body)
+            .await
+            .refused(404, "webhook_record_not_found");
+    }
+    b.post(
+        &format!("/businesses/{theirs_business}/restaurants"),
+        &json!({ "restaurantId": restaurant }),
+    )
+    .await
+    .refused(404, "restaurant_not_found");
+    b.post(
+        "/restaurants",
+        &json!({ "name": "x", "businessId": own.business }),
+    )
+    .await
+    .refused(404, "business_not_found");
+    b.put(
+        &format!("/restaurants/{}", theirs.restaurant),
+        &json!({ "name": "x", "businessId": own.business }),
+    )
+    .await
+    .refused(404, "business_not_found");
+    assert_eq!(look(&service.a, &own).await, before);
+    let unchanged = b.get(&format!("/restaurants/{}", theirs.restaurant)).await.data();
+    assert_eq!(
+        (&unchanged["name"], &unchanged["businessId"]),
+        (&json!("theirs"), &Value::Null)
+    );
+    assert_eq!(b.get("/restaurants").await.data().as_array().unwrap().len(), 1);
+}
+
+async fn malformed_ids_are_not_found(service: TestService) {
+    let a = &service.a;
+    for id in [
+        "x",
+        "0",
+        "../etc",
+        "%C5%9F",
+        "00000000-0000-0000-0000-000000000000",
+        "%20",
+    ] {
+        let id = id.replace('/', "%2F");
+        a.get(&format!("/orders/{id}"))
+            .await
+            .refused(404, "order_not_found");
+        a.act(&format!("/orders/verify/{id}"))
+            .await
+            .refused(404, "order_not_found");
+        a.get(&format!("/businesses/{id}"))
+            .await
+            .refused(404, "business_not_found");
+        a.get(&format!("/restaurants/{id}"))
+            .await
+            .refused(404, "restaurant_not_found");
+        a.delete(&format!("/keys/{id}"))
+            .await
+            .refused(404, "key_not_found");
+        a.get(&format!("/restaurants/{id}/packages"))
+            .await
+            .refused(404, "restaurant_not_found");
+        a.get(&format!("/orders?restaurantId={id}"))
+            .await
+            .refused(404, "restaurant_not_found");
+    }
+}

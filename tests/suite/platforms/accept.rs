@@ -1,0 +1,182 @@
+//! Orders arrive, are accepted and advance, with a call to the platform for each step.
+
+use super::expected_calls::{EXPECTED_CALLS, answered};
+use crate::support::{Backend, PlatformWorld};
+use garson_sim::views::{Courier, Step};
+use serde_json::json;
+
+on_both! {
+    an_order_is_accepted
+    order_advances_step_by_step
+    ready_is_sent_at_the_latest_with_on_the_way
+    platform_courier_advances_the_order
+}
+
+async fn an_order_is_accepted(backend: Backend) {
+    let world = PlatformWorld::open(backend).await;
+    for expected in EXPECTED_CALLS {
+        let placed = world.order(expected.platform, expected.courier).await;
+        let there = world.view(&placed).await;
+        let here = world.find_order(&placed).await.unwrap();
+        assert_eq!(here["provider"], json!(expected.platform.to_string()));
+        assert_eq!(here["amount"]["total"], json!(there.total), "{here:#}");
+        assert_eq!(here["amount"]["currency"], json!("TRY"));
+        let (fulfilment, courier) = match expected.courier {
+            Courier::Platform => ("delivery", "platform"),
+            Courier::Restaurant => ("delivery", "restaurant"),
+            Courier::Pickup => ("pickup", "none"),
+        };
+        assert_eq!(here["fulfilment"]["type"], json!(fulfilment), "{expected:?}");
+        assert_eq!(here["fulfilment"]["courier"], json!(courier), "{expected:?}");
+        assert!(!here["items"].as_array().unwrap().is_empty());
+        assert_eq!(here["providerSync"]["state"], json!("not_needed"));
+
+        let verified = world.verify(&placed).await.data();
+        assert_eq!(verified["status"], json!(500));
+        assert_eq!(verified["providerOrder"], json!(placed.id));
+        assert_eq!(world.view(&placed).await.state_text(), expected.verify.state);
+        // A client whose network failed may repeat it.
+        assert_eq!(world.verify(&placed).await.data()["status"], json!(500));
+        assert_eq!(
+            world.sent(&placed).await,
+            answered(&[expected.verify.call.unwrap()])
+        );
+        assert_eq!(
+            world.event_summary(&placed).await,
+            ["created 400", "400>500 account"]
+        );
+        world.wait_for_sync(&placed, "done").await;
+    }
+    assert_eq!(world.orders().await.len(), EXPECTED_CALLS.len());
+}
+
+async fn order_advances_step_by_step(backend: Backend) {
+    let world = PlatformWorld::open(backend).await;
+    for expected in EXPECTED_CALLS {
+        let placed = world.verified(expected.platform, expected.courier).await;
+        let mut calls = vec![expected.verify.call.unwrap()];
+
+        let ready = world.ready(&placed).await.data();
+        assert_eq!(
+            (&ready["oldStatus"], &ready["newStatus"]),
+            (&json!(500), &json!(500))
+        );
+        calls.extend(expected.ready.call);
+        world.wait_for_sync(&placed, expected.ready.sync()).await;
+        assert_eq!(
+            world.view(&placed).await.state_text(),
+            expected.ready.state,
+            "{expected:?}"
+        );
+        assert_eq!(world.sent(&placed).await, answered(&calls), "{expected:?}");
+
+        let left = world.advance(&placed).await.data();
+        assert_eq!(
+            (&left["oldStatus"], &left["newStatus"]),
+            (&json!(500), &json!(600))
+        );
+        calls.extend(expected.on_the_way.call);
+        world.wait_for_sync(&placed, expected.on_the_way.sync()).await;
+        assert_eq!(
+            world.view(&placed).await.state_text(),
+            expected.on_the_way.state,
+            "{expected:?}"
+        );
+        assert_eq!(world.sent(&placed).await, answered(&calls), "{expected:?}");
+
+        let ended = world.advance(&placed).await.data();
+        assert_eq!(
+            (&ended["oldStatus"], &ended["newStatus"]),
+            (&json!(600), &json!(900))
+        );
+        calls.extend(expected.delivered.call);
+        world.wait_for_sync(&placed, expected.delivered.sync()).await;
+        assert_eq!(
+            world.view(&placed).await.state_text(),
+            expected.delivered.state,
+            "{expected:?}"
+        );
+        assert_eq!(world.sent(&placed).await, answered(&calls), "{expected:?}");
+
+        world.advance(&placed).await.refused(409, "no_next_status");
+        let story = [
+            "created 400",
+            "400>500 account",
+            "500>600 account",
+            "600>900 account",
+        ];
+        assert_eq!(world.event_summary(&placed).await, story, "{expected:?}");
+    }
+}
+
+async fn ready_is_sent_at_the_latest_with_on_the_way(backend: Backend) {
+    let world = PlatformWorld::open(backend).await;
+    for expected in EXPECTED_CALLS {
+        let placed = world.verified(expected.platform, expected.courier).await;
+        let left = world.advance(&placed).await.data();
+        let wanted: Vec<_> = [expected.ready.call, expected.on_the_way.call]
+            .into_iter()
+            .flatten()
+            .collect();
+        assert_eq!(left["providerSync"]["state"], json!("pending"), "{expected:?}");
+        world.wait_for_sync(&placed, "done").await;
+        let calls = [vec![expected.verify.call.unwrap()], wanted].concat();
+        assert_eq!(world.sent(&placed).await, answered(&calls), "{expected:?}");
+        assert_eq!(
+            world.view(&placed).await.state_text(),
+            expected.on_the_way.state,
+            "{expected:?}"
+        );
+        assert_eq!(
+            world.event_summary(&placed).await,
+            ["created 400", "400>500 account", "500>600 account"]
+        );
+    }
+}
+
+async fn platform_courier_advances_the_order(backend: Backend) {
+    use garson_sim::Platform::{Getir, Yemeksepeti};
+    let world = PlatformWorld::open(backend).await;
+    for expected in super::expected_calls::own_couriers() {
+        let placed = world.verified(expected.platform, expected.courier).await;
+        world.ready(&placed).await.data();
+        world.wait_for_sync(&placed, "done").await;
+        for step in [Step::Assigned, Step::Arrived, Step::PickedUp] {
+            world.courier(&placed, step).await;
+        }
+        if expected.platform == Getir {
+            // Getir tells of none of its courier's steps.
+            world.poll().await;
+        }
+        world.wait_for_status(&placed, 600).await;
+        world.courier(&placed, Step::Delivered).await;
+        match expected.platform {
+            Getir => {
+                // What is delivered is on no list any more; it is looked at.
+                world.advance_clock(30).await;
+                world.poll().await;
+            }
+            // The platform sends no message: the restaurant reports it.
+            Yemeksepeti => {
+                let told = world.advance(&placed).await.data();
+                assert_eq!(told["providerSync"]["state"], json!("not_needed"));
+            }
+            _ => {}
+        }
+        world.wait_for_status(&placed, 900).await;
+        let by = if expected.platform == Yemeksepeti {
+            "account"
+        } else {
+            "platform"
+        };
+        let story = [
+            "created 400",
+            "400>500 account",
+            "500>600 platform",
+            &format!("600>900 {by}"),
+        ];
+        assert_eq!(world.event_summary(&placed).await, story, "{expected:?}");
+        let calls = [expected.verify.call.unwrap(), expected.ready.call.unwrap()];
+        assert_eq!(world.sent(&placed).await, answered(&calls), "{expected:?}");
+    }
+}
