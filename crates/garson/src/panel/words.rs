@@ -1,19 +1,20 @@
-//! Every text of the panel, in Turkish and English side by side: a text that is missing in one does not compile.
+//! Every text of the panel, in Turkish and English side by side. A missing translation does not compile.
 
 mod board;
 mod businesses;
+mod components;
 mod delivery;
 mod error;
-mod frame;
 mod integrations;
 mod keys;
+mod lang;
+mod layout;
 mod matching;
 mod menu;
 mod names;
 mod order;
 mod orders;
 mod packages;
-mod parts;
 mod payments;
 mod reports;
 mod restaurants;
@@ -25,18 +26,19 @@ mod wrong;
 
 pub use board::BoardWords;
 pub use businesses::BusinessWords;
+pub use components::ComponentWords;
 pub use delivery::DeliveryWords;
 pub use error::ErrorWords;
-pub use frame::FrameWords;
 pub use integrations::IntegrationWords;
 pub use keys::KeyWords;
+pub use lang::Lang;
+pub use layout::LayoutWords;
 pub use matching::MatchingWords;
 pub use menu::MenuWords;
 pub use names::NameWords;
 pub use order::OrderWords;
 pub use orders::OrdersWords;
 pub use packages::PackageWords;
-pub use parts::PartWords;
 pub use payments::PaymentWords;
 pub use reports::ReportWords;
 pub use restaurants::RestaurantWords;
@@ -46,7 +48,7 @@ pub use status::StatusWords;
 pub use webhook::WebhookWords;
 pub use wrong::{WrongWords, say};
 
-/// Makes a set of texts: `name: "Turkish" | "English"`.
+/// Declares a set of texts: `name: "Turkish" | "English"`.
 macro_rules! words {
     ($(#[$doc:meta])* $set:ident { $($name:ident: $tr:literal | $en:literal,)* }) => {
         $(#[$doc])*
@@ -56,10 +58,10 @@ macro_rules! words {
         }
 
         impl $set {
-            pub const fn of(lang: $crate::panel::kit::lang::Lang) -> Self {
+            pub const fn of(lang: $crate::panel::words::lang::Lang) -> Self {
                 match lang {
-                    $crate::panel::kit::lang::Lang::Tr => Self { $($name: $tr,)* },
-                    $crate::panel::kit::lang::Lang::En => Self { $($name: $en,)* },
+                    $crate::panel::words::lang::Lang::Tr => Self { $($name: $tr,)* },
+                    $crate::panel::words::lang::Lang::En => Self { $($name: $en,)* },
                 }
             }
         }

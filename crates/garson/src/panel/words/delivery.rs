@@ -41,7 +41,7 @@ super::words! {
         empty_title: "Gönderim yok" | "No deliveries",
         empty_text: "Sipariş geldikçe olayları burada görünür. Filtre seçtiyseniz kaldırın." | "Events appear here as orders come in. If you have chosen a filter, clear it.",
         no_order: "Bu numarayla ya da kodla bir sipariş bulunamadı; yazdığınızı kontrol edin." | "No order with this number or code; check what you typed.",
-        namesakes: "Bu kodu taşıyan daha eski siparişler de var; en yenisininki gösteriliyor." | "Older orders have the same code; the newest one is shown.",
+        same_code: "Bu kodu taşıyan daha eski siparişler de var; en yenisininki gösteriliyor." | "Older orders have the same code; the newest one is shown.",
         all_of_code: "Hepsini göster" | "Show all of them",
         reason_waiting: "ilk denemeyi bekliyor" | "waiting for its first attempt",
         reason_earlier: "siparişin önceki olayını bekliyor" | "waiting for the order's earlier event",

@@ -32,7 +32,7 @@ super::words! {
         ready_at: "Hazır oldu" | "Ready",
         reported_at: "Raporlandı" | "Reported",
         courier: "Teslimat" | "Delivery",
-        wishes: "İstekler" | "Requests",
+        requests: "İstekler" | "Requests",
         do_not_ring: "Zile basılmasın" | "Do not ring",
         drop_at_door: "Kapıya bırakılsın" | "Leave at the door",
         no_cutlery: "Plastik çatal-bıçak gönderilmesin" | "No cutlery",

@@ -1,7 +1,7 @@
 //! What is wrong with a field. The rules stand below `flow` and speak English; here stands what they say in Turkish, and
 //! better English where theirs is for programs.
 
-use crate::panel::kit::lang::Lang;
+use crate::panel::words::Lang;
 
 super::words! {
     WrongWords {

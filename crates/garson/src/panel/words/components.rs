@@ -1,7 +1,7 @@
 //! The pieces that pages are built from.
 
 super::words! {
-    PartWords {
+    ComponentWords {
         newer: "Daha yeni" | "Newer",
         older: "Daha eski" | "Older",
         pages: "Sayfalar" | "Pages",

@@ -1,7 +1,7 @@
 //! What stands around every page.
 
 super::words! {
-    FrameWords {
+    LayoutWords {
         board: "Canlı pano" | "Live board",
         orders: "Siparişler" | "Orders",
         restaurants: "Restoranlar" | "Restaurants",
