@@ -21,6 +21,7 @@ mod restaurants;
 mod sessions;
 mod sign_in;
 mod status;
+mod text_set;
 mod webhook;
 mod wrong;
 
@@ -47,24 +48,3 @@ pub use sign_in::SignInWords;
 pub use status::StatusWords;
 pub use webhook::WebhookWords;
 pub use wrong::{WrongWords, say};
-
-/// Declares a set of texts: `name: "Turkish" | "English"`.
-macro_rules! words {
-    ($(#[$doc:meta])* $set:ident { $($name:ident: $tr:literal | $en:literal,)* }) => {
-        $(#[$doc])*
-        #[derive(Clone, Copy, Debug)]
-        pub struct $set {
-            $(pub $name: &'static str,)*
-        }
-
-        impl $set {
-            pub const fn of(lang: $crate::panel::words::lang::Lang) -> Self {
-                match lang {
-                    $crate::panel::words::lang::Lang::Tr => Self { $($name: $tr,)* },
-                    $crate::panel::words::lang::Lang::En => Self { $($name: $en,)* },
-                }
-            }
-        }
-    };
-}
-use words;

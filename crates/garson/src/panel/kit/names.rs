@@ -68,7 +68,7 @@ const REASONS: &[(&str, &str)] = &[
     ("Out of stock", "Ürün kalmadı"),
     ("The restaurant is closed", "Restoran kapalı"),
     ("The kitchen is too busy", "Mutfak çok yoğun"),
-    ("The customer params for it", "Müşteri istedi"),
+    ("The customer asked for it", "Müşteri istedi"),
     ("The address cannot be delivered to", "Adrese teslim edilemiyor"),
     ("Another reason", "Başka bir neden"),
     ("A product cannot be supplied", "Ürün temin edilemiyor"),

@@ -1,6 +1,6 @@
-//! The pieces that pages are built from.
+//! Components that several pages use.
 
-super::words! {
+super::text_set::text_set! {
     ComponentWords {
         newer: "Daha yeni" | "Newer",
         older: "Daha eski" | "Older",

@@ -1,6 +1,6 @@
-//! What stands around every page.
+//! The layout around every page.
 
-super::words! {
+super::text_set::text_set! {
     LayoutWords {
         board: "Canlı pano" | "Live board",
         orders: "Siparişler" | "Orders",

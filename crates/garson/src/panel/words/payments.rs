@@ -1,9 +1,9 @@
-//! Payments: totals by type and day.
+//! Payments.
 
-super::words! {
+super::text_set::text_set! {
     PaymentWords {
         title: "Ödemeler" | "Payments",
-        lead: "Ödeme türüne ve güne göre toplamlar; iptal edilen siparişler sayılmaz." | "Totals by payment type and day; cancelled orders do not count.",
+        lead: "Ödeme türüne ve güne göre toplamlar; iptal edilen siparişler sayılmaz." | "Totals by payment type and day; cancelled orders are not counted.",
         restaurant: "Restoran" | "Restaurant",
         from: "Başlangıç tarihi" | "Start date",
         to: "Bitiş tarihi" | "End date",

@@ -3,7 +3,7 @@
 
 use crate::panel::words::Lang;
 
-super::words! {
+super::text_set::text_set! {
     WrongWords {
         marked: "Kaydedilmedi. İşaretli alanı düzeltip yeniden gönderin." | "Not saved. Correct the marked field and send it again.",
         name_differs: "Ad eşleşmiyor; hiçbir şey silinmedi." | "The name does not match; nothing was deleted.",
