@@ -9,6 +9,18 @@
 //! - `pages`: one file or folder per page with its routes, its view and its handlers; the markup is in `templates/`.
 //!
 //! Imports point from later entries of this list to earlier ones.
+//!
+//! To add a page:
+//!
+//! 1. `pages/NAME.rs`: `routes()`, a template struct that holds `layout: Layout` and `t: NameWords`, and handlers that take
+//!    `CurrentUser` (pages) or `UserForm` (posted forms) and call `flow`. Its routes go into `pages.rs`; an entry of the menu
+//!    is a `NavItem`.
+//! 2. `words/NAME.rs`: its texts.
+//! 3. `templates/NAME.html`: extends `layout.html` and uses the macros of `components.html` and the classes listed in
+//!    `assets/panel.css`. Never mark input `|safe`; there is no inline script or style.
+//! 4. Its path in `tests/suite/panel/pages.rs`, which checks every page, and tests of its own.
+//!
+//! Handlers answer with `user.redirect_with_notice(path, text)`, `user.redirect_with_error(path, text)` or `user.fail(fault)`.
 
 mod components;
 pub mod kit;

@@ -30,7 +30,7 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// For a page without forms that nobody needs to sign in for.
+    /// For a page without forms and without a session.
     pub fn bare(lang: Lang) -> Self {
         Self {
             t: LayoutWords::of(lang),
