@@ -26,7 +26,6 @@ use axum::response::Response;
 use axum::routing::{get, post};
 use garson_core::integration::{BranchClaim, Integration};
 use garson_core::platform::{Platform, PlatformError};
-use garson_core::restaurant::Restaurant;
 use std::sync::Arc;
 
 pub fn routes() -> Router<Arc<Api>> {
@@ -122,7 +121,7 @@ async fn list_integrations(
         PlatformCard {
             key: provider.to_string(),
             name: layout.provider(&provider),
-            path: form_path(&restaurant, provider.as_str()),
+            path: connect::form_path(id, provider.as_str()),
             is_covered: restaurant.packages.iter().any(|it| it.covers(provider, now)),
             connection: found.map(|found| Connection::new(&api, &layout, &t, found)),
         }
@@ -135,10 +134,6 @@ async fn list_integrations(
         t,
         layout,
     }))
-}
-
-fn form_path(restaurant: &Restaurant, provider: &str) -> String {
-    format!("{}/{provider}", Tab::Integrations.path(restaurant.id))
 }
 
 async fn switch_integration(

@@ -50,6 +50,11 @@ struct ConnectPage {
     hooks: Vec<String>,
 }
 
+/// The path of the form.
+pub fn form_path(id: RestaurantId, provider: &str) -> String {
+    format!("{}/{provider}", Tab::Integrations.path(id))
+}
+
 /// The label of a form field.
 pub fn label(lang: Lang, provider: &str, name: &str) -> String {
     let fields = garson_platforms::find(provider).map_or(&[][..], |platform| platform.credential_fields());
@@ -214,7 +219,7 @@ async fn show(
         name: layout.provider(&platform.provider()),
         layout,
         t: builder.t,
-        action: super::form_path(&restaurant, provider),
+        action: form_path(id, provider),
         fields,
         problem,
         hooks: platform
