@@ -12,6 +12,7 @@ on_both! {
     a_neighbours_order_is_not_there
     an_event_is_sent_again
     what_the_platform_said_is_shown
+    times_are_in_the_restaurants_zone
 }
 
 /// An order with everything that a shop can say of it.
@@ -302,4 +303,25 @@ async fn what_the_platform_said_is_shown(kind: Kind) {
                 .has("Durum bildirimi: Yolda reddedildi")
     })
     .await;
+}
+
+async fn times_are_in_the_restaurants_zone(kind: Kind) {
+    let house = House::open(kind).await;
+    let config = json!({ "timezone": "Pacific/Auckland" });
+    let made = house
+        .a
+        .post("/restaurants", &json!({ "name": "Auckland", "config": config }))
+        .await
+        .data();
+    let id = made["id"].as_str().unwrap();
+    let shop = house.connect(&house.a, id, "Auckland", json!({})).await;
+    let mut body = order_body(&shop.store, "LATER", 1_000);
+    body["scheduledFor"] = json!("2099-01-15T12:00:00Z");
+    shop.post(body.to_string().as_bytes()).await.data();
+    let mut visitor = house.visitor().await;
+    let page = visitor.open("/orders/LATER").await;
+    assert!(page.has("16.01.2099 01:00"), "{}", page.text());
+    // The board shows all restaurants, in the default zone.
+    let board = visitor.open("/").await;
+    assert!(board.has("15.01.2099 15:00"), "{}", board.text());
 }
