@@ -1,79 +1,79 @@
-// Adds the live parts; every action works without it.
+// The live parts of the board. Every action works without this script.
 "use strict";
 
 const board = document.getElementById("board");
-if (board) live(board);
+if (board) startLiveBoard(board);
 
-function live(board) {
+function startLiveBoard(board) {
   const status = document.getElementById("live");
   const sound = document.getElementById("sound");
-  const said = document.getElementById("said");
+  const announcement = document.getElementById("said");
   status.hidden = sound.hidden = false;
-  // How far the service's clock is ahead of this machine's, which may be wrong.
-  const ahead = Number(board.dataset.now) - Date.now();
+  // Offset of the server's clock: the tablet's may be wrong.
+  const clockOffset = Number(board.dataset.now) - Date.now();
 
-  // Sound: on unless it was switched off in this browser. Browsers are silent until somebody has touched the page.
-  let loud = remembered("sound") !== "off";
+  // Sound is on unless it was switched off in this browser. Browsers mute it until the first interaction with the page.
+  let isSoundOn = stored("sound") !== "off";
   let audio = null;
-  try { audio = new AudioContext(); } catch { /* A browser without sound shows the card all the same. */ }
+  try { audio = new AudioContext(); } catch { /* Without sound the card is still shown. */ }
   const showSound = () => {
-    const isHeld = loud && audio?.state === "suspended";
-    sound.textContent = isHeld ? sound.dataset.held : loud ? sound.dataset.on : sound.dataset.off;
-    sound.setAttribute("aria-pressed", String(loud && !isHeld));
+    const isHeld = isSoundOn && audio?.state === "suspended";
+    sound.textContent = isHeld ? sound.dataset.held : isSoundOn ? sound.dataset.on : sound.dataset.off;
+    sound.setAttribute("aria-pressed", String(isSoundOn && !isHeld));
   };
   sound.addEventListener("click", () => {
-    // What is only held back is let go by the touch itself.
-    if (!sound.dataset.wasHeld) loud = !loud;
-    remember("sound", loud ? "on" : "off");
+    // If the browser muted the sound, the interaction itself has enabled it.
+    if (!sound.dataset.wasHeld) isSoundOn = !isSoundOn;
+    store("sound", isSoundOn ? "on" : "off");
     showSound();
-    ring();
+    playTone();
   });
   for (const touch of ["pointerdown", "keydown"])
     addEventListener(touch, (event) => {
-      const isHeld = loud && audio?.state === "suspended";
+      const isHeld = isSoundOn && audio?.state === "suspended";
       sound.dataset.wasHeld = isHeld && sound.contains(event.target) ? "1" : "";
       if (isHeld) audio.resume();
     }, true);
   audio?.addEventListener("statechange", showSound);
   showSound();
 
-  // Another restaurant is shown as soon as it is chosen.
+  // Choosing a restaurant submits the filter.
   const filter = document.getElementById("filter");
   if (filter) {
     filter.querySelector("button").hidden = true;
     filter.addEventListener("change", () => filter.submit());
   }
 
-  // What changes comes by itself; a stream that is refused for good means that the page is out of date.
+  // Server-sent events. A stream that is closed for good means that the page is outdated.
   const source = new EventSource(board.dataset.stream);
-  source.addEventListener("open", () => say(true));
+  source.addEventListener("open", () => showConnection(true));
   source.addEventListener("error", () => {
-    say(false);
+    showConnection(false);
     if (source.readyState === EventSource.CLOSED) setTimeout(() => location.reload(), 5000);
   });
-  source.addEventListener("card", (event) => place(event.data));
+  source.addEventListener("card", (event) => placeCard(event.data));
   source.addEventListener("away", (event) => {
-    const shown = parsed(event.data);
-    if (shown) document.getElementById("away").replaceWith(shown);
+    const alerts = parse(event.data);
+    if (alerts) document.getElementById("away").replaceWith(alerts);
   });
 
-  function say(isLive) {
+  function showConnection(isLive) {
     status.textContent = isLive ? status.dataset.live : status.dataset.offline;
     status.className = "tag " + (isLive ? "good" : "bad");
   }
 
-  // A card takes its place. One that somebody is working on is left alone until that is done.
-  function place(markup, isAnswer) {
-    const card = parsed(markup);
+  // Inserts or replaces a card. A card in use is replaced later.
+  function placeCard(markup, isResponse) {
+    const card = parse(markup);
     if (!card?.matches(".order")) return false;
     const before = document.getElementById(card.id);
-    // What was overtaken on its way stays away.
+    // Drops a card that is older than the one shown.
     if (before && Number(card.dataset.sequence) < Number(before.dataset.sequence)) return true;
-    if (before && !isAnswer && isInUse(before)) {
+    if (before && !isResponse && isInUse(before)) {
       before.dataset.later = markup;
       return true;
     }
-    const meanwhile = isAnswer ? before?.dataset.later : undefined;
+    const meanwhile = isResponse ? before?.dataset.later : undefined;
     const cards = board.querySelector(`.column[data-column="${card.dataset.column}"] .cards`);
     if (!cards) return false;
     const hadFocus = before?.contains(document.activeElement);
@@ -93,12 +93,12 @@ function live(board) {
       for (const shown of document.querySelectorAll(`[data-column="${column.dataset.column}"] .count`))
         shown.textContent = column.querySelectorAll(".order").length;
     if (!before && card.dataset.column === "new") {
-      said.textContent = `${said.dataset.new}: ${card.getAttribute("aria-label")}`;
-      ring();
+      announcement.textContent = `${announcement.dataset.new}: ${card.getAttribute("aria-label")}`;
+      playTone();
     }
-    tick();
-    // The answer may say why something was not done: only what is newer takes its place.
-    if (meanwhile && Number(parsed(meanwhile)?.dataset.sequence) > Number(card.dataset.sequence)) place(meanwhile);
+    updateTimes();
+    // The response may show an error: only a newer card replaces it.
+    if (meanwhile && Number(parse(meanwhile)?.dataset.sequence) > Number(card.dataset.sequence)) placeCard(meanwhile);
     return true;
   }
 
@@ -106,46 +106,46 @@ function live(board) {
     return card.getAttribute("aria-busy") === "true" || card.querySelector(".cancel[open]");
   }
 
-  // Buttons work without leaving the board, so that the stream and the sound go on.
+  // Posts forms in the background, so that the stream and the sound continue.
   board.addEventListener("submit", async (event) => {
     const form = event.target;
     const card = form.closest(".order");
     if (!card || !event.submitter) return;
     event.preventDefault();
-    // Once is enough. Its buttons are not disabled, which would take the focus away from whoever pressed one.
+    // Ignores a second press. Disabling the buttons would move the focus away.
     if (card.getAttribute("aria-busy") === "true") return;
     const body = new URLSearchParams(new FormData(form, event.submitter));
     card.setAttribute("aria-busy", "true");
     try {
-      const answer = await fetch(form.action, { method: "POST", headers: { "x-part": "card" }, body });
-      if (answer.status === 401 || answer.status === 403) return location.reload();
-      if (!place(await answer.text(), true)) throw new Error("no card");
+      const response = await fetch(form.action, { method: "POST", headers: { "x-part": "card" }, body });
+      if (response.status === 401 || response.status === 403) return location.reload();
+      if (!placeCard(await response.text(), true)) throw new Error("no card");
     } catch {
       card.removeAttribute("aria-busy");
       alert(board.dataset.failed);
-      if (card.dataset.later && card.isConnected) place(card.dataset.later);
+      if (card.dataset.later && card.isConnected) placeCard(card.dataset.later);
     }
   });
 
-  // The platform's own reasons are asked for when somebody is about to cancel.
+  // Loads the platform's reasons when the cancel form is opened.
   board.addEventListener("toggle", async (event) => {
     const details = event.target;
     if (!details.matches(".cancel")) return;
     const card = details.closest(".order");
     if (!details.open) {
-      if (card.dataset.later) place(card.dataset.later);
+      if (card.dataset.later) placeCard(card.dataset.later);
       return;
     }
     const list = details.querySelector("select");
     if ("known" in list.dataset) return;
-    const answer = await fetch(list.dataset.from, { headers: { "x-part": "reasons" } }).catch(() => null);
-    if (!answer?.ok) return;
-    list.innerHTML = await answer.text();
+    const response = await fetch(list.dataset.from, { headers: { "x-part": "reasons" } }).catch(() => null);
+    if (!response?.ok) return;
+    list.innerHTML = await response.text();
     list.dataset.known = "";
   }, true);
 
-  function ring() {
-    if (!loud || audio?.state !== "running") return;
+  function playTone() {
+    if (!isSoundOn || audio?.state !== "running") return;
     try {
       for (const [at, pitch] of [[0, 880], [0.18, 1175]]) {
         const tone = audio.createOscillator();
@@ -157,37 +157,37 @@ function live(board) {
         tone.start(audio.currentTime + at);
         tone.stop(audio.currentTime + at + 0.4);
       }
-    } catch { /* A browser without sound shows the card all the same. */ }
+    } catch { /* Without sound the card is still shown. */ }
   }
 
-  function tick() {
-    const now = Date.now() + ahead;
+  function updateTimes() {
+    const now = Date.now() + clockOffset;
     for (const card of board.querySelectorAll(".order")) {
       const age = Math.max(0, Math.floor((now - Number(card.dataset.created)) / 60000));
       card.querySelector(".age").textContent = `${age} ${board.dataset.minutes}`;
       const by = Number(card.dataset.acceptBy);
-      const shown = card.querySelector(".countdown");
-      if (!by || !shown) continue;
+      const countdown = card.querySelector(".countdown");
+      if (!by || !countdown) continue;
       const left = Math.floor((by - now) / 1000);
-      shown.textContent = left < 0 ? board.dataset.late : `${Math.floor(left / 60)}:${String(left % 60).padStart(2, "0")}`;
+      countdown.textContent = left < 0 ? board.dataset.late : `${Math.floor(left / 60)}:${String(left % 60).padStart(2, "0")}`;
       if (left < 60) card.classList.add("red");
     }
   }
-  setInterval(tick, 1000);
-  tick();
+  setInterval(updateTimes, 1000);
+  updateTimes();
 }
 
-// Only markup that this service has made comes here; what customers wrote is text in it.
-function parsed(markup) {
-  const made = document.createElement("template");
-  made.innerHTML = markup;
-  return made.content.firstElementChild;
+// The markup comes from this server, with customer input escaped.
+function parse(markup) {
+  const template = document.createElement("template");
+  template.innerHTML = markup;
+  return template.content.firstElementChild;
 }
 
-// Storage may be switched off.
-function remembered(name) {
+// Storage may be disabled.
+function stored(name) {
   try { return localStorage.getItem(name); } catch { return null; }
 }
-function remember(name, value) {
-  try { localStorage.setItem(name, value); } catch { /* It is asked again next time. */ }
+function store(name, value) {
+  try { localStorage.setItem(name, value); } catch { /* The default is used next time. */ }
 }

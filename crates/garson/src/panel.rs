@@ -1,49 +1,46 @@
-//! The control panel: pages for the restaurant's people, made here as whole documents.
+//! The control panel: server-rendered pages for restaurant staff.
 //!
-//! Every action is a form, so that all of it works without script; the little script that there is adds the live parts.
-//! Pages enter at `flow` like the API does. A page is a file: its routes, what it shows, and its handlers; its texts stand in
-//! `words/`, in Turkish and English side by side, and its markup in `templates/`, built from the pieces of `parts.html`.
+//! Every action is an HTML form, so everything works without JavaScript; the script only adds the live parts. Handlers call
+//! `flow`, like the API does.
+//!
+//! - `words`: all texts, in Turkish and English side by side.
+//! - `kit`: request and response plumbing: sessions, forms, errors, cookies, headers, formats.
+//! - `components`: parts that several pages show; their markup is in `templates/components.html` or a template of their own.
+//! - `pages`: one file or folder per page with its routes, its view and its handlers; the markup is in `templates/`.
+//!
+//! Imports point from later entries of this list to earlier ones.
+//!
+//! To add a page:
+//!
+//! 1. `pages/NAME.rs`: `routes()`, a template struct that holds `layout: Layout` and `t: NameWords`, and handlers that take
+//!    `CurrentUser` (pages) or `UserForm` (posted forms) and call `flow`. Its routes go into `pages.rs`; an entry of the menu
+//!    is a `NavItem`.
+//! 2. `words/NAME.rs`: its texts.
+//! 3. `templates/NAME.html`: extends `layout.html` and uses the macros of `components.html` and the classes listed in
+//!    `assets/panel.css`. Never mark input `|safe`; there is no inline script or style.
+//! 4. Its path in `tests/suite/panel/pages.rs`, which checks every page, and tests of its own.
+//!
+//! Handlers answer with `user.redirect_with_notice(path, text)`, `user.redirect_with_error(path, text)` or `user.fail(fault)`.
 
+mod components;
 pub mod kit;
 pub mod pages;
 mod words;
 
-pub use crate::panel::kit::error::not_found;
+pub use crate::panel::kit::fallback::not_found;
 pub use crate::panel::kit::security_headers::protect_docs;
 
-use crate::http::state::HttpState as Api;
-use crate::panel::kit::frame::Place;
+use crate::http::state::HttpState;
 use axum::Router;
 use axum::middleware::from_fn;
 use std::sync::Arc;
 
-/// What a page answers to.
-type Routes = fn() -> Router<Arc<Api>>;
-
-/// The pages, in the order in which the way to them is shown. A page adds itself here, and is served and found.
-const PAGES: &[(Place, Routes)] = &[
-    (Place::Board, pages::board::routes),
-    (Place::Orders, pages::orders::routes),
-    (Place::Restaurants, pages::restaurants::routes),
-    (Place::Reports, pages::reports::routes),
-    (Place::Payments, pages::payments::routes),
-    (Place::Webhook, pages::webhook::routes),
-    (Place::Keys, pages::keys::routes),
-    (Place::Status, pages::status::routes),
-    (Place::Sessions, pages::sessions::routes),
-];
-
-/// Every page.
-pub fn router() -> Router<Arc<Api>> {
-    let around = Router::new()
-        .merge(pages::sign_in::routes())
-        .merge(kit::lang::routes());
-    PAGES
-        .iter()
-        .fold(around, |all, (_, routes)| all.merge(routes()))
-        .route_layer(from_fn(kit::error::not_a_page))
-        .route_layer(from_fn(kit::session_renewal::renew))
-        .route_layer(from_fn(kit::compression::press))
+/// Every page and asset.
+pub fn router() -> Router<Arc<HttpState>> {
+    pages::routes()
+        .route_layer(from_fn(kit::fallback::method_not_allowed))
+        .route_layer(from_fn(kit::session_renewal::renew_cookie))
         .merge(kit::assets::routes())
+        .route_layer(kit::compression::layer())
         .route_layer(from_fn(kit::security_headers::protect))
 }

@@ -13,6 +13,7 @@ on_both! {
     order_of_another_account_is_not_found
     an_event_is_sent_again
     platform_message_is_shown
+    times_are_in_the_restaurants_zone
 }
 
 /// An order with everything that a shop can say of it.
@@ -300,4 +301,25 @@ async fn platform_message_is_shown(backend: Backend) {
                 .has("Durum bildirimi: Yolda reddedildi")
     })
     .await;
+}
+
+async fn times_are_in_the_restaurants_zone(backend: Backend) {
+    let service = TestService::open(backend).await;
+    let config = json!({ "timezone": "Pacific/Auckland" });
+    let made = service
+        .a
+        .post("/restaurants", &json!({ "name": "Auckland", "config": config }))
+        .await
+        .data();
+    let id = made["id"].as_str().unwrap();
+    let shop = service.connect(&service.a, id, "Auckland", json!({})).await;
+    let mut body = order_body(&shop.store, "LATER", 1_000);
+    body["scheduledFor"] = json!("2099-01-15T12:00:00Z");
+    shop.post(body.to_string().as_bytes()).await.data();
+    let mut user = service.user().await;
+    let page = user.open("/orders/LATER").await;
+    assert!(page.has("16.01.2099 01:00"), "{}", page.text());
+    // The board shows all restaurants, in the default zone.
+    let board = user.open("/").await;
+    assert!(board.has("15.01.2099 15:00"), "{}", board.text());
 }

@@ -1,27 +1,27 @@
-//! What pages are built from: layout, forms, formats, cookies, headers.
+//! Plumbing of the pages: sessions, forms, errors, cookies, headers and formats.
 
 pub mod assets;
-pub mod chart;
 pub mod compression;
-pub mod confirm_delete;
 pub mod cookies;
 pub mod csrf;
 pub mod csv;
-pub mod day_range;
+pub mod current_user;
 pub mod error;
 pub mod explain;
-pub mod fields;
-pub mod first_steps;
+pub mod fallback;
 pub mod flash;
 pub mod form;
+pub mod form_data;
 pub mod form_errors;
 pub mod form_input;
+pub mod form_page;
 pub mod format;
-pub mod frame;
-pub mod lang;
+pub mod guest;
+pub mod https;
+pub mod layout;
 pub mod names;
+pub mod navigation;
 pub mod paging;
-pub mod restaurant_header;
+pub mod redirect;
 pub mod security_headers;
 pub mod session_renewal;
-pub mod visitor;

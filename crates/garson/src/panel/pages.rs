@@ -1,20 +1,45 @@
-//! The pages, one file each: routes, what is shown, handlers.
+//! The pages, one file or folder each. A new page adds its routes here; one of the menu also adds a `NavItem`.
 
-pub mod board;
-pub mod businesses;
-pub mod card;
-pub mod delivery;
-pub mod integrations;
-pub mod keys;
-pub mod matching;
-pub mod menu;
-pub mod order;
-pub mod orders;
-pub mod packages;
-pub mod payments;
-pub mod reports;
-pub mod restaurants;
-pub mod sessions;
-pub mod sign_in;
-pub mod status;
-pub mod webhook;
+mod board;
+mod businesses;
+mod integrations;
+mod keys;
+mod language;
+mod matching;
+mod menu;
+mod order;
+mod orders;
+mod packages;
+mod payments;
+mod reports;
+mod restaurants;
+mod sessions;
+mod sign_in;
+mod status;
+mod webhook;
+
+use crate::http::state::HttpState;
+use axum::Router;
+use std::sync::Arc;
+
+/// The routes of every page.
+pub fn routes() -> Router<Arc<HttpState>> {
+    Router::new()
+        .merge(sign_in::routes())
+        .merge(language::routes())
+        .merge(board::routes())
+        .merge(orders::routes())
+        .merge(order::routes())
+        .merge(restaurants::routes())
+        .merge(businesses::routes())
+        .merge(integrations::routes())
+        .merge(packages::routes())
+        .merge(matching::routes())
+        .merge(menu::routes())
+        .merge(reports::routes())
+        .merge(payments::routes())
+        .merge(webhook::routes())
+        .merge(keys::routes())
+        .merge(status::routes())
+        .merge(sessions::routes())
+}

@@ -7,6 +7,8 @@ use crate::flow::order_actions::reasons;
 use crate::flow::read::order_detail::{OrderDetail, detail};
 use garson_core::id::AccountId;
 use garson_core::order::Reason;
+use garson_core::restaurant::Config;
+use garson_core::time::Zone;
 use garson_store::lists::feed::{Direction, PageRequest};
 use garson_store::tables::calls;
 use garson_store::tables::calls::CallLine;
@@ -23,6 +25,8 @@ const MOST_MESSAGES: i64 = 20;
 pub struct Record {
     pub detail: OrderDetail,
     pub restaurant: String,
+    /// The restaurant's time zone.
+    pub zone: Zone,
     pub calls: Vec<CallLine>,
     /// Newest first.
     pub deliveries: Vec<Delivery>,
@@ -42,18 +46,20 @@ pub async fn open(app: &App, account: AccountId, path_id: String) -> Result<Reco
         direction: Direction::Older,
     };
     let deliveries = list_deliveries(app, account, None, Some(id.to_string()), events).await?;
-    let (restaurant, calls, messages) = app
+    let (restaurant, config, calls, messages) = app
         .store
         .read(move |tx| {
             let messages = inbox::of_order(tx, id, MOST_MESSAGES)?;
             let restaurant = restaurants::name(tx, restaurant_id)?;
-            Ok::<_, Fault>((restaurant, calls::of_order(tx, id)?, messages))
+            let config = restaurants::config(tx, restaurant_id)?;
+            Ok::<_, Fault>((restaurant, config, calls::of_order(tx, id)?, messages))
         })
         .await?;
     Ok(Record {
         reasons: reasons::known(app, &detail.order),
         detail,
         restaurant,
+        zone: Config::read(config.as_deref()).unwrap_or_default().zone(),
         calls,
         deliveries: deliveries.items,
         messages,

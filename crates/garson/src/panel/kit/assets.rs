@@ -1,32 +1,28 @@
-//! Style sheet and script: part of the program, under names that change with them.
+//! Style sheet and script, embedded in the binary. Their names contain a hash, so browsers may cache them forever.
 
-use crate::http::state::HttpState as Api;
-use crate::panel::kit::compression;
+use crate::http::state::HttpState;
 use axum::Router;
 use axum::extract::Path;
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
-use flate2::Compression;
-use http::{HeaderMap, HeaderValue, StatusCode, header};
+use http::{StatusCode, header};
 use sha2::{Digest, Sha256};
 use std::sync::{Arc, LazyLock};
 
 struct Asset {
     path: String,
-    kind: &'static str,
+    content_type: &'static str,
     bytes: &'static [u8],
-    pressed: Vec<u8>,
 }
 
 impl Asset {
-    fn new(extension: &str, kind: &'static str, bytes: &'static [u8]) -> Self {
+    fn new(extension: &str, content_type: &'static str, bytes: &'static [u8]) -> Self {
         let digest = Sha256::digest(bytes);
-        let mark: String = digest.iter().take(6).map(|byte| format!("{byte:02x}")).collect();
+        let hash: String = digest.iter().take(6).map(|byte| format!("{byte:02x}")).collect();
         Self {
-            path: format!("/assets/panel-{mark}.{extension}"),
-            kind,
+            path: format!("/assets/panel-{hash}.{extension}"),
+            content_type,
             bytes,
-            pressed: compression::gzip(bytes, Compression::best()).unwrap_or_default(),
         }
     }
 }
@@ -40,37 +36,30 @@ static SCRIPT: LazyLock<Asset> = LazyLock::new(|| {
     Asset::new("js", "text/javascript; charset=utf-8", bytes)
 });
 
-/// Where the style sheet is.
+/// The path of the style sheet.
 pub fn style() -> &'static str {
     &STYLE.path
 }
 
-/// Where the script is.
+/// The path of the script.
 pub fn script() -> &'static str {
     &SCRIPT.path
 }
 
-pub fn routes() -> Router<Arc<Api>> {
-    Router::new().route("/assets/{name}", get(serve))
+pub fn routes() -> Router<Arc<HttpState>> {
+    Router::new().route("/assets/{name}", get(serve_asset))
 }
 
-async fn serve(Path(name): Path<String>, asked: HeaderMap) -> Response {
-    let wanted = format!("/assets/{name}");
-    let found = [&*STYLE, &*SCRIPT].into_iter().find(|asset| asset.path == wanted);
+async fn serve_asset(Path(name): Path<String>) -> Response {
+    let path = format!("/assets/{name}");
+    let found = [&*STYLE, &*SCRIPT].into_iter().find(|asset| asset.path == path);
     let Some(asset) = found else {
         return StatusCode::NOT_FOUND.into_response();
     };
     let headers = [
-        (header::CONTENT_TYPE, asset.kind),
+        (header::CONTENT_TYPE, asset.content_type),
         (header::CACHE_CONTROL, "public, max-age=31536000, immutable"),
         (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
-        (header::VARY, "accept-encoding"),
     ];
-    if !compression::is_understood(&asked) || asset.pressed.is_empty() {
-        return (headers, asset.bytes).into_response();
-    }
-    let mut response = (headers, asset.pressed.as_slice()).into_response();
-    let kind = HeaderValue::from_static("gzip");
-    response.headers_mut().insert(header::CONTENT_ENCODING, kind);
-    response
+    (headers, asset.bytes).into_response()
 }

@@ -1,77 +1,31 @@
-//! Pages are made smaller on their way, for tablets on slow lines.
+//! Gzip for pages and assets. Event streams and CSV files are sent as they are.
 
-use axum::body::Body;
-use axum::extract::Request;
-use axum::middleware::Next;
-use axum::response::Response;
-use flate2::Compression;
-use flate2::write::GzEncoder;
-use http::{HeaderMap, HeaderValue, header};
-use std::io::Write as _;
+use axum::body::HttpBody;
+use http::{Response, header};
+use tower_http::CompressionLevel;
+use tower_http::compression::CompressionLayer;
+use tower_http::compression::predicate::{And, Predicate, SizeAbove};
 
-/// Below this nothing is gained.
-const WORTH_IT: usize = 1024;
-/// No page is as large.
-const MAX_PAGE: usize = 64 * 1024 * 1024;
+/// Smaller bodies fit into one packet anyway.
+const MIN_BYTES: u64 = 1024;
 
-/// Does the browser understand it?
-pub fn is_understood(headers: &HeaderMap) -> bool {
-    let values = headers.get_all(header::ACCEPT_ENCODING).iter();
-    values
-        .filter_map(|value| value.to_str().ok())
-        .flat_map(|value| value.split(','))
-        .any(|kind| {
-            let mut parts = kind.split(';').map(str::trim);
-            let is_gzip = parts.next().is_some_and(|name| name.eq_ignore_ascii_case("gzip"));
-            is_gzip && !parts.any(|part| matches!(part, "q=0" | "q=0.0" | "q=0.00" | "q=0.000"))
-        })
-}
+/// The content types that are compressed.
+const TYPES: [&str; 3] = ["text/html", "text/css", "text/javascript"];
 
-pub fn gzip(bytes: &[u8], level: Compression) -> Option<Vec<u8>> {
-    let mut pressed = GzEncoder::new(Vec::with_capacity(bytes.len() / 4), level);
-    pressed.write_all(bytes).ok()?;
-    pressed.finish().ok()
-}
+#[derive(Clone, Copy)]
+pub struct IsPageOrAsset;
 
-pub async fn press(request: Request, next: Next) -> Response {
-    let is_understood = is_understood(request.headers());
-    let response = next.run(request).await;
-    let kind = response.headers().get(header::CONTENT_TYPE);
-    let is_page = kind.is_some_and(|kind| kind.as_bytes().starts_with(b"text/html"));
-    if !is_page {
-        return response;
+impl Predicate for IsPageOrAsset {
+    fn should_compress<B: HttpBody>(&self, response: &Response<B>) -> bool {
+        let content_type = response.headers().get(header::CONTENT_TYPE);
+        let content_type = content_type.and_then(|value| value.to_str().ok());
+        content_type.is_some_and(|value| TYPES.iter().any(|it| value.starts_with(it)))
     }
-    let (mut head, body) = response.into_parts();
-    head.headers
-        .insert(header::VARY, HeaderValue::from_static("accept-encoding, cookie"));
-    // It is in memory already.
-    let Ok(bytes) = axum::body::to_bytes(body, MAX_PAGE).await else {
-        return Response::from_parts(head, Body::empty());
-    };
-    let pressed = (is_understood && bytes.len() >= WORTH_IT)
-        .then(|| gzip(&bytes, Compression::fast()))
-        .flatten();
-    let Some(pressed) = pressed else {
-        return Response::from_parts(head, Body::from(bytes));
-    };
-    head.headers.remove(header::CONTENT_LENGTH);
-    head.headers
-        .insert(header::CONTENT_ENCODING, HeaderValue::from_static("gzip"));
-    Response::from_parts(head, Body::from(pressed))
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn it_is_pressed_for_those_who_understand() {
-        let accepts = |value| {
-            let mut headers = HeaderMap::new();
-            headers.insert(header::ACCEPT_ENCODING, HeaderValue::from_static(value));
-            is_understood(&headers)
-        };
-        assert!(accepts("gzip") && accepts("br, GZIP;q=0.5"));
-        assert!(!accepts("") && !accepts("br") && !accepts("gzip;q=0") && !accepts("xgzip"));
-    }
+pub fn layer() -> CompressionLayer<And<SizeAbove, IsPageOrAsset>> {
+    let predicate = SizeAbove::new(MIN_BYTES).and(IsPageOrAsset);
+    CompressionLayer::new()
+        .quality(CompressionLevel::Fastest)
+        .compress_when(predicate)
 }

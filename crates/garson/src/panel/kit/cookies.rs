@@ -1,18 +1,18 @@
-//! What the panel leaves in a browser: who is signed in, who is not yet, the language, and what is to be said next.
+//! The cookies of the panel.
 
+use crate::panel::words::Lang;
 use http::{HeaderMap, HeaderValue, header};
 
-/// What somebody holds who is signed in.
+/// The session of a signed-in user.
 pub const SESSION: &str = "garson_session";
-/// What somebody holds who is not: the forms before signing in are bound to it.
+/// The CSRF tokens of forms before signing in are derived from it.
 pub const GUEST: &str = "garson_guest";
-/// What stays in a browser on which somebody was signed in: strangers who guess passwords do not lock it out.
+/// A browser that was signed in before: failed attempts from elsewhere do not lock it out.
 pub const BROWSER: &str = "garson_browser";
 pub const BROWSER_SECONDS: u32 = 400 * 24 * 60 * 60;
 pub const LANGUAGE: &str = "garson_lang";
 pub const FLASH: &str = "garson_flash";
 
-/// A cookie's value.
 pub fn get<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
     let cookies = headers.get_all(header::COOKIE).iter();
     cookies
@@ -22,11 +22,18 @@ pub fn get<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
         .find_map(|(n, value)| (n == name && !value.is_empty()).then_some(value))
 }
 
-/// The header that leaves a cookie for so many seconds; none removes it. What came over TLS goes back over nothing else.
-pub fn set(is_secure: bool, name: &str, value: &str, seconds: u32) -> HeaderValue {
-    let secure = if is_secure { "; Secure" } else { "" };
+/// The chosen language; Turkish by default.
+pub fn lang(headers: &HeaderMap) -> Lang {
+    get(headers, LANGUAGE)
+        .and_then(Lang::from_code)
+        .unwrap_or_default()
+}
+
+/// The `Set-Cookie` header; 0 seconds removes the cookie.
+pub fn set(is_https: bool, name: &str, value: &str, seconds: u32) -> HeaderValue {
+    let secure = if is_https { "; Secure" } else { "" };
     let text = format!("{name}={value}; Path=/; Max-Age={seconds}; SameSite=Lax; HttpOnly{secure}");
-    // Our values are plain ASCII; a cookie that cannot be written is as good as none.
+    // All values are ASCII, so this does not fail.
     HeaderValue::from_str(&text).unwrap_or(HeaderValue::from_static(""))
 }
 
@@ -35,7 +42,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_cookie_is_found_by_its_whole_name() {
+    fn cookie_is_found_by_its_whole_name() {
         let mut headers = HeaderMap::new();
         headers.append(
             header::COOKIE,

@@ -1,11 +1,11 @@
-//! What every form carries, so that no other site can send it: only who holds the cookie can know it.
+//! CSRF tokens: derived from a cookie that other sites cannot read.
 
 use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
 
 const LENGTH: usize = 16;
 
-fn right(cookie: &str) -> [u8; LENGTH] {
+fn expected(cookie: &str) -> [u8; LENGTH] {
     let digest = Sha256::new().chain_update("csrf").chain_update(cookie).finalize();
     std::array::from_fn(|at| digest[at])
 }
@@ -29,27 +29,27 @@ fn masked(mask: [u8; LENGTH], other: [u8; LENGTH]) -> [u8; LENGTH] {
     std::array::from_fn(|at| mask[at] ^ other[at])
 }
 
-/// The token of the holder of this cookie. It looks different each time, so that nothing can be learnt of it from how
-/// well pages are compressed.
+/// The token for a cookie. A random mask makes it differ on every page, because pages are compressed and a constant secret
+/// could be guessed from their size (BREACH).
 pub fn token(cookie: &str) -> String {
     let mut mask = [0; LENGTH];
-    // Without randomness it is still right, and still nobody else's.
-    let _masked_or_not = getrandom::fill(&mut mask);
-    hex(&mask) + &hex(&masked(mask, right(cookie)))
+    // Ignored: without a mask the token is still valid and secret.
+    let _ = getrandom::fill(&mut mask);
+    hex(&mask) + &hex(&masked(mask, expected(cookie)))
 }
 
-/// Something for a browser to hold that nobody else can know.
-pub fn fresh() -> String {
-    token("nobody")
+/// A random value for a guest cookie.
+pub fn random() -> String {
+    token("guest")
 }
 
-/// Was this token made for the holder of this cookie?
-pub fn is_right(cookie: &str, given: &str) -> bool {
+/// Whether the token belongs to the cookie.
+pub fn is_valid(cookie: &str, given: &str) -> bool {
     let Some((mask, rest)) = given.split_at_checked(2 * LENGTH) else {
         return false;
     };
     match (bytes(mask), bytes(rest)) {
-        (Some(mask), Some(rest)) => bool::from(masked(mask, rest).ct_eq(&right(cookie))),
+        (Some(mask), Some(rest)) => bool::from(masked(mask, rest).ct_eq(&expected(cookie))),
         _ => false,
     }
 }
@@ -59,11 +59,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_token_is_right_for_its_cookie_alone() {
+    fn a_token_is_valid_for_its_cookie_alone() {
         let (one, again) = (token("a"), token("a"));
         assert_ne!(one, again);
-        assert!(is_right("a", &one) && is_right("a", &again));
-        assert!(!is_right("b", &one));
+        assert!(is_valid("a", &one) && is_valid("a", &again));
+        assert!(!is_valid("b", &one));
         for wrong in [
             "",
             "00",
@@ -73,7 +73,7 @@ mod tests {
             &"0".repeat(64),
             "ş",
         ] {
-            assert!(!is_right("a", wrong), "{wrong}");
+            assert!(!is_valid("a", wrong), "{wrong}");
         }
     }
 }

@@ -1,115 +1,77 @@
-//! Tables that spreadsheets open as they are meant: UTF-8 with its mark, semicolons, decimal commas, and no cell that is run.
+//! CSV downloads for spreadsheets: UTF-8 with a byte order mark, semicolons, decimal commas, and no cell that runs as a formula.
 //!
-//! They are made while they are taken, a chunk at a time, so that their length costs no memory.
+//! Files are streamed in chunks, so their length costs no memory.
 
 use crate::flow::Fault;
 use axum::body::Body;
 use axum::response::{IntoResponse, Response};
-use bytes::Bytes;
+use futures_util::stream;
 use garson_core::money::Minor;
 use http::{HeaderName, header};
-use hyper::body::Frame;
 use std::future::Future;
 use std::io;
-use std::pin::Pin;
-use std::task::{Context, Poll, ready};
 
-/// By this Excel knows that it is UTF-8.
-const MARK: &str = "\u{feff}";
-/// Beyond so many digits Excel shows a number in short, and later digits are lost.
-const MOST_DIGITS: usize = 11;
+/// Excel recognizes UTF-8 by it.
+const BYTE_ORDER_MARK: &str = "\u{feff}";
+/// Excel shows longer numbers in scientific notation and loses digits.
+const MAX_DIGITS: usize = 11;
 
-/// One line of cells that are ready.
-pub fn line(cells: &[String]) -> String {
+/// Joins encoded cells.
+pub fn row(cells: &[String]) -> String {
     format!("{}\r\n", cells.join(";"))
 }
 
-/// The cells of the first line.
+/// The first row.
 pub fn heading(names: &[&str]) -> String {
     let cells: Vec<String> = names.iter().map(|name| text(name)).collect();
-    format!("{MARK}{}", line(&cells))
+    format!("{BYTE_ORDER_MARK}{}", row(&cells))
 }
 
-/// A cell of text. What a spreadsheet would take for a formula gets a sign before it; a number that it would cut short, or
-/// whose zeros it would drop, is written as the text that it is.
+/// Encodes text. Formulas get a leading apostrophe; numbers that Excel would shorten or whose leading zeros it would drop are
+/// written as text.
 pub fn text(value: &str) -> String {
     let is_number = !value.is_empty() && value.bytes().all(|b| b.is_ascii_digit());
-    if is_number && (value.len() > MOST_DIGITS || (value.len() > 1 && value.starts_with('0'))) {
+    if is_number && (value.len() > MAX_DIGITS || (value.len() > 1 && value.starts_with('0'))) {
         return format!("\"=\"\"{value}\"\"\"");
     }
     let is_formula = value
         .trim_start()
         .starts_with(['=', '+', '-', '@', '＝', '＋', '－', '＠'])
         || value.starts_with(['\t', '\r', '\n']);
-    let value = match is_formula {
-        true => format!("'{value}"),
-        false => value.to_owned(),
+    let value = if is_formula {
+        format!("'{value}")
+    } else {
+        value.to_owned()
     };
-    // A comma too: a program that takes it for the separator would make a cell of what stands behind it, perhaps a formula.
-    match value.contains([';', ',', '\t', '"', '\r', '\n']) {
-        true => format!("\"{}\"", value.replace('"', "\"\"")),
-        false => value,
+    // Commas are quoted too: a program that separates by commas would start a cell, perhaps a formula, behind one.
+    if value.contains([';', ',', '\t', '"', '\r', '\n']) {
+        format!("\"{}\"", value.replace('"', "\"\""))
+    } else {
+        value
     }
 }
 
-/// A cell with an amount: `1234,50`.
+/// Encodes an amount: `1234,50`.
 pub fn amount(amount: Minor) -> String {
     let minor = amount.0.unsigned_abs();
     let sign = if amount.0 < 0 { "-" } else { "" };
     format!("{sign}{},{:02}", minor / 100, minor % 100)
 }
 
-/// Lines that come in chunks.
-pub trait Lines: Send + Sized + 'static {
-    /// The next chunk, and whoever makes those behind it.
-    fn more(self) -> impl Future<Output = Result<(String, Option<Self>), Fault>> + Send;
+/// Produces the rows of a file in chunks.
+pub trait RowSource: Send + Sized + 'static {
+    /// The next chunk, and the source of the remaining ones.
+    fn next_chunk(self) -> impl Future<Output = Result<(String, Option<Self>), Fault>> + Send;
 }
 
-type Step<L> = Pin<Box<dyn Future<Output = Result<(String, Option<L>), Fault>> + Send>>;
-
-/// The next chunk is made when the one before has been taken.
-struct Table<L> {
-    first: Option<String>,
-    step: Option<Step<L>>,
-}
-
-impl<L: Lines> hyper::body::Body for Table<L> {
-    type Data = Bytes;
-    type Error = io::Error;
-
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, io::Error>>> {
-        if let Some(first) = self.first.take() {
-            return Poll::Ready(Some(Ok(Frame::data(first.into()))));
-        }
-        let Some(step) = &mut self.step else {
-            return Poll::Ready(None);
-        };
-        let made = ready!(step.as_mut().poll(context));
-        self.step = None;
-        Poll::Ready(Some(match made {
-            Ok((chunk, rest)) => {
-                self.step = rest.map(|rest| Box::pin(rest.more()) as Step<L>);
-                Ok(Frame::data(chunk.into()))
-            }
-            // The connection is cut off, so that nobody takes a part for the whole.
-            Err(fault) => {
-                tracing::error!(?fault, "a table could not be made to its end");
-                Err(io::Error::other("the table ends here"))
-            }
-        }))
-    }
-}
-
-/// A file to be saved. The first chunk is made before it begins, so that what is wrong can still be said.
-pub async fn answer(name: &str, heading: String, lines: impl Lines) -> Result<Response, Fault> {
-    let (first, rest) = lines.more().await?;
-    let table = Table {
-        first: Some(heading + &first),
-        step: rest.map(|rest| Box::pin(rest.more()) as Step<_>),
-    };
+/// A file download. The first chunk is read before the response starts, so that an early error becomes an error page.
+pub async fn download(name: &str, heading: String, rows: impl RowSource) -> Result<Response, Fault> {
+    let (first, rest) = rows.next_chunk().await?;
+    let first = stream::iter([Ok(heading + &first)]);
+    let rest = stream::try_unfold(rest, async |rest| match rest {
+        Some(rows) => rows.next_chunk().await.map(Some).map_err(truncated),
+        None => Ok(None),
+    });
     let headers: [(HeaderName, String); 2] = [
         (header::CONTENT_TYPE, "text/csv; charset=utf-8".to_owned()),
         (
@@ -117,7 +79,14 @@ pub async fn answer(name: &str, heading: String, lines: impl Lines) -> Result<Re
             format!("attachment; filename=\"{name}.csv\""),
         ),
     ];
-    Ok((headers, Body::new(table)).into_response())
+    let body = Body::from_stream(stream::StreamExt::chain(first, rest));
+    Ok((headers, body).into_response())
+}
+
+/// Aborts the connection, so that a part of the file is not mistaken for all of it.
+fn truncated(fault: Fault) -> io::Error {
+    tracing::error!(?fault, "a CSV download failed after it had started");
+    io::Error::other("the file is incomplete")
 }
 
 #[cfg(test)]

@@ -1,33 +1,30 @@
-//! What went wrong, as a page: what happened, and what to do.
+//! Errors as pages: what happened, and what to do.
 
 use super::explain;
-use super::frame::{Frame, page};
-use super::lang::Lang;
+use super::layout::{Layout, page};
 use crate::flow::Fault;
 use crate::http::error::{ApiError, Code};
-use crate::panel::words::ErrorWords;
+use crate::panel::words::{ErrorWords, Lang};
 use askama::Template;
-use axum::extract::Request;
-use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
-use http::{HeaderMap, StatusCode, header};
+use http::StatusCode;
 
-/// An error on its way to a browser.
+/// An error that becomes a page.
 pub struct PanelError {
     lang: Lang,
     pub status: StatusCode,
-    /// What happened, and what to do.
+    /// What happened.
     pub title: &'static str,
+    /// What to do.
     pub advice: &'static str,
-    /// What the service or the platform itself says.
+    /// What the receiver or the platform answered.
     pub detail: String,
-    /// The page to go on from.
-    way_on: WayOn,
-    frame: Option<Box<Frame>>,
+    next: NextLink,
+    layout: Option<Box<Layout>>,
 }
 
-/// Where to go on from an error.
-struct WayOn {
+/// The link to continue with.
+struct NextLink {
     href: String,
     label: &'static str,
 }
@@ -35,16 +32,16 @@ struct WayOn {
 #[derive(Template)]
 #[template(path = "error.html")]
 struct ErrorPage {
-    frame: Frame,
+    layout: Layout,
     t: ErrorWords,
     title: &'static str,
     advice: &'static str,
     detail: String,
-    way_on: WayOn,
+    next: NextLink,
 }
 
-/// What happened and what to do, for each kind of refusal.
-fn meaning(t: &ErrorWords, code: Code) -> (&'static str, &'static str) {
+/// What happened, and what to do.
+fn title_and_advice(t: &ErrorWords, code: Code) -> (&'static str, &'static str) {
     match (code, code.status().as_u16()) {
         (Code::OrderCancelled, _) => (t.order_cancelled, t.reload_advice),
         (Code::NoNextStatus, _) => (t.no_next_status, t.reload_advice),
@@ -75,7 +72,7 @@ fn meaning(t: &ErrorWords, code: Code) -> (&'static str, &'static str) {
 }
 
 impl PanelError {
-    /// What others have said is shown as well, as they say it; everything else is said by the title.
+    /// Shows what a receiver or platform answered as the detail; for everything else the title is enough.
     pub fn new(lang: Lang, fault: Fault) -> Self {
         let detail = match &fault {
             Fault::ProviderRefused { message } | Fault::ProviderUnreachable { message } => message.as_str(),
@@ -84,39 +81,40 @@ impl PanelError {
         };
         let detail = explain::attempt(lang, detail);
         let error = Self::of(lang, ApiError::from(fault));
-        match detail.is_empty() {
-            true => error,
-            false => Self { detail, ..error },
+        if detail.is_empty() {
+            error
+        } else {
+            Self { detail, ..error }
         }
     }
 
     pub fn of(lang: Lang, error: ApiError) -> Self {
         let status = error.code.status();
         let t = ErrorWords::of(lang);
-        let (title, advice) = meaning(&t, error.code);
-        // That storage is away is said by whoever has found out.
+        let (title, advice) = title_and_advice(&t, error.code);
+        // An unavailable database is logged where it is detected.
         if status.is_server_error() && error.code != Code::StorageUnavailable {
-            tracing::error!(code = error.code.as_str(), "a page could not be shown");
+            tracing::error!(code = error.code.as_str(), "a page failed");
         }
         Self {
             lang,
             status,
             title,
             advice,
-            // What is wrong with a field that no page has words of its own for.
+            // Problems with fields that the page itself cannot show.
             detail: match error.code {
                 Code::InvalidField | Code::InvalidParameter => error.message,
                 _ => String::new(),
             },
-            way_on: WayOn {
+            next: NextLink {
                 href: "/".to_owned(),
                 label: t.back,
             },
-            frame: None,
+            layout: None,
         }
     }
 
-    /// A form that is too old, or comes from elsewhere. Sending it again would be refused again: its page must be opened anew.
+    /// A form with an outdated or foreign token. Sending it again would fail again, so the link opens its page.
     pub fn stale_form(lang: Lang, page: &str) -> Self {
         let t = ErrorWords::of(lang);
         Self {
@@ -125,77 +123,43 @@ impl PanelError {
             title: t.stale_form,
             advice: t.stale_form_advice,
             detail: String::new(),
-            way_on: WayOn {
+            next: NextLink {
                 href: page.to_owned(),
                 label: t.open_again,
             },
-            frame: None,
+            layout: None,
         }
     }
 
-    /// The same, with the way to the other pages around it.
+    /// Adds the menu.
     #[must_use]
-    pub fn within(mut self, frame: Frame) -> Self {
-        self.frame = Some(Box::new(frame));
+    pub fn within(mut self, layout: Layout) -> Self {
+        self.layout = Some(Box::new(layout));
         self
     }
 
-    /// All of it in a line or two, to be said on another page.
+    /// Title, detail and advice in one line, for a flash message.
     pub fn text(&self) -> String {
-        match self.detail.is_empty() {
-            true => format!("{}. {}", self.title, self.advice),
-            false => format!("{}: {} {}", self.title, self.detail, self.advice),
+        if self.detail.is_empty() {
+            format!("{}. {}", self.title, self.advice)
+        } else {
+            format!("{}: {} {}", self.title, self.detail, self.advice)
         }
     }
 }
 
 impl IntoResponse for PanelError {
     fn into_response(self) -> Response {
-        let shown = ErrorPage {
-            frame: self.frame.map_or_else(|| Frame::bare(self.lang), |frame| *frame),
+        let error_page = ErrorPage {
+            layout: self
+                .layout
+                .map_or_else(|| Layout::bare(self.lang), |layout| *layout),
             t: ErrorWords::of(self.lang),
             title: self.title,
             advice: self.advice,
             detail: self.detail,
-            way_on: self.way_on,
+            next: self.next,
         };
-        (self.status, page(&shown)).into_response()
+        (self.status, page(&error_page)).into_response()
     }
-}
-
-fn is_browser(headers: &HeaderMap) -> bool {
-    let accepts = headers.get(header::ACCEPT);
-    accepts.is_some_and(|kinds| kinds.to_str().is_ok_and(|kinds| kinds.contains("text/html")))
-}
-
-/// Whoever looks at an address that only takes forms is told so on a page; programs get the usual body.
-pub async fn not_a_page(request: Request, next: Next) -> Response {
-    let lang = is_browser(request.headers()).then(|| Lang::of(request.headers()));
-    let mut response = next.run(request).await;
-    let (Some(lang), StatusCode::METHOD_NOT_ALLOWED) = (lang, response.status()) else {
-        return response;
-    };
-    let error = ApiError::from_status(StatusCode::METHOD_NOT_ALLOWED);
-    let mut shown = PanelError::of(lang, error).into_response();
-    if let Some(methods) = response.headers_mut().remove(header::ALLOW) {
-        shown.headers_mut().insert(header::ALLOW, methods);
-    }
-    shown
-}
-
-/// Nothing is there: a page for people, the usual body for programs.
-pub async fn not_found(request: Request) -> Response {
-    let error = ApiError::from_status(StatusCode::NOT_FOUND);
-    let path = request.uri().path();
-    let is_for_programs = [crate::http::path::API_PREFIX, "/hooks"]
-        .iter()
-        .any(|prefix| path.starts_with(prefix));
-    if is_for_programs || !is_browser(request.headers()) {
-        return error.into_response();
-    }
-    let error = PanelError::of(Lang::of(request.headers()), error);
-    crate::panel::kit::security_headers::protected(
-        crate::panel::kit::security_headers::is_secure(request.headers()),
-        error.into_response(),
-    )
 }

@@ -1,10 +1,9 @@
-//! What happened to an attempt, a call or an order, in the visitor's language. It is written down in English, in a closed set of
+//! What happened to an attempt, a call or an order, in the user's language. It is written down in English, in a closed set of
 //! sentences; one that is not among them is what others have said, and shown as they say it.
 
 mod turkish;
 
-use super::lang::Lang;
-use crate::panel::words::DeliveryWords;
+use crate::panel::words::{DeliveryWords, Lang};
 use turkish::turkish;
 
 const BY_HAND: &str = "sent by hand: ";

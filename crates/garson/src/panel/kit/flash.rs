@@ -1,4 +1,4 @@
-//! What has just been done, or could not be, said once on the page that comes next.
+//! Flash messages: shown once, on the page after a redirect. They travel in a cookie that is signed for the session.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -9,69 +9,68 @@ const MAX_CHARACTERS: usize = 500;
 pub const SECONDS: u32 = 60;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Tone {
-    Good,
-    Bad,
+pub enum FlashKind {
+    Notice,
+    Error,
 }
 
-/// Something to be said.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Flash {
-    pub tone: Tone,
+    pub kind: FlashKind,
     pub text: String,
 }
 
-/// Only we can have said it, to the holder of this session.
-fn seal(session: &str, said: &str) -> String {
+/// Binds a message to the session, so that no other site can plant one.
+fn signature(session: &str, message: &str) -> String {
     let digest = Sha256::new()
         .chain_update("flash")
-        .chain_update(said)
+        .chain_update(message)
         .chain_update(session)
         .finalize();
     digest.iter().take(16).map(|byte| format!("{byte:02x}")).collect()
 }
 
 impl Flash {
-    pub fn good(text: impl Into<String>) -> Self {
+    pub fn notice(text: impl Into<String>) -> Self {
         Self {
-            tone: Tone::Good,
+            kind: FlashKind::Notice,
             text: text.into(),
         }
     }
 
-    pub fn bad(text: impl Into<String>) -> Self {
+    pub fn error(text: impl Into<String>) -> Self {
         Self {
-            tone: Tone::Bad,
+            kind: FlashKind::Error,
             text: text.into(),
         }
     }
 
-    pub fn is_bad(&self) -> bool {
-        self.tone == Tone::Bad
+    pub fn is_error(&self) -> bool {
+        self.kind == FlashKind::Error
     }
 
-    /// As it is kept in the browser until the next page.
+    /// The value of the cookie.
     pub fn write(&self, session: &str) -> String {
-        let mark = match self.tone {
-            Tone::Good => '+',
-            Tone::Bad => '-',
+        let mark = match self.kind {
+            FlashKind::Notice => '+',
+            FlashKind::Error => '-',
         };
         let text: String = std::iter::once(mark)
             .chain(self.text.chars().take(MAX_CHARACTERS))
             .collect();
-        let said = URL_SAFE_NO_PAD.encode(text);
-        format!("{said}.{}", seal(session, &said))
+        let message = URL_SAFE_NO_PAD.encode(text);
+        format!("{message}.{}", signature(session, &message))
     }
 
     pub fn read(session: &str, cookie: &str) -> Option<Self> {
-        let (said, given) = cookie.split_once('.')?;
-        if !bool::from(seal(session, said).as_bytes().ct_eq(given.as_bytes())) {
+        let (message, given) = cookie.split_once('.')?;
+        if !bool::from(signature(session, message).as_bytes().ct_eq(given.as_bytes())) {
             return None;
         }
-        let text = String::from_utf8(URL_SAFE_NO_PAD.decode(said).ok()?).ok()?;
+        let text = String::from_utf8(URL_SAFE_NO_PAD.decode(message).ok()?).ok()?;
         match text.split_at_checked(1)? {
-            ("+", text) => Some(Self::good(text)),
-            ("-", text) => Some(Self::bad(text)),
+            ("+", text) => Some(Self::notice(text)),
+            ("-", text) => Some(Self::error(text)),
             _ => None,
         }
     }
@@ -82,8 +81,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_said_to_one_session_is_read_by_it_alone() {
-        let flash = Flash::bad("Sipariş „1“ iptal edilemedi; <b>");
+    fn message_is_read_by_its_own_session_only() {
+        let flash = Flash::error("Sipariş „1“ iptal edilemedi; <b>");
         let written = flash.write("mine");
         assert!(
             written

@@ -1,19 +1,15 @@
-//! The fields of a form as they are shown: label, value, hint and what is wrong with it. `parts.html` draws them.
+//! Form fields as a page shows them: label, value, hint and error. `components.html` renders them.
 
-/// What a field is.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Kind {
-    /// An input of this type.
+pub enum FieldKind {
+    /// `<input>` of this type.
     Input(&'static str),
-    /// Several lines.
-    Area,
-    /// One of these.
+    Textarea,
     Select(Vec<Choice>),
-    /// A box to tick.
-    Tick(bool),
+    Checkbox(bool),
 }
 
-/// Something that can be chosen.
+/// An `<option>`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Choice {
     pub value: String,
@@ -31,25 +27,24 @@ impl Choice {
     }
 }
 
-/// A field of a form. Passwords and other secrets are given no value: what is kept is never shown again.
+/// Secrets never get a value: what is stored is not shown again.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Field {
     pub name: String,
     pub label: String,
-    pub kind: Kind,
+    pub kind: FieldKind,
     pub value: String,
     pub hint: String,
-    /// What is wrong with what was sent.
+    /// Empty if the value is valid.
     pub error: String,
     pub is_required: bool,
-    /// What browsers and password managers know it as.
     pub autocomplete: &'static str,
-    pub longest: Option<usize>,
-    pub shortest: Option<usize>,
+    pub max_length: Option<usize>,
+    pub min_length: Option<usize>,
 }
 
 impl Field {
-    pub fn new(name: impl Into<String>, label: impl Into<String>, kind: Kind) -> Self {
+    pub fn new(name: impl Into<String>, label: impl Into<String>, kind: FieldKind) -> Self {
         Self {
             name: name.into(),
             label: label.into(),
@@ -59,17 +54,17 @@ impl Field {
             error: String::new(),
             is_required: false,
             autocomplete: "off",
-            longest: None,
-            shortest: None,
+            max_length: None,
+            min_length: None,
         }
     }
 
     pub fn text(name: impl Into<String>, label: impl Into<String>) -> Self {
-        Self::new(name, label, Kind::Input("text"))
+        Self::new(name, label, FieldKind::Input("text"))
     }
 
     pub fn password(name: impl Into<String>, label: impl Into<String>) -> Self {
-        Self::new(name, label, Kind::Input("password"))
+        Self::new(name, label, FieldKind::Input("password"))
     }
 
     #[must_use]
@@ -97,48 +92,42 @@ impl Field {
     }
 
     #[must_use]
-    pub fn autocomplete(mut self, known_as: &'static str) -> Self {
-        self.autocomplete = known_as;
+    pub fn autocomplete(mut self, autocomplete: &'static str) -> Self {
+        self.autocomplete = autocomplete;
         self
     }
 
-    /// How many characters it may have.
+    /// The number of characters that browsers accept.
     #[must_use]
-    pub fn between(mut self, shortest: usize, longest: usize) -> Self {
-        (self.shortest, self.longest) = ((shortest > 0).then_some(shortest), Some(longest));
+    pub fn length(mut self, min_length: usize, max_length: usize) -> Self {
+        (self.min_length, self.max_length) = ((min_length > 0).then_some(min_length), Some(max_length));
         self
     }
-}
-
-/// The ways to the pages before and after this one of a list.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Pager {
-    pub newer: Option<String>,
-    pub older: Option<String>,
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::panel::kit::frame::Frame;
-    use crate::panel::kit::lang::Lang;
+    use crate::panel::kit::layout::Layout;
+    use crate::panel::kit::paging::Pager;
+    use crate::panel::words::Lang;
     use askama::Template;
 
-    /// Every piece of `parts.html` with everything that it can show.
+    /// Every macro of `components.html` with everything that it can show.
     #[derive(Template)]
     #[template(
         ext = "html",
-        source = r#"{% import "parts.html" as parts %}
-            <form>{% call parts::csrf(frame) %}{% endcall %}
-            {% for field in fields %}{% call parts::field(frame, field) %}{% endcall %}{% endfor %}</form>
-            <dl class="facts">{% call parts::fact("<dt>", "<dd>") %}{% endcall %}</dl>
-            {% call parts::notice("bad", "<bad>") %}{% endcall %}
-            {% call parts::empty("<none>", "<yet>", "/restaurants", "<go>") %}{% endcall %}
-            {% call parts::pager(frame, pager) %}{% endcall %}
-            {% call parts::sure(frame, "/delete", "<delete>", "<sure>") %}{% endcall %}"#
+        source = r#"{% import "components.html" as components %}
+            <form>{% call components::csrf(layout) %}{% endcall %}
+            {% for field in fields %}{% call components::field(layout, field) %}{% endcall %}{% endfor %}</form>
+            <dl class="facts">{% call components::fact("<dt>", "<dd>") %}{% endcall %}</dl>
+            {% call components::notice("bad", "<bad>") %}{% endcall %}
+            {% call components::empty("<none>", "<yet>", "/restaurants", "<go>") %}{% endcall %}
+            {% call components::pager(layout, pager) %}{% endcall %}
+            {% call components::confirm_button(layout, "/delete", "<delete>", "<sure>") %}{% endcall %}"#
     )]
     struct Sample {
-        frame: Frame,
+        layout: Layout,
         fields: Vec<Field>,
         pager: Pager,
     }
@@ -150,19 +139,19 @@ mod tests {
                 .hint("<hint>")
                 .error(Some("<error>"))
                 .required()
-                .between(2, 9)
+                .length(2, 9)
         };
         let choices = vec![
             Choice::new("<1>", "<one>", false),
             Choice::new("<2>", "<two>", true),
         ];
         let sample = Sample {
-            frame: Frame::bare(lang),
+            layout: Layout::bare(lang),
             fields: vec![
-                full(Kind::Input("text")),
-                full(Kind::Area),
-                full(Kind::Select(choices)),
-                full(Kind::Tick(true)),
+                full(FieldKind::Input("text")),
+                full(FieldKind::Textarea),
+                full(FieldKind::Select(choices)),
+                full(FieldKind::Checkbox(true)),
                 Field::password("p", "<secret>"),
             ],
             pager: Pager {
@@ -174,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn pieces_show_everything_and_escape_it() {
+    fn components_show_everything_and_escape_it() {
         let (tr, en) = (sample(Lang::Tr), sample(Lang::En));
         for page in [&tr, &en] {
             for text in [

@@ -1,14 +1,13 @@
 //! What is wrong with a form that was sent: said at the field that it is about, with everything else kept as it was typed.
 
+use super::current_user::CurrentUser;
 use super::error::PanelError;
 use super::explain;
-use super::fields::Fields;
 use super::form::Field;
-use super::lang::Lang;
-use super::visitor::Visitor;
+use super::form_data::FormData;
 use crate::flow::fault::CANNOT_BE_CALLED;
 use crate::http::error::{ApiError, Code, Detail};
-use crate::panel::words::{WrongWords, say};
+use crate::panel::words::{Lang, WrongWords, say};
 use http::StatusCode;
 use serde_json::Value;
 
@@ -32,12 +31,12 @@ fn target_refusal(code: Code, detail: &Detail) -> Option<&str> {
 
 impl Wrong {
     /// What the sender can mend; anything else is a page of its own.
-    pub fn new(visitor: &Visitor, error: impl Into<ApiError>) -> Result<Self, PanelError> {
+    pub fn new(user: &CurrentUser, error: impl Into<ApiError>) -> Result<Self, PanelError> {
         let error = error.into();
-        let t = WrongWords::of(visitor.lang);
+        let t = WrongWords::of(user.lang);
         let status = error.code.status();
         if !matches!(status.as_u16(), 400 | 409 | 422) {
-            return Err(visitor.fail_with(error));
+            return Err(user.fail_with(error));
         }
         let (field, text) = match (error.code, error.details.first()) {
             (Code::RemoteIdTaken, _) => ("remoteId".to_owned(), t.remote_id_taken.to_owned()),
@@ -46,11 +45,11 @@ impl Wrong {
             }
             (code, Some(detail)) if target_refusal(code, detail).is_some() => {
                 let why = target_refusal(code, detail).unwrap_or_default();
-                let why = explain::attempt(visitor.lang, why);
+                let why = explain::attempt(user.lang, why);
                 (detail.field.clone(), format!("{} {why}.", t.not_an_address))
             }
-            (_, Some(detail)) => (detail.field.clone(), say(visitor.lang, &detail.message)),
-            (_, None) => (String::new(), PanelError::of(visitor.lang, error).text()),
+            (_, Some(detail)) => (detail.field.clone(), say(user.lang, &detail.message)),
+            (_, None) => (String::new(), PanelError::of(user.lang, error).text()),
         };
         Ok(Self {
             status,
@@ -105,14 +104,14 @@ impl Wrong {
 }
 
 /// A field's text, with lines as everybody but browsers ends them; null when it is empty.
-pub fn text(fields: &Fields, name: &str) -> Value {
+pub fn text(fields: &FormData, name: &str) -> Value {
     fields
-        .given(name)
+        .non_empty(name)
         .map_or(Value::Null, |text| Value::String(text.replace("\r\n", "\n")))
 }
 
 /// A field's number, with a point or a comma; what is none stays the text that it is.
-pub fn number(fields: &Fields, name: &str) -> Value {
+pub fn number(fields: &FormData, name: &str) -> Value {
     let Value::String(text) = text(fields, name) else {
         return Value::Null;
     };
@@ -133,7 +132,7 @@ mod tests {
 
     #[test]
     fn numbers_are_read_as_people_write_them() {
-        let sent = Fields::parse(b"a=41%2C5&b=-3.25&c=20&d=abc&e=&f=nan");
+        let sent = FormData::parse(b"a=41%2C5&b=-3.25&c=20&d=abc&e=&f=nan");
         let read = |name| number(&sent, name);
         assert_eq!(read("a"), Value::from(41.5));
         assert_eq!(read("b"), Value::from(-3.25));

@@ -1,11 +1,11 @@
-//! Money, moments and platforms as people write them, in Turkish and in English.
+//! Formats money, timestamps and platform names in Turkish and English.
 
-use super::lang::Lang;
+use crate::panel::words::Lang;
 use garson_core::money::{Currency, Minor};
 use garson_core::platform::Provider;
 use garson_core::time::{Timestamp, Zone};
 
-/// An amount: `1.234,50 ₺` or `₺1,234.50`.
+/// `1.234,50 ₺` or `₺1,234.50`.
 pub fn money(lang: Lang, amount: Minor, currency: Currency) -> String {
     let (point, group) = match lang {
         Lang::Tr => (',', '.'),
@@ -27,8 +27,8 @@ pub fn money(lang: Lang, amount: Minor, currency: Currency) -> String {
     }
 }
 
-/// A moment in a zone: `15.11.2026 12:34` or `15 Nov 2026, 12:34`.
-pub fn moment(lang: Lang, zone: &Zone, at: Timestamp) -> String {
+/// `15.11.2026 12:34` or `15 Nov 2026, 12:34`.
+pub fn timestamp(lang: Lang, zone: &Zone, at: Timestamp) -> String {
     let form = match lang {
         Lang::Tr => "%d.%m.%Y %H:%M",
         Lang::En => "%d %b %Y, %H:%M",
@@ -36,12 +36,11 @@ pub fn moment(lang: Lang, zone: &Zone, at: Timestamp) -> String {
     zone.write(at, form)
 }
 
-/// The same with seconds.
-pub fn moment_to_the_second(lang: Lang, zone: &Zone, at: Timestamp) -> String {
-    format!("{}{}", moment(lang, zone, at), zone.write(at, ":%S"))
+pub fn timestamp_with_seconds(lang: Lang, zone: &Zone, at: Timestamp) -> String {
+    format!("{}{}", timestamp(lang, zone, at), zone.write(at, ":%S"))
 }
 
-/// A day in a zone: `15.11.2026` or `15 Nov 2026`.
+/// `15.11.2026` or `15 Nov 2026`.
 pub fn day(lang: Lang, zone: &Zone, at: Timestamp) -> String {
     let form = match lang {
         Lang::Tr => "%d.%m.%Y",
@@ -50,7 +49,7 @@ pub fn day(lang: Lang, zone: &Zone, at: Timestamp) -> String {
     zone.write(at, form)
 }
 
-/// A platform as people call it.
+/// The name of a platform.
 pub fn provider(lang: Lang, provider: Provider) -> String {
     match (provider.as_str(), lang) {
         ("direct", Lang::Tr) => "Kendi kanalım".to_owned(),
@@ -60,7 +59,7 @@ pub fn provider(lang: Lang, provider: Provider) -> String {
     }
 }
 
-/// The time of day alone.
+/// `14:05`
 pub fn time_of_day(zone: &Zone, at: Timestamp) -> String {
     zone.write(at, "%H:%M")
 }
@@ -71,7 +70,7 @@ mod tests {
     use std::time::Duration;
 
     #[test]
-    fn money_is_written_as_people_do() {
+    fn money_has_separators_of_the_language() {
         let lira = |lang, minor| money(lang, Minor(minor), Currency::TRY);
         assert_eq!(lira(Lang::Tr, 123_450), "1.234,50 ₺");
         assert_eq!(lira(Lang::En, 123_450), "₺1,234.50");
@@ -81,12 +80,12 @@ mod tests {
     }
 
     #[test]
-    fn moments_are_those_of_the_zone() {
+    fn timestamps_are_in_the_zone() {
         let at = Timestamp::from_millis(1_767_225_600_000);
         let zone = Zone::istanbul();
-        assert_eq!(moment(Lang::Tr, &zone, at), "01.01.2026 03:00");
-        assert_eq!(moment(Lang::En, &zone, at), "01 Jan 2026, 03:00");
-        let second = |lang| moment_to_the_second(lang, &zone, at.plus(Duration::from_secs(7)));
+        assert_eq!(timestamp(Lang::Tr, &zone, at), "01.01.2026 03:00");
+        assert_eq!(timestamp(Lang::En, &zone, at), "01 Jan 2026, 03:00");
+        let second = |lang| timestamp_with_seconds(lang, &zone, at.plus(Duration::from_secs(7)));
         assert_eq!(second(Lang::Tr), "01.01.2026 03:00:07");
         assert_eq!(second(Lang::En), "01 Jan 2026, 03:00:07");
         assert_eq!(day(Lang::Tr, &zone, at), "01.01.2026");

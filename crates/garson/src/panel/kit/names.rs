@@ -1,8 +1,8 @@
-//! Ways of paying and steps of an order by the names that people give them.
+//! Display names and colours of statuses, payment types, actors and cancellation reasons.
 
-use super::lang::Lang;
-use crate::panel::words::NameWords;
-use garson_core::order::{Reason, Status};
+use crate::panel::words::{DeliveryWords, Lang, NameWords, OrderWords};
+use garson_core::delivery::DeliveryState;
+use garson_core::order::{Actor, Reason, Status};
 use garson_core::payment::PaymentType;
 
 pub fn payment(lang: Lang, kind: PaymentType) -> &'static str {
@@ -33,7 +33,37 @@ pub fn status(lang: Lang, status: Status) -> &'static str {
     }
 }
 
-/// Reasons to cancel that this service has named itself, for platforms that do not say what they call them.
+/// The CSS class of a status.
+pub fn status_tone(status: Status) -> &'static str {
+    match status {
+        Status::New | Status::Scheduled => "main",
+        Status::ScheduledAccepted | Status::Preparing | Status::OnTheWay => "warn",
+        Status::Delivered => "good",
+        Status::Cancelled | Status::CancelledByPlatform => "bad",
+    }
+}
+
+/// The name and the CSS class of a delivery state.
+pub fn delivery_state(t: &DeliveryWords, state: DeliveryState) -> (&'static str, &'static str) {
+    match state {
+        DeliveryState::Pending => (t.pending, "warn"),
+        DeliveryState::Delivered => (t.delivered, "good"),
+        DeliveryState::Failed => (t.failed, "bad"),
+        DeliveryState::Skipped => (t.skipped, ""),
+    }
+}
+
+/// Who changed an order.
+pub fn actor(t: &OrderWords, actor: Actor) -> &'static str {
+    match actor {
+        Actor::Account => t.by_account,
+        Actor::Platform => t.by_the_platform,
+        Actor::Customer => t.by_customer,
+        Actor::System => t.by_system,
+    }
+}
+
+/// Cancellation reasons that our connectors name, because the platforms publish only codes.
 const REASONS: &[(&str, &str)] = &[
     ("Out of stock", "Ürün kalmadı"),
     ("The restaurant is closed", "Restoran kapalı"),
@@ -94,7 +124,7 @@ const REASONS: &[(&str, &str)] = &[
     ("The wrong items were delivered", "Yanlış ürünler teslim edildi"),
 ];
 
-/// A reason by its name; one that a platform has named itself stays as it is.
+/// Translates a reason. Names that a platform gave stay as they are.
 pub fn reason(lang: Lang, name: &str) -> String {
     let known = REASONS.iter().find(|(english, _)| *english == name);
     match (lang, known) {
@@ -115,7 +145,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_fixed_reason_has_its_turkish_name() {
+    fn every_fixed_reason_has_a_turkish_name() {
         for platform in garson_platforms::all() {
             for it in platform.fixed_reasons(None) {
                 assert_ne!(reason(Lang::Tr, &it.name), it.name, "{}", platform.provider());

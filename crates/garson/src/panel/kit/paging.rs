@@ -1,45 +1,54 @@
-//! Pages of a list: which one an address asks for, and the ways on from it.
+//! Paging of lists with cursors in the query string.
 
-use super::fields::Fields;
-use super::form::Pager;
+use super::form_data::FormData;
 use crate::http::cursor::Cursor;
 use garson_store::lists::feed::{Direction, Page, PageRequest};
 
-/// The page that an address asks for; a cursor that was never given out is the first page.
-pub fn wanted(asked: &Fields, limit: usize) -> PageRequest {
-    let cursor = Cursor::parse(asked.get("cursor")).map(|Cursor(place)| place);
+/// The links to the previous and the next page of a list.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Pager {
+    pub newer: Option<String>,
+    pub older: Option<String>,
+}
+
+/// The requested page. An invalid cursor means the first page.
+pub fn page_request(params: &FormData, limit: usize) -> PageRequest {
+    let cursor = Cursor::parse(params.get("cursor")).map(|Cursor(position)| position);
     PageRequest {
         limit,
         cursor,
-        direction: match (cursor, asked.get("dir")) {
+        direction: match (cursor, params.get("dir")) {
             (Some(_), "prev") => Direction::Newer,
             _ => Direction::Older,
         },
     }
 }
 
-/// The ways on from a page, to the same list with the same filters.
-pub fn ways<T>(path: &str, filters: &[(&str, &str)], request: PageRequest, page: &Page<T>) -> Pager {
-    let to = |place: i64, direction: &str| {
-        let cursor = Cursor(place).to_string();
+/// The links from a page to its neighbours, with the same filters.
+pub fn pager<T>(path: &str, filters: &[(&str, &str)], request: PageRequest, page: &Page<T>) -> Pager {
+    let link = |position: i64, direction: &str| {
+        let cursor = Cursor(position).to_string();
         let mut all = filters.to_vec();
         all.extend([("cursor", cursor.as_str()), ("dir", direction)]);
-        address(path, &all)
+        url(path, &all)
     };
-    // Towards newer ones an unfull page is the first; and so is one that no cursor led to.
+    // `prev` is always set; on the first page it leads nowhere.
     let is_first = match request.direction {
         Direction::Older => request.cursor.is_none(),
         Direction::Newer => page.items.len() < request.limit,
     };
     Pager {
-        newer: page.prev.filter(|_| !is_first).map(|place| to(place, "prev")),
-        older: page.next.map(|place| to(place, "")),
+        newer: page
+            .prev
+            .filter(|_| !is_first)
+            .map(|position| link(position, "prev")),
+        older: page.next.map(|position| link(position, "")),
     }
 }
 
-/// A path with what stands behind its `?`; what is empty is left out.
-pub fn address(path: &str, fields: &[(&str, &str)]) -> String {
-    let mut query = url::form_urlencoded::Serializer::new(String::new());
+/// A path with a query string. Empty parameters are left out.
+pub fn url(path: &str, fields: &[(&str, &str)]) -> String {
+    let mut query = ::url::form_urlencoded::Serializer::new(String::new());
     for (name, value) in fields.iter().filter(|(_, value)| !value.is_empty()) {
         query.append_pair(name, value);
     }
@@ -54,30 +63,30 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ways_keep_the_filters_and_end_at_both_ends() {
+    fn links_keep_the_filters_and_end_at_both_ends() {
         let page = |count, next| Page {
             items: vec![(); count],
             next,
             prev: Some(9),
         };
-        let asked = |text: &str| wanted(&Fields::parse(text.as_bytes()), 2);
-        let first = ways("/x", &[("a", "ı&"), ("b", "")], asked(""), &page(2, Some(7)));
+        let request = |text: &str| page_request(&FormData::parse(text.as_bytes()), 2);
+        let first = pager("/x", &[("a", "ı&"), ("b", "")], request(""), &page(2, Some(7)));
         assert_eq!(first.newer, None);
         assert_eq!(
             first.older.as_deref(),
             Some("/x?a=%C4%B1%26&cursor=0000000000000007")
         );
-        let second = asked("cursor=0000000000000007");
+        let second = request("cursor=0000000000000007");
         assert_eq!((second.cursor, second.direction), (Some(7), Direction::Older));
-        let second = ways("/x", &[], second, &page(1, None));
+        let second = pager("/x", &[], second, &page(1, None));
         assert_eq!(
             second.newer.as_deref(),
             Some("/x?cursor=0000000000000009&dir=prev")
         );
         assert_eq!(second.older, None);
-        let back = asked("cursor=0000000000000009&dir=prev");
+        let back = request("cursor=0000000000000009&dir=prev");
         assert_eq!(back.direction, Direction::Newer);
-        assert_eq!(ways("/x", &[], back, &page(1, Some(8))).newer, None);
-        assert_eq!(asked("cursor=nonsense&dir=prev").direction, Direction::Older);
+        assert_eq!(pager("/x", &[], back, &page(1, Some(8))).newer, None);
+        assert_eq!(request("cursor=nonsense&dir=prev").direction, Direction::Older);
     }
 }

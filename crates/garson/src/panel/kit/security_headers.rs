@@ -1,85 +1,78 @@
-//! What every page tells the browser not to do, and which requests are not taken from elsewhere.
+//! Security headers of every page, and the rejection of forms that other sites send.
 
 use super::cookies;
 use super::error::PanelError;
-use super::frame::HasSpoken;
-use super::lang::Lang;
+use super::https::is_https;
+use super::layout::FlashShown;
 use axum::extract::Request;
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
-use http::{HeaderMap, HeaderName, HeaderValue, Method, header};
+use http::{HeaderName, HeaderValue, Method, header};
 
-/// Nothing but our own files, no script in the page, no frame around it, no form that leads elsewhere.
+/// Only our own files, no inline script, no embedding in frames, no forms to other sites.
 const POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; \
     connect-src 'self'; media-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'";
 
-/// The same for the page that shows the API. Its script, which is not ours, brings some style along.
+/// The same for the API documentation, whose third-party script sets inline styles.
 const DOCS_POLICY: &str = "default-src 'none'; style-src 'self' 'unsafe-inline'; script-src 'self'; img-src 'self' data:; \
     connect-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'";
 
-/// Was the request made over TLS, as far as the proxies in front say? Each adds what it was asked over behind what those before
-/// it have said: the first is the browser's own.
-pub fn is_secure(headers: &HeaderMap) -> bool {
-    let said = headers.get("x-forwarded-proto");
-    let first = said.and_then(|said| said.to_str().ok()?.split(',').next());
-    first.is_some_and(|scheme| scheme.trim().eq_ignore_ascii_case("https"))
-}
-
+/// Rejects cross-site forms, sets the security headers, and removes a flash message that was shown.
 pub async fn protect(request: Request, next: Next) -> Response {
-    let is_secure = is_secure(request.headers());
+    let is_https = is_https(request.headers());
     let has_flash = cookies::get(request.headers(), cookies::FLASH).is_some();
-    let mut response = match is_foreign(&request) {
-        true => PanelError::stale_form(Lang::of(request.headers()), "/").into_response(),
-        false => next.run(request).await,
+    let mut response = if is_cross_site(&request) {
+        PanelError::stale_form(cookies::lang(request.headers()), "/").into_response()
+    } else {
+        next.run(request).await
     };
-    let has_spoken = response.extensions_mut().remove::<HasSpoken>().is_some();
-    if has_flash && has_spoken {
-        let gone = cookies::set(is_secure, cookies::FLASH, "", 0);
-        response.headers_mut().append(header::SET_COOKIE, gone);
+    let was_shown = response.extensions_mut().remove::<FlashShown>().is_some();
+    if has_flash && was_shown {
+        let removed = cookies::set(is_https, cookies::FLASH, "", 0);
+        response.headers_mut().append(header::SET_COOKIE, removed);
     }
-    protected(is_secure, response)
+    protected(is_https, response)
 }
 
-/// Protects the page that shows the API, which stands beside ours: what could be done to it would be done to them.
+/// For the API documentation: it has the same origin as the panel, so a hole in it would be one in the panel.
 pub async fn protect_docs(request: Request, next: Next) -> Response {
-    let is_secure = is_secure(request.headers());
-    guarded(is_secure, DOCS_POLICY, next.run(request).await)
+    let is_https = is_https(request.headers());
+    with_headers(is_https, DOCS_POLICY, next.run(request).await)
 }
 
-/// The answer with everything that is said of every page.
-pub fn protected(is_secure: bool, response: Response) -> Response {
-    let mut response = guarded(is_secure, POLICY, response);
-    let kept = response.headers_mut().entry(header::CACHE_CONTROL);
-    kept.or_insert(HeaderValue::from_static("no-store"));
+/// Sets the headers of a panel page.
+pub fn protected(is_https: bool, response: Response) -> Response {
+    let mut response = with_headers(is_https, POLICY, response);
+    let cache_control = response.headers_mut().entry(header::CACHE_CONTROL);
+    cache_control.or_insert(HeaderValue::from_static("no-store"));
     response
 }
 
-/// The answer with everything that browsers are told not to do.
-fn guarded(is_secure: bool, policy: &'static str, mut response: Response) -> Response {
+fn with_headers(is_https: bool, policy: &'static str, mut response: Response) -> Response {
     let headers = response.headers_mut();
-    let mut say = |name: HeaderName, value: &'static str| {
+    let mut set = |name: HeaderName, value: &'static str| {
         headers.entry(name).or_insert(HeaderValue::from_static(value));
     };
-    say(header::CONTENT_SECURITY_POLICY, policy);
-    say(header::X_CONTENT_TYPE_OPTIONS, "nosniff");
-    say(header::X_FRAME_OPTIONS, "DENY");
-    say(header::REFERRER_POLICY, "same-origin");
-    say(
+    set(header::CONTENT_SECURITY_POLICY, policy);
+    set(header::X_CONTENT_TYPE_OPTIONS, "nosniff");
+    set(header::X_FRAME_OPTIONS, "DENY");
+    set(header::REFERRER_POLICY, "same-origin");
+    set(
         HeaderName::from_static("cross-origin-opener-policy"),
         "same-origin",
     );
-    say(
+    set(
         HeaderName::from_static("permissions-policy"),
         "camera=(), microphone=(), geolocation=()",
     );
-    if is_secure {
-        say(header::STRICT_TRANSPORT_SECURITY, "max-age=31536000");
+    if is_https {
+        set(header::STRICT_TRANSPORT_SECURITY, "max-age=31536000");
     }
     response
 }
 
-/// Is it a form that another site's page has sent? Browsers say so; the token in the form is the second lock.
-fn is_foreign(request: &Request) -> bool {
+/// Whether another site's page sent the form. Browsers say so; the CSRF token is the second line of defence.
+fn is_cross_site(request: &Request) -> bool {
     if [Method::GET, Method::HEAD].contains(request.method()) {
         return false;
     }

@@ -1,6 +1,8 @@
-//! The live board, kept open all day: orders by where they stand, each with what can be done now.
+//! The live board: a card for each current order, in columns by status, with its actions.
 
-use super::card::{Card, Column};
+mod shared;
+mod stream;
+
 use crate::flow::Fault;
 use crate::flow::admin::restaurants;
 use crate::flow::intake::test_orders;
@@ -8,171 +10,137 @@ use crate::flow::order_actions::{Transition, act, reasons};
 use crate::flow::read::board;
 use crate::flow::read::order_detail::detail;
 use crate::http::cursor::Cursor;
-use crate::http::state::HttpState as Api;
+use crate::http::state::HttpState;
+use crate::panel::components::card::{BoardColumn, Card};
+use crate::panel::components::restaurant_header::chosen_restaurant;
+use crate::panel::kit::current_user::{CurrentUser, UserForm};
 use crate::panel::kit::error::PanelError;
-use crate::panel::kit::fields::Fields;
 use crate::panel::kit::form::Choice;
-use crate::panel::kit::frame::{Frame, Place, page, part};
-use crate::panel::kit::lang::safe_path;
-use crate::panel::kit::restaurant_header::chosen_restaurant;
-use crate::panel::kit::visitor::{Sent, Visitor};
-use crate::panel::kit::{explain, names};
+use crate::panel::kit::form_data::FormData;
+use crate::panel::kit::layout::{Layout, fragment, page};
+use crate::panel::kit::names;
+use crate::panel::kit::navigation::NavItem;
+use crate::panel::kit::redirect::safe_path;
 use crate::panel::words::BoardWords;
 use askama::Template;
 use axum::Router;
 use axum::extract::{Path, RawQuery, State};
 use axum::response::{IntoResponse, Redirect, Response};
 use axum::routing::{get, post};
-use garson_core::id::{OrderId, RestaurantId};
+use garson_core::id::OrderId;
 use garson_core::order::{Reason, Status};
+use shared::{PlatformAlerts, board_path};
 use std::sync::Arc;
 
-pub fn routes() -> Router<Arc<Api>> {
+pub fn routes() -> Router<Arc<HttpState>> {
     Router::new()
         .route("/", get(show_board))
         .route("/board/stream", get(stream::follow_board))
-        .route("/board/orders/{id}", post(take_step))
+        .route("/board/orders/{id}", post(run_action))
         .route("/board/orders/{id}/cancel", get(show_cancel).post(cancel_order))
 }
-
-mod stream;
 
 #[derive(Template)]
 #[template(path = "board.html")]
 struct BoardPage {
-    frame: Frame,
+    layout: Layout,
     t: BoardWords,
-    columns: Vec<Shown>,
+    columns: Vec<ColumnView>,
     restaurants: Vec<Choice>,
-    /// The one whose board it is; nothing for all.
-    only: String,
-    away: AwayLines,
+    /// The id of the chosen restaurant; empty for all.
+    restaurant: String,
+    alerts: PlatformAlerts,
     stream: String,
-    /// The service's time in milliseconds: the tablet's own clock may be wrong.
+    /// The server's clock, because the tablet's may be wrong.
     now_ms: i64,
-    /// The most cards of what is done.
-    most_done: usize,
+    max_done: usize,
     is_empty: bool,
-    /// Can a simulated customer order?
-    can_be_tested: bool,
+    /// A test order can be sent from the simulator.
+    can_send_test_order: bool,
     has_more: bool,
 }
 
-struct Shown {
+struct ColumnView {
     name: &'static str,
     title: &'static str,
     cards: Vec<Card>,
 }
 
-/// The platforms that are in trouble.
-#[derive(Template)]
-#[template(path = "away.html")]
-struct AwayLines {
-    t: BoardWords,
-    lines: Vec<AwayLine>,
-}
-
-struct AwayLine {
-    provider: String,
-    restaurants: String,
-    message: String,
-    at: String,
-}
-
-impl AwayLines {
-    fn new(frame: &Frame, away: Vec<board::Away>) -> Self {
-        let line = |it: board::Away| AwayLine {
-            provider: frame.provider(&it.provider),
-            restaurants: it.restaurants.into_iter().collect::<Vec<_>>().join(", "),
-            message: explain::attempt(frame.lang, &it.message),
-            at: frame.moment(&it.at),
-        };
-        Self {
-            t: BoardWords::of(frame.lang),
-            lines: away.into_iter().map(line).collect(),
-        }
-    }
-}
-
-/// Where the board is, of all restaurants or of one.
-fn address(only: Option<RestaurantId>) -> String {
-    only.map_or_else(|| "/".to_owned(), |id| format!("/?restaurant={id}"))
-}
-
-fn title(t: &BoardWords, column: Column) -> &'static str {
+fn title(t: &BoardWords, column: BoardColumn) -> &'static str {
     match column {
-        Column::New => t.new,
-        Column::Preparing => t.preparing,
-        Column::OnTheWay => t.on_the_way,
-        Column::Done => t.done,
+        BoardColumn::New => t.new,
+        BoardColumn::Preparing => t.preparing,
+        BoardColumn::OnTheWay => t.on_the_way,
+        BoardColumn::Done => t.done,
     }
 }
 
 async fn show_board(
-    State(api): State<Arc<Api>>,
-    visitor: Visitor,
+    State(api): State<Arc<HttpState>>,
+    user: CurrentUser,
     RawQuery(query): RawQuery,
 ) -> Result<Response, PanelError> {
-    let fail = |fault| visitor.fail(fault);
-    let account = visitor.account.id;
-    let asked = Fields::parse(query.unwrap_or_default().as_bytes());
-    let only = chosen_restaurant(&visitor, &asked)?;
-    let found = board::board(&api.app, account, only).await.map_err(fail)?;
+    let fail = |fault| user.fail(fault);
+    let account = user.account.id;
+    let params = FormData::parse(query.unwrap_or_default().as_bytes());
+    let restaurant = chosen_restaurant(&user, &params)?;
+    let found = board::board(&api.app, account, restaurant).await.map_err(fail)?;
     let names = restaurants::names(&api.app, account).await.map_err(fail)?;
-    let (t, now) = (BoardWords::of(visitor.lang), api.app.now());
-    let mut columns = Column::ALL.map(|column| Shown {
+    let (t, now) = (BoardWords::of(user.lang), api.app.now());
+    let mut columns = BoardColumn::ALL.map(|column| ColumnView {
         name: column.name(),
         title: title(&t, column),
         cards: Vec::new(),
     });
     let is_empty = found.open.is_empty() && found.done.is_empty();
-    let can_be_tested = is_empty
-        && test_orders::can_order_any(&api.app, account, only)
+    let can_send_test_order = is_empty
+        && test_orders::can_order_any(&api.app, account, restaurant)
             .await
             .map_err(fail)?;
     for card in found.open.into_iter().chain(found.done) {
-        let card = Card::new(visitor.lang, &visitor.csrf, &address(only), card, now);
+        let card = Card::new(user.lang, &user.csrf, &board_path(restaurant), card, now);
         if let Some(column) = columns.iter_mut().find(|it| it.name == card.column.name()) {
             column.cards.push(card);
         }
     }
-    let filter = only.map_or_else(String::new, |id| format!("&restaurant={id}"));
+    let filter = restaurant.map_or_else(String::new, |id| format!("&restaurant={id}"));
     let unsettled: Vec<String> = found.unsettled.iter().map(OrderId::to_string).collect();
-    let unsettled = match unsettled.is_empty() {
-        true => String::new(),
-        false => format!("&unsettled={}", unsettled.join(",")),
+    let unsettled = if unsettled.is_empty() {
+        String::new()
+    } else {
+        format!("&unsettled={}", unsettled.join(","))
     };
-    let frame = Frame::new(&visitor, Place::Board);
+    let layout = user.layout(NavItem::Board);
     Ok(page(&BoardPage {
-        away: AwayLines::new(&frame, found.away),
-        frame,
+        alerts: PlatformAlerts::new(&layout, found.away),
+        layout,
         t,
         columns: columns.into(),
         restaurants: names
             .into_iter()
-            .map(|(id, name)| Choice::new(id.to_string(), name, only == Some(id)))
+            .map(|(id, name)| Choice::new(id.to_string(), name, restaurant == Some(id)))
             .collect(),
-        only: only.map_or_else(String::new, |id| id.to_string()),
+        restaurant: restaurant.map_or_else(String::new, |id| id.to_string()),
         stream: format!("/board/stream?after={}{filter}{unsettled}", Cursor(found.place)),
         now_ms: now.as_millis(),
-        most_done: board::SHOWN_DONE,
+        max_done: board::SHOWN_DONE,
         is_empty,
-        can_be_tested,
+        can_send_test_order,
         has_more: found.has_more,
     }))
 }
 
-/// Does with an order what the pressed button says.
-async fn take_step(
-    State(api): State<Arc<Api>>,
+/// Runs the action of the pressed button.
+async fn run_action(
+    State(api): State<Arc<HttpState>>,
     Path(id): Path<String>,
-    Sent { visitor, fields }: Sent,
+    UserForm { user, fields }: UserForm,
 ) -> Result<Response, PanelError> {
-    let (app, account) = (&api.app, visitor.account.id);
+    let (app, account) = (&api.app, user.account.id);
     let seen = fields.get("seen").parse().ok().and_then(Status::from_code);
     let done = match fields.get("do") {
         "verify" => act::verify(app, account, id.clone()).await,
-        // Pressed twice, or on two tablets, it is still one step.
+        // Pressed twice, or on two tablets, it still advances one step only.
         "next" => match seen {
             Some(seen) => act::advance_from(app, account, id.clone(), seen).await,
             None => Err(Fault::MovedOn),
@@ -180,64 +148,62 @@ async fn take_step(
         "ready" => act::ready(app, account, id.clone()).await,
         other => Err(Fault::invalid("do", format!("cannot be {other}"))),
     };
-    answer(&api, &visitor, &id, &fields, done).await
+    action_response(&api, &user, &id, &fields, done).await
 }
 
 async fn cancel_order(
-    State(api): State<Arc<Api>>,
+    State(api): State<Arc<HttpState>>,
     Path(id): Path<String>,
-    Sent { visitor, fields }: Sent,
+    UserForm { user, fields }: UserForm,
 ) -> Result<Response, PanelError> {
-    let (reason, note) = (fields.given("reason"), fields.given("note"));
-    let done = act::cancel(&api.app, visitor.account.id, id.clone(), reason, note).await;
-    answer(&api, &visitor, &id, &fields, done).await
+    let (reason, note) = (fields.non_empty("reason"), fields.non_empty("note"));
+    let done = act::cancel(&api.app, user.account.id, id.clone(), reason, note).await;
+    action_response(&api, &user, &id, &fields, done).await
 }
 
-/// Back to where the visitor was; the script gets the card as it is now.
-async fn answer(
-    api: &Api,
-    visitor: &Visitor,
+/// Redirects back; the script gets the updated card instead.
+async fn action_response(
+    api: &HttpState,
+    user: &CurrentUser,
     id: &str,
-    fields: &Fields,
+    fields: &FormData,
     done: Result<Transition, Fault>,
 ) -> Result<Response, PanelError> {
-    let failed = done.err().map(|fault| visitor.fail(fault));
+    let failed = done.err().map(|fault| user.fail(fault));
     let back = safe_path(fields.get("back"));
-    if visitor.wants_part {
-        return show_card(api, visitor, id, back, failed).await;
+    if user.wants_fragment {
+        return show_card(api, user, id, back, failed).await;
     }
     match failed {
         None => Ok(Redirect::to(back).into_response()),
-        // What is not there has no page to go back to.
+        // The page of an order that does not exist cannot show a message.
         Some(error) if error.status == http::StatusCode::NOT_FOUND => Err(error),
-        Some(error) => Ok(visitor.refused(back, error.text())),
+        Some(error) => Ok(user.redirect_with_error(back, error.text())),
     }
 }
 
 async fn show_card(
-    api: &Api,
-    visitor: &Visitor,
+    api: &HttpState,
+    user: &CurrentUser,
     id: &str,
     back: &str,
     failed: Option<PanelError>,
 ) -> Result<Response, PanelError> {
-    let order: OrderId = id
-        .parse()
-        .map_err(|_| visitor.fail(Fault::not_found("order", id)))?;
-    let card = board::one(&api.app, visitor.account.id, order)
+    let order: OrderId = id.parse().map_err(|_| user.fail(Fault::not_found("order", id)))?;
+    let card = board::one(&api.app, user.account.id, order)
         .await
-        .map_err(|fault| visitor.fail(fault))?;
-    let card = Card::new(visitor.lang, &visitor.csrf, back, card, api.app.now());
+        .map_err(|fault| user.fail(fault))?;
+    let card = Card::new(user.lang, &user.csrf, back, card, api.app.now());
     Ok(match failed {
-        None => part(&card),
-        Some(error) => (error.status, part(&card.saying(error.text()))).into_response(),
+        None => fragment(&card),
+        Some(error) => (error.status, fragment(&card.with_error(error.text()))).into_response(),
     })
 }
 
 #[derive(Template)]
 #[template(path = "cancel.html")]
 struct CancelPage {
-    frame: Frame,
+    layout: Layout,
     t: BoardWords,
     id: String,
     code: String,
@@ -245,40 +211,40 @@ struct CancelPage {
     back: String,
 }
 
-/// The reasons as the script puts them on the card.
+/// The options that the script adds to the card.
 #[derive(Template)]
-#[template(path = "reasons.html")]
-struct ReasonsPart {
+#[template(path = "cancel_reasons.html")]
+struct CancelReasons {
     t: BoardWords,
     reasons: Vec<Reason>,
 }
 
-/// The reasons that the platform accepts now, to choose from.
+/// Asks the platform which reasons it accepts.
 async fn show_cancel(
-    State(api): State<Arc<Api>>,
+    State(api): State<Arc<HttpState>>,
     Path(id): Path<String>,
-    visitor: Visitor,
+    user: CurrentUser,
     RawQuery(query): RawQuery,
 ) -> Result<Response, PanelError> {
-    let (app, account) = (&api.app, visitor.account.id);
-    let asked = Fields::parse(query.unwrap_or_default().as_bytes());
+    let (app, account) = (&api.app, user.account.id);
+    let params = FormData::parse(query.unwrap_or_default().as_bytes());
     let detail = detail(app, account, id.clone())
         .await
-        .map_err(|fault| visitor.fail(fault))?;
-    // When the list cannot be had, the usual reason is taken.
+        .map_err(|fault| user.fail(fault))?;
+    // Without the list the default reason can still be used.
     let reasons = reasons::list(app, account, id.clone()).await.unwrap_or_default();
-    let reasons = names::reasons(visitor.lang, reasons);
-    let t = BoardWords::of(visitor.lang);
-    if visitor.wants_part {
-        return Ok(part(&ReasonsPart { t, reasons }));
+    let reasons = names::reasons(user.lang, reasons);
+    let t = BoardWords::of(user.lang);
+    if user.wants_fragment {
+        return Ok(fragment(&CancelReasons { t, reasons }));
     }
     let order = detail.order;
     Ok(page(&CancelPage {
-        frame: Frame::new(&visitor, Place::Board),
+        layout: user.layout(NavItem::Board),
         t,
         code: order.short_code.unwrap_or(order.provider_order_id),
         id,
         reasons,
-        back: safe_path(asked.get("back")).to_owned(),
+        back: safe_path(params.get("back")).to_owned(),
     }))
 }

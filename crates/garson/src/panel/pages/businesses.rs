@@ -1,18 +1,20 @@
-//! Businesses: the list, a new one, the details of one with its restaurants, linking to it, and deleting it.
+//! Businesses: list, create, edit, link restaurants, delete.
 
-use super::restaurants::answer;
 use crate::flow::Fault;
 use crate::flow::admin::input::BusinessInput;
 use crate::flow::admin::{businesses, restaurants};
-use crate::http::state::HttpState as Api;
-use crate::panel::kit::confirm_delete::Erase;
+use crate::http::state::HttpState;
+use crate::panel::components::confirm_delete::ConfirmDelete;
+use crate::panel::components::restaurant_header::restaurant_id;
+use crate::panel::kit::current_user::{CurrentUser, UserForm};
 use crate::panel::kit::error::PanelError;
-use crate::panel::kit::fields::Fields;
-use crate::panel::kit::form::{Choice, Field, Kind};
+use crate::panel::kit::form::{Choice, Field, FieldKind};
+use crate::panel::kit::form_data::FormData;
 use crate::panel::kit::form_errors::{Wrong, is_same_name};
 use crate::panel::kit::form_input::{patch, required};
-use crate::panel::kit::frame::{Frame, Place, page};
-use crate::panel::kit::visitor::{Sent, Visitor};
+use crate::panel::kit::form_page::form_page;
+use crate::panel::kit::layout::{Layout, page};
+use crate::panel::kit::navigation::NavItem;
 use crate::panel::words::BusinessWords;
 use askama::Template;
 use axum::Router;
@@ -24,7 +26,7 @@ use garson_core::id::{BusinessId, RestaurantId};
 use garson_core::restaurant::Restaurant;
 use std::sync::Arc;
 
-pub fn routes() -> Router<Arc<Api>> {
+pub fn routes() -> Router<Arc<HttpState>> {
     Router::new()
         .route("/businesses", get(list_businesses))
         .route("/businesses/new", get(show_new_business).post(create_business))
@@ -36,7 +38,7 @@ pub fn routes() -> Router<Arc<Api>> {
 #[derive(Template)]
 #[template(path = "businesses.html")]
 struct BusinessesPage {
-    frame: Frame,
+    layout: Layout,
     t: BusinessWords,
     businesses: Vec<Row>,
 }
@@ -48,9 +50,12 @@ struct Row {
     restaurants: usize,
 }
 
-async fn list_businesses(State(api): State<Arc<Api>>, visitor: Visitor) -> Result<Response, PanelError> {
-    let fail = |fault| visitor.fail(fault);
-    let account = visitor.account.id;
+async fn list_businesses(
+    State(api): State<Arc<HttpState>>,
+    user: CurrentUser,
+) -> Result<Response, PanelError> {
+    let fail = |fault| user.fail(fault);
+    let account = user.account.id;
     let found = businesses::list(&api.app, account).await.map_err(fail)?;
     let branches = restaurants::list(&api.app, account, None).await.map_err(fail)?;
     let row = |business: garson_core::business::Business| Row {
@@ -64,8 +69,8 @@ async fn list_businesses(State(api): State<Arc<Api>>, visitor: Visitor) -> Resul
     };
     Ok(page(&BusinessesPage {
         businesses: found.into_iter().map(row).collect(),
-        t: BusinessWords::of(visitor.lang),
-        frame: Frame::new(&visitor, Place::Restaurants),
+        t: BusinessWords::of(user.lang),
+        layout: user.layout(NavItem::Restaurants),
     }))
 }
 
@@ -73,25 +78,25 @@ async fn list_businesses(State(api): State<Arc<Api>>, visitor: Visitor) -> Resul
 #[derive(Template)]
 #[template(path = "business.html")]
 struct BusinessPage {
-    frame: Frame,
+    layout: Layout,
     t: BusinessWords,
     title: String,
     fields: Vec<Field>,
     problem: Option<String>,
-    /// What only a business has that is there already.
-    known: Option<Known>,
+    /// `None` for a new business.
+    existing: Option<Existing>,
 }
 
-struct Known {
+struct Existing {
     id: BusinessId,
     restaurants: Vec<(RestaurantId, String)>,
-    /// The restaurants that could be linked.
+    /// Selects a restaurant to link.
     link: Option<Field>,
-    erase: Erase,
+    confirm_delete: ConfirmDelete,
 }
 
-/// The fields beside the name, each with the most characters that fit.
-const NAMES: [&str; 9] = [
+/// The optional fields.
+const OPTIONAL: [&str; 9] = [
     "vatNumber",
     "taxOffice",
     "phone",
@@ -103,7 +108,7 @@ const NAMES: [&str; 9] = [
     "description",
 ];
 
-fn kept(fields: &BusinessFields, name: &str) -> String {
+fn stored_value(fields: &BusinessFields, name: &str) -> String {
     let found = match name {
         "name" => return fields.name.clone(),
         "description" => &fields.description,
@@ -133,22 +138,22 @@ fn form(t: &BusinessWords, value: impl Fn(&str) -> String) -> Vec<Field> {
         _ => t.email,
     };
     let name = Field::text("name", t.name)
-        .between(0, 200)
+        .length(0, 200)
         .value(value("name"))
         .required();
-    let rest = NAMES.iter().map(|name| {
-        let (kind, longest) = match *name {
-            "address" | "description" => (Kind::Area, 2000),
-            _ => (Kind::Input("text"), 200),
+    let rest = OPTIONAL.iter().map(|name| {
+        let (kind, max_length) = match *name {
+            "address" | "description" => (FieldKind::Textarea, 2000),
+            _ => (FieldKind::Input("text"), 200),
         };
         Field::new(*name, label(name), kind)
-            .between(0, longest)
+            .length(0, max_length)
             .value(value(name))
     });
     std::iter::once(name).chain(rest).collect()
 }
 
-fn input(sent: &Fields) -> Result<BusinessInput, Fault> {
+fn parse_form(sent: &FormData) -> Result<BusinessInput, Fault> {
     Ok(BusinessInput {
         name: required(sent, "name")?,
         description: patch(sent, "description")?,
@@ -163,159 +168,156 @@ fn input(sent: &Fields) -> Result<BusinessInput, Fault> {
     })
 }
 
-fn parse(visitor: &Visitor, id: &str) -> Result<BusinessId, PanelError> {
+fn parse(user: &CurrentUser, id: &str) -> Result<BusinessId, PanelError> {
     id.parse()
-        .map_err(|_| visitor.fail(Fault::not_found("business", id)))
+        .map_err(|_| user.fail(Fault::not_found("business", id)))
 }
 
-fn show_new(visitor: &Visitor, value: impl Fn(&str) -> String, wrong: Option<&Wrong>) -> Response {
-    let t = BusinessWords::of(visitor.lang);
+fn show_new(user: &CurrentUser, value: impl Fn(&str) -> String, wrong: Option<&Wrong>) -> Response {
+    let t = BusinessWords::of(user.lang);
     let mut fields = form(&t, value);
     let problem = wrong.map(|wrong| wrong.mark(&mut fields));
-    let shown = page(&BusinessPage {
-        frame: Frame::new(visitor, Place::Restaurants),
+    let page = page(&BusinessPage {
+        layout: user.layout(NavItem::Restaurants),
         t,
         title: t.new.to_owned(),
         fields,
         problem,
-        known: None,
+        existing: None,
     });
-    answer(shown, wrong)
+    form_page(page, wrong)
 }
 
-async fn show_new_business(visitor: Visitor) -> Response {
-    show_new(&visitor, |_| String::new(), None)
+async fn show_new_business(user: CurrentUser) -> Response {
+    show_new(&user, |_| String::new(), None)
 }
 
 async fn create_business(
-    State(api): State<Arc<Api>>,
-    Sent { visitor, fields }: Sent,
+    State(api): State<Arc<HttpState>>,
+    UserForm { user, fields }: UserForm,
 ) -> Result<Response, PanelError> {
-    let wanted = match input(&fields) {
+    let wanted = match parse_form(&fields) {
         Ok(wanted) => wanted,
         Err(fault) => {
-            let wrong = Wrong::new(&visitor, fault)?;
-            return Ok(show_new(
-                &visitor,
-                |name| fields.get(name).to_owned(),
-                Some(&wrong),
-            ));
+            let wrong = Wrong::new(&user, fault)?;
+            return Ok(show_new(&user, |name| fields.get(name).to_owned(), Some(&wrong)));
         }
     };
     let mut given = BusinessFields::default();
     wanted.apply(&mut given);
     let id = BusinessId::at(api.app.now());
-    let made = businesses::create(&api.app, visitor.account.id, id, given)
+    let made = businesses::create(&api.app, user.account.id, id, given)
         .await
-        .map_err(|fault| visitor.fail(fault))?;
-    let t = BusinessWords::of(visitor.lang);
-    Ok(visitor.done(&format!("/businesses/{}", made.id), t.created))
+        .map_err(|fault| user.fail(fault))?;
+    let t = BusinessWords::of(user.lang);
+    Ok(user.redirect_with_notice(&format!("/businesses/{}", made.id), t.created))
 }
 
-/// The business, with what was typed instead of what is kept, and what is wrong with it.
+/// The form shows what was typed, or else what is stored.
 async fn show_details(
-    api: &Api,
-    visitor: &Visitor,
+    api: &HttpState,
+    user: &CurrentUser,
     id: BusinessId,
-    typed: Option<&Fields>,
+    typed: Option<&FormData>,
     wrong: Option<Wrong>,
 ) -> Result<Response, PanelError> {
-    let fail = |fault| visitor.fail(fault);
-    let account = visitor.account.id;
+    let fail = |fault| user.fail(fault);
+    let account = user.account.id;
     let business = businesses::get(&api.app, account, id).await.map_err(fail)?;
     let branches = restaurants::list(&api.app, account, None).await.map_err(fail)?;
     let (mine, others): (Vec<Restaurant>, Vec<Restaurant>) = branches
         .into_iter()
         .partition(|branch| branch.fields.business_id == Some(id));
-    let t = BusinessWords::of(visitor.lang);
+    let t = BusinessWords::of(user.lang);
     let choice = |branch: Restaurant| Choice::new(branch.id.to_string(), branch.fields.name, false);
     let choices: Vec<Choice> = others.into_iter().map(choice).collect();
     let path = format!("/businesses/{id}");
     let name = &business.fields.name;
-    let mut erase = Erase::new(format!("{path}/delete"), t.delete, t.delete_text, name, t.confirm);
+    let mut confirm_delete =
+        ConfirmDelete::new(format!("{path}/delete"), t.delete, t.delete_text, name, t.confirm);
     let mut fields = form(&t, |name| match typed {
         Some(typed) => typed.get(name).to_owned(),
-        None => kept(&business.fields, name),
+        None => stored_value(&business.fields, name),
     });
-    let marked = fields.iter_mut().chain([&mut erase.field]);
+    let marked = fields.iter_mut().chain([&mut confirm_delete.field]);
     let problem = wrong.as_ref().map(|wrong| wrong.mark(marked));
-    let link = Field::new("restaurant", t.link, Kind::Select(choices.clone())).hint(t.link_hint);
-    let shown = page(&BusinessPage {
-        frame: Frame {
+    let link = Field::new("restaurant", t.link, FieldKind::Select(choices.clone())).hint(t.link_hint);
+    let page = page(&BusinessPage {
+        layout: Layout {
             here: path,
-            ..Frame::new(visitor, Place::Restaurants)
+            ..user.layout(NavItem::Restaurants)
         },
         t,
         title: business.fields.name.clone(),
         fields,
         problem,
-        known: Some(Known {
+        existing: Some(Existing {
             id,
             restaurants: mine.into_iter().map(|it| (it.id, it.fields.name)).collect(),
             link: (!choices.is_empty()).then_some(link),
-            erase,
+            confirm_delete,
         }),
     });
-    Ok(answer(shown, wrong.as_ref()))
+    Ok(form_page(page, wrong.as_ref()))
 }
 
 async fn show_business(
-    State(api): State<Arc<Api>>,
+    State(api): State<Arc<HttpState>>,
     Path(id): Path<String>,
-    visitor: Visitor,
+    user: CurrentUser,
 ) -> Result<Response, PanelError> {
-    show_details(&api, &visitor, parse(&visitor, &id)?, None, None).await
+    show_details(&api, &user, parse(&user, &id)?, None, None).await
 }
 
 async fn update_business(
-    State(api): State<Arc<Api>>,
+    State(api): State<Arc<HttpState>>,
     Path(id): Path<String>,
-    Sent { visitor, fields }: Sent,
+    UserForm { user, fields }: UserForm,
 ) -> Result<Response, PanelError> {
-    let id = parse(&visitor, &id)?;
-    let wanted = match input(&fields) {
+    let id = parse(&user, &id)?;
+    let wanted = match parse_form(&fields) {
         Ok(wanted) => wanted,
         Err(fault) => {
-            let wrong = Wrong::new(&visitor, fault)?;
-            return show_details(&api, &visitor, id, Some(&fields), Some(wrong)).await;
+            let wrong = Wrong::new(&user, fault)?;
+            return show_details(&api, &user, id, Some(&fields), Some(wrong)).await;
         }
     };
     let change = move |given: &mut BusinessFields| wanted.apply(given);
-    businesses::update(&api.app, visitor.account.id, id, change)
+    businesses::update(&api.app, user.account.id, id, change)
         .await
-        .map_err(|fault| visitor.fail(fault))?;
-    let t = BusinessWords::of(visitor.lang);
-    Ok(visitor.done(&format!("/businesses/{id}"), t.saved))
+        .map_err(|fault| user.fail(fault))?;
+    let t = BusinessWords::of(user.lang);
+    Ok(user.redirect_with_notice(&format!("/businesses/{id}"), t.saved))
 }
 
 async fn link_restaurant(
-    State(api): State<Arc<Api>>,
+    State(api): State<Arc<HttpState>>,
     Path(id): Path<String>,
-    Sent { visitor, fields }: Sent,
+    UserForm { user, fields }: UserForm,
 ) -> Result<Response, PanelError> {
-    let id = parse(&visitor, &id)?;
-    let restaurant = crate::panel::kit::restaurant_header::restaurant_id(&visitor, fields.get("restaurant"))?;
-    restaurants::link(&api.app, visitor.account.id, id, restaurant)
+    let id = parse(&user, &id)?;
+    let restaurant = restaurant_id(&user, fields.get("restaurant"))?;
+    restaurants::link(&api.app, user.account.id, id, restaurant)
         .await
-        .map_err(|fault| visitor.fail(fault))?;
-    let t = BusinessWords::of(visitor.lang);
-    Ok(visitor.done(&format!("/businesses/{id}"), t.linked))
+        .map_err(|fault| user.fail(fault))?;
+    let t = BusinessWords::of(user.lang);
+    Ok(user.redirect_with_notice(&format!("/businesses/{id}"), t.linked))
 }
 
 async fn delete_business(
-    State(api): State<Arc<Api>>,
+    State(api): State<Arc<HttpState>>,
     Path(id): Path<String>,
-    Sent { visitor, fields }: Sent,
+    UserForm { user, fields }: UserForm,
 ) -> Result<Response, PanelError> {
-    let fail = |fault| visitor.fail(fault);
-    let id = parse(&visitor, &id)?;
-    let account = visitor.account.id;
+    let fail = |fault| user.fail(fault);
+    let id = parse(&user, &id)?;
+    let account = user.account.id;
     let business = businesses::get(&api.app, account, id).await.map_err(fail)?;
     if !is_same_name(fields.get("confirm"), &business.fields.name) {
-        let wrong = Wrong::name_differs(visitor.lang);
-        return show_details(&api, &visitor, id, None, Some(wrong)).await;
+        let wrong = Wrong::name_differs(user.lang);
+        return show_details(&api, &user, id, None, Some(wrong)).await;
     }
     businesses::delete(&api.app, account, id).await.map_err(fail)?;
-    let t = BusinessWords::of(visitor.lang);
-    Ok(visitor.done("/businesses", t.deleted))
+    let t = BusinessWords::of(user.lang);
+    Ok(user.redirect_with_notice("/businesses", t.deleted))
 }

@@ -1,4 +1,4 @@
-//! A restaurant's integrations: how each platform is doing, on and off, trying it, a test order, and disconnecting.
+//! A restaurant's integrations: state of each platform, on and off, connection test, test order, disconnect.
 
 mod connect;
 
@@ -9,12 +9,14 @@ use crate::flow::admin::integrations::IntegrationChange;
 use crate::flow::admin::{integrations, restaurants};
 use crate::flow::intake::test_orders;
 use crate::flow::read::board;
-use crate::http::state::HttpState as Api;
+use crate::http::state::HttpState;
+use crate::panel::components::restaurant_header::{
+    RestaurantHeader, Tab, chosen_restaurant, restaurant_id, restaurant_layout,
+};
+use crate::panel::kit::current_user::{CurrentUser, UserForm};
 use crate::panel::kit::error::PanelError;
 use crate::panel::kit::form_errors::Wrong;
-use crate::panel::kit::frame::{Frame, Place, page};
-use crate::panel::kit::restaurant_header::{About, Tab, chosen_restaurant, restaurant_id};
-use crate::panel::kit::visitor::{Sent, Visitor};
+use crate::panel::kit::layout::{Layout, page};
 use crate::panel::kit::{explain, format};
 use crate::panel::words::IntegrationWords;
 use askama::Template;
@@ -24,10 +26,9 @@ use axum::response::Response;
 use axum::routing::{get, post};
 use garson_core::integration::{BranchClaim, Integration};
 use garson_core::platform::{Platform, PlatformError};
-use garson_core::restaurant::Restaurant;
 use std::sync::Arc;
 
-pub fn routes() -> Router<Arc<Api>> {
+pub fn routes() -> Router<Arc<HttpState>> {
     let one = "/restaurants/{id}/integrations/{provider}";
     Router::new()
         .route("/restaurants/{id}/integrations", get(list_integrations))
@@ -41,15 +42,14 @@ pub fn routes() -> Router<Arc<Api>> {
 #[derive(Template)]
 #[template(path = "integrations.html")]
 struct IntegrationsPage {
-    frame: Frame,
+    layout: Layout,
     t: IntegrationWords,
-    about: About,
-    /// Those that are connected first.
-    platforms: Vec<Shown>,
+    header: RestaurantHeader,
+    /// Connected ones first.
+    platforms: Vec<PlatformCard>,
 }
 
-/// A platform, connected or not.
-struct Shown {
+struct PlatformCard {
     key: String,
     name: String,
     path: String,
@@ -60,26 +60,27 @@ struct Shown {
 struct Connection {
     is_active: bool,
     branch: Option<String>,
-    /// Why the platform's messages may not arrive.
+    /// Why orders of the platform may not arrive.
     branch_problem: Option<&'static str>,
     last_order: String,
+    /// Time and message.
     last_error: Option<(String, String)>,
     is_in_trouble: bool,
     can_order: bool,
 }
 
 impl Connection {
-    fn new(api: &Api, frame: &Frame, t: &IntegrationWords, found: &Integration) -> Self {
+    fn new(api: &HttpState, layout: &Layout, t: &IntegrationWords, found: &Integration) -> Self {
         let health = &found.health;
         Self {
             is_active: found.is_active,
             branch: found.remote_id.clone(),
             branch_problem: branch_problem(api, t, found),
-            last_order: frame.moment_or(&health.last_order_at, t.no_order),
+            last_order: layout.timestamp_or(&health.last_order_at, t.no_order),
             last_error: health.last_error_at.as_ref().map(|at| {
                 (
-                    frame.moment(at),
-                    explain::attempt(frame.lang, health.last_error.as_deref().unwrap_or_default()),
+                    layout.timestamp(at),
+                    explain::attempt(layout.lang, health.last_error.as_deref().unwrap_or_default()),
                 )
             }),
             is_in_trouble: board::is_in_trouble(found, api.app.now()),
@@ -88,8 +89,8 @@ impl Connection {
     }
 }
 
-/// Only where the operator has credentials for the platform does it matter who owns a branch.
-fn branch_problem(api: &Api, t: &IntegrationWords, found: &Integration) -> Option<&'static str> {
+/// The owner of a branch matters only where the operator has shared credentials for the platform.
+fn branch_problem(api: &HttpState, t: &IntegrationWords, found: &Integration) -> Option<&'static str> {
     if api.app.terms(found.provider).credentials.is_empty() {
         return None;
     }
@@ -101,78 +102,74 @@ fn branch_problem(api: &Api, t: &IntegrationWords, found: &Integration) -> Optio
 }
 
 async fn list_integrations(
-    State(api): State<Arc<Api>>,
+    State(api): State<Arc<HttpState>>,
     Path(id): Path<String>,
-    visitor: Visitor,
+    user: CurrentUser,
 ) -> Result<Response, PanelError> {
-    let id = restaurant_id(&visitor, &id)?;
-    let restaurant = restaurants::get(&api.app, visitor.account.id, id)
+    let id = restaurant_id(&user, &id)?;
+    let restaurant = restaurants::get(&api.app, user.account.id, id)
         .await
-        .map_err(|fault| visitor.fail(fault))?;
-    let (t, frame) = (
-        IntegrationWords::of(visitor.lang),
-        Frame::new(&visitor, Place::Restaurants),
+        .map_err(|fault| user.fail(fault))?;
+    let (t, layout) = (
+        IntegrationWords::of(user.lang),
+        restaurant_layout(&user, &restaurant),
     );
     let now = api.app.now();
-    let shown = |platform: &&'static dyn Platform| {
+    let card = |platform: &&'static dyn Platform| {
         let provider = platform.provider();
         let found = restaurant.integrations.iter().find(|it| it.provider == provider);
-        Shown {
+        PlatformCard {
             key: provider.to_string(),
-            name: frame.provider(&provider),
-            path: form_path(&restaurant, provider.as_str()),
+            name: layout.provider(&provider),
+            path: connect::form_path(id, provider.as_str()),
             is_covered: restaurant.packages.iter().any(|it| it.covers(provider, now)),
-            connection: found.map(|found| Connection::new(&api, &frame, &t, found)),
+            connection: found.map(|found| Connection::new(&api, &layout, &t, found)),
         }
     };
-    let mut platforms: Vec<Shown> = garson_platforms::all().iter().map(shown).collect();
+    let mut platforms: Vec<PlatformCard> = garson_platforms::all().iter().map(card).collect();
     platforms.sort_by_key(|it| it.connection.is_none());
     Ok(page(&IntegrationsPage {
-        about: About::new(&visitor, &restaurant, Tab::Integrations),
+        header: RestaurantHeader::new(&user, &restaurant, Tab::Integrations),
         platforms,
         t,
-        frame,
+        layout,
     }))
 }
 
-fn form_path(restaurant: &Restaurant, provider: &str) -> String {
-    format!("{}/{provider}", Tab::Integrations.path(restaurant.id))
-}
-
 async fn switch_integration(
-    State(api): State<Arc<Api>>,
+    State(api): State<Arc<HttpState>>,
     Path((id, provider)): Path<(String, String)>,
-    Sent { visitor, fields }: Sent,
+    UserForm { user, fields }: UserForm,
 ) -> Result<Response, PanelError> {
-    let id = restaurant_id(&visitor, &id)?;
-    let t = IntegrationWords::of(visitor.lang);
-    let (app, account) = (&api.app, visitor.account.id);
+    let id = restaurant_id(&user, &id)?;
+    let t = IntegrationWords::of(user.lang);
+    let (app, account) = (&api.app, user.account.id);
     let is_active = fields.get("active") == "yes";
     let change = IntegrationChange {
         is_active: Some(is_active),
         ..IntegrationChange::default()
     };
-    // A switch belongs to something: it does not connect a platform.
+    // `put` would connect the platform if it is not.
     integrations::get(app, account, id, &provider)
         .await
-        .map_err(|fault| visitor.fail(fault))?;
+        .map_err(|fault| user.fail(fault))?;
     let list = Tab::Integrations.path(id);
     match integrations::put(app, account, Actor::Owner, id, &provider, change).await {
-        Ok(_) if is_active => Ok(visitor.done(&list, t.switched_on)),
-        Ok(_) => Ok(visitor.done(&list, t.switched_off)),
-        // What is missing is entered in the form.
+        Ok(_) if is_active => Ok(user.redirect_with_notice(&list, t.switched_on)),
+        Ok(_) => Ok(user.redirect_with_notice(&list, t.switched_off)),
+        // The form is where missing values are entered.
         Err(fault @ Fault::Invalid { .. }) => {
-            let wrong = Wrong::new(&visitor, fault)?;
-            let name = connect::label(visitor.lang, &provider, wrong.field());
-            Ok(visitor.refused(
+            let wrong = Wrong::new(&user, fault)?;
+            let name = connect::label(user.lang, &provider, wrong.field());
+            Ok(user.redirect_with_error(
                 &format!("{list}/{provider}"),
                 format!("{} {name}.", t.cannot_switch_on),
             ))
         }
         Err(fault) => {
-            let error = visitor.fail(fault);
+            let error = user.fail(fault);
             match error.status.as_u16() {
-                409 | 422 => Ok(visitor.refused(&list, error.text())),
+                409 | 422 => Ok(user.redirect_with_error(&list, error.text())),
                 _ => Err(error),
             }
         }
@@ -180,21 +177,21 @@ async fn switch_integration(
 }
 
 async fn try_integration(
-    State(api): State<Arc<Api>>,
+    State(api): State<Arc<HttpState>>,
     Path((id, provider)): Path<(String, String)>,
-    Sent { visitor, .. }: Sent,
+    UserForm { user, .. }: UserForm,
 ) -> Result<Response, PanelError> {
-    let id = restaurant_id(&visitor, &id)?;
-    let t = IntegrationWords::of(visitor.lang);
+    let id = restaurant_id(&user, &id)?;
+    let t = IntegrationWords::of(user.lang);
     let list = Tab::Integrations.path(id);
-    let tried = try_connection(&api.app, visitor.account.id, id, &provider).await;
-    let found = integrations::platform(&provider).map_err(|fault| visitor.fail(fault))?;
-    // There are several on the page.
-    let name = format::provider(visitor.lang, found.provider());
-    let done = |text: &str| Ok(visitor.done(&list, format!("{name}: {text}")));
+    let tried = try_connection(&api.app, user.account.id, id, &provider).await;
+    let found = integrations::platform(&provider).map_err(|fault| user.fail(fault))?;
+    // The page lists several platforms.
+    let name = format::provider(user.lang, found.provider());
+    let done = |text: &str| Ok(user.redirect_with_notice(&list, format!("{name}: {text}")));
     let refused = |text: &str, why: &str| {
-        let why = explain::attempt(visitor.lang, why);
-        Ok(visitor.refused(&list, format!("{name}: {text} {why}")))
+        let why = explain::attempt(user.lang, why);
+        Ok(user.redirect_with_error(&list, format!("{name}: {text} {why}")))
     };
     match tried {
         Ok(Proof::Orders) => done(t.tried_orders),
@@ -202,40 +199,40 @@ async fn try_integration(
         Err(Fault::Platform(PlatformError::Unsupported { .. })) => done(t.tried_nothing),
         Err(Fault::ProviderRefused { message }) => refused(t.tried_refused, &message),
         Err(Fault::ProviderUnreachable { message }) => refused(t.tried_away, &message),
-        Err(fault) => Err(visitor.fail(fault)),
+        Err(fault) => Err(user.fail(fault)),
     }
 }
 
 async fn disconnect(
-    State(api): State<Arc<Api>>,
+    State(api): State<Arc<HttpState>>,
     Path((id, provider)): Path<(String, String)>,
-    Sent { visitor, .. }: Sent,
+    UserForm { user, .. }: UserForm,
 ) -> Result<Response, PanelError> {
-    let id = restaurant_id(&visitor, &id)?;
-    integrations::delete(&api.app, visitor.account.id, id, &provider)
+    let id = restaurant_id(&user, &id)?;
+    integrations::delete(&api.app, user.account.id, id, &provider)
         .await
-        .map_err(|fault| visitor.fail(fault))?;
-    let t = IntegrationWords::of(visitor.lang);
-    Ok(visitor.done(&Tab::Integrations.path(id), t.disconnected))
+        .map_err(|fault| user.fail(fault))?;
+    let t = IntegrationWords::of(user.lang);
+    Ok(user.redirect_with_notice(&Tab::Integrations.path(id), t.disconnected))
 }
 
-/// Lets a simulated customer order: from the restaurant and on the platform that the form names, or from any that can.
+/// Sends an order from the simulator, to the restaurant and platform of the form or to any that is possible.
 async fn send_test_order(
-    State(api): State<Arc<Api>>,
-    Sent { visitor, fields }: Sent,
+    State(api): State<Arc<HttpState>>,
+    UserForm { user, fields }: UserForm,
 ) -> Result<Response, PanelError> {
-    let t = IntegrationWords::of(visitor.lang);
-    let restaurant = chosen_restaurant(&visitor, &fields)?;
-    let provider = fields.given("provider");
+    let t = IntegrationWords::of(user.lang);
+    let restaurant = chosen_restaurant(&user, &fields)?;
+    let provider = fields.non_empty("provider");
     let back = fields.get("back");
-    let sent = test_orders::order(&api.app, visitor.account.id, restaurant, provider.as_deref()).await;
+    let sent = test_orders::order(&api.app, user.account.id, restaurant, provider.as_deref()).await;
     let why = match sent {
-        Ok(_) => return Ok(visitor.done(back, t.test_order_sent)),
+        Ok(_) => return Ok(user.redirect_with_notice(back, t.test_order_sent)),
         Err(Fault::NotConnected { .. }) => t.test_order_unknown.to_owned(),
         Err(Fault::ProviderRefused { message } | Fault::ProviderUnreachable { message }) => {
-            explain::attempt(visitor.lang, &message)
+            explain::attempt(user.lang, &message)
         }
-        Err(fault) => return Err(visitor.fail(fault)),
+        Err(fault) => return Err(user.fail(fault)),
     };
-    Ok(visitor.refused(back, format!("{} {why}", t.test_order_refused)))
+    Ok(user.redirect_with_error(back, format!("{} {why}", t.test_order_refused)))
 }

@@ -1,17 +1,18 @@
-//! API keys: issue one, which is shown once; revoke; choose the one that webhooks carry.
+//! API keys: issue, revoke, choose the primary one.
 
-use super::restaurants::answer;
 use crate::flow::Fault;
 use crate::flow::admin::accounts;
 use crate::flow::admin::accounts::Actor;
 use crate::flow::admin::input::Line;
-use crate::http::state::HttpState as Api;
+use crate::http::state::HttpState;
+use crate::panel::kit::current_user::{CurrentUser, UserForm};
 use crate::panel::kit::error::PanelError;
 use crate::panel::kit::form::Field;
 use crate::panel::kit::form_errors::Wrong;
 use crate::panel::kit::form_input::optional;
-use crate::panel::kit::frame::{Frame, Place, page};
-use crate::panel::kit::visitor::{Sent, Visitor};
+use crate::panel::kit::form_page::form_page;
+use crate::panel::kit::layout::{Layout, page};
+use crate::panel::kit::navigation::NavItem;
 use crate::panel::words::KeyWords;
 use askama::Template;
 use axum::Router;
@@ -22,7 +23,7 @@ use garson_core::account::ApiKey;
 use garson_core::id::KeyId;
 use std::sync::Arc;
 
-pub fn routes() -> Router<Arc<Api>> {
+pub fn routes() -> Router<Arc<HttpState>> {
     Router::new()
         .route("/keys", get(list_keys).post(issue_key))
         .route("/keys/{id}/primary", post(make_primary))
@@ -32,28 +33,28 @@ pub fn routes() -> Router<Arc<Api>> {
 #[derive(Template)]
 #[template(path = "keys.html")]
 struct KeysPage {
-    frame: Frame,
+    layout: Layout,
     t: KeyWords,
     keys: Vec<ApiKey>,
-    /// The key that was issued just now: it is shown this once.
+    /// A key that was just issued. It is shown this one time.
     issued: Option<String>,
     label: Field,
-    /// The id of the key that the form issues: however often it is sent, it is one key.
+    /// The id of the key that the form issues: a form that is sent twice issues one key.
     next_id: KeyId,
 }
 
 async fn show(
-    api: &Api,
-    visitor: &Visitor,
+    api: &HttpState,
+    user: &CurrentUser,
     issued: Option<String>,
     label: Field,
 ) -> Result<Response, PanelError> {
-    let t = KeyWords::of(visitor.lang);
+    let t = KeyWords::of(user.lang);
     Ok(page(&KeysPage {
-        keys: accounts::list_keys(&api.app, visitor.account.id)
+        keys: accounts::list_keys(&api.app, user.account.id)
             .await
-            .map_err(|fault| visitor.fail(fault))?,
-        frame: Frame::new(visitor, Place::Keys),
+            .map_err(|fault| user.fail(fault))?,
+        layout: user.layout(NavItem::Keys),
         label,
         next_id: KeyId::at(api.app.now()),
         issued,
@@ -61,76 +62,75 @@ async fn show(
     }))
 }
 
-async fn list_keys(State(api): State<Arc<Api>>, visitor: Visitor) -> Result<Response, PanelError> {
-    show(&api, &visitor, None, label(&visitor)).await
+async fn list_keys(State(api): State<Arc<HttpState>>, user: CurrentUser) -> Result<Response, PanelError> {
+    show(&api, &user, None, label_field(&user)).await
 }
 
-fn label(visitor: &Visitor) -> Field {
-    let t = KeyWords::of(visitor.lang);
-    Field::text("label", t.label).hint(t.label_hint).between(0, 200)
+fn label_field(user: &CurrentUser) -> Field {
+    let t = KeyWords::of(user.lang);
+    Field::text("label", t.label).hint(t.label_hint).length(0, 200)
 }
 
-/// The answer itself shows the key, since it can be shown only once; loading the page again sends the form again, which makes
-/// no other.
+/// The response itself shows the key instead of redirecting. Reloading it sends the form again, which issues no second key.
 async fn issue_key(
-    State(api): State<Arc<Api>>,
-    Sent { visitor, fields }: Sent,
+    State(api): State<Arc<HttpState>>,
+    UserForm { user, fields }: UserForm,
 ) -> Result<Response, PanelError> {
     let name: Option<Line> = match optional(&fields, "label") {
         Ok(name) => name,
         Err(fault) => {
-            let wrong = Wrong::new(&visitor, fault)?;
-            let mut label = label(&visitor).value(fields.get("label"));
+            let wrong = Wrong::new(&user, fault)?;
+            let mut label = label_field(&user).value(fields.get("label"));
             wrong.mark([&mut label]);
-            let shown = show(&api, &visitor, None, label).await?;
-            return Ok(answer(shown, Some(&wrong)));
+            let page = show(&api, &user, None, label).await?;
+            return Ok(form_page(page, Some(&wrong)));
         }
     };
-    let id = parse(&visitor, fields.get("id"))?;
-    let issued = accounts::issue_key_once(&api.app, visitor.account.id, id, name.map(Line::into_string))
+    let id = parse_id(&user, fields.get("id"))?;
+    let issued = accounts::issue_key_once(&api.app, user.account.id, id, name.map(Line::into_string))
         .await
-        .map_err(|fault| visitor.fail(fault))?;
+        .map_err(|fault| user.fail(fault))?;
     match issued {
         Some(issued) => {
             show(
                 &api,
-                &visitor,
+                &user,
                 Some(issued.secret.expose().clone()),
-                label(&visitor),
+                label_field(&user),
             )
             .await
         }
-        None => Ok(visitor.refused("/keys", KeyWords::of(visitor.lang).issued_before)),
+        None => Ok(user.redirect_with_error("/keys", KeyWords::of(user.lang).issued_before)),
     }
 }
 
-fn parse(visitor: &Visitor, id: &str) -> Result<KeyId, PanelError> {
-    id.parse().map_err(|_| visitor.fail(Fault::not_found("key", id)))
+fn parse_id(user: &CurrentUser, id: &str) -> Result<KeyId, PanelError> {
+    id.parse().map_err(|_| user.fail(Fault::not_found("key", id)))
 }
 
 async fn make_primary(
-    State(api): State<Arc<Api>>,
+    State(api): State<Arc<HttpState>>,
     Path(id): Path<String>,
-    Sent { visitor, .. }: Sent,
+    UserForm { user, .. }: UserForm,
 ) -> Result<Response, PanelError> {
-    accounts::make_key_primary(&api.app, visitor.account.id, Actor::Owner, parse(&visitor, &id)?)
+    accounts::make_key_primary(&api.app, user.account.id, Actor::Owner, parse_id(&user, &id)?)
         .await
-        .map_err(|fault| visitor.fail(fault))?;
-    Ok(visitor.done("/keys", KeyWords::of(visitor.lang).made_primary))
+        .map_err(|fault| user.fail(fault))?;
+    Ok(user.redirect_with_notice("/keys", KeyWords::of(user.lang).made_primary))
 }
 
 async fn revoke_key(
-    State(api): State<Arc<Api>>,
+    State(api): State<Arc<HttpState>>,
     Path(id): Path<String>,
-    Sent { visitor, .. }: Sent,
+    UserForm { user, .. }: UserForm,
 ) -> Result<Response, PanelError> {
-    let t = KeyWords::of(visitor.lang);
-    match accounts::revoke_key(&api.app, visitor.account.id, Actor::Owner, parse(&visitor, &id)?).await {
+    let t = KeyWords::of(user.lang);
+    match accounts::revoke_key(&api.app, user.account.id, Actor::Owner, parse_id(&user, &id)?).await {
         Ok(()) => {
             api.auth.forget_keys();
-            Ok(visitor.done("/keys", t.revoked))
+            Ok(user.redirect_with_notice("/keys", t.revoked))
         }
-        Err(Fault::LastKey) => Ok(visitor.refused("/keys", t.last_key)),
-        Err(fault) => Err(visitor.fail(fault)),
+        Err(Fault::LastKey) => Ok(user.redirect_with_error("/keys", t.last_key)),
+        Err(fault) => Err(user.fail(fault)),
     }
 }

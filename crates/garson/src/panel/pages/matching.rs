@@ -1,6 +1,5 @@
-//! Payment matching of a restaurant: where the till lists its payment types, and what they stand for on the platforms.
+//! Payment matching of a restaurant: the POS's payment types, and the platforms' types that they match.
 
-use super::restaurants::answer;
 use crate::flow::Fault;
 use crate::flow::admin::input::{
     MatchingHeaders, Patch, PaymentMatchInput, RestaurantInput, payment_matches,
@@ -8,17 +7,18 @@ use crate::flow::admin::input::{
 use crate::flow::admin::payment_matching;
 use crate::flow::admin::payment_matching::PosPaymentType;
 use crate::flow::admin::restaurants;
-use crate::http::state::HttpState as Api;
+use crate::http::state::HttpState;
+use crate::panel::components::restaurant_header::{RestaurantHeader, Tab, restaurant_id, restaurant_layout};
+use crate::panel::kit::current_user::{CurrentUser, UserForm};
 use crate::panel::kit::error::PanelError;
 use crate::panel::kit::explain;
-use crate::panel::kit::fields::Fields;
-use crate::panel::kit::form::{Choice, Field, Kind};
+use crate::panel::kit::form::{Choice, Field, FieldKind};
+use crate::panel::kit::form_data::FormData;
 use crate::panel::kit::form_errors::Wrong;
 use crate::panel::kit::form_input::{optional, required};
-use crate::panel::kit::frame::{Frame, Place, page};
+use crate::panel::kit::form_page::form_page;
+use crate::panel::kit::layout::{Layout, page};
 use crate::panel::kit::names;
-use crate::panel::kit::restaurant_header::{About, Tab, restaurant_id};
-use crate::panel::kit::visitor::{Sent, Visitor};
 use crate::panel::words::MatchingWords;
 use askama::Template;
 use axum::Router;
@@ -31,7 +31,7 @@ use garson_core::restaurant::{PaymentMatch, RestaurantFields};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-pub fn routes() -> Router<Arc<Api>> {
+pub fn routes() -> Router<Arc<HttpState>> {
     Router::new()
         .route(
             "/restaurants/{id}/payments",
@@ -43,32 +43,32 @@ pub fn routes() -> Router<Arc<Api>> {
 const URL: &str = "paymentMatchingUrl";
 const HEADERS: &str = "paymentMatchingHeaders";
 const FORGET: &str = "forgetHeaders";
-/// Empty rows after those that are there.
-const SPARE: usize = 3;
+/// Empty rows after the existing ones.
+const SPARE_ROWS: usize = 3;
 
 #[derive(Template)]
 #[template(path = "matching.html")]
 struct MatchingPage {
-    frame: Frame,
+    layout: Layout,
     t: MatchingWords,
-    about: About,
+    header: RestaurantHeader,
     source: Vec<Field>,
-    /// Why the till's types are not known.
-    unknown: Option<String>,
-    rows: Vec<Row>,
+    /// Why the POS's types could not be read.
+    types_problem: Option<String>,
+    rows: Vec<MatchRow>,
     is_empty: bool,
     problem: Option<String>,
 }
 
-/// A match as a part of the form.
-struct Row {
+/// The form fields of a match.
+struct MatchRow {
     platform: Field,
     kind: Field,
     code: Field,
     matched: Field,
 }
 
-impl Row {
+impl MatchRow {
     fn fields(&mut self) -> impl Iterator<Item = &mut Field> {
         [
             &mut self.matched,
@@ -80,12 +80,12 @@ impl Row {
     }
 }
 
-fn at(row: usize, name: &str) -> String {
+fn field_name(row: usize, name: &str) -> String {
     format!("matches[{row}].{name}")
 }
 
-/// What a match says, by the names of its fields.
-fn kept(found: &PaymentMatch, field: &str) -> String {
+/// The stored value of a form field.
+fn stored_value(found: &PaymentMatch, field: &str) -> String {
     match field {
         "provider" => found.provider.to_string(),
         "type" => found
@@ -98,195 +98,204 @@ fn kept(found: &PaymentMatch, field: &str) -> String {
 }
 
 fn row(
-    frame: &Frame,
+    layout: &Layout,
     t: &MatchingWords,
     types: &[PosPaymentType],
     number: usize,
     value: impl Fn(&str) -> String,
-) -> Row {
+) -> MatchRow {
     let choice = |value: &str, name: String, chosen: &str| Choice::new(value, name, value == chosen);
     let provider = value("provider");
     let platforms = garson_platforms::all().iter().map(|platform| {
         let key = platform.provider();
-        choice(key.as_str(), frame.provider(&key), &provider)
+        choice(key.as_str(), layout.provider(&key), &provider)
     });
     let kind = value("type");
     let kinds = PaymentType::ALL
         .iter()
-        .map(|it| choice(it.as_str(), names::payment(frame.lang, *it).to_owned(), &kind));
+        .map(|it| choice(it.as_str(), names::payment(layout.lang, *it).to_owned(), &kind));
     let kinds = std::iter::once(choice("", t.any_kind.to_owned(), &kind)).chain(kinds);
     let (platforms, kinds) = (platforms.collect(), kinds.collect());
-    Row {
-        platform: Field::new(at(number, "provider"), t.platform, Kind::Select(platforms)),
-        kind: Field::new(at(number, "type"), t.kind, Kind::Select(kinds)),
-        code: Field::text(at(number, "providerCode"), t.code)
-            .between(0, 100)
+    MatchRow {
+        platform: Field::new(
+            field_name(number, "provider"),
+            t.platform,
+            FieldKind::Select(platforms),
+        ),
+        kind: Field::new(field_name(number, "type"), t.kind, FieldKind::Select(kinds)),
+        code: Field::text(field_name(number, "providerCode"), t.code)
+            .length(0, 100)
             .value(value("providerCode")),
         matched: matched(t, types, number, value("matchedId")),
     }
 }
 
-/// One of the till's types, where they are known; its id, where they are not.
+/// A select of the POS's types; a text field for the id if they are unknown.
 fn matched(t: &MatchingWords, types: &[PosPaymentType], number: usize, value: String) -> Field {
-    let name = at(number, "matchedId");
+    let name = field_name(number, "matchedId");
     if types.is_empty() {
-        return Field::text(name, t.matched).between(0, 100).value(value);
+        return Field::text(name, t.matched).length(0, 100).value(value);
     }
     let mut choices = vec![Choice::new("", t.no_match, value.is_empty())];
     let known = types
         .iter()
         .map(|it| Choice::new(it.id.clone(), it.name.clone(), it.id == value));
     choices.extend(known);
-    // What is matched stays to be seen, although the till does not have it any more.
+    // A match stays visible after the POS has removed its type.
     if !choices.iter().any(|choice| choice.is_chosen) {
         choices.push(Choice::new(value.clone(), value, true));
     }
-    Field::new(name, t.matched, Kind::Select(choices))
+    Field::new(name, t.matched, FieldKind::Select(choices))
 }
 
-/// The fields that say where the till lists its types. Headers are secrets: what was typed is not shown again either.
-fn source(t: &MatchingWords, fields: &RestaurantFields, typed: Option<&Fields>) -> Vec<Field> {
-    let kept = fields.payment_matching_url.clone().unwrap_or_default();
-    let url = typed.map_or(kept, |typed| typed.get(URL).to_owned());
+/// Where the POS lists its types. Headers are secrets: not even typed ones are shown again.
+fn source(t: &MatchingWords, fields: &RestaurantFields, typed: Option<&FormData>) -> Vec<Field> {
+    let stored = fields.payment_matching_url.clone().unwrap_or_default();
+    let url = typed.map_or(stored, |typed| typed.get(URL).to_owned());
     let has_headers = fields.payment_matching_headers.is_some();
-    let hint = match has_headers {
-        true => format!("{} {}", t.headers_kept, t.headers_hint),
-        false => t.headers_hint.to_owned(),
+    let hint = if has_headers {
+        format!("{} {}", t.headers_kept, t.headers_hint)
+    } else {
+        t.headers_hint.to_owned()
     };
     let mut source = vec![
-        Field::new(URL, t.url, Kind::Input("url"))
-            .between(0, 2048)
+        Field::new(URL, t.url, FieldKind::Input("url"))
+            .length(0, 2048)
             .value(url),
-        Field::new(HEADERS, t.headers, Kind::Area).hint(hint),
+        Field::new(HEADERS, t.headers, FieldKind::Textarea).hint(hint),
     ];
     if has_headers {
-        source.push(Field::new(FORGET, t.headers_remove, Kind::Tick(false)));
+        source.push(Field::new(FORGET, t.headers_remove, FieldKind::Checkbox(false)));
     }
     source
 }
 
 async fn show(
-    api: &Api,
-    visitor: &Visitor,
+    api: &HttpState,
+    user: &CurrentUser,
     id: RestaurantId,
-    typed: Option<&Fields>,
+    typed: Option<&FormData>,
     wrong: Option<Wrong>,
 ) -> Result<Response, PanelError> {
-    let fail = |fault| visitor.fail(fault);
-    let account = visitor.account.id;
+    let fail = |fault| user.fail(fault);
+    let account = user.account.id;
     let restaurant = restaurants::get(&api.app, account, id).await.map_err(fail)?;
     let found = payment_matching::show(&api.app, account, id)
         .await
         .map_err(fail)?;
-    let t = MatchingWords::of(visitor.lang);
-    let frame = Frame {
+    let t = MatchingWords::of(user.lang);
+    let layout = Layout {
         here: Tab::Payments.path(id),
-        ..Frame::new(visitor, Place::Restaurants)
+        ..restaurant_layout(user, &restaurant)
     };
-    let typed_rows = typed.filter(|typed| count_of(typed) > 0);
-    let is_source = typed.filter(|_| typed_rows.is_none());
-    let mut rows: Vec<Row> = match typed_rows {
-        Some(typed) => (0..count_of(typed))
+    let typed_rows = typed.filter(|typed| row_count(typed) > 0);
+    let typed_source = typed.filter(|_| typed_rows.is_none());
+    let mut rows: Vec<MatchRow> = match typed_rows {
+        Some(typed) => (0..row_count(typed))
             .map(|number| {
-                row(&frame, &t, &found.types, number, |name| {
-                    typed.get(&at(number, name)).to_owned()
+                row(&layout, &t, &found.types, number, |name| {
+                    typed.get(&field_name(number, name)).to_owned()
                 })
             })
             .collect(),
-        None => (0..found.matches.len() + SPARE)
+        None => (0..found.matches.len() + SPARE_ROWS)
             .map(|number| {
-                row(&frame, &t, &found.types, number, |name| {
+                row(&layout, &t, &found.types, number, |name| {
                     found
                         .matches
                         .get(number)
-                        .map(|it| kept(it, name))
+                        .map(|it| stored_value(it, name))
                         .unwrap_or_default()
                 })
             })
             .collect(),
     };
-    let mut source = source(&t, &restaurant.fields, is_source);
-    let marked = rows.iter_mut().flat_map(Row::fields).chain(source.iter_mut());
+    let mut source = source(&t, &restaurant.fields, typed_source);
+    let marked = rows
+        .iter_mut()
+        .flat_map(MatchRow::fields)
+        .chain(source.iter_mut());
     let problem = wrong.as_ref().map(|wrong| wrong.mark(marked));
     let has_url = restaurant.fields.payment_matching_url.is_some();
-    let shown = page(&MatchingPage {
-        about: About::new(visitor, &restaurant, Tab::Payments),
-        unknown: found.problem.map(|why| match has_url {
-            true => format!("{} {}", t.problem, explain::attempt(visitor.lang, &why)),
-            false => t.no_url.to_owned(),
+    let page = page(&MatchingPage {
+        header: RestaurantHeader::new(user, &restaurant, Tab::Payments),
+        types_problem: found.problem.map(|why| {
+            if has_url {
+                format!("{} {}", t.problem, explain::attempt(user.lang, &why))
+            } else {
+                t.no_url.to_owned()
+            }
         }),
         is_empty: found.matches.is_empty(),
-        frame,
+        layout,
         t,
         source,
         rows,
         problem,
     });
-    Ok(answer(shown, wrong.as_ref()))
+    Ok(form_page(page, wrong.as_ref()))
 }
 
 async fn show_matching(
-    State(api): State<Arc<Api>>,
+    State(api): State<Arc<HttpState>>,
     Path(id): Path<String>,
-    visitor: Visitor,
+    user: CurrentUser,
 ) -> Result<Response, PanelError> {
-    let id = restaurant_id(&visitor, &id)?;
-    show(&api, &visitor, id, None, None).await
+    let id = restaurant_id(&user, &id)?;
+    show(&api, &user, id, None, None).await
 }
 
-/// How many rows the form had.
-fn count_of(sent: &Fields) -> usize {
-    (0..=500 + SPARE)
-        .take_while(|row| sent.below(&at(*row, "matchedId")).next().is_some())
+/// The number of rows in the form.
+fn row_count(sent: &FormData) -> usize {
+    (0..=500 + SPARE_ROWS)
+        .take_while(|row| sent.with_prefix(&field_name(*row, "matchedId")).next().is_some())
         .count()
 }
 
-fn input(sent: &Fields, row: usize) -> Result<PaymentMatchInput, Fault> {
-    let kind = at(row, "type");
+fn parse_row(sent: &FormData, row: usize) -> Result<PaymentMatchInput, Fault> {
+    let kind = field_name(row, "type");
     let payment_type =
         |key: String| PaymentType::named(&key).ok_or_else(|| Fault::invalid(&kind, "is not a payment type"));
     Ok(PaymentMatchInput {
-        provider: sent.get(&at(row, "provider")).to_owned(),
-        payment_type: sent.given(&kind).map(payment_type).transpose()?,
-        provider_code: optional(sent, &at(row, "providerCode"))?,
-        matched_id: required(sent, &at(row, "matchedId"))?,
+        provider: sent.get(&field_name(row, "provider")).to_owned(),
+        payment_type: sent.non_empty(&kind).map(payment_type).transpose()?,
+        provider_code: optional(sent, &field_name(row, "providerCode"))?,
+        matched_id: required(sent, &field_name(row, "matchedId"))?,
     })
 }
 
 async fn save_matches(
-    State(api): State<Arc<Api>>,
+    State(api): State<Arc<HttpState>>,
     Path(id): Path<String>,
-    Sent { visitor, fields }: Sent,
+    UserForm { user, fields }: UserForm,
 ) -> Result<Response, PanelError> {
-    let id = restaurant_id(&visitor, &id)?;
-    let wanted: Vec<usize> = (0..count_of(&fields))
-        .filter(|row| !fields.get(&at(*row, "matchedId")).is_empty())
+    let id = restaurant_id(&user, &id)?;
+    let wanted: Vec<usize> = (0..row_count(&fields))
+        .filter(|row| !fields.get(&field_name(*row, "matchedId")).is_empty())
         .collect();
     let inputs: Result<Vec<PaymentMatchInput>, Fault> =
-        wanted.iter().map(|row| input(&fields, *row)).collect();
-    let checked = match inputs {
-        Ok(inputs) => {
-            payment_matches(inputs).map_err(|fault| in_its_row(Wrong::new(&visitor, fault), &wanted))
-        }
-        Err(fault) => Err(Wrong::new(&visitor, fault)),
+        wanted.iter().map(|row| parse_row(&fields, *row)).collect();
+    let parsed = match inputs {
+        Ok(inputs) => payment_matches(inputs).map_err(|fault| to_form_row(Wrong::new(&user, fault), &wanted)),
+        Err(fault) => Err(Wrong::new(&user, fault)),
     };
-    let set = match checked {
-        Ok(matches) => payment_matching::set(&api.app, visitor.account.id, id, matches)
+    let set = match parsed {
+        Ok(matches) => payment_matching::set(&api.app, user.account.id, id, matches)
             .await
-            .map_err(|fault| Wrong::new(&visitor, fault)),
+            .map_err(|fault| Wrong::new(&user, fault)),
         Err(wrong) => Err(wrong),
     };
     match set {
         Ok(_) => {
-            let t = MatchingWords::of(visitor.lang);
-            Ok(visitor.done(&Tab::Payments.path(id), t.saved))
+            let t = MatchingWords::of(user.lang);
+            Ok(user.redirect_with_notice(&Tab::Payments.path(id), t.saved))
         }
-        Err(wrong) => show(&api, &visitor, id, Some(&fields), Some(wrong?)).await,
+        Err(wrong) => show(&api, &user, id, Some(&fields), Some(wrong?)).await,
     }
 }
 
-/// Empty rows are not sent on, so those that are have other numbers. What is about a whole row is said at its code.
-fn in_its_row(wrong: Result<Wrong, PanelError>, wanted: &[usize]) -> Result<Wrong, PanelError> {
+/// Maps the error to its row in the form, because empty rows are not sent. An error of a whole row is shown at its code.
+fn to_form_row(wrong: Result<Wrong, PanelError>, wanted: &[usize]) -> Result<Wrong, PanelError> {
     let wrong = wrong?;
     let place = wrong
         .field()
@@ -295,7 +304,7 @@ fn in_its_row(wrong: Result<Wrong, PanelError>, wanted: &[usize]) -> Result<Wron
         .and_then(|(number, rest)| Some((wanted.get(number.parse::<usize>().ok()?)?, rest)));
     Ok(match place {
         Some((row, "")) => {
-            let field = at(*row, "providerCode");
+            let field = field_name(*row, "providerCode");
             wrong.moved_to(field)
         }
         Some((row, rest)) => {
@@ -306,7 +315,7 @@ fn in_its_row(wrong: Result<Wrong, PanelError>, wanted: &[usize]) -> Result<Wron
     })
 }
 
-/// Lines of „Name: value“ as a map.
+/// Parses lines of `Name: value`.
 fn headers(text: &str) -> BTreeMap<String, String> {
     let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
     let pair = |line: &str| {
@@ -316,46 +325,45 @@ fn headers(text: &str) -> BTreeMap<String, String> {
     lines.map(pair).collect()
 }
 
-/// Where the till lists its types, as the form says.
-fn source_input(sent: &Fields) -> Result<RestaurantInput, Fault> {
+/// The address and headers that the form describes.
+fn parse_source(sent: &FormData) -> Result<RestaurantInput, Fault> {
     let mut input = RestaurantInput {
-        payment_matching_url: sent.given(URL).into(),
+        payment_matching_url: sent.non_empty(URL).into(),
         ..RestaurantInput::default()
     };
-    if let Some(lines) = sent.given(HEADERS) {
-        // A line without a colon has no value to send.
+    if let Some(lines) = sent.non_empty(HEADERS) {
         let is_broken = |line: &str| !line.trim().is_empty() && !line.contains(':');
         if lines.lines().any(is_broken) {
             return Err(Fault::invalid(HEADERS, "is not a valid header name"));
         }
         input.payment_matching_headers = Patch::Set(MatchingHeaders::parse(headers(&lines))?);
-    } else if sent.is_ticked(FORGET) {
+    } else if sent.is_checked(FORGET) {
         input.payment_matching_headers = Patch::Clear;
     }
     Ok(input)
 }
 
 async fn save_source(
-    State(api): State<Arc<Api>>,
+    State(api): State<Arc<HttpState>>,
     Path(id): Path<String>,
-    Sent { visitor, fields }: Sent,
+    UserForm { user, fields }: UserForm,
 ) -> Result<Response, PanelError> {
-    let id = restaurant_id(&visitor, &id)?;
-    let saved = match source_input(&fields) {
+    let id = restaurant_id(&user, &id)?;
+    let saved = match parse_source(&fields) {
         Ok(input) => {
             let apply = move |fields: &mut RestaurantFields| input.apply(fields);
-            restaurants::update(&api.app, visitor.account.id, id, apply)
+            restaurants::update(&api.app, user.account.id, id, apply)
                 .await
-                .map_err(|fault| Wrong::new(&visitor, fault))
+                .map_err(|fault| Wrong::new(&user, fault))
         }
-        Err(fault) => Err(Wrong::new(&visitor, fault)),
+        Err(fault) => Err(Wrong::new(&user, fault)),
     };
     match saved {
         Ok(_) => {
-            let t = MatchingWords::of(visitor.lang);
-            Ok(visitor.done(&Tab::Payments.path(id), t.source_saved))
+            let t = MatchingWords::of(user.lang);
+            Ok(user.redirect_with_notice(&Tab::Payments.path(id), t.source_saved))
         }
-        Err(wrong) => show(&api, &visitor, id, Some(&fields), Some(wrong?)).await,
+        Err(wrong) => show(&api, &user, id, Some(&fields), Some(wrong?)).await,
     }
 }
 

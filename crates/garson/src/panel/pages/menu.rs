@@ -1,14 +1,14 @@
-//! A restaurant's menu on a platform, as it is read from there.
+//! A restaurant's menu on a platform.
 
 use crate::flow::admin::menu::{FetchedMenu, fetch};
 use crate::flow::admin::restaurants;
-use crate::http::state::HttpState as Api;
+use crate::http::state::HttpState;
+use crate::panel::components::restaurant_header::{RestaurantHeader, Tab, restaurant_id, restaurant_layout};
+use crate::panel::kit::current_user::CurrentUser;
 use crate::panel::kit::error::PanelError;
-use crate::panel::kit::fields::Fields;
 use crate::panel::kit::form::Choice;
-use crate::panel::kit::frame::{Frame, Place, page};
-use crate::panel::kit::restaurant_header::{About, Tab, restaurant_id};
-use crate::panel::kit::visitor::Visitor;
+use crate::panel::kit::form_data::FormData;
+use crate::panel::kit::layout::{Layout, page};
 use crate::panel::words::MenuWords;
 use askama::Template;
 use axum::Router;
@@ -20,60 +20,60 @@ use garson_core::menu::{Category, OptionGroup, Product};
 use garson_core::money::{Currency, Minor};
 use std::sync::Arc;
 
-pub fn routes() -> Router<Arc<Api>> {
+pub fn routes() -> Router<Arc<HttpState>> {
     Router::new().route("/restaurants/{id}/menu", get(show_menu))
 }
 
 #[derive(Template)]
 #[template(path = "menu.html")]
 struct MenuPage {
-    frame: Frame,
+    layout: Layout,
     t: MenuWords,
-    about: About,
-    /// The platforms whose menu can be read.
+    header: RestaurantHeader,
+    /// The connected platforms that offer their menu.
     platforms: Vec<Choice>,
-    menu: Option<ShownMenu>,
-    /// Why there is none.
+    menu: Option<MenuView>,
+    /// Why the menu could not be read.
     problem: Option<String>,
 }
 
-struct ShownMenu {
+struct MenuView {
     read_at: String,
-    categories: Vec<ShownCategory>,
+    categories: Vec<CategoryView>,
 }
 
-struct ShownCategory {
+struct CategoryView {
     name: String,
     is_available: bool,
-    products: Vec<ShownProduct>,
+    products: Vec<ProductView>,
 }
 
-struct ShownProduct {
+struct ProductView {
     name: String,
     description: String,
     price: String,
     is_available: bool,
-    options: Vec<Line>,
+    options: Vec<OptionRow>,
 }
 
-/// A group of options, or one of its options, so many steps in.
-struct Line {
+/// A group of options, or one option.
+struct OptionRow {
     depth: usize,
     name: String,
     is_group: bool,
-    /// How many may be chosen, or what it costs.
-    more: String,
+    /// Of a group the number of choices, of an option the price.
+    detail: String,
     is_available: bool,
 }
 
-/// Deeper ones are shown as deep as this.
-const DEEPEST: usize = 6;
+/// Deeper options are indented no further.
+const MAX_INDENT: usize = 6;
 
-impl ShownProduct {
-    fn new(frame: &Frame, t: &MenuWords, product: &Product) -> Self {
+impl ProductView {
+    fn new(layout: &Layout, t: &MenuWords, product: &Product) -> Self {
         let mut options = Vec::new();
-        lines(
-            frame,
+        add_options(
+            layout,
             t,
             &product.option_groups,
             product.currency,
@@ -83,46 +83,46 @@ impl ShownProduct {
         Self {
             name: product.name.clone(),
             description: product.description.clone().unwrap_or_default(),
-            price: frame.money(&product.price, &product.currency),
+            price: layout.money(&product.price, &product.currency),
             is_available: product.is_available,
             options,
         }
     }
 }
 
-fn lines(
-    frame: &Frame,
+fn add_options(
+    layout: &Layout,
     t: &MenuWords,
     groups: &[OptionGroup],
     currency: Currency,
     depth: usize,
-    into: &mut Vec<Line>,
+    rows: &mut Vec<OptionRow>,
 ) {
     for group in groups {
-        into.push(Line {
-            depth: depth.min(DEEPEST),
+        rows.push(OptionRow {
+            depth: depth.min(MAX_INDENT),
             name: group.name.clone(),
             is_group: true,
-            more: how_many(t, group.min, group.max),
+            detail: choice_count(t, group.min, group.max),
             is_available: true,
         });
         for option in &group.options {
-            into.push(Line {
-                depth: (depth + 1).min(DEEPEST),
+            rows.push(OptionRow {
+                depth: (depth + 1).min(MAX_INDENT),
                 name: option.name.clone(),
                 is_group: false,
-                more: match option.price {
+                detail: match option.price {
                     Minor(0) => String::new(),
-                    price => frame.money(&price, &currency),
+                    price => layout.money(&price, &currency),
                 },
                 is_available: option.is_available,
             });
-            lines(frame, t, &option.option_groups, currency, depth + 2, into);
+            add_options(layout, t, &option.option_groups, currency, depth + 2, rows);
         }
     }
 }
 
-fn how_many(t: &MenuWords, min: u32, max: u32) -> String {
+fn choice_count(t: &MenuWords, min: u32, max: u32) -> String {
     match (min, max) {
         (0, 0) => String::new(),
         (0, max) => format!("{} {max}", t.at_most),
@@ -132,19 +132,19 @@ fn how_many(t: &MenuWords, min: u32, max: u32) -> String {
     }
 }
 
-impl ShownMenu {
-    fn new(frame: &Frame, t: &MenuWords, fetched: &FetchedMenu) -> Self {
-        let category = |category: &Category| ShownCategory {
+impl MenuView {
+    fn new(layout: &Layout, t: &MenuWords, fetched: &FetchedMenu) -> Self {
+        let category = |category: &Category| CategoryView {
             name: category.name.clone(),
             is_available: category.is_available,
             products: category
                 .products
                 .iter()
-                .map(|product| ShownProduct::new(frame, t, product))
+                .map(|product| ProductView::new(layout, t, product))
                 .collect(),
         };
         Self {
-            read_at: frame.moment(&fetched.fetched_at),
+            read_at: layout.timestamp(&fetched.fetched_at),
             categories: fetched.menu.categories.iter().map(category).collect(),
         }
     }
@@ -155,30 +155,27 @@ fn has_menu(integration: &&Integration) -> bool {
 }
 
 async fn show_menu(
-    State(api): State<Arc<Api>>,
+    State(api): State<Arc<HttpState>>,
     Path(id): Path<String>,
-    visitor: Visitor,
+    user: CurrentUser,
     RawQuery(query): RawQuery,
 ) -> Result<Response, PanelError> {
-    let id = restaurant_id(&visitor, &id)?;
-    let account = visitor.account.id;
+    let id = restaurant_id(&user, &id)?;
+    let account = user.account.id;
     let restaurant = restaurants::get(&api.app, account, id)
         .await
-        .map_err(|fault| visitor.fail(fault))?;
-    let (t, frame) = (
-        MenuWords::of(visitor.lang),
-        Frame::new(&visitor, Place::Restaurants),
-    );
-    let asked = Fields::parse(query.unwrap_or_default().as_bytes());
+        .map_err(|fault| user.fail(fault))?;
+    let (t, layout) = (MenuWords::of(user.lang), restaurant_layout(&user, &restaurant));
+    let params = FormData::parse(query.unwrap_or_default().as_bytes());
     let readable: Vec<&Integration> = restaurant.integrations.iter().filter(has_menu).collect();
     let named = readable
         .iter()
-        .find(|it| it.provider.as_str() == asked.get("platform"));
+        .find(|it| it.provider.as_str() == params.get("platform"));
     let chosen = named.or_else(|| readable.first()).map(|it| it.provider);
     let platforms = readable
         .iter()
         .map(|it| {
-            let name = frame.provider(&it.provider);
+            let name = layout.provider(&it.provider);
             Choice::new(it.provider.to_string(), name, Some(it.provider) == chosen)
         })
         .collect();
@@ -188,10 +185,9 @@ async fn show_menu(
     };
     let (menu, problem) = match fetched {
         None => (None, None),
-        Some(Ok(fetched)) => (Some(ShownMenu::new(&frame, &t, &fetched)), None),
-        // The platform's trouble is no reason to show nothing else.
+        Some(Ok(fetched)) => (Some(MenuView::new(&layout, &t, &fetched)), None),
         Some(Err(fault)) => {
-            let error = visitor.fail(fault);
+            let error = user.fail(fault);
             (
                 None,
                 Some(format!("{} {}: {}", t.failed, error.title, error.detail)),
@@ -199,8 +195,8 @@ async fn show_menu(
         }
     };
     Ok(page(&MenuPage {
-        about: About::new(&visitor, &restaurant, Tab::Menu),
-        frame,
+        header: RestaurantHeader::new(&user, &restaurant, Tab::Menu),
+        layout,
         t,
         platforms,
         menu,

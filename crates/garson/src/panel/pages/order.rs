@@ -1,20 +1,21 @@
-//! The page of one order: everything that is known of it, and what can be done.
+//! The page of one order: its content, its history and its actions.
 
 mod changes;
 mod facts;
-mod story;
+mod history;
 
-use super::card::Doing;
-use super::webhook::told;
 use crate::flow::Fault;
 use crate::flow::deliver::resend;
 use crate::flow::order_actions::act;
 use crate::flow::read::order_record;
 use crate::flow::read::order_record::Record;
-use crate::http::state::HttpState as Api;
+use crate::http::state::HttpState;
+use crate::panel::components::order_actions::OrderActions;
+use crate::panel::components::send_result::{SendTexts, redirect_with_result};
+use crate::panel::kit::current_user::{CurrentUser, UserForm};
 use crate::panel::kit::error::PanelError;
-use crate::panel::kit::frame::{Frame, Place, page};
-use crate::panel::kit::visitor::{Sent, Visitor};
+use crate::panel::kit::layout::{Layout, page};
+use crate::panel::kit::navigation::NavItem;
 use crate::panel::kit::{explain, format, names};
 use crate::panel::words::{BoardWords, DeliveryWords, OrderWords};
 use askama::Template;
@@ -24,46 +25,37 @@ use axum::response::Response;
 use axum::routing::{get, post};
 use facts::{Fact, ItemRow, MapLink};
 use garson_core::id::{EventId, OrderId};
-use garson_core::order::{ProviderSync, ReadingNote, Status};
+use garson_core::order::{ProviderSync, ReadingNote};
+use history::{CallRow, DeliveryRow, MessageRow, TimelineRow};
 use std::sync::Arc;
-use story::{CallRow, DeliveryRow, MessageRow, TimelineRow};
 
-pub fn routes() -> Router<Arc<Api>> {
+pub fn routes() -> Router<Arc<HttpState>> {
     Router::new()
         .route("/orders/{id}", get(show_order))
         .route("/orders/{id}/resend", post(resend_event))
         .route("/orders/{id}/retry-sync", post(retry_sync))
 }
 
-/// The colour of a status.
-pub fn tone(status: Status) -> &'static str {
-    match status {
-        Status::New | Status::Scheduled => "main",
-        Status::ScheduledAccepted | Status::Preparing | Status::OnTheWay => "warn",
-        Status::Delivered => "good",
-        Status::Cancelled | Status::CancelledByPlatform => "bad",
-    }
-}
-
 #[derive(Template)]
 #[template(path = "order.html")]
 struct OrderPage {
-    frame: Frame,
+    layout: Layout,
     t: OrderWords,
     id: OrderId,
     code: String,
-    key: String,
+    provider_key: String,
     provider: String,
+    /// CSS class and text.
     status: (&'static str, &'static str),
-    /// What the platform has said no to.
+    /// Why the platform refused the last step.
     sync_failed: Option<String>,
     is_syncing: bool,
     board: BoardWords,
     d: DeliveryWords,
     note: Option<String>,
     reading_notes: Vec<ReadingNote>,
-    doing: Doing,
-    about: Vec<Fact>,
+    actions: OrderActions,
+    details: Vec<Fact>,
     customer: Vec<Fact>,
     map: Option<MapLink>,
     items: Vec<ItemRow>,
@@ -77,29 +69,30 @@ struct OrderPage {
 }
 
 async fn show_order(
-    State(api): State<Arc<Api>>,
+    State(api): State<Arc<HttpState>>,
     Path(id): Path<String>,
-    visitor: Visitor,
+    user: CurrentUser,
 ) -> Result<Response, PanelError> {
-    let found = order_record::open(&api.app, visitor.account.id, id)
+    let found = order_record::open(&api.app, user.account.id, id)
         .await
-        .map_err(|fault| visitor.fail(fault))?;
-    Ok(page(&OrderPage::new(&visitor, found)))
+        .map_err(|fault| user.fail(fault))?;
+    Ok(page(&OrderPage::new(&user, found)))
 }
 
 impl OrderPage {
-    fn new(visitor: &Visitor, record: Record) -> Self {
-        let lang = visitor.lang;
+    fn new(user: &CurrentUser, record: Record) -> Self {
+        let lang = user.lang;
         let t = OrderWords::of(lang);
-        let frame = Frame::new(visitor, Place::Orders);
         let Record {
             detail,
             restaurant,
+            zone,
             calls,
             deliveries,
             messages,
             reasons,
         } = record;
+        let layout = user.layout(NavItem::Orders).in_zone(zone);
         let (order, content) = (&detail.order, &detail.content);
         Self {
             id: order.id,
@@ -107,9 +100,12 @@ impl OrderPage {
                 .short_code
                 .clone()
                 .unwrap_or_else(|| order.provider_order_id.clone()),
-            key: order.provider.to_string(),
-            provider: frame.provider(&order.provider),
-            status: (tone(order.status), names::status(lang, order.status)),
+            provider_key: order.provider.to_string(),
+            provider: layout.provider(&order.provider),
+            status: (
+                names::status_tone(order.status),
+                names::status(lang, order.status),
+            ),
             sync_failed: match &order.sync {
                 ProviderSync::Failed { message } => Some(explain::attempt(lang, message)),
                 _ => None,
@@ -119,58 +115,58 @@ impl OrderPage {
             d: DeliveryWords::of(lang),
             note: content.note.clone(),
             reading_notes: content.reading_notes.clone(),
-            doing: Doing::alone(lang, &visitor.csrf, order, reasons),
-            about: facts::about(&frame, &t, &detail, &restaurant),
+            actions: OrderActions::on_order_page(lang, &user.csrf, order, reasons),
+            details: facts::details(&layout, &t, &detail, &restaurant),
             customer: facts::customer(&t, &content.customer),
-            map: content.customer.address.as_ref().and_then(MapLink::to),
-            items: facts::items(&frame, content),
-            amounts: facts::amounts(&frame, &t, &content.amount),
+            map: content.customer.address.as_ref().and_then(MapLink::new),
+            items: facts::items(&layout, content),
+            amounts: facts::amounts(&layout, &t, &content.amount),
             total: format::money(lang, content.amount.total, content.amount.currency),
-            payment: facts::payment(&frame, &t, &detail),
-            timeline: story::timeline(&frame, &t, order.currency, &detail.timeline),
-            calls: story::calls(&frame, &t, &calls),
-            deliveries: story::deliveries(&frame, deliveries),
-            messages: story::messages(&frame, messages),
-            frame,
+            payment: facts::payment(&layout, &t, &detail),
+            timeline: history::timeline(&layout, &t, order.currency, &detail.timeline),
+            calls: history::calls(&layout, &t, &calls),
+            deliveries: history::deliveries(&layout, deliveries),
+            messages: history::messages(&layout, messages),
+            layout,
             t,
         }
     }
 }
 
-/// Sends one of the order's events again, now, to the account's own address.
+/// Sends one of the order's events again right away.
 async fn resend_event(
-    State(api): State<Arc<Api>>,
+    State(api): State<Arc<HttpState>>,
     Path(id): Path<String>,
-    Sent { visitor, fields }: Sent,
+    UserForm { user, fields }: UserForm,
 ) -> Result<Response, PanelError> {
-    let t = DeliveryWords::of(visitor.lang);
+    let t = DeliveryWords::of(user.lang);
     let given = fields.get("event");
     let event: EventId = given
         .parse()
-        .map_err(|_| visitor.fail(Fault::not_found("webhook record", given)))?;
+        .map_err(|_| user.fail(Fault::not_found("webhook record", given)))?;
     let back = format!("/orders/{id}");
-    let sent = resend::again(&api.app, visitor.account.id, event).await;
-    told(
-        &visitor,
-        &back,
-        sent,
-        [t.resent, t.resend_refused, t.resend_unreached],
-    )
+    let sent = resend::again(&api.app, user.account.id, event).await;
+    let texts = SendTexts {
+        accepted: t.resent,
+        refused: t.resend_refused,
+        unreachable: t.resend_unreached,
+    };
+    redirect_with_result(&user, &back, sent, &texts)
 }
 
-/// Tells the platform again what it could not be told.
+/// Repeats the call that the platform refused.
 async fn retry_sync(
-    State(api): State<Arc<Api>>,
+    State(api): State<Arc<HttpState>>,
     Path(id): Path<String>,
-    Sent { visitor, .. }: Sent,
+    UserForm { user, .. }: UserForm,
 ) -> Result<Response, PanelError> {
-    let t = OrderWords::of(visitor.lang);
+    let t = OrderWords::of(user.lang);
     let back = format!("/orders/{id}");
-    let step = act::tell_again(&api.app, visitor.account.id, id)
+    let step = act::tell_again(&api.app, user.account.id, id)
         .await
-        .map_err(|fault| visitor.fail(fault))?;
+        .map_err(|fault| user.fail(fault))?;
     Ok(match step.after.sync {
-        ProviderSync::Pending { .. } => visitor.done(&back, t.retried_sync),
-        _ => visitor.refused(&back, t.nothing_to_retry),
+        ProviderSync::Pending { .. } => user.redirect_with_notice(&back, t.retried_sync),
+        _ => user.redirect_with_error(&back, t.nothing_to_retry),
     })
 }

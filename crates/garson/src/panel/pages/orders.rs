@@ -1,18 +1,19 @@
-//! Search over orders: by what people know of one, newest first, page by page.
+//! Order search, newest first.
 
-use super::order::{self, tone};
 use crate::flow::admin::restaurants;
 use crate::flow::read::search;
 use crate::flow::read::search::Question;
 use crate::http::cursor::Cursor;
-use crate::http::state::HttpState as Api;
-use crate::panel::kit::day_range::DayRange;
+use crate::http::state::HttpState;
+use crate::panel::components::day_range::DayRange;
+use crate::panel::components::first_steps::FirstSteps;
+use crate::panel::kit::current_user::CurrentUser;
 use crate::panel::kit::error::PanelError;
-use crate::panel::kit::fields::Fields;
-use crate::panel::kit::first_steps::Start;
-use crate::panel::kit::form::{Choice, Field, Kind, Pager};
-use crate::panel::kit::frame::{Frame, Place, page};
-use crate::panel::kit::visitor::Visitor;
+use crate::panel::kit::form::{Choice, Field, FieldKind};
+use crate::panel::kit::form_data::FormData;
+use crate::panel::kit::layout::{Layout, page};
+use crate::panel::kit::navigation::NavItem;
+use crate::panel::kit::paging::Pager;
 use crate::panel::kit::{names, paging};
 use crate::panel::words::OrdersWords;
 use askama::Template;
@@ -27,39 +28,38 @@ use garson_store::lists::board::BoardOrder;
 use std::sync::Arc;
 
 const PATH: &str = "/orders";
-const ON_A_PAGE: usize = 25;
-const LONGEST_TEXT: usize = 100;
+const PAGE_SIZE: usize = 25;
+const MAX_TEXT: usize = 100;
 
-pub fn routes() -> Router<Arc<Api>> {
-    Router::new().route(PATH, get(find_orders)).merge(order::routes())
+pub fn routes() -> Router<Arc<HttpState>> {
+    Router::new().route(PATH, get(find_orders))
 }
 
 #[derive(Template)]
 #[template(path = "orders.html")]
 struct OrdersPage {
-    frame: Frame,
+    layout: Layout,
     t: OrdersWords,
     text: Field,
-    /// They are folded, so that a phone shows what was found, unless one of them is set.
+    /// Folded on load unless one is set, so that a phone shows the results.
     filters: Vec<Field>,
-    is_narrowed: bool,
+    has_open_filters: bool,
     rows: Vec<Row>,
     pager: Pager,
-    /// Up to where was looked, when not everything could be looked through.
-    looked_to: Option<String>,
+    /// How far back the search got, if it stopped before the oldest order.
+    searched_back_to: Option<String>,
     has_filters: bool,
-    /// There is no letter and no digit in what was typed.
+    /// The text contains no letter and no digit.
     has_no_words: bool,
-    /// There is nothing else that could be looked at.
     is_empty: bool,
-    start: Option<Start>,
+    first_steps: Option<FirstSteps>,
 }
 
 struct Row {
     id: String,
     code: String,
     platform_id: String,
-    key: String,
+    provider_key: String,
     provider: String,
     customer: String,
     restaurant: String,
@@ -70,19 +70,19 @@ struct Row {
 }
 
 impl Row {
-    fn new(frame: &Frame, found: BoardOrder) -> Self {
+    fn new(layout: &Layout, found: BoardOrder) -> Self {
         let order = found.order;
         Self {
             id: order.id.to_string(),
-            key: order.provider.to_string(),
-            provider: frame.provider(&order.provider),
+            provider_key: order.provider.to_string(),
+            provider: layout.provider(&order.provider),
             customer: found.content.customer.name.unwrap_or_default(),
             restaurant: found.restaurant,
-            at: frame.moment(&order.created_at),
-            status: names::status(frame.lang, order.status),
-            tone: tone(order.status),
-            total: frame.money(&order.total, &order.currency),
-            // The code is what people say; the id is shown beside it only if there is one.
+            at: layout.timestamp(&order.created_at),
+            status: names::status(layout.lang, order.status),
+            tone: names::status_tone(order.status),
+            total: layout.money(&order.total, &order.currency),
+            // Staff use the short code; the id is shown in addition.
             platform_id: match &order.short_code {
                 Some(_) => order.provider_order_id.clone(),
                 None => String::new(),
@@ -92,8 +92,8 @@ impl Row {
     }
 }
 
-/// What an address asks for.
-struct Asked {
+/// The search of a query string.
+struct OrderQuery {
     text: String,
     days: DayRange,
     status: Option<Status>,
@@ -101,11 +101,11 @@ struct Asked {
     restaurant: Option<RestaurantId>,
 }
 
-impl Asked {
-    fn read(fields: &Fields) -> Self {
+impl OrderQuery {
+    fn read(fields: &FormData) -> Self {
         let named = |name: &str| Status::ALL.into_iter().find(|status| status.name() == name);
         Self {
-            text: fields.get("q").chars().take(LONGEST_TEXT).collect(),
+            text: fields.get("q").chars().take(MAX_TEXT).collect(),
             days: DayRange::read(fields),
             status: named(fields.get("status")),
             provider: garson_platforms::find(fields.get("platform")).map(|it| it.provider()),
@@ -123,8 +123,8 @@ impl Asked {
         }
     }
 
-    /// The address of the same question at another page.
-    fn address(&self, cursor: Option<i64>, dir: &str) -> String {
+    /// The URL of another page of the same search.
+    fn url(&self, cursor: Option<i64>, dir: &str) -> String {
         let provider = self.provider.map(|it| it.to_string()).unwrap_or_default();
         let restaurant = self.restaurant.map(|it| it.to_string()).unwrap_or_default();
         let cursor = cursor.map(|it| Cursor(it).to_string()).unwrap_or_default();
@@ -138,98 +138,102 @@ impl Asked {
             ("cursor", cursor.as_str()),
             ("dir", dir),
         ];
-        paging::address(PATH, &fields)
+        paging::url(PATH, &fields)
     }
 
     fn has_filters(&self) -> bool {
-        self.address(None, "") != PATH
+        self.url(None, "") != PATH
     }
 
-    /// Is anything asked for beside the text?
-    fn is_narrowed(&self) -> bool {
+    /// Whether anything but the text is set.
+    fn has_open_filters(&self) -> bool {
         let is_chosen = self.status.is_some() || self.provider.is_some() || self.restaurant.is_some();
         is_chosen || !self.days.is_empty()
     }
 
     fn text_field(&self, t: &OrdersWords) -> Field {
-        Field::new("q", t.text, Kind::Input("search"))
+        Field::new("q", t.text, FieldKind::Input("search"))
             .value(self.text.clone())
             .hint(t.text_hint)
-            .between(0, LONGEST_TEXT)
+            .length(0, MAX_TEXT)
     }
 
     fn filters(
         &self,
-        frame: &Frame,
+        layout: &Layout,
         t: &OrdersWords,
         restaurants: Vec<(RestaurantId, String)>,
     ) -> Vec<Field> {
         let any = |name: &str| Choice::new("", name, false);
         let statuses = Status::ALL.into_iter().map(|status| {
-            let name = names::status(frame.lang, status);
+            let name = names::status(layout.lang, status);
             Choice::new(status.name(), name, self.status == Some(status))
         });
         let platforms = garson_platforms::all().iter().map(|platform| {
             let key = platform.provider();
-            Choice::new(key.as_str(), frame.provider(&key), self.provider == Some(key))
+            Choice::new(key.as_str(), layout.provider(&key), self.provider == Some(key))
         });
-        let places = restaurants
+        let branches = restaurants
             .into_iter()
             .map(|(id, name)| Choice::new(id.to_string(), name, self.restaurant == Some(id)));
         let select = |name: &'static str, label, first, choices: Vec<Choice>| {
             let all = std::iter::once(any(first)).chain(choices).collect();
-            Field::new(name, label, Kind::Select(all))
+            Field::new(name, label, FieldKind::Select(all))
         };
-        let [from, to] = self.days.fields(frame.lang, t.from, t.to);
+        let [from, to] = self.days.fields(layout.lang, t.from, t.to);
         vec![
             from,
             to,
             select("status", t.status, t.any_status, statuses.collect()),
             select("platform", t.platform, t.any_platform, platforms.collect()),
-            select("restaurant", t.restaurant, t.any_restaurant, places.collect()),
+            select("restaurant", t.restaurant, t.any_restaurant, branches.collect()),
         ]
     }
 }
 
 async fn find_orders(
-    State(api): State<Arc<Api>>,
-    visitor: Visitor,
-    RawQuery(query): RawQuery,
+    State(api): State<Arc<HttpState>>,
+    user: CurrentUser,
+    RawQuery(raw_query): RawQuery,
 ) -> Result<Response, PanelError> {
-    let given = Fields::parse(query.unwrap_or_default().as_bytes());
-    let (asked, request) = (Asked::read(&given), paging::wanted(&given, ON_A_PAGE));
-    let (app, account) = (&api.app, visitor.account.id);
-    let fail = |fault| visitor.fail(fault);
+    let params = FormData::parse(raw_query.unwrap_or_default().as_bytes());
+    let (query, request) = (
+        OrderQuery::read(&params),
+        paging::page_request(&params, PAGE_SIZE),
+    );
+    let (app, account) = (&api.app, user.account.id);
+    let fail = |fault| user.fail(fault);
     let names = restaurants::names(app, account).await.map_err(fail)?;
-    let (frame, t) = (Frame::new(&visitor, Place::Orders), OrdersWords::of(visitor.lang));
-    let is_wrong = asked.days.is_wrong();
-    let found = match is_wrong {
-        // The field says so, and nothing is looked for.
-        true => search::Answer::default(),
-        false => search::orders(app, account, asked.question(), request)
+    let (layout, t) = (user.layout(NavItem::Orders), OrdersWords::of(user.lang));
+    let is_invalid = query.days.is_invalid();
+    let found = if is_invalid {
+        search::Answer::default()
+    } else {
+        search::orders(app, account, query.question(), request)
             .await
-            .map_err(fail)?,
+            .map_err(fail)?
     };
-    let is_empty = !is_wrong && found.orders.is_empty() && found.older.is_none();
-    let start = match is_empty {
-        true => Start::read(&api, &visitor).await?,
-        false => None,
+    let is_empty = !is_invalid && found.orders.is_empty() && found.older.is_none();
+    let first_steps = if is_empty {
+        FirstSteps::read(&api, &user).await?
+    } else {
+        None
     };
     Ok(page(&OrdersPage {
-        has_filters: asked.has_filters(),
-        has_no_words: asked.question().has_no_words(),
-        looked_to: found.looked_to.map(|at| frame.moment(&at)),
+        has_filters: query.has_filters(),
+        has_no_words: query.question().has_no_words(),
+        searched_back_to: found.looked_to.map(|at| layout.timestamp(&at)),
         pager: Pager {
-            newer: found.newer.map(|place| asked.address(Some(place), "prev")),
-            older: found.older.map(|place| asked.address(Some(place), "")),
+            newer: found.newer.map(|position| query.url(Some(position), "prev")),
+            older: found.older.map(|position| query.url(Some(position), "")),
         },
-        rows: found.orders.into_iter().map(|it| Row::new(&frame, it)).collect(),
-        text: asked.text_field(&t),
-        filters: asked.filters(&frame, &t, names),
-        is_narrowed: asked.is_narrowed(),
-        frame,
+        rows: found.orders.into_iter().map(|it| Row::new(&layout, it)).collect(),
+        text: query.text_field(&t),
+        filters: query.filters(&layout, &t, names),
+        has_open_filters: query.has_open_filters(),
+        layout,
         t,
         is_empty,
-        start,
+        first_steps,
     }))
 }

@@ -1,18 +1,20 @@
-//! A restaurant's packages: which platforms it may use, and when. All of them are one form, which replaces them.
+//! A restaurant's packages: which platforms it may use, and when. One form replaces all of them.
 
-use super::restaurants::answer;
 use crate::flow::Fault;
 use crate::flow::admin::input::{PackageInput, packages};
 use crate::flow::admin::restaurants;
-use crate::http::state::HttpState as Api;
+use crate::http::state::HttpState;
+use crate::panel::components::restaurant_header::{
+    RestaurantHeader, Tab, restaurant_id, restaurant_layout, zone_of,
+};
+use crate::panel::kit::current_user::{CurrentUser, UserForm};
 use crate::panel::kit::error::PanelError;
-use crate::panel::kit::fields::Fields;
-use crate::panel::kit::form::{Field, Kind};
+use crate::panel::kit::form::{Field, FieldKind};
+use crate::panel::kit::form_data::FormData;
 use crate::panel::kit::form_errors::Wrong;
 use crate::panel::kit::form_input::required;
-use crate::panel::kit::frame::{Frame, Place, page};
-use crate::panel::kit::restaurant_header::{About, Tab, restaurant_id};
-use crate::panel::kit::visitor::{Sent, Visitor};
+use crate::panel::kit::form_page::form_page;
+use crate::panel::kit::layout::{Layout, page};
 use crate::panel::words::PackageWords;
 use askama::Template;
 use axum::Router;
@@ -20,11 +22,11 @@ use axum::extract::{Path, State};
 use axum::response::Response;
 use axum::routing::get;
 use garson_core::id::RestaurantId;
-use garson_core::restaurant::{Config, Package};
+use garson_core::restaurant::Package;
 use garson_core::time::{Timestamp, Zone};
 use std::sync::Arc;
 
-pub fn routes() -> Router<Arc<Api>> {
+pub fn routes() -> Router<Arc<HttpState>> {
     Router::new().route(
         "/restaurants/{id}/packages",
         get(list_packages).post(save_packages),
@@ -34,17 +36,17 @@ pub fn routes() -> Router<Arc<Api>> {
 #[derive(Template)]
 #[template(path = "packages.html")]
 struct PackagesPage {
-    frame: Frame,
+    layout: Layout,
     t: PackageWords,
-    about: About,
-    rows: Vec<Row>,
+    header: RestaurantHeader,
+    rows: Vec<PackageRow>,
     problem: Option<String>,
     is_empty: bool,
 }
 
-/// A package as a part of the form.
-struct Row {
-    /// Colour and word for how it stands; nothing for one that is not there yet.
+/// The form fields of a package.
+struct PackageRow {
+    /// CSS class and text; `None` for a new package.
     state: Option<(&'static str, &'static str)>,
     name: Field,
     all: Field,
@@ -52,12 +54,12 @@ struct Row {
     platforms: Vec<Field>,
     starts: Field,
     ends: Field,
-    /// The exact moments behind the days, which stay when the days do.
-    kept: (Field, Field),
+    /// The exact stored times: they stay unless another day is chosen.
+    stored_times: (Field, Field),
     remove: Option<Field>,
 }
 
-impl Row {
+impl PackageRow {
     fn fields(&mut self) -> impl Iterator<Item = &mut Field> {
         [&mut self.name, &mut self.all, &mut self.starts, &mut self.ends].into_iter()
     }
@@ -65,62 +67,67 @@ impl Row {
 
 const DAY: &str = "%Y-%m-%d";
 
-fn at(row: usize, name: &str) -> String {
+fn field_name(row: usize, name: &str) -> String {
     format!("packages[{row}].{name}")
 }
 
-/// A row of the form, from what stands in its fields.
-fn row(frame: &Frame, t: &PackageWords, number: usize, is_new: bool, value: impl Fn(&str) -> String) -> Row {
-    let tick = |name: String, label: String| {
-        let is_ticked = !value(&name).is_empty();
-        Field::new(name, label, Kind::Tick(is_ticked))
+fn row(
+    layout: &Layout,
+    t: &PackageWords,
+    number: usize,
+    is_new: bool,
+    value: impl Fn(&str) -> String,
+) -> PackageRow {
+    let checkbox = |name: String, label: String| {
+        let is_checked = !value(&name).is_empty();
+        Field::new(name, label, FieldKind::Checkbox(is_checked))
     };
-    let name = Field::text(at(number, "name"), t.name).between(0, 200);
+    let name = Field::text(field_name(number, "name"), t.name).length(0, 200);
     let day = |name: &str, label: &str, hint: &str| {
-        let name = at(number, name);
+        let name = field_name(number, name);
         let value = value(&name);
-        Field::new(name, label, Kind::Input("date"))
+        Field::new(name, label, FieldKind::Input("date"))
             .hint(hint)
             .value(value)
     };
-    let kept = |name: &str| {
-        let name = at(number, name);
+    let hidden = |name: &str| {
+        let name = field_name(number, name);
         let value = value(&name);
-        Field::new(name, "", Kind::Input("hidden")).value(value)
+        Field::new(name, "", FieldKind::Input("hidden")).value(value)
     };
     let platform = |platform: &&'static dyn garson_core::platform::Platform| {
         let provider = platform.provider();
-        let name = at(number, &format!("providers.{provider}"));
-        tick(name, frame.provider(&provider))
+        let name = field_name(number, &format!("providers.{provider}"));
+        checkbox(name, layout.provider(&provider))
     };
     let named = value(&name.name);
-    Row {
+    PackageRow {
         state: None,
         name: name.value(named).hint(if is_new { t.new_hint } else { "" }),
-        all: tick(at(number, "all"), t.all.to_owned()),
+        all: checkbox(field_name(number, "all"), t.all.to_owned()),
         platforms: garson_platforms::all().iter().map(platform).collect(),
         starts: day("startsAt", t.starts, t.starts_hint),
         ends: day("endsAt", t.ends, t.ends_hint),
-        kept: (kept("keptStart"), kept("keptEnd")),
-        remove: (!is_new).then(|| tick(at(number, "remove"), t.remove.to_owned())),
+        stored_times: (hidden("keptStart"), hidden("keptEnd")),
+        remove: (!is_new).then(|| checkbox(field_name(number, "remove"), t.remove.to_owned())),
     }
 }
 
-/// The last day on which it holds: it ends when the day does.
+/// The last day of a package: it ends at midnight after it.
 fn last_day(zone: &Zone, end: Timestamp) -> String {
     zone.write(end.minus(std::time::Duration::from_millis(1)), DAY)
 }
 
-/// What the form shows of a package that is kept.
-fn kept_value(package: &Package, zone: &Zone, field: &str) -> String {
-    let moment = |at: Option<Timestamp>| at.map(|at| at.to_string()).unwrap_or_default();
+/// The stored value of a form field.
+fn stored_value(package: &Package, zone: &Zone, field: &str) -> String {
+    let timestamp = |at: Option<Timestamp>| at.map(|at| at.to_string()).unwrap_or_default();
     match field {
         "name" => package.name.clone(),
         "all" if package.providers.is_none() => "on".to_owned(),
         "startsAt" => zone.write(package.starts_at, DAY),
         "endsAt" => package.ends_at.map(|end| last_day(zone, end)).unwrap_or_default(),
-        "keptStart" => moment(Some(package.starts_at)),
-        "keptEnd" => moment(package.ends_at),
+        "keptStart" => timestamp(Some(package.starts_at)),
+        "keptEnd" => timestamp(package.ends_at),
         _ => {
             let only = package.providers.iter().flatten();
             let is_in = |key: &str| only.clone().any(|provider| provider.as_str() == key);
@@ -141,87 +148,80 @@ fn state(t: &PackageWords, package: &Package, now: Timestamp) -> (&'static str, 
 }
 
 async fn show(
-    api: &Api,
-    visitor: &Visitor,
+    api: &HttpState,
+    user: &CurrentUser,
     id: RestaurantId,
-    typed: Option<&Fields>,
+    typed: Option<&FormData>,
     wrong: Option<Wrong>,
 ) -> Result<Response, PanelError> {
-    let restaurant = restaurants::get(&api.app, visitor.account.id, id)
+    let restaurant = restaurants::get(&api.app, user.account.id, id)
         .await
-        .map_err(|fault| visitor.fail(fault))?;
-    let (t, frame) = (
-        PackageWords::of(visitor.lang),
-        Frame::new(visitor, Place::Restaurants),
-    );
-    let zone = zone_of(restaurant.fields.config.as_deref());
+        .map_err(|fault| user.fail(fault))?;
+    let (t, layout) = (PackageWords::of(user.lang), restaurant_layout(user, &restaurant));
+    let zone = zone_of(&restaurant);
     let mut known: Vec<&Package> = restaurant.packages.iter().collect();
     known.sort_by_key(|package| (package.starts_at, &package.name));
-    let mut rows: Vec<Row> = match typed {
+    let mut rows: Vec<PackageRow> = match typed {
         Some(typed) => {
-            let count = count_of(typed);
+            let count = row_count(typed);
             let value = |name: &str| typed.get(name).to_owned();
             (0..count)
-                .map(|number| row(&frame, &t, number, number + 1 == count, value))
+                .map(|number| row(&layout, &t, number, number + 1 == count, value))
                 .collect()
         }
         None => {
-            let shown = known.iter().enumerate().map(|(number, package)| Row {
+            let existing = known.iter().enumerate().map(|(number, package)| PackageRow {
                 state: Some(state(&t, package, api.app.now())),
-                ..row(&frame, &t, number, false, |name| {
-                    kept_value(package, &zone, name.split_once("].").map_or("", |(_, rest)| rest))
+                ..row(&layout, &t, number, false, |name| {
+                    stored_value(package, &zone, name.split_once("].").map_or("", |(_, rest)| rest))
                 })
             });
-            let all = at(known.len(), "all");
-            let fresh = row(&frame, &t, known.len(), true, |name| {
+            let all = field_name(known.len(), "all");
+            let new = row(&layout, &t, known.len(), true, |name| {
                 if name == all {
                     "on".to_owned()
                 } else {
                     String::new()
                 }
             });
-            shown.chain([fresh]).collect()
+            existing.chain([new]).collect()
         }
     };
     let problem = wrong
         .as_ref()
-        .map(|wrong| wrong.mark(rows.iter_mut().flat_map(Row::fields)));
-    let shown = page(&PackagesPage {
-        about: About::new(visitor, &restaurant, Tab::Packages),
+        .map(|wrong| wrong.mark(rows.iter_mut().flat_map(PackageRow::fields)));
+    let page = page(&PackagesPage {
+        header: RestaurantHeader::new(user, &restaurant, Tab::Packages),
         is_empty: known.is_empty(),
-        frame,
+        layout,
         t,
         rows,
         problem,
     });
-    Ok(answer(shown, wrong.as_ref()))
-}
-
-fn zone_of(config: Option<&str>) -> Zone {
-    Config::read(config).unwrap_or_default().zone()
+    Ok(form_page(page, wrong.as_ref()))
 }
 
 async fn list_packages(
-    State(api): State<Arc<Api>>,
+    State(api): State<Arc<HttpState>>,
     Path(id): Path<String>,
-    visitor: Visitor,
+    user: CurrentUser,
 ) -> Result<Response, PanelError> {
-    let id = restaurant_id(&visitor, &id)?;
-    show(&api, &visitor, id, None, None).await
+    let id = restaurant_id(&user, &id)?;
+    show(&api, &user, id, None, None).await
 }
 
-/// How many rows the form had.
-fn count_of(sent: &Fields) -> usize {
+/// The number of rows in the form.
+fn row_count(sent: &FormData) -> usize {
     (0..=50)
-        .take_while(|row| sent.below(&at(*row, "name")).next().is_some())
+        .take_while(|row| sent.with_prefix(&field_name(*row, "name")).next().is_some())
         .count()
 }
 
-/// The moment that a day stands for: the very one that was there, as long as nobody chose another day.
-fn moment(
+/// The timestamp of a day: the stored one, unless another day was chosen.
+fn day_timestamp(
     t: &PackageWords,
-    sent: &Fields,
-    (day, kept): (&str, &str),
+    sent: &FormData,
+    (day, stored): (&str, &str),
     shown: impl Fn(Timestamp) -> String,
     of_day: impl Fn(&str) -> Option<Timestamp>,
 ) -> Result<Option<Timestamp>, Fault> {
@@ -229,79 +229,83 @@ fn moment(
     if given.is_empty() {
         return Ok(None);
     }
-    let before: Option<Timestamp> = sent.get(kept).parse().ok();
-    let moment = before.filter(|at| shown(*at) == given).or_else(|| of_day(given));
-    moment.map(Some).ok_or_else(|| Fault::invalid(day, t.wrong_day))
+    let before: Option<Timestamp> = sent.get(stored).parse().ok();
+    let timestamp = before.filter(|at| shown(*at) == given).or_else(|| of_day(given));
+    timestamp
+        .map(Some)
+        .ok_or_else(|| Fault::invalid(day, t.wrong_day))
 }
 
-fn input(t: &PackageWords, sent: &Fields, zone: &Zone, row: usize) -> Result<PackageInput, Fault> {
-    let (start, end) = (at(row, "startsAt"), at(row, "endsAt"));
-    let (kept_start, kept_end) = (at(row, "keptStart"), at(row, "keptEnd"));
+fn parse_row(t: &PackageWords, sent: &FormData, zone: &Zone, row: usize) -> Result<PackageInput, Fault> {
+    let (start, end) = (field_name(row, "startsAt"), field_name(row, "endsAt"));
+    let (stored_start, stored_end) = (field_name(row, "keptStart"), field_name(row, "keptEnd"));
     let providers: Vec<String> = sent
-        .below(&at(row, "providers."))
+        .with_prefix(&field_name(row, "providers."))
         .map(|(key, _)| key.to_owned())
         .collect();
-    let is_all = sent.is_ticked(&at(row, "all"));
+    let is_all = sent.is_checked(&field_name(row, "all"));
     Ok(PackageInput {
-        starts_at: moment(
+        starts_at: day_timestamp(
             t,
             sent,
-            (&start, &kept_start),
+            (&start, &stored_start),
             |at| zone.write(at, DAY),
             |day| zone.start_of_day(day),
         )?,
-        ends_at: moment(
+        ends_at: day_timestamp(
             t,
             sent,
-            (&end, &kept_end),
+            (&end, &stored_end),
             |at| last_day(zone, at),
             |day| zone.end_of_day(day),
         )?,
-        name: required(sent, &at(row, "name"))?,
+        name: required(sent, &field_name(row, "name"))?,
         providers: (!is_all).then_some(providers),
     })
 }
 
 async fn save_packages(
-    State(api): State<Arc<Api>>,
+    State(api): State<Arc<HttpState>>,
     Path(id): Path<String>,
-    Sent { visitor, fields }: Sent,
+    UserForm { user, fields }: UserForm,
 ) -> Result<Response, PanelError> {
-    let id = restaurant_id(&visitor, &id)?;
-    let t = PackageWords::of(visitor.lang);
-    let restaurant = restaurants::get(&api.app, visitor.account.id, id)
+    let id = restaurant_id(&user, &id)?;
+    let t = PackageWords::of(user.lang);
+    let restaurant = restaurants::get(&api.app, user.account.id, id)
         .await
-        .map_err(|fault| visitor.fail(fault))?;
-    let zone = zone_of(restaurant.fields.config.as_deref());
-    let count = count_of(&fields);
-    // The last one is new: without a name there is none.
+        .map_err(|fault| user.fail(fault))?;
+    let zone = zone_of(&restaurant);
+    let count = row_count(&fields);
+    // The last row is for a new package; without a name it is ignored.
     let is_wanted = |row: &usize| {
-        let is_blank = row + 1 == count && fields.get(&at(*row, "name")).is_empty();
-        !is_blank && !fields.is_ticked(&at(*row, "remove"))
+        let is_blank = row + 1 == count && fields.get(&field_name(*row, "name")).is_empty();
+        !is_blank && !fields.is_checked(&field_name(*row, "remove"))
     };
     let wanted: Vec<usize> = (0..count).filter(is_wanted).collect();
-    let inputs: Result<Vec<PackageInput>, Fault> =
-        wanted.iter().map(|row| input(&t, &fields, &zone, *row)).collect();
-    let checked = match inputs {
+    let inputs: Result<Vec<PackageInput>, Fault> = wanted
+        .iter()
+        .map(|row| parse_row(&t, &fields, &zone, *row))
+        .collect();
+    let parsed = match inputs {
         Ok(inputs) => {
-            packages(inputs, api.app.now()).map_err(|fault| in_its_row(Wrong::new(&visitor, fault), &wanted))
+            packages(inputs, api.app.now()).map_err(|fault| to_form_row(Wrong::new(&user, fault), &wanted))
         }
-        Err(fault) => Err(Wrong::new(&visitor, fault)),
+        Err(fault) => Err(Wrong::new(&user, fault)),
     };
-    let set = match checked {
-        Ok(packages) => restaurants::set_packages(&api.app, visitor.account.id, id, packages)
+    let set = match parsed {
+        Ok(packages) => restaurants::set_packages(&api.app, user.account.id, id, packages)
             .await
-            .map_err(|fault| Wrong::new(&visitor, fault)),
+            .map_err(|fault| Wrong::new(&user, fault)),
         Err(wrong) => Err(wrong),
     };
     match set {
-        Ok(_) => Ok(visitor.done(&Tab::Packages.path(id), t.saved)),
-        Err(wrong) => show(&api, &visitor, id, Some(&fields), Some(wrong?)).await,
+        Ok(_) => Ok(user.redirect_with_notice(&Tab::Packages.path(id), t.saved)),
+        Err(wrong) => show(&api, &user, id, Some(&fields), Some(wrong?)).await,
     }
 }
 
-/// Rows that are removed are not sent on, so those that are have other numbers.
-fn in_its_row(wrong: Result<Wrong, PanelError>, wanted: &[usize]) -> Result<Wrong, PanelError> {
+/// Maps the error to its row in the form, because removed rows are not sent.
+fn to_form_row(wrong: Result<Wrong, PanelError>, wanted: &[usize]) -> Result<Wrong, PanelError> {
     let wrong = wrong?;
     let place = wrong
         .field()

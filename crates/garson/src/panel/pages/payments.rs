@@ -1,21 +1,22 @@
-//! Payments: totals by type and day, as a chart and as the same numbers in a table.
+//! Payments: totals by payment type and day, as a chart and a table.
 
-use super::reports::{Choosing, to_choose_from};
 use crate::flow::Fault;
 use crate::flow::read::reports;
 use crate::flow::read::reports::{DaySums, Days};
-use crate::http::state::HttpState as Api;
-use crate::panel::kit::chart;
-use crate::panel::kit::chart::{Chart, Column};
-use crate::panel::kit::day_range::DayRange;
+use crate::http::state::HttpState;
+use crate::panel::components::chart;
+use crate::panel::components::chart::{Bar, Chart};
+use crate::panel::components::day_range::DayRange;
+use crate::panel::components::first_steps::FirstSteps;
+use crate::panel::components::report_filter::{ReportFilter, restaurant_choices};
+use crate::panel::kit::current_user::CurrentUser;
 use crate::panel::kit::error::PanelError;
-use crate::panel::kit::fields::Fields;
-use crate::panel::kit::first_steps::Start;
-use crate::panel::kit::form::{Field, Kind};
-use crate::panel::kit::frame::{Frame, Place, page};
-use crate::panel::kit::lang::Lang;
-use crate::panel::kit::visitor::Visitor;
+use crate::panel::kit::form::{Field, FieldKind};
+use crate::panel::kit::form_data::FormData;
+use crate::panel::kit::layout::{Layout, page};
+use crate::panel::kit::navigation::NavItem;
 use crate::panel::kit::{format, names, paging};
+use crate::panel::words::Lang;
 use crate::panel::words::PaymentWords;
 use askama::Template;
 use axum::Router;
@@ -28,39 +29,40 @@ use garson_core::time::Zone;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-pub fn routes() -> Router<Arc<Api>> {
+pub fn routes() -> Router<Arc<HttpState>> {
     Router::new().route("/payments", get(show_payments))
 }
 
-/// A period that is one press away.
-struct Tab {
+/// A link to a common period.
+struct PeriodTab {
     href: String,
     name: &'static str,
-    is_here: bool,
+    is_current: bool,
 }
 
-/// A way of paying: its colour, its name, how many orders and how much.
-struct Type {
+/// The totals of a payment type.
+struct TypeTotal {
     class: &'static str,
     name: &'static str,
     count: i64,
     total: String,
 }
 
-/// A day: its amounts in the order of the types, nothing where there was none.
-struct Row {
+/// The totals of a day.
+struct DayRow {
     day: String,
     count: i64,
+    /// In the order of the types.
     amounts: Vec<Option<String>>,
     total: String,
 }
 
-/// Everything in one currency.
-struct Section {
+/// The totals in one currency.
+struct CurrencySection {
     currency: Currency,
     chart: Chart,
-    types: Vec<Type>,
-    rows: Vec<Row>,
+    types: Vec<TypeTotal>,
+    rows: Vec<DayRow>,
     count: i64,
     total: String,
 }
@@ -68,27 +70,27 @@ struct Section {
 #[derive(Template)]
 #[template(path = "payments.html")]
 struct PaymentsPage {
-    frame: Frame,
+    layout: Layout,
     t: PaymentWords,
-    tabs: Vec<Tab>,
+    tabs: Vec<PeriodTab>,
     restaurant: Field,
     from: Field,
     to: Field,
-    is_wrong: bool,
-    sections: Vec<Section>,
-    start: Option<Start>,
+    is_invalid: bool,
+    sections: Vec<CurrencySection>,
+    first_steps: Option<FirstSteps>,
     width: i64,
     height: i64,
 }
 
-/// The period that an address asks for, and the word for it.
-fn days(asked: &Fields, choosing: &Choosing) -> (Days, &'static str) {
-    match asked.get("period") {
+/// The requested period, and its name in the query string.
+fn days(params: &FormData, filter: &ReportFilter) -> (Days, &'static str) {
+    match params.get("period") {
         "30" => (Days::Last(30), "30"),
         "month" => (Days::ThisMonth, "month"),
         "last-month" => (Days::LastMonth, "last-month"),
-        _ if !choosing.days.is_empty() => {
-            let DayRange { from, to } = choosing.days.clone();
+        _ if !filter.days.is_empty() => {
+            let DayRange { from, to } = filter.days.clone();
             (Days::Between(from, to), "")
         }
         _ => (Days::Last(7), "7"),
@@ -96,63 +98,64 @@ fn days(asked: &Fields, choosing: &Choosing) -> (Days, &'static str) {
 }
 
 async fn show_payments(
-    State(api): State<Arc<Api>>,
-    visitor: Visitor,
+    State(api): State<Arc<HttpState>>,
+    user: CurrentUser,
     RawQuery(query): RawQuery,
 ) -> Result<Response, PanelError> {
-    let (account, lang) = (visitor.account.id, visitor.lang);
-    let asked = Fields::parse(query.unwrap_or_default().as_bytes());
-    let choosing = Choosing::read(&asked);
-    let fail = |fault| visitor.fail(fault);
-    let (wanted, mut period) = days(&asked, &choosing);
-    let found = reports::daily_payments(&api.app, account, choosing.restaurant, wanted).await;
-    let is_wrong = matches!(found, Err(Fault::Invalid { .. }));
-    let (zone, found) = if is_wrong {
+    let (account, lang) = (user.account.id, user.lang);
+    let params = FormData::parse(query.unwrap_or_default().as_bytes());
+    let filter = ReportFilter::read(&params);
+    let fail = |fault| user.fail(fault);
+    let (wanted, mut period) = days(&params, &filter);
+    let found = reports::daily_payments(&api.app, account, filter.restaurant, wanted).await;
+    let is_invalid = matches!(found, Err(Fault::Invalid { .. }));
+    let (zone, found) = if is_invalid {
         period = "7";
-        reports::daily_payments(&api.app, account, choosing.restaurant, Days::Last(7)).await
+        reports::daily_payments(&api.app, account, filter.restaurant, Days::Last(7)).await
     } else {
         found
     }
     .map_err(fail)?;
     let sections = sections(lang, &zone, &found);
-    let start = match sections.is_empty() {
-        true => Start::read(&api, &visitor).await?,
-        false => None,
+    let first_steps = if sections.is_empty() {
+        FirstSteps::read(&api, &user).await?
+    } else {
+        None
     };
-    let (choices, _) = to_choose_from(&api, &visitor, choosing.restaurant).await?;
+    let (choices, _) = restaurant_choices(&api, &user, filter.restaurant).await?;
     let t = PaymentWords::of(lang);
-    let id = choosing.restaurant.map_or_else(String::new, |id| id.to_string());
-    let tab = |word: &'static str, name| Tab {
-        href: paging::address("/payments", &[("restaurant", &id), ("period", word)]),
+    let id = filter.restaurant.map_or_else(String::new, |id| id.to_string());
+    let tab = |word: &'static str, name| PeriodTab {
+        href: paging::url("/payments", &[("restaurant", &id), ("period", word)]),
         name,
-        is_here: period == word,
+        is_current: period == word,
     };
     let day = |name, label, day: Option<&DaySums>| {
-        Field::new(name, label, Kind::Input("date"))
+        Field::new(name, label, FieldKind::Input("date"))
             .value(day.map_or("", |it| it.day.as_str()))
             .required()
     };
     Ok(page(&PaymentsPage {
-        frame: Frame::new(&visitor, Place::Payments),
+        layout: user.layout(NavItem::Payments),
         tabs: vec![
             tab("7", t.last_7),
             tab("30", t.last_30),
             tab("month", t.this_month),
             tab("last-month", t.last_month),
         ],
-        restaurant: Field::new("restaurant", t.restaurant, Kind::Select(choices)),
+        restaurant: Field::new("restaurant", t.restaurant, FieldKind::Select(choices)),
         from: day("from", t.from, found.first()),
         to: day("to", t.to, found.last()),
-        is_wrong,
+        is_invalid,
         sections,
-        start,
+        first_steps,
         width: chart::WIDTH,
         height: chart::HEIGHT,
         t,
     }))
 }
 
-fn sections(lang: Lang, zone: &Zone, days: &[DaySums]) -> Vec<Section> {
+fn sections(lang: Lang, zone: &Zone, days: &[DaySums]) -> Vec<CurrencySection> {
     let keys: BTreeSet<(Currency, PaymentType)> = days
         .iter()
         .flat_map(|day| day.sums.keys().map(|(kind, currency)| (*currency, *kind)))
@@ -167,14 +170,20 @@ fn sections(lang: Lang, zone: &Zone, days: &[DaySums]) -> Vec<Section> {
         .collect()
 }
 
-/// How many, and how much.
+/// Number of orders, and amount.
 type Sum = (i64, i64);
 
 fn total(each: impl Iterator<Item = Sum>) -> Sum {
     each.fold((0, 0), |sum, it| (sum.0 + it.0, sum.1 + it.1))
 }
 
-fn section(lang: Lang, zone: &Zone, days: &[DaySums], currency: Currency, kinds: &[PaymentType]) -> Section {
+fn section(
+    lang: Lang,
+    zone: &Zone,
+    days: &[DaySums],
+    currency: Currency,
+    kinds: &[PaymentType],
+) -> CurrencySection {
     let money = |minor: i64| format::money(lang, Minor(minor), currency);
     let of = |day: &DaySums, kind: PaymentType| day.sums.get(&(kind, currency)).copied();
     let kind_names: Vec<&str> = kinds.iter().map(|kind| names::payment(lang, *kind)).collect();
@@ -182,7 +191,7 @@ fn section(lang: Lang, zone: &Zone, days: &[DaySums], currency: Currency, kinds:
         Lang::Tr => "%d.%m",
         Lang::En => "%d %b",
     };
-    let (mut columns, mut rows) = (Vec::with_capacity(days.len()), Vec::with_capacity(days.len()));
+    let (mut bars, mut rows) = (Vec::with_capacity(days.len()), Vec::with_capacity(days.len()));
     for day in days {
         let name = zone.write(day.starts_at, short);
         let (mut parts, mut amounts) = (Vec::new(), Vec::new());
@@ -194,8 +203,8 @@ fn section(lang: Lang, zone: &Zone, days: &[DaySums], currency: Currency, kinds:
             amounts.push(amount.map(|(_, text)| text));
         }
         let (count, amount) = total(kinds.iter().filter_map(|kind| of(day, *kind)));
-        columns.push(Column { name, parts });
-        rows.push(Row {
+        bars.push(Bar { name, parts });
+        rows.push(DayRow {
             day: format::day(lang, zone, day.starts_at),
             count,
             amounts,
@@ -205,7 +214,7 @@ fn section(lang: Lang, zone: &Zone, days: &[DaySums], currency: Currency, kinds:
     let of_all = |kind: PaymentType| total(days.iter().filter_map(|day| of(day, kind)));
     let types = kinds.iter().zip(&kind_names).map(|(kind, name)| {
         let (count, amount) = of_all(*kind);
-        Type {
+        TypeTotal {
             class: class(*kind),
             name,
             count,
@@ -213,9 +222,9 @@ fn section(lang: Lang, zone: &Zone, days: &[DaySums], currency: Currency, kinds:
         }
     });
     let (count, amount) = total(kinds.iter().map(|kind| of_all(*kind)));
-    Section {
+    CurrencySection {
         currency,
-        chart: Chart::draw(columns, |amount| whole(&money(amount))),
+        chart: Chart::draw(bars, |amount| without_decimals(&money(amount))),
         types: types.collect(),
         rows,
         count,
@@ -223,19 +232,20 @@ fn section(lang: Lang, zone: &Zone, days: &[DaySums], currency: Currency, kinds:
     }
 }
 
-/// An amount without its decimals: lines stand at round ones. Decimals come last; what comes before groups thousands.
-fn whole(money: &str) -> String {
+/// Removes `,00` or `.00`: grid lines are at round amounts. The last separator is the decimal one.
+fn without_decimals(money: &str) -> String {
     let Some(at) = money.rfind(",00").max(money.rfind(".00")) else {
         return money.to_owned();
     };
     let (before, after) = (&money[..at], &money[at + 3..]);
-    match after.starts_with(|c: char| c.is_ascii_digit()) {
-        true => money.to_owned(),
-        false => format!("{before}{after}"),
+    if after.starts_with(|c: char| c.is_ascii_digit()) {
+        money.to_owned()
+    } else {
+        format!("{before}{after}")
     }
 }
 
-/// The class of a colour.
+/// The CSS class of a payment type.
 fn class(kind: PaymentType) -> &'static str {
     match kind {
         PaymentType::OnlineCard => "k-online-card",
@@ -251,15 +261,15 @@ fn class(kind: PaymentType) -> &'static str {
 
 #[cfg(test)]
 mod tests {
-    use super::whole;
+    use super::without_decimals;
 
     #[test]
     fn round_amounts_lose_their_decimals() {
-        assert_eq!(whole("1.000,00 ₺"), "1.000 ₺");
-        assert_eq!(whole("₺2,000.00"), "₺2,000");
-        assert_eq!(whole("0,00 ₺"), "0 ₺");
-        assert_eq!(whole("500,00 EUR"), "500 EUR");
-        assert_eq!(whole("1.000.000,00 ₺"), "1.000.000 ₺");
-        assert_eq!(whole("1.000,50 ₺"), "1.000,50 ₺");
+        assert_eq!(without_decimals("1.000,00 ₺"), "1.000 ₺");
+        assert_eq!(without_decimals("₺2,000.00"), "₺2,000");
+        assert_eq!(without_decimals("0,00 ₺"), "0 ₺");
+        assert_eq!(without_decimals("500,00 EUR"), "500 EUR");
+        assert_eq!(without_decimals("1.000.000,00 ₺"), "1.000.000 ₺");
+        assert_eq!(without_decimals("1.000,50 ₺"), "1.000,50 ₺");
     }
 }

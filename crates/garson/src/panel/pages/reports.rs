@@ -1,36 +1,37 @@
-//! Reports: the orders that accounting still has to take, the mark that it has, and tables to take along.
+//! Reports: orders that are not yet transferred to accounting, marking them, and CSV exports.
 
 use crate::flow::Fault;
-use crate::flow::admin::restaurants;
 use crate::flow::read::reports;
-use crate::http::state::HttpState as Api;
-use crate::panel::kit::day_range::DayRange;
+use crate::http::state::HttpState;
+use crate::panel::components::first_steps::FirstSteps;
+use crate::panel::components::report_filter::{ReportFilter, RestaurantNames, restaurant_choices};
+use crate::panel::kit::current_user::{CurrentUser, UserForm};
 use crate::panel::kit::error::PanelError;
-use crate::panel::kit::fields::Fields;
-use crate::panel::kit::first_steps::Start;
-use crate::panel::kit::form::{Choice, Field, Kind, Pager};
-use crate::panel::kit::frame::{Frame, Place, page};
-use crate::panel::kit::lang::{Lang, safe_path};
-use crate::panel::kit::visitor::{Sent, Visitor};
+use crate::panel::kit::form::{Field, FieldKind};
+use crate::panel::kit::form_data::FormData;
+use crate::panel::kit::layout::{Layout, page};
+use crate::panel::kit::navigation::NavItem;
+use crate::panel::kit::paging::Pager;
+use crate::panel::kit::redirect::safe_path;
 use crate::panel::kit::{csv, format, names, paging};
+use crate::panel::words::Lang;
 use crate::panel::words::ReportWords;
 use askama::Template;
 use axum::Router;
 use axum::extract::{RawQuery, State};
 use axum::response::{IntoResponse, Redirect, Response};
 use axum::routing::{get, post};
-use garson_core::id::{AccountId, OrderId, RestaurantId};
+use garson_core::id::{AccountId, OrderId};
 use garson_core::time::Zone;
 use garson_store::lists::feed::{Direction, Page, PageRequest};
 use garson_store::tables::orders::OrderSummary;
-use std::collections::HashMap;
 use std::sync::Arc;
 
-/// Orders on a page, and in a chunk of a table.
-const ON_A_PAGE: usize = 50;
-const IN_A_CHUNK: usize = 500;
+const PAGE_SIZE: usize = 50;
+/// Orders in a chunk of an export.
+const CHUNK_SIZE: usize = 500;
 
-pub fn routes() -> Router<Arc<Api>> {
+pub fn routes() -> Router<Arc<HttpState>> {
     Router::new()
         .route("/reports", get(show_reports))
         .route("/reports/mark", post(mark_orders))
@@ -38,65 +39,8 @@ pub fn routes() -> Router<Arc<Api>> {
         .route("/reports/orders.csv", get(export_period))
 }
 
-/// Which orders are wanted: those of a restaurant, those of some days.
-#[derive(Clone, Default)]
-pub struct Choosing {
-    pub restaurant: Option<RestaurantId>,
-    pub days: DayRange,
-}
-
-impl Choosing {
-    /// What an address asks for.
-    pub fn read(asked: &Fields) -> Self {
-        Self {
-            restaurant: asked.get("restaurant").parse().ok(),
-            days: DayRange::read(asked),
-        }
-    }
-
-    /// The address of something with the same choice.
-    fn address(&self, path: &str) -> String {
-        let id = self.restaurant_text();
-        paging::address(path, &self.filters(&id))
-    }
-
-    fn filters<'a>(&'a self, restaurant: &'a str) -> [(&'a str, &'a str); 3] {
-        [
-            ("restaurant", restaurant),
-            ("from", self.days.from.as_str()),
-            ("to", self.days.to.as_str()),
-        ]
-    }
-
-    fn restaurant_text(&self) -> String {
-        self.restaurant.map_or_else(String::new, |id| id.to_string())
-    }
-}
-
-/// The names of an account's restaurants.
-pub type Names = HashMap<RestaurantId, String>;
-
-/// Restaurants to choose from, and their names.
-pub async fn to_choose_from(
-    api: &Api,
-    visitor: &Visitor,
-    chosen: Option<RestaurantId>,
-) -> Result<(Vec<Choice>, Names), PanelError> {
-    let names = restaurants::names(&api.app, visitor.account.id)
-        .await
-        .map_err(|fault| visitor.fail(fault))?;
-    let all = ReportWords::of(visitor.lang).all_restaurants;
-    let mut choices = vec![Choice::new("", all, chosen.is_none())];
-    choices.extend(
-        names
-            .iter()
-            .map(|(id, name)| Choice::new(id.to_string(), name, chosen == Some(*id))),
-    );
-    Ok((choices, names.into_iter().collect()))
-}
-
-/// An order as the list and the tables show it.
-struct Line {
+/// An order in the list and the exports.
+struct OrderRow {
     id: OrderId,
     at: String,
     restaurant: String,
@@ -108,12 +52,12 @@ struct Line {
     total: String,
 }
 
-impl Line {
-    fn new(lang: Lang, known: &Names, order: OrderSummary) -> Self {
+impl OrderRow {
+    fn new(lang: Lang, names: &RestaurantNames, order: OrderSummary) -> Self {
         Self {
             id: order.id,
-            at: format::moment(lang, &Zone::istanbul(), order.created_at),
-            restaurant: known.get(&order.restaurant_id).cloned().unwrap_or_default(),
+            at: format::timestamp(lang, &Zone::istanbul(), order.created_at),
+            restaurant: names.get(&order.restaurant_id).cloned().unwrap_or_default(),
             platform: format::provider(lang, order.provider),
             order: order.provider_order_id,
             code: order.short_code.unwrap_or_default(),
@@ -127,102 +71,104 @@ impl Line {
 #[derive(Template)]
 #[template(path = "reports.html")]
 struct ReportsPage {
-    frame: Frame,
+    layout: Layout,
     t: ReportWords,
     restaurant: Field,
     from: Field,
     to: Field,
-    /// The days cannot be meant, so nothing is listed.
-    is_wrong: bool,
-    lines: Vec<Line>,
-    start: Option<Start>,
+    /// The days are invalid, so nothing is listed.
+    is_invalid: bool,
+    rows: Vec<OrderRow>,
+    first_steps: Option<FirstSteps>,
     pager: Pager,
     pending_csv: String,
     period_csv: String,
 }
 
 async fn show_reports(
-    State(api): State<Arc<Api>>,
-    visitor: Visitor,
+    State(api): State<Arc<HttpState>>,
+    user: CurrentUser,
     RawQuery(query): RawQuery,
 ) -> Result<Response, PanelError> {
-    let (account, lang) = (visitor.account.id, visitor.lang);
-    let asked = Fields::parse(query.unwrap_or_default().as_bytes());
-    let choosing = Choosing::read(&asked);
-    let request = paging::wanted(&asked, ON_A_PAGE);
-    let (only, period) = (choosing.restaurant, choosing.days.period());
-    let is_wrong = choosing.days.is_wrong();
-    let found = match is_wrong {
-        true => Page::empty(request),
-        false => reports::list_pending(&api.app, account, only, Vec::new(), period, request, |_, page| {
+    let (account, lang) = (user.account.id, user.lang);
+    let params = FormData::parse(query.unwrap_or_default().as_bytes());
+    let filter = ReportFilter::read(&params);
+    let request = paging::page_request(&params, PAGE_SIZE);
+    let (only, period) = (filter.restaurant, filter.days.period());
+    let is_invalid = filter.days.is_invalid();
+    let found = if is_invalid {
+        Page::empty(request)
+    } else {
+        reports::list_pending(&api.app, account, only, Vec::new(), period, request, |_, page| {
             Ok(page)
         })
         .await
-        .map_err(|fault| visitor.fail(fault))?,
+        .map_err(|fault| user.fail(fault))?
     };
-    let (choices, names) = to_choose_from(&api, &visitor, choosing.restaurant).await?;
-    let start = match found.items.is_empty() && !is_wrong {
-        true => Start::read(&api, &visitor).await?,
-        false => None,
+    let (choices, names) = restaurant_choices(&api, &user, filter.restaurant).await?;
+    let first_steps = if found.items.is_empty() && !is_invalid {
+        FirstSteps::read(&api, &user).await?
+    } else {
+        None
     };
-    let id = choosing.restaurant_text();
+    let id = filter.restaurant_text();
     let t = ReportWords::of(lang);
-    let [from, to] = choosing.days.fields(lang, t.from, t.to);
+    let [from, to] = filter.days.fields(lang, t.from, t.to);
     Ok(page(&ReportsPage {
-        frame: Frame::new(&visitor, Place::Reports),
-        restaurant: Field::new("restaurant", t.restaurant, Kind::Select(choices)),
+        layout: user.layout(NavItem::Reports),
+        restaurant: Field::new("restaurant", t.restaurant, FieldKind::Select(choices)),
         from,
         to,
-        is_wrong,
-        start,
-        pager: paging::ways("/reports", &choosing.filters(&id), request, &found),
-        lines: found
+        is_invalid,
+        first_steps,
+        pager: paging::pager("/reports", &filter.params(&id), request, &found),
+        rows: found
             .items
             .into_iter()
-            .map(|order| Line::new(lang, &names, order))
+            .map(|order| OrderRow::new(lang, &names, order))
             .collect(),
-        pending_csv: choosing.address("/reports/pending.csv"),
-        period_csv: choosing.address("/reports/orders.csv"),
+        pending_csv: filter.url("/reports/pending.csv"),
+        period_csv: filter.url("/reports/orders.csv"),
         t,
     }))
 }
 
-/// Marks the order whose button was pressed, or all that the page showed.
+/// Marks the order of the pressed button, or all orders on the page.
 async fn mark_orders(
-    State(api): State<Arc<Api>>,
-    Sent { visitor, fields }: Sent,
+    State(api): State<Arc<HttpState>>,
+    UserForm { user, fields }: UserForm,
 ) -> Result<Response, PanelError> {
-    let t = ReportWords::of(visitor.lang);
+    let t = ReportWords::of(user.lang);
     let name = if fields.get("one").is_empty() {
         "order"
     } else {
         "one"
     };
-    let ids = fields.all(name).take(ON_A_PAGE).map(|id| {
-        id.parse()
-            .map_err(|_| visitor.fail(Fault::not_found("order", id)))
-    });
+    let ids = fields
+        .all(name)
+        .take(PAGE_SIZE)
+        .map(|id| id.parse().map_err(|_| user.fail(Fault::not_found("order", id))));
     let ids: Vec<OrderId> = ids.collect::<Result<_, _>>()?;
-    let marked = reports::mark_each(&api.app, visitor.account.id, ids)
+    let marked = reports::mark_each(&api.app, user.account.id, ids)
         .await
-        .map_err(|fault| visitor.fail(fault))?;
+        .map_err(|fault| user.fail(fault))?;
     let back = match fields.get("back") {
         "" => "/reports",
         back => safe_path(back),
     };
     Ok(match marked {
-        0 => visitor.refused(back, t.none_marked),
-        marked => visitor.done(back, format!("{} {marked}", t.marked)),
+        0 => user.redirect_with_error(back, t.none_marked),
+        marked => user.redirect_with_notice(back, format!("{} {marked}", t.marked)),
     })
 }
 
-/// A table on its way.
+/// A running CSV export.
 struct Export {
-    api: Arc<Api>,
+    api: Arc<HttpState>,
     account: AccountId,
     lang: Lang,
-    choosing: Choosing,
-    names: Arc<Names>,
+    filter: ReportFilter,
+    names: Arc<RestaurantNames>,
     is_pending: bool,
     cursor: Option<i64>,
 }
@@ -230,35 +176,33 @@ struct Export {
 impl Export {
     async fn read(&self) -> Result<Page<OrderSummary>, Fault> {
         let (app, account) = (&self.api.app, self.account);
-        let (restaurant, period) = (self.choosing.restaurant, self.choosing.days.period());
+        let (restaurant, period) = (self.filter.restaurant, self.filter.days.period());
         let request = PageRequest {
-            limit: IN_A_CHUNK,
+            limit: CHUNK_SIZE,
             cursor: self.cursor,
             direction: Direction::Older,
         };
-        match self.is_pending {
-            true => {
-                let all = Vec::new();
-                reports::list_pending(app, account, restaurant, all, period, request, |_, page| Ok(page))
-                    .await
-            }
-            false => reports::list_period(app, account, restaurant, period, request).await,
+        if self.is_pending {
+            let all = Vec::new();
+            reports::list_pending(app, account, restaurant, all, period, request, |_, page| Ok(page)).await
+        } else {
+            reports::list_period(app, account, restaurant, period, request).await
         }
     }
 
-    fn line(&self, order: OrderSummary) -> String {
+    fn csv_row(&self, order: OrderSummary) -> String {
         let t = ReportWords::of(self.lang);
         let (amount, currency) = (csv::amount(order.total), order.currency);
         let reported = if order.is_report { t.yes } else { t.no };
-        let line = Line::new(self.lang, &self.names, order);
-        csv::line(&[
-            csv::text(&line.at),
-            csv::text(&line.restaurant),
-            csv::text(&line.platform),
-            csv::text(&line.order),
-            csv::text(&line.code),
-            csv::text(line.status),
-            csv::text(line.payment),
+        let row = OrderRow::new(self.lang, &self.names, order);
+        csv::row(&[
+            csv::text(&row.at),
+            csv::text(&row.restaurant),
+            csv::text(&row.platform),
+            csv::text(&row.order),
+            csv::text(&row.code),
+            csv::text(row.status),
+            csv::text(row.payment),
             amount,
             csv::text(currency.as_str()),
             csv::text(reported),
@@ -266,10 +210,10 @@ impl Export {
     }
 }
 
-impl csv::Lines for Export {
-    async fn more(mut self) -> Result<(String, Option<Self>), Fault> {
+impl csv::RowSource for Export {
+    async fn next_chunk(mut self) -> Result<(String, Option<Self>), Fault> {
         let found = self.read().await?;
-        let chunk = found.items.into_iter().map(|order| self.line(order)).collect();
+        let chunk = found.items.into_iter().map(|order| self.csv_row(order)).collect();
         self.cursor = found.next;
         let has_more = self.cursor.is_some();
         Ok((chunk, has_more.then_some(self)))
@@ -277,19 +221,19 @@ impl csv::Lines for Export {
 }
 
 async fn export(
-    api: Arc<Api>,
-    visitor: Visitor,
+    api: Arc<HttpState>,
+    user: CurrentUser,
     query: Option<String>,
     is_pending: bool,
 ) -> Result<Response, PanelError> {
-    let asked = Fields::parse(query.unwrap_or_default().as_bytes());
-    let choosing = Choosing::read(&asked);
-    if choosing.days.is_wrong() {
-        // A table of other days than those that were meant would be believed; the page says what is wrong.
-        return Ok(Redirect::to(&choosing.address("/reports")).into_response());
+    let params = FormData::parse(query.unwrap_or_default().as_bytes());
+    let filter = ReportFilter::read(&params);
+    if filter.days.is_invalid() {
+        // The page shows the error; an export of other days could go unnoticed.
+        return Ok(Redirect::to(&filter.url("/reports")).into_response());
     }
-    let (_, names) = to_choose_from(&api, &visitor, None).await?;
-    let t = ReportWords::of(visitor.lang);
+    let (_, names) = restaurant_choices(&api, &user, None).await?;
+    let t = ReportWords::of(user.lang);
     let heading = csv::heading(&[
         t.at,
         t.restaurant,
@@ -305,31 +249,31 @@ async fn export(
     let file = if is_pending { t.file_pending } else { t.file_period };
     let today = Zone::istanbul().write(api.app.now(), "%Y-%m-%d");
     let export = Export {
-        account: visitor.account.id,
-        lang: visitor.lang,
+        account: user.account.id,
+        lang: user.lang,
         names: Arc::new(names),
         cursor: None,
         api,
-        choosing,
+        filter,
         is_pending,
     };
-    csv::answer(&format!("{file}-{today}"), heading, export)
+    csv::download(&format!("{file}-{today}"), heading, export)
         .await
-        .map_err(|fault| visitor.fail(fault))
+        .map_err(|fault| user.fail(fault))
 }
 
 async fn export_pending(
-    State(api): State<Arc<Api>>,
-    visitor: Visitor,
+    State(api): State<Arc<HttpState>>,
+    user: CurrentUser,
     RawQuery(query): RawQuery,
 ) -> Result<Response, PanelError> {
-    export(api, visitor, query, true).await
+    export(api, user, query, true).await
 }
 
 async fn export_period(
-    State(api): State<Arc<Api>>,
-    visitor: Visitor,
+    State(api): State<Arc<HttpState>>,
+    user: CurrentUser,
     RawQuery(query): RawQuery,
 ) -> Result<Response, PanelError> {
-    export(api, visitor, query, false).await
+    export(api, user, query, false).await
 }

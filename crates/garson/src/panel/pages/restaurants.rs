@@ -1,109 +1,51 @@
-//! Restaurants: the list, a new one, the details of one, and deleting it.
+//! Restaurants: list, create, edit, delete.
 
-use super::{businesses, integrations, matching, menu, packages};
+mod list;
+
 use crate::flow::Fault;
 use crate::flow::admin::businesses as business_flow;
 use crate::flow::admin::input::{Patch, RestaurantInput, business_id};
 use crate::flow::admin::restaurants;
-use crate::flow::read::board;
-use crate::http::state::HttpState as Api;
-use crate::panel::kit::confirm_delete::Erase;
+use crate::http::state::HttpState;
+use crate::panel::components::confirm_delete::ConfirmDelete;
+use crate::panel::components::restaurant_header::{RestaurantHeader, Tab, restaurant_id, restaurant_layout};
+use crate::panel::kit::current_user::{CurrentUser, UserForm};
 use crate::panel::kit::error::PanelError;
-use crate::panel::kit::fields::Fields;
-use crate::panel::kit::form::{Choice, Field, Kind};
+use crate::panel::kit::form::{Choice, Field, FieldKind};
+use crate::panel::kit::form_data::FormData;
 use crate::panel::kit::form_errors::{Wrong, is_same_name, number, text};
 use crate::panel::kit::form_input::{degrees, patch, required};
-use crate::panel::kit::frame::{Frame, Place, page};
-use crate::panel::kit::restaurant_header::{About, Tab, restaurant_id};
-use crate::panel::kit::visitor::{Sent, Visitor};
+use crate::panel::kit::form_page::form_page;
+use crate::panel::kit::layout::{Layout, page};
+use crate::panel::kit::navigation::NavItem;
 use crate::panel::words::RestaurantWords;
 use askama::Template;
 use axum::Router;
 use axum::extract::{Path, RawQuery, State};
-use axum::response::{IntoResponse, Response};
+use axum::response::Response;
 use axum::routing::{get, post};
 use garson_core::business::Business;
 use garson_core::id::RestaurantId;
-use garson_core::restaurant::{Config, Restaurant, RestaurantFields};
+use garson_core::restaurant::{Config, RestaurantFields};
 use garson_core::time::Timestamp;
 use serde_json::{Map, Value};
 use std::sync::Arc;
 
-/// Everything about restaurants, and the businesses that they belong to.
-pub fn routes() -> Router<Arc<Api>> {
+pub fn routes() -> Router<Arc<HttpState>> {
     Router::new()
-        .route("/restaurants", get(list_restaurants))
+        .route("/restaurants", get(list::list_restaurants))
         .route(
             "/restaurants/new",
             get(show_new_restaurant).post(create_restaurant),
         )
         .route("/restaurants/{id}", get(show_restaurant).post(update_restaurant))
         .route("/restaurants/{id}/delete", post(delete_restaurant))
-        .merge(businesses::routes())
-        .merge(integrations::routes())
-        .merge(packages::routes())
-        .merge(matching::routes())
-        .merge(menu::routes())
-}
-
-#[derive(Template)]
-#[template(path = "restaurants.html")]
-struct RestaurantsPage {
-    frame: Frame,
-    t: RestaurantWords,
-    restaurants: Vec<Row>,
-}
-
-/// A restaurant in the list.
-struct Row {
-    id: RestaurantId,
-    name: String,
-    business: Option<(String, String)>,
-    platforms: Vec<Connection>,
-}
-
-struct Connection {
-    key: String,
-    name: String,
-    is_active: bool,
-    is_in_trouble: bool,
-}
-
-async fn list_restaurants(State(api): State<Arc<Api>>, visitor: Visitor) -> Result<Response, PanelError> {
-    let fail = |fault| visitor.fail(fault);
-    let account = visitor.account.id;
-    let known = business_flow::list(&api.app, account).await.map_err(fail)?;
-    let found = restaurants::list(&api.app, account, None).await.map_err(fail)?;
-    let (frame, now) = (Frame::new(&visitor, Place::Restaurants), api.app.now());
-    let row = |restaurant: Restaurant| Row {
-        id: restaurant.id,
-        business: known
-            .iter()
-            .find(|business| Some(business.id) == restaurant.fields.business_id)
-            .map(|business| (business.id.to_string(), business.fields.name.clone())),
-        platforms: restaurant
-            .integrations
-            .iter()
-            .map(|it| Connection {
-                key: it.provider.to_string(),
-                name: frame.provider(&it.provider),
-                is_active: it.is_active,
-                is_in_trouble: board::is_in_trouble(it, now),
-            })
-            .collect(),
-        name: restaurant.fields.name,
-    };
-    Ok(page(&RestaurantsPage {
-        restaurants: found.into_iter().map(row).collect(),
-        t: RestaurantWords::of(visitor.lang),
-        frame,
-    }))
 }
 
 #[derive(Template)]
 #[template(path = "restaurant_new.html")]
 struct NewPage {
-    frame: Frame,
+    layout: Layout,
     t: RestaurantWords,
     fields: Vec<Field>,
     problem: Option<String>,
@@ -112,12 +54,12 @@ struct NewPage {
 #[derive(Template)]
 #[template(path = "restaurant.html")]
 struct DetailsPage {
-    frame: Frame,
+    layout: Layout,
     t: RestaurantWords,
-    about: About,
+    header: RestaurantHeader,
     fields: Vec<Field>,
     problem: Option<String>,
-    erase: Erase,
+    confirm_delete: ConfirmDelete,
     created_at: Timestamp,
 }
 
@@ -125,8 +67,8 @@ const AUTO_VERIFY: &str = "config.autoVerify";
 const MINUTES: &str = "config.preparationMinutes";
 const TIMEZONE: &str = "config.timezone";
 
-/// What is kept, by the names that the form has.
-fn kept(fields: &RestaurantFields, name: &str) -> String {
+/// The stored value of a form field.
+fn stored_value(fields: &RestaurantFields, name: &str) -> String {
     let config = Config::read(fields.config.as_deref()).unwrap_or_default();
     let given = |text: &Option<String>| text.clone().unwrap_or_default();
     let degrees = |value: Option<f64>| value.map(|value| value.to_string()).unwrap_or_default();
@@ -142,7 +84,7 @@ fn kept(fields: &RestaurantFields, name: &str) -> String {
             .preparation_minutes
             .map(|minutes| minutes.to_string())
             .unwrap_or_default(),
-        // The usual one is not written down.
+        // The default is not stored.
         TIMEZONE if config.timezone != Config::default().timezone => config.timezone,
         _ => String::new(),
     }
@@ -151,8 +93,8 @@ fn kept(fields: &RestaurantFields, name: &str) -> String {
 fn form(t: &RestaurantWords, known: &[Business], value: impl Fn(&str) -> String) -> Vec<Field> {
     let line = |name: &str, label: &str| Field::text(name, label).value(value(name));
     let area = |name: &str, label: &str| {
-        Field::new(name, label, Kind::Area)
-            .between(0, 2000)
+        Field::new(name, label, FieldKind::Textarea)
+            .length(0, 2000)
             .value(value(name))
     };
     let mut choices = vec![Choice::new("", t.no_business, false)];
@@ -162,8 +104,8 @@ fn form(t: &RestaurantWords, known: &[Business], value: impl Fn(&str) -> String)
         Choice::new(id, business.fields.name.clone(), is_chosen)
     }));
     vec![
-        line("name", t.name).between(0, 200).required(),
-        Field::new("businessId", t.business, Kind::Select(choices)),
+        line("name", t.name).length(0, 200).required(),
+        Field::new("businessId", t.business, FieldKind::Select(choices)),
         area("address", t.address),
         area("description", t.description),
         line("lat", t.lat),
@@ -173,15 +115,15 @@ fn form(t: &RestaurantWords, known: &[Business], value: impl Fn(&str) -> String)
         Field::new(
             AUTO_VERIFY,
             t.auto_verify,
-            Kind::Tick(!value(AUTO_VERIFY).is_empty()),
+            FieldKind::Checkbox(!value(AUTO_VERIFY).is_empty()),
         ),
     ]
 }
 
-/// What the form says of the keys of `config` that the service understands.
-fn known_config(sent: &Fields) -> Map<String, Value> {
+/// The keys of `config` that the form edits.
+fn known_config(sent: &FormData) -> Map<String, Value> {
     let short = |name: &str| name.trim_start_matches("config.").to_owned();
-    let auto = if sent.is_ticked(AUTO_VERIFY) {
+    let auto = if sent.is_checked(AUTO_VERIFY) {
         Value::Bool(true)
     } else {
         Value::Null
@@ -193,13 +135,13 @@ fn known_config(sent: &Fields) -> Map<String, Value> {
     ])
 }
 
-/// Sets the known keys and leaves all others alone; an object in which nothing changes stays byte for byte.
-fn configure(config: &mut Option<String>, known: &Map<String, Value>) {
+/// Sets the known keys and leaves all others alone. Without a change the text stays byte-identical.
+fn merge_config(config: &mut Option<String>, known: &Map<String, Value>) {
     let before = config
         .as_deref()
         .and_then(|text| serde_json::from_str::<Map<String, Value>>(text).ok())
         .unwrap_or_default();
-    // What is not there means the same as null, and as a box that is not ticked.
+    // A missing key means the same as null and as an unchecked box.
     let meaning = |value: Option<&Value>| {
         value
             .filter(|value| **value != Value::Bool(false))
@@ -211,9 +153,10 @@ fn configure(config: &mut Option<String>, known: &Map<String, Value>) {
         if meaning(before.get(key)) == meaning(Some(value)) {
             continue;
         }
-        match value {
-            Value::Null => drop(after.remove(key)),
-            value => drop(after.insert(key.clone(), value.clone())),
+        if value.is_null() {
+            after.remove(key);
+        } else {
+            after.insert(key.clone(), value.clone());
         }
     }
     if after != before {
@@ -221,8 +164,8 @@ fn configure(config: &mut Option<String>, known: &Map<String, Value>) {
     }
 }
 
-fn input(sent: &Fields) -> Result<RestaurantInput, Fault> {
-    let business = sent.given("businessId");
+fn parse_form(sent: &FormData) -> Result<RestaurantInput, Fault> {
+    let business = sent.non_empty("businessId");
     Ok(RestaurantInput {
         name: Some(required(sent, "name")?),
         description: patch(sent, "description")?,
@@ -234,162 +177,155 @@ fn input(sent: &Fields) -> Result<RestaurantInput, Fault> {
     })
 }
 
-/// What the form wants changed.
+/// The change that the form describes.
 fn change(
-    visitor: &Visitor,
-    sent: &Fields,
+    user: &CurrentUser,
+    sent: &FormData,
 ) -> Result<impl Fn(&mut RestaurantFields) + use<>, Result<Wrong, PanelError>> {
-    let input = input(sent).map_err(|fault| Wrong::new(visitor, fault))?;
+    let input = parse_form(sent).map_err(|fault| Wrong::new(user, fault))?;
     let config = known_config(sent);
     Ok(move |fields: &mut RestaurantFields| {
         input.apply(fields);
-        configure(&mut fields.config, &config);
+        merge_config(&mut fields.config, &config);
     })
 }
 
 async fn show_new(
-    api: &Api,
-    visitor: &Visitor,
+    api: &HttpState,
+    user: &CurrentUser,
     value: impl Fn(&str) -> String,
     wrong: Option<Wrong>,
 ) -> Result<Response, PanelError> {
-    let t = RestaurantWords::of(visitor.lang);
-    let known = business_flow::list(&api.app, visitor.account.id)
+    let t = RestaurantWords::of(user.lang);
+    let known = business_flow::list(&api.app, user.account.id)
         .await
-        .map_err(|fault| visitor.fail(fault))?;
+        .map_err(|fault| user.fail(fault))?;
     let mut fields = form(&t, &known, value);
     let problem = wrong.as_ref().map(|wrong| wrong.mark(&mut fields));
-    let shown = page(&NewPage {
-        frame: Frame::new(visitor, Place::Restaurants),
+    let page = page(&NewPage {
+        layout: user.layout(NavItem::Restaurants),
         t,
         fields,
         problem,
     });
-    Ok(answer(shown, wrong.as_ref()))
-}
-
-/// A page that says what is wrong is no success.
-pub fn answer(page: Response, wrong: Option<&Wrong>) -> Response {
-    match wrong {
-        Some(wrong) => (wrong.status, page).into_response(),
-        None => page,
-    }
+    Ok(form_page(page, wrong.as_ref()))
 }
 
 async fn show_new_restaurant(
-    State(api): State<Arc<Api>>,
-    visitor: Visitor,
+    State(api): State<Arc<HttpState>>,
+    user: CurrentUser,
     RawQuery(query): RawQuery,
 ) -> Result<Response, PanelError> {
-    // A business may be chosen on the way here.
-    let asked = Fields::parse(query.unwrap_or_default().as_bytes());
-    show_new(&api, &visitor, |name| asked.get(name).to_owned(), None).await
+    // The link on a business page preselects the business.
+    let params = FormData::parse(query.unwrap_or_default().as_bytes());
+    show_new(&api, &user, |name| params.get(name).to_owned(), None).await
 }
 
 async fn create_restaurant(
-    State(api): State<Arc<Api>>,
-    Sent { visitor, fields }: Sent,
+    State(api): State<Arc<HttpState>>,
+    UserForm { user, fields }: UserForm,
 ) -> Result<Response, PanelError> {
     let typed = |name: &str| fields.get(name).to_owned();
-    let apply = match change(&visitor, &fields) {
+    let apply = match change(&user, &fields) {
         Ok(apply) => apply,
-        Err(wrong) => return show_new(&api, &visitor, typed, Some(wrong?)).await,
+        Err(wrong) => return show_new(&api, &user, typed, Some(wrong?)).await,
     };
     let mut wanted = RestaurantFields::default();
     apply(&mut wanted);
     let id = RestaurantId::at(api.app.now());
-    match restaurants::create(&api.app, visitor.account.id, id, wanted).await {
+    match restaurants::create(&api.app, user.account.id, id, wanted).await {
         Ok(made) => {
-            let t = RestaurantWords::of(visitor.lang);
-            Ok(visitor.done(&Tab::Integrations.path(made.id), t.created))
+            let t = RestaurantWords::of(user.lang);
+            Ok(user.redirect_with_notice(&Tab::Integrations.path(made.id), t.created))
         }
-        Err(fault) => show_new(&api, &visitor, typed, Some(Wrong::new(&visitor, fault)?)).await,
+        Err(fault) => show_new(&api, &user, typed, Some(Wrong::new(&user, fault)?)).await,
     }
 }
 
-/// The details, with what was typed instead of what is kept, and what is wrong with it.
+/// The form shows what was typed, or else what is stored.
 async fn show_details(
-    api: &Api,
-    visitor: &Visitor,
+    api: &HttpState,
+    user: &CurrentUser,
     id: RestaurantId,
-    typed: Option<&Fields>,
+    typed: Option<&FormData>,
     wrong: Option<Wrong>,
 ) -> Result<Response, PanelError> {
-    let fail = |fault| visitor.fail(fault);
-    let account = visitor.account.id;
+    let fail = |fault| user.fail(fault);
+    let account = user.account.id;
     let restaurant = restaurants::get(&api.app, account, id).await.map_err(fail)?;
     let known = business_flow::list(&api.app, account).await.map_err(fail)?;
-    let t = RestaurantWords::of(visitor.lang);
+    let t = RestaurantWords::of(user.lang);
     let name = &restaurant.fields.name;
     let path = Tab::Details.path(id);
-    let mut erase = Erase::new(format!("{path}/delete"), t.delete, t.delete_text, name, t.confirm);
+    let mut confirm_delete =
+        ConfirmDelete::new(format!("{path}/delete"), t.delete, t.delete_text, name, t.confirm);
     let mut fields = form(&t, &known, |name| match typed {
         Some(typed) => typed.get(name).to_owned(),
-        None => kept(&restaurant.fields, name),
+        None => stored_value(&restaurant.fields, name),
     });
-    let marked = fields.iter_mut().chain([&mut erase.field]);
+    let marked = fields.iter_mut().chain([&mut confirm_delete.field]);
     let problem = wrong.as_ref().map(|wrong| wrong.mark(marked));
-    let shown = page(&DetailsPage {
-        frame: Frame {
+    let page = page(&DetailsPage {
+        layout: Layout {
             here: path,
-            ..Frame::new(visitor, Place::Restaurants)
+            ..restaurant_layout(user, &restaurant)
         },
         t,
-        about: About::new(visitor, &restaurant, Tab::Details),
+        header: RestaurantHeader::new(user, &restaurant, Tab::Details),
         fields,
         problem,
-        erase,
+        confirm_delete,
         created_at: restaurant.created_at,
     });
-    Ok(answer(shown, wrong.as_ref()))
+    Ok(form_page(page, wrong.as_ref()))
 }
 
 async fn show_restaurant(
-    State(api): State<Arc<Api>>,
+    State(api): State<Arc<HttpState>>,
     Path(id): Path<String>,
-    visitor: Visitor,
+    user: CurrentUser,
 ) -> Result<Response, PanelError> {
-    let id = restaurant_id(&visitor, &id)?;
-    show_details(&api, &visitor, id, None, None).await
+    let id = restaurant_id(&user, &id)?;
+    show_details(&api, &user, id, None, None).await
 }
 
 async fn update_restaurant(
-    State(api): State<Arc<Api>>,
+    State(api): State<Arc<HttpState>>,
     Path(id): Path<String>,
-    Sent { visitor, fields }: Sent,
+    UserForm { user, fields }: UserForm,
 ) -> Result<Response, PanelError> {
-    let id = restaurant_id(&visitor, &id)?;
-    let done = match change(&visitor, &fields) {
-        Ok(apply) => restaurants::update(&api.app, visitor.account.id, id, apply)
+    let id = restaurant_id(&user, &id)?;
+    let done = match change(&user, &fields) {
+        Ok(apply) => restaurants::update(&api.app, user.account.id, id, apply)
             .await
-            .map_err(|fault| Wrong::new(&visitor, fault)),
+            .map_err(|fault| Wrong::new(&user, fault)),
         Err(wrong) => Err(wrong),
     };
     match done {
         Ok(_) => {
-            let t = RestaurantWords::of(visitor.lang);
-            Ok(visitor.done(&Tab::Details.path(id), t.saved))
+            let t = RestaurantWords::of(user.lang);
+            Ok(user.redirect_with_notice(&Tab::Details.path(id), t.saved))
         }
-        Err(wrong) => show_details(&api, &visitor, id, Some(&fields), Some(wrong?)).await,
+        Err(wrong) => show_details(&api, &user, id, Some(&fields), Some(wrong?)).await,
     }
 }
 
 async fn delete_restaurant(
-    State(api): State<Arc<Api>>,
+    State(api): State<Arc<HttpState>>,
     Path(id): Path<String>,
-    Sent { visitor, fields }: Sent,
+    UserForm { user, fields }: UserForm,
 ) -> Result<Response, PanelError> {
-    let fail = |fault| visitor.fail(fault);
-    let id = restaurant_id(&visitor, &id)?;
-    let account = visitor.account.id;
+    let fail = |fault| user.fail(fault);
+    let id = restaurant_id(&user, &id)?;
+    let account = user.account.id;
     let restaurant = restaurants::get(&api.app, account, id).await.map_err(fail)?;
     if !is_same_name(fields.get("confirm"), &restaurant.fields.name) {
-        let wrong = Wrong::name_differs(visitor.lang);
-        return show_details(&api, &visitor, id, None, Some(wrong)).await;
+        let wrong = Wrong::name_differs(user.lang);
+        return show_details(&api, &user, id, None, Some(wrong)).await;
     }
     restaurants::delete(&api.app, account, id).await.map_err(fail)?;
-    let t = RestaurantWords::of(visitor.lang);
-    Ok(visitor.done("/restaurants", t.deleted))
+    let t = RestaurantWords::of(user.lang);
+    Ok(user.redirect_with_notice("/restaurants", t.deleted))
 }
 
 #[cfg(test)]
@@ -397,23 +333,23 @@ mod tests {
     use super::*;
 
     #[test]
-    fn other_keys_of_config_are_left_alone() {
-        let known = |sent: &str| known_config(&Fields::parse(sent.as_bytes()));
+    fn other_config_keys_are_kept() {
+        let known = |sent: &str| known_config(&FormData::parse(sent.as_bytes()));
         let mut config = Some("{ \"colour\":\"red\", \"autoVerify\":false}".to_owned());
         let before = config.clone();
-        configure(&mut config, &known(""));
-        assert_eq!(config, before, "nothing has changed, so not a byte does");
-        configure(
+        merge_config(&mut config, &known(""));
+        assert_eq!(config, before, "no change, so it stays byte-identical");
+        merge_config(
             &mut config,
             &known("config.autoVerify=on&config.preparationMinutes=20"),
         );
         let read = Config::read(config.as_deref()).unwrap();
         assert!(read.auto_verify && read.preparation_minutes == Some(20));
         assert!(config.as_deref().unwrap().contains("red"));
-        configure(&mut config, &known(""));
+        merge_config(&mut config, &known(""));
         assert_eq!(config.as_deref(), Some("{\"colour\":\"red\"}"));
         let mut none = None;
-        configure(&mut none, &known("config.timezone="));
+        merge_config(&mut none, &known("config.timezone="));
         assert_eq!(none, None);
     }
 }

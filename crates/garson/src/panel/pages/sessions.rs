@@ -1,13 +1,14 @@
-//! The sessions that are open, and the password.
+//! Open sessions and the password.
 
 use crate::flow::Fault;
 use crate::flow::admin::accounts::SHORTEST_PASSWORD;
 use crate::flow::admin::sessions;
-use crate::http::state::HttpState as Api;
+use crate::http::state::HttpState;
+use crate::panel::kit::current_user::{CurrentUser, UserForm};
 use crate::panel::kit::error::PanelError;
 use crate::panel::kit::form::Field;
-use crate::panel::kit::frame::{Frame, Place, page};
-use crate::panel::kit::visitor::{Sent, Visitor};
+use crate::panel::kit::layout::{Layout, page};
+use crate::panel::kit::navigation::NavItem;
 use crate::panel::words::SessionWords;
 use askama::Template;
 use axum::Router;
@@ -19,7 +20,7 @@ use garson_store::tables::sessions::Session;
 use http::StatusCode;
 use std::sync::Arc;
 
-pub fn routes() -> Router<Arc<Api>> {
+pub fn routes() -> Router<Arc<HttpState>> {
     Router::new()
         .route("/sessions", get(list_sessions))
         .route("/sessions/end", post(end_session))
@@ -30,112 +31,109 @@ pub fn routes() -> Router<Arc<Api>> {
 #[derive(Template)]
 #[template(path = "sessions.html")]
 struct SessionsPage {
-    frame: Frame,
+    layout: Layout,
     t: SessionWords,
     email: String,
-    sessions: Vec<Row>,
+    sessions: Vec<SessionRow>,
     old: Field,
     new: Field,
 }
 
-struct Row {
-    name: String,
+struct SessionRow {
+    form_id: String,
     agent: String,
     since: String,
     seen: String,
-    is_this: bool,
+    is_current: bool,
 }
 
-fn row(visitor: &Visitor, frame: &Frame, session: &Session) -> Row {
-    Row {
-        name: name_of(session),
+fn row(user: &CurrentUser, layout: &Layout, session: &Session) -> SessionRow {
+    SessionRow {
+        form_id: form_id(session),
         agent: session.agent.clone(),
-        since: frame.moment(&session.created_at),
-        seen: frame.moment(&session.seen_at),
-        is_this: session.hash == visitor.session.hash,
+        since: layout.timestamp(&session.created_at),
+        seen: layout.timestamp(&session.seen_at),
+        is_current: session.hash == user.session.hash,
     }
 }
 
-/// The name of a session in a form: its hash, which nobody can sign in with.
-fn name_of(session: &Session) -> String {
+/// Identifies a session in a form. The hash cannot be used to sign in.
+fn form_id(session: &Session) -> String {
     session.hash.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-async fn list_sessions(State(api): State<Arc<Api>>, visitor: Visitor) -> Result<Response, PanelError> {
-    show(&api, &visitor, None, None).await
+async fn list_sessions(State(api): State<Arc<HttpState>>, user: CurrentUser) -> Result<Response, PanelError> {
+    show(&api, &user, None, None).await
 }
 
 async fn show(
-    api: &Api,
-    visitor: &Visitor,
-    old_wrong: Option<&str>,
-    new_wrong: Option<&str>,
+    api: &HttpState,
+    user: &CurrentUser,
+    old_error: Option<&str>,
+    new_error: Option<&str>,
 ) -> Result<Response, PanelError> {
-    let open = sessions::list(&api.app, visitor.account.id)
+    let open = sessions::list(&api.app, user.account.id)
         .await
-        .map_err(|fault| visitor.fail(fault))?;
-    let frame = Frame::new(visitor, Place::Sessions);
-    let t = SessionWords::of(visitor.lang);
+        .map_err(|fault| user.fail(fault))?;
+    let layout = user.layout(NavItem::Sessions);
+    let t = SessionWords::of(user.lang);
     Ok(page(&SessionsPage {
-        email: visitor.account.email.clone(),
-        sessions: open.iter().map(|session| row(visitor, &frame, session)).collect(),
+        email: user.account.email.clone(),
+        sessions: open.iter().map(|session| row(user, &layout, session)).collect(),
         old: Field::password("old", t.old_password)
             .autocomplete("current-password")
-            .error(old_wrong)
+            .error(old_error)
             .required(),
         new: Field::password("new", t.new_password)
             .autocomplete("new-password")
             .hint(t.new_password_hint)
-            .error(new_wrong)
-            .between(SHORTEST_PASSWORD, 200)
+            .error(new_error)
+            .length(SHORTEST_PASSWORD, 200)
             .required(),
-        frame,
+        layout,
         t,
     }))
 }
 
-async fn end_session(State(api): State<Arc<Api>>, sent: Sent) -> Result<Response, PanelError> {
-    let visitor = &sent.visitor;
-    let fail = |fault| visitor.fail(fault);
-    let open = sessions::list(&api.app, visitor.account.id).await.map_err(fail)?;
+async fn end_session(State(api): State<Arc<HttpState>>, sent: UserForm) -> Result<Response, PanelError> {
+    let user = &sent.user;
+    let fail = |fault| user.fail(fault);
+    let open = sessions::list(&api.app, user.account.id).await.map_err(fail)?;
     let wanted = open
         .iter()
-        .find(|session| name_of(session) == sent.fields.get("session"));
+        .find(|session| form_id(session) == sent.fields.get("session"));
     if let Some(session) = wanted {
-        sessions::end(&api.app, visitor.account.id, session.hash)
+        sessions::end(&api.app, user.account.id, session.hash)
             .await
             .map_err(fail)?;
     }
-    Ok(visitor.done("/sessions", SessionWords::of(visitor.lang).ended))
+    Ok(user.redirect_with_notice("/sessions", SessionWords::of(user.lang).ended))
 }
 
-async fn end_other_sessions(State(api): State<Arc<Api>>, sent: Sent) -> Result<Response, PanelError> {
-    let visitor = &sent.visitor;
-    sessions::end_others(&api.app, visitor.account.id, visitor.session.hash)
+async fn end_other_sessions(
+    State(api): State<Arc<HttpState>>,
+    sent: UserForm,
+) -> Result<Response, PanelError> {
+    let user = &sent.user;
+    sessions::end_others(&api.app, user.account.id, user.session.hash)
         .await
-        .map_err(|fault| visitor.fail(fault))?;
-    Ok(visitor.done("/sessions", SessionWords::of(visitor.lang).others_ended))
+        .map_err(|fault| user.fail(fault))?;
+    Ok(user.redirect_with_notice("/sessions", SessionWords::of(user.lang).others_ended))
 }
 
-async fn change_password(State(api): State<Arc<Api>>, sent: Sent) -> Result<Response, PanelError> {
-    let visitor = &sent.visitor;
-    let t = SessionWords::of(visitor.lang);
+async fn change_password(State(api): State<Arc<HttpState>>, sent: UserForm) -> Result<Response, PanelError> {
+    let user = &sent.user;
+    let t = SessionWords::of(user.lang);
     let secret = |name| Secret::new(sent.fields.raw(name).to_owned());
-    let changed = sessions::change_password(
-        &api.app,
-        &visitor.session,
-        visitor.client,
-        secret("old"),
-        secret("new"),
-    )
-    .await;
-    let (old_wrong, new_wrong) = match changed {
-        Ok(()) => return Ok(visitor.done("/sessions", t.password_changed)),
+    let changed =
+        sessions::change_password(&api.app, &user.session, user.client, secret("old"), secret("new")).await;
+    let (old_error, new_error) = match changed {
+        Ok(()) => return Ok(user.redirect_with_notice("/sessions", t.password_changed)),
         Err(Fault::SignInRefused) => (Some(t.old_wrong), None),
         Err(Fault::SignInLocked | Fault::SignInFlood) => (Some(t.locked), None),
         Err(Fault::Invalid { .. }) => (None, Some(t.new_wrong)),
-        Err(fault) => return Err(visitor.fail(fault)),
+        Err(fault) => return Err(user.fail(fault)),
     };
-    let shown = show(&api, visitor, old_wrong, new_wrong).await?;
-    Ok((StatusCode::UNPROCESSABLE_ENTITY, shown).into_response())
+    let page = show(&api, user, old_error, new_error).await?;
+    Ok((StatusCode::UNPROCESSABLE_ENTITY, page).into_response())
 }

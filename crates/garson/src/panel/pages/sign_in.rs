@@ -1,16 +1,17 @@
-//! Signing in, and out.
+//! Signing in and out.
 
 use crate::flow::Fault;
 use crate::flow::admin::sessions;
-use crate::http::state::HttpState as Api;
+use crate::http::state::HttpState;
 use crate::panel::kit::cookies;
+use crate::panel::kit::current_user::UserForm;
 use crate::panel::kit::error::PanelError;
-use crate::panel::kit::fields::Fields;
-use crate::panel::kit::form::{Field, Kind};
-use crate::panel::kit::frame::{Frame, page};
-use crate::panel::kit::lang::safe_path;
-use crate::panel::kit::security_headers::is_secure;
-use crate::panel::kit::visitor::{Guest, GuestSent, Sent};
+use crate::panel::kit::form::{Field, FieldKind};
+use crate::panel::kit::form_data::FormData;
+use crate::panel::kit::guest::{Guest, GuestForm};
+use crate::panel::kit::https::is_https;
+use crate::panel::kit::layout::{Layout, page};
+use crate::panel::kit::redirect::safe_path;
 use crate::panel::words::SignInWords;
 use askama::Template;
 use axum::Router;
@@ -21,7 +22,7 @@ use garson_core::secret::Secret;
 use http::{HeaderMap, StatusCode, header};
 use std::sync::Arc;
 
-pub fn routes() -> Router<Arc<Api>> {
+pub fn routes() -> Router<Arc<HttpState>> {
     Router::new()
         .route("/sign-in", get(show_sign_in).post(sign_in))
         .route("/sign-out", post(sign_out))
@@ -30,7 +31,7 @@ pub fn routes() -> Router<Arc<Api>> {
 #[derive(Template)]
 #[template(path = "sign_in.html")]
 struct SignInPage {
-    frame: Frame,
+    layout: Layout,
     t: SignInWords,
     next: String,
     email: Field,
@@ -40,10 +41,10 @@ struct SignInPage {
 
 fn sign_in_page(guest: Guest, next: &str, email: &str, error: Option<&'static str>) -> Response {
     let t = SignInWords::of(guest.lang);
-    let shown = page(&SignInPage {
-        frame: Frame::for_guest(&guest),
+    let page = page(&SignInPage {
+        layout: guest.layout(),
         next: safe_path(next).to_owned(),
-        email: Field::new("email", t.email, Kind::Input("email"))
+        email: Field::new("email", t.email, FieldKind::Input("email"))
             .value(email)
             .autocomplete("username")
             .required(),
@@ -53,16 +54,16 @@ fn sign_in_page(guest: Guest, next: &str, email: &str, error: Option<&'static st
         t,
         error,
     });
-    guest.given_its_cookie(shown)
+    guest.with_cookie(page)
 }
 
 async fn show_sign_in(guest: Guest, RawQuery(query): RawQuery) -> Response {
-    let asked = Fields::parse(query.unwrap_or_default().as_bytes());
-    sign_in_page(guest, asked.get("next"), "", None)
+    let params = FormData::parse(query.unwrap_or_default().as_bytes());
+    sign_in_page(guest, params.get("next"), "", None)
 }
 
-async fn sign_in(State(api): State<Arc<Api>>, sent: GuestSent) -> Response {
-    let GuestSent {
+async fn sign_in(State(api): State<Arc<HttpState>>, sent: GuestForm) -> Response {
+    let GuestForm {
         guest,
         headers,
         fields,
@@ -81,10 +82,10 @@ async fn sign_in(State(api): State<Arc<Api>>, sent: GuestSent) -> Response {
         agent,
     };
     let refused = match sessions::sign_in(&api.app, email, password, from).await {
-        Ok(held) => {
-            let session = session_cookie(&headers, held.session.expose(), sessions::LASTS_SECONDS);
-            let (is_secure, browser) = (is_secure(&headers), held.browser.expose());
-            let browser = cookies::set(is_secure, cookies::BROWSER, browser, cookies::BROWSER_SECONDS);
+        Ok(tokens) => {
+            let session = session_cookie(&headers, tokens.session.expose(), sessions::LASTS_SECONDS);
+            let (is_https, browser) = (is_https(&headers), tokens.browser.expose());
+            let browser = cookies::set(is_https, cookies::BROWSER, browser, cookies::BROWSER_SECONDS);
             let set = AppendHeaders([(header::SET_COOKIE, session), (header::SET_COOKIE, browser)]);
             return (set, Redirect::to(safe_path(next))).into_response();
         }
@@ -97,16 +98,16 @@ async fn sign_in(State(api): State<Arc<Api>>, sent: GuestSent) -> Response {
 }
 
 fn session_cookie(headers: &HeaderMap, value: &str, seconds: u32) -> http::HeaderValue {
-    cookies::set(is_secure(headers), cookies::SESSION, value, seconds)
+    cookies::set(is_https(headers), cookies::SESSION, value, seconds)
 }
 
-async fn sign_out(State(api): State<Arc<Api>>, headers: HeaderMap, sent: Sent) -> Response {
-    let Sent { visitor, .. } = sent;
-    match sessions::end(&api.app, visitor.account.id, visitor.session.hash).await {
+async fn sign_out(State(api): State<Arc<HttpState>>, headers: HeaderMap, sent: UserForm) -> Response {
+    let UserForm { user, .. } = sent;
+    match sessions::end(&api.app, user.account.id, user.session.hash).await {
         Ok(_) => {
             let cookie = session_cookie(&headers, "", 0);
             ([(header::SET_COOKIE, cookie)], Redirect::to("/sign-in")).into_response()
         }
-        Err(fault) => visitor.fail(fault).into_response(),
+        Err(fault) => user.fail(fault).into_response(),
     }
 }

@@ -1,13 +1,14 @@
-//! How things stand: platforms, queues and their lag, and what went wrong in the last day.
+//! The status page: platforms, queues and their lag, and the problems of the last day.
 
 use crate::flow::admin::accounts::Delivery;
 use crate::flow::read::status;
 use crate::flow::read::status::{Connection, MOST, Queue, Status};
 use crate::flow::upkeep::health::NotReady;
-use crate::http::state::HttpState as Api;
+use crate::http::state::HttpState;
+use crate::panel::kit::current_user::CurrentUser;
 use crate::panel::kit::error::PanelError;
-use crate::panel::kit::frame::{Frame, Place, has_page, page};
-use crate::panel::kit::visitor::Visitor;
+use crate::panel::kit::layout::{Layout, page};
+use crate::panel::kit::navigation::NavItem;
 use crate::panel::kit::{explain, names};
 use crate::panel::words::{DeliveryWords, StatusWords};
 use askama::Template;
@@ -22,12 +23,11 @@ use garson_store::tables::inbox::{InboxState, OpenMessage};
 use std::sync::Arc;
 use std::time::Duration;
 
-pub fn routes() -> Router<Arc<Api>> {
+pub fn routes() -> Router<Arc<HttpState>> {
     Router::new().route("/status", get(show_status))
 }
 
-/// A platform of a restaurant.
-struct Platform {
+struct PlatformRow {
     restaurant: String,
     name: String,
     state: &'static str,
@@ -36,8 +36,8 @@ struct Platform {
     last_error: Option<(String, String)>,
 }
 
-/// Something that waits.
-struct Waiting {
+/// The backlog of a queue.
+struct QueueCard {
     name: &'static str,
     count: String,
     is_empty: bool,
@@ -45,34 +45,32 @@ struct Waiting {
     lag: String,
 }
 
-/// An event that was not delivered.
-struct Failed {
+struct FailedDeliveryRow {
     id: EventId,
     at: String,
     name: String,
     what: String,
 }
 
-/// A call that a platform refused.
-struct Refused {
+struct RefusedCallRow {
     at: String,
     platform: String,
     call: String,
     order: String,
-    href: Option<String>,
+    href: String,
     what: String,
 }
 
-/// A message that could not be taken.
-struct Kept {
+/// A message of a platform that could not be processed.
+struct OpenMessageRow {
     at: String,
     platform: String,
     branch: String,
     what: String,
 }
 
-/// How many, and some of them.
-struct Problems<T> {
+/// The number of problems, and the newest of them.
+struct ProblemList<T> {
     count: String,
     newest: Vec<T>,
 }
@@ -80,23 +78,22 @@ struct Problems<T> {
 #[derive(Template)]
 #[template(path = "status.html")]
 struct StatusPage {
-    frame: Frame,
+    layout: Layout,
     t: StatusWords,
     not_ready: Option<&'static str>,
     nodes: i64,
     has_webhook: bool,
-    waiting: Vec<Waiting>,
-    platforms: Vec<Platform>,
+    queues: Vec<QueueCard>,
+    platforms: Vec<PlatformRow>,
     has_more: bool,
-    restaurants_href: &'static str,
-    is_calm: bool,
-    deliveries: Problems<Failed>,
-    calls: Problems<Refused>,
-    messages: Problems<Kept>,
+    has_no_problems: bool,
+    deliveries: ProblemList<FailedDeliveryRow>,
+    calls: ProblemList<RefusedCallRow>,
+    messages: ProblemList<OpenMessageRow>,
 }
 
-/// A count as far as it was counted.
-fn counted(t: &StatusWords, count: i64) -> String {
+/// Counting stops at `MOST`.
+fn count_text(t: &StatusWords, count: i64) -> String {
     if count < MOST {
         count.to_string()
     } else {
@@ -104,9 +101,9 @@ fn counted(t: &StatusWords, count: i64) -> String {
     }
 }
 
-/// A time in its largest unit.
-fn time(t: &StatusWords, time: Duration) -> String {
-    match time.as_secs() {
+/// A duration in its largest unit.
+fn duration_text(t: &StatusWords, duration: Duration) -> String {
+    match duration.as_secs() {
         seconds @ 0..120 => format!("{seconds} {}", t.seconds),
         seconds @ 120..7_200 => format!("{} {}", seconds / 60, t.minutes),
         seconds @ 7_200..172_800 => format!("{} {}", seconds / 3_600, t.hours),
@@ -114,20 +111,20 @@ fn time(t: &StatusWords, time: Duration) -> String {
     }
 }
 
-fn waiting(t: &StatusWords, name: &'static str, lag_name: &'static str, queue: Queue) -> Waiting {
-    Waiting {
+fn queue_card(t: &StatusWords, name: &'static str, lag_name: &'static str, queue: Queue) -> QueueCard {
+    QueueCard {
         name,
-        count: counted(t, queue.count),
+        count: count_text(t, queue.count),
         is_empty: queue.count == 0,
         lag_name,
         lag: match queue.lag {
-            Some(lag) if !lag.is_zero() => time(t, lag),
+            Some(lag) if !lag.is_zero() => duration_text(t, lag),
             _ => t.on_time.to_owned(),
         },
     }
 }
 
-fn platform(frame: &Frame, t: &StatusWords, it: Connection) -> Platform {
+fn platform_row(layout: &Layout, t: &StatusWords, it: Connection) -> PlatformRow {
     let Connection {
         restaurant,
         integration,
@@ -139,61 +136,61 @@ fn platform(frame: &Frame, t: &StatusWords, it: Connection) -> Platform {
         (true, false) => (t.on, "good"),
     };
     let health = integration.health;
-    Platform {
+    PlatformRow {
         restaurant,
-        name: frame.provider(&integration.provider),
+        name: layout.provider(&integration.provider),
         state,
         tone,
-        last_order: frame.moment_or(&health.last_order_at, t.no_order),
+        last_order: layout.timestamp_or(&health.last_order_at, t.no_order),
         last_error: health.last_error_at.map(|at| {
             (
-                frame.moment(&at),
-                explain::attempt(frame.lang, &health.last_error.unwrap_or_default()),
+                layout.timestamp(&at),
+                explain::attempt(layout.lang, &health.last_error.unwrap_or_default()),
             )
         }),
     }
 }
 
-fn failed(frame: &Frame, delivery: Delivery) -> Failed {
-    let d = DeliveryWords::of(frame.lang);
+fn failed_delivery_row(layout: &Layout, delivery: Delivery) -> FailedDeliveryRow {
+    let d = DeliveryWords::of(layout.lang);
     let what = match (delivery.attempts.last(), &delivery.event.reason) {
-        (Some(attempt), _) => explain::attempt(frame.lang, &attempt.explanation),
+        (Some(attempt), _) => explain::attempt(layout.lang, &attempt.explanation),
         (None, Some(reason)) => explain::reason(&d, reason),
         (None, None) => String::new(),
     };
-    Failed {
+    FailedDeliveryRow {
         id: delivery.event.id,
-        at: frame.moment(&delivery.event.created_at),
+        at: layout.timestamp(&delivery.event.created_at),
         name: delivery.event.name,
         what,
     }
 }
 
-fn refused(frame: &Frame, t: &StatusWords, call: EndedCall) -> Refused {
-    Refused {
-        at: frame.moment(&call.at),
-        platform: frame.provider(&call.provider),
+fn refused_call_row(layout: &Layout, t: &StatusWords, call: EndedCall) -> RefusedCallRow {
+    RefusedCallRow {
+        at: layout.timestamp(&call.at),
+        platform: layout.provider(&call.provider),
         call: match call.kind {
             CallKind::Verify => t.call_verify.to_owned(),
             CallKind::Cancel => t.call_cancel.to_owned(),
             CallKind::Ready => t.call_ready.to_owned(),
-            CallKind::Tell(status) => format!("{}: {}", t.call_tell, names::status(frame.lang, status)),
+            CallKind::Tell(status) => format!("{}: {}", t.call_tell, names::status(layout.lang, status)),
         },
         order: call.short_code.unwrap_or(call.provider_order_id),
-        href: has_page(Place::Orders).then(|| format!("/orders/{}", call.order_id)),
-        what: explain::attempt(frame.lang, &call.message.unwrap_or_default()),
+        href: format!("/orders/{}", call.order_id),
+        what: explain::attempt(layout.lang, &call.message.unwrap_or_default()),
     }
 }
 
-fn kept(frame: &Frame, t: &StatusWords, message: OpenMessage) -> Kept {
+fn open_message_row(layout: &Layout, t: &StatusWords, message: OpenMessage) -> OpenMessageRow {
     let state = match message.state.as_str() {
         state if state == InboxState::Unreadable.as_str() => t.unreadable,
         state if state == InboxState::Unmatched.as_str() => t.unmatched,
         _ => t.conflicting,
     };
-    Kept {
-        at: frame.moment(&message.received_at),
-        platform: frame.provider(&message.provider),
+    OpenMessageRow {
+        at: layout.timestamp(&message.received_at),
+        platform: layout.provider(&message.provider),
         branch: message.branch.unwrap_or_default(),
         what: match message.reason {
             Some(reason) => format!("{state}: {reason}"),
@@ -202,15 +199,15 @@ fn kept(frame: &Frame, t: &StatusWords, message: OpenMessage) -> Kept {
     }
 }
 
-async fn show_status(State(api): State<Arc<Api>>, visitor: Visitor) -> Result<Response, PanelError> {
-    let found = status::status(&api.app, visitor.account.id)
+async fn show_status(State(api): State<Arc<HttpState>>, user: CurrentUser) -> Result<Response, PanelError> {
+    let found = status::status(&api.app, user.account.id)
         .await
-        .map_err(|fault| visitor.fail(fault))?;
-    Ok(page(&shown(Frame::new(&visitor, Place::Status), found)))
+        .map_err(|fault| user.fail(fault))?;
+    Ok(page(&status_page(user.layout(NavItem::Status), found)))
 }
 
-fn shown(frame: Frame, found: Status) -> StatusPage {
-    let t = StatusWords::of(frame.lang);
+fn status_page(layout: Layout, found: Status) -> StatusPage {
+    let t = StatusWords::of(layout.lang);
     let problems = [
         found.failed_deliveries.count,
         found.failed_calls.count,
@@ -224,50 +221,45 @@ fn shown(frame: Frame, found: Status) -> StatusPage {
         }),
         nodes: found.nodes,
         has_webhook: found.has_webhook,
-        waiting: vec![
-            waiting(&t, t.undelivered, t.oldest, found.undelivered),
-            waiting(&t, t.calls, t.overdue, found.open_calls),
+        queues: vec![
+            queue_card(&t, t.undelivered, t.oldest, found.undelivered),
+            queue_card(&t, t.calls, t.overdue, found.open_calls),
         ],
         platforms: found
             .connections
             .into_iter()
-            .map(|it| platform(&frame, &t, it))
+            .map(|it| platform_row(&layout, &t, it))
             .collect(),
         has_more: found.has_more_connections,
-        restaurants_href: if has_page(Place::Restaurants) {
-            "/restaurants"
-        } else {
-            ""
-        },
-        is_calm: problems.iter().all(|count| *count == 0),
-        deliveries: Problems {
-            count: counted(&t, problems[0]),
+        has_no_problems: problems.iter().all(|count| *count == 0),
+        deliveries: ProblemList {
+            count: count_text(&t, problems[0]),
             newest: found
                 .failed_deliveries
                 .newest
                 .into_iter()
-                .map(|it| failed(&frame, it))
+                .map(|it| failed_delivery_row(&layout, it))
                 .collect(),
         },
-        calls: Problems {
-            count: counted(&t, problems[1]),
+        calls: ProblemList {
+            count: count_text(&t, problems[1]),
             newest: found
                 .failed_calls
                 .newest
                 .into_iter()
-                .map(|it| refused(&frame, &t, it))
+                .map(|it| refused_call_row(&layout, &t, it))
                 .collect(),
         },
-        messages: Problems {
-            count: counted(&t, problems[2]),
+        messages: ProblemList {
+            count: count_text(&t, problems[2]),
             newest: found
                 .kept_messages
                 .newest
                 .into_iter()
-                .map(|it| kept(&frame, &t, it))
+                .map(|it| open_message_row(&layout, &t, it))
                 .collect(),
         },
         t,
-        frame,
+        layout,
     }
 }

@@ -1,19 +1,22 @@
-//! The webhook: its address and the form of its key, a test, the delivery log, and sending again what has failed.
+//! The webhook page: settings, a test event, bulk resends and the delivery log.
 
-use super::delivery::{self, LogPart};
+mod delivery;
+mod log;
+
 use crate::flow::Fault;
 use crate::flow::admin::accounts;
 use crate::flow::admin::accounts::Actor;
 use crate::flow::deliver::{resend, resend_all};
-use crate::http::state::HttpState as Api;
+use crate::http::state::HttpState;
 use crate::net::guard::{Target, is_clear_text};
+use crate::panel::components::send_result::{SendTexts, redirect_with_result};
+use crate::panel::kit::current_user::{CurrentUser, UserForm};
 use crate::panel::kit::error::PanelError;
-use crate::panel::kit::explain;
-use crate::panel::kit::fields::Fields;
-use crate::panel::kit::form::{Choice, Field, Kind};
+use crate::panel::kit::form::{Choice, Field, FieldKind};
+use crate::panel::kit::form_data::FormData;
 use crate::panel::kit::form_errors::Wrong;
-use crate::panel::kit::frame::{Frame, Place, page};
-use crate::panel::kit::visitor::{Sent, Visitor};
+use crate::panel::kit::layout::{Layout, page};
+use crate::panel::kit::navigation::NavItem;
 use crate::panel::words::{DeliveryWords, WebhookWords};
 use askama::Template;
 use axum::Router;
@@ -25,16 +28,17 @@ use garson_core::id::ResendId;
 use garson_core::time::{Timestamp, Zone};
 use garson_store::tables::resends::Resend;
 use http::StatusCode;
+use log::DeliveryLog;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// So many of the last runs of sending again are shown.
-const SHOWN_RUNS: usize = 5;
+/// The number of bulk resends shown.
+const MAX_RESENDS: usize = 5;
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
-/// How browsers write a moment that was chosen.
-const MOMENT: &str = "%Y-%m-%dT%H:%M";
+/// The value of `<input type="datetime-local">`.
+const DATETIME_LOCAL: &str = "%Y-%m-%dT%H:%M";
 
-pub fn routes() -> Router<Arc<Api>> {
+pub fn routes() -> Router<Arc<HttpState>> {
     Router::new()
         .route("/webhook", get(show_webhook).post(save_webhook))
         .route("/webhook/remove", post(remove_webhook))
@@ -46,7 +50,7 @@ pub fn routes() -> Router<Arc<Api>> {
 #[derive(Template)]
 #[template(path = "webhook.html")]
 struct WebhookPage {
-    frame: Frame,
+    layout: Layout,
     t: WebhookWords,
     d: DeliveryWords,
     webhook: Option<Webhook>,
@@ -56,35 +60,38 @@ struct WebhookPage {
     updates: Field,
     since: Field,
     with_skipped: Field,
-    runs: Vec<Resend>,
+    resends: Vec<Resend>,
     is_running: bool,
-    log: LogPart,
+    log: DeliveryLog,
 }
 
-/// What was typed and not accepted, and why.
-struct Refused {
+/// What was typed and not accepted.
+struct RejectedInput {
     url: String,
     form: AuthorizationForm,
     updates: bool,
-    why: String,
+    error: String,
 }
 
 async fn show(
-    api: &Api,
-    visitor: &Visitor,
-    asked: &Fields,
-    refused: Option<Refused>,
+    api: &HttpState,
+    user: &CurrentUser,
+    params: &FormData,
+    rejected: Option<RejectedInput>,
 ) -> Result<Response, PanelError> {
-    let fail = |fault| visitor.fail(fault);
-    let (app, account) = (&api.app, visitor.account.id);
+    let fail = |fault| user.fail(fault);
+    let (app, account) = (&api.app, user.account.id);
     let (webhook, wants_updates) = accounts::webhook_and_updates(app, account).await.map_err(fail)?;
-    let mut runs = resend_all::list(app, account).await.map_err(fail)?;
-    runs.truncate(SHOWN_RUNS);
-    let log = LogPart::read(api, visitor, asked).await?;
-    let t = WebhookWords::of(visitor.lang);
-    let is_ticked = refused.as_ref().map_or(wants_updates, |refused| refused.updates);
-    let (typed, chosen, why) = match (refused, &webhook) {
-        (Some(refused), _) => (refused.url, refused.form, Some(refused.why)),
+    let mut resends = resend_all::list(app, account).await.map_err(fail)?;
+    resends.truncate(MAX_RESENDS);
+    let layout = user.layout(NavItem::Webhook);
+    let log = DeliveryLog::read(api, user, &layout, params).await?;
+    let t = WebhookWords::of(user.lang);
+    let is_checked = rejected
+        .as_ref()
+        .map_or(wants_updates, |rejected| rejected.updates);
+    let (typed, chosen, error) = match (rejected, &webhook) {
+        (Some(rejected), _) => (rejected.url, rejected.form, Some(rejected.error)),
         (None, Some(webhook)) => (webhook.url.clone(), webhook.authorization, None),
         (None, None) => (String::new(), AuthorizationForm::default(), None),
     };
@@ -96,25 +103,25 @@ async fn show(
     let target = webhook
         .as_ref()
         .and_then(|webhook| Target::parse(&webhook.url).ok());
-    let day_ago = Zone::istanbul().write(app.now().minus(DAY), MOMENT);
+    let day_ago = Zone::istanbul().write(app.now().minus(DAY), DATETIME_LOCAL);
     Ok(page(&WebhookPage {
-        frame: Frame::new(visitor, Place::Webhook),
+        layout,
         is_clear_text: target.is_some_and(|target| is_clear_text(&target)),
-        url: Field::new("url", t.url, Kind::Input("url"))
+        url: Field::new("url", t.url, FieldKind::Input("url"))
             .value(typed)
             .hint(t.url_hint)
-            .error(why.as_deref())
+            .error(error.as_deref())
             .required()
-            .between(0, 2048),
-        form: Field::new("authorization", t.form, Kind::Select(forms)).hint(t.form_hint),
-        updates: Field::new("orderUpdates", t.updates, Kind::Tick(is_ticked)).hint(t.updates_hint),
-        since: Field::new("since", t.again_since, Kind::Input("datetime-local"))
+            .length(0, 2048),
+        form: Field::new("authorization", t.form, FieldKind::Select(forms)).hint(t.form_hint),
+        updates: Field::new("orderUpdates", t.updates, FieldKind::Checkbox(is_checked)).hint(t.updates_hint),
+        since: Field::new("since", t.again_since, FieldKind::Input("datetime-local"))
             .value(day_ago)
             .required(),
-        with_skipped: Field::new("skipped", t.again_skipped, Kind::Tick(false)),
-        is_running: runs.iter().any(|run| run.finished_at.is_none()),
-        d: DeliveryWords::of(visitor.lang),
-        runs,
+        with_skipped: Field::new("skipped", t.again_skipped, FieldKind::Checkbox(false)),
+        is_running: resends.iter().any(|resend| resend.finished_at.is_none()),
+        d: DeliveryWords::of(user.lang),
+        resends,
         webhook,
         log,
         t,
@@ -122,24 +129,24 @@ async fn show(
 }
 
 async fn show_webhook(
-    State(api): State<Arc<Api>>,
-    visitor: Visitor,
+    State(api): State<Arc<HttpState>>,
+    user: CurrentUser,
     RawQuery(query): RawQuery,
 ) -> Result<Response, PanelError> {
-    let asked = Fields::parse(query.unwrap_or_default().as_bytes());
-    show(&api, &visitor, &asked, None).await
+    let params = FormData::parse(query.unwrap_or_default().as_bytes());
+    show(&api, &user, &params, None).await
 }
 
 async fn save_webhook(
-    State(api): State<Arc<Api>>,
-    Sent { visitor, fields }: Sent,
+    State(api): State<Arc<HttpState>>,
+    UserForm { user, fields }: UserForm,
 ) -> Result<Response, PanelError> {
     let url = fields.get("url").to_owned();
     let form = AuthorizationForm::named(fields.get("authorization")).unwrap_or_default();
-    let updates = fields.is_ticked("orderUpdates");
-    let why = match accounts::set_webhook(
+    let updates = fields.is_checked("orderUpdates");
+    let error = match accounts::set_webhook(
         &api.app,
-        visitor.account.id,
+        user.account.id,
         Actor::Owner,
         Some(url.clone()),
         Some(form),
@@ -147,67 +154,48 @@ async fn save_webhook(
     )
     .await
     {
-        Ok(_) => return Ok(visitor.done("/webhook", WebhookWords::of(visitor.lang).saved)),
+        Ok(_) => return Ok(user.redirect_with_notice("/webhook", WebhookWords::of(user.lang).saved)),
         Err(fault @ (Fault::TargetNotAllowed { .. } | Fault::Invalid { .. })) => {
-            Wrong::new(&visitor, fault)?.into_text()
+            Wrong::new(&user, fault)?.into_text()
         }
-        Err(fault) => return Err(visitor.fail(fault)),
+        Err(fault) => return Err(user.fail(fault)),
     };
-    let refused = Refused {
+    let rejected = RejectedInput {
         url,
         form,
         updates,
-        why,
+        error,
     };
-    let shown = show(&api, &visitor, &Fields::default(), Some(refused)).await?;
-    Ok((StatusCode::UNPROCESSABLE_ENTITY, shown).into_response())
+    let page = show(&api, &user, &FormData::default(), Some(rejected)).await?;
+    Ok((StatusCode::UNPROCESSABLE_ENTITY, page).into_response())
 }
 
 async fn remove_webhook(
-    State(api): State<Arc<Api>>,
-    Sent { visitor, .. }: Sent,
+    State(api): State<Arc<HttpState>>,
+    UserForm { user, .. }: UserForm,
 ) -> Result<Response, PanelError> {
-    accounts::remove_webhook(&api.app, visitor.account.id)
+    accounts::remove_webhook(&api.app, user.account.id)
         .await
-        .map_err(|fault| visitor.fail(fault))?;
-    Ok(visitor.done("/webhook", WebhookWords::of(visitor.lang).removed))
+        .map_err(|fault| user.fail(fault))?;
+    Ok(user.redirect_with_notice("/webhook", WebhookWords::of(user.lang).removed))
 }
 
-async fn send_test(State(api): State<Arc<Api>>, Sent { visitor, .. }: Sent) -> Result<Response, PanelError> {
-    let t = WebhookWords::of(visitor.lang);
-    let sent = resend::test(&api.app, visitor.account.id).await;
-    told(
-        &visitor,
-        "/webhook",
-        sent,
-        [t.test_taken, t.test_refused, t.test_unreached],
-    )
-}
-
-/// Says what came of sending something by hand: it was taken, it was not, or nobody was there.
-pub fn told(
-    visitor: &Visitor,
-    back: &str,
-    sent: Result<u16, Fault>,
-    [taken, not_taken, unreached]: [&str; 3],
+async fn send_test(
+    State(api): State<Arc<HttpState>>,
+    UserForm { user, .. }: UserForm,
 ) -> Result<Response, PanelError> {
-    match sent {
-        Ok(status @ 200..300) => Ok(visitor.done(back, format!("{taken} {status}"))),
-        Ok(status) => Ok(visitor.refused(back, format!("{not_taken} {status}"))),
-        Err(fault @ Fault::TooManySends) => Ok(visitor.refused(back, visitor.fail(fault).text())),
-        Err(Fault::TargetUnreachable { explanation }) => {
-            let why = explain::attempt(visitor.lang, &explanation);
-            Ok(visitor.refused(back, format!("{unreached} {why}")))
-        }
-        Err(fault @ (Fault::NoWebhook | Fault::TargetNotAllowed { .. })) => {
-            Ok(visitor.refused(back, visitor.fail(fault).text()))
-        }
-        Err(fault) => Err(visitor.fail(fault)),
-    }
+    let t = WebhookWords::of(user.lang);
+    let sent = resend::test(&api.app, user.account.id).await;
+    let texts = SendTexts {
+        accepted: t.test_taken,
+        refused: t.test_refused,
+        unreachable: t.test_unreached,
+    };
+    redirect_with_result(&user, "/webhook", sent, &texts)
 }
 
-/// A moment as browsers write it, on Istanbul's clock, which is never set forward or back.
-fn moment(text: &str) -> Option<Timestamp> {
+/// Parses a `datetime-local` value in Istanbul's time zone, which has no daylight saving time.
+fn parse_datetime(text: &str) -> Option<Timestamp> {
     let (day, time) = text.split_once('T')?;
     let (hours, rest) = time.split_once(':')?;
     let (minutes, seconds) = rest.split_once(':').unwrap_or((rest, "0"));
@@ -218,21 +206,23 @@ fn moment(text: &str) -> Option<Timestamp> {
 }
 
 async fn resend_failed(
-    State(api): State<Arc<Api>>,
-    Sent { visitor, fields }: Sent,
+    State(api): State<Arc<HttpState>>,
+    UserForm { user, fields }: UserForm,
 ) -> Result<Response, PanelError> {
-    let t = WebhookWords::of(visitor.lang);
-    let Some(since) = moment(fields.get("since")) else {
-        return Ok(visitor.refused("/webhook", t.again_wrong));
+    let t = WebhookWords::of(user.lang);
+    let Some(since) = parse_datetime(fields.get("since")) else {
+        return Ok(user.redirect_with_error("/webhook", t.again_wrong));
     };
     let id = ResendId::at(api.app.now());
-    let with_skipped = fields.is_ticked("skipped");
-    match resend_all::start(&api.app, visitor.account.id, id, since, with_skipped).await {
-        Ok(run) => Ok(visitor.done("/webhook", format!("{} {}", t.again_started, run.found))),
-        Err(fault @ (Fault::NoWebhook | Fault::TooManyRetries)) => {
-            Ok(visitor.refused("/webhook", visitor.fail(fault).text()))
+    let with_skipped = fields.is_checked("skipped");
+    match resend_all::start(&api.app, user.account.id, id, since, with_skipped).await {
+        Ok(resend) => {
+            Ok(user.redirect_with_notice("/webhook", format!("{} {}", t.again_started, resend.found)))
         }
-        Err(fault) => Err(visitor.fail(fault)),
+        Err(fault @ (Fault::NoWebhook | Fault::TooManyRetries)) => {
+            Ok(user.redirect_with_error("/webhook", user.fail(fault).text()))
+        }
+        Err(fault) => Err(user.fail(fault)),
     }
 }
 
@@ -241,8 +231,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn moments_are_those_of_istanbul() {
-        let at = |text| moment(text).map(|at| at.to_string());
+    fn datetimes_are_in_istanbul_time() {
+        let at = |text| parse_datetime(text).map(|at| at.to_string());
         assert_eq!(
             at("2026-03-01T12:30").as_deref(),
             Some("2026-03-01T09:30:00.000Z")

@@ -1,6 +1,6 @@
 //! The live board and its cards.
 
-super::words! {
+super::text_set::text_set! {
     BoardWords {
         title: "Canlı pano" | "Live board",
         new: "Yeni" | "New",
@@ -20,9 +20,9 @@ super::words! {
         offline: "Bağlantı koptu, yeniden bağlanılıyor" | "Connection lost, reconnecting",
         none: "Sipariş yok" | "No orders",
         empty_title: "Henüz açık sipariş yok" | "No open orders yet",
-        empty_text: "Restoranınızı bir platforma bağlayın; yeni siparişler burada kendiliğinden belirir." | "Connect your restaurant to a platform; new orders appear here by themselves.",
+        empty_text: "Restoranınızı bir platforma bağlayın; yeni siparişler burada otomatik görünür." | "Connect your restaurant to a platform; new orders appear here automatically.",
         test_order: "Test siparişi gönder" | "Send a test order",
-        more: "Burada gösterilenden daha fazla açık sipariş var." | "There are more open orders than are shown here.",
+        more: "Burada gösterilenden daha fazla açık sipariş var." | "There are more open orders than shown here.",
         verify: "Onayla" | "Accept",
         pre_approve: "Ön onay ver" | "Pre-approve",
         ready: "Hazır" | "Ready",

@@ -1,6 +1,6 @@
 //! Businesses.
 
-super::words! {
+super::text_set::text_set! {
     BusinessWords {
         title: "İşletmeler" | "Businesses",
         restaurants: "Restoranlar" | "Restaurants",
@@ -29,7 +29,7 @@ super::words! {
         link_hint: "Başka bir işletmedeki restoran buraya taşınır." | "A restaurant of another business moves here.",
         linked: "Restoran işletmeye bağlandı." | "The restaurant was linked to the business.",
         delete: "İşletmeyi sil" | "Delete the business",
-        delete_text: "İşletme, bağlı tüm restoranları, bağlantıları, siparişleri ve olayları ile silinir. Geri alınamaz." | "The business is deleted with all its restaurants, their integrations, orders and events. It cannot be undone.",
+        delete_text: "İşletme, bağlı tüm restoranları, bağlantıları, siparişleri ve olayları ile silinir. Geri alınamaz." | "The business is deleted with all its restaurants, their integrations, orders and events. This cannot be undone.",
         confirm: "Silmek için adını yazın" | "Type its name to delete it",
         deleted: "İşletme silindi." | "The business was deleted.",
         count: "Restoran sayısı" | "Number of restaurants",

@@ -1,6 +1,6 @@
 //! The delivery log and a delivery with its attempts.
 
-super::words! {
+super::text_set::text_set! {
     DeliveryWords {
         title: "Gönderim" | "Delivery",
         log: "Gönderim günlüğü" | "Delivery log",
@@ -37,16 +37,16 @@ super::words! {
         first_byte: "ilk yanıt" | "first byte",
         explanation: "Ne oldu" | "What happened",
         no_attempts: "Henüz deneme yapılmadı." | "No attempt has been made yet.",
-        body: "Gönderilen içerik" | "The body that is sent",
+        body: "Gönderilen içerik" | "Sent body",
         empty_title: "Gönderim yok" | "No deliveries",
-        empty_text: "Sipariş geldikçe olayları burada görünür. Filtre seçtiyseniz kaldırın." | "Events appear here as orders come in. If you have chosen a filter, clear it.",
+        empty_text: "Sipariş geldikçe olayları burada görünür. Filtre seçtiyseniz kaldırın." | "Events appear here as orders come in. Clear the filter if one is set.",
         no_order: "Bu numarayla ya da kodla bir sipariş bulunamadı; yazdığınızı kontrol edin." | "No order with this number or code; check what you typed.",
-        namesakes: "Bu kodu taşıyan daha eski siparişler de var; en yenisininki gösteriliyor." | "Older orders have the same code; the newest one is shown.",
+        same_code: "Bu kodu taşıyan daha eski siparişler de var; en yenisininki gösteriliyor." | "Older orders have the same code; the newest one is shown.",
         all_of_code: "Hepsini göster" | "Show all of them",
         reason_waiting: "ilk denemeyi bekliyor" | "waiting for its first attempt",
         reason_earlier: "siparişin önceki olayını bekliyor" | "waiting for the order's earlier event",
-        reason_no_url: "olay sırasında kayıtlı adres yoktu" | "no address was registered when it happened",
-        reason_url_removed: "adres teslimden önce kaldırıldı" | "the address was removed before it was delivered",
+        reason_no_url: "olay sırasında kayıtlı adres yoktu" | "no address was registered at the time",
+        reason_url_removed: "adres teslimden önce kaldırıldı" | "the address was removed before delivery",
         reason_status: "alıcı 2xx dışında yanıt verdi" | "the receiver's answer was not 2xx",
         reason_redirect: "alıcı başka adrese yönlendirdi" | "the receiver redirected elsewhere",
         reason_not_allowed: "bu adrese gönderilemez" | "this address is not allowed",
@@ -54,7 +54,7 @@ super::words! {
         reason_connect: "bağlantı kurulamadı" | "connection failed",
         reason_tls: "güvenli bağlantı kurulamadı" | "TLS connection failed",
         reason_broken: "bağlantı yanıttan önce koptu" | "the connection broke before an answer",
-        reason_timed_out: "zamanında yanıt gelmedi" | "no answer came in time",
-        no_url: "Önce webhook adresini kaydedin." | "Register the webhook's address first.",
+        reason_timed_out: "zamanında yanıt gelmedi" | "no answer in time",
+        no_url: "Önce webhook adresini kaydedin." | "Register the webhook address first.",
     }
 }

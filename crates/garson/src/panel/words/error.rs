@@ -1,6 +1,6 @@
-//! When something does not work: what happened, and what to do.
+//! Error pages: what happened, and what to do.
 
-super::words! {
+super::text_set::text_set! {
     ErrorWords {
         back: "Ana sayfaya dön" | "Back to the home page",
         detail: "Ayrıntı" | "Detail",
@@ -14,7 +14,7 @@ super::words! {
         no_next_status: "Siparişin sonraki adımı yok" | "The order has no next step",
         not_preparing: "Sipariş hazırlanma aşamasında değil" | "The order is not being prepared",
         not_due: "İleri tarihli siparişin zamanı gelmedi" | "The scheduled order is not due yet",
-        not_due_advice: "Zamanı gelince onaylayabilirsiniz." | "It can be accepted when its time has come.",
+        not_due_advice: "Zamanı gelince onaylayabilirsiniz." | "It can be accepted when it is due.",
         provider_refused: "Platform kabul etmedi" | "The platform refused",
         provider_refused_advice: "Siparişin platformdaki durumunu kontrol edin." | "Check the order on the platform.",
         reason_not_accepted: "Platform bu iptal nedenini kabul etmiyor" | "The platform does not accept this reason",
@@ -50,7 +50,7 @@ super::words! {
         storage_away: "Veritabanına ulaşılamıyor" | "The database cannot be reached",
         storage_away_advice: "Birkaç saniye sonra yeniden deneyin." | "Try again in a few seconds.",
         failed: "Bir şeyler ters gitti" | "Something went wrong",
-        failed_advice: "Yeniden deneyin; sürerse destek ekibine haber verin." | "Try again; if it persists, tell support.",
+        failed_advice: "Yeniden deneyin; sürerse destek ekibine haber verin." | "Try again; if it persists, contact support.",
         stale_form: "Form artık geçerli değil" | "The form is no longer valid",
         stale_form_advice: "Hiçbir şey değişmedi. Formun sayfasını yeniden açın ve oradan yeniden gönderin; bu sayfayı yenilemek yetmez." | "Nothing has changed. Open the form's page again and send it from there; reloading this page is not enough.",
         open_again: "Sayfayı yeniden aç" | "Open the page again",

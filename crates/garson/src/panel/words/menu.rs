@@ -1,6 +1,6 @@
 //! A restaurant's menu on a platform.
 
-super::words! {
+super::text_set::text_set! {
     MenuWords {
         lead: "Restoranın platformdaki menüsü, platformdan okunduğu gibi." | "The restaurant's menu on the platform, as it was read from there.",
         platform: "Platform" | "Platform",

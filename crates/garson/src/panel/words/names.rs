@@ -1,6 +1,6 @@
-//! What people call ways of paying and the steps of an order.
+//! Names of payment types and order statuses.
 
-super::words! {
+super::text_set::text_set! {
     NameWords {
         online_card: "Online kart" | "Online card",
         card_on_delivery: "Kapıda kart" | "Card on delivery",

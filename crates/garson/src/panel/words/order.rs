@@ -1,6 +1,6 @@
 //! The page of one order.
 
-super::words! {
+super::text_set::text_set! {
     OrderWords {
         title: "Sipariş" | "Order",
         back: "Siparişlere dön" | "Back to the orders",
@@ -32,7 +32,7 @@ super::words! {
         ready_at: "Hazır oldu" | "Ready",
         reported_at: "Raporlandı" | "Reported",
         courier: "Teslimat" | "Delivery",
-        wishes: "İstekler" | "Requests",
+        requests: "İstekler" | "Requests",
         do_not_ring: "Zile basılmasın" | "Do not ring",
         drop_at_door: "Kapıya bırakılsın" | "Leave at the door",
         no_cutlery: "Plastik çatal-bıçak gönderilmesin" | "No cutlery",
@@ -86,7 +86,7 @@ super::words! {
         call_next: "sıradaki deneme" | "next attempt",
         tries: "deneme" | "attempts",
         deliveries: "Webhook gönderimleri" | "Webhook deliveries",
-        no_deliveries: "Bu siparişin olayı yok ya da saklama süresi doldu." | "This order has no events, or they have been deleted.",
+        no_deliveries: "Bu siparişin olayı yok ya da saklama süresi doldu." | "This order has no events, or their retention period is over.",
         raw: "Platformdan gelen ham veri" | "Raw data from the platform",
         raw_hint: "Destek için: platformdan geldiği gibi. Kişisel veri içerir." | "For support: exactly as received. Contains personal data.",
         no_raw: "Saklanan ham veri yok." | "No raw data is stored.",

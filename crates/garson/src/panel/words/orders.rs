@@ -1,10 +1,10 @@
 //! Search over orders.
 
-super::words! {
+super::text_set::text_set! {
     OrdersWords {
         title: "Siparişler" | "Orders",
-        text: "Ara" | "Search for",
-        text_hint: "Platform no, kısa kod, müşteri adı ya da telefonu; başı yeterli" | "Platform id, short code, customer or telephone; the beginning is enough",
+        text: "Ara" | "Search",
+        text_hint: "Platform no, kısa kod, müşteri adı ya da telefonu; başı yeterli" | "Platform ID, short code, customer name or phone; the first characters are enough",
         filters: "Gün, durum, platform, restoran" | "Day, status, platform, restaurant",
         from: "Başlangıç tarihi" | "Start date",
         to: "Bitiş tarihi" | "End date",
@@ -24,6 +24,6 @@ super::words! {
         go_on: "Daha eskilerde ara" | "Search further back",
         empty_title: "Sipariş bulunamadı" | "No orders found",
         empty_text: "Aramayı kısaltın ya da filtreleri kaldırın." | "Shorten the search text, or clear the filters.",
-        no_words_text: "Yazdığınızda aranacak harf ya da rakam yok; siparişin numarasını, kodunu, müşteri adını ya da telefonunu yazın." | "There is no letter or digit in what you typed; type the order's id or code, the customer's name or telephone.",
+        no_words_text: "Yazdığınızda aranacak harf ya da rakam yok; siparişin numarasını, kodunu, müşteri adını ya da telefonunu yazın." | "The text contains no letter or digit; enter an order ID or code, a customer name or a phone number.",
     }
 }

@@ -1,13 +1,13 @@
 //! Packages: which platforms a restaurant may use, and when.
 
-super::words! {
+super::text_set::text_set! {
     PackageWords {
         lead: "Paketler, restoranın hangi platformları ne zaman kullanabileceğini belirler. Hiçbir paketin kapsamadığı bağlantı kapatılır." | "Packages define which platforms the restaurant may use, and when. Integrations that no package covers are switched off.",
         none: "Henüz paket yok" | "No package yet",
         none_text: "Paketi olmayan restoranın bağlantıları açılamaz. Aşağıdan bir paket ekleyin." | "Without a package no integration can be switched on. Add one below.",
         name: "Ad" | "Name",
         platforms: "Platformlar" | "Platforms",
-        all: "Tüm platformlar (yeni gelenler dahil)" | "All platforms (and those to come)",
+        all: "Tüm platformlar (yeni gelenler dahil)" | "All platforms (including future ones)",
         starts: "Başlangıç" | "Starts",
         starts_hint: "Boş bırakılırsa şimdi." | "Starts now when left empty.",
         ends: "Bitiş tarihi" | "End date",

@@ -1,9 +1,9 @@
-//! Payments: totals by type and day.
+//! Payments.
 
-super::words! {
+super::text_set::text_set! {
     PaymentWords {
         title: "Ödemeler" | "Payments",
-        lead: "Ödeme türüne ve güne göre toplamlar; iptal edilen siparişler sayılmaz." | "Totals by payment type and day; cancelled orders do not count.",
+        lead: "Ödeme türüne ve güne göre toplamlar; iptal edilen siparişler sayılmaz." | "Totals by payment type and day; cancelled orders are not counted.",
         restaurant: "Restoran" | "Restaurant",
         from: "Başlangıç tarihi" | "Start date",
         to: "Bitiş tarihi" | "End date",
@@ -13,7 +13,7 @@ super::words! {
         last_30: "Son 30 gün" | "Last 30 days",
         this_month: "Bu ay" | "This month",
         last_month: "Geçen ay" | "Last month",
-        wrong: "Bu dönem gösterilemez: bitiş tarihi başlangıçtan önce olamaz, en çok 62 gün seçilebilir. Son 7 gün gösteriliyor." | "This period cannot be shown: the end date must not be before the start date, and at most 62 days can be chosen. The last 7 days are shown.",
+        invalid_period: "Bu dönem gösterilemez: bitiş tarihi başlangıçtan önce olamaz, en çok 62 gün seçilebilir. Son 7 gün gösteriliyor." | "This period cannot be shown: the end date must not be before the start date, and at most 62 days can be chosen. The last 7 days are shown.",
         chart: "Günlük toplamlar" | "Totals by day",
         chart_hint: "Aynı sayılar aşağıdaki tabloda." | "The table below has the same numbers.",
         by_type: "Ödeme türüne göre" | "By payment type",

@@ -1,6 +1,6 @@
-//! Reports: what accounting has not taken yet.
+//! Reports.
 
-super::words! {
+super::text_set::text_set! {
     ReportWords {
         title: "Raporlar" | "Reports",
         lead: "Muhasebeye henüz aktarılmamış siparişler. Aktardıklarınızı işaretleyin; işaretlenen listeden çıkar." | "Orders not yet transferred to accounting. Mark those you have transferred; they leave the list.",
@@ -9,7 +9,7 @@ super::words! {
         from: "Başlangıç tarihi" | "Start date",
         to: "Bitiş tarihi" | "End date",
         show: "Göster" | "Show",
-        export_pending: "Bekleyenleri Excel'e aktar (CSV)" | "Export the pending ones to Excel (CSV)",
+        export_pending: "Bekleyenleri Excel'e aktar (CSV)" | "Export pending orders to Excel (CSV)",
         export_period: "Dönemdeki tüm siparişleri aktar (CSV)" | "Export all orders of the period (CSV)",
         at: "Tarih" | "Date",
         platform: "Platform" | "Platform",
@@ -24,7 +24,7 @@ super::words! {
         no: "hayır" | "no",
         actions: "İşlemler" | "Actions",
         mark: "İşaretle" | "Mark",
-        mark_all: "Gösterilenlerin tümünü işaretle" | "Mark all that are shown",
+        mark_all: "Gösterilenlerin tümünü işaretle" | "Mark all shown",
         marked: "Raporlandı olarak işaretlenen sipariş:" | "Orders marked as reported:",
         none_marked: "İşaretlenecek sipariş kalmamış." | "There was nothing left to mark.",
         empty_title: "Bekleyen sipariş yok" | "Nothing is pending",

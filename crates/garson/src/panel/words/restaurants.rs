@@ -1,6 +1,6 @@
-//! Restaurants: the list, the details, and the ways between the pages of one.
+//! Restaurants.
 
-super::words! {
+super::text_set::text_set! {
     RestaurantWords {
         title: "Restoranlar" | "Restaurants",
         businesses: "İşletmeler" | "Businesses",
@@ -35,10 +35,10 @@ super::words! {
         created: "Restoran oluşturuldu. Şimdi platformlarını bağlayın." | "The restaurant was created. Now connect its platforms.",
         saved: "Değişiklikler kaydedildi." | "The changes were saved.",
         delete: "Restoranı sil" | "Delete the restaurant",
-        delete_text: "Restoran, bağlantıları, siparişleri ve olayları ile silinir. Geri alınamaz." | "The restaurant is deleted with its integrations, orders and events. It cannot be undone.",
+        delete_text: "Restoran, bağlantıları, siparişleri ve olayları ile silinir. Geri alınamaz." | "The restaurant is deleted with its integrations, orders and events. This cannot be undone.",
         confirm: "Silmek için adını yazın" | "Type its name to delete it",
         deleted: "Restoran silindi." | "The restaurant was deleted.",
-        id: "Kimlik (API için)" | "Id (for the API)",
+        id: "Kimlik (API için)" | "ID (for the API)",
         since: "Oluşturma" | "Created",
     }
 }

@@ -1,9 +1,9 @@
 //! Open sessions, and the password.
 
-super::words! {
+super::text_set::text_set! {
     SessionWords {
         title: "Hesap" | "Account",
-        lead: "Bu hesapla açık olan tarayıcılar. Tanımadığınız biri varsa oturumunu sonlandırıp parolanızı değiştirin." | "Browsers that are signed in to this account. If you do not know one, end its session and change the password.",
+        lead: "Bu hesapla açık olan tarayıcılar. Tanımadığınız biri varsa oturumunu sonlandırıp parolanızı değiştirin." | "Browsers that are signed in to this account. If you do not recognize one, end its session and change the password.",
         browser: "Tarayıcı" | "Browser",
         since: "Açılış" | "Since",
         seen: "Son görülme" | "Last seen",

@@ -1,6 +1,6 @@
 //! Signing in.
 
-super::words! {
+super::text_set::text_set! {
     SignInWords {
         title: "Giriş" | "Sign in",
         lead: "Restoranınızın siparişleri tek yerde." | "Your restaurant's orders in one place.",

@@ -1,12 +1,12 @@
-//! How things stand.
+//! The status page.
 
-super::words! {
+super::text_set::text_set! {
     StatusWords {
         title: "Durum" | "Status",
-        lead: "Platformlarınız, bekleyen işler ve son 24 saatin sorunları." | "Your platforms, what is waiting, and the problems of the last 24 hours.",
+        lead: "Platformlarınız, bekleyen işler ve son 24 saatin sorunları." | "Your platforms, pending work, and the problems of the last 24 hours.",
         ready: "Hizmet çalışıyor; siparişler alınıyor." | "The service is running and accepting orders.",
         storage_away: "Veritabanı yanıt vermiyor ya da yazamıyor; yeni siparişler şu anda alınamıyor olabilir." | "The database does not respond or cannot be written to; new orders may be rejected.",
-        not_joined: "Bu sunucu henüz ötekilere katılmadı; olay gönderimi gecikebilir." | "This server has not joined the cluster yet; events may be delayed.",
+        not_joined: "Bu sunucu henüz diğerlerine katılmadı; olay gönderimi gecikebilir." | "This server has not joined the cluster yet; events may be delayed.",
         worker_fails: "Hizmetin bir bölümü sürekli hata veriyor; olaylar ya da platform çağrıları gecikebilir." | "A part of the service keeps failing; events or platform calls may be delayed.",
         nodes: "Çalışan sunucu" | "Servers running",
         undelivered: "Gönderilmeyi bekleyen olay" | "Events to be delivered",

@@ -1,9 +1,9 @@
-//! The webhook: where events go, and sending them again.
+//! The webhook page.
 
-super::words! {
+super::text_set::text_set! {
     WebhookWords {
         title: "Webhook" | "Webhook",
-        lead: "Her sipariş olayı bu adrese gönderilir; adres yanıt vermezse yeniden denenir." | "Every order event is sent to this address; failed attempts are repeated.",
+        lead: "Her sipariş olayı bu adrese gönderilir; adres yanıt vermezse yeniden denenir." | "Every order event is sent to this address; failed attempts are retried.",
         target: "Alıcı" | "Receiver",
         url: "Adres" | "Address",
         url_hint: "Herkese açık bir https adresi, örneğin https://kasa.example.com/olay" | "A public https address, for instance https://till.example.com/events",
@@ -16,7 +16,7 @@ super::words! {
         save: "Kaydet" | "Save",
         saved: "Webhook kaydedildi." | "The webhook was saved.",
         since: "Son değişiklik" | "Last changed",
-        clear_text: "Adres şifresiz http: API anahtarınız açıkta gider. https kullanın." | "The address is plain http: your API key travels in clear. Use https.",
+        clear_text: "Adres şifresiz http: API anahtarınız açıkta gider. https kullanın." | "The address is plain http: your API key is sent unencrypted. Use https.",
         remove: "Webhook'u kaldır" | "Remove the webhook",
         remove_sure: "Olaylar saklanır ama gönderilmez; yeniden kaydedince elle gönderebilirsiniz." | "Events are kept but not sent; after registering again you can send them by hand.",
         removed: "Webhook kaldırıldı." | "The webhook was removed.",
@@ -30,7 +30,7 @@ super::words! {
         again: "Başarısızları yeniden gönder" | "Resend failed events",
         again_text: "Seçtiğiniz tarihten bu yana başarısız olan bütün olaylar yeniden sıraya alınır." | "All events that failed since the chosen time are queued again.",
         again_since: "Şu tarihten beri (İstanbul saati)" | "Since (Istanbul time)",
-        again_skipped: "Adres yokken atlananları da gönder" | "Also those skipped while there was no address",
+        again_skipped: "Adres yokken atlananları da gönder" | "Also send events that were skipped while no address was registered",
         again_start: "Yeniden gönder" | "Resend",
         again_started: "Yeniden gönderme başladı; bulunan olay:" | "Resending has started; events found:",
         again_wrong: "Geçerli bir tarih ve saat girin." | "Enter a valid date and time.",

@@ -1,9 +1,9 @@
 //! What is wrong with a field. The rules stand below `flow` and speak English; here stands what they say in Turkish, and
 //! better English where theirs is for programs.
 
-use crate::panel::kit::lang::Lang;
+use crate::panel::words::Lang;
 
-super::words! {
+super::text_set::text_set! {
     WrongWords {
         marked: "Kaydedilmedi. İşaretli alanı düzeltip yeniden gönderin." | "Not saved. Correct the marked field and send it again.",
         name_differs: "Ad eşleşmiyor; hiçbir şey silinmedi." | "The name does not match; nothing was deleted.",

@@ -1,17 +1,17 @@
-//! What changes on a board while it is open: cards as they are then, and platforms that are in trouble.
+//! The live stream of an open board: changed cards and platform alerts as server-sent events.
 
-use super::{AwayLines, address};
+use super::shared::{PlatformAlerts, board_path};
 use crate::flow::read::board::{Changes, Live, Shown, View};
 use crate::flow::read::event_feed::Start;
 use crate::http::cursor::Cursor;
 use crate::http::event_stream::{event_stream, write_data};
-use crate::http::state::HttpState as Api;
+use crate::http::state::HttpState;
+use crate::panel::components::card::Card;
+use crate::panel::components::restaurant_header::chosen_restaurant;
+use crate::panel::kit::current_user::CurrentUser;
 use crate::panel::kit::error::PanelError;
-use crate::panel::kit::fields::Fields;
-use crate::panel::kit::frame::{Frame, Place};
-use crate::panel::kit::restaurant_header::chosen_restaurant;
-use crate::panel::kit::visitor::Visitor;
-use crate::panel::pages::card::Card;
+use crate::panel::kit::form_data::FormData;
+use crate::panel::kit::navigation::NavItem;
 use askama::Template;
 use axum::extract::{RawQuery, State};
 use axum::response::Response;
@@ -20,40 +20,40 @@ use http::HeaderMap;
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-/// A board in somebody's browser.
-struct Told {
+/// An open board.
+struct BoardStream {
     live: Live,
-    api: Arc<Api>,
-    visitor: Visitor,
-    /// Where the board is.
+    api: Arc<HttpState>,
+    user: CurrentUser,
+    /// The path of the board.
     back: String,
 }
 
-/// Goes on from the place of the page, or from where the browser has heard up to.
+/// Starts after the last event that the browser received, or else at the state of the page.
 pub async fn follow_board(
-    State(api): State<Arc<Api>>,
-    visitor: Visitor,
+    State(api): State<Arc<HttpState>>,
+    user: CurrentUser,
     headers: HeaderMap,
     RawQuery(query): RawQuery,
 ) -> Result<Response, PanelError> {
-    let asked = Fields::parse(query.unwrap_or_default().as_bytes());
-    let heard = headers.get("last-event-id").and_then(|id| id.to_str().ok());
-    let place = heard
+    let params = FormData::parse(query.unwrap_or_default().as_bytes());
+    let last_event = headers.get("last-event-id").and_then(|id| id.to_str().ok());
+    let cursor = last_event
         .and_then(Cursor::parse)
-        .or_else(|| Cursor::parse(asked.get("after")));
-    let start = place.map_or(Start::Now, |Cursor(place)| Start::After {
+        .or_else(|| Cursor::parse(params.get("after")));
+    let start = cursor.map_or(Start::Now, |Cursor(place)| Start::After {
         place,
         given: "after",
     });
-    let only = chosen_restaurant(&visitor, &asked)?;
+    let restaurant = chosen_restaurant(&user, &params)?;
     let view = View {
-        account: visitor.account.id,
-        only,
-        // Whoever comes back may have missed how platforms answered, which is no event.
-        shown: match heard {
+        account: user.account.id,
+        only: restaurant,
+        // A browser that reconnects may have missed answers of platforms, which are not events.
+        shown: match last_event {
             Some(_) => Shown::LongAgo,
             None => Shown::JustNow {
-                unsettled: asked
+                unsettled: params
                     .get("unsettled")
                     .split(',')
                     .filter_map(|id| id.parse().ok())
@@ -61,58 +61,58 @@ pub async fn follow_board(
             },
         },
     };
-    let live = Live::open(Arc::clone(&api.app), visitor.session.hash, view, start)
+    let live = Live::open(Arc::clone(&api.app), user.session.hash, view, start)
         .await
-        .map_err(|fault| visitor.fail(fault))?;
+        .map_err(|fault| user.fail(fault))?;
     let first = format!("retry: 2000\nid: {}\n\n", Cursor(live.place()));
-    let back = address(only);
-    let told = Told {
+    let back = board_path(restaurant);
+    let stream = BoardStream {
         live,
         api,
-        visitor,
+        user,
         back,
     };
-    Ok(event_stream(first, told, Told::next_chunk))
+    Ok(event_stream(first, stream, BoardStream::next_chunk))
 }
 
-impl Told {
+impl BoardStream {
     async fn next_chunk(mut self) -> Option<(Bytes, Self)> {
         match self.live.next().await {
-            Ok(Some(changes)) => Some((self.words(changes).into(), self)),
+            Ok(Some(changes)) => Some((self.message(changes).into(), self)),
             Ok(None) => None,
-            // The browser comes back by itself, and goes on from where it was.
+            // The browser reconnects and continues after the last event.
             Err(fault) => {
-                tracing::warn!(?fault, "a board could not be followed");
+                tracing::warn!(?fault, "the live stream of a board failed");
                 None
             }
         }
     }
-}
 
-impl Told {
-    fn words(&self, changes: Changes) -> String {
+    fn message(&self, changes: Changes) -> String {
         let now = self.api.app.now();
         let mut text = String::new();
         if let Some(away) = changes.away {
-            let frame = Frame::new(&self.visitor, Place::Board);
-            say(&mut text, "away", &AwayLines::new(&frame, away));
+            let layout = self.user.layout(NavItem::Board);
+            push_event(&mut text, "away", &PlatformAlerts::new(&layout, away));
         }
         for card in changes.cards {
-            let card = Card::new(self.visitor.lang, &self.visitor.csrf, &self.back, card, now);
-            say(&mut text, "card", &card);
+            let card = Card::new(self.user.lang, &self.user.csrf, &self.back, card, now);
+            push_event(&mut text, "card", &card);
         }
         if text.is_empty() {
             return ":\n\n".to_owned();
         }
-        // Where to go on from, once all of it has come.
-        let _written = write!(text, "id: {}\nevent: place\ndata:\n\n", Cursor(self.live.place()));
+        // The id comes last: a browser that reconnects must have received everything before it.
+        // Ignored: writing to a String does not fail.
+        let _ = write!(text, "id: {}\nevent: place\ndata:\n\n", Cursor(self.live.place()));
         text
     }
 }
 
-fn say(text: &mut String, event: &str, shown: &impl Template) {
-    let Ok(markup) = shown.render() else { return };
-    let _written = writeln!(text, "event: {event}");
+fn push_event(text: &mut String, event: &str, template: &impl Template) {
+    let Ok(markup) = template.render() else { return };
+    // Ignored: writing to a String does not fail.
+    let _ = writeln!(text, "event: {event}");
     write_data(text, &markup);
     text.push('\n');
 }

@@ -1,27 +1,27 @@
-//! The form that connects a restaurant to a platform, made from what the platform itself says that it needs.
+//! The form that connects a restaurant to a platform, generated from the connector's credential fields.
 //!
-//! What is secret is written and never shown again: an empty field keeps what is there.
+//! Stored secrets are never shown; an empty field keeps the stored value.
 
-use super::super::restaurants::answer;
 use crate::flow::Fault;
 use crate::flow::admin::accounts::Actor;
 use crate::flow::admin::input::{CredentialText, ForeignId};
 use crate::flow::admin::integrations;
 use crate::flow::admin::integrations::{Giver, IntegrationChange, platform};
 use crate::flow::admin::restaurants;
-use crate::http::state::HttpState as Api;
+use crate::http::state::HttpState;
+use crate::panel::components::restaurant_header::{RestaurantHeader, Tab, restaurant_id, restaurant_layout};
+use crate::panel::kit::current_user::{CurrentUser, UserForm};
 use crate::panel::kit::error::PanelError;
-use crate::panel::kit::fields::Fields;
-use crate::panel::kit::form::{Choice, Field, Kind};
+use crate::panel::kit::form::{Choice, Field, FieldKind};
+use crate::panel::kit::form_data::FormData;
 use crate::panel::kit::form_errors::Wrong;
 use crate::panel::kit::form_input::optional;
-use crate::panel::kit::frame::{Frame, Place, page};
-use crate::panel::kit::lang::Lang;
+use crate::panel::kit::form_page::form_page;
+use crate::panel::kit::https::is_https;
+use crate::panel::kit::layout::{Layout, page};
 use crate::panel::kit::names;
-use crate::panel::kit::restaurant_header::{About, Tab, restaurant_id};
-use crate::panel::kit::security_headers::is_secure;
-use crate::panel::kit::visitor::{Sent, Visitor};
 use crate::panel::words::IntegrationWords;
+use crate::panel::words::Lang;
 use askama::Template;
 use axum::extract::{Path, State};
 use axum::response::Response;
@@ -42,54 +42,58 @@ const ACTIVE: &str = "isActive";
 #[derive(Template)]
 #[template(path = "connect.html")]
 struct ConnectPage {
-    frame: Frame,
+    layout: Layout,
     t: IntegrationWords,
-    about: About,
+    header: RestaurantHeader,
     name: String,
     action: String,
     fields: Vec<Field>,
     problem: Option<String>,
-    /// Where the platform is to send its messages.
+    /// The webhook addresses to enter at the platform.
     hooks: Vec<String>,
 }
 
-/// What a field of the form is called.
+/// The path of the form.
+pub fn form_path(id: RestaurantId, provider: &str) -> String {
+    format!("{}/{provider}", Tab::Integrations.path(id))
+}
+
+/// The label of a form field.
 pub fn label(lang: Lang, provider: &str, name: &str) -> String {
     let fields = garson_platforms::find(provider).map_or(&[][..], |platform| platform.credential_fields());
     let credential = name.strip_prefix(CREDENTIALS).unwrap_or_default();
     let found = fields.iter().find(|field| field.name == credential);
     match found {
-        Some(field) => own_label(lang, field).to_owned(),
+        Some(field) => credential_label(lang, field).to_owned(),
         None => IntegrationWords::of(lang).remote_id.to_owned(),
     }
 }
 
-fn own_label(lang: Lang, field: &CredentialField) -> &'static str {
+fn credential_label(lang: Lang, field: &CredentialField) -> &'static str {
     match lang {
         Lang::Tr => field.label.0,
         Lang::En => field.label.1,
     }
 }
 
-/// What the form is made from.
-struct Maker<'a> {
+struct FormBuilder<'a> {
     lang: Lang,
     t: IntegrationWords,
     platform: &'static dyn Platform,
     integration: Option<&'a Integration>,
-    /// The credentials that are known already.
+    /// The credentials that are stored, and who gave them.
     known: &'a BTreeMap<String, Giver>,
-    typed: Option<&'a Fields>,
+    typed: Option<&'a FormData>,
 }
 
-impl Maker<'_> {
-    fn form(&self) -> Vec<Field> {
+impl FormBuilder<'_> {
+    fn build(&self) -> Vec<Field> {
         let t = &self.t;
         let branch = self.integration.and_then(|it| it.remote_id.clone());
         let mut form = vec![
             Field::text(REMOTE_ID, t.remote_id)
                 .hint(t.remote_id_hint)
-                .between(0, 100)
+                .length(0, 100)
                 .value(self.value(REMOTE_ID, branch)),
         ];
         for field in self.platform.credential_fields() {
@@ -97,26 +101,26 @@ impl Maker<'_> {
             let is_own = self.known.get(field.name) == Some(&Giver::Account);
             if is_own && !field.required {
                 let name = format!("{REMOVE}{}", field.name);
-                let is_ticked = self.typed.is_some_and(|typed| typed.is_ticked(&name));
-                let label = format!("{}: {}", own_label(self.lang, field), t.remove);
-                form.push(Field::new(name, label, Kind::Tick(is_ticked)));
+                let is_checked = self.typed.is_some_and(|typed| typed.is_checked(&name));
+                let label = format!("{}: {}", credential_label(self.lang, field), t.remove);
+                form.push(Field::new(name, label, FieldKind::Checkbox(is_checked)));
             }
         }
         form.push(self.reason());
         let is_active = match (self.typed, self.integration) {
-            (Some(typed), _) => typed.is_ticked(ACTIVE),
+            (Some(typed), _) => typed.is_checked(ACTIVE),
             (None, Some(integration)) => integration.is_active,
             (None, None) => true,
         };
-        form.push(Field::new(ACTIVE, t.is_active, Kind::Tick(is_active)));
+        form.push(Field::new(ACTIVE, t.is_active, FieldKind::Checkbox(is_active)));
         form
     }
 
-    /// What was typed, or else what is kept.
-    fn value(&self, name: &str, kept: Option<String>) -> String {
+    /// What was typed, or else what is stored.
+    fn value(&self, name: &str, stored: Option<String>) -> String {
         match self.typed {
             Some(typed) => typed.get(name).to_owned(),
-            None => kept.unwrap_or_default(),
+            None => stored.unwrap_or_default(),
         }
     }
 
@@ -132,10 +136,10 @@ impl Maker<'_> {
             None => t.optional,
         };
         let kind = match field.kind {
-            CredentialKind::Secret => Kind::Input("password"),
-            CredentialKind::Plain => Kind::Input("text"),
-            CredentialKind::Address => Kind::Input("url"),
-            CredentialKind::Headers => Kind::Area,
+            CredentialKind::Secret => FieldKind::Input("password"),
+            CredentialKind::Plain => FieldKind::Input("text"),
+            CredentialKind::Address => FieldKind::Input("url"),
+            CredentialKind::Headers => FieldKind::Textarea,
             CredentialKind::Choice(words) => {
                 let nothing = if known.is_some() {
                     t.unchanged
@@ -143,31 +147,31 @@ impl Maker<'_> {
                     t.not_chosen
                 };
                 let words = words.iter().map(|word| Choice::new(*word, *word, *word == typed));
-                Kind::Select(
+                FieldKind::Select(
                     std::iter::once(Choice::new("", nothing, false))
                         .chain(words)
                         .collect(),
                 )
             }
         };
-        let made = Field::new(name, own_label(self.lang, field), kind).between(0, 2000);
+        let built = Field::new(name, credential_label(self.lang, field), kind).length(0, 2000);
         match field.kind {
-            // A secret that was typed is not sent back either.
-            CredentialKind::Secret => made.hint(state).autocomplete("new-password"),
-            CredentialKind::Headers => made.hint(format!("{state} {}", t.headers_hint)),
-            _ => made.hint(state).value(typed),
+            // A typed secret is not sent back either.
+            CredentialKind::Secret => built.hint(state).autocomplete("new-password"),
+            CredentialKind::Headers => built.hint(format!("{state} {}", t.headers_hint)),
+            _ => built.hint(state).value(typed),
         }
     }
 
-    /// Platforms with a list of their own offer it; of the others the reason's id is written.
+    /// A select of the fixed reasons; where the platform has to be asked for them, a text field for the id.
     fn reason(&self) -> Field {
         let t = &self.t;
-        let kept = self.integration.and_then(|it| it.default_cancel_reason.clone());
-        let value = self.value(REASON, kept);
+        let stored = self.integration.and_then(|it| it.default_cancel_reason.clone());
+        let value = self.value(REASON, stored);
         if self.platform.capability().live_reasons {
             return Field::text(REASON, t.default_reason)
                 .hint(t.default_reason_live)
-                .between(0, 100)
+                .length(0, 100)
                 .value(value);
         }
         let reasons = names::reasons(self.lang, self.platform.fixed_reasons(None));
@@ -175,50 +179,50 @@ impl Maker<'_> {
             .into_iter()
             .map(|it| Choice::new(it.id.clone(), it.name, it.id == value));
         let choices = std::iter::once(Choice::new("", t.no_reason, false)).chain(reasons);
-        Field::new(REASON, t.default_reason, Kind::Select(choices.collect())).hint(t.default_reason_hint)
+        Field::new(REASON, t.default_reason, FieldKind::Select(choices.collect())).hint(t.default_reason_hint)
     }
 }
 
-/// Where the browser has reached us: platforms reach us there too, if it is a public address.
+/// The origin that the browser uses. Platforms can use it too if it is public.
 fn origin(headers: &HeaderMap) -> String {
     let host = headers.get(header::HOST).and_then(|host| host.to_str().ok());
-    let scheme = if is_secure(headers) { "https" } else { "http" };
+    let scheme = if is_https(headers) { "https" } else { "http" };
     host.map_or_else(String::new, |host| format!("{scheme}://{host}"))
 }
 
 async fn show(
-    api: &Api,
-    visitor: &Visitor,
+    api: &HttpState,
+    user: &CurrentUser,
     (id, provider): (RestaurantId, &str),
     headers: &HeaderMap,
-    typed: Option<&Fields>,
+    typed: Option<&FormData>,
     wrong: Option<Wrong>,
 ) -> Result<Response, PanelError> {
-    let fail = |fault| visitor.fail(fault);
-    let (app, account) = (&api.app, visitor.account.id);
+    let fail = |fault| user.fail(fault);
+    let (app, account) = (&api.app, user.account.id);
     let platform = platform(provider).map_err(fail)?;
     let restaurant = restaurants::get(app, account, id).await.map_err(fail)?;
     let (integration, known) = integrations::given(app, account, id, provider)
         .await
         .map_err(fail)?;
-    let maker = Maker {
-        lang: visitor.lang,
-        t: IntegrationWords::of(visitor.lang),
+    let builder = FormBuilder {
+        lang: user.lang,
+        t: IntegrationWords::of(user.lang),
         platform,
         integration: integration.as_ref(),
         known: &known,
         typed,
     };
-    let mut fields = maker.form();
+    let mut fields = builder.build();
     let problem = wrong.as_ref().map(|wrong| wrong.mark(&mut fields));
     let origin = origin(headers);
-    let frame = Frame::new(visitor, Place::Restaurants);
-    let shown = page(&ConnectPage {
-        about: About::new(visitor, &restaurant, Tab::Integrations),
-        name: frame.provider(&platform.provider()),
-        frame,
-        t: maker.t,
-        action: super::form_path(&restaurant, provider),
+    let layout = restaurant_layout(user, &restaurant);
+    let page = page(&ConnectPage {
+        header: RestaurantHeader::new(user, &restaurant, Tab::Integrations),
+        name: layout.provider(&platform.provider()),
+        layout,
+        t: builder.t,
+        action: form_path(id, provider),
         fields,
         problem,
         hooks: platform
@@ -227,32 +231,32 @@ async fn show(
             .map(|route| format!("{} {origin}/hooks/{provider}{}", route.method, route.path))
             .collect(),
     });
-    Ok(answer(shown, wrong.as_ref()))
+    Ok(form_page(page, wrong.as_ref()))
 }
 
 pub async fn show_form(
-    State(api): State<Arc<Api>>,
+    State(api): State<Arc<HttpState>>,
     Path((id, provider)): Path<(String, String)>,
     headers: HeaderMap,
-    visitor: Visitor,
+    user: CurrentUser,
 ) -> Result<Response, PanelError> {
-    let id = restaurant_id(&visitor, &id)?;
-    show(&api, &visitor, (id, &provider), &headers, None, None).await
+    let id = restaurant_id(&user, &id)?;
+    show(&api, &user, (id, &provider), &headers, None, None).await
 }
 
-/// What the form wants changed.
-fn change(platform: &dyn Platform, sent: &Fields) -> Result<IntegrationChange, Fault> {
+/// The change that the form describes.
+fn change(platform: &dyn Platform, sent: &FormData) -> Result<IntegrationChange, Fault> {
     let mut credentials = Vec::new();
     for field in platform.credential_fields() {
         let given: Option<CredentialText> = optional(sent, &format!("{CREDENTIALS}{}", field.name))?;
-        let is_removed = sent.is_ticked(&format!("{REMOVE}{}", field.name));
+        let is_removed = sent.is_checked(&format!("{REMOVE}{}", field.name));
         if is_removed || given.is_some() {
             let secret = given.map(|text| Secret::new(text.into_string()));
             credentials.push((field.name.to_owned(), secret));
         }
     }
     Ok(IntegrationChange {
-        is_active: Some(sent.is_ticked(ACTIVE)),
+        is_active: Some(sent.is_checked(ACTIVE)),
         remote_id: Some(optional(sent, REMOTE_ID)?.map(ForeignId::into_string)),
         credentials: Some(credentials),
         default_cancel_reason: Some(optional(sent, REASON)?.map(ForeignId::into_string)),
@@ -260,26 +264,26 @@ fn change(platform: &dyn Platform, sent: &Fields) -> Result<IntegrationChange, F
 }
 
 pub async fn save(
-    State(api): State<Arc<Api>>,
+    State(api): State<Arc<HttpState>>,
     Path((id, provider)): Path<(String, String)>,
     headers: HeaderMap,
-    Sent { visitor, fields }: Sent,
+    UserForm { user, fields }: UserForm,
 ) -> Result<Response, PanelError> {
-    let id = restaurant_id(&visitor, &id)?;
-    let platform = platform(&provider).map_err(|fault| visitor.fail(fault))?;
+    let id = restaurant_id(&user, &id)?;
+    let platform = platform(&provider).map_err(|fault| user.fail(fault))?;
     let saved = match change(platform, &fields) {
-        Ok(change) => integrations::put(&api.app, visitor.account.id, Actor::Owner, id, &provider, change)
+        Ok(change) => integrations::put(&api.app, user.account.id, Actor::Owner, id, &provider, change)
             .await
-            .map_err(|fault| Wrong::new(&visitor, fault)),
-        Err(fault) => Err(Wrong::new(&visitor, fault)),
+            .map_err(|fault| Wrong::new(&user, fault)),
+        Err(fault) => Err(Wrong::new(&user, fault)),
     };
     match saved {
         Ok(_) => {
-            let t = IntegrationWords::of(visitor.lang);
-            Ok(visitor.done(&Tab::Integrations.path(id), t.saved))
+            let t = IntegrationWords::of(user.lang);
+            Ok(user.redirect_with_notice(&Tab::Integrations.path(id), t.saved))
         }
         Err(wrong) => {
-            // The guard names the credential alone.
+            // The address guard reports the credential without the prefix.
             let wrong = wrong?;
             let is_credential = platform
                 .credential_fields()
@@ -291,15 +295,7 @@ pub async fn save(
             } else {
                 wrong
             };
-            show(
-                &api,
-                &visitor,
-                (id, &provider),
-                &headers,
-                Some(&fields),
-                Some(wrong),
-            )
-            .await
+            show(&api, &user, (id, &provider), &headers, Some(&fields), Some(wrong)).await
         }
     }
 }

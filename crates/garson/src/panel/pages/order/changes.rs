@@ -1,6 +1,6 @@
-//! What a later version of an order has changed, as lines to read.
+//! Describes what a revision of an order changed.
 
-use crate::panel::kit::frame::Frame;
+use crate::panel::kit::layout::Layout;
 use crate::panel::kit::names;
 use crate::panel::words::OrderWords;
 use garson_core::money::{Currency, Minor};
@@ -8,25 +8,30 @@ use garson_core::order::{ChangedField, ChangedValue, ContentChange};
 use garson_core::payment::PaymentType;
 use garson_core::time::Timestamp;
 
-pub fn changes(frame: &Frame, t: &OrderWords, currency: Currency, changes: &[ContentChange]) -> Vec<String> {
+pub fn changes(
+    layout: &Layout,
+    t: &OrderWords,
+    currency: Currency,
+    changes: &[ContentChange],
+) -> Vec<String> {
     changes
         .iter()
-        .map(|change| sentence(frame, t, currency, change))
+        .map(|change| describe(layout, t, currency, change))
         .collect()
 }
 
-fn sentence(frame: &Frame, t: &OrderWords, currency: Currency, change: &ContentChange) -> String {
-    let said = |value: Option<&ChangedValue>| {
+fn describe(layout: &Layout, t: &OrderWords, currency: Currency, change: &ContentChange) -> String {
+    let shown = |value: Option<&ChangedValue>| {
         value.map_or_else(
             || "–".to_owned(),
-            |value| text(frame, t, currency, change.field, value),
+            |value| format_value(layout, t, currency, change.field, value),
         )
     };
-    let from_to = || format!("{} → {}", said(change.from.as_ref()), said(change.to.as_ref()));
+    let from_to = || format!("{} → {}", shown(change.from.as_ref()), shown(change.to.as_ref()));
     let item = change.name.as_deref().unwrap_or_default();
     match change.field {
-        ChangedField::ItemAdded => format!("{item}: {} ({})", t.item_added, said(change.to.as_ref())),
-        ChangedField::ItemRemoved => format!("{item}: {} ({})", t.item_removed, said(change.from.as_ref())),
+        ChangedField::ItemAdded => format!("{item}: {} ({})", t.item_added, shown(change.to.as_ref())),
+        ChangedField::ItemRemoved => format!("{item}: {} ({})", t.item_removed, shown(change.from.as_ref())),
         ChangedField::ItemOptions => format!("{item}: {}", t.item_options),
         ChangedField::ItemQuantity | ChangedField::ItemTotal => format!("{item}: {}", from_to()),
         ChangedField::Currency => from_to(),
@@ -38,15 +43,15 @@ fn sentence(frame: &Frame, t: &OrderWords, currency: Currency, change: &ContentC
         ChangedField::Total => format!("{}: {}", t.total, from_to()),
         ChangedField::PaymentType => format!("{}: {}", t.pays_with, from_to()),
         ChangedField::PaymentCode => format!("{}: {}", t.said_as, from_to()),
-        ChangedField::IsPaid => said(change.to.as_ref()),
+        ChangedField::IsPaid => shown(change.to.as_ref()),
         ChangedField::Collect => format!("{}: {}", t.collect, from_to()),
         ChangedField::Note => format!("{}: {}", t.note, from_to()),
         ChangedField::CourierPickupAt => format!("{}: {}", t.courier_pickup_at, from_to()),
     }
 }
 
-fn text(
-    frame: &Frame,
+fn format_value(
+    layout: &Layout,
     t: &OrderWords,
     currency: Currency,
     field: ChangedField,
@@ -60,16 +65,16 @@ fn text(
         ChangedValue::Flag(true) => t.paid.to_owned(),
         ChangedValue::Flag(false) => t.not_paid.to_owned(),
         ChangedValue::Number(count) if is_count => count.to_string(),
-        ChangedValue::Number(amount) => frame.money(&Minor(*amount), &currency),
+        ChangedValue::Number(amount) => layout.money(&Minor(*amount), &currency),
         ChangedValue::Text(text) => {
-            let shown = match field {
+            let formatted = match field {
                 ChangedField::PaymentType => {
-                    PaymentType::named(text).map(|kind| names::payment(frame.lang, kind).to_owned())
+                    PaymentType::named(text).map(|kind| names::payment(layout.lang, kind).to_owned())
                 }
-                ChangedField::CourierPickupAt => text.parse().ok().map(|at: Timestamp| frame.moment(&at)),
+                ChangedField::CourierPickupAt => text.parse().ok().map(|at: Timestamp| layout.timestamp(&at)),
                 _ => None,
             };
-            shown.unwrap_or_else(|| text.clone())
+            formatted.unwrap_or_else(|| text.clone())
         }
     }
 }

@@ -1,20 +1,19 @@
-//! What was ordered, by whom and for how much, as lines to read.
+//! The content of an order as rows of names and values.
 
 use crate::flow::read::order_detail::OrderDetail;
-use crate::panel::kit::frame::Frame;
+use crate::panel::kit::layout::Layout;
 use crate::panel::kit::names;
 use crate::panel::words::{BoardWords, OrderWords};
 use garson_core::money::Minor;
 use garson_core::order::{Address, Amount, Courier, Customer, FundedBy, ItemOption, OrderContent};
 use garson_core::time::Timestamp;
 
-/// A name and its value.
 pub struct Fact {
     pub name: &'static str,
     pub value: String,
 }
 
-/// Lines that are left out when there is nothing to say.
+/// Rows without a value are left out.
 #[derive(Default)]
 struct Facts(Vec<Fact>);
 
@@ -26,40 +25,40 @@ impl Facts {
         }
     }
 
-    fn given(&mut self, name: &'static str, value: Option<&String>) {
+    fn add_option(&mut self, name: &'static str, value: Option<&String>) {
         self.add(name, value.cloned().unwrap_or_default());
     }
 
-    fn moment(&mut self, frame: &Frame, name: &'static str, at: Option<Timestamp>) {
-        self.add(name, frame.moment_or(&at, ""));
+    fn add_timestamp(&mut self, layout: &Layout, name: &'static str, at: Option<Timestamp>) {
+        self.add(name, layout.timestamp_or(&at, ""));
     }
 }
 
-pub fn about(frame: &Frame, t: &OrderWords, detail: &OrderDetail, restaurant: &str) -> Vec<Fact> {
+pub fn details(layout: &Layout, t: &OrderWords, detail: &OrderDetail, restaurant: &str) -> Vec<Fact> {
     let (order, content) = (&detail.order, &detail.content);
-    let board = BoardWords::of(frame.lang);
+    let board = BoardWords::of(layout.lang);
     let mut facts = Facts::default();
     facts.add(t.restaurant, restaurant);
-    facts.given(t.code, order.short_code.as_ref());
+    facts.add_option(t.code, order.short_code.as_ref());
     facts.add(t.platform_id, order.provider_order_id.clone());
     facts.add(t.our_id, order.id.to_string());
     let revision = (order.revision > 1).then(|| order.revision.to_string());
-    facts.given(t.revision, revision.as_ref());
-    facts.moment(frame, t.placed, Some(order.placed_at));
-    facts.moment(frame, t.arrived, Some(order.created_at));
+    facts.add_option(t.revision, revision.as_ref());
+    facts.add_timestamp(layout, t.placed, Some(order.placed_at));
+    facts.add_timestamp(layout, t.arrived, Some(order.created_at));
     let is_waiting = !order.status.is_over();
-    facts.moment(frame, t.accept_by, order.accept_by.filter(|_| is_waiting));
-    facts.moment(frame, t.scheduled_for, order.scheduled_for);
+    facts.add_timestamp(layout, t.accept_by, order.accept_by.filter(|_| is_waiting));
+    facts.add_timestamp(layout, t.scheduled_for, order.scheduled_for);
     let fulfilment = &content.fulfilment;
-    // An order for later was promised for then.
+    // A scheduled order is promised for the scheduled time.
     let promised = fulfilment
         .promised_at
         .filter(|at| Some(*at) != order.scheduled_for);
-    facts.moment(frame, t.promised_at, promised);
-    facts.moment(frame, t.courier_pickup_at, fulfilment.courier_pickup_at);
-    facts.given(t.pickup_code, fulfilment.pickup_code.as_ref());
-    facts.moment(frame, t.ready_at, order.ready_at);
-    facts.moment(frame, t.reported_at, order.reported_at);
+    facts.add_timestamp(layout, t.promised_at, promised);
+    facts.add_timestamp(layout, t.courier_pickup_at, fulfilment.courier_pickup_at);
+    facts.add_option(t.pickup_code, fulfilment.pickup_code.as_ref());
+    facts.add_timestamp(layout, t.ready_at, order.ready_at);
+    facts.add_timestamp(layout, t.reported_at, order.reported_at);
     facts.add(
         t.courier,
         match content.fulfilment.courier {
@@ -69,23 +68,23 @@ pub fn about(frame: &Frame, t: &OrderWords, detail: &OrderDetail, restaurant: &s
         },
     );
     let flags = content.fulfilment.flags;
-    let wishes = [
+    let requests = [
         (flags.do_not_ring, t.do_not_ring),
         (flags.drop_at_door, t.drop_at_door),
         (flags.no_cutlery, t.no_cutlery),
     ];
-    let wishes: Vec<&str> = wishes
+    let requests: Vec<&str> = requests
         .iter()
-        .filter(|(is, _)| *is)
+        .filter(|(is_set, _)| *is_set)
         .map(|(_, name)| *name)
         .collect();
-    facts.add(t.wishes, wishes.join(", "));
+    facts.add(t.requests, requests.join(", "));
     if let Some(cancellation) = &order.cancellation {
-        facts.add(t.cancelled_by, super::story::actor(t, cancellation.by));
+        facts.add(t.cancelled_by, names::actor(t, cancellation.by));
         let reason = cancellation
             .reason
             .as_ref()
-            .map(|reason| names::reason(frame.lang, &reason.name));
+            .map(|reason| names::reason(layout.lang, &reason.name));
         let why: Vec<String> = reason.into_iter().chain(cancellation.note.clone()).collect();
         facts.add(t.cancel_reason, why.join(" · "));
     }
@@ -94,25 +93,24 @@ pub fn about(frame: &Frame, t: &OrderWords, detail: &OrderDetail, restaurant: &s
 
 pub fn customer(t: &OrderWords, customer: &Customer) -> Vec<Fact> {
     let mut facts = Facts::default();
-    facts.given(t.name, customer.name.as_ref());
-    facts.given(t.phone, customer.phone.as_ref());
-    facts.given(t.phone_code, customer.phone_code.as_ref());
-    facts.given(t.email, customer.email.as_ref());
+    facts.add_option(t.name, customer.name.as_ref());
+    facts.add_option(t.phone, customer.phone.as_ref());
+    facts.add_option(t.phone_code, customer.phone_code.as_ref());
+    facts.add_option(t.email, customer.email.as_ref());
     if let Some(address) = &customer.address {
-        facts.add(t.address, line(address));
-        facts.given(t.apartment, address.apartment.as_ref());
-        facts.given(t.floor, address.floor.as_ref());
-        facts.given(t.door, address.door.as_ref());
-        facts.given(t.directions, address.directions.as_ref());
+        facts.add(t.address, one_line(address));
+        facts.add_option(t.apartment, address.apartment.as_ref());
+        facts.add_option(t.floor, address.floor.as_ref());
+        facts.add_option(t.door, address.door.as_ref());
+        facts.add_option(t.directions, address.directions.as_ref());
     }
     facts.0
 }
 
-/// An address in one line.
-fn line(address: &Address) -> String {
+fn one_line(address: &Address) -> String {
     let text = address.text.as_deref().unwrap_or_default();
     let areas = [&address.neighbourhood, &address.district, &address.city];
-    // Many platforms repeat in the text what they also say apart.
+    // Many platforms repeat the area in the text.
     let areas = areas
         .into_iter()
         .flatten()
@@ -123,24 +121,23 @@ fn line(address: &Address) -> String {
     parts.join(", ")
 }
 
-/// A map's search for a place.
+/// A link to the map of an address.
 pub struct MapLink(pub String);
 
-/// Maps as people use them; nothing is loaded from there unless somebody follows the link.
+/// A plain link: the page itself loads nothing from there.
 const MAPS: &str = "https://www.google.com/maps/search/?api=1&query=";
 
 impl MapLink {
-    pub fn to(address: &Address) -> Option<Self> {
+    pub fn new(address: &Address) -> Option<Self> {
         let place = match (address.lat, address.lon) {
             (Some(lat), Some(lon)) => format!("{lat},{lon}"),
-            _ => line(address),
+            _ => one_line(address),
         };
         let query: String = url::form_urlencoded::byte_serialize(place.as_bytes()).collect();
         (!place.is_empty()).then(|| Self(format!("{MAPS}{query}")))
     }
 }
 
-/// A line of the order with what belongs to it.
 pub struct ItemRow {
     pub name: String,
     pub quantity: i64,
@@ -151,7 +148,7 @@ pub struct ItemRow {
 }
 
 pub struct OptionRow {
-    /// How deep it stands among options of options.
+    /// Options may have options.
     pub depth: usize,
     pub group: String,
     pub text: String,
@@ -159,21 +156,21 @@ pub struct OptionRow {
     pub is_removed: bool,
 }
 
-/// Options of options are shown down to here.
-const DEEPEST: usize = 3;
+/// Deeper options are indented no further.
+const MAX_INDENT: usize = 3;
 
-pub fn items(frame: &Frame, content: &OrderContent) -> Vec<ItemRow> {
+pub fn items(layout: &Layout, content: &OrderContent) -> Vec<ItemRow> {
     let currency = content.amount.currency;
     let row = |item: &garson_core::order::Item| {
         let mut options = Vec::new();
         add_options(&mut options, &item.options, 0, &|price| {
-            frame.money(&price, &currency)
+            layout.money(&price, &currency)
         });
         ItemRow {
             name: item.name.clone(),
             quantity: item.quantity,
-            price: frame.money(&item.unit_price, &currency),
-            total: frame.money(&item.total, &currency),
+            price: layout.money(&item.unit_price, &currency),
+            total: layout.money(&item.total, &currency),
             note: item.note.clone().unwrap_or_default(),
             options,
         }
@@ -193,7 +190,7 @@ fn add_options(
             many => format!("{many} × {}", option.name),
         };
         rows.push(OptionRow {
-            depth: depth.min(DEEPEST),
+            depth: depth.min(MAX_INDENT),
             group: option.group.clone().unwrap_or_default(),
             text,
             price: if option.price == Minor::ZERO {
@@ -207,8 +204,8 @@ fn add_options(
     }
 }
 
-pub fn amounts(frame: &Frame, t: &OrderWords, amount: &Amount) -> Vec<Fact> {
-    let money = |sum: Minor| frame.money(&sum, &amount.currency);
+pub fn amounts(layout: &Layout, t: &OrderWords, amount: &Amount) -> Vec<Fact> {
+    let money = |sum: Minor| layout.money(&sum, &amount.currency);
     let mut facts = Facts::default();
     facts.add(t.subtotal, money(amount.subtotal));
     if amount.discounts.is_empty() && amount.discount != Minor::ZERO {
@@ -236,15 +233,15 @@ pub fn amounts(frame: &Frame, t: &OrderWords, amount: &Amount) -> Vec<Fact> {
     facts.0
 }
 
-pub fn payment(frame: &Frame, t: &OrderWords, detail: &OrderDetail) -> Vec<Fact> {
+pub fn payment(layout: &Layout, t: &OrderWords, detail: &OrderDetail) -> Vec<Fact> {
     let (payment, amount) = (&detail.content.payment, &detail.content.amount);
     let mut facts = Facts::default();
-    facts.add(t.pays_with, names::payment(frame.lang, payment.kind));
-    facts.given(t.said_as, payment.name.as_ref());
-    facts.given(t.matched, detail.matched_id.as_ref());
+    facts.add(t.pays_with, names::payment(layout.lang, payment.kind));
+    facts.add_option(t.said_as, payment.name.as_ref());
+    facts.add_option(t.matched, detail.matched_id.as_ref());
     facts.add(t.payment, if payment.is_paid { t.paid } else { t.not_paid });
     if payment.collect != Minor::ZERO {
-        facts.add(t.collect, frame.money(&payment.collect, &amount.currency));
+        facts.add(t.collect, layout.money(&payment.collect, &amount.currency));
     }
     facts.0
 }

@@ -1,67 +1,58 @@
-//! A chart of stacked bars, drawn in whole units: its parts as the page writes them into an SVG.
+//! A chart of stacked bars: positions and sizes of its SVG elements.
 
-/// The drawing: so wide and high, and where the bars stand in it.
+/// The size of the drawing and its margins.
 pub const WIDTH: i64 = 960;
 pub const HEIGHT: i64 = 300;
 const LEFT: i64 = 96;
 const RIGHT: i64 = 12;
 const TOP: i64 = 14;
 const BOTTOM: i64 = 34;
-/// The most lines across, and names below.
-const MOST_LINES: i64 = 5;
-const MOST_NAMES: usize = 10;
+const MAX_GRID_LINES: i64 = 5;
+const MAX_LABELS: usize = 10;
 
-/// What is drawn of one day, in the order of the stack.
-pub struct Column {
+/// The bar of one day.
+pub struct Bar {
     pub name: String,
-    /// A class for the colour, how much it is, and what is said of it.
+    /// From bottom to top: CSS class, amount, tooltip.
     pub parts: Vec<(&'static str, i64, String)>,
 }
 
-/// A part of a bar.
+/// One part of a bar.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Bar {
+pub struct BarPart {
     pub class: &'static str,
     pub x: i64,
     pub y: i64,
     pub width: i64,
     pub height: i64,
-    pub says: String,
+    pub tooltip: String,
 }
 
-/// A line across, with how much that is.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Line {
+pub struct GridLine {
     pub y: i64,
     pub label: String,
 }
 
-/// A name below.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Name {
+pub struct AxisLabel {
     pub x: i64,
     pub text: String,
 }
 
 pub struct Chart {
-    pub bars: Vec<Bar>,
-    pub lines: Vec<Line>,
-    pub names: Vec<Name>,
+    pub bar_parts: Vec<BarPart>,
+    pub grid_lines: Vec<GridLine>,
+    pub labels: Vec<AxisLabel>,
 }
 
 impl Chart {
-    /// Draws columns; amounts along the side are written by `label`.
-    pub fn draw(columns: Vec<Column>, label: impl Fn(i64) -> String) -> Self {
-        let sum = |column: &Column| {
-            column
-                .parts
-                .iter()
-                .map(|(_, amount, _)| amount.max(&0))
-                .sum::<i64>()
-        };
-        let highest = columns.iter().map(sum).max().unwrap_or_default();
+    /// `label` formats the amounts on the axis.
+    pub fn draw(bars: Vec<Bar>, label: impl Fn(i64) -> String) -> Self {
+        let sum = |bar: &Bar| bar.parts.iter().map(|(_, amount, _)| amount.max(&0)).sum::<i64>();
+        let highest = bars.iter().map(sum).max().unwrap_or_default();
         let step = step(highest);
-        let top = (1..=MOST_LINES)
+        let top = (1..=MAX_GRID_LINES)
             .map(|n| step.saturating_mul(n))
             .find(|top| highest <= *top)
             .unwrap_or(i64::MAX);
@@ -69,39 +60,39 @@ impl Chart {
             let height = i128::from(HEIGHT - TOP - BOTTOM) * i128::from(amount) / i128::from(top);
             HEIGHT - BOTTOM - i64::try_from(height).unwrap_or_default()
         };
-        let count = i64::try_from(columns.len()).unwrap_or(i64::MAX).max(1);
+        let count = i64::try_from(bars.len()).unwrap_or(i64::MAX).max(1);
         let slot = (WIDTH - LEFT - RIGHT) / count;
-        let every = columns.len().div_ceil(MOST_NAMES).max(1);
+        let every = bars.len().div_ceil(MAX_LABELS).max(1);
         let mut chart = Self {
-            bars: Vec::new(),
-            lines: (0..=top / step)
-                .map(|n| Line {
+            bar_parts: Vec::new(),
+            grid_lines: (0..=top / step)
+                .map(|n| GridLine {
                     y: y(n * step),
                     label: label(n * step),
                 })
                 .collect(),
-            names: Vec::new(),
+            labels: Vec::new(),
         };
         let mut left = LEFT;
-        for (n, column) in columns.into_iter().enumerate() {
+        for (n, bar) in bars.into_iter().enumerate() {
             let width = (slot * 7 / 10).clamp(2, 72);
             let mut below = 0;
-            for (class, amount, says) in column.parts {
+            for (class, amount, tooltip) in bar.parts {
                 let above = below + amount.max(0);
-                chart.bars.push(Bar {
+                chart.bar_parts.push(BarPart {
                     class,
                     x: left + (slot - width) / 2,
                     y: y(above),
                     width,
                     height: y(below) - y(above),
-                    says,
+                    tooltip,
                 });
                 below = above;
             }
             if n % every == 0 {
-                chart.names.push(Name {
+                chart.labels.push(AxisLabel {
                     x: left + slot / 2,
-                    text: column.name,
+                    text: bar.name,
                 });
             }
             left += slot;
@@ -110,9 +101,9 @@ impl Chart {
     }
 }
 
-/// A round distance between lines, so that the highest bar needs at most five of them.
+/// A round distance between grid lines, so that the highest bar needs at most `MAX_GRID_LINES`.
 fn step(highest: i64) -> i64 {
-    let needed = highest / MOST_LINES + i64::from(highest % MOST_LINES != 0);
+    let needed = highest / MAX_GRID_LINES + i64::from(highest % MAX_GRID_LINES != 0);
     let mut ten: i64 = 100;
     loop {
         for times in [1, 2, 5] {
@@ -129,8 +120,8 @@ fn step(highest: i64) -> i64 {
 mod tests {
     use super::*;
 
-    fn column(amounts: &[i64]) -> Column {
-        Column {
+    fn bar(amounts: &[i64]) -> Bar {
+        Bar {
             name: "d".to_owned(),
             parts: amounts
                 .iter()
@@ -141,10 +132,10 @@ mod tests {
 
     #[test]
     fn heights_are_in_proportion_and_stack_without_gaps() {
-        let columns = vec![column(&[100_000, 150_000]), column(&[]), column(&[500_000])];
-        let chart = Chart::draw(columns, |a| a.to_string());
+        let bars = vec![bar(&[100_000, 150_000]), bar(&[]), bar(&[500_000])];
+        let chart = Chart::draw(bars, |a| a.to_string());
         let full = HEIGHT - TOP - BOTTOM;
-        let [a, b, c] = &chart.bars[..] else {
+        let [a, b, c] = &chart.bar_parts[..] else {
             unreachable!()
         };
         assert_eq!(
@@ -153,25 +144,25 @@ mod tests {
         );
         assert_eq!(b.y + b.height, a.y, "they touch");
         assert_eq!((a.y + a.height, c.y), (HEIGHT - BOTTOM, TOP));
-        let labels: Vec<&str> = chart.lines.iter().map(|line| line.label.as_str()).collect();
+        let labels: Vec<&str> = chart.grid_lines.iter().map(|line| line.label.as_str()).collect();
         assert_eq!(labels, ["0", "100000", "200000", "300000", "400000", "500000"]);
-        assert_eq!(chart.names.len(), 3);
+        assert_eq!(chart.labels.len(), 3);
     }
 
     #[test]
-    fn whatever_the_amounts_everything_stays_inside() {
+    fn everything_stays_inside_the_drawing() {
         for amounts in [[0, 0], [1, 2], [i64::MAX / 4, 7], [-5, 3], [99_999_999, 1]] {
-            let columns = (0..62).map(|_| column(&amounts)).collect();
-            let chart = Chart::draw(columns, |a| a.to_string());
-            for bar in &chart.bars {
+            let bars = (0..62).map(|_| bar(&amounts)).collect();
+            let chart = Chart::draw(bars, |a| a.to_string());
+            for bar in &chart.bar_parts {
                 assert!(bar.x >= LEFT && bar.x + bar.width <= WIDTH, "{bar:?}");
                 assert!(
                     bar.y >= TOP && bar.height >= 0 && bar.y + bar.height <= HEIGHT - BOTTOM,
                     "{bar:?}"
                 );
             }
-            assert!(chart.lines.len() <= 6 && chart.names.len() <= 10);
+            assert!(chart.grid_lines.len() <= 6 && chart.labels.len() <= 10);
         }
-        assert!(Chart::draw(Vec::new(), |a| a.to_string()).bars.is_empty());
+        assert!(Chart::draw(Vec::new(), |a| a.to_string()).bar_parts.is_empty());
     }
 }

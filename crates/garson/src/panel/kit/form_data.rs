@@ -1,19 +1,19 @@
-//! The fields of a form that was sent.
+//! Submitted form fields and query parameters.
 
-use super::lang::safe_path;
+use super::redirect::safe_path;
 use crate::http::body::read as read_body;
 use crate::http::body_budget::BodySource;
 use crate::http::error::ApiError;
-use crate::http::state::HttpState as Api;
+use crate::http::state::HttpState;
 use axum::extract::Request;
 use std::borrow::Cow;
 
-/// Names and values, in the order in which they came. Nothing in them holds a NUL.
+/// Names and values in their original order. NUL characters are removed, because PostgreSQL cannot store them.
 #[derive(Clone, Debug, Default)]
-pub struct Fields(Vec<(String, String)>);
+pub struct FormData(Vec<(String, String)>);
 
-impl Fields {
-    /// Reads what a form sends, or what stands behind the `?` of an address.
+impl FormData {
+    /// Parses a form body or a query string.
     pub fn parse(encoded: &[u8]) -> Self {
         let clean = |text: Cow<'_, str>| text.replace('\0', "");
         Self(
@@ -23,24 +23,24 @@ impl Fields {
         )
     }
 
-    /// A field's value, without the blanks around it; empty when it is not there.
+    /// The trimmed value; empty if the field is missing.
     pub fn get(&self, name: &str) -> &str {
         self.raw(name).trim()
     }
 
-    /// A field's value as it was sent: for passwords.
+    /// The value without trimming, for passwords.
     pub fn raw(&self, name: &str) -> &str {
         let found = self.0.iter().find(|(n, _)| n == name);
         found.map_or("", |(_, value)| value.as_str())
     }
 
-    /// A field's value, unless it is empty.
-    pub fn given(&self, name: &str) -> Option<String> {
+    /// The trimmed value, unless it is empty.
+    pub fn non_empty(&self, name: &str) -> Option<String> {
         let value = self.get(name);
         (!value.is_empty()).then(|| value.to_owned())
     }
 
-    /// The page that the form stands on, which can be looked at; the first page, when the form does not say.
+    /// The page that contains the form; `/` if the form does not say.
     pub fn page(&self) -> &str {
         match self.get("page") {
             "" => safe_path(self.get("back")),
@@ -48,12 +48,12 @@ impl Fields {
         }
     }
 
-    /// Is a box ticked?
-    pub fn is_ticked(&self, name: &str) -> bool {
+    /// Whether a checkbox is checked.
+    pub fn is_checked(&self, name: &str) -> bool {
         !self.get(name).is_empty()
     }
 
-    /// Every value of a field that may come several times.
+    /// All values of a repeated field.
     pub fn all<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a str> {
         self.0
             .iter()
@@ -61,17 +61,15 @@ impl Fields {
             .map(|(_, value)| value.trim())
     }
 
-    /// Every field whose name begins so, with the rest of its name.
-    pub fn below<'a>(&'a self, prefix: &'a str) -> impl Iterator<Item = (&'a str, &'a str)> {
+    /// All fields whose names start with the prefix; the prefix is removed from the names.
+    pub fn with_prefix<'a>(&'a self, prefix: &'a str) -> impl Iterator<Item = (&'a str, &'a str)> {
         self.0
             .iter()
             .filter_map(move |(name, value)| Some((name.strip_prefix(prefix)?, value.trim())))
     }
-}
 
-impl Fields {
-    /// Reads the form that a request carries.
-    pub async fn read(request: Request, api: &Api, source: BodySource) -> Result<Self, ApiError> {
+    /// Reads the form of a request.
+    pub async fn read(request: Request, api: &HttpState, source: BodySource) -> Result<Self, ApiError> {
         Ok(Self::parse(&read_body(api, request, source).await?.bytes))
     }
 }

@@ -1,24 +1,26 @@
-//! A card of the live board: what is needed to act on an order at a glance.
+//! An order's card on the live board.
 
+use super::order_actions::OrderActions;
 use crate::flow::read::board;
-use crate::panel::kit::frame::{Place, has_page};
-use crate::panel::kit::lang::Lang;
 use crate::panel::kit::{explain, format, names};
-use crate::panel::words::BoardWords;
+use crate::panel::words::{BoardWords, Lang};
 use askama::Template;
-use garson_core::order::{Courier, Flag, Order, ProviderSync, Reason, Status};
+use garson_core::order::{Courier, Flag, Item, ProviderSync, Status};
 use garson_core::time::{Timestamp, Zone};
+
+/// Items beyond these are only counted.
+const MAX_ITEMS: usize = 4;
 
 /// The columns of the board.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Column {
+pub enum BoardColumn {
     New,
     Preparing,
     OnTheWay,
     Done,
 }
 
-impl Column {
+impl BoardColumn {
     pub const ALL: [Self; 4] = [Self::New, Self::Preparing, Self::OnTheWay, Self::Done];
 
     pub fn of(status: Status) -> Self {
@@ -40,17 +42,14 @@ impl Column {
     }
 }
 
-/// A card as it is shown.
 #[derive(Template)]
 #[template(path = "card.html")]
 pub struct Card {
     t: BoardWords,
     id: String,
-    /// The page of the order.
-    href: Option<String>,
-    pub column: Column,
-    /// The platform's key, for its colour, and its name.
-    key: String,
+    pub column: BoardColumn,
+    /// Selects the colour.
+    provider_key: String,
     provider: String,
     code: String,
     restaurant: String,
@@ -58,80 +57,30 @@ pub struct Card {
     courier: &'static str,
     items: Vec<String>,
     note: String,
-    /// Milliseconds since 1970, for the script that counts.
+    /// For the script, which shows the age.
     created_ms: i64,
-    /// How far the order has come: a card that was overtaken on its way does not take a newer one's place.
+    /// Cards may arrive out of order: the script drops one that is older than the card it would replace.
     sequence: i64,
     created: String,
     age_minutes: u64,
     accept_by_ms: Option<i64>,
     accept_in_minutes: Option<i64>,
     scheduled_for: Option<String>,
-    doing: Doing,
+    actions: OrderActions,
+    /// CSS class and text.
     state: Option<(&'static str, &'static str)>,
     sync_failed: Option<String>,
     is_syncing: bool,
-    /// Its platform is in trouble.
+    /// The platform has to be notified but cannot be reached.
     is_held_up: bool,
     is_ready: bool,
     flag: Option<&'static str>,
-    /// What could not be done just now.
+    /// Why the last action failed.
     error: Option<String>,
 }
 
-/// What can be done with an order now: a form that comes back to where it was sent from.
-#[derive(Template)]
-#[template(path = "doing.html")]
-pub struct Doing {
-    t: BoardWords,
-    csrf: String,
-    id: String,
-    back: String,
-    /// The status that it is shown with: a step is taken from there or not at all.
-    seen: i64,
-    step: Option<Next>,
-    may_be_ready: bool,
-    pub may_be_cancelled: bool,
-    /// Those that are known without asking; the script of the board asks for the others.
-    reasons: Vec<Reason>,
-    is_live: bool,
-}
-
-impl Doing {
-    /// On the page of the order.
-    pub fn alone(lang: Lang, csrf: &str, order: &Order, reasons: Vec<Reason>) -> Self {
-        let back = format!("/orders/{}", order.id);
-        Self {
-            is_live: false,
-            ..Self::new(lang, csrf, order, names::reasons(lang, reasons), back)
-        }
-    }
-
-    fn new(lang: Lang, csrf: &str, order: &Order, reasons: Vec<Reason>, back: String) -> Self {
-        let t = BoardWords::of(lang);
-        Self {
-            csrf: csrf.to_owned(),
-            id: order.id.to_string(),
-            back,
-            seen: order.status.code(),
-            step: next(order.status, &t),
-            may_be_ready: order.status == Status::Preparing && order.ready_at.is_none(),
-            may_be_cancelled: !order.status.is_over(),
-            reasons,
-            is_live: true,
-            t,
-        }
-    }
-}
-
-/// What can be done next with one press.
-pub struct Next {
-    action: &'static str,
-    label: &'static str,
-}
-
 impl Card {
-    /// A card on the board at an address.
+    /// A card on the board at the path `back`.
     pub fn new(lang: Lang, csrf: &str, back: &str, card: board::Card, now: Timestamp) -> Self {
         let t = BoardWords::of(lang);
         let zone = Zone::istanbul();
@@ -142,13 +91,14 @@ impl Card {
         } = card;
         let reasons = names::reasons(lang, reasons);
         let (order, content) = (shown.order, shown.content);
-        let accept_by = waits(order.status).then_some(order.accept_by).flatten();
+        let accept_by = awaits_acceptance(order.status)
+            .then_some(order.accept_by)
+            .flatten();
         Self {
-            doing: Doing::new(lang, csrf, &order, reasons, back.to_owned()),
+            actions: OrderActions::on_card(lang, csrf, &order, reasons, back.to_owned()),
             id: order.id.to_string(),
-            href: has_page(Place::Orders).then(|| format!("/orders/{}", order.id)),
-            column: Column::of(order.status),
-            key: order.provider.to_string(),
+            column: BoardColumn::of(order.status),
+            provider_key: order.provider.to_string(),
             provider: format::provider(lang, order.provider),
             restaurant: shown.restaurant,
             total: format::money(lang, order.total, order.currency),
@@ -165,7 +115,7 @@ impl Card {
             age_minutes: now.since(order.created_at).as_secs() / 60,
             accept_by_ms: accept_by.map(Timestamp::as_millis),
             accept_in_minutes: accept_by.map(|by| (by.as_millis() - now.as_millis()).div_euclid(60_000)),
-            scheduled_for: order.scheduled_for.map(|at| format::moment(lang, &zone, at)),
+            scheduled_for: order.scheduled_for.map(|at| format::timestamp(lang, &zone, at)),
             state: state(order.status, &t),
             is_syncing: matches!(order.sync, ProviderSync::Pending { .. }),
             is_held_up,
@@ -185,15 +135,13 @@ impl Card {
         }
     }
 
-    /// The same card, saying what could not be done.
     #[must_use]
-    pub fn saying(mut self, error: String) -> Self {
+    pub fn with_error(mut self, error: String) -> Self {
         self.error = Some(error);
         self
     }
 
-    /// Must somebody look at it at once?
-    fn is_red(&self) -> bool {
+    fn is_urgent(&self) -> bool {
         self.sync_failed.is_some()
             || self.is_held_up
             || self.error.is_some()
@@ -201,23 +149,11 @@ impl Card {
     }
 }
 
-/// Does the platform wait for a yes?
-fn waits(status: Status) -> bool {
+fn awaits_acceptance(status: Status) -> bool {
     matches!(status, Status::New | Status::Scheduled)
 }
 
-fn next(status: Status, t: &BoardWords) -> Option<Next> {
-    let (action, label) = match status {
-        Status::New => ("verify", t.verify),
-        Status::Scheduled => ("verify", t.pre_approve),
-        Status::Preparing => ("next", t.next_on_the_way),
-        Status::OnTheWay => ("next", t.next_delivered),
-        _ => return None,
-    };
-    Some(Next { action, label })
-}
-
-/// What the column does not say of a status, with its colour.
+/// The CSS class and the text of a status that the column does not already tell.
 fn state(status: Status, t: &BoardWords) -> Option<(&'static str, &'static str)> {
     match status {
         Status::Scheduled => Some(("warn", t.scheduled)),
@@ -229,15 +165,14 @@ fn state(status: Status, t: &BoardWords) -> Option<(&'static str, &'static str)>
     }
 }
 
-/// The first lines of what was ordered.
-fn items(items: &[garson_core::order::Item]) -> Vec<String> {
-    const SHOWN: usize = 4;
-    let lines = items.iter().take(SHOWN);
-    let mut shown: Vec<String> = lines
+fn items(items: &[Item]) -> Vec<String> {
+    let mut lines: Vec<String> = items
+        .iter()
+        .take(MAX_ITEMS)
         .map(|item| format!("{} × {}", item.quantity, item.name))
         .collect();
-    if items.len() > SHOWN {
-        shown.push(format!("+{}", items.len() - SHOWN));
+    if items.len() > MAX_ITEMS {
+        lines.push(format!("+{}", items.len() - MAX_ITEMS));
     }
-    shown
+    lines
 }

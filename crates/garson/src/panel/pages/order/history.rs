@@ -1,34 +1,24 @@
-//! What has happened to an order: its timeline, what its platform was told, what the account was told, and what came.
+//! The history of an order: timeline, calls to the platform, webhook deliveries and received messages.
 
 use super::changes;
 use crate::flow::admin::accounts::Delivery;
-use crate::panel::kit::frame::Frame;
-use crate::panel::kit::lang::Lang;
+use crate::panel::kit::layout::Layout;
 use crate::panel::kit::{explain, names};
-use crate::panel::pages::delivery::state_name;
+use crate::panel::words::Lang;
 use crate::panel::words::{DeliveryWords, OrderWords};
 use garson_core::money::Currency;
-use garson_core::order::{Actor, CallKind, TimelineLine};
+use garson_core::order::{CallKind, TimelineLine};
 use garson_store::tables::calls::{CallEnd, CallLine};
 use garson_store::tables::inbox::OrderMessage;
 
-/// Of a message that is longer, this much is shown.
-const LONGEST_BODY: usize = 64 * 1024;
+/// Longer messages are cut off.
+const MAX_BODY: usize = 64 * 1024;
 
-pub fn actor(t: &OrderWords, actor: Actor) -> &'static str {
-    match actor {
-        Actor::Account => t.by_account,
-        Actor::Platform => t.by_the_platform,
-        Actor::Customer => t.by_customer,
-        Actor::System => t.by_system,
-    }
-}
-
-/// Why an order was moved: a sentence of ours, or the name of a reason.
+/// Why the status changed: a sentence of this service, or the name of a cancellation reason.
 fn why(lang: Lang, text: &str) -> String {
     match explain::attempt(lang, text) {
         same if same == text => names::reason(lang, text),
-        said => said,
+        translated => translated,
     }
 }
 
@@ -38,24 +28,23 @@ pub struct TimelineRow {
     pub tone: &'static str,
     pub by: &'static str,
     pub why: String,
-    /// What a later version of the order has changed.
     pub changes: Vec<String>,
 }
 
 pub fn timeline(
-    frame: &Frame,
+    layout: &Layout,
     t: &OrderWords,
     currency: Currency,
     lines: &[TimelineLine],
 ) -> Vec<TimelineRow> {
     let row = |line: &TimelineLine| TimelineRow {
-        at: frame.moment(&line.at),
-        status: names::status(frame.lang, line.to),
-        tone: super::tone(line.to),
-        by: actor(t, line.by),
-        why: why(frame.lang, line.why.as_deref().unwrap_or_default()),
-        changes: line.revision.as_ref().map_or_else(Vec::new, |said| {
-            changes::changes(frame, t, currency, &said.changes)
+        at: layout.timestamp(&line.at),
+        status: names::status(layout.lang, line.to),
+        tone: names::status_tone(line.to),
+        by: names::actor(t, line.by),
+        why: why(layout.lang, line.why.as_deref().unwrap_or_default()),
+        changes: line.revision.as_ref().map_or_else(Vec::new, |revision| {
+            changes::changes(layout, t, currency, &revision.changes)
         }),
     };
     lines.iter().map(row).collect()
@@ -67,12 +56,11 @@ pub struct CallRow {
     pub tone: &'static str,
     pub at: String,
     pub attempts: i64,
-    /// When it is tried next.
-    pub next: String,
+    pub next_attempt: String,
     pub message: String,
 }
 
-pub fn calls(frame: &Frame, t: &OrderWords, calls: &[CallLine]) -> Vec<CallRow> {
+pub fn calls(layout: &Layout, t: &OrderWords, calls: &[CallLine]) -> Vec<CallRow> {
     let row = |call: &CallLine| {
         let (state, tone) = match call.end {
             None => (t.call_open, "warn"),
@@ -85,17 +73,17 @@ pub fn calls(frame: &Frame, t: &OrderWords, calls: &[CallLine]) -> Vec<CallRow> 
                 CallKind::Verify => t.call_verify.to_owned(),
                 CallKind::Cancel => t.call_cancel.to_owned(),
                 CallKind::Ready => t.call_ready.to_owned(),
-                CallKind::Tell(status) => format!("{}: {}", t.call_tell, names::status(frame.lang, status)),
+                CallKind::Tell(status) => format!("{}: {}", t.call_tell, names::status(layout.lang, status)),
             },
             state,
             tone,
-            at: frame.moment(&call.finished_at.unwrap_or(call.created_at)),
+            at: layout.timestamp(&call.finished_at.unwrap_or(call.created_at)),
             attempts: call.attempts,
-            next: match call.end {
-                None => frame.moment(&call.due_at),
+            next_attempt: match call.end {
+                None => layout.timestamp(&call.due_at),
                 Some(_) => String::new(),
             },
-            message: explain::attempt(frame.lang, call.message.as_deref().unwrap_or_default()),
+            message: explain::attempt(layout.lang, call.message.as_deref().unwrap_or_default()),
         }
     };
     calls.iter().map(row).collect()
@@ -115,19 +103,19 @@ pub struct DeliveryRow {
 pub struct AttemptRow {
     pub at: String,
     pub explanation: String,
-    pub is_good: bool,
+    pub is_success: bool,
     pub took: i64,
 }
 
-pub fn deliveries(frame: &Frame, deliveries: Vec<Delivery>) -> Vec<DeliveryRow> {
-    let t = DeliveryWords::of(frame.lang);
+pub fn deliveries(layout: &Layout, deliveries: Vec<Delivery>) -> Vec<DeliveryRow> {
+    let t = DeliveryWords::of(layout.lang);
     let row = |delivery: Delivery| {
         let event = delivery.event;
-        let (state, tone) = state_name(&t, event.state);
+        let (state, tone) = names::delivery_state(&t, event.state);
         DeliveryRow {
             id: event.id.to_string(),
             name: event.name,
-            at: frame.moment(&event.created_at),
+            at: layout.timestamp(&event.created_at),
             state,
             tone,
             reason: explain::reason(&t, event.reason.as_deref().unwrap_or_default()),
@@ -136,9 +124,9 @@ pub fn deliveries(frame: &Frame, deliveries: Vec<Delivery>) -> Vec<DeliveryRow> 
                 .attempts
                 .into_iter()
                 .map(|attempt| AttemptRow {
-                    at: frame.moment(&attempt.at),
-                    is_good: attempt.status.is_some_and(|status| (200..300).contains(&status)),
-                    explanation: explain::attempt(frame.lang, &attempt.explanation),
+                    at: layout.timestamp(&attempt.at),
+                    is_success: attempt.status.is_some_and(|status| (200..300).contains(&status)),
+                    explanation: explain::attempt(layout.lang, &attempt.explanation),
                     took: attempt.duration_ms,
                 })
                 .collect(),
@@ -154,9 +142,9 @@ pub struct MessageRow {
     pub body: String,
 }
 
-pub fn messages(frame: &Frame, messages: Vec<OrderMessage>) -> Vec<MessageRow> {
+pub fn messages(layout: &Layout, messages: Vec<OrderMessage>) -> Vec<MessageRow> {
     let row = |message: OrderMessage| MessageRow {
-        at: frame.moment(&message.received_at),
+        at: layout.timestamp(&message.received_at),
         times: message.times,
         body: readable(&message.body),
         kind: message.kind,
@@ -164,10 +152,10 @@ pub fn messages(frame: &Frame, messages: Vec<OrderMessage>) -> Vec<MessageRow> {
     messages.into_iter().map(row).collect()
 }
 
-/// A body as people read it: JSON with its lines broken and nothing else changed, anything else as it is.
+/// Adds line breaks and indentation to JSON and changes nothing else, because numbers and key order matter to support.
 fn readable(body: &[u8]) -> String {
-    if body.len() > LONGEST_BODY {
-        let head = body.get(..LONGEST_BODY).unwrap_or_default();
+    if body.len() > MAX_BODY {
+        let head = body.get(..MAX_BODY).unwrap_or_default();
         return format!("{}…", String::from_utf8_lossy(head));
     }
     let text = String::from_utf8_lossy(body);
@@ -179,12 +167,12 @@ fn readable(body: &[u8]) -> String {
 
 fn indented(json: &str) -> String {
     let mut lines = String::with_capacity(json.len() * 2);
-    let (mut depth, mut is_text, mut is_escaped) = (0_usize, false, false);
+    let (mut depth, mut is_string, mut is_escaped) = (0_usize, false, false);
     let mut last = ' ';
     for c in json.chars() {
-        if is_text {
+        if is_string {
             lines.push(c);
-            is_text = is_escaped || c != '"';
+            is_string = is_escaped || c != '"';
             is_escaped = !is_escaped && c == '\\';
             last = c;
             continue;
@@ -203,7 +191,7 @@ fn indented(json: &str) -> String {
         }
         lines.push(c);
         match c {
-            '"' => is_text = true,
+            '"' => is_string = true,
             '{' | '[' => depth += 1,
             ',' => break_line(&mut lines, depth),
             ':' => lines.push(' '),

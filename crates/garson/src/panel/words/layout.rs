@@ -1,7 +1,7 @@
-//! What stands around every page.
+//! The layout around every page.
 
-super::words! {
-    FrameWords {
+super::text_set::text_set! {
+    LayoutWords {
         board: "Canlı pano" | "Live board",
         orders: "Siparişler" | "Orders",
         restaurants: "Restoranlar" | "Restaurants",

@@ -1,7 +1,7 @@
-//! The pieces that pages are built from.
+//! Components that several pages use.
 
-super::words! {
-    PartWords {
+super::text_set::text_set! {
+    ComponentWords {
         newer: "Daha yeni" | "Newer",
         older: "Daha eski" | "Older",
         pages: "Sayfalar" | "Pages",

@@ -1,0 +1,119 @@
+//! The header of a restaurant's pages: its name and the tabs.
+
+use crate::flow::Fault;
+use crate::panel::kit::current_user::CurrentUser;
+use crate::panel::kit::error::PanelError;
+use crate::panel::kit::form_data::FormData;
+use crate::panel::kit::layout::Layout;
+use crate::panel::kit::navigation::NavItem;
+use crate::panel::words::RestaurantWords;
+use garson_core::id::RestaurantId;
+use garson_core::restaurant::{Config, Restaurant};
+use garson_core::time::Zone;
+
+/// The pages of a restaurant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tab {
+    Details,
+    Integrations,
+    Packages,
+    Payments,
+    Menu,
+}
+
+impl Tab {
+    const ALL: [Self; 5] = [
+        Self::Details,
+        Self::Integrations,
+        Self::Packages,
+        Self::Payments,
+        Self::Menu,
+    ];
+
+    fn name(self, t: &RestaurantWords) -> &'static str {
+        match self {
+            Self::Details => t.details,
+            Self::Integrations => t.integrations,
+            Self::Packages => t.packages,
+            Self::Payments => t.payments,
+            Self::Menu => t.menu,
+        }
+    }
+
+    pub fn path(self, id: RestaurantId) -> String {
+        let suffix = match self {
+            Self::Details => "",
+            Self::Integrations => "/integrations",
+            Self::Packages => "/packages",
+            Self::Payments => "/payments",
+            Self::Menu => "/menu",
+        };
+        format!("/restaurants/{id}{suffix}")
+    }
+}
+
+pub struct TabLink {
+    pub href: String,
+    pub name: &'static str,
+    pub is_current: bool,
+}
+
+pub struct RestaurantHeader {
+    pub id: RestaurantId,
+    pub name: String,
+    pub t: RestaurantWords,
+    current: Tab,
+}
+
+impl RestaurantHeader {
+    pub fn new(user: &CurrentUser, restaurant: &Restaurant, current: Tab) -> Self {
+        Self {
+            id: restaurant.id,
+            name: restaurant.fields.name.clone(),
+            t: RestaurantWords::of(user.lang),
+            current,
+        }
+    }
+
+    pub fn tabs(&self) -> Vec<TabLink> {
+        let link = |tab: Tab| TabLink {
+            href: tab.path(self.id),
+            name: tab.name(&self.t),
+            is_current: tab == self.current,
+        };
+        Tab::ALL.into_iter().map(link).collect()
+    }
+
+    pub fn integrations_path(&self) -> String {
+        Tab::Integrations.path(self.id)
+    }
+
+    /// The name of the current tab.
+    pub fn title(&self) -> &'static str {
+        self.current.name(&self.t)
+    }
+}
+
+/// The time zone of a restaurant.
+pub fn zone_of(restaurant: &Restaurant) -> Zone {
+    Config::read(restaurant.fields.config.as_deref())
+        .unwrap_or_default()
+        .zone()
+}
+
+/// The layout of a page about one restaurant: times are in its zone.
+pub fn restaurant_layout(user: &CurrentUser, restaurant: &Restaurant) -> Layout {
+    user.layout(NavItem::Restaurants).in_zone(zone_of(restaurant))
+}
+
+/// The restaurant of a path. A malformed id is answered like an unknown one.
+pub fn restaurant_id(user: &CurrentUser, text: &str) -> Result<RestaurantId, PanelError> {
+    text.parse()
+        .map_err(|_| user.fail(Fault::not_found("restaurant", text)))
+}
+
+/// The restaurant filter of a query string or form; `None` means all.
+pub fn chosen_restaurant(user: &CurrentUser, params: &FormData) -> Result<Option<RestaurantId>, PanelError> {
+    let id = params.non_empty("restaurant");
+    id.map(|id| restaurant_id(user, &id)).transpose()
+}

@@ -1,0 +1,101 @@
+//! The layout around every page: menu, language switch, sign-out, flash message. Also formats values for templates.
+
+use super::assets;
+use super::flash::Flash;
+use super::format;
+use super::navigation::{self, NavItem, NavLink};
+use crate::panel::words::{ComponentWords, Lang, LayoutWords};
+use axum::response::{Html, IntoResponse, Response};
+use garson_core::money::{Currency, Minor};
+use garson_core::platform::Provider;
+use garson_core::time::{Timestamp, Zone};
+use http::{StatusCode, header};
+
+pub struct Layout {
+    pub t: LayoutWords,
+    /// The texts of `components.html`.
+    pub c: ComponentWords,
+    pub lang: Lang,
+    /// The time zone of all timestamps on the page.
+    pub zone: Zone,
+    pub nav_item: NavItem,
+    /// The name of the signed-in account.
+    pub account: Option<String>,
+    pub csrf: String,
+    /// The path and query of the page, to return to.
+    pub here: String,
+    pub flash: Option<Flash>,
+    pub style: &'static str,
+    pub script: &'static str,
+}
+
+impl Layout {
+    /// For a page without forms and without a session.
+    pub fn bare(lang: Lang) -> Self {
+        Self {
+            t: LayoutWords::of(lang),
+            c: ComponentWords::of(lang),
+            lang,
+            zone: Zone::istanbul(),
+            nav_item: NavItem::None,
+            account: None,
+            csrf: String::new(),
+            here: "/".to_owned(),
+            flash: None,
+            style: assets::style(),
+            script: assets::script(),
+        }
+    }
+
+    /// Shows times in the zone of the restaurant that the page is about.
+    #[must_use]
+    pub fn in_zone(mut self, zone: Zone) -> Self {
+        self.zone = zone;
+        self
+    }
+
+    pub fn menu(&self) -> Vec<NavLink> {
+        navigation::menu(&self.t, self.nav_item)
+    }
+
+    /// `15.11.2026 14:05`
+    pub fn timestamp(&self, at: &Timestamp) -> String {
+        format::timestamp(self.lang, &self.zone, *at)
+    }
+
+    pub fn timestamp_or(&self, at: &Option<Timestamp>, otherwise: &str) -> String {
+        at.as_ref()
+            .map_or_else(|| otherwise.to_owned(), |at| self.timestamp(at))
+    }
+
+    /// `1.234,50 ₺`
+    pub fn money(&self, amount: &Minor, currency: &Currency) -> String {
+        format::money(self.lang, *amount, *currency)
+    }
+
+    pub fn provider(&self, provider: &Provider) -> String {
+        format::provider(self.lang, *provider)
+    }
+}
+
+/// Marks a response whose page has shown the flash message, so that its cookie can be removed.
+#[derive(Clone, Copy)]
+pub struct FlashShown;
+
+/// Renders a whole page.
+pub fn page(template: &impl askama::Template) -> Response {
+    let mut response = fragment(template);
+    response.extensions_mut().insert(FlashShown);
+    response
+}
+
+/// Renders a part of a page, as the script requests it.
+pub fn fragment(template: &impl askama::Template) -> Response {
+    match template.render() {
+        Ok(text) => ([(header::VARY, "cookie")], Html(text)).into_response(),
+        Err(error) => {
+            tracing::error!(%error, "could not render a page");
+            StatusCode::INTERNAL_SERVER_ERROR.into_response()
+        }
+    }
+}

@@ -1,0 +1,43 @@
+//! What the board and its live stream both show.
+
+use crate::flow::read::board::Away;
+use crate::panel::kit::explain;
+use crate::panel::kit::layout::Layout;
+use crate::panel::words::BoardWords;
+use askama::Template;
+use garson_core::id::RestaurantId;
+
+/// The path of the board of all restaurants or of one.
+pub fn board_path(restaurant: Option<RestaurantId>) -> String {
+    restaurant.map_or_else(|| "/".to_owned(), |id| format!("/?restaurant={id}"))
+}
+
+/// The platforms that have connection problems.
+#[derive(Template)]
+#[template(path = "platform_alerts.html")]
+pub struct PlatformAlerts {
+    t: BoardWords,
+    alerts: Vec<PlatformAlert>,
+}
+
+struct PlatformAlert {
+    provider: String,
+    restaurants: String,
+    message: String,
+    at: String,
+}
+
+impl PlatformAlerts {
+    pub fn new(layout: &Layout, platforms: Vec<Away>) -> Self {
+        let alert = |it: Away| PlatformAlert {
+            provider: layout.provider(&it.provider),
+            restaurants: it.restaurants.into_iter().collect::<Vec<_>>().join(", "),
+            message: explain::attempt(layout.lang, &it.message),
+            at: layout.timestamp(&it.at),
+        };
+        Self {
+            t: BoardWords::of(layout.lang),
+            alerts: platforms.into_iter().map(alert).collect(),
+        }
+    }
+}

@@ -1,0 +1,165 @@
+//! The delivery log.
+
+use crate::flow::Fault;
+use crate::flow::admin::accounts::Delivery;
+use crate::flow::admin::{accounts, restaurants};
+use crate::flow::read::search;
+use crate::http::state::HttpState;
+use crate::panel::kit::current_user::CurrentUser;
+use crate::panel::kit::error::PanelError;
+use crate::panel::kit::explain;
+use crate::panel::kit::form::Choice;
+use crate::panel::kit::form_data::FormData;
+use crate::panel::kit::layout::Layout;
+use crate::panel::kit::paging::Pager;
+use crate::panel::kit::{names, paging};
+use crate::panel::words::DeliveryWords;
+use garson_core::delivery::DeliveryState;
+use garson_core::id::{EventId, OrderId, RestaurantId};
+use garson_store::lists::feed::Page;
+use std::collections::HashMap;
+
+const PAGE_SIZE: usize = 25;
+
+/// A row of the log.
+pub struct LogRow {
+    pub id: EventId,
+    pub name: String,
+    pub at: String,
+    pub restaurant: String,
+    pub order: Option<OrderLink>,
+    pub state: &'static str,
+    pub tone: &'static str,
+    pub reason: String,
+    pub attempts: usize,
+    pub last_attempt: String,
+}
+
+pub struct OrderLink {
+    pub href: String,
+    pub code: String,
+}
+
+/// The names of the restaurants and orders of some deliveries.
+pub struct NameLookup {
+    restaurants: HashMap<RestaurantId, String>,
+    orders: HashMap<OrderId, String>,
+}
+
+impl NameLookup {
+    pub async fn read(
+        api: &HttpState,
+        user: &CurrentUser,
+        deliveries: &[Delivery],
+    ) -> Result<Self, PanelError> {
+        let (app, account) = (&api.app, user.account.id);
+        let fail = |fault| user.fail(fault);
+        let orders = deliveries.iter().filter_map(|it| it.event.order_id).collect();
+        let restaurants = restaurants::names(app, account).await.map_err(fail)?;
+        Ok(Self {
+            restaurants: restaurants.into_iter().collect(),
+            orders: accounts::order_codes(app, account, orders).await.map_err(fail)?,
+        })
+    }
+}
+
+impl LogRow {
+    pub fn new(layout: &Layout, lookup: &NameLookup, delivery: Delivery) -> Self {
+        let t = DeliveryWords::of(layout.lang);
+        let event = delivery.event;
+        let (state, tone) = names::delivery_state(&t, event.state);
+        let last = delivery.attempts.last();
+        Self {
+            id: event.id,
+            at: layout.timestamp(&event.created_at),
+            restaurant: lookup
+                .restaurants
+                .get(&event.restaurant_id)
+                .cloned()
+                .unwrap_or_default(),
+            order: event.order_id.and_then(|id| {
+                let code = lookup.orders.get(&id)?.clone();
+                let href = format!("/orders/{id}");
+                Some(OrderLink { href, code })
+            }),
+            reason: event
+                .reason
+                .map_or_else(String::new, |it| explain::reason(&t, &it)),
+            attempts: delivery.attempts.len(),
+            last_attempt: last.map_or_else(String::new, |it| explain::attempt(layout.lang, &it.explanation)),
+            name: event.name,
+            state,
+            tone,
+        }
+    }
+}
+
+/// A page of the log with its filters.
+pub struct DeliveryLog {
+    pub states: Vec<Choice>,
+    pub order: String,
+    pub has_filters: bool,
+    /// The order filter matched nothing.
+    pub has_no_order: bool,
+    /// The search for all orders with the same code, if there are several.
+    pub same_code_url: Option<String>,
+    pub rows: Vec<LogRow>,
+    pub pager: Pager,
+}
+
+impl DeliveryLog {
+    pub async fn read(
+        api: &HttpState,
+        user: &CurrentUser,
+        layout: &Layout,
+        params: &FormData,
+    ) -> Result<Self, PanelError> {
+        let (app, account) = (&api.app, user.account.id);
+        let fail = |fault| user.fail(fault);
+        let state = DeliveryState::named(params.get("state"));
+        let request = paging::page_request(params, PAGE_SIZE);
+        let list = |order| accounts::list_deliveries(app, account, state, order, request);
+        let (mut has_no_order, mut has_same_code) = (false, false);
+        let found = match list(params.non_empty("order")).await {
+            Ok(found) => found,
+            Err(Fault::NotFound { .. } | Fault::AmbiguousOrder { .. }) => {
+                // Not an order id; staff know orders by their codes.
+                let matching = search::by_code(app, account, params.get("order"))
+                    .await
+                    .map_err(fail)?;
+                has_same_code = matching.len() > 1;
+                has_no_order = matching.is_empty();
+                match matching.first() {
+                    Some(newest) => list(Some(newest.to_string())).await.map_err(fail)?,
+                    None => Page::empty(request),
+                }
+            }
+            Err(fault) => return Err(fail(fault)),
+        };
+        let filters = [
+            ("state", state.map_or("", DeliveryState::as_str)),
+            ("order", params.get("order")),
+        ];
+        let pager = paging::pager("/webhook", &filters, request, &found);
+        let lookup = NameLookup::read(api, user, &found.items).await?;
+        let t = DeliveryWords::of(user.lang);
+        let mut states = vec![Choice::new("", t.any, state.is_none())];
+        states.extend(
+            DeliveryState::ALL
+                .map(|it| Choice::new(it.as_str(), names::delivery_state(&t, it).0, state == Some(it))),
+        );
+        Ok(Self {
+            states,
+            order: params.get("order").to_owned(),
+            has_filters: filters.iter().any(|(_, value)| !value.is_empty()),
+            has_no_order,
+            same_code_url: has_same_code.then(|| paging::url("/orders", &[("q", params.get("order"))])),
+            rows: found
+                .items
+                .into_iter()
+                .map(|it| LogRow::new(layout, &lookup, it))
+                .collect(),
+            pager,
+        })
+    }
+}
