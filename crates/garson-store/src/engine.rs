@@ -1,10 +1,20 @@
-//! The engine: runs jobs on SQLite or PostgreSQL and replies after the commit.
+//! The storage engine: runs jobs on SQLite or PostgreSQL and answers after the commit. It knows no table.
 //!
-//! A job is a synchronous closure over a transaction. Writing jobs that wait at the same time share one commit (group commit);
-//! each is rolled back alone if it fails. A caller gets its reply only when the commit is durable. A job may run more than once
-//! (after a lost connection or a serialisation failure), so it is an `Fn`.
-//!
-//! The engine knows no table: what a store adds to its transactions are [`Hooks`].
+//! - A **job** is a synchronous closure over a transaction. It may run more than once (lost connection, serialization failure), so it
+//!   is an `Fn`.
+//! - **Group commit.** A writer takes all waiting jobs, runs each so that it can be undone alone, commits once and answers all. SQLite has
+//!   one writer thread. PostgreSQL has several; an account's jobs always go to the same one.
+//! - **Optimistic first run.** The first run of a batch assumes that new rows are new and that updates touch one row. On PostgreSQL its
+//!   statements are pipelined and checked before the commit; rows of the same insert are batched. If an assumption fails, nothing is
+//!   committed and the batch runs again step by step, with savepoints, so that only the failing job fails.
+//! - **Deferred writes.** Values that nearly every job touches are collected and written once, before the commit or before a statement
+//!   that reads them. If such a write fails, the job that caused it fails.
+//! - **Deadlines.** `storage.answer_seconds` bounds how long a caller waits, how long a PostgreSQL statement runs and how long a host may
+//!   stay silent. A job whose caller was already answered with 503 is dropped from the queue.
+//! - **SQLite's files** are opened by SQLite only, since closing any other descriptor drops its locks. They are watched with `stat`, and
+//!   the write-ahead log is verified after a crash before SQLite opens it. A separate thread checkpoints the log.
+//! - **SQL is written once** with `?1` parameters and a few placeholders that the engine fills in (`{blob}`, `{lock}`, `{skip_locked}`,
+//!   `{keyed}`). Ids are 16 bytes, timestamps BIGINT milliseconds, JSON is TEXT kept byte for byte.
 
 mod backup;
 mod checkpoint;

@@ -229,6 +229,12 @@ impl App {
         merged
     }
 
+    /// May other nodes work on the same database?
+    #[must_use]
+    pub fn is_shared(&self) -> bool {
+        matches!(self.settings.location(), Location::Postgres(_))
+    }
+
     #[must_use]
     pub fn now(&self) -> Timestamp {
         self.clock.now()

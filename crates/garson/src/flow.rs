@@ -4,13 +4,16 @@
 //! rule exists once.
 
 pub mod fault;
-pub mod platform_client;
 
+pub mod find_order;
+pub(crate) mod manual_sends;
 mod persist;
+pub mod platform_client;
 pub(crate) mod platform_documents;
+pub(crate) mod polled_platforms;
 
-pub mod idempotency;
 pub mod intake;
+
 pub mod order_actions;
 
 pub mod deliver;
@@ -18,6 +21,8 @@ pub mod deliver;
 pub mod read;
 
 pub mod admin;
+
+pub mod idempotency;
 
 pub mod upkeep;
 

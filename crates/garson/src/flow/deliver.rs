@@ -1,13 +1,28 @@
-//! Events go out: each account's webhook gets every event, in order within an order, at least once.
+//! Delivers events to accounts' webhooks.
 //!
-//! A *delivery* is an event that is not delivered yet. The *dispatcher* is one task that knows every receiver for which this
-//! node delivers, each an *endpoint* with its own queues and width; it decides which attempt starts when. An *attempt* is one
-//! request. *Settling* stores the results of attempts, many at a time.
+//! A delivery is its event's row: `pending` until it is `delivered`, `failed` or `skipped`. One node delivers for an account; the
+//! node that commits an account's first event becomes its owner. After the commit the engine hands the new events over in memory, and
+//! the first attempt starts at once. The dispatcher is one task that never blocks: it holds an endpoint for each receiver, starts
+//! attempts within the limits below, and has results written in batches, one job per account at a time. In the healthy case a delivery
+//! costs no claim query and two statements.
 //!
-//! A commit hands its deliveries over in memory, and the first attempt is made at once. Its result is stored with others of the
-//! account in one job, which also releases deliveries that waited for it in their order. A failed delivery is read again when
-//! it is due. Deliveries that find no room in memory stay in the database until there is some. After a crash, or when a node is
-//! dead, a scan finds the rest: nothing in memory is the only copy.
+//! - **Order.** An event whose predecessor of the same order is pending and has failed less than twice is stored as `held` and not
+//!   loaded. Settling the predecessor releases it in the same transaction. Both hold the account's row lock, so no release is missed.
+//! - **Width.** First attempts and retries have separate queues; retries use at most half of an endpoint's width. A receiver gets 16
+//!   attempts at a time; after three failures in a row one at a time with a pause, until an attempt succeeds. An attempt that hangs for
+//!   half a second at a receiver that recently succeeded stops counting, up to 16 of them. Of all slots half are for first attempts, a quarter for
+//!   retries, a quarter for failing receivers.
+//! - **Preemption.** When all places of a receiver are taken and a first attempt waits, the oldest attempt is given up if it has run
+//!   four times as long as usual and at least a fifth of the deadline. When slots run out, the account with the most slots gives up its
+//!   oldest attempt to one with fewer. A preempted attempt counts as timed out.
+//! - **Memory.** At most 256 deliveries of an endpoint are in memory, 16 when it fails; the rest stays in the database behind the
+//!   endpoint's cursor. Nothing in memory is the only copy: a query each second finds what was not handed over.
+//! - **Time.** Retry pauses are drawn once, with jitter that only adds, and stored. When the clock is set back, deliveries that lie
+//!   further ahead than their pause are brought forward.
+//! - **Address changes.** A changed URL or key raises `deliver_version` in the same transaction. Attempts at the old address are
+//!   cancelled and do not count.
+//! - **Results** are written only if the event still has the number of attempts that it had when the attempt began, so a batch that is
+//!   written twice counts once.
 
 pub(super) mod attempt;
 mod attempt_task;

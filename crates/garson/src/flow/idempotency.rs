@@ -2,7 +2,6 @@
 
 use crate::app::App;
 use crate::flow::Fault;
-use crate::flow::upkeep::sweep::KEEP_ANSWERS;
 use garson_core::id::uuid_at;
 use garson_store::StoreError;
 use garson_store::tables::idempotency;
@@ -11,6 +10,9 @@ use std::collections::HashSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use uuid::Uuid;
+
+/// How long the answer to an idempotent request is kept.
+pub const KEEP_ANSWERS: Duration = Duration::from_secs(24 * 60 * 60);
 
 pub use garson_store::tables::idempotency::KeyedRequest;
 

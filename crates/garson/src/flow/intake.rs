@@ -24,6 +24,5 @@ pub mod inbox_retry;
 mod fetch;
 mod order_checks;
 pub mod poll;
-pub(crate) mod polled_platforms;
 
 pub mod test_orders;

@@ -7,7 +7,6 @@
 pub mod act;
 mod ask;
 pub mod calls;
-pub mod find;
 pub mod reasons;
 mod request;
 mod transition;

@@ -351,7 +351,7 @@ pub async fn list_deliveries(
             let page = match &order {
                 None => events::list_in(tx, account, state, request)?,
                 Some(path_id) => {
-                    let order = crate::flow::order_actions::find::find_one(tx, account, path_id)?;
+                    let order = crate::flow::find_order::find_one(tx, account, path_id)?;
                     events::list_of_order(tx, order.id, state, request)?
                 }
             };

@@ -6,7 +6,7 @@
 use super::{branches, connection_test};
 use crate::app::App;
 use crate::flow::Fault;
-use crate::flow::intake::polled_platforms::is_polled;
+use crate::flow::polled_platforms::is_polled;
 use garson_core::id::IntegrationId;
 use garson_core::platform::Platform;
 use garson_store::tables;

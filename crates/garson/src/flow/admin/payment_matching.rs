@@ -2,7 +2,7 @@
 
 use crate::app::App;
 use crate::flow::Fault;
-use crate::flow::deliver::resend;
+use crate::flow::manual_sends;
 use crate::net::headers::check_headers;
 use crate::net::{HeaderCase, Log, Outgoing, SendError};
 use garson_core::id::{AccountId, RestaurantId};
@@ -70,7 +70,7 @@ pub async fn show(app: &App, account: AccountId, id: RestaurantId) -> Result<Mat
             matches,
         });
     };
-    let _slot = resend::slot(app, account)?;
+    let _slot = manual_sends::slot(app, account)?;
     match ask(
         app,
         account,

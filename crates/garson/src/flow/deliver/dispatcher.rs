@@ -13,7 +13,6 @@ use super::message::Message;
 use super::slots::SlotKind;
 use super::wake_times::WakeTimes;
 use crate::app::App;
-use crate::flow::upkeep::membership;
 use garson_core::id::AccountId;
 use garson_store::publish::HandoffMessage;
 use std::collections::HashSet;
@@ -69,7 +68,7 @@ impl Dispatcher {
     fn stop(&mut self) {
         self.is_stopping = true;
         self.app.store.node_identity().stop_delivering();
-        let Some(node) = self.node.filter(|_| membership::is_shared(&self.app)) else {
+        let Some(node) = self.node.filter(|_| self.app.is_shared()) else {
             return;
         };
         let busy = self.endpoints.iter().filter(|(_, endpoint)| endpoint.is_busy());

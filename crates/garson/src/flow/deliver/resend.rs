@@ -1,11 +1,11 @@
 //! Sends an event by hand: again to a given address, or a test to the registered one.
 
 use crate::app::App;
-use crate::fair_slots::Permit;
 use crate::flow::Fault;
 use crate::flow::admin::accounts::Actor;
 use crate::flow::deliver::attempt::{AttemptOutcome, judge, post};
-use crate::flow::order_actions::find;
+use crate::flow::find_order;
+use crate::flow::manual_sends;
 use crate::net::headers::check_headers;
 use crate::net::{Log, SendError, Sent};
 use garson_core::event::test_body;
@@ -67,7 +67,7 @@ pub async fn resend(app: &App, account: AccountId, actor: Actor, resend: Resend)
         registered: webhook.map(|webhook| webhook.url),
         attempts: event.attempts,
     };
-    let _slot = slot(app, account)?;
+    let _slot = manual_sends::slot(app, account)?;
     let started = app.now();
     let sent = post(app, account, &resend.url, headers, event.body, Log::Every).await;
     note(app, account, &manual, &resend.url, started, &sent).await?;
@@ -92,7 +92,7 @@ fn find_event(tx: &mut Tx<'_>, account: AccountId, id: &str) -> Result<events::S
     {
         return Ok(event);
     }
-    let order = match find::find_one(tx, account, id) {
+    let order = match find_order::find_one(tx, account, id) {
         Err(Fault::NotFound { .. }) => return Err(Fault::not_found("webhook record", id)),
         other => other?,
     };
@@ -122,15 +122,10 @@ pub async fn test(app: &App, account: AccountId) -> Result<u16, Fault> {
             sensitive(&webhook.authorization.header(&key))?,
         );
     }
-    let _slot = slot(app, account)?;
+    let _slot = manual_sends::slot(app, account)?;
     let now = app.now();
     let body = test_body(EventId::at(now), now);
     status_of(post(app, account, &webhook.url, headers, body, Log::Every).await)
-}
-
-/// A slot for a request that a client waits for. A slow target holds a connection and a task, so an account has only a few.
-pub(crate) fn slot(app: &App, account: AccountId) -> Result<Permit, Fault> {
-    app.manual_sends.try_acquire(account).ok_or(Fault::TooManySends)
 }
 
 fn checked(headers: &[(String, String)]) -> Result<HeaderMap, Fault> {

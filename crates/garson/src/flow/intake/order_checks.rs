@@ -3,12 +3,12 @@
 use super::fetch::{record_fetched, storage_trouble};
 use super::message::Understood;
 use super::order_lookup;
-use super::polled_platforms::is_polled;
 use super::record::{Recorded, record};
 use crate::app::App;
 use crate::app::order_checks::Admission;
 use crate::flow::Fault;
 use crate::flow::platform_client::{Contact, Share, read_order};
+use crate::flow::polled_platforms::is_polled;
 use crate::telemetry::CallOutcome;
 use garson_core::id::OrderId;
 use garson_core::order::Order;

@@ -5,12 +5,12 @@
 
 use super::ask::ask;
 use super::calls::DEADLINE;
-use super::find::lock_one;
 use super::reasons;
 use super::request::{ActionRequest, Progress};
 use super::transition::Transition;
 use super::wait::{wait_for_question, wait_until_unblocked};
 use crate::app::App;
+use crate::flow::find_order::lock_one;
 use crate::flow::{Fault, persist};
 use garson_core::id::{AccountId, CallId};
 use garson_core::order::{Action, Order, Status};

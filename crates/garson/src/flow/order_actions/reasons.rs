@@ -1,8 +1,8 @@
 //! The reasons for which an order can be cancelled: a platform's fixed list, or the list that it returns for the order.
 
-use super::find::{find_one, platform_of};
 use crate::app::App;
 use crate::flow::Fault;
+use crate::flow::find_order::{find_one, platform_of};
 use crate::flow::platform_client::{Contact, converse};
 use crate::telemetry::Topic;
 use garson_core::id::AccountId;

@@ -1,9 +1,9 @@
 //! A requested action on an order, and its first transaction: the order moves, or a question for its platform is written.
 
 use super::calls::LEASE;
-use super::find::{lock_one, platform_of};
 use super::transition::Transition;
 use crate::app::App;
+use crate::flow::find_order::{lock_one, platform_of};
 use crate::flow::platform_client::Contact;
 use crate::flow::{Fault, persist};
 use garson_core::id::{AccountId, CallId};

@@ -2,7 +2,7 @@
 
 use crate::app::App;
 use crate::flow::Fault;
-use crate::flow::order_actions::find::find_one;
+use crate::flow::find_order::find_one;
 use garson_core::id::AccountId;
 use garson_core::order::{Order, OrderContent, TimelineLine};
 use garson_core::restaurant::{PaymentMatch, matched_id};

@@ -4,7 +4,7 @@ use super::order_lists::Filter;
 use super::period::{Period, scope, zone};
 use crate::app::App;
 use crate::flow::Fault;
-use crate::flow::order_actions::find;
+use crate::flow::find_order;
 use garson_core::id::{AccountId, OrderId, RestaurantId};
 use garson_core::order::{Order, Status};
 use garson_core::restaurant::{PaymentMatch, matched_id};
@@ -170,8 +170,8 @@ pub async fn mark(app: &App, account: AccountId, id: String) -> Result<String, F
         .write(account, move |tx| {
             // What accounting names is the platform's id; ours is for orders that it cannot tell apart.
             let order = match orders::by_provider_order_id(tx, account, &id)? {
-                none if none.is_empty() => find::find_one(tx, account, &id)?,
-                found => find::only_one(found, &id)?,
+                none if none.is_empty() => find_order::find_one(tx, account, &id)?,
+                found => find_order::only_one(found, &id)?,
             };
             stamp(tx, &order, now)?;
             Ok(order.provider_order_id)

@@ -1,15 +1,19 @@
-//! The nodes that serve one database: each sends heartbeats, and removes nodes that do not.
+//! Cluster membership: which nodes share the database.
 //!
-//! No clocks are compared. A node increments its own heartbeat counter. A node whose counter has not changed for long enough,
-//! by the observer's clock, is dead and removed. A node that could not send a heartbeat for nearly as long starts no new work,
-//! and one that finds itself removed joins again under a new id.
+//! A node is a row of `nodes` whose counter it raises every two seconds. A node whose counter has not changed for nine seconds, measured
+//! on the observer's monotonic clock, is removed; no wall clocks are compared. A node that stops removes itself; a process that starts
+//! where another ran (same boot id, network and address) removes that one.
+//!
+//! The row's id is the fencing token: `accounts.deliver_node`, `calls.node`, `integrations.poll_node` and `idempotency.node` count only
+//! while that id is among the nodes, so removing the row frees all of its work at once. A node that could not raise its counter for seven
+//! seconds starts nothing more. A node that was removed rejoins under a new id and without any work.
 
 use crate::app::App;
 use garson_core::id::NodeId;
 use garson_store::publish::{HandoffMessage, NodeMessage};
 use garson_store::tables::nodes;
 use garson_store::tables::nodes::Node;
-use garson_store::{Location, Partition, StoreError};
+use garson_store::{Partition, StoreError};
 use std::collections::HashMap;
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -32,7 +36,7 @@ pub async fn join(app: &App, address: SocketAddr) -> Result<(), StoreError> {
     let id = NodeId::at(app.now());
     let began = Instant::now();
     let name = name(address);
-    let is_shared = is_shared(app);
+    let is_shared = app.is_shared();
     app.store
         .write(Partition::COMMON, move |tx| {
             nodes::join(tx, id, &name)?;
@@ -69,11 +73,6 @@ pub async fn leave(app: &App) {
     }
 }
 
-/// May other nodes work on the same database?
-pub fn is_shared(app: &App) -> bool {
-    matches!(app.settings.location(), Location::Postgres(_))
-}
-
 /// A name that only one live process can have: a process with the same name replaces the earlier one. Containers may have the
 /// same host name and address, each in its own network.
 fn name(address: SocketAddr) -> String {
@@ -97,7 +96,7 @@ pub async fn run(app: Arc<App>, address: SocketAddr) {
     loop {
         tokio::time::sleep(pause).await;
         pause = HEARTBEAT;
-        if !is_shared(&app) {
+        if !app.is_shared() {
             let turn = ensure_joined(&app, address).await;
             app.workers.note_turn(&turn);
             if let Err(error) = turn {

@@ -5,6 +5,7 @@ use crate::app::App;
 use crate::flow::Fault;
 use crate::flow::admin::integrations;
 use crate::flow::admin::sessions::FORGET_FAILURES;
+use crate::flow::idempotency::KEEP_ANSWERS;
 use garson_store::Partition;
 use garson_store::tables::{idempotency, sessions};
 use garson_store::upkeep::sweep;
@@ -14,8 +15,6 @@ use std::time::{Duration, Instant};
 /// Rows removed in one job: a few milliseconds of the writer's time.
 const CHUNK: i64 = 100;
 const SWEEP_INTERVAL: Duration = Duration::from_secs(60);
-/// How long the answer to an idempotent request is kept.
-pub const KEEP_ANSWERS: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// Sweeps until the service stops.
 pub async fn run(app: Arc<App>) {

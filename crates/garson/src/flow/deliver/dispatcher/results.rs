@@ -6,7 +6,6 @@ use crate::flow::deliver::endpoint::Load;
 use crate::flow::deliver::in_flight::CancelReason;
 use crate::flow::deliver::jobs;
 use crate::flow::deliver::message::{EndedAttempt, Message};
-use crate::flow::upkeep::membership;
 use garson_core::id::{AccountId, NodeId};
 use garson_store::StoreError;
 use garson_store::publish::HandoffMessage;
@@ -127,7 +126,7 @@ impl Dispatcher {
                 endpoint.settled(&settlements);
                 endpoint.released(released);
                 let is_busy = endpoint.is_busy();
-                if self.is_stopping && !is_busy && membership::is_shared(&self.app) {
+                if self.is_stopping && !is_busy && self.app.is_shared() {
                     self.release(account, node);
                 }
                 for settlement in settlements.iter() {

@@ -27,12 +27,12 @@ pub(crate) fn only_one(mut found: Vec<Order>, id: &str) -> Result<Order, Fault> 
 }
 
 /// The same, locked for a change.
-pub(super) fn lock_one(tx: &mut Tx<'_>, account: AccountId, path_id: &str) -> Result<Order, Fault> {
+pub(crate) fn lock_one(tx: &mut Tx<'_>, account: AccountId, path_id: &str) -> Result<Order, Fault> {
     let named = find_one(tx, account, path_id)?;
     orders::lock(tx, named.id)?.ok_or_else(|| Fault::not_found("order", path_id))
 }
 
-pub(super) fn platform_of(order: &Order) -> Result<&'static dyn Platform, Fault> {
+pub(crate) fn platform_of(order: &Order) -> Result<&'static dyn Platform, Fault> {
     garson_platforms::of(order.provider).ok_or_else(|| Fault::UnknownProvider {
         provider: order.provider.to_string(),
     })
