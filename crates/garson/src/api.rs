@@ -27,7 +27,7 @@ pub mod openapi;
 pub(crate) use crate::http::body::parse as parse_body;
 pub use crate::http::body::{Body, declared_length, read as read_body};
 pub use crate::http::body_budget::{Budgets, Sender};
-pub use crate::http::error::{ApiError, Code, Detail};
+pub use crate::http::error::{ApiError, Code, Detail, FieldDetail};
 pub use crate::http::request_id::RequestId;
 pub use auth::Keyring;
 pub(crate) use businesses::BusinessRequest;

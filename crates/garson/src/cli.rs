@@ -121,7 +121,11 @@ impl<E: fmt::Display> From<E> for CommandError {
 }
 
 fn failed(fault: Fault) -> CommandError {
-    CommandError(crate::api::ApiError::from(fault).message)
+    match fault {
+        // The operator may read what storage says.
+        Fault::Store(error) => CommandError(error.to_string()),
+        other => CommandError(other.to_string()),
+    }
 }
 
 type Outcome = Result<(), CommandError>;

@@ -6,6 +6,7 @@ use crate::tables::branches;
 use crate::tables::packages::Standing;
 use crate::vault::{Vault, lookup_hash};
 use crate::{Result, StoreError, StoreErrorKind, params};
+use garson_core::explanation::Explanation;
 use garson_core::id::{AccountId, IntegrationId, NodeId, RestaurantId};
 use garson_core::integration::{Credentials, Health, Integration};
 use garson_core::platform::Provider;
@@ -300,19 +301,19 @@ pub fn note_order(tx: &mut Tx<'_>, id: IntegrationId, version: Option<i64>, at: 
     Ok(is_as_known)
 }
 
-pub fn note_error(tx: &mut Tx<'_>, id: IntegrationId, message: &str, at: Timestamp) -> Result<()> {
+pub fn note_error(tx: &mut Tx<'_>, id: IntegrationId, message: &Explanation, at: Timestamp) -> Result<()> {
     tx.execute(
         "UPDATE integrations SET last_error = ?2, last_error_at = ?3 WHERE id = ?1",
-        params![&id, message, at],
+        params![&id, &message.stored(), at],
     )?;
     Ok(())
 }
 
 /// The same of an error that is not about one order: the platform is away, or does not let us in.
-pub fn note_trouble(tx: &mut Tx<'_>, id: IntegrationId, message: &str, at: Timestamp) -> Result<()> {
+pub fn note_trouble(tx: &mut Tx<'_>, id: IntegrationId, message: &Explanation, at: Timestamp) -> Result<()> {
     tx.execute(
         "UPDATE integrations SET last_error = ?2, last_error_at = ?3, trouble_at = ?3 WHERE id = ?1",
-        params![&id, message, at],
+        params![&id, &message.stored(), at],
     )?;
     Ok(())
 }

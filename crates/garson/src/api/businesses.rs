@@ -8,6 +8,7 @@ use super::restaurants::RestaurantView;
 use super::{Api, ApiError};
 use crate::flow::Fault;
 use crate::flow::admin::{businesses, restaurants};
+use crate::flow::fault::Thing;
 use crate::http::body::Json;
 use axum::extract::{Path, State};
 use garson_core::business::{Business, BusinessFields};
@@ -116,7 +117,7 @@ impl From<Business> for BusinessView {
 /// The id in a path; one that is no id at all is as unknown as any.
 fn id(text: &str) -> Result<BusinessId, ApiError> {
     text.parse()
-        .map_err(|_| Fault::not_found("business", text).into())
+        .map_err(|_| Fault::not_found(Thing::Business, text).into())
 }
 
 /// All businesses of the account.

@@ -1,5 +1,6 @@
 //! Field types that own both their limits and their description, so that the two cannot differ.
 
+use garson_core::field_problem::FieldProblem;
 use serde::de::{self, Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 use std::borrow::Cow;
@@ -33,10 +34,11 @@ impl<'de, const MIN: usize, const MAX: usize> Deserialize<'de> for Text<MIN, MAX
         if (MIN..=MAX).contains(&length) && visible {
             return Ok(Self(text));
         }
-        Err(de::Error::custom(match MIN {
-            0 => format!("must be at most {MAX} characters"),
-            _ => format!("must be {MIN} to {MAX} characters, not only white space"),
-        }))
+        let problem = match MIN {
+            0 => FieldProblem::TooLong { max: MAX },
+            _ => FieldProblem::Length { min: MIN, max: MAX },
+        };
+        Err(problem.into_error())
     }
 }
 
@@ -164,7 +166,10 @@ pub fn degrees<'de, D: Deserializer<'de>, const MOST: i32>(deserializer: D) -> R
     match Option::<f64>::deserialize(deserializer)? {
         None => Ok(Patch::Clear),
         Some(value) if value.abs() <= f64::from(MOST) => Ok(Patch::Set(value)),
-        Some(_) => Err(de::Error::custom(format!("must be from -{MOST} to {MOST}"))),
+        Some(_) => {
+            let (min, max) = (-i64::from(MOST), i64::from(MOST));
+            Err(FieldProblem::NotBetween { min, max }.into_error())
+        }
     }
 }
 

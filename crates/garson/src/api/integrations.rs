@@ -8,6 +8,7 @@ use crate::flow::admin::integrations;
 use crate::flow::admin::integrations::IntegrationChange;
 use crate::http::body::Json;
 use axum::extract::{Path, State};
+use garson_core::field_problem::FieldProblem;
 use garson_core::integration::{BranchClaim, Integration};
 use garson_core::json::ObjectOnly;
 use garson_core::platform::CredentialKind;
@@ -82,7 +83,7 @@ impl From<Integration> for IntegrationView {
             health: HealthView {
                 last_order_at: health.last_order_at,
                 last_error_at: health.last_error_at,
-                last_error: health.last_error,
+                last_error: health.last_error.map(|error| error.to_string()),
             },
             created_at: integration.created_at,
             updated_at: integration.updated_at,
@@ -132,7 +133,7 @@ impl<'de> Deserialize<'de> for Credential {
                 let text = serde_json::to_string(&entries.0).map_err(de::Error::custom)?;
                 match text.len() <= 2000 {
                     true => Ok(Credential(text)),
-                    false => Err(de::Error::custom("is too large")),
+                    false => Err(FieldProblem::TooLarge.into_error()),
                 }
             }
         }

@@ -7,6 +7,7 @@ use super::idempotency::NewId;
 use super::{Api, ApiError};
 use crate::flow::Fault;
 use crate::flow::admin::accounts;
+use crate::flow::fault::Thing;
 use crate::http::body::Json;
 use axum::extract::{Path, State};
 use garson_core::account::ApiKey;
@@ -56,7 +57,8 @@ pub struct NewKeyView {
 }
 
 fn id(text: &str) -> Result<KeyId, ApiError> {
-    text.parse().map_err(|_| Fault::not_found("key", text).into())
+    text.parse()
+        .map_err(|_| Fault::not_found(Thing::Key, text).into())
 }
 
 /// The account's keys.

@@ -8,6 +8,7 @@ use crate::flow::admin::{integrations, payment_matching};
 use crate::http::body::Json;
 use crate::http::error::Code;
 use axum::extract::{Path, State};
+use garson_core::field_problem::FieldProblem;
 use garson_core::json::ObjectOnly;
 use garson_core::payment::PaymentType;
 use garson_core::restaurant::PaymentMatch;
@@ -71,7 +72,7 @@ pub async fn get_payment_matching(
                 name: t.name,
             })
             .collect(),
-        problem: shown.problem,
+        problem: shown.problem.map(|problem| problem.to_string()),
         matches: shown.matches.into_iter().map(Into::into).collect(),
     }))
 }
@@ -118,8 +119,8 @@ enum PaymentTypeSchema {
 
 fn payment_match(wanted: MatchRequest, at: &str) -> Result<PaymentMatch, ApiError> {
     if wanted.kind.is_none() && wanted.provider_code.is_none() {
-        let message = "must have a type or a providerCode";
-        return Err(ApiError::invalid(Code::InvalidField, at, message));
+        let problem = FieldProblem::NoPaymentTypeOrCode;
+        return Err(ApiError::problem(Code::InvalidField, at, problem));
     }
     Ok(PaymentMatch {
         provider: integrations::platform(&wanted.provider)?.provider(),
@@ -132,11 +133,8 @@ fn payment_match(wanted: MatchRequest, at: &str) -> Result<PaymentMatch, ApiErro
 /// All matches that a request wants.
 pub fn matches(wanted: MatchesRequest) -> Result<Vec<PaymentMatch>, ApiError> {
     if wanted.matches.len() > 500 {
-        return Err(ApiError::invalid(
-            Code::InvalidField,
-            "matches",
-            "must be at most 500",
-        ));
+        let problem = FieldProblem::TooMany { max: 500 };
+        return Err(ApiError::problem(Code::InvalidField, "matches", problem));
     }
     let mut matches: Vec<PaymentMatch> = Vec::new();
     for (n, wanted) in wanted.matches.into_iter().enumerate() {
@@ -147,8 +145,8 @@ pub fn matches(wanted: MatchesRequest) -> Result<Vec<PaymentMatch>, ApiError> {
                 == (wanted.provider, wanted.payment_type, &wanted.provider_code)
         };
         if let Some(first) = matches.iter().position(same) {
-            let message = format!("is about the same payment as matches[{first}]");
-            return Err(ApiError::invalid(Code::InvalidField, &at, &message));
+            let problem = FieldProblem::SamePaymentAs { row: first };
+            return Err(ApiError::problem(Code::InvalidField, &at, problem));
         }
         matches.push(wanted);
     }

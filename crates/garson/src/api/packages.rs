@@ -8,6 +8,7 @@ use crate::flow::admin::{integrations, restaurants};
 use crate::http::body::Json;
 use crate::http::error::Code;
 use axum::extract::{Path, State};
+use garson_core::field_problem::FieldProblem;
 use garson_core::id::PackageId;
 use garson_core::json::ObjectOnly;
 use garson_core::platform::Provider;
@@ -81,8 +82,6 @@ pub struct PackageRequest {
 }
 
 fn package(wanted: PackageRequest, at: &str, now: Timestamp) -> Result<Package, ApiError> {
-    let invalid =
-        |field: &str, message: &str| ApiError::invalid(Code::InvalidField, &format!("{at}.{field}"), message);
     let provider = |key: &String| {
         integrations::platform(key)
             .map(|platform| platform.provider())
@@ -94,7 +93,12 @@ fn package(wanted: PackageRequest, at: &str, now: Timestamp) -> Result<Package, 
         .transpose()?;
     let starts_at = wanted.starts_at.unwrap_or(now);
     if wanted.ends_at.is_some_and(|end| end <= starts_at) {
-        return Err(invalid("endsAt", "must be after startsAt"));
+        let field = format!("{at}.endsAt");
+        return Err(ApiError::problem(
+            Code::InvalidField,
+            &field,
+            FieldProblem::EndsBeforeStart,
+        ));
     }
     Ok(Package {
         id: PackageId::at(now),
@@ -108,11 +112,8 @@ fn package(wanted: PackageRequest, at: &str, now: Timestamp) -> Result<Package, 
 /// All packages that a request wants.
 pub fn packages(wanted: PackagesRequest, now: Timestamp) -> Result<Vec<Package>, ApiError> {
     if wanted.packages.len() > 50 {
-        return Err(ApiError::invalid(
-            Code::InvalidField,
-            "packages",
-            "must be at most 50",
-        ));
+        let problem = FieldProblem::TooMany { max: 50 };
+        return Err(ApiError::problem(Code::InvalidField, "packages", problem));
     }
     let numbered = wanted.packages.into_iter().enumerate();
     numbered

@@ -2,6 +2,7 @@
 
 use super::ApiError;
 use crate::flow::Fault;
+use crate::flow::fault::Thing;
 use crate::flow::read::order_lists::Filter;
 use crate::flow::read::reports::{Moment, Period};
 use crate::http::error::Code;
@@ -127,7 +128,7 @@ impl Query {
         self.get("restaurantId")?
             .map(|text| {
                 text.parse()
-                    .map_err(|_| Fault::not_found("restaurant", text).into())
+                    .map_err(|_| Fault::not_found(Thing::Restaurant, text).into())
             })
             .transpose()
     }

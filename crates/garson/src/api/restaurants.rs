@@ -9,6 +9,7 @@ use super::packages::PackageView;
 use super::{Api, ApiError};
 use crate::flow::Fault;
 use crate::flow::admin::restaurants;
+use crate::flow::fault::Thing;
 use crate::http::body::Json;
 use crate::net::headers::check_headers;
 use axum::extract::{Path, State};
@@ -97,7 +98,7 @@ impl Change {
             Patch::Set(text) => Patch::Set(
                 text.0
                     .parse()
-                    .map_err(|_| ApiError::from(Fault::not_found("business", &text.0)))?,
+                    .map_err(|_| ApiError::from(Fault::not_found(Thing::Business, &text.0)))?,
             ),
         };
         let headers = match &request.payment_matching_headers {
@@ -174,7 +175,7 @@ fn checked_headers(map: &TextMap) -> Result<Secret<String>, ApiError> {
     check_headers(map.0.iter().map(|(name, value)| (name.as_str(), value.as_str()))).map_err(|refusal| {
         ApiError::from(Fault::invalid(
             format!("paymentMatchingHeaders.{}", refusal.name),
-            refusal.reason,
+            refusal.problem,
         ))
     })?;
     Ok(Secret::new(serde_json::to_string(&map.0).unwrap_or_default()))
@@ -242,7 +243,7 @@ impl RestaurantView {
 /// The id in a path or body; one that is no id at all is as unknown as any.
 pub fn id(text: &str) -> Result<RestaurantId, ApiError> {
     text.parse()
-        .map_err(|_| Fault::not_found("restaurant", text).into())
+        .map_err(|_| Fault::not_found(Thing::Restaurant, text).into())
 }
 
 /// All restaurants of the account.

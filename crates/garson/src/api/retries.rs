@@ -6,6 +6,7 @@ use super::idempotency::NewId;
 use super::{Api, ApiError};
 use crate::flow::Fault;
 use crate::flow::deliver::resend_all;
+use crate::flow::fault::Thing;
 use crate::http::body::Json;
 use axum::extract::{Path, State};
 use garson_core::id::ResendId;
@@ -117,7 +118,7 @@ pub async fn get_retry(
 ) -> Result<Data<RetryView>, ApiError> {
     let id = retry
         .parse::<ResendId>()
-        .map_err(|_| Fault::not_found("retry", &retry))?;
+        .map_err(|_| Fault::not_found(Thing::Retry, &retry))?;
     Ok(Data::new(
         resend_all::find(&api.app, caller.account, id).await?.into(),
     ))

@@ -6,6 +6,7 @@ pub mod businesses;
 pub mod common_passwords;
 pub mod connection_test;
 pub mod integrations;
+pub mod matching_problem;
 pub mod menu;
 pub mod passwords;
 pub mod payment_matching;

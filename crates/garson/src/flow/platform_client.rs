@@ -9,6 +9,7 @@ use crate::fair_slots::{FairSlots, Permit};
 use crate::net::{HeaderCase, Log, Outgoing, SendError};
 use crate::telemetry::{CallOutcome, Topic};
 use bytes::Bytes;
+use garson_core::explanation::{Explanation, PlatformFailure, PlatformTask};
 use garson_core::id::AccountId;
 use garson_core::integration::Credentials;
 use garson_core::platform::{
@@ -89,7 +90,7 @@ impl Contact {
         let acquired = share.slots.acquire(share.account, share.is_failing);
         match tokio::time::timeout_at(until, acquired).await {
             Ok(permit) => Ok(Some(permit)),
-            Err(_) => Err(Trouble::later("too many platforms are being asked just now")),
+            Err(_) => Err(Trouble::later(PlatformFailure::NoFreeSlot)),
         }
     }
 
@@ -131,7 +132,7 @@ enum SessionState {
         branch: Option<String>,
     },
     Refused {
-        message: String,
+        message: Explanation,
         until: Instant,
     },
 }
@@ -177,7 +178,7 @@ async fn ask<T>(
         match read(&link, &response) {
             Err(Trouble::SessionOver) if tries == 1 && token.is_some() => forget(app, contact, &token).await,
             Err(Trouble::SessionOver) => {
-                return Err(Trouble::later("the platform does not accept our session"));
+                return Err(Trouble::later(PlatformFailure::SessionNotAccepted));
             }
             other => return other,
         }
@@ -209,7 +210,9 @@ pub async fn enlist(app: &App, contact: &Contact, until: Instant) -> Result<(), 
     if platform.enlist(&contact.link(None)).map_err(unwritten)?.is_none() {
         return Ok(());
     }
-    let nothing = PlatformError::Unsupported { what: "be told" };
+    let nothing = PlatformError::Unsupported {
+        what: PlatformTask::Enlist,
+    };
     converse(
         app,
         contact,
@@ -218,9 +221,7 @@ pub async fn enlist(app: &App, contact: &Contact, until: Instant) -> Result<(), 
         |link| platform.enlist(link)?.ok_or(nothing.clone()),
         |_, response| match response.status {
             200..=299 => Ok(()),
-            status => Err(Trouble::later(format!(
-                "the platform did not take us on: answered {status}"
-            ))),
+            status => Err(Trouble::later(Explanation::NotEnlisted { status })),
         },
     )
     .await
@@ -229,7 +230,7 @@ pub async fn enlist(app: &App, contact: &Contact, until: Instant) -> Result<(), 
 fn unwritten(error: PlatformError) -> Trouble {
     match error {
         PlatformError::Answered(trouble) => trouble,
-        other => Trouble::refused(other.to_string()),
+        other => Trouble::refused(other.explanation()),
     }
 }
 
@@ -243,7 +244,7 @@ async fn token(app: &App, contact: &Contact, until: Instant) -> Result<Option<Se
     let mut state = loop {
         // Whoever comes while somebody logs in waits, and finds the session.
         let Ok(state) = tokio::time::timeout_at(until, state.lock()).await else {
-            return Err(Trouble::later("somebody else is still logging in"));
+            return Err(Trouble::later(PlatformFailure::LoginInProgress));
         };
         match &*state {
             SessionState::Live { token, renew_at, .. } if Instant::now() < *renew_at => {
@@ -284,7 +285,8 @@ async fn token(app: &App, contact: &Contact, until: Instant) -> Result<Option<Se
             trouble @ (Trouble::Refused { .. } | Trouble::RetryableRefusal { .. } | Trouble::SessionOver),
         ) => {
             // Somebody has to mend the credentials; until then the platform is not bothered with every call.
-            let message = format!("the log-in was refused: {trouble}");
+            let cause = Box::new(trouble.explanation());
+            let message = Explanation::LoginRefused { cause };
             *state = SessionState::Refused {
                 message: message.clone(),
                 until: Instant::now() + AFTER_A_REFUSED_LOGIN,
@@ -307,7 +309,9 @@ pub async fn session_branch(app: &App, contact: &Contact) -> Option<String> {
 /// Logging in changes nothing on the platform: what is unclear about it can simply be tried again.
 fn nothing_done(trouble: Trouble) -> Trouble {
     match trouble {
-        Trouble::Unclear { message } => Trouble::later(format!("the log-in failed: {message}")),
+        Trouble::Unclear { message } => Trouble::later(Explanation::LoginFailed {
+            cause: Box::new(message),
+        }),
         other => other,
     }
 }
@@ -352,10 +356,11 @@ async fn wait_for_limit(
             Ok(wait) => tokio::time::sleep(wait).await,
             Err(room_in) => {
                 return Err(Trouble::HeldBack {
-                    message: format!(
-                        "the platform takes {} such calls in {} s",
-                        limit.requests, limit.per_seconds
-                    ),
+                    message: PlatformFailure::RateLimited {
+                        calls: limit.requests,
+                        seconds: limit.per_seconds,
+                    }
+                    .into(),
                     room_in,
                 });
             }
@@ -372,9 +377,7 @@ async fn send(
     until: Instant,
 ) -> Result<HttpResponse, Trouble> {
     if request.climbs() {
-        return Err(Trouble::refused(
-            "an id of only dots cannot be part of an address",
-        ));
+        return Err(Trouble::refused(PlatformFailure::DotSegment));
     }
     let left = until.saturating_duration_since(Instant::now());
     let time = contact
@@ -382,7 +385,7 @@ async fn send(
         .as_ref()
         .map_or(left, |share| left.min(share.request_deadline));
     let outgoing = outgoing(request, time, contact.log)
-        .ok_or_else(|| Trouble::refused("the request cannot be written"))?;
+        .ok_or_else(|| Trouble::refused(PlatformFailure::RequestNotWritable))?;
     // Names that an account gives are looked up on its own share of threads, apart from the names of platforms.
     let sent = match (outgoing.trust, contact.account) {
         (Trust::Account, Some(account)) => app.net.on_behalf_of(account).send(outgoing).await,
@@ -394,11 +397,11 @@ async fn send(
             body: answer.body,
         }),
         Err(SendError::NotAllowed(refusal)) => {
-            Err(Trouble::refused(format!("the target is not allowed: {refusal}")))
+            Err(Trouble::refused(Explanation::TargetNotAllowed { refusal }))
         }
         Err(SendError::Unreachable { why, .. }) => Err(Trouble::later(why)),
         Err(error @ (SendError::Broken(_) | SendError::TimedOut(_))) => {
-            Err(Trouble::unclear(error.to_string()))
+            Err(Trouble::unclear(error.explanation()))
         }
     }
 }

@@ -10,6 +10,7 @@ pub mod csv;
 pub mod day_range;
 pub mod error;
 pub mod explain;
+pub mod field_problem;
 pub mod fields;
 pub mod first_steps;
 pub mod flash;

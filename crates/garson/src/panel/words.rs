@@ -44,7 +44,7 @@ pub use sessions::SessionWords;
 pub use sign_in::SignInWords;
 pub use status::StatusWords;
 pub use webhook::WebhookWords;
-pub use wrong::{WrongWords, say};
+pub use wrong::WrongWords;
 
 /// Makes a set of texts: `name: "Turkish" | "English"`.
 macro_rules! words {

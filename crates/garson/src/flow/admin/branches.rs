@@ -5,6 +5,7 @@ use super::integrations as flow_integrations;
 use crate::app::App;
 use crate::flow::Fault;
 use crate::flow::admin::connection_test;
+use crate::flow::fault::Thing;
 use crate::flow::intake::fetch::is_polled;
 use crate::flow::platform_client;
 use crate::flow::platform_client::Contact;
@@ -159,7 +160,7 @@ pub async fn assign(app: &App, account: AccountId, key: &str, branch: &str) -> R
         .await?;
     match assigned {
         true => Ok(()),
-        false => Err(Fault::not_found("integration", branch)),
+        false => Err(Fault::not_found(Thing::Integration, branch)),
     }
 }
 
@@ -173,7 +174,7 @@ pub async fn release(app: &App, key: &str, branch: &str) -> Result<(), Fault> {
         .await?;
     match released {
         true => Ok(()),
-        false => Err(Fault::not_found("owner", branch)),
+        false => Err(Fault::not_found(Thing::BranchOwner, branch)),
     }
 }
 

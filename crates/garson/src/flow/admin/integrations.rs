@@ -3,7 +3,9 @@
 use super::accounts::Actor;
 use crate::app::App;
 use crate::flow::Fault;
+use crate::flow::fault::Thing;
 use garson_core::event::{INTEGRATION_TOGGLED, integration_body};
+use garson_core::field_problem::FieldProblem;
 use garson_core::id::{AccountId, EventId, IntegrationId, RestaurantId};
 use garson_core::integration::{BranchClaim, Credentials, Health, Integration};
 use garson_core::platform::{CredentialField, CredentialKind, Platform, Provider};
@@ -46,7 +48,7 @@ pub async fn get(
     find(app, account, restaurant, platform.provider())
         .await?
         .map(|c| c.integration)
-        .ok_or_else(|| Fault::not_found("integration", platform.provider()))
+        .ok_or_else(|| Fault::not_found(Thing::Integration, platform.provider()))
 }
 
 /// What connects a restaurant of the account to a platform, if it is connected.
@@ -60,7 +62,7 @@ pub(crate) async fn find(
     app.store
         .read(move |tx| {
             if !restaurants::exists(tx, account, restaurant)? {
-                return Err(Fault::not_found("restaurant", restaurant));
+                return Err(Fault::not_found(Thing::Restaurant, restaurant));
             }
             Ok(integrations::find(tx, &vault, restaurant, provider)?)
         })
@@ -161,11 +163,9 @@ fn check(app: &App, platform: &dyn Platform, change: &IntegrationChange) -> Resu
     for (name, value) in change.credentials.iter().flatten() {
         let Some(field) = fields.iter().find(|field| field.name == name) else {
             let names: Vec<_> = fields.iter().map(|field| field.name).collect();
-            let message = format!(
-                "is not a credential of this platform; it has: {}",
-                names.join(", ")
-            );
-            return Err(Fault::invalid(format!("credentials.{name}"), message));
+            let known = names.join(", ");
+            let problem = FieldProblem::UnknownCredential { known };
+            return Err(Fault::invalid(format!("credentials.{name}"), problem));
         };
         if let Some(value) = value {
             check_credential(app, field, value)?;
@@ -174,10 +174,7 @@ fn check(app: &App, platform: &dyn Platform, change: &IntegrationChange) -> Resu
     if let Some(Some(branch)) = &change.remote_id
         && (branch.trim() != branch || branch.chars().any(char::is_control))
     {
-        return Err(Fault::invalid(
-            "remoteId",
-            "must not have white space around it, nor control characters",
-        ));
+        return Err(Fault::invalid("remoteId", FieldProblem::SpaceAroundOrControls));
     }
     if let Some(Some(branch)) = &change.remote_id {
         platform
@@ -197,28 +194,25 @@ fn check(app: &App, platform: &dyn Platform, change: &IntegrationChange) -> Resu
 
 fn check_credential(app: &App, field: &CredentialField, value: &Secret<String>) -> Result<(), Fault> {
     let text = value.expose();
-    let wrong = |message: String| Err(Fault::invalid(format!("credentials.{}", field.name), message));
+    let wrong = |problem: FieldProblem| Err(Fault::invalid(format!("credentials.{}", field.name), problem));
     match field.kind {
         CredentialKind::Secret if field.is_given && !is_given_secret(text) => {
-            wrong("must be visible ASCII characters, without spaces".to_owned())
+            wrong(FieldProblem::NotVisibleAscii)
         }
-        CredentialKind::Secret if !field.is_given && !is_secret(text) => wrong(format!(
-            "must be at least {MIN_SECRET} visible ASCII characters, without spaces"
-        )),
-        CredentialKind::Plain if !is_plain(text) => {
-            wrong("must be visible ASCII characters, without spaces around them".to_owned())
+        CredentialKind::Secret if !field.is_given && !is_secret(text) => {
+            wrong(FieldProblem::SecretTooShort { min: MIN_SECRET })
         }
-        CredentialKind::Choice(words) if !words.contains(&text.as_str()) => {
-            wrong(format!("must be one of: {}", words.join(", ")))
-        }
-        CredentialKind::Headers if !are_headers(text) => wrong(format!(
-            "must be a JSON object of header names and values, such as {{\"x-api-key\": \"…\"}}, of which each value has \
-             at least {MIN_SECRET} visible ASCII characters"
-        )),
+        CredentialKind::Plain if !is_plain(text) => wrong(FieldProblem::NotVisibleAsciiWithin),
+        CredentialKind::Choice(words) if !words.contains(&text.as_str()) => wrong(FieldProblem::NotOneOf {
+            choices: words.join(", "),
+        }),
+        CredentialKind::Headers if !are_headers(text) => wrong(FieldProblem::NotHeaderObject {
+            min_value: MIN_SECRET,
+        }),
         CredentialKind::Address => app
             .net
             .check_address(text)
-            .map_err(|refusal| Fault::target(field.name, &refusal)),
+            .map_err(|refusal| Fault::target(field.name, refusal)),
         _ => Ok(()),
     }
 }
@@ -254,7 +248,7 @@ fn put_in(
     now: Timestamp,
 ) -> Result<Integration, Fault> {
     if !restaurants::lock(tx, account, restaurant)? {
-        return Err(Fault::not_found("restaurant", restaurant));
+        return Err(Fault::not_found(Thing::Restaurant, restaurant));
     }
     let provider = platform.provider();
     let (mut integration, mut credentials) = match integrations::find(tx, vault, restaurant, provider)? {
@@ -352,18 +346,15 @@ fn can_be_active(
     now: Timestamp,
 ) -> Result<(), Fault> {
     if integration.remote_id.is_none() {
-        return Err(Fault::invalid(
-            "remoteId",
-            "is needed before the integration can be switched on",
-        ));
+        return Err(Fault::invalid("remoteId", FieldProblem::NeededForActive));
     }
     let missing = platform
         .credential_fields()
         .iter()
         .find(|f| f.required && !credentials.iter().any(|given| given.contains_key(f.name)));
     if let Some(field) = missing {
-        let message = "is needed before the integration can be switched on";
-        return Err(Fault::invalid(format!("credentials.{}", field.name), message));
+        let name = format!("credentials.{}", field.name);
+        return Err(Fault::invalid(name, FieldProblem::NeededForActive));
     }
     let packages = packages::of_restaurant(tx, integration.restaurant_id)?;
     match packages
@@ -408,13 +399,13 @@ pub async fn delete(app: &App, account: AccountId, restaurant: RestaurantId, key
         .store
         .write(account, move |tx| {
             if !restaurants::lock(tx, account, restaurant)? {
-                return Err(Fault::not_found("restaurant", restaurant));
+                return Err(Fault::not_found(Thing::Restaurant, restaurant));
             }
             let provider = platform.provider();
             let found = integrations::find(tx, &vault, restaurant, provider)?;
             let mut integration = found
                 .map(|c| c.integration)
-                .ok_or_else(|| Fault::not_found("integration", provider))?;
+                .ok_or_else(|| Fault::not_found(Thing::Integration, provider))?;
             integrations::delete(tx, integration.id)?;
             if integration.is_active {
                 integration.is_active = false;

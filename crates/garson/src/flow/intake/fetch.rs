@@ -8,6 +8,7 @@ use crate::flow::intake::missing_orders::{OnDenial, is_flagged};
 use crate::flow::order_actions::attempt::reached;
 use crate::flow::platform_client::{Contact, converse};
 use crate::telemetry::{Topic, Way};
+use garson_core::explanation::PlatformFailure;
 use garson_core::integration::BranchClaim;
 use garson_core::order::{Input, Order, Status, apply};
 use garson_core::platform::{
@@ -67,7 +68,7 @@ pub(crate) fn is_polled(app: &App, platform: &dyn Platform) -> bool {
 
 pub(crate) fn in_storage(fault: Fault) -> Trouble {
     tracing::error!(?fault, "polled orders could not be taken");
-    Trouble::later("the orders could not be written down")
+    Trouble::later(PlatformFailure::OrdersNotStored)
 }
 
 impl Catch<'_> {
@@ -82,7 +83,7 @@ impl Catch<'_> {
                 return Ok(page + 1);
             }
         }
-        Err(Trouble::later("the platform's list has no end"))
+        Err(Trouble::later(PlatformFailure::EndlessList))
     }
 
     async fn page(&self, page: u32) -> Result<Page, Trouble> {

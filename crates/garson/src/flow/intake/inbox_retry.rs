@@ -5,6 +5,7 @@ use super::take::kept_request;
 use crate::app::App;
 use crate::flow::Fault;
 use crate::flow::admin::integrations as flow_integrations;
+use crate::flow::fault::Thing;
 use garson_core::id::InboxId;
 use garson_core::platform::{Platform, Reception, Verified};
 use garson_store::tables::inbox::{InboxState, KeptMessage, open_message, settle};
@@ -44,9 +45,10 @@ async fn retry_once(app: &Arc<App>, id: InboxId, reach: Reach) -> Result<Recepti
         .store
         .read(move |tx| open_message(tx, id))
         .await?
-        .ok_or_else(|| Fault::not_found("message", id))?;
+        .ok_or_else(|| Fault::not_found(Thing::InboxMessage, id))?;
     let platform = flow_integrations::platform(message.provider.as_str())?;
-    let request = kept_request(platform, &message).ok_or_else(|| Fault::not_found("route", &message.kind))?;
+    let request =
+        kept_request(platform, &message).ok_or_else(|| Fault::not_found(Thing::HookRoute, &message.kind))?;
     let request = Arc::new(request);
     let branch = message.branch.clone().unwrap_or_default();
     let (holder, asked) = (Arc::clone(app), Arc::clone(&request));

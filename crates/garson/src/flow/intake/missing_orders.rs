@@ -6,7 +6,7 @@ use crate::flow::order_actions::attempt::look;
 use crate::flow::{Fault, persist};
 use crate::telemetry::CallOutcome;
 use garson_core::id::{IntegrationId, OrderId};
-use garson_core::order::{Actor, CallKind, Change, Flag, Input, Order};
+use garson_core::order::{Actor, CallKind, Change, Flag, Input, Order, TimelineReason};
 use garson_core::platform::Trouble;
 use garson_core::time::Timestamp;
 use garson_store::Tx;
@@ -41,10 +41,6 @@ pub(crate) enum OnDenial {
     /// The platform lists it as cancelled.
     Cancel,
 }
-
-/// What the timeline says of the flag.
-const NOT_KNOWN: &str = "the platform has no such order";
-const KNOWN_AGAIN: &str = "the platform knows the order again";
 
 /// What came of looking at an order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -125,7 +121,12 @@ impl Catch<'_> {
             if known.note(integration, order.id, looked, self.app.now()) {
                 match on_denial {
                     OnDenial::Flag => {
-                        self.flag(order, Some(Flag::UnknownToPlatform), NOT_KNOWN).await?;
+                        self.flag(
+                            order,
+                            Some(Flag::UnknownToPlatform),
+                            TimelineReason::UnknownToPlatform,
+                        )
+                        .await?;
                     }
                     OnDenial::Cancel => self.cancel(order).await.map_err(in_storage)?,
                 }
@@ -158,14 +159,15 @@ impl Catch<'_> {
     pub(crate) async fn unflag(&self, open: &[Order], seen: &HashSet<String>) -> Result<(), Trouble> {
         let is_back = |order: &&Order| is_flagged(order) && seen.contains(&order.identity);
         for order in open.iter().filter(is_back) {
-            self.flag(order, None, KNOWN_AGAIN).await?;
+            self.flag(order, None, TimelineReason::KnownToPlatformAgain)
+                .await?;
         }
         Ok(())
     }
 
-    async fn flag(&self, order: &Order, flag: Option<Flag>, why: &'static str) -> Result<(), Trouble> {
+    async fn flag(&self, order: &Order, flag: Option<Flag>, why: TimelineReason) -> Result<(), Trouble> {
         let (id, account, now) = (order.id, order.account_id, self.app.now());
-        let write = move |tx: &mut Tx<'_>| order_flags::set(tx, id, flag, why, now);
+        let write = move |tx: &mut Tx<'_>| order_flags::set(tx, id, flag, why.clone(), now);
         let changed = self.app.store.write(account, write).await;
         if changed.map_err(|error| in_storage(error.into()))? {
             let is_known = flag.is_none();

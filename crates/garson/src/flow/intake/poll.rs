@@ -13,6 +13,7 @@ use crate::flow::admin::branches;
 use crate::flow::platform_client::{Contact, Share};
 use crate::net::Log;
 use crate::telemetry::CallOutcome;
+use garson_core::explanation::{Explanation, PlatformFailure};
 use garson_core::id::{AccountId, IntegrationId, NodeId};
 use garson_core::platform::{PollStyle, Provider, Trouble};
 use garson_core::time::Timestamp;
@@ -413,10 +414,10 @@ fn note_error(app: &Arc<App>, connected: &Connected, trouble: &Trouble) {
     // What the platform said may name a customer, or repeat a secret: it is shown with the integration, not in the log.
     let outcome = CallOutcome::from(trouble).as_str();
     tracing::warn!(provider = %connected.integration.provider, integration = %id, outcome, "a platform could not be asked for orders");
-    write_trouble(app, id, account, trouble.to_string());
+    write_trouble(app, id, account, trouble.explanation());
 }
 
-fn write_trouble(app: &Arc<App>, id: IntegrationId, account: AccountId, message: String) {
+fn write_trouble(app: &Arc<App>, id: IntegrationId, account: AccountId, message: Explanation) {
     let (app, now) = (Arc::clone(app), app.now());
     tokio::spawn(async move {
         let write = move |tx: &mut Tx<'_>| integrations::note_trouble(tx, id, &message, now);
@@ -453,6 +454,5 @@ fn note_unreadable(app: &Arc<App>, provider: Provider, row: Unreadable) {
         error,
     } = row;
     tracing::error!(%provider, integration = %id, %error, "an integration cannot be read, and is not polled");
-    let message = "Its stored credentials cannot be read; connect it again.".to_owned();
-    write_trouble(app, id, account_id, message);
+    write_trouble(app, id, account_id, PlatformFailure::CredentialsUnreadable.into());
 }

@@ -7,6 +7,7 @@ use crate::flow::Fault;
 use crate::flow::intake::{integration_cache, order_checks};
 use crate::flow::platform_client::Contact;
 use crate::telemetry::{MessageOutcome, Way};
+use garson_core::explanation::PlatformFailure;
 use garson_core::id::IntegrationId;
 use garson_core::integration::{BranchClaim, Credentials, Integration};
 use garson_core::order::{Flag, Order};
@@ -473,11 +474,11 @@ pub fn read_fetched(
             news: News::Order(sighting),
             ..
         }) => Ok(sighting),
-        Ok(_) => Err(Trouble::later("the platform showed something else than an order")),
-        Err(fault) => Err(Trouble::later(format!(
-            "the platform's order cannot be read: {} {}",
-            fault.path, fault.message
-        ))),
+        Ok(_) => Err(Trouble::later(PlatformFailure::NotAnOrder)),
+        Err(fault) => Err(Trouble::later(PlatformFailure::OrderUnreadable {
+            path: fault.path,
+            error: fault.message,
+        })),
     }
 }
 

@@ -4,6 +4,7 @@ use crate::app::App;
 use crate::flow::Fault;
 use crate::flow::admin::restaurants;
 use crate::net::{HeaderCase, Log, Outgoing};
+use garson_core::explanation::{Explanation, PlatformFailure};
 use garson_core::id::{AccountId, RestaurantId};
 use garson_core::integration::Integration;
 use garson_core::platform::{Provider, Trust};
@@ -98,13 +99,18 @@ async fn place(app: &App, request: &OrderRequest) -> Result<(), Fault> {
     };
     let answer = app.net.send(outgoing).await;
     let answer = answer.map_err(|error| Fault::ProviderUnreachable {
-        message: format!("the simulator: {error}"),
+        message: Explanation::Simulator {
+            cause: Box::new(error.explanation()),
+        },
     })?;
     match answer.status {
         200..=299 => Ok(()),
         // Its stores are its own: it may not know the branch.
         _ => Err(Fault::ProviderRefused {
-            message: format!("says: {}", String::from_utf8_lossy(&answer.body)),
+            message: PlatformFailure::Says {
+                text: String::from_utf8_lossy(&answer.body).into_owned(),
+            }
+            .into(),
         }),
     }
 }

@@ -6,6 +6,7 @@
 use super::ask::{Pauses, Question, ask, join};
 use super::reasons;
 use crate::app::App;
+use crate::flow::fault::Thing;
 use crate::flow::order_actions::calls::{DEADLINE, LEASE};
 use crate::flow::platform_client::Contact;
 use crate::flow::{Fault, persist};
@@ -38,7 +39,7 @@ pub fn find_one(tx: &mut Tx<'_>, account: AccountId, path_id: &str) -> Result<Or
 
 pub(crate) fn only_one(mut found: Vec<Order>, id: &str) -> Result<Order, Fault> {
     match (found.pop(), found.len()) {
-        (None, _) => Err(Fault::not_found("order", id)),
+        (None, _) => Err(Fault::not_found(Thing::Order, id)),
         (Some(order), 0) => Ok(order),
         (Some(last), _) => {
             let candidates = found.iter().map(|order| order.id).chain([last.id]).collect();
@@ -130,7 +131,8 @@ pub async fn tell_again(app: &Arc<App>, account: AccountId, path_id: String) -> 
         .store
         .write(account, move |tx| {
             let named = find_one(tx, account, &path_id)?;
-            let order = orders::lock(tx, named.id)?.ok_or_else(|| Fault::not_found("order", &path_id))?;
+            let order =
+                orders::lock(tx, named.id)?.ok_or_else(|| Fault::not_found(Thing::Order, &path_id))?;
             let connected = integrations::by_id(tx, &holder.vault, order.integration_id)?;
             let after = match connected.and_then(|connected| holder.contact(&connected)) {
                 Some(contact) => persist::tell_again(tx, &contact, &order, now)?,
@@ -321,7 +323,8 @@ impl Wish {
     /// Moves the order, or writes the question down that its platform is to be asked.
     fn begin(&self, tx: &mut Tx<'_>, app: &App, call: CallId, now: Timestamp) -> Result<Progress, Fault> {
         let named = find_one(tx, self.account, &self.path_id)?;
-        let before = orders::lock(tx, named.id)?.ok_or_else(|| Fault::not_found("order", &self.path_id))?;
+        let before =
+            orders::lock(tx, named.id)?.ok_or_else(|| Fault::not_found(Thing::Order, &self.path_id))?;
         if self.seen.is_some_and(|seen| seen != before.status) {
             return Err(Fault::MovedOn);
         }

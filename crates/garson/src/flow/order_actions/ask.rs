@@ -5,7 +5,9 @@ use super::attempt::{Attempt, Verdict};
 use super::conclude::conclude;
 use crate::app::App;
 use crate::flow::Fault;
+use crate::flow::fault::Thing;
 use crate::flow::platform_client::Contact;
+use garson_core::explanation::{Explanation, PlatformFailure};
 use garson_core::id::{CallId, OrderId};
 use garson_core::order::{Action, CallKind, Order, Refusal, Status};
 use garson_core::platform::{RefusalCause, Trouble};
@@ -56,7 +58,7 @@ pub async fn ask(app: Arc<App>, question: Question, until: Instant) -> Result<St
     let _flight = app.in_flight.begin(&call);
     if !app.may_make(&call) {
         // This process was stopped, or its node was away, and others may be finding out by now what became of the question.
-        leave_open(&app, &call, "nobody put it in time".to_owned()).await?;
+        leave_open(&app, &call, PlatformFailure::NotSentInTime.into()).await?;
         return Err(Fault::ProviderTimeout);
     }
     let mut verdict = for_client(attempt.make(&app).await);
@@ -82,19 +84,19 @@ pub async fn ask(app: Arc<App>, question: Question, until: Instant) -> Result<St
             message: message.clone(),
         }),
         Verdict::NotDone => Some(Fault::ProviderUnreachable {
-            message: "the platform failed, and has not done it".to_owned(),
+            message: PlatformFailure::FailedAndNotDone.into(),
         }),
         Verdict::Trouble(trouble @ Trouble::Unclear { .. }) => {
-            leave_open(&app, &call, trouble.to_string()).await?;
+            leave_open(&app, &call, trouble.explanation()).await?;
             return Err(Fault::ProviderTimeout);
         }
         Verdict::Trouble(trouble @ Trouble::Refused { .. }) => Some(Fault::ProviderRefused {
-            message: trouble.to_string(),
+            message: trouble.explanation(),
         }),
         // It has had no time for it while the client waited.
         Verdict::Trouble(Trouble::NotYet { .. }) => Some(Fault::ProviderTimeout),
         Verdict::Trouble(trouble) => Some(Fault::ProviderUnreachable {
-            message: trouble.to_string(),
+            message: trouble.explanation(),
         }),
     };
     let after = settle(&app, &call, &contact, verdict, order.id).await?;
@@ -137,7 +139,7 @@ async fn settle(
 ) -> Result<Order, Fault> {
     conclude(app, call, contact, verdict)
         .await?
-        .ok_or_else(|| Fault::not_found("order", order))
+        .ok_or_else(|| Fault::not_found(Thing::Order, order))
 }
 
 /// What a client hears of an order whose platform has agreed. Another may have cancelled it first.
@@ -149,7 +151,7 @@ fn answer(call: &DueCall, before: Status, after: Order) -> Result<Step, Fault> {
 }
 
 /// Leaves a question open whose answer nobody knows: `flow/call` reads the order until it does.
-async fn leave_open(app: &App, call: &DueCall, message: String) -> Result<(), Fault> {
+async fn leave_open(app: &App, call: &DueCall, message: Explanation) -> Result<(), Fault> {
     let now = app.now();
     let delay = Delay {
         planned_at: now,
@@ -196,7 +198,7 @@ pub async fn join(
             .store
             .read(move |tx| Ok::<_, Fault>((calls::end_of(tx, call)?, orders::by_id(tx, id)?)))
             .await?;
-        let after = after.ok_or_else(|| Fault::not_found("order", id))?;
+        let after = after.ok_or_else(|| Fault::not_found(Thing::Order, id))?;
         match end {
             Some((CallEnd::Done, _)) => return Ok(Some(Step { before, after })),
             Some((CallEnd::Failed, message)) => {
@@ -204,7 +206,9 @@ pub async fn join(
                     message: message.unwrap_or_default(),
                 });
             }
-            Some((CallEnd::Abandoned, Some(message))) if message == calls::WITHDRAWN => return Ok(None),
+            Some((CallEnd::Abandoned, Some(Explanation::Platform(PlatformFailure::Withdrawn)))) => {
+                return Ok(None);
+            }
             Some((CallEnd::Abandoned, message)) => {
                 match (after.status.is_cancelled(), action) {
                     (true, Action::Cancel { .. }) => return Ok(Some(Step { before, after })),

@@ -16,6 +16,7 @@ use super::conclude::conclude;
 use crate::app::App;
 use crate::flow::persist::sync_of;
 use crate::flow::{Fault, persist};
+use garson_core::explanation::{Explanation, PlatformFailure};
 use garson_core::order::{Actor, Order, ProviderSync};
 use garson_core::platform::Trouble;
 use garson_core::retry::backoff;
@@ -58,9 +59,11 @@ async fn make(app: &App, call: &DueCall) -> Result<Went, Fault> {
     match make_readable(app, call).await {
         Err(Fault::Store(error)) if error.kind == StoreErrorKind::Corrupt => {
             // Trying again would not help: its order or its integration is damaged.
-            let why = format!("what the call needs cannot be read: {error}");
+            let why = PlatformFailure::CallUnreadable {
+                error: error.to_string(),
+            };
             tracing::error!(call = %call.id, order = %call.order_id, %error, "a platform call cannot be made");
-            end_unsent(app, call, CallEnd::Failed, why).await?;
+            end_unsent(app, call, CallEnd::Failed, why.into()).await?;
             Ok(Went::Unsent)
         }
         made => made,
@@ -92,13 +95,13 @@ async fn make_readable(app: &App, call: &DueCall) -> Result<Went, Fault> {
         preparation_minutes,
     }) = found
     else {
-        let why = "the integration was removed".to_owned();
-        end_unsent(app, call, CallEnd::Abandoned, why).await?;
+        let why = PlatformFailure::IntegrationRemoved;
+        end_unsent(app, call, CallEnd::Abandoned, why.into()).await?;
         return Ok(Went::Unsent);
     };
     let Some(contact) = app.contact(&connected) else {
-        let why = "the platform is not one of this version".to_owned();
-        end_unsent(app, call, CallEnd::Abandoned, why).await?;
+        let why = PlatformFailure::UnknownPlatform;
+        end_unsent(app, call, CallEnd::Abandoned, why.into()).await?;
         return Ok(Went::Unsent);
     };
     if !app.may_make(call) {
@@ -132,7 +135,7 @@ async fn make_readable(app: &App, call: &DueCall) -> Result<Went, Fault> {
             is_attempt: true,
             is_unclear: true,
             not_yet_since: None,
-            message: "the platform has not done it yet".to_owned(),
+            message: PlatformFailure::NotDoneYet.into(),
         }),
         _ => None,
     };
@@ -185,7 +188,7 @@ fn next_try(app: &App, call: &DueCall, order: &Order, trouble: &Trouble) -> Opti
         is_attempt,
         is_unclear,
         not_yet_since,
-        message: trouble.to_string(),
+        message: trouble.explanation(),
     })
 }
 
@@ -219,7 +222,7 @@ fn postpone_in(
 }
 
 /// Ends a call that cannot be made.
-async fn end_unsent(app: &App, call: &DueCall, end: CallEnd, why: String) -> Result<(), Fault> {
+async fn end_unsent(app: &App, call: &DueCall, end: CallEnd, why: Explanation) -> Result<(), Fault> {
     let (kept, now) = (call.clone(), app.now());
     app.store
         .write(call.account_id, move |tx| {

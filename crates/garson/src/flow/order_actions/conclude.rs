@@ -4,6 +4,7 @@ use super::attempt::Verdict;
 use crate::app::App;
 use crate::flow::platform_client::Contact;
 use crate::flow::{Fault, persist};
+use garson_core::explanation::{Explanation, PlatformFailure};
 use garson_core::order::{Actor, CallKind, Change, Input, Order, ProviderSync};
 use garson_core::platform::{Sighting, Trouble};
 use garson_core::time::Timestamp;
@@ -32,9 +33,11 @@ pub async fn conclude(
             match &verdict {
                 Verdict::Done(seen) => end.done(tx, seen.as_deref()),
                 Verdict::Overtaken(said, seen) => end.overtaken(tx, said, seen),
-                Verdict::NotDone => end.failed(tx, CallEnd::Abandoned, "the platform has not done it", false),
+                Verdict::NotDone => {
+                    end.failed(tx, CallEnd::Abandoned, &PlatformFailure::NotDone.into(), false)
+                }
                 Verdict::Trouble(trouble) => {
-                    let message = trouble.to_string();
+                    let message = trouble.explanation();
                     end.failed(tx, end.of_trouble(trouble), &message, trouble.is_away())
                 }
             }
@@ -120,7 +123,12 @@ impl Ending<'_> {
     }
 
     /// The order was cancelled before the platform could be asked or told: that is news, too, and no failure of ours.
-    fn overtaken(&self, tx: &mut Tx<'_>, said: &str, seen: &Sighting) -> Result<Option<Order>, Fault> {
+    fn overtaken(
+        &self,
+        tx: &mut Tx<'_>,
+        said: &Explanation,
+        seen: &Sighting,
+    ) -> Result<Option<Order>, Fault> {
         let Some(order) = orders::lock(tx, self.call.order_id)? else {
             return Ok(None);
         };
@@ -163,7 +171,7 @@ impl Ending<'_> {
         &self,
         tx: &mut Tx<'_>,
         end: CallEnd,
-        message: &str,
+        message: &Explanation,
         is_away: bool,
     ) -> Result<Option<Order>, Fault> {
         // The integration first, then the order, as everybody else does who changes both.

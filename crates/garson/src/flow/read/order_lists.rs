@@ -5,6 +5,7 @@ use crate::app::App;
 use crate::flow::Fault;
 use crate::flow::order_actions::act;
 use crate::flow::order_actions::act::OrderDetail;
+use garson_core::field_problem::FieldProblem;
 use garson_core::id::{AccountId, OrderId, RestaurantId};
 use garson_core::order::Status;
 use garson_core::platform::Provider;
@@ -129,7 +130,7 @@ pub fn page<T>(
             make,
         )?);
     };
-    let not_a_day = || Fault::invalid("updatedSince", "is not a day of the calendar");
+    let not_a_day = || Fault::invalid("updatedSince", FieldProblem::NotDay);
     let changes = Changes {
         since: match since {
             Moment::At(at) => *at,

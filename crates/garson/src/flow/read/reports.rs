@@ -3,7 +3,9 @@
 use super::order_lists::Filter;
 use crate::app::App;
 use crate::flow::Fault;
+use crate::flow::fault::Thing;
 use crate::flow::order_actions::act;
+use garson_core::field_problem::FieldProblem;
 use garson_core::id::{AccountId, OrderId, RestaurantId};
 use garson_core::order::{Order, Status};
 use garson_core::restaurant::{Config, PaymentMatch, matched_id};
@@ -54,7 +56,7 @@ impl Period {
     }
 
     pub(crate) fn bounds(&self, zone: &Zone) -> Result<(Option<Timestamp>, Option<Timestamp>), Fault> {
-        let not_a_day = |field: &str| Fault::invalid(field, "is not a day of the calendar");
+        let not_a_day = |field: &str| Fault::invalid(field, FieldProblem::NotDay);
         let from = match &self.from {
             None => None,
             Some(Moment::At(at)) => Some(*at),
@@ -78,7 +80,7 @@ pub(crate) fn scope(
     match restaurant {
         None => Ok(Scope::Account(account)),
         Some(id) if restaurants::exists(tx, account, id)? => Ok(Scope::Restaurant(id)),
-        Some(id) => Err(Fault::not_found("restaurant", id)),
+        Some(id) => Err(Fault::not_found(Thing::Restaurant, id)),
     }
 }
 
@@ -377,19 +379,16 @@ impl Days {
             if days.len() == MOST_DAYS {
                 return Err(Fault::invalid(
                     "to",
-                    format!("is more than {MOST_DAYS} days after from"),
+                    FieldProblem::PeriodTooLong { days: MOST_DAYS },
                 ));
             }
             let end = zone.end_of_day(day);
-            let end = end.ok_or_else(|| Fault::invalid("from", "is not a day of the calendar"))?;
+            let end = end.ok_or_else(|| Fault::invalid("from", FieldProblem::NotDay))?;
             days.push(zone.write(end, DAY));
         }
         match days.last() {
             Some(day) if *day == last => Ok(days),
-            _ => Err(Fault::invalid(
-                "to",
-                "is before from, or not a day of the calendar",
-            )),
+            _ => Err(Fault::invalid("to", FieldProblem::EndsBeforeFrom)),
         }
     }
 }
@@ -415,7 +414,7 @@ pub async fn daily_payments(
         .read(move |tx| {
             scope(tx, account, restaurant)?;
             let zone = zone(tx, restaurant)?;
-            let not_a_day = || Fault::invalid("from", "is not a day of the calendar");
+            let not_a_day = || Fault::invalid("from", FieldProblem::NotDay);
             let days = days.each(&zone, now)?;
             let mut moments = Vec::with_capacity(days.len() + 1);
             for day in &days {

@@ -78,11 +78,11 @@ impl PanelError {
     /// What others have said is shown as well, as they say it; everything else is said by the title.
     pub fn new(lang: Lang, fault: Fault) -> Self {
         let detail = match &fault {
-            Fault::ProviderRefused { message } | Fault::ProviderUnreachable { message } => message.as_str(),
-            Fault::TargetUnreachable { explanation } => explanation.as_str(),
-            _ => "",
+            Fault::ProviderRefused { message } | Fault::ProviderUnreachable { message } => Some(message),
+            Fault::TargetUnreachable { explanation } => Some(explanation),
+            _ => None,
         };
-        let detail = explain::attempt(lang, detail);
+        let detail = explain::optional(lang, detail);
         let error = Self::of(lang, ApiError::from(fault));
         match detail.is_empty() {
             true => error,

@@ -1,38 +1,30 @@
-//! What is wrong with a form that was sent: said at the field that it is about, with everything else kept as it was typed.
+//! Errors of a submitted form: shown at the field they are about, with everything else kept as it was typed.
 
 use super::error::PanelError;
-use super::explain;
+use super::field_problem;
 use super::fields::Fields;
 use super::form::Field;
 use super::lang::Lang;
 use super::visitor::Visitor;
-use crate::api::{ApiError, Code, Detail, parse_body};
-use crate::flow::fault::CANNOT_BE_CALLED;
-use crate::panel::words::{WrongWords, say};
+use crate::api::{ApiError, Code, parse_body};
+use crate::panel::words::WrongWords;
+use garson_core::field_problem::FieldProblem;
 use http::StatusCode;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-/// A refusal that the sender can mend.
+/// An error that the visitor can correct.
 #[derive(Clone, Debug)]
 pub struct Wrong {
     pub status: StatusCode,
-    /// The field, as the API calls it; empty when it is about all of them.
+    /// The field, as the API calls it; empty if it is about the whole form.
     field: String,
     text: String,
     marked: &'static str,
 }
 
-/// Why an address was refused, if that is what is wrong.
-fn target_refusal(code: Code, detail: &Detail) -> Option<&str> {
-    match code {
-        Code::TargetNotAllowed => Some(&detail.message),
-        _ => detail.message.strip_prefix(CANNOT_BE_CALLED),
-    }
-}
-
 impl Wrong {
-    /// What the sender can mend; anything else is a page of its own.
+    /// The error, if the visitor can correct it; any other error is a page of its own.
     pub fn new(visitor: &Visitor, error: impl Into<ApiError>) -> Result<Self, PanelError> {
         let error = error.into();
         let t = WrongWords::of(visitor.lang);
@@ -45,12 +37,10 @@ impl Wrong {
             (Code::ReasonNotAccepted, _) => {
                 ("defaultCancelReason".to_owned(), t.reason_not_accepted.to_owned())
             }
-            (code, Some(detail)) if target_refusal(code, detail).is_some() => {
-                let why = target_refusal(code, detail).unwrap_or_default();
-                let why = explain::attempt(visitor.lang, why);
-                (detail.field.clone(), format!("{} {why}.", t.not_an_address))
-            }
-            (_, Some(detail)) => (detail.field.clone(), say(visitor.lang, &detail.message)),
+            (_, Some(detail)) => (
+                detail.field.clone(),
+                field_problem::text(visitor.lang, &detail.problem),
+            ),
             (_, None) => (String::new(), PanelError::of(visitor.lang, error).text()),
         };
         Ok(Self {
@@ -61,7 +51,7 @@ impl Wrong {
         })
     }
 
-    /// Another name was typed than that of what is to be deleted.
+    /// The name that was typed is not the name of what is to be deleted.
     pub fn name_differs(lang: Lang) -> Self {
         let t = WrongWords::of(lang);
         Self {
@@ -72,12 +62,11 @@ impl Wrong {
         }
     }
 
-    /// What is wrong, where there is only one field that it can be about.
+    /// The text, for a form with one field.
     pub fn into_text(self) -> String {
         self.text
     }
 
-    /// The field, when it is to be looked for elsewhere than where the API has it.
     pub fn field(&self) -> &str {
         &self.field
     }
@@ -93,7 +82,7 @@ impl Wrong {
         rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
     }
 
-    /// Marks the field, and answers what is to be said above the form.
+    /// Marks the field, and returns the text above the form.
     pub fn mark<'a>(&self, fields: impl IntoIterator<Item = &'a mut Field>) -> String {
         match fields.into_iter().find(|field| self.is_at(&field.name)) {
             Some(field) => {
@@ -105,19 +94,19 @@ impl Wrong {
     }
 }
 
-/// Reads what a form has sent as the API reads its bodies, so that every rule stands once.
+/// Parses a form as the API parses its bodies, so that every rule exists once.
 pub fn read<T: DeserializeOwned>(sent: &Value) -> Result<T, ApiError> {
     parse_body(sent.to_string().as_bytes())
 }
 
-/// A field's text, with lines as everybody but browsers ends them; null when it is empty.
+/// A field's text with `\n` line ends; null if it is empty.
 pub fn text(fields: &Fields, name: &str) -> Value {
     fields
         .given(name)
         .map_or(Value::Null, |text| Value::String(text.replace("\r\n", "\n")))
 }
 
-/// A field's number, with a point or a comma; what is none stays the text that it is.
+/// A field's number, with a point or a comma; text that is no number stays text.
 pub fn number(fields: &Fields, name: &str) -> Value {
     let Value::String(text) = text(fields, name) else {
         return Value::Null;
@@ -128,7 +117,19 @@ pub fn number(fields: &Fields, name: &str) -> Value {
     whole.or_else(number).unwrap_or(Value::String(text))
 }
 
-/// Is it the name, as it can be read on the page?
+/// The same for a field whose parser has no message for visitors.
+pub fn checked_number(fields: &Fields, name: &str) -> Result<Value, ApiError> {
+    match number(fields, name) {
+        Value::String(_) => Err(ApiError::problem(
+            Code::InvalidField,
+            name,
+            FieldProblem::NotNumber,
+        )),
+        number => Ok(number),
+    }
+}
+
+/// Is it the name, as it is shown on the page?
 pub fn is_same_name(typed: &str, name: &str) -> bool {
     typed.split_whitespace().eq(name.split_whitespace())
 }

@@ -4,6 +4,7 @@ use super::error::PanelError;
 use super::fields::Fields;
 use super::visitor::Visitor;
 use crate::flow::Fault;
+use crate::flow::fault::Thing;
 use crate::panel::words::RestaurantWords;
 use garson_core::id::RestaurantId;
 use garson_core::restaurant::Restaurant;
@@ -92,7 +93,7 @@ impl About {
 /// The restaurant that a path names; one that is no id at all is as unknown as any.
 pub fn restaurant_id(visitor: &Visitor, text: &str) -> Result<RestaurantId, PanelError> {
     text.parse()
-        .map_err(|_| visitor.fail(Fault::not_found("restaurant", text)))
+        .map_err(|_| visitor.fail(Fault::not_found(Thing::Restaurant, text)))
 }
 
 /// The restaurant that an address or a form asks for; none means all.

@@ -4,6 +4,7 @@ use super::card::{Card, Column};
 use crate::api::{Api, Cursor};
 use crate::flow::Fault;
 use crate::flow::admin::restaurants;
+use crate::flow::fault::Thing;
 use crate::flow::intake::test_orders;
 use crate::flow::order_actions::{act, reasons};
 use crate::flow::read::board;
@@ -21,6 +22,7 @@ use axum::Router;
 use axum::extract::{Path, RawQuery, State};
 use axum::response::{IntoResponse, Redirect, Response};
 use axum::routing::{get, post};
+use garson_core::field_problem::FieldProblem;
 use garson_core::id::{OrderId, RestaurantId};
 use garson_core::order::{Reason, Status};
 use std::sync::Arc;
@@ -82,7 +84,7 @@ impl AwayLines {
         let line = |it: board::Away| AwayLine {
             provider: frame.provider(&it.provider),
             restaurants: it.restaurants.into_iter().collect::<Vec<_>>().join(", "),
-            message: explain::attempt(frame.lang, &it.message),
+            message: explain::text(frame.lang, &it.message),
             at: frame.moment(&it.at),
         };
         Self {
@@ -176,7 +178,12 @@ async fn take_step(
             None => Err(Fault::MovedOn),
         },
         "ready" => act::ready(app, account, id.clone()).await,
-        other => Err(Fault::invalid("do", format!("cannot be {other}"))),
+        other => Err(Fault::invalid(
+            "do",
+            FieldProblem::CannotBe {
+                value: other.to_owned(),
+            },
+        )),
     };
     answer(&api, &visitor, &id, &fields, done).await
 }
@@ -221,7 +228,7 @@ async fn show_card(
 ) -> Result<Response, PanelError> {
     let order: OrderId = id
         .parse()
-        .map_err(|_| visitor.fail(Fault::not_found("order", id)))?;
+        .map_err(|_| visitor.fail(Fault::not_found(Thing::Order, id)))?;
     let card = board::one(&api.app, visitor.account.id, order)
         .await
         .map_err(|fault| visitor.fail(fault))?;

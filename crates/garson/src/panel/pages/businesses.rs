@@ -4,6 +4,7 @@ use super::restaurants::answer;
 use crate::api::{Api, ApiError, BusinessRequest};
 use crate::flow::Fault;
 use crate::flow::admin::{businesses, restaurants};
+use crate::flow::fault::Thing;
 use crate::panel::kit::confirm_delete::Erase;
 use crate::panel::kit::error::PanelError;
 use crate::panel::kit::fields::Fields;
@@ -159,7 +160,7 @@ fn understood(sent: &Fields) -> Result<BusinessRequest, ApiError> {
 
 fn parse(visitor: &Visitor, id: &str) -> Result<BusinessId, PanelError> {
     id.parse()
-        .map_err(|_| visitor.fail(Fault::not_found("business", id)))
+        .map_err(|_| visitor.fail(Fault::not_found(Thing::Business, id)))
 }
 
 fn show_new(visitor: &Visitor, value: impl Fn(&str) -> String, wrong: Option<&Wrong>) -> Response {

@@ -6,6 +6,7 @@ use crate::flow::Fault;
 use crate::flow::admin::accounts::Delivery;
 use crate::flow::admin::{accounts, restaurants};
 use crate::flow::deliver::resend;
+use crate::flow::fault::Thing;
 use crate::flow::read::search;
 use crate::panel::kit::error::PanelError;
 use crate::panel::kit::explain;
@@ -110,7 +111,7 @@ impl Line {
                 .reason
                 .map_or_else(String::new, |it| explain::reason(&t, &it)),
             attempts: delivery.attempts.len(),
-            last: last.map_or_else(String::new, |it| explain::attempt(lang, &it.explanation)),
+            last: last.map_or_else(String::new, |it| explain::text(lang, &it.explanation)),
             name: event.name,
             state,
             tone,
@@ -141,7 +142,7 @@ impl LogPart {
         let (mut has_no_order, mut has_namesakes) = (false, false);
         let found = match list(asked.given("order")).await {
             Ok(found) => found,
-            Err(Fault::NotFound { .. } | Fault::AmbiguousOrder { .. }) => {
+            Err(Fault::NotFound(_) | Fault::AmbiguousOrder { .. }) => {
                 // It is no number of an order; people know orders by their codes.
                 let meant = search::by_code(app, account, asked.get("order"))
                     .await
@@ -214,7 +215,7 @@ impl Tried {
                 .into_iter()
                 .filter_map(|(name, micros)| Some((name, millis(lang, micros?))))
                 .collect(),
-            explanation: explain::attempt(lang, &attempt.explanation),
+            explanation: explain::text(lang, &attempt.explanation),
         }
     }
 }
@@ -243,7 +244,7 @@ struct DeliveryPage {
 
 fn parse(visitor: &Visitor, id: &str) -> Result<EventId, PanelError> {
     id.parse()
-        .map_err(|_| visitor.fail(Fault::not_found("webhook record", id)))
+        .map_err(|_| visitor.fail(Fault::not_found(Thing::WebhookRecord, id)))
 }
 
 async fn show_delivery(

@@ -22,6 +22,7 @@ use axum::Router;
 use axum::extract::{Path, State};
 use axum::response::Response;
 use axum::routing::{get, post};
+use garson_core::explanation::Explanation;
 use garson_core::integration::{BranchClaim, Integration};
 use garson_core::platform::{Platform, PlatformError};
 use garson_core::restaurant::Restaurant;
@@ -79,7 +80,7 @@ impl Connection {
             last_error: health.last_error_at.as_ref().map(|at| {
                 (
                     frame.moment(at),
-                    explain::attempt(frame.lang, health.last_error.as_deref().unwrap_or_default()),
+                    explain::optional(frame.lang, health.last_error.as_ref()),
                 )
             }),
             is_in_trouble: board::is_in_trouble(found, api.app.now()),
@@ -192,8 +193,8 @@ async fn try_integration(
     // There are several on the page.
     let name = format::provider(visitor.lang, found.provider());
     let done = |text: &str| Ok(visitor.done(&list, format!("{name}: {text}")));
-    let refused = |text: &str, why: &str| {
-        let why = explain::attempt(visitor.lang, why);
+    let refused = |text: &str, why: &Explanation| {
+        let why = explain::text(visitor.lang, why);
         Ok(visitor.refused(&list, format!("{name}: {text} {why}")))
     };
     match tried {
@@ -233,7 +234,7 @@ async fn send_test_order(
         Ok(_) => return Ok(visitor.done(back, t.test_order_sent)),
         Err(Fault::NotConnected { .. }) => t.test_order_unknown.to_owned(),
         Err(Fault::ProviderRefused { message } | Fault::ProviderUnreachable { message }) => {
-            explain::attempt(visitor.lang, &message)
+            explain::text(visitor.lang, &message)
         }
         Err(fault) => return Err(visitor.fail(fault)),
     };

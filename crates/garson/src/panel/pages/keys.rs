@@ -5,6 +5,7 @@ use crate::api::{Api, KeyRequest};
 use crate::flow::Fault;
 use crate::flow::admin::accounts;
 use crate::flow::admin::accounts::Actor;
+use crate::flow::fault::Thing;
 use crate::panel::kit::error::PanelError;
 use crate::panel::kit::form::Field;
 use crate::panel::kit::form_errors::{Wrong, read, text};
@@ -109,7 +110,8 @@ async fn issue_key(
 }
 
 fn parse(visitor: &Visitor, id: &str) -> Result<KeyId, PanelError> {
-    id.parse().map_err(|_| visitor.fail(Fault::not_found("key", id)))
+    id.parse()
+        .map_err(|_| visitor.fail(Fault::not_found(Thing::Key, id)))
 }
 
 async fn make_primary(

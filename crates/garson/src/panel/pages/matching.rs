@@ -21,6 +21,7 @@ use axum::Router;
 use axum::extract::{Path, State};
 use axum::response::Response;
 use axum::routing::{get, post};
+use garson_core::field_problem::HeaderProblem;
 use garson_core::id::RestaurantId;
 use garson_core::payment::PaymentType;
 use garson_core::restaurant::{PaymentMatch, RestaurantFields};
@@ -208,7 +209,7 @@ async fn show(
     let shown = page(&MatchingPage {
         about: About::new(visitor, &restaurant, Tab::Payments),
         unknown: found.problem.map(|why| match has_url {
-            true => format!("{} {}", t.problem, explain::attempt(visitor.lang, &why)),
+            true => format!("{} {}", t.problem, explain::matching_problem(visitor.lang, &why)),
             false => t.no_url.to_owned(),
         }),
         is_empty: found.matches.is_empty(),
@@ -311,7 +312,7 @@ fn understood(sent: &Fields) -> Result<RestaurantChange, ApiError> {
         // A line without a colon has no value to send.
         let is_broken = |line: &str| !line.trim().is_empty() && !line.contains(':');
         if lines.lines().any(is_broken) {
-            return Err(Fault::invalid(HEADERS, "is not a valid header name").into());
+            return Err(Fault::invalid(HEADERS, HeaderProblem::InvalidName).into());
         }
         body.insert(HEADERS.to_owned(), headers(&lines));
     } else if sent.is_ticked(FORGET) {

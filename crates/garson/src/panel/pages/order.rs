@@ -9,6 +9,7 @@ use super::webhook::told;
 use crate::api::Api;
 use crate::flow::Fault;
 use crate::flow::deliver::resend;
+use crate::flow::fault::Thing;
 use crate::flow::order_actions::act;
 use crate::flow::read::order_record;
 use crate::flow::read::order_record::Record;
@@ -111,7 +112,7 @@ impl OrderPage {
             provider: frame.provider(&order.provider),
             status: (tone(order.status), names::status(lang, order.status)),
             sync_failed: match &order.sync {
-                ProviderSync::Failed { message } => Some(explain::attempt(lang, message)),
+                ProviderSync::Failed { message } => Some(explain::text(lang, message)),
                 _ => None,
             },
             is_syncing: matches!(order.sync, ProviderSync::Pending { .. }),
@@ -147,7 +148,7 @@ async fn resend_event(
     let given = fields.get("event");
     let event: EventId = given
         .parse()
-        .map_err(|_| visitor.fail(Fault::not_found("webhook record", given)))?;
+        .map_err(|_| visitor.fail(Fault::not_found(Thing::WebhookRecord, given)))?;
     let back = format!("/orders/{id}");
     let sent = resend::again(&api.app, visitor.account.id, event).await;
     told(

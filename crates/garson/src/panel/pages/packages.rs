@@ -17,6 +17,7 @@ use axum::Router;
 use axum::extract::{Path, State};
 use axum::response::Response;
 use axum::routing::get;
+use garson_core::field_problem::FieldProblem;
 use garson_core::id::RestaurantId;
 use garson_core::restaurant::{Config, Package};
 use garson_core::time::{Timestamp, Zone};
@@ -232,7 +233,7 @@ fn moment(
     let moment = before.filter(|at| shown(*at) == given).or_else(|| of_day(given));
     moment
         .map(|at| Value::String(at.to_string()))
-        .ok_or_else(|| Fault::invalid(day, t.wrong_day))
+        .ok_or_else(|| Fault::invalid(day, FieldProblem::text(t.wrong_day)))
 }
 
 /// A row as the API would be told of it.

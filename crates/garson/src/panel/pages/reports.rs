@@ -3,6 +3,7 @@
 use crate::api::Api;
 use crate::flow::Fault;
 use crate::flow::admin::restaurants;
+use crate::flow::fault::Thing;
 use crate::flow::read::reports;
 use crate::panel::kit::day_range::DayRange;
 use crate::panel::kit::error::PanelError;
@@ -200,7 +201,7 @@ async fn mark_orders(
     };
     let ids = fields.all(name).take(ON_A_PAGE).map(|id| {
         id.parse()
-            .map_err(|_| visitor.fail(Fault::not_found("order", id)))
+            .map_err(|_| visitor.fail(Fault::not_found(Thing::Order, id)))
     });
     let ids: Vec<OrderId> = ids.collect::<Result<_, _>>()?;
     let marked = reports::mark_each(&api.app, visitor.account.id, ids)

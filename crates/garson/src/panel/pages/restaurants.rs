@@ -9,7 +9,7 @@ use crate::panel::kit::confirm_delete::Erase;
 use crate::panel::kit::error::PanelError;
 use crate::panel::kit::fields::Fields;
 use crate::panel::kit::form::{Choice, Field, Kind};
-use crate::panel::kit::form_errors::{Wrong, is_same_name, number, read, text};
+use crate::panel::kit::form_errors::{Wrong, checked_number, is_same_name, number, read, text};
 use crate::panel::kit::frame::{Frame, Place, page};
 use crate::panel::kit::restaurant_header::{About, Tab, restaurant_id};
 use crate::panel::kit::visitor::{Sent, Visitor};
@@ -223,13 +223,14 @@ fn change(
     visitor: &Visitor,
     sent: &Fields,
 ) -> Result<impl Fn(&mut RestaurantFields) + use<>, Result<Wrong, PanelError>> {
+    let degrees = |name| checked_number(sent, name).map_err(|error| Wrong::new(visitor, error));
     let body = json!({
         "name": sent.get("name"),
         "businessId": text(sent, "businessId"),
         "description": text(sent, "description"),
         "address": text(sent, "address"),
-        "lat": number(sent, "lat"),
-        "lon": number(sent, "lon"),
+        "lat": degrees("lat")?,
+        "lon": degrees("lon")?,
     });
     let change = read::<RestaurantRequest>(&body)
         .and_then(RestaurantChange::check)

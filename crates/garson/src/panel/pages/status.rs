@@ -148,7 +148,7 @@ fn platform(frame: &Frame, t: &StatusWords, it: Connection) -> Platform {
         last_error: health.last_error_at.map(|at| {
             (
                 frame.moment(&at),
-                explain::attempt(frame.lang, &health.last_error.unwrap_or_default()),
+                explain::optional(frame.lang, health.last_error.as_ref()),
             )
         }),
     }
@@ -157,7 +157,7 @@ fn platform(frame: &Frame, t: &StatusWords, it: Connection) -> Platform {
 fn failed(frame: &Frame, delivery: Delivery) -> Failed {
     let d = DeliveryWords::of(frame.lang);
     let what = match (delivery.attempts.last(), &delivery.event.reason) {
-        (Some(attempt), _) => explain::attempt(frame.lang, &attempt.explanation),
+        (Some(attempt), _) => explain::text(frame.lang, &attempt.explanation),
         (None, Some(reason)) => explain::reason(&d, reason),
         (None, None) => String::new(),
     };
@@ -181,7 +181,7 @@ fn refused(frame: &Frame, t: &StatusWords, call: EndedCall) -> Refused {
         },
         order: call.short_code.unwrap_or(call.provider_order_id),
         href: has_page(Place::Orders).then(|| format!("/orders/{}", call.order_id)),
-        what: explain::attempt(frame.lang, &call.message.unwrap_or_default()),
+        what: explain::optional(frame.lang, call.message.as_ref()),
     }
 }
 

@@ -196,7 +196,7 @@ pub fn told(
         Ok(status) => Ok(visitor.refused(back, format!("{not_taken} {status}"))),
         Err(fault @ Fault::TooManySends) => Ok(visitor.refused(back, visitor.fail(fault).text())),
         Err(Fault::TargetUnreachable { explanation }) => {
-            let why = explain::attempt(visitor.lang, &explanation);
+            let why = explain::text(visitor.lang, &explanation);
             Ok(visitor.refused(back, format!("{unreached} {why}")))
         }
         Err(fault @ (Fault::NoWebhook | Fault::TargetNotAllowed { .. })) => {

@@ -5,6 +5,7 @@ use crate::app::App;
 use crate::flow::admin::branches;
 use crate::flow::intake::fetch::{Catch, catch};
 use crate::flow::platform_client::{Contact, enlist};
+use garson_core::explanation::PlatformFailure;
 use garson_core::id::IntegrationId;
 use garson_core::platform::{PollStyle, Trouble, Window};
 use garson_core::time::Timestamp;
@@ -68,7 +69,9 @@ impl Ask {
             Err(error) => Round {
                 id,
                 is_enlisted,
-                seen: Err(Trouble::later(format!("asking ended badly: {error}"))),
+                seen: Err(Trouble::later(PlatformFailure::PollPanicked {
+                    error: error.to_string(),
+                })),
             },
         }
     }

@@ -257,7 +257,7 @@ impl Worker {
 
 /// A call whose row is damaged is never made; its order shows that, and goes on with the next one.
 async fn set_aside(app: &App, call: UnreadableCall) -> Result<(), Fault> {
-    tracing::error!(order = ?call.order_id, why = call.why, "a platform call cannot be read and is set aside");
+    tracing::error!(order = ?call.order_id, why = %call.why, "a platform call cannot be read and is set aside");
     let now = app.now();
     let lane = call.account_id.map_or(Lane::COMMON, Lane::from);
     let order_id = call.order_id;

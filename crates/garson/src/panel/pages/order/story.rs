@@ -8,7 +8,7 @@ use crate::panel::kit::{explain, names};
 use crate::panel::pages::delivery::state_name;
 use crate::panel::words::{DeliveryWords, OrderWords};
 use garson_core::money::Currency;
-use garson_core::order::{Actor, CallKind, TimelineLine};
+use garson_core::order::{Actor, CallKind, TimelineLine, TimelineReason};
 use garson_store::tables::calls::{CallEnd, CallLine};
 use garson_store::tables::inbox::OrderMessage;
 
@@ -24,11 +24,11 @@ pub fn actor(t: &OrderWords, actor: Actor) -> &'static str {
     }
 }
 
-/// Why an order was moved: a sentence of ours, or the name of a reason.
-fn why(lang: Lang, text: &str) -> String {
-    match explain::attempt(lang, text) {
-        same if same == text => names::reason(lang, text),
-        said => said,
+/// Why an order was moved: a code, or the name of a cancel reason.
+fn why(lang: Lang, reason: &TimelineReason) -> String {
+    match reason {
+        TimelineReason::Text { text } => names::reason(lang, text),
+        coded => explain::timeline_reason(lang, coded),
     }
 }
 
@@ -53,7 +53,10 @@ pub fn timeline(
         status: names::status(frame.lang, line.to),
         tone: super::tone(line.to),
         by: actor(t, line.by),
-        why: why(frame.lang, line.why.as_deref().unwrap_or_default()),
+        why: line
+            .why
+            .as_ref()
+            .map_or_else(String::new, |reason| why(frame.lang, reason)),
         changes: line.revision.as_ref().map_or_else(Vec::new, |said| {
             changes::changes(frame, t, currency, &said.changes)
         }),
@@ -95,7 +98,7 @@ pub fn calls(frame: &Frame, t: &OrderWords, calls: &[CallLine]) -> Vec<CallRow> 
                 None => frame.moment(&call.due_at),
                 Some(_) => String::new(),
             },
-            message: explain::attempt(frame.lang, call.message.as_deref().unwrap_or_default()),
+            message: explain::optional(frame.lang, call.message.as_ref()),
         }
     };
     calls.iter().map(row).collect()
@@ -138,7 +141,7 @@ pub fn deliveries(frame: &Frame, deliveries: Vec<Delivery>) -> Vec<DeliveryRow> 
                 .map(|attempt| AttemptRow {
                     at: frame.moment(&attempt.at),
                     is_good: attempt.status.is_some_and(|status| (200..300).contains(&status)),
-                    explanation: explain::attempt(frame.lang, &attempt.explanation),
+                    explanation: explain::text(frame.lang, &attempt.explanation),
                     took: attempt.duration_ms,
                 })
                 .collect(),
