@@ -1,7 +1,7 @@
 //! An open HTTP/1 connection, for one request after another.
 
 use super::explain;
-use super::header_case::{HeaderCase, Spelling, Upcoming};
+use super::header_case::{HeaderCase, HeaderCaseStream, PendingCases};
 use super::stream::ByteStream;
 use bytes::Bytes;
 use garson_core::explanation::Explanation;
@@ -34,7 +34,7 @@ pub struct Connection {
     has_begun: Arc<AtomicBool>,
     /// How many bytes may still be read.
     allowance: Arc<AtomicUsize>,
-    upcoming: Upcoming,
+    pending_cases: PendingCases,
     _driver: AbortOnDrop,
 }
 
@@ -56,8 +56,8 @@ impl Connection {
             has_begun: Arc::clone(&has_begun),
             allowance: Arc::clone(&allowance),
         };
-        let upcoming = Upcoming::default();
-        let stream = Spelling::new(stream, upcoming.clone());
+        let pending_cases = PendingCases::default();
+        let stream = HeaderCaseStream::new(stream, pending_cases.clone());
         let mut builder = Builder::new();
         builder.max_headers(100).max_buf_size(MAX_HEAD);
         let (sender, connection) = builder
@@ -69,7 +69,7 @@ impl Connection {
             address,
             has_begun,
             allowance,
-            upcoming,
+            pending_cases,
             _driver: AbortOnDrop(tokio::spawn(connection).abort_handle()),
         })
     }
@@ -79,7 +79,7 @@ impl Connection {
         self.has_begun.store(false, Ordering::Relaxed);
         self.allowance.store(MAX_BEFORE_ANSWER, Ordering::Relaxed);
         let case = request.extensions().get::<HeaderCase>();
-        self.upcoming.push(case.cloned().unwrap_or_default());
+        self.pending_cases.push(case.cloned().unwrap_or_default());
         match self.sender.try_send_request(request).await {
             Ok(response) => {
                 // The reader of the body has its own limit.

@@ -1,4 +1,4 @@
-//! Tries the guard with whole address blocks and with every trick known for spelling a host.
+//! Tests the guard with whole address blocks and with every known trick for spelling a host.
 
 mod spellings;
 
@@ -33,8 +33,8 @@ const METADATA_ADDRESSES: &[&str] = &[
     "64:ff9b::a9fe:a9fe",
 ];
 
-/// The IANA registries of special-purpose addresses and the metadata addresses, as text of their
-/// own: a line lost from the guard's table must not be lost here too.
+/// The IANA registries of special-purpose addresses and the metadata addresses, independent of the
+/// guard's table, so that an entry lost there is found.
 const SPECIAL: &[&str] = &[
     "0.0.0.0/8",
     "10.0.0.0/8",
@@ -111,7 +111,7 @@ fn open_policy() -> Policy {
 }
 
 #[test]
-fn only_listed_targets_are_called_where_the_operator_wants_it() {
+fn only_listed_targets_are_allowed_with_only_listed() {
     let closed = Policy {
         only_listed: true,
         ..policy(&["pos.example.com:443", "10.0.4.7"])
@@ -218,7 +218,7 @@ fn hostile_urls_are_refused() {
 }
 
 #[test]
-fn odd_spellings_are_seen_through_rather_than_just_unreadable() {
+fn odd_spellings_are_recognised_as_loopback() {
     for text in [
         "http://2130706433/",
         "http://017700000001/",
@@ -303,7 +303,7 @@ fn first_and_last_address_of_every_block_are_refused() {
 }
 
 #[test]
-fn addresses_next_to_every_block_are_judged_as_the_oracle_says() {
+fn addresses_next_to_every_block_are_classified_as_the_rule_says() {
     for (first, last, is_v4) in table_spans().chain(special_spans()) {
         let end = if is_v4 { u128::from(u32::MAX) } else { u128::MAX };
         for number in [first.checked_sub(1), last.checked_add(1)].into_iter().flatten() {
@@ -379,13 +379,13 @@ fn an_empty_answer_is_refused_whatever_is_allowed() {
 }
 
 #[test]
-fn a_literal_is_judged_even_if_the_caller_passes_other_addresses() {
+fn literal_is_checked_even_if_the_caller_passes_other_addresses() {
     let target = target("http://127.0.0.1/");
     assert!(check(&Policy::default(), &target, &[PUBLIC]).is_err());
 }
 
 #[test]
-fn refusals_do_not_tell_what_a_name_resolved_to() {
+fn refusals_do_not_reveal_what_a_name_resolved_to() {
     let outcome = check(
         &Policy::default(),
         &target("http://x.example.com/"),
@@ -539,7 +539,7 @@ fn malformed_exceptions_are_refused_with_a_reason() {
 }
 
 #[test]
-fn localhost_is_this_machine_however_it_is_written() {
+fn localhost_exception_allows_loopback_addresses() {
     let allowed = policy(&["localhost:9000"]);
     let loopback = [ip("127.0.0.1"), ip("::1")];
     check(&allowed, &target("http://localhost:9000/"), &loopback).unwrap();
@@ -605,7 +605,7 @@ proptest! {
     }
 
     #[test]
-    fn wrapped_v4_is_judged_as_the_address_inside(number: u32) {
+    fn wrapped_v4_is_classified_as_the_address_inside(number: u32) {
         let inner = Ipv4Addr::from(number);
         let [a, b, c, d] = inner.octets().map(u16::from);
         let (high, low) = (a << 8 | b, c << 8 | d);
