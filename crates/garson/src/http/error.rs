@@ -102,7 +102,7 @@ codes! {
     ProviderTimeout 504 "provider_timeout",
 }
 
-/// A detail of an error, as it is sent.
+/// One detail of what is wrong.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
 pub struct Detail {
     /// The field or parameter, or the id of something that may be chosen.
