@@ -19,6 +19,8 @@ pub use outbound::{
 };
 pub use provider::Provider;
 
+use crate::explanation::{PlatformFailure, PlatformTask};
+use crate::field_problem::FieldProblem;
 use crate::integration::Credentials;
 use crate::order::{CallKind, Order, Reason};
 use crate::secret::Secret;
@@ -37,7 +39,7 @@ pub trait Platform: Send + Sync {
     fn hooks(&self) -> &'static [HookRoute];
 
     /// Can a branch be called so? What is wrong reads well after its name.
-    fn check_branch(&self, _branch: &str) -> Result<(), &'static str> {
+    fn check_branch(&self, _branch: &str) -> Result<(), FieldProblem> {
         Ok(())
     }
 
@@ -102,7 +104,7 @@ pub trait Platform: Send + Sync {
 
     /// The session in the answer to a log-in.
     fn session(&self, _response: &HttpResponse) -> Result<Session, Trouble> {
-        Err(Trouble::refused("the platform has no sessions"))
+        Err(Trouble::refused(PlatformFailure::NoSessions))
     }
 
     /// The request that tells the platform that orders may come; nothing where none is needed.
@@ -112,9 +114,7 @@ pub trait Platform: Send + Sync {
 
     /// The request that reads one order, where [`Capability::look`] says that it can be read.
     fn look(&self, _order: &Order, _link: &Link<'_>) -> Result<HttpRequest, PlatformError> {
-        Err(PlatformError::Unsupported {
-            what: "read an order",
-        })
+        Err(unsupported(PlatformTask::ReadOrder))
     }
 
     /// Does an order that is read back show whether this step was done?
@@ -129,34 +129,40 @@ pub trait Platform: Send + Sync {
 
     /// The order in the answer, as a document that [`Platform::read`] takes as [`FETCHED`].
     fn looked(&self, _link: &Link<'_>, _response: &HttpResponse) -> Result<Vec<u8>, Trouble> {
-        Err(Trouble::refused("the platform has no way to read an order"))
+        Err(Trouble::refused(
+            unsupported(PlatformTask::ReadOrder).explanation(),
+        ))
     }
 
     /// The request for a page of orders (the first is 0), where [`Capability::polling`] says that they can be asked for.
     fn poll(&self, _link: &Link<'_>, _window: &Window, _page: u32) -> Result<HttpRequest, PlatformError> {
-        Err(PlatformError::Unsupported {
-            what: "be asked for orders",
-        })
+        Err(unsupported(PlatformTask::ListOrders))
     }
 
     /// The orders in the answer to the request for that page.
     fn polled(&self, _link: &Link<'_>, _page: u32, _response: &HttpResponse) -> Result<Page, Trouble> {
-        Err(Trouble::refused("the platform cannot be asked for orders"))
+        Err(Trouble::refused(
+            unsupported(PlatformTask::ListOrders).explanation(),
+        ))
     }
 
     /// The request for the reasons with which an order can be cancelled, where [`Capability::live_reasons`] says so.
     fn reasons(&self, _order: &Order, _link: &Link<'_>) -> Result<HttpRequest, PlatformError> {
-        Err(PlatformError::Unsupported {
-            what: "be asked for reasons",
-        })
+        Err(unsupported(PlatformTask::ListReasons))
     }
 
     fn read_reasons(&self, _link: &Link<'_>, _response: &HttpResponse) -> Result<Vec<Reason>, Trouble> {
-        Err(Trouble::refused("the platform cannot be asked for reasons"))
+        Err(Trouble::refused(
+            unsupported(PlatformTask::ListReasons).explanation(),
+        ))
     }
 
     /// The next question on the way to the menu, given the answers so far, or the menu.
     fn menu(&self, _link: &Link<'_>, _answers: &[HttpResponse]) -> Result<MenuStep, PlatformError> {
-        Err(PlatformError::Unsupported { what: "read a menu" })
+        Err(unsupported(PlatformTask::ReadMenu))
     }
+}
+
+fn unsupported(what: PlatformTask) -> PlatformError {
+    PlatformError::Unsupported { what }
 }

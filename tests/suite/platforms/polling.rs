@@ -26,7 +26,7 @@ async fn an_integration_that_cannot_be_read_keeps_no_other_from_being_polled(kin
         assert!(town.shown(&meal).await.is_some(), "{platform}");
     }
     let noted = "integrations WHERE provider = 'getir' AND trouble_at IS NOT NULL
-                 AND last_error LIKE '%cannot be read%'";
+                 AND last_error LIKE '%credentials_unreadable%'";
     until("it is noted with the integration", async || {
         town.house.count(noted) == 1
     })

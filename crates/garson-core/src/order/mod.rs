@@ -12,6 +12,7 @@ mod content;
 mod line;
 mod revision;
 mod status;
+mod timeline_reason;
 
 pub use action::{Action, CallArgument, CallKind};
 pub use apply::{Decision, Home, Input, Refusal, apply, place};
@@ -23,7 +24,9 @@ pub use revision::{
     ChangedField, ChangedValue, ContentChange, ContentVersion, Revised, RevisionLine, compared, revise,
 };
 pub use status::Status;
+pub use timeline_reason::TimelineReason;
 
+use crate::explanation::Explanation;
 use crate::id::{AccountId, IntegrationId, OrderId, RestaurantId};
 use crate::money::{Currency, Minor};
 use crate::payment::PaymentType;
@@ -76,7 +79,7 @@ pub enum ProviderSync {
     Done,
     Pending { due_at: Timestamp },
     NotNeeded,
-    Failed { message: String },
+    Failed { message: Explanation },
 }
 
 impl ProviderSync {
@@ -129,7 +132,7 @@ pub struct TimelineLine {
     pub from: Option<Status>,
     pub to: Status,
     pub by: Actor,
-    pub why: Option<String>,
+    pub why: Option<TimelineReason>,
     /// What a later version of the order's content has changed.
     pub revision: Option<RevisionLine>,
 }

@@ -2,6 +2,7 @@
 
 use super::{APP_KEY, OWN_COURIER, RESTAURANT_KEY};
 use crate::common::request::{header, limited, request, segment, with_json};
+use garson_core::explanation::PlatformTask;
 use garson_core::order::{CallKind, Courier, Order, Status};
 use garson_core::platform::{Errand, HookReply, HttpRequest, Link, PlatformError, Reception};
 use serde::{Deserialize, Serialize};
@@ -89,7 +90,7 @@ pub fn write(errand: &Errand<'_>, link: &Link<'_>) -> Result<HttpRequest, Platfo
         cancel_note: Option<&'a str>,
     }
     let (step, limit) = step(errand.call, errand.order).ok_or(PlatformError::Unsupported {
-        what: "be told of this step of an order",
+        what: PlatformTask::Step,
     })?;
     let url = order_url(link, errand.order, &format!("/{step}"));
     let plain = match errand.call {
@@ -165,7 +166,7 @@ pub fn poll(link: &Link<'_>, page: u32) -> Result<HttpRequest, PlatformError> {
         1 => ("periodic/cancelled", None),
         _ => {
             return Err(PlatformError::Unsupported {
-                what: "show more pages",
+                what: PlatformTask::MorePages,
             });
         }
     };
