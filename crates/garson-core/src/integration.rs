@@ -1,5 +1,6 @@
 //! A restaurant's connection to one platform.
 
+use crate::explanation::Explanation;
 use crate::id::{AccountId, IntegrationId, RestaurantId};
 use crate::platform::Provider;
 use crate::secret::Secret;
@@ -32,7 +33,7 @@ pub struct Integration {
 pub struct Health {
     pub last_order_at: Option<Timestamp>,
     pub last_error_at: Option<Timestamp>,
-    pub last_error: Option<String>,
+    pub last_error: Option<Explanation>,
     /// When its platform was last away, or did not let us in.
     pub trouble_at: Option<Timestamp>,
 }

@@ -2,6 +2,7 @@
 //!
 //! Parsers differ on duplicate keys, and PostgreSQL cannot store a NUL in text, so both are refused with their path.
 
+use crate::field_problem::FieldProblem;
 use serde::de::{self, DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -114,6 +115,13 @@ pub fn check(bytes: &[u8]) -> Result<(), Fault> {
 /// A parser's complaint in plain words: the place that is meant, and what is wrong with it.
 #[must_use]
 pub fn explain(path: &str, message: &str) -> (String, String) {
+    let (place, problem) = problem(path, message);
+    (place, problem.to_string())
+}
+
+/// The same, with the problem as a value.
+#[must_use]
+pub fn problem(path: &str, message: &str) -> (String, FieldProblem) {
     // Line and column mean nothing to a program's maker, nor do the names of our types.
     let message = message.rsplit_once(" at line ").map_or(message, |(text, _)| text);
     let whole = path == ".";
@@ -127,7 +135,7 @@ pub fn explain(path: &str, message: &str) -> (String, String) {
         } else {
             format!("{path}.{name}")
         };
-        return (place, "is required".to_owned());
+        return (place, FieldProblem::Required);
     }
     let place = if whole { "$".to_owned() } else { path.to_owned() };
     let message = without_value(message);
@@ -135,7 +143,7 @@ pub fn explain(path: &str, message: &str) -> (String, String) {
         Some((before, _)) => format!("{before}expected an object"),
         None => message,
     };
-    (place, plain)
+    (place, FieldProblem::of_parser(&plain))
 }
 
 /// The error without the offending value, which may be personal data.

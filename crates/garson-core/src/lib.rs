@@ -8,6 +8,8 @@ pub mod business;
 pub mod clock;
 pub mod delivery;
 pub mod event;
+pub mod explanation;
+pub mod field_problem;
 pub mod id;
 pub mod integration;
 pub mod json;
@@ -21,6 +23,7 @@ pub mod retry;
 pub mod sample_order;
 pub mod search;
 pub mod secret;
+mod stored_code;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
 pub mod time;

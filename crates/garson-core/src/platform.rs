@@ -19,6 +19,8 @@ pub use outbound::{
 };
 pub use provider::Provider;
 
+use crate::explanation::{PlatformFailure, PlatformTask};
+use crate::field_problem::FieldProblem;
 use crate::integration::Credentials;
 use crate::order::{CallKind, Order, Reason};
 use crate::secret::Secret;
@@ -37,7 +39,7 @@ pub trait Platform: Send + Sync {
     fn hooks(&self) -> &'static [HookRoute];
 
     /// Checks the form of a branch id.
-    fn check_branch(&self, _branch: &str) -> Result<(), &'static str> {
+    fn check_branch(&self, _branch: &str) -> Result<(), FieldProblem> {
         Ok(())
     }
 
@@ -101,7 +103,7 @@ pub trait Platform: Send + Sync {
 
     /// The session in the response to a login.
     fn session(&self, _response: &HttpResponse) -> Result<Session, Trouble> {
-        Err(Trouble::refused("the platform has no sessions"))
+        Err(Trouble::refused(PlatformFailure::NoSessions))
     }
 
     /// The request that switches order reception on at the platform, if one is needed.
@@ -111,9 +113,7 @@ pub trait Platform: Send + Sync {
 
     /// The request that reads one order, if [`Capability::look`].
     fn look(&self, _order: &Order, _link: &Link<'_>) -> Result<HttpRequest, PlatformError> {
-        Err(PlatformError::Unsupported {
-            what: "read an order",
-        })
+        Err(unsupported(PlatformTask::ReadOrder))
     }
 
     /// Whether an order that is read back shows if this step was done.
@@ -128,34 +128,40 @@ pub trait Platform: Send + Sync {
 
     /// The order in the response, as a document that [`Platform::read`] accepts as [`FETCHED`].
     fn looked(&self, _link: &Link<'_>, _response: &HttpResponse) -> Result<Vec<u8>, Trouble> {
-        Err(Trouble::refused("the platform has no way to read an order"))
+        Err(Trouble::refused(
+            unsupported(PlatformTask::ReadOrder).explanation(),
+        ))
     }
 
     /// The request for a page of orders (the first is 0), if [`Capability::polling`].
     fn poll(&self, _link: &Link<'_>, _window: &Window, _page: u32) -> Result<HttpRequest, PlatformError> {
-        Err(PlatformError::Unsupported {
-            what: "be asked for orders",
-        })
+        Err(unsupported(PlatformTask::ListOrders))
     }
 
     /// The orders in the response for that page.
     fn polled(&self, _link: &Link<'_>, _page: u32, _response: &HttpResponse) -> Result<Page, Trouble> {
-        Err(Trouble::refused("the platform cannot be asked for orders"))
+        Err(Trouble::refused(
+            unsupported(PlatformTask::ListOrders).explanation(),
+        ))
     }
 
     /// The request for the reasons with which an order can be cancelled, if [`Capability::live_reasons`].
     fn reasons(&self, _order: &Order, _link: &Link<'_>) -> Result<HttpRequest, PlatformError> {
-        Err(PlatformError::Unsupported {
-            what: "be asked for reasons",
-        })
+        Err(unsupported(PlatformTask::ListReasons))
     }
 
     fn read_reasons(&self, _link: &Link<'_>, _response: &HttpResponse) -> Result<Vec<Reason>, Trouble> {
-        Err(Trouble::refused("the platform cannot be asked for reasons"))
+        Err(Trouble::refused(
+            unsupported(PlatformTask::ListReasons).explanation(),
+        ))
     }
 
     /// The next request for the menu, given the responses so far, or the menu.
     fn menu(&self, _link: &Link<'_>, _answers: &[HttpResponse]) -> Result<MenuStep, PlatformError> {
-        Err(PlatformError::Unsupported { what: "read a menu" })
+        Err(unsupported(PlatformTask::ReadMenu))
     }
+}
+
+fn unsupported(what: PlatformTask) -> PlatformError {
+    PlatformError::Unsupported { what }
 }

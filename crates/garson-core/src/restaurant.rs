@@ -1,5 +1,6 @@
 //! A restaurant: a physical branch that takes orders, its packages and its payment matches.
 
+use crate::field_problem::FieldProblem;
 use crate::id::{BusinessId, PackageId, RestaurantId};
 use crate::integration::Integration;
 use crate::payment::PaymentType;
@@ -60,7 +61,7 @@ impl Default for Config {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ConfigError {
     pub key: &'static str,
-    pub message: &'static str,
+    pub problem: FieldProblem,
 }
 
 impl Config {
@@ -70,33 +71,33 @@ impl Config {
         let Some(json) = json else { return Ok(config) };
         let value: serde_json::Value = serde_json::from_str(json).map_err(|_| ConfigError {
             key: "config",
-            message: "must be a JSON object",
+            problem: FieldProblem::NotObject,
         })?;
         let known = |key: &str| value.get(key).filter(|v| !v.is_null());
         if let Some(auto) = known("autoVerify") {
             config.auto_verify = auto.as_bool().ok_or(ConfigError {
                 key: "autoVerify",
-                message: "must be true or false",
+                problem: FieldProblem::NotBoolean,
             })?;
         }
         if let Some(minutes) = known("preparationMinutes") {
             let minutes = whole(minutes).filter(|m| (1..=1440).contains(m));
             config.preparation_minutes = Some(minutes.ok_or(ConfigError {
                 key: "preparationMinutes",
-                message: "must be a whole number from 1 to 1440",
+                problem: FieldProblem::NotWholeNumber { min: 1, max: 1440 },
             })?);
         }
         if let Some(mask) = known("maskPaymentMatchingHeaders") {
             config.mask_headers = mask.as_bool().ok_or(ConfigError {
                 key: "maskPaymentMatchingHeaders",
-                message: "must be true or false",
+                problem: FieldProblem::NotBoolean,
             })?;
         }
         if let Some(zone) = known("timezone") {
             let name = zone.as_str().filter(|name| Zone::named(name).is_some());
             name.ok_or(ConfigError {
                 key: "timezone",
-                message: "must be an IANA timezone, such as Europe/Istanbul",
+                problem: FieldProblem::NotTimezone,
             })?
             .clone_into(&mut config.timezone);
         }

@@ -1,18 +1,19 @@
-//! The only door outward: whoever wants to call an address, on whosever behalf, goes through here.
+//! Outgoing HTTP: every request that the service sends goes through [`Client`], which resolves, checks and connects.
 
 mod certificates;
 pub mod client;
 pub mod client_address;
 mod connection;
-mod connection_pool;
 mod explain;
 pub mod guard;
 mod header_case;
 pub mod headers;
+mod idle_pool;
 mod outgoing;
 mod pool;
 pub mod resolve;
 mod sent;
+mod stream;
 pub mod write_hook;
 
 pub use certificates::Certificates;
@@ -20,3 +21,4 @@ pub use client::Client;
 pub use header_case::HeaderCase;
 pub use outgoing::{Log, Outgoing};
 pub use sent::{Answer, SendError, Sent, Stage, Timing};
+pub use stream::ByteStream;

@@ -22,7 +22,9 @@ async fn within_a_second(client: &Client, url: &str) -> Sent {
 /// It was not sent because of this stage, and these words say so.
 fn unreachable(sent: &Sent, at: Stage, words: &str) {
     match error(sent) {
-        SendError::Unreachable { stage, why } => assert_eq!((*stage, why.as_str()), (at, words)),
+        SendError::Unreachable { stage, why } => {
+            assert_eq!((*stage, why.to_string()), (at, words.to_owned()))
+        }
         other => panic!("{other:?}"),
     }
 }

@@ -33,7 +33,7 @@ async fn refused(client: &Client, server: TlsAcceptor, words: &str) {
         SendError::Unreachable {
             stage: Stage::Tls,
             why,
-        } => assert_eq!(why, words),
+        } => assert_eq!(why.to_string(), words),
         other => panic!("{other:?}"),
     }
     assert!(sent.timing.connect.is_some() && sent.timing.tls.is_none());

@@ -4,7 +4,7 @@ use crate::support::{Backend, Receiver, TestService, credentials, remote_id};
 use garson::config::Settings;
 use garson::net::Client;
 use garson::net::guard::Policy;
-use garson::net::resolve::{Sharing, SystemResolver};
+use garson::net::resolve::{SharedResolver, SystemResolver};
 use garson_sim::Platform;
 use serde_json::json;
 use std::net::IpAddr;
@@ -70,7 +70,7 @@ async fn unresolvable_callback_names_delay_neither_platforms_nor_other_accounts(
         allow_private: true,
         ..Policy::default()
     };
-    let resolver = Arc::new(Sharing::new(names.resolver()));
+    let resolver = Arc::new(SharedResolver::new(names.resolver()));
     let net = Client::with_resolver(policy, resolver).unwrap();
     let (platform, shop) = (Receiver::start().await, Receiver::start().await);
     let base_url = format!("http://platform.example.com:{}", platform.addr.port());

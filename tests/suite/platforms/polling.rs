@@ -30,7 +30,7 @@ async fn unreadable_integration_does_not_block_polling(backend: Backend) {
         assert!(world.find_order(&placed).await.is_some(), "{platform}");
     }
     let noted = "integrations WHERE provider = 'getir' AND trouble_at IS NOT NULL
-                 AND last_error LIKE '%cannot be read%'";
+                 AND last_error LIKE '%credentials_unreadable%'";
     wait_until("it is noted with the integration", async || {
         world.service.count(noted) == 1
     })

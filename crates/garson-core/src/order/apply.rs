@@ -2,6 +2,7 @@
 
 use super::{
     Action, Actor, CallKind, Cancellation, Change, NewOrder, Order, ProviderSync, Status, TimelineLine,
+    TimelineReason,
 };
 use crate::event::{EventKind, NewEvent};
 use crate::id::{AccountId, IntegrationId, OrderId, RestaurantId};
@@ -119,10 +120,10 @@ pub fn place(
         flag: None,
     };
     let mut draft = Draft::of(order, at);
-    draft.timeline(None, new.status, Actor::Platform, "arrived");
+    draft.timeline(None, new.status, Actor::Platform, TimelineReason::Arrived);
     draft.event(EventKind::Created { status: new.status });
     if auto_verify && matches!(new.status, Status::New | Status::Scheduled) {
-        draft.verify_or_ask(Actor::System, asks, "verified automatically");
+        draft.verify_or_ask(Actor::System, asks, TimelineReason::VerifiedAutomatically);
     }
     draft.decide()
 }
@@ -146,9 +147,9 @@ fn report(mut draft: Draft, change: &Change, asks: bool) -> Decision {
         } if draft.order.status.can_move_to(*to) && !to.is_cancelled() => {
             let was_pre_approved = draft.order.status == Status::ScheduledAccepted;
             draft.provider_status(provider_status.as_ref());
-            draft.move_to(*to, *by, "reported by the platform");
+            draft.move_to(*to, *by, TimelineReason::Reported);
             if was_pre_approved && *to == Status::New {
-                draft.verify_or_ask(Actor::System, asks, "pre-approved, and due now");
+                draft.verify_or_ask(Actor::System, asks, TimelineReason::PreApprovedAndDue);
             }
         }
         Change::Cancelled {
@@ -189,9 +190,9 @@ fn want(mut draft: Draft, action: &Action, by: Actor, asks: bool) -> Result<Deci
             }
             Status::Preparing => {
                 draft.ready();
-                draft.move_and_tell(Status::OnTheWay, by, "advanced");
+                draft.move_and_tell(Status::OnTheWay, by, TimelineReason::Advanced);
             }
-            Status::OnTheWay => draft.move_and_tell(Status::Delivered, by, "advanced"),
+            Status::OnTheWay => draft.move_and_tell(Status::Delivered, by, TimelineReason::Advanced),
             Status::Delivered | Status::Cancelled | Status::CancelledByPlatform => {
                 return Err(Refusal::NoNextStatus(status));
             }
@@ -223,7 +224,7 @@ fn want(mut draft: Draft, action: &Action, by: Actor, asks: bool) -> Result<Deci
 fn verify(draft: &mut Draft, by: Actor, asks: bool) -> Result<(), Refusal> {
     match draft.order.status {
         Status::New | Status::Scheduled => {
-            draft.verify_or_ask(by, asks, "verified");
+            draft.verify_or_ask(by, asks, TimelineReason::Verified);
             Ok(())
         }
         // A client may repeat a request after a network failure.
@@ -254,7 +255,7 @@ impl Draft {
         }
     }
 
-    fn verify_or_ask(&mut self, by: Actor, asks: bool, why: &str) {
+    fn verify_or_ask(&mut self, by: Actor, asks: bool, why: TimelineReason) {
         if asks {
             self.ask = Some(CallKind::Verify);
         } else if self.order.status == Status::Scheduled {
@@ -264,12 +265,12 @@ impl Draft {
         }
     }
 
-    fn move_and_tell(&mut self, to: Status, by: Actor, why: &str) {
+    fn move_and_tell(&mut self, to: Status, by: Actor, why: TimelineReason) {
         self.move_to(to, by, why);
         self.tell.push(CallKind::Tell(to));
     }
 
-    fn move_to(&mut self, to: Status, by: Actor, why: &str) {
+    fn move_to(&mut self, to: Status, by: Actor, why: TimelineReason) {
         let from = self.order.status;
         self.order.status = to;
         self.order.updated_at = self.at;
@@ -285,7 +286,9 @@ impl Draft {
         let why = cancellation
             .reason
             .as_ref()
-            .map_or("cancelled", |reason| reason.name.as_str());
+            .map_or(TimelineReason::Cancelled, |reason| {
+                TimelineReason::text(&reason.name)
+            });
         self.timeline(Some(from), to, cancellation.by, why);
         self.order.cancellation = Some(cancellation.clone());
         self.event(EventKind::Cancelled {
@@ -311,13 +314,13 @@ impl Draft {
         }
     }
 
-    fn timeline(&mut self, from: Option<Status>, to: Status, by: Actor, why: &str) {
+    fn timeline(&mut self, from: Option<Status>, to: Status, by: Actor, why: TimelineReason) {
         self.timeline.push(TimelineLine {
             at: self.at,
             from,
             to,
             by,
-            why: Some(why.to_owned()),
+            why: Some(why),
             revision: None,
         });
     }

@@ -13,6 +13,7 @@ mod line;
 mod record;
 mod revision;
 mod status;
+mod timeline_reason;
 
 pub use action::{Action, CallArgument, CallKind};
 pub use apply::{Decision, Home, Input, Refusal, apply, place};
@@ -24,3 +25,4 @@ pub use line::{Item, ItemOption};
 pub use record::{Flag, Order, ProviderSync, TimelineLine};
 pub use revision::{Revised, compared, revise};
 pub use status::Status;
+pub use timeline_reason::TimelineReason;

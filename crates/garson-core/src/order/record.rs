@@ -1,6 +1,7 @@
 //! The stored record of an order, and the entries of its timeline.
 
-use super::{Actor, Cancellation, RevisionLine, Status};
+use super::{Actor, Cancellation, RevisionLine, Status, TimelineReason};
+use crate::explanation::Explanation;
 use crate::id::{AccountId, IntegrationId, OrderId, RestaurantId};
 use crate::money::{Currency, Minor};
 use crate::payment::PaymentType;
@@ -53,7 +54,7 @@ pub enum ProviderSync {
     Done,
     Pending { due_at: Timestamp },
     NotNeeded,
-    Failed { message: String },
+    Failed { message: Explanation },
 }
 
 impl ProviderSync {
@@ -106,7 +107,7 @@ pub struct TimelineLine {
     pub from: Option<Status>,
     pub to: Status,
     pub by: Actor,
-    pub why: Option<String>,
+    pub why: Option<TimelineReason>,
     /// What a later version of the order's content has changed.
     pub revision: Option<RevisionLine>,
 }

@@ -6,7 +6,7 @@
 use super::apply::Draft;
 use super::{
     Actor, Amount, ChangedField, ChangedValue, ContentChange, Decision, Fulfilment, Item, NewOrder, Order,
-    OrderContent, Payment, RevisionLine, TimelineLine,
+    OrderContent, Payment, RevisionLine, TimelineLine, TimelineReason,
 };
 use crate::event::EventKind;
 use crate::money::Minor;
@@ -72,7 +72,7 @@ pub fn revise(
         from: Some(status),
         to: status,
         by: Actor::Platform,
-        why: Some(WHY.to_owned()),
+        why: Some(TimelineReason::Revised),
         revision: Some(RevisionLine {
             revision,
             changes: changes.clone(),
@@ -86,9 +86,6 @@ pub fn revise(
         content,
     })
 }
-
-/// What the timeline says of a version.
-pub const WHY: &str = "the platform changed the order";
 
 /// The differences between two versions, as far as a version is taken over.
 #[must_use]

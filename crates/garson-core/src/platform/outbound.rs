@@ -1,5 +1,6 @@
 //! Requests to a platform and interpretations of its responses, as values.
 
+use crate::explanation::{Explanation, MissingData, PlatformFailure, PlatformTask};
 use crate::integration::Credentials;
 use crate::menu::Menu;
 use crate::order::{CallKind, Order, Reason};
@@ -129,25 +130,28 @@ pub enum RefusalCause {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Trouble {
     /// It says no, in its own words.
-    Refused { message: String },
+    Refused { message: Explanation },
     /// It says no in a way in which gateways say no for a moment, too: not authorised, not found, not now. Final only when it
     /// goes on for minutes.
-    RetryableRefusal { message: String, cause: RefusalCause },
+    RetryableRefusal {
+        message: Explanation,
+        cause: RefusalCause,
+    },
     /// It says that its moment has not come; worth another try after `pause`, for as long as `patience`.
     NotYet {
-        message: String,
+        message: Explanation,
         pause: Duration,
         patience: Duration,
     },
     /// It has not done it and may do it another time: it is away, or has had enough of us for now.
     Later {
-        message: String,
+        message: Explanation,
         pause: Option<Duration>,
     },
     /// It was not sent: the platform takes so many such requests in a time and no more. There is room after this.
-    HeldBack { message: String, room_in: Duration },
+    HeldBack { message: Explanation, room_in: Duration },
     /// It may have done it or not: the order must be read before anything is repeated.
-    Unclear { message: String },
+    Unclear { message: Explanation },
     /// The session is over: log in and try again.
     SessionOver,
 }
@@ -164,7 +168,7 @@ impl Trouble {
     }
 
     #[must_use]
-    pub fn refused(message: impl Into<String>) -> Self {
+    pub fn refused(message: impl Into<Explanation>) -> Self {
         Self::Refused {
             message: message.into(),
         }
@@ -172,7 +176,7 @@ impl Trouble {
 
     /// A refusal of one order's step that may not last.
     #[must_use]
-    pub fn retryable(message: impl Into<String>, cause: RefusalCause) -> Self {
+    pub fn retryable(message: impl Into<Explanation>, cause: RefusalCause) -> Self {
         Self::RetryableRefusal {
             message: message.into(),
             cause,
@@ -190,15 +194,29 @@ impl Trouble {
     }
 
     #[must_use]
-    pub fn later(message: impl Into<String>) -> Self {
+    pub fn later(message: impl Into<Explanation>) -> Self {
         Self::Later {
             message: message.into(),
             pause: None,
         }
     }
 
+    /// Why the platform has not done it.
     #[must_use]
-    pub fn unclear(message: impl Into<String>) -> Self {
+    pub fn explanation(&self) -> Explanation {
+        match self {
+            Self::Refused { message }
+            | Self::RetryableRefusal { message, .. }
+            | Self::NotYet { message, .. }
+            | Self::Later { message, .. }
+            | Self::HeldBack { message, .. }
+            | Self::Unclear { message } => message.clone(),
+            Self::SessionOver => PlatformFailure::SessionNotAccepted.into(),
+        }
+    }
+
+    #[must_use]
+    pub fn unclear(message: impl Into<Explanation>) -> Self {
         Self::Unclear {
             message: message.into(),
         }
@@ -207,15 +225,7 @@ impl Trouble {
 
 impl fmt::Display for Trouble {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Refused { message }
-            | Self::RetryableRefusal { message, .. }
-            | Self::NotYet { message, .. }
-            | Self::Later { message, .. }
-            | Self::HeldBack { message, .. }
-            | Self::Unclear { message } => f.write_str(message),
-            Self::SessionOver => f.write_str("the platform does not accept our session"),
-        }
+        self.explanation().fmt(f)
     }
 }
 
@@ -249,23 +259,33 @@ pub enum MenuStep {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PlatformError {
     /// It has no such thing. Never a silent success.
-    Unsupported { what: &'static str },
+    Unsupported { what: PlatformTask },
     /// The integration lacks something.
     MissingCredential { name: &'static str },
     /// What we know of the order is not enough.
-    MissingData { what: &'static str },
+    MissingData { what: MissingData },
     /// It answered, but not with what was asked for.
     Answered(Trouble),
 }
 
+impl PlatformError {
+    #[must_use]
+    pub fn explanation(&self) -> Explanation {
+        match self {
+            Self::Unsupported { what } => PlatformFailure::Unsupported { task: *what }.into(),
+            Self::MissingCredential { name } => PlatformFailure::MissingCredential {
+                name: (*name).to_owned(),
+            }
+            .into(),
+            Self::MissingData { what } => PlatformFailure::MissingData { data: *what }.into(),
+            Self::Answered(trouble) => trouble.explanation(),
+        }
+    }
+}
+
 impl fmt::Display for PlatformError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Unsupported { what } => write!(f, "the platform has no way to {what}"),
-            Self::MissingCredential { name } => write!(f, "the integration has no credential `{name}`"),
-            Self::MissingData { what } => write!(f, "the order was kept without its {what}"),
-            Self::Answered(trouble) => trouble.fmt(f),
-        }
+        self.explanation().fmt(f)
     }
 }
 

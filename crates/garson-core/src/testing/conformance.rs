@@ -426,7 +426,7 @@ fn refusals_carry_the_platforms_words(case: &PlatformCase<'_>) -> Result<(), Str
         };
         match case.platform.outcome(call, &case.link(&token), &response) {
             Err(Trouble::Refused { message } | Trouble::RetryableRefusal { message, .. })
-                if message.contains(word) => {}
+                if message.to_string().contains(word) => {}
             other => return Err(format!("{status} {body}: {other:?}")),
         }
     }

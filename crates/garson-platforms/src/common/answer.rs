@@ -1,5 +1,6 @@
 //! What responses have in common: their status, and the platform's message.
 
+use garson_core::explanation::Explanation;
 use garson_core::platform::{HttpResponse, Outcome, RefusalCause, Success, Trouble};
 
 /// As much of an explanation as people read.
@@ -7,7 +8,7 @@ const MAX_WORDS: usize = 300;
 
 /// The platform's words with its status; `said` is what could be found in the body.
 #[must_use]
-pub fn words(response: &HttpResponse, said: Option<&str>) -> String {
+pub fn words(response: &HttpResponse, said: Option<&str>) -> Explanation {
     let said = match said.map(str::trim).filter(|text| !text.is_empty()) {
         Some(text) => text.to_owned(),
         None => String::from_utf8_lossy(&response.body).trim().to_owned(),
@@ -17,15 +18,14 @@ pub fn words(response: &HttpResponse, said: Option<&str>) -> String {
         .map(|c| if c.is_control() { ' ' } else { c })
         .take(MAX_WORDS)
         .collect();
-    if said.is_empty() {
-        format!("answered {}", response.status)
-    } else {
-        format!("answered {}: {said}", response.status)
+    Explanation::Answered {
+        status: response.status,
+        said: Some(said).filter(|said| !said.is_empty()),
     }
 }
 
 /// What the status alone says. A server's error leaves open whether the work was done.
-pub fn by_status(response: &HttpResponse, message: String) -> Outcome {
+pub fn by_status(response: &HttpResponse, message: Explanation) -> Outcome {
     match response.status {
         200..=299 => Ok(Success::Done),
         408 | 425 => Err(Trouble::Unclear { message }),
@@ -36,7 +36,7 @@ pub fn by_status(response: &HttpResponse, message: String) -> Outcome {
 }
 
 /// The outcome of a call by its HTTP status. A conflict may be temporary: another change of the order may be in progress.
-pub fn of_call(response: &HttpResponse, message: String) -> Outcome {
+pub fn of_call(response: &HttpResponse, message: Explanation) -> Outcome {
     match response.status {
         409 => Err(Trouble::retryable(message, RefusalCause::Conflict)),
         _ => by_status(response, message),
@@ -45,7 +45,7 @@ pub fn of_call(response: &HttpResponse, message: String) -> Outcome {
 
 /// A refusal by its status. Those that a gateway gives as well, in the middle of a deployment say, are not believed at once.
 #[must_use]
-pub fn refusal(status: u16, message: String) -> Trouble {
+pub fn refusal(status: u16, message: Explanation) -> Trouble {
     match status {
         400 | 402 | 405 | 406 | 409 | 410 | 413..=415 | 422 => Trouble::Refused { message },
         401 | 403 | 407 => Trouble::retryable(message, RefusalCause::Access),
@@ -54,7 +54,7 @@ pub fn refusal(status: u16, message: String) -> Trouble {
 }
 
 /// The trouble with an answer that should have carried something; nothing when its status is fine.
-pub fn must_succeed(response: &HttpResponse, message: String) -> Result<(), Trouble> {
+pub fn must_succeed(response: &HttpResponse, message: Explanation) -> Result<(), Trouble> {
     match by_status(response, message) {
         Ok(_) => Ok(()),
         // Nothing was to be done: reading can simply be repeated.

@@ -2,6 +2,7 @@
 
 use super::names::CALLBACK_URL;
 use crate::common::answer::refusal;
+use garson_core::explanation::{Explanation, PlatformTask};
 use garson_core::order::CallKind;
 use garson_core::platform::{
     Errand, HookReply, HttpRequest, HttpResponse, Link, Outcome, PlatformError, Reception, Success, Trouble,
@@ -70,7 +71,9 @@ pub fn reply(reception: &Reception, request_id: &str) -> HookReply {
 pub fn write(errand: &Errand<'_>, link: &Link<'_>) -> Result<HttpRequest, PlatformError> {
     let (order, credentials) = (errand.order, link.credentials);
     let CallKind::Tell(status) = errand.call else {
-        return Err(PlatformError::Unsupported { what: "be asked" });
+        return Err(PlatformError::Unsupported {
+            what: PlatformTask::Questions,
+        });
     };
     let url = credentials
         .get(CALLBACK_URL)
@@ -104,7 +107,7 @@ pub fn outcome(response: &HttpResponse) -> Outcome {
         .chars()
         .take(200)
         .collect::<String>();
-    let message = format!("answered {}: {words}", response.status);
+    let message = Explanation::answered(response.status, Some(&words));
     match response.status {
         200..=299 => Ok(Success::Done),
         408 | 425 | 429 | 500..=599 => Err(Trouble::later(message)),

@@ -5,6 +5,7 @@ use crate::common::answer::{must_succeed, of_call, words};
 use crate::common::flag::Flag;
 use crate::common::soft::objects;
 use crate::common::text::{MAX_ID, MAX_NAME, keep_some};
+use garson_core::explanation::{Explanation, PlatformFailure};
 use garson_core::order::{CallKind, Reason, Status};
 use garson_core::platform::{HttpResponse, Outcome, Page, RefusalCause, Session, Success, Trouble};
 use garson_core::secret::Secret;
@@ -33,7 +34,7 @@ pub fn outcome(call: CallKind, response: &HttpResponse) -> Outcome {
 }
 
 /// The code of an answer that carries one, and its words.
-fn explain(response: &HttpResponse) -> (Option<i64>, String) {
+fn explain(response: &HttpResponse) -> (Option<i64>, Explanation) {
     // A derived reader takes a list for an object.
     let is_object = response.body.trim_ascii_start().starts_with(b"{");
     let answer: Option<Answer<'_>> = is_object
@@ -57,11 +58,11 @@ fn explain(response: &HttpResponse) -> (Option<i64>, String) {
 /// No code of Getir's: the answer says no, or names an error, without one that can be read.
 const PLAIN_NO: i64 = i64::MIN;
 
-fn by_code(call: CallKind, code: i64, message: &str) -> Option<Outcome> {
-    let refused = Err(Trouble::refused(message));
+fn by_code(call: CallKind, code: i64, message: &Explanation) -> Option<Outcome> {
+    let refused = Err(Trouble::refused(message.clone()));
     let not_yet = |pause, patience| {
         Err(Trouble::NotYet {
-            message: message.to_owned(),
+            message: message.clone(),
             pause: Duration::from_secs(pause),
             patience: Duration::from_secs(patience),
         })
@@ -77,16 +78,16 @@ fn by_code(call: CallKind, code: i64, message: &str) -> Option<Outcome> {
         // No courier is there yet whom it could be handed to.
         14 | 15 | 61 | 71 if call == CallKind::Tell(Status::OnTheWay) => not_yet(60, 1_800),
         // Not there; perhaps not yet.
-        1 => Err(Trouble::retryable(message, RefusalCause::Other)),
+        1 => Err(Trouble::retryable(message.clone(), RefusalCause::Other)),
         // Not as it should be, not to be cancelled, closed, no reason, not activated, transferred.
         -2 | 2 | 3 | 11 | 13 | 14 | 15 | 38 | 59 | 61 | 71 | 73 | 79..=94 => refused,
         // An unknown error may have come before or after the work.
-        -1 => Err(Trouble::unclear(message)),
+        -1 => Err(Trouble::unclear(message.clone())),
         _ => return None,
     })
 }
 
-fn by_answer(response: &HttpResponse, message: String) -> Outcome {
+fn by_answer(response: &HttpResponse, message: Explanation) -> Outcome {
     match response.status {
         401 | 403 => Err(Trouble::SessionOver),
         429 => Err(blocked(message, BLOCK)),
@@ -94,7 +95,7 @@ fn by_answer(response: &HttpResponse, message: String) -> Outcome {
     }
 }
 
-fn blocked(message: String, pause: Duration) -> Trouble {
+fn blocked(message: Explanation, pause: Duration) -> Trouble {
     Trouble::Later {
         message,
         pause: Some(pause),
@@ -112,14 +113,19 @@ pub fn value<'a, T: Deserialize<'a>>(response: &'a HttpResponse, block: Duration
         _ => must_succeed(response, said())?,
     }
     serde_json::from_slice(&response.body).map_err(|error| {
-        let unreadable = || Trouble::later(format!("answered {}, unreadably: {error}", response.status));
+        let unreadable = || {
+            Trouble::later(Explanation::AnsweredUnreadable {
+                status: response.status,
+                error: error.to_string(),
+            })
+        };
         instead(response, Trouble::refused).unwrap_or_else(unreadable)
     })
 }
 
 /// What a success says that carries a failure instead of what was asked for; nothing when it carries no code. `unknown` is what a
 /// code means that is not known.
-fn instead(response: &HttpResponse, unknown: fn(String) -> Trouble) -> Option<Trouble> {
+fn instead(response: &HttpResponse, unknown: fn(Explanation) -> Trouble) -> Option<Trouble> {
     let (code, message) = explain(response);
     Some(match by_code(CallKind::Ready, code?, &message) {
         None => unknown(message),
@@ -138,7 +144,7 @@ pub fn session(response: &HttpResponse) -> Result<Session, Trouble> {
     let token = text(&login.token)
         .map(str::trim)
         .filter(|token| !token.is_empty());
-    let nothing = || Trouble::later("answered without a token");
+    let nothing = || Trouble::later(PlatformFailure::NoToken);
     let token = token.ok_or_else(|| instead(response, Trouble::refused).unwrap_or_else(nothing))?;
     Ok(Session {
         token: Secret::new(token.to_owned()),

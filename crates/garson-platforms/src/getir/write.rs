@@ -3,6 +3,7 @@
 use super::names::{APP_KEY, RESTAURANT_KEY};
 use super::wire::OWN_COURIER;
 use crate::common::request::{header, limited, request, segment, with_json};
+use garson_core::explanation::PlatformTask;
 use garson_core::order::{CallKind, Courier, Order, Status};
 use garson_core::platform::{Errand, HookReply, HttpRequest, Link, PlatformError, Reception};
 use serde::{Deserialize, Serialize};
@@ -90,7 +91,7 @@ pub fn write(errand: &Errand<'_>, link: &Link<'_>) -> Result<HttpRequest, Platfo
         cancel_note: Option<&'a str>,
     }
     let (step, limit) = step(errand.call, errand.order).ok_or(PlatformError::Unsupported {
-        what: "be told of this step of an order",
+        what: PlatformTask::Step,
     })?;
     let url = order_url(link, errand.order, &format!("/{step}"));
     let plain = match errand.call {
@@ -166,7 +167,7 @@ pub fn poll(link: &Link<'_>, page: u32) -> Result<HttpRequest, PlatformError> {
         1 => ("periodic/cancelled", None),
         _ => {
             return Err(PlatformError::Unsupported {
-                what: "show more pages",
+                what: PlatformTask::MorePages,
             });
         }
     };

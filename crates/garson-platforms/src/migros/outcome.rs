@@ -6,6 +6,7 @@ use super::write::PAGE;
 use crate::common::answer::{by_status, must_succeed, refusal, words};
 use crate::common::soft::objects;
 use crate::common::text::{MAX_NAME, keep, keep_some};
+use garson_core::explanation::{Explanation, PlatformFailure};
 use garson_core::order::Reason;
 use garson_core::platform::{HookReply, HttpResponse, Link, Outcome, Page, Reception, Success, Trouble};
 use serde::Deserialize;
@@ -148,7 +149,7 @@ pub fn data(link: &Link<'_>, response: &HttpResponse) -> Result<Vec<u8>, Trouble
 fn data_or(
     link: &Link<'_>,
     response: &HttpResponse,
-    unknown: fn(String) -> Trouble,
+    unknown: fn(Explanation) -> Trouble,
 ) -> Result<Vec<u8>, Trouble> {
     let opened = opened(link, &response.body);
     let said = opened
@@ -165,7 +166,7 @@ fn data_or(
 }
 
 /// What the code of an envelope without success says of what was to be read.
-fn unread(code: Option<&str>, message: String, unknown: fn(String) -> Trouble) -> Trouble {
+fn unread(code: Option<&str>, message: Explanation, unknown: fn(Explanation) -> Trouble) -> Trouble {
     let code = code.unwrap_or_default();
     match code.parse() {
         Ok(408 | 425 | 429 | 500..=599) => Trouble::later(message),
@@ -184,10 +185,10 @@ fn is_not_found(code: &str) -> bool {
 
 /// The trouble with an answer that is not what was asked for; the next may be.
 pub fn unreadable(response: &HttpResponse, fault: &str) -> Trouble {
-    Trouble::later(format!(
-        "answered {} with something that cannot be read: {fault}",
-        response.status
-    ))
+    Trouble::later(Explanation::AnsweredUnreadable {
+        status: response.status,
+        error: fault.to_owned(),
+    })
 }
 
 pub fn parsed<'a, T: Deserialize<'a>>(response: &HttpResponse, data: &'a [u8]) -> Result<T, Trouble> {
@@ -200,7 +201,7 @@ pub fn looked(link: &Link<'_>, response: &HttpResponse) -> Result<Vec<u8>, Troub
     let data = data_or(link, response, Trouble::later)?;
     match data.trim_ascii_start().first() {
         Some(b'{') => Ok(data),
-        Some(b'n') | None => Err(Trouble::refused("answered without the order")),
+        Some(b'n') | None => Err(Trouble::refused(PlatformFailure::NoOrderInAnswer)),
         Some(_) => Err(unreadable(response, "data is not an order")),
     }
 }

@@ -4,6 +4,7 @@ use super::call_data::CallData;
 use super::cipher::Key;
 use super::names::API_KEY;
 use crate::common::request::{header, request, segment};
+use garson_core::explanation::PlatformTask;
 use garson_core::order::{CallKind, Courier, Order, Status};
 use garson_core::platform::{Errand, HttpRequest, Link, PlatformError};
 use serde::{Serialize, Serializer};
@@ -92,7 +93,7 @@ pub fn write(errand: &Errand<'_>, link: &Link<'_>) -> Result<HttpRequest, Platfo
     let order = errand.order;
     if !wants(errand.call, order) {
         return Err(PlatformError::Unsupported {
-            what: "be told of this step",
+            what: PlatformTask::Step,
         });
     }
     let kept = CallData::of(order);

@@ -14,6 +14,7 @@ use self::names::{
     INTEGRATOR_NAME, INVOICED, PACKAGE, PACKAGES, PICKED, PICKUP_ETA, PRODUCTS, SELLER_CHANGED, SHIPPED,
     STORE_CHANGED, SUPPLIER_ID, UNSUPPLIED,
 };
+use garson_core::field_problem::FieldProblem;
 use garson_core::integration::Credentials;
 use garson_core::order::{CallKind, Courier, Order, Reason};
 use garson_core::platform::{
@@ -109,12 +110,12 @@ impl Platform for Trendyol {
         }
     }
 
-    fn check_branch(&self, branch: &str) -> Result<(), &'static str> {
+    fn check_branch(&self, branch: &str) -> Result<(), FieldProblem> {
         match branch.split_once(':') {
             Some((supplier, store)) if !supplier.is_empty() && !store.is_empty() && !store.contains(':') => {
                 Ok(())
             }
-            _ => Err("must be supplierId:storeId, such as 2738:101"),
+            _ => Err(FieldProblem::NotSupplierAndStore),
         }
     }
 

@@ -9,6 +9,7 @@ use crate::common::parse;
 use crate::common::request::{header, limited, request, segment, with_json};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
+use garson_core::explanation::{Explanation, MissingData, PlatformFailure, PlatformTask};
 use garson_core::order::{CallKind, Courier, Order, Status};
 use garson_core::platform::{
     Errand, HookReply, HttpRequest, HttpResponse, Link, Outcome, Page, PlatformError, Reception, Success,
@@ -115,7 +116,7 @@ pub fn write(errand: &Errand<'_>, link: &Link<'_>) -> Result<HttpRequest, Platfo
     let order = errand.order;
     if !wants(errand.call, order) {
         return Err(PlatformError::Unsupported {
-            what: "be told of this",
+            what: PlatformTask::Step,
         });
     }
     let package_id = order.provider_order_id.as_str();
@@ -151,7 +152,7 @@ fn unsupplied(errand: &Errand<'_>) -> Result<Value, PlatformError> {
     let items: Vec<Cow<'_, str>> = CallData::of(order).map(|kept| kept.items).unwrap_or_default();
     if items.is_empty() {
         return Err(PlatformError::MissingData {
-            what: "package item ids",
+            what: MissingData::PackageItems,
         });
     }
     let usual = || fixed_reasons(Some(order)).into_iter().next();
@@ -160,7 +161,7 @@ fn unsupplied(errand: &Errand<'_>) -> Result<Value, PlatformError> {
         reason
             .and_then(|reason| wire::whole(&reason.id))
             .ok_or(PlatformError::MissingData {
-                what: "reason as a number",
+                what: MissingData::ReasonNumber,
             })?;
     Ok(json!({
         "packageId": order.provider_order_id,
@@ -180,7 +181,7 @@ pub fn outcome(call: CallKind, response: &HttpResponse) -> Outcome {
     }
 }
 
-fn enough(message: String) -> Trouble {
+fn enough(message: Explanation) -> Trouble {
     Trouble::Later {
         message,
         pause: Some(RATE_WINDOW),
@@ -188,7 +189,7 @@ fn enough(message: String) -> Trouble {
 }
 
 /// The platform's words: `errors[].message`, `message` or `exception`, whichever it chose.
-fn said(response: &HttpResponse) -> String {
+fn said(response: &HttpResponse) -> Explanation {
     let body: Value = match response.status {
         200..=299 => Value::Null,
         _ => serde_json::from_slice(&response.body).unwrap_or_default(),
@@ -221,7 +222,10 @@ pub fn answered(response: &HttpResponse) -> Result<(), Trouble> {
 
 /// An answer that should have been JSON of a shape and is not; asking again may help.
 pub fn unreadable(found: &Unreadable) -> Trouble {
-    Trouble::later(format!("the answer's {} {}", found.path, found.message))
+    Trouble::later(PlatformFailure::FieldUnreadable {
+        path: found.path.clone(),
+        error: found.message.clone(),
+    })
 }
 
 pub fn look(order: &Order, link: &Link<'_>) -> Result<HttpRequest, PlatformError> {
@@ -236,7 +240,7 @@ pub fn looked(response: &HttpResponse) -> Result<Vec<u8>, Trouble> {
     match (found.id, found.content.first()) {
         (Some(_), _) => Ok(response.body.clone()),
         (None, Some(package)) => Ok(package.get().as_bytes().to_vec()),
-        (None, None) => Err(Trouble::refused("the answer holds no package")),
+        (None, None) => Err(Trouble::refused(PlatformFailure::NoPackageInAnswer)),
     }
 }
 

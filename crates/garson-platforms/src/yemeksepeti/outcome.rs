@@ -3,6 +3,7 @@
 use super::soft::Text;
 use super::wire;
 use crate::common::answer::{must_succeed, of_call, words};
+use garson_core::explanation::{Explanation, PlatformFailure};
 use garson_core::order::{CallKind, Status};
 use garson_core::platform::{HttpResponse, Outcome, Page, Session, Success, Trouble};
 use garson_core::secret::Secret;
@@ -49,7 +50,7 @@ fn refusal(response: &HttpResponse) -> wire::Refusal<'_> {
     }
 }
 
-fn said(response: &HttpResponse, refusal: &wire::Refusal<'_>) -> String {
+fn said(response: &HttpResponse, refusal: &wire::Refusal<'_>) -> Explanation {
     let text = |value: &Option<Text<'_>>| value.as_ref().map(|text| text.as_str().trim().to_owned());
     let parts = [
         text(&refusal.code),
@@ -117,7 +118,7 @@ fn is_done(call: CallKind, state: &str) -> bool {
 
 pub fn session(response: &HttpResponse) -> Result<Session, Trouble> {
     must_succeed(response, said(response, &refusal(response)))?;
-    let nothing = || Trouble::later("the answer to the log-in holds no session");
+    let nothing = || Trouble::later(PlatformFailure::NoSessionInAnswer);
     let login: wire::Login<'_> = serde_json::from_slice(&response.body).map_err(|_| nothing())?;
     let token = login.access_token.as_str();
     if token.is_empty() || !token.bytes().all(|b| b.is_ascii_graphic()) {
@@ -137,8 +138,11 @@ pub fn cancelled_ids(response: &HttpResponse) -> Result<Page, Trouble> {
         return Err(Trouble::SessionOver);
     }
     must_succeed(response, said(response, &refusal))?;
-    let listed: wire::OrderIds<'_> = serde_json::from_slice(&response.body)
-        .map_err(|error| Trouble::later(format!("the answer holds no list of orders: {error}")))?;
+    let listed: wire::OrderIds<'_> = serde_json::from_slice(&response.body).map_err(|error| {
+        Trouble::later(PlatformFailure::OrderListMissing {
+            error: error.to_string(),
+        })
+    })?;
     let ids = listed.order_identifiers.into_iter().filter_map(|raw| {
         let id: Text<'_> = serde_json::from_str(raw.get()).ok()?;
         Some(id.as_str().trim().as_bytes().to_vec())
@@ -155,7 +159,10 @@ pub fn looked(response: &HttpResponse) -> Result<Vec<u8>, Trouble> {
         return Err(Trouble::SessionOver);
     }
     must_succeed(response, said(response, &refusal))?;
-    let details: wire::Details<'_> = serde_json::from_slice(&response.body)
-        .map_err(|error| Trouble::later(format!("the answer holds no order: {error}")))?;
+    let details: wire::Details<'_> = serde_json::from_slice(&response.body).map_err(|error| {
+        Trouble::later(PlatformFailure::OrderMissing {
+            error: error.to_string(),
+        })
+    })?;
     Ok(details.order.get().as_bytes().to_vec())
 }

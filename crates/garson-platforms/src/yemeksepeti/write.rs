@@ -6,6 +6,7 @@ use super::reasons;
 use super::state::{State, Urls};
 use crate::common::request::{header, request, segment, with_json};
 use crate::common::text::{MAX_NOTE, keep_some};
+use garson_core::explanation::{MissingData, PlatformTask};
 use garson_core::order::{CallKind, Courier, Order, Status};
 use garson_core::platform::{Errand, HookReply, HttpRequest, Link, PlatformError, Reception};
 use garson_core::time::Timestamp;
@@ -65,7 +66,9 @@ pub fn write(errand: &Errand<'_>, link: &Link<'_>) -> Result<HttpRequest, Platfo
         CallKind::Cancel => {
             let reason = errand.reason.cloned();
             let reason = reason.or_else(|| reasons::fixed(Some(errand.order)).into_iter().next());
-            let reason = reason.ok_or(PlatformError::MissingData { what: "reason" })?;
+            let reason = reason.ok_or(PlatformError::MissingData {
+                what: MissingData::Reason,
+            })?;
             let note = keep_some(errand.note, MAX_NOTE);
             let body = StatusUpdate::Rejected {
                 reason: &reason.id,
@@ -78,10 +81,10 @@ pub fn write(errand: &Errand<'_>, link: &Link<'_>) -> Result<HttpRequest, Platfo
         }
         CallKind::Ready if wants(errand.call, errand.order) => prepared(errand, link, given),
         CallKind::Ready => Err(PlatformError::Unsupported {
-            what: "hear that this order is ready",
+            what: PlatformTask::Ready,
         }),
         CallKind::Tell(_) => Err(PlatformError::Unsupported {
-            what: "hear of this step",
+            what: PlatformTask::Step,
         }),
     }
 }

@@ -163,6 +163,8 @@ from_columns! {
     garson_core::money::Currency, Column::Text(text) => text.parse().ok();
     garson_core::payment::PaymentType, Column::Text(text) => Self::named(text);
     garson_core::platform::Provider, Column::Text(text) => text.parse().ok();
+    garson_core::explanation::Explanation, Column::Text(text) => Some(Self::read(text));
+    garson_core::order::TimelineReason, Column::Text(text) => Some(Self::read(text));
 }
 
 impl<T: FromColumn> FromColumn for Option<T> {

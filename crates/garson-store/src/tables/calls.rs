@@ -15,6 +15,7 @@ pub use queue::{
 pub use crate::tables::calls::sync_state::{FailedStep, Standing, standing};
 
 use crate::{Result, StoreError, Tx, params};
+use garson_core::explanation::{Explanation, PlatformFailure};
 use garson_core::id::{AccountId, CallId, IntegrationId, OrderId};
 use garson_core::order::{CallArgument, CallKind, Order};
 use garson_core::platform::Provider;
@@ -119,13 +120,14 @@ pub fn finish(
     tx: &mut Tx<'_>,
     call: &DueCall,
     end: CallEnd,
-    message: Option<&str>,
+    message: Option<&Explanation>,
     at: Timestamp,
 ) -> Result<bool> {
+    let message = message.map(Explanation::stored);
     let rows = tx.execute(
         "UPDATE calls SET state = ?2, message = ?3, finished_at = ?4
          WHERE id = ?1 AND state = 'open' AND attempts = ?5",
-        params![&call.id, end.as_str(), message, at, call.attempts],
+        params![&call.id, end.as_str(), message.as_ref(), at, call.attempts],
     )?;
     if rows > 0 {
         unblock(tx, call.order_id)?;
@@ -137,7 +139,7 @@ pub fn finish(
 pub fn set_aside(tx: &mut Tx<'_>, call: &UnreadableCall, at: Timestamp) -> Result<bool> {
     let rows = tx.execute(
         "UPDATE calls SET state = 'failed', message = ?2, finished_at = ?3 WHERE id = ?1 AND state = 'open'",
-        params![&call.id, &call.why, at],
+        params![&call.id, &call.why.stored(), at],
     )?;
     if let Some(order) = call.order_id {
         unblock(tx, order)?;
@@ -167,7 +169,7 @@ pub struct Delay {
     pub is_unclear: bool,
     /// Since when the platform says that its moment has not come, if it does.
     pub not_yet_since: Option<Timestamp>,
-    pub message: String,
+    pub message: Explanation,
 }
 
 /// Gives a call back to be tried again later; `false` when it is not this attempt's any more.
@@ -181,7 +183,7 @@ pub fn postpone(tx: &mut Tx<'_>, call: &DueCall, delay: &Delay) -> Result<bool> 
             delay.due_at,
             delay.is_unclear,
             delay.not_yet_since,
-            &delay.message,
+            &delay.message.stored(),
             call.attempts,
             delay.planned_at,
             i64::from(!delay.is_attempt),
@@ -199,28 +201,27 @@ pub fn abandon_waiting(
     now: Timestamp,
 ) -> Result<bool> {
     let sql = format!(
-        "UPDATE calls SET state = 'abandoned', message = 'the order is to be cancelled', finished_at = ?4
+        "UPDATE calls SET state = 'abandoned', message = ?5, finished_at = ?4
          WHERE id = ?3 AND state = 'open' AND (node IS NULL OR NOT {})",
         runs("calls")
     );
-    let rows = tx.execute(&sql, params![&maker.node, maker.lost_at(), &id, now])?;
+    let message = Explanation::from(PlatformFailure::OrderToBeCancelled).stored();
+    let rows = tx.execute(&sql, params![&maker.node, maker.lost_at(), &id, now, &message])?;
     if rows > 0 {
         unblock(tx, order)?;
     }
     Ok(rows > 0)
 }
 
-/// What is said of a question that was withdrawn.
-pub const WITHDRAWN: &str = "it was withdrawn before it was put";
-
 /// Drops a question that its writer does not put, because it was not told that the question is written; says of which order
 /// and integration. One that was taken up meanwhile is left to the node that has it.
 pub fn withdraw(tx: &mut Tx<'_>, id: CallId, at: Timestamp) -> Result<Option<(OrderId, IntegrationId)>> {
+    let message = Explanation::from(PlatformFailure::Withdrawn).stored();
     let withdrawn = tx.write_returning(
         "UPDATE calls SET state = 'abandoned', message = ?2, finished_at = ?3
          WHERE id = ?1 AND state = 'open' AND attempts = 1 AND leased_until > 0
          RETURNING order_id, integration_id",
-        params![&id, WITHDRAWN, at],
+        params![&id, &message, at],
         |row| Ok((row.get(0)?, row.get(1)?)),
     )?;
     let withdrawn = withdrawn.into_iter().next();
@@ -249,9 +250,10 @@ pub fn open_question(tx: &mut Tx<'_>, order: OrderId, kind: CallKind) -> Result<
 
 /// Drops the calls of an order that have not been made: a cancellation makes them pointless.
 pub fn abandon_open(tx: &mut Tx<'_>, order: OrderId, but: Option<CallId>, at: Timestamp) -> Result<u64> {
-    let sql = "UPDATE calls SET state = 'abandoned', message = 'the order was cancelled', finished_at = ?2
+    let message = Explanation::from(PlatformFailure::OrderCancelled).stored();
+    let sql = "UPDATE calls SET state = 'abandoned', message = ?4, finished_at = ?2
                WHERE order_id = ?1 AND state = 'open' AND id <> COALESCE(?3, ?1)";
-    let dropped = tx.execute(sql, params![&order, at, but.as_ref()])?;
+    let dropped = tx.execute(sql, params![&order, at, but.as_ref(), &message])?;
     if dropped > 0 {
         unblock(tx, order)?;
     }
@@ -288,7 +290,7 @@ pub fn in_the_way(tx: &mut Tx<'_>, order: OrderId, maker: Maker) -> Result<Optio
 }
 
 /// How a call ended, and what was said; nothing while it is open.
-pub fn end_of(tx: &mut Tx<'_>, id: CallId) -> Result<Option<(CallEnd, Option<String>)>> {
+pub fn end_of(tx: &mut Tx<'_>, id: CallId) -> Result<Option<(CallEnd, Option<Explanation>)>> {
     let found = tx.query_opt(
         "SELECT state, message FROM calls WHERE id = ?1",
         params![&id],
@@ -307,7 +309,7 @@ pub struct CallLine {
     /// When it is tried next, while it is open.
     pub due_at: Timestamp,
     /// What the platform said, or why it could not be asked.
-    pub message: Option<String>,
+    pub message: Option<Explanation>,
     pub created_at: Timestamp,
     pub finished_at: Option<Timestamp>,
 }
@@ -405,7 +407,7 @@ pub struct EndedCall {
     pub provider_order_id: String,
     pub short_code: Option<String>,
     pub kind: CallKind,
-    pub message: Option<String>,
+    pub message: Option<Explanation>,
     pub at: Timestamp,
 }
 

@@ -8,6 +8,7 @@ use crate::tables::deliveries;
 use crate::tables::deliveries::Delivery;
 use crate::{Result, StoreError, Tx, params};
 use garson_core::delivery::{DeliveryState, UndeliveredReason};
+use garson_core::explanation::Explanation;
 use garson_core::id::{AccountId, EventId, OrderId, RestaurantId};
 use garson_core::time::Timestamp;
 use std::sync::LazyLock;
@@ -233,7 +234,7 @@ pub struct Attempt {
     pub status: Option<i64>,
     pub duration_ms: i64,
     pub split: Split,
-    pub explanation: String,
+    pub explanation: Explanation,
 }
 
 /// Where the time of an attempt went, in microseconds; nothing for what did not happen.
@@ -259,13 +260,8 @@ pub fn note_attempt(tx: &mut Tx<'_>, id: EventId, attempt: &Attempt) -> Result<(
 pub(crate) fn is_attempt_written(tx: &mut Tx<'_>, id: EventId, attempt: &Attempt) -> Result<bool> {
     let sql = "SELECT number FROM attempts
                WHERE event_id = ?1 AND at = ?2 AND duration_ms = ?3 AND url = ?4 AND explanation = ?5";
-    let params = params![
-        &id,
-        attempt.at,
-        attempt.duration_ms,
-        &attempt.url,
-        &attempt.explanation
-    ];
+    let explanation = attempt.explanation.stored();
+    let params = params![&id, attempt.at, attempt.duration_ms, &attempt.url, &explanation];
     let found = tx.query(sql, params, |row| row.get::<i64>(0))?;
     Ok(!found.is_empty())
 }
@@ -303,8 +299,10 @@ pub(crate) fn write_attempts(tx: &mut Tx<'_>, attempts: &[(EventId, &Attempt)]) 
     let Some(sql) = INSERT_ATTEMPTS.get(attempts.len()) else {
         return Err(StoreError::internal("too many attempts at once"));
     };
+    let stored = attempts.iter().map(|(_, attempt)| attempt.explanation.stored());
+    let explanations: Vec<String> = stored.collect();
     let mut params: Vec<Param<'_>> = Vec::with_capacity(attempts.len() * ATTEMPT_COLUMNS);
-    for (id, attempt) in attempts {
+    for ((id, attempt), explanation) in attempts.iter().zip(&explanations) {
         params.extend_from_slice(params![
             id,
             attempt.at,
@@ -315,7 +313,7 @@ pub(crate) fn write_attempts(tx: &mut Tx<'_>, attempts: &[(EventId, &Attempt)]) 
             attempt.split.connect,
             attempt.split.tls,
             attempt.split.first_byte,
-            &attempt.explanation
+            explanation
         ]);
     }
     tx.write(sql, &params)

@@ -6,6 +6,7 @@ use crate::tables::branches;
 use crate::tables::packages::Standing;
 use crate::vault::{Vault, lookup_hash};
 use crate::{INTEGRATIONS, Result, StoreError, StoreErrorKind, Tx, params};
+use garson_core::explanation::Explanation;
 use garson_core::id::{AccountId, IntegrationId, NodeId, RestaurantId};
 use garson_core::integration::{Credentials, Health, Integration};
 use garson_core::platform::Provider;
@@ -316,19 +317,19 @@ pub(crate) fn write_last_order(tx: &mut Tx<'_>, id: IntegrationId, at: Timestamp
     tx.on(INTEGRATIONS).write(NOTE_ORDER, params![&id, at])
 }
 
-pub fn note_error(tx: &mut Tx<'_>, id: IntegrationId, message: &str, at: Timestamp) -> Result<()> {
+pub fn note_error(tx: &mut Tx<'_>, id: IntegrationId, message: &Explanation, at: Timestamp) -> Result<()> {
     tx.on(INTEGRATIONS).execute(
         "UPDATE integrations SET last_error = ?2, last_error_at = ?3 WHERE id = ?1",
-        params![&id, message, at],
+        params![&id, &message.stored(), at],
     )?;
     Ok(())
 }
 
 /// The same of an error that is not about one order: the platform is away, or does not let us in.
-pub fn note_trouble(tx: &mut Tx<'_>, id: IntegrationId, message: &str, at: Timestamp) -> Result<()> {
+pub fn note_trouble(tx: &mut Tx<'_>, id: IntegrationId, message: &Explanation, at: Timestamp) -> Result<()> {
     tx.on(INTEGRATIONS).execute(
         "UPDATE integrations SET last_error = ?2, last_error_at = ?3, trouble_at = ?3 WHERE id = ?1",
-        params![&id, message, at],
+        params![&id, &message.stored(), at],
     )?;
     Ok(())
 }

@@ -4,11 +4,17 @@ use crate::tables::accounts::reserve;
 use crate::tables::orders::{append_timeline, lock};
 use crate::{Result, Tx, params};
 use garson_core::id::OrderId;
-use garson_core::order::{Actor, Flag, Status, TimelineLine};
+use garson_core::order::{Actor, Flag, Status, TimelineLine, TimelineReason};
 use garson_core::time::Timestamp;
 
 /// Flags an open order, or takes its flag away, and says so in its timeline; `false` when it is so already, or has ended.
-pub fn set(tx: &mut Tx<'_>, id: OrderId, flag: Option<Flag>, why: &str, now: Timestamp) -> Result<bool> {
+pub fn set(
+    tx: &mut Tx<'_>,
+    id: OrderId,
+    flag: Option<Flag>,
+    why: TimelineReason,
+    now: Timestamp,
+) -> Result<bool> {
     // The order before its account, as in every job that changes both.
     let Some(order) = lock(tx, id)? else {
         return Ok(false);
@@ -26,7 +32,7 @@ pub fn set(tx: &mut Tx<'_>, id: OrderId, flag: Option<Flag>, why: &str, now: Tim
         from: Some(order.status),
         to: order.status,
         by: Actor::System,
-        why: Some(why.to_owned()),
+        why: Some(why),
         revision: None,
     };
     append_timeline(tx, id, &[line])?;

@@ -12,6 +12,7 @@ use crate::engine::in_list::{filled, marks};
 use crate::engine::{Insert, Param, Row};
 use crate::tables::order_line;
 use crate::{Result, StoreError, Tx, params};
+use garson_core::explanation::Explanation;
 use garson_core::id::{AccountId, IntegrationId, OrderId};
 use garson_core::order::{Amount, Cancellation, Flag, Order, OrderContent, Payment, ProviderSync};
 use garson_core::platform::Provider;
@@ -80,7 +81,7 @@ pub(crate) fn to_json<T: serde::Serialize>(value: &T) -> Result<String> {
         .map_err(|error| StoreError::internal(format!("an order does not serialise: {error}")))
 }
 
-fn sync(state: &str, due_at: Option<Timestamp>, message: Option<String>) -> Result<ProviderSync> {
+fn sync(state: &str, due_at: Option<Timestamp>, message: Option<Explanation>) -> Result<ProviderSync> {
     match (state, due_at) {
         ("done", _) => Ok(ProviderSync::Done),
         ("not_needed", _) => Ok(ProviderSync::NotNeeded),
@@ -92,12 +93,12 @@ fn sync(state: &str, due_at: Option<Timestamp>, message: Option<String>) -> Resu
     }
 }
 
-fn sync_columns(sync: &ProviderSync) -> (&'static str, Option<Timestamp>, Option<&String>) {
+fn sync_columns(sync: &ProviderSync) -> (&'static str, Option<Timestamp>, Option<String>) {
     let state = sync.as_str();
     match sync {
         ProviderSync::Done | ProviderSync::NotNeeded => (state, None, None),
         ProviderSync::Pending { due_at } => (state, Some(*due_at), None),
-        ProviderSync::Failed { message } => (state, None, Some(message)),
+        ProviderSync::Failed { message } => (state, None, Some(message.stored())),
     }
 }
 
@@ -226,7 +227,7 @@ pub fn insert(
             order.updated_at,
             sync_state,
             sync_due_at,
-            sync_message,
+            sync_message.as_ref(),
             order.flag.map(Flag::as_str),
             &order_line::of(order)?,
             order.content_version,
@@ -260,7 +261,7 @@ pub fn update(tx: &mut Tx<'_>, order: &Order, place: i64) -> Result<()> {
             cancellation.as_ref(),
             sync_state,
             sync_due_at,
-            sync_message,
+            sync_message.as_ref(),
             place,
         ],
     )?;

@@ -5,7 +5,7 @@ use crate::engine::{Insert, Param, Row};
 use crate::tables::orders::{AT_ONCE, from_json, to_json};
 use crate::{Result, StoreError, Tx, params};
 use garson_core::id::OrderId;
-use garson_core::order::{Actor, RevisionLine, TimelineLine};
+use garson_core::order::{Actor, RevisionLine, TimelineLine, TimelineReason};
 
 const INSERT: Insert<'_> = Insert::into(
     "order_timeline",
@@ -19,6 +19,7 @@ const INSERT_REVISION: Insert<'_> = Insert::into(
 /// Begins the timeline of a new order; `number` is that of the first line.
 pub fn add_timeline(tx: &mut Tx<'_>, id: OrderId, mut number: i64, lines: &[TimelineLine]) -> Result<()> {
     for line in lines {
+        let why = line.why.as_ref().map(TimelineReason::stored);
         let plain = params![
             &id,
             number,
@@ -26,7 +27,7 @@ pub fn add_timeline(tx: &mut Tx<'_>, id: OrderId, mut number: i64, lines: &[Time
             line.from,
             line.to,
             line.by.as_str(),
-            line.why.as_ref()
+            why.as_ref()
         ];
         match &line.revision {
             None => tx.insert(&INSERT, plain)?,
@@ -48,6 +49,7 @@ pub fn append_timeline(tx: &mut Tx<'_>, id: OrderId, lines: &[TimelineLine]) -> 
     for line in lines {
         let changes = line.revision.as_ref().map(|said| to_json(&said.changes));
         let changes = changes.transpose()?;
+        let why = line.why.as_ref().map(TimelineReason::stored);
         tx.write(
             "INSERT INTO order_timeline (order_id, number, at, from_status, to_status, actor, why, revision, changes)
              SELECT ?1, COALESCE(MAX(number), 0) + 1, CAST(?2 AS BIGINT), CAST(?3 AS BIGINT),
@@ -59,7 +61,7 @@ pub fn append_timeline(tx: &mut Tx<'_>, id: OrderId, lines: &[TimelineLine]) -> 
                 line.from,
                 line.to,
                 line.by.as_str(),
-                line.why.as_ref(),
+                why.as_ref(),
                 line.revision.as_ref().map(|said| said.revision),
                 changes.as_ref(),
             ],

@@ -2,6 +2,7 @@
 
 use crate::bench::Bench;
 use crate::shop::at;
+use garson_core::explanation::Explanation;
 use garson_core::id::OrderId;
 use garson_core::order::Status;
 use garson_store::lists::board;
@@ -93,10 +94,10 @@ pub async fn platforms_in_trouble_are_found(bench: &Bench) {
     let (account, ours, theirs) = (here.account, here.integration, there.integration);
     bench
         .write(move |tx| {
-            integrations::note_trouble(tx, ours, "away", at(10))?;
-            integrations::note_trouble(tx, theirs, "away", at(10))?;
+            integrations::note_trouble(tx, ours, &Explanation::text("away"), at(10))?;
+            integrations::note_trouble(tx, theirs, &Explanation::text("away"), at(10))?;
             // An order that was refused is an error, but no trouble.
-            integrations::note_error(tx, ours, "no such product", at(12))
+            integrations::note_error(tx, ours, &Explanation::text("no such product"), at(12))
         })
         .await;
     let found = bench

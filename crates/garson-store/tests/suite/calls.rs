@@ -2,6 +2,7 @@
 
 use crate::bench::Bench;
 use crate::shop::at;
+use garson_core::explanation::{Explanation, PlatformFailure};
 use garson_core::id::{CallId, NodeId, OrderId};
 use garson_core::order::{CallKind, Order, Status};
 use garson_core::time::Timestamp;
@@ -36,7 +37,7 @@ pub fn a_delay(millis: i64, message: &str) -> Delay {
         is_attempt: true,
         is_unclear: false,
         not_yet_since: None,
-        message: message.to_owned(),
+        message: Explanation::text(message),
     }
 }
 
@@ -185,7 +186,13 @@ pub async fn a_call_is_its_nodes_while_that_lives(bench: &Bench) {
     let late = again[0].clone();
     assert!(
         !bench
-            .write(move |tx| calls::finish(tx, &late, CallEnd::Failed, Some("late"), at(9)))
+            .write(move |tx| calls::finish(
+                tx,
+                &late,
+                CallEnd::Failed,
+                Some(&Explanation::text("late")),
+                at(9)
+            ))
             .await
     );
 }
@@ -210,7 +217,13 @@ pub async fn ends_and_delays_of_calls_are_kept(bench: &Bench) {
         .write(move |tx| {
             calls::finish(tx, &done, CallEnd::Done, None, at(10))?;
             // A second end changes nothing.
-            calls::finish(tx, &done, CallEnd::Failed, Some("late"), at(11))?;
+            calls::finish(
+                tx,
+                &done,
+                CallEnd::Failed,
+                Some(&Explanation::text("late")),
+                at(11),
+            )?;
             calls::postpone(tx, &later, &a_delay(50, "busy ☕"))?;
             calls::abandon_open(tx, order, None, at(12))
         })
@@ -251,13 +264,14 @@ pub async fn ends_and_delays_of_calls_are_kept(bench: &Bench) {
             tx.query(sql, params!["open"], |row| {
                 Ok((
                     row.get::<String>(0)?,
-                    row.get::<Option<String>>(1)?,
+                    row.get::<Option<Explanation>>(1)?,
                     row.get::<Option<i64>>(2)?,
                 ))
             })
         })
         .await;
-    let cancelled = ("abandoned".to_owned(), Some("the order was cancelled".to_owned()));
+    let message = Explanation::from(PlatformFailure::OrderCancelled);
+    let cancelled = ("abandoned".to_owned(), Some(message));
     assert_eq!(
         ends,
         [

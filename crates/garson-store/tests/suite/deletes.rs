@@ -6,6 +6,7 @@ use crate::inbox::{a_message, keep};
 use crate::shop::{Branch, at, create_branch};
 use garson_core::business::{Business, BusinessFields};
 use garson_core::delivery::DeliveryState;
+use garson_core::explanation::Explanation;
 use garson_core::id::{AccountId, BusinessId, PackageId};
 use garson_core::order::{CallKind, Order, Status};
 use garson_core::restaurant::Package;
@@ -37,7 +38,7 @@ async fn fill(bench: &Bench, branch: Branch, prefix: &'static str, count: i64, m
                         url: String::new(),
                         status: Some(500),
                         duration_ms: 1,
-                        explanation: String::new(),
+                        explanation: Explanation::answered(200, None),
                         ..Attempt::default()
                     };
                     events::note_attempt(tx, event.id, &attempt)?;

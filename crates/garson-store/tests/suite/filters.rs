@@ -2,8 +2,9 @@
 
 use crate::bench::Bench;
 use crate::shop::{Branch, DIRECT, at, take_order_from};
+use garson_core::explanation::Explanation;
 use garson_core::id::{AccountId, OrderId, RestaurantId};
-use garson_core::order::{Actor, Flag, Order, ProviderSync, Status, TimelineLine};
+use garson_core::order::{Actor, Flag, Order, ProviderSync, Status, TimelineLine, TimelineReason};
 use garson_core::platform::Provider;
 use garson_core::testing::a_new_order;
 use garson_core::time::Timestamp;
@@ -309,7 +310,7 @@ pub async fn what_the_platform_knows_is_a_change(bench: &Bench) {
         direction,
     };
     let failed = |message: &str| ProviderSync::Failed {
-        message: message.to_owned(),
+        message: Explanation::text(message),
     };
     let pending = |millis| ProviderSync::Pending { due_at: at(millis) };
     let id = taken[1].id;
@@ -366,7 +367,9 @@ pub async fn what_the_platform_knows_is_a_change(bench: &Bench) {
         (None, true),
         (None, false),
     ] {
-        let set = move |tx: &mut garson_store::Tx<'_>| order_flags::set(tx, id, flag, "why", at(30_000));
+        let set = move |tx: &mut garson_store::Tx<'_>| {
+            order_flags::set(tx, id, flag, TimelineReason::UnknownToPlatform, at(30_000))
+        };
         assert_eq!(bench.write(set).await, is_seen, "{flag:?}");
         let page = question.page(bench, request(cursor, Direction::Newer)).await;
         assert_eq!(!page.items.is_empty(), is_seen, "{flag:?}");
@@ -387,15 +390,15 @@ pub async fn what_the_platform_knows_is_a_change(bench: &Bench) {
     let lines = bench.read(move |tx| orders::timeline(tx, id)).await;
     let shown: Vec<_> = lines
         .iter()
-        .map(|line| (line.from, line.to, line.by, line.why.as_deref()))
+        .map(|line| (line.from, line.to, line.by, line.why.clone()))
         .collect();
     let (new, system) = (Some(Status::New), Actor::System);
     assert_eq!(
         shown,
         [
-            (None, Status::New, Actor::Platform, Some("arrived")),
-            (new, Status::New, system, Some("why")),
-            (new, Status::New, system, Some("why")),
+            (None, Status::New, Actor::Platform, Some(TimelineReason::Arrived)),
+            (new, Status::New, system, Some(TimelineReason::UnknownToPlatform)),
+            (new, Status::New, system, Some(TimelineReason::UnknownToPlatform)),
             (new, Status::Preparing, Actor::Account, None),
         ]
     );

@@ -2,6 +2,7 @@
 
 use crate::bench::{Bench, Kind, on_postgres};
 use crate::shop::{DIRECT, GETIR, an_integration, at};
+use garson_core::explanation::Explanation;
 use garson_core::id::{IntegrationId, PackageId};
 use garson_core::integration::{Credentials, Integration};
 use garson_core::platform::Provider;
@@ -336,8 +337,8 @@ pub async fn health_and_switch_are_kept(bench: &Bench) {
     bench
         .write(move |tx| {
             integrations::note_order(tx, id, None, at(1))?;
-            integrations::note_trouble(tx, id, "401 🔒", at(1))?;
-            integrations::note_error(tx, id, "409 🔒", at(2))?;
+            integrations::note_trouble(tx, id, &Explanation::text("401 🔒"), at(1))?;
+            integrations::note_error(tx, id, &Explanation::text("409 🔒"), at(2))?;
             integrations::switch(tx, id, false, at(3))
         })
         .await;
@@ -351,10 +352,15 @@ pub async fn health_and_switch_are_kept(bench: &Bench) {
         (
             health.last_order_at,
             health.last_error_at,
-            health.last_error.as_deref(),
+            health.last_error.clone(),
             health.trouble_at,
         ),
-        (Some(at(1)), Some(at(2)), Some("409 🔒"), Some(at(1)))
+        (
+            Some(at(1)),
+            Some(at(2)),
+            Some(Explanation::text("409 🔒")),
+            Some(at(1))
+        )
     );
     assert_eq!((found[0].is_active, found[0].updated_at), (false, at(3)));
     bench.write(move |tx| integrations::delete(tx, id)).await;

@@ -5,6 +5,7 @@ use crate::dump;
 use crate::inbox::keep;
 use crate::shop::{at, create_account};
 use garson_core::account::{ApiKey, IssuedKey};
+use garson_core::explanation::Explanation;
 use garson_core::id::{BusinessId, KeyId, NodeId, PackageId, ResendId};
 use garson_core::order::{Actor, CallKind, TimelineLine};
 use garson_core::restaurant::Package;
@@ -71,7 +72,7 @@ async fn furnish(bench: &Bench) {
                     url: "https://pos.example.com".to_owned(),
                     status: None,
                     duration_ms: 1,
-                    explanation: "ağ yok".to_owned(),
+                    explanation: Explanation::text("ağ yok"),
                     ..Attempt::default()
                 };
                 events::note_attempt(tx, event.id, &attempt)?;

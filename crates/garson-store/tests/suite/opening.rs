@@ -2,8 +2,10 @@
 
 use crate::bench::{Bench, Home, Kind, meddle};
 use crate::dump;
+use garson_core::explanation::Explanation;
 use garson_core::id::{AccountId, EventId, OrderId, RestaurantId};
 use garson_core::integration::BranchClaim;
+use garson_core::order::TimelineReason;
 use garson_core::secret::Secret;
 use garson_store::engine::server_lock::ServerLock;
 use garson_store::tables::accounts;
@@ -131,8 +133,11 @@ pub async fn what_an_older_program_wrote_is_kept(bench: &Bench) {
             assert_eq!(tx.query(sql, params![], |row| row.get::<i64>(0))?, [1, 2]);
             let timeline = orders::timeline(tx, order)?;
             assert_eq!(timeline.len(), 2);
-            assert_eq!(timeline[1].why.as_deref(), Some("ğ"));
-            assert_eq!(events::attempts(tx, event)?[0].explanation, "it was taken");
+            assert_eq!(timeline[1].why, Some(TimelineReason::text("ğ")));
+            assert_eq!(
+                events::attempts(tx, event)?[0].explanation,
+                Explanation::text("it was taken")
+            );
             let taken = inbox::of_order(tx, order, 9)?;
             assert_eq!((taken.len(), taken[0].times), (1, 2));
             assert_eq!(taken[0].body, [7; 16]);
@@ -151,8 +156,8 @@ pub async fn what_an_older_program_wrote_is_kept(bench: &Bench) {
             );
             let health = &shown[0].health;
             assert_eq!(
-                (health.last_error.as_deref(), health.trouble_at),
-                (Some("away"), None)
+                (health.last_error.clone(), health.trouble_at),
+                (Some(Explanation::text("away")), None)
             );
             Ok(())
         })

@@ -3,6 +3,7 @@
 use crate::bench::Bench;
 use crate::dump;
 use crate::shop::{at, take_order};
+use garson_core::explanation::Explanation;
 use garson_core::id::{AccountId, EventId, OrderId};
 use garson_core::order::{Actor, Cancellation, Flag, Order, ProviderSync, Reason, Status, place};
 use garson_core::testing::a_new_order;
@@ -125,7 +126,7 @@ pub async fn a_change_is_kept_with_all_its_parts(bench: &Bench) {
         ProviderSync::Done,
         ProviderSync::Pending { due_at: at(99) },
         ProviderSync::Failed {
-            message: "503 ☠".to_owned(),
+            message: Explanation::text("503 ☠"),
         },
         ProviderSync::NotNeeded,
     ] {
@@ -237,7 +238,7 @@ pub async fn attempts_are_counted(bench: &Bench) {
             url: "https://pos.example.com".to_owned(),
             status,
             duration_ms: 12,
-            explanation: "bağlanamadı".to_owned(),
+            explanation: Explanation::text("bağlanamadı"),
             ..Attempt::default()
         };
         bench

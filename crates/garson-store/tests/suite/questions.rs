@@ -4,6 +4,7 @@
 use crate::bench::Bench;
 use crate::calls::{LEASE, a_call, a_delay, a_maker, lease};
 use crate::shop::{GETIR, an_integration, at};
+use garson_core::explanation::Explanation;
 use garson_core::id::InboxId;
 use garson_core::integration::Credentials;
 use garson_core::order::{Actor, CallArgument, CallKind, Order, Reason, Status};
@@ -56,7 +57,15 @@ pub async fn a_call_whose_maker_died_is_unclear(bench: &Bench) {
     // Whoever comes late changes nothing: the call is another's by now.
     let late = second[0].clone();
     let ended = bench
-        .write(move |tx| calls::finish(tx, &late, CallEnd::Failed, Some("late"), at(201)))
+        .write(move |tx| {
+            calls::finish(
+                tx,
+                &late,
+                CallEnd::Failed,
+                Some(&Explanation::text("late")),
+                at(201),
+            )
+        })
         .await;
     assert!(!ended);
     // The one process of a database takes all others out when it starts.
@@ -167,11 +176,19 @@ pub async fn questions_remember_who_asks_and_why(bench: &Bench) {
     let leased = lease(bench, maker, 0).await.remove(0);
     assert_eq!(leased.argument, argument);
     bench
-        .write(move |tx| calls::finish(tx, &leased, CallEnd::Failed, Some("olmaz"), at(5)))
+        .write(move |tx| {
+            calls::finish(
+                tx,
+                &leased,
+                CallEnd::Failed,
+                Some(&Explanation::text("olmaz")),
+                at(5),
+            )
+        })
         .await;
     assert_eq!(
         bench.read(move |tx| calls::end_of(tx, id)).await,
-        Some((CallEnd::Failed, Some("olmaz".to_owned())))
+        Some((CallEnd::Failed, Some(Explanation::text("olmaz"))))
     );
 }
 
@@ -403,14 +420,14 @@ pub async fn a_failed_step_stays_until_a_later_one_is_done(bench: &Bench) {
             .await;
         let call = lease(bench, maker, 0).await.remove(0);
         bench
-            .write(move |tx| calls::finish(tx, &call, end, Some(message), at(1)))
+            .write(move |tx| calls::finish(tx, &call, end, Some(&Explanation::text(message)), at(1)))
             .await;
         let standing = bench.read(move |tx| calls::standing(tx, id)).await;
         assert_eq!(standing.due_at, None);
         standing
             .failed
             .into_iter()
-            .map(|step| step.message)
+            .map(|step| step.message.to_string())
             .collect::<Vec<_>>()
     };
     let ready = CallKind::Ready;

@@ -4,6 +4,7 @@
 use crate::bench::Bench;
 use crate::shop::at;
 use garson_core::delivery::UndeliveredReason;
+use garson_core::explanation::Explanation;
 use garson_core::id::{AccountId, EventId};
 use garson_store::params;
 use garson_store::tables::deliveries;
@@ -39,7 +40,7 @@ fn an_attempt(n: i64) -> Attempt {
         status: Some(200),
         duration_ms: 3,
         split: Split::default(),
-        explanation: "answered 200".to_owned(),
+        explanation: Explanation::answered(200, None),
     }
 }
 

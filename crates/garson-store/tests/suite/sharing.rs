@@ -4,6 +4,7 @@ use crate::batches::{BoxedJob, noted, together};
 use crate::bench::{Bench, on_purpose};
 use crate::shop::{Branch, DIRECT, at, take_order};
 use garson_core::delivery::DeliveryState;
+use garson_core::explanation::Explanation;
 use garson_core::id::{EventId, InboxId, OrderId};
 use garson_core::testing::a_new_order;
 use garson_store::engine::Insert;
@@ -261,7 +262,7 @@ pub async fn what_was_delivered_is_written_together_and_what_is_gone_is_left_out
                 status: Some(200),
                 duration_ms: 3,
                 split: Split::default(),
-                explanation: "taken".to_owned(),
+                explanation: Explanation::text("taken"),
             }),
             attempts_before: 0,
         })

@@ -4,6 +4,7 @@ use crate::bench::Bench;
 use crate::calls::{a_call, a_maker, lease};
 use crate::inbox::keep;
 use crate::shop::at;
+use garson_core::explanation::Explanation;
 use garson_core::order::{CallKind, Status};
 use garson_store::tables::calls;
 use garson_store::tables::calls::CallEnd;
@@ -27,7 +28,15 @@ pub async fn calls_of_an_account_are_counted(bench: &Bench) {
     let maker = a_maker(bench, "one").await;
     for (n, call) in (5_i64..).zip(lease(bench, maker, 1_000).await) {
         bench
-            .write(move |tx| calls::finish(tx, &call, CallEnd::Failed, Some("hayır"), at(n)))
+            .write(move |tx| {
+                calls::finish(
+                    tx,
+                    &call,
+                    CallEnd::Failed,
+                    Some(&Explanation::text("hayır")),
+                    at(n),
+                )
+            })
             .await;
     }
     assert_eq!(open(10).await, (0, None));
@@ -42,8 +51,8 @@ pub async fn calls_of_an_account_are_counted(bench: &Bench) {
     );
     assert!(found[0].at > found[2].at, "newest first");
     assert_eq!(
-        (found[0].kind, found[0].message.as_deref()),
-        (TELL, Some("hayır"))
+        (found[0].kind, found[0].message.clone()),
+        (TELL, Some(Explanation::text("hayır")))
     );
     assert_eq!((failed(0, 1).await.len(), failed(1_000, 10).await.len()), (1, 0));
     assert_eq!(count(1_000, 10).await, 0);

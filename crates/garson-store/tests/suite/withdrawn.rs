@@ -3,6 +3,7 @@
 use crate::bench::Bench;
 use crate::calls::{LEASE, a_call, a_maker, lease};
 use crate::shop::at;
+use garson_core::explanation::PlatformFailure;
 use garson_core::id::CallId;
 use garson_core::order::{CallKind, Order, Status};
 use garson_store::tables::calls;
@@ -37,7 +38,10 @@ pub async fn a_question_that_was_not_put_is_withdrawn(bench: &Bench) {
         let withdrawn = bench.write(move |tx| calls::withdraw(tx, id, at(20))).await;
         assert_eq!(withdrawn, Some((order.id, order.integration_id)));
         let end = bench.read(move |tx| calls::end_of(tx, id)).await;
-        assert_eq!(end, Some((CallEnd::Abandoned, Some(calls::WITHDRAWN.to_owned()))));
+        assert_eq!(
+            end,
+            Some((CallEnd::Abandoned, Some(PlatformFailure::Withdrawn.into())))
+        );
         let order_id = order.id;
         let way = bench.read(move |tx| calls::in_the_way(tx, order_id, maker)).await;
         assert_eq!(way, None, "{kind:?}");

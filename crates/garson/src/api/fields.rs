@@ -1,6 +1,7 @@
 //! JSON and OpenAPI for the field types of the application layer.
 
 use crate::flow::admin::input::{Degrees, JsonObject, Patch, Text};
+use garson_core::field_problem::FieldProblem;
 use serde::de::{self, Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 use std::borrow::Cow;
@@ -15,7 +16,7 @@ const VISIBLE: &str = r"[^\s\u0000-\u001f\u007f-\u009f]";
 
 impl<'de, const MIN: usize, const MAX: usize> Deserialize<'de> for Text<MIN, MAX> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Self::parse(String::deserialize(deserializer)?).map_err(de::Error::custom)
+        Self::parse(String::deserialize(deserializer)?).map_err(FieldProblem::into_error)
     }
 }
 
@@ -46,13 +47,13 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for Patch<T> {
 impl<'de> Deserialize<'de> for JsonObject {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let raw = Box::<RawValue>::deserialize(deserializer)?;
-        Self::parse(raw.get()).map_err(de::Error::custom)
+        Self::parse(raw.get()).map_err(FieldProblem::into_error)
     }
 }
 
 impl<'de, const MAX: i32> Deserialize<'de> for Degrees<MAX> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Self::parse(f64::deserialize(deserializer)?).map_err(de::Error::custom)
+        Self::parse(f64::deserialize(deserializer)?).map_err(FieldProblem::into_error)
     }
 }
 

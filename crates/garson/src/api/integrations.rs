@@ -10,6 +10,7 @@ use crate::flow::admin::integrations::IntegrationChange;
 use crate::http::error::ApiError;
 use crate::http::state::HttpState;
 use axum::extract::{Path, State};
+use garson_core::field_problem::FieldProblem;
 use garson_core::integration::{BranchClaim, Integration};
 use garson_core::json::ObjectOnly;
 use garson_core::platform::CredentialKind;
@@ -84,7 +85,7 @@ impl From<Integration> for IntegrationView {
             health: HealthView {
                 last_order_at: health.last_order_at,
                 last_error_at: health.last_error_at,
-                last_error: health.last_error,
+                last_error: health.last_error.map(|error| error.to_string()),
             },
             created_at: integration.created_at,
             updated_at: integration.updated_at,
@@ -128,7 +129,7 @@ impl<'de> Deserialize<'de> for Credential {
             fn visit_str<E: de::Error>(self, text: &str) -> Result<Credential, E> {
                 CredentialText::parse(text.to_owned())
                     .map(|text| Credential(text.into_string()))
-                    .map_err(E::custom)
+                    .map_err(FieldProblem::into_error)
             }
 
             fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Credential, A::Error> {
@@ -137,7 +138,7 @@ impl<'de> Deserialize<'de> for Credential {
                 if text.len() <= 2000 {
                     Ok(Credential(text))
                 } else {
-                    Err(de::Error::custom("is too large"))
+                    Err(FieldProblem::TooLarge.into_error())
                 }
             }
         }

@@ -192,7 +192,7 @@ impl From<TimelineLine> for TimelineView {
             from: line.from.map(garson_core::order::Status::code),
             to: line.to.code(),
             by: line.by,
-            why: line.why,
+            why: line.why.map(|why| why.to_string()),
             revision: line.revision.as_ref().map(|said| said.revision),
             changes: line.revision.map_or_else(Vec::new, |said| {
                 said.changes.into_iter().map(Into::into).collect()
@@ -220,7 +220,7 @@ impl From<ProviderSync> for SyncView {
         let (due_at, message) = match sync {
             ProviderSync::Done | ProviderSync::NotNeeded => (None, None),
             ProviderSync::Pending { due_at } => (Some(due_at), None),
-            ProviderSync::Failed { message } => (None, Some(message)),
+            ProviderSync::Failed { message } => (None, Some(message.to_string())),
         };
         Self {
             state,

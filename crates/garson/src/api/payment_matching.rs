@@ -72,7 +72,7 @@ pub async fn get_payment_matching(
                 name: t.name,
             })
             .collect(),
-        problem: shown.problem,
+        problem: shown.problem.map(|problem| problem.to_string()),
         matches: shown.matches.into_iter().map(Into::into).collect(),
     }))
 }

@@ -6,6 +6,7 @@ use super::json_body::Json;
 use crate::flow::Fault;
 use crate::flow::admin::api_auth::Caller;
 use crate::flow::deliver::resend_all;
+use crate::flow::fault::Thing;
 use crate::flow::read::Resend;
 use crate::http::error::ApiError;
 use crate::http::state::HttpState;
@@ -118,7 +119,7 @@ pub async fn get_retry(
 ) -> Result<Data<RetryView>, ApiError> {
     let id = retry
         .parse::<ResendId>()
-        .map_err(|_| Fault::not_found("retry", &retry))?;
+        .map_err(|_| Fault::not_found(Thing::Retry, &retry))?;
     Ok(Data::new(
         resend_all::find(&state.app, caller.account, id).await?.into(),
     ))

@@ -267,7 +267,7 @@ impl From<Attempt> for AttemptView {
             status_code: attempt.status,
             duration_ms: attempt.duration_ms,
             timing: attempt.split.into(),
-            explanation: attempt.explanation,
+            explanation: attempt.explanation.to_string(),
         }
     }
 }

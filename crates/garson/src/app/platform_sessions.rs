@@ -1,5 +1,6 @@
 //! Sessions on platforms, one per login request: integrations with the same credentials share one.
 
+use garson_core::explanation::Explanation;
 use garson_core::platform::HttpRequest;
 use garson_core::secret::Secret;
 use parking_lot::Mutex;
@@ -27,7 +28,7 @@ pub(crate) enum SessionState {
         branch: Option<String>,
     },
     /// The login was refused and is not repeated before `until`.
-    Refused { message: String, until: Instant },
+    Refused { message: Explanation, until: Instant },
 }
 
 impl PlatformSessions {

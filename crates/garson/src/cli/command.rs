@@ -3,7 +3,6 @@
 use crate::app::{App, StartError};
 use crate::config::Settings;
 use crate::flow::Fault;
-use crate::http::error::ApiError;
 use garson_core::secret::Secret;
 use std::fmt;
 use std::future::Future;
@@ -22,7 +21,11 @@ impl<E: fmt::Display> From<E> for CommandError {
 
 /// A refusal of the application layer as a command's error.
 pub fn failed(fault: Fault) -> CommandError {
-    CommandError(ApiError::from(fault).message)
+    match fault {
+        // The operator may read what storage says.
+        Fault::Store(error) => CommandError(error.to_string()),
+        other => CommandError(other.to_string()),
+    }
 }
 
 pub type Outcome = Result<(), CommandError>;

@@ -123,7 +123,7 @@ async fn deliveries(app: &App, account: AccountId, state: Option<DeliveryState>,
             event.state.as_str(),
             event.reason.unwrap_or_default(),
             event.attempts,
-            last.map_or("", |attempt| attempt.explanation.as_str()),
+            last.map_or_else(String::new, |attempt| attempt.explanation.to_string()),
         ));
     }
     Ok(())

@@ -11,6 +11,7 @@ pub mod inbound_secrets;
 pub mod input;
 mod integration_checks;
 pub mod integrations;
+pub mod matching_problem;
 pub mod menu;
 pub mod payment_matching;
 pub mod restaurants;

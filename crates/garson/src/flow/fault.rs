@@ -1,103 +1,166 @@
-//! Why something that was wanted does not happen; one closed set for every way in.
+//! Why a request fails: one closed set for the API, the panel and the command line. `Display` is the text for clients.
 
 use crate::net::guard;
 use crate::supervisor::TurnError;
+use garson_core::explanation::{Explanation, TargetRefusal};
+use garson_core::field_problem::FieldProblem;
 use garson_core::id::OrderId;
 use garson_core::order::{Reason, Refusal};
 use garson_core::platform::PlatformError;
 use garson_store::StoreError;
+use std::fmt;
+use thiserror::Error;
 
-/// What is said of an address that nobody could call, before the reason.
-pub const CANNOT_BE_CALLED: &str = "cannot be called: ";
+/// What an id names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Thing {
+    Account,
+    Business,
+    Integration,
+    InboxMessage,
+    HookRoute,
+    BranchOwner,
+    Key,
+    Order,
+    Restaurant,
+    Retry,
+    WebhookRecord,
+}
 
-/// A refusal or failure.
-#[derive(Debug)]
+impl fmt::Display for Thing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Account => "account",
+            Self::Business => "business",
+            Self::Integration => "integration",
+            Self::InboxMessage => "message",
+            Self::HookRoute => "route",
+            Self::BranchOwner => "owner",
+            Self::Key => "key",
+            Self::Order => "order",
+            Self::Restaurant => "restaurant",
+            Self::Retry => "retry",
+            Self::WebhookRecord => "webhook record",
+        })
+    }
+}
+
+/// Something that the account does not have.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Missing {
+    pub thing: Thing,
+    pub id: String,
+}
+
+/// The longest id that is repeated in a message.
+const MAX_SHOWN_ID: usize = 100;
+
+impl fmt::Display for Missing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let id: String = self.id.chars().take(MAX_SHOWN_ID).collect();
+        match self.thing {
+            Thing::Account => write!(f, "There is no account {id}."),
+            thing => write!(f, "No {thing} {id} in this account."),
+        }
+    }
+}
+
+/// Why a request fails.
+#[derive(Debug, Error)]
 pub enum Fault {
-    Store(StoreError),
-    /// There is no such thing in this account.
-    NotFound {
-        what: &'static str,
-        id: String,
-    },
+    /// The cause may contain data; it is for the operator, not for clients.
+    #[error("{}", storage_text(.0))]
+    Store(#[source] StoreError),
+    #[error("{0}")]
+    NotFound(Missing),
     /// The platform's id names several orders.
-    AmbiguousOrder {
-        id: String,
-        candidates: Vec<OrderId>,
-    },
+    #[error("{id} names several orders; use a record id.")]
+    AmbiguousOrder { id: String, candidates: Vec<OrderId> },
     /// The order's state does not allow it.
+    #[error("{0}")]
     Refused(Refusal),
-    /// It does not stand any longer where whoever wants it has seen it.
+    /// The order has another status than the client has seen.
+    #[error("The order has moved on since it was seen.")]
     MovedOn,
-    ReasonNotAccepted {
-        accepted: Vec<Reason>,
-    },
-    /// A field is wrong.
-    Invalid {
-        field: String,
-        message: String,
-    },
+    #[error("The platform does not accept this reason.")]
+    ReasonNotAccepted { accepted: Vec<Reason> },
+    #[error("{field} {problem}.")]
+    Invalid { field: String, problem: FieldProblem },
+    #[error("The target is not allowed: {refusal}.")]
     TargetNotAllowed {
         field: &'static str,
-        reason: String,
+        refusal: TargetRefusal,
     },
-    TargetUnreachable {
-        explanation: String,
-    },
-    /// It decides where the primary key is sent, and another key asks for it.
+    #[error("The target did not answer: {explanation}.")]
+    TargetUnreachable { explanation: Explanation },
+    /// It decides where the primary key is sent, and another key was used.
+    #[error(
+        "Only the account's primary key may do this, or somebody who is signed in to the panel: it decides where the primary \
+         key, or another secret of the account, is sent."
+    )]
     PrimaryKeyRequired,
     /// Another integration of the account has that branch.
-    RemoteIdTaken {
-        remote_id: String,
-    },
-    UnknownProvider {
-        provider: String,
-    },
-    NotConnected {
-        provider: String,
-    },
+    #[error("The branch {remote_id} belongs to another integration of this platform.")]
+    RemoteIdTaken { remote_id: String },
+    #[error("There is no platform {provider}; GET /providers lists them.")]
+    UnknownProvider { provider: String },
+    #[error("The restaurant is not connected to {provider}.")]
+    NotConnected { provider: String },
+    #[error("{}", sentence(.0))]
     Platform(PlatformError),
     /// No package covers the platform now.
-    NotCovered {
-        provider: String,
-    },
-    /// Nothing can be followed from there.
-    UnknownPlace {
-        given: &'static str,
-    },
-    /// Between there and what is still kept, events are gone.
-    ForgottenPlace {
-        given: &'static str,
-    },
-    /// As many wait for events as may.
+    #[error("No package of the restaurant covers {provider} now, so it cannot be switched on.")]
+    NotCovered { provider: String },
+    /// The cursor or event id is unknown.
+    #[error("{given} {UNKNOWN_PLACE}.")]
+    UnknownPlace { given: &'static str },
+    /// Events after the cursor are not kept any more.
+    #[error("{given} {FORGOTTEN_PLACE}.")]
+    ForgottenPlace { given: &'static str },
+    #[error("As many streams and waiting requests are open as may be; end some, or try again later.")]
     TooManyStreams,
-    /// As many of the account's own addresses are being called by hand as may be at the same time.
+    /// The limit of calls by hand to the account's own addresses is reached.
+    #[error(
+        "As many of the account's addresses are being called by hand as may be at the same time; wait until one of them has \
+         answered."
+    )]
     TooManySends,
-    /// As much is being sent again as may be.
+    #[error("As many of these run as may; GET /webhook/deliveries/retries lists them.")]
     TooManyRetries,
-    /// The key with which somebody waited was revoked.
+    /// The key of a waiting request was revoked.
+    #[error("The key was revoked.")]
     KeyRevoked,
-    /// The last key cannot be revoked.
+    #[error("The last key of an account cannot be revoked here.")]
     LastKey,
-    /// E-mail address and password do not go together.
+    #[error("The e-mail address or the password is wrong.")]
     SignInRefused,
     /// There were too many wrong passwords lately.
+    #[error("There were too many wrong passwords; try again later.")]
     SignInLocked,
     /// Too many attempts to sign in, from this address or altogether.
+    #[error("There were too many attempts to sign in; try again later.")]
     SignInFlood,
-    /// No webhook is registered.
+    #[error("No webhook URL is registered; PUT /webhook sets one.")]
     NoWebhook,
+    #[error("The e-mail address has an account already.")]
     EmailTaken,
-    /// The platform says no, in its own words.
-    ProviderRefused {
-        message: String,
-    },
+    /// The platform refuses, in its own words.
+    #[error("The platform {message}.")]
+    ProviderRefused { message: Explanation },
     /// The platform could not be asked; nothing has changed.
-    ProviderUnreachable {
-        message: String,
-    },
-    /// The platform did not answer in time; what became of it is being found out.
+    #[error("The platform could not be asked, and nothing has changed: {message}.")]
+    ProviderUnreachable { message: Explanation },
+    /// The platform did not answer in time; the order is read from it to find out what it did.
+    #[error(
+        "The platform did not answer in time. The order is read from it again; if it was done there, it moves."
+    )]
     ProviderTimeout,
 }
+
+/// What is wrong with a cursor; reads well after its name.
+pub const UNKNOWN_PLACE: &str = "is not one that was given out here, or it is not kept any more";
+pub const FORGOTTEN_PLACE: &str =
+    "lies before events that are no longer kept, so that some would be missing; begin anew without it";
 
 impl From<StoreError> for Fault {
     fn from(error: StoreError) -> Self {
@@ -124,31 +187,46 @@ impl From<PlatformError> for Fault {
 }
 
 impl Fault {
-    /// An address that an account gave cannot be called, or may not be.
+    /// The fault for a URL that an account gave and that cannot or may not be called.
     #[must_use]
-    pub fn target(field: &'static str, refusal: &guard::Refusal) -> Self {
-        // How to allow it is the operator's to know, not the account's.
+    pub fn target(field: &'static str, refusal: TargetRefusal) -> Self {
+        // How to allow it is for the operator, not for the account.
         tracing::debug!(%refusal, hint = guard::HINT, "a target was refused");
-        match refusal.is_malformed {
-            true => Self::invalid(field, format!("{CANNOT_BE_CALLED}{refusal}")),
-            false => Self::TargetNotAllowed {
-                field,
-                reason: refusal.to_string(),
-            },
+        if refusal.is_malformed() {
+            Self::invalid(field, FieldProblem::NotCallable { refusal })
+        } else {
+            Self::TargetNotAllowed { field, refusal }
         }
     }
 
-    pub fn not_found(what: &'static str, id: impl ToString) -> Self {
-        Self::NotFound {
-            what,
+    pub fn not_found(thing: Thing, id: impl ToString) -> Self {
+        Self::NotFound(Missing {
+            thing,
             id: id.to_string(),
-        }
+        })
     }
 
-    pub fn invalid(field: impl Into<String>, message: impl Into<String>) -> Self {
+    pub fn invalid(field: impl Into<String>, problem: impl Into<FieldProblem>) -> Self {
         Self::Invalid {
             field: field.into(),
-            message: message.into(),
+            problem: problem.into(),
         }
     }
+}
+
+fn storage_text(error: &StoreError) -> &'static str {
+    if error.is_temporary() {
+        "Storage is not available right now; try again."
+    } else {
+        "Something went wrong here. The request id helps to find it."
+    }
+}
+
+/// The error as a sentence.
+fn sentence(error: &PlatformError) -> String {
+    let text = error.to_string();
+    let mut letters = text.chars();
+    letters.next().map_or_else(String::new, |first| {
+        format!("{}{}.", first.to_uppercase(), letters.as_str())
+    })
 }

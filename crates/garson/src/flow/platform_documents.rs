@@ -1,5 +1,6 @@
 //! Reading what a platform says: its messages, and orders that we fetch from it.
 
+use garson_core::explanation::PlatformFailure;
 use garson_core::platform::{
     FETCHED, HookRequest, Message, News, Platform, Sighting, Trouble, Unreadable, Verified, Which, is_dots,
 };
@@ -37,11 +38,11 @@ pub fn read_fetched(
             news: News::Order(sighting),
             ..
         }) => Ok(sighting),
-        Ok(_) => Err(Trouble::later("the platform showed something else than an order")),
-        Err(fault) => Err(Trouble::later(format!(
-            "the platform's order cannot be read: {} {}",
-            fault.path, fault.message
-        ))),
+        Ok(_) => Err(Trouble::later(PlatformFailure::NotAnOrder)),
+        Err(fault) => Err(Trouble::later(PlatformFailure::OrderUnreadable {
+            path: fault.path,
+            error: fault.message,
+        })),
     }
 }
 

@@ -132,8 +132,8 @@ pub fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, ApiError> {
     })?;
     let parser = &mut serde_json::Deserializer::from_slice(bytes);
     serde_path_to_error::deserialize(parser).map_err(|error| {
-        let (path, message) = json::explain(&error.path().to_string(), &error.inner().to_string());
+        let (path, problem) = json::problem(&error.path().to_string(), &error.inner().to_string());
         let path = if path == "$" { "body" } else { &path };
-        ApiError::invalid(Code::InvalidField, path, &message)
+        ApiError::problem(Code::InvalidField, path, problem)
     })
 }

@@ -1,7 +1,9 @@
-//! Errors as clients see them: one body for every non-200, one list of codes.
+//! Errors as clients see them: one body for every response that is no success, one list of codes.
 
 use crate::flow::Fault;
+use crate::flow::fault::{FORGOTTEN_PLACE, Thing, UNKNOWN_PLACE};
 use axum::response::{IntoResponse, Response};
+use garson_core::field_problem::FieldProblem;
 use garson_core::order::Refusal;
 use garson_core::platform::PlatformError;
 use garson_store::StoreErrorKind;
@@ -108,12 +110,28 @@ pub struct Detail {
     pub message: String,
 }
 
-/// An error on its way to the client.
+impl From<&FieldDetail> for Detail {
+    fn from(detail: &FieldDetail) -> Self {
+        Self {
+            field: detail.field.clone(),
+            message: detail.problem.to_string(),
+        }
+    }
+}
+
+/// What is wrong with a field or parameter, or something that may be chosen by its id.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FieldDetail {
+    pub field: String,
+    pub problem: FieldProblem,
+}
+
+/// An error that is answered to a client.
 #[derive(Clone, Debug)]
 pub struct ApiError {
     pub code: Code,
     pub message: String,
-    pub details: Vec<Detail>,
+    pub details: Vec<FieldDetail>,
     pub headers: Vec<(HeaderName, HeaderValue)>,
 }
 
@@ -147,10 +165,10 @@ impl ApiError {
     }
 
     #[must_use]
-    pub fn detail(mut self, field: impl Into<String>, message: impl Into<String>) -> Self {
-        self.details.push(Detail {
+    pub fn detail(mut self, field: impl Into<String>, problem: FieldProblem) -> Self {
+        self.details.push(FieldDetail {
             field: field.into(),
-            message: message.into(),
+            problem,
         });
         self
     }
@@ -161,8 +179,9 @@ impl ApiError {
         self
     }
 
+    /// A field or parameter that only the API has, and whose problem is said in English only.
     pub fn invalid(code: Code, field: &str, message: &str) -> Self {
-        Self::new(code, format!("{field} {message}.")).detail(field, message)
+        Self::problem(code, field, FieldProblem::text(message))
     }
 
     #[must_use]
@@ -174,7 +193,11 @@ impl ApiError {
         .header(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"))
     }
 
-    /// The error for a response of a layer that knows nothing of our codes.
+    pub fn problem(code: Code, field: &str, problem: FieldProblem) -> Self {
+        Self::new(code, format!("{field} {problem}.")).detail(field, problem)
+    }
+
+    /// The error for a response of the framework.
     #[must_use]
     pub fn from_status(status: StatusCode) -> Self {
         let (code, message) = match status.as_u16() {
@@ -200,7 +223,7 @@ impl ApiError {
             error: ErrorContent {
                 code: self.code,
                 message: self.message.clone(),
-                details: self.details.clone(),
+                details: self.details.iter().map(Detail::from).collect(),
             },
             request_id: request_id.to_owned(),
         };
@@ -222,180 +245,98 @@ impl IntoResponse for ApiError {
 
 impl From<Fault> for ApiError {
     fn from(fault: Fault) -> Self {
+        let error = Self::new(code_of(&fault), fault.to_string());
         match fault {
-            Fault::Store(error) => from_store(&error),
-            Fault::NotFound { what, id } => not_found(what, &id),
-            Fault::AmbiguousOrder { id, candidates } => {
-                let error = Self::new(
-                    Code::AmbiguousOrderId,
-                    format!("{id} names several orders; use a record id."),
-                );
-                candidates
-                    .iter()
-                    .fold(error, |error, order| error.detail("orderId", order.to_string()))
+            Fault::Store(cause) => from_store(error, &cause),
+            Fault::AmbiguousOrder { candidates, .. } => candidates.iter().fold(error, |error, order| {
+                error.detail("orderId", FieldProblem::text(order.to_string()))
+            }),
+            Fault::Refused(Refusal::NotDue {
+                scheduled_for: Some(at),
+            }) => error.detail("scheduledFor", FieldProblem::text(at.to_string())),
+            Fault::ReasonNotAccepted { accepted } => accepted.into_iter().fold(error, |error, reason| {
+                error.detail(reason.id, FieldProblem::text(reason.name))
+            }),
+            Fault::Invalid { field, problem } => error.detail(field, problem),
+            Fault::TargetNotAllowed { field, refusal } => {
+                error.detail(field, FieldProblem::TargetNotAllowed { refusal })
             }
-            Fault::Refused(refusal) => from_refusal(&refusal),
-            Fault::ReasonNotAccepted { accepted } => {
-                let error = Self::new(
-                    Code::ReasonNotAccepted,
-                    "The platform does not accept this reason.",
-                );
-                accepted
-                    .into_iter()
-                    .fold(error, |error, reason| error.detail(reason.id, reason.name))
+            Fault::UnknownPlace { given } => error.detail(given, FieldProblem::text(UNKNOWN_PLACE)),
+            Fault::ForgottenPlace { given } => error.detail(given, FieldProblem::text(FORGOTTEN_PLACE)),
+            Fault::TooManyStreams | Fault::TooManyRetries | Fault::TooManySends => {
+                error.header(header::RETRY_AFTER, HeaderValue::from_static("10"))
             }
-            Fault::Invalid { field, message } => Self::invalid(Code::InvalidField, &field, &message),
-            Fault::TargetNotAllowed { field, reason } => Self::new(
-                Code::TargetNotAllowed,
-                format!("The target is not allowed: {reason}."),
-            )
-            .detail(field, reason),
-            Fault::TargetUnreachable { explanation } => Self::new(
-                Code::TargetUnreachable,
-                format!("The target did not answer: {explanation}."),
-            ),
-            Fault::PrimaryKeyRequired => Self::new(
-                Code::PrimaryKeyRequired,
-                "Only the account's primary key may do this, or somebody who is signed in to the panel: it decides \
-                 where the primary key, or another secret of the account, is sent.",
-            ),
-            Fault::RemoteIdTaken { remote_id } => Self::new(
-                Code::RemoteIdTaken,
-                format!("The branch {remote_id} belongs to another integration of this platform."),
-            ),
-            Fault::UnknownProvider { provider } => Self::new(
-                Code::UnknownProvider,
-                format!("There is no platform {provider}; GET /providers lists them."),
-            ),
-            Fault::NotConnected { provider } => Self::new(
-                Code::NotConnected,
-                format!("The restaurant is not connected to {provider}."),
-            ),
-            Fault::Platform(error @ PlatformError::Unsupported { .. }) => {
-                Self::new(Code::NotSupported, capitalised(&error.to_string()))
+            Fault::KeyRevoked | Fault::SignInRefused | Fault::SignInLocked | Fault::SignInFlood => {
+                Self::unauthorized()
             }
-            Fault::Platform(error) => Self::new(Code::NotConnected, capitalised(&error.to_string())),
-            Fault::NotCovered { provider } => Self::new(
-                Code::NotCovered,
-                format!("No package of the restaurant covers {provider} now, so it cannot be switched on."),
-            ),
-            Fault::UnknownPlace { given } => Self::invalid(
-                Code::InvalidCursor,
-                given,
-                "is not one that was given out here, or it is not kept any more",
-            ),
-            Fault::ForgottenPlace { given } => Self::invalid(
-                Code::InvalidCursor,
-                given,
-                "lies before events that are no longer kept, so that some would be missing; begin anew without it",
-            ),
-            Fault::TooManyStreams => Self::new(
-                Code::TooManyStreams,
-                "As many streams and waiting requests are open as may be; end some, or try again later.",
-            )
-            .header(header::RETRY_AFTER, HeaderValue::from_static("10")),
-            Fault::TooManyRetries => Self::new(
-                Code::TooManyRetries,
-                "As many of these run as may; GET /webhook/deliveries/retries lists them.",
-            )
-            .header(header::RETRY_AFTER, HeaderValue::from_static("10")),
-            Fault::TooManySends => Self::new(
-                Code::TooManySends,
-                "As many of the account's addresses are being called by hand as may be at the same time; wait until one of them \
-                 has answered.",
-            )
-            .header(header::RETRY_AFTER, HeaderValue::from_static("10")),
-            Fault::KeyRevoked => Self::unauthorized(),
-            Fault::SignInRefused | Fault::SignInLocked | Fault::SignInFlood => Self::unauthorized(),
-            Fault::LastKey => Self::new(
-                Code::LastKey,
-                "The last key of an account cannot be revoked here.",
-            ),
-            Fault::NoWebhook => Self::new(
-                Code::NoWebhook,
-                "No webhook URL is registered; PUT /webhook sets one.",
-            ),
-            Fault::EmailTaken => Self::new(Code::EmailTaken, "The e-mail address has an account already."),
-            Fault::ProviderRefused { message } => {
-                Self::new(Code::ProviderRefused, format!("The platform {message}."))
-            }
-            Fault::ProviderUnreachable { message } => Self::new(
-                Code::ProviderUnreachable,
-                format!("The platform could not be asked, and nothing has changed: {message}."),
-            ),
-            Fault::MovedOn => Self::new(Code::OrderMoved, "The order has moved on since it was seen."),
-            Fault::ProviderTimeout => Self::new(
-                Code::ProviderTimeout,
-                "The platform did not answer in time. The order is read from it again; if it was done there, it moves.",
-            ),
+            _ => error,
         }
     }
 }
 
-fn capitalised(text: &str) -> String {
-    let mut letters = text.chars();
-    letters.next().map_or_else(String::new, |first| {
-        format!("{}{}.", first.to_uppercase(), letters.as_str())
-    })
-}
-
-fn not_found(what: &'static str, id: &str) -> ApiError {
-    let code = match what {
-        "order" => Code::OrderNotFound,
-        "business" => Code::BusinessNotFound,
-        "restaurant" => Code::RestaurantNotFound,
-        "integration" => Code::IntegrationNotFound,
-        "key" => Code::KeyNotFound,
-        "webhook record" => Code::WebhookRecordNotFound,
-        "retry" => Code::RetryNotFound,
-        _ => Code::NotFound,
-    };
-    let shown: String = id.chars().take(100).collect();
-    let message = match what {
-        "account" => format!("There is no account {shown}."),
-        _ => format!("No {what} {shown} in this account."),
-    };
-    ApiError::new(code, message)
-}
-
-fn from_refusal(refusal: &Refusal) -> ApiError {
-    let code = match refusal {
-        Refusal::NoNextStatus(_) => Code::NoNextStatus,
-        Refusal::NotDue { .. } => Code::NotDue,
-        Refusal::IsCancelled(_) => Code::OrderCancelled,
-        Refusal::NotPreparing(_) => Code::NotPreparing,
-    };
-    let error = ApiError::new(code, refusal.to_string());
-    match refusal {
-        Refusal::NotDue {
-            scheduled_for: Some(at),
-        } => error.detail("scheduledFor", at.to_string()),
-        _ => error,
+fn code_of(fault: &Fault) -> Code {
+    match fault {
+        Fault::Store(error) if error.is_temporary() || error.kind == StoreErrorKind::Refused => {
+            Code::StorageUnavailable
+        }
+        Fault::Store(_) => Code::Internal,
+        Fault::NotFound(missing) => not_found(missing.thing),
+        Fault::AmbiguousOrder { .. } => Code::AmbiguousOrderId,
+        Fault::Refused(Refusal::NoNextStatus(_)) => Code::NoNextStatus,
+        Fault::Refused(Refusal::NotDue { .. }) => Code::NotDue,
+        Fault::Refused(Refusal::IsCancelled(_)) => Code::OrderCancelled,
+        Fault::Refused(Refusal::NotPreparing(_)) => Code::NotPreparing,
+        Fault::MovedOn => Code::OrderMoved,
+        Fault::ReasonNotAccepted { .. } => Code::ReasonNotAccepted,
+        Fault::Invalid { .. } => Code::InvalidField,
+        Fault::TargetNotAllowed { .. } => Code::TargetNotAllowed,
+        Fault::TargetUnreachable { .. } => Code::TargetUnreachable,
+        Fault::PrimaryKeyRequired => Code::PrimaryKeyRequired,
+        Fault::RemoteIdTaken { .. } => Code::RemoteIdTaken,
+        Fault::UnknownProvider { .. } => Code::UnknownProvider,
+        Fault::Platform(PlatformError::Unsupported { .. }) => Code::NotSupported,
+        Fault::NotConnected { .. } | Fault::Platform(_) => Code::NotConnected,
+        Fault::NotCovered { .. } => Code::NotCovered,
+        Fault::UnknownPlace { .. } | Fault::ForgottenPlace { .. } => Code::InvalidCursor,
+        Fault::TooManyStreams => Code::TooManyStreams,
+        Fault::TooManySends => Code::TooManySends,
+        Fault::TooManyRetries => Code::TooManyRetries,
+        Fault::KeyRevoked | Fault::SignInRefused | Fault::SignInLocked | Fault::SignInFlood => {
+            Code::Unauthorized
+        }
+        Fault::LastKey => Code::LastKey,
+        Fault::NoWebhook => Code::NoWebhook,
+        Fault::EmailTaken => Code::EmailTaken,
+        Fault::ProviderRefused { .. } => Code::ProviderRefused,
+        Fault::ProviderUnreachable { .. } => Code::ProviderUnreachable,
+        Fault::ProviderTimeout => Code::ProviderTimeout,
     }
 }
 
-/// Requests that storage was not available for: one line stands for many.
-static AWAY: Throttle = Throttle::for_outages();
+fn not_found(thing: Thing) -> Code {
+    match thing {
+        Thing::Order => Code::OrderNotFound,
+        Thing::Business => Code::BusinessNotFound,
+        Thing::Restaurant => Code::RestaurantNotFound,
+        Thing::Integration => Code::IntegrationNotFound,
+        Thing::Key => Code::KeyNotFound,
+        Thing::WebhookRecord => Code::WebhookRecordNotFound,
+        Thing::Retry => Code::RetryNotFound,
+        Thing::Account | Thing::InboxMessage | Thing::HookRoute | Thing::BranchOwner => Code::NotFound,
+    }
+}
 
-fn from_store(error: &garson_store::StoreError) -> ApiError {
+/// Limits the log line while storage is not available.
+static UNAVAILABLE: Throttle = Throttle::for_outages();
+
+/// Logs a storage error, whose text may contain data and is for the operator only.
+fn from_store(fault: ApiError, error: &garson_store::StoreError) -> ApiError {
     if error.is_temporary() {
-        if let Some(suppressed) = AWAY.pass() {
+        if let Some(suppressed) = UNAVAILABLE.pass() {
             tracing::warn!(%error, suppressed, "storage is not available");
         }
-        return ApiError::new(
-            Code::StorageUnavailable,
-            "Storage is not available right now; try again.",
-        )
-        .header(header::RETRY_AFTER, HeaderValue::from_static("1"));
+        return fault.header(header::RETRY_AFTER, HeaderValue::from_static("1"));
     }
-    // The text may say something of the data; it goes to the operator, not to the client.
     tracing::error!(%error, kind = ?error.kind, "storage failed");
-    let code = match error.kind {
-        StoreErrorKind::Refused => Code::StorageUnavailable,
-        _ => Code::Internal,
-    };
-    ApiError::new(
-        code,
-        "Something went wrong here. The request id helps to find it.",
-    )
+    fault
 }

@@ -1,4 +1,4 @@
-//! Certificates of authorities that are trusted beyond the public ones: a restaurant's own network may have its own.
+//! Additional certificate authorities, such as that of a restaurant's own network.
 
 use std::path::Path;
 use tokio_rustls::rustls::RootCertStore;
@@ -9,7 +9,7 @@ use tokio_rustls::rustls::pki_types::pem::{self, PemObject};
 pub struct Certificates(Vec<CertificateDer<'static>>);
 
 impl Certificates {
-    /// Reads a PEM file, or says what is wrong with it.
+    /// Reads a PEM file; the error says what is wrong with it.
     pub fn read(path: &Path) -> Result<Self, String> {
         let shown = path.display();
         let text = std::fs::read(path).map_err(|error| format!("{shown} cannot be read: {error}"))?;
@@ -20,13 +20,14 @@ impl Certificates {
         }
         let certificates = Self(certificates);
         let mut tried = RootCertStore::empty();
-        match certificates.add_to(&mut tried) {
-            true => Ok(certificates),
-            false => Err(format!("{shown} holds a certificate that cannot be used")),
+        if certificates.add_to(&mut tried) {
+            Ok(certificates)
+        } else {
+            Err(format!("{shown} holds a certificate that cannot be used"))
         }
     }
 
-    /// Adds them to those that are trusted; `false` if one cannot be read.
+    /// Adds them to the trusted ones; `false` if one cannot be read.
     pub(super) fn add_to(&self, roots: &mut RootCertStore) -> bool {
         let (_, ignored) = roots.add_parsable_certificates(self.0.iter().cloned());
         ignored == 0
@@ -46,7 +47,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_cannot_be_used_is_named_with_the_reason() {
+    fn error_names_the_file_and_the_reason() {
         assert_eq!(read(""), "/till.pem holds no certificate");
         assert_eq!(read("hello"), "/till.pem holds no certificate");
         let key = "-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n";

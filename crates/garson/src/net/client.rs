@@ -1,84 +1,92 @@
 //! Sends one request: resolve, check, connect to exactly a checked address, all within one deadline.
 //!
-//! Redirects are not followed, proxy variables are not read, and no more of the answer is kept than asked for.
+//! Redirects are not followed, proxy variables are not read, and no more of the response is kept than asked for.
 
-mod dial;
+mod dialer;
 mod exchange;
 mod progress;
 
-pub use dial::Line;
-
 use super::certificates::Certificates;
-use super::guard::{self, Policy, Refusal, Target};
+use super::guard::{self, Policy, Target};
 use super::outgoing::Outgoing;
-use super::pool::Pool;
-use super::resolve::{Resolve, Sharing, SystemResolver};
+use super::pool::ConnectionPool;
+use super::resolve::{Resolve, SharedResolver, SystemResolver};
 use super::sent::{Answer, SendError, Sent, Timing};
+use super::stream::ByteStream;
+use dialer::{Dialer, tls_connector};
+use exchange::exchange;
+use garson_core::explanation::TargetRefusal;
 use garson_core::id::AccountId;
+use garson_core::platform::Trust;
 use progress::Progress;
 use std::sync::Arc;
 use std::time::Instant;
-use tokio_rustls::TlsConnector;
 use tokio_rustls::rustls;
 
-/// The door. Clones share it.
+/// The HTTP client. Clones share its connections.
 #[derive(Clone)]
 pub struct Client {
-    policy: Arc<Policy>,
-    resolver: Arc<dyn Resolve>,
-    tls: TlsConnector,
-    pool: Pool,
-    /// Whose names are looked up.
-    account: Option<AccountId>,
+    dialer: Dialer,
+    pool: ConnectionPool,
 }
 
 impl Client {
     pub fn new(policy: Policy) -> Result<Self, rustls::Error> {
-        Self::with_resolver(policy, Arc::new(Sharing::new(SystemResolver::default())))
+        Self::with_resolver(policy, Arc::new(SharedResolver::new(SystemResolver::default())))
     }
 
-    /// A client that asks another resolver.
     pub fn with_resolver(policy: Policy, resolver: Arc<dyn Resolve>) -> Result<Self, rustls::Error> {
-        Ok(Self {
+        let dialer = Dialer {
             policy: Arc::new(policy),
             resolver,
-            tls: connector(&Certificates::default())?,
-            pool: Pool::default(),
+            tls: tls_connector(&Certificates::default())?,
             account: None,
+        };
+        Ok(Self {
+            dialer,
+            pool: ConnectionPool::default(),
         })
     }
 
     /// The same client, trusting these certificates too.
-    pub fn trusting(self, further: &Certificates) -> Result<Self, rustls::Error> {
-        let tls = connector(further)?;
-        Ok(Self { tls, ..self })
+    pub fn trusting(mut self, further: &Certificates) -> Result<Self, rustls::Error> {
+        self.dialer.tls = tls_connector(further)?;
+        Ok(self)
     }
 
-    /// The same client, for requests of an account: each has only a part of the threads that look names up.
+    /// The same client, for requests of an account: each account has only a share of the threads that resolve names.
     #[must_use]
     pub fn on_behalf_of(&self, account: AccountId) -> Self {
-        Self {
-            account: Some(account),
-            ..self.clone()
-        }
+        let mut client = self.clone();
+        client.dialer.account = Some(account);
+        client
     }
 
-    /// Judges an address that an account gives, without resolving or calling it.
-    pub fn check_address(&self, url: &str) -> Result<(), Refusal> {
+    /// Checks a URL that an account gives, without resolving or calling it.
+    pub fn check_address(&self, url: &str) -> Result<(), TargetRefusal> {
         let target = Target::parse(url)?;
-        guard::check_name(&self.policy, &target)?;
+        guard::check_name(&self.dialer.policy, &target)?;
         match target.host().literal() {
-            Some(address) => guard::check(&self.policy, &target, &[address]),
+            Some(address) => guard::check(&self.dialer.policy, &target, &[address]),
             None => Ok(()),
         }
     }
 
-    /// Sends a request and reads the answer.
+    /// Connects to a target, checked as for a request, for a caller that speaks HTTP in its own way: slowly, or not to the end.
+    /// There is no deadline.
+    pub async fn dial(&self, target: &Target, trust: Trust) -> Result<Box<dyn ByteStream>, SendError> {
+        let mut progress = Progress::default();
+        let addresses = self.dialer.addresses(target, trust, &mut progress).await?;
+        let (stream, _) = self.dialer.connect(target, &addresses, &mut progress).await?;
+        Ok(stream)
+    }
+
+    /// Sends a request and reads the response.
     pub async fn send(&self, outgoing: Outgoing) -> Result<Answer, SendError> {
         self.send_timed(outgoing).await.outcome
     }
 
-    /// Sends a request, reads the answer, and says where the time went.
+    /// The same, with the time of each stage.
     pub async fn send_timed(&self, outgoing: Outgoing) -> Sent {
         let started = Instant::now();
         let target = match Target::parse(&outgoing.url) {
@@ -91,16 +99,16 @@ impl Client {
                 };
             }
         };
-        let (limit, keep, log) = (outgoing.deadline, outgoing.keep_body, outgoing.log);
+        let (deadline, keep_body, log) = (outgoing.deadline, outgoing.keep_body, outgoing.log);
         let mut progress = Progress::default();
-        let exchange = self.exchange(&target, outgoing, &mut progress);
-        let outcome = match tokio::time::timeout(limit, exchange).await {
-            Err(_) => Err(progress.cut_off(&target, limit)),
+        let exchange = exchange(&self.dialer, &self.pool, &target, outgoing, &mut progress);
+        let outcome = match tokio::time::timeout(deadline, exchange).await {
+            Err(_) => Err(progress.timed_out(&target, deadline)),
             Ok(Err(error)) => Err(error),
             Ok(Ok(exchange)) => {
-                let time = limit.saturating_sub(started.elapsed());
+                let time = deadline.saturating_sub(started.elapsed());
                 let status = exchange.status();
-                let body = exchange.body(keep, time, &self.pool).await;
+                let body = exchange.body(keep_body, time, &self.pool).await;
                 let took = started.elapsed();
                 Ok(Answer { status, body, took })
             }
@@ -120,17 +128,4 @@ impl Client {
             outcome,
         }
     }
-}
-
-fn connector(further: &Certificates) -> Result<TlsConnector, rustls::Error> {
-    let mut roots = rustls::RootCertStore {
-        roots: webpki_roots::TLS_SERVER_ROOTS.to_vec(),
-    };
-    further.add_to(&mut roots);
-    let provider = Arc::new(rustls::crypto::ring::default_provider());
-    let config = rustls::ClientConfig::builder_with_provider(provider)
-        .with_safe_default_protocol_versions()?
-        .with_root_certificates(roots)
-        .with_no_client_auth();
-    Ok(TlsConnector::from(Arc::new(config)))
 }

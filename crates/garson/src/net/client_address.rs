@@ -1,11 +1,11 @@
-//! Who a client is: the address of its connection, or the one that a trusted proxy names.
+//! A client's address: that of its connection, or the one that a trusted proxy names.
 
 use http::{Extensions, HeaderMap, HeaderName, header};
 use std::net::{IpAddr, Ipv6Addr};
 use std::str::FromStr;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// The address that a request comes from; every limit for an address counts by it.
+/// The address of a request's client; limits by address count with it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ClientAddress(pub IpAddr);
 
@@ -16,7 +16,7 @@ impl ClientAddress {
     }
 }
 
-/// What counts as one address: an IPv6 client can take any address of its network of 64 bits.
+/// The address that limits count by: an IPv6 client can use any address of its /64 network.
 #[must_use]
 pub fn one_address(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
@@ -46,10 +46,10 @@ impl FromStr for Network {
             Some(prefix) => prefix.parse::<u32>().map_err(|_| "not a length of a prefix")?,
             None => longest,
         };
-        match prefix <= longest {
-            true => Ok(Self { address, prefix }),
-            false => Err("the prefix is longer than the address"),
+        if prefix > longest {
+            return Err("the prefix is longer than the address");
         }
+        Ok(Self { address, prefix })
     }
 }
 
@@ -74,7 +74,7 @@ impl Network {
     }
 }
 
-/// The header in which the proxies name the client. Only one is believed: a proxy hands on the other as it came.
+/// The header in which the proxies name the client. Only one is trusted: a proxy forwards the other unchanged.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ProxyHeader {
     #[default]
@@ -103,7 +103,7 @@ impl FromStr for ProxyHeader {
     }
 }
 
-/// The proxies whose word on the client's address is taken.
+/// The proxies whose header is trusted.
 #[derive(Clone, Debug, Default)]
 pub struct Proxies {
     pub networks: Vec<Network>,
@@ -116,18 +116,18 @@ impl Proxies {
         self.networks.iter().any(|network| network.contains(peer))
     }
 
-    /// The client of a request: the peer, or what the nearest trusted proxies say. Each adds, at the end, who asked it.
+    /// The client of a request: the peer, or the address that the nearest trusted proxies name. Each proxy appends its peer.
     #[must_use]
     pub fn client(&self, peer: IpAddr, headers: &HeaderMap) -> IpAddr {
         let peer = peer.to_canonical();
         if !self.are_trusted(peer) {
-            self.note_unlisted(peer, headers);
+            self.warn_of_unlisted(peer, headers);
             return peer;
         }
         let named = self.named(headers);
         let mut client = peer;
         for address in named.into_iter().rev() {
-            // What cannot be read was not written by a proxy of ours; nor is what stands before it.
+            // A trusted proxy did not write an unreadable address, nor anything before it.
             let Some(address) = address else { break };
             client = address;
             if !self.are_trusted(address) {
@@ -137,10 +137,10 @@ impl Proxies {
         client
     }
 
-    /// Says once that somebody names clients and is not believed: most likely a proxy that should be in the settings.
-    fn note_unlisted(&self, peer: IpAddr, headers: &HeaderMap) {
-        static HAS_BEEN_SAID: AtomicBool = AtomicBool::new(false);
-        if headers.contains_key(self.header.name()) && !HAS_BEEN_SAID.swap(true, Ordering::Relaxed) {
+    /// Warns once about a sender that names clients and is not trusted: most likely a proxy that is missing in the settings.
+    fn warn_of_unlisted(&self, peer: IpAddr, headers: &HeaderMap) {
+        static HAS_WARNED: AtomicBool = AtomicBool::new(false);
+        if headers.contains_key(self.header.name()) && !HAS_WARNED.swap(true, Ordering::Relaxed) {
             tracing::warn!(
                 %peer,
                 header = self.header.name().as_str(),
@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn only_trusted_proxies_are_believed_and_only_what_they_added() {
+    fn only_addresses_added_by_trusted_proxies_count() {
         let networks = ["10.0.0.0/8", "::1"].map(|text| text.parse().unwrap()).to_vec();
         let xff = Proxies {
             networks: networks.clone(),
@@ -205,7 +205,7 @@ mod tests {
             ("10.1.2.3", &[], "10.1.2.3"),
             ("::ffff:10.1.2.3", &["203.0.113.1"], "203.0.113.1"),
             ("::1", &["2001:db8::7"], "2001:db8::7"),
-            // The client itself has written the first ones.
+            // The client itself wrote the first ones.
             ("10.1.2.3", &["1.1.1.1, 203.0.113.1"], "203.0.113.1"),
             ("10.1.2.3", &["1.1.1.1", "203.0.113.1:4711"], "203.0.113.1"),
             ("10.1.2.3", &["203.0.113.1, 10.9.9.9"], "203.0.113.1"),
@@ -224,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn networks_are_read_and_hold_what_is_in_them() {
+    fn networks_contain_their_addresses() {
         for wrong in ["", "10.0.0.0/33", "localhost", "::/129", "10.0.0.0/x"] {
             assert!(wrong.parse::<Network>().is_err(), "{wrong}");
         }

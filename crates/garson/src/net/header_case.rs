@@ -1,9 +1,9 @@
-//! Header names on the wire in the case that the receiver spells them with.
+//! Sends header names in the case that the receiver expects.
 //!
-//! Names are case-insensitive by the standard, but not to every gateway, and hyper writes them in lower case. So the head of each
+//! Names are case-insensitive by the standard, but not for every gateway, and hyper writes them in lower case. So the head of each
 //! request is rewritten between hyper and the socket. Only the case of names changes, never a length.
 
-use bytes::BytesMut;
+use bytes::{Buf, BytesMut};
 use std::collections::VecDeque;
 use std::io;
 use std::pin::Pin;
@@ -24,7 +24,7 @@ const USUAL: [&str; 6] = [
 const WITH_HEAD: usize = 65_536;
 const END_OF_HEAD: &[u8] = b"\r\n\r\n";
 
-/// How the names of one request are spelled. Names that are not in it are spelled as usual, and in lower case otherwise.
+/// The case of the names of one request. Other names have their usual case, or lower case.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct HeaderCase {
     names: Vec<String>,
@@ -43,8 +43,8 @@ impl HeaderCase {
             .find(|spelled| spelled.as_bytes().eq_ignore_ascii_case(name))
     }
 
-    /// Spells the names of a head that is whole; says how long the body is that follows.
-    fn spell(&self, head: &mut [u8]) -> u64 {
+    /// Rewrites the names of a complete head; returns the length of the body.
+    fn rewrite(&self, head: &mut [u8]) -> u64 {
         let mut length = 0;
         // The start line is no header.
         let lines = head.split_mut(|byte| *byte == b'\n').skip(1);
@@ -68,11 +68,11 @@ impl HeaderCase {
     }
 }
 
-/// The spellings of requests whose heads are still to be written, in the order of the requests.
+/// The header cases of requests whose heads are not yet written, in the order of the requests.
 #[derive(Clone, Debug, Default)]
-pub struct Upcoming(Arc<Mutex<VecDeque<HeaderCase>>>);
+pub struct PendingCases(Arc<Mutex<VecDeque<HeaderCase>>>);
 
-impl Upcoming {
+impl PendingCases {
     pub fn push(&self, case: HeaderCase) {
         self.lock().push_back(case);
     }
@@ -86,45 +86,45 @@ impl Upcoming {
     }
 }
 
-/// What the next byte that is written belongs to.
+/// What the next written byte belongs to.
 enum Part {
-    /// A head, of which this much has come.
+    /// A head, with its bytes so far.
     Head(BytesMut),
-    /// A body, of which so many bytes are still to come.
+    /// A body, with the number of bytes left.
     Body(u64),
 }
 
-/// A stream that spells the heads of the requests that are written to it. Every body must have its length in its head.
-pub struct Spelling<S> {
+/// A stream that rewrites the heads of requests. Every body must have its length in its head.
+pub struct HeaderCaseStream<S> {
     stream: S,
-    upcoming: Upcoming,
+    pending: PendingCases,
     part: Part,
-    /// What was taken and is still to be written.
-    waiting: BytesMut,
+    /// Bytes that were accepted and are not yet written.
+    unwritten: BytesMut,
 }
 
-impl<S: AsyncWrite + Unpin> Spelling<S> {
-    pub fn new(stream: S, upcoming: Upcoming) -> Self {
+impl<S: AsyncWrite + Unpin> HeaderCaseStream<S> {
+    pub fn new(stream: S, pending: PendingCases) -> Self {
         Self {
             stream,
-            upcoming,
+            pending,
             part: Part::Head(BytesMut::new()),
-            waiting: BytesMut::new(),
+            unwritten: BytesMut::new(),
         }
     }
 
-    fn poll_waiting(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        while !self.waiting.is_empty() {
-            let written = ready!(Pin::new(&mut self.stream).poll_write(context, &self.waiting))?;
+    fn poll_unwritten(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        while !self.unwritten.is_empty() {
+            let written = ready!(Pin::new(&mut self.stream).poll_write(context, &self.unwritten))?;
             if written == 0 {
                 return Poll::Ready(Err(io::ErrorKind::WriteZero.into()));
             }
-            drop(self.waiting.split_to(written));
+            self.unwritten.advance(written);
         }
         Poll::Ready(Ok(()))
     }
 
-    /// Takes what belongs to a head, and the beginning of the body after it; says how much that is.
+    /// Takes the bytes of a head and the beginning of its body; returns how many.
     fn take_head(&mut self, mut head: BytesMut, bytes: &[u8]) -> usize {
         let before = head.len();
         head.extend_from_slice(bytes);
@@ -138,13 +138,13 @@ impl<S: AsyncWrite + Unpin> Spelling<S> {
             return bytes.len();
         };
         let mut body = head.split_off(end);
-        let length = self.upcoming.next().spell(&mut head);
+        let length = self.pending.next().rewrite(&mut head);
         let most = usize::try_from(length).unwrap_or(usize::MAX).min(WITH_HEAD);
         body.truncate(most);
         let taken = end - before + body.len();
         self.part = after_body(length, body.len());
         head.unsplit(body);
-        self.waiting = head;
+        self.unwritten = head;
         taken
     }
 }
@@ -156,13 +156,13 @@ fn after_body(left: u64, written: usize) -> Part {
     }
 }
 
-impl<S: AsyncWrite + Unpin> AsyncWrite for Spelling<S> {
+impl<S: AsyncWrite + Unpin> AsyncWrite for HeaderCaseStream<S> {
     fn poll_write(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
-        ready!(self.poll_waiting(context))?;
+        ready!(self.poll_unwritten(context))?;
         if bytes.is_empty() {
             return Poll::Ready(Ok(0));
         }
@@ -170,8 +170,8 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Spelling<S> {
             Part::Head(head) => {
                 let head = std::mem::take(head);
                 let taken = self.take_head(head, bytes);
-                // What cannot be written at once waits for the next write or flush.
-                match self.poll_waiting(context) {
+                // The rest is written with the next write or flush.
+                match self.poll_unwritten(context) {
                     Poll::Ready(Err(error)) => Poll::Ready(Err(error)),
                     Poll::Ready(Ok(())) | Poll::Pending => Poll::Ready(Ok(taken)),
                 }
@@ -188,17 +188,17 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Spelling<S> {
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        ready!(self.poll_waiting(context))?;
+        ready!(self.poll_unwritten(context))?;
         Pin::new(&mut self.stream).poll_flush(context)
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        ready!(self.poll_waiting(context))?;
+        ready!(self.poll_unwritten(context))?;
         Pin::new(&mut self.stream).poll_shutdown(context)
     }
 }
 
-impl<S: AsyncRead + Unpin> AsyncRead for Spelling<S> {
+impl<S: AsyncRead + Unpin> AsyncRead for HeaderCaseStream<S> {
     fn poll_read(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,

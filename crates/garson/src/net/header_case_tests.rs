@@ -1,11 +1,11 @@
-//! However a request is cut into writes, and whatever its body holds, only the names in its head change.
+//! Only the names in a request's head change, however the request is split into writes and whatever its body holds.
 
 use super::*;
 use proptest::prelude::*;
 use proptest::sample::select;
 use tokio::io::AsyncWriteExt;
 
-/// Takes at most so many bytes at a time, in turn; nothing means that it is not ready just then.
+/// Accepts at most so many bytes at a time, in turn; zero means not ready.
 struct Choppy {
     written: Vec<u8>,
     turns: Vec<usize>,
@@ -80,7 +80,7 @@ fn requests() -> impl Strategy<Value = Vec<Sample>> {
         let is_first = |(name, _): &(String, String)| known.insert(name.to_ascii_lowercase());
         headers.into_iter().filter(is_first).collect::<Vec<_>>()
     });
-    // Bodies that look like heads are the ones to be afraid of.
+    // Bodies that look like heads are the hard case.
     let piece = prop_oneof![
         select(vec![
             b"\r\n\r\n".to_vec(),
@@ -104,16 +104,16 @@ fn requests() -> impl Strategy<Value = Vec<Sample>> {
 }
 
 fn write_all(requests: &[Sample], pieces: &[usize], turns: Vec<usize>) -> Vec<u8> {
-    let upcoming = Upcoming::default();
+    let pending = PendingCases::default();
     for request in requests {
-        upcoming.push(request.case());
+        pending.push(request.case());
     }
     let stream = Choppy {
         written: Vec::new(),
         turns,
         turn: 0,
     };
-    let mut spelling = Spelling::new(stream, upcoming);
+    let mut spelling = HeaderCaseStream::new(stream, pending);
     let bytes: Vec<u8> = requests.iter().flat_map(|request| request.bytes(false)).collect();
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     runtime.block_on(async {

@@ -1,8 +1,8 @@
-//! Checks the headers an account wants sent along, so that none can break or redirect a request.
+//! Checks the headers that an account adds to a request, so that none can break or redirect it.
 
-use std::fmt;
-
+use garson_core::field_problem::HeaderProblem;
 use http::header::{HeaderMap, HeaderName, HeaderValue};
+use std::fmt;
 
 /// The most headers an account may give.
 pub const MAX_HEADERS: usize = 50;
@@ -13,7 +13,7 @@ pub const MAX_VALUE_BYTES: usize = 4096;
 /// The most bytes that all names and values together may take.
 pub const MAX_TOTAL_BYTES: usize = 16 * 1024;
 
-/// Headers that frame the message or steer the connection: the HTTP client alone sets these.
+/// Headers of framing and connection: only the HTTP client sets these.
 const REFUSED_NAMES: &[&str] = &[
     "host",
     "content-length",
@@ -35,19 +35,18 @@ const REFUSED_PREFIX: &str = "proxy-";
 pub struct HeaderRefusal {
     /// The name as given, escaped and shortened where it is not a proper name.
     pub name: String,
-    /// The reason, which reads well after the name.
-    pub reason: &'static str,
+    pub problem: HeaderProblem,
 }
 
 impl fmt::Display for HeaderRefusal {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(out, "header \"{}\" {}", self.name, self.reason)
+        write!(out, "header \"{}\" {}", self.name, self.problem)
     }
 }
 
 impl std::error::Error for HeaderRefusal {}
 
-/// Checks headers and gathers them, or says which is the first that cannot be sent.
+/// Checks headers and collects them; the error names the first that cannot be sent.
 ///
 /// Values are marked sensitive, so printing the map for debugging does not show them.
 pub fn check_headers<'a>(
@@ -57,57 +56,59 @@ pub fn check_headers<'a>(
     let mut total_bytes = 0;
     for (name, value) in pairs {
         total_bytes += name.len() + value.len();
-        add(&mut headers, total_bytes, name, value).map_err(|reason| HeaderRefusal {
+        add(&mut headers, total_bytes, name, value).map_err(|problem| HeaderRefusal {
             name: shown(name),
-            reason,
+            problem,
         })?;
     }
     Ok(headers)
 }
 
-fn add(headers: &mut HeaderMap, total_bytes: usize, name: &str, value: &str) -> Result<(), &'static str> {
+fn add(headers: &mut HeaderMap, total_bytes: usize, name: &str, value: &str) -> Result<(), HeaderProblem> {
     let name = check_name(name)?;
     let value = check_value(value)?;
     if headers.len() >= MAX_HEADERS {
-        return Err("is one too many: at most 50 are allowed");
+        return Err(HeaderProblem::TooMany { max: MAX_HEADERS });
     }
     if total_bytes > MAX_TOTAL_BYTES {
-        return Err("makes the headers longer than 16 KiB together");
+        return Err(HeaderProblem::TotalTooLong {
+            max_kib: MAX_TOTAL_BYTES / 1024,
+        });
     }
     // Names are compared without case: which of two spellings wins would be up to the receiver.
     match headers.insert(name, value) {
-        Some(_) => Err("is given twice"),
+        Some(_) => Err(HeaderProblem::GivenTwice),
         None => Ok(()),
     }
 }
 
-fn check_name(name: &str) -> Result<HeaderName, &'static str> {
+fn check_name(name: &str) -> Result<HeaderName, HeaderProblem> {
     if name.len() > MAX_NAME_BYTES {
-        return Err("has a name longer than 128 bytes");
+        return Err(HeaderProblem::NameTooLong { max: MAX_NAME_BYTES });
     }
     if name.is_empty() || !name.bytes().all(is_token_byte) {
-        return Err("is not a valid header name");
+        return Err(HeaderProblem::InvalidName);
     }
-    let name = HeaderName::try_from(name).map_err(|_| "is not a valid header name")?;
+    let name = HeaderName::try_from(name).map_err(|_| HeaderProblem::InvalidName)?;
     // HeaderName is always lower-case, as the table is.
     if REFUSED_NAMES.contains(&name.as_str()) || name.as_str().starts_with(REFUSED_PREFIX) {
-        return Err("is set by the HTTP client and cannot be given");
+        return Err(HeaderProblem::SetByClient);
     }
     Ok(name)
 }
 
-fn check_value(value: &str) -> Result<HeaderValue, &'static str> {
+fn check_value(value: &str) -> Result<HeaderValue, HeaderProblem> {
     if value.len() > MAX_VALUE_BYTES {
-        return Err("has a value longer than 4096 bytes");
+        return Err(HeaderProblem::ValueTooLong { max: MAX_VALUE_BYTES });
     }
     if !value.bytes().all(is_value_byte) {
-        return Err("has a value with characters other than visible ASCII, space and tab");
+        return Err(HeaderProblem::ValueNotAscii);
     }
     // HTTP/2 receivers must treat such a request as malformed (RFC 9113, section 8.2.1).
     if value.starts_with([' ', '\t']) || value.ends_with([' ', '\t']) {
-        return Err("has a value that begins or ends with a space or tab");
+        return Err(HeaderProblem::ValueSpaceAround);
     }
-    let mut value = HeaderValue::try_from(value).map_err(|_| "has a value that cannot be sent")?;
+    let mut value = HeaderValue::try_from(value).map_err(|_| HeaderProblem::ValueNotSendable)?;
     value.set_sensitive(true);
     Ok(value)
 }
@@ -188,7 +189,7 @@ mod tests {
             for spelling in [name.to_owned(), name.to_lowercase(), name.to_uppercase()] {
                 let refusal = check_one(&spelling, "x").unwrap_err();
                 assert_eq!(refusal.name, spelling);
-                assert!(refusal.reason.contains("HTTP client"), "{refusal}");
+                assert_eq!(refusal.problem, HeaderProblem::SetByClient);
             }
         }
     }
@@ -206,7 +207,7 @@ mod tests {
             "", " ", "a b", "a:", ":path", "a\r\nb", "a\0", "é", "a\u{7f}", "(a)", "a\"",
         ] {
             let refusal = check_one(name, "x").unwrap_err();
-            assert_eq!(refusal.reason, "is not a valid header name", "{name:?}");
+            assert_eq!(refusal.problem, HeaderProblem::InvalidName, "{name:?}");
             let shown = refusal.to_string();
             assert!(shown.chars().all(|c| c == ' ' || c.is_ascii_graphic()));
         }
@@ -234,8 +235,8 @@ mod tests {
         for second in ["X-Key", "x-key", "X-KEY"] {
             let refusal = check_headers([("X-Key", "1"), (second, "2")]).unwrap_err();
             assert_eq!(
-                (refusal.name.as_str(), refusal.reason),
-                (second, "is given twice")
+                (refusal.name.as_str(), refusal.problem),
+                (second, HeaderProblem::GivenTwice)
             );
         }
     }
@@ -258,12 +259,12 @@ mod tests {
     #[test]
     fn limits_named_in_reasons_are_the_real_ones() {
         let name = check_one(&"n".repeat(999), "").unwrap_err();
-        assert!(name.reason.contains(&MAX_NAME_BYTES.to_string()));
+        assert!(name.to_string().contains(&MAX_NAME_BYTES.to_string()));
         assert_eq!(name.name.len(), MAX_NAME_BYTES);
         let value = check_one("n", &"v".repeat(9999)).unwrap_err();
-        assert!(value.reason.contains(&MAX_VALUE_BYTES.to_string()));
+        assert!(value.to_string().contains(&MAX_VALUE_BYTES.to_string()));
         let count = check_owned(&numbered(60, 1)).unwrap_err();
-        assert!(count.reason.contains(&MAX_HEADERS.to_string()));
+        assert!(count.to_string().contains(&MAX_HEADERS.to_string()));
         assert_eq!(MAX_TOTAL_BYTES, 16 * 1024);
     }
 

@@ -1,9 +1,10 @@
-//! What is to be sent, and how it is written for the wire.
+//! A request to be sent, and its form on the wire.
 
 use super::guard::{Origin, Target};
 use super::header_case::HeaderCase;
 use super::sent::{SendError, Stage, Timing};
 use bytes::Bytes;
+use garson_core::explanation::NetworkFailure;
 use garson_core::platform::Trust;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, Uri, header};
 use http_body_util::Full;
@@ -15,26 +16,26 @@ pub struct Outgoing {
     pub method: Method,
     pub url: String,
     pub headers: HeaderMap,
-    /// How the names of those are spelled.
+    /// The case of the headers' names.
     pub header_case: HeaderCase,
     pub body: Bytes,
     pub trust: Trust,
-    /// For all of it: names, connection, answer.
+    /// For everything: resolving, connecting, response.
     pub deadline: Duration,
-    /// How much of the answer's body is kept; the rest is not read.
+    /// How many bytes of the response's body are kept; the rest is not read.
     pub keep_body: usize,
     pub log: Log,
-    /// The other side knows a repetition when it sees one. A request that breaks on a kept connection before anything of
-    /// an answer has come is then sent once more, over a new one.
+    /// The receiver is idempotent: a request that fails on a pooled connection before any byte of a response is sent once more,
+    /// over a new connection.
     pub may_repeat: bool,
 }
 
-/// What is worth a line in the log.
+/// Which requests are logged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Log {
     Every,
     Failures,
-    /// The caller writes its own.
+    /// The caller logs.
     Never,
 }
 
@@ -54,20 +55,20 @@ impl Outgoing {
     /// The request as it goes over a connection to the target.
     pub(super) fn request(self, target: &Target) -> Result<Request<Full<Bytes>>, SendError> {
         let host = HeaderValue::from_maybe_shared(Bytes::from(target.authority()))
-            .map_err(|_| SendError::unreachable(Stage::Exchange, "the host cannot be written"))?;
+            .map_err(|_| SendError::unreachable(Stage::Exchange, NetworkFailure::HostNotWritable))?;
         let length = self.body.len();
         let mut request = Request::new(Full::new(self.body));
         *request.uri_mut() = Uri::from(target.path_and_query().clone());
         request.extensions_mut().insert(self.header_case);
         let headers = request.headers_mut();
-        // The first field, as the standard advises; and ours, whatever else was given.
+        // The first field, as the standard advises. Set again below, so that a given one does not replace it.
         headers.insert(header::HOST, host.clone());
         headers.extend(self.headers);
         headers.insert(header::HOST, host);
         const AGENT: &str = concat!("garson/", env!("CARGO_PKG_VERSION"));
         set_default(headers, header::USER_AGENT, AGENT);
         set_default(headers, header::ACCEPT, "*/*");
-        // Always of a known length. Without one many gateways refuse what may have a body (411), also when it is empty.
+        // Many gateways answer 411 to a request that may have a body and has no length, even if it is empty.
         headers.remove(header::TRANSFER_ENCODING);
         if length > 0 || may_have_body(&self.method) {
             headers.insert(header::CONTENT_LENGTH, HeaderValue::from(length));

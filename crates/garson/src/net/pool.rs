@@ -1,95 +1,93 @@
-//! Connections that are kept for the next request to the same origin.
+//! Idle connections, kept for the next request to the same origin.
 
 use super::connection::Connection;
 use super::guard::Origin;
-use crate::net::connection_pool::{Bounds, Shelf};
+use super::idle_pool::{IdleLimits, IdlePool};
 use garson_core::platform::Trust;
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
-/// Servers close idle connections after some time; ours are gone before that. Node and Apache wait for five seconds.
-const FOR_AN_ACCOUNT: Bounds = Bounds {
+/// Servers close idle connections after some time; ours are closed before that. Node and Apache wait for five seconds.
+const ACCOUNT_LIMITS: IdleLimits = IdleLimits {
     count: 16,
     time: Duration::from_secs(4),
 };
-const FOR_THE_OPERATOR: Bounds = Bounds {
+const OPERATOR_LIMITS: IdleLimits = IdleLimits {
     count: 64,
     time: Duration::from_secs(15),
 };
-/// All idle connections together.
-const MOST: usize = 512;
-/// How often those that are over are closed.
-const SWEEP: Duration = Duration::from_secs(1);
+const MAX_IDLE: usize = 512;
+const SWEEP_INTERVAL: Duration = Duration::from_secs(1);
 
-/// Connections are found by whose address it is and where it leads.
+/// Who gave the address, and the origin.
 type Key = (Trust, Arc<Origin>);
 
 /// Idle connections by origin. Clones share them.
 #[derive(Clone)]
-pub struct Pool {
-    kept: Arc<Mutex<Kept>>,
+pub struct ConnectionPool {
+    shared: Arc<Mutex<Shared>>,
 }
 
-struct Kept {
-    shelf: Shelf<Key, Connection>,
-    is_swept: bool,
+struct Shared {
+    idle: IdlePool<Key, Connection>,
+    has_sweeper: bool,
 }
 
-impl Default for Pool {
+impl Default for ConnectionPool {
     fn default() -> Self {
-        let kept = Kept {
-            shelf: Shelf::new(MOST),
-            is_swept: false,
+        let shared = Shared {
+            idle: IdlePool::new(MAX_IDLE),
+            has_sweeper: false,
         };
         Self {
-            kept: Arc::new(Mutex::new(kept)),
+            shared: Arc::new(Mutex::new(shared)),
         }
     }
 }
 
-impl Pool {
+impl ConnectionPool {
     /// An open connection to that origin, and to one of these addresses if they are given; others are closed.
     pub fn take(&self, key: &Key, addresses: Option<&[IpAddr]>) -> Option<Connection> {
-        let leads_there = |connection: &Connection| {
+        let is_expected = |connection: &Connection| {
             addresses.is_none_or(|addresses| addresses.contains(&connection.address()))
         };
-        lock(&self.kept).shelf.take(key, Instant::now(), |connection| {
-            connection.is_ready() && leads_there(connection)
+        lock(&self.shared).idle.take(key, Instant::now(), |connection| {
+            connection.is_ready() && is_expected(connection)
         })
     }
 
     /// Keeps a connection that is ready for another request.
-    pub fn keep(&self, key: Key, connection: Connection) {
-        let bounds = match key.0 {
-            Trust::Account => FOR_AN_ACCOUNT,
-            Trust::Operator => FOR_THE_OPERATOR,
+    pub fn put(&self, key: Key, connection: Connection) {
+        let limits = match key.0 {
+            Trust::Account => ACCOUNT_LIMITS,
+            Trust::Operator => OPERATOR_LIMITS,
         };
-        let mut kept = lock(&self.kept);
-        kept.shelf.lay(key, connection, bounds, Instant::now());
-        if !kept.is_swept {
-            kept.is_swept = true;
-            tokio::spawn(sweep(Arc::downgrade(&self.kept)));
+        let mut shared = lock(&self.shared);
+        shared.idle.put(key, connection, limits, Instant::now());
+        if !shared.has_sweeper {
+            shared.has_sweeper = true;
+            tokio::spawn(sweep(Arc::downgrade(&self.shared)));
         }
     }
 }
 
-/// Closes what nobody came back for; ends when nothing is kept any more.
-async fn sweep(kept: Weak<Mutex<Kept>>) {
+/// Closes connections whose time is over; ends when the pool is empty.
+async fn sweep(shared: Weak<Mutex<Shared>>) {
     loop {
-        tokio::time::sleep(SWEEP).await;
-        let Some(kept) = kept.upgrade() else {
+        tokio::time::sleep(SWEEP_INTERVAL).await;
+        let Some(shared) = shared.upgrade() else {
             return;
         };
-        let mut kept = lock(&kept);
-        kept.shelf.sweep(Instant::now(), Connection::is_ready);
-        if kept.shelf.is_empty() {
-            kept.is_swept = false;
+        let mut shared = lock(&shared);
+        shared.idle.sweep(Instant::now(), Connection::is_ready);
+        if shared.idle.is_empty() {
+            shared.has_sweeper = false;
             return;
         }
     }
 }
 
-fn lock(kept: &Mutex<Kept>) -> MutexGuard<'_, Kept> {
-    kept.lock().unwrap_or_else(PoisonError::into_inner)
+fn lock(shared: &Mutex<Shared>) -> MutexGuard<'_, Shared> {
+    shared.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,25 +1,9 @@
-//! Turning names into addresses; a trait, so that tests can let a name lead anywhere.
+//! Resolving names to addresses.
 
-mod sharing;
+mod resolver;
+mod shared;
 mod system;
 
-pub use sharing::Sharing;
+pub use resolver::{Resolve, Resolving};
+pub use shared::SharedResolver;
 pub use system::SystemResolver;
-
-use garson_core::id::AccountId;
-use std::future::Future;
-use std::io;
-use std::net::IpAddr;
-use std::pin::Pin;
-
-/// The addresses of a name, in time.
-pub type Resolving<'a> = Pin<Box<dyn Future<Output = io::Result<Vec<IpAddr>>> + Send + 'a>>;
-
-pub trait Resolve: Send + Sync {
-    fn resolve<'a>(&'a self, name: &'a str) -> Resolving<'a>;
-
-    /// The same for an account that has given the name, where that makes a difference.
-    fn resolve_for<'a>(&'a self, name: &'a str, _account: Option<AccountId>) -> Resolving<'a> {
-        self.resolve(name)
-    }
-}

@@ -1,19 +1,19 @@
-//! What came of a request: an answer, or why there is none, and where the time went.
+//! The result of a request: the answer, or why there is none, and how long each stage took.
 
-use super::guard::Refusal;
+use garson_core::explanation::{Explanation, NetworkFailure, TargetRefusal};
 use std::fmt;
 use std::time::Duration;
 
-/// What came of a request.
+/// The result of a request.
 #[derive(Clone, Debug)]
 pub struct Sent {
     pub timing: Timing,
-    /// A kept connection broke under it, so it was sent once more over a new one.
+    /// A pooled connection broke, so the request was sent once more over a new one.
     pub repeated: bool,
     pub outcome: Result<Answer, SendError>,
 }
 
-/// What came back.
+/// An HTTP response.
 #[derive(Clone, Debug)]
 pub struct Answer {
     pub status: u16,
@@ -21,19 +21,18 @@ pub struct Answer {
     pub took: Duration,
 }
 
-/// How long each stage took. Nothing: it did not happen (a literal address, a kept connection, plain http), or did not
-/// come to a good end.
+/// How long each stage took. `None`: it did not happen (a literal address, a pooled connection, plain http), or failed.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Timing {
     pub name: Option<Duration>,
     pub connect: Option<Duration>,
     pub tls: Option<Duration>,
-    /// From the request being handed to the connection until the answer's head.
+    /// From handing the request to the connection until the response's head is read.
     pub first_byte: Option<Duration>,
     pub total: Duration,
 }
 
-/// A part of the way to an answer.
+/// A stage of a request.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Stage {
     #[default]
@@ -43,33 +42,40 @@ pub enum Stage {
     Exchange,
 }
 
-/// Why nothing came back.
+/// Why there is no answer.
 #[derive(Clone, Debug)]
 pub enum SendError {
     /// The target must not be called.
-    NotAllowed(Refusal),
-    /// It could not be reached: the request was not sent.
-    Unreachable { stage: Stage, why: String },
+    NotAllowed(TargetRefusal),
+    /// The target could not be reached: the request was not sent.
+    Unreachable {
+        stage: Stage,
+        why: Explanation,
+    },
     /// The connection broke after the request was sent: it may have arrived.
-    Broken(String),
-    /// It did not answer in time.
+    Broken(Explanation),
     TimedOut(Duration),
 }
 
 impl SendError {
-    pub(crate) fn unreachable(stage: Stage, why: impl Into<String>) -> Self {
+    pub(crate) fn unreachable(stage: Stage, why: impl Into<Explanation>) -> Self {
         let why = why.into();
         Self::Unreachable { stage, why }
+    }
+
+    #[must_use]
+    pub fn explanation(&self) -> Explanation {
+        match self {
+            Self::NotAllowed(refusal) => refusal.clone().into(),
+            Self::Unreachable { why, .. } | Self::Broken(why) => why.clone(),
+            Self::TimedOut(within) => NetworkFailure::NoAnswerInTime { within: *within }.into(),
+        }
     }
 }
 
 impl fmt::Display for SendError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::NotAllowed(refusal) => refusal.fmt(f),
-            Self::Unreachable { why, .. } | Self::Broken(why) => f.write_str(why),
-            Self::TimedOut(limit) => write!(f, "no answer within {} s", limit.as_secs_f32()),
-        }
+        self.explanation().fmt(f)
     }
 }
 

@@ -9,6 +9,7 @@ pub mod current_user;
 pub mod error;
 pub mod explain;
 pub mod fallback;
+pub mod field_problem;
 pub mod flash;
 pub mod form;
 pub mod form_data;

@@ -47,4 +47,4 @@ pub use sessions::SessionWords;
 pub use sign_in::SignInWords;
 pub use status::StatusWords;
 pub use webhook::WebhookWords;
-pub use wrong::{WrongWords, say};
+pub use wrong::WrongWords;

@@ -78,7 +78,7 @@ fn every_code_means_something() {
                 Trouble::Refused { message } | Trouble::NotYet { message, .. } | Trouble::Unclear { message },
             ) = outcome
             {
-                assert_eq!(message, format!("answered {status}: Getir'in sözü"));
+                assert_eq!(message.to_string(), format!("answered {status}: Getir'in sözü"));
             }
         }
     }
@@ -160,7 +160,7 @@ fn one_order_is_read_back() {
             sighting
         );
         assert!(
-            matches!(looked(404, &refusal(1)), Err(Trouble::RetryableRefusal { message, .. }) if message.contains("söz"))
+            matches!(looked(404, &refusal(1)), Err(Trouble::RetryableRefusal { message, .. }) if message.to_string().contains("söz"))
         );
         for (code, expected) in [
             (1, "retryable"),

@@ -1,6 +1,7 @@
 //! Every answer, plain and encrypted, and what it means.
 
 use super::*;
+use garson_core::explanation::Explanation;
 use garson_core::platform::{RefusalCause, Success};
 
 const DETAIL: &str = include_str!("../fixtures/order-detail.json");
@@ -42,7 +43,7 @@ fn agreement_is_told_from_refusal() {
     assert_eq!(outcome(204, " \n"), Ok(Success::Done));
     let words = "Geçersiz işlem: Sipariş bu duruma alınamaz. (ORDER_STATUS_NOT_VALID)";
     for status in [200, 400, 422] {
-        let refused = Trouble::refused(format!("answered {status}: {words}"));
+        let refused = Trouble::refused(Explanation::answered(status, Some(words)));
         assert_eq!(outcome(status, REFUSAL), Err(refused));
     }
     for (status, cause) in [
@@ -50,15 +51,15 @@ fn agreement_is_told_from_refusal() {
         (403, RefusalCause::Access),
         (404, RefusalCause::Other),
     ] {
-        let retryable = Trouble::retryable(format!("answered {status}: {words}"), cause);
+        let retryable = Trouble::retryable(Explanation::answered(status, Some(words)), cause);
         assert_eq!(outcome(status, REFUSAL), Err(retryable));
     }
     assert_eq!(
         outcome(429, REFUSAL),
-        Err(Trouble::later(format!("answered 429: {words}")))
+        Err(Trouble::later(Explanation::answered(429, Some(words))))
     );
     for status in [408, 425, 500, 502, 503, 504] {
-        let unclear = Trouble::unclear(format!("answered {status}: {words}"));
+        let unclear = Trouble::unclear(Explanation::answered(status, Some(words)));
         assert_eq!(outcome(status, REFUSAL), Err(unclear));
     }
 }
@@ -88,9 +89,15 @@ fn somebody_elses_page_is_no_agreement() {
         );
     }
     let refused = outcome(200, r#"{"success":false,"errorMessage":"Kapalı"}"#);
-    assert_eq!(refused, Err(Trouble::refused("answered 200: Kapalı")));
+    assert_eq!(
+        refused,
+        Err(Trouble::refused(Explanation::answered(200, Some("Kapalı"))))
+    );
     let coded = outcome(200, r#"{"success":false,"errorMessage":{"errorCode":7}}"#);
-    assert_eq!(coded, Err(Trouble::refused("answered 200: 7")));
+    assert_eq!(
+        coded,
+        Err(Trouble::refused(Explanation::answered(200, Some("7"))))
+    );
     // Whatever a refusal carries besides.
     let odd = outcome(200, r#"{"success":false,"data":"?","errorMessage":null}"#);
     assert!(matches!(odd, Err(Trouble::Refused { .. })));

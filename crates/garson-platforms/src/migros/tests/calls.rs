@@ -2,6 +2,7 @@
 
 use super::super::cipher::spaced;
 use super::*;
+use garson_core::explanation::PlatformTask;
 use garson_core::order::Reason;
 
 fn write(call: CallKind, order: &Order, reason: Option<&Reason>) -> Result<HttpRequest, PlatformError> {
@@ -134,7 +135,7 @@ fn each_step_is_one_request() {
 #[test]
 fn what_the_platform_does_itself_is_not_told() {
     let unsupported = Err(PlatformError::Unsupported {
-        what: "be told of this step",
+        what: PlatformTask::Step,
     });
     let mut forgotten = order(RESTAURANT, Status::OnTheWay);
     forgotten.provider_data = None;

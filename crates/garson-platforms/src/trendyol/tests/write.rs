@@ -1,6 +1,7 @@
 //! Requests, exactly, and what the answers to them mean.
 
 use super::*;
+use garson_core::explanation::{Explanation, MissingData, PlatformTask};
 use garson_core::order::Status;
 use garson_core::platform::{RefusalCause, Success, Trust};
 use std::time::Duration;
@@ -61,7 +62,7 @@ fn each_step_is_the_call_that_the_courier_calls_for() {
     let root = "PUT /integrator/order/meal/suppliers/107703/packages";
     let refused = || {
         Err(PlatformError::Unsupported {
-            what: "be told of this",
+            what: PlatformTask::Step,
         })
     };
     for (fixture, id, minutes, pieces, ships, delivers) in [
@@ -146,13 +147,13 @@ fn reasons_are_those_of_the_courier() {
         shown(request).map(|(_, _, body)| body.contains(&format!("\"reasonId\":{id}")))
     };
     assert_eq!(with_id("627"), Ok(true));
-    let what = "reason as a number";
+    let what = MissingData::ReasonNumber;
     assert_eq!(with_id("kapalı"), Err(PlatformError::MissingData { what }));
 }
 
 #[test]
 fn an_order_without_its_pieces_cannot_be_cancelled() {
-    let what = "package item ids";
+    let what = MissingData::PackageItems;
     for data in [
         None,
         Some("{}"),
@@ -260,7 +261,7 @@ fn answers_are_told_apart() {
             assert_eq!(outcome(call, status, ""), Ok(Success::Done));
         }
         for status in [400, 422] {
-            let message = format!("answered {status}: önce; sonra");
+            let message = Explanation::answered(status, Some("önce; sonra"));
             assert_eq!(outcome(call, status, words), Err(Trouble::Refused { message }));
         }
         for (status, cause) in [
@@ -269,7 +270,7 @@ fn answers_are_told_apart() {
             (404, RefusalCause::Other),
             (411, RefusalCause::Other),
         ] {
-            let message = format!("answered {status}: önce; sonra");
+            let message = Explanation::answered(status, Some("önce; sonra"));
             assert_eq!(
                 outcome(call, status, words),
                 Err(Trouble::retryable(message, cause))
@@ -284,7 +285,7 @@ fn answers_are_told_apart() {
         assert_eq!(
             outcome(call, 429, r#"{"message":"yavaş"}"#),
             Err(Trouble::Later {
-                message: "answered 429: yavaş".to_owned(),
+                message: Explanation::answered(429, Some("yavaş")),
                 pause: Some(Duration::from_secs(10)),
             })
         );
@@ -292,7 +293,10 @@ fn answers_are_told_apart() {
         match call {
             CallKind::Ready => assert_eq!(conflict, Ok(Success::Already)),
             _ => {
-                let retryable = Trouble::retryable("answered 409: Conflict", RefusalCause::Conflict);
+                let retryable = Trouble::retryable(
+                    Explanation::answered(409, Some("Conflict")),
+                    RefusalCause::Conflict,
+                );
                 assert_eq!(conflict, Err(retryable));
             }
         }

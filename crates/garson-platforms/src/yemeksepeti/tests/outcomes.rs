@@ -1,6 +1,7 @@
 //! What the platform's answers mean.
 
 use super::*;
+use garson_core::explanation::Explanation;
 use garson_core::platform::{RefusalCause, Success};
 use std::time::Duration;
 
@@ -164,8 +165,10 @@ fn every_answer_has_its_meaning() {
 #[test]
 fn an_order_that_is_still_on_its_way_asks_for_patience() {
     let expected = Trouble::NotYet {
-        message: "answered 409: INVALID_REQUEST: The order is on its way to the plugin: WAITING_FOR_ACKNOWLEDGEMENT"
-            .to_owned(),
+        message: Explanation::answered(
+            409,
+            Some("INVALID_REQUEST: The order is on its way to the plugin: WAITING_FOR_ACKNOWLEDGEMENT"),
+        ),
         pause: Duration::from_secs(10),
         patience: Duration::from_secs(300),
     };
@@ -197,7 +200,7 @@ fn a_session_lasts_as_long_as_the_platform_says() {
         );
     }
     let refused = session(401, r#"{"code":"POS_ERROR","message":"wrong password"}"#);
-    let words = "answered 401: POS_ERROR: wrong password";
+    let words = Explanation::answered(401, Some("POS_ERROR: wrong password"));
     assert_eq!(refused, Err(Trouble::retryable(words, RefusalCause::Access)));
     assert!(matches!(session(502, ""), Err(Trouble::Later { .. })));
 }
@@ -223,6 +226,9 @@ fn an_order_is_found_in_the_answer_to_a_look() {
     let unknown = looked(400, r#"{"code":"ORDER_NOT_FOUND","message":"yok"}"#);
     assert_eq!(
         unknown,
-        Err(Trouble::refused("answered 400: ORDER_NOT_FOUND: yok"))
+        Err(Trouble::refused(Explanation::answered(
+            400,
+            Some("ORDER_NOT_FOUND: yok")
+        )))
     );
 }

@@ -7,6 +7,7 @@ use super::DueCall;
 use crate::engine::Row;
 use crate::error::StoreErrorKind;
 use crate::{Result, StoreError, Tx, params};
+use garson_core::explanation::Explanation;
 use garson_core::id::{AccountId, IntegrationId, NodeId, OrderId};
 use garson_core::order::{Actor, CallArgument, CallKind};
 use garson_core::time::Timestamp;
@@ -190,7 +191,7 @@ pub struct UnreadableCall {
     pub(crate) id: Vec<u8>,
     pub account_id: Option<AccountId>,
     pub order_id: Option<OrderId>,
-    pub why: String,
+    pub why: Explanation,
 }
 
 fn leased(row: &Row<'_>) -> Result<Leased> {
@@ -200,7 +201,7 @@ fn leased(row: &Row<'_>) -> Result<Leased> {
             id: row.get(0)?,
             account_id: readable(row.get(1))?,
             order_id: readable(row.get(2))?,
-            why: error.to_string(),
+            why: Explanation::text(error.to_string()),
         })),
         Err(error) => Err(error),
     }

@@ -1,6 +1,7 @@
 //! What an order's calls say of its platform's knowledge.
 
 use crate::{Result, Tx, params};
+use garson_core::explanation::Explanation;
 use garson_core::id::OrderId;
 use garson_core::order::{Actor, CallArgument, CallKind};
 use garson_core::time::Timestamp;
@@ -19,7 +20,7 @@ pub struct Standing {
 pub struct FailedStep {
     pub kind: CallKind,
     /// What the platform said, or why it could not be asked.
-    pub message: String,
+    pub message: Explanation,
 }
 
 impl Standing {
@@ -40,7 +41,7 @@ pub fn standing(tx: &mut Tx<'_>, order: OrderId) -> Result<Standing> {
             row.get::<String>(1)?,
             row.get::<Timestamp>(2)?,
             row.get::<Option<String>>(3)?,
-            row.get::<Option<String>>(4)?,
+            row.get::<Option<Explanation>>(4)?,
         ))
     })?;
     let mut standing = Standing::default();

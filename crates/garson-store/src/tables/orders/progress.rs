@@ -27,7 +27,7 @@ pub fn set_sync(tx: &mut Tx<'_>, id: OrderId, sync: &ProviderSync) -> Result<()>
     let (state, due_at, message) = sync_columns(sync);
     tx.execute(
         "UPDATE orders SET sync_state = ?2, sync_due_at = ?3, sync_message = ?4 WHERE id = ?1",
-        params![&id, state, due_at, message],
+        params![&id, state, due_at, message.as_ref()],
     )?;
     Ok(())
 }
@@ -47,17 +47,17 @@ pub fn set_sync_unread(tx: &mut Tx<'_>, id: OrderId, sync: &ProviderSync, now: T
     tx.execute(
         "UPDATE orders SET sync_state = ?2, sync_due_at = ?3, sync_message = ?4, updated_at = ?5, changed = ?6
          WHERE id = ?1",
-        params![&id, state, due_at, message, places.at, places.take()],
+        params![&id, state, due_at, message.as_ref(), places.at, places.take()],
     )?;
     Ok(())
 }
 
 fn is_same(stored: &Order, order: &Order) -> bool {
-    let shown = |sync: &ProviderSync| match sync {
-        ProviderSync::Failed { message } => ("failed", message.clone()),
-        other => (other.as_str(), String::new()),
+    let is_same_sync = match (&stored.sync, &order.sync) {
+        (ProviderSync::Failed { message: before }, ProviderSync::Failed { message: after }) => {
+            before == after
+        }
+        (before, after) => before.as_str() == after.as_str(),
     };
-    shown(&stored.sync) == shown(&order.sync)
-        && stored.provider_status == order.provider_status
-        && stored.ready_at == order.ready_at
+    is_same_sync && stored.provider_status == order.provider_status && stored.ready_at == order.ready_at
 }

@@ -3,6 +3,7 @@
 use crate::net::guard::Target;
 use crate::net::{Client, HeaderCase, Log, Outgoing, SendError, Stage};
 use garson_core::account::AuthorizationForm;
+use garson_core::explanation::Explanation;
 use garson_core::platform::Trust;
 use garson_core::secret::Secret;
 use http::{HeaderMap, HeaderValue, Method, header};
@@ -139,8 +140,9 @@ pub fn headers(authorization: Option<Secret<String>>) -> Result<HeaderMap, SendE
     let mut headers = HeaderMap::new();
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
     if let Some(value) = authorization {
-        let mut value = HeaderValue::from_str(value.expose())
-            .map_err(|_| SendError::unreachable(Stage::Exchange, "the key cannot be sent"))?;
+        let mut value = HeaderValue::from_str(value.expose()).map_err(|_| {
+            SendError::unreachable(Stage::Exchange, Explanation::text("the key cannot be sent"))
+        })?;
         value.set_sensitive(true);
         headers.insert(header::AUTHORIZATION, value);
     }

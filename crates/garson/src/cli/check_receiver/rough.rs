@@ -3,6 +3,7 @@
 use super::endpoint::{Endpoint, Reply, headers};
 use crate::net::{SendError, Stage};
 use bytes::Bytes;
+use garson_core::explanation::{Explanation, PlatformFailure};
 use garson_core::platform::Trust;
 use http::{HeaderValue, Request, header};
 use hyper::body::{Body, Frame, SizeHint};
@@ -33,7 +34,9 @@ impl Endpoint {
     }
 
     async fn send_in_pieces(&self, event: &str) -> Result<u16, SendError> {
-        let failed = |error: hyper::Error| SendError::Broken(format!("the exchange failed: {error}"));
+        let failed = |error: hyper::Error| {
+            SendError::Broken(Explanation::text(format!("the exchange failed: {error}")))
+        };
         let line = self.client.dial(&self.target, Trust::Account).await?;
         let (mut sender, connection) = hyper::client::conn::http1::handshake(TokioIo::new(line))
             .await
@@ -88,14 +91,16 @@ impl Endpoint {
             line.write_all(half).await?;
             line.flush().await
         };
-        let broken =
-            |error: std::io::Error| SendError::Broken(format!("the exchange failed: {}", error.kind()));
+        let broken = |error: std::io::Error| {
+            let text = format!("the exchange failed: {}", error.kind());
+            SendError::Broken(Explanation::text(text))
+        };
         written.await.map_err(broken)
     }
 }
 
 fn unwritable() -> SendError {
-    SendError::unreachable(Stage::Exchange, "the request cannot be written")
+    SendError::unreachable(Stage::Exchange, PlatformFailure::RequestNotWritable)
 }
 
 /// A body of known length whose bytes arrive later.

@@ -5,9 +5,11 @@ pub use super::common_passwords::SHORTEST_PASSWORD;
 use super::common_passwords::is_common;
 use crate::app::App;
 use crate::flow::Fault;
+use crate::flow::fault::Thing;
 use argon2::{Argon2, PasswordHasher};
 use garson_core::account::{Account, ApiKey, AuthorizationForm, IssuedKey, Webhook};
 use garson_core::delivery::DeliveryState;
+use garson_core::field_problem::FieldProblem;
 use garson_core::id::{AccountId, EventId, KeyId, OrderId};
 use garson_core::secret::Secret;
 use garson_core::time::Timestamp;
@@ -53,10 +55,13 @@ pub async fn create(
     let now = app.now();
     let email = email.trim().to_lowercase();
     if !looks_like_email(&email) {
-        return Err(Fault::invalid("email", "must be an e-mail address"));
+        return Err(Fault::invalid("email", FieldProblem::NotEmail));
     }
     if name.trim().is_empty() || name.chars().count() > 200 {
-        return Err(Fault::invalid("name", "must be 1 to 200 characters"));
+        return Err(Fault::invalid(
+            "name",
+            FieldProblem::Characters { min: 1, max: 200 },
+        ));
     }
     let hash = password.map(|password| hash_password(&password)).transpose()?;
     let account = Account {
@@ -93,12 +98,11 @@ fn looks_like_email(email: &str) -> bool {
 
 pub(crate) fn hash_password(password: &Secret<String>) -> Result<String, Fault> {
     if password.expose().chars().count() < SHORTEST_PASSWORD {
-        let message = format!("must have at least {SHORTEST_PASSWORD} characters");
-        return Err(Fault::invalid("password", message));
+        let min = SHORTEST_PASSWORD;
+        return Err(Fault::invalid("password", FieldProblem::PasswordTooShort { min }));
     }
     if is_common(password.expose()) {
-        let message = "must not be one of the passwords that everybody tries first";
-        return Err(Fault::invalid("password", message));
+        return Err(Fault::invalid("password", FieldProblem::CommonPassword));
     }
     Argon2::default()
         .hash_password(password.expose().as_bytes())
@@ -134,7 +138,7 @@ pub async fn list(app: &App) -> Result<Vec<Account>, Fault> {
 /// The account of an e-mail address.
 pub async fn by_email(app: &App, email: &str) -> Result<Account, Fault> {
     let wanted = email.trim().to_lowercase();
-    let not_found = Fault::not_found("account", &wanted);
+    let not_found = Fault::not_found(Thing::Account, &wanted);
     let found = app
         .store
         .read(move |tx| Ok::<_, Fault>(accounts::by_email(tx, &wanted)?))
@@ -162,7 +166,7 @@ pub async fn issue_key(
                 }
             };
             let record = keys::list(tx, account)?.into_iter().find(|key| key.id == id);
-            let record = record.ok_or_else(|| Fault::not_found("key", id))?;
+            let record = record.ok_or_else(|| Fault::not_found(Thing::Key, id))?;
             Ok(IssuedKey { record, secret })
         })
         .await
@@ -204,7 +208,7 @@ pub async fn revoke_key(app: &App, account: AccountId, actor: Actor, id: KeyId) 
             }
             match keys::revoke(tx, account, id)? {
                 Revoked::Done => Ok(()),
-                Revoked::NotFound => Err(Fault::not_found("key", id)),
+                Revoked::NotFound => Err(Fault::not_found(Thing::Key, id)),
                 Revoked::IsLast => Err(Fault::LastKey),
             }
         })
@@ -223,7 +227,7 @@ pub async fn make_key_primary(
             actor.must_hold_primary(tx, account)?;
             keys::make_primary(tx, account, id)?;
             let found = keys::list(tx, account)?.into_iter().find(|key| key.id == id);
-            found.ok_or_else(|| Fault::not_found("key", id))
+            found.ok_or_else(|| Fault::not_found(Thing::Key, id))
         })
         .await
 }
@@ -257,7 +261,7 @@ pub async fn set_webhook(
     if let Some(url) = &url {
         app.net
             .check_address(url)
-            .map_err(|refusal| Fault::target("url", &refusal))?;
+            .map_err(|refusal| Fault::target("url", refusal))?;
     }
     let now = app.now();
     app.store
@@ -276,7 +280,7 @@ pub async fn set_webhook(
                 return Ok((before, wants_updates));
             }
             let url = url.clone().or(before.as_ref().map(|w| w.url.clone()));
-            let url = url.ok_or_else(|| Fault::invalid("url", "is required"))?;
+            let url = url.ok_or_else(|| Fault::invalid("url", FieldProblem::Required))?;
             if before.as_ref().is_none_or(|before| before.url != url) {
                 actor.must_hold_primary(tx, account)?;
             }
@@ -333,7 +337,7 @@ pub async fn delivery(app: &App, account: AccountId, id: EventId) -> Result<Deli
     app.store
         .read(move |tx| match events::find(tx, account, id)? {
             Some(event) => with_attempts(tx, event),
-            None => Err(Fault::not_found("webhook record", id)),
+            None => Err(Fault::not_found(Thing::WebhookRecord, id)),
         })
         .await
 }

@@ -4,6 +4,7 @@
 use super::integrations as flow_integrations;
 use crate::app::App;
 use crate::flow::Fault;
+use crate::flow::fault::Thing;
 use crate::flow::platform_client;
 use crate::flow::platform_client::Contact;
 use garson_core::id::AccountId;
@@ -83,7 +84,7 @@ pub async fn assign(app: &App, account: AccountId, key: &str, branch: &str) -> R
     if assigned {
         Ok(())
     } else {
-        Err(Fault::not_found("integration", branch))
+        Err(Fault::not_found(Thing::Integration, branch))
     }
 }
 
@@ -100,7 +101,7 @@ pub async fn release(app: &App, key: &str, branch: &str) -> Result<(), Fault> {
     if released {
         Ok(())
     } else {
-        Err(Fault::not_found("owner", branch))
+        Err(Fault::not_found(Thing::BranchOwner, branch))
     }
 }
 

@@ -2,6 +2,7 @@
 
 use crate::app::App;
 use crate::flow::Fault;
+use crate::flow::fault::Thing;
 use garson_core::business::{Business, BusinessFields};
 use garson_core::id::{AccountId, BusinessId};
 use garson_store::tables::businesses;
@@ -31,7 +32,7 @@ pub async fn create(
 }
 
 fn find(tx: &mut garson_store::Tx<'_>, account: AccountId, id: BusinessId) -> Result<Business, Fault> {
-    businesses::find(tx, account, id)?.ok_or_else(|| Fault::not_found("business", id))
+    businesses::find(tx, account, id)?.ok_or_else(|| Fault::not_found(Thing::Business, id))
 }
 
 pub async fn list(app: &App, account: AccountId) -> Result<Vec<Business>, Fault> {
@@ -68,7 +69,7 @@ pub async fn delete(app: &App, account: AccountId, id: BusinessId) -> Result<(),
         .write(account, move |tx| {
             match businesses::delete(tx, account, id, now)? {
                 true => Ok(()),
-                false => Err(Fault::not_found("business", id)),
+                false => Err(Fault::not_found(Thing::Business, id)),
             }
         })
         .await?;

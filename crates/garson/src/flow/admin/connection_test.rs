@@ -6,6 +6,7 @@ use crate::flow::Fault;
 use crate::flow::platform_client::{Contact, converse, has_session, log_in};
 use crate::net::Log;
 use crate::telemetry::Topic;
+use garson_core::explanation::PlatformTask;
 use garson_core::id::{AccountId, RestaurantId};
 use garson_core::platform::{PlatformError, Trouble, Window};
 use garson_store::tables::integrations::Connected;
@@ -63,7 +64,9 @@ async fn request(
     let platform = contact.platform;
     if platform.capability().polling.is_none() {
         if !has_session {
-            return Err(Fault::Platform(PlatformError::Unsupported { what: "be tried" }));
+            return Err(Fault::Platform(PlatformError::Unsupported {
+                what: PlatformTask::TestConnection,
+            }));
         }
         branches::note_success(app, connected, contact).await?;
         return Ok(Proof::LogIn);
@@ -93,7 +96,7 @@ fn as_fault(trouble: Trouble) -> Fault {
             Fault::ProviderRefused { message }
         }
         other => Fault::ProviderUnreachable {
-            message: other.to_string(),
+            message: other.explanation(),
         },
     }
 }

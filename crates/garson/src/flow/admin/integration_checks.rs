@@ -2,6 +2,7 @@
 
 use crate::app::App;
 use crate::flow::Fault;
+use garson_core::field_problem::FieldProblem;
 use garson_core::integration::{Credentials, Integration};
 use garson_core::platform::{CredentialField, CredentialKind, Platform};
 use garson_core::secret::Secret;
@@ -27,11 +28,9 @@ pub(super) fn check(app: &App, platform: &dyn Platform, change: &IntegrationChan
     for (name, value) in change.credentials.iter().flatten() {
         let Some(field) = fields.iter().find(|field| field.name == name) else {
             let names: Vec<_> = fields.iter().map(|field| field.name).collect();
-            let message = format!(
-                "is not a credential of this platform; it has: {}",
-                names.join(", ")
-            );
-            return Err(Fault::invalid(format!("credentials.{name}"), message));
+            let known = names.join(", ");
+            let problem = FieldProblem::UnknownCredential { known };
+            return Err(Fault::invalid(format!("credentials.{name}"), problem));
         };
         if let Some(value) = value {
             check_credential(app, field, value)?;
@@ -40,10 +39,7 @@ pub(super) fn check(app: &App, platform: &dyn Platform, change: &IntegrationChan
     if let Some(Some(branch)) = &change.remote_id
         && (branch.trim() != branch || branch.chars().any(char::is_control))
     {
-        return Err(Fault::invalid(
-            "remoteId",
-            "must not have white space around it, nor control characters",
-        ));
+        return Err(Fault::invalid("remoteId", FieldProblem::SpaceAroundOrControls));
     }
     if let Some(Some(branch)) = &change.remote_id {
         platform
@@ -63,28 +59,25 @@ pub(super) fn check(app: &App, platform: &dyn Platform, change: &IntegrationChan
 
 fn check_credential(app: &App, field: &CredentialField, value: &Secret<String>) -> Result<(), Fault> {
     let text = value.expose();
-    let wrong = |message: String| Err(Fault::invalid(format!("credentials.{}", field.name), message));
+    let wrong = |problem: FieldProblem| Err(Fault::invalid(format!("credentials.{}", field.name), problem));
     match field.kind {
         CredentialKind::Secret if field.is_given && !is_given_secret(text) => {
-            wrong("must be visible ASCII characters, without spaces".to_owned())
+            wrong(FieldProblem::NotVisibleAscii)
         }
-        CredentialKind::Secret if !field.is_given && !is_secret(text) => wrong(format!(
-            "must be at least {MIN_SECRET} visible ASCII characters, without spaces"
-        )),
-        CredentialKind::Plain if !is_plain(text) => {
-            wrong("must be visible ASCII characters, without spaces around them".to_owned())
+        CredentialKind::Secret if !field.is_given && !is_secret(text) => {
+            wrong(FieldProblem::SecretTooShort { min: MIN_SECRET })
         }
-        CredentialKind::Choice(words) if !words.contains(&text.as_str()) => {
-            wrong(format!("must be one of: {}", words.join(", ")))
-        }
-        CredentialKind::Headers if !are_headers(text) => wrong(format!(
-            "must be a JSON object of header names and values, such as {{\"x-api-key\": \"…\"}}, of which each value has \
-             at least {MIN_SECRET} visible ASCII characters"
-        )),
+        CredentialKind::Plain if !is_plain(text) => wrong(FieldProblem::NotVisibleAsciiWithin),
+        CredentialKind::Choice(words) if !words.contains(&text.as_str()) => wrong(FieldProblem::NotOneOf {
+            choices: words.join(", "),
+        }),
+        CredentialKind::Headers if !are_headers(text) => wrong(FieldProblem::NotHeaderObject {
+            min_value: MIN_SECRET,
+        }),
         CredentialKind::Address => app
             .net
             .check_address(text)
-            .map_err(|refusal| Fault::target(field.name, &refusal)),
+            .map_err(|refusal| Fault::target(field.name, refusal)),
         _ => Ok(()),
     }
 }
@@ -146,18 +139,15 @@ pub(super) fn check_can_be_active(
     now: Timestamp,
 ) -> Result<(), Fault> {
     if integration.remote_id.is_none() {
-        return Err(Fault::invalid(
-            "remoteId",
-            "is needed before the integration can be switched on",
-        ));
+        return Err(Fault::invalid("remoteId", FieldProblem::NeededForActive));
     }
     let missing = platform
         .credential_fields()
         .iter()
         .find(|f| f.required && !credentials.iter().any(|given| given.contains_key(f.name)));
     if let Some(field) = missing {
-        let message = "is needed before the integration can be switched on";
-        return Err(Fault::invalid(format!("credentials.{}", field.name), message));
+        let name = format!("credentials.{}", field.name);
+        return Err(Fault::invalid(name, FieldProblem::NeededForActive));
     }
     let packages = packages::of_restaurant(tx, integration.restaurant_id)?;
     let is_covered = packages

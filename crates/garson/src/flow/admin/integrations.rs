@@ -6,6 +6,7 @@ use super::accounts::Actor;
 use super::integration_checks::{check, check_can_be_active, diverts_stored_secret};
 use crate::app::App;
 use crate::flow::Fault;
+use crate::flow::fault::Thing;
 use garson_core::event::{INTEGRATION_TOGGLED, integration_body};
 use garson_core::id::{AccountId, EventId, IntegrationId, RestaurantId};
 use garson_core::integration::{BranchClaim, Credentials, Health, Integration};
@@ -36,7 +37,7 @@ pub async fn get(
     find(app, account, restaurant, platform.provider())
         .await?
         .map(|c| c.integration)
-        .ok_or_else(|| Fault::not_found("integration", platform.provider()))
+        .ok_or_else(|| Fault::not_found(Thing::Integration, platform.provider()))
 }
 
 /// The integration of an account's restaurant with a platform, with its credentials.
@@ -50,7 +51,7 @@ pub(crate) async fn find(
     app.store
         .read(move |tx| {
             if !restaurants::exists(tx, account, restaurant)? {
-                return Err(Fault::not_found("restaurant", restaurant));
+                return Err(Fault::not_found(Thing::Restaurant, restaurant));
             }
             Ok(integrations::find(tx, &vault, restaurant, provider)?)
         })
@@ -156,7 +157,7 @@ fn put_in(
     now: Timestamp,
 ) -> Result<Integration, Fault> {
     if !restaurants::lock(tx, account, restaurant)? {
-        return Err(Fault::not_found("restaurant", restaurant));
+        return Err(Fault::not_found(Thing::Restaurant, restaurant));
     }
     let provider = platform.provider();
     let (mut integration, mut credentials) = match integrations::find(tx, vault, restaurant, provider)? {
@@ -259,13 +260,13 @@ pub async fn delete(app: &App, account: AccountId, restaurant: RestaurantId, key
         .store
         .write(account, move |tx| {
             if !restaurants::lock(tx, account, restaurant)? {
-                return Err(Fault::not_found("restaurant", restaurant));
+                return Err(Fault::not_found(Thing::Restaurant, restaurant));
             }
             let provider = platform.provider();
             let found = integrations::find(tx, &vault, restaurant, provider)?;
             let mut integration = found
                 .map(|c| c.integration)
-                .ok_or_else(|| Fault::not_found("integration", provider))?;
+                .ok_or_else(|| Fault::not_found(Thing::Integration, provider))?;
             integrations::delete(tx, integration.id)?;
             if integration.is_active {
                 integration.is_active = false;

@@ -7,6 +7,7 @@ use crate::app::App;
 use crate::flow::Fault;
 use crate::flow::platform_client::{Contact, converse};
 use crate::telemetry::Topic;
+use garson_core::explanation::{PlatformFailure, PlatformTask};
 use garson_core::id::{AccountId, RestaurantId};
 use garson_core::menu::Menu;
 use garson_core::platform::{HttpResponse, Link, MenuStep, PlatformError, Trouble};
@@ -37,7 +38,7 @@ pub async fn fetch(
         .contact(&connected)
         .filter(|contact| contact.platform.capability().menu)
         .ok_or(Fault::Platform(PlatformError::Unsupported {
-            what: "read a menu",
+            what: PlatformTask::ReadMenu,
         }))?;
     let integration = connected.integration.id;
     if let Some(cached) = app.menus.get(&integration, CACHED_FOR) {
@@ -67,7 +68,7 @@ async fn read(app: &App, contact: &Contact) -> Result<Menu, Fault> {
                 MenuStep::Ask(request) => Ok(request),
                 // The menu was complete before, so this is not reached.
                 MenuStep::Menu(_) => Err(PlatformError::Unsupported {
-                    what: "be asked again",
+                    what: PlatformTask::AnotherQuestion,
                 }),
             },
             |link, response| {
@@ -77,7 +78,7 @@ async fn read(app: &App, contact: &Contact) -> Result<Menu, Fault> {
                     Ok(MenuStep::Menu(menu)) => Ok((response.clone(), Some(menu))),
                     Ok(MenuStep::Ask(_)) => Ok((response.clone(), None)),
                     Err(PlatformError::Answered(trouble)) => Err(trouble),
-                    Err(error) => Err(Trouble::refused(error.to_string())),
+                    Err(error) => Err(Trouble::refused(error.explanation())),
                 }
             },
         )
@@ -91,12 +92,12 @@ async fn read(app: &App, contact: &Contact) -> Result<Menu, Fault> {
             }
             Err(trouble) => {
                 return Err(Fault::ProviderUnreachable {
-                    message: trouble.to_string(),
+                    message: trouble.explanation(),
                 });
             }
         }
     }
     Err(Fault::ProviderUnreachable {
-        message: "the menu needs too many questions".to_owned(),
+        message: PlatformFailure::MenuTooLong.into(),
     })
 }

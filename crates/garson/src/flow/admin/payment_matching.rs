@@ -1,7 +1,9 @@
 //! Payment matching: the POS's own payment types beside the platforms'.
 
+use super::matching_problem::MatchingProblem;
 use crate::app::App;
 use crate::flow::Fault;
+use crate::flow::fault::Thing;
 use crate::flow::manual_sends;
 use crate::net::headers::check_headers;
 use crate::net::{HeaderCase, Log, Outgoing, SendError};
@@ -41,8 +43,8 @@ fn text_or_number<'de, D: serde::Deserializer<'de>>(from: D) -> Result<String, D
 /// What the POS offers, and what is matched to it.
 pub struct Matching {
     pub types: Vec<PosPaymentType>,
-    /// Why the POS's types are not known, in plain words.
-    pub problem: Option<String>,
+    /// Why the POS's types are not known.
+    pub problem: Option<MatchingProblem>,
     pub matches: Vec<PaymentMatch>,
 }
 
@@ -58,12 +60,12 @@ pub async fn show(app: &App, account: AccountId, id: RestaurantId) -> Result<Mat
         .store
         .read(move |tx| {
             let restaurant = restaurants::find(tx, &vault, account, id)?;
-            let restaurant = restaurant.ok_or_else(|| Fault::not_found("restaurant", id))?;
+            let restaurant = restaurant.ok_or_else(|| Fault::not_found(Thing::Restaurant, id))?;
             Ok::<_, Fault>((restaurant, restaurants::payment_matches(tx, id)?))
         })
         .await?;
     let Some(url) = restaurant.fields.payment_matching_url else {
-        let problem = Some("The restaurant has no paymentMatchingUrl.".to_owned());
+        let problem = Some(MatchingProblem::NoUrl);
         return Ok(Matching {
             types: Vec::new(),
             problem,
@@ -97,7 +99,7 @@ async fn ask(
     account: AccountId,
     url: String,
     headers: Option<&Secret<String>>,
-) -> Result<Vec<PosPaymentType>, String> {
+) -> Result<Vec<PosPaymentType>, MatchingProblem> {
     let outgoing = Outgoing {
         method: Method::GET,
         url,
@@ -112,25 +114,30 @@ async fn ask(
     };
     let net = app.net.on_behalf_of(account);
     let answer = net.send(outgoing).await.map_err(|error| match error {
-        SendError::NotAllowed(refusal) => format!("The paymentMatchingUrl is not allowed: {refusal}."),
-        other => format!("The paymentMatchingUrl cannot be reached: {other}."),
+        SendError::NotAllowed(refusal) => MatchingProblem::NotAllowed(refusal),
+        other => MatchingProblem::Unreachable(other.explanation()),
     })?;
     if !(200..300).contains(&answer.status) {
-        return Err(format!("The paymentMatchingUrl answered {}.", answer.status));
+        let status = answer.status;
+        return Err(MatchingProblem::Answered { status });
     }
-    let types: Vec<PosPaymentType> = serde_json::from_slice(&answer.body)
-        .map_err(|_| "The paymentMatchingUrl did not answer a list of {\"id\", \"name\"}.".to_owned())?;
+    let types: Vec<PosPaymentType> =
+        serde_json::from_slice(&answer.body).map_err(|_| MatchingProblem::NotAList)?;
     Ok(types.into_iter().take(MAX_TYPES).collect())
 }
 
-fn request_headers(headers: Option<&Secret<String>>) -> Result<HeaderMap, String> {
+fn request_headers(headers: Option<&Secret<String>>) -> Result<HeaderMap, MatchingProblem> {
     let Some(json) = headers else {
         return Ok(HeaderMap::new());
     };
-    let pairs: BTreeMap<String, String> = serde_json::from_str(json.expose())
-        .map_err(|_| "The paymentMatchingHeaders are damaged.".to_owned())?;
-    check_headers(pairs.iter().map(|(name, value)| (name.as_str(), value.as_str())))
-        .map_err(|refusal| format!("The header {} cannot be sent: {}.", refusal.name, refusal.reason))
+    let pairs: BTreeMap<String, String> =
+        serde_json::from_str(json.expose()).map_err(|_| MatchingProblem::HeadersDamaged)?;
+    check_headers(pairs.iter().map(|(name, value)| (name.as_str(), value.as_str()))).map_err(|refusal| {
+        MatchingProblem::Header {
+            name: refusal.name,
+            problem: refusal.problem,
+        }
+    })
 }
 
 /// Replaces the matches.
@@ -143,7 +150,7 @@ pub async fn set(
     app.store
         .write(account, move |tx| {
             if !restaurants::lock(tx, account, id)? {
-                return Err(Fault::not_found("restaurant", id));
+                return Err(Fault::not_found(Thing::Restaurant, id));
             }
             restaurants::set_payment_matches(tx, id, &matches)?;
             Ok(matches.clone())

@@ -3,6 +3,7 @@
 use super::integrations;
 use crate::app::App;
 use crate::flow::Fault;
+use crate::flow::fault::Thing;
 use garson_core::id::{AccountId, BusinessId, PackageId, RestaurantId};
 use garson_core::restaurant::{Config, Package, Restaurant, RestaurantFields};
 use garson_store::tables::{businesses, packages, restaurants};
@@ -11,24 +12,24 @@ use std::sync::Arc;
 
 fn check(app: &App, fields: &RestaurantFields) -> Result<(), Fault> {
     Config::read(fields.config.as_deref())
-        .map_err(|error| Fault::invalid(format!("config.{}", error.key), error.message))?;
+        .map_err(|error| Fault::invalid(format!("config.{}", error.key), error.problem))?;
     if let Some(url) = &fields.payment_matching_url {
         app.net
             .check_address(url)
-            .map_err(|refusal| Fault::target("paymentMatchingUrl", &refusal))?;
+            .map_err(|refusal| Fault::target("paymentMatchingUrl", refusal))?;
     }
     Ok(())
 }
 
 fn check_business(tx: &mut Tx<'_>, account: AccountId, id: Option<BusinessId>) -> Result<(), Fault> {
     match id {
-        Some(id) if !businesses::lock(tx, account, id)? => Err(Fault::not_found("business", id)),
+        Some(id) if !businesses::lock(tx, account, id)? => Err(Fault::not_found(Thing::Business, id)),
         _ => Ok(()),
     }
 }
 
 fn find(tx: &mut Tx<'_>, vault: &Vault, account: AccountId, id: RestaurantId) -> Result<Restaurant, Fault> {
-    restaurants::find(tx, vault, account, id)?.ok_or_else(|| Fault::not_found("restaurant", id))
+    restaurants::find(tx, vault, account, id)?.ok_or_else(|| Fault::not_found(Thing::Restaurant, id))
 }
 
 /// The names of an account's restaurants, to choose from.
@@ -79,7 +80,7 @@ pub async fn list(
             if let Some(id) = business
                 && businesses::find(tx, account, id)?.is_none()
             {
-                return Err(Fault::not_found("business", id));
+                return Err(Fault::not_found(Thing::Business, id));
             }
             Ok(restaurants::list(tx, &vault, account, business)?)
         })
@@ -130,7 +131,7 @@ pub async fn link(
         .write(account, move |tx| {
             check_business(tx, account, Some(business))?;
             if !restaurants::lock(tx, account, id)? {
-                return Err(Fault::not_found("restaurant", id));
+                return Err(Fault::not_found(Thing::Restaurant, id));
             }
             restaurants::link(tx, id, business, now)?;
             find(tx, &vault, account, id)
@@ -144,7 +145,7 @@ pub async fn delete(app: &App, account: AccountId, id: RestaurantId) -> Result<(
         .write(account, move |tx| {
             match restaurants::delete(tx, account, id, now)? {
                 true => Ok(()),
-                false => Err(Fault::not_found("restaurant", id)),
+                false => Err(Fault::not_found(Thing::Restaurant, id)),
             }
         })
         .await?;
@@ -163,7 +164,7 @@ pub async fn set_packages(
     app.store
         .write(account, move |tx| {
             if !restaurants::lock(tx, account, id)? {
-                return Err(Fault::not_found("restaurant", id));
+                return Err(Fault::not_found(Thing::Restaurant, id));
             }
             packages::replace(tx, id, &wanted)?;
             integrations::switch_off_uncovered(tx, account, id, now)?;

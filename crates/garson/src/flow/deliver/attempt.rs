@@ -6,6 +6,7 @@ use crate::net::{HeaderCase, Log, Outgoing, SendError, Sent, Stage, Timing};
 use bytes::Bytes;
 use garson_core::account::Webhook;
 use garson_core::delivery::UndeliveredReason;
+use garson_core::explanation::{Explanation, NetworkFailure};
 use garson_core::id::AccountId;
 use garson_core::platform::Trust;
 use garson_core::secret::Secret;
@@ -104,13 +105,14 @@ pub async fn post(
 pub fn judge(at: Timestamp, url: &str, sent: &Sent) -> AttemptOutcome {
     let (status, failure, mut explanation) = match &sent.outcome {
         Ok(answer) => {
-            let (failure, words) = judge_status(answer.status);
-            (Some(i64::from(answer.status)), failure, words)
+            let (failure, explanation) = judge_status(answer.status);
+            (Some(i64::from(answer.status)), failure, explanation)
         }
-        Err(error) => (None, Some(reason_of(error)), error.to_string()),
+        Err(error) => (None, Some(reason_of(error)), error.explanation()),
     };
     if sent.repeated {
-        explanation.push_str(" (a kept connection had been closed, and it was sent again over a new one)");
+        let result = Box::new(explanation);
+        explanation = Explanation::SentAgain { result };
     }
     AttemptOutcome {
         attempt: Attempt {
@@ -138,26 +140,23 @@ pub fn preempted(at: Timestamp, url: &str, took: Duration) -> AttemptOutcome {
             status: None,
             duration_ms: i64::try_from(took.as_millis()).unwrap_or(i64::MAX),
             split: Split::default(),
-            explanation: format!(
-                "no answer within {:.1} s; given up then, because other events were waiting",
-                took.as_secs_f64()
-            ),
+            explanation: NetworkFailure::GivenUpForOthers { after: took }.into(),
         },
         failure: Some(UndeliveredReason::TimedOut),
         took,
     }
 }
 
-fn judge_status(status: u16) -> (Option<UndeliveredReason>, String) {
+fn judge_status(status: u16) -> (Option<UndeliveredReason>, Explanation) {
     match status {
-        200..300 => (None, format!("answered {status}")),
+        200..300 => (None, Explanation::answered(status, None)),
         300..400 => (
             Some(UndeliveredReason::Redirect),
-            format!("answered {status}, redirects are not followed"),
+            Explanation::AnsweredRedirect { status },
         ),
         _ => (
             Some(UndeliveredReason::Status),
-            format!("answered {status}, only 2xx is success"),
+            Explanation::AnsweredNoSuccess { status },
         ),
     }
 }

@@ -4,11 +4,12 @@ use crate::app::App;
 use crate::flow::Fault;
 use crate::flow::admin::accounts::Actor;
 use crate::flow::deliver::attempt::{AttemptOutcome, judge, post};
-use crate::flow::find_order;
-use crate::flow::manual_sends;
+use crate::flow::fault::Thing;
+use crate::flow::{find_order, manual_sends};
 use crate::net::headers::check_headers;
 use crate::net::{Log, SendError, Sent};
 use garson_core::event::test_body;
+use garson_core::explanation::Explanation;
 use garson_core::id::{AccountId, EventId, OrderId};
 use garson_core::secret::Secret;
 use garson_core::time::Timestamp;
@@ -39,7 +40,7 @@ pub async fn resend(app: &App, account: AccountId, actor: Actor, resend: Resend)
     let mut headers = checked(&resend.headers)?;
     app.net
         .check_address(&resend.url)
-        .map_err(|refusal| Fault::target("url", &refusal))?;
+        .map_err(|refusal| Fault::target("url", refusal))?;
     let vault = Arc::clone(&app.vault);
     let (wanted, url) = (resend.webhook_order_id, resend.url.clone());
     let (event, webhook, key) = app
@@ -93,13 +94,13 @@ fn find_event(tx: &mut Tx<'_>, account: AccountId, id: &str) -> Result<events::S
         return Ok(event);
     }
     let order = match find_order::find_one(tx, account, id) {
-        Err(Fault::NotFound { .. }) => return Err(Fault::not_found("webhook record", id)),
+        Err(Fault::NotFound(_)) => return Err(Fault::not_found(Thing::WebhookRecord, id)),
         other => other?,
     };
     events::of_order(tx, order.id)?
         .into_iter()
         .next()
-        .ok_or_else(|| Fault::not_found("webhook record", id))
+        .ok_or_else(|| Fault::not_found(Thing::WebhookRecord, id))
 }
 
 /// Sends a test message to the registered address.
@@ -134,7 +135,7 @@ fn checked(headers: &[(String, String)]) -> Result<HeaderMap, Fault> {
             .iter()
             .map(|(name, value)| (name.as_str(), value.as_str())),
     )
-    .map_err(|refusal| Fault::invalid(format!("headers.{}", refusal.name), refusal.reason))
+    .map_err(|refusal| Fault::invalid(format!("headers.{}", refusal.name), refusal.problem))
 }
 
 fn sensitive(value: &Secret<String>) -> Result<HeaderValue, Fault> {
@@ -150,9 +151,9 @@ fn sensitive(value: &Secret<String>) -> Result<HeaderValue, Fault> {
 fn status_of(sent: Sent) -> Result<u16, Fault> {
     match sent.outcome {
         Ok(answer) => Ok(answer.status),
-        Err(SendError::NotAllowed(refusal)) => Err(Fault::target("url", &refusal)),
+        Err(SendError::NotAllowed(refusal)) => Err(Fault::target("url", refusal)),
         Err(other) => Err(Fault::TargetUnreachable {
-            explanation: other.to_string(),
+            explanation: other.explanation(),
         }),
     }
 }
@@ -173,7 +174,9 @@ async fn note(
     let AttemptOutcome {
         mut attempt, failure, ..
     } = judge(started, url, sent);
-    attempt.explanation = format!("sent by hand: {}", attempt.explanation);
+    attempt.explanation = Explanation::SentByHand {
+        result: Box::new(attempt.explanation),
+    };
     let is_delivered = failure.is_none() && event.registered.as_deref() == Some(url);
     let now = app.now();
     let settlement = Settlement {

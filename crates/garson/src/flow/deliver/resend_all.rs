@@ -6,6 +6,7 @@
 
 use crate::app::App;
 use crate::flow::Fault;
+use crate::flow::fault::Thing;
 use garson_core::id::{AccountId, ResendId};
 use garson_core::time::Timestamp;
 use garson_store::Tx;
@@ -99,7 +100,7 @@ pub async fn find(app: &App, account: AccountId, id: ResendId) -> Result<Resend,
         .store
         .read(move |tx| Ok::<_, Fault>(resends::find(tx, account, id)?))
         .await?;
-    found.ok_or_else(|| Fault::not_found("retry", id))
+    found.ok_or_else(|| Fault::not_found(Thing::Retry, id))
 }
 
 /// The account's newest resends, the newest first.

@@ -9,6 +9,7 @@ use crate::flow::Fault;
 use crate::flow::platform_client::status_on_platform;
 use crate::flow::platform_documents::{fetched_message, read_message};
 use crate::telemetry::IntakeSource;
+use garson_core::explanation::PlatformFailure;
 use garson_core::integration::BranchClaim;
 use garson_core::order::{Input, Status, apply};
 use garson_core::platform::{
@@ -46,7 +47,7 @@ pub(crate) async fn record_fetched(
 /// Turns a failure to record orders into one of the poll.
 pub(crate) fn storage_trouble(fault: Fault) -> Trouble {
     tracing::error!(?fault, "fetched orders could not be recorded");
-    Trouble::later("the orders could not be written down")
+    Trouble::later(PlatformFailure::OrdersNotStored)
 }
 
 #[derive(Default)]

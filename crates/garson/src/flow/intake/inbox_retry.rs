@@ -7,6 +7,7 @@ use super::understand::understand;
 use crate::app::App;
 use crate::flow::Fault;
 use crate::flow::admin::integrations as flow_integrations;
+use crate::flow::fault::Thing;
 use garson_core::id::InboxId;
 use garson_core::platform::{Platform, Reception, Verified};
 use garson_store::tables::inbox::{InboxState, KeptMessage, open_message, settle};
@@ -46,9 +47,10 @@ async fn retry_once(app: &Arc<App>, id: InboxId, scope: RetryScope) -> Result<Re
         .store
         .read(move |tx| open_message(tx, id))
         .await?
-        .ok_or_else(|| Fault::not_found("message", id))?;
+        .ok_or_else(|| Fault::not_found(Thing::InboxMessage, id))?;
     let platform = flow_integrations::platform(stored.provider.as_str())?;
-    let request = stored_request(platform, &stored).ok_or_else(|| Fault::not_found("route", &stored.kind))?;
+    let request =
+        stored_request(platform, &stored).ok_or_else(|| Fault::not_found(Thing::HookRoute, &stored.kind))?;
     let request = Arc::new(request);
     let branch = stored.branch.clone().unwrap_or_default();
     let (reader, asked) = (Arc::clone(app), Arc::clone(&request));

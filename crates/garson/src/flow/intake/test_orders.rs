@@ -4,6 +4,7 @@ use crate::app::App;
 use crate::flow::Fault;
 use crate::flow::admin::restaurants;
 use crate::net::{HeaderCase, Log, Outgoing};
+use garson_core::explanation::{Explanation, PlatformFailure};
 use garson_core::id::{AccountId, RestaurantId};
 use garson_core::integration::Integration;
 use garson_core::platform::{Provider, Trust};
@@ -98,13 +99,18 @@ async fn place(app: &App, request: &OrderRequest) -> Result<(), Fault> {
     };
     let response = app.net.send(outgoing).await;
     let response = response.map_err(|error| Fault::ProviderUnreachable {
-        message: format!("the simulator: {error}"),
+        message: Explanation::Simulator {
+            cause: Box::new(error.explanation()),
+        },
     })?;
     match response.status {
         200..=299 => Ok(()),
         // The simulator has its own stores, and may not know the branch.
         _ => Err(Fault::ProviderRefused {
-            message: format!("says: {}", String::from_utf8_lossy(&response.body)),
+            message: PlatformFailure::Says {
+                text: String::from_utf8_lossy(&response.body).into_owned(),
+            }
+            .into(),
         }),
     }
 }

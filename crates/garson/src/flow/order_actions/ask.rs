@@ -6,7 +6,9 @@ use super::request::Question;
 use super::transition::Transition;
 use crate::app::App;
 use crate::flow::Fault;
+use crate::flow::fault::Thing;
 use crate::flow::platform_client::Contact;
+use garson_core::explanation::{Explanation, PlatformFailure};
 use garson_core::id::OrderId;
 use garson_core::order::{CallKind, Order, Refusal, Status};
 use garson_core::platform::{RefusalCause, Trouble};
@@ -46,7 +48,7 @@ pub async fn ask(app: Arc<App>, question: Question, until: Instant) -> Result<Tr
     let _in_flight = app.calls_in_flight.begin(&call);
     if !app.may_make(&call) {
         // This process was suspended or lost its lease, and another node may already be checking the outcome of the question.
-        leave_open(&app, &call, "nobody put it in time".to_owned()).await?;
+        leave_open(&app, &call, PlatformFailure::NotSentInTime.into()).await?;
         return Err(Fault::ProviderTimeout);
     }
     let mut verdict = for_client(attempt.make(&app).await);
@@ -72,19 +74,19 @@ pub async fn ask(app: Arc<App>, question: Question, until: Instant) -> Result<Tr
             message: message.clone(),
         }),
         Verdict::NotDone => Some(Fault::ProviderUnreachable {
-            message: "the platform failed, and has not done it".to_owned(),
+            message: PlatformFailure::FailedAndNotDone.into(),
         }),
         Verdict::Trouble(trouble @ Trouble::Unclear { .. }) => {
-            leave_open(&app, &call, trouble.to_string()).await?;
+            leave_open(&app, &call, trouble.explanation()).await?;
             return Err(Fault::ProviderTimeout);
         }
         Verdict::Trouble(trouble @ Trouble::Refused { .. }) => Some(Fault::ProviderRefused {
-            message: trouble.to_string(),
+            message: trouble.explanation(),
         }),
         // The platform was not ready for it while the client waited.
         Verdict::Trouble(Trouble::NotYet { .. }) => Some(Fault::ProviderTimeout),
         Verdict::Trouble(trouble) => Some(Fault::ProviderUnreachable {
-            message: trouble.to_string(),
+            message: trouble.explanation(),
         }),
     };
     let after = settle(&app, &call, &contact, verdict, order.id).await?;
@@ -127,7 +129,7 @@ async fn settle(
 ) -> Result<Order, Fault> {
     conclude(app, call, contact, verdict)
         .await?
-        .ok_or_else(|| Fault::not_found("order", order))
+        .ok_or_else(|| Fault::not_found(Thing::Order, order))
 }
 
 /// The answer to the client after the platform has agreed. The order may have been cancelled first.
@@ -139,7 +141,7 @@ fn answer(call: &DueCall, before: Status, after: Order) -> Result<Transition, Fa
 }
 
 /// Leaves a question open whose outcome is unknown: the call runner reads the order until it is known.
-async fn leave_open(app: &App, call: &DueCall, message: String) -> Result<(), Fault> {
+async fn leave_open(app: &App, call: &DueCall, message: Explanation) -> Result<(), Fault> {
     let now = app.now();
     let delay = Delay {
         planned_at: now,

@@ -69,7 +69,7 @@ fn unavailable(trouble: Trouble) -> Fault {
     match trouble {
         Trouble::Unclear { .. } => Fault::ProviderTimeout,
         other => Fault::ProviderUnreachable {
-            message: other.to_string(),
+            message: other.explanation(),
         },
     }
 }

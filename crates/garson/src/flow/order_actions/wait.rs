@@ -3,6 +3,8 @@
 use super::transition::Transition;
 use crate::app::App;
 use crate::flow::Fault;
+use crate::flow::fault::Thing;
+use garson_core::explanation::{Explanation, PlatformFailure};
 use garson_core::id::{CallId, OrderId};
 use garson_core::order::{Action, Order, Refusal};
 use garson_store::tables::calls::{CallEnd, Maker};
@@ -64,7 +66,7 @@ pub async fn wait_for_question(
             .store
             .read(move |tx| Ok::<_, Fault>((calls::end_of(tx, call)?, orders::by_id(tx, id)?)))
             .await?;
-        let after = after.ok_or_else(|| Fault::not_found("order", id))?;
+        let after = after.ok_or_else(|| Fault::not_found(Thing::Order, id))?;
         match end {
             Some((CallEnd::Done, _)) => return Ok(Some(Transition { before, after })),
             Some((CallEnd::Failed, message)) => {
@@ -72,7 +74,9 @@ pub async fn wait_for_question(
                     message: message.unwrap_or_default(),
                 });
             }
-            Some((CallEnd::Abandoned, Some(message))) if message == calls::WITHDRAWN => return Ok(None),
+            Some((CallEnd::Abandoned, Some(Explanation::Platform(PlatformFailure::Withdrawn)))) => {
+                return Ok(None);
+            }
             Some((CallEnd::Abandoned, message)) => {
                 return match action {
                     Action::Cancel { .. } if after.status.is_cancelled() => {

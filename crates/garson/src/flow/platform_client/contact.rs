@@ -4,6 +4,7 @@ use crate::app::App;
 use crate::config::Terms;
 use crate::fair_slots::{FairSlots, Permit};
 use crate::net::Log;
+use garson_core::explanation::PlatformFailure;
 use garson_core::id::AccountId;
 use garson_core::integration::Credentials;
 use garson_core::platform::{Link, Platform, Trouble};
@@ -67,7 +68,7 @@ impl Contact {
         let acquired = share.slots.acquire(share.account, share.is_failing);
         match tokio::time::timeout_at(until, acquired).await {
             Ok(permit) => Ok(Some(permit)),
-            Err(_) => Err(Trouble::later("too many platforms are being asked just now")),
+            Err(_) => Err(Trouble::later(PlatformFailure::NoFreeSlot)),
         }
     }
 

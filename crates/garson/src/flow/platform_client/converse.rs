@@ -6,6 +6,7 @@ use super::send::{send, unwritten};
 use super::session::{discard_session, session_token};
 use crate::app::App;
 use crate::telemetry::{CallOutcome, Topic};
+use garson_core::explanation::{Explanation, PlatformFailure, PlatformTask};
 use garson_core::order::Order;
 use garson_core::platform::{HttpRequest, HttpResponse, Link, PlatformError, Trouble};
 use tokio::time::Instant;
@@ -49,7 +50,7 @@ async fn converse_uncounted<T>(
                 discard_session(app, contact, &token).await;
             }
             Err(Trouble::SessionOver) => {
-                return Err(Trouble::later("the platform does not accept our session"));
+                return Err(Trouble::later(PlatformFailure::SessionNotAccepted));
             }
             other => return other,
         }
@@ -62,7 +63,9 @@ pub async fn enlist(app: &App, contact: &Contact, until: Instant) -> Result<(), 
     if platform.enlist(&contact.link(None)).map_err(unwritten)?.is_none() {
         return Ok(());
     }
-    let nothing = PlatformError::Unsupported { what: "be told" };
+    let nothing = PlatformError::Unsupported {
+        what: PlatformTask::Enlist,
+    };
     converse(
         app,
         contact,
@@ -71,9 +74,7 @@ pub async fn enlist(app: &App, contact: &Contact, until: Instant) -> Result<(), 
         |link| platform.enlist(link)?.ok_or(nothing.clone()),
         |_, response| match response.status {
             200..=299 => Ok(()),
-            status => Err(Trouble::later(format!(
-                "the platform did not take us on: answered {status}"
-            ))),
+            status => Err(Trouble::later(Explanation::NotEnlisted { status })),
         },
     )
     .await

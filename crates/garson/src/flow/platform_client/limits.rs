@@ -2,6 +2,7 @@
 
 use super::contact::Contact;
 use crate::app::App;
+use garson_core::explanation::PlatformFailure;
 use garson_core::platform::{HttpRequest, Trouble};
 use tokio::time::Instant;
 
@@ -24,10 +25,11 @@ pub(super) async fn wait_for_limit(
             Ok(())
         }
         Err(room_in) => Err(Trouble::HeldBack {
-            message: format!(
-                "the platform takes {} such calls in {} s",
-                limit.requests, limit.per_seconds
-            ),
+            message: PlatformFailure::RateLimited {
+                calls: limit.requests,
+                seconds: limit.per_seconds,
+            }
+            .into(),
             room_in,
         }),
     }

@@ -4,6 +4,7 @@ use super::contact::Contact;
 use crate::app::App;
 use crate::net::{HeaderCase, Log, Outgoing, SendError};
 use bytes::Bytes;
+use garson_core::explanation::{Explanation, PlatformFailure};
 use garson_core::platform::{HttpRequest, HttpResponse, PlatformError, Trouble, Trust};
 use http::{HeaderMap, HeaderName, HeaderValue, Method};
 use std::time::Duration;
@@ -19,9 +20,7 @@ pub(super) async fn send(
     until: Instant,
 ) -> Result<HttpResponse, Trouble> {
     if request.climbs() {
-        return Err(Trouble::refused(
-            "an id of only dots cannot be part of an address",
-        ));
+        return Err(Trouble::refused(PlatformFailure::DotSegment));
     }
     let left = until.saturating_duration_since(Instant::now());
     let time = contact
@@ -29,7 +28,7 @@ pub(super) async fn send(
         .as_ref()
         .map_or(left, |share| left.min(share.request_deadline));
     let outgoing = outgoing(request, time, contact.log)
-        .ok_or_else(|| Trouble::refused("the request cannot be written"))?;
+        .ok_or_else(|| Trouble::refused(PlatformFailure::RequestNotWritable))?;
     // Host names that an account gives are resolved on its own share of threads, apart from those of platforms.
     let sent = match (outgoing.trust, contact.account) {
         (Trust::Account, Some(account)) => app.net.on_behalf_of(account).send(outgoing).await,
@@ -41,11 +40,11 @@ pub(super) async fn send(
             body: answer.body,
         }),
         Err(SendError::NotAllowed(refusal)) => {
-            Err(Trouble::refused(format!("the target is not allowed: {refusal}")))
+            Err(Trouble::refused(Explanation::TargetNotAllowed { refusal }))
         }
         Err(SendError::Unreachable { why, .. }) => Err(Trouble::later(why)),
         Err(error @ (SendError::Broken(_) | SendError::TimedOut(_))) => {
-            Err(Trouble::unclear(error.to_string()))
+            Err(Trouble::unclear(error.explanation()))
         }
     }
 }
@@ -78,6 +77,6 @@ pub fn outgoing(request: HttpRequest, deadline: Duration, log: Log) -> Option<Ou
 pub(super) fn unwritten(error: PlatformError) -> Trouble {
     match error {
         PlatformError::Answered(trouble) => trouble,
-        other => Trouble::refused(other.to_string()),
+        other => Trouble::refused(other.explanation()),
     }
 }

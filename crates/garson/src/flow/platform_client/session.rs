@@ -6,6 +6,7 @@ use super::send::{send, unwritten};
 use crate::app::App;
 use crate::app::platform_sessions::SessionState;
 use crate::telemetry::{CallOutcome, Topic};
+use garson_core::explanation::{Explanation, PlatformFailure};
 use garson_core::platform::{HttpRequest, Session, Trouble};
 use garson_core::secret::Secret;
 use std::time::Duration;
@@ -58,7 +59,7 @@ pub(super) async fn session_token(
     let mut state = loop {
         // Requests that come during a login wait for the lock and then find the session.
         let Ok(state) = tokio::time::timeout_at(until, session.lock()).await else {
-            return Err(Trouble::later("somebody else is still logging in"));
+            return Err(Trouble::later(PlatformFailure::LoginInProgress));
         };
         match &*state {
             SessionState::Live { token, renew_at, .. } if Instant::now() < *renew_at => {
@@ -89,7 +90,8 @@ pub(super) async fn session_token(
             trouble @ (Trouble::Refused { .. } | Trouble::RetryableRefusal { .. } | Trouble::SessionOver),
         ) => {
             // The credentials must be corrected first; until then not every call repeats the login.
-            let message = format!("the log-in was refused: {trouble}");
+            let cause = Box::new(trouble.explanation());
+            let message = Explanation::LoginRefused { cause };
             *state = SessionState::Refused {
                 message: message.clone(),
                 until: Instant::now() + AFTER_A_REFUSED_LOGIN,
@@ -126,7 +128,9 @@ async fn request_session(
 /// A login changes nothing on the platform: an unclear outcome can simply be retried.
 fn nothing_done(trouble: Trouble) -> Trouble {
     match trouble {
-        Trouble::Unclear { message } => Trouble::later(format!("the log-in failed: {message}")),
+        Trouble::Unclear { message } => Trouble::later(Explanation::LoginFailed {
+            cause: Box::new(message),
+        }),
         other => other,
     }
 }

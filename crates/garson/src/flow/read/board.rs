@@ -4,8 +4,10 @@
 use super::period;
 use crate::app::App;
 use crate::flow::Fault;
+use crate::flow::fault::Thing;
 use crate::flow::order_actions::reasons;
 use crate::flow::read::event_feed::{Follower, Next, Pass, Start};
+use garson_core::explanation::Explanation;
 use garson_core::id::{AccountId, IntegrationId, OrderId, RestaurantId};
 use garson_core::integration::Integration;
 use garson_core::order::{ProviderSync, Reason};
@@ -45,12 +47,12 @@ pub struct Card {
 }
 
 /// A platform that could not be reached, or does not let us in.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Away {
     pub provider: Provider,
     /// The restaurants that it is so for.
     pub restaurants: BTreeSet<String>,
-    pub message: String,
+    pub message: Explanation,
     pub at: Timestamp,
 }
 
@@ -190,7 +192,7 @@ fn troubles(
             }),
         }
     }
-    lines.sort();
+    lines.sort_by_key(|line| line.provider);
     Ok(Troubles { lines, integrations })
 }
 
@@ -209,7 +211,7 @@ pub async fn one(app: &App, account: AccountId, id: OrderId) -> Result<Card, Fau
     let found = found
         .into_iter()
         .next()
-        .ok_or_else(|| Fault::not_found("order", id))?;
+        .ok_or_else(|| Fault::not_found(Thing::Order, id))?;
     Ok(card(app, found, &troubles))
 }
 

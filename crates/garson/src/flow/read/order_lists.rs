@@ -4,6 +4,7 @@ use super::period::{Moment, Period, scope, zone};
 use crate::app::App;
 use crate::flow::Fault;
 use crate::flow::read::order_detail::{OrderDetail, pos_id};
+use garson_core::field_problem::FieldProblem;
 use garson_core::id::{AccountId, OrderId, RestaurantId};
 use garson_core::order::Status;
 use garson_core::platform::Provider;
@@ -153,7 +154,7 @@ fn page<T>(
             make,
         )?);
     };
-    let not_a_day = || Fault::invalid("updatedSince", "is not a day of the calendar");
+    let not_a_day = || Fault::invalid("updatedSince", FieldProblem::NotDay);
     let changes = Changes {
         since: match since {
             Moment::At(at) => *at,

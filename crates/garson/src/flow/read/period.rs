@@ -1,6 +1,8 @@
 //! Periods of lists and reports, and the restaurants that they cover.
 
 use crate::flow::Fault;
+use crate::flow::fault::Thing;
+use garson_core::field_problem::FieldProblem;
 use garson_core::id::{AccountId, RestaurantId};
 use garson_core::restaurant::Config;
 use garson_core::time::{Timestamp, Zone};
@@ -43,7 +45,7 @@ impl Period {
     }
 
     pub(crate) fn bounds(&self, zone: &Zone) -> Result<(Option<Timestamp>, Option<Timestamp>), Fault> {
-        let not_a_day = |field: &str| Fault::invalid(field, "is not a day of the calendar");
+        let not_a_day = |field: &str| Fault::invalid(field, FieldProblem::NotDay);
         let from = match &self.from {
             None => None,
             Some(Moment::At(at)) => Some(*at),
@@ -67,7 +69,7 @@ pub(crate) fn scope(
     match restaurant {
         None => Ok(Scope::Account(account)),
         Some(id) if restaurants::exists(tx, account, id)? => Ok(Scope::Restaurant(id)),
-        Some(id) => Err(Fault::not_found("restaurant", id)),
+        Some(id) => Err(Fault::not_found(Thing::Restaurant, id)),
     }
 }
 

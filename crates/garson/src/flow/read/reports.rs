@@ -5,6 +5,7 @@ use super::period::{Period, scope, zone};
 use crate::app::App;
 use crate::flow::Fault;
 use crate::flow::find_order;
+use garson_core::field_problem::FieldProblem;
 use garson_core::id::{AccountId, OrderId, RestaurantId};
 use garson_core::order::{Order, Status};
 use garson_core::restaurant::{PaymentMatch, matched_id};
@@ -293,19 +294,16 @@ impl Days {
             if days.len() == MOST_DAYS {
                 return Err(Fault::invalid(
                     "to",
-                    format!("is more than {MOST_DAYS} days after from"),
+                    FieldProblem::PeriodTooLong { days: MOST_DAYS },
                 ));
             }
             let end = zone.end_of_day(day);
-            let end = end.ok_or_else(|| Fault::invalid("from", "is not a day of the calendar"))?;
+            let end = end.ok_or_else(|| Fault::invalid("from", FieldProblem::NotDay))?;
             days.push(zone.write(end, DAY));
         }
         match days.last() {
             Some(day) if *day == last => Ok(days),
-            _ => Err(Fault::invalid(
-                "to",
-                "is before from, or not a day of the calendar",
-            )),
+            _ => Err(Fault::invalid("to", FieldProblem::EndsBeforeFrom)),
         }
     }
 }
@@ -331,7 +329,7 @@ pub async fn daily_payments(
         .read(move |tx| {
             scope(tx, account, restaurant)?;
             let zone = zone(tx, restaurant)?;
-            let not_a_day = || Fault::invalid("from", "is not a day of the calendar");
+            let not_a_day = || Fault::invalid("from", FieldProblem::NotDay);
             let days = days.each(&zone, now)?;
             let mut moments = Vec::with_capacity(days.len() + 1);
             for day in &days {

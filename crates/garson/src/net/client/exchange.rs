@@ -1,12 +1,14 @@
-//! One request and its answer, over a kept connection where there is one, over a new one otherwise.
+//! One request and its response, over a pooled connection if there is one, otherwise over a new one.
 
-use super::{Client, Progress};
+use super::dialer::Dialer;
+use super::progress::Progress;
 use crate::net::connection::{Connection, Unsent};
 use crate::net::guard::{Origin, Target};
 use crate::net::outgoing::Outgoing;
-use crate::net::pool::Pool;
+use crate::net::pool::ConnectionPool;
 use crate::net::sent::{SendError, Stage};
 use bytes::Bytes;
+use garson_core::explanation::NetworkFailure;
 use garson_core::platform::Trust;
 use http::{Request, Response};
 use http_body_util::{BodyExt, Full};
@@ -15,63 +17,61 @@ use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-impl Client {
-    pub(super) async fn exchange(
-        &self,
-        target: &Target,
-        outgoing: Outgoing,
-        progress: &mut Progress,
-    ) -> Result<Exchange, SendError> {
-        let key = (outgoing.trust, Arc::clone(target.origin()));
-        let may_repeat = outgoing.may_repeat;
-        let mut request = outgoing.request(target)?;
-        // What an account's name leads to is judged anew for every request, also when a connection is open.
-        let judged = match key.0 {
-            Trust::Account => Some(self.addresses(target, key.0, progress).await?),
-            Trust::Operator => None,
-        };
-        // A kept connection may have been closed on the other side; then the request comes back unsent.
-        while let Some(mut connection) = self.pool.take(&key, judged.as_deref()) {
-            let spare = may_repeat.then(|| request.clone());
-            match send(&mut connection, request, progress).await {
-                Ok(response) => return Ok(Exchange::new(response, connection, key)),
-                Err(Unsent::Returned(back)) => request = *back,
-                Err(Unsent::Broken { why, is_heard }) => match spare {
-                    Some(spare) if !is_heard => {
-                        progress.is_repeated = true;
-                        request = spare;
-                        break;
-                    }
-                    _ => return Err(SendError::Broken(why)),
-                },
-            }
-        }
-        let addresses = match judged {
-            Some(judged) => judged,
-            None => self.addresses(target, key.0, progress).await?,
-        };
-        let mut connection = self.connect(target, &addresses, progress).await?;
+/// Sends a request and reads the response's head.
+pub async fn exchange(
+    dialer: &Dialer,
+    pool: &ConnectionPool,
+    target: &Target,
+    outgoing: Outgoing,
+    progress: &mut Progress,
+) -> Result<Exchange, SendError> {
+    let key = (outgoing.trust, Arc::clone(target.origin()));
+    let may_repeat = outgoing.may_repeat;
+    let mut request = outgoing.request(target)?;
+    // An account's name is resolved and checked for every request, even if a connection is open: its addresses may change.
+    let checked = match key.0 {
+        Trust::Account => Some(dialer.addresses(target, key.0, progress).await?),
+        Trust::Operator => None,
+    };
+    // The peer may have closed a pooled connection; then the request comes back unsent.
+    while let Some(mut connection) = pool.take(&key, checked.as_deref()) {
+        let spare = may_repeat.then(|| request.clone());
         match send(&mut connection, request, progress).await {
-            Ok(response) => Ok(Exchange::new(response, connection, key)),
-            Err(Unsent::Returned(_)) => {
-                Err(progress.failed("the connection was closed before the request was sent"))
-            }
-            Err(Unsent::Broken { why, .. }) => Err(SendError::Broken(why)),
+            Ok(response) => return Ok(Exchange::new(response, connection, key)),
+            Err(Unsent::Returned(back)) => request = *back,
+            Err(Unsent::Broken { why, has_begun }) => match spare {
+                Some(spare) if !has_begun => {
+                    progress.is_repeated = true;
+                    request = spare;
+                    break;
+                }
+                _ => return Err(SendError::Broken(why)),
+            },
         }
     }
-
-    async fn connect(
-        &self,
-        target: &Target,
-        addresses: &[IpAddr],
-        progress: &mut Progress,
-    ) -> Result<Connection, SendError> {
-        let (line, address) = self.line(target, addresses, progress).await?;
-        progress.stage = Stage::Exchange;
-        Connection::open(line, address)
-            .await
-            .map_err(|why| progress.failed(why))
+    let addresses = match checked {
+        Some(checked) => checked,
+        None => dialer.addresses(target, key.0, progress).await?,
+    };
+    let mut connection = open(dialer, target, &addresses, progress).await?;
+    match send(&mut connection, request, progress).await {
+        Ok(response) => Ok(Exchange::new(response, connection, key)),
+        Err(Unsent::Returned(_)) => Err(progress.failed(NetworkFailure::ClosedBeforeRequest)),
+        Err(Unsent::Broken { why, .. }) => Err(SendError::Broken(why)),
     }
+}
+
+async fn open(
+    dialer: &Dialer,
+    target: &Target,
+    addresses: &[IpAddr],
+    progress: &mut Progress,
+) -> Result<Connection, SendError> {
+    let (stream, address) = dialer.connect(target, addresses, progress).await?;
+    progress.stage = Stage::Exchange;
+    Connection::open(stream, address)
+        .await
+        .map_err(|why| progress.failed(why))
 }
 
 async fn send(
@@ -91,7 +91,7 @@ async fn send(
     answered
 }
 
-/// An answer whose head has come.
+/// A response whose head was read.
 pub struct Exchange {
     response: Response<Incoming>,
     connection: Connection,
@@ -111,36 +111,35 @@ impl Exchange {
         self.response.status().as_u16()
     }
 
-    /// As much of the body as is wanted and comes in time. The status has been said; a body that is slow or breaks off
-    /// does not unsay it. After a body that has come whole, the connection is kept.
-    pub async fn body(mut self, keep: usize, time: Duration, pool: &Pool) -> Vec<u8> {
-        let mut kept = Vec::new();
-        // Out of time: what has come so far is what there is.
-        let reading = read(self.response.into_body(), keep, &mut kept);
-        let is_whole = tokio::time::timeout(time, reading).await.unwrap_or(false);
-        if is_whole && self.connection.settle().await {
-            pool.keep(self.key, self.connection);
+    /// As much of the body as is wanted and comes in time. A body that is slow or incomplete does not change the status. After
+    /// a complete body the connection goes back to the pool.
+    pub async fn body(mut self, max_bytes: usize, time: Duration, pool: &ConnectionPool) -> Vec<u8> {
+        let mut body = Vec::new();
+        let reading = read(self.response.into_body(), max_bytes, &mut body);
+        let is_complete = tokio::time::timeout(time, reading).await.unwrap_or(false);
+        if is_complete && self.connection.becomes_ready().await {
+            pool.put(self.key, self.connection);
         }
-        kept
+        body
     }
 }
 
-/// Reads a body; `true` when that was all of it.
-async fn read(mut body: Incoming, keep: usize, kept: &mut Vec<u8>) -> bool {
+/// Reads a body; `true` if that was all of it.
+async fn read(mut incoming: Incoming, max_bytes: usize, body: &mut Vec<u8>) -> bool {
     loop {
-        if body.is_end_stream() {
+        if incoming.is_end_stream() {
             return true;
         }
-        let room = keep - kept.len();
+        let room = max_bytes - body.len();
         if room == 0 {
             return false;
         }
-        match body.frame().await {
+        match incoming.frame().await {
             None => return true,
             Some(Err(_)) => return false,
             Some(Ok(frame)) => {
                 let data = frame.data_ref().map(Bytes::as_ref).unwrap_or_default();
-                kept.extend_from_slice(data.get(..room).unwrap_or(data));
+                body.extend_from_slice(data.get(..room).unwrap_or(data));
                 if data.len() > room {
                     return false;
                 }

@@ -1,12 +1,13 @@
-//! Reads the operator's list of single targets that may be called though they are private.
+//! The operator's list of single private targets that may be called.
 
+use super::blocks::{self, AddressClass};
+use super::names;
+use super::origin::Host;
+use super::target::Target;
+use garson_core::explanation::AddressKind;
 use std::fmt;
 use std::net::{IpAddr, Ipv6Addr};
 use std::str::FromStr;
-
-use super::blocks::{self, Standing};
-use super::origin::Host;
-use super::target::Target;
 
 /// One allowed target: an address or a name, at one port or (without a port) at any.
 ///
@@ -19,12 +20,12 @@ pub struct Exception {
 }
 
 impl Exception {
-    /// Whether it is meant for this very host and port.
+    /// Does it name this host and port?
     pub(super) fn names(&self, target: &Target) -> bool {
         self.is_at(target.port()) && (self.host == *target.host() || self.means_loopback(target.host()))
     }
 
-    /// Whether it allows calling this target at this address.
+    /// Does it allow calling this target at this address?
     pub(super) fn allows(&self, target: &Target, ip: IpAddr) -> bool {
         match self.host.literal() {
             Some(allowed) => self.is_at(target.port()) && allowed == ip.to_canonical(),
@@ -94,7 +95,7 @@ fn split(text: &str) -> Result<(Host, Option<u16>), String> {
     if let Ok(bare) = text.parse::<Ipv6Addr>() {
         return Ok((Host::from(bare.to_canonical()), None));
     }
-    // The last colon of "[fd00::1]" is no port separator, so brackets are looked at first.
+    // The last colon of "[fd00::1]" separates no port.
     let (host, port) = match text.rsplit_once(':') {
         Some((host, port)) if !port.ends_with(']') => (host, Some(port)),
         _ => (text, None),
@@ -114,7 +115,7 @@ fn read_port(text: &str) -> Result<u16, String> {
     }
 }
 
-/// An exception that could never take effect is a mistake worth hearing about at start.
+/// An exception that can never take effect is a mistake, reported at start.
 fn check_allowable(host: &Host) -> Result<(), String> {
     match never_allowed(host) {
         Some(kind) => Err(format!("{host} is {kind}, which is never allowed")),
@@ -122,17 +123,17 @@ fn check_allowable(host: &Host) -> Result<(), String> {
     }
 }
 
-fn never_allowed(host: &Host) -> Option<&'static str> {
+fn never_allowed(host: &Host) -> Option<AddressKind> {
     match host {
-        Host::Name(name) => super::is_metadata_name(name).then_some(super::METADATA_SERVICE),
+        Host::Name(name) => names::is_metadata(name).then_some(AddressKind::MetadataName),
         Host::V4(ip) => never(IpAddr::V4(*ip)),
         Host::V6(ip) => never(IpAddr::V6(*ip)),
     }
 }
 
-fn never(ip: IpAddr) -> Option<&'static str> {
-    match blocks::standing(ip) {
-        Standing::Never(kind) => Some(kind),
-        Standing::Public | Standing::Special(_) => None,
+fn never(ip: IpAddr) -> Option<AddressKind> {
+    match blocks::class_of(ip) {
+        AddressClass::Never(kind) => Some(kind),
+        AddressClass::Public | AddressClass::Special(_) => None,
     }
 }

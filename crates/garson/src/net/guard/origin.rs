@@ -1,20 +1,16 @@
-//! Where a target is: scheme, host and port, each with one spelling only.
+//! A target's scheme, host and port, each in one normal form.
 
+use garson_core::explanation::TargetRefusal;
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
-
-use super::Refusal;
-use super::target::{no_host, unreadable};
 
 const MAX_NAME_BYTES: usize = 253;
 const MAX_LABEL_BYTES: usize = 63;
 
-/// How a target is spoken to.
+/// Plain HTTP or TLS.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Scheme {
-    /// Plain HTTP.
     Http,
-    /// HTTP over TLS.
     Https,
 }
 
@@ -27,7 +23,7 @@ impl Scheme {
         }
     }
 
-    /// The port that is meant where none is written.
+    /// The port of a URL without one.
     pub const fn default_port(self) -> u16 {
         match self {
             Self::Http => 80,
@@ -41,7 +37,7 @@ impl Scheme {
     }
 }
 
-/// The host of a target in its one normal spelling.
+/// The host of a target in its normal form.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Host {
     /// A DNS name: lower-case ASCII, no trailing dot.
@@ -62,12 +58,12 @@ impl Host {
         }
     }
 
-    /// Reads a host as it stands in a URL, so an IPv6 address needs its brackets.
-    pub(super) fn parse(text: &str) -> Result<Self, Refusal> {
+    /// Reads a host as it is written in a URL, so an IPv6 address needs its brackets.
+    pub(super) fn parse(text: &str) -> Result<Self, TargetRefusal> {
         Self::normal(url::Host::parse(text).map_err(unreadable)?)
     }
 
-    pub(super) fn normal(host: url::Host<String>) -> Result<Self, Refusal> {
+    pub(super) fn normal(host: url::Host<String>) -> Result<Self, TargetRefusal> {
         match host {
             url::Host::Domain(name) => normal_name(&name).map(Self::Name),
             url::Host::Ipv4(ip) => Ok(Self::V4(ip)),
@@ -95,7 +91,7 @@ impl fmt::Display for Host {
     }
 }
 
-/// The place that connections lead to: what comes after it in a URL is for the other side.
+/// What a connection is opened to: the part of a URL before the path.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Origin {
     pub(super) scheme: Scheme,
@@ -104,7 +100,7 @@ pub struct Origin {
 }
 
 impl Origin {
-    /// The value for the Host header: the port only where it is not the usual one.
+    /// The value for the Host header: with the port only if it is not the default.
     pub fn authority(&self) -> String {
         if self.port == self.scheme.default_port() {
             self.host.to_string()
@@ -117,21 +113,22 @@ impl Origin {
 impl fmt::Display for Origin {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(out, "{}://{}", self.scheme.as_str(), self.host)?;
-        match self.port == self.scheme.default_port() {
-            true => Ok(()),
-            false => write!(out, ":{}", self.port),
+        if self.port == self.scheme.default_port() {
+            Ok(())
+        } else {
+            write!(out, ":{}", self.port)
         }
     }
 }
 
 /// The URL standard lets far more pass as a name than DNS does.
-fn normal_name(name: &str) -> Result<String, Refusal> {
+fn normal_name(name: &str) -> Result<String, TargetRefusal> {
     let name = name.strip_suffix('.').unwrap_or(name).to_ascii_lowercase();
     if name.is_empty() {
-        return Err(no_host());
+        return Err(TargetRefusal::NoHost);
     }
     if name.len() > MAX_NAME_BYTES || !name.split('.').all(is_label) {
-        return Err(Refusal::new("the URL has a host that is not a DNS name"));
+        return Err(TargetRefusal::HostNotDnsName);
     }
     Ok(name)
 }
@@ -139,4 +136,10 @@ fn normal_name(name: &str) -> Result<String, Refusal> {
 fn is_label(label: &str) -> bool {
     let plain = |b: u8| b.is_ascii_alphanumeric() || b == b'-' || b == b'_';
     (1..=MAX_LABEL_BYTES).contains(&label.len()) && label.bytes().all(plain)
+}
+
+pub(super) fn unreadable(error: url::ParseError) -> TargetRefusal {
+    TargetRefusal::Unreadable {
+        error: error.to_string(),
+    }
 }

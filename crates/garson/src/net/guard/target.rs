@@ -1,40 +1,34 @@
-//! Reads the text of a URL into a target with one spelling only, refusing tricks on the way.
+//! Parses a URL into a target in one normal form, and refuses ambiguous spellings.
 
+use super::origin::{Host, Origin, Scheme, unreadable};
+use garson_core::explanation::TargetRefusal;
+use http::uri::PathAndQuery;
 use std::fmt;
 use std::sync::Arc;
-
-use http::uri::PathAndQuery;
 use url::Url;
-
-use super::Refusal;
-use super::origin::{Host, Origin, Scheme};
 
 /// The longest URL text that is read.
 pub const MAX_URL_BYTES: usize = 2048;
 
-/// A URL that is well-formed for us to call; whether we may is for [`check`](super::check).
+/// A well-formed URL; whether it may be called is for [`check`](super::check).
 ///
 /// Its fields are private so that no target exists that did not pass [`Target::parse`].
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct Target {
-    // Shared, because connections are kept by it.
+    // Shared, because it is the key of the connection pool.
     origin: Arc<Origin>,
     path_and_query: PathAndQuery,
 }
 
 impl Target {
     /// Reads a URL as browsers do (WHATWG), but refuses what they silently repair.
-    pub fn parse(text: &str) -> Result<Self, Refusal> {
-        Self::read(text).map_err(Refusal::malformed)
-    }
-
-    fn read(text: &str) -> Result<Self, Refusal> {
+    pub fn parse(text: &str) -> Result<Self, TargetRefusal> {
         let scheme = check_text(text)?;
         let url = Url::parse(text).map_err(unreadable)?;
-        let host = url.host().ok_or_else(no_host)?.to_owned();
+        let host = url.host().ok_or(TargetRefusal::NoHost)?.to_owned();
         let port = url.port().unwrap_or(scheme.default_port());
         if port == 0 {
-            return Err(Refusal::new("port 0 cannot be called"));
+            return Err(TargetRefusal::PortZero);
         }
         let host = Host::normal(host)?;
         Ok(Self {
@@ -43,7 +37,6 @@ impl Target {
         })
     }
 
-    /// Plain HTTP or TLS.
     pub fn scheme(&self) -> Scheme {
         self.origin.scheme
     }
@@ -53,17 +46,17 @@ impl Target {
         &self.origin.host
     }
 
-    /// The port to call, written or meant.
+    /// The port, written or default.
     pub fn port(&self) -> u16 {
         self.origin.port
     }
 
-    /// What to ask for, always beginning with a slash; may carry secrets.
+    /// Always begins with a slash; may carry secrets.
     pub fn path_and_query(&self) -> &PathAndQuery {
         &self.path_and_query
     }
 
-    /// The value for the Host header: the port only where it is not the usual one.
+    /// The value for the Host header: with the port only if it is not the default.
     pub fn authority(&self) -> String {
         self.origin.authority()
     }
@@ -73,7 +66,7 @@ impl Target {
         &self.origin
     }
 
-    /// The whole URL in its normal spelling; may carry secrets.
+    /// The whole URL in its normal form; may carry secrets.
     pub fn url(&self) -> String {
         format!("{}{}", self.origin(), self.path_and_query)
     }
@@ -86,52 +79,44 @@ impl fmt::Debug for Target {
     }
 }
 
-/// Checks the text as given, for the URL parser drops or repairs what is refused here.
-fn check_text(text: &str) -> Result<Scheme, Refusal> {
+/// Checks the text as given: the URL parser would drop or repair what is refused here.
+fn check_text(text: &str) -> Result<Scheme, TargetRefusal> {
     if text.len() > MAX_URL_BYTES {
-        let reason = format!("the URL is longer than {MAX_URL_BYTES} bytes");
-        return Err(Refusal::new(reason));
+        return Err(TargetRefusal::TooLong {
+            max_bytes: MAX_URL_BYTES,
+        });
     }
     if text.chars().any(|c| c.is_control() || c.is_whitespace()) {
-        return Err(Refusal::new("the URL contains a space or control character"));
+        return Err(TargetRefusal::HasWhitespace);
     }
     if text.contains('\\') {
-        return Err(Refusal::new("the URL contains a backslash"));
+        return Err(TargetRefusal::HasBackslash);
     }
     let known = text
         .split_once("://")
         .and_then(|(scheme, rest)| Some((Scheme::parse(scheme)?, rest)));
     let Some((scheme, rest)) = known else {
-        let reason = "the URL does not begin with http:// or https://";
-        return Err(Refusal::new(reason));
+        return Err(TargetRefusal::NotHttp);
     };
     let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
     if authority.is_empty() {
-        return Err(no_host());
+        return Err(TargetRefusal::NoHost);
     }
     if authority.contains('@') {
-        return Err(Refusal::new("the URL contains a user name or password"));
+        return Err(TargetRefusal::HasCredentials);
     }
     Ok(scheme)
 }
 
-fn path_and_query(url: &Url) -> Result<PathAndQuery, Refusal> {
+fn path_and_query(url: &Url) -> Result<PathAndQuery, TargetRefusal> {
     let text = match url.query() {
         Some(query) => format!("{}?{query}", url.path()),
         None => url.path().to_owned(),
     };
     let length = text.len();
-    // What the HTTP client would not take, or would shorten, is better refused now.
+    // The HTTP client would refuse or shorten it later.
     match PathAndQuery::try_from(text) {
         Ok(read) if read.as_str().len() == length => Ok(read),
-        _ => Err(Refusal::new("the URL has a path that cannot be sent")),
+        _ => Err(TargetRefusal::PathNotSendable),
     }
-}
-
-pub(super) fn no_host() -> Refusal {
-    Refusal::new("the URL has no host")
-}
-
-pub(super) fn unreadable(error: url::ParseError) -> Refusal {
-    Refusal::new(format!("the URL cannot be read: {error}"))
 }

@@ -1,11 +1,10 @@
-//! The system's own resolver, on threads of its own.
+//! The system's own resolver, on dedicated threads.
 //!
-//! `getaddrinfo` blocks a thread, for many seconds when a name's servers are dead, and cannot be stopped. So there are only so
-//! many such threads, an account has a few of them, and accounts whose names could not be resolved lately have a part. A
-//! question is given up after some time; its thread counts until the system has answered. Nobody else waits for them: these
-//! are not the threads on which passwords are checked and files are written.
+//! `getaddrinfo` blocks a thread, for many seconds if a name's servers are dead, and cannot be cancelled. So the number of such
+//! threads is limited, in total, for an account, and for all accounts whose lookups failed recently. A lookup times out, but
+//! its thread counts until the system has answered. Other blocking work (password hashing, files) has other threads.
 
-use super::{Resolve, Resolving};
+use super::resolver::{Resolve, Resolving};
 use crate::fair_slots::{FairSlots, SlotLimits};
 use garson_core::id::AccountId;
 use std::collections::HashMap;
@@ -22,21 +21,21 @@ const THREADS: SlotLimits = SlotLimits {
     per_account: 6,
     failing: 24,
 };
-/// A question is given up after this time, that spent waiting for a thread included.
+/// A lookup times out after this time, which includes waiting for a thread.
 const DEADLINE: Duration = Duration::from_secs(8);
-/// How long an account whose name could not be resolved has only a part of the threads.
-const REMEMBERED: Duration = Duration::from_secs(60);
-/// When so many accounts are remembered, those that need not be any more are forgotten.
-const MANY: usize = 1_000;
+/// How long an account counts as failing after a failed lookup.
+const FAILING_FOR: Duration = Duration::from_secs(60);
+/// From this many entries on, expired ones are removed.
+const MAX_ENTRIES: usize = 1_000;
 
-/// What asks the system.
+/// The blocking call.
 type Lookup = dyn Fn(&str) -> io::Result<Vec<IpAddr>> + Send + Sync;
 
 pub struct SystemResolver {
     lookup: Arc<Lookup>,
     deadline: Duration,
     threads: Arc<FairSlots>,
-    /// Since when accounts are failing.
+    /// The last failed lookup of an account.
     failed_at: Arc<Mutex<HashMap<AccountId, Instant>>>,
 }
 
@@ -50,7 +49,7 @@ impl Default for SystemResolver {
 }
 
 impl SystemResolver {
-    /// A resolver that asks something else; for tests.
+    /// A resolver with another blocking call; for tests.
     pub fn with_lookup(lookup: impl Fn(&str) -> io::Result<Vec<IpAddr>> + Send + Sync + 'static) -> Self {
         Self {
             lookup: Arc::new(lookup),
@@ -63,7 +62,7 @@ impl SystemResolver {
     async fn look_up(&self, name: &str, account: AccountId) -> io::Result<Vec<IpAddr>> {
         let is_failing = lock(&self.failed_at)
             .get(&account)
-            .is_some_and(|at| at.elapsed() < REMEMBERED);
+            .is_some_and(|at| at.elapsed() < FAILING_FOR);
         let permit = self.threads.acquire(account, is_failing).await;
         let (answer, answered) = oneshot::channel();
         let (lookup, name) = (Arc::clone(&self.lookup), name.to_owned());
@@ -72,8 +71,8 @@ impl SystemResolver {
             .spawn(move || {
                 let found = lookup(&name);
                 drop(permit);
-                // Whoever asked may have gone.
-                let _is_heard = answer.send(found).is_ok();
+                // Fails if the request was cancelled meanwhile.
+                let _ = answer.send(found);
             })?;
         answered
             .await
@@ -82,12 +81,13 @@ impl SystemResolver {
 
     fn note(&self, account: AccountId, has_failed: bool) {
         let mut failed_at = lock(&self.failed_at);
-        if failed_at.len() >= MANY {
-            failed_at.retain(|_, at| at.elapsed() < REMEMBERED);
+        if failed_at.len() >= MAX_ENTRIES {
+            failed_at.retain(|_, at| at.elapsed() < FAILING_FOR);
         }
-        match has_failed {
-            true => drop(failed_at.insert(account, Instant::now())),
-            false => drop(failed_at.remove(&account)),
+        if has_failed {
+            failed_at.insert(account, Instant::now());
+        } else {
+            failed_at.remove(&account);
         }
     }
 }
@@ -102,7 +102,7 @@ impl Resolve for SystemResolver {
     }
 
     fn resolve_for<'a>(&'a self, name: &'a str, account: Option<AccountId>) -> Resolving<'a> {
-        // Names that the operator has given are those of one more account.
+        // The operator's own names count as those of one more account.
         let account = account.unwrap_or(AccountId(Uuid::nil()));
         Box::pin(async move {
             let found = match tokio::time::timeout(self.deadline, self.look_up(name, account)).await {
@@ -127,7 +127,7 @@ mod tests {
         AccountId(uuid::Uuid::from_u128(n))
     }
 
-    /// Dead names hang until the case ends.
+    /// Lookups of dead names hang until the test ends.
     #[derive(Default)]
     struct System {
         is_over: Mutex<bool>,
@@ -161,15 +161,14 @@ mod tests {
 
     struct Ends(Arc<System>);
 
-    async fn ask_for_dead_names(resolver: &Arc<SystemResolver>, account: AccountId, count: usize) {
+    async fn resolve_dead_names(resolver: &Arc<SystemResolver>, account: AccountId, count: usize) {
         for n in 0..count {
             let resolver = Arc::clone(resolver);
             tokio::spawn(async move {
-                drop(
-                    resolver
-                        .resolve_for(&format!("dead-{n}.example.com"), Some(account))
-                        .await,
-                );
+                // It times out or hangs until the test ends.
+                let _ = resolver
+                    .resolve_for(&format!("dead-{n}.example.com"), Some(account))
+                    .await;
             });
         }
         for _ in 0..100 {
@@ -178,12 +177,12 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn dead_names_of_one_account_hold_up_neither_others_nor_other_work() {
+    async fn dead_names_of_one_account_block_neither_other_accounts_nor_other_work() {
         let system = Arc::<System>::default();
         let _ends = Ends(Arc::clone(&system));
         let resolver = system.resolver();
         // More than the runtime has threads for blocking work.
-        ask_for_dead_names(&resolver, account(1), 600).await;
+        resolve_dead_names(&resolver, account(1), 600).await;
         let found = resolver.resolve_for("till.example.com", Some(account(2))).await;
         assert_eq!(found.unwrap(), [IpAddr::from([10, 0, 0, 1])]);
         assert!(resolver.resolve("platform.example.com").await.is_ok());
@@ -192,7 +191,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn however_many_accounts_have_dead_names_others_find_a_thread() {
+    async fn dead_names_of_many_accounts_leave_threads_for_others() {
         let system = Arc::<System>::default();
         let _ends = Ends(Arc::clone(&system));
         let mut resolver = Arc::into_inner(system.resolver()).unwrap();
@@ -202,13 +201,13 @@ mod tests {
             let failed = resolver.resolve_for("dead.example.com", Some(account(n))).await;
             assert_eq!(failed.unwrap_err().kind(), io::ErrorKind::TimedOut);
         }
-        // Their threads hang on, and these accounts have no more than a part of all from now on.
+        // Their threads still hang; together these accounts now have only the share of failing ones.
         for n in 0..20 {
-            ask_for_dead_names(&resolver, account(n), 6).await;
+            resolve_dead_names(&resolver, account(n), 6).await;
             tokio::time::sleep(resolver.deadline).await;
         }
         let mut found = Err(io::ErrorKind::TimedOut.into());
-        // One that did not get its answer in time, on a busy machine, counts as failing too: others try on.
+        // On a busy machine a lookup may time out, and its account counts as failing too: try with others.
         for n in 100..200 {
             found = resolver.resolve_for("till.example.com", Some(account(n))).await;
             if found.is_ok() {

@@ -121,7 +121,7 @@ impl Card {
             is_held_up,
             is_ready: order.status == Status::Preparing && order.ready_at.is_some(),
             sync_failed: match order.sync {
-                ProviderSync::Failed { message } => Some(explain::attempt(lang, &message)),
+                ProviderSync::Failed { message } => Some(explain::text(lang, &message)),
                 _ => None,
             },
             flag: order.flag.map(|flag| match flag {

@@ -1,6 +1,7 @@
 //! The header of a restaurant's pages: its name and the tabs.
 
 use crate::flow::Fault;
+use crate::flow::fault::Thing;
 use crate::panel::kit::current_user::CurrentUser;
 use crate::panel::kit::error::PanelError;
 use crate::panel::kit::form_data::FormData;
@@ -109,7 +110,7 @@ pub fn restaurant_layout(user: &CurrentUser, restaurant: &Restaurant) -> Layout 
 /// The restaurant of a path. A malformed id is answered like an unknown one.
 pub fn restaurant_id(user: &CurrentUser, text: &str) -> Result<RestaurantId, PanelError> {
     text.parse()
-        .map_err(|_| user.fail(Fault::not_found("restaurant", text)))
+        .map_err(|_| user.fail(Fault::not_found(Thing::Restaurant, text)))
 }
 
 /// The restaurant filter of a query string or form; `None` means all.

@@ -24,7 +24,7 @@ pub fn redirect_with_result(
         Ok(status @ 200..300) => Ok(user.redirect_with_notice(back, format!("{} {status}", t.accepted))),
         Ok(status) => Ok(user.redirect_with_error(back, format!("{} {status}", t.refused))),
         Err(Fault::TargetUnreachable { explanation }) => {
-            let why = explain::attempt(user.lang, &explanation);
+            let why = explain::text(user.lang, &explanation);
             Ok(user.redirect_with_error(back, format!("{} {why}", t.unreachable)))
         }
         Err(fault @ (Fault::TooManySends | Fault::NoWebhook | Fault::TargetNotAllowed { .. })) => {

@@ -75,11 +75,11 @@ impl PanelError {
     /// Shows what a receiver or platform answered as the detail; for everything else the title is enough.
     pub fn new(lang: Lang, fault: Fault) -> Self {
         let detail = match &fault {
-            Fault::ProviderRefused { message } | Fault::ProviderUnreachable { message } => message.as_str(),
-            Fault::TargetUnreachable { explanation } => explanation.as_str(),
-            _ => "",
+            Fault::ProviderRefused { message } | Fault::ProviderUnreachable { message } => Some(message),
+            Fault::TargetUnreachable { explanation } => Some(explanation),
+            _ => None,
         };
-        let detail = explain::attempt(lang, detail);
+        let detail = explain::optional(lang, detail);
         let error = Self::of(lang, ApiError::from(fault));
         if detail.is_empty() {
             error

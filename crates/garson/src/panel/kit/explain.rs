@@ -1,37 +1,127 @@
-//! What happened to an attempt, a call or an order, in the user's language. It is written down in English, in a closed set of
-//! sentences; one that is not among them is what others have said, and shown as they say it.
+//! Explanations, refusals and timeline reasons in the user's language. English is their `Display`; Turkish is an exhaustive match,
+//! so that a missing translation does not compile.
 
-mod turkish;
+mod header;
+mod network;
+mod platform;
+mod target;
+mod tls;
 
+use crate::flow::admin::matching_problem::MatchingProblem;
 use crate::panel::words::{DeliveryWords, Lang};
-use turkish::turkish;
+use garson_core::explanation::{Explanation, TargetRefusal};
+use garson_core::field_problem::HeaderProblem;
+use garson_core::order::TimelineReason;
 
-const BY_HAND: &str = "sent by hand: ";
-const REPEATED: &str = " (a kept connection had been closed, and it was sent again over a new one)";
-
-/// The whole sentence.
-pub fn attempt(lang: Lang, text: &str) -> String {
-    if lang == Lang::En {
-        return text.to_owned();
+/// What happened to an attempt, a call or an order.
+pub fn text(lang: Lang, explanation: &Explanation) -> String {
+    match lang {
+        Lang::Tr => turkish(explanation),
+        Lang::En => explanation.to_string(),
     }
-    let (by_hand, text) = match text.strip_prefix(BY_HAND) {
-        Some(rest) => ("elle gönderildi: ", rest),
-        None => ("", text),
-    };
-    let (text, repeated) = match text.strip_suffix(REPEATED) {
-        Some(rest) => (
-            rest,
-            " (açık tutulan bağlantı kapanmıştı, yeni bağlantıyla yeniden gönderildi)",
-        ),
-        None => (text, ""),
-    };
-    format!(
-        "{by_hand}{}{repeated}",
-        turkish(text).unwrap_or_else(|| text.to_owned())
-    )
 }
 
-/// Why an event is not delivered, by the word under which that is kept.
+/// The same, empty where nothing happened.
+pub fn optional(lang: Lang, explanation: Option<&Explanation>) -> String {
+    explanation.map_or_else(String::new, |explanation| text(lang, explanation))
+}
+
+fn turkish(explanation: &Explanation) -> String {
+    match explanation {
+        Explanation::Answered { status, said: None } => format!("{status} yanıtı verdi"),
+        Explanation::Answered {
+            status,
+            said: Some(said),
+        } => format!("{status} yanıtı verdi: {said}"),
+        Explanation::AnsweredRedirect { status } => {
+            format!("{status} yanıtı verdi; yönlendirmeler izlenmez")
+        }
+        Explanation::AnsweredNoSuccess { status } => {
+            format!("{status} yanıtı verdi; yalnızca 2xx başarı sayılır")
+        }
+        Explanation::AnsweredUnreadable { status, error } => {
+            format!("{status} yanıtı verdi, okunamadı: {error}")
+        }
+        Explanation::Network(failure) => network::turkish(failure),
+        Explanation::Tls(failure) => tls::turkish(failure),
+        Explanation::Target(refusal) => target::turkish(refusal),
+        Explanation::Platform(failure) => platform::turkish(failure),
+        Explanation::TargetNotAllowed { refusal } => {
+            format!("bu adrese gönderilemez: {}", target::turkish(refusal))
+        }
+        Explanation::LoginRefused { cause } => format!("oturum açma reddedildi: {}", turkish(cause)),
+        Explanation::LoginFailed { cause } => format!("oturum açılamadı: {}", turkish(cause)),
+        Explanation::NotEnlisted { status } => {
+            format!("platform bağlantıyı kabul etmedi: {status} yanıtı verdi")
+        }
+        Explanation::Simulator { cause } => format!("simülatör: {}", turkish(cause)),
+        Explanation::SentByHand { result } => format!("elle gönderildi: {}", turkish(result)),
+        Explanation::SentAgain { result } => format!(
+            "{} (açık tutulan bağlantı kapanmıştı, yeni bağlantıyla yeniden gönderildi)",
+            turkish(result)
+        ),
+        Explanation::Text { text } => text.clone(),
+    }
+}
+
+/// Why a URL may not be called.
+pub fn target(lang: Lang, refusal: &TargetRefusal) -> String {
+    match lang {
+        Lang::Tr => target::turkish(refusal),
+        Lang::En => refusal.to_string(),
+    }
+}
+
+/// Why a header cannot be sent along, in Turkish.
+pub fn header(problem: HeaderProblem) -> String {
+    header::turkish(problem)
+}
+
+/// Why the payment types of a POS are not known.
+pub fn matching_problem(lang: Lang, problem: &MatchingProblem) -> String {
+    if lang == Lang::En {
+        return problem.to_string();
+    }
+    match problem {
+        MatchingProblem::NoUrl => "restoranın ödeme eşleme adresi yok.".to_owned(),
+        MatchingProblem::HeadersDamaged => "ödeme eşleme başlıkları bozuk.".to_owned(),
+        MatchingProblem::Header { name, problem } => {
+            let why = header::turkish(*problem);
+            format!("{name} başlığı gönderilemez: {why}")
+        }
+        MatchingProblem::NotAllowed(refusal) => {
+            format!("bu adrese gönderilemez: {}.", target::turkish(refusal))
+        }
+        MatchingProblem::Unreachable(explanation) => {
+            format!("adrese ulaşılamıyor: {}.", turkish(explanation))
+        }
+        MatchingProblem::Answered { status } => format!("adres {status} yanıtı verdi."),
+        MatchingProblem::NotAList => "adres {\"id\", \"name\"} listesi yanıtlamadı.".to_owned(),
+    }
+}
+
+/// Why an order has a line in its timeline.
+pub fn timeline_reason(lang: Lang, reason: &TimelineReason) -> String {
+    if lang == Lang::En {
+        return reason.to_string();
+    }
+    let text = match reason {
+        TimelineReason::Arrived => "geldi",
+        TimelineReason::Verified => "onaylandı",
+        TimelineReason::VerifiedAutomatically => "kendiliğinden onaylandı",
+        TimelineReason::PreApprovedAndDue => "önceden onaylanmıştı, vakti geldi",
+        TimelineReason::Advanced => "ilerletildi",
+        TimelineReason::Reported => "platform bildirdi",
+        TimelineReason::Revised => "platform siparişi değiştirdi",
+        TimelineReason::UnknownToPlatform => "platformda böyle bir sipariş yok",
+        TimelineReason::KnownToPlatformAgain => "sipariş platformda yeniden görünüyor",
+        TimelineReason::Cancelled => "iptal edildi",
+        TimelineReason::Text { text } => text,
+    };
+    text.to_owned()
+}
+
+/// Why an event is not delivered, by its stored word.
 pub fn reason(t: &DeliveryWords, reason: &str) -> String {
     let said = match reason {
         "waiting" => t.reason_waiting,
@@ -55,71 +145,82 @@ pub fn reason(t: &DeliveryWords, reason: &str) -> String {
 mod tests {
     use super::*;
     use garson_core::delivery::UndeliveredReason;
+    use garson_core::explanation::{AddressKind, ConnectionError, NetworkFailure, PlatformFailure};
+    use std::time::Duration;
 
     #[test]
-    fn explanations_are_said_in_turkish() {
-        for (english, turkish) in [
-            ("answered 200", "200 yanıtı verdi"),
+    fn explanations_are_shown_in_both_languages() {
+        let by_hand = Explanation::SentByHand {
+            result: Box::new(Explanation::AnsweredRedirect { status: 302 }),
+        };
+        let login = Explanation::LoginRefused {
+            cause: Box::new(Explanation::answered(401, Some("bad key"))),
+        };
+        let refused = NetworkFailure::CannotConnect {
+            error: ConnectionError::Refused,
+        };
+        let slow_name = NetworkFailure::NameNotResolvedInTime {
+            name: "till.example".to_owned(),
+            within: Duration::from_secs(5),
+        };
+        let limited = PlatformFailure::RateLimited {
+            calls: 10,
+            seconds: 60,
+        };
+        let target = TargetRefusal::ResolvesTo {
+            host: "till.example".to_owned(),
+            address: AddressKind::Private,
+        };
+        for (explanation, turkish, english) in [
             (
-                "answered 400: no <such> order",
+                Explanation::answered(200, None),
+                "200 yanıtı verdi",
+                "answered 200",
+            ),
+            (
+                Explanation::answered(400, Some("no <such> order")),
                 "400 yanıtı verdi: no <such> order",
+                "answered 400: no <such> order",
             ),
             (
-                "answered 500, only 2xx is success",
-                "500 yanıtı verdi; yalnızca 2xx başarı sayılır",
-            ),
-            (
-                "sent by hand: answered 302, redirects are not followed",
+                by_hand,
                 "elle gönderildi: 302 yanıtı verdi; yönlendirmeler izlenmez",
+                "sent by hand: answered 302, redirects are not followed",
             ),
             (
-                "cannot connect: connection refused",
-                "bağlanılamadı: bağlantı reddedildi",
-            ),
-            ("no answer within 7 s", "7 saniye içinde yanıt gelmedi"),
-            (
-                "the name till.example cannot be resolved",
-                "till.example adı çözümlenemedi",
-            ),
-            (
-                "the name till.example was not resolved within 5 s",
-                "till.example adı 5 saniye içinde çözümlenemedi",
-            ),
-            ("the certificate has expired", "sertifikanın süresi dolmuş"),
-            (
-                "the log-in was refused: answered 401: bad key",
+                login,
                 "oturum açma reddedildi: 401 yanıtı verdi: bad key",
+                "the log-in was refused: answered 401: bad key",
             ),
             (
-                "the platform takes 10 such calls in 60 s",
+                refused.into(),
+                "bağlanılamadı: bağlantı reddedildi",
+                "cannot connect: connection refused",
+            ),
+            (
+                slow_name.into(),
+                "till.example adı 5 saniye içinde çözümlenemedi",
+                "the name till.example was not resolved within 5 s",
+            ),
+            (
+                limited.into(),
                 "platform 60 saniyede 10 çağrı kabul ediyor",
+                "the platform takes 10 such calls in 60 s",
             ),
             (
-                "the target is not allowed: 127.0.0.1 is a loopback address",
-                "bu adrese gönderilemez: 127.0.0.1 bu makinenin kendi adresi",
-            ),
-            (
-                "till.example leads to a private address",
+                target.into(),
                 "till.example şuraya götürüyor: özel bir ağ adresi",
-            ),
-            ("The paymentMatchingUrl answered 500.", "adres 500 yanıtı verdi."),
-            (
-                "The paymentMatchingUrl cannot be reached: cannot connect: connection refused.",
-                "adrese ulaşılamıyor: bağlanılamadı: bağlantı reddedildi.",
+                "till.example leads to a private address",
             ),
             (
-                "answered 200, unreadably: expected value",
-                "200 yanıtı verdi, okunamadı: expected value",
+                Explanation::text("something <new>"),
+                "something <new>",
+                "something <new>",
             ),
-            ("something <new>", "something <new>"),
-            ("the kitchen is on fire", "the kitchen is on fire"),
-            ("", ""),
         ] {
-            assert_eq!(attempt(Lang::Tr, english), turkish);
-            assert_eq!(attempt(Lang::En, english), english);
+            assert_eq!(text(Lang::Tr, &explanation), turkish);
+            assert_eq!(text(Lang::En, &explanation), english);
         }
-        let repeated = format!("answered 200{REPEATED}");
-        assert!(attempt(Lang::Tr, &repeated).starts_with("200 yanıtı verdi (açık tutulan"));
     }
 
     #[test]

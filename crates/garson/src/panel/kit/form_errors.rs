@@ -1,36 +1,27 @@
-//! What is wrong with a form that was sent: said at the field that it is about, with everything else kept as it was typed.
+//! Errors of a submitted form: shown at the field they are about, with everything else kept as it was typed.
 
 use super::current_user::CurrentUser;
 use super::error::PanelError;
-use super::explain;
+use super::field_problem;
 use super::form::Field;
 use super::form_data::FormData;
-use crate::flow::fault::CANNOT_BE_CALLED;
-use crate::http::error::{ApiError, Code, Detail};
-use crate::panel::words::{Lang, WrongWords, say};
+use crate::http::error::{ApiError, Code};
+use crate::panel::words::{Lang, WrongWords};
 use http::StatusCode;
 use serde_json::Value;
 
-/// A refusal that the sender can mend.
+/// An error that the user can correct.
 #[derive(Clone, Debug)]
 pub struct Wrong {
     pub status: StatusCode,
-    /// The field, as the API calls it; empty when it is about all of them.
+    /// The field, as the API calls it; empty if it is about the whole form.
     field: String,
     text: String,
     marked: &'static str,
 }
 
-/// Why an address was refused, if that is what is wrong.
-fn target_refusal(code: Code, detail: &Detail) -> Option<&str> {
-    match code {
-        Code::TargetNotAllowed => Some(&detail.message),
-        _ => detail.message.strip_prefix(CANNOT_BE_CALLED),
-    }
-}
-
 impl Wrong {
-    /// What the sender can mend; anything else is a page of its own.
+    /// The error, if the user can correct it; any other error is a page of its own.
     pub fn new(user: &CurrentUser, error: impl Into<ApiError>) -> Result<Self, PanelError> {
         let error = error.into();
         let t = WrongWords::of(user.lang);
@@ -43,12 +34,10 @@ impl Wrong {
             (Code::ReasonNotAccepted, _) => {
                 ("defaultCancelReason".to_owned(), t.reason_not_accepted.to_owned())
             }
-            (code, Some(detail)) if target_refusal(code, detail).is_some() => {
-                let why = target_refusal(code, detail).unwrap_or_default();
-                let why = explain::attempt(user.lang, why);
-                (detail.field.clone(), format!("{} {why}.", t.not_an_address))
-            }
-            (_, Some(detail)) => (detail.field.clone(), say(user.lang, &detail.message)),
+            (_, Some(detail)) => (
+                detail.field.clone(),
+                field_problem::text(user.lang, &detail.problem),
+            ),
             (_, None) => (String::new(), PanelError::of(user.lang, error).text()),
         };
         Ok(Self {
@@ -59,7 +48,7 @@ impl Wrong {
         })
     }
 
-    /// Another name was typed than that of what is to be deleted.
+    /// The name that was typed is not the name of what is to be deleted.
     pub fn name_differs(lang: Lang) -> Self {
         let t = WrongWords::of(lang);
         Self {
@@ -70,12 +59,11 @@ impl Wrong {
         }
     }
 
-    /// What is wrong, where there is only one field that it can be about.
+    /// The text, for a form with one field.
     pub fn into_text(self) -> String {
         self.text
     }
 
-    /// The field, when it is to be looked for elsewhere than where the API has it.
     pub fn field(&self) -> &str {
         &self.field
     }
@@ -91,7 +79,7 @@ impl Wrong {
         rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
     }
 
-    /// Marks the field, and answers what is to be said above the form.
+    /// Marks the field, and returns the text above the form.
     pub fn mark<'a>(&self, fields: impl IntoIterator<Item = &'a mut Field>) -> String {
         match fields.into_iter().find(|field| self.is_at(&field.name)) {
             Some(field) => {
@@ -103,14 +91,14 @@ impl Wrong {
     }
 }
 
-/// A field's text, with lines as everybody but browsers ends them; null when it is empty.
+/// A field's text with `\n` line ends; null if it is empty.
 pub fn text(fields: &FormData, name: &str) -> Value {
     fields
         .non_empty(name)
         .map_or(Value::Null, |text| Value::String(text.replace("\r\n", "\n")))
 }
 
-/// A field's number, with a point or a comma; what is none stays the text that it is.
+/// A field's number, with a point or a comma; text that is no number stays text.
 pub fn number(fields: &FormData, name: &str) -> Value {
     let Value::String(text) = text(fields, name) else {
         return Value::Null;
@@ -121,7 +109,7 @@ pub fn number(fields: &FormData, name: &str) -> Value {
     whole.or_else(number).unwrap_or(Value::String(text))
 }
 
-/// Is it the name, as it can be read on the page?
+/// Is it the name, as it is shown on the page?
 pub fn is_same_name(typed: &str, name: &str) -> bool {
     typed.split_whitespace().eq(name.split_whitespace())
 }

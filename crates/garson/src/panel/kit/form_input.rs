@@ -3,6 +3,7 @@
 use super::form_data::FormData;
 use crate::flow::Fault;
 use crate::flow::admin::input::{Degrees, Patch, Text};
+use garson_core::field_problem::FieldProblem;
 
 /// A field's text, with line breaks as `\n` instead of the browsers' `\r\n`; `None` when it is empty.
 fn non_empty(fields: &FormData, name: &str) -> Option<String> {
@@ -37,14 +38,14 @@ pub fn patch<const MIN: usize, const MAX: usize>(
 
 /// Degrees with a decimal point or comma; an empty field clears them.
 pub fn degrees<const MAX: i32>(fields: &FormData, name: &str) -> Result<Patch<Degrees<MAX>>, Fault> {
-    let invalid = |problem: String| Fault::invalid(name, problem);
+    let invalid = |problem: FieldProblem| Fault::invalid(name, problem);
     let parse = |text: String| {
         let number = text
             .replace(',', ".")
             .parse()
             .ok()
             .filter(|n: &f64| n.is_finite());
-        let number = number.ok_or_else(|| invalid("must be a number, such as 41.0082".to_owned()))?;
+        let number = number.ok_or_else(|| invalid(FieldProblem::NotNumber))?;
         Degrees::parse(number).map_err(invalid)
     };
     Ok(non_empty(fields, name).map(parse).transpose()?.into())

@@ -5,6 +5,7 @@ mod stream;
 
 use crate::flow::Fault;
 use crate::flow::admin::restaurants;
+use crate::flow::fault::Thing;
 use crate::flow::intake::test_orders;
 use crate::flow::order_actions::{Transition, act, reasons};
 use crate::flow::read::board;
@@ -27,6 +28,7 @@ use axum::Router;
 use axum::extract::{Path, RawQuery, State};
 use axum::response::{IntoResponse, Redirect, Response};
 use axum::routing::{get, post};
+use garson_core::field_problem::FieldProblem;
 use garson_core::id::OrderId;
 use garson_core::order::{Reason, Status};
 use shared::{PlatformAlerts, board_path};
@@ -146,7 +148,12 @@ async fn run_action(
             None => Err(Fault::MovedOn),
         },
         "ready" => act::ready(app, account, id.clone()).await,
-        other => Err(Fault::invalid("do", format!("cannot be {other}"))),
+        other => Err(Fault::invalid(
+            "do",
+            FieldProblem::CannotBe {
+                value: other.to_owned(),
+            },
+        )),
     };
     action_response(&api, &user, &id, &fields, done).await
 }
@@ -189,7 +196,9 @@ async fn show_card(
     back: &str,
     failed: Option<PanelError>,
 ) -> Result<Response, PanelError> {
-    let order: OrderId = id.parse().map_err(|_| user.fail(Fault::not_found("order", id)))?;
+    let order: OrderId = id
+        .parse()
+        .map_err(|_| user.fail(Fault::not_found(Thing::Order, id)))?;
     let card = board::one(&api.app, user.account.id, order)
         .await
         .map_err(|fault| user.fail(fault))?;

@@ -3,6 +3,7 @@
 use crate::flow::Fault;
 use crate::flow::admin::input::BusinessInput;
 use crate::flow::admin::{businesses, restaurants};
+use crate::flow::fault::Thing;
 use crate::http::state::HttpState;
 use crate::panel::components::confirm_delete::ConfirmDelete;
 use crate::panel::components::restaurant_header::restaurant_id;
@@ -170,7 +171,7 @@ fn parse_form(sent: &FormData) -> Result<BusinessInput, Fault> {
 
 fn parse(user: &CurrentUser, id: &str) -> Result<BusinessId, PanelError> {
     id.parse()
-        .map_err(|_| user.fail(Fault::not_found("business", id)))
+        .map_err(|_| user.fail(Fault::not_found(Thing::Business, id)))
 }
 
 fn show_new(user: &CurrentUser, value: impl Fn(&str) -> String, wrong: Option<&Wrong>) -> Response {

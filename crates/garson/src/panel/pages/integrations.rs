@@ -24,6 +24,7 @@ use axum::Router;
 use axum::extract::{Path, State};
 use axum::response::Response;
 use axum::routing::{get, post};
+use garson_core::explanation::Explanation;
 use garson_core::integration::{BranchClaim, Integration};
 use garson_core::platform::{Platform, PlatformError};
 use std::sync::Arc;
@@ -80,7 +81,7 @@ impl Connection {
             last_error: health.last_error_at.as_ref().map(|at| {
                 (
                     layout.timestamp(at),
-                    explain::attempt(layout.lang, health.last_error.as_deref().unwrap_or_default()),
+                    explain::optional(layout.lang, health.last_error.as_ref()),
                 )
             }),
             is_in_trouble: board::is_in_trouble(found, api.app.now()),
@@ -189,8 +190,8 @@ async fn try_integration(
     // The page lists several platforms.
     let name = format::provider(user.lang, found.provider());
     let done = |text: &str| Ok(user.redirect_with_notice(&list, format!("{name}: {text}")));
-    let refused = |text: &str, why: &str| {
-        let why = explain::attempt(user.lang, why);
+    let refused = |text: &str, why: &Explanation| {
+        let why = explain::text(user.lang, why);
         Ok(user.redirect_with_error(&list, format!("{name}: {text} {why}")))
     };
     match tried {
@@ -230,7 +231,7 @@ async fn send_test_order(
         Ok(_) => return Ok(user.redirect_with_notice(back, t.test_order_sent)),
         Err(Fault::NotConnected { .. }) => t.test_order_unknown.to_owned(),
         Err(Fault::ProviderRefused { message } | Fault::ProviderUnreachable { message }) => {
-            explain::attempt(user.lang, &message)
+            explain::text(user.lang, &message)
         }
         Err(fault) => return Err(user.fail(fault)),
     };

@@ -4,6 +4,7 @@ use crate::flow::Fault;
 use crate::flow::admin::accounts;
 use crate::flow::admin::accounts::Actor;
 use crate::flow::admin::input::Line;
+use crate::flow::fault::Thing;
 use crate::http::state::HttpState;
 use crate::panel::kit::current_user::{CurrentUser, UserForm};
 use crate::panel::kit::error::PanelError;
@@ -105,7 +106,8 @@ async fn issue_key(
 }
 
 fn parse_id(user: &CurrentUser, id: &str) -> Result<KeyId, PanelError> {
-    id.parse().map_err(|_| user.fail(Fault::not_found("key", id)))
+    id.parse()
+        .map_err(|_| user.fail(Fault::not_found(Thing::Key, id)))
 }
 
 async fn make_primary(

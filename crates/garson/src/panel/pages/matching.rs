@@ -25,6 +25,7 @@ use axum::Router;
 use axum::extract::{Path, State};
 use axum::response::Response;
 use axum::routing::{get, post};
+use garson_core::field_problem::{FieldProblem, HeaderProblem};
 use garson_core::id::RestaurantId;
 use garson_core::payment::PaymentType;
 use garson_core::restaurant::{PaymentMatch, RestaurantFields};
@@ -221,7 +222,7 @@ async fn show(
         header: RestaurantHeader::new(user, &restaurant, Tab::Payments),
         types_problem: found.problem.map(|why| {
             if has_url {
-                format!("{} {}", t.problem, explain::attempt(user.lang, &why))
+                format!("{} {}", t.problem, explain::matching_problem(user.lang, &why))
             } else {
                 t.no_url.to_owned()
             }
@@ -254,8 +255,10 @@ fn row_count(sent: &FormData) -> usize {
 
 fn parse_row(sent: &FormData, row: usize) -> Result<PaymentMatchInput, Fault> {
     let kind = field_name(row, "type");
-    let payment_type =
-        |key: String| PaymentType::named(&key).ok_or_else(|| Fault::invalid(&kind, "is not a payment type"));
+    let payment_type = |key: String| {
+        PaymentType::named(&key)
+            .ok_or_else(|| Fault::invalid(&kind, FieldProblem::text("is not a payment type")))
+    };
     Ok(PaymentMatchInput {
         provider: sent.get(&field_name(row, "provider")).to_owned(),
         payment_type: sent.non_empty(&kind).map(payment_type).transpose()?,
@@ -334,7 +337,7 @@ fn parse_source(sent: &FormData) -> Result<RestaurantInput, Fault> {
     if let Some(lines) = sent.non_empty(HEADERS) {
         let is_broken = |line: &str| !line.trim().is_empty() && !line.contains(':');
         if lines.lines().any(is_broken) {
-            return Err(Fault::invalid(HEADERS, "is not a valid header name"));
+            return Err(Fault::invalid(HEADERS, HeaderProblem::InvalidName));
         }
         input.payment_matching_headers = Patch::Set(MatchingHeaders::parse(headers(&lines))?);
     } else if sent.is_checked(FORGET) {

@@ -6,6 +6,7 @@ mod history;
 
 use crate::flow::Fault;
 use crate::flow::deliver::resend;
+use crate::flow::fault::Thing;
 use crate::flow::order_actions::act;
 use crate::flow::read::order_record;
 use crate::flow::read::order_record::Record;
@@ -107,7 +108,7 @@ impl OrderPage {
                 names::status(lang, order.status),
             ),
             sync_failed: match &order.sync {
-                ProviderSync::Failed { message } => Some(explain::attempt(lang, message)),
+                ProviderSync::Failed { message } => Some(explain::text(lang, message)),
                 _ => None,
             },
             is_syncing: matches!(order.sync, ProviderSync::Pending { .. }),
@@ -143,7 +144,7 @@ async fn resend_event(
     let given = fields.get("event");
     let event: EventId = given
         .parse()
-        .map_err(|_| user.fail(Fault::not_found("webhook record", given)))?;
+        .map_err(|_| user.fail(Fault::not_found(Thing::WebhookRecord, given)))?;
     let back = format!("/orders/{id}");
     let sent = resend::again(&api.app, user.account.id, event).await;
     let texts = SendTexts {

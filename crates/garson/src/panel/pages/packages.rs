@@ -21,6 +21,7 @@ use axum::Router;
 use axum::extract::{Path, State};
 use axum::response::Response;
 use axum::routing::get;
+use garson_core::field_problem::FieldProblem;
 use garson_core::id::RestaurantId;
 use garson_core::restaurant::Package;
 use garson_core::time::{Timestamp, Zone};
@@ -233,7 +234,7 @@ fn day_timestamp(
     let timestamp = before.filter(|at| shown(*at) == given).or_else(|| of_day(given));
     timestamp
         .map(Some)
-        .ok_or_else(|| Fault::invalid(day, t.wrong_day))
+        .ok_or_else(|| Fault::invalid(day, FieldProblem::text(t.wrong_day)))
 }
 
 fn parse_row(t: &PackageWords, sent: &FormData, zone: &Zone, row: usize) -> Result<PackageInput, Fault> {

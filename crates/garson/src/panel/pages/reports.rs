@@ -1,6 +1,7 @@
 //! Reports: orders that are not yet transferred to accounting, marking them, and CSV exports.
 
 use crate::flow::Fault;
+use crate::flow::fault::Thing;
 use crate::flow::read::reports;
 use crate::http::state::HttpState;
 use crate::panel::components::first_steps::FirstSteps;
@@ -144,10 +145,10 @@ async fn mark_orders(
     } else {
         "one"
     };
-    let ids = fields
-        .all(name)
-        .take(PAGE_SIZE)
-        .map(|id| id.parse().map_err(|_| user.fail(Fault::not_found("order", id))));
+    let ids = fields.all(name).take(PAGE_SIZE).map(|id| {
+        id.parse()
+            .map_err(|_| user.fail(Fault::not_found(Thing::Order, id)))
+    });
     let ids: Vec<OrderId> = ids.collect::<Result<_, _>>()?;
     let marked = reports::mark_each(&api.app, user.account.id, ids)
         .await

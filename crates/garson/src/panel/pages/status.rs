@@ -145,7 +145,7 @@ fn platform_row(layout: &Layout, t: &StatusWords, it: Connection) -> PlatformRow
         last_error: health.last_error_at.map(|at| {
             (
                 layout.timestamp(&at),
-                explain::attempt(layout.lang, &health.last_error.unwrap_or_default()),
+                explain::optional(layout.lang, health.last_error.as_ref()),
             )
         }),
     }
@@ -154,7 +154,7 @@ fn platform_row(layout: &Layout, t: &StatusWords, it: Connection) -> PlatformRow
 fn failed_delivery_row(layout: &Layout, delivery: Delivery) -> FailedDeliveryRow {
     let d = DeliveryWords::of(layout.lang);
     let what = match (delivery.attempts.last(), &delivery.event.reason) {
-        (Some(attempt), _) => explain::attempt(layout.lang, &attempt.explanation),
+        (Some(attempt), _) => explain::text(layout.lang, &attempt.explanation),
         (None, Some(reason)) => explain::reason(&d, reason),
         (None, None) => String::new(),
     };
@@ -178,7 +178,7 @@ fn refused_call_row(layout: &Layout, t: &StatusWords, call: EndedCall) -> Refuse
         },
         order: call.short_code.unwrap_or(call.provider_order_id),
         href: format!("/orders/{}", call.order_id),
-        what: explain::attempt(layout.lang, &call.message.unwrap_or_default()),
+        what: explain::optional(layout.lang, call.message.as_ref()),
     }
 }
 

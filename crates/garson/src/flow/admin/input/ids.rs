@@ -1,16 +1,18 @@
 //! Ids as clients write them. Text that is not an id is as unknown as any other id.
 
 use crate::flow::Fault;
+use crate::flow::fault::Thing;
 use garson_core::id::{BusinessId, KeyId, RestaurantId};
 
 pub fn business_id(text: &str) -> Result<BusinessId, Fault> {
-    text.parse().map_err(|_| Fault::not_found("business", text))
+    text.parse().map_err(|_| Fault::not_found(Thing::Business, text))
 }
 
 pub fn restaurant_id(text: &str) -> Result<RestaurantId, Fault> {
-    text.parse().map_err(|_| Fault::not_found("restaurant", text))
+    text.parse()
+        .map_err(|_| Fault::not_found(Thing::Restaurant, text))
 }
 
 pub fn key_id(text: &str) -> Result<KeyId, Fault> {
-    text.parse().map_err(|_| Fault::not_found("key", text))
+    text.parse().map_err(|_| Fault::not_found(Thing::Key, text))
 }

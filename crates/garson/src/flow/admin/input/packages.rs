@@ -3,6 +3,7 @@
 use super::values::Name;
 use crate::flow::Fault;
 use crate::flow::admin::integrations;
+use garson_core::field_problem::FieldProblem;
 use garson_core::id::PackageId;
 use garson_core::restaurant::Package;
 use garson_core::time::Timestamp;
@@ -24,7 +25,7 @@ pub fn packages(inputs: Vec<PackageInput>, now: Timestamp) -> Result<Vec<Package
     if inputs.len() > MAX_PACKAGES {
         return Err(Fault::invalid(
             "packages",
-            format!("must be at most {MAX_PACKAGES}"),
+            FieldProblem::TooMany { max: MAX_PACKAGES },
         ));
     }
     let numbered = inputs.into_iter().enumerate();
@@ -40,7 +41,7 @@ fn package(input: PackageInput, number: usize, now: Timestamp) -> Result<Package
     let starts_at = input.starts_at.unwrap_or(now);
     if input.ends_at.is_some_and(|end| end <= starts_at) {
         let field = format!("packages[{number}].endsAt");
-        return Err(Fault::invalid(field, "must be after startsAt"));
+        return Err(Fault::invalid(field, FieldProblem::EndsBeforeStart));
     }
     Ok(Package {
         id: PackageId::at(now),

@@ -3,6 +3,7 @@
 use super::values::ForeignId;
 use crate::flow::Fault;
 use crate::flow::admin::integrations;
+use garson_core::field_problem::FieldProblem;
 use garson_core::payment::PaymentType;
 use garson_core::restaurant::PaymentMatch;
 
@@ -21,7 +22,7 @@ pub fn payment_matches(inputs: Vec<PaymentMatchInput>) -> Result<Vec<PaymentMatc
     if inputs.len() > MAX_MATCHES {
         return Err(Fault::invalid(
             "matches",
-            format!("must be at most {MAX_MATCHES}"),
+            FieldProblem::TooMany { max: MAX_MATCHES },
         ));
     }
     let mut matches: Vec<PaymentMatch> = Vec::new();
@@ -33,8 +34,7 @@ pub fn payment_matches(inputs: Vec<PaymentMatchInput>) -> Result<Vec<PaymentMatc
                 == (next.provider, next.payment_type, &next.provider_code)
         };
         if let Some(first) = matches.iter().position(is_same) {
-            let message = format!("is about the same payment as matches[{first}]");
-            return Err(Fault::invalid(field, message));
+            return Err(Fault::invalid(field, FieldProblem::SamePaymentAs { row: first }));
         }
         matches.push(next);
     }
@@ -43,7 +43,7 @@ pub fn payment_matches(inputs: Vec<PaymentMatchInput>) -> Result<Vec<PaymentMatc
 
 fn payment_match(input: PaymentMatchInput, field: &str) -> Result<PaymentMatch, Fault> {
     if input.payment_type.is_none() && input.provider_code.is_none() {
-        return Err(Fault::invalid(field, "must have a type or a providerCode"));
+        return Err(Fault::invalid(field, FieldProblem::NoPaymentTypeOrCode));
     }
     Ok(PaymentMatch {
         provider: integrations::platform(&input.provider)?.provider(),

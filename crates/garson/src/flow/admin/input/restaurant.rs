@@ -73,7 +73,10 @@ impl MatchingHeaders {
             .iter()
             .map(|(name, value)| (name.as_str(), value.as_str()));
         check_headers(pairs).map_err(|refusal| {
-            Fault::invalid(format!("paymentMatchingHeaders.{}", refusal.name), refusal.reason)
+            Fault::invalid(
+                format!("paymentMatchingHeaders.{}", refusal.name),
+                refusal.problem,
+            )
         })?;
         Ok(Self(headers))
     }

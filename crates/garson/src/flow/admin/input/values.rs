@@ -1,4 +1,5 @@
-//! Values of fields that hold what their rules allow. An error is the message about the field.
+//! Values of fields that hold what their rules allow.
+use garson_core::field_problem::FieldProblem;
 
 /// Text of a bounded number of characters; with a lower bound it must also have a visible character.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -16,15 +17,15 @@ pub type ForeignId = Text<1, 100>;
 pub type CredentialText = Text<1, 2000>;
 
 impl<const MIN: usize, const MAX: usize> Text<MIN, MAX> {
-    pub fn parse(text: String) -> Result<Self, String> {
+    pub fn parse(text: String) -> Result<Self, FieldProblem> {
         let length = text.chars().count();
         let is_visible = MIN == 0 || text.chars().any(|c| !c.is_whitespace() && !c.is_control());
         if (MIN..=MAX).contains(&length) && is_visible {
             return Ok(Self(text));
         }
         Err(match MIN {
-            0 => format!("must be at most {MAX} characters"),
-            _ => format!("must be {MIN} to {MAX} characters, not only white space"),
+            0 => FieldProblem::TooLong { max: MAX },
+            _ => FieldProblem::Length { min: MIN, max: MAX },
         })
     }
 
@@ -44,11 +45,12 @@ impl<const MIN: usize, const MAX: usize> Text<MIN, MAX> {
 pub struct Degrees<const MAX: i32>(f64);
 
 impl<const MAX: i32> Degrees<MAX> {
-    pub fn parse(value: f64) -> Result<Self, String> {
+    pub fn parse(value: f64) -> Result<Self, FieldProblem> {
+        let max = i64::from(MAX);
         if value.abs() <= f64::from(MAX) {
             Ok(Self(value))
         } else {
-            Err(format!("must be from -{MAX} to {MAX}"))
+            Err(FieldProblem::NotBetween { min: -max, max })
         }
     }
 
@@ -66,13 +68,13 @@ const MAX_OBJECT: usize = 16 * 1024;
 
 impl JsonObject {
     /// Takes text that is valid JSON.
-    pub fn parse(json: &str) -> Result<Self, &'static str> {
+    pub fn parse(json: &str) -> Result<Self, FieldProblem> {
         let text = json.trim();
         if !text.starts_with('{') {
-            return Err("must be an object");
+            return Err(FieldProblem::text("must be an object"));
         }
         if text.len() > MAX_OBJECT {
-            return Err("must be at most 16 KiB");
+            return Err(FieldProblem::text("must be at most 16 KiB"));
         }
         Ok(Self(text.to_owned()))
     }
@@ -107,7 +109,7 @@ mod tests {
         for wrong in [90.1, f64::NAN, f64::NEG_INFINITY] {
             assert_eq!(
                 Degrees::<90>::parse(wrong),
-                Err("must be from -90 to 90".to_owned())
+                Err(FieldProblem::NotBetween { min: -90, max: 90 })
             );
         }
     }

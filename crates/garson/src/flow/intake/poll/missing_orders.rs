@@ -7,7 +7,7 @@ use crate::flow::intake::fetch::storage_trouble;
 use crate::flow::platform_client::read_order;
 use crate::flow::{Fault, persist};
 use crate::telemetry::CallOutcome;
-use garson_core::order::{Actor, CallKind, Change, Flag, Input, Order};
+use garson_core::order::{Actor, CallKind, Change, Flag, Input, Order, TimelineReason};
 use garson_core::platform::{Page, Trouble};
 use garson_core::time::Timestamp;
 use garson_store::Tx;
@@ -18,10 +18,6 @@ use std::time::Duration;
 const MAX_OPEN: i64 = 500;
 /// A new order may be missing from a list that was made before it.
 const GRACE: Duration = Duration::from_secs(10);
-
-/// What the timeline says of the flag.
-const NOT_KNOWN: &str = "the platform has no such order";
-const KNOWN_AGAIN: &str = "the platform knows the order again";
 
 /// What to do with an order that the platform finally does not find.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -91,7 +87,10 @@ async fn check(query: &OrderQuery<'_>, missing: &[&Order], if_not_found: IfNotFo
         };
         if app.missing_orders.note(integration, order.id, result, app.now()) {
             match if_not_found {
-                IfNotFound::Flag => set_flag(query, order, Some(Flag::UnknownToPlatform), NOT_KNOWN).await?,
+                IfNotFound::Flag => {
+                    let flag = Some(Flag::UnknownToPlatform);
+                    set_flag(query, order, flag, TimelineReason::UnknownToPlatform).await?;
+                }
                 IfNotFound::Cancel => cancel(query, order).await.map_err(storage_trouble)?,
             }
         }
@@ -123,7 +122,7 @@ async fn cancel(query: &OrderQuery<'_>, order: &Order) -> Result<(), Fault> {
 async fn unflag(query: &OrderQuery<'_>, open: &[Order], listed: &HashSet<String>) -> Result<(), Trouble> {
     let is_back = |order: &&Order| is_flagged(order) && listed.contains(&order.identity);
     for order in open.iter().filter(is_back) {
-        set_flag(query, order, None, KNOWN_AGAIN).await?;
+        set_flag(query, order, None, TimelineReason::KnownToPlatformAgain).await?;
     }
     Ok(())
 }
@@ -132,10 +131,10 @@ async fn set_flag(
     query: &OrderQuery<'_>,
     order: &Order,
     flag: Option<Flag>,
-    reason: &'static str,
+    reason: TimelineReason,
 ) -> Result<(), Trouble> {
     let (id, account, now) = (order.id, order.account_id, query.app.now());
-    let write = move |tx: &mut Tx<'_>| order_flags::set(tx, id, flag, reason, now);
+    let write = move |tx: &mut Tx<'_>| order_flags::set(tx, id, flag, reason.clone(), now);
     let changed = query.app.store.write(account, write).await;
     if changed.map_err(|error| storage_trouble(error.into()))? {
         let is_known = flag.is_none();

@@ -4,6 +4,7 @@ use crate::app::App;
 use crate::flow::intake::fetch::{record_fetched, storage_trouble};
 use crate::flow::platform_client::{Contact, converse};
 use crate::telemetry::Topic;
+use garson_core::explanation::PlatformFailure;
 use garson_core::platform::{Page, Trouble, Window};
 use garson_store::tables::integrations::Connected;
 use std::collections::HashSet;
@@ -32,7 +33,7 @@ impl OrderQuery<'_> {
                 return Ok(page + 1);
             }
         }
-        Err(Trouble::later("the platform's list has no end"))
+        Err(Trouble::later(PlatformFailure::EndlessList))
     }
 
     pub async fn page(&self, page: u32) -> Result<Page, Trouble> {

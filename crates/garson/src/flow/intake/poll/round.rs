@@ -6,6 +6,7 @@ use super::storage::note_error;
 use crate::app::App;
 use crate::flow::admin::branches;
 use crate::flow::platform_client::{Contact, enlist};
+use garson_core::explanation::PlatformFailure;
 use garson_core::id::IntegrationId;
 use garson_core::platform::{PollStyle, Trouble, Window};
 use garson_core::time::Timestamp;
@@ -68,7 +69,9 @@ impl PollRound {
             Err(error) => RoundResult {
                 integration,
                 is_enlisted,
-                progress: Err(Trouble::later(format!("asking ended badly: {error}"))),
+                progress: Err(Trouble::later(PlatformFailure::PollPanicked {
+                    error: error.to_string(),
+                })),
             },
         }
     }

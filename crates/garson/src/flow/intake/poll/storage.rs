@@ -3,6 +3,7 @@
 use crate::app::App;
 use crate::flow::Fault;
 use crate::telemetry::CallOutcome;
+use garson_core::explanation::{Explanation, PlatformFailure};
 use garson_core::id::{AccountId, IntegrationId, NodeId};
 use garson_core::platform::{Provider, Trouble};
 use garson_core::time::Timestamp;
@@ -42,7 +43,7 @@ pub(super) fn note_error(app: &Arc<App>, connected: &Connected, trouble: &Troubl
     // The platform's message may contain a customer's name or a secret: it is shown with the integration, not logged.
     let outcome = CallOutcome::from(trouble).as_str();
     tracing::warn!(provider = %connected.integration.provider, integration = %id, outcome, "a platform could not be polled");
-    write_trouble(app, id, account, trouble.to_string());
+    write_trouble(app, id, account, trouble.explanation());
 }
 
 pub(super) fn note_unreadable(app: &Arc<App>, provider: Provider, row: Unreadable) {
@@ -52,11 +53,10 @@ pub(super) fn note_unreadable(app: &Arc<App>, provider: Provider, row: Unreadabl
         error,
     } = row;
     tracing::error!(%provider, integration = %id, %error, "an integration cannot be read, and is not polled");
-    let message = "Its stored credentials cannot be read; connect it again.".to_owned();
-    write_trouble(app, id, account_id, message);
+    write_trouble(app, id, account_id, PlatformFailure::CredentialsUnreadable.into());
 }
 
-fn write_trouble(app: &Arc<App>, id: IntegrationId, account: AccountId, message: String) {
+fn write_trouble(app: &Arc<App>, id: IntegrationId, account: AccountId, message: Explanation) {
     let (app, now) = (Arc::clone(app), app.now());
     tokio::spawn(async move {
         let write = move |tx: &mut Tx<'_>| integrations::note_trouble(tx, id, &message, now);

@@ -4,6 +4,7 @@ use crate::app::App;
 use crate::flow::platform_client::{Contact, converse, read_order, status_on_platform};
 use crate::flow::platform_documents::read_fetched;
 use crate::telemetry::Topic;
+use garson_core::explanation::{Explanation, PlatformFailure};
 use garson_core::order::{Actor, CallArgument, CallKind, Change, Order, Status};
 use garson_core::platform::{Errand, RefusalCause, Sighting, Success, Trouble};
 use tokio::time::Instant;
@@ -29,7 +30,7 @@ pub enum Verdict {
     /// It was not done and must not be repeated.
     NotDone,
     /// It was not done because the order is cancelled there; with the platform's message and the order as it shows it.
-    Overtaken(String, Box<Sighting>),
+    Overtaken(Explanation, Box<Sighting>),
     Trouble(Trouble),
 }
 
@@ -85,10 +86,11 @@ impl Attempt<'_> {
     }
 
     fn contradicted(&self, seen: &Sighting) -> Trouble {
-        let message = format!(
-            "the platform says that it was so already, but its order is at {}",
-            status_on_platform(seen)
-        );
+        let status = status_on_platform(seen);
+        let message = PlatformFailure::Contradicted {
+            status: status.code(),
+            name: status.name().to_owned(),
+        };
         Trouble::retryable(message, RefusalCause::Conflict)
     }
 
@@ -97,7 +99,7 @@ impl Attempt<'_> {
         match self.read(app).await {
             Ok(seen) if self.is_done_in(&seen) => Verdict::Done(Some(seen)),
             Ok(seen) if status_on_platform(&seen).is_cancelled() => {
-                Verdict::Overtaken(refusal.to_string(), seen)
+                Verdict::Overtaken(refusal.explanation(), seen)
             }
             // An earlier attempt got no answer, and now the order's state does not allow the step: it was done then. The order
             // shows neither when it is read.
@@ -113,7 +115,7 @@ impl Attempt<'_> {
             }
             Err(Trouble::Refused { .. }) => Verdict::Trouble(refusal),
             // The cause is still unknown.
-            Err(_) => Verdict::Trouble(Trouble::retryable(refusal.to_string(), RefusalCause::Other)),
+            Err(_) => Verdict::Trouble(Trouble::retryable(refusal.explanation(), RefusalCause::Other)),
         }
     }
 
@@ -143,7 +145,10 @@ impl Attempt<'_> {
         let gap = self.contact.terms.between_moves;
         if !gap.is_zero() {
             return Verdict::Trouble(Trouble::NotYet {
-                message: format!("the platform wants {} s between two moves", gap.as_secs()),
+                message: PlatformFailure::PauseBetweenMoves {
+                    seconds: gap.as_secs(),
+                }
+                .into(),
                 pause: gap,
                 patience: gap * 10,
             });
@@ -261,11 +266,11 @@ fn is_conflict(trouble: &Trouble) -> bool {
 }
 
 fn overtaken(seen: Box<Sighting>) -> Verdict {
-    Verdict::Overtaken("the order was cancelled".to_owned(), seen)
+    Verdict::Overtaken(PlatformFailure::OrderCancelled.into(), seen)
 }
 
 fn still_unclear(trouble: Trouble) -> Trouble {
-    Trouble::unclear(trouble.to_string())
+    Trouble::unclear(trouble.explanation())
 }
 
 #[cfg(test)]

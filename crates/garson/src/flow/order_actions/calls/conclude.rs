@@ -4,6 +4,7 @@ use super::attempt::Verdict;
 use crate::app::App;
 use crate::flow::platform_client::Contact;
 use crate::flow::{Fault, persist};
+use garson_core::explanation::{Explanation, PlatformFailure};
 use garson_core::order::{Actor, CallKind, Change, Input, Order, ProviderSync};
 use garson_core::platform::{Sighting, Trouble};
 use garson_core::time::Timestamp;
@@ -32,9 +33,11 @@ pub async fn conclude(
             match &verdict {
                 Verdict::Done(seen) => end.done(tx, seen.as_deref()),
                 Verdict::Overtaken(said, seen) => end.overtaken(tx, said, seen),
-                Verdict::NotDone => end.failed(tx, CallEnd::Abandoned, "the platform has not done it", false),
+                Verdict::NotDone => {
+                    end.failed(tx, CallEnd::Abandoned, &PlatformFailure::NotDone.into(), false)
+                }
                 Verdict::Trouble(trouble) => {
-                    let message = trouble.to_string();
+                    let message = trouble.explanation();
                     end.failed(tx, end.end_of(trouble), &message, trouble.is_away())
                 }
             }
@@ -121,7 +124,12 @@ impl Ending<'_> {
     }
 
     /// The order was cancelled before the call took effect: the cancellation is applied, and the call has not failed.
-    fn overtaken(&self, tx: &mut Tx<'_>, said: &str, seen: &Sighting) -> Result<Option<Order>, Fault> {
+    fn overtaken(
+        &self,
+        tx: &mut Tx<'_>,
+        said: &Explanation,
+        seen: &Sighting,
+    ) -> Result<Option<Order>, Fault> {
         let Some(order) = orders::lock(tx, self.call.order_id)? else {
             return Ok(None);
         };
@@ -164,7 +172,7 @@ impl Ending<'_> {
         &self,
         tx: &mut Tx<'_>,
         end: CallEnd,
-        message: &str,
+        message: &Explanation,
         is_away: bool,
     ) -> Result<Option<Order>, Fault> {
         // The integration is locked before the order, as everywhere, against deadlocks.

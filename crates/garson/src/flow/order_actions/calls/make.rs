@@ -7,6 +7,7 @@ use super::slots::PlatformAnswer;
 use super::timing::DEADLINE;
 use crate::app::App;
 use crate::flow::{Fault, persist};
+use garson_core::explanation::{Explanation, PlatformFailure};
 use garson_core::order::{Actor, Order, ProviderSync};
 use garson_core::platform::Trouble;
 use garson_store::StoreErrorKind;
@@ -33,9 +34,11 @@ pub async fn make(app: &App, call: &DueCall) -> Result<PlatformAnswer, Fault> {
     match make_readable(app, call).await {
         Err(Fault::Store(error)) if error.kind == StoreErrorKind::Corrupt => {
             // A retry would not help: its order or its integration is damaged.
-            let why = format!("what the call needs cannot be read: {error}");
+            let why = PlatformFailure::CallUnreadable {
+                error: error.to_string(),
+            };
             tracing::error!(call = %call.id, order = %call.order_id, %error, "a platform call cannot be made");
-            end_unsent(app, call, CallEnd::Failed, why).await?;
+            end_unsent(app, call, CallEnd::Failed, why.into()).await?;
             Ok(PlatformAnswer::Unsent)
         }
         made => made,
@@ -45,13 +48,13 @@ pub async fn make(app: &App, call: &DueCall) -> Result<PlatformAnswer, Fault> {
 async fn make_readable(app: &App, call: &DueCall) -> Result<PlatformAnswer, Fault> {
     let until = Instant::now() + DEADLINE;
     let Some(context) = load(app, call).await? else {
-        let why = "the integration was removed".to_owned();
-        end_unsent(app, call, CallEnd::Abandoned, why).await?;
+        let why = PlatformFailure::IntegrationRemoved;
+        end_unsent(app, call, CallEnd::Abandoned, why.into()).await?;
         return Ok(PlatformAnswer::Unsent);
     };
     let Some(contact) = app.contact(&context.connected) else {
-        let why = "the platform is not one of this version".to_owned();
-        end_unsent(app, call, CallEnd::Abandoned, why).await?;
+        let why = PlatformFailure::UnknownPlatform;
+        end_unsent(app, call, CallEnd::Abandoned, why.into()).await?;
         return Ok(PlatformAnswer::Unsent);
     };
     if !app.may_make(call) {
@@ -118,12 +121,12 @@ fn read_again(app: &App) -> Delay {
         is_attempt: true,
         is_unclear: true,
         not_yet_since: None,
-        message: "the platform has not done it yet".to_owned(),
+        message: PlatformFailure::NotDoneYet.into(),
     }
 }
 
 /// Ends a call that cannot be made.
-async fn end_unsent(app: &App, call: &DueCall, end: CallEnd, why: String) -> Result<(), Fault> {
+async fn end_unsent(app: &App, call: &DueCall, end: CallEnd, why: Explanation) -> Result<(), Fault> {
     let (copy, now) = (call.clone(), app.now());
     app.store
         .write(call.account_id, move |tx| {

@@ -61,7 +61,7 @@ pub fn next_try(app: &App, call: &DueCall, order: &Order, trouble: &Trouble) -> 
         is_attempt,
         is_unclear,
         not_yet_since,
-        message: trouble.to_string(),
+        message: trouble.explanation(),
     })
 }
 

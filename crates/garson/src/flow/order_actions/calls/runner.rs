@@ -263,7 +263,7 @@ impl CallRunner {
 
 /// A call whose row is damaged is never made; its order shows the failure and continues with the next call.
 async fn set_aside(app: &App, call: UnreadableCall) -> Result<(), Fault> {
-    tracing::error!(order = ?call.order_id, why = call.why, "a platform call is unreadable and is set aside");
+    tracing::error!(order = ?call.order_id, why = %call.why, "a platform call is unreadable and is set aside");
     let now = app.now();
     let lane = call.account_id.map_or(Partition::COMMON, Partition::from);
     let order_id = call.order_id;

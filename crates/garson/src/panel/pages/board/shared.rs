@@ -32,7 +32,7 @@ impl PlatformAlerts {
         let alert = |it: Away| PlatformAlert {
             provider: layout.provider(&it.provider),
             restaurants: it.restaurants.into_iter().collect::<Vec<_>>().join(", "),
-            message: explain::attempt(layout.lang, &it.message),
+            message: explain::text(layout.lang, &it.message),
             at: layout.timestamp(&it.at),
         };
         Self {

@@ -7,18 +7,18 @@ use crate::panel::kit::{explain, names};
 use crate::panel::words::Lang;
 use crate::panel::words::{DeliveryWords, OrderWords};
 use garson_core::money::Currency;
-use garson_core::order::{CallKind, TimelineLine};
+use garson_core::order::{CallKind, TimelineLine, TimelineReason};
 use garson_store::tables::calls::{CallEnd, CallLine};
 use garson_store::tables::inbox::OrderMessage;
 
 /// Longer messages are cut off.
 const MAX_BODY: usize = 64 * 1024;
 
-/// Why the status changed: a sentence of this service, or the name of a cancellation reason.
-fn why(lang: Lang, text: &str) -> String {
-    match explain::attempt(lang, text) {
-        same if same == text => names::reason(lang, text),
-        translated => translated,
+/// Why the status changed: a code, or the name of a cancellation reason.
+fn why(lang: Lang, reason: &TimelineReason) -> String {
+    match reason {
+        TimelineReason::Text { text } => names::reason(lang, text),
+        coded => explain::timeline_reason(lang, coded),
     }
 }
 
@@ -42,7 +42,10 @@ pub fn timeline(
         status: names::status(layout.lang, line.to),
         tone: names::status_tone(line.to),
         by: names::actor(t, line.by),
-        why: why(layout.lang, line.why.as_deref().unwrap_or_default()),
+        why: line
+            .why
+            .as_ref()
+            .map_or_else(String::new, |reason| why(layout.lang, reason)),
         changes: line.revision.as_ref().map_or_else(Vec::new, |revision| {
             changes::changes(layout, t, currency, &revision.changes)
         }),
@@ -83,7 +86,7 @@ pub fn calls(layout: &Layout, t: &OrderWords, calls: &[CallLine]) -> Vec<CallRow
                 None => layout.timestamp(&call.due_at),
                 Some(_) => String::new(),
             },
-            message: explain::attempt(layout.lang, call.message.as_deref().unwrap_or_default()),
+            message: explain::optional(layout.lang, call.message.as_ref()),
         }
     };
     calls.iter().map(row).collect()
@@ -126,7 +129,7 @@ pub fn deliveries(layout: &Layout, deliveries: Vec<Delivery>) -> Vec<DeliveryRow
                 .map(|attempt| AttemptRow {
                     at: layout.timestamp(&attempt.at),
                     is_success: attempt.status.is_some_and(|status| (200..300).contains(&status)),
-                    explanation: explain::attempt(layout.lang, &attempt.explanation),
+                    explanation: explain::text(layout.lang, &attempt.explanation),
                     took: attempt.duration_ms,
                 })
                 .collect(),

@@ -4,6 +4,7 @@ use super::log::{LogRow, NameLookup};
 use crate::flow::Fault;
 use crate::flow::admin::accounts;
 use crate::flow::deliver::resend;
+use crate::flow::fault::Thing;
 use crate::http::state::HttpState;
 use crate::panel::components::send_result::{SendTexts, redirect_with_result};
 use crate::panel::kit::current_user::{CurrentUser, UserForm};
@@ -61,7 +62,7 @@ impl AttemptRow {
                 .into_iter()
                 .filter_map(|(name, micros)| Some((name, millis(lang, micros?))))
                 .collect(),
-            explanation: explain::attempt(lang, &attempt.explanation),
+            explanation: explain::text(lang, &attempt.explanation),
         }
     }
 }
@@ -90,7 +91,7 @@ struct DeliveryPage {
 
 fn parse(user: &CurrentUser, id: &str) -> Result<EventId, PanelError> {
     id.parse()
-        .map_err(|_| user.fail(Fault::not_found("webhook record", id)))
+        .map_err(|_| user.fail(Fault::not_found(Thing::WebhookRecord, id)))
 }
 
 async fn show_delivery(

@@ -86,7 +86,7 @@ impl LogRow {
                 .reason
                 .map_or_else(String::new, |it| explain::reason(&t, &it)),
             attempts: delivery.attempts.len(),
-            last_attempt: last.map_or_else(String::new, |it| explain::attempt(layout.lang, &it.explanation)),
+            last_attempt: last.map_or_else(String::new, |it| explain::text(layout.lang, &it.explanation)),
             name: event.name,
             state,
             tone,
@@ -122,7 +122,7 @@ impl DeliveryLog {
         let (mut has_no_order, mut has_same_code) = (false, false);
         let found = match list(params.non_empty("order")).await {
             Ok(found) => found,
-            Err(Fault::NotFound { .. } | Fault::AmbiguousOrder { .. }) => {
+            Err(Fault::NotFound(_) | Fault::AmbiguousOrder { .. }) => {
                 // Not an order id; staff know orders by their codes.
                 let matching = search::by_code(app, account, params.get("order"))
                     .await

@@ -1,32 +1,34 @@
-//! The way to an open connection: the name, its addresses, the guard's word on them, TLS.
+//! Opens a connection: resolves the name, has the guard check its addresses, connects, and does the TLS handshake.
 
-use super::{Client, Progress};
+use super::progress::Progress;
+use crate::net::ByteStream;
+use crate::net::certificates::Certificates;
 use crate::net::explain;
-use crate::net::guard::{self, Host, Scheme, Target};
+use crate::net::guard::{self, Host, Policy, Scheme, Target};
+use crate::net::resolve::Resolve;
 use crate::net::sent::{SendError, Stage};
+use garson_core::explanation::{NetworkFailure, TlsFailure};
+use garson_core::id::AccountId;
 use garson_core::platform::Trust;
 use std::net::{IpAddr, SocketAddr};
-use tokio::io::{AsyncRead, AsyncWrite};
+use std::sync::Arc;
 use tokio::net::TcpStream;
+use tokio_rustls::TlsConnector;
+use tokio_rustls::rustls;
 use tokio_rustls::rustls::pki_types::ServerName;
 
-/// Bytes both ways, plain or through TLS.
-pub trait Line: AsyncRead + AsyncWrite + Send + Unpin {}
+#[derive(Clone)]
+pub struct Dialer {
+    pub policy: Arc<Policy>,
+    pub resolver: Arc<dyn Resolve>,
+    pub tls: TlsConnector,
+    /// The account whose names are resolved.
+    pub account: Option<AccountId>,
+}
 
-impl<S: AsyncRead + AsyncWrite + Send + Unpin> Line for S {}
-
-impl Client {
-    /// Connects to a target that was judged as for a request, for a caller that wants to speak in its own way: slowly, or
-    /// not to the end. The caller watches the time.
-    pub async fn dial(&self, target: &Target, trust: Trust) -> Result<Box<dyn Line>, SendError> {
-        let mut progress = Progress::default();
-        let addresses = self.addresses(target, trust, &mut progress).await?;
-        let (line, _) = self.line(target, &addresses, &mut progress).await?;
-        Ok(line)
-    }
-
-    /// The addresses of a target, every one of them judged if an account gave it.
-    pub(super) async fn addresses(
+impl Dialer {
+    /// The addresses of a target. If an account gave the target, the guard checks all of them.
+    pub async fn addresses(
         &self,
         target: &Target,
         trust: Trust,
@@ -41,8 +43,8 @@ impl Client {
             Host::Name(name) => {
                 let began = progress.begin(Stage::Name);
                 let found = self.resolver.resolve_for(name, self.account).await;
-                let found =
-                    found.map_err(|_| progress.failed(format!("the name {name} cannot be resolved")))?;
+                let not_resolved = || NetworkFailure::NameNotResolved { name: name.clone() };
+                let found = found.map_err(|_| progress.failed(not_resolved()))?;
                 progress.timing.name = Some(began.elapsed());
                 found
             }
@@ -53,13 +55,13 @@ impl Client {
         Ok(addresses)
     }
 
-    /// A line to one of these addresses, and which it is.
-    pub(super) async fn line(
+    /// Connects to one of these addresses; returns which it is.
+    pub async fn connect(
         &self,
         target: &Target,
         addresses: &[IpAddr],
         progress: &mut Progress,
-    ) -> Result<(Box<dyn Line>, IpAddr), SendError> {
+    ) -> Result<(Box<dyn ByteStream>, IpAddr), SendError> {
         let began = progress.begin(Stage::Connect);
         let (stream, address) = connect(addresses, target.port())
             .await
@@ -77,12 +79,13 @@ impl Client {
     }
 }
 
-async fn connect(addresses: &[IpAddr], port: u16) -> Result<(TcpStream, IpAddr), String> {
-    let mut last = "the name has no address".to_owned();
+async fn connect(addresses: &[IpAddr], port: u16) -> Result<(TcpStream, IpAddr), NetworkFailure> {
+    let mut last = NetworkFailure::NoAddress;
     for address in addresses {
         match TcpStream::connect(SocketAddr::new(*address, port)).await {
             Ok(stream) => {
-                drop(stream.set_nodelay(true));
+                // Without it the connection works too, only slower.
+                let _ = stream.set_nodelay(true);
                 return Ok((stream, *address));
             }
             Err(error) => last = explain::connect(&error),
@@ -91,11 +94,26 @@ async fn connect(addresses: &[IpAddr], port: u16) -> Result<(TcpStream, IpAddr),
     Err(last)
 }
 
-fn server_name(host: &Host) -> Result<ServerName<'static>, String> {
+fn server_name(host: &Host) -> Result<ServerName<'static>, TlsFailure> {
     match host.literal() {
         Some(address) => Ok(ServerName::from(address)),
         None => {
-            ServerName::try_from(host.to_string()).map_err(|_| format!("{host} cannot be in a certificate"))
+            let host = host.to_string();
+            ServerName::try_from(host.clone()).map_err(|_| TlsFailure::HostNotAllowedInCertificate { host })
         }
     }
+}
+
+/// TLS that trusts the public authorities and these.
+pub fn tls_connector(further: &Certificates) -> Result<TlsConnector, rustls::Error> {
+    let mut roots = rustls::RootCertStore {
+        roots: webpki_roots::TLS_SERVER_ROOTS.to_vec(),
+    };
+    further.add_to(&mut roots);
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let config = rustls::ClientConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()?
+        .with_root_certificates(roots)
+        .with_no_client_auth();
+    Ok(TlsConnector::from(Arc::new(config)))
 }

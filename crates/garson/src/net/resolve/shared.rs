@@ -1,10 +1,10 @@
-//! One question for all who want to know the same name at the same time.
+//! One lookup for all requests that resolve the same name at the same time.
 //!
-//! The system's resolver holds a thread for each question, for seconds when a name's servers are dead. Many requests to one
-//! such name must not take the threads that others need. Accounts do not share questions: one may have to wait for its part
-//! of the threads. Nothing is remembered: who comes after the answer asks again.
+//! The system's resolver blocks a thread for each lookup, for seconds if a name's servers are dead. Many requests to one such
+//! name must not take the threads that others need. Accounts do not share lookups: one may have to wait for its share of the
+//! threads. Nothing is cached: a request that comes after the result starts a new lookup.
 
-use super::{Resolve, Resolving};
+use super::resolver::{Resolve, Resolving};
 use garson_core::id::AccountId;
 use std::collections::HashMap;
 use std::io;
@@ -12,58 +12,59 @@ use std::net::IpAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::watch;
 
-/// What was found, once it was; failures by their kind, because an error cannot be shared.
+/// The result, once there is one; errors by their kind, because an error cannot be cloned.
 type Found = Option<Result<Vec<IpAddr>, io::ErrorKind>>;
-type Question = (Option<AccountId>, String);
-type Questions = HashMap<Question, watch::Receiver<Found>>;
+type Lookup = (Option<AccountId>, String);
+type Lookups = HashMap<Lookup, watch::Receiver<Found>>;
 
-pub struct Sharing<R> {
+pub struct SharedResolver<R> {
     resolver: Arc<R>,
-    /// Those that are under way.
-    asked: Arc<Mutex<Questions>>,
+    /// The lookups that are running.
+    running: Arc<Mutex<Lookups>>,
 }
 
-impl<R: Resolve + 'static> Sharing<R> {
+impl<R: Resolve + 'static> SharedResolver<R> {
     pub fn new(resolver: R) -> Self {
         Self {
             resolver: Arc::new(resolver),
-            asked: Arc::default(),
+            running: Arc::default(),
         }
     }
 
-    fn ask(&self, name: &str, account: Option<AccountId>) -> watch::Receiver<Found> {
-        let question = (account, name.to_owned());
-        let mut asked = lock(&self.asked);
-        // One that ended without an answer, with its runtime, tells nobody anything.
-        if let Some(answer) = asked.get(&question).filter(|answer| answer.has_changed().is_ok()) {
-            return answer.clone();
+    /// Joins the running lookup of a name, or starts one.
+    fn join(&self, name: &str, account: Option<AccountId>) -> watch::Receiver<Found> {
+        let lookup = (account, name.to_owned());
+        let mut running = lock(&self.running);
+        // A lookup whose runtime has ended never sends its result.
+        if let Some(result) = running.get(&lookup).filter(|result| result.has_changed().is_ok()) {
+            return result.clone();
         }
-        let (tell, answer) = watch::channel(None);
-        asked.insert(question.clone(), answer.clone());
-        let (resolver, asked) = (Arc::clone(&self.resolver), Arc::clone(&self.asked));
+        let (sender, result) = watch::channel(None);
+        running.insert(lookup.clone(), result.clone());
+        let (resolver, running) = (Arc::clone(&self.resolver), Arc::clone(&self.running));
         tokio::spawn(async move {
-            let found = resolver.resolve_for(&question.1, account).await;
+            let found = resolver.resolve_for(&lookup.1, account).await;
             let found = found.map_err(|error| error.kind());
-            lock(&asked).remove(&question);
-            tell.send_replace(Some(found));
+            lock(&running).remove(&lookup);
+            sender.send_replace(Some(found));
         });
-        answer
+        result
     }
 }
 
-fn lock(asked: &Mutex<Questions>) -> MutexGuard<'_, Questions> {
-    asked.lock().unwrap_or_else(PoisonError::into_inner)
+fn lock(running: &Mutex<Lookups>) -> MutexGuard<'_, Lookups> {
+    running.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-impl<R: Resolve + 'static> Resolve for Sharing<R> {
+impl<R: Resolve + 'static> Resolve for SharedResolver<R> {
     fn resolve<'a>(&'a self, name: &'a str) -> Resolving<'a> {
         self.resolve_for(name, None)
     }
 
     fn resolve_for<'a>(&'a self, name: &'a str, account: Option<AccountId>) -> Resolving<'a> {
         Box::pin(async move {
-            let mut answer = self.ask(name, account);
-            let found = answer.wait_for(Option::is_some).await;
+            let mut result = self.join(name, account);
+            let found = result.wait_for(Option::is_some).await;
             let found = found.ok().and_then(|found| found.clone());
             Ok(found.unwrap_or(Err(io::ErrorKind::Interrupted))?)
         })
@@ -77,7 +78,7 @@ mod tests {
     use tokio::sync::Semaphore;
     use tokio::task::JoinSet;
 
-    /// Answers when it is let, and counts the questions.
+    /// Answers when the test lets it, and counts lookups.
     struct Counting {
         asked: Arc<AtomicUsize>,
         let_go: Arc<Semaphore>,
@@ -98,17 +99,17 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn those_who_wait_share_an_answer_and_those_who_come_later_ask_again() {
+    async fn concurrent_requests_share_a_lookup_and_later_ones_start_another() {
         let (asked, let_go) = (Arc::<AtomicUsize>::default(), Arc::new(Semaphore::new(0)));
-        let sharing = Arc::new(Sharing::new(Counting {
+        let resolver = Arc::new(SharedResolver::new(Counting {
             asked: Arc::clone(&asked),
             let_go: Arc::clone(&let_go),
         }));
         for round in 0..3 {
             let mut waiting = JoinSet::new();
             for _ in 0..10 {
-                let sharing = Arc::clone(&sharing);
-                waiting.spawn(async move { sharing.resolve("till.example.com").await.unwrap() });
+                let resolver = Arc::clone(&resolver);
+                waiting.spawn(async move { resolver.resolve("till.example.com").await.unwrap() });
             }
             for _ in 0..50 {
                 tokio::task::yield_now().await;
@@ -120,26 +121,26 @@ mod tests {
             assert_eq!(asked.load(Ordering::SeqCst), usize::from(round) + 1);
         }
         let_go.add_permits(1);
-        let failed = sharing.resolve("none.example.com").await.unwrap_err();
+        let failed = resolver.resolve("none.example.com").await.unwrap_err();
         assert_eq!(failed.kind(), io::ErrorKind::NotFound);
-        assert!(lock(&sharing.asked).is_empty());
+        assert!(lock(&resolver.running).is_empty());
     }
 
     #[tokio::test]
-    async fn an_answer_comes_to_its_end_though_who_asked_has_gone() {
+    async fn lookup_goes_on_after_its_requests_were_cancelled() {
         let (asked, let_go) = (Arc::<AtomicUsize>::default(), Arc::new(Semaphore::new(0)));
-        let sharing = Sharing::new(Counting {
+        let resolver = SharedResolver::new(Counting {
             asked: Arc::clone(&asked),
             let_go: Arc::clone(&let_go),
         });
         let pause = std::time::Duration::from_millis(10);
         for _ in 0..3 {
-            let gone = tokio::time::timeout(pause, sharing.resolve("till.example.com")).await;
+            let gone = tokio::time::timeout(pause, resolver.resolve("till.example.com")).await;
             assert!(gone.is_err());
         }
         assert_eq!(asked.load(Ordering::SeqCst), 1);
         let_go.add_permits(1);
-        assert!(sharing.resolve("till.example.com").await.is_ok());
+        assert!(resolver.resolve("till.example.com").await.is_ok());
         assert_eq!(asked.load(Ordering::SeqCst), 1);
     }
 }
