@@ -28,8 +28,8 @@ use garson_core::retry::Schedule;
 use garson_core::time::Timestamp;
 use garson_store::engine::Opener;
 use garson_store::engine::server_lock::ServerLock;
-use garson_store::tables::calls::{DueCall, Maker};
-use garson_store::tables::integrations::Served;
+use garson_store::tables::calls::{DueCall, LeaseHolder};
+use garson_store::tables::integrations::InboundIntegration;
 use garson_store::{Engine, Lane, Location, Options, StoreError, Vault, vault};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -54,7 +54,7 @@ pub struct App {
     pub reasons: Kept<OrderId, Vec<Reason>>,
     pub menus: Kept<IntegrationId, Arc<FetchedMenu>>,
     /// The integrations that platforms' messages have led to, by what they presented.
-    pub served: Kept<[u8; 32], Arc<Vec<Served>>>,
+    pub served: Kept<[u8; 32], Arc<Vec<InboundIntegration>>>,
     /// An integration was connected or changed: it may have to prove its branch.
     pub branch_claims_changed: Notify,
     /// Calls to platforms have been written.
@@ -224,12 +224,12 @@ impl App {
 
     /// This node as one that makes calls to platforms, if it is one.
     #[must_use]
-    pub fn maker(&self) -> Option<Maker> {
-        Some(Maker {
+    pub fn maker(&self) -> Option<LeaseHolder> {
+        Some(LeaseHolder {
             node: self.store.desk().node()?,
             // In this order: a lease that ends in between is still under way.
             in_flight_until: self.in_flight.first_end(),
-            watch: self.watch(),
+            clock_ms: self.watch(),
         })
     }
 

@@ -281,14 +281,14 @@ pub async fn jobs_that_lock_in_opposite_order_both_succeed(bench: &Bench) {
         .map(|(lane, [first, second])| {
             let (engine, holding) = (bench.engine.clone(), Arc::clone(&holding));
             let job = move |tx: &mut Tx<'_>| {
-                accounts::reserve(tx, first, 1, crate::shop::at(0))?;
+                accounts::reserve_positions(tx, first, 1, crate::shop::at(0))?;
                 holding.fetch_add(1, Ordering::SeqCst);
                 // On one connection they never meet, so the wait is bounded.
                 let start = Instant::now();
                 while holding.load(Ordering::SeqCst) < 2 && start.elapsed() < Duration::from_millis(500) {
                     std::thread::yield_now();
                 }
-                accounts::reserve(tx, second, 1, crate::shop::at(0)).map(drop)
+                accounts::reserve_positions(tx, second, 1, crate::shop::at(0)).map(drop)
             };
             tokio::spawn(async move { engine.write(Lane::numbered(lane), job).await })
         })
@@ -298,7 +298,7 @@ pub async fn jobs_that_lock_in_opposite_order_both_succeed(bench: &Bench) {
     }
     for account in accounts {
         let mut places = bench
-            .write(move |tx| accounts::reserve(tx, account, 1, crate::shop::at(0)))
+            .write(move |tx| accounts::reserve_positions(tx, account, 1, crate::shop::at(0)))
             .await;
         assert_eq!(places.take(), 3);
     }
@@ -318,7 +318,7 @@ pub async fn two_nodes_do_not_block_each_other_over_orders(bench: &Bench) {
                     assert!(orders::lock(tx, id)?.is_some());
                     std::thread::yield_now();
                 }
-                accounts::reserve(tx, branch.account, 1, crate::shop::at(0)).map(drop)
+                accounts::reserve_positions(tx, branch.account, 1, crate::shop::at(0)).map(drop)
             };
             engine.write(branch.account, job).await.unwrap();
         }

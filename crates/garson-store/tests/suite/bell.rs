@@ -32,7 +32,9 @@ async fn second(bench: &Bench) -> Engine {
 
 async fn reserve(engine: &Engine, account: AccountId) {
     engine
-        .write(account, move |tx| accounts::reserve(tx, account, 1, at(0)))
+        .write(account, move |tx| {
+            accounts::reserve_positions(tx, account, 1, at(0))
+        })
         .await
         .unwrap();
 }
@@ -96,7 +98,7 @@ pub async fn whoever_delivers_for_an_account_hears_of_it(bench: &Bench) {
         matches!(handed[..], [Handover::Elsewhere { last: 2, .. }]),
         "{handed:?}"
     );
-    bench.write(move |tx| accounts::look_again(tx, account)).await;
+    bench.write(move |tx| accounts::wake_delivery(tx, account)).await;
     let handed = within(SOON, its.recv()).await.unwrap();
     assert!(matches!(handed[..], [Handover::LookAgain { .. }]), "{handed:?}");
     // Neither of it is work for the one that has committed it, nor for the other what that does itself.

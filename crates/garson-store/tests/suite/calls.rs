@@ -6,7 +6,7 @@ use garson_core::id::{CallId, NodeId, OrderId};
 use garson_core::order::{CallKind, Order, Status};
 use garson_core::time::Timestamp;
 use garson_store::tables::calls;
-use garson_store::tables::calls::{CallEnd, CallToWrite, Delay, DueCall, Leased, Maker};
+use garson_store::tables::calls::{CallEnd, Delay, DueCall, LeaseHolder, Leased, NewCall};
 use garson_store::tables::nodes;
 use garson_store::{Lane, params};
 use std::collections::{BTreeMap, BTreeSet};
@@ -16,8 +16,8 @@ use uuid::Uuid;
 const TELL: CallKind = CallKind::Tell(Status::Preparing);
 
 /// A call that is due at the start of time.
-pub fn a_call(order: &Order, kind: CallKind) -> CallToWrite<'_> {
-    CallToWrite {
+pub fn a_call(order: &Order, kind: CallKind) -> NewCall<'_> {
+    NewCall {
         id: CallId(Uuid::now_v7()),
         order,
         kind,
@@ -46,8 +46,8 @@ async fn write_calls(bench: &Bench, orders: &[Order]) {
     bench
         .write(move |tx| {
             for order in &orders {
-                calls::write(tx, &a_call(order, CallKind::Ready))?;
-                calls::write(tx, &a_call(order, TELL))?;
+                calls::create(tx, &a_call(order, CallKind::Ready))?;
+                calls::create(tx, &a_call(order, TELL))?;
             }
             Ok(())
         })
@@ -58,17 +58,17 @@ async fn write_calls(bench: &Bench, orders: &[Order]) {
 pub const LEASE: Duration = Duration::from_millis(100);
 
 /// A node that makes calls; its watch shows nothing yet.
-pub async fn a_maker(bench: &Bench, name: &'static str) -> Maker {
+pub async fn a_maker(bench: &Bench, name: &'static str) -> LeaseHolder {
     let node = NodeId(Uuid::now_v7());
     bench.write(move |tx| nodes::join(tx, node, name)).await;
-    Maker {
+    LeaseHolder {
         node,
-        ..Maker::nobody()
+        ..LeaseHolder::none()
     }
 }
 
 /// Leases what is due at a moment, whatever integration it is for.
-pub async fn lease(bench: &Bench, maker: Maker, now: i64) -> Vec<DueCall> {
+pub async fn lease(bench: &Bench, maker: LeaseHolder, now: i64) -> Vec<DueCall> {
     bench
         .write(move |tx| {
             let mut leased = Vec::new();
@@ -96,7 +96,7 @@ fn readable(leased: Vec<Leased>) -> Vec<DueCall> {
 }
 
 /// When the next call is due that a node can make.
-async fn next_due_at(bench: &Bench, maker: Maker) -> Option<Timestamp> {
+async fn next_due_at(bench: &Bench, maker: LeaseHolder) -> Option<Timestamp> {
     let next = bench.read(move |tx| {
         let mut next = Vec::new();
         for queue in calls::queues(tx)? {
@@ -158,7 +158,7 @@ pub async fn a_call_is_its_nodes_while_that_lives(bench: &Bench) {
     let orders = bench.orders(branch, "S", 3).await;
     write_calls(bench, &orders).await;
     let (one, two) = (a_maker(bench, "one").await, a_maker(bench, "two").await);
-    let later = |maker: Maker, watch| Maker { watch, ..maker };
+    let later = |maker: LeaseHolder, clock_ms| LeaseHolder { clock_ms, ..maker };
     let ids = |leased: &[DueCall]| leased.iter().map(|call| call.id).collect::<BTreeSet<_>>();
     assert!(
         lease(bench, one, -1).await.is_empty(),
@@ -220,7 +220,7 @@ pub async fn ends_and_delays_of_calls_are_kept(bench: &Bench) {
         .read(move |tx| {
             orders
                 .iter()
-                .map(|o| Ok(calls::standing(tx, o.id)?.due_at.is_some()))
+                .map(|o| Ok(calls::sync_state(tx, o.id)?.due_at.is_some()))
                 .collect::<Result<Vec<_>, _>>()
         })
         .await;
@@ -350,7 +350,11 @@ pub async fn a_damaged_call_is_set_aside_and_stops_nobody(bench: &Bench) {
     let named: BTreeSet<_> = damaged.iter().filter_map(|call| call.order_id).collect();
     assert_eq!(named, BTreeSet::from([broken, unknown]));
     for call in damaged {
-        assert!(bench.write(move |tx| calls::set_aside(tx, &call, at(1))).await);
+        assert!(
+            bench
+                .write(move |tx| calls::fail_unreadable(tx, &call, at(1)))
+                .await
+        );
     }
     // Their orders go on with the next call.
     let next: BTreeSet<_> = lease(bench, maker, 1)
@@ -380,12 +384,12 @@ pub async fn calls_that_a_clock_ahead_has_planned_are_brought_forward(bench: &Be
                 (&paused, hour, hour + 5_000),
                 (&usual, 0, hour),
             ] {
-                let call = CallToWrite {
+                let call = NewCall {
                     due_at: at(due),
                     created_at: at(planned),
                     ..a_call(order, TELL)
                 };
-                calls::write(tx, &call)?;
+                calls::create(tx, &call)?;
             }
             Ok(())
         })
@@ -393,7 +397,7 @@ pub async fn calls_that_a_clock_ahead_has_planned_are_brought_forward(bench: &Be
     let second = Duration::from_secs(1);
     assert!(
         bench
-            .read(move |tx| calls::is_planned_ahead(tx, at(10), second))
+            .read(move |tx| calls::has_planned_ahead(tx, at(10), second))
             .await
     );
     let brought = bench
@@ -402,7 +406,7 @@ pub async fn calls_that_a_clock_ahead_has_planned_are_brought_forward(bench: &Be
     assert_eq!(brought, 2);
     assert!(
         !bench
-            .read(move |tx| calls::is_planned_ahead(tx, at(10), second))
+            .read(move |tx| calls::has_planned_ahead(tx, at(10), second))
             .await
     );
     let mut due = Vec::new();
@@ -441,13 +445,13 @@ pub async fn a_process_goes_on_with_what_it_has_under_way(bench: &Bench) {
     let maker = a_maker(bench, "one").await;
     let call = lease(bench, maker, 0).await.remove(0);
     // It was stopped for longer than the lease, but the call is still under way.
-    let stopped = Maker {
-        watch: 100_000,
+    let stopped = LeaseHolder {
+        clock_ms: 100_000,
         in_flight_until: Some(call.leased_until),
         ..maker
     };
     assert!(lease(bench, stopped, 1).await.is_empty());
-    let lost = Maker {
+    let lost = LeaseHolder {
         in_flight_until: None,
         ..stopped
     };

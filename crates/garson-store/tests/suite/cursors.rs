@@ -4,8 +4,7 @@ use crate::bench::{Bench, within};
 use crate::shop::{Branch, at, take_order};
 use garson_core::testing::a_new_order;
 use garson_store::lists::feed::{Direction, Page, PageRequest, Scope};
-use garson_store::tables::orders::OrderSummary;
-use garson_store::tables::{events, orders};
+use garson_store::lists::orders::OrderSummary;
 use garson_store::{Engine, Lane};
 use std::time::Duration;
 use tokio::task::JoinHandle;
@@ -23,13 +22,13 @@ pub async fn page(
         direction,
     };
     engine
-        .read(move |tx| orders::list(tx, scope, request))
+        .read(move |tx| garson_store::lists::orders::list(tx, scope, request))
         .await
         .unwrap()
 }
 
 pub fn places(page: &Page<OrderSummary>) -> Vec<i64> {
-    page.items.iter().map(|order| order.place).collect()
+    page.items.iter().map(|order| order.position).collect()
 }
 
 /// Walks to the oldest, and gives the places on the way.
@@ -120,7 +119,9 @@ pub async fn nothing_appears_behind_a_cursor(bench: &Bench) {
             cursor: None,
             direction: Direction::Older,
         };
-        let events = bench.read(move |tx| events::list(tx, account, request)).await;
+        let events = bench
+            .read(move |tx| garson_store::lists::events::of_account(tx, account, None, request))
+            .await;
         let events: Vec<_> = events.items.iter().map(|event| event.id).collect();
         assert!(events.ends_with(&told), "an event appeared behind others");
         told = events;

@@ -9,11 +9,12 @@ use garson_core::delivery::DeliveryState;
 use garson_core::id::{AccountId, BusinessId, PackageId};
 use garson_core::order::{CallKind, Order, Status};
 use garson_core::restaurant::Package;
-use garson_store::lists::feed::{Direction, EVERYWHERE, PageRequest, Scope};
+use garson_store::lists::feed::{ALL_POSITIONS, Direction, PageRequest, Scope};
+use garson_store::tables::attempts;
+use garson_store::tables::attempts::Attempt;
 use garson_store::tables::deliveries;
 use garson_store::tables::deliveries::Delivery;
 use garson_store::tables::events;
-use garson_store::tables::events::Attempt;
 use garson_store::tables::inbox;
 use garson_store::tables::inbox::InboxState;
 use garson_store::tables::{businesses, calls, integrations, orders, packages, restaurants};
@@ -29,7 +30,7 @@ async fn fill(bench: &Bench, branch: Branch, prefix: &'static str, count: i64, m
     bench
         .write(move |tx| {
             for (n, order) in list.iter().enumerate() {
-                calls::write(tx, &crate::calls::a_call(order, CallKind::Verify))?;
+                calls::create(tx, &crate::calls::a_call(order, CallKind::Verify))?;
                 for event in events::of_order(tx, order.id)? {
                     let attempt = Attempt {
                         number: 0,
@@ -40,7 +41,7 @@ async fn fill(bench: &Bench, branch: Branch, prefix: &'static str, count: i64, m
                         explanation: String::new(),
                         ..Attempt::default()
                     };
-                    events::note_attempt(tx, event.id, &attempt)?;
+                    attempts::record(tx, event.id, &attempt)?;
                 }
                 // Every third is given up.
                 if n % 3 == 0 {
@@ -52,7 +53,7 @@ async fn fill(bench: &Bench, branch: Branch, prefix: &'static str, count: i64, m
                 let hash = mark + u8::try_from(n).unwrap();
                 keep(tx, hash, Some(branch), InboxState::Unreadable, 1)?;
                 let its_own = a_message(hash + 100, Some(branch), Some(order.id), InboxState::Taken, 1);
-                inbox::keep_first(tx, &its_own)?;
+                inbox::store_first(tx, &its_own)?;
             }
             packages::replace(
                 tx,
@@ -95,24 +96,34 @@ fn walk(mut page: impl FnMut(PageRequest) -> Result<(Vec<String>, Option<i64>)>)
 
 fn lists(tx: &mut Tx<'_>, vault: &garson_store::Vault, account: AccountId) -> Result<Lists> {
     let scope = Scope::Account(account);
-    let ids = |page: garson_store::lists::feed::Page<orders::OrderSummary>| {
+    let ids = |page: garson_store::lists::feed::Page<garson_store::lists::orders::OrderSummary>| {
         (page.items.iter().map(|o| o.id.to_string()).collect(), page.next)
     };
     let event_ids = |page: garson_store::lists::feed::Page<events::StoredEvent>| {
         (page.items.iter().map(|e| e.id.to_string()).collect(), page.next)
     };
-    let new = orders::Narrowed {
+    let new = garson_store::lists::orders::OrderFilter {
         statuses: vec![Status::New, Status::Preparing],
         providers: vec![crate::shop::DIRECT],
     };
     let (waiting, failed) = (Some(DeliveryState::Pending), Some(DeliveryState::Failed));
     Ok(Lists {
-        orders: walk(|request| orders::list(tx, scope, request).map(ids))?,
-        pending: walk(|request| orders::list_pending(tx, scope, None, EVERYWHERE, request).map(ids))?,
-        new: walk(|request| orders::list_pending(tx, scope, Some(&new), EVERYWHERE, request).map(ids))?,
-        events: walk(|request| events::list(tx, account, request).map(event_ids))?,
-        waiting: walk(|request| events::list_in(tx, account, waiting, request).map(event_ids))?,
-        failed: walk(|request| events::list_in(tx, account, failed, request).map(event_ids))?,
+        orders: walk(|request| garson_store::lists::orders::list(tx, scope, request).map(ids))?,
+        pending: walk(|request| {
+            garson_store::lists::orders::list_pending(tx, scope, None, ALL_POSITIONS, request).map(ids)
+        })?,
+        new: walk(|request| {
+            garson_store::lists::orders::list_pending(tx, scope, Some(&new), ALL_POSITIONS, request).map(ids)
+        })?,
+        events: walk(|request| {
+            garson_store::lists::events::of_account(tx, account, None, request).map(event_ids)
+        })?,
+        waiting: walk(|request| {
+            garson_store::lists::events::of_account(tx, account, waiting, request).map(event_ids)
+        })?,
+        failed: walk(|request| {
+            garson_store::lists::events::of_account(tx, account, failed, request).map(event_ids)
+        })?,
         restaurants: restaurants::list(tx, vault, account, None)?.len(),
     })
 }
@@ -166,9 +177,9 @@ pub async fn nothing_of_a_deleted_restaurant_is_due(bench: &Bench) {
     let due = async || {
         bench
             .read(move |tx| {
-                let fresh = deliveries::fresh_after(tx, account, 0, 100)?;
-                let late = deliveries::late(tx, account, at(0), 100)?;
-                let places = |some: Vec<Delivery>| some.iter().map(|it| it.place).collect::<Vec<_>>();
+                let fresh = deliveries::untried_after(tx, account, 0, 100)?;
+                let late = deliveries::due_retries(tx, account, at(0), 100)?;
+                let places = |some: Vec<Delivery>| some.iter().map(|it| it.position).collect::<Vec<_>>();
                 Ok((places(fresh), places(late)))
             })
             .await
@@ -185,7 +196,9 @@ pub async fn nothing_of_a_deleted_restaurant_is_due(bench: &Bench) {
 async fn sweep_all(bench: &Bench, watched: &[(AccountId, Lists)]) -> usize {
     let mut chunks = 0;
     while let Some((account, id)) = bench.read(|tx| sweep::next_deleted(tx, None)).await {
-        bench.write(move |tx| sweep::chunk(tx, account, id, 3)).await;
+        bench
+            .write(move |tx| sweep::remove_chunk(tx, account, id, 3))
+            .await;
         chunks += 1;
         for (account, before) in watched {
             assert_eq!(&lists_of(bench, *account).await, before, "after chunk {chunks}");
@@ -319,7 +332,9 @@ pub async fn two_nodes_that_sweep_together_take_sums_out_once(bench: &Bench) {
         .await;
     let sweep_all = async |engine: Engine| {
         while engine
-            .write(account, move |tx| sweep::chunk(tx, account, doomed.restaurant, 7))
+            .write(account, move |tx| {
+                sweep::remove_chunk(tx, account, doomed.restaurant, 7)
+            })
             .await
             .unwrap()
         {}

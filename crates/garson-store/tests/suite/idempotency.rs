@@ -128,7 +128,7 @@ pub async fn a_request_is_run_once_and_answered_for_a_day(bench: &Bench) {
 
     let body = "{\"ad\": \"İ🌯\"}\n".as_bytes();
     bench
-        .write(move |tx| idempotency::answer(tx, &request(account, 1, 1), 201, body))
+        .write(move |tx| idempotency::store_response(tx, &request(account, 1, 1), 201, body))
         .await;
     let answered = Reservation::Answered {
         status: 201,
@@ -157,7 +157,7 @@ pub async fn empty_answers_are_answers(bench: &Bench) {
     let account = bench.account("lokanta").await;
     reserve(bench, account, 1, 1, 0).await;
     bench
-        .write(move |tx| idempotency::answer(tx, &request(account, 1, 1), 204, b""))
+        .write(move |tx| idempotency::store_response(tx, &request(account, 1, 1), 204, b""))
         .await;
     let said = reserve(bench, account, 1, 1, 99).await.0;
     assert_eq!(

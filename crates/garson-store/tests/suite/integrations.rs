@@ -7,7 +7,7 @@ use garson_core::integration::{Credentials, Integration};
 use garson_core::platform::Provider;
 use garson_core::restaurant::Package;
 use garson_core::secret::Secret;
-use garson_store::tables::integrations::Served;
+use garson_store::tables::integrations::InboundIntegration;
 use garson_store::tables::{branches, integrations, packages};
 use garson_store::vault::lookup_hash;
 use garson_store::{Result, StoreErrorKind, Tx, Vault, params};
@@ -123,8 +123,9 @@ pub async fn one_that_cannot_be_read_hides_none_that_share_its_secret(bench: &Be
             Ok((by_secret, branches::claims(tx, &vault, GETIR, "ŞB")))
         };
         let (by_secret, by_branch) = bench.read(read).await;
-        let ids =
-            |served: Vec<Served>| -> Vec<_> { served.iter().map(|it| it.connected.integration.id).collect() };
+        let ids = |served: Vec<InboundIntegration>| -> Vec<_> {
+            served.iter().map(|it| it.connected.integration.id).collect()
+        };
         let (by_secret, by_branch) = (by_secret.map(ids), by_branch.map(ids));
         assert_eq!(by_secret, by_branch);
         by_secret
@@ -227,8 +228,8 @@ pub async fn what_a_restaurant_has_decided_comes_with_its_integration(bench: &Be
             .read(move |tx| branches::claims(tx, &vault, GETIR, &format!("Ş-{n}")))
             .await
             .remove(0);
-        let stands = bench.read(move |tx| packages::standing(tx, restaurant)).await;
-        for standing in [&by_branch.standing, &stands] {
+        let stands = bench.read(move |tx| packages::settings(tx, restaurant)).await;
+        for standing in [&by_branch.settings, &stands] {
             assert_eq!((&standing.packages, &standing.config), (&booked, &config));
         }
         wanted.push((integration.id, booked, config));
@@ -242,8 +243,8 @@ pub async fn what_a_restaurant_has_decided_comes_with_its_integration(bench: &Be
         .map(|it| {
             (
                 it.connected.integration.id,
-                it.standing.packages,
-                it.standing.config,
+                it.settings.packages,
+                it.settings.config,
             )
         })
         .collect();
@@ -310,8 +311,8 @@ fn stored_bytes(bench: &Bench) -> Vec<u8> {
         Kind::Postgres => on_postgres(&bench.postgres_url(), |client| {
             let mut all = Vec::new();
             client.batch_execute("CHECKPOINT").unwrap();
-            for (table, _) in garson_store::upkeep::copy::TABLES {
-                let sql = format!("SELECT pg_relation_filepath('{table}')");
+            for table in garson_store::tables::schema::TABLES {
+                let sql = format!("SELECT pg_relation_filepath('{}')", table.name);
                 let path: String = client.query_one(&sql, &[]).unwrap().get(0);
                 let bytes: Vec<u8> = client
                     .query_one("SELECT pg_read_binary_file($1)", &[&path])
@@ -333,10 +334,10 @@ pub async fn health_and_switch_are_kept(bench: &Bench) {
     let id = branch.integration;
     bench
         .write(move |tx| {
-            integrations::note_order(tx, id, None, at(1))?;
-            integrations::note_trouble(tx, id, "401 🔒", at(1))?;
-            integrations::note_error(tx, id, "409 🔒", at(2))?;
-            integrations::switch(tx, id, false, at(3))
+            integrations::record_order(tx, id, None, at(1))?;
+            integrations::record_trouble(tx, id, "401 🔒", at(1))?;
+            integrations::record_error(tx, id, "409 🔒", at(2))?;
+            integrations::set_active(tx, id, false, at(3))
         })
         .await;
     let restaurant = branch.restaurant;
@@ -422,10 +423,10 @@ pub async fn only_what_no_package_covers_is_ended(bench: &Bench) {
     }
     let off = wanted.pop().unwrap().integration;
     bench
-        .write(move |tx| integrations::switch(tx, off, false, at(1)))
+        .write(move |tx| integrations::set_active(tx, off, false, at(1)))
         .await;
     let ended = bench
-        .read(|tx| integrations::with_an_ended_package(tx, at(100), 100))
+        .read(|tx| integrations::with_ended_package(tx, at(100), 100))
         .await;
     let mut ended: Vec<_> = ended.iter().map(|(_, restaurant)| *restaurant).collect();
     ended.sort();
@@ -433,7 +434,7 @@ pub async fn only_what_no_package_covers_is_ended(bench: &Bench) {
     wanted.sort();
     assert_eq!(ended, wanted);
     let some = bench
-        .read(|tx| integrations::with_an_ended_package(tx, at(100), 1))
+        .read(|tx| integrations::with_ended_package(tx, at(100), 1))
         .await;
     assert_eq!(some.len(), 1);
 }
@@ -456,7 +457,7 @@ pub async fn the_last_order_stays_when_the_clock_goes_back(bench: &Bench) {
         bench
             .write(move |tx| {
                 for moment in moments {
-                    assert!(integrations::note_order(tx, id, None, at(moment))?);
+                    assert!(integrations::record_order(tx, id, None, at(moment))?);
                 }
                 Ok(())
             })

@@ -60,7 +60,7 @@ pub async fn a_key_is_found_by_its_hash_and_can_be_recovered(bench: &Bench) {
     assert_eq!(unknown, None);
     assert_eq!(primary(bench, account).await.as_deref(), Some("garson_ğ_1"));
     let id = key.id;
-    bench.write(move |tx| keys::note_use(tx, id, at(9))).await;
+    bench.write(move |tx| keys::record_use(tx, id, at(9))).await;
     let listed = bench.read(move |tx| keys::list(tx, account)).await;
     assert_eq!(
         listed

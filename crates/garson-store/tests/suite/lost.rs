@@ -104,12 +104,12 @@ pub async fn one_that_is_stopped_within_a_transaction_is_not_waited_for(bench: &
         let engine = bench.engine.clone();
         async move {
             let job = move |tx: &mut garson_store::Tx<'_>| {
-                accounts::reserve(tx, account, 1, at(0))?;
+                accounts::reserve_positions(tx, account, 1, at(0))?;
                 if counted.fetch_add(1, Ordering::SeqCst) == 0 {
                     // As one that has got a SIGSTOP, for longer than the server has patience.
                     std::thread::sleep(Duration::from_secs(5));
                 }
-                accounts::last_place(tx, account)
+                accounts::last_position(tx, account)
             };
             engine.write(account, job).await
         }
@@ -120,7 +120,7 @@ pub async fn one_that_is_stopped_within_a_transaction_is_not_waited_for(bench: &
     })
     .await;
     let start = Instant::now();
-    let job = move |tx: &mut garson_store::Tx<'_>| accounts::reserve(tx, account, 1, at(0));
+    let job = move |tx: &mut garson_store::Tx<'_>| accounts::reserve_positions(tx, account, 1, at(0));
     other.write(account, job).await.unwrap();
     let waited = start.elapsed();
     assert!(waited < Duration::from_millis(4_500), "{waited:?}");

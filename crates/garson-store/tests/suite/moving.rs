@@ -11,14 +11,15 @@ use garson_core::restaurant::Package;
 use garson_core::secret::Secret;
 use garson_store::engine::Purpose;
 use garson_store::lists::search;
+use garson_store::tables::attempts;
+use garson_store::tables::attempts::Attempt;
 use garson_store::tables::events;
-use garson_store::tables::events::Attempt;
 use garson_store::tables::idempotency;
 use garson_store::tables::idempotency::{KeyedRequest, Run};
 use garson_store::tables::inbox::InboxState;
+use garson_store::tables::schema::TABLES;
 use garson_store::tables::{businesses, calls, keys, nodes, orders, packages, resends, sessions};
 use garson_store::upkeep::copy;
-use garson_store::upkeep::copy::TABLES;
 use garson_store::vault::lookup_hash;
 use garson_store::{Engine, Options, StoreErrorKind, Tx, params};
 use std::collections::{BTreeMap, BTreeSet};
@@ -62,7 +63,7 @@ async fn furnish(bench: &Bench) {
         let package = Package::open_ended(PackageId(Uuid::now_v7()), at(0));
         packages::replace(tx, branch.restaurant, &[package])?;
         for order in taken.iter().take(2) {
-            calls::write(tx, &crate::calls::a_call(order, CallKind::Verify))?;
+            calls::create(tx, &crate::calls::a_call(order, CallKind::Verify))?;
             let event = events::of_order(tx, order.id)?.remove(0);
             for number in 0..510 {
                 let attempt = Attempt {
@@ -74,7 +75,7 @@ async fn furnish(bench: &Bench) {
                     explanation: "ağ yok".to_owned(),
                     ..Attempt::default()
                 };
-                events::note_attempt(tx, event.id, &attempt)?;
+                attempts::record(tx, event.id, &attempt)?;
             }
         }
         keep(tx, 1, Some(branch), InboxState::Taken, 1)?;
@@ -113,7 +114,7 @@ async fn furnish(bench: &Bench) {
         }
         assert_eq!(search::index(tx, account, 2_000)?, 1_100);
         sessions::start(tx, &crate::sessions::a_session(account, 1, at(0)))?;
-        sessions::note_failure(tx, &[7; 32], at(0))?;
+        sessions::record_failure(tx, &[7; 32], at(0))?;
         tx.execute(
             "UPDATE restaurants SET lat = 41.000000000000007, lon = -28.5",
             &[],
@@ -133,7 +134,7 @@ pub async fn everything_moves_to_the_other_engine(bench: &Bench) {
     for kind in [other, bench.kind] {
         let home = Home::new(kind);
         let target = Engine::open(&home.location(), &Options::default()).unwrap();
-        let copied = copy::everything(&bench.engine, &target).await.unwrap();
+        let copied = copy::copy_all(&bench.engine, &target).await.unwrap();
         let there = dump::of(&target).await;
         for (table, rows) in copied {
             assert!(rows > 0, "the case has no row of {table}");
@@ -141,7 +142,7 @@ pub async fn everything_moves_to_the_other_engine(bench: &Bench) {
             assert_eq!(there[table], here[table], "{table} of {kind:?}");
         }
         assert_eq!(there.len(), TABLES.len());
-        let again = copy::everything(&bench.engine, &target).await;
+        let again = copy::copy_all(&bench.engine, &target).await;
         assert_eq!(again.map(drop).map_err(|e| e.kind), Err(StoreErrorKind::Refused));
         drop(target);
     }
@@ -158,7 +159,7 @@ pub async fn a_target_with_anything_in_it_is_refused(bench: &Bench) {
         let target = Engine::open(&home.location(), &Options::default()).unwrap();
         target.write(garson_store::Lane::COMMON, filling).await.unwrap();
         let before = dump::of(&target).await;
-        let refused = copy::everything(&bench.engine, &target).await;
+        let refused = copy::copy_all(&bench.engine, &target).await;
         assert_eq!(
             refused.map(drop).map_err(|e| e.kind),
             Err(StoreErrorKind::Refused)
@@ -195,11 +196,11 @@ pub async fn an_interrupted_copy_is_refused_and_starts_over(bench: &Bench) {
         assert_eq!(refused.kind, StoreErrorKind::Refused);
         assert!(refused.to_string().contains("garson migrate"), "{refused}");
         let target = Engine::open(&home.location(), &as_target()).unwrap();
-        copy::everything(&bench.engine, &target).await.unwrap();
+        copy::copy_all(&bench.engine, &target).await.unwrap();
         drop(target);
         let opened = Engine::open(&home.location(), &Options::default()).unwrap();
         assert_eq!(dump::of(&opened).await, dump::of(&bench.engine).await);
-        let again = copy::everything(&bench.engine, &opened).await;
+        let again = copy::copy_all(&bench.engine, &opened).await;
         assert_eq!(again.map(drop).map_err(|e| e.kind), Err(StoreErrorKind::Refused));
         drop(opened);
     }
@@ -212,7 +213,7 @@ pub async fn a_copy_is_of_one_moment(bench: &Bench) {
             let mut hash = [0; 32];
             hash[..8].copy_from_slice(&n.to_be_bytes());
             crate::batches::note(tx, &format!("line {n}"))?;
-            sessions::note_failure(tx, &hash, at(0)).map(drop)
+            sessions::record_failure(tx, &hash, at(0)).map(drop)
         }
     };
     for n in 0..1_200 {
@@ -230,7 +231,7 @@ pub async fn a_copy_is_of_one_moment(bench: &Bench) {
     });
     let home = Home::new(bench.kind);
     let target = Engine::open(&home.location(), &as_target()).unwrap();
-    let copied = copy::everything(&bench.engine, &target).await.unwrap();
+    let copied = copy::copy_all(&bench.engine, &target).await.unwrap();
     stop.store(true, Ordering::SeqCst);
     assert!(writer.await.unwrap() > 0);
     let count = |name: &str| copied.iter().find(|(table, _)| *table == name).unwrap().1;
@@ -249,20 +250,20 @@ pub async fn a_copy_beside_a_server_is_not_finished(bench: &Bench) {
     let counted = Arc::clone(&beats);
     let beating = tokio::spawn(async move {
         while !stopped.load(Ordering::SeqCst) {
-            let beat = move |tx: &mut Tx<'_>| nodes::beat(tx, node);
+            let beat = move |tx: &mut Tx<'_>| nodes::heartbeat(tx, node);
             engine.write(garson_store::Lane::COMMON, beat).await.unwrap();
             counted.fetch_add(1, Ordering::SeqCst);
             tokio::time::sleep(std::time::Duration::from_millis(1)).await;
         }
     });
-    let refused = copy::refuse_served(&bench.engine).await.unwrap_err();
+    let refused = copy::ensure_not_in_use(&bench.engine).await.unwrap_err();
     assert_eq!(refused.kind, StoreErrorKind::Refused);
     // So little is copied that it may be done between two beats, with one before and one after it.
     let home = loop {
         let home = Home::new(bench.kind);
         let target = Engine::open(&home.location(), &as_target()).unwrap();
         let before = beats.load(Ordering::SeqCst);
-        match copy::everything(&bench.engine, &target).await {
+        match copy::copy_all(&bench.engine, &target).await {
             Err(cut) => {
                 assert_eq!(cut.kind, StoreErrorKind::Refused, "{cut}");
                 break home;
@@ -274,9 +275,9 @@ pub async fn a_copy_beside_a_server_is_not_finished(bench: &Bench) {
     stop.store(true, Ordering::SeqCst);
     beating.await.unwrap();
     // One that was killed has left its row, and is no hindrance.
-    copy::refuse_served(&bench.engine).await.unwrap();
+    copy::ensure_not_in_use(&bench.engine).await.unwrap();
     let target = Engine::open(&home.location(), &as_target()).unwrap();
-    copy::everything(&bench.engine, &target).await.unwrap();
+    copy::copy_all(&bench.engine, &target).await.unwrap();
     drop(target);
 }
 
@@ -286,7 +287,7 @@ pub async fn a_nul_in_text_does_not_hinder_a_copy(bench: &Bench) {
     bench.write(|tx| create_account(tx, "nul\0nul").map(drop)).await;
     let home = Home::new(Kind::Postgres);
     let target = Engine::open(&home.location(), &as_target()).unwrap();
-    copy::everything(&bench.engine, &target).await.unwrap();
+    copy::copy_all(&bench.engine, &target).await.unwrap();
     let accounts = target.read(garson_store::tables::accounts::list).await.unwrap();
     assert!(
         accounts[0].name.contains("nul\u{fffd}nul"),
@@ -326,10 +327,9 @@ pub async fn the_list_of_tables_is_the_schema(bench: &Bench) {
             collect(rows.iter().map(|row| (row.get(0), row.get(1))))
         }),
     };
-    let listed = collect(TABLES.iter().flat_map(|(table, columns)| {
-        columns
-            .split(' ')
-            .map(|column| ((*table).to_owned(), column.to_owned()))
+    let listed = collect(TABLES.iter().flat_map(|table| {
+        let columns = table.columns.iter();
+        columns.map(|column| (table.name.to_owned(), (*column).to_owned()))
     }));
     assert_eq!(listed, schema);
 }

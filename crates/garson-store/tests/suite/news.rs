@@ -21,7 +21,7 @@ pub async fn a_commit_wakes_those_who_watch_its_account(bench: &Bench) {
     let (mut first, mut second) = (watch(one), watch(two));
     let reserve = async |account, fails: bool| -> Result<()> {
         let reserved = engine.write(account, move |tx| {
-            accounts::reserve(tx, account, 4, at(0))?;
+            accounts::reserve_positions(tx, account, 4, at(0))?;
             if fails { Err(on_purpose()) } else { Ok(()) }
         });
         reserved.await
@@ -35,7 +35,9 @@ pub async fn a_commit_wakes_those_who_watch_its_account(bench: &Bench) {
     // What this engine has told is no news for it; it is for another that did not hear of it.
     let other = bench.second_engine();
     let mut elsewhere = other.news().watch(one, Crowd::Programs, 9, 9).unwrap();
-    let mut places = bench.read(move |tx| accounts::last_places(tx, &[one, two])).await;
+    let mut places = bench
+        .read(move |tx| accounts::last_positions(tx, &[one, two]))
+        .await;
     places.sort_by_key(|(_, place)| *place);
     assert_eq!(places, [(two, 0), (one, 4)]);
     engine.news().compare(&places);
@@ -49,7 +51,7 @@ pub async fn the_places_of_many_accounts_are_read_together(bench: &Bench) {
         let mut made = Vec::new();
         for n in 0..130 {
             let account = create_account(tx, &format!("a{n}"))?;
-            accounts::reserve(tx, account, n + 1, at(0))?;
+            accounts::reserve_positions(tx, account, n + 1, at(0))?;
             made.push((account, n + 1));
         }
         Ok(made)
@@ -57,11 +59,11 @@ pub async fn the_places_of_many_accounts_are_read_together(bench: &Bench) {
     let made = made.await;
     for count in [0, 1, 64, 65, 130] {
         let some: Vec<_> = made.iter().take(count).map(|(account, _)| *account).collect();
-        let mut places = bench.read(move |tx| accounts::last_places(tx, &some)).await;
+        let mut places = bench.read(move |tx| accounts::last_positions(tx, &some)).await;
         places.sort_by_key(|(_, place)| *place);
         assert_eq!(places, made[..count]);
     }
     let first = made[0].0;
-    let last = bench.read(move |tx| accounts::last_place(tx, first));
+    let last = bench.read(move |tx| accounts::last_position(tx, first));
     assert_eq!(last.await, 1);
 }

@@ -7,7 +7,7 @@ use garson_core::integration::BranchClaim;
 use garson_core::secret::Secret;
 use garson_store::engine::server_lock::ServerLock;
 use garson_store::tables::accounts;
-use garson_store::tables::{events, inbox, integrations, orders};
+use garson_store::tables::{attempts, inbox, integrations, orders};
 use garson_store::{Engine, Options, Result, StoreErrorKind, params};
 use garson_store::{Vault, vault};
 use std::sync::Barrier;
@@ -132,7 +132,7 @@ pub async fn what_an_older_program_wrote_is_kept(bench: &Bench) {
             let timeline = orders::timeline(tx, order)?;
             assert_eq!(timeline.len(), 2);
             assert_eq!(timeline[1].why.as_deref(), Some("ğ"));
-            assert_eq!(events::attempts(tx, event)?[0].explanation, "it was taken");
+            assert_eq!(attempts::of_event(tx, event)?[0].explanation, "it was taken");
             let taken = inbox::of_order(tx, order, 9)?;
             assert_eq!((taken.len(), taken[0].times), (1, 2));
             assert_eq!(taken[0].body, [7; 16]);

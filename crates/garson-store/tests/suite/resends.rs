@@ -7,7 +7,7 @@ use garson_store::Engine;
 use garson_store::lists::feed::{Direction, PageRequest};
 use garson_store::tables::deliveries;
 use garson_store::tables::events;
-use garson_store::tables::events::{EventToWrite, StoredEvent};
+use garson_store::tables::events::{NewEvent, StoredEvent};
 use garson_store::tables::resends;
 use garson_store::tables::resends::Resend;
 use garson_store::tables::{accounts, restaurants};
@@ -50,7 +50,7 @@ async fn all(bench: &Bench, account: AccountId) -> Vec<StoredEvent> {
         direction: Direction::Older,
     };
     bench
-        .read(move |tx| events::list(tx, account, request))
+        .read(move |tx| garson_store::lists::events::of_account(tx, account, None, request))
         .await
         .items
 }
@@ -71,7 +71,7 @@ pub async fn a_resend_goes_through_what_has_failed_once(bench: &Bench) {
     bench.meddle("UPDATE events SET state = 'delivered', failures = 0 WHERE position IN (4, 20, 50)");
     bench.meddle("UPDATE events SET state = 'pending', failures = 2, due_at = 7 WHERE position IN (8, 48)");
     let resend = start(bench, account, 0, false).await;
-    assert_eq!((resend.found, resend.reached, resend.last_place), (20, 0, 50));
+    assert_eq!((resend.found, resend.reached, resend.last_position), (20, 0, 50));
     // What happens after its start is not its own.
     bench.order(branch, "later", at(100)).await;
     bench.meddle("UPDATE events SET state = 'failed', failures = 4, due_at = NULL WHERE position = 52");
@@ -95,13 +95,13 @@ pub async fn a_resend_goes_through_what_has_failed_once(bench: &Bench) {
     assert_eq!(in_state(bench, account, "delivered").await, 3);
     assert_eq!(in_state(bench, account, "failed").await, 3);
     let fresh = bench
-        .read(move |tx| deliveries::fresh_after(tx, account, 0, 100))
+        .read(move |tx| deliveries::untried_after(tx, account, 0, 100))
         .await;
     assert_eq!(fresh.len(), 18, "with all attempts before them");
     let late = bench
-        .read(move |tx| deliveries::late(tx, account, at(0), 100))
+        .read(move |tx| deliveries::due_retries(tx, account, at(0), 100))
         .await;
-    let late: Vec<(i64, i64)> = late.iter().map(|it| (it.place, it.failures)).collect();
+    let late: Vec<(i64, i64)> = late.iter().map(|it| (it.position, it.failures)).collect();
     assert_eq!(late, [(8, 2), (48, 2)], "those on their way are as they were");
 }
 
@@ -129,9 +129,9 @@ async fn three_of_one_order(bench: &Bench, branch: Branch) -> Vec<EventId> {
     let written = ids.clone();
     bench
         .write(move |tx| {
-            let mut places = accounts::reserve(tx, branch.account, 3, at(50))?;
+            let mut places = accounts::reserve_positions(tx, branch.account, 3, at(50))?;
             for (n, id) in (1..).zip(&written) {
-                let event = EventToWrite {
+                let event = NewEvent {
                     id: *id,
                     account_id: branch.account,
                     restaurant_id: branch.restaurant,
@@ -159,7 +159,7 @@ pub async fn order_within_an_order_is_kept(bench: &Bench) {
         let resend = start(bench, account, 0, false).await;
         while step(bench, &resend, limit).await.is_some() {}
         let ready = bench
-            .read(move |tx| deliveries::fresh_after(tx, account, 0, 100))
+            .read(move |tx| deliveries::untried_after(tx, account, 0, 100))
             .await;
         let ready: Vec<EventId> = ready.iter().map(|it| it.id).collect();
         // Those of the rounds before are due again as well, the first of each order.
@@ -252,7 +252,7 @@ pub async fn open_ones_are_found_by_account(bench: &Bench) {
         .read(|tx| {
             let mut open = Vec::new();
             while let Some(next) =
-                resends::next_open(tx, open.last().map(|it: &resends::Open| it.account), 10)?
+                resends::next_open(tx, open.last().map(|it: &resends::OpenResend| it.account), 10)?
             {
                 open.push(next);
             }

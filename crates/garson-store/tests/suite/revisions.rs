@@ -33,7 +33,7 @@ fn write(tx: &mut Tx<'_>, branch: Branch, new: &NewOrder, now: Timestamp) -> Res
     let known =
         orders::lock_by_identity(tx, branch.account, branch.integration, &new.identity, false)?.unwrap();
     let stored = orders::content(tx, known.order.id)?;
-    let mut places = accounts::reserve(tx, branch.account, 2, now)?;
+    let mut places = accounts::reserve_positions(tx, branch.account, 2, now)?;
     let Some(Revised { decision, content }) = revise(&known.order, &stored, new, places.at, false) else {
         return Ok(known.order);
     };
@@ -43,10 +43,10 @@ fn write(tx: &mut Tx<'_>, branch: Branch, new: &NewOrder, now: Timestamp) -> Res
         content: &serde_json::to_string(&content).unwrap(),
         content_hash: &[2; 32],
         replaced_hash: stored_hash(&stored),
-        place: places.take(),
+        position: places.take(),
     };
     revisions::replace(tx, &replacement)?;
-    totals::follow(tx, &known.order, &decision.order)?;
+    totals::update_order(tx, &known.order, &decision.order)?;
     Ok(decision.order)
 }
 
@@ -125,7 +125,7 @@ pub async fn a_later_version_is_seen_everywhere(bench: &Bench) {
     let lines = bench
         .read(move |tx| {
             let request = newest();
-            orders::list_lines(tx, Scope::Account(branch.account), request, |line| {
+            garson_store::lists::orders::list_lines(tx, Scope::Account(branch.account), request, |line| {
                 line.tail.to_owned()
             })
         })
@@ -141,7 +141,7 @@ pub async fn a_later_version_is_seen_everywhere(bench: &Bench) {
     assert!(told.changes.iter().any(|change| change.field.as_str() == "total"));
     assert_eq!(timeline_of(bench, other.id).await.len(), 1);
     let known = bench
-        .read(move |tx| revisions::known(tx, branch.account, branch.integration, "S-1"))
+        .read(move |tx| orders::hashed_by_identity(tx, branch.account, branch.integration, "S-1"))
         .await
         .unwrap();
     assert_eq!((known.order, known.content_hash), (after, vec![2; 32]));
@@ -168,7 +168,7 @@ pub async fn sums_follow_versions_of_new_reported_and_finished_orders(bench: &Be
                     ..before.clone()
                 };
                 orders::update(tx, &after, 999)?;
-                totals::follow(tx, before, &after)?;
+                totals::update_order(tx, before, &after)?;
             }
             Ok(())
         })
@@ -199,7 +199,7 @@ pub async fn sums_follow_versions_of_new_reported_and_finished_orders(bench: &Be
     let pending = bench
         .read(move |tx| {
             let request = newest();
-            orders::list_pending(
+            garson_store::lists::orders::list_pending(
                 tx,
                 Scope::Account(branch.account),
                 None,
@@ -237,7 +237,7 @@ pub async fn an_account_says_whether_it_wants_events_of_versions(bench: &Bench) 
     let wants = async || {
         bench
             .write(move |tx| {
-                let places = accounts::reserve(tx, account, 1, at(0))?;
+                let places = accounts::reserve_positions(tx, account, 1, at(0))?;
                 Ok((accounts::wants_updates(tx, account)?, places.wants_updates))
             })
             .await

@@ -6,10 +6,10 @@ use crate::shop::{Branch, DIRECT, at, take_order};
 use garson_core::delivery::DeliveryState;
 use garson_core::id::{EventId, InboxId, OrderId};
 use garson_core::testing::a_new_order;
-use garson_store::tables::deliveries::{End, Settlement};
-use garson_store::tables::events::{Attempt, Split};
-use garson_store::tables::inbox::{InboxState, MessageToKeep};
-use garson_store::tables::{accounts, deliveries, events, inbox, integrations, orders};
+use garson_store::tables::attempts::{Attempt, AttemptTiming};
+use garson_store::tables::deliveries::{Outcome, Settlement};
+use garson_store::tables::inbox::{InboxState, NewMessage};
+use garson_store::tables::{accounts, attempts, deliveries, inbox, integrations, orders};
 use garson_store::vault::lookup_hash;
 use garson_store::{Result, StoreErrorKind, Tx, params, totals};
 use std::collections::BTreeSet;
@@ -21,7 +21,7 @@ const BROKEN: i64 = 17;
 
 fn taking(branch: Branch, n: i64) -> BoxedJob {
     Box::new(move |tx| {
-        assert!(integrations::note_order(tx, branch.integration, None, at(n))?);
+        assert!(integrations::record_order(tx, branch.integration, None, at(n))?);
         take_order(tx, branch, &a_new_order(&format!("S-{n}")), at(n))?;
         if n == BROKEN { Err(on_purpose()) } else { Ok(()) }
     })
@@ -32,7 +32,7 @@ async fn standing(bench: &Bench, branches: [Branch; 2]) -> (i64, i64, Vec<Option
     let account = branches[0].account;
     bench
         .read(move |tx| {
-            let last = accounts::last_place(tx, account)?;
+            let last = accounts::last_position(tx, account)?;
             let sums = totals::sums(tx, account, None, None, None)?;
             let mut noted = Vec::new();
             for branch in branches {
@@ -84,7 +84,7 @@ pub async fn a_job_sees_what_those_before_it_have_left_to_be_written(bench: &Ben
     let before = standing(bench, [branch, branch]).await.0;
     let mut jobs: Vec<BoxedJob> = (0..5).map(|n| taking(branch, n)).collect();
     jobs.push(Box::new(move |tx| {
-        assert_eq!(accounts::last_place(tx, branch.account)?, before + 10);
+        assert_eq!(accounts::last_position(tx, branch.account)?, before + 10);
         let sums = totals::sums(tx, branch.account, Some(branch.restaurant), None, None)?;
         assert_eq!(sums.values().map(|(count, _)| count).sum::<i64>(), 5);
         let found = integrations::of_restaurant(tx, branch.restaurant)?;
@@ -130,7 +130,7 @@ pub async fn an_order_that_is_known_after_all_is_found(bench: &Bench) {
 fn early(branch: Branch, identity: &str) -> BoxedJob {
     let identity = identity.to_owned();
     Box::new(move |tx| {
-        let message = MessageToKeep {
+        let message = NewMessage {
             id: InboxId(Uuid::now_v7()),
             hash: lookup_hash(identity.as_bytes()),
             account_id: Some(branch.account),
@@ -146,7 +146,7 @@ fn early(branch: Branch, identity: &str) -> BoxedJob {
             reason: None,
             received_at: at(0),
         };
-        inbox::keep(tx, &message).map(drop)
+        inbox::store(tx, &message).map(drop)
     })
 }
 
@@ -162,10 +162,11 @@ async fn take_with_early(
         let found = Arc::clone(&found);
         jobs.push(Box::new(move |tx| {
             let new = a_new_order(&format!("S-{n}"));
-            let waiting = inbox::waiting_for(tx, DIRECT, &new.identity, branch.account, branch.restaurant)?;
+            let waiting =
+                inbox::early_messages(tx, DIRECT, &new.identity, branch.account, branch.restaurant)?;
             take_order(tx, branch, &new, at(n))?;
             for message in waiting {
-                inbox::settle(tx, message.id, InboxState::Taken, None, None)?;
+                inbox::set_state(tx, message.id, InboxState::Taken, None, None)?;
                 found.lock().unwrap().insert(n);
             }
             Ok(())
@@ -252,14 +253,14 @@ pub async fn what_was_delivered_is_written_together_and_what_is_gone_is_left_out
         .map(|id| Settlement {
             id: *id,
             order_id: None,
-            end: End::Delivered,
+            outcome: Outcome::Delivered,
             attempt: Some(Attempt {
                 number: 0,
                 at: at(1),
                 url: "https://pos.example.com/olay".to_owned(),
                 status: Some(200),
                 duration_ms: 3,
-                split: Split::default(),
+                timing: AttemptTiming::default(),
                 explanation: "taken".to_owned(),
             }),
             attempts_before: 0,
@@ -273,7 +274,7 @@ pub async fn what_was_delivered_is_written_together_and_what_is_gone_is_left_out
             .read(move |tx| {
                 let sql = "SELECT state FROM events WHERE id = ?1";
                 let state = tx.query_opt(sql, params![&id], |row| row.get::<String>(0))?;
-                let attempts = events::attempts(tx, id)?;
+                let attempts = attempts::of_event(tx, id)?;
                 Ok((state, attempts.iter().map(|it| it.number).collect::<Vec<_>>()))
             })
             .await;

@@ -10,7 +10,7 @@ use garson_core::secret::Secret;
 use garson_core::testing::a_new_order;
 use garson_store::StoreErrorKind;
 use garson_store::tables::events;
-use garson_store::tables::events::EventToWrite;
+use garson_store::tables::events::NewEvent;
 use garson_store::tables::{accounts, businesses, orders, restaurants};
 use uuid::Uuid;
 
@@ -114,8 +114,8 @@ pub async fn json_is_kept_byte_for_byte(bench: &Bench) {
     let event_id = EventId(Uuid::now_v7());
     bench
         .write(move |tx| {
-            let mut places = accounts::reserve(tx, account, 1, at(0))?;
-            let event = EventToWrite {
+            let mut places = accounts::reserve_positions(tx, account, 1, at(0))?;
+            let event = NewEvent {
                 id: event_id,
                 account_id: account,
                 restaurant_id: id,
@@ -139,7 +139,7 @@ pub async fn moments_follow_places_when_the_clock_steps_back(bench: &Bench) {
     let mut last = (0, at(i64::from(i32::MIN)));
     for now in [1_000, 500, 999, 1_000, 1_001, -5_000, 2_000, 1_500] {
         let mut places = bench
-            .write(move |tx| accounts::reserve(tx, account, 2, at(now)))
+            .write(move |tx| accounts::reserve_positions(tx, account, 2, at(now)))
             .await;
         assert!(
             places.at >= last.1 && places.at >= at(now),
@@ -155,12 +155,12 @@ pub async fn moments_follow_places_when_the_clock_steps_back(bench: &Bench) {
     assert_eq!(last.1, at(2_000));
     bench.give_webhook(account).await;
     let places = bench
-        .write(move |tx| accounts::reserve(tx, account, 1, at(0)))
+        .write(move |tx| accounts::reserve_positions(tx, account, 1, at(0)))
         .await;
     assert!(places.has_webhook);
     let nobody = garson_core::id::AccountId(Uuid::now_v7());
     let gone = bench
-        .try_write(move |tx| accounts::reserve(tx, nobody, 1, at(0)))
+        .try_write(move |tx| accounts::reserve_positions(tx, nobody, 1, at(0)))
         .await;
     assert_eq!(gone.map(drop).map_err(|e| e.kind), Err(StoreErrorKind::Corrupt));
 }

@@ -125,8 +125,8 @@ async fn take_many(bench: &Bench, branches: Vec<Branch>, dice: &mut Dice, count:
                     Status::Delivered
                 };
                 orders::update(tx, &after, 1)?;
-                totals::follow(tx, &before, &after)?;
-                totals::follow(tx, &after, &after)?;
+                totals::update_order(tx, &before, &after)?;
+                totals::update_order(tx, &after, &after)?;
                 taken.push(after);
             }
             Ok(taken)
@@ -240,7 +240,7 @@ pub async fn totals_forget_a_deleted_restaurant_at_once_and_for_good(bench: &Ben
     .await;
     let mut chunks = 0;
     while let Some((of, id)) = bench.read(|tx| sweep::next_deleted(tx, None)).await {
-        bench.write(move |tx| sweep::chunk(tx, of, id, 7)).await;
+        bench.write(move |tx| sweep::remove_chunk(tx, of, id, 7)).await;
         chunks += 1;
         if chunks == 4 {
             // Orders go on arriving.
@@ -276,7 +276,7 @@ impl Life {
                 bench
                     .write(move |tx| {
                         for id in &victims {
-                            sweep::chunk(tx, account, *id, 2)?;
+                            sweep::remove_chunk(tx, account, *id, 2)?;
                         }
                         Ok(())
                     })
@@ -315,7 +315,7 @@ impl Life {
                 // Also of a restaurant that is being swept, until the order itself is.
                 if orders::lock(tx, after.id)?.is_some() {
                     orders::update(tx, &after, 1)?;
-                    totals::follow(tx, &before, &after)?;
+                    totals::update_order(tx, &before, &after)?;
                 }
                 Ok(())
             })
@@ -406,7 +406,7 @@ pub async fn two_nodes_that_write_together_keep_one_sum(bench: &Bench) {
             let cancelled = after.clone();
             node.write(account, move |tx| {
                 orders::update(tx, &cancelled, 1)?;
-                totals::follow(tx, &before, &cancelled)
+                totals::update_order(tx, &before, &cancelled)
             })
             .await
             .unwrap();

@@ -6,22 +6,22 @@ use crate::shop::at;
 use garson_core::id::CallId;
 use garson_core::order::{CallKind, Order, Status};
 use garson_store::tables::calls;
-use garson_store::tables::calls::{CallEnd, CallToWrite, Maker};
+use garson_store::tables::calls::{CallEnd, LeaseHolder, NewCall};
 use garson_store::tables::nodes;
 
 const TELL: CallKind = CallKind::Tell(Status::OnTheWay);
 
 /// Writes a question that this node is to put, and a step behind it.
-async fn write(bench: &Bench, order: &Order, kind: CallKind, maker: Maker) -> CallId {
+async fn write(bench: &Bench, order: &Order, kind: CallKind, maker: LeaseHolder) -> CallId {
     let order = order.clone();
     bench
         .write(move |tx| {
-            let question = CallToWrite {
+            let question = NewCall {
                 lease: Some(maker.lease(LEASE)),
                 ..a_call(&order, kind)
             };
-            calls::write(tx, &question)?;
-            calls::write(tx, &a_call(&order, TELL))?;
+            calls::create(tx, &question)?;
+            calls::create(tx, &a_call(&order, TELL))?;
             Ok(question.id)
         })
         .await
@@ -36,10 +36,12 @@ pub async fn a_question_that_was_not_put_is_withdrawn(bench: &Bench) {
         assert!(lease(bench, maker, 10).await.is_empty(), "{kind:?}");
         let withdrawn = bench.write(move |tx| calls::withdraw(tx, id, at(20))).await;
         assert_eq!(withdrawn, Some((order.id, order.integration_id)));
-        let end = bench.read(move |tx| calls::end_of(tx, id)).await;
+        let end = bench.read(move |tx| calls::end(tx, id)).await;
         assert_eq!(end, Some((CallEnd::Abandoned, Some(calls::WITHDRAWN.to_owned()))));
         let order_id = order.id;
-        let way = bench.read(move |tx| calls::in_the_way(tx, order_id, maker)).await;
+        let way = bench
+            .read(move |tx| calls::blocking_call(tx, order_id, maker))
+            .await;
         assert_eq!(way, None, "{kind:?}");
         let next: Vec<_> = lease(bench, maker, 30).await.iter().map(|c| c.kind).collect();
         assert_eq!(next, [TELL], "what waited behind it can be made");
@@ -56,5 +58,5 @@ pub async fn a_question_that_was_taken_up_is_not_withdrawn(bench: &Bench) {
     bench.write(move |tx| nodes::leave(tx, one.node)).await;
     assert_eq!(lease(bench, two, 10).await.len(), 1);
     assert_eq!(bench.write(move |tx| calls::withdraw(tx, id, at(20))).await, None);
-    assert_eq!(bench.read(move |tx| calls::end_of(tx, id)).await, None);
+    assert_eq!(bench.read(move |tx| calls::end(tx, id)).await, None);
 }

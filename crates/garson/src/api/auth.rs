@@ -235,7 +235,7 @@ async fn look_up(api: &Arc<Api>, hash: [u8; 32]) -> Result<Option<Caller>, ApiEr
             let noted = api
                 .app
                 .store
-                .write(account, move |tx| keys::note_use(tx, key, now))
+                .write(account, move |tx| keys::record_use(tx, key, now))
                 .await;
             if let Err(error) = noted {
                 tracing::warn!(%error, "the use of a key was not noted");

@@ -284,7 +284,9 @@ async fn keep(
         async move {
             let account = keyed.account;
             store
-                .write(account, move |tx| idempotency::answer(tx, &keyed, code, &kept))
+                .write(account, move |tx| {
+                    idempotency::store_response(tx, &keyed, code, &kept)
+                })
                 .await
         }
     };

@@ -8,9 +8,9 @@ use crate::flow::read::order_lists;
 use crate::flow::read::order_lists::Filter;
 use garson_core::id::AccountId;
 use garson_store::Tx;
+use garson_store::lists;
 use garson_store::lists::feed::{PageRequest, Scope};
 use garson_store::tables::order_line::OrderLine;
-use garson_store::tables::orders;
 
 /// More than most orders need.
 const ITEM_BYTES: usize = 416;
@@ -18,7 +18,7 @@ const ITEM_BYTES: usize = 416;
 /// A page of orders, from the rows to the bytes of the answer.
 pub fn page(tx: &mut Tx<'_>, scope: Scope, request: PageRequest) -> garson_store::Result<Rendered> {
     let mut writer = PageWriter::with_room_for(request.limit + 1, ITEM_BYTES);
-    let page = orders::list_lines(tx, scope, request, |order| writer.item(|out| item(out, order)))?;
+    let page = lists::orders::list_lines(tx, scope, request, |order| writer.item(|out| item(out, order)))?;
     Ok(writer.finish(&page))
 }
 
@@ -71,8 +71,8 @@ mod tests {
     use garson_core::payment::PaymentType;
     use garson_core::time::Timestamp;
     use garson_store::lists::feed::Page;
+    use garson_store::lists::orders::OrderSummary;
     use garson_store::tables::order_line;
-    use garson_store::tables::orders::OrderSummary;
     use proptest::prelude::*;
     use uuid::Uuid;
 
@@ -114,7 +114,7 @@ mod tests {
 
     fn summary(order: Order) -> OrderSummary {
         OrderSummary {
-            place: 1,
+            position: 1,
             id: order.id,
             restaurant_id: order.restaurant_id,
             provider: order.provider,
@@ -132,7 +132,7 @@ mod tests {
     }
 
     fn write(out: &mut Vec<u8>, order: &Order) {
-        let stored = order_line::of(order).unwrap();
+        let stored = order_line::encode(order).unwrap();
         item(
             out,
             &OrderLine::new(&stored, order.status, order.reported_at.is_some()).unwrap(),

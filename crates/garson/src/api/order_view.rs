@@ -15,7 +15,8 @@ use utoipa::ToSchema;
 
 use crate::flow::order_actions::act::OrderDetail;
 use crate::flow::read::reports::Pending;
-use garson_store::tables::orders::{Charge, OrderSummary};
+use garson_store::lists::orders::OrderSummary;
+use garson_store::tables::orders::Charge;
 
 /// An order in a list.
 #[derive(Serialize, ToSchema)]

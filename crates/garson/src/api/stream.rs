@@ -7,7 +7,7 @@ use crate::http::error::Code;
 use axum::body::Body;
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
-use garson_store::tables::events::ToldEvent;
+use garson_store::lists::events::FeedEvent;
 use http::{HeaderMap, HeaderName, header};
 use hyper::body::Frame;
 use std::convert::Infallible;
@@ -117,12 +117,12 @@ pub fn answer_of(first: String, speaker: impl Speaker) -> Response {
     (headers, Body::new(body)).into_response()
 }
 
-fn frames(events: &[ToldEvent]) -> String {
+fn frames(events: &[FeedEvent]) -> String {
     let room = events.iter().map(|event| event.body.len() + 100).sum();
     let mut text = String::with_capacity(room);
     for event in events {
         // Writing to a string cannot fail.
-        let _written = write!(text, "id: {}\nevent: {}\n", Cursor(event.place), event.name);
+        let _written = write!(text, "id: {}\nevent: {}\n", Cursor(event.position), event.name);
         // A body is one line of JSON; were it more, each line would need its mark.
         for line in event.body.split(['\n', '\r']) {
             let _written = writeln!(text, "data: {line}");
@@ -204,8 +204,8 @@ mod tests {
 
     #[test]
     fn a_line_break_cannot_leave_its_event() {
-        let event = ToldEvent {
-            place: 10,
+        let event = FeedEvent {
+            position: 10,
             name: "siparis.olusturuldu".to_owned(),
             body: "{\"a\":\n\nid: 7\r1}".to_owned(),
             order_id: None,

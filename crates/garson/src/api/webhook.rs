@@ -18,7 +18,7 @@ use garson_core::delivery::DeliveryState;
 use garson_core::id::{EventId, OrderId, RestaurantId};
 use garson_core::json::ObjectOnly;
 use garson_core::time::Timestamp;
-use garson_store::tables::events::{Attempt, Split};
+use garson_store::tables::attempts::{Attempt, AttemptTiming};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use utoipa::{IntoParams, ToSchema};
@@ -236,16 +236,16 @@ struct TimingView {
     first_byte_ms: Option<f64>,
 }
 
-impl From<Split> for TimingView {
-    fn from(split: Split) -> Self {
+impl From<AttemptTiming> for TimingView {
+    fn from(timing: AttemptTiming) -> Self {
         // Microseconds of an attempt are far below the limit of exactness.
         #[allow(clippy::cast_precision_loss)]
         let millis = |micros: Option<i64>| micros.map(|micros| micros as f64 / 1000.0);
         Self {
-            dns_ms: millis(split.name),
-            connect_ms: millis(split.connect),
-            tls_ms: millis(split.tls),
-            first_byte_ms: millis(split.first_byte),
+            dns_ms: millis(timing.name),
+            connect_ms: millis(timing.connect),
+            tls_ms: millis(timing.tls),
+            first_byte_ms: millis(timing.first_byte),
         }
     }
 }
@@ -258,7 +258,7 @@ impl From<Attempt> for AttemptView {
             url: attempt.url,
             status_code: attempt.status,
             duration_ms: attempt.duration_ms,
-            timing: attempt.split.into(),
+            timing: attempt.timing.into(),
             explanation: attempt.explanation,
         }
     }

@@ -25,7 +25,7 @@ pub fn serve(settings: Settings) -> Outcome {
     let (runtime, kept) = (runtime()?, Arc::clone(&app));
     let done = runtime.block_on(async {
         let listener = listen(&app).await?;
-        if !app.store.read(garson_store::tables::accounts::exist).await? {
+        if !app.store.read(garson_store::tables::accounts::any_exists).await? {
             tracing::warn!(
                 "there is no account yet: garson account create --name \"My restaurants\" --email me@example.com"
             );

@@ -15,18 +15,18 @@ const END_HEADERS: u8 = 4;
 /// A test that waits longer than this waits for something that does not come.
 const IN_VAIN: Duration = Duration::from_secs(60);
 
-struct Served {
+struct InboundIntegration {
     address: SocketAddr,
     stop: oneshot::Sender<()>,
     done: JoinHandle<bool>,
 }
 
 /// A service that answers `/` at once with 100,000 bytes, and `/slow` after two seconds.
-async fn serve() -> Served {
+async fn serve() -> InboundIntegration {
     serve_with(Duration::from_millis(700)).await
 }
 
-async fn serve_with(send_stall: Duration) -> Served {
+async fn serve_with(send_stall: Duration) -> InboundIntegration {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
     let limits = Limits {
@@ -51,7 +51,7 @@ async fn serve_with(send_stall: Duration) -> Served {
     let done = tokio::spawn(serve_connections(listener, service, limits, async move {
         drop(stopped.await);
     }));
-    Served { address, stop, done }
+    InboundIntegration { address, stop, done }
 }
 
 fn frame(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {

@@ -96,7 +96,7 @@ async fn try_all(app: &Arc<App>, platform: &'static dyn Platform) -> Result<(), 
         let provider = platform.provider();
         let found = app
             .store
-            .read(move |tx| branches::not_proven(tx, provider, after, CHUNK))
+            .read(move |tx| branches::without_ownership(tx, provider, after, CHUNK))
             .await?;
         for some in found.chunks(AT_ONCE) {
             let mut running: JoinSet<()> = some

@@ -9,8 +9,8 @@ use garson_core::integration::{BranchClaim, Credentials, Health, Integration};
 use garson_core::platform::{CredentialField, CredentialKind, Platform, Provider};
 use garson_core::secret::Secret;
 use garson_core::time::Timestamp;
-use garson_store::tables::accounts::reserve;
-use garson_store::tables::events::{EventToWrite, write};
+use garson_store::tables::accounts::reserve_positions;
+use garson_store::tables::events::{NewEvent, write};
 use garson_store::tables::integrations::Connected;
 use garson_store::tables::{branches, integrations, packages, restaurants};
 use garson_store::{Lane, StoreErrorKind, Tx, Vault};
@@ -379,7 +379,7 @@ fn can_be_active(
 
 /// Writes the event that an integration was switched.
 fn toggled(tx: &mut Tx<'_>, integration: &Integration, now: Timestamp) -> Result<(), Fault> {
-    let mut places = reserve(tx, integration.account_id, 1, now)?;
+    let mut places = reserve_positions(tx, integration.account_id, 1, now)?;
     let id = EventId::at(places.at);
     let body = integration_body(
         id,
@@ -388,7 +388,7 @@ fn toggled(tx: &mut Tx<'_>, integration: &Integration, now: Timestamp) -> Result
         integration.is_active,
         places.at,
     );
-    let event = EventToWrite {
+    let event = NewEvent {
         id,
         account_id: integration.account_id,
         restaurant_id: integration.restaurant_id,
@@ -442,7 +442,7 @@ pub fn switch_off_uncovered(
             .iter()
             .any(|package| package.covers(integration.provider, now));
         if integration.is_active && !covered {
-            integrations::switch(tx, integration.id, false, now)?;
+            integrations::set_active(tx, integration.id, false, now)?;
             integration.is_active = false;
             toggled(tx, &integration, now)?;
         }
@@ -461,7 +461,7 @@ pub async fn rehash_secrets(app: &App) -> Result<u64, Fault> {
         let (vault, from) = (Arc::clone(&app.vault), after);
         let found = app
             .store
-            .read(move |tx| integrations::found_by_secret(tx, &vault, from, REHASHED_AT_ONCE))
+            .read(move |tx| integrations::with_inbound_secret(tx, &vault, from, REHASHED_AT_ONCE))
             .await?;
         let Some(last) = found.last() else {
             return Ok(count);

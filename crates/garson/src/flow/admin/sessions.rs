@@ -225,18 +225,18 @@ async fn check(
                     return Err(Fault::SignInLocked);
                 }
                 Some((_, last_at)) if now.since(last_at) > FORGET_FAILURES => {
-                    sessions::forget_failures(tx, &key)?;
+                    sessions::clear_failures(tx, &key)?;
                 }
                 _ => {}
             }
-            Ok(sessions::note_failure(tx, &key, now)?)
+            Ok(sessions::record_failure(tx, &key, now)?)
         })
         .await?;
     if !matches(app, guesser.asker(), password, hash).await? {
         return Err(Fault::SignInRefused);
     }
     app.store
-        .write(Lane::COMMON, move |tx| Ok(sessions::forget_failures(tx, &key)?))
+        .write(Lane::COMMON, move |tx| Ok(sessions::clear_failures(tx, &key)?))
         .await
 }
 

@@ -14,7 +14,7 @@ use garson_core::id::{AccountId, NodeId};
 use garson_core::time::Timestamp;
 use garson_store::StoreError;
 use garson_store::engine::Handover;
-use garson_store::tables::deliveries::{Delivery, End, Settlement, Waiting};
+use garson_store::tables::deliveries::{Delivery, Outcome, PendingAccount, Settlement};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -35,7 +35,7 @@ pub enum Note {
         Arc<Vec<Settlement>>,
         Result<Option<Vec<Delivery>>, StoreError>,
     ),
-    Looked(Result<Vec<Waiting>, StoreError>, Duration),
+    Looked(Result<Vec<PendingAccount>, StoreError>, Duration),
     Claimed(NodeId, Result<Vec<AccountId>, StoreError>),
 }
 
@@ -348,7 +348,7 @@ impl Dispatcher {
                 let skipped = Settlement {
                     id: delivery.id,
                     order_id: delivery.order_id,
-                    end: End::Skipped,
+                    outcome: Outcome::Skipped,
                     attempt: None,
                     attempts_before: delivery.attempts,
                 };
@@ -372,7 +372,7 @@ impl Dispatcher {
                     account,
                     node,
                     id: delivery.id,
-                    place: delivery.place,
+                    place: delivery.position,
                     result: None,
                 }),
             };
@@ -461,7 +461,7 @@ impl Dispatcher {
                     self.let_go(account, node);
                 }
                 for settlement in settlements.iter() {
-                    self.app.metrics.delivery.count_end(settlement.end);
+                    self.app.metrics.delivery.count_end(settlement.outcome);
                 }
             }
             Ok(None) => {

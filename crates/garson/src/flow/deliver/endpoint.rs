@@ -214,7 +214,7 @@ impl Endpoint {
             if self.fresh.len() >= self.room() {
                 return;
             }
-            self.cursor = delivery.place;
+            self.cursor = delivery.position;
             self.push_fresh(delivery);
         }
         self.cursor = last;
@@ -226,7 +226,7 @@ impl Endpoint {
             if self.fresh.len() < self.room() + ROOM {
                 self.push_fresh(delivery);
             } else {
-                self.rewind_to(delivery.place - 1);
+                self.rewind_to(delivery.position - 1);
             }
         }
     }
@@ -319,7 +319,7 @@ impl Endpoint {
             if !has_room {
                 break;
             }
-            reached = delivery.place;
+            reached = delivery.position;
             if !settled.contains(&delivery.id) {
                 self.push_fresh(delivery);
             }
@@ -431,7 +431,7 @@ impl Endpoint {
         let kept = NARROW_ROOM.min(self.fresh.len());
         for delivery in self.fresh.split_off(kept) {
             self.taken.remove(&delivery.id);
-            self.rewind_to(delivery.place - 1);
+            self.rewind_to(delivery.position - 1);
         }
     }
 
@@ -446,14 +446,14 @@ impl Endpoint {
 
     /// Results have been written.
     pub fn settled(&mut self, settlements: &[Settlement]) {
-        use garson_store::tables::deliveries::End;
+        use garson_store::tables::deliveries::Outcome;
         self.is_settling = false;
         for settlement in settlements {
             self.taken.remove(&settlement.id);
             if self.is_loading {
                 self.settled_meanwhile.insert(settlement.id);
             }
-            if let End::Again { due_at, .. } = settlement.end {
+            if let Outcome::Retry { due_at, .. } = settlement.outcome {
                 self.late_at = Some(self.late_at.map_or(due_at, |at| at.min(due_at)));
             }
         }

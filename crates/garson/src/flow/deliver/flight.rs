@@ -6,7 +6,7 @@ use super::flights::Cancel;
 use crate::app::App;
 use garson_core::delivery::UndeliveredReason;
 use garson_core::id::{AccountId, EventId, NodeId};
-use garson_store::tables::deliveries::{Delivery, End, Settlement};
+use garson_store::tables::deliveries::{Delivery, Outcome, Settlement};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::{mpsc, oneshot};
@@ -50,13 +50,13 @@ impl Flight {
             },
         };
         let end = match made.failure {
-            None => End::Delivered,
+            None => Outcome::Delivered,
             Some(reason) => match self.pause_after(number) {
-                Some(pause) => End::Again {
+                Some(pause) => Outcome::Retry {
                     due_at: self.app.now().plus(pause),
                     reason,
                 },
-                None => End::Failed { reason },
+                None => Outcome::Failed { reason },
             },
         };
         let took = made.failure.is_none();
@@ -82,7 +82,7 @@ impl Flight {
         let settlement = Settlement {
             id: delivery.id,
             order_id: delivery.order_id,
-            end,
+            outcome: end,
             attempt: Some(made.attempt),
             attempts_before: delivery.attempts,
         };

@@ -7,7 +7,7 @@ use crate::flow::Fault;
 use garson_core::id::{AccountId, NodeId};
 use garson_store::engine::Word;
 use garson_store::tables::deliveries;
-use garson_store::tables::deliveries::{Delivery, Settlement, Waiting};
+use garson_store::tables::deliveries::{Delivery, PendingAccount, Settlement};
 use garson_store::tables::{accounts, keys, nodes};
 use garson_store::{Lane, StoreError, Tx};
 use std::collections::HashSet;
@@ -25,7 +25,7 @@ pub async fn load(
     let vault = Arc::clone(&app.vault);
     let now = app.now();
     let read = move |tx: &mut Tx<'_>| {
-        let Some(standing) = deliveries::standing(tx, account)?.filter(|it| it.node == Some(node)) else {
+        let Some(standing) = deliveries::assignment(tx, account)?.filter(|it| it.node == Some(node)) else {
             return Ok(None);
         };
         let count = |limit: usize| i64::try_from(limit).unwrap_or(i64::MAX);
@@ -38,21 +38,21 @@ pub async fn load(
         };
         let (mut late, mut next_late) = (Vec::new(), None);
         if wanted.late_limit > 0 {
-            late = deliveries::late(tx, account, now, count(wanted.late_limit))?;
-            next_late = deliveries::next_late(tx, account, now)?;
+            late = deliveries::due_retries(tx, account, now, count(wanted.late_limit))?;
+            next_late = deliveries::next_retry_at(tx, account, now)?;
         }
         Ok::<_, Fault>(Some(Load {
             after: wanted.after,
             limit: wanted.limit,
-            fresh: match standing.last_place > wanted.after {
-                true => deliveries::fresh_after(tx, account, wanted.after, count(wanted.limit))?,
+            fresh: match standing.last_position > wanted.after {
+                true => deliveries::untried_after(tx, account, wanted.after, count(wanted.limit))?,
                 false => Vec::new(),
             },
             late,
             late_limit: wanted.late_limit,
             next_late,
             now,
-            last_place: standing.last_place,
+            last_place: standing.last_position,
             version: standing.version,
             address,
         }))
@@ -68,7 +68,7 @@ pub async fn settle(
     settlements: Arc<Vec<Settlement>>,
 ) -> Result<Option<Vec<Delivery>>, StoreError> {
     let now = app.now();
-    let write = move |tx: &mut Tx<'_>| match nodes::hold(tx, account, node)? {
+    let write = move |tx: &mut Tx<'_>| match nodes::lock_account(tx, account, node)? {
         true => deliveries::settle(tx, &settlements, now).map(Some),
         false => Ok(None),
     };
@@ -79,13 +79,13 @@ pub async fn settle(
 const PAGE: usize = 100;
 
 /// Every account that has something to deliver.
-pub async fn look(app: &App) -> Result<Vec<Waiting>, StoreError> {
-    let mut all: Vec<Waiting> = Vec::new();
+pub async fn look(app: &App) -> Result<Vec<PendingAccount>, StoreError> {
+    let mut all: Vec<PendingAccount> = Vec::new();
     loop {
         let after = all.last().map(|waiting| waiting.account);
         let page = app
             .store
-            .read(move |tx| deliveries::waiting(tx, after, PAGE))
+            .read(move |tx| deliveries::pending_accounts(tx, after, PAGE))
             .await?;
         let is_last = page.len() < PAGE;
         all.extend(page);
@@ -100,7 +100,10 @@ pub const AT_ONCE: usize = 64;
 
 /// Begins to deliver for accounts that nobody delivers for; answers those that it is now.
 pub async fn claim(app: &App, accounts: &[AccountId], node: NodeId) -> Result<Vec<AccountId>, StoreError> {
-    each(app, accounts, move |tx, account| nodes::claim(tx, account, node)).await
+    each(app, accounts, move |tx, account| {
+        nodes::claim_account(tx, account, node)
+    })
+    .await
 }
 
 /// Lets accounts go that this node delivers for, but those that it still has something under way for.
@@ -109,7 +112,7 @@ pub async fn hand_on(app: &App, node: NodeId, busy: HashSet<AccountId>) -> Resul
     loop {
         let page = app
             .store
-            .read(move |tx| nodes::accounts(tx, node, after, AT_ONCE))
+            .read(move |tx| nodes::accounts_of(tx, node, after, AT_ONCE))
             .await?;
         let Some(last) = page.last().copied() else { break };
         after = Some(last);
@@ -126,7 +129,10 @@ pub async fn hand_on(app: &App, node: NodeId, busy: HashSet<AccountId>) -> Resul
 
 /// Lets accounts go that this node has nothing under way for.
 pub async fn let_go(app: &App, node: NodeId, accounts: &[AccountId]) -> Result<(), StoreError> {
-    let done = each(app, accounts, move |tx, account| nodes::let_go(tx, account, node)).await;
+    let done = each(app, accounts, move |tx, account| {
+        nodes::release_account(tx, account, node)
+    })
+    .await;
     done.map(drop)
 }
 
@@ -160,11 +166,11 @@ pub async fn pull_in(app: &App, account: AccountId) -> Result<(), StoreError> {
             let mut moved = 0;
             for (failures, pause) in (1i64..).zip(&pauses) {
                 let latest = now.plus(*pause + Duration::from_secs(1));
-                moved += deliveries::pull_in(tx, account, failures, latest, now)?;
+                moved += deliveries::bring_forward_retries(tx, account, failures, latest, now)?;
             }
             match moved {
                 0 => Ok(()),
-                _ => accounts::look_again(tx, account),
+                _ => accounts::wake_delivery(tx, account),
             }
         })
         .await

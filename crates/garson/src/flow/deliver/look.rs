@@ -5,7 +5,7 @@ use super::figures::Memory;
 use super::jobs;
 use garson_core::id::AccountId;
 use garson_store::StoreError;
-use garson_store::tables::deliveries::Waiting;
+use garson_store::tables::deliveries::PendingAccount;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -33,7 +33,7 @@ impl Dispatcher {
         });
     }
 
-    pub(super) fn looked(&mut self, result: Result<Vec<Waiting>, StoreError>, took: Duration) {
+    pub(super) fn looked(&mut self, result: Result<Vec<PendingAccount>, StoreError>, took: Duration) {
         self.is_looking = false;
         // A look at many accounts takes its time; it must not become what the database is busy with.
         let pause = match std::mem::take(&mut self.looks_again) {
@@ -59,9 +59,9 @@ impl Dispatcher {
                 None => free.push(it.account),
                 Some(owner) if owner == node => {
                     let endpoint = self.endpoint(it.account);
-                    endpoint.compare(it.last_place, it.version, it.late_at);
+                    endpoint.compare(it.last_position, it.version, it.retry_at);
                     // Its retries may have been planned before this process began, by a clock that was ahead.
-                    let is_first = it.late_at.is_some() && !std::mem::replace(&mut endpoint.is_dated, true);
+                    let is_first = it.retry_at.is_some() && !std::mem::replace(&mut endpoint.is_dated, true);
                     self.touched.insert(it.account);
                     if was_set_back || is_first {
                         self.pull_in(it.account);

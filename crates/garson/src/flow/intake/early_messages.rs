@@ -26,7 +26,7 @@ pub(crate) fn is_known(
     among: &[IntegrationId],
 ) -> Result<bool, Fault> {
     let found = match which {
-        Which::Identity(identity) => orders::among(tx, platform.provider(), identity, among)?,
+        Which::Identity(identity) => orders::find_among(tx, platform.provider(), identity, among)?,
         Which::Ours(id) => orders::by_id(tx, *id)?.filter(|order| {
             order.provider == platform.provider()
                 && (among.is_empty() || among.contains(&order.integration_id))
@@ -80,7 +80,10 @@ async fn take_missed(app: &Arc<App>, age: Duration) -> Result<(), Fault> {
     let mut after = (app.now().minus(age), InboxId(uuid::Uuid::nil()));
     loop {
         let from = after;
-        let found = app.store.read(move |tx| inbox::missed(tx, from, AT_ONCE)).await?;
+        let found = app
+            .store
+            .read(move |tx| inbox::unmatched_with_order(tx, from, AT_ONCE))
+            .await?;
         let Some(last) = found.last() else {
             return Ok(());
         };

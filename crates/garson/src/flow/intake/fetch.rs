@@ -14,8 +14,8 @@ use garson_core::platform::{
     HookRequest, Message, News, Page, Platform, PollStyle, Sighting, Trouble, Verified, Window,
 };
 use garson_core::time::Timestamp;
-use garson_store::tables::integrations::{Connected, Served};
-use garson_store::tables::{branches, orders, packages, revisions};
+use garson_store::tables::integrations::{Connected, InboundIntegration};
+use garson_store::tables::{branches, orders, packages};
 use garson_store::{StoreErrorKind, Tx};
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -227,7 +227,7 @@ fn news(
     let Some(platform) = garson_platforms::of(connected.integration.provider) else {
         return Ok(None);
     };
-    if let Some(known) = revisions::known(
+    if let Some(known) = orders::hashed_by_identity(
         tx,
         connected.integration.account_id,
         connected.integration.id,
@@ -250,9 +250,9 @@ fn news(
         return Ok(None);
     }
     let news = News::Order(Box::new(sighting));
-    let served = Served {
+    let served = InboundIntegration {
         connected: connected.clone(),
-        standing: packages::standing(tx, connected.integration.restaurant_id)?,
+        settings: packages::settings(tx, connected.integration.restaurant_id)?,
         version: None,
     };
     Ok(Some(ready(app, platform, served, news, now)))

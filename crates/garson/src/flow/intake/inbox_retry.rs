@@ -7,9 +7,9 @@ use crate::flow::Fault;
 use crate::flow::admin::integrations as flow_integrations;
 use garson_core::id::InboxId;
 use garson_core::platform::{Platform, Reception, Verified};
-use garson_store::tables::inbox::{InboxState, KeptMessage, open_message, settle};
+use garson_store::tables::inbox::{InboxState, StoredMessage, open_message, set_state};
 use garson_store::tables::integrations;
-use garson_store::tables::integrations::Served;
+use garson_store::tables::integrations::InboundIntegration;
 use garson_store::tables::packages;
 use garson_store::{Lane, StoreErrorKind, Tx};
 use std::sync::Arc;
@@ -71,7 +71,7 @@ async fn retry_once(app: &Arc<App>, id: InboxId, reach: Reach) -> Result<Recepti
     };
     // The message may have been kept under another sender's name.
     app.store
-        .write(Lane::COMMON, move |tx| settle(tx, id, state, order, None))
+        .write(Lane::COMMON, move |tx| set_state(tx, id, state, order, None))
         .await?;
     Ok(reception)
 }
@@ -83,9 +83,9 @@ fn candidates(
     tx: &mut Tx<'_>,
     app: &App,
     platform: &dyn Platform,
-    message: &KeptMessage,
+    message: &StoredMessage,
     reach: Reach,
-) -> Result<Option<Vec<Served>>, Fault> {
+) -> Result<Option<Vec<InboundIntegration>>, Fault> {
     let Some(restaurant) = message.restaurant_id else {
         return Ok(Some(Vec::new()));
     };
@@ -97,9 +97,9 @@ fn candidates(
         platform.inbound_secret(&connected.credentials),
     );
     let own = connected.integration.id;
-    let mut all = vec![Served {
+    let mut all = vec![InboundIntegration {
         connected,
-        standing: packages::standing(tx, restaurant)?,
+        settings: packages::settings(tx, restaurant)?,
         version: None,
     }];
     if let Some(secret) = secret {

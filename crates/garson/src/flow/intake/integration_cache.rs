@@ -3,7 +3,7 @@
 use super::receive::{Prepared, genuine, named, read, ready};
 use crate::app::App;
 use garson_core::platform::{Claim, HookRequest, Message, News, Platform};
-use garson_store::tables::integrations::Served;
+use garson_store::tables::integrations::InboundIntegration;
 use sha2::{Digest, Sha256};
 use std::sync::Arc;
 use std::time::Duration;
@@ -36,7 +36,7 @@ fn name_of(platform: &dyn Platform, claim: &Claim) -> [u8; 32] {
 }
 
 /// Remembers the integrations to which a claim leads.
-pub(crate) fn remember(app: &App, platform: &dyn Platform, claim: &Claim, candidates: &[Served]) {
+pub(crate) fn remember(app: &App, platform: &dyn Platform, claim: &Claim, candidates: &[InboundIntegration]) {
     if (1..=MOST_REMEMBERED).contains(&candidates.len()) {
         app.served
             .put(name_of(platform, claim), Arc::new(candidates.to_vec()));

@@ -283,7 +283,7 @@ impl Board {
             .collect();
         for (number, chunk) in seen.chunks(CHUNK).enumerate() {
             let noted = chunk.to_vec();
-            let write = move |tx: &mut Tx<'_>| integrations::note_polled(tx, &noted);
+            let write = move |tx: &mut Tx<'_>| integrations::record_polled(tx, &noted);
             if let Err(error) = app.store.write(Lane::COMMON, write).await {
                 for (id, _) in seen.iter().skip(number * CHUNK) {
                     if let Some(post) = self.posts.get_mut(id) {
@@ -419,7 +419,7 @@ fn note_error(app: &Arc<App>, connected: &Connected, trouble: &Trouble) {
 fn write_trouble(app: &Arc<App>, id: IntegrationId, account: AccountId, message: String) {
     let (app, now) = (Arc::clone(app), app.now());
     tokio::spawn(async move {
-        let write = move |tx: &mut Tx<'_>| integrations::note_trouble(tx, id, &message, now);
+        let write = move |tx: &mut Tx<'_>| integrations::record_trouble(tx, id, &message, now);
         if let Err(error) = app.store.write(account, write).await {
             tracing::error!(%error, "an integration's error could not be noted");
         }

@@ -17,7 +17,7 @@ use garson_core::platform::{
 use garson_core::restaurant::Config;
 use garson_core::time::Timestamp;
 use garson_store::tables::integrations;
-use garson_store::tables::integrations::{Connected, Served};
+use garson_store::tables::integrations::{Connected, InboundIntegration};
 use garson_store::tables::{branches, orders, packages};
 use garson_store::{Lane, StoreErrorKind, Tx, Vault};
 use std::sync::Arc;
@@ -224,12 +224,12 @@ fn candidates(
     vault: &Vault,
     platform: &dyn Platform,
     claim: &Claim,
-) -> Result<Vec<Served>, Fault> {
+) -> Result<Vec<InboundIntegration>, Fault> {
     let provider = platform.provider();
     Ok(match claim {
         Claim::Nothing => Vec::new(),
         Claim::Secrets(presented) => {
-            let mut found: Vec<Served> = Vec::new();
+            let mut found: Vec<InboundIntegration> = Vec::new();
             for secret in presented {
                 found.extend(integrations::by_secret(tx, vault, provider, secret.expose())?);
             }
@@ -279,14 +279,14 @@ pub(crate) fn genuine<'a>(
     platform: &'static dyn Platform,
     request: &'a HookRequest,
     claim: &Claim,
-    candidates: Vec<Served>,
-) -> (Option<Verified<'a>>, Vec<Served>) {
+    candidates: Vec<InboundIntegration>,
+) -> (Option<Verified<'a>>, Vec<InboundIntegration>) {
     let provider = platform.provider();
-    let owns = |candidate: &Served| candidate.connected.integration.branch == BranchClaim::Proven;
+    let owns = |candidate: &InboundIntegration| candidate.connected.integration.branch == BranchClaim::Proven;
     let is_owned_branch = matches!(claim, Claim::Branch(_)) && candidates.iter().any(owns);
     let mut verified = None;
     // Each answers for itself: that a message is genuine for one of them says nothing about the others.
-    let candidates: Vec<Served> = candidates
+    let candidates: Vec<InboundIntegration> = candidates
         .into_iter()
         .filter(|candidate| {
             let own = &candidate.connected.credentials;
@@ -314,10 +314,11 @@ pub(crate) fn understand(
     app: &App,
     platform: &'static dyn Platform,
     verified: &Verified<'_>,
-    candidates: Vec<Served>,
+    candidates: Vec<InboundIntegration>,
     now: Timestamp,
 ) -> Result<Prepared, Fault> {
-    let sender = |candidates: Vec<Served>| candidates.into_iter().next().map(|first| first.connected);
+    let sender =
+        |candidates: Vec<InboundIntegration>| candidates.into_iter().next().map(|first| first.connected);
     let Message { branch, news } = match read(platform, verified) {
         Ok(message) => message,
         Err(fault) => {
@@ -376,13 +377,13 @@ pub(crate) fn read(platform: &dyn Platform, verified: &Verified<'_>) -> Result<M
 pub(crate) fn ready(
     app: &App,
     platform: &'static dyn Platform,
-    served: Served,
+    served: InboundIntegration,
     news: News,
     now: Timestamp,
 ) -> Prepared {
-    let Served {
+    let InboundIntegration {
         connected,
-        standing,
+        settings: standing,
         version,
     } = served;
     let config = Config::read(standing.config.as_deref()).unwrap_or_default();
@@ -406,7 +407,10 @@ pub(crate) fn ready(
 }
 
 /// The integration whose branch has this name.
-pub(crate) fn named<'a>(candidates: &'a [Served], branch: &str) -> Option<&'a Served> {
+pub(crate) fn named<'a>(
+    candidates: &'a [InboundIntegration],
+    branch: &str,
+) -> Option<&'a InboundIntegration> {
     candidates
         .iter()
         .find(|c| c.connected.integration.remote_id.as_deref() == Some(branch))
@@ -417,9 +421,9 @@ fn of_branch(
     tx: &mut Tx<'_>,
     app: &App,
     platform: &dyn Platform,
-    candidates: &[Served],
+    candidates: &[InboundIntegration],
     branch: &str,
-) -> Result<Option<Served>, Fault> {
+) -> Result<Option<InboundIntegration>, Fault> {
     if !candidates.is_empty() {
         return Ok(named(candidates, branch).cloned());
     }
@@ -432,12 +436,12 @@ fn of_order(
     tx: &mut Tx<'_>,
     app: &App,
     platform: &dyn Platform,
-    candidates: &[Served],
+    candidates: &[InboundIntegration],
     which: &Which,
-) -> Result<Option<Served>, Fault> {
+) -> Result<Option<InboundIntegration>, Fault> {
     let ours: Vec<IntegrationId> = candidates.iter().map(|c| c.connected.integration.id).collect();
     let order = match which {
-        Which::Identity(identity) => orders::among(tx, platform.provider(), identity, &ours)?,
+        Which::Identity(identity) => orders::find_among(tx, platform.provider(), identity, &ours)?,
         Which::Ours(id) => orders::by_id(tx, *id)?.filter(|order| {
             order.provider == platform.provider() && (ours.is_empty() || ours.contains(&order.integration_id))
         }),
@@ -453,10 +457,10 @@ fn of_order(
     let Some(connected) = found.filter(|c| platform.inbound_secret(&c.credentials).is_none()) else {
         return Ok(None);
     };
-    let standing = packages::standing(tx, connected.integration.restaurant_id)?;
-    Ok(Some(Served {
+    let standing = packages::settings(tx, connected.integration.restaurant_id)?;
+    Ok(Some(InboundIntegration {
         connected,
-        standing,
+        settings: standing,
         version: None,
     }))
 }

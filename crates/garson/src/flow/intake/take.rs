@@ -12,9 +12,9 @@ use garson_core::platform::{
 };
 use garson_core::time::Timestamp;
 use garson_store::tables::inbox;
-use garson_store::tables::inbox::{InboxState, KeptMessage, MessageToKeep};
+use garson_store::tables::inbox::{InboxState, NewMessage, StoredMessage};
 use garson_store::tables::integrations;
-use garson_store::tables::orders::Known;
+use garson_store::tables::orders::HashedOrder;
 use garson_store::tables::{orders, restaurants};
 use garson_store::{StoreError, Tx, totals};
 use sha2::{Digest, Sha256};
@@ -154,7 +154,7 @@ impl Letter {
         let integration = &ready.connected.integration;
         let new = &sighting.order;
         // Touching its row first makes a deletion that runs at the same time wait, or be noticed.
-        if !integrations::note_order(tx, integration.id, ready.recalled, self.now)? {
+        if !integrations::record_order(tx, integration.id, ready.recalled, self.now)? {
             if ready.recalled.is_some() {
                 return Err(StoreError::conflict("an integration is not as it was remembered").into());
             }
@@ -204,7 +204,7 @@ impl Letter {
     }
 
     /// Whoever gives orders their ids may give one twice; a later version says that it is one.
-    fn is_conflict(&self, known: &Known, new: &NewOrder, described: &Described) -> bool {
+    fn is_conflict(&self, known: &HashedOrder, new: &NewOrder, described: &Described) -> bool {
         self.platform.capability().own_ids
             && known.content_hash != described.fingerprint
             && new.version.number().unwrap_or(1) == known.order.content_version.unwrap_or(1)
@@ -224,7 +224,7 @@ impl Letter {
         described: &Described,
     ) -> Result<Order, Fault> {
         let integration = &ready.connected.integration;
-        let mut early = inbox::waiting_for(
+        let mut early = inbox::early_messages(
             tx,
             integration.provider,
             &sighting.order.identity,
@@ -264,7 +264,7 @@ impl Letter {
             return Err(StoreError::internal("an order appeared while it was taken").into());
         }
         persist::write_history(tx, &decision, true, &mut places)?;
-        totals::add_new(tx, &decision.order)?;
+        totals::add_order(tx, &decision.order)?;
         let mut order = decision.order;
         for message in early {
             order = self.take_early(tx, ready, order, &message)?;
@@ -278,7 +278,7 @@ impl Letter {
         tx: &mut Tx<'_>,
         ready: &Ready,
         order: Order,
-        message: &KeptMessage,
+        message: &StoredMessage,
     ) -> Result<Order, Fault> {
         let Some(request) = kept_request(self.platform, message) else {
             return Ok(order);
@@ -291,7 +291,7 @@ impl Letter {
             return Ok(order);
         };
         let after = self.report(tx, ready, &order, &change)?;
-        inbox::settle(tx, message.id, InboxState::Taken, Some(order.id), None)?;
+        inbox::set_state(tx, message.id, InboxState::Taken, Some(order.id), None)?;
         Ok(after)
     }
 
@@ -358,7 +358,7 @@ impl Letter {
                 StoreError::conflict("a restaurant was deleted while a message to it was read").into(),
             );
         }
-        let message = MessageToKeep {
+        let message = NewMessage {
             id: InboxId::at(self.now),
             hash: self.hash,
             account_id: integration.map(|i| i.account_id),
@@ -379,8 +379,8 @@ impl Letter {
             received_at: self.now,
         };
         Ok(match fate.is_news {
-            true => inbox::keep_first(tx, &message)?,
-            false => inbox::keep(tx, &message)?,
+            true => inbox::store_first(tx, &message)?,
+            false => inbox::store(tx, &message)?,
         })
     }
 }
@@ -396,7 +396,7 @@ fn lock(tx: &mut Tx<'_>, integration: &Integration, which: &Which) -> Result<Opt
 }
 
 /// A message that was kept, as it came; nothing when this version has no such route.
-pub(crate) fn kept_request(platform: &dyn Platform, message: &KeptMessage) -> Option<HookRequest> {
+pub(crate) fn kept_request(platform: &dyn Platform, message: &StoredMessage) -> Option<HookRequest> {
     let mut kinds = platform.hooks().iter().map(|route| route.kind).chain([FETCHED]);
     Some(HookRequest {
         kind: kinds.find(|kind| *kind == message.kind)?,

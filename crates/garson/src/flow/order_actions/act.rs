@@ -16,7 +16,7 @@ use garson_core::order::{
 use garson_core::platform::Platform;
 use garson_core::restaurant::{PaymentMatch, matched_id};
 use garson_core::time::Timestamp;
-use garson_store::tables::calls::{CallToWrite, DueCall, InTheWay, Maker};
+use garson_store::tables::calls::{BlockingCall, DueCall, LeaseHolder, NewCall};
 use garson_store::tables::idempotency::KeyedRequest;
 use garson_store::tables::integrations::Connected;
 use garson_store::tables::{calls, idempotency, integrations, nodes, orders, restaurants};
@@ -269,7 +269,7 @@ async fn wait_for_way(app: &Arc<App>, order: OrderId, until: Instant) -> Result<
         let holder = Arc::clone(app);
         let in_the_way = app
             .store
-            .read(move |tx| calls::in_the_way(tx, order, holder.maker().unwrap_or_else(Maker::nobody)))
+            .read(move |tx| calls::blocking_call(tx, order, holder.maker().unwrap_or_else(LeaseHolder::none)))
             .await?;
         if in_the_way.is_none() {
             return Ok(());
@@ -287,8 +287,8 @@ struct Plan {
     call: CallId,
     kind: CallKind,
     connected: Connected,
-    maker: Maker,
-    in_the_way: Option<InTheWay>,
+    maker: LeaseHolder,
+    in_the_way: Option<BlockingCall>,
 }
 
 /// A question belongs to the node that puts it, and this one is none just now: others have given it up, and it is about to
@@ -326,7 +326,7 @@ impl Wish {
             return Err(Fault::MovedOn);
         }
         let maker = app.maker();
-        let in_the_way = calls::in_the_way(tx, before.id, maker.unwrap_or(Maker::nobody()))?;
+        let in_the_way = calls::blocking_call(tx, before.id, maker.unwrap_or(LeaseHolder::none()))?;
         if let Some(status) = taken_before(tx, self.keyed.as_deref())? {
             match in_the_way {
                 Some(way) if way.kind.is_question() => return self.join(tx, way, before, now),
@@ -388,17 +388,17 @@ impl Wish {
             Some(way)
                 if kind == CallKind::Cancel && self.drop_own_question(tx, &order, way, maker, now)? => {}
             Some(way) => {
-                calls::hurry(tx, way.id, now)?;
+                calls::make_due_now(tx, way.id, now)?;
                 return Ok(Progress::Wait(Box::new(order)));
             }
             None => {}
         }
-        if !nodes::is_there(tx, maker.node)? {
+        if !nodes::is_member(tx, maker.node)? {
             return Err(not_joined());
         }
         if kind == CallKind::Cancel {
             // Nothing else is told while it is asked; whoever is about to, on another node, finds that it is not due.
-            calls::hold_back(tx, order.id, now, now.plus(LEASE))?;
+            calls::delay_open(tx, order.id, now, now.plus(LEASE))?;
         }
         let argument = match &self.action {
             Action::Cancel { reason, note } => CallArgument {
@@ -409,7 +409,7 @@ impl Wish {
             _ => CallArgument::by(Actor::Account),
         };
         let lease = maker.lease(LEASE);
-        let written = CallToWrite {
+        let written = NewCall {
             id,
             order: &order,
             kind,
@@ -418,7 +418,7 @@ impl Wish {
             lease: Some(lease),
             created_at: now,
         };
-        calls::write(tx, &written)?;
+        calls::create(tx, &written)?;
         self.note(tx, &order)?;
         Ok(Progress::Ask(Box::new(Question {
             preparation_minutes: persist::preparation_minutes(tx, &order)?,
@@ -441,9 +441,15 @@ impl Wish {
     }
 
     /// Waits for a question that is put already; one that only waits for its next try is put now.
-    fn join(&self, tx: &mut Tx<'_>, way: InTheWay, order: Order, now: Timestamp) -> Result<Progress, Fault> {
+    fn join(
+        &self,
+        tx: &mut Tx<'_>,
+        way: BlockingCall,
+        order: Order,
+        now: Timestamp,
+    ) -> Result<Progress, Fault> {
         if !way.is_running {
-            calls::hurry(tx, way.id, now)?;
+            calls::make_due_now(tx, way.id, now)?;
         }
         Ok(Progress::Join(way.id, Box::new(order)))
     }
@@ -453,18 +459,18 @@ impl Wish {
         &self,
         tx: &mut Tx<'_>,
         order: &Order,
-        way: InTheWay,
-        maker: Maker,
+        way: BlockingCall,
+        maker: LeaseHolder,
         now: Timestamp,
     ) -> Result<bool, Fault> {
         let question = calls::open_question(tx, order.id, CallKind::Verify)?;
         let is_own = question.is_some_and(|call| call.id == way.id && call.argument.by == Actor::System);
-        Ok(is_own && calls::abandon_waiting(tx, order.id, way.id, maker, now)?)
+        Ok(is_own && calls::abandon_unless_running(tx, order.id, way.id, maker, now)?)
     }
 
     fn note(&self, tx: &mut Tx<'_>, before: &Order) -> Result<(), Fault> {
         match &self.keyed {
-            Some(keyed) => Ok(idempotency::note_acted(tx, keyed, before.status.code())?),
+            Some(keyed) => Ok(idempotency::record_step(tx, keyed, before.status.code())?),
             None => Ok(()),
         }
     }
@@ -473,5 +479,5 @@ impl Wish {
 /// The status from which a step has been taken under this key, by a run that did not live to answer.
 fn taken_before(tx: &mut Tx<'_>, keyed: Option<&KeyedRequest>) -> Result<Option<Status>, Fault> {
     let Some(keyed) = keyed else { return Ok(None) };
-    Ok(idempotency::acted(tx, keyed)?.and_then(Status::from_code))
+    Ok(idempotency::completed_step(tx, keyed)?.and_then(Status::from_code))
 }

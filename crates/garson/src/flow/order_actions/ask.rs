@@ -194,7 +194,7 @@ pub async fn join(
         ended.as_mut().enable();
         let (end, after) = app
             .store
-            .read(move |tx| Ok::<_, Fault>((calls::end_of(tx, call)?, orders::by_id(tx, id)?)))
+            .read(move |tx| Ok::<_, Fault>((calls::end(tx, call)?, orders::by_id(tx, id)?)))
             .await?;
         let after = after.ok_or_else(|| Fault::not_found("order", id))?;
         match end {

@@ -195,7 +195,7 @@ async fn postpone(app: &App, call: &DueCall, next: Delay, is_away: bool) -> Resu
     let write = move |tx: &mut Tx<'_>| {
         // The integration first, then the order, as everybody else does who changes both.
         if is_away {
-            integrations::note_trouble(tx, kept.integration_id, &next.message, now)?;
+            integrations::record_trouble(tx, kept.integration_id, &next.message, now)?;
         }
         postpone_in(tx, &kept, &next, shows, now)
     };

@@ -6,7 +6,6 @@ use garson_core::time::Timestamp;
 use garson_store::tables::inbox::InboxState;
 use garson_store::tables::{accounts, calls, deliveries, inbox, nodes};
 use garson_store::upkeep::disk_space;
-use garson_store::upkeep::disk_space::Trial;
 use garson_store::{Engine, Lane, StoreError, Tx};
 use std::future::Future;
 use std::sync::Arc;
@@ -78,14 +77,14 @@ pub async fn check(app: &App) -> Result<(), NotReady> {
 /// Storage answers; and after a transaction that failed, storage must have taken something large again. A disk may be full,
 /// which neither reading nor a small commit notices.
 async fn try_storage(store: Engine) -> Result<(), StoreError> {
-    store.read(accounts::exist).await?;
+    store.read(accounts::any_exists).await?;
     if store.stats().is_in_doubt() {
-        let (losses, trial) = (store.stats().losses(), Trial::new());
+        let (losses, probe) = (store.stats().losses(), disk_space::Probe::new());
         store
-            .write(Lane::COMMON, move |tx| disk_space::fill(tx, trial))
+            .write(Lane::COMMON, move |tx| disk_space::write_probe(tx, probe))
             .await?;
         store
-            .write(Lane::COMMON, move |tx| disk_space::clear(tx, trial))
+            .write(Lane::COMMON, move |tx| disk_space::remove_probe(tx, probe))
             .await?;
         store.stats().prove(losses);
     }

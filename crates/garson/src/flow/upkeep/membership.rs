@@ -57,7 +57,7 @@ pub async fn join(app: &App, address: SocketAddr) -> Result<(), StoreError> {
             match is_shared {
                 true => Ok(()),
                 // Nobody else works on this database: what others have left is ours.
-                false => nodes::give_up_others(tx, id),
+                false => nodes::remove_others(tx, id),
             }
         })
         .await?;
@@ -140,7 +140,7 @@ pub async fn run(app: Arc<App>, address: SocketAddr) {
 /// server for instance that was started by mistake, is gone; without it nothing would be delivered any more.
 async fn stay(app: &App, address: SocketAddr) -> Result<(), StoreError> {
     if let Some(id) = app.store.desk().node() {
-        if app.store.glance(move |tx| nodes::is_there(tx, id)).await? {
+        if app.store.glance(move |tx| nodes::is_member(tx, id)).await? {
             return Ok(());
         }
         tracing::warn!("this process was taken out of the nodes; it comes back under a new id");
@@ -158,7 +158,7 @@ async fn beat(app: &App, address: SocketAddr) -> Result<(), StoreError> {
     let began = Instant::now();
     let is_there = app
         .store
-        .write(Lane::COMMON, move |tx| nodes::beat(tx, id))
+        .write(Lane::COMMON, move |tx| nodes::heartbeat(tx, id))
         .await?;
     if is_there {
         app.lease.renew(Some(began + UNSURE));
@@ -193,13 +193,13 @@ impl Others {
         let mut seen = HashMap::new();
         for node in all.into_iter().filter(|node| Some(node.id) != me) {
             let since = match self.seen.get(&node.id) {
-                Some((beats, since)) if *beats == node.beats => *since,
+                Some((beats, since)) if *beats == node.heartbeats => *since,
                 _ => now,
             };
             if now.duration_since(since) >= GONE {
                 give_up(app, node).await?;
             } else {
-                seen.insert(node.id, (node.beats, since));
+                seen.insert(node.id, (node.heartbeats, since));
             }
         }
         // As soon as another one comes, it is heard.
@@ -215,7 +215,7 @@ async fn give_up(app: &App, node: Node) -> Result<(), StoreError> {
     let gone = app
         .store
         .write(Lane::COMMON, move |tx| {
-            let is_gone = nodes::give_up(tx, &copy)?;
+            let is_gone = nodes::remove_silent(tx, &copy)?;
             if is_gone {
                 tx.hand_over(Handover::NodeGone);
                 tx.ring(Word::NodeGone);

@@ -3,7 +3,7 @@
 use super::tally::{Labels, Tally, label};
 use super::timings::{OF_CALLS, OF_DELIVERIES, Timings};
 use garson_core::delivery::{DeliveryState, UndeliveredReason};
-use garson_store::tables::deliveries::End;
+use garson_store::tables::deliveries::Outcome;
 use prometheus_client::registry::Registry;
 use std::time::Duration;
 
@@ -98,12 +98,12 @@ impl Deliveries {
     }
 
     /// Counts a result that is written down, if it is the end of a delivery.
-    pub fn count_end(&self, end: End) {
+    pub fn count_end(&self, end: Outcome) {
         let state = match end {
-            End::Delivered => DeliveryState::Delivered,
-            End::Failed { .. } => DeliveryState::Failed,
-            End::Skipped => DeliveryState::Skipped,
-            End::Again { .. } => return,
+            Outcome::Delivered => DeliveryState::Delivered,
+            Outcome::Failed { .. } => DeliveryState::Failed,
+            Outcome::Skipped => DeliveryState::Skipped,
+            Outcome::Retry { .. } => return,
         };
         if let Some(column) = ENDS.iter().position(|end| *end == state) {
             self.ended.count(0, column);

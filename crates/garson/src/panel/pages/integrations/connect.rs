@@ -69,7 +69,7 @@ fn own_label(lang: Lang, field: &CredentialField) -> &'static str {
 }
 
 /// What the form is made from.
-struct Maker<'a> {
+struct LeaseHolder<'a> {
     lang: Lang,
     t: IntegrationWords,
     platform: &'static dyn Platform,
@@ -79,7 +79,7 @@ struct Maker<'a> {
     typed: Option<&'a Fields>,
 }
 
-impl Maker<'_> {
+impl LeaseHolder<'_> {
     fn form(&self) -> Vec<Field> {
         let t = &self.t;
         let branch = self.integration.and_then(|it| it.remote_id.clone());
@@ -198,7 +198,7 @@ async fn show(
     let (integration, known) = integrations::given(app, account, id, provider)
         .await
         .map_err(fail)?;
-    let maker = Maker {
+    let maker = LeaseHolder {
         lang: visitor.lang,
         t: IntegrationWords::of(visitor.lang),
         platform,
