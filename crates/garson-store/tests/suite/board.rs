@@ -1,14 +1,14 @@
 //! What the live board is made of.
 
-use crate::bench::Bench;
-use crate::shop::at;
+use crate::database::Bench;
+use crate::fixtures::at;
 use garson_core::id::OrderId;
 use garson_core::order::Status;
 use garson_store::lists::board;
 use garson_store::lists::board::Candidate;
 use garson_store::tables::{integrations, orders, restaurants};
 
-pub async fn a_board_is_made_of_open_and_newest_orders(bench: &Bench) {
+pub async fn board_has_open_and_newest_orders(bench: &Bench) {
     let (here, there) = (bench.branch("lokanta").await, bench.branch("pideci").await);
     let (ours, theirs) = (
         bench.orders(here, "S", 70).await,

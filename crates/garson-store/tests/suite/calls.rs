@@ -1,7 +1,7 @@
 //! Calls to platforms: leased once, one at a time for an order, and never lost.
 
-use crate::bench::Bench;
-use crate::shop::at;
+use crate::database::Bench;
+use crate::fixtures::at;
 use garson_core::id::{CallId, NodeId, OrderId};
 use garson_core::order::{CallKind, Order, Status};
 use garson_core::time::Timestamp;
@@ -58,7 +58,7 @@ async fn write_calls(bench: &Bench, orders: &[Order]) {
 pub const LEASE: Duration = Duration::from_millis(100);
 
 /// A node that makes calls; its watch shows nothing yet.
-pub async fn a_maker(bench: &Bench, name: &'static str) -> LeaseHolder {
+pub async fn lease_holder(bench: &Bench, name: &'static str) -> LeaseHolder {
     let node = NodeId(Uuid::now_v7());
     bench.write(move |tx| nodes::join(tx, node, name)).await;
     LeaseHolder {
@@ -107,13 +107,13 @@ async fn next_due_at(bench: &Bench, maker: LeaseHolder) -> Option<Timestamp> {
     next.await.iter().map(|queue| queue.due_at).min()
 }
 
-pub async fn eight_leasers_get_every_call_once(bench: &Bench) {
+pub async fn eight_nodes_lease_every_call_once(bench: &Bench) {
     let branch = bench.branch("lokanta").await;
     let orders = bench.orders(branch, "S", 60).await;
     write_calls(bench, &orders).await;
     let integration = branch.integration;
     let engines = [bench.engine.clone(), bench.second_engine()];
-    let makers = [a_maker(bench, "one").await, a_maker(bench, "two").await];
+    let makers = [lease_holder(bench, "one").await, lease_holder(bench, "two").await];
     let leasers: Vec<_> = (0..8_u64)
         .map(|n| {
             let which = usize::try_from(n % 2).unwrap();
@@ -153,11 +153,11 @@ pub async fn eight_leasers_get_every_call_once(bench: &Bench) {
     }
 }
 
-pub async fn a_call_is_its_nodes_while_that_lives(bench: &Bench) {
+pub async fn leased_call_belongs_to_its_node_while_it_is_a_member(bench: &Bench) {
     let branch = bench.branch("lokanta").await;
     let orders = bench.orders(branch, "S", 3).await;
     write_calls(bench, &orders).await;
-    let (one, two) = (a_maker(bench, "one").await, a_maker(bench, "two").await);
+    let (one, two) = (lease_holder(bench, "one").await, lease_holder(bench, "two").await);
     let later = |maker: LeaseHolder, clock_ms| LeaseHolder { clock_ms, ..maker };
     let ids = |leased: &[DueCall]| leased.iter().map(|call| call.id).collect::<BTreeSet<_>>();
     assert!(
@@ -190,11 +190,11 @@ pub async fn a_call_is_its_nodes_while_that_lives(bench: &Bench) {
     );
 }
 
-pub async fn ends_and_delays_of_calls_are_kept(bench: &Bench) {
+pub async fn ends_and_delays_of_calls_are_stored(bench: &Bench) {
     let branch = bench.branch("lokanta").await;
     let orders = bench.orders(branch, "S", 3).await;
     write_calls(bench, &orders).await;
-    let maker = a_maker(bench, "one").await;
+    let maker = lease_holder(bench, "one").await;
     let leased = lease(bench, maker, 0).await;
     let of = |n: usize| {
         leased
@@ -278,7 +278,7 @@ pub async fn open_calls_are_counted_up_to_a_limit(bench: &Bench) {
 }
 
 /// One integration's calls do not stand in another's way, and what waits behind an order's first call is not in the queue.
-pub async fn queues_show_what_can_be_made_of_each_integration(bench: &Bench) {
+pub async fn queues_contain_runnable_calls_of_each_integration(bench: &Bench) {
     let (one, two) = (bench.branch("bir").await, bench.branch("iki").await);
     let (first, second) = (bench.orders(one, "A", 3).await, bench.orders(two, "B", 2).await);
     write_calls(bench, &first).await;
@@ -292,7 +292,7 @@ pub async fn queues_show_what_can_be_made_of_each_integration(bench: &Bench) {
         found,
         BTreeSet::from([(one.integration, one.account), (two.integration, two.account)])
     );
-    let maker = a_maker(bench, "one").await;
+    let maker = lease_holder(bench, "one").await;
     let integration = two.integration;
     let leased = bench
         .write(move |tx| calls::lease_due(tx, integration, at(0), maker, LEASE, 10))
@@ -321,7 +321,7 @@ pub async fn queues_show_what_can_be_made_of_each_integration(bench: &Bench) {
     assert_eq!(of_order, [TELL]);
 }
 
-pub async fn a_damaged_call_is_set_aside_and_stops_nobody(bench: &Bench) {
+pub async fn unreadable_call_fails_and_blocks_no_other(bench: &Bench) {
     let branch = bench.branch("lokanta").await;
     let orders = bench.orders(branch, "S", 3).await;
     write_calls(bench, &orders).await;
@@ -334,7 +334,7 @@ pub async fn a_damaged_call_is_set_aside_and_stops_nobody(bench: &Bench) {
             tx.execute(sql, params![&unknown])
         })
         .await;
-    let maker = a_maker(bench, "one").await;
+    let maker = lease_holder(bench, "one").await;
     let integration = branch.integration;
     let leased = bench
         .write(move |tx| calls::lease_due(tx, integration, at(0), maker, LEASE, 10))
@@ -372,7 +372,7 @@ pub async fn a_damaged_call_is_set_aside_and_stops_nobody(bench: &Bench) {
     assert_eq!(failed, (1, 1), "one has no kind that could be shown");
 }
 
-pub async fn calls_that_a_clock_ahead_has_planned_are_brought_forward(bench: &Bench) {
+pub async fn calls_scheduled_by_a_fast_clock_are_brought_forward(bench: &Bench) {
     let branch = bench.branch("lokanta").await;
     let orders = bench.orders(branch, "S", 3).await;
     let hour = 3_600_000;
@@ -422,11 +422,11 @@ pub async fn calls_that_a_clock_ahead_has_planned_are_brought_forward(bench: &Be
     );
 }
 
-pub async fn what_was_not_sent_is_no_attempt(bench: &Bench) {
+pub async fn unsent_call_counts_no_attempt(bench: &Bench) {
     let branch = bench.branch("lokanta").await;
     let orders = bench.orders(branch, "S", 1).await;
     write_calls(bench, &orders).await;
-    let maker = a_maker(bench, "one").await;
+    let maker = lease_holder(bench, "one").await;
     for round in 0..3 {
         let call = lease(bench, maker, round).await.remove(0);
         assert_eq!(call.attempts, 1);
@@ -438,11 +438,11 @@ pub async fn what_was_not_sent_is_no_attempt(bench: &Bench) {
     }
 }
 
-pub async fn a_process_goes_on_with_what_it_has_under_way(bench: &Bench) {
+pub async fn node_keeps_its_calls_in_flight_after_suspension(bench: &Bench) {
     let branch = bench.branch("lokanta").await;
     let orders = bench.orders(branch, "S", 1).await;
     write_calls(bench, &orders).await;
-    let maker = a_maker(bench, "one").await;
+    let maker = lease_holder(bench, "one").await;
     let call = lease(bench, maker, 0).await.remove(0);
     // It was stopped for longer than the lease, but the call is still under way.
     let stopped = LeaseHolder {

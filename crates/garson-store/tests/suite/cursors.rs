@@ -1,7 +1,7 @@
 //! Lists that are read while they grow: nothing repeats, nothing is missed, nothing appears behind a cursor.
 
-use crate::bench::{Bench, within};
-use crate::shop::{Branch, at, take_order};
+use crate::database::{Bench, within};
+use crate::fixtures::{Branch, at, take_order};
 use garson_core::testing::a_new_order;
 use garson_store::lists::feed::{Direction, Page, PageRequest, Scope};
 use garson_store::lists::orders::OrderSummary;
@@ -76,7 +76,7 @@ fn sixteen_writers(bench: &Bench, branch: Branch, each: i64) -> Vec<JoinHandle<(
         .collect()
 }
 
-pub async fn a_walk_while_orders_arrive_is_complete(bench: &Bench) {
+pub async fn paging_is_complete_while_orders_arrive(bench: &Bench) {
     let branch = bench.branch("lokanta").await;
     let scope = Scope::Account(branch.account);
     bench.orders(branch, "old", 40).await;
@@ -97,7 +97,7 @@ pub async fn a_walk_while_orders_arrive_is_complete(bench: &Bench) {
     assert_eq!(walk_down(&bench.engine, scope, 3, top.next).await, old[3..]);
 }
 
-pub async fn nothing_appears_behind_a_cursor(bench: &Bench) {
+pub async fn no_order_appears_behind_a_cursor(bench: &Bench) {
     let branch = bench.branch("lokanta").await;
     let (account, scope) = (branch.account, Scope::Account(branch.account));
     let writers = sixteen_writers(bench, branch, 8);

@@ -1,9 +1,9 @@
 //! Deleted restaurants: gone at once for everybody, their rows later, and nobody else's ever.
 
-use crate::bench::Bench;
+use crate::database::Bench;
 use crate::dump::{self, Dump};
+use crate::fixtures::{Branch, at, create_branch};
 use crate::inbox::{a_message, keep};
-use crate::shop::{Branch, at, create_branch};
 use garson_core::business::{Business, BusinessFields};
 use garson_core::delivery::DeliveryState;
 use garson_core::id::{AccountId, BusinessId, PackageId};
@@ -104,7 +104,7 @@ fn lists(tx: &mut Tx<'_>, vault: &garson_store::Vault, account: AccountId) -> Re
     };
     let new = garson_store::lists::orders::OrderFilter {
         statuses: vec![Status::New, Status::Preparing],
-        providers: vec![crate::shop::DIRECT],
+        providers: vec![crate::fixtures::DIRECT],
     };
     let (waiting, failed) = (Some(DeliveryState::Pending), Some(DeliveryState::Failed));
     Ok(Lists {
@@ -164,7 +164,7 @@ async fn assert_gone(bench: &Bench, branch: Branch, taken: &[Order]) {
         .await;
 }
 
-pub async fn nothing_of_a_deleted_restaurant_is_due(bench: &Bench) {
+pub async fn deliveries_of_a_deleted_restaurant_are_not_due(bench: &Bench) {
     let staying = bench.branch("lokanta").await;
     let account = staying.account;
     bench.give_webhook(account).await;
@@ -173,7 +173,7 @@ pub async fn nothing_of_a_deleted_restaurant_is_due(bench: &Bench) {
         bench.orders(branch, "S", 4).await;
     }
     // Two of each have failed once.
-    bench.meddle("UPDATE events SET failures = 1, due_at = 7 WHERE position IN (2, 4, 10, 12)");
+    bench.execute_directly("UPDATE events SET failures = 1, due_at = 7 WHERE position IN (2, 4, 10, 12)");
     let due = async || {
         bench
             .read(move |tx| {
@@ -207,7 +207,7 @@ async fn sweep_all(bench: &Bench, watched: &[(AccountId, Lists)]) -> usize {
     chunks
 }
 
-pub async fn a_deleted_restaurant_leaves_no_trace(bench: &Bench) {
+pub async fn sweep_removes_every_row_of_a_deleted_restaurant(bench: &Bench) {
     let staying = bench.branch("lokanta").await;
     let account = staying.account;
     let stranger = bench.branch("yabanci").await;
@@ -249,7 +249,7 @@ pub async fn a_deleted_restaurant_leaves_no_trace(bench: &Bench) {
     assert_eq!(settled(dump::of(&bench.engine).await), untouched);
 }
 
-pub async fn a_deleted_business_takes_its_restaurants_along(bench: &Bench) {
+pub async fn deleting_a_business_deletes_its_restaurants(bench: &Bench) {
     let staying = bench.branch("lokanta").await;
     let account = staying.account;
     bench.give_webhook(account).await;
@@ -303,7 +303,7 @@ pub async fn a_deleted_business_takes_its_restaurants_along(bench: &Bench) {
     assert_eq!(left, untouched);
 }
 
-pub async fn two_nodes_that_sweep_together_take_sums_out_once(bench: &Bench) {
+pub async fn concurrent_sweeps_subtract_sums_once(bench: &Bench) {
     const DAY: i64 = 86_400_000;
     let (doomed, other) = {
         let account = bench.account("chain").await;

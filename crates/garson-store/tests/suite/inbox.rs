@@ -1,9 +1,9 @@
 //! Platforms' messages: one row for each, counted, with every byte.
 
 use crate::batches::{BoxedJob, together};
-use crate::bench::Bench;
+use crate::database::Bench;
 use crate::dump;
-use crate::shop::{Branch, GETIR, at, take_order};
+use crate::fixtures::{Branch, GETIR, at, take_order};
 use garson_core::id::{InboxId, OrderId};
 use garson_core::testing::a_new_order;
 use garson_store::tables::inbox;
@@ -48,7 +48,7 @@ pub fn a_message(
 }
 
 /// A message that could not be taken is the same one when it comes again and can, also among the first of many orders.
-pub async fn a_message_that_is_taken_when_it_comes_again_is_one_row(bench: &Bench) {
+pub async fn message_processed_on_repetition_is_one_row(bench: &Bench) {
     let branch = bench.branch("lokanta").await;
     bench
         .write(move |tx| {
@@ -81,7 +81,7 @@ pub async fn a_message_that_is_taken_when_it_comes_again_is_one_row(bench: &Benc
 }
 
 /// What was taken may come when it cannot be taken, and again when it can: it is one message in the end.
-pub async fn a_message_that_could_not_be_taken_for_a_while_is_one_row(bench: &Bench) {
+pub async fn message_unprocessed_in_between_is_one_row(bench: &Bench) {
     let branch = bench.branch("lokanta").await;
     let order = bench.order(branch, "S-1", at(0)).await.id;
     let come = async |of: Option<OrderId>, state: InboxState, millis: i64| {
@@ -136,7 +136,7 @@ pub async fn messages_are_found_by_their_order(bench: &Bench) {
     assert_eq!(bench.read(move |tx| inbox::of_order(tx, other, 9)).await.len(), 1);
 }
 
-pub async fn a_repeated_message_is_one_row(bench: &Bench) {
+pub async fn repeated_message_is_one_row(bench: &Bench) {
     let branch = bench.branch("lokanta").await;
     let times = bench
         .write(|tx| keep(tx, 1, None, InboxState::Unmatched, 1))
@@ -212,7 +212,7 @@ pub async fn open_messages_are_counted_up_to_a_limit(bench: &Bench) {
     assert_eq!(bench.read(|tx| inbox::count_open(tx, 4)).await, [4, 1, 2]);
 }
 
-pub async fn the_same_message_at_once_is_counted(bench: &Bench) {
+pub async fn concurrent_copies_of_a_message_are_counted(bench: &Bench) {
     let tasks: Vec<_> = (0..16_u64)
         .map(|lane| {
             let engine = bench.engine.clone();

@@ -1,7 +1,7 @@
 //! Integrations: branches named once in an account, secrets that lead to them, credentials that nobody else can read.
 
-use crate::bench::{Bench, Kind, on_postgres};
-use crate::shop::{DIRECT, GETIR, an_integration, at};
+use crate::database::{Bench, Kind, on_postgres};
+use crate::fixtures::{DIRECT, GETIR, an_integration, at};
 use garson_core::id::{IntegrationId, PackageId};
 use garson_core::integration::{Credentials, Integration};
 use garson_core::platform::Provider;
@@ -75,7 +75,7 @@ pub async fn a_branch_is_named_once_in_an_account(bench: &Bench) {
     try_save(bench, &other, &Credentials::new(), None).await.unwrap();
 }
 
-pub async fn a_secret_leads_to_all_that_share_it(bench: &Bench) {
+pub async fn shared_secret_finds_all_its_integrations(bench: &Bench) {
     let account = bench.account("zincir").await;
     let mut ids = Vec::new();
     for n in 0..3 {
@@ -104,7 +104,7 @@ pub async fn a_secret_leads_to_all_that_share_it(bench: &Bench) {
 }
 
 /// Three integrations share a secret and a branch; damage to one does not hide the others.
-pub async fn one_that_cannot_be_read_hides_none_that_share_its_secret(bench: &Bench) {
+pub async fn unreadable_integration_does_not_hide_others_with_its_secret(bench: &Bench) {
     let mut ids = Vec::new();
     for name in ["a", "b", "c"] {
         let branch = bench.branch(name).await;
@@ -202,7 +202,7 @@ pub async fn secrets_are_hashed_under_the_master_key_and_former_hashes_are_found
     assert_eq!(find().await, ids);
 }
 
-pub async fn what_a_restaurant_has_decided_comes_with_its_integration(bench: &Bench) {
+pub async fn inbound_integration_has_its_restaurants_settings(bench: &Bench) {
     let account = bench.account("zincir").await;
     let mut wanted = Vec::new();
     for n in 0..3_i64 {
@@ -253,7 +253,7 @@ pub async fn what_a_restaurant_has_decided_comes_with_its_integration(bench: &Be
     assert_eq!(found, wanted);
 }
 
-pub async fn credentials_are_sealed_and_recovered_exactly(bench: &Bench) {
+pub async fn credentials_are_sealed_and_recovered_unchanged(bench: &Bench) {
     let branch = bench.branch("lokanta").await;
     let integration = an_integration(branch.account, branch.restaurant, GETIR);
     let secret = |text: &str| Secret::new(text.to_owned());
@@ -329,7 +329,7 @@ fn holds(bytes: &[u8], part: &[u8]) -> bool {
     bytes.windows(part.len()).any(|window| window == part)
 }
 
-pub async fn health_and_switch_are_kept(bench: &Bench) {
+pub async fn health_and_active_state_are_stored(bench: &Bench) {
     let branch = bench.branch("lokanta").await;
     let id = branch.integration;
     bench
@@ -366,7 +366,7 @@ pub async fn health_and_switch_are_kept(bench: &Bench) {
     );
 }
 
-pub async fn only_what_no_package_covers_is_ended(bench: &Bench) {
+pub async fn only_uncovered_restaurants_have_an_ended_package(bench: &Bench) {
     let account = bench.account("zincir").await;
     let cases = [
         ("no package at all", vec![], false),
@@ -440,7 +440,7 @@ pub async fn only_what_no_package_covers_is_ended(bench: &Bench) {
 }
 
 /// Neither within a transaction nor from one to the next.
-pub async fn the_last_order_stays_when_the_clock_goes_back(bench: &Bench) {
+pub async fn last_order_time_never_decreases(bench: &Bench) {
     let branch = bench.branch("lokanta").await;
     let id = branch.integration;
     let last_order_at = async || {

@@ -1,7 +1,7 @@
 //! Nodes: one delivers for an account at a time, and one that was given up gets and settles nothing.
 
-use crate::bench::Bench;
-use crate::shop::at;
+use crate::database::Bench;
+use crate::fixtures::at;
 use garson_core::delivery::DeliveryState;
 use garson_core::id::{AccountId, NodeId};
 use garson_store::Engine;
@@ -27,7 +27,7 @@ fn handed(engine: &Engine) -> tokio::sync::mpsc::Receiver<Vec<Handover>> {
     engine.desk().open()
 }
 
-pub async fn a_commit_makes_its_node_deliver_if_nobody_does(bench: &Bench) {
+pub async fn commit_assigns_unowned_account_to_its_node(bench: &Bench) {
     let branch = bench.branch("lokanta").await;
     let account = branch.account;
     let (one, two) = (a_node(bench, "one").await, a_node(bench, "two").await);
@@ -69,7 +69,7 @@ pub async fn a_commit_makes_its_node_deliver_if_nobody_does(bench: &Bench) {
     assert_eq!(standing(bench, account).await.node, None);
 }
 
-pub async fn a_node_that_was_given_up_gets_nothing(bench: &Bench) {
+pub async fn removed_node_gets_no_accounts(bench: &Bench) {
     let branch = bench.branch("lokanta").await;
     let account = branch.account;
     bench.give_webhook(account).await;
@@ -107,7 +107,7 @@ pub async fn a_node_that_was_given_up_gets_nothing(bench: &Bench) {
     assert!(!held, "what it still has cannot be settled");
 }
 
-pub async fn a_successor_and_a_settlement_do_not_pass_each_other(bench: &Bench) {
+pub async fn new_event_and_settlement_of_its_predecessor_are_serialised(bench: &Bench) {
     // On one node an order goes on while another settles what came before: either the next event is written first and is
     // let go by the settlement, or it finds its predecessor settled. It is never left waiting.
     let branch = bench.branch("lokanta").await;
@@ -116,8 +116,8 @@ pub async fn a_successor_and_a_settlement_do_not_pass_each_other(bench: &Bench) 
     let node = a_node(bench, "one").await;
     bench.engine.desk().set_node(Some(node));
     let other = match bench.kind {
-        crate::bench::Kind::Postgres => bench.second_engine(),
-        crate::bench::Kind::Sqlite => bench.engine.clone(),
+        crate::database::Kind::Postgres => bench.second_engine(),
+        crate::database::Kind::Sqlite => bench.engine.clone(),
     };
     let mut waited = 0;
     for n in 0..40 {
@@ -185,7 +185,7 @@ fn one_page() -> garson_store::lists::feed::PageRequest {
     }
 }
 
-pub async fn accounts_are_handed_on_one_by_one(bench: &Bench) {
+pub async fn accounts_are_released_one_by_one(bench: &Bench) {
     let (one, two) = (a_node(bench, "one").await, a_node(bench, "two").await);
     let mut all = Vec::new();
     for name in ["a", "b", "c", "d", "e"] {

@@ -1,8 +1,8 @@
 //! Orders: taken once, found by either id, changed and undone as a whole.
 
-use crate::bench::Bench;
+use crate::database::Bench;
 use crate::dump;
-use crate::shop::{at, take_order};
+use crate::fixtures::{at, take_order};
 use garson_core::id::{AccountId, EventId, OrderId};
 use garson_core::order::{Actor, Cancellation, Flag, Order, ProviderSync, Reason, Status, place};
 use garson_core::testing::a_new_order;
@@ -116,7 +116,7 @@ pub async fn several_orders_under_one_platform_id_are_all_found(bench: &Bench) {
     assert_eq!(find(bench, branch.account, "77").await, wanted);
 }
 
-pub async fn a_change_is_kept_with_all_its_parts(bench: &Bench) {
+pub async fn order_change_is_stored_completely(bench: &Bench) {
     let branch = bench.branch("lokanta").await;
     let mut order = bench.order(branch, "S-1", at(0)).await;
     let reason = Reason {

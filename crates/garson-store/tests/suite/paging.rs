@@ -1,8 +1,8 @@
 //! The edges of pages, and the filters of the list of orders that are not reported yet.
 
-use crate::bench::Bench;
 use crate::cursors::{page, places, walk_down, walk_up};
-use crate::shop::{Branch, DIRECT, at};
+use crate::database::Bench;
+use crate::fixtures::{Branch, DIRECT, at};
 use Direction::{Newer, Older};
 use garson_core::order::{Order, Status};
 use garson_store::lists::feed;
@@ -11,7 +11,7 @@ use garson_store::lists::orders::OrderSummary;
 use garson_store::tables::accounts;
 use garson_store::tables::orders;
 
-pub async fn an_empty_list_has_nowhere_to_go_but_up(bench: &Bench) {
+pub async fn empty_list_has_only_a_newer_cursor(bench: &Bench) {
     let branch = bench.branch("lokanta").await;
     let scope = Scope::Account(branch.account);
     for direction in [Older, Newer] {
@@ -64,7 +64,7 @@ pub async fn pages_end_where_the_list_ends(bench: &Bench) {
     assert_eq!(ids, new.iter().rev().map(|order| order.id).collect::<Vec<_>>());
 }
 
-pub async fn walks_down_and_up_meet_the_same_orders(bench: &Bench) {
+pub async fn paging_down_and_up_returns_the_same_orders(bench: &Bench) {
     let branch = bench.branch("lokanta").await;
     let other = bench.branch_of(branch.account).await;
     let stranger = bench.branch("yabanci").await;
@@ -178,7 +178,7 @@ async fn mixed_orders(bench: &Bench, branches: [Branch; 2]) -> Vec<Order> {
     taken
 }
 
-pub async fn filters_of_pending_orders_agree_with_a_plain_look(bench: &Bench) {
+pub async fn pending_order_filters_agree_with_a_full_scan(bench: &Bench) {
     let branch = bench.branch("lokanta").await;
     let branches = [branch, bench.branch_of(branch.account).await];
     let taken = mixed_orders(bench, branches).await;
@@ -223,7 +223,7 @@ pub async fn filters_of_pending_orders_agree_with_a_plain_look(bench: &Bench) {
     }
 }
 
-pub async fn times_become_places(bench: &Bench) {
+pub async fn timestamps_become_positions(bench: &Bench) {
     let branch = bench.branch("lokanta").await;
     let branches = [branch, bench.branch_of(branch.account).await];
     let (account, taken) = (branch.account, mixed_orders(bench, branches).await);

@@ -1,8 +1,8 @@
 //! Events whose time is over: gone oldest first, with their attempts, and remembered as gone.
 
-use crate::bench::Bench;
+use crate::database::Bench;
+use crate::fixtures::{Branch, at};
 use crate::resends::FAIL_ALL;
-use crate::shop::{Branch, at};
 use garson_core::id::{AccountId, EventId, OrderId, ResendId};
 use garson_store::lists::feed::{Direction, PageRequest};
 use garson_store::tables::attempts;
@@ -65,7 +65,7 @@ async fn note_attempts(bench: &Bench, account: AccountId) {
         .await;
 }
 
-pub async fn old_events_are_forgotten_oldest_first(bench: &Bench) {
+pub async fn old_events_are_removed_oldest_first(bench: &Bench) {
     let (branch, other) = (bench.branch("lokanta").await, bench.branch("yabanci").await);
     let account = branch.account;
     let silent = bench.account("sessiz").await;
@@ -76,7 +76,9 @@ pub async fn old_events_are_forgotten_oldest_first(bench: &Bench) {
     bench.orders(branch, "S", 10).await;
     bench.order(other, "Y", at(7)).await;
     note_attempts(bench, account).await;
-    bench.meddle("UPDATE events SET state = 'delivered', due_at = NULL WHERE position IN (2, 4, 6, 12)");
+    bench.execute_directly(
+        "UPDATE events SET state = 'delivered', due_at = NULL WHERE position IN (2, 4, 6, 12)",
+    );
 
     let looked = |oldest: i64| {
         bench.read(move |tx| {
@@ -115,7 +117,7 @@ pub async fn old_events_are_forgotten_oldest_first(bench: &Bench) {
     assert_eq!(attempts, 6, "those of the events that are kept");
 
     // An event that was tried very often does not make a long job of many.
-    bench.meddle("UPDATE events SET attempts = 900");
+    bench.execute_directly("UPDATE events SET attempts = 900");
     assert_eq!(chunk(bench, account, 100, 5).await.0, 1);
 
     // Deleting a restaurant is another thing.
@@ -152,7 +154,7 @@ async fn write(bench: &Bench, branch: Branch, order: OrderId, sequence: i64, now
     id
 }
 
-pub async fn a_successor_does_not_wait_for_what_is_forgotten(bench: &Bench) {
+pub async fn held_event_is_released_when_its_predecessor_is_removed(bench: &Bench) {
     let branch = bench.branch("lokanta").await;
     let account = branch.account;
     bench.give_webhook(account).await;
@@ -176,12 +178,12 @@ pub async fn a_successor_does_not_wait_for_what_is_forgotten(bench: &Bench) {
     assert!(version().await > before, "whoever delivers is told to look");
 }
 
-pub async fn finished_resends_are_forgotten(bench: &Bench) {
+pub async fn finished_resends_are_removed(bench: &Bench) {
     let branch = bench.branch("lokanta").await;
     let account = branch.account;
     bench.give_webhook(account).await;
     bench.orders(branch, "S", 3).await;
-    bench.meddle(FAIL_ALL);
+    bench.execute_directly(FAIL_ALL);
     for finish_at in [Some(10), Some(20), Some(30), None] {
         bench
             .write(move |tx| {

@@ -1,7 +1,7 @@
 //! Later versions of the content of orders: lists, sums, timelines and reports follow.
 
-use crate::bench::Bench;
-use crate::shop::{Branch, at, take_order};
+use crate::database::Bench;
+use crate::fixtures::{Branch, at, take_order};
 use garson_core::id::OrderId;
 use garson_core::money::Minor;
 use garson_core::order::{
@@ -97,7 +97,7 @@ async fn timeline_of(bench: &Bench, id: OrderId) -> Vec<TimelineLine> {
     bench.read(move |tx| orders::timeline(tx, id)).await
 }
 
-pub async fn a_later_version_is_seen_everywhere(bench: &Bench) {
+pub async fn revision_is_visible_in_order_lists_and_timeline(bench: &Bench) {
     let branch = bench.branch("lokanta").await;
     let order = bench.order(branch, "S-1", at(0)).await;
     let other = bench.order(branch, "S-2", at(1)).await;
@@ -151,7 +151,7 @@ pub async fn a_later_version_is_seen_everywhere(bench: &Bench) {
     }
 }
 
-pub async fn sums_follow_versions_of_new_reported_and_finished_orders(bench: &Bench) {
+pub async fn revisions_update_totals_in_every_status(bench: &Bench) {
     let branch = bench.branch("lokanta").await;
     let orders = bench.orders(branch, "S", 4).await;
     let [new, reported, delivered, cancelled] = [0, 1, 2, 3].map(|n: usize| orders[n].clone());
@@ -216,7 +216,7 @@ pub async fn sums_follow_versions_of_new_reported_and_finished_orders(bench: &Be
     assert_eq!(offered, [("S-3", 40_000), ("S-2", 3_002), ("S-0", 3_000)]);
 }
 
-pub async fn versions_of_one_transaction_count_each(bench: &Bench) {
+pub async fn several_revisions_in_one_transaction_all_count(bench: &Bench) {
     let branch = bench.branch("lokanta").await;
     let after = bench
         .write(move |tx| {
@@ -232,7 +232,7 @@ pub async fn versions_of_one_transaction_count_each(bench: &Bench) {
     assert_eq!(sums(bench, branch).await, [expected.clone(), expected]);
 }
 
-pub async fn an_account_says_whether_it_wants_events_of_versions(bench: &Bench) {
+pub async fn account_opts_into_revision_events(bench: &Bench) {
     let account = bench.account("lokanta").await;
     let wants = async || {
         bench

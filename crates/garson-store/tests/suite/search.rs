@@ -1,8 +1,8 @@
 //! Search: what people type finds their orders, whatever else there is, and nothing that is gone.
 
-use crate::bench::Bench;
+use crate::database::Bench;
 use crate::dump;
-use crate::shop::{Branch, DIRECT, GETIR, at, take_order, take_order_from};
+use crate::fixtures::{Branch, DIRECT, GETIR, at, take_order, take_order_from};
 use garson_core::id::{AccountId, OrderId};
 use garson_core::order::{NewOrder, Order, Status};
 use garson_core::platform::Provider;
@@ -94,7 +94,7 @@ async fn found(bench: &Bench, account: AccountId, text: &str) -> Vec<OrderId> {
     all(bench, account, &wanted(text), 10, Direction::Older).await
 }
 
-pub async fn orders_are_found_by_the_beginnings_of_words(bench: &Bench) {
+pub async fn search_matches_prefixes_of_words(bench: &Bench) {
     let (here, there) = (bench.branch("lokanta").await, bench.branch("pideci").await);
     let account = here.account;
     let one = take(bench, here, named("GTR-0042", "K7", "İpek Şahin", None), 0).await;
@@ -183,7 +183,7 @@ async fn mixed(bench: &Bench, branches: [Branch; 2], count: usize) -> Vec<(Order
     taken
 }
 
-pub async fn every_filter_agrees_with_a_plain_look(bench: &Bench) {
+pub async fn search_filters_agree_with_a_full_scan(bench: &Bench) {
     let branch = bench.branch("lokanta").await;
     let account = branch.account;
     let other = bench.branch_of(account).await;
@@ -243,7 +243,7 @@ pub async fn every_filter_agrees_with_a_plain_look(bench: &Bench) {
     }
 }
 
-pub async fn a_walk_through_results_is_complete_while_orders_arrive(bench: &Bench) {
+pub async fn paging_through_results_is_complete_while_orders_arrive(bench: &Bench) {
     let branch = bench.branch("lokanta").await;
     let account = branch.account;
     let taken = mixed(bench, [branch, branch], 90).await;
@@ -291,7 +291,7 @@ pub async fn a_walk_through_results_is_complete_while_orders_arrive(bench: &Benc
     }
 }
 
-pub async fn a_page_looks_no_further_than_it_may(bench: &Bench) {
+pub async fn search_page_examines_a_bounded_number_of_orders(bench: &Bench) {
     let branch = bench.branch("lokanta").await;
     let account = branch.account;
     let rare = take(bench, branch, named("RARE", "Z1", "Zeynep Kaya", None), 0).await;
@@ -355,7 +355,7 @@ pub async fn two_nodes_index_each_order_once(bench: &Bench) {
     assert_eq!(found(bench, account, "s").await.len(), taken.len());
 }
 
-pub async fn what_is_deleted_is_not_found_and_leaves_no_word(bench: &Bench) {
+pub async fn deleted_orders_are_removed_from_the_search_index(bench: &Bench) {
     let staying = bench.branch("lokanta").await;
     let account = staying.account;
     let closing = bench.branch_of(account).await;

@@ -1,7 +1,7 @@
 //! Payment totals against a plain sum over all orders, also while a restaurant is being removed.
 
-use crate::bench::Bench;
-use crate::shop::{Branch, at, take_order};
+use crate::database::Bench;
+use crate::fixtures::{Branch, at, take_order};
 use garson_core::id::{AccountId, RestaurantId};
 use garson_core::money::{Currency, Minor};
 use garson_core::order::{Order, Status};
@@ -186,7 +186,7 @@ async fn compare(
     }
 }
 
-pub async fn totals_agree_with_a_plain_sum(bench: &Bench) {
+pub async fn totals_agree_with_a_full_scan(bench: &Bench) {
     let stranger = bench.branch("yabanci").await;
     bench.orders(stranger, "X", 3).await;
     for seed in 1..=3 {
@@ -208,7 +208,7 @@ pub async fn totals_agree_with_a_plain_sum(bench: &Bench) {
     }
 }
 
-pub async fn totals_forget_a_deleted_restaurant_at_once_and_for_good(bench: &Bench) {
+pub async fn totals_exclude_a_deleted_restaurant(bench: &Bench) {
     let mut dice = Dice(42);
     let account = bench.account("zincir").await;
     let mut branches = Vec::new();
@@ -359,7 +359,7 @@ impl Life {
     }
 }
 
-pub async fn totals_follow_whatever_happens(bench: &Bench) {
+pub async fn totals_agree_after_random_changes(bench: &Bench) {
     for (seed, name) in (1..).zip(["ilkbahar", "yaz", "kis"]) {
         let mut dice = Dice(seed * 1000);
         let account = bench.account(name).await;
@@ -386,7 +386,7 @@ pub async fn totals_follow_whatever_happens(bench: &Bench) {
     }
 }
 
-pub async fn two_nodes_that_write_together_keep_one_sum(bench: &Bench) {
+pub async fn concurrent_writers_keep_correct_totals(bench: &Bench) {
     let account = bench.account("zincir").await;
     let branches = [bench.branch_of(account).await, bench.branch_of(account).await];
     let nodes = [bench.engine.clone(), bench.second_engine()];

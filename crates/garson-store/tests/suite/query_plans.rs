@@ -1,8 +1,8 @@
 //! Where PostgreSQL looks. It plans for whatever value may be asked for, so a statement must leave it no choice but the index
 //! in which what is asked for stands together.
 
-use crate::bench::Bench;
-use crate::shop::{DIRECT, at};
+use crate::database::Bench;
+use crate::fixtures::{DIRECT, at};
 use garson_core::delivery::DeliveryState;
 use garson_core::id::{AccountId, ResendId, RestaurantId};
 use garson_core::order::{CallKind, Status};
@@ -174,7 +174,7 @@ fn multiply(tx: &mut Tx<'_>, table: &str, made: &[(&str, &str)]) -> Result<u64> 
     tx.execute(&sql, params![TIMES])
 }
 
-pub async fn what_nobody_has_is_not_looked_for_among_all(bench: &Bench) {
+pub async fn filter_without_matches_reads_few_rows(bench: &Bench) {
     let branch = bench.branch("lokanta").await;
     let (account, restaurant) = (branch.account, branch.restaurant);
     bench.give_webhook(account).await;
@@ -220,7 +220,7 @@ pub async fn what_nobody_has_is_not_looked_for_among_all(bench: &Bench) {
     }
 }
 
-pub async fn what_is_swept_is_not_looked_for_among_all(bench: &Bench) {
+pub async fn rows_to_be_swept_are_not_read(bench: &Bench) {
     let branch = bench.branch("lokanta").await;
     let account = branch.account;
     bench.orders(branch, "S", 1).await;
@@ -259,7 +259,7 @@ pub async fn what_is_swept_is_not_looked_for_among_all(bench: &Bench) {
     assert!(looked <= FEW, "{looked} rows");
 }
 
-pub async fn calls_that_are_blocked_or_of_others_are_not_looked_at(bench: &Bench) {
+pub async fn blocked_calls_and_other_queues_are_not_read(bench: &Bench) {
     let (busy, other) = (bench.branch("lokanta").await, bench.branch("another").await);
     let (first, second) = (
         bench.orders(busy, "S", 1).await.remove(0),
@@ -276,7 +276,7 @@ pub async fn calls_that_are_blocked_or_of_others_are_not_looked_at(bench: &Bench
             tx.execute("ANALYZE", params![])
         })
         .await;
-    let maker = crate::calls::a_maker(bench, "one").await;
+    let maker = crate::calls::lease_holder(bench, "one").await;
     let integration = other.integration;
     let looked = bench
         .write(move |tx| {

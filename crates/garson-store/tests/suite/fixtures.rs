@@ -1,6 +1,6 @@
 //! What cases need to have anything to store: accounts, branches, and orders taken the way the service takes them.
 
-use crate::bench::Bench;
+use crate::database::Bench;
 use garson_core::account::{Account, AuthorizationForm, Webhook};
 use garson_core::event::order_body;
 use garson_core::id::{AccountId, BusinessId, EventId, IntegrationId, OrderId, RestaurantId};

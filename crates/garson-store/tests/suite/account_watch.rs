@@ -1,7 +1,7 @@
 //! Those who watch an account are woken by what is committed, and by nothing else.
 
-use crate::bench::{Bench, on_purpose};
-use crate::shop::{at, create_account};
+use crate::database::{Bench, intentional_error};
+use crate::fixtures::{at, create_account};
 use garson_store::tables::accounts;
 use garson_store::{Crowd, Result, Watch};
 use std::future::Future;
@@ -13,7 +13,7 @@ fn is_woken(watch: &mut Watch) -> bool {
     pin!(watch.news()).poll(&mut context).is_ready()
 }
 
-pub async fn a_commit_wakes_those_who_watch_its_account(bench: &Bench) {
+pub async fn commit_wakes_watchers_of_its_account(bench: &Bench) {
     let engine = &bench.engine;
     let one = bench.write(|tx| create_account(tx, "one")).await;
     let two = bench.write(|tx| create_account(tx, "two")).await;
@@ -22,7 +22,7 @@ pub async fn a_commit_wakes_those_who_watch_its_account(bench: &Bench) {
     let reserve = async |account, fails: bool| -> Result<()> {
         let reserved = engine.write(account, move |tx| {
             accounts::reserve_positions(tx, account, 4, at(0))?;
-            if fails { Err(on_purpose()) } else { Ok(()) }
+            if fails { Err(intentional_error()) } else { Ok(()) }
         });
         reserved.await
     };
@@ -46,7 +46,7 @@ pub async fn a_commit_wakes_those_who_watch_its_account(bench: &Bench) {
     assert!(is_woken(&mut elsewhere));
 }
 
-pub async fn the_places_of_many_accounts_are_read_together(bench: &Bench) {
+pub async fn last_positions_of_many_accounts_are_read_together(bench: &Bench) {
     let made = bench.write(|tx| {
         let mut made = Vec::new();
         for n in 0..130 {

@@ -1,8 +1,8 @@
 //! Results of deliveries are counted once, also when they are written a second time because the answer to the first commit
 //! was lost.
 
-use crate::bench::Bench;
-use crate::shop::at;
+use crate::database::Bench;
+use crate::fixtures::at;
 use garson_core::delivery::UndeliveredReason;
 use garson_core::id::{AccountId, EventId};
 use garson_store::params;
@@ -79,7 +79,7 @@ async fn standing(bench: &Bench, id: EventId) -> (String, i64, i64, Vec<i64>) {
         .await
 }
 
-pub async fn a_result_that_is_written_twice_counts_once(bench: &Bench) {
+pub async fn settlement_written_twice_counts_once(bench: &Bench) {
     let (_, ids) = some_events(bench).await;
     // Enough delivered ones to be written together, and some that have failed between them.
     let results: Vec<Settlement> = ids
@@ -117,7 +117,7 @@ pub async fn a_result_that_is_written_twice_counts_once(bench: &Bench) {
     );
 }
 
-pub async fn a_result_that_was_written_before_does_not_hide_the_others_of_its_batch(bench: &Bench) {
+pub async fn repeated_settlement_does_not_hide_others_in_its_batch(bench: &Bench) {
     let (_, ids) = some_events(bench).await;
     let results: Vec<Settlement> = ids
         .iter()
@@ -131,7 +131,7 @@ pub async fn a_result_that_was_written_before_does_not_hide_the_others_of_its_ba
     }
 }
 
-pub async fn an_attempt_by_hand_meanwhile_hides_no_result(bench: &Bench) {
+pub async fn manual_attempt_in_between_keeps_the_settlement(bench: &Bench) {
     let (_, ids) = some_events(bench).await;
     let by_hand = ids.clone();
     settle(bench, &[settlement(ids[10], Outcome::Delivered, 7, 0)]).await;

@@ -1,8 +1,8 @@
 //! What jobs of one transaction write together: the same as if each had written it, whatever becomes of the others.
 
 use crate::batches::{BoxedJob, noted, together};
-use crate::bench::{Bench, on_purpose};
-use crate::shop::{Branch, DIRECT, at, take_order};
+use crate::database::{Bench, intentional_error};
+use crate::fixtures::{Branch, DIRECT, at, take_order};
 use garson_core::delivery::DeliveryState;
 use garson_core::id::{EventId, InboxId, OrderId};
 use garson_core::testing::a_new_order;
@@ -23,7 +23,11 @@ fn taking(branch: Branch, n: i64) -> BoxedJob {
     Box::new(move |tx| {
         assert!(integrations::record_order(tx, branch.integration, None, at(n))?);
         take_order(tx, branch, &a_new_order(&format!("S-{n}")), at(n))?;
-        if n == BROKEN { Err(on_purpose()) } else { Ok(()) }
+        if n == BROKEN {
+            Err(intentional_error())
+        } else {
+            Ok(())
+        }
     })
 }
 
@@ -49,7 +53,7 @@ async fn standing(bench: &Bench, branches: [Branch; 2]) -> (i64, i64, Vec<Option
         .await
 }
 
-pub async fn orders_of_one_transaction_count_each(bench: &Bench) {
+pub async fn orders_of_one_transaction_all_count(bench: &Bench) {
     let first = bench.branch("one").await;
     let branches = [first, bench.branch_of(first.account).await];
     let before = standing(bench, branches).await.0;
@@ -79,7 +83,7 @@ pub async fn orders_of_one_transaction_count_each(bench: &Bench) {
     assert_eq!(places, wanted);
 }
 
-pub async fn a_job_sees_what_those_before_it_have_left_to_be_written(bench: &Bench) {
+pub async fn job_sees_deferred_writes_of_earlier_jobs(bench: &Bench) {
     let branch = bench.branch("one").await;
     let before = standing(bench, [branch, branch]).await.0;
     let mut jobs: Vec<BoxedJob> = (0..5).map(|n| taking(branch, n)).collect();
@@ -100,7 +104,7 @@ pub async fn a_job_sees_what_those_before_it_have_left_to_be_written(bench: &Ben
     );
 }
 
-pub async fn an_order_that_is_known_after_all_is_found(bench: &Bench) {
+pub async fn order_assumed_new_is_found_if_it_exists(bench: &Bench) {
     let branch = bench.branch("one").await;
     let known = bench.order(branch, "S-3", at(0)).await;
     // Each takes its order if it is likely to be new, as it is for all but one; twice in the same transaction for another.
@@ -178,7 +182,7 @@ async fn take_with_early(
     found.iter().copied().collect()
 }
 
-pub async fn what_came_before_an_order_is_found_in_the_same_transaction_and_in_a_later_one(bench: &Bench) {
+pub async fn early_message_is_found_in_the_same_and_in_a_later_transaction(bench: &Bench) {
     let branch = bench.branch("one").await;
     let identity = |n: i64| a_new_order(&format!("S-{n}")).identity;
     // Of forty orders one has been spoken of in the same transaction, and two before.
@@ -196,7 +200,7 @@ pub async fn what_came_before_an_order_is_found_in_the_same_transaction_and_in_a
     assert_eq!(count, 80);
 }
 
-pub async fn large_rows_of_one_transaction_are_all_there(bench: &Bench) {
+pub async fn large_rows_of_one_transaction_are_all_stored(bench: &Bench) {
     let branch = bench.branch("one").await;
     let sizes: Vec<usize> = (0..37).map(|n| [10, 3_000, 300_000][n % 3] + n).collect();
     let jobs = sizes
@@ -226,7 +230,7 @@ pub async fn large_rows_of_one_transaction_are_all_there(bench: &Bench) {
     assert_eq!(notes, sizes);
 }
 
-pub async fn what_was_delivered_is_written_together_and_what_is_gone_is_left_out(bench: &Bench) {
+pub async fn delivered_batch_skips_removed_events(bench: &Bench) {
     const EVENTS: i64 = 23;
     let branch = bench.branch("one").await;
     bench.give_webhook(branch.account).await;
@@ -294,7 +298,7 @@ fn add(tx: &mut Tx<'_>, line: &str) -> Result<()> {
     tx.insert(sql, params![line.as_bytes(), line]).map(drop)
 }
 
-pub async fn rows_that_are_written_together_break_rules_each_alone(bench: &Bench) {
+pub async fn constraint_violation_in_a_batch_fails_one_job(bench: &Bench) {
     bench.write(|tx| add(tx, "taken")).await;
     let jobs = (0..50)
         .map(|n| -> BoxedJob {
@@ -307,7 +311,7 @@ pub async fn rows_that_are_written_together_break_rules_each_alone(bench: &Bench
                         let _ = add(tx, "taken");
                         Ok(())
                     }
-                    30 => Err(on_purpose()),
+                    30 => Err(intentional_error()),
                     40 => {
                         let sql = "SELECT COUNT(*) FROM order_contents WHERE body = '40'";
                         let own: i64 = tx.query_one(sql, &[], |row| row.get(0))?;
@@ -330,7 +334,7 @@ pub async fn rows_that_are_written_together_break_rules_each_alone(bench: &Bench
 }
 
 /// The last of them cannot be written when everybody is done, with what is left of the others.
-pub async fn a_row_that_is_found_wrong_at_the_end_costs_only_its_own_job(bench: &Bench) {
+pub async fn failed_check_before_commit_fails_only_its_own_job(bench: &Bench) {
     let branch = bench.branch("lokanta").await;
     bench.write(|tx| add(tx, "taken")).await;
     let add_one = |line: &'static str| -> BoxedJob { Box::new(move |tx| add(tx, line)) };

@@ -1,9 +1,9 @@
 //! Questions to platforms, and what is left unclear: leased by whoever asks, read before they are repeated, never beside
 //! another call of the same order.
 
-use crate::bench::Bench;
-use crate::calls::{LEASE, a_call, a_delay, a_maker, lease};
-use crate::shop::{GETIR, an_integration, at};
+use crate::calls::{LEASE, a_call, a_delay, lease, lease_holder};
+use crate::database::Bench;
+use crate::fixtures::{GETIR, an_integration, at};
 use garson_core::id::InboxId;
 use garson_core::integration::Credentials;
 use garson_core::order::{Actor, CallArgument, CallKind, Order, Reason, Status};
@@ -37,9 +37,9 @@ async fn write(bench: &Bench, order: &Order, kind: CallKind, due: i64, asks: Opt
         .await;
 }
 
-pub async fn a_call_whose_maker_died_is_unclear(bench: &Bench) {
+pub async fn call_of_a_dead_node_is_unclear(bench: &Bench) {
     let order = one_order(bench).await;
-    let (one, two) = (a_maker(bench, "one").await, a_maker(bench, "two").await);
+    let (one, two) = (lease_holder(bench, "one").await, lease_holder(bench, "two").await);
     write(bench, &order, TELL, 0, None).await;
     let first = lease(bench, one, 0).await;
     assert_eq!(first.iter().map(|c| c.is_unclear).collect::<Vec<_>>(), [false]);
@@ -60,7 +60,7 @@ pub async fn a_call_whose_maker_died_is_unclear(bench: &Bench) {
         .await;
     assert!(!ended);
     // The one process of a database takes all others out when it starts.
-    let three = a_maker(bench, "three").await;
+    let three = lease_holder(bench, "three").await;
     bench.write(move |tx| nodes::remove_others(tx, three.node)).await;
     let fourth = lease(bench, three, 150).await;
     assert_eq!(
@@ -72,9 +72,9 @@ pub async fn a_call_whose_maker_died_is_unclear(bench: &Bench) {
     );
 }
 
-pub async fn calls_of_an_order_never_run_beside_each_other(bench: &Bench) {
+pub async fn calls_of_an_order_run_one_at_a_time(bench: &Bench) {
     let order = one_order(bench).await;
-    let (one, two) = (a_maker(bench, "one").await, a_maker(bench, "two").await);
+    let (one, two) = (lease_holder(bench, "one").await, lease_holder(bench, "two").await);
     write(bench, &order, TELL, 0, None).await;
     // A question is made by whoever writes it: what was written before it waits until it is over.
     write(bench, &order, CallKind::Verify, 0, Some(one)).await;
@@ -91,7 +91,7 @@ pub async fn calls_of_an_order_never_run_beside_each_other(bench: &Bench) {
     );
 }
 
-pub async fn a_cancellation_overtakes_what_waits(bench: &Bench) {
+pub async fn cancellation_overtakes_waiting_calls(bench: &Bench) {
     let order = one_order(bench).await;
     let id = order.id;
     write(bench, &order, CallKind::Ready, 1_000, None).await;
@@ -100,7 +100,7 @@ pub async fn a_cancellation_overtakes_what_waits(bench: &Bench) {
     bench
         .write(move |tx| calls::delay_open(tx, id, at(0), at(500)))
         .await;
-    let maker = a_maker(bench, "one").await;
+    let maker = lease_holder(bench, "one").await;
     let kinds: Vec<_> = lease(bench, maker, 10).await.iter().map(|c| c.kind).collect();
     assert_eq!(kinds, [CallKind::Cancel]);
     let open = bench
@@ -109,7 +109,7 @@ pub async fn a_cancellation_overtakes_what_waits(bench: &Bench) {
     assert_eq!(open.map(|call| call.kind), Some(CallKind::Cancel));
 }
 
-pub async fn a_question_that_waits_is_hurried_or_dropped(bench: &Bench) {
+pub async fn waiting_question_can_be_made_due_or_abandoned(bench: &Bench) {
     let order = one_order(bench).await;
     write(bench, &order, CallKind::Verify, 1_000, None).await;
     let id = order.id;
@@ -121,7 +121,7 @@ pub async fn a_question_that_waits_is_hurried_or_dropped(bench: &Bench) {
     bench
         .write(move |tx| calls::make_due_now(tx, way.id, at(20)))
         .await;
-    let (one, two) = (a_maker(bench, "one").await, a_maker(bench, "two").await);
+    let (one, two) = (lease_holder(bench, "one").await, lease_holder(bench, "two").await);
     assert_eq!(lease(bench, one, 20).await.len(), 1);
     for maker in [one, two] {
         let running = bench
@@ -143,7 +143,7 @@ pub async fn a_question_that_waits_is_hurried_or_dropped(bench: &Bench) {
     );
 }
 
-pub async fn questions_remember_who_asks_and_why(bench: &Bench) {
+pub async fn question_stores_its_actor_and_reason(bench: &Bench) {
     let order = one_order(bench).await;
     let argument = CallArgument {
         by: Actor::Account,
@@ -165,7 +165,7 @@ pub async fn questions_remember_who_asks_and_why(bench: &Bench) {
         })
         .await;
     assert_eq!(bench.read(move |tx| calls::end(tx, id)).await, None);
-    let maker = a_maker(bench, "one").await;
+    let maker = lease_holder(bench, "one").await;
     let leased = lease(bench, maker, 0).await.remove(0);
     assert_eq!(leased.argument, argument);
     bench
@@ -177,7 +177,7 @@ pub async fn questions_remember_who_asks_and_why(bench: &Bench) {
     );
 }
 
-pub async fn calls_are_held_back_and_hastened(bench: &Bench) {
+pub async fn open_calls_can_be_delayed_and_made_due(bench: &Bench) {
     let order = one_order(bench).await;
     let id = order.id;
     let planned = CallArgument::by(Actor::System);
@@ -206,7 +206,7 @@ pub async fn calls_are_held_back_and_hastened(bench: &Bench) {
     bench
         .write(move |tx| calls::delay_open(tx, id, at(0), at(80)))
         .await;
-    let maker = a_maker(bench, "one").await;
+    let maker = lease_holder(bench, "one").await;
     assert!(lease(bench, maker, 79).await.is_empty());
     let call = lease(bench, maker, 80).await.remove(0);
     assert_eq!(bench.read(move |tx| calls::last_done_at(tx, id)).await, None);
@@ -273,7 +273,7 @@ pub async fn an_early_message_waits_for_its_order(bench: &Bench) {
     );
 }
 
-pub async fn a_post_is_held_by_one_node(bench: &Bench) {
+pub async fn integration_is_polled_by_one_node(bench: &Bench) {
     let branch = bench.branch("lokanta").await;
     let mut integration = an_integration(branch.account, branch.restaurant, GETIR);
     integration.remote_id = Some("1".to_owned());
@@ -297,7 +297,7 @@ pub async fn a_post_is_held_by_one_node(bench: &Bench) {
             .collect::<Vec<_>>()
     };
     let unclaimed = async || bench.read(|tx| integrations::has_unclaimed(tx, GETIR)).await;
-    let (one, two) = (a_maker(bench, "one").await, a_maker(bench, "two").await);
+    let (one, two) = (lease_holder(bench, "one").await, lease_holder(bench, "two").await);
     assert!(unclaimed().await);
     assert_eq!(claim(one).await, [(id, None)]);
     assert!(!unclaimed().await);
@@ -321,7 +321,7 @@ pub async fn a_post_is_held_by_one_node(bench: &Bench) {
 }
 
 pub async fn unreadable_credentials_do_not_hide_the_other_polled_integrations(bench: &Bench) {
-    let maker = a_maker(bench, "one").await;
+    let maker = lease_holder(bench, "one").await;
     let mut ids = Vec::new();
     for name in ["lokanta", "bozuk", "kebapci"] {
         let branch = bench.branch(name).await;
@@ -359,7 +359,7 @@ pub async fn unreadable_credentials_do_not_hide_the_other_polled_integrations(be
     assert_eq!((bad[0].id, bad[0].account_id), damaged);
 }
 
-pub async fn open_orders_are_found_by_their_platforms_names(bench: &Bench) {
+pub async fn open_orders_are_found_by_identity(bench: &Bench) {
     let (here, there) = (bench.branch("lokanta").await, bench.branch("yabanci").await);
     let ours = bench.orders(here, "S", 3).await;
     let theirs = bench.orders(there, "S", 1).await;
@@ -387,10 +387,10 @@ pub async fn open_orders_are_found_by_their_platforms_names(bench: &Bench) {
 }
 
 /// A failed step stays until it, or one after it, is done; questions of clients do not count.
-pub async fn a_failed_step_stays_until_a_later_one_is_done(bench: &Bench) {
+pub async fn failed_step_remains_until_a_later_one_succeeds(bench: &Bench) {
     let order = one_order(bench).await;
     let id = order.id;
-    let maker = a_maker(bench, "one").await;
+    let maker = lease_holder(bench, "one").await;
     let end = async |kind: CallKind, by: Option<Actor>, end: CallEnd, message: &'static str| {
         let (order, argument) = (order.clone(), by.map(CallArgument::by));
         bench

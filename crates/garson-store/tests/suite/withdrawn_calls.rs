@@ -1,8 +1,8 @@
 //! Questions whose writer was not told that they are written.
 
-use crate::bench::Bench;
-use crate::calls::{LEASE, a_call, a_maker, lease};
-use crate::shop::at;
+use crate::calls::{LEASE, a_call, lease, lease_holder};
+use crate::database::Bench;
+use crate::fixtures::at;
 use garson_core::id::CallId;
 use garson_core::order::{CallKind, Order, Status};
 use garson_store::tables::calls;
@@ -27,9 +27,9 @@ async fn write(bench: &Bench, order: &Order, kind: CallKind, maker: LeaseHolder)
         .await
 }
 
-pub async fn a_question_that_was_not_put_is_withdrawn(bench: &Bench) {
+pub async fn call_without_confirmed_commit_is_withdrawn(bench: &Bench) {
     let branch = bench.branch("lokanta").await;
-    let maker = a_maker(bench, "one").await;
+    let maker = lease_holder(bench, "one").await;
     for (kind, prefix) in [(CallKind::Verify, "V"), (CallKind::Cancel, "C")] {
         let order = bench.orders(branch, prefix, 1).await.remove(0);
         let id = write(bench, &order, kind, maker).await;
@@ -50,10 +50,10 @@ pub async fn a_question_that_was_not_put_is_withdrawn(bench: &Bench) {
     }
 }
 
-pub async fn a_question_that_was_taken_up_is_not_withdrawn(bench: &Bench) {
+pub async fn leased_call_is_not_withdrawn(bench: &Bench) {
     let branch = bench.branch("lokanta").await;
     let order = bench.orders(branch, "S", 1).await.remove(0);
-    let (one, two) = (a_maker(bench, "one").await, a_maker(bench, "two").await);
+    let (one, two) = (lease_holder(bench, "one").await, lease_holder(bench, "two").await);
     let id = write(bench, &order, CallKind::Verify, one).await;
     bench.write(move |tx| nodes::leave(tx, one.node)).await;
     assert_eq!(lease(bench, two, 10).await.len(), 1);

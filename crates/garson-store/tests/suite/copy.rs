@@ -1,9 +1,9 @@
 //! Copying everything from one engine to the other, and the list of tables that this rests on.
 
-use crate::bench::{Bench, Home, Kind, on_postgres};
+use crate::database::{Bench, Home, Kind, on_postgres};
 use crate::dump;
+use crate::fixtures::{at, create_account};
 use crate::inbox::keep;
-use crate::shop::{at, create_account};
 use garson_core::account::{ApiKey, IssuedKey};
 use garson_core::id::{BusinessId, KeyId, NodeId, PackageId, ResendId};
 use garson_core::order::{Actor, CallKind, TimelineLine};
@@ -29,7 +29,7 @@ use uuid::Uuid;
 
 /// At least one row in every table, and in those with keys of several columns more than a chunk under the first of
 /// them, so that a copy which continues at the wrong place misses rows.
-async fn furnish(bench: &Bench) {
+async fn fill_every_table(bench: &Bench) {
     let branch = bench.branch("lokanta").await;
     let account = branch.account;
     bench.give_webhook(account).await;
@@ -124,8 +124,8 @@ async fn furnish(bench: &Bench) {
     bench.write(job).await;
 }
 
-pub async fn everything_moves_to_the_other_engine(bench: &Bench) {
-    furnish(bench).await;
+pub async fn copy_to_the_other_engine_is_complete(bench: &Bench) {
+    fill_every_table(bench).await;
     let other = match bench.kind {
         Kind::Sqlite => Kind::Postgres,
         Kind::Postgres => Kind::Sqlite,
@@ -148,7 +148,7 @@ pub async fn everything_moves_to_the_other_engine(bench: &Bench) {
     }
 }
 
-pub async fn a_target_with_anything_in_it_is_refused(bench: &Bench) {
+pub async fn non_empty_target_is_refused(bench: &Bench) {
     bench.account("lokanta").await;
     let fillings: [fn(&mut Tx<'_>) -> garson_store::Result<()>; 2] = [
         |tx| create_account(tx, "var").map(drop),
@@ -207,7 +207,7 @@ pub async fn an_interrupted_copy_is_refused_and_starts_over(bench: &Bench) {
 }
 
 /// What is written in one transaction is in the copy together, however much is written while it is made.
-pub async fn a_copy_is_of_one_moment(bench: &Bench) {
+pub async fn copy_is_a_consistent_snapshot(bench: &Bench) {
     let pair = |n: i64| {
         move |tx: &mut Tx<'_>| {
             let mut hash = [0; 32];
@@ -241,7 +241,7 @@ pub async fn a_copy_is_of_one_moment(bench: &Bench) {
 }
 
 /// A server that has shown itself while data was copied has taken what the copy does not have.
-pub async fn a_copy_beside_a_server_is_not_finished(bench: &Bench) {
+pub async fn copy_while_a_server_runs_is_not_finished(bench: &Bench) {
     let node = NodeId::at(at(0));
     bench.write(move |tx| nodes::join(tx, node, "kasa 1")).await;
     let (engine, stop) = (bench.engine.clone(), Arc::new(AtomicBool::new(false)));
@@ -282,7 +282,7 @@ pub async fn a_copy_beside_a_server_is_not_finished(bench: &Bench) {
 }
 
 /// SQLite may hold what an older program has let in; PostgreSQL takes no NUL in text.
-pub async fn a_nul_in_text_does_not_hinder_a_copy(bench: &Bench) {
+pub async fn nul_in_text_is_replaced_by_a_copy(bench: &Bench) {
     assert_eq!(bench.kind, Kind::Sqlite);
     bench.write(|tx| create_account(tx, "nul\0nul").map(drop)).await;
     let home = Home::new(Kind::Postgres);
@@ -308,7 +308,7 @@ fn collect(columns: impl IntoIterator<Item = (String, String)>) -> Schema {
     schema
 }
 
-pub async fn the_list_of_tables_is_the_schema(bench: &Bench) {
+pub async fn declared_tables_match_the_schema(bench: &Bench) {
     let schema = match bench.kind {
         Kind::Sqlite => {
             let connection = rusqlite::Connection::open(bench.sqlite_path()).unwrap();

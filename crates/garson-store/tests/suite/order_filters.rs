@@ -1,7 +1,7 @@
 //! Lists of orders filter by status, platform, period and last change, compared with a plain look at all orders.
 
-use crate::bench::Bench;
-use crate::shop::{Branch, DIRECT, at, take_order_from};
+use crate::database::Bench;
+use crate::fixtures::{Branch, DIRECT, at, take_order_from};
 use garson_core::id::{AccountId, OrderId, RestaurantId};
 use garson_core::order::{Actor, Flag, Order, ProviderSync, Status, TimelineLine};
 use garson_core::platform::Provider;
@@ -219,7 +219,7 @@ impl Question {
     }
 }
 
-pub async fn every_filter_of_a_list_agrees_with_a_plain_look(bench: &Bench) {
+pub async fn order_list_filters_agree_with_a_full_scan(bench: &Bench) {
     let mut numbers = Numbers(13);
     let first = bench.branch("lokanta").await;
     let mut branches = vec![first];
@@ -260,7 +260,7 @@ pub async fn every_filter_of_a_list_agrees_with_a_plain_look(bench: &Bench) {
     }
 }
 
-pub async fn what_changes_comes_behind_every_cursor(bench: &Bench) {
+pub async fn changed_order_appears_after_every_cursor(bench: &Bench) {
     let branch = bench.branch("lokanta").await;
     let taken = bench.orders(branch, "S", 6).await;
     let question = Question {
@@ -301,7 +301,7 @@ pub async fn what_changes_comes_behind_every_cursor(bench: &Bench) {
 }
 
 /// Everything that clients see of a platform's knowledge, and the flag, is a change; when the next try is due is none.
-pub async fn what_the_platform_knows_is_a_change(bench: &Bench) {
+pub async fn sync_progress_is_listed_as_a_change(bench: &Bench) {
     let branch = bench.branch("lokanta").await;
     let taken = bench.orders(branch, "S", 4).await;
     let question = Question {
@@ -413,7 +413,7 @@ pub async fn what_the_platform_knows_is_a_change(bench: &Bench) {
     assert_eq!(all.len(), taken.len());
 }
 
-pub async fn a_page_of_changes_looks_at_a_bounded_number_of_orders(bench: &Bench) {
+pub async fn page_of_changes_examines_a_bounded_number_of_orders(bench: &Bench) {
     let branch = bench.branch("lokanta").await;
     let rare = bench
         .write(move |tx| take_order_from(tx, branch, PROVIDERS[1], &a_new_order("rare"), at(0)))
