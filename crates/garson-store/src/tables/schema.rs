@@ -1,6 +1,6 @@
 //! Every table with its columns: the one list that reading, inserting and copying share.
 //!
-//! [`columns!`] and [`insert!`] accept only columns that are declared here. A test compares the declarations with the
+//! `columns!` and `insert!` accept only columns that are declared here. A test compares the declarations with the
 //! migrated schema.
 
 /// A table as the migrations leave it.
