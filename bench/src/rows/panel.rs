@@ -148,7 +148,7 @@ pub fn panel_postgres(effort: Effort) -> Fallible<Vec<Finding>> {
             shop::open(&filled.data)?,
             Engine::open(&target, &Options::default())?,
         );
-        load::runtime()?.block_on(copy::everything(&app.store, &engine))?;
+        load::runtime()?.block_on(copy::copy_all(&app.store, &engine))?;
         Postgres::settle(&url)?;
         let key = std::fs::read_to_string(filled.data.join("master.key"))?;
         Ok(vec![

@@ -176,10 +176,10 @@ async fn a_stream_whose_next_events_are_removed_ends(house: House) {
     let span = house
         .app
         .store
-        .read(move |tx| store::span(tx, account))
+        .read(move |tx| store::event_range(tx, account))
         .await
         .unwrap();
-    assert!(slow.place() < span.forgotten && span.forgotten <= quick.place());
+    assert!(slow.place() < span.removed_up_to && span.removed_up_to <= quick.place());
     assert!(
         house
             .app

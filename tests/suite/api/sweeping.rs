@@ -152,7 +152,9 @@ impl<'a> Scene<'a> {
         self.house
             .app
             .store
-            .write(account, move |tx| sweep::chunk(tx, account, restaurant, rows))
+            .write(account, move |tx| {
+                sweep::remove_chunk(tx, account, restaurant, rows)
+            })
             .await
             .unwrap();
     }

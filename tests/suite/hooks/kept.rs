@@ -106,7 +106,7 @@ async fn nothing_is_kept_of_a_restaurant_that_is_swept_meanwhile(house: House) {
     let now = house.app.now();
     let occupied = Occupied::submit_with(&house.app, account, move |tx| {
         assert!(restaurants::delete(tx, account, restaurant, now)?);
-        while sweep::chunk(tx, account, restaurant, 100)? {}
+        while sweep::remove_chunk(tx, account, restaurant, 100)? {}
         Ok(())
     });
     occupied.begun().await;

@@ -256,7 +256,7 @@ fn a_lease_lasts_from_the_moment_that_it_is_written() {
             if let Some((begun, released)) = held.lock().unwrap().take() {
                 let _gone = begun.send(());
                 let _gone = released.recv_timeout(Duration::from_secs(30));
-                noted.store(app.maker().unwrap().watch, Ordering::SeqCst);
+                noted.store(app.maker().unwrap().clock_ms, Ordering::SeqCst);
             }
             Ok::<_, StoreError>(())
         };

@@ -132,7 +132,7 @@ pub async fn link(
             if !restaurants::lock(tx, account, id)? {
                 return Err(Fault::not_found("restaurant", id));
             }
-            restaurants::link(tx, id, business, now)?;
+            restaurants::set_business(tx, id, business, now)?;
             find(tx, &vault, account, id)
         })
         .await

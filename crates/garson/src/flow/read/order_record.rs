@@ -9,7 +9,7 @@ use garson_core::id::AccountId;
 use garson_core::order::Reason;
 use garson_store::lists::feed::{Direction, PageRequest};
 use garson_store::tables::calls;
-use garson_store::tables::calls::CallLine;
+use garson_store::tables::calls::CallRecord;
 use garson_store::tables::inbox;
 use garson_store::tables::inbox::OrderMessage;
 use garson_store::tables::restaurants;
@@ -23,7 +23,7 @@ const MOST_MESSAGES: i64 = 20;
 pub struct Record {
     pub detail: OrderDetail,
     pub restaurant: String,
-    pub calls: Vec<CallLine>,
+    pub calls: Vec<CallRecord>,
     /// Newest first.
     pub deliveries: Vec<Delivery>,
     /// What the platform sent, as far as it is kept.

@@ -25,7 +25,7 @@ use garson_core::delivery::DeliveryState;
 use garson_core::id::{EventId, OrderId, RestaurantId};
 use garson_core::time::Zone;
 use garson_store::lists::feed::Page;
-use garson_store::tables::events::Attempt;
+use garson_store::tables::attempts::Attempt;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -197,7 +197,7 @@ struct Tried {
 impl Tried {
     fn new(lang: Lang, attempt: Attempt) -> Self {
         let t = DeliveryWords::of(lang);
-        let split = attempt.split;
+        let split = attempt.timing;
         let stages = [
             (t.name, split.name),
             (t.connect, split.connect),

@@ -218,7 +218,7 @@ async fn find_orders(
     Ok(page(&OrdersPage {
         has_filters: asked.has_filters(),
         has_no_words: asked.question().has_no_words(),
-        looked_to: found.looked_to.map(|at| frame.moment(&at)),
+        looked_to: found.examined_to.map(|at| frame.moment(&at)),
         pager: Pager {
             newer: found.newer.map(|place| asked.address(Some(place), "prev")),
             older: found.older.map(|place| asked.address(Some(place), "")),

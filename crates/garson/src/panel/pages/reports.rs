@@ -22,7 +22,7 @@ use axum::routing::{get, post};
 use garson_core::id::{AccountId, OrderId, RestaurantId};
 use garson_core::time::Zone;
 use garson_store::lists::feed::{Direction, Page, PageRequest};
-use garson_store::tables::orders::OrderSummary;
+use garson_store::lists::orders::OrderSummary;
 use std::collections::HashMap;
 use std::sync::Arc;
 

@@ -17,7 +17,7 @@ use axum::response::Response;
 use axum::routing::get;
 use garson_core::id::EventId;
 use garson_core::order::CallKind;
-use garson_store::tables::calls::EndedCall;
+use garson_store::tables::calls::FailedCall;
 use garson_store::tables::inbox::{InboxState, OpenMessage};
 use std::sync::Arc;
 use std::time::Duration;
@@ -169,7 +169,7 @@ fn failed(frame: &Frame, delivery: Delivery) -> Failed {
     }
 }
 
-fn refused(frame: &Frame, t: &StatusWords, call: EndedCall) -> Refused {
+fn refused(frame: &Frame, t: &StatusWords, call: FailedCall) -> Refused {
     Refused {
         at: frame.moment(&call.at),
         platform: frame.provider(&call.provider),

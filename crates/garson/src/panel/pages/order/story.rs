@@ -9,7 +9,7 @@ use crate::panel::pages::delivery::state_name;
 use crate::panel::words::{DeliveryWords, OrderWords};
 use garson_core::money::Currency;
 use garson_core::order::{Actor, CallKind, TimelineLine};
-use garson_store::tables::calls::{CallEnd, CallLine};
+use garson_store::tables::calls::{CallEnd, CallRecord};
 use garson_store::tables::inbox::OrderMessage;
 
 /// Of a message that is longer, this much is shown.
@@ -72,8 +72,8 @@ pub struct CallRow {
     pub message: String,
 }
 
-pub fn calls(frame: &Frame, t: &OrderWords, calls: &[CallLine]) -> Vec<CallRow> {
-    let row = |call: &CallLine| {
+pub fn calls(frame: &Frame, t: &OrderWords, calls: &[CallRecord]) -> Vec<CallRow> {
+    let row = |call: &CallRecord| {
         let (state, tone) = match call.end {
             None => (t.call_open, "warn"),
             Some(CallEnd::Done) => (t.call_done, "good"),
