@@ -11,9 +11,9 @@ use garson_core::payment::PaymentType;
 use garson_core::platform::{HookRequest, Message, News, Platform};
 use garson_core::secret::Secret;
 use garson_core::time::Timestamp;
-use garson_store::tables::accounts::Places;
-use garson_store::tables::events::EventToWrite;
-use garson_store::tables::inbox::{InboxState, MessageToKeep};
+use garson_store::tables::accounts::Positions;
+use garson_store::tables::events::NewEvent;
+use garson_store::tables::inbox::{InboxState, NewMessage};
 use garson_store::tables::{accounts, events, inbox, integrations, orders};
 use garson_store::{StoreError, Tx, totals};
 use sha2::{Digest, Sha256};
@@ -80,17 +80,17 @@ impl Sample {
         branch: Branch,
         now: Timestamp,
     ) -> Result<OrderId, StoreError> {
-        integrations::note_order(tx, branch.integration, None, now)?;
+        integrations::record_order(tx, branch.integration, None, now)?;
         if orders::lock_by_identity(tx, account_id, branch.integration, &self.new.identity, true)?.is_some() {
             return Err(StoreError::internal("a number was used twice"));
         }
-        let mut places = accounts::reserve(tx, account_id, PLACES, now)?;
+        let mut places = accounts::reserve_positions(tx, account_id, PLACES, now)?;
         let decision = self.decide(account_id, branch, places.at);
         let order = &decision.order;
         orders::insert(tx, order, &self.content, &self.fingerprint, places.take())?;
         orders::add_timeline(tx, order.id, 1, &decision.timeline)?;
         write_events(tx, &decision, &mut places)?;
-        totals::add_new(tx, order)?;
+        totals::add_order(tx, order)?;
         Ok(order.id)
     }
 
@@ -100,7 +100,7 @@ impl Sample {
         tx: &mut Tx<'_>,
         account: AccountId,
         branch: Branch,
-        places: &mut Places,
+        places: &mut Positions,
     ) -> Result<(), StoreError> {
         write_events(tx, &self.decide(account, branch, places.at), places)
     }
@@ -116,11 +116,11 @@ impl Sample {
     }
 }
 
-fn write_events(tx: &mut Tx<'_>, decision: &Decision, places: &mut Places) -> Result<(), StoreError> {
+fn write_events(tx: &mut Tx<'_>, decision: &Decision, places: &mut Positions) -> Result<(), StoreError> {
     let order = &decision.order;
     for event in &decision.events {
         let event_id = EventId::at(places.at);
-        let to_write = EventToWrite {
+        let to_write = NewEvent {
             id: event_id,
             account_id: order.account_id,
             restaurant_id: order.restaurant_id,
@@ -143,7 +143,7 @@ pub fn keep_message(
     message: &InboxMessage,
     now: Timestamp,
 ) -> Result<(), StoreError> {
-    let to_keep = MessageToKeep {
+    let to_keep = NewMessage {
         id: InboxId::at(now),
         hash: message.hash,
         account_id: Some(account),
@@ -159,7 +159,7 @@ pub fn keep_message(
         reason: None,
         received_at: now,
     };
-    inbox::keep_first(tx, &to_keep)?;
+    inbox::store_first(tx, &to_keep)?;
     Ok(())
 }
 

@@ -124,7 +124,7 @@ async fn add(app: &App, shop: &Shop, count: u64) -> Fallible<()> {
         app.store
             .write(account, move |tx| {
                 let reserved = i64::try_from(some).unwrap_or(i64::MAX);
-                let mut places = accounts::reserve(tx, account, reserved, now)?;
+                let mut places = accounts::reserve_positions(tx, account, reserved, now)?;
                 for _ in 0..some {
                     sample.write_event(tx, account, branch, &mut places)?;
                 }

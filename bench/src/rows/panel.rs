@@ -149,7 +149,7 @@ pub fn panel_postgres(effort: Effort) -> Fallible<Vec<Finding>> {
             shop::open(&filled.data)?,
             Engine::open(&target, &Options::default())?,
         );
-        client::runtime()?.block_on(copy::everything(&app.store, &engine))?;
+        client::runtime()?.block_on(copy::copy_all(&app.store, &engine))?;
         Postgres::settle(&url)?;
         let key = std::fs::read_to_string(filled.data.join("master.key"))?;
         Ok(vec![

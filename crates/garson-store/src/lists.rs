@@ -10,6 +10,7 @@
 
 pub mod board;
 pub mod candidates;
+pub mod events;
 pub mod feed;
 pub mod order_changes;
 pub mod orders;

@@ -1,6 +1,7 @@
 //! The tables: one file for each, with the statements that read and write it.
 
 pub mod accounts;
+pub mod attempts;
 pub mod branches;
 pub mod businesses;
 pub mod calls;
@@ -9,6 +10,7 @@ pub mod events;
 pub mod idempotency;
 pub mod inbox;
 pub mod integrations;
+pub(crate) mod json;
 pub mod keys;
 pub mod nodes;
 pub mod order_flags;
@@ -18,5 +20,7 @@ pub mod packages;
 pub mod resends;
 pub mod restaurants;
 pub mod revisions;
+pub(crate) mod row;
+pub mod schema;
 pub mod sessions;
 pub mod timeline;

@@ -1,12 +1,14 @@
-//! Payment totals: running sums, so that asking for them costs the same with ten orders or ten million.
+//! Payment totals: running sums, so that reading them costs the same with ten orders or ten million.
 //!
-//! What arrived before a moment is a few rows (see `running`), and a period the difference of its two ends. Every
-//! timezone's midnight falls on five minutes; an odd moment adds the orders between it and the nearest five, one by one.
+//! The sums before a timestamp are a few rows (see `running`), and a period is the difference of its two ends. Midnight of every
+//! time zone is a multiple of five minutes; other timestamps add the orders between them and the nearest multiple, one by one.
 
 mod packed;
 mod running;
 
 use crate::engine::Param;
+use crate::tables::orders::IS_NOT_CANCELLED;
+use crate::tables::row::tuple;
 use crate::tables::{accounts, restaurants};
 use crate::transaction::{add, add_all};
 use crate::{Result, Tx, params};
@@ -19,33 +21,30 @@ use std::cmp::Ordering;
 pub use crate::transaction::Sums;
 pub(crate) use running::{sweep, write};
 
-/// Does the order count?
-fn counts(order: &Order) -> bool {
+fn is_counted(order: &Order) -> bool {
     !order.status.is_cancelled()
 }
 
-/// Adds a new order to the sums. Its account must be locked, as it is since the order's place was reserved.
-pub fn add_new(tx: &mut Tx<'_>, order: &Order) -> Result<()> {
-    if counts(order) {
+/// Adds a new order to the sums. Its account is locked since the order's position was reserved.
+pub fn add_order(tx: &mut Tx<'_>, order: &Order) -> Result<()> {
+    if is_counted(order) {
         running::shift(tx, order, 1);
-        Ok(())
-    } else {
-        Ok(())
     }
+    Ok(())
 }
 
-/// Follows an order from one state to the next: a cancelled one is taken out, and one that costs something else or is paid in
-/// another way counts as it is now.
-pub fn follow(tx: &mut Tx<'_>, before: &Order, after: &Order) -> Result<()> {
-    let share = |order: &Order| counts(order).then_some((order.payment_type, order.currency, order.total));
+/// Updates the sums after a change of an order: removes a cancelled order, and replaces a changed amount or payment type.
+pub fn update_order(tx: &mut Tx<'_>, before: &Order, after: &Order) -> Result<()> {
+    let share =
+        |order: &Order| is_counted(order).then_some((order.payment_type, order.currency, order.total));
     if share(before) == share(after) {
         return Ok(());
     }
     accounts::lock(tx, after.account_id)?;
-    if counts(before) {
+    if is_counted(before) {
         running::shift(tx, before, -1);
     }
-    if counts(after) {
+    if is_counted(after) {
         running::shift(tx, after, 1);
     }
     Ok(())
@@ -65,8 +64,8 @@ pub fn sums(
     }
     add_period(tx, account, restaurant, (from, to), 1, &mut sums)?;
     if restaurant.is_none() {
-        // What is being deleted is gone already, though its share is still in the account's sums.
-        for id in restaurants::being_swept(tx, account)? {
+        // Deleted restaurants no longer count, but their orders are in the account's sums until the sweep.
+        for id in restaurants::pending_sweep(tx, account)? {
             add_period(tx, account, Some(id), (from, to), -1, &mut sums)?;
         }
     }
@@ -74,18 +73,18 @@ pub fn sums(
     Ok(sums)
 }
 
-/// The sums of periods that follow each other, each from one of the moments to the next.
+/// The sums of consecutive periods, each from one of the timestamps to the next.
 pub fn sums_between(
     tx: &mut Tx<'_>,
     account: AccountId,
     restaurant: Option<RestaurantId>,
-    moments: &[Timestamp],
+    bounds: &[Timestamp],
 ) -> Result<Vec<Sums>> {
-    let mut periods = vec![Sums::new(); moments.len().saturating_sub(1)];
-    add_between(tx, account, restaurant, moments, 1, &mut periods)?;
+    let mut periods = vec![Sums::new(); bounds.len().saturating_sub(1)];
+    add_between(tx, account, restaurant, bounds, 1, &mut periods)?;
     if restaurant.is_none() {
-        for id in restaurants::being_swept(tx, account)? {
-            add_between(tx, account, Some(id), moments, -1, &mut periods)?;
+        for id in restaurants::pending_sweep(tx, account)? {
+            add_between(tx, account, Some(id), bounds, -1, &mut periods)?;
         }
     }
     for sums in &mut periods {
@@ -94,20 +93,20 @@ pub fn sums_between(
     Ok(periods)
 }
 
-/// What lies before a moment ends one period and begins the next.
+/// The sums before each bound end one period and begin the next.
 fn add_between(
     tx: &mut Tx<'_>,
     account: AccountId,
     restaurant: Option<RestaurantId>,
-    moments: &[Timestamp],
+    bounds: &[Timestamp],
     sign: i64,
     periods: &mut [Sums],
 ) -> Result<()> {
     let mut walk = running::Walk::new(scope(&account, restaurant.as_ref()));
-    for (number, moment) in moments.iter().enumerate() {
-        let (unit, mut before) = (next_to(*moment), Sums::new());
+    for (number, bound) in bounds.iter().enumerate() {
+        let (unit, mut before) = (nearest_unit(*bound), Sums::new());
         walk.add_before(tx, unit, &mut before)?;
-        add_edge(tx, account, restaurant, (unit, *moment), 1, &mut before)?;
+        add_edge(tx, account, restaurant, (unit, *bound), 1, &mut before)?;
         let ended = number.checked_sub(1);
         for (of, sign) in [(ended, sign), (Some(number), -sign)] {
             if let Some(sums) = of.and_then(|number| periods.get_mut(number)) {
@@ -135,49 +134,49 @@ fn add_period(
     }
 }
 
-/// Whose running sums.
+/// The key of an account's or a restaurant's running sums.
 fn scope<'a>(account: &'a AccountId, restaurant: Option<&'a RestaurantId>) -> Param<'a> {
     restaurant.map_or_else(|| Param::from(account), Param::from)
 }
 
-/// Adds what arrived before a moment: all before the unit that begins next to it, and the orders in between.
+/// Adds the sums before a timestamp: all before the nearest unit, and the orders in between.
 fn add_before(
     tx: &mut Tx<'_>,
     account: AccountId,
     restaurant: Option<RestaurantId>,
-    moment: Timestamp,
+    at: Timestamp,
     sign: i64,
     sums: &mut Sums,
 ) -> Result<()> {
-    let unit = next_to(moment);
+    let unit = nearest_unit(at);
     running::add_before(tx, scope(&account, restaurant.as_ref()), unit, sign, sums)?;
-    add_edge(tx, account, restaurant, (unit, moment), sign, sums)
+    add_edge(tx, account, restaurant, (unit, at), sign, sums)
 }
 
-/// The unit that begins next to a moment.
-fn next_to(moment: Timestamp) -> i64 {
-    moment.as_millis().saturating_add(UNIT / 2).div_euclid(UNIT)
+/// The unit whose start is nearest to a timestamp.
+fn nearest_unit(at: Timestamp) -> i64 {
+    at.as_millis().saturating_add(UNIT / 2).div_euclid(UNIT)
 }
 
-/// Adds the orders between the beginning of a unit and a moment, or takes them out where the unit begins later.
+/// Adds the orders between the start of a unit and a timestamp, or subtracts them if the unit starts later.
 fn add_edge(
     tx: &mut Tx<'_>,
     account: AccountId,
     restaurant: Option<RestaurantId>,
-    (unit, moment): (i64, Timestamp),
+    (unit, at): (i64, Timestamp),
     sign: i64,
     sums: &mut Sums,
 ) -> Result<()> {
     let edge = Timestamp::from_millis(unit.saturating_mul(UNIT));
-    match edge.cmp(&moment) {
-        Ordering::Less => add_orders(tx, account, restaurant, (edge, moment), sign, sums),
+    match edge.cmp(&at) {
+        Ordering::Less => add_orders(tx, account, restaurant, (edge, at), sign, sums),
         Ordering::Equal => Ok(()),
-        Ordering::Greater => add_orders(tx, account, restaurant, (moment, edge), -sign, sums),
+        Ordering::Greater => add_orders(tx, account, restaurant, (at, edge), -sign, sums),
     }
 }
 
-/// Adds the orders of a short time, one by one. Those of other restaurants are left out here, not by the statement,
-/// which would lead an engine to look through all that a restaurant ever had.
+/// Adds the orders of a short period one by one. Filters by restaurant here: with a condition a planner might read all orders of
+/// the restaurant.
 fn add_orders(
     tx: &mut Tx<'_>,
     account: AccountId,
@@ -186,21 +185,16 @@ fn add_orders(
     sign: i64,
     sums: &mut Sums,
 ) -> Result<()> {
-    tx.query(
+    let sql = format!(
         "SELECT restaurant_id, payment_type, currency, total FROM orders
-         WHERE account_id = ?1 AND created_at >= ?2 AND created_at < ?3 AND status < 1500",
-        params![&account, from, to],
-        |row| {
-            let of: RestaurantId = row.get(0)?;
-            if restaurant.is_none_or(|id| id == of) {
-                add(
-                    sums,
-                    (row.get(1)?, row.get(2)?),
-                    (sign, sign * row.get::<i64>(3)?),
-                );
-            }
-            Ok(())
-        },
-    )?;
+         WHERE account_id = ?1 AND created_at >= ?2 AND created_at < ?3 AND {IS_NOT_CANCELLED}"
+    );
+    tx.query(&sql, params![&account, from, to], |row| {
+        let (of, kind, currency, total): (RestaurantId, _, _, i64) = tuple(row)?;
+        if restaurant.is_none_or(|id| id == of) {
+            add(sums, (kind, currency), (sign, sign * total));
+        }
+        Ok(())
+    })?;
     Ok(())
 }

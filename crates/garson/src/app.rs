@@ -44,8 +44,8 @@ use garson_core::retry::Schedule;
 use garson_core::time::Timestamp;
 use garson_store::engine::Opener;
 use garson_store::engine::server_lock::ServerLock;
-use garson_store::tables::calls::{DueCall, Maker};
-use garson_store::tables::integrations::Served;
+use garson_store::tables::calls::{DueCall, LeaseHolder};
+use garson_store::tables::integrations::InboundIntegration;
 use garson_store::{Engine, Location, Options, Partition, StoreError, Vault, vault};
 use health_probes::HealthProbes;
 use node_lease::NodeLease;
@@ -87,7 +87,7 @@ pub struct App {
     pub reasons: TtlCache<OrderId, Vec<Reason>>,
     pub menus: TtlCache<IntegrationId, Arc<FetchedMenu>>,
     /// The integrations that platforms' messages have led to, by what they presented.
-    pub served: TtlCache<[u8; 32], Arc<Vec<Served>>>,
+    pub served: TtlCache<[u8; 32], Arc<Vec<InboundIntegration>>>,
     /// An integration was connected or changed and may have to prove its branch.
     pub branch_claims_changed: Notify,
     pub call_waker: CallWaker,
@@ -242,12 +242,12 @@ impl App {
 
     /// This node as a maker of platform calls; none while it has not joined.
     #[must_use]
-    pub fn maker(&self) -> Option<Maker> {
-        Some(Maker {
+    pub fn maker(&self) -> Option<LeaseHolder> {
+        Some(LeaseHolder {
             node: self.store.node_id()?,
             // In this order: a lease that ends in between is still in flight.
             in_flight_until: self.calls_in_flight.first_lease_end(),
-            watch: self.uptime_millis(),
+            clock_ms: self.uptime_millis(),
         })
     }
 

@@ -176,10 +176,10 @@ async fn stream_ends_when_its_next_events_are_removed(service: TestService) {
     let span = service
         .app
         .store
-        .read(move |tx| store::span(tx, account))
+        .read(move |tx| store::event_range(tx, account))
         .await
         .unwrap();
-    assert!(slow.place() < span.forgotten && span.forgotten <= quick.place());
+    assert!(slow.place() < span.removed_up_to && span.removed_up_to <= quick.place());
     assert!(
         service
             .app

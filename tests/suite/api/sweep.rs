@@ -151,7 +151,9 @@ impl<'a> Setup<'a> {
         self.service
             .app
             .store
-            .write(account, move |tx| sweep::chunk(tx, account, restaurant, rows))
+            .write(account, move |tx| {
+                sweep::remove_chunk(tx, account, restaurant, rows)
+            })
             .await
             .unwrap();
     }

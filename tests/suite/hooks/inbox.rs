@@ -111,7 +111,7 @@ async fn nothing_is_stored_for_a_restaurant_swept_meanwhile(service: TestService
     let now = service.app.now();
     let busy_writer = BusyWriter::submit_with(&service.app, account, move |tx| {
         assert!(restaurants::delete(tx, account, restaurant, now)?);
-        while sweep::chunk(tx, account, restaurant, 100)? {}
+        while sweep::remove_chunk(tx, account, restaurant, 100)? {}
         Ok(())
     });
     busy_writer.begun().await;

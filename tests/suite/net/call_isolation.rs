@@ -261,7 +261,7 @@ fn lease_starts_when_it_is_written() {
                 let _ = begun.send(());
                 // A timeout ends the job as well.
                 let _ = released.recv_timeout(Duration::from_secs(30));
-                noted.store(app.maker().unwrap().watch, Ordering::SeqCst);
+                noted.store(app.maker().unwrap().clock_ms, Ordering::SeqCst);
             }
             Ok::<_, StoreError>(())
         };

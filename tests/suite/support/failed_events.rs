@@ -6,7 +6,7 @@ use garson_core::clock::{Clock, SystemClock};
 use garson_core::id::{AccountId, EventId, RestaurantId};
 use garson_core::secret::Secret;
 use garson_core::time::Timestamp;
-use garson_store::tables::events::EventToWrite;
+use garson_store::tables::events::NewEvent;
 use garson_store::tables::{accounts, events};
 use garson_store::{Engine, Location, Options, StoreError};
 use uuid::Uuid;
@@ -62,12 +62,12 @@ pub async fn write_failed_events(
         let many = CHUNK.min(count - first);
         engine
             .write(account, move |tx| {
-                let mut places = accounts::reserve(tx, account, i64::try_from(many).unwrap(), now)?;
+                let mut places = accounts::reserve_positions(tx, account, i64::try_from(many).unwrap(), now)?;
                 assert!(!places.has_webhook);
                 for n in first..first + many {
                     let id = EventId(Uuid::now_v7());
                     let body = format!(r#"{{"olay":"deneme","veri":{{"id":"{id}","n":{n}}}}}"#);
-                    let event = EventToWrite {
+                    let event = NewEvent {
                         id,
                         account_id: account,
                         restaurant_id: restaurant,

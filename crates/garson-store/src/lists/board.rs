@@ -1,18 +1,18 @@
-//! What the live board of the control panel shows: orders with their content, found in a few statements.
+//! The orders on the live board of the control panel, with their content, read in a few statements.
 
 use crate::engine::Param;
 use crate::engine::in_list::{filled, marks};
 use crate::lists::candidates;
-use crate::lists::candidates::{SELECT, candidate};
-use crate::tables::orders::{COLUMNS, LIVE, NEXT_COLUMN, from_json, order};
+use crate::tables::orders::{COLUMNS, IS_OPEN, LIVE, order, parse_content};
 use crate::tables::restaurants;
+use crate::tables::row::each;
 use crate::{Result, Tx, params};
 use garson_core::id::{AccountId, IntegrationId, OrderId, RestaurantId};
 use garson_core::order::{Order, OrderContent};
 
 pub use crate::lists::candidates::Candidate;
 
-/// An order with what a card shows of it.
+/// An order with what its card shows.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BoardOrder {
     pub order: Order,
@@ -20,7 +20,7 @@ pub struct BoardOrder {
     pub restaurant: String,
 }
 
-/// The newest orders of an account or a restaurant, newest first. Those of restaurants that are being swept count, and are
+/// The newest orders of an account or a restaurant, newest first. Orders of deleted restaurants count towards the limit, and are
 /// left out.
 pub fn newest(
     tx: &mut Tx<'_>,
@@ -32,55 +32,55 @@ pub fn newest(
         None => ("account_id", Param::from(&account)),
         Some(id) => ("restaurant_id", id.into()),
     };
-    let sql = format!("{SELECT} WHERE {column} = ?1 ORDER BY position DESC LIMIT ?2");
-    let found = tx.query(&sql, &[id, limit.into()], candidate)?;
-    live(tx, account, found)
+    let clauses = format!("WHERE {column} = ?1 ORDER BY position DESC LIMIT ?2");
+    let found = candidates::query(tx, &clauses, &[id, limit.into()])?;
+    without_deleted(tx, account, found)
 }
 
-/// Orders of the account that have not come to an end; of very many, any.
+/// Open orders of the account; an arbitrary subset if there are more than `limit`.
 pub fn open(tx: &mut Tx<'_>, account: AccountId, limit: i64) -> Result<Vec<Candidate>> {
     let found = candidates::open(tx, account, limit)?;
-    live(tx, account, found)
+    without_deleted(tx, account, found)
 }
 
-/// Orders of an integration that have not come to an end; of very many, any.
+/// Open orders of an integration; an arbitrary subset if there are more than `limit`.
 pub fn open_of_integration(
     tx: &mut Tx<'_>,
     account: AccountId,
     integration: IntegrationId,
     limit: i64,
 ) -> Result<Vec<Candidate>> {
-    let sql = format!("{SELECT} WHERE account_id = ?1 AND integration_id = ?2 AND status < 900 LIMIT ?3");
-    tx.query(&sql, params![&account, &integration, limit], candidate)
+    let clauses = format!("WHERE account_id = ?1 AND integration_id = ?2 AND {IS_OPEN} LIMIT ?3");
+    candidates::query(tx, &clauses, params![&account, &integration, limit])
 }
 
-/// Those whose restaurants are not being swept.
-fn live(tx: &mut Tx<'_>, account: AccountId, mut found: Vec<Candidate>) -> Result<Vec<Candidate>> {
-    let swept = restaurants::being_swept(tx, account)?;
-    found.retain(|it| !swept.contains(&it.restaurant_id));
+fn without_deleted(tx: &mut Tx<'_>, account: AccountId, mut found: Vec<Candidate>) -> Result<Vec<Candidate>> {
+    let deleted = restaurants::pending_sweep(tx, account)?;
+    found.retain(|it| !deleted.contains(&it.restaurant_id));
     Ok(found)
 }
 
-/// These orders, as far as they are the account's and their restaurants are there, in no order.
+/// Those of these orders that belong to the account and to live restaurants, unsorted.
 pub fn read(tx: &mut Tx<'_>, account: AccountId, ids: &[OrderId]) -> Result<Vec<BoardOrder>> {
-    const AT_ONCE: usize = 32;
+    const PER_STATEMENT: usize = 32;
     let sql = format!(
         "SELECT {COLUMNS}, c.body, r.name {LIVE} JOIN order_contents c ON c.order_id = o.id
          WHERE o.id IN ({})",
-        marks(1, AT_ONCE)
+        marks(1, PER_STATEMENT)
     );
     let mut found = Vec::with_capacity(ids.len());
-    for some in ids.chunks(AT_ONCE) {
-        let params: Vec<Param<'_>> = filled(some, AT_ONCE).map(Param::from).collect();
-        found.extend(tx.query(&sql, &params, |row| {
+    for chunk in ids.chunks(PER_STATEMENT) {
+        let params: Vec<Param<'_>> = filled(chunk, PER_STATEMENT).map(Param::from).collect();
+        let read = each(|cells| {
             Ok(BoardOrder {
-                order: order(row)?,
-                content: from_json(&row.get::<String>(NEXT_COLUMN)?)?,
-                restaurant: row.get(NEXT_COLUMN + 1)?,
+                order: order(cells)?,
+                content: parse_content(cells.text()?)?,
+                restaurant: cells.read()?,
             })
-        })?);
+        });
+        found.extend(tx.query(&sql, &params, read)?);
     }
-    // Left out here, not by the statement, which would lead an engine to look through all that the account ever had.
+    // Filtered here: with a condition on the account a planner might read all orders of the account.
     found.retain(|it: &BoardOrder| it.order.account_id == account);
     Ok(found)
 }

@@ -1,18 +1,19 @@
-//! Pages of an account's lists, newest first, by place and never by offset.
+//! Pages of an account's lists, newest first, by position and never by offset.
 //!
-//! A list is a set of *arms*: ranges of one index each, merged by place. Most lists have one arm. A filter that
-//! takes several values has one for each; and while restaurants are being swept, an account's list has one for
-//! each restaurant that lives on, so that a million rows on their way out cost a reader nothing. Short lists that no
-//! index has by restaurant pass over them instead.
+//! A list is a set of *arms*: ranges of one index each, merged by position. Most lists have one arm. A filter with several
+//! values has one for each. While deleted restaurants wait for the sweep, an account's list has one arm for each live
+//! restaurant, so that a million rows to be removed cost a reader nothing. Short lists without an index by restaurant filter
+//! these rows instead.
 
+use crate::engine::Param;
 use crate::engine::in_list::{marks, shifted};
-use crate::engine::{Param, Row};
 use crate::tables::restaurants;
+use crate::tables::row::{Cells, value};
 use crate::{Result, Tx, params};
 use garson_core::id::{AccountId, OrderId, RestaurantId};
 use garson_core::time::Timestamp;
 
-/// Which way a page lies from its cursor.
+/// The direction of a page from its cursor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Direction {
     #[default]
@@ -20,7 +21,7 @@ pub enum Direction {
     Newer,
 }
 
-/// What page is wanted.
+/// A requested page.
 #[derive(Clone, Copy, Debug)]
 pub struct PageRequest {
     pub limit: usize,
@@ -29,8 +30,8 @@ pub struct PageRequest {
 }
 
 impl PageRequest {
-    /// Where newer ones lie from an empty page. Behind an empty older page lies its own cursor: what is newer than the
-    /// page includes it. Places begin at 1, so that nothing lies before 0, and no cursor is negative.
+    /// The cursor towards newer rows from an empty page. After an empty older page it includes the row at the page's own cursor,
+    /// which is newer than the page. Positions start at 1, so no cursor is negative.
     pub(crate) fn cursor_when_empty(self) -> i64 {
         match self.direction {
             Direction::Older => self.cursor.map_or(0, |cursor| cursor.saturating_sub(1).max(0)),
@@ -39,30 +40,29 @@ impl PageRequest {
     }
 }
 
-/// A page, newest first, and where to go from it.
+/// A page, newest first, with the cursors of its neighbours.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Page<T> {
     pub items: Vec<T>,
-    /// Towards older ones; `None` at the end.
+    /// Towards older rows; `None` at the end.
     pub next: Option<i64>,
-    /// Towards newer ones; always there, so that a client can ask for what has come since.
+    /// Towards newer rows; always set, so that a client can request what has arrived since.
     pub prev: Option<i64>,
 }
 
 impl<T> Page<T> {
-    /// A page without anything.
+    /// An empty page.
     #[must_use]
     pub fn empty(request: PageRequest) -> Self {
-        let prev = request.cursor_when_empty();
         Self {
             items: Vec::new(),
             next: None,
-            prev: Some(prev),
+            prev: Some(request.cursor_when_empty()),
         }
     }
 }
 
-/// Whose rows a list shows.
+/// The owner of a list's rows.
 #[derive(Clone, Copy, Debug)]
 pub enum Scope {
     Account(AccountId),
@@ -70,61 +70,61 @@ pub enum Scope {
     Order(OrderId),
 }
 
-/// A list: what is selected (the place first), and what narrows it.
+/// A list: its columns, and what narrows it.
 pub struct Feed<'a> {
-    /// `SELECT position, … FROM table`.
-    pub select: &'a str,
+    pub table: &'a str,
+    /// What the reader gets, besides the position.
+    pub columns: &'a str,
     pub scope: Scope,
-    /// Conditions without parameters, each of which a partial index answers; the list is what fulfils any of them.
+    /// Conditions without parameters, each that of a partial index; the list contains the rows that meet any of them.
     pub conditions: &'a [&'a str],
-    /// What else narrows it, if anything does.
+    /// A further filter.
     pub any_of: Option<AnyOf<'a>>,
-    /// While restaurants are being swept, are theirs passed over one by one? For lists that are short by nature, and that no
-    /// index has by restaurant.
-    pub passes_over: bool,
-    /// Places outside of these (both excluded) are not looked at.
+    /// Filters the rows of deleted restaurants one by one: for lists that are short and have no index by restaurant.
+    pub filters_deleted: bool,
+    /// Only positions between these, both excluded.
     pub between: (i64, i64),
 }
 
-/// Columns and the values that they may have together.
+/// Columns and their allowed combinations of values.
 pub struct AnyOf<'a> {
     pub columns: &'a [&'a str],
     /// A value for each column.
     pub values: Vec<Vec<Param<'a>>>,
-    /// Is there an index by restaurant, these columns and place, as there is by account, these columns and place?
+    /// There is an index by restaurant, these columns and position, as there is one by account.
     pub is_indexed_by_restaurant: bool,
 }
 
-/// The places that lie between all others.
-pub const EVERYWHERE: (i64, i64) = (-1, i64::MAX);
+/// The interval that contains every position.
+pub const ALL_POSITIONS: (i64, i64) = (-1, i64::MAX);
 
-/// The rows of an account without those of restaurants that are being swept.
+/// The rows of an account without those of deleted restaurants.
 const LIVE_OF_ACCOUNT: &str = "account_id = ?1 AND restaurant_id NOT IN
     (SELECT id FROM restaurants WHERE account_id = ?1 AND deleted_at IS NOT NULL)";
 
 struct Arm<'a> {
     condition: String,
     params: Vec<Param<'a>>,
-    /// The columns whose values, the parameters from the second on, come before the place in the arm's index.
-    before_place: &'a [&'a str],
+    /// The columns before the position in the arm's index; their values are the parameters from the second on.
+    index_prefix: &'a [&'a str],
 }
 
 impl Arm<'_> {
-    /// What is selected from the arm. Where columns come before the place in its index, all are compared and ordered by
-    /// together: that only this index can do. With the values alone, PostgreSQL, which plans for any value, would look through
-    /// the list of all values for one that may be nowhere in it.
-    fn sql(&self, select: &str, newest_first: bool) -> String {
+    /// The statement that reads the arm. If columns precede the position in its index, the statement compares and orders by all
+    /// of them together, which only this index supports. With an equality alone, PostgreSQL, which plans for any value, would
+    /// search the list of all values for one that may not occur.
+    fn sql(&self, feed: &Feed<'_>, newest_first: bool) -> String {
         let way = if newest_first { "DESC" } else { "ASC" };
         let own = self.params.len();
         let (low, high, limit) = (own + 1, own + 2, own + 3);
-        let (range, order) = if self.before_place.is_empty() {
+        let (range, order) = if self.index_prefix.is_empty() {
             (
                 format!("position > ?{low} AND position < ?{high}"),
                 format!("position {way}"),
             )
         } else {
-            let (columns, values) = (self.before_place.join(", "), marks(2, self.before_place.len()));
-            let order: Vec<String> = self.before_place.iter().map(|it| format!("{it} {way}")).collect();
+            let (columns, values) = (self.index_prefix.join(", "), marks(2, self.index_prefix.len()));
+            let order: Vec<String> = self.index_prefix.iter().map(|it| format!("{it} {way}")).collect();
             (
                 format!(
                     "({columns}, position) > ({values}, ?{low}) AND ({columns}, position) < ({values}, ?{high})"
@@ -133,8 +133,8 @@ impl Arm<'_> {
             )
         };
         format!(
-            "{select} WHERE {} AND {range} ORDER BY {order} LIMIT ?{limit}",
-            self.condition
+            "SELECT position, {} FROM {} WHERE {} AND {range} ORDER BY {order} LIMIT ?{limit}",
+            feed.columns, feed.table, self.condition
         )
     }
 }
@@ -144,7 +144,7 @@ pub fn page<T>(
     tx: &mut Tx<'_>,
     feed: &Feed<'_>,
     request: PageRequest,
-    mut read: impl FnMut(&Row<'_>) -> Result<T>,
+    mut read: impl FnMut(i64, &mut Cells<'_, '_>) -> Result<T>,
 ) -> Result<Page<T>> {
     let live = live(tx, feed.scope)?;
     let arms = arms(feed, live.as_deref());
@@ -165,14 +165,14 @@ pub fn page<T>(
     if request.direction == Direction::Newer {
         found.reverse();
     }
-    let newest = found.first().map(|(place, _)| *place);
-    let oldest = found.last().map(|(place, _)| *place);
+    let newest = found.first().map(|(position, _)| *position);
+    let oldest = found.last().map(|(position, _)| *position);
     let next = match (request.direction, oldest) {
         (Direction::Older, Some(oldest)) => has_more.then_some(oldest),
         (Direction::Older, None) => None,
         (Direction::Newer, _) => {
             let from = oldest.or(cursor.map(|c| c.saturating_add(1))).unwrap_or(0);
-            let older = fetch(tx, feed, &arms, (low, from), 1, true, &mut |_| Ok(()))?;
+            let older = fetch(tx, feed, &arms, (low, from), 1, true, &mut |_, _| Ok(()))?;
             (!older.is_empty()).then_some(from)
         }
     };
@@ -183,29 +183,29 @@ pub fn page<T>(
     })
 }
 
-/// Reads what stands after a place, oldest first: for those who follow a list as it grows.
+/// Reads the rows after a position, oldest first: for clients that follow a list.
 pub fn after<T>(
     tx: &mut Tx<'_>,
     feed: &Feed<'_>,
-    place: i64,
+    position: i64,
     limit: usize,
-    mut read: impl FnMut(&Row<'_>) -> Result<T>,
+    mut read: impl FnMut(i64, &mut Cells<'_, '_>) -> Result<T>,
 ) -> Result<Vec<T>> {
     let live = live(tx, feed.scope)?;
     let arms = arms(feed, live.as_deref());
-    let between = (feed.between.0.max(place), feed.between.1);
+    let between = (feed.between.0.max(position), feed.between.1);
     let found = fetch(tx, feed, &arms, between, limit, false, &mut read)?;
     Ok(found.into_iter().map(|(_, item)| item).collect())
 }
 
-/// Reads a stretch of a list from one of its ends, for those who look at each row themselves.
-pub(crate) fn stretch<T>(
+/// Reads a chunk of a list from one of its ends, for callers that filter the rows themselves.
+pub(crate) fn chunk<T>(
     tx: &mut Tx<'_>,
     feed: &Feed<'_>,
     between: (i64, i64),
     limit: usize,
     newest_first: bool,
-    mut read: impl FnMut(&Row<'_>) -> Result<T>,
+    mut read: impl FnMut(i64, &mut Cells<'_, '_>) -> Result<T>,
 ) -> Result<Vec<T>> {
     let live = live(tx, feed.scope)?;
     let arms = arms(feed, live.as_deref());
@@ -227,11 +227,11 @@ fn arms<'a>(feed: &'a Feed<'a>, live: Option<&'a [RestaurantId]>) -> Vec<Arm<'a>
         (Scope::Order(id), _) => vec![("order_id = ?1", id.into())],
         (Scope::Restaurant(id), _) => vec![(OF_RESTAURANT, id.into())],
         (Scope::Account(id), None) => vec![(OF_ACCOUNT, id.into())],
-        (Scope::Account(id), Some(_)) if feed.passes_over => vec![(LIVE_OF_ACCOUNT, id.into())],
+        (Scope::Account(id), Some(_)) if feed.filters_deleted => vec![(LIVE_OF_ACCOUNT, id.into())],
         (Scope::Account(_), Some(live)) => live.iter().map(|id| (OF_RESTAURANT, id.into())).collect(),
     };
     let mut arms = Vec::new();
-    // Arms of the same form stand together, to be read together.
+    // Arms of the same form are adjacent, so that one statement can read them.
     for condition in feed.conditions {
         for (scope, id) in &scopes {
             let condition = format!("{scope}{condition}");
@@ -239,33 +239,32 @@ fn arms<'a>(feed: &'a Feed<'a>, live: Option<&'a [RestaurantId]>) -> Vec<Arm<'a>
                 arms.push(Arm {
                     condition,
                     params: vec![*id],
-                    before_place: &[],
+                    index_prefix: &[],
                 });
                 continue;
             };
             let is_indexed = *scope != OF_RESTAURANT || any_of.is_indexed_by_restaurant;
-            let condition = match is_indexed {
-                true => condition,
-                false => {
-                    let (columns, values) = (any_of.columns.join(", "), marks(2, any_of.columns.len()));
-                    format!("{condition} AND ({columns}) = ({values})")
-                }
+            let condition = if is_indexed {
+                condition
+            } else {
+                let (columns, values) = (any_of.columns.join(", "), marks(2, any_of.columns.len()));
+                format!("{condition} AND ({columns}) = ({values})")
             };
             arms.extend(any_of.values.iter().map(|values| Arm {
                 condition: condition.clone(),
                 params: [&[*id], values.as_slice()].concat(),
-                before_place: if is_indexed { any_of.columns } else { &[] },
+                index_prefix: if is_indexed { any_of.columns } else { &[] },
             }));
         }
     }
     arms
 }
 
-/// So many arms of the same form are read with one statement; a few lengths, so that each is prepared once.
-const TOGETHER: [usize; 3] = [20, 5, 1];
+/// How many arms of the same form one statement reads; few sizes, so that each statement is prepared once.
+const ARMS_PER_STATEMENT: [usize; 3] = [20, 5, 1];
 
-/// A statement that reads several arms of the same form, each with its own parameters, and gives what of all of them comes first.
-fn sql_together(one: &str, params_each: usize, arms: usize, newest_first: bool) -> String {
+/// The statement that reads several arms of the same form, each with its own parameters, and merges them.
+fn merged_sql(one: &str, params_each: usize, arms: usize, newest_first: bool) -> String {
     if arms == 1 {
         return one.to_owned();
     }
@@ -287,50 +286,57 @@ fn fetch<T>(
     between: (i64, i64),
     limit: usize,
     newest_first: bool,
-    read: &mut impl FnMut(&Row<'_>) -> Result<T>,
+    read: &mut impl FnMut(i64, &mut Cells<'_, '_>) -> Result<T>,
 ) -> Result<Vec<(i64, T)>> {
     let limit_param = i64::try_from(limit).unwrap_or(i64::MAX);
     let mut all = Vec::new();
     let mut rest = arms;
     while let Some(first) = rest.first() {
-        let is_alike =
+        let has_same_form =
             |arm: &&Arm<'_>| arm.condition == first.condition && arm.params.len() == first.params.len();
-        let alike = rest.iter().take_while(is_alike).count();
-        let count = TOGETHER.into_iter().find(|count| *count <= alike).unwrap_or(1);
-        let (some, others) = rest.split_at(count);
+        let same = rest.iter().take_while(has_same_form).count();
+        let count = ARMS_PER_STATEMENT
+            .into_iter()
+            .find(|count| *count <= same)
+            .unwrap_or(1);
+        let (batch, others) = rest.split_at(count);
         rest = others;
         let mut params = Vec::new();
-        for arm in some {
+        for arm in batch {
             params.extend_from_slice(&arm.params);
             params.extend_from_slice(params![between.0, between.1, limit_param]);
         }
-        let one = first.sql(feed.select, newest_first);
-        let sql = sql_together(&one, params.len() / count, count, newest_first);
-        all.extend(tx.query(&sql, &params, |row| Ok((row.get::<i64>(0)?, read(row)?)))?);
+        let one = first.sql(feed, newest_first);
+        let sql = merged_sql(&one, params.len() / count, count, newest_first);
+        all.extend(tx.query(&sql, &params, |row| {
+            let mut cells = Cells::new(row);
+            let position = cells.read()?;
+            Ok((position, read(position, &mut cells)?))
+        })?);
     }
     if arms.len() > 1 {
-        all.sort_by_key(|(place, _)| if newest_first { -place } else { *place });
+        all.sort_by_key(|(position, _)| if newest_first { -position } else { *position });
         all.truncate(limit);
     }
     Ok(all)
 }
 
-/// The places of an account's orders that arrived from `from` on and before `to`; moments follow places.
-pub fn places_between(
+/// The positions of an account's orders that arrived from `from` on and before `to`; timestamps follow positions.
+pub fn positions_between(
     tx: &mut Tx<'_>,
     account: AccountId,
     from: Option<Timestamp>,
     to: Option<Timestamp>,
 ) -> Result<Option<(i64, i64)>> {
-    let mut first_at = |moment: Timestamp| {
+    let mut first_at = |at: Timestamp| {
         tx.query_opt(
             "SELECT position FROM orders WHERE account_id = ?1 AND created_at >= ?2
              ORDER BY created_at, position LIMIT 1",
-            params![&account, moment],
-            |row| row.get::<i64>(0),
+            params![&account, at],
+            value::<i64>,
         )
     };
-    let (mut low, mut high) = EVERYWHERE;
+    let (mut low, mut high) = ALL_POSITIONS;
     if let Some(from) = from {
         match first_at(from)? {
             Some(first) => low = first - 1,

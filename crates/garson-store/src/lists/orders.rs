@@ -1,9 +1,10 @@
-//! Lists of orders, by place.
+//! Lists of orders, by position.
 
-use crate::engine::{Param, Row};
-use crate::lists::feed::{AnyOf, EVERYWHERE, Feed, Page, PageRequest, Scope, page};
+use crate::engine::Param;
+use crate::lists::feed::{ALL_POSITIONS, AnyOf, Feed, Page, PageRequest, Scope, page};
 use crate::tables::order_line;
 use crate::tables::order_line::OrderLine;
+use crate::tables::row::columns;
 use crate::{Result, Tx};
 use garson_core::id::{OrderId, RestaurantId};
 use garson_core::money::{Currency, Minor};
@@ -12,10 +13,10 @@ use garson_core::payment::PaymentType;
 use garson_core::platform::Provider;
 use garson_core::time::Timestamp;
 
-/// An order as lists show it.
+/// The fields of an order that lists return.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OrderSummary {
-    pub place: i64,
+    pub position: i64,
     pub id: OrderId,
     pub restaurant_id: RestaurantId,
     pub provider: Provider,
@@ -31,34 +32,39 @@ pub struct OrderSummary {
     pub created_at: Timestamp,
 }
 
-const SUMMARY: &str = "SELECT position, id, restaurant_id, provider, provider_order_id, short_code, status, \
-                       reported_at, total, currency, payment_type, placed_at, accept_by, created_at FROM orders";
-
-fn summary(row: &Row<'_>) -> Result<OrderSummary> {
-    Ok(OrderSummary {
-        place: row.get(0)?,
-        id: row.get(1)?,
-        restaurant_id: row.get(2)?,
-        provider: row.get(3)?,
-        provider_order_id: row.get(4)?,
-        short_code: row.get(5)?,
-        status: row.get(6)?,
-        is_report: row.get::<Option<i64>>(7)?.is_some(),
-        total: row.get(8)?,
-        currency: row.get(9)?,
-        payment_type: row.get(10)?,
-        placed_at: row.get(11)?,
-        accept_by: row.get(12)?,
-        created_at: row.get(13)?,
-    })
+columns! {
+    const SUMMARY = "" of orders {
+        id, restaurant_id, provider, provider_order_id, short_code, status, reported_at: Option<i64>, total, currency,
+        payment_type, placed_at, accept_by, created_at,
+    }
+    fn summary(position: i64) -> OrderSummary {
+        Ok(OrderSummary {
+            position,
+            id,
+            restaurant_id,
+            provider,
+            provider_order_id,
+            short_code,
+            status,
+            is_report: reported_at.is_some(),
+            total,
+            currency,
+            payment_type,
+            placed_at,
+            accept_by,
+            created_at,
+        })
+    }
 }
 
 /// A page of all orders.
 pub fn list(tx: &mut Tx<'_>, scope: Scope, request: PageRequest) -> Result<Page<OrderSummary>> {
-    page(tx, &all(scope, SUMMARY), request, summary)
+    page(tx, &all(scope, SUMMARY), request, |position, cells| {
+        summary(cells, position)
+    })
 }
 
-/// A page of all orders whose places lie between two.
+/// A page of all orders with positions between two.
 pub fn list_between(
     tx: &mut Tx<'_>,
     scope: Scope,
@@ -69,42 +75,43 @@ pub fn list_between(
         between,
         ..all(scope, SUMMARY)
     };
-    page(tx, &feed, request, summary)
+    page(tx, &feed, request, |position, cells| summary(cells, position))
 }
 
-/// A page of all orders, each made into something without a copy of it.
+/// A page of all orders, each converted from its row without a copy.
 pub fn list_lines<T>(
     tx: &mut Tx<'_>,
     scope: Scope,
     request: PageRequest,
     mut make: impl FnMut(&OrderLine<'_>) -> T,
 ) -> Result<Page<T>> {
-    let feed = all(scope, order_line::SELECT);
-    page(tx, &feed, request, |row| Ok(make(&OrderLine::read(row)?)))
+    let feed = all(scope, order_line::COLUMNS);
+    page(tx, &feed, request, |_, cells| Ok(make(&OrderLine::read(cells)?)))
 }
 
-fn all(scope: Scope, select: &'static str) -> Feed<'static> {
+fn all(scope: Scope, columns: &'static str) -> Feed<'static> {
     Feed {
-        select,
+        table: "orders",
+        columns,
         scope,
         conditions: &[""],
         any_of: None,
-        passes_over: false,
-        between: EVERYWHERE,
+        filters_deleted: false,
+        between: ALL_POSITIONS,
     }
 }
 
-/// What narrows a list of orders: those that have one of these statuses and came from one of these platforms. The indexes have
-/// both in front of the place, so all of both must be named where only the other is asked for.
+/// Orders with one of these statuses from one of these platforms. The indexes have both columns before the position, so a filter
+/// by one of them must name all values of the other.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Narrowed {
+pub struct OrderFilter {
     pub statuses: Vec<Status>,
     pub providers: Vec<Provider>,
 }
 
-impl Narrowed {
+impl OrderFilter {
     fn any_of(&self) -> AnyOf<'_> {
-        // What is named twice would list its orders twice.
+        // A duplicate would list its orders twice.
         let mut codes: Vec<i64> = self.statuses.iter().map(|status| status.code()).collect();
         codes.sort_unstable();
         codes.dedup();
@@ -129,43 +136,42 @@ impl Narrowed {
 const NOT_REPORTED: &str = " AND reported_at IS NULL";
 const REPORTED: &str = " AND reported_at IS NOT NULL";
 
-/// A page of the orders that are not stamped as reported.
+/// A page of the orders that are not reported.
 pub fn list_pending(
     tx: &mut Tx<'_>,
     scope: Scope,
-    narrowed: Option<&Narrowed>,
+    filter: Option<&OrderFilter>,
     between: (i64, i64),
     request: PageRequest,
 ) -> Result<Page<OrderSummary>> {
     let feed = Feed {
         conditions: &[NOT_REPORTED],
-        any_of: narrowed.map(Narrowed::any_of),
+        any_of: filter.map(OrderFilter::any_of),
         between,
         ..all(scope, SUMMARY)
     };
-    page(tx, &feed, request, summary)
+    page(tx, &feed, request, |position, cells| summary(cells, position))
 }
 
-/// A page of the orders, reported or not, that have what is asked for, or of all where nothing is; each made into something
-/// without a copy of it.
-pub fn list_narrowed<T>(
+/// A page of the orders that match the filter, or of all without one, each converted from its row without a copy.
+pub fn list_filtered<T>(
     tx: &mut Tx<'_>,
     scope: Scope,
-    narrowed: Option<&Narrowed>,
+    filter: Option<&OrderFilter>,
     between: (i64, i64),
     request: PageRequest,
     mut make: impl FnMut(i64, OrderId, &OrderLine<'_>) -> T,
 ) -> Result<Page<T>> {
     let feed = Feed {
-        conditions: match narrowed {
+        conditions: match filter {
             Some(_) => &[NOT_REPORTED, REPORTED],
             None => &[""],
         },
-        any_of: narrowed.map(Narrowed::any_of),
+        any_of: filter.map(OrderFilter::any_of),
         between,
-        ..all(scope, order_line::SELECT_WITH_ID)
+        ..all(scope, order_line::COLUMNS_WITH_ID)
     };
-    page(tx, &feed, request, |row| {
-        Ok(make(row.get(0)?, row.get(4)?, &OrderLine::read(row)?))
+    page(tx, &feed, request, |position, cells| {
+        Ok(make(position, cells.read()?, &OrderLine::read(cells)?))
     })
 }

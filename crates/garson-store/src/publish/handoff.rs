@@ -11,7 +11,7 @@ use tokio::sync::mpsc;
 pub struct Delivery {
     pub id: EventId,
     pub order_id: Option<OrderId>,
-    pub place: i64,
+    pub position: i64,
     pub failures: i64,
     /// All attempts, manual ones included.
     pub attempts: i64,

@@ -1,78 +1,82 @@
 //! Accounts, their counters and their webhook.
 
+use crate::engine::Param;
 use crate::engine::in_list::{filled, marks};
-use crate::engine::{Param, Row};
 use crate::publish::{HandoffMessage, NodeMessage};
-use crate::transaction::{ACCOUNTS, LockedAccount};
-use crate::{Result, StoreError, Tx, params};
+use crate::tables::row::{Cells, columns, each, insert, tuple, value};
+use crate::transaction::LockedAccount;
+use crate::{ACCOUNTS, Result, StoreError, Tx, params};
 use garson_core::account::{Account, AuthorizationForm, Webhook};
 use garson_core::id::{AccountId, NodeId};
 use garson_core::time::Timestamp;
 use std::sync::LazyLock;
 
-/// Creates an account; `false` when the e-mail address has one already.
+/// Creates an account; `false` when the e-mail address already has one.
 pub fn create(tx: &mut Tx<'_>, account: &Account, password_hash: Option<&str>) -> Result<bool> {
-    let created = tx.on(ACCOUNTS).execute(
-        "INSERT INTO accounts (id, name, email, password_hash, position, newest_at, webhook_authorization, deliver_version,
-                               forgotten, created_at)
-         VALUES (?1, ?2, ?3, ?4, 0, 0, 'bearer', 0, 0, ?5) ON CONFLICT (email) DO NOTHING",
-        params![&account.id, &account.name, &account.email, password_hash, account.created_at],
+    let created = insert!(
+        tx.on(ACCOUNTS),
+        accounts {
+            id: &account.id,
+            name: &account.name,
+            email: &account.email,
+            password_hash: password_hash,
+            position: 0,
+            newest_at: 0,
+            webhook_authorization: AuthorizationForm::Bearer.as_str(),
+            deliver_version: 0,
+            forgotten: 0,
+            created_at: account.created_at,
+        },
+        "ON CONFLICT (email) DO NOTHING"
     )?;
     Ok(created == 1)
 }
 
-const COLUMNS: &str = "id, name, email, created_at";
-
-fn account(row: &Row<'_>) -> Result<Account> {
-    Ok(Account {
-        id: row.get(0)?,
-        name: row.get(1)?,
-        email: row.get(2)?,
-        created_at: row.get(3)?,
-    })
+columns! {
+    const COLUMNS = "" of accounts { id, name, email, created_at }
+    fn account() -> Account {
+        Ok(Account { id, name, email, created_at })
+    }
 }
 
 pub fn list(tx: &mut Tx<'_>) -> Result<Vec<Account>> {
     tx.on(ACCOUNTS).query(
         &format!("SELECT {COLUMNS} FROM accounts ORDER BY id"),
         params![],
-        account,
+        each(account),
     )
 }
 
-/// Is there any account at all?
-pub fn exist(tx: &mut Tx<'_>) -> Result<bool> {
-    Ok(tx
-        .on(ACCOUNTS)
-        .query_opt("SELECT created_at FROM accounts LIMIT 1", params![], |row| {
-            row.get::<i64>(0)
-        })?
-        .is_some())
+/// Reports whether the database has any account.
+pub fn any_exists(tx: &mut Tx<'_>) -> Result<bool> {
+    let found =
+        tx.on(ACCOUNTS)
+            .query_opt("SELECT created_at FROM accounts LIMIT 1", params![], value::<i64>)?;
+    Ok(found.is_some())
 }
 
 pub fn by_email(tx: &mut Tx<'_>, email: &str) -> Result<Option<Account>> {
     tx.on(ACCOUNTS).query_opt(
         &format!("SELECT {COLUMNS} FROM accounts WHERE email = ?1"),
         params![email],
-        account,
+        each(account),
     )
 }
 
-/// The account of an id.
 pub fn by_id(tx: &mut Tx<'_>, id: AccountId) -> Result<Option<Account>> {
     tx.on(ACCOUNTS).query_opt(
         &format!("SELECT {COLUMNS} FROM accounts WHERE id = ?1"),
         params![&id],
-        account,
+        each(account),
     )
 }
 
-/// The hash of the password with which an account signs in to the control panel.
+/// The password hash for signing in to the control panel.
 pub fn password_hash(tx: &mut Tx<'_>, id: AccountId) -> Result<Option<String>> {
     let sql = "SELECT password_hash FROM accounts WHERE id = ?1";
     Ok(tx
         .on(ACCOUNTS)
-        .query_opt(sql, params![&id], |row| row.get::<Option<String>>(0))?
+        .query_opt(sql, params![&id], value::<Option<String>>)?
         .flatten())
 }
 
@@ -84,31 +88,35 @@ pub fn set_password_hash(tx: &mut Tx<'_>, id: AccountId, hash: &str) -> Result<(
     Ok(())
 }
 
-/// A number of places in the account's lists, and the moment that goes with them.
+/// Consecutive positions in the account's lists, and the timestamp of what is written there.
 #[derive(Clone, Debug)]
-pub struct Places {
+pub struct Positions {
     next: i64,
-    /// The moment: now, or the newest one that the account has seen if the clock has stepped back.
+    /// Now, or the account's newest timestamp if the clock has gone back since.
     pub at: Timestamp,
     pub has_webhook: bool,
-    /// The account wants an event of every later version of an order.
+    /// The account wants an event for every later version of an order.
     pub wants_updates: bool,
 }
 
-impl Places {
-    /// The next free place.
+impl Positions {
+    /// The next free position.
     pub fn take(&mut self) -> i64 {
-        let place = self.next;
+        let position = self.next;
         self.next += 1;
-        place
+        position
     }
 }
 
-/// Reserves places in the account's lists. The account's row stays locked until the commit, so that places follow
-/// the order of commits: nothing ever appears behind a place that a reader has seen. An account that nobody delivers for
-/// is delivered for by this node from now on, unless others have given it up; and what is written into the places is
-/// handed over after the commit.
-pub fn reserve(tx: &mut Tx<'_>, account: AccountId, count: i64, now: Timestamp) -> Result<Places> {
+/// Reserves positions in the account's lists. The account's row stays locked until the commit, so positions follow commit
+/// order: no row ever appears before a position that a reader has already seen. If no node delivers for the account, this
+/// node does from now on, provided it is still a member. The rows are handed to the delivering node after the commit.
+pub fn reserve_positions(
+    tx: &mut Tx<'_>,
+    account: AccountId,
+    count: i64,
+    now: Timestamp,
+) -> Result<Positions> {
     let node = tx.node();
     if let Some(locked) = tx.deferred().account(account) {
         locked.position += count;
@@ -129,13 +137,14 @@ pub fn reserve(tx: &mut Tx<'_>, account: AccountId, count: i64, now: Timestamp) 
          WHERE id = ?1 RETURNING position, newest_at, webhook_url, deliver_node, deliver_version, order_updates",
         params![&account, count, now, node.as_ref()],
         |row| {
+            let mut cells = Cells::new(row);
             Ok(LockedAccount {
-                position: row.get(0)?,
-                newest_at: row.get(1)?,
-                has_webhook: row.optional_text(2)?.is_some(),
-                owner: row.get(3)?,
-                version: row.get(4)?,
-                wants_updates: row.get(5)?,
+                position: cells.read()?,
+                newest_at: cells.read()?,
+                has_webhook: cells.optional_text()?.is_some(),
+                owner: cells.read()?,
+                version: cells.read()?,
+                wants_updates: cells.read()?,
                 is_dirty: false,
             })
         },
@@ -154,8 +163,8 @@ pub(crate) fn write_position(tx: &mut Tx<'_>, id: AccountId, account: &LockedAcc
     )
 }
 
-/// Hands out an account's last so many places.
-fn hand_out(tx: &mut Tx<'_>, account: AccountId, count: i64, locked: &LockedAccount) -> Places {
+/// Returns the account's last `count` positions.
+fn hand_out(tx: &mut Tx<'_>, account: AccountId, count: i64, locked: &LockedAccount) -> Positions {
     let last = locked.position;
     tx.notify_committed(account, last, locked.owner);
     if locked.has_webhook && locked.owner.is_some() && locked.owner == tx.node() {
@@ -167,7 +176,7 @@ fn hand_out(tx: &mut Tx<'_>, account: AccountId, count: i64, locked: &LockedAcco
             deliveries: Vec::new(),
         });
     }
-    Places {
+    Positions {
         next: last - count + 1,
         at: locked.newest_at,
         has_webhook: locked.has_webhook,
@@ -175,62 +184,53 @@ fn hand_out(tx: &mut Tx<'_>, account: AccountId, count: i64, locked: &LockedAcco
     }
 }
 
-/// The last place of the account's lists: whatever is committed later stands behind it.
-pub fn last_place(tx: &mut Tx<'_>, account: AccountId) -> Result<i64> {
+/// The account's last position; everything committed later comes after it.
+pub fn last_position(tx: &mut Tx<'_>, account: AccountId) -> Result<i64> {
     let sql = "SELECT position FROM accounts WHERE id = ?1";
-    let found = tx
-        .on(ACCOUNTS)
-        .query_opt(sql, params![&account], |row| row.get(0))?;
+    let found = tx.on(ACCOUNTS).query_opt(sql, params![&account], value)?;
     found.ok_or_else(|| StoreError::corrupt("the account is gone"))
 }
 
-/// The places of an account's events.
+/// The positions of the events that an account still has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Span {
-    /// Up to here they are no longer kept.
-    pub forgotten: i64,
-    /// Whatever is committed later stands behind this.
+pub struct EventRange {
+    /// Events up to here were removed by retention.
+    pub removed_up_to: i64,
+    /// Everything committed later comes after this position.
     pub last: i64,
 }
 
-impl Span {
-    /// Would somebody who goes on from a place miss what is no longer kept?
+impl EventRange {
+    /// Reports whether a reader that continues after this position has missed removed events.
     #[must_use]
-    pub fn has_forgotten_after(self, place: i64) -> bool {
-        place < self.forgotten
+    pub fn has_gap_after(self, position: i64) -> bool {
+        position < self.removed_up_to
     }
 }
 
-pub fn span(tx: &mut Tx<'_>, account: AccountId) -> Result<Span> {
+pub fn event_range(tx: &mut Tx<'_>, account: AccountId) -> Result<EventRange> {
     let sql = "SELECT forgotten, position FROM accounts WHERE id = ?1";
-    let found = tx.on(ACCOUNTS).query_opt(sql, params![&account], |row| {
-        Ok(Span {
-            forgotten: row.get(0)?,
-            last: row.get(1)?,
-        })
-    })?;
-    found.ok_or_else(|| StoreError::corrupt("the account is gone"))
+    let found = tx.on(ACCOUNTS).query_opt(sql, params![&account], tuple)?;
+    let (removed_up_to, last) = found.ok_or_else(|| StoreError::corrupt("the account is gone"))?;
+    Ok(EventRange { removed_up_to, last })
 }
 
-/// The last places of many accounts, with few questions.
-pub fn last_places(tx: &mut Tx<'_>, accounts: &[AccountId]) -> Result<Vec<(AccountId, i64)>> {
-    const AT_ONCE: usize = 64;
+/// The last positions of many accounts, in few statements.
+pub fn last_positions(tx: &mut Tx<'_>, accounts: &[AccountId]) -> Result<Vec<(AccountId, i64)>> {
+    const PER_STATEMENT: usize = 64;
     let sql = format!(
         "SELECT id, position FROM accounts WHERE id IN ({})",
-        marks(1, AT_ONCE)
+        marks(1, PER_STATEMENT)
     );
-    let mut places = Vec::with_capacity(accounts.len());
-    for some in accounts.chunks(AT_ONCE) {
-        let params: Vec<Param<'_>> = filled(some, AT_ONCE).map(Param::from).collect();
-        places.extend(
-            tx.on(ACCOUNTS)
-                .query(&sql, &params, |row| Ok((row.get(0)?, row.get(1)?)))?,
-        );
+    let mut positions = Vec::with_capacity(accounts.len());
+    for chunk in accounts.chunks(PER_STATEMENT) {
+        let params: Vec<Param<'_>> = filled(chunk, PER_STATEMENT).map(Param::from).collect();
+        positions.extend(tx.on(ACCOUNTS).query(&sql, &params, tuple::<(AccountId, i64)>)?);
     }
-    Ok(places)
+    Ok(positions)
 }
 
-/// How many accounts are locked at once.
+/// How many accounts one statement locks.
 const LOCKED_AT_ONCE: [usize; 3] = [1, 8, 64];
 
 static LOCK: LazyLock<[String; 3]> = LazyLock::new(|| {
@@ -240,7 +240,7 @@ static LOCK: LazyLock<[String; 3]> = LazyLock::new(|| {
     })
 });
 
-/// Locks accounts for this transaction, always in the same order, so that two transactions do not block each other.
+/// Locks accounts for this transaction, always in the same order, so that two transactions cannot deadlock.
 pub(crate) fn lock_all(tx: &mut Tx<'_>, accounts: &[AccountId]) -> Result<()> {
     let mut sorted = accounts.to_vec();
     sorted.sort_unstable();
@@ -255,25 +255,19 @@ pub(crate) fn lock_all(tx: &mut Tx<'_>, accounts: &[AccountId]) -> Result<()> {
     Ok(())
 }
 
-/// Holds the account for this transaction, so that changes to what belongs to it do not pass each other.
+/// Locks the account for this transaction, so that changes to its rows are serialised.
 pub fn lock(tx: &mut Tx<'_>, account: AccountId) -> Result<()> {
     let sql = "SELECT position FROM accounts WHERE id = ?1 {lock}";
-    tx.on(ACCOUNTS)
-        .query(sql, params![&account], |row| row.get::<i64>(0))?;
+    tx.on(ACCOUNTS).query(sql, params![&account], value::<i64>)?;
     Ok(())
 }
 
 pub fn webhook(tx: &mut Tx<'_>, account: AccountId) -> Result<Option<Webhook>> {
+    let sql = "SELECT webhook_url, webhook_authorization, webhook_updated_at FROM accounts WHERE id = ?1";
     let found = tx.on(ACCOUNTS).query_opt(
-        "SELECT webhook_url, webhook_authorization, webhook_updated_at FROM accounts WHERE id = ?1",
+        sql,
         params![&account],
-        |row| {
-            Ok((
-                row.get::<Option<String>>(0)?,
-                row.get::<String>(1)?,
-                row.get::<Option<Timestamp>>(2)?,
-            ))
-        },
+        tuple::<(Option<String>, String, Option<Timestamp>)>,
     )?;
     let Some((Some(url), form, updated_at)) = found else {
         return Ok(None);
@@ -287,12 +281,12 @@ pub fn webhook(tx: &mut Tx<'_>, account: AccountId) -> Result<Option<Webhook>> {
     }))
 }
 
-/// Does the account want an event of every later version of an order?
+/// Reports whether the account wants an event for every later version of an order.
 pub fn wants_updates(tx: &mut Tx<'_>, account: AccountId) -> Result<bool> {
     let sql = "SELECT order_updates FROM accounts WHERE id = ?1";
     Ok(tx
         .on(ACCOUNTS)
-        .query_opt(sql, params![&account], |row| row.get(0))?
+        .query_opt(sql, params![&account], value)?
         .unwrap_or(false))
 }
 
@@ -304,24 +298,23 @@ pub fn set_wants_updates(tx: &mut Tx<'_>, account: AccountId, wants: bool) -> Re
     Ok(())
 }
 
-/// Sets or removes where the account's events go.
+/// Sets or removes the account's webhook.
 pub fn set_webhook(tx: &mut Tx<'_>, account: AccountId, webhook: Option<&Webhook>) -> Result<()> {
     let form = webhook.map_or(AuthorizationForm::Bearer, |w| w.authorization);
     tx.on(ACCOUNTS).execute(
         "UPDATE accounts SET webhook_url = ?2, webhook_authorization = ?3, webhook_updated_at = ?4 WHERE id = ?1",
         params![&account, webhook.map(|w| &w.url), form.as_str(), webhook.map(|w| w.updated_at)],
     )?;
-    look_again(tx, account)
+    wake_delivery(tx, account)
 }
 
-/// Whoever delivers the account's events is to look again: where they go, or with which key, has changed, or something is
-/// due that was not.
-pub fn look_again(tx: &mut Tx<'_>, account: AccountId) -> Result<()> {
+/// Makes the delivering node read the account's deliveries again: the webhook or its key has changed, or more has become due.
+pub fn wake_delivery(tx: &mut Tx<'_>, account: AccountId) -> Result<()> {
     let owner = tx.on(ACCOUNTS).write_returning(
         "UPDATE accounts SET deliver_version = deliver_version + 1 WHERE id = ?1
          RETURNING CASE WHEN deliver_node IN (SELECT id FROM nodes) THEN deliver_node ELSE NULL END",
         params![&account],
-        |row| row.get::<Option<NodeId>>(0),
+        value::<Option<NodeId>>,
     )?;
     let owner = owner.into_iter().next().flatten();
     if owner.is_none() || owner == tx.node() {

@@ -1,25 +1,26 @@
-//! Answers kept for a day under the client's `Idempotency-Key`.
+//! Responses stored for a day under the client's `Idempotency-Key`.
 
+use crate::tables::row::{columns, each, insert, value};
 use crate::{Result, Tx, params};
 use garson_core::id::{AccountId, NodeId};
 use garson_core::time::Timestamp;
 use uuid::Uuid;
 
-/// What is known of a key.
+/// The result of reserving a key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Reservation {
-    /// The request is ours to run. Whatever it creates gets this id, so that a second run after a crash in between
-    /// finds what the first has made.
+    /// The caller runs the request. What it creates gets this id, so that a second run after a crash finds what the first has
+    /// created.
     Run { reserved_id: Uuid },
-    /// It has been answered.
+    /// The request has a response.
     Answered { status: i64, body: Vec<u8> },
-    /// Another request with this key is under way.
+    /// Another request with this key is running.
     Running,
     /// The key was used for another request.
     OtherRequest,
 }
 
-/// A request under a key.
+/// A request with an idempotency key.
 #[derive(Clone, Debug)]
 pub struct KeyedRequest {
     pub account: AccountId,
@@ -27,34 +28,45 @@ pub struct KeyedRequest {
     pub request_hash: [u8; 32],
 }
 
-/// One run of a request, and what it needs to know.
+/// One run of a request.
 #[derive(Clone, Copy, Debug)]
 pub struct Run {
     pub id: Uuid,
-    /// The process that runs it, if it is among the nodes.
+    /// The node that runs it, if the process is one.
     pub node: Option<NodeId>,
     pub now: Timestamp,
-    /// However it ends, nobody waits for it longer than this.
+    /// When the key becomes free even if the run never ends.
     pub leased_until: Timestamp,
-    /// What the request creates gets this id, unless an earlier run has reserved another.
+    /// The id for what the request creates, unless an earlier run has reserved another.
     pub fresh_id: Uuid,
 }
 
-/// What is stored of a key.
-struct Kept {
+/// The stored state of a key.
+struct StoredKey {
     request_hash: Vec<u8>,
     reserved_id: Vec<u8>,
-    answer: Option<(i64, Vec<u8>)>,
+    response: Option<(i64, Vec<u8>)>,
     leased_until: Timestamp,
     node: Option<NodeId>,
     run_id: Option<Vec<u8>>,
-    /// The node that runs it is gone.
+    /// The node that ran it is no longer a member.
     is_abandoned: bool,
 }
 
-impl Kept {
-    /// Is somebody running it, as far as can be known? Its own runs a process knows exactly; those of another one are dead
-    /// with it.
+columns! {
+    const COLUMNS = "" of idempotency {
+        request_hash, reserved_id, status: Option<i64>, body, leased_until, node, run_id,
+        is_abandoned
+            = "CAST(CASE WHEN node IS NULL OR node IN (SELECT id FROM nodes) THEN 0 ELSE 1 END AS BIGINT)",
+    }
+    fn stored() -> StoredKey {
+        let response = status.zip(body);
+        Ok(StoredKey { request_hash, reserved_id, response, leased_until, node, run_id, is_abandoned })
+    }
+}
+
+impl StoredKey {
+    /// Reports whether a run is alive. A process knows its own runs exactly; those of another node end with its membership.
     fn is_running(&self, run: &Run, is_ours_running: &dyn Fn(Uuid) -> bool) -> bool {
         let id = self.run_id.as_deref().and_then(|id| Uuid::from_slice(id).ok());
         let is_dead = match id {
@@ -65,8 +77,8 @@ impl Kept {
     }
 }
 
-/// Reserves a key for a request, or says what is known of it. Answers from before `oldest` are forgotten.
-/// `is_ours_running` knows which runs of this process have not come to their end.
+/// Reserves a key for a request, or returns its state. Responses from before `oldest` are dropped. `is_ours_running` tells
+/// which runs of this process have not ended.
 pub fn reserve(
     tx: &mut Tx<'_>,
     request: &KeyedRequest,
@@ -78,52 +90,37 @@ pub fn reserve(
         "DELETE FROM idempotency WHERE account_id = ?1 AND key_hash = ?2 AND created_at < ?3",
         params![&request.account, &request.key_hash, oldest],
     )?;
-    let inserted = tx.execute(
-        "INSERT INTO idempotency (account_id, key_hash, request_hash, reserved_id, leased_until, created_at, node, run_id)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8) ON CONFLICT (account_id, key_hash) DO NOTHING",
-        params![
-            &request.account,
-            &request.key_hash,
-            &request.request_hash,
-            &run.fresh_id.as_bytes()[..],
-            run.leased_until,
-            run.now,
-            run.node.as_ref(),
-            &run.id.as_bytes()[..]
-        ],
+    let inserted = insert!(
+        tx,
+        idempotency {
+            account_id: &request.account,
+            key_hash: &request.key_hash,
+            request_hash: &request.request_hash,
+            reserved_id: &run.fresh_id.as_bytes()[..],
+            leased_until: run.leased_until,
+            created_at: run.now,
+            node: run.node.as_ref(),
+            run_id: &run.id.as_bytes()[..],
+        },
+        "ON CONFLICT (account_id, key_hash) DO NOTHING"
     )?;
     if inserted == 1 {
         return Ok(Reservation::Run {
             reserved_id: run.fresh_id,
         });
     }
-    let kept = tx.query_one(
-        "SELECT request_hash, reserved_id, status, body, leased_until, node, run_id,
-                CAST(CASE WHEN node IS NULL OR node IN (SELECT id FROM nodes) THEN 0 ELSE 1 END AS BIGINT)
-         FROM idempotency WHERE account_id = ?1 AND key_hash = ?2 {lock}",
-        params![&request.account, &request.key_hash],
-        |row| {
-            Ok(Kept {
-                request_hash: row.get(0)?,
-                reserved_id: row.get(1)?,
-                answer: row.get::<Option<i64>>(2)?.zip(row.get::<Option<Vec<u8>>>(3)?),
-                leased_until: row.get(4)?,
-                node: row.get(5)?,
-                run_id: row.get(6)?,
-                is_abandoned: row.get::<i64>(7)? == 1,
-            })
-        },
-    )?;
-    if kept.request_hash != request.request_hash {
+    let sql = format!("SELECT {COLUMNS} FROM idempotency WHERE account_id = ?1 AND key_hash = ?2 {{lock}}");
+    let stored = tx.query_one(&sql, params![&request.account, &request.key_hash], each(stored))?;
+    if stored.request_hash != request.request_hash {
         return Ok(Reservation::OtherRequest);
     }
-    if let Some((status, body)) = kept.answer {
+    if let Some((status, body)) = stored.response {
         return Ok(Reservation::Answered { status, body });
     }
-    if kept.is_running(run, is_ours_running) {
+    if stored.is_running(run, is_ours_running) {
         return Ok(Reservation::Running);
     }
-    // Whoever ran it has died without an answer.
+    // The earlier run died without a response.
     tx.execute(
         "UPDATE idempotency SET leased_until = ?3, node = ?4, run_id = ?5 WHERE account_id = ?1 AND key_hash = ?2",
         params![
@@ -135,23 +132,23 @@ pub fn reserve(
         ],
     )?;
     Ok(Reservation::Run {
-        reserved_id: Uuid::from_slice(&kept.reserved_id).unwrap_or(run.fresh_id),
+        reserved_id: Uuid::from_slice(&stored.reserved_id).unwrap_or(run.fresh_id),
     })
 }
 
-/// What a step that must not be taken twice has noted when it was taken under this key.
-pub fn acted(tx: &mut Tx<'_>, request: &KeyedRequest) -> Result<Option<i64>> {
+/// The note that a step left which must not run twice, if it has run under this key.
+pub fn completed_step(tx: &mut Tx<'_>, request: &KeyedRequest) -> Result<Option<i64>> {
     let sql = "SELECT acted FROM idempotency WHERE account_id = ?1 AND key_hash = ?2";
-    Ok(tx
-        .query_opt(sql, params![&request.account, &request.key_hash], |row| {
-            row.get::<Option<i64>>(0)
-        })?
-        .flatten())
+    let found = tx.query_opt(
+        sql,
+        params![&request.account, &request.key_hash],
+        value::<Option<i64>>,
+    )?;
+    Ok(found.flatten())
 }
 
-/// Notes, in the transaction of the step itself, that it has been taken: after a crash before the answer was kept, a
-/// second run sees it.
-pub fn note_acted(tx: &mut Tx<'_>, request: &KeyedRequest, note: i64) -> Result<()> {
+/// Records, in the step's own transaction, that it has run: a second run after a crash before the response was stored sees it.
+pub fn record_step(tx: &mut Tx<'_>, request: &KeyedRequest, note: i64) -> Result<()> {
     tx.execute(
         "UPDATE idempotency SET acted = ?3 WHERE account_id = ?1 AND key_hash = ?2",
         params![&request.account, &request.key_hash, note],
@@ -159,8 +156,7 @@ pub fn note_acted(tx: &mut Tx<'_>, request: &KeyedRequest, note: i64) -> Result<
     Ok(())
 }
 
-/// Keeps the answer.
-pub fn answer(tx: &mut Tx<'_>, request: &KeyedRequest, status: i64, body: &[u8]) -> Result<()> {
+pub fn store_response(tx: &mut Tx<'_>, request: &KeyedRequest, status: i64, body: &[u8]) -> Result<()> {
     tx.execute(
         "UPDATE idempotency SET status = ?3, body = ?4 WHERE account_id = ?1 AND key_hash = ?2",
         params![&request.account, &request.key_hash, status, body],
@@ -168,8 +164,7 @@ pub fn answer(tx: &mut Tx<'_>, request: &KeyedRequest, status: i64, body: &[u8])
     Ok(())
 }
 
-/// Gives the key back: this run of the request failed in a way that another try may mend. Whoever has taken the key since
-/// keeps it.
+/// Releases the key: this run failed in a way that another attempt may not. Does nothing if another run holds the key by now.
 pub fn release(tx: &mut Tx<'_>, request: &KeyedRequest, run_id: Uuid) -> Result<()> {
     tx.execute(
         "UPDATE idempotency SET leased_until = 0
@@ -179,7 +174,7 @@ pub fn release(tx: &mut Tx<'_>, request: &KeyedRequest, run_id: Uuid) -> Result<
     Ok(())
 }
 
-/// Removes a chunk of answers that are too old; says how many.
+/// Removes a chunk of responses from before `oldest` and returns how many.
 pub fn sweep(tx: &mut Tx<'_>, oldest: Timestamp, limit: i64) -> Result<u64> {
     tx.execute(
         "DELETE FROM idempotency WHERE (account_id, key_hash) IN

@@ -1,7 +1,8 @@
-//! Platforms' messages as they came: one row for each, however often it is repeated.
+//! The inbox: platforms' messages as they arrived, one row for each, however often it is repeated.
 
 use crate::engine::in_list::{filled, marks};
-use crate::engine::{Insert, Param, Row};
+use crate::engine::{Insert, Param};
+use crate::tables::row::{column_list, columns, each, tuple, value};
 use crate::{INTEGRATIONS, Result, StoreError, Tx, params};
 use garson_core::id::{AccountId, InboxId, OrderId, RestaurantId};
 use garson_core::platform::Provider;
@@ -9,21 +10,21 @@ use garson_core::time::Timestamp;
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
-/// What became of a message.
+/// The state of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum InboxState {
     /// Its content is in an order.
     Taken,
-    /// It could not be understood.
+    /// It could not be parsed.
     Unreadable,
-    /// It is for a branch or an order that we do not know.
+    /// It is for an unknown branch or order.
     Unmatched,
-    /// It contradicts what is known: the same id with other content.
+    /// It has the id of a known order and other content.
     Conflicting,
 }
 
 impl InboxState {
-    /// What may be waiting for somebody to look at it.
+    /// The states that need attention.
     pub const OPEN: [Self; 3] = [Self::Unreadable, Self::Unmatched, Self::Conflicting];
 
     #[must_use]
@@ -37,10 +38,10 @@ impl InboxState {
     }
 }
 
-/// A message to be kept.
-pub struct MessageToKeep<'a> {
+/// A message to store.
+pub struct NewMessage<'a> {
     pub id: InboxId,
-    /// Identifies the message: the same one again is the same row.
+    /// Identifies the message: a repetition is the same row.
     pub hash: [u8; 32],
     pub account_id: Option<AccountId>,
     pub restaurant_id: Option<RestaurantId>,
@@ -49,7 +50,7 @@ pub struct MessageToKeep<'a> {
     pub kind: &'a str,
     pub params: &'a str,
     pub branch: Option<&'a str>,
-    /// The order that it is about, where that is not known yet.
+    /// The identity of its order, if that order is not known yet.
     pub identity: Option<&'a str>,
     pub body: &'a [u8],
     pub state: InboxState,
@@ -57,26 +58,26 @@ pub struct MessageToKeep<'a> {
     pub received_at: Timestamp,
 }
 
-/// Keeps a message, or counts it once more: `true` when it had come before.
-pub fn keep(tx: &mut Tx<'_>, message: &MessageToKeep<'_>) -> Result<bool> {
+/// Stores a message, or counts a repetition: `true` when it had arrived before.
+pub fn store(tx: &mut Tx<'_>, message: &NewMessage<'_>) -> Result<bool> {
     let known = match message.order_id {
         Some(_) => Known::OfOrder,
         None => Known::WithoutOrder,
     };
     if message.order_id.is_some() {
         if count_again(tx, message, known)? {
-            // Between the two times it may have come when it could not be taken.
+            // Between the two it may have arrived when it could not be processed.
             let sql = "DELETE FROM inbox WHERE order_id IS NULL AND hash = ?1";
             tx.execute(sql, params![&message.hash])?;
             return Ok(true);
         }
-        // What could not be taken when it came first may have found its order now.
+        // A message that could not be processed at first may have its order now.
         if count_again(tx, message, Known::WithoutOrder)? {
             return Ok(true);
         }
     }
-    // The old one may be removed between the two; then it is new after all.
-    for _ in 0..MOST_TRIES {
+    // The stored row may be removed between insert and update; then the message is new after all.
+    for _ in 0..MAX_ATTEMPTS {
         if tx.insert_now(&INSERT, &params_of(message))? {
             return Ok(false);
         }
@@ -84,40 +85,54 @@ pub fn keep(tx: &mut Tx<'_>, message: &MessageToKeep<'_>) -> Result<bool> {
             return Ok(true);
         }
     }
-    Err(StoreError::conflict("a message comes and goes"))
+    Err(StoreError::conflict("a message is stored and removed repeatedly"))
 }
 
-const MOST_TRIES: usize = 10;
+const MAX_ATTEMPTS: usize = 10;
 
-/// How a message is known that has come before.
+/// How a stored message is found.
 #[derive(Clone, Copy, Debug)]
 enum Known {
     OfOrder,
     WithoutOrder,
 }
 
-/// The same for a message that brought an order that was not known, and so is hardly a repetition.
-pub fn keep_first(tx: &mut Tx<'_>, message: &MessageToKeep<'_>) -> Result<bool> {
+/// The same for a message with a new order, which is hardly ever a repetition.
+pub fn store_first(tx: &mut Tx<'_>, message: &NewMessage<'_>) -> Result<bool> {
     if !tx.is_optimistic() {
-        return keep(tx, message);
+        return store(tx, message);
     }
     tx.deferred().expect_first_message(message.hash);
     tx.insert(&INSERT, &params_of(message))?;
     Ok(false)
 }
 
-/// Having it answer how often the message has come would cost SQLite a table in memory for each.
+/// Returns no count of repetitions: RETURNING would cost SQLite a temporary table for each message.
 const INSERT: Insert<'_> = Insert {
     constants: &[("times", "1")],
     on_conflict: "ON CONFLICT DO NOTHING",
     ..Insert::into(
         "inbox",
-        "id, hash, account_id, restaurant_id, order_id, provider, kind, params, branch, identity, body, state, reason,
-         received_at",
+        column_list!(inbox {
+            id,
+            hash,
+            account_id,
+            restaurant_id,
+            order_id,
+            provider,
+            kind,
+            params,
+            branch,
+            identity,
+            body,
+            state,
+            reason,
+            received_at
+        }),
     )
 };
 
-fn params_of<'a>(message: &'a MessageToKeep<'a>) -> [Param<'a>; 14] {
+fn params_of<'a>(message: &'a NewMessage<'a>) -> [Param<'a>; 14] {
     *params![
         &message.id,
         &message.hash,
@@ -136,14 +151,14 @@ fn params_of<'a>(message: &'a MessageToKeep<'a>) -> [Param<'a>; 14] {
     ]
 }
 
-fn count_again(tx: &mut Tx<'_>, message: &MessageToKeep<'_>, known: Known) -> Result<bool> {
-    let whose = match known {
+fn count_again(tx: &mut Tx<'_>, message: &NewMessage<'_>, known: Known) -> Result<bool> {
+    let condition = match known {
         Known::OfOrder => "order_id = ?6",
         Known::WithoutOrder => "order_id IS NULL",
     };
     let sql = format!(
         "UPDATE inbox SET times = times + 1, state = ?2, reason = ?3, account_id = ?4, restaurant_id = ?5, order_id = ?6
-         WHERE {whose} AND hash = ?1"
+         WHERE {condition} AND hash = ?1"
     );
     let counted = tx.execute(
         &sql,
@@ -159,7 +174,7 @@ fn count_again(tx: &mut Tx<'_>, message: &MessageToKeep<'_>, known: Known) -> Re
     Ok(counted > 0)
 }
 
-/// A message that is waiting for somebody to look at it.
+/// A message that needs attention.
 #[derive(Clone, Debug)]
 pub struct OpenMessage {
     pub id: InboxId,
@@ -173,30 +188,23 @@ pub struct OpenMessage {
     pub bytes: i64,
 }
 
-const OPEN: &str =
-    "id, provider, kind, branch, state, reason, times, received_at, CAST(LENGTH(body) AS BIGINT)";
-
-fn open(row: &Row<'_>) -> Result<OpenMessage> {
-    Ok(OpenMessage {
-        id: row.get(0)?,
-        provider: row.get(1)?,
-        kind: row.get(2)?,
-        branch: row.get(3)?,
-        state: row.get(4)?,
-        reason: row.get(5)?,
-        times: row.get(6)?,
-        received_at: row.get(7)?,
-        bytes: row.get(8)?,
-    })
+columns! {
+    const OPEN_COLUMNS = "" of inbox {
+        id, provider, kind, branch, state, reason, times, received_at, bytes = "CAST(LENGTH(body) AS BIGINT)"
+    }
+    fn open() -> OpenMessage {
+        Ok(OpenMessage { id, provider, kind, branch, state, reason, times, received_at, bytes })
+    }
 }
 
-/// The newest messages that were kept but not taken.
+/// The newest messages that are not processed.
 pub fn list_open(tx: &mut Tx<'_>, limit: i64) -> Result<Vec<OpenMessage>> {
-    let sql = format!("SELECT {OPEN} FROM inbox WHERE state <> 'taken' ORDER BY received_at DESC LIMIT ?1");
-    tx.query(&sql, params![limit], open)
+    let sql =
+        format!("SELECT {OPEN_COLUMNS} FROM inbox WHERE state <> 'taken' ORDER BY received_at DESC LIMIT ?1");
+    tx.query(&sql, params![limit], each(open))
 }
 
-/// The newest messages to an account that were kept but not taken since a moment.
+/// An account's newest messages since a timestamp that are not processed.
 pub fn list_open_of(
     tx: &mut Tx<'_>,
     account: AccountId,
@@ -204,34 +212,34 @@ pub fn list_open_of(
     limit: i64,
 ) -> Result<Vec<OpenMessage>> {
     let sql = format!(
-        "SELECT {OPEN} FROM inbox WHERE account_id = ?1 AND state <> 'taken' AND received_at >= ?2
+        "SELECT {OPEN_COLUMNS} FROM inbox WHERE account_id = ?1 AND state <> 'taken' AND received_at >= ?2
          ORDER BY received_at DESC LIMIT ?3"
     );
-    tx.query(&sql, params![&account, since, limit], open)
+    tx.query(&sql, params![&account, since, limit], each(open))
 }
 
-/// How many there are of these; counted up to a limit.
+/// Counts them up to a limit.
 pub fn count_open_of(tx: &mut Tx<'_>, account: AccountId, since: Timestamp, limit: i64) -> Result<i64> {
     let sql = "SELECT COUNT(*) FROM (SELECT received_at FROM inbox
                    WHERE account_id = ?1 AND state <> 'taken' AND received_at >= ?2
                    ORDER BY received_at DESC LIMIT ?3) AS part";
-    tx.query_one(sql, params![&account, since, limit], |row| row.get(0))
+    tx.query_one(sql, params![&account, since, limit], value)
 }
 
-/// How many messages were kept but not taken, of each state in [`InboxState::OPEN`]; counted up to a limit each.
+/// Counts the messages of each state in [`InboxState::OPEN`], each up to a limit.
 pub fn count_open(tx: &mut Tx<'_>, limit: i64) -> Result<[i64; InboxState::OPEN.len()]> {
     let mut counts = [0; InboxState::OPEN.len()];
     for (state, count) in InboxState::OPEN.into_iter().zip(&mut counts) {
         let sql = "SELECT COUNT(*) FROM (SELECT state FROM inbox WHERE state <> 'taken' AND state = ?1
                                          ORDER BY received_at LIMIT ?2) AS part";
-        *count = tx.query_one(sql, params![state.as_str(), limit], |row| row.get(0))?;
+        *count = tx.query_one(sql, params![state.as_str(), limit], value)?;
     }
     Ok(counts)
 }
 
-/// A message as it was kept, to be taken again.
+/// A stored message, to be processed again.
 #[derive(Clone, Debug)]
-pub struct KeptMessage {
+pub struct StoredMessage {
     pub id: InboxId,
     pub account_id: Option<AccountId>,
     pub restaurant_id: Option<RestaurantId>,
@@ -243,41 +251,34 @@ pub struct KeptMessage {
     pub branch: Option<String>,
 }
 
-const KEPT: &str = "id, account_id, restaurant_id, provider, kind, params, body, received_at, branch";
-
-fn kept(row: &Row<'_>) -> Result<KeptMessage> {
-    Ok(KeptMessage {
-        id: row.get(0)?,
-        account_id: row.get(1)?,
-        restaurant_id: row.get(2)?,
-        provider: row.get(3)?,
-        kind: row.get(4)?,
-        params: row.get(5)?,
-        body: row.get(6)?,
-        received_at: row.get(7)?,
-        branch: row.get(8)?,
-    })
+columns! {
+    const STORED_COLUMNS = "" of inbox {
+        id, account_id, restaurant_id, provider, kind, params, body, received_at, branch
+    }
+    fn stored() -> StoredMessage {
+        Ok(StoredMessage { id, account_id, restaurant_id, provider, kind, params, body, received_at, branch })
+    }
 }
 
-/// A message that was kept but not taken.
-pub fn open_message(tx: &mut Tx<'_>, id: InboxId) -> Result<Option<KeptMessage>> {
-    let sql = format!("SELECT {KEPT} FROM inbox WHERE id = ?1 AND state <> 'taken'");
-    tx.query_opt(&sql, params![&id], kept)
+/// A message that is not processed.
+pub fn open_message(tx: &mut Tx<'_>, id: InboxId) -> Result<Option<StoredMessage>> {
+    let sql = format!("SELECT {STORED_COLUMNS} FROM inbox WHERE id = ?1 AND state <> 'taken'");
+    tx.query_opt(&sql, params![&id], each(stored))
 }
 
-/// Messages that came before the order that they are about, oldest first: those to its restaurant's integration, those that
-/// named no branch and came with the secret of that integration, and those to nobody in particular. Several restaurants of an
-/// account may have orders of the same number. Where several accounts have the secret, such a message is kept with the first of
-/// them; it is for another one if that has had the secret since before the message came.
-pub fn waiting_for(
+/// Messages that arrived before their order, oldest first: those to its restaurant's integration, those without a branch that
+/// came with the secret of that integration, and those to no integration in particular. Several restaurants of an account may
+/// have orders with the same number. If several accounts share the secret, such a message is stored with the first of them; it
+/// belongs to another one if that one has had the secret since before the message arrived.
+pub fn early_messages(
     tx: &mut Tx<'_>,
     provider: Provider,
     identity: &str,
     account: AccountId,
     restaurant: RestaurantId,
-) -> Result<Vec<KeptMessage>> {
+) -> Result<Vec<StoredMessage>> {
     let sql = format!(
-        "SELECT {KEPT} FROM inbox WHERE provider = ?1 AND identity = ?2 AND state = 'unmatched'
+        "SELECT {STORED_COLUMNS} FROM inbox WHERE provider = ?1 AND identity = ?2 AND state = 'unmatched'
            AND (account_id IS NULL
                 OR (account_id = ?3 AND restaurant_id = ?4)
                 OR (branch IS NULL
@@ -292,12 +293,19 @@ pub fn waiting_for(
         tx.deferred().expect_no_early_message(provider, identity);
         return Ok(Vec::new());
     }
-    tx.on(INTEGRATIONS)
-        .query(&sql, params![&provider, identity, &account, &restaurant], kept)
+    tx.on(INTEGRATIONS).query(
+        &sql,
+        params![&provider, identity, &account, &restaurant],
+        each(stored),
+    )
 }
 
-/// Messages that wait for an order, although there is one of that identity, received after another: moment and id.
-pub fn missed(tx: &mut Tx<'_>, after: (Timestamp, InboxId), limit: i64) -> Result<Vec<(Timestamp, InboxId)>> {
+/// Unmatched messages whose order exists by now, after a given one: when they were received, and their ids.
+pub fn unmatched_with_order(
+    tx: &mut Tx<'_>,
+    after: (Timestamp, InboxId),
+    limit: i64,
+) -> Result<Vec<(Timestamp, InboxId)>> {
     tx.query(
         "SELECT i.received_at, i.id FROM inbox i
          WHERE i.state = 'unmatched' AND i.identity IS NOT NULL
@@ -305,47 +313,47 @@ pub fn missed(tx: &mut Tx<'_>, after: (Timestamp, InboxId), limit: i64) -> Resul
            AND EXISTS (SELECT 1 FROM orders o WHERE o.identity = i.identity AND o.provider = i.provider)
          ORDER BY i.received_at, i.id LIMIT ?3",
         params![after.0, &after.1, limit],
-        |row| Ok((row.get(0)?, row.get(1)?)),
+        tuple,
     )
 }
 
-/// So many identities are asked about at once.
-const AT_ONCE: usize = 16;
+/// How many identities or hashes one statement checks.
+const PER_STATEMENT: usize = 16;
 static EARLY: LazyLock<String> = LazyLock::new(|| {
-    let marks = marks(2, AT_ONCE);
+    let marks = marks(2, PER_STATEMENT);
     format!("SELECT id FROM inbox WHERE provider = ?1 AND state = 'unmatched' AND identity IN ({marks})")
 });
 
 static WITHOUT_ORDER: LazyLock<String> = LazyLock::new(|| {
-    let marks = marks(1, AT_ONCE);
+    let marks = marks(1, PER_STATEMENT);
     format!("SELECT id FROM inbox WHERE order_id IS NULL AND hash IN ({marks})")
 });
 
-/// Asks whether messages that brought new orders had come before, and could not be taken then; they had not as a rule.
+/// Checks that messages with new orders had not arrived before without being processed, which is rare.
 pub(crate) fn expect_firsts(tx: &mut Tx<'_>, hashes: &[[u8; 32]]) -> Result<()> {
-    for some in hashes.chunks(AT_ONCE) {
-        let params: Vec<Param<'_>> = filled(some, AT_ONCE).map(Param::from).collect();
+    for chunk in hashes.chunks(PER_STATEMENT) {
+        let params: Vec<Param<'_>> = filled(chunk, PER_STATEMENT).map(Param::from).collect();
         tx.expect_none(&WITHOUT_ORDER, &params)?;
     }
     Ok(())
 }
 
-/// Asks for messages that came before these orders; there are none as a rule.
+/// Checks that no messages arrived before these orders, which is rare.
 pub(crate) fn expect_none_early(
     tx: &mut Tx<'_>,
     provider: Provider,
     identities: &BTreeSet<String>,
 ) -> Result<()> {
     let identities: Vec<&String> = identities.iter().collect();
-    for some in identities.chunks(AT_ONCE) {
+    for chunk in identities.chunks(PER_STATEMENT) {
         let mut params = vec![Param::from(&provider)];
-        params.extend(filled(some, AT_ONCE).map(|identity| Param::from(*identity)));
+        params.extend(filled(chunk, PER_STATEMENT).map(|identity| Param::from(*identity)));
         tx.expect_none(&EARLY, &params)?;
     }
     Ok(())
 }
 
-/// A message about an order, as it came.
+/// A message about an order, as it arrived.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OrderMessage {
     pub id: InboxId,
@@ -355,23 +363,22 @@ pub struct OrderMessage {
     pub received_at: Timestamp,
 }
 
-/// The messages about an order, oldest first, so many at most.
-pub fn of_order(tx: &mut Tx<'_>, order: OrderId, limit: i64) -> Result<Vec<OrderMessage>> {
-    let sql = "SELECT id, kind, body, times, received_at FROM inbox WHERE order_id = ?1 ORDER BY id LIMIT ?2";
-    tx.query(sql, params![&order, limit], |row| {
-        Ok(OrderMessage {
-            id: row.get(0)?,
-            kind: row.get(1)?,
-            body: row.get(2)?,
-            times: row.get(3)?,
-            received_at: row.get(4)?,
-        })
-    })
+columns! {
+    const ORDER_COLUMNS = "" of inbox { id, kind, body, times, received_at }
+    fn order_message() -> OrderMessage {
+        Ok(OrderMessage { id, kind, body, times, received_at })
+    }
 }
 
-/// Notes what has become of a message that was kept. It belongs to its order's restaurant from then on: where several
-/// integrations share a secret, it may have been kept with another one.
-pub fn settle(
+/// The messages about an order, oldest first, at most `limit`.
+pub fn of_order(tx: &mut Tx<'_>, order: OrderId, limit: i64) -> Result<Vec<OrderMessage>> {
+    let sql = format!("SELECT {ORDER_COLUMNS} FROM inbox WHERE order_id = ?1 ORDER BY id LIMIT ?2");
+    tx.query(&sql, params![&order, limit], each(order_message))
+}
+
+/// Sets the state of a stored message. It belongs to its order's restaurant from then on: if several integrations share a
+/// secret, it may have been stored with another one.
+pub fn set_state(
     tx: &mut Tx<'_>,
     id: InboxId,
     state: InboxState,
@@ -379,7 +386,7 @@ pub fn settle(
     reason: Option<&str>,
 ) -> Result<()> {
     if let Some(order) = &order {
-        // It may have come again meanwhile, and been taken.
+        // It may have arrived again meanwhile, and been processed.
         tx.execute(
             "DELETE FROM inbox WHERE id = ?1 AND EXISTS
                  (SELECT 1 FROM inbox b WHERE b.order_id = ?2 AND b.hash = inbox.hash AND b.id <> inbox.id)",

@@ -1,9 +1,11 @@
-//! An order as lists show it, ready to be sent: lists are what a busy POS asks for, and a page has hundreds of fields.
+//! An order as lists return it, stored ready to send: lists are the most frequent request of a POS, and a page has hundreds of
+//! fields.
 //!
-//! What hardly ever changes is kept as JSON, written with the order and with each later version of its content; what does
-//! (status, the stamp of the report) lies in columns of its own. The two parts are whole objects, with a line break between them, which JSON has none of.
+//! Fields that hardly ever change are stored as JSON, written with the order and with each later version of its content. The
+//! others (status, report timestamp) are columns. The JSON is two objects, the fields before the status and those after it,
+//! separated by a line break, which neither contains.
 
-use crate::engine::Row;
+use crate::tables::row::Cells;
 use crate::{Result, StoreError};
 use garson_core::id::{OrderId, RestaurantId};
 use garson_core::money::{Currency, Minor};
@@ -24,7 +26,7 @@ struct Head<'a> {
     short_code: Option<&'a str>,
 }
 
-/// The fields behind it.
+/// The fields after it.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Tail {
@@ -36,8 +38,8 @@ struct Tail {
     created_at: Timestamp,
 }
 
-/// What is stored with an order.
-pub fn of(order: &Order) -> Result<String> {
+/// The stored form of an order's line.
+pub fn encode(order: &Order) -> Result<String> {
     let head = Head {
         id: order.id,
         provider_order_id: &order.provider_order_id,
@@ -53,33 +55,34 @@ pub fn of(order: &Order) -> Result<String> {
         accept_by: order.accept_by,
         created_at: order.created_at,
     };
-    let written = || {
+    let encoded = || {
         Ok(format!(
             "{}\n{}",
             serde_json::to_string(&head)?,
             serde_json::to_string(&tail)?
         ))
     };
-    written().map_err(|error: serde_json::Error| {
+    encoded().map_err(|error: serde_json::Error| {
         StoreError::internal(format!("an order does not serialise: {error}"))
     })
 }
 
-pub(crate) const SELECT: &str = "SELECT position, status, reported_at, line FROM orders";
-pub(crate) const SELECT_WITH_ID: &str = "SELECT position, status, reported_at, line, id FROM orders";
+/// What [`OrderLine::read`] reads; without and with the id before it.
+pub(crate) const COLUMNS: &str = "status, reported_at, line";
+pub(crate) const COLUMNS_WITH_ID: &str = "id, status, reported_at, line";
 
-/// An order as lists show it, read where it lies.
+/// An order as lists return it, borrowed from its row.
 pub struct OrderLine<'a> {
     /// The fields before the status, as an object.
     pub head: &'a str,
     pub status: Status,
     pub is_report: bool,
-    /// The fields behind it, as an object.
+    /// The fields after the status, as an object.
     pub tail: &'a str,
 }
 
 impl<'a> OrderLine<'a> {
-    /// What is stored and the columns beside it; `None` when it is damaged.
+    /// From the stored form and the columns beside it; `None` when it is damaged.
     #[must_use]
     pub fn new(stored: &'a str, status: Status, is_report: bool) -> Option<Self> {
         let (head, tail) = stored.split_once('\n')?;
@@ -91,9 +94,16 @@ impl<'a> OrderLine<'a> {
         })
     }
 
-    pub(crate) fn read(row: &'a Row<'_>) -> Result<Self> {
-        let is_report = row.get::<Option<i64>>(2)?.is_some();
-        Self::new(row.text(3)?, row.get(1)?, is_report)
+    /// Reads `status`, `reported_at` and `line`.
+    pub(crate) fn read(cells: &mut Cells<'a, '_>) -> Result<Self> {
+        let status = cells.read()?;
+        Self::read_after_status(cells, status)
+    }
+
+    /// Reads `reported_at` and `line`.
+    pub(crate) fn read_after_status(cells: &mut Cells<'a, '_>, status: Status) -> Result<Self> {
+        let is_report = cells.read::<Option<i64>>()?.is_some();
+        Self::new(cells.text()?, status, is_report)
             .ok_or_else(|| StoreError::corrupt("the line of a stored order is damaged"))
     }
 }

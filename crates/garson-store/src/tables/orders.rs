@@ -1,141 +1,83 @@
-//! Orders: taken once, found by either id, changed under a lock, listed by place.
+//! Orders: stored once, found by our id or the platform's, changed under a lock.
 
-mod progress;
-
-pub use self::progress::{set_progress, set_sync, set_sync_unread};
-pub use crate::lists::order_changes::{ChangedOrder, Changes, list_changed};
-pub use crate::lists::orders::{
-    Narrowed, OrderSummary, list, list_between, list_lines, list_narrowed, list_pending,
-};
-
-use crate::engine::in_list::{filled, marks};
-use crate::engine::{Insert, Param, Row};
-use crate::tables::order_line;
-use crate::{Result, StoreError, Tx, params};
-use garson_core::explanation::Explanation;
-use garson_core::id::{AccountId, IntegrationId, OrderId};
-use garson_core::order::{Amount, Cancellation, Flag, Order, OrderContent, Payment, ProviderSync};
-use garson_core::platform::Provider;
-use garson_core::time::Timestamp;
-use serde::Deserialize;
+mod content;
+pub(crate) mod row;
+mod update;
 
 pub use crate::tables::timeline::{add_timeline, append_timeline, timeline, timelines};
+pub use content::{Charge, charges, content, content_sizes};
+pub use update::{mark_reported, set_progress, set_sync, set_sync_unread, update};
 
-pub(crate) const COLUMNS: &str = "o.id, o.account_id, o.restaurant_id, o.integration_id, o.provider, o.provider_order_id, \
-                       o.identity, o.short_code, o.status, o.provider_status, o.provider_data, o.sequence, o.total, \
-                       o.currency, o.payment_type, o.payment_code, o.placed_at, o.accept_by, o.scheduled_for, \
-                       o.ready_at, o.reported_at, o.created_at, o.updated_at, o.cancellation, o.sync_state, \
-                       o.sync_due_at, o.sync_message, o.flag, o.revision, o.content_version";
-/// So many orders are asked for with one statement.
-pub(crate) const AT_ONCE: usize = 32;
-/// The number of the first column behind these.
-pub(crate) const NEXT_COLUMN: usize = 30;
-/// Orders of restaurants that are being deleted are gone.
-pub(crate) const LIVE: &str =
-    "FROM orders o JOIN restaurants r ON r.id = o.restaurant_id AND r.deleted_at IS NULL";
+pub(crate) use content::parse as parse_content;
+pub(crate) use row::{COLUMNS, IS_NOT_CANCELLED, IS_OPEN, LIVE, order};
 
-pub(crate) fn order(row: &Row<'_>) -> Result<Order> {
-    let cancellation: Option<String> = row.get(23)?;
-    let flag: Option<String> = row.get(27)?;
-    Ok(Order {
-        id: row.get(0)?,
-        account_id: row.get(1)?,
-        restaurant_id: row.get(2)?,
-        integration_id: row.get(3)?,
-        provider: row.get(4)?,
-        provider_order_id: row.get(5)?,
-        identity: row.get(6)?,
-        short_code: row.get(7)?,
-        status: row.get(8)?,
-        provider_status: row.get(9)?,
-        provider_data: row.get(10)?,
-        sequence: row.get(11)?,
-        total: row.get(12)?,
-        currency: row.get(13)?,
-        payment_type: row.get(14)?,
-        payment_code: row.get(15)?,
-        placed_at: row.get(16)?,
-        accept_by: row.get(17)?,
-        scheduled_for: row.get(18)?,
-        ready_at: row.get(19)?,
-        reported_at: row.get(20)?,
-        created_at: row.get(21)?,
-        updated_at: row.get(22)?,
-        cancellation: cancellation
-            .map(|json| from_json::<Cancellation>(&json))
-            .transpose()?,
-        sync: sync(&row.get::<String>(24)?, row.get(25)?, row.get(26)?)?,
-        flag: flag.and_then(|name| Flag::named(&name)),
-        revision: row.get(28)?,
-        content_version: row.get(29)?,
-    })
-}
+use crate::engine::in_list::{filled, marks};
+use crate::engine::{Insert, Param};
+use crate::tables::order_line;
+use crate::tables::row::{column_list, each, tuple};
+use crate::{Result, Tx, params};
+use garson_core::id::{AccountId, IntegrationId, OrderId};
+use garson_core::order::{Flag, Order};
+use garson_core::platform::Provider;
+use row::sync_columns;
 
-pub(crate) fn from_json<T: serde::de::DeserializeOwned>(json: &str) -> Result<T> {
-    serde_json::from_str(json)
-        .map_err(|error| StoreError::corrupt(format!("a stored order is damaged: {error}")))
-}
+/// How many orders one statement reads.
+const PER_STATEMENT: usize = 32;
 
-pub(crate) fn to_json<T: serde::Serialize>(value: &T) -> Result<String> {
-    serde_json::to_string(value)
-        .map_err(|error| StoreError::internal(format!("an order does not serialise: {error}")))
-}
+/// An integration's order, by the platform's name for it.
+const BY_IDENTITY: &str = "o.identity = ?1 AND o.account_id = ?2 AND o.integration_id = ?3";
 
-fn sync(state: &str, due_at: Option<Timestamp>, message: Option<Explanation>) -> Result<ProviderSync> {
-    match (state, due_at) {
-        ("done", _) => Ok(ProviderSync::Done),
-        ("not_needed", _) => Ok(ProviderSync::NotNeeded),
-        ("pending", Some(due_at)) => Ok(ProviderSync::Pending { due_at }),
-        ("failed", _) => Ok(ProviderSync::Failed {
-            message: message.unwrap_or_default(),
-        }),
-        _ => Err(StoreError::corrupt("a stored order has an unknown sync state")),
-    }
-}
-
-fn sync_columns(sync: &ProviderSync) -> (&'static str, Option<Timestamp>, Option<String>) {
-    let state = sync.as_str();
-    match sync {
-        ProviderSync::Done | ProviderSync::NotNeeded => (state, None, None),
-        ProviderSync::Pending { due_at } => (state, Some(*due_at), None),
-        ProviderSync::Failed { message } => (state, None, Some(message.stored())),
-    }
-}
-
-/// What an integration's platform calls an order.
-pub(crate) const BY_IDENTITY: &str = "o.identity = ?1 AND o.account_id = ?2 AND o.integration_id = ?3";
-
-/// An order with its fingerprint, to tell a repeat from another order under the same id.
-pub struct Known {
+/// An order with the hash of its content, to tell a repetition from another order under the same id.
+pub struct HashedOrder {
     pub order: Order,
     pub content_hash: Vec<u8>,
 }
 
-/// The order that the platform means, locked for a change. One that is likely to be new may not be found: then inserting it
-/// fails.
+/// An integration's order by identity, locked for a change. When `is_likely_new`, an optimistic transaction skips the lookup:
+/// the insert fails if the order exists.
 pub fn lock_by_identity(
     tx: &mut Tx<'_>,
     account: AccountId,
     integration: IntegrationId,
     identity: &str,
     is_likely_new: bool,
-) -> Result<Option<Known>> {
+) -> Result<Option<HashedOrder>> {
     if is_likely_new && tx.is_optimistic() {
-        // Inserting it tells whether it is.
         return Ok(None);
     }
-    let sql = format!("SELECT {COLUMNS}, o.content_hash FROM orders o WHERE {BY_IDENTITY} {{lock}}");
-    tx.query_opt(&sql, params![identity, &account, &integration], |row| {
-        Ok(Known {
-            order: order(row)?,
-            content_hash: row.get(NEXT_COLUMN)?,
-        })
-    })
+    find_hashed(tx, account, integration, identity, "{lock}")
 }
 
-/// The order that a platform means with an identity among some integrations; among all of them when none are named, for
-/// a sender who speaks for the whole platform.
-pub fn among(
+/// An integration's order by identity, not locked.
+pub fn hashed_by_identity(
+    tx: &mut Tx<'_>,
+    account: AccountId,
+    integration: IntegrationId,
+    identity: &str,
+) -> Result<Option<HashedOrder>> {
+    find_hashed(tx, account, integration, identity, "")
+}
+
+fn find_hashed(
+    tx: &mut Tx<'_>,
+    account: AccountId,
+    integration: IntegrationId,
+    identity: &str,
+    lock: &str,
+) -> Result<Option<HashedOrder>> {
+    let sql = format!("SELECT {COLUMNS}, o.content_hash FROM orders o WHERE {BY_IDENTITY} {lock}");
+    let read = each(|cells| {
+        Ok(HashedOrder {
+            order: order(cells)?,
+            content_hash: cells.read()?,
+        })
+    });
+    tx.query_opt(&sql, params![identity, &account, &integration], read)
+}
+
+/// The newest order with an identity among some integrations of a platform, or among all of them when none are named: some
+/// senders speak for the whole platform.
+pub fn find_among(
     tx: &mut Tx<'_>,
     provider: Provider,
     identity: &str,
@@ -144,13 +86,13 @@ pub fn among(
     let sql = format!(
         "SELECT {COLUMNS} FROM orders o WHERE o.identity = ?1 AND o.provider = ?2 ORDER BY o.id DESC LIMIT 20"
     );
-    let found = tx.query(&sql, params![identity, &provider], order)?;
+    let found = tx.query(&sql, params![identity, &provider], each(order))?;
     Ok(found
         .into_iter()
         .find(|order| integrations.is_empty() || integrations.contains(&order.integration_id)))
 }
 
-/// Where an order of a platform stands, to see whether news are news.
+/// An integration's order by identity.
 pub fn by_identity(
     tx: &mut Tx<'_>,
     account: AccountId,
@@ -158,10 +100,10 @@ pub fn by_identity(
     identity: &str,
 ) -> Result<Option<Order>> {
     let sql = format!("SELECT {COLUMNS} FROM orders o WHERE {BY_IDENTITY}");
-    tx.query_opt(&sql, params![identity, &account, &integration], order)
+    tx.query_opt(&sql, params![identity, &account, &integration], each(order))
 }
 
-/// The orders of an integration that have not come to an end, oldest first; of very many, any.
+/// Open orders of an integration, oldest first; an arbitrary subset if there are more than `limit`.
 pub fn open_of_integration(
     tx: &mut Tx<'_>,
     account: AccountId,
@@ -170,10 +112,10 @@ pub fn open_of_integration(
 ) -> Result<Vec<Order>> {
     let sql = format!(
         "SELECT {COLUMNS} FROM orders o
-         WHERE o.account_id = ?1 AND o.integration_id = ?2 AND o.status < 900 LIMIT ?3"
+         WHERE o.account_id = ?1 AND o.integration_id = ?2 AND o.{IS_OPEN} LIMIT ?3"
     );
-    let mut open = tx.query(&sql, params![&account, &integration, limit], order)?;
-    // Not by the statement, which would lead an engine to look for them in that order, among all that the account ever had.
+    let mut open = tx.query(&sql, params![&account, &integration, limit], each(order))?;
+    // Sorted here: with ORDER BY a planner might walk all orders of the account in that order.
     open.sort_by_key(|order| (order.created_at, order.id));
     Ok(open)
 }
@@ -182,21 +124,50 @@ const INSERT: Insert<'_> = Insert {
     on_conflict: "ON CONFLICT (identity, account_id, integration_id) DO NOTHING",
     ..Insert::into(
         "orders",
-        "id, account_id, restaurant_id, integration_id, position, provider, provider_order_id, identity, content_hash,
-         short_code, status, provider_status, provider_data, sequence, total, currency, payment_type, payment_code, placed_at,
-         accept_by, scheduled_for, created_at, updated_at, sync_state, sync_due_at, sync_message, flag, line, content_version,
-         changed",
+        column_list!(orders {
+            id,
+            account_id,
+            restaurant_id,
+            integration_id,
+            position,
+            provider,
+            provider_order_id,
+            identity,
+            content_hash,
+            short_code,
+            status,
+            provider_status,
+            provider_data,
+            sequence,
+            total,
+            currency,
+            payment_type,
+            payment_code,
+            placed_at,
+            accept_by,
+            scheduled_for,
+            created_at,
+            updated_at,
+            sync_state,
+            sync_due_at,
+            sync_message,
+            flag,
+            line,
+            content_version,
+            changed
+        }),
     )
 };
-const INSERT_CONTENT: Insert<'_> = Insert::into("order_contents", "order_id, body");
+const INSERT_CONTENT: Insert<'_> =
+    Insert::into("order_contents", column_list!(order_contents { order_id, body }));
 
-/// Stores a new order; `false` when the platform's order is there already.
+/// Stores a new order; `false` when it already exists.
 pub fn insert(
     tx: &mut Tx<'_>,
     order: &Order,
     content: &str,
     content_hash: &[u8; 32],
-    place: i64,
+    position: i64,
 ) -> Result<bool> {
     let (sync_state, sync_due_at, sync_message) = sync_columns(&order.sync);
     let is_inserted = tx.insert(
@@ -206,7 +177,7 @@ pub fn insert(
             &order.account_id,
             &order.restaurant_id,
             &order.integration_id,
-            place,
+            position,
             &order.provider,
             &order.provider_order_id,
             &order.identity,
@@ -229,9 +200,9 @@ pub fn insert(
             sync_due_at,
             sync_message.as_ref(),
             order.flag.map(Flag::as_str),
-            &order_line::of(order)?,
+            &order_line::encode(order)?,
             order.content_version,
-            place,
+            position,
         ],
     )?;
     if !is_inserted {
@@ -241,48 +212,21 @@ pub fn insert(
     Ok(true)
 }
 
-/// Writes what has changed about an order; `place` is one of the account's, reserved for this change, and its moment is the
-/// order's `updated_at`.
-pub fn update(tx: &mut Tx<'_>, order: &Order, place: i64) -> Result<()> {
-    let (sync_state, sync_due_at, sync_message) = sync_columns(&order.sync);
-    let cancellation = order.cancellation.as_ref().map(to_json).transpose()?;
-    tx.execute(
-        "UPDATE orders SET status = ?2, provider_status = ?3, provider_data = ?4, sequence = ?5, ready_at = ?6,
-             updated_at = ?7, cancellation = ?8, sync_state = ?9, sync_due_at = ?10, sync_message = ?11, changed = ?12
-         WHERE id = ?1",
-        params![
-            &order.id,
-            order.status,
-            order.provider_status.as_ref(),
-            order.provider_data.as_ref(),
-            order.sequence,
-            order.ready_at,
-            order.updated_at,
-            cancellation.as_ref(),
-            sync_state,
-            sync_due_at,
-            sync_message.as_ref(),
-            place,
-        ],
-    )?;
-    Ok(())
-}
-
-/// The orders that an id in a path names: one by our own id, or those by the platform's.
+/// The orders that an id in a URL names: one by our own id, or those with that id on their platform.
 pub fn find(tx: &mut Tx<'_>, account: AccountId, path_id: &str) -> Result<Vec<Order>> {
     if let Ok(id) = path_id.parse::<OrderId>() {
         let sql = format!("SELECT {COLUMNS} {LIVE} WHERE o.account_id = ?1 AND o.id = ?2");
-        let by_record = tx.query(&sql, params![&account, &id], order)?;
-        if !by_record.is_empty() {
-            return Ok(by_record);
+        let own = tx.query(&sql, params![&account, &id], each(order))?;
+        if !own.is_empty() {
+            return Ok(own);
         }
     }
     by_provider_order_id(tx, account, path_id)
 }
 
-/// The orders that carry a platform's id.
+/// The orders with an id of a platform.
 pub fn by_provider_order_id(tx: &mut Tx<'_>, account: AccountId, id: &str) -> Result<Vec<Order>> {
-    // Most are called the same by their identity, and have no entry in the other index.
+    // For most orders this id is the identity, and they have no entry in the index of the others.
     let sql = format!(
         "SELECT {COLUMNS} {LIVE} WHERE o.id IN
              (SELECT id FROM orders WHERE identity = ?2 AND account_id = ?1 AND provider_order_id = ?2
@@ -290,12 +234,12 @@ pub fn by_provider_order_id(tx: &mut Tx<'_>, account: AccountId, id: &str) -> Re
               SELECT id FROM orders WHERE account_id = ?1 AND provider_order_id = ?2 AND provider_order_id <> identity)
          ORDER BY o.id LIMIT 20"
     );
-    tx.query(&sql, params![&account, id], order)
+    tx.query(&sql, params![&account, id], each(order))
 }
 
-/// The orders that carry any of these ids of platforms, in no order.
+/// The orders with any of these ids of platforms, unsorted.
 pub fn by_provider_order_ids(tx: &mut Tx<'_>, account: AccountId, ids: &[String]) -> Result<Vec<Order>> {
-    let marks = marks(2, AT_ONCE);
+    let marks = marks(2, PER_STATEMENT);
     let sql = format!(
         "SELECT {COLUMNS} {LIVE} WHERE o.id IN
              (SELECT id FROM orders WHERE identity IN ({marks}) AND account_id = ?1 AND provider_order_id = identity
@@ -304,100 +248,44 @@ pub fn by_provider_order_ids(tx: &mut Tx<'_>, account: AccountId, ids: &[String]
                   AND provider_order_id <> identity)"
     );
     let mut found = Vec::new();
-    for some in ids.chunks(AT_ONCE) {
+    for chunk in ids.chunks(PER_STATEMENT) {
         let mut params = vec![Param::from(&account)];
-        params.extend(filled(some, AT_ONCE).map(Param::from));
-        found.extend(tx.query(&sql, &params, order)?);
+        params.extend(filled(chunk, PER_STATEMENT).map(Param::from));
+        found.extend(tx.query(&sql, &params, each(order))?);
     }
     Ok(found)
 }
 
-/// An order, fresh and locked for a change.
+/// An order by its id, locked for a change.
 pub fn lock(tx: &mut Tx<'_>, id: OrderId) -> Result<Option<Order>> {
     tx.query_opt(
         &format!("SELECT {COLUMNS} FROM orders o WHERE o.id = ?1 {{lock}}"),
         params![&id],
-        order,
+        each(order),
     )
 }
 
-/// An order by its own id, whoever it belongs to.
+/// An order by its id, of any account.
 pub fn by_id(tx: &mut Tx<'_>, id: OrderId) -> Result<Option<Order>> {
     tx.query_opt(
         &format!("SELECT {COLUMNS} {LIVE} WHERE o.id = ?1"),
         params![&id],
-        order,
+        each(order),
     )
 }
 
-/// What people call these orders of the account: their code, or the platform's id where there is none.
+/// The codes by which staff know these orders of the account: the short code, or the platform's id where there is none.
 pub fn codes(tx: &mut Tx<'_>, account: AccountId, ids: &[OrderId]) -> Result<Vec<(OrderId, String)>> {
     let sql = format!(
-        "SELECT o.id, o.account_id, COALESCE(o.short_code, o.provider_order_id) {LIVE} WHERE o.id IN ({})",
-        marks(1, AT_ONCE)
+        "SELECT o.account_id, o.id, COALESCE(o.short_code, o.provider_order_id) {LIVE} WHERE o.id IN ({})",
+        marks(1, PER_STATEMENT)
     );
     let mut codes = Vec::with_capacity(ids.len());
-    for some in ids.chunks(AT_ONCE) {
-        let params: Vec<Param<'_>> = filled(some, AT_ONCE).map(Param::from).collect();
-        let found = tx.query(&sql, &params, |row| Ok((row.get(1)?, (row.get(0)?, row.get(2)?))))?;
-        let own = found
-            .into_iter()
-            .filter(|(of, _): &(AccountId, _)| *of == account);
-        codes.extend(own.map(|(_, code)| code));
+    for chunk in ids.chunks(PER_STATEMENT) {
+        let params: Vec<Param<'_>> = filled(chunk, PER_STATEMENT).map(Param::from).collect();
+        let found = tx.query(&sql, &params, tuple::<(AccountId, OrderId, String)>)?;
+        let own = found.into_iter().filter(|(owner, ..)| *owner == account);
+        codes.extend(own.map(|(_, id, code)| (id, code)));
     }
     Ok(codes)
-}
-
-pub fn content(tx: &mut Tx<'_>, id: OrderId) -> Result<OrderContent> {
-    let body = tx.query_opt(
-        "SELECT body FROM order_contents WHERE order_id = ?1",
-        params![&id],
-        |row| row.get::<String>(0),
-    )?;
-    from_json(&body.ok_or_else(|| StoreError::corrupt("an order has no content"))?)
-}
-
-/// How long the contents of these orders are, in characters, in no order.
-pub fn content_sizes(tx: &mut Tx<'_>, ids: &[OrderId]) -> Result<Vec<(OrderId, i64)>> {
-    let sql = format!(
-        "SELECT order_id, CAST(LENGTH(body) AS BIGINT) FROM order_contents WHERE order_id IN ({})",
-        marks(1, AT_ONCE)
-    );
-    let mut sizes = Vec::with_capacity(ids.len());
-    for some in ids.chunks(AT_ONCE) {
-        let params: Vec<Param<'_>> = filled(some, AT_ONCE).map(Param::from).collect();
-        sizes.extend(tx.query(&sql, &params, |row| Ok((row.get(0)?, row.get(1)?)))?);
-    }
-    Ok(sizes)
-}
-
-/// What an order costs and how it is paid.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-pub struct Charge {
-    pub amount: Amount,
-    pub payment: Payment,
-}
-
-/// What these orders cost and how they are paid, in no order.
-pub fn charges(tx: &mut Tx<'_>, ids: &[OrderId]) -> Result<Vec<(OrderId, Charge)>> {
-    let sql = format!(
-        "SELECT order_id, body FROM order_contents WHERE order_id IN ({})",
-        marks(1, AT_ONCE)
-    );
-    let mut charges = Vec::with_capacity(ids.len());
-    for some in ids.chunks(AT_ONCE) {
-        let params: Vec<Param<'_>> = filled(some, AT_ONCE).map(Param::from).collect();
-        charges.extend(tx.query(&sql, &params, |row| Ok((row.get(0)?, from_json(row.text(1)?)?)))?);
-    }
-    Ok(charges)
-}
-
-/// Stamps an order as reported; the first stamp stays. `place` is one of the account's, reserved for this change, and `at` is its
-/// moment.
-pub fn mark_reported(tx: &mut Tx<'_>, id: OrderId, at: Timestamp, place: i64) -> Result<()> {
-    tx.write(
-        "UPDATE orders SET reported_at = ?2, updated_at = ?2, changed = ?3 WHERE id = ?1 AND reported_at IS NULL",
-        params![&id, at, place],
-    )?;
-    Ok(())
 }

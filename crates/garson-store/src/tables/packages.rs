@@ -1,73 +1,74 @@
-//! Packages of restaurants.
+//! Packages of restaurants, and the settings that decide which orders a restaurant accepts.
 
 use crate::engine::Row;
-use crate::tables::integrations;
-use crate::{Result, StoreError, Tx, params};
-use garson_core::id::{AccountId, RestaurantId};
+use crate::tables::integrations::version;
+use crate::tables::json::{from_json, to_json};
+use crate::tables::row::{Cells, columns, insert};
+use crate::{Result, Tx, params};
+use garson_core::id::{AccountId, PackageId, RestaurantId};
 use garson_core::restaurant::Package;
+use garson_core::time::Timestamp;
 use std::collections::HashMap;
 
-const COLUMNS: &str = "p.restaurant_id, p.id, p.name, p.providers, p.starts_at, p.ends_at";
-/// Behind these comes the restaurant's.
-const PLACE_OF_CONFIG: usize = 6;
+columns! {
+    /// A package, or NULLs where an outer join found none.
+    const COLUMNS = "p." of packages {
+        id: Option<PackageId>, restaurant_id: Option<RestaurantId>, name: Option<String>, providers: Option<String>,
+        starts_at: Option<Timestamp>, ends_at
+    }
+    fn optional_package() -> Option<(RestaurantId, Package)> {
+        let (Some(id), Some(restaurant), Some(name), Some(starts_at)) = (id, restaurant_id, name, starts_at) else {
+            return Ok(None);
+        };
+        let providers = providers.map(|json| from_json("list of a package's providers", &json)).transpose()?;
+        Ok(Some((restaurant, Package { id, name, providers, starts_at, ends_at })))
+    }
+}
 
-fn package(row: &Row<'_>, first: usize) -> Result<(RestaurantId, Package)> {
-    let providers: Option<String> = row.get(first + 3)?;
-    let providers = providers
-        .map(|json| {
-            serde_json::from_str(&json).map_err(|_| StoreError::corrupt("stored providers are damaged"))
-        })
-        .transpose()?;
-    let package = Package {
-        id: row.get(first + 1)?,
-        name: row.get(first + 2)?,
-        providers,
-        starts_at: row.get(first + 4)?,
-        ends_at: row.get(first + 5)?,
-    };
-    Ok((row.get(first)?, package))
+fn package(row: &Row<'_>) -> Result<Option<(RestaurantId, Package)>> {
+    optional_package(&mut Cells::new(row))
 }
 
 pub fn of_restaurant(tx: &mut Tx<'_>, restaurant: RestaurantId) -> Result<Vec<Package>> {
     let sql = format!("SELECT {COLUMNS} FROM packages p WHERE p.restaurant_id = ?1 ORDER BY p.id");
-    tx.query(&sql, params![&restaurant], |row| {
-        package(row, 0).map(|(_, package)| package)
-    })
+    let found = tx.query(&sql, params![&restaurant], package)?;
+    Ok(found.into_iter().flatten().map(|(_, package)| package).collect())
 }
 
-/// What a restaurant has decided about its orders.
+/// A restaurant's settings that decide which orders it accepts.
 #[derive(Clone, Debug, Default)]
-pub struct Standing {
+pub struct RestaurantSettings {
     pub packages: Vec<Package>,
-    /// As it was given.
+    /// The restaurant's `config`, as it was given.
     pub config: Option<String>,
 }
 
-impl Standing {
-    /// The columns of a restaurant `r` with a package `p`, which [`Standing::add`] reads.
+impl RestaurantSettings {
+    /// The columns of a restaurant `r` outer-joined with a package `p`, which [`Self::add`] reads.
     pub(crate) fn columns() -> String {
-        format!("{COLUMNS}, r.config")
+        format!("r.config, {COLUMNS}")
     }
 
-    /// Takes a restaurant's row into it, which has its next package, or none.
-    pub(crate) fn add(&mut self, row: &Row<'_>, first: usize) -> Result<()> {
-        self.config = row.get(first + PLACE_OF_CONFIG)?;
-        if row.get::<Option<RestaurantId>>(first)?.is_some() {
-            self.packages.push(package(row, first)?.1);
-        }
+    /// Adds the package of a joined row, if it has one.
+    pub(crate) fn add(&mut self, cells: &mut Cells<'_, '_>) -> Result<()> {
+        self.config = cells.read()?;
+        self.packages
+            .extend(optional_package(cells)?.map(|(_, package)| package));
         Ok(())
     }
 }
 
-pub fn standing(tx: &mut Tx<'_>, restaurant: RestaurantId) -> Result<Standing> {
+pub fn settings(tx: &mut Tx<'_>, restaurant: RestaurantId) -> Result<RestaurantSettings> {
     let sql = format!(
         "SELECT {} FROM restaurants r LEFT JOIN packages p ON p.restaurant_id = r.id
          WHERE r.id = ?1 ORDER BY p.id",
-        Standing::columns()
+        RestaurantSettings::columns()
     );
-    let mut standing = Standing::default();
-    tx.query(&sql, params![&restaurant], |row| standing.add(row, 0))?;
-    Ok(standing)
+    let mut settings = RestaurantSettings::default();
+    tx.query(&sql, params![&restaurant], |row| {
+        settings.add(&mut Cells::new(row))
+    })?;
+    Ok(settings)
 }
 
 pub(crate) fn of_account(tx: &mut Tx<'_>, account: AccountId) -> Result<HashMap<RestaurantId, Vec<Package>>> {
@@ -75,11 +76,11 @@ pub(crate) fn of_account(tx: &mut Tx<'_>, account: AccountId) -> Result<HashMap<
         "SELECT {COLUMNS} FROM packages p JOIN restaurants r ON r.id = p.restaurant_id
          WHERE r.account_id = ?1 ORDER BY p.id"
     );
-    let mut grouped: HashMap<_, Vec<_>> = HashMap::new();
-    for (restaurant, package) in tx.query(&sql, params![&account], |row| package(row, 0))? {
-        grouped.entry(restaurant).or_default().push(package);
+    let mut by_restaurant: HashMap<_, Vec<_>> = HashMap::new();
+    for (restaurant, package) in tx.query(&sql, params![&account], package)?.into_iter().flatten() {
+        by_restaurant.entry(restaurant).or_default().push(package);
     }
-    Ok(grouped)
+    Ok(by_restaurant)
 }
 
 /// Replaces a restaurant's packages.
@@ -89,25 +90,21 @@ pub fn replace(tx: &mut Tx<'_>, restaurant: RestaurantId, packages: &[Package]) 
         params![&restaurant],
     )?;
     for package in packages {
-        let providers = package
-            .providers
-            .as_ref()
-            .map(|list| {
-                serde_json::to_string(list).map_err(|_| StoreError::internal("providers do not serialise"))
-            })
+        let providers = package.providers.as_ref();
+        let providers = providers
+            .map(|list| to_json("list of a package's providers", list))
             .transpose()?;
-        tx.execute(
-            "INSERT INTO packages (id, restaurant_id, name, providers, starts_at, ends_at)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
-            params![
-                &package.id,
-                &restaurant,
-                &package.name,
-                providers.as_ref(),
-                package.starts_at,
-                package.ends_at
-            ],
+        insert!(
+            tx,
+            packages {
+                id: &package.id,
+                restaurant_id: &restaurant,
+                name: &package.name,
+                providers: providers.as_ref(),
+                starts_at: package.starts_at,
+                ends_at: package.ends_at,
+            }
         )?;
     }
-    integrations::note_change(tx, restaurant)
+    version::bump_of_restaurant(tx, restaurant)
 }

@@ -1,56 +1,40 @@
-//! Later versions of the content of orders that are known.
+//! Later versions of the content of known orders.
 
 use crate::tables::order_line;
-use crate::tables::orders::{BY_IDENTITY, COLUMNS, Known, NEXT_COLUMN, order};
+use crate::tables::row::value;
 use crate::{Result, Tx, params};
-use garson_core::id::{AccountId, IntegrationId, OrderId};
+use garson_core::id::OrderId;
 use garson_core::order::Order;
 
-/// The order that the platform means, with the fingerprint of its content, to see whether news are news.
-pub fn known(
-    tx: &mut Tx<'_>,
-    account: AccountId,
-    integration: IntegrationId,
-    identity: &str,
-) -> Result<Option<Known>> {
-    let sql = format!("SELECT {COLUMNS}, o.content_hash FROM orders o WHERE {BY_IDENTITY}");
-    tx.query_opt(&sql, params![identity, &account, &integration], |row| {
-        Ok(Known {
-            order: order(row)?,
-            content_hash: row.get(NEXT_COLUMN)?,
-        })
-    })
-}
-
-/// Had the order content with this fingerprint before? Documents without a number do not lead back to it.
+/// Reports whether content with this hash was replaced before: a late document without a version number must not restore it.
 pub fn was_replaced(tx: &mut Tx<'_>, id: OrderId, hash: &[u8]) -> Result<bool> {
     let sql = "SELECT number FROM order_timeline WHERE order_id = ?1 AND replaced_hash = ?2 LIMIT 1";
-    let found = tx.query_opt(sql, params![&id, hash], |row| row.get::<i64>(0))?;
+    let found = tx.query_opt(sql, params![&id, hash], value::<i64>)?;
     Ok(found.is_some())
 }
 
 /// A later version of an order's content.
 pub struct Replacement<'a> {
-    /// The order as it is then.
+    /// The order as it is after the replacement.
     pub order: &'a Order,
     pub content: &'a str,
-    /// The fingerprint of the document that brought it.
+    /// The hash of the new document.
     pub content_hash: &'a [u8],
-    /// By which the content that it replaces is known when it comes back.
+    /// The hash of the replaced content, to recognise it if it comes back.
     pub replaced_hash: &'a [u8],
-    /// One of the account's, reserved for this change.
-    pub place: i64,
+    /// A position of the account, reserved for this change.
+    pub position: i64,
 }
 
-/// Replaces the content of a locked order, with what lists show of it. Its timeline has the line of the new version already;
-/// the caller follows with the totals.
+/// Replaces the content and the list line of a locked order. The timeline must already have the line of the new version; the
+/// caller updates the totals.
 pub fn replace(tx: &mut Tx<'_>, replacement: &Replacement<'_>) -> Result<()> {
     let Replacement {
         order,
         content,
         content_hash,
         replaced_hash,
-        place,
+        position,
     } = *replacement;
     tx.execute(
         "UPDATE order_timeline SET replaced_hash = ?3 WHERE order_id = ?1 AND revision = ?2",
@@ -70,11 +54,11 @@ pub fn replace(tx: &mut Tx<'_>, replacement: &Replacement<'_>) -> Result<()> {
             &order.currency,
             order.payment_type,
             order.payment_code.as_ref(),
-            &order_line::of(order)?,
+            &order_line::encode(order)?,
             order.provider_data.as_ref(),
             order.sequence,
             order.updated_at,
-            place,
+            position,
         ],
     )?;
     tx.execute(

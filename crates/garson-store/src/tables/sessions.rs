@@ -1,53 +1,44 @@
-//! Who is signed in to the control panel, and whose sign-ins have failed.
+//! Sessions of the control panel, and failed sign-ins.
 
-use crate::engine::Row;
-use crate::{Result, Tx, params};
+use crate::tables::row::{columns, each, insert, tuple};
+use crate::{Result, StoreError, Tx, params};
 use garson_core::id::AccountId;
 use garson_core::time::Timestamp;
 
-/// The hash of what a browser holds.
+/// The hash of a session token, which only the browser has; also of an e-mail address.
 pub type SessionHash = [u8; 32];
 
-/// Somebody who is signed in.
+/// A signed-in browser.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Session {
     pub hash: SessionHash,
     pub account_id: AccountId,
-    /// What the browser says it is.
+    /// The browser's `User-Agent`.
     pub agent: String,
     pub created_at: Timestamp,
     pub seen_at: Timestamp,
     pub ends_at: Timestamp,
 }
 
-const COLUMNS: &str = "hash, account_id, agent, created_at, seen_at, ends_at";
-
-fn session(row: &Row<'_>) -> Result<Session> {
-    let hash: Vec<u8> = row.get(0)?;
-    Ok(Session {
-        hash: hash
-            .try_into()
-            .map_err(|_| crate::StoreError::corrupt("a session has no proper hash"))?,
-        account_id: row.get(1)?,
-        agent: row.get(2)?,
-        created_at: row.get(3)?,
-        seen_at: row.get(4)?,
-        ends_at: row.get(5)?,
-    })
+columns! {
+    const COLUMNS = "" of sessions { hash: Vec<u8>, account_id, agent, created_at, seen_at, ends_at }
+    fn session() -> Session {
+        let hash = hash.try_into().map_err(|_| StoreError::corrupt("the hash of a session is damaged"))?;
+        Ok(Session { hash, account_id, agent, created_at, seen_at, ends_at })
+    }
 }
 
 pub fn start(tx: &mut Tx<'_>, session: &Session) -> Result<()> {
-    tx.execute(
-        "INSERT INTO sessions (hash, account_id, agent, created_at, seen_at, ends_at)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
-        params![
-            &session.hash,
-            &session.account_id,
-            &session.agent,
-            session.created_at,
-            session.seen_at,
-            session.ends_at
-        ],
+    insert!(
+        tx,
+        sessions {
+            hash: &session.hash,
+            account_id: &session.account_id,
+            agent: &session.agent,
+            created_at: session.created_at,
+            seen_at: session.seen_at,
+            ends_at: session.ends_at,
+        }
     )?;
     Ok(())
 }
@@ -55,7 +46,7 @@ pub fn start(tx: &mut Tx<'_>, session: &Session) -> Result<()> {
 /// A session that has not ended.
 pub fn find(tx: &mut Tx<'_>, hash: &SessionHash, now: Timestamp) -> Result<Option<Session>> {
     let sql = format!("SELECT {COLUMNS} FROM sessions WHERE hash = ?1 AND ends_at > ?2");
-    tx.query_opt(&sql, params![hash, now], session)
+    tx.query_opt(&sql, params![hash, now], each(session))
 }
 
 /// The account's sessions that have not ended, newest first.
@@ -63,10 +54,10 @@ pub fn list(tx: &mut Tx<'_>, account: AccountId, now: Timestamp) -> Result<Vec<S
     let sql = format!(
         "SELECT {COLUMNS} FROM sessions WHERE account_id = ?1 AND ends_at > ?2 ORDER BY created_at DESC LIMIT 100"
     );
-    tx.query(&sql, params![&account, now], session)
+    tx.query(&sql, params![&account, now], each(session))
 }
 
-/// Notes that a session is used, and lets it last longer.
+/// Records that a session was used, and extends it.
 pub fn renew(tx: &mut Tx<'_>, hash: &SessionHash, now: Timestamp, ends_at: Timestamp) -> Result<()> {
     tx.execute(
         "UPDATE sessions SET seen_at = ?2, ends_at = ?3 WHERE hash = ?1",
@@ -75,7 +66,7 @@ pub fn renew(tx: &mut Tx<'_>, hash: &SessionHash, now: Timestamp, ends_at: Times
     Ok(())
 }
 
-/// Ends a session of an account; `false` when it has none of that name.
+/// Ends a session of an account; `false` when it has no such session.
 pub fn end(tx: &mut Tx<'_>, account: AccountId, hash: &SessionHash) -> Result<bool> {
     let rows = tx.execute(
         "DELETE FROM sessions WHERE account_id = ?1 AND hash = ?2",
@@ -84,11 +75,11 @@ pub fn end(tx: &mut Tx<'_>, account: AccountId, hash: &SessionHash) -> Result<bo
     Ok(rows > 0)
 }
 
-/// Ends all sessions of an account but one.
-pub fn end_others(tx: &mut Tx<'_>, account: AccountId, but: &SessionHash) -> Result<u64> {
+/// Ends all sessions of an account except one.
+pub fn end_others(tx: &mut Tx<'_>, account: AccountId, except: &SessionHash) -> Result<u64> {
     tx.execute(
         "DELETE FROM sessions WHERE account_id = ?1 AND hash <> ?2",
-        params![&account, but],
+        params![&account, except],
     )
 }
 
@@ -97,16 +88,16 @@ pub fn end_all(tx: &mut Tx<'_>, account: AccountId) -> Result<u64> {
     tx.execute("DELETE FROM sessions WHERE account_id = ?1", params![&account])
 }
 
-/// How many sign-ins have failed in a row for an e-mail address, and when the last one did; held until the commit.
+/// How many sign-ins in a row have failed for an e-mail address, and when the last one did. Locks the row.
 pub fn failures(tx: &mut Tx<'_>, email: &SessionHash) -> Result<Option<(i64, Timestamp)>> {
     tx.query_opt(
         "SELECT failures, last_at FROM sign_in_failures WHERE hash = ?1 {lock}",
         params![email],
-        |row| Ok((row.get(0)?, row.get(1)?)),
+        tuple,
     )
 }
 
-pub fn note_failure(tx: &mut Tx<'_>, email: &SessionHash, now: Timestamp) -> Result<()> {
+pub fn record_failure(tx: &mut Tx<'_>, email: &SessionHash, now: Timestamp) -> Result<()> {
     tx.execute(
         "INSERT INTO sign_in_failures (hash, failures, last_at) VALUES (?1, 1, ?2)
          ON CONFLICT (hash) DO UPDATE SET failures = sign_in_failures.failures + 1, last_at = ?2",
@@ -115,12 +106,12 @@ pub fn note_failure(tx: &mut Tx<'_>, email: &SessionHash, now: Timestamp) -> Res
     Ok(())
 }
 
-pub fn forget_failures(tx: &mut Tx<'_>, email: &SessionHash) -> Result<()> {
+pub fn clear_failures(tx: &mut Tx<'_>, email: &SessionHash) -> Result<()> {
     tx.execute("DELETE FROM sign_in_failures WHERE hash = ?1", params![email])?;
     Ok(())
 }
 
-/// Removes a chunk of what has ended; says how many.
+/// Removes a chunk of ended sessions and old failures, and returns how many.
 pub fn sweep(tx: &mut Tx<'_>, now: Timestamp, oldest_failure: Timestamp, limit: i64) -> Result<u64> {
     let sessions = tx.execute(
         "DELETE FROM sessions WHERE hash IN (SELECT hash FROM sessions WHERE ends_at <= ?1 LIMIT ?2)",

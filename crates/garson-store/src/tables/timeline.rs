@@ -1,22 +1,44 @@
-//! What has happened to an order, line by line.
+//! The timeline of an order: its status changes and revisions, line by line.
 
 use crate::engine::in_list::{filled, marks};
-use crate::engine::{Insert, Param, Row};
-use crate::tables::orders::{AT_ONCE, from_json, to_json};
+use crate::engine::{Insert, Param};
+use crate::tables::json::{from_json, to_json};
+use crate::tables::row::{column_list, columns, each};
 use crate::{Result, StoreError, Tx, params};
 use garson_core::id::OrderId;
 use garson_core::order::{Actor, RevisionLine, TimelineLine, TimelineReason};
 
+/// How many orders one statement reads.
+const PER_STATEMENT: usize = 32;
+
 const INSERT: Insert<'_> = Insert::into(
     "order_timeline",
-    "order_id, number, at, from_status, to_status, actor, why",
+    column_list!(order_timeline {
+        order_id,
+        number,
+        at,
+        from_status,
+        to_status,
+        actor,
+        why
+    }),
 );
 const INSERT_REVISION: Insert<'_> = Insert::into(
     "order_timeline",
-    "order_id, number, at, from_status, to_status, actor, why, revision, changes",
+    column_list!(order_timeline {
+        order_id,
+        number,
+        at,
+        from_status,
+        to_status,
+        actor,
+        why,
+        revision,
+        changes
+    }),
 );
 
-/// Begins the timeline of a new order; `number` is that of the first line.
+/// Starts the timeline of a new order; `number` is that of the first line.
 pub fn add_timeline(tx: &mut Tx<'_>, id: OrderId, mut number: i64, lines: &[TimelineLine]) -> Result<()> {
     for line in lines {
         let why = line.why.as_ref().map(TimelineReason::stored);
@@ -31,10 +53,10 @@ pub fn add_timeline(tx: &mut Tx<'_>, id: OrderId, mut number: i64, lines: &[Time
         ];
         match &line.revision {
             None => tx.insert(&INSERT, plain)?,
-            Some(said) => {
-                let changes = to_json(&said.changes)?;
+            Some(revision) => {
+                let changes = to_json("list of changes", &revision.changes)?;
                 let mut more = plain.to_vec();
-                more.extend_from_slice(params![said.revision, &changes]);
+                more.extend_from_slice(params![revision.revision, &changes]);
                 tx.insert(&INSERT_REVISION, &more)?
             }
         };
@@ -43,11 +65,14 @@ pub fn add_timeline(tx: &mut Tx<'_>, id: OrderId, mut number: i64, lines: &[Time
     Ok(())
 }
 
-/// Adds lines to the end of the timeline of an order that has one. Their numbers follow those that are there: not every line
-/// has an event whose number it could take.
+/// Appends lines to an existing timeline. Their numbers continue the stored ones: not every line has an event whose number it
+/// could take.
 pub fn append_timeline(tx: &mut Tx<'_>, id: OrderId, lines: &[TimelineLine]) -> Result<()> {
     for line in lines {
-        let changes = line.revision.as_ref().map(|said| to_json(&said.changes));
+        let changes = line
+            .revision
+            .as_ref()
+            .map(|revision| to_json("list of changes", &revision.changes));
         let changes = changes.transpose()?;
         let why = line.why.as_ref().map(TimelineReason::stored);
         tx.write(
@@ -62,7 +87,7 @@ pub fn append_timeline(tx: &mut Tx<'_>, id: OrderId, lines: &[TimelineLine]) -> 
                 line.to,
                 line.by.as_str(),
                 why.as_ref(),
-                line.revision.as_ref().map(|said| said.revision),
+                line.revision.as_ref().map(|revision| revision.revision),
                 changes.as_ref(),
             ],
         )?;
@@ -70,44 +95,42 @@ pub fn append_timeline(tx: &mut Tx<'_>, id: OrderId, lines: &[TimelineLine]) -> 
     Ok(())
 }
 
-/// What is read of a line, but for the order that it belongs to.
-const COLUMNS: &str = "at, from_status, to_status, actor, why, revision, changes";
+columns! {
+    const COLUMNS = "" of order_timeline {
+        at, from_status, to_status, actor: String, why, revision: Option<i64>, changes: Option<String>,
+    }
+    fn line() -> TimelineLine {
+        let revision = revision.zip(changes).map(|(revision, changes)| {
+            let changes = from_json("list of changes", &changes)?;
+            Ok::<_, StoreError>(RevisionLine { revision, changes })
+        });
+        Ok(TimelineLine {
+            at,
+            from: from_status,
+            to: to_status,
+            by: Actor::named(&actor).ok_or_else(|| StoreError::corrupt("a timeline has an unknown actor"))?,
+            why,
+            revision: revision.transpose()?,
+        })
+    }
+}
 
 pub fn timeline(tx: &mut Tx<'_>, id: OrderId) -> Result<Vec<TimelineLine>> {
     let sql = format!("SELECT {COLUMNS} FROM order_timeline WHERE order_id = ?1 ORDER BY number");
-    tx.query(&sql, params![&id], line)
+    tx.query(&sql, params![&id], each(line))
 }
 
-/// The timelines of these orders, each in its order.
+/// The timelines of these orders, by order and line number.
 pub fn timelines(tx: &mut Tx<'_>, ids: &[OrderId]) -> Result<Vec<(OrderId, TimelineLine)>> {
     let sql = format!(
-        "SELECT {COLUMNS}, order_id FROM order_timeline WHERE order_id IN ({}) ORDER BY order_id, number",
-        marks(1, AT_ONCE)
+        "SELECT order_id, {COLUMNS} FROM order_timeline WHERE order_id IN ({}) ORDER BY order_id, number",
+        marks(1, PER_STATEMENT)
     );
     let mut lines = Vec::new();
-    for some in ids.chunks(AT_ONCE) {
-        let params: Vec<Param<'_>> = filled(some, AT_ONCE).map(Param::from).collect();
-        lines.extend(tx.query(&sql, &params, |row| Ok((row.get(7)?, line(row)?)))?);
+    for chunk in ids.chunks(PER_STATEMENT) {
+        let params: Vec<Param<'_>> = filled(chunk, PER_STATEMENT).map(Param::from).collect();
+        let read = each(|cells| Ok((cells.read()?, line(cells)?)));
+        lines.extend(tx.query(&sql, &params, read)?);
     }
     Ok(lines)
-}
-
-fn line(row: &Row<'_>) -> Result<TimelineLine> {
-    let by: String = row.get(3)?;
-    let revision: Option<i64> = row.get(5)?;
-    let changes: Option<String> = row.get(6)?;
-    let said = revision.zip(changes).map(|(revision, changes)| {
-        Ok::<_, StoreError>(RevisionLine {
-            revision,
-            changes: from_json(&changes)?,
-        })
-    });
-    Ok(TimelineLine {
-        at: row.get(0)?,
-        from: row.get(1)?,
-        to: row.get(2)?,
-        by: Actor::named(&by).ok_or_else(|| StoreError::corrupt("a timeline has an unknown actor"))?,
-        why: row.get(4)?,
-        revision: said.transpose()?,
-    })
 }

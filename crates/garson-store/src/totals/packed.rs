@@ -1,4 +1,4 @@
-//! Sums as the text of one column: `cash TRY 2 4500,voucher TRY 1 900`.
+//! Sums as the text of one column, such as `cash TRY 2 4500,voucher TRY 1 900`.
 
 use crate::transaction::{Sums, add};
 use crate::{Result, StoreError};
@@ -9,7 +9,7 @@ pub fn pack(sums: &Sums) -> String {
     let mut text = String::with_capacity(32 * sums.len());
     for ((kind, currency), (count, total)) in sums {
         let comma = if text.is_empty() { "" } else { "," };
-        // Writing to memory cannot fail.
+        // Writing to a string cannot fail.
         let _ = write!(
             text,
             "{comma}{} {} {count} {total}",
@@ -26,7 +26,7 @@ pub fn unpack(text: &str) -> Result<Sums> {
     Ok(sums)
 }
 
-/// Adds what was packed to other sums, or takes it away.
+/// Adds packed sums to others, or subtracts them with a negative sign.
 pub fn unpack_onto(text: &str, sign: i64, sums: &mut Sums) -> Result<()> {
     for part in text.split(',').filter(|part| !part.is_empty()) {
         let damaged = || StoreError::corrupt("stored payment totals are damaged");
@@ -54,7 +54,7 @@ mod tests {
     use garson_core::money::Currency;
 
     #[test]
-    fn what_was_packed_is_unpacked() {
+    fn packed_sums_are_unpacked_unchanged() {
         let mut sums = Sums::new();
         assert_eq!(unpack(&pack(&sums)).unwrap(), sums);
         for (n, kind) in (1..).zip(PaymentType::ALL) {
@@ -65,7 +65,7 @@ mod tests {
     }
 
     #[test]
-    fn damage_is_noticed() {
+    fn damaged_text_is_an_error() {
         for text in [
             "cash",
             "cash TRY 1",

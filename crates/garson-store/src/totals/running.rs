@@ -1,17 +1,17 @@
-//! The rows of the running sums: what has arrived so far, by spans of time.
+//! The rows of the running sums, by spans of time.
 //!
-//! There are three levels of spans: units of five minutes, 64 of those, and 64 of those again (two weeks). A row is
-//! there for each span in which an order arrived, of its account and of its restaurant; it sums up the span itself
-//! and those before it in the same group of 64. The longest spans are one group, from the first on. So what lies
-//! before a unit is one row of each level, however much that is, and a change touches only rows of three groups that
-//! are not older than it: one of each as a rule, since orders arrive in the order of time.
+//! There are three levels of spans: units of five minutes, 64 units, and 64 of those (two weeks). For each span in which an order
+//! arrived there is one row of its account and one of its restaurant. A row holds the sums of its span and of the earlier spans
+//! in the same group of 64; the longest spans form one group. So everything before a unit is one row of each level, and a change
+//! touches only rows of three groups that are not older than it: usually one of each, since orders arrive in order of time.
 //!
-//! Whoever changes rows holds the account's lock: they are read, changed and written.
+//! Changing rows requires the account's lock: they are read, changed and written.
 
 use super::packed::{pack, unpack, unpack_onto};
-use crate::engine::Param;
-use crate::transaction::{PAYMENT_TOTALS, Sums, SumsKey, add, add_all};
-use crate::{Result, Tx, params};
+use crate::engine::{Param, Row};
+use crate::tables::row::{Cells, each, tuple};
+use crate::transaction::{Sums, SumsKey, add, add_all};
+use crate::{PAYMENT_TOTALS, Result, Tx, params};
 use garson_core::id::{AccountId, RestaurantId};
 use garson_core::order::Order;
 use std::collections::{BTreeMap, BTreeSet};
@@ -20,17 +20,17 @@ use std::sync::LazyLock;
 
 /// The shortest span, in milliseconds.
 pub const UNIT: i64 = 5 * 60 * 1000;
-/// Spans of a level that make one of the next: two to this power.
+/// Two to this power is the number of spans in a group.
 const GROUP_BITS: i64 = 6;
 const LEVELS: [i64; 3] = [0, 1, 2];
 const LAST_LEVEL: i64 = 2;
 
-/// The span of a level in which a unit lies.
+/// The span of a level that contains a unit.
 fn span(unit: i64, level: i64) -> i64 {
     unit >> (GROUP_BITS * level)
 }
 
-/// The spans that are summed up together with this one.
+/// The spans whose sums are accumulated with this one.
 fn group(level: i64, span: i64) -> Range<i64> {
     if level == LAST_LEVEL {
         return i64::MIN..i64::MAX;
@@ -39,7 +39,7 @@ fn group(level: i64, span: i64) -> Range<i64> {
     start..start + (1 << GROUP_BITS)
 }
 
-/// The newest row of a level between two parameters.
+/// Selects the newest row of a level between two parameters.
 fn newest(what: &str, scope: &str, level: i64, (low, high): (i64, i64)) -> String {
     format!(
         "SELECT {what} FROM (SELECT span, sums FROM payment_totals WHERE scope = {scope} AND level = {level}
@@ -56,17 +56,22 @@ static BEFORE: LazyLock<String> = LazyLock::new(|| {
     all_of(LEVELS.map(of_level).to_vec())
 });
 
-/// The same without the longest spans, and those alone.
+/// [`BEFORE`] without the longest spans, and these alone.
 static BEFORE_NEARBY: LazyLock<String> = LazyLock::new(|| {
     let of_level = |level| newest("sums", "?1", level, (2 + 2 * level, 3 + 2 * level));
     all_of([0, 1].map(of_level).to_vec())
 });
 static BEFORE_LONG_AGO: LazyLock<String> = LazyLock::new(|| newest("sums", "?1", LAST_LEVEL, (2, 3)));
 
-/// Asks for one moment after the other. What lies long before them is the same for most, and read once for those.
+/// Adds the sums of each row.
+fn each_sums(sign: i64, sums: &mut Sums) -> impl FnMut(&Row<'_>) -> Result<()> {
+    move |row| unpack_onto(row.text(0)?, sign, sums)
+}
+
+/// Reads the sums before several units in order. Most share the sums of the longest spans, which are read once for them.
 pub struct Walk<'a> {
     scope: Param<'a>,
-    /// Before this one of the longest spans.
+    /// The sums before one of the longest spans.
     long_ago: Option<(i64, Sums)>,
 }
 
@@ -78,7 +83,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Adds what arrived before a unit.
+    /// Adds the sums before a unit.
     pub fn add_before(&mut self, tx: &mut Tx<'_>, unit: i64, sums: &mut Sums) -> Result<()> {
         let [near, middle, far] = LEVELS.map(|level| span(unit, level));
         let params = [
@@ -89,16 +94,15 @@ impl<'a> Walk<'a> {
             middle.into(),
         ];
         tx.on(PAYMENT_TOTALS)
-            .query(&BEFORE_NEARBY, &params, |row| unpack_onto(row.text(0)?, 1, sums))?;
+            .query(&BEFORE_NEARBY, &params, each_sums(1, sums))?;
         let known = self.long_ago.take().filter(|(of, _)| *of == far);
         let (_, long_ago) = match known {
             Some(known) => self.long_ago.insert(known),
             None => {
                 let mut read = Sums::new();
                 let params = [self.scope, group(LAST_LEVEL, far).start.into(), far.into()];
-                tx.on(PAYMENT_TOTALS).query(&BEFORE_LONG_AGO, &params, |row| {
-                    unpack_onto(row.text(0)?, 1, &mut read)
-                })?;
+                tx.on(PAYMENT_TOTALS)
+                    .query(&BEFORE_LONG_AGO, &params, each_sums(1, &mut read))?;
                 self.long_ago.insert((far, read))
             }
         };
@@ -107,7 +111,7 @@ impl<'a> Walk<'a> {
     }
 }
 
-/// Adds what arrived before a unit.
+/// Adds the sums before a unit.
 pub fn add_before(tx: &mut Tx<'_>, scope: Param<'_>, unit: i64, sign: i64, sums: &mut Sums) -> Result<()> {
     let [near, middle, far] = LEVELS.map(|level| span(unit, level));
     let start = |level, span| group(level, span).start;
@@ -121,27 +125,26 @@ pub fn add_before(tx: &mut Tx<'_>, scope: Param<'_>, unit: i64, sign: i64, sums:
         far.into(),
     ];
     tx.on(PAYMENT_TOTALS)
-        .query(&BEFORE, &params, |row| unpack_onto(row.text(0)?, sign, sums))?;
+        .query(&BEFORE, &params, each_sums(sign, sums))?;
     Ok(())
 }
 
-/// Adds everything that ever arrived.
+/// Adds the sums of all time.
 pub fn add_all_time(tx: &mut Tx<'_>, scope: Param<'_>, sign: i64, sums: &mut Sums) -> Result<()> {
     let params = [scope, i64::MIN.into(), i64::MAX.into()];
-    tx.on(PAYMENT_TOTALS).query(&BEFORE_LONG_AGO, &params, |row| {
-        unpack_onto(row.text(0)?, sign, sums)
-    })?;
+    tx.on(PAYMENT_TOTALS)
+        .query(&BEFORE_LONG_AGO, &params, each_sums(sign, sums))?;
     Ok(())
 }
 
-struct Row<'a> {
+struct TotalsRow<'a> {
     scope: Param<'a>,
     level: i64,
     span: i64,
     sums: Sums,
 }
 
-/// The newest rows of all groups that an order belongs to, in one question: the account's, then the restaurant's.
+/// The newest rows of all groups that an order belongs to, in one statement: the account's, then the restaurant's.
 static NEWEST: LazyLock<String> = LazyLock::new(|| {
     let of = |scope: i64| {
         LEVELS.map(|level| {
@@ -152,8 +155,8 @@ static NEWEST: LazyLock<String> = LazyLock::new(|| {
     all_of([of(1), of(2)].concat())
 });
 
-/// Adds an order to the sums of its account and its restaurant, or takes it out. It is written with all others of the
-/// transaction.
+/// Adds an order to the sums of its account and its restaurant, or subtracts it with a negative sign. Written once for all
+/// orders of the transaction.
 pub fn shift(tx: &mut Tx<'_>, order: &Order, sign: i64) {
     let place = SumsKey {
         account: order.account_id,
@@ -164,7 +167,7 @@ pub fn shift(tx: &mut Tx<'_>, order: &Order, sign: i64) {
     add(tx.deferred().totals(place), key, (sign, sign * order.total.0));
 }
 
-/// Writes what is to be added.
+/// Writes the additions of a transaction.
 pub fn write(tx: &mut Tx<'_>, place: &SumsKey, added: &Sums) -> Result<()> {
     let unit = place.unit;
     let scopes = [Param::from(&place.account), Param::from(&place.restaurant)];
@@ -175,10 +178,10 @@ pub fn write(tx: &mut Tx<'_>, place: &SumsKey, added: &Sums) -> Result<()> {
     }
     let mut newest = BTreeMap::new();
     for (key, row) in tx.on(PAYMENT_TOTALS).query(&NEWEST, &params, |row| {
-        Ok((
-            (row.get::<i64>(0)?, row.get::<i64>(1)?),
-            (row.get::<i64>(2)?, unpack(row.text(3)?)?),
-        ))
+        let mut cells = Cells::new(row);
+        let key: (i64, i64) = (cells.read()?, cells.read()?);
+        let newest: (i64, Sums) = (cells.read()?, unpack(cells.text()?)?);
+        Ok((key, newest))
     })? {
         newest.insert(key, row);
     }
@@ -186,7 +189,7 @@ pub fn write(tx: &mut Tx<'_>, place: &SumsKey, added: &Sums) -> Result<()> {
     for (number, scope) in (1..).zip(scopes) {
         for level in LEVELS {
             let span = span(unit, level);
-            let row = |span, sums| Row {
+            let row = |span, sums| TotalsRow {
                 scope,
                 level,
                 span,
@@ -225,7 +228,7 @@ fn read_group(
     let rows = tx.on(PAYMENT_TOTALS).query(
         "SELECT span, sums FROM payment_totals WHERE scope = ?1 AND level = ?2 AND span >= ?3 AND span < ?4",
         &[scope, level.into(), spans.start.into(), spans.end.into()],
-        |row| Ok((row.get(0)?, unpack(row.text(1)?)?)),
+        each(|cells| Ok((cells.read()?, unpack(cells.text()?)?))),
     )?;
     Ok(rows.into_iter().collect())
 }
@@ -247,15 +250,15 @@ fn insert(rows: usize) -> String {
     )
 }
 
-/// As many rows as an order has as a rule.
+/// How many rows an order usually changes.
 const USUAL_ROWS: usize = 6;
 static INSERT_USUAL: LazyLock<String> = LazyLock::new(|| insert(USUAL_ROWS));
 static INSERT_ONE: LazyLock<String> = LazyLock::new(|| insert(1));
 
-fn write_rows(tx: &mut Tx<'_>, rows: &[Row<'_>]) -> Result<()> {
+fn write_rows(tx: &mut Tx<'_>, rows: &[TotalsRow<'_>]) -> Result<()> {
     let texts: Vec<String> = rows.iter().map(|row| pack(&row.sums)).collect();
     let of_row = |(row, text)| -> [Param<'_>; 4] {
-        let (row, text): (&Row<'_>, &String) = (row, text);
+        let (row, text): (&TotalsRow<'_>, &String) = (row, text);
         [row.scope, row.level.into(), row.span.into(), text.into()]
     };
     let params: Vec<_> = rows.iter().zip(&texts).map(of_row).collect();
@@ -270,14 +273,14 @@ fn write_rows(tx: &mut Tx<'_>, rows: &[Row<'_>]) -> Result<()> {
     Ok(())
 }
 
-/// Takes some of a deleted restaurant's sums out of its account's, group by group; says how many rows it removed.
+/// Subtracts some of a deleted restaurant's sums from its account's, group by group, and returns how many rows it removed.
 pub fn sweep(tx: &mut Tx<'_>, account: AccountId, restaurant: RestaurantId, limit: i64) -> Result<u64> {
     let mut removed = 0;
     while removed < limit.unsigned_abs() {
         let next = tx.on(PAYMENT_TOTALS).query_opt(
             "SELECT level, span FROM payment_totals WHERE scope = ?1 ORDER BY level, span LIMIT 1",
             params![&restaurant],
-            |row| Ok((row.get::<i64>(0)?, row.get::<i64>(1)?)),
+            tuple::<(i64, i64)>,
         )?;
         let Some((level, span)) = next else { break };
         removed += sweep_group(tx, account, restaurant, level, group(level, span))?;
@@ -294,15 +297,15 @@ fn sweep_group(
 ) -> Result<u64> {
     let (of_account, of_restaurant) = (Param::from(&account), Param::from(&restaurant));
     let all = read_group(tx, of_account, level, spans.clone())?;
-    let gone = read_group(tx, of_restaurant, level, spans.clone())?;
+    let removed = read_group(tx, of_restaurant, level, spans.clone())?;
     let (mut changed, mut last) = (Vec::new(), Sums::new());
-    for span in all.keys().chain(gone.keys()).copied().collect::<BTreeSet<_>>() {
+    for span in all.keys().chain(removed.keys()).copied().collect::<BTreeSet<_>>() {
         let mut sums = until(&all, span);
-        for (key, (count, total)) in until(&gone, span) {
+        for (key, (count, total)) in until(&removed, span) {
             add(&mut sums, key, (-count, -total));
         }
         if sums == last {
-            // Nobody else's orders are in this span: the row before it says the same.
+            // No other restaurant has orders in this span: the row before it has the same sums.
             tx.on(PAYMENT_TOTALS).execute(
                 "DELETE FROM payment_totals WHERE scope = ?1 AND level = ?2 AND span = ?3",
                 params![&account, level, span],
@@ -311,7 +314,7 @@ fn sweep_group(
         }
         last.clone_from(&sums);
         if all.get(&span) != Some(&sums) {
-            changed.push(Row {
+            changed.push(TotalsRow {
                 scope: of_account,
                 level,
                 span,

@@ -1,46 +1,54 @@
-//! Is there room for more? After a failed write this is tried with more than the last free pages of a disk can hold.
+//! Checks after a failed write whether the disk has space again, by writing more than its last free pages can hold.
 
+use crate::tables::row::insert;
 use crate::{Result, StoreError, Tx, params};
 use uuid::Uuid;
 
-/// More than the orders that are written together at most times.
+/// More than the orders of most transactions.
 const BYTES: usize = 256 * 1024;
 
-/// What is written to try. If nobody removes it, it goes with the old answers that it lies among.
+/// The key of the row that the check writes. If the check does not remove it, the sweep of idempotency keys does.
 #[derive(Clone, Copy, Debug)]
-pub struct Trial([u8; 16]);
+pub struct Probe([u8; 16]);
 
-impl Trial {
+impl Probe {
     #[must_use]
     pub fn new() -> Self {
         Self(Uuid::now_v7().into_bytes())
     }
 }
 
-impl Default for Trial {
+impl Default for Probe {
     fn default() -> Self {
         Self::new()
     }
 }
 
-/// Writes something large.
-pub fn fill(tx: &mut Tx<'_>, trial: Trial) -> Result<()> {
+/// Writes a large row.
+pub fn write_probe(tx: &mut Tx<'_>, probe: Probe) -> Result<()> {
     let mut body = vec![0; BYTES];
-    // So that no engine can make it small.
-    getrandom::fill(&mut body).map_err(|_| StoreError::unavailable("no randomness to be had"))?;
-    tx.execute(
-        "INSERT INTO idempotency (account_id, key_hash, request_hash, reserved_id, status, body, leased_until, created_at)
-         VALUES (?1, ?2, ?2, ?2, 0, ?3, 0, 0)",
-        params![&Uuid::nil().as_bytes()[..], &trial.0[..], &body[..]],
+    // Random, so that the engine cannot compress it.
+    getrandom::fill(&mut body).map_err(|_| StoreError::unavailable("the system has no random bytes"))?;
+    insert!(
+        tx,
+        idempotency {
+            account_id: &Uuid::nil().as_bytes()[..],
+            key_hash: &probe.0[..],
+            request_hash: &probe.0[..],
+            reserved_id: &probe.0[..],
+            status: 0,
+            body: &body[..],
+            leased_until: 0,
+            created_at: 0,
+        }
     )?;
     Ok(())
 }
 
-/// Removes it again.
-pub fn clear(tx: &mut Tx<'_>, trial: Trial) -> Result<()> {
+pub fn remove_probe(tx: &mut Tx<'_>, probe: Probe) -> Result<()> {
     tx.execute(
         "DELETE FROM idempotency WHERE account_id = ?1 AND key_hash = ?2",
-        params![&Uuid::nil().as_bytes()[..], &trial.0[..]],
+        params![&Uuid::nil().as_bytes()[..], &probe.0[..]],
     )?;
     Ok(())
 }

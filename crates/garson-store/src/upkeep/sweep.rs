@@ -1,13 +1,14 @@
-//! Removing what hangs on deleted restaurants, in chunks so small that nobody else's writes notice.
+//! The sweep: removes the rows of deleted restaurants, in chunks so small that other writes do not wait for them.
 
 use crate::engine::in_list::remove;
 use crate::lists::search;
 use crate::tables::accounts;
+use crate::tables::row::{tuple, value};
 use crate::{Result, Tx, params, totals};
 use garson_core::id::{AccountId, EventId, OrderId, RestaurantId};
 use uuid::Uuid;
 
-/// A restaurant that waits to be swept, the next one after another of them.
+/// The next deleted restaurant after another one.
 pub fn next_deleted(
     tx: &mut Tx<'_>,
     after: Option<(AccountId, RestaurantId)>,
@@ -18,15 +19,20 @@ pub fn next_deleted(
          WHERE deleted_at IS NOT NULL AND (account_id > ?1 OR (account_id = ?1 AND id > ?2))
          ORDER BY account_id, id LIMIT 1",
         params![&account, &restaurant],
-        |row| Ok((row.get(0)?, row.get(1)?)),
+        tuple,
     )
 }
 
-/// Removes one chunk of a deleted restaurant's rows; `false` when nothing of it is left.
-pub fn chunk(tx: &mut Tx<'_>, account: AccountId, restaurant: RestaurantId, limit: i64) -> Result<bool> {
-    // Two nodes may sweep the same restaurant; its sums must be taken out of the account's once.
+/// Removes one chunk of a deleted restaurant's rows; `false` when none are left.
+pub fn remove_chunk(
+    tx: &mut Tx<'_>,
+    account: AccountId,
+    restaurant: RestaurantId,
+    limit: i64,
+) -> Result<bool> {
+    // Two nodes may sweep the same restaurant; its sums must be subtracted from the account's only once.
     accounts::lock(tx, account)?;
-    if events(tx, restaurant, limit)? + orders(tx, account, restaurant, limit)? > 0 {
+    if remove_events(tx, restaurant, limit)? + remove_orders(tx, account, restaurant, limit)? > 0 {
         return Ok(true);
     }
     let inbox = tx.execute(
@@ -44,25 +50,25 @@ pub fn chunk(tx: &mut Tx<'_>, account: AccountId, restaurant: RestaurantId, limi
     Ok(false)
 }
 
-fn events(tx: &mut Tx<'_>, restaurant: RestaurantId, limit: i64) -> Result<usize> {
+fn remove_events(tx: &mut Tx<'_>, restaurant: RestaurantId, limit: i64) -> Result<usize> {
     let ids: Vec<EventId> = tx.query(
         "SELECT id FROM events WHERE restaurant_id = ?1 ORDER BY position LIMIT ?2",
         params![&restaurant, limit],
-        |row| row.get(0),
+        value,
     )?;
     remove(tx, "attempts", "event_id", &ids)?;
     remove(tx, "events", "id", &ids)?;
     Ok(ids.len())
 }
 
-fn orders(tx: &mut Tx<'_>, account: AccountId, restaurant: RestaurantId, limit: i64) -> Result<usize> {
+fn remove_orders(tx: &mut Tx<'_>, account: AccountId, restaurant: RestaurantId, limit: i64) -> Result<usize> {
     let found: Vec<(OrderId, i64)> = tx.query(
         "SELECT id, position FROM orders WHERE restaurant_id = ?1 ORDER BY position LIMIT ?2",
         params![&restaurant, limit],
-        |row| Ok((row.get(0)?, row.get(1)?)),
+        tuple,
     )?;
-    let (ids, places): (Vec<OrderId>, Vec<i64>) = found.into_iter().unzip();
-    search::forget(tx, account, &places)?;
+    let (ids, positions): (Vec<OrderId>, Vec<i64>) = found.into_iter().unzip();
+    search::remove(tx, account, &positions)?;
     for table in ["order_contents", "order_timeline", "calls", "inbox"] {
         remove(tx, table, "order_id", &ids)?;
     }

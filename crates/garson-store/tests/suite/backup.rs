@@ -1,7 +1,7 @@
 //! SQLite alone: copies of a database in use, and the version of the library.
 
 use crate::batches::{note, noted};
-use crate::bench::{Bench, until, within};
+use crate::database::{Bench, until, within};
 use garson_store::{Engine, Location, Options, Partition, StoreErrorKind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -67,7 +67,7 @@ pub async fn a_backup_holds_all_that_was_acknowledged(bench: &Bench) {
 }
 
 /// The log begins anew although somebody always writes, and one who reads an old state only holds it up for as long.
-pub async fn a_log_is_brought_over_while_others_write(bench: &Bench) {
+pub async fn wal_is_checkpointed_while_others_write(bench: &Bench) {
     const BYTES: usize = 120 * 1024 * 1024;
     const MOST: u64 = 60 * 1024 * 1024;
     let filler = Arc::new("x".repeat(100_000));
@@ -103,7 +103,7 @@ pub async fn a_log_is_brought_over_while_others_write(bench: &Bench) {
 }
 
 /// The same where somebody reads beside every other commit.
-pub async fn a_log_is_brought_over_while_others_read(bench: &Bench) {
+pub async fn wal_is_checkpointed_while_others_read(bench: &Bench) {
     const COMMITS: usize = 6_000;
     const MOST: u64 = 32 * 1024 * 1024;
     let filler = "x".repeat(15_000);
@@ -127,7 +127,7 @@ pub async fn a_log_is_brought_over_while_others_read(bench: &Bench) {
 }
 
 /// And where others read in such a way that somebody always does.
-pub async fn a_log_is_brought_over_while_readers_overlap(bench: &Bench) {
+pub async fn wal_is_checkpointed_while_readers_overlap(bench: &Bench) {
     const BYTES: usize = 400 * 1024 * 1024;
     const MOST: u64 = 200 * 1024 * 1024;
     bench.write(|tx| note(tx, "first")).await;
@@ -165,7 +165,7 @@ pub async fn a_log_is_brought_over_while_readers_overlap(bench: &Bench) {
 }
 
 /// What is deleted is somebody's name and address.
-pub async fn what_is_deleted_is_not_left_in_the_file(_: &Bench) {
+pub async fn deleted_data_is_overwritten_in_the_file(_: &Bench) {
     const SECRET: &str = "Nişantaşı";
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("garson.db");
@@ -189,7 +189,7 @@ pub async fn what_is_deleted_is_not_left_in_the_file(_: &Bench) {
 }
 
 /// A backup that a crash or a power loss has cut off must not look like one.
-pub async fn a_backup_has_its_name_when_it_is_whole(bench: &Bench) {
+pub async fn backup_is_renamed_when_complete(bench: &Bench) {
     let filler = "x".repeat(100_000);
     for n in 0..300 {
         let line = format!("{n} {filler}");
@@ -222,7 +222,7 @@ pub async fn a_backup_has_its_name_when_it_is_whole(bench: &Bench) {
     assert_eq!(left, ["copy.db"]);
 }
 
-pub async fn a_backup_that_fails_leaves_nothing(bench: &Bench) {
+pub async fn failed_backup_leaves_no_file(bench: &Bench) {
     let folder = tempfile::tempdir().unwrap();
     let to = folder.path().join("no such folder").join("copy.db");
     assert!(bench.engine.backup(&to).is_err());

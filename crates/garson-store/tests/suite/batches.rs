@@ -1,6 +1,6 @@
 //! Group commit: jobs that share a transaction succeed and fail each on their own.
 
-use crate::bench::{Bench, Kind, on_purpose, until, within};
+use crate::database::{Bench, Kind, intentional_error, until, within};
 use crossbeam_channel::{Sender, bounded, unbounded};
 use garson_core::id::OrderId;
 use garson_store::tables::{accounts, orders};
@@ -88,12 +88,12 @@ fn noting(line: impl ToString) -> BoxedJob {
     Box::new(move |tx| note(tx, &line))
 }
 
-pub async fn one_failure_among_64_writers_is_undone_alone(bench: &Bench) {
+pub async fn failed_job_among_64_is_rolled_back_alone(bench: &Bench) {
     let jobs = (0..64)
         .map(|n| -> BoxedJob {
             Box::new(move |tx| {
                 note(tx, &n.to_string())?;
-                if n == 17 { Err(on_purpose()) } else { Ok(()) }
+                if n == 17 { Err(intentional_error()) } else { Ok(()) }
             })
         })
         .collect();
@@ -112,7 +112,7 @@ pub async fn one_failure_among_64_writers_is_undone_alone(bench: &Bench) {
     assert_eq!(stats.failed_jobs.load(Ordering::Relaxed), 1);
 }
 
-pub async fn free_running_writers_share_commits(bench: &Bench) {
+pub async fn concurrent_writers_share_commits(bench: &Bench) {
     let tasks: Vec<_> = (0..64)
         .map(|n: i32| {
             let engine = bench.engine.clone();
@@ -138,7 +138,7 @@ pub async fn free_running_writers_share_commits(bench: &Bench) {
     }
 }
 
-pub async fn a_panic_costs_only_its_own_job(bench: &Bench) {
+pub async fn panic_fails_only_its_own_job(bench: &Bench) {
     let mut jobs: Vec<_> = (0..8).map(noting).collect();
     jobs[3] = Box::new(|tx| {
         note(tx, "3")?;
@@ -168,7 +168,7 @@ pub async fn a_panic_costs_only_its_own_job(bench: &Bench) {
     assert_eq!(bench.read(noted).await, wanted);
 }
 
-pub async fn a_write_whose_caller_has_gone_is_committed(bench: &Bench) {
+pub async fn write_of_dropped_caller_is_committed(bench: &Bench) {
     let hold = Hold::new(bench).await;
     let engine = bench.engine.clone();
     let caller = tokio::spawn(async move { engine.write(Partition::COMMON, |tx| note(tx, "gone")).await });
@@ -181,34 +181,40 @@ pub async fn a_write_whose_caller_has_gone_is_committed(bench: &Bench) {
     assert_eq!(bench.read(noted).await, lines(["gone", "after"]));
 }
 
-pub async fn an_error_undoes_the_writes_before_it(bench: &Bench) {
+pub async fn error_rolls_back_the_writes_before_it(bench: &Bench) {
     let alone: Result<()> = bench
         .try_write(|tx| {
             note(tx, "a")?;
             note(tx, "b")?;
-            Err(on_purpose())
+            Err(intentional_error())
         })
         .await;
-    assert_eq!(alone, Err(on_purpose()));
+    assert_eq!(alone, Err(intentional_error()));
     assert!(bench.read(noted).await.is_empty());
     let mut jobs: Vec<_> = (0..5).map(noting).collect();
     jobs[0] = Box::new(|tx| {
         note(tx, "a")?;
-        Err(on_purpose())
+        Err(intentional_error())
     });
     jobs[4] = Box::new(|tx| {
         note(tx, "b")?;
-        Err(on_purpose())
+        Err(intentional_error())
     });
     let ends = together(bench, jobs).await;
     assert_eq!(
         ends,
-        [Err(on_purpose()), Ok(()), Ok(()), Ok(()), Err(on_purpose())]
+        [
+            Err(intentional_error()),
+            Ok(()),
+            Ok(()),
+            Ok(()),
+            Err(intentional_error())
+        ]
     );
     assert_eq!(bench.read(noted).await, lines([1, 2, 3]));
 }
 
-pub async fn a_broken_rule_does_not_hurt_the_neighbours(bench: &Bench) {
+pub async fn constraint_violation_fails_only_its_own_job(bench: &Bench) {
     bench.write(|tx| note(tx, "taken")).await;
     let mut jobs: Vec<_> = (0..8).map(noting).collect();
     jobs[2] = Box::new(|tx| {
@@ -232,7 +238,7 @@ pub async fn a_broken_rule_does_not_hurt_the_neighbours(bench: &Bench) {
 }
 
 /// PostgreSQL turns the commit of a transaction with a failed statement into a quiet rollback.
-pub async fn a_job_that_overlooks_an_error_is_not_acknowledged(bench: &Bench) {
+pub async fn job_that_ignores_an_error_is_not_acknowledged(bench: &Bench) {
     bench.write(|tx| note(tx, "taken")).await;
     let overlook = |tx: &mut Tx<'_>| {
         note(tx, "mine")?;
@@ -273,7 +279,7 @@ pub async fn readers_do_not_wait_for_a_long_write(bench: &Bench) {
 }
 
 /// Each job holds one account's row and then wants the other's; the engine untangles them by itself.
-pub async fn jobs_that_lock_in_opposite_order_both_succeed(bench: &Bench) {
+pub async fn jobs_with_opposite_lock_order_both_succeed(bench: &Bench) {
     let accounts = [bench.account("first").await, bench.account("second").await];
     let holding = Arc::new(AtomicUsize::new(0));
     let tasks: Vec<_> = [(0, accounts), (1, [accounts[1], accounts[0]])]
@@ -281,14 +287,14 @@ pub async fn jobs_that_lock_in_opposite_order_both_succeed(bench: &Bench) {
         .map(|(lane, [first, second])| {
             let (engine, holding) = (bench.engine.clone(), Arc::clone(&holding));
             let job = move |tx: &mut Tx<'_>| {
-                accounts::reserve(tx, first, 1, crate::shop::at(0))?;
+                accounts::reserve_positions(tx, first, 1, crate::fixtures::at(0))?;
                 holding.fetch_add(1, Ordering::SeqCst);
                 // On one connection they never meet, so the wait is bounded.
                 let start = Instant::now();
                 while holding.load(Ordering::SeqCst) < 2 && start.elapsed() < Duration::from_millis(500) {
                     std::thread::yield_now();
                 }
-                accounts::reserve(tx, second, 1, crate::shop::at(0)).map(drop)
+                accounts::reserve_positions(tx, second, 1, crate::fixtures::at(0)).map(drop)
             };
             tokio::spawn(async move { engine.write(Partition::numbered(lane), job).await })
         })
@@ -298,7 +304,7 @@ pub async fn jobs_that_lock_in_opposite_order_both_succeed(bench: &Bench) {
     }
     for account in accounts {
         let mut places = bench
-            .write(move |tx| accounts::reserve(tx, account, 1, crate::shop::at(0)))
+            .write(move |tx| accounts::reserve_positions(tx, account, 1, crate::fixtures::at(0)))
             .await;
         assert_eq!(places.take(), 3);
     }
@@ -308,8 +314,8 @@ pub async fn jobs_that_lock_in_opposite_order_both_succeed(bench: &Bench) {
 /// to be given up for the other.
 pub async fn two_nodes_do_not_block_each_other_over_orders(bench: &Bench) {
     let branch = bench.branch("lokanta").await;
-    let one = bench.order(branch, "A", crate::shop::at(0)).await.id;
-    let other = bench.order(branch, "B", crate::shop::at(0)).await.id;
+    let one = bench.order(branch, "A", crate::fixtures::at(0)).await.id;
+    let other = bench.order(branch, "B", crate::fixtures::at(0)).await.id;
     let second = bench.second_engine();
     let lock_both = |engine: Engine, ids: [OrderId; 2]| async move {
         for _ in 0..50 {
@@ -318,7 +324,7 @@ pub async fn two_nodes_do_not_block_each_other_over_orders(bench: &Bench) {
                     assert!(orders::lock(tx, id)?.is_some());
                     std::thread::yield_now();
                 }
-                accounts::reserve(tx, branch.account, 1, crate::shop::at(0)).map(drop)
+                accounts::reserve_positions(tx, branch.account, 1, crate::fixtures::at(0)).map(drop)
             };
             engine.write(branch.account, job).await.unwrap();
         }

@@ -1,7 +1,7 @@
 //! What the live board is made of.
 
-use crate::bench::Bench;
-use crate::shop::at;
+use crate::database::Bench;
+use crate::fixtures::at;
 use garson_core::explanation::Explanation;
 use garson_core::id::OrderId;
 use garson_core::order::Status;
@@ -9,7 +9,7 @@ use garson_store::lists::board;
 use garson_store::lists::board::Candidate;
 use garson_store::tables::{integrations, orders, restaurants};
 
-pub async fn a_board_is_made_of_open_and_newest_orders(bench: &Bench) {
+pub async fn board_has_open_and_newest_orders(bench: &Bench) {
     let (here, there) = (bench.branch("lokanta").await, bench.branch("pideci").await);
     let (ours, theirs) = (
         bench.orders(here, "S", 70).await,
@@ -94,10 +94,10 @@ pub async fn platforms_in_trouble_are_found(bench: &Bench) {
     let (account, ours, theirs) = (here.account, here.integration, there.integration);
     bench
         .write(move |tx| {
-            integrations::note_trouble(tx, ours, &Explanation::text("away"), at(10))?;
-            integrations::note_trouble(tx, theirs, &Explanation::text("away"), at(10))?;
+            integrations::record_trouble(tx, ours, &Explanation::text("away"), at(10))?;
+            integrations::record_trouble(tx, theirs, &Explanation::text("away"), at(10))?;
             // An order that was refused is an error, but no trouble.
-            integrations::note_error(tx, ours, &Explanation::text("no such product"), at(12))
+            integrations::record_error(tx, ours, &Explanation::text("no such product"), at(12))
         })
         .await;
     let found = bench
@@ -109,7 +109,7 @@ pub async fn platforms_in_trouble_are_found(bench: &Bench) {
         .await;
     assert!(later.is_empty());
     bench
-        .write(move |tx| integrations::switch(tx, ours, false, at(13)))
+        .write(move |tx| integrations::set_active(tx, ours, false, at(13)))
         .await;
     let off = bench
         .read(move |tx| integrations::in_trouble(tx, account, at(0), 5))

@@ -1,7 +1,7 @@
 //! Branches: named by anybody, owned by one.
 
-use crate::bench::Bench;
-use crate::shop::{DIRECT, GETIR, an_integration, at};
+use crate::database::Bench;
+use crate::fixtures::{DIRECT, GETIR, an_integration, at};
 use garson_core::id::IntegrationId;
 use garson_core::integration::{BranchClaim, Credentials, Integration};
 use garson_store::tables::branches::NamedBranch;
@@ -57,7 +57,7 @@ async fn version(bench: &Bench, branch: &'static str, id: IntegrationId) -> Opti
         .version
 }
 
-pub async fn a_branch_is_owned_by_the_first_that_proves_it(bench: &Bench) {
+pub async fn first_integration_with_proof_owns_the_branch(bench: &Bench) {
     let (early, late) = (naming(bench, "a", "ŞB").await, naming(bench, "b", "ŞB").await);
     assert_eq!(owner(bench, "ŞB").await, None);
     assert_eq!(claim(bench, early.id).await, BranchClaim::Unproven);
@@ -92,7 +92,7 @@ pub async fn a_branch_is_owned_by_the_first_that_proves_it(bench: &Bench) {
     );
 }
 
-pub async fn a_branch_is_given_and_taken_by_the_operator(bench: &Bench) {
+pub async fn operator_assigns_and_releases_a_branch(bench: &Bench) {
     let (mine, theirs) = (naming(bench, "a", "ŞB").await, naming(bench, "b", "ŞB").await);
     prove(bench, &mine, "ŞB").await;
     let (before, account) = (version(bench, "ŞB", mine.id).await, theirs.account_id);
@@ -134,7 +134,7 @@ pub async fn a_branch_is_given_and_taken_by_the_operator(bench: &Bench) {
     assert_eq!(claim(bench, other).await, BranchClaim::Unproven, "it is not told");
 }
 
-pub async fn another_branch_has_to_be_proven_anew(bench: &Bench) {
+pub async fn changed_branch_loses_its_proof(bench: &Bench) {
     let mut mine = naming(bench, "a", "ŞB").await;
     prove(bench, &mine, "ŞB").await;
     mine.default_cancel_reason = Some("closed".to_owned());
@@ -157,7 +157,7 @@ pub async fn another_branch_has_to_be_proven_anew(bench: &Bench) {
     assert_eq!(claim(bench, mine.id).await, BranchClaim::Unproven);
 }
 
-pub async fn a_deleted_integration_owns_nothing(bench: &Bench) {
+pub async fn deleted_integration_owns_no_branch(bench: &Bench) {
     let (mine, theirs) = (naming(bench, "a", "ŞB").await, naming(bench, "b", "ŞB").await);
     prove(bench, &mine, "ŞB").await;
     let id = mine.id;
@@ -167,7 +167,7 @@ pub async fn a_deleted_integration_owns_nothing(bench: &Bench) {
     assert_eq!(owner(bench, "ŞB").await, Some(theirs.id));
 }
 
-pub async fn of_many_that_prove_at_once_one_owns_the_branch(bench: &Bench) {
+pub async fn concurrent_proofs_make_one_owner(bench: &Bench) {
     let mut all = Vec::new();
     for name in ["a", "b", "c", "d", "e", "f", "g", "h"] {
         all.push(naming(bench, name, "ŞB").await);
@@ -201,7 +201,7 @@ pub async fn of_many_that_prove_at_once_one_owns_the_branch(bench: &Bench) {
     assert_eq!(owner(bench, "ŞB").await, owners.first().copied());
 }
 
-pub async fn branches_are_listed_in_parts(bench: &Bench) {
+pub async fn branches_are_listed_in_chunks(bench: &Bench) {
     for name in ["a", "b", "c"] {
         naming(bench, name, "ŞB").await;
         naming(

@@ -1,13 +1,13 @@
 //! Calls to platforms: leased once, one at a time for an order, and never lost.
 
-use crate::bench::Bench;
-use crate::shop::at;
+use crate::database::Bench;
+use crate::fixtures::at;
 use garson_core::explanation::{Explanation, PlatformFailure};
 use garson_core::id::{CallId, NodeId, OrderId};
 use garson_core::order::{CallKind, Order, Status};
 use garson_core::time::Timestamp;
 use garson_store::tables::calls;
-use garson_store::tables::calls::{CallEnd, CallToWrite, Delay, DueCall, Leased, Maker};
+use garson_store::tables::calls::{CallEnd, Delay, DueCall, LeaseHolder, Leased, NewCall};
 use garson_store::tables::nodes;
 use garson_store::{Partition, params};
 use std::collections::{BTreeMap, BTreeSet};
@@ -17,8 +17,8 @@ use uuid::Uuid;
 const TELL: CallKind = CallKind::Tell(Status::Preparing);
 
 /// A call that is due at the start of time.
-pub fn a_call(order: &Order, kind: CallKind) -> CallToWrite<'_> {
-    CallToWrite {
+pub fn a_call(order: &Order, kind: CallKind) -> NewCall<'_> {
+    NewCall {
         id: CallId(Uuid::now_v7()),
         order,
         kind,
@@ -47,8 +47,8 @@ async fn write_calls(bench: &Bench, orders: &[Order]) {
     bench
         .write(move |tx| {
             for order in &orders {
-                calls::write(tx, &a_call(order, CallKind::Ready))?;
-                calls::write(tx, &a_call(order, TELL))?;
+                calls::create(tx, &a_call(order, CallKind::Ready))?;
+                calls::create(tx, &a_call(order, TELL))?;
             }
             Ok(())
         })
@@ -59,17 +59,17 @@ async fn write_calls(bench: &Bench, orders: &[Order]) {
 pub const LEASE: Duration = Duration::from_millis(100);
 
 /// A node that makes calls; its watch shows nothing yet.
-pub async fn a_maker(bench: &Bench, name: &'static str) -> Maker {
+pub async fn lease_holder(bench: &Bench, name: &'static str) -> LeaseHolder {
     let node = NodeId(Uuid::now_v7());
     bench.write(move |tx| nodes::join(tx, node, name)).await;
-    Maker {
+    LeaseHolder {
         node,
-        ..Maker::nobody()
+        ..LeaseHolder::none()
     }
 }
 
 /// Leases what is due at a moment, whatever integration it is for.
-pub async fn lease(bench: &Bench, maker: Maker, now: i64) -> Vec<DueCall> {
+pub async fn lease(bench: &Bench, maker: LeaseHolder, now: i64) -> Vec<DueCall> {
     bench
         .write(move |tx| {
             let mut leased = Vec::new();
@@ -97,7 +97,7 @@ fn readable(leased: Vec<Leased>) -> Vec<DueCall> {
 }
 
 /// When the next call is due that a node can make.
-async fn next_due_at(bench: &Bench, maker: Maker) -> Option<Timestamp> {
+async fn next_due_at(bench: &Bench, maker: LeaseHolder) -> Option<Timestamp> {
     let next = bench.read(move |tx| {
         let mut next = Vec::new();
         for queue in calls::queues(tx)? {
@@ -108,13 +108,13 @@ async fn next_due_at(bench: &Bench, maker: Maker) -> Option<Timestamp> {
     next.await.iter().map(|queue| queue.due_at).min()
 }
 
-pub async fn eight_leasers_get_every_call_once(bench: &Bench) {
+pub async fn eight_nodes_lease_every_call_once(bench: &Bench) {
     let branch = bench.branch("lokanta").await;
     let orders = bench.orders(branch, "S", 60).await;
     write_calls(bench, &orders).await;
     let integration = branch.integration;
     let engines = [bench.engine.clone(), bench.second_engine()];
-    let makers = [a_maker(bench, "one").await, a_maker(bench, "two").await];
+    let makers = [lease_holder(bench, "one").await, lease_holder(bench, "two").await];
     let leasers: Vec<_> = (0..8_u64)
         .map(|n| {
             let which = usize::try_from(n % 2).unwrap();
@@ -154,12 +154,12 @@ pub async fn eight_leasers_get_every_call_once(bench: &Bench) {
     }
 }
 
-pub async fn a_call_is_its_nodes_while_that_lives(bench: &Bench) {
+pub async fn leased_call_belongs_to_its_node_while_it_is_a_member(bench: &Bench) {
     let branch = bench.branch("lokanta").await;
     let orders = bench.orders(branch, "S", 3).await;
     write_calls(bench, &orders).await;
-    let (one, two) = (a_maker(bench, "one").await, a_maker(bench, "two").await);
-    let later = |maker: Maker, watch| Maker { watch, ..maker };
+    let (one, two) = (lease_holder(bench, "one").await, lease_holder(bench, "two").await);
+    let later = |maker: LeaseHolder, clock_ms| LeaseHolder { clock_ms, ..maker };
     let ids = |leased: &[DueCall]| leased.iter().map(|call| call.id).collect::<BTreeSet<_>>();
     assert!(
         lease(bench, one, -1).await.is_empty(),
@@ -197,11 +197,11 @@ pub async fn a_call_is_its_nodes_while_that_lives(bench: &Bench) {
     );
 }
 
-pub async fn ends_and_delays_of_calls_are_kept(bench: &Bench) {
+pub async fn ends_and_delays_of_calls_are_stored(bench: &Bench) {
     let branch = bench.branch("lokanta").await;
     let orders = bench.orders(branch, "S", 3).await;
     write_calls(bench, &orders).await;
-    let maker = a_maker(bench, "one").await;
+    let maker = lease_holder(bench, "one").await;
     let leased = lease(bench, maker, 0).await;
     let of = |n: usize| {
         leased
@@ -233,7 +233,7 @@ pub async fn ends_and_delays_of_calls_are_kept(bench: &Bench) {
         .read(move |tx| {
             orders
                 .iter()
-                .map(|o| Ok(calls::standing(tx, o.id)?.due_at.is_some()))
+                .map(|o| Ok(calls::sync_state(tx, o.id)?.due_at.is_some()))
                 .collect::<Result<Vec<_>, _>>()
         })
         .await;
@@ -292,7 +292,7 @@ pub async fn open_calls_are_counted_up_to_a_limit(bench: &Bench) {
 }
 
 /// One integration's calls do not stand in another's way, and what waits behind an order's first call is not in the queue.
-pub async fn queues_show_what_can_be_made_of_each_integration(bench: &Bench) {
+pub async fn queues_contain_runnable_calls_of_each_integration(bench: &Bench) {
     let (one, two) = (bench.branch("bir").await, bench.branch("iki").await);
     let (first, second) = (bench.orders(one, "A", 3).await, bench.orders(two, "B", 2).await);
     write_calls(bench, &first).await;
@@ -306,7 +306,7 @@ pub async fn queues_show_what_can_be_made_of_each_integration(bench: &Bench) {
         found,
         BTreeSet::from([(one.integration, one.account), (two.integration, two.account)])
     );
-    let maker = a_maker(bench, "one").await;
+    let maker = lease_holder(bench, "one").await;
     let integration = two.integration;
     let leased = bench
         .write(move |tx| calls::lease_due(tx, integration, at(0), maker, LEASE, 10))
@@ -335,7 +335,7 @@ pub async fn queues_show_what_can_be_made_of_each_integration(bench: &Bench) {
     assert_eq!(of_order, [TELL]);
 }
 
-pub async fn a_damaged_call_is_set_aside_and_stops_nobody(bench: &Bench) {
+pub async fn unreadable_call_fails_and_blocks_no_other(bench: &Bench) {
     let branch = bench.branch("lokanta").await;
     let orders = bench.orders(branch, "S", 3).await;
     write_calls(bench, &orders).await;
@@ -348,7 +348,7 @@ pub async fn a_damaged_call_is_set_aside_and_stops_nobody(bench: &Bench) {
             tx.execute(sql, params![&unknown])
         })
         .await;
-    let maker = a_maker(bench, "one").await;
+    let maker = lease_holder(bench, "one").await;
     let integration = branch.integration;
     let leased = bench
         .write(move |tx| calls::lease_due(tx, integration, at(0), maker, LEASE, 10))
@@ -364,7 +364,11 @@ pub async fn a_damaged_call_is_set_aside_and_stops_nobody(bench: &Bench) {
     let named: BTreeSet<_> = damaged.iter().filter_map(|call| call.order_id).collect();
     assert_eq!(named, BTreeSet::from([broken, unknown]));
     for call in damaged {
-        assert!(bench.write(move |tx| calls::set_aside(tx, &call, at(1))).await);
+        assert!(
+            bench
+                .write(move |tx| calls::fail_unreadable(tx, &call, at(1)))
+                .await
+        );
     }
     // Their orders go on with the next call.
     let next: BTreeSet<_> = lease(bench, maker, 1)
@@ -382,7 +386,7 @@ pub async fn a_damaged_call_is_set_aside_and_stops_nobody(bench: &Bench) {
     assert_eq!(failed, (1, 1), "one has no kind that could be shown");
 }
 
-pub async fn calls_that_a_clock_ahead_has_planned_are_brought_forward(bench: &Bench) {
+pub async fn calls_scheduled_by_a_fast_clock_are_brought_forward(bench: &Bench) {
     let branch = bench.branch("lokanta").await;
     let orders = bench.orders(branch, "S", 3).await;
     let hour = 3_600_000;
@@ -394,12 +398,12 @@ pub async fn calls_that_a_clock_ahead_has_planned_are_brought_forward(bench: &Be
                 (&paused, hour, hour + 5_000),
                 (&usual, 0, hour),
             ] {
-                let call = CallToWrite {
+                let call = NewCall {
                     due_at: at(due),
                     created_at: at(planned),
                     ..a_call(order, TELL)
                 };
-                calls::write(tx, &call)?;
+                calls::create(tx, &call)?;
             }
             Ok(())
         })
@@ -407,7 +411,7 @@ pub async fn calls_that_a_clock_ahead_has_planned_are_brought_forward(bench: &Be
     let second = Duration::from_secs(1);
     assert!(
         bench
-            .read(move |tx| calls::is_planned_ahead(tx, at(10), second))
+            .read(move |tx| calls::has_planned_ahead(tx, at(10), second))
             .await
     );
     let brought = bench
@@ -416,7 +420,7 @@ pub async fn calls_that_a_clock_ahead_has_planned_are_brought_forward(bench: &Be
     assert_eq!(brought, 2);
     assert!(
         !bench
-            .read(move |tx| calls::is_planned_ahead(tx, at(10), second))
+            .read(move |tx| calls::has_planned_ahead(tx, at(10), second))
             .await
     );
     let mut due = Vec::new();
@@ -432,11 +436,11 @@ pub async fn calls_that_a_clock_ahead_has_planned_are_brought_forward(bench: &Be
     );
 }
 
-pub async fn what_was_not_sent_is_no_attempt(bench: &Bench) {
+pub async fn unsent_call_counts_no_attempt(bench: &Bench) {
     let branch = bench.branch("lokanta").await;
     let orders = bench.orders(branch, "S", 1).await;
     write_calls(bench, &orders).await;
-    let maker = a_maker(bench, "one").await;
+    let maker = lease_holder(bench, "one").await;
     for round in 0..3 {
         let call = lease(bench, maker, round).await.remove(0);
         assert_eq!(call.attempts, 1);
@@ -448,20 +452,20 @@ pub async fn what_was_not_sent_is_no_attempt(bench: &Bench) {
     }
 }
 
-pub async fn a_process_goes_on_with_what_it_has_under_way(bench: &Bench) {
+pub async fn node_keeps_its_calls_in_flight_after_suspension(bench: &Bench) {
     let branch = bench.branch("lokanta").await;
     let orders = bench.orders(branch, "S", 1).await;
     write_calls(bench, &orders).await;
-    let maker = a_maker(bench, "one").await;
+    let maker = lease_holder(bench, "one").await;
     let call = lease(bench, maker, 0).await.remove(0);
     // It was stopped for longer than the lease, but the call is still under way.
-    let stopped = Maker {
-        watch: 100_000,
+    let stopped = LeaseHolder {
+        clock_ms: 100_000,
         in_flight_until: Some(call.leased_until),
         ..maker
     };
     assert!(lease(bench, stopped, 1).await.is_empty());
-    let lost = Maker {
+    let lost = LeaseHolder {
         in_flight_until: None,
         ..stopped
     };

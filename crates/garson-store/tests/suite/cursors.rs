@@ -1,11 +1,10 @@
 //! Lists that are read while they grow: nothing repeats, nothing is missed, nothing appears behind a cursor.
 
-use crate::bench::{Bench, within};
-use crate::shop::{Branch, at, take_order};
+use crate::database::{Bench, within};
+use crate::fixtures::{Branch, at, take_order};
 use garson_core::testing::a_new_order;
 use garson_store::lists::feed::{Direction, Page, PageRequest, Scope};
-use garson_store::tables::orders::OrderSummary;
-use garson_store::tables::{events, orders};
+use garson_store::lists::orders::OrderSummary;
 use garson_store::{Engine, Partition};
 use std::time::Duration;
 use tokio::task::JoinHandle;
@@ -23,13 +22,13 @@ pub async fn page(
         direction,
     };
     engine
-        .read(move |tx| orders::list(tx, scope, request))
+        .read(move |tx| garson_store::lists::orders::list(tx, scope, request))
         .await
         .unwrap()
 }
 
 pub fn places(page: &Page<OrderSummary>) -> Vec<i64> {
-    page.items.iter().map(|order| order.place).collect()
+    page.items.iter().map(|order| order.position).collect()
 }
 
 /// Walks to the oldest, and gives the places on the way.
@@ -77,7 +76,7 @@ fn sixteen_writers(bench: &Bench, branch: Branch, each: i64) -> Vec<JoinHandle<(
         .collect()
 }
 
-pub async fn a_walk_while_orders_arrive_is_complete(bench: &Bench) {
+pub async fn paging_is_complete_while_orders_arrive(bench: &Bench) {
     let branch = bench.branch("lokanta").await;
     let scope = Scope::Account(branch.account);
     bench.orders(branch, "old", 40).await;
@@ -98,7 +97,7 @@ pub async fn a_walk_while_orders_arrive_is_complete(bench: &Bench) {
     assert_eq!(walk_down(&bench.engine, scope, 3, top.next).await, old[3..]);
 }
 
-pub async fn nothing_appears_behind_a_cursor(bench: &Bench) {
+pub async fn no_order_appears_behind_a_cursor(bench: &Bench) {
     let branch = bench.branch("lokanta").await;
     let (account, scope) = (branch.account, Scope::Account(branch.account));
     let writers = sixteen_writers(bench, branch, 8);
@@ -120,7 +119,9 @@ pub async fn nothing_appears_behind_a_cursor(bench: &Bench) {
             cursor: None,
             direction: Direction::Older,
         };
-        let events = bench.read(move |tx| events::list(tx, account, request)).await;
+        let events = bench
+            .read(move |tx| garson_store::lists::events::of_account(tx, account, None, request))
+            .await;
         let events: Vec<_> = events.items.iter().map(|event| event.id).collect();
         assert!(events.ends_with(&told), "an event appeared behind others");
         told = events;

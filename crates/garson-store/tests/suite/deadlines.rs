@@ -1,7 +1,7 @@
 //! Callers do not wait for ever, and what they were told has failed is not done afterwards.
 
 use crate::batches::{note, noted};
-use crate::bench::{Bench, Kind, on_postgres, until};
+use crate::database::{Bench, Kind, on_postgres, until};
 use crossbeam_channel::{bounded, unbounded};
 use garson_store::{Engine, Options, Partition, Result, StoreErrorKind, Tx, params};
 use std::time::Duration;
@@ -16,7 +16,7 @@ fn hasty_engine(bench: &Bench) -> Engine {
     Engine::open(&bench.location, &options).unwrap()
 }
 
-pub async fn a_job_whose_caller_was_told_so_is_not_run(bench: &Bench) {
+pub async fn job_reported_as_timed_out_is_not_run(bench: &Bench) {
     let engine = hasty_engine(bench);
     let (go_on, gate) = unbounded::<()>();
     let (started, has_started) = bounded(1);
@@ -90,7 +90,7 @@ async fn until_written(engine: &Engine, line: &'static str) {
 /// An operator, or whoever runs the server, may have traded durability for speed; not on our behalf.
 pub async fn commits_are_durable_whatever_the_server_is_set_to(bench: &Bench) {
     assert_eq!(bench.kind, Kind::Postgres);
-    bench.meddle(
+    bench.execute_directly(
         "DO $$ BEGIN
              EXECUTE format('ALTER DATABASE %I SET synchronous_commit = off', current_database());
          END $$",

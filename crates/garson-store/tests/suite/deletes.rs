@@ -1,20 +1,21 @@
 //! Deleted restaurants: gone at once for everybody, their rows later, and nobody else's ever.
 
-use crate::bench::Bench;
+use crate::database::Bench;
 use crate::dump::{self, Dump};
+use crate::fixtures::{Branch, at, create_branch};
 use crate::inbox::{a_message, keep};
-use crate::shop::{Branch, at, create_branch};
 use garson_core::business::{Business, BusinessFields};
 use garson_core::delivery::DeliveryState;
 use garson_core::explanation::Explanation;
 use garson_core::id::{AccountId, BusinessId, PackageId};
 use garson_core::order::{CallKind, Order, Status};
 use garson_core::restaurant::Package;
-use garson_store::lists::feed::{Direction, EVERYWHERE, PageRequest, Scope};
+use garson_store::lists::feed::{ALL_POSITIONS, Direction, PageRequest, Scope};
+use garson_store::tables::attempts;
+use garson_store::tables::attempts::Attempt;
 use garson_store::tables::deliveries;
 use garson_store::tables::deliveries::Delivery;
 use garson_store::tables::events;
-use garson_store::tables::events::Attempt;
 use garson_store::tables::inbox;
 use garson_store::tables::inbox::InboxState;
 use garson_store::tables::{businesses, calls, integrations, orders, packages, restaurants};
@@ -30,7 +31,7 @@ async fn fill(bench: &Bench, branch: Branch, prefix: &'static str, count: i64, m
     bench
         .write(move |tx| {
             for (n, order) in list.iter().enumerate() {
-                calls::write(tx, &crate::calls::a_call(order, CallKind::Verify))?;
+                calls::create(tx, &crate::calls::a_call(order, CallKind::Verify))?;
                 for event in events::of_order(tx, order.id)? {
                     let attempt = Attempt {
                         number: 0,
@@ -41,7 +42,7 @@ async fn fill(bench: &Bench, branch: Branch, prefix: &'static str, count: i64, m
                         explanation: Explanation::answered(200, None),
                         ..Attempt::default()
                     };
-                    events::note_attempt(tx, event.id, &attempt)?;
+                    attempts::record(tx, event.id, &attempt)?;
                 }
                 // Every third is given up.
                 if n % 3 == 0 {
@@ -53,7 +54,7 @@ async fn fill(bench: &Bench, branch: Branch, prefix: &'static str, count: i64, m
                 let hash = mark + u8::try_from(n).unwrap();
                 keep(tx, hash, Some(branch), InboxState::Unreadable, 1)?;
                 let its_own = a_message(hash + 100, Some(branch), Some(order.id), InboxState::Taken, 1);
-                inbox::keep_first(tx, &its_own)?;
+                inbox::store_first(tx, &its_own)?;
             }
             packages::replace(
                 tx,
@@ -96,24 +97,34 @@ fn walk(mut page: impl FnMut(PageRequest) -> Result<(Vec<String>, Option<i64>)>)
 
 fn lists(tx: &mut Tx<'_>, vault: &garson_store::Vault, account: AccountId) -> Result<Lists> {
     let scope = Scope::Account(account);
-    let ids = |page: garson_store::lists::feed::Page<orders::OrderSummary>| {
+    let ids = |page: garson_store::lists::feed::Page<garson_store::lists::orders::OrderSummary>| {
         (page.items.iter().map(|o| o.id.to_string()).collect(), page.next)
     };
     let event_ids = |page: garson_store::lists::feed::Page<events::StoredEvent>| {
         (page.items.iter().map(|e| e.id.to_string()).collect(), page.next)
     };
-    let new = orders::Narrowed {
+    let new = garson_store::lists::orders::OrderFilter {
         statuses: vec![Status::New, Status::Preparing],
-        providers: vec![crate::shop::DIRECT],
+        providers: vec![crate::fixtures::DIRECT],
     };
     let (waiting, failed) = (Some(DeliveryState::Pending), Some(DeliveryState::Failed));
     Ok(Lists {
-        orders: walk(|request| orders::list(tx, scope, request).map(ids))?,
-        pending: walk(|request| orders::list_pending(tx, scope, None, EVERYWHERE, request).map(ids))?,
-        new: walk(|request| orders::list_pending(tx, scope, Some(&new), EVERYWHERE, request).map(ids))?,
-        events: walk(|request| events::list(tx, account, request).map(event_ids))?,
-        waiting: walk(|request| events::list_in(tx, account, waiting, request).map(event_ids))?,
-        failed: walk(|request| events::list_in(tx, account, failed, request).map(event_ids))?,
+        orders: walk(|request| garson_store::lists::orders::list(tx, scope, request).map(ids))?,
+        pending: walk(|request| {
+            garson_store::lists::orders::list_pending(tx, scope, None, ALL_POSITIONS, request).map(ids)
+        })?,
+        new: walk(|request| {
+            garson_store::lists::orders::list_pending(tx, scope, Some(&new), ALL_POSITIONS, request).map(ids)
+        })?,
+        events: walk(|request| {
+            garson_store::lists::events::of_account(tx, account, None, request).map(event_ids)
+        })?,
+        waiting: walk(|request| {
+            garson_store::lists::events::of_account(tx, account, waiting, request).map(event_ids)
+        })?,
+        failed: walk(|request| {
+            garson_store::lists::events::of_account(tx, account, failed, request).map(event_ids)
+        })?,
         restaurants: restaurants::list(tx, vault, account, None)?.len(),
     })
 }
@@ -154,7 +165,7 @@ async fn assert_gone(bench: &Bench, branch: Branch, taken: &[Order]) {
         .await;
 }
 
-pub async fn nothing_of_a_deleted_restaurant_is_due(bench: &Bench) {
+pub async fn deliveries_of_a_deleted_restaurant_are_not_due(bench: &Bench) {
     let staying = bench.branch("lokanta").await;
     let account = staying.account;
     bench.give_webhook(account).await;
@@ -163,13 +174,13 @@ pub async fn nothing_of_a_deleted_restaurant_is_due(bench: &Bench) {
         bench.orders(branch, "S", 4).await;
     }
     // Two of each have failed once.
-    bench.meddle("UPDATE events SET failures = 1, due_at = 7 WHERE position IN (2, 4, 10, 12)");
+    bench.execute_directly("UPDATE events SET failures = 1, due_at = 7 WHERE position IN (2, 4, 10, 12)");
     let due = async || {
         bench
             .read(move |tx| {
-                let fresh = deliveries::fresh_after(tx, account, 0, 100)?;
-                let late = deliveries::late(tx, account, at(0), 100)?;
-                let places = |some: Vec<Delivery>| some.iter().map(|it| it.place).collect::<Vec<_>>();
+                let fresh = deliveries::untried_after(tx, account, 0, 100)?;
+                let late = deliveries::due_retries(tx, account, at(0), 100)?;
+                let places = |some: Vec<Delivery>| some.iter().map(|it| it.position).collect::<Vec<_>>();
                 Ok((places(fresh), places(late)))
             })
             .await
@@ -186,7 +197,9 @@ pub async fn nothing_of_a_deleted_restaurant_is_due(bench: &Bench) {
 async fn sweep_all(bench: &Bench, watched: &[(AccountId, Lists)]) -> usize {
     let mut chunks = 0;
     while let Some((account, id)) = bench.read(|tx| sweep::next_deleted(tx, None)).await {
-        bench.write(move |tx| sweep::chunk(tx, account, id, 3)).await;
+        bench
+            .write(move |tx| sweep::remove_chunk(tx, account, id, 3))
+            .await;
         chunks += 1;
         for (account, before) in watched {
             assert_eq!(&lists_of(bench, *account).await, before, "after chunk {chunks}");
@@ -195,7 +208,7 @@ async fn sweep_all(bench: &Bench, watched: &[(AccountId, Lists)]) -> usize {
     chunks
 }
 
-pub async fn a_deleted_restaurant_leaves_no_trace(bench: &Bench) {
+pub async fn sweep_removes_every_row_of_a_deleted_restaurant(bench: &Bench) {
     let staying = bench.branch("lokanta").await;
     let account = staying.account;
     let stranger = bench.branch("yabanci").await;
@@ -237,7 +250,7 @@ pub async fn a_deleted_restaurant_leaves_no_trace(bench: &Bench) {
     assert_eq!(settled(dump::of(&bench.engine).await), untouched);
 }
 
-pub async fn a_deleted_business_takes_its_restaurants_along(bench: &Bench) {
+pub async fn deleting_a_business_deletes_its_restaurants(bench: &Bench) {
     let staying = bench.branch("lokanta").await;
     let account = staying.account;
     bench.give_webhook(account).await;
@@ -291,7 +304,7 @@ pub async fn a_deleted_business_takes_its_restaurants_along(bench: &Bench) {
     assert_eq!(left, untouched);
 }
 
-pub async fn two_nodes_that_sweep_together_take_sums_out_once(bench: &Bench) {
+pub async fn concurrent_sweeps_subtract_sums_once(bench: &Bench) {
     const DAY: i64 = 86_400_000;
     let (doomed, other) = {
         let account = bench.account("chain").await;
@@ -320,7 +333,9 @@ pub async fn two_nodes_that_sweep_together_take_sums_out_once(bench: &Bench) {
         .await;
     let sweep_all = async |engine: Engine| {
         while engine
-            .write(account, move |tx| sweep::chunk(tx, account, doomed.restaurant, 7))
+            .write(account, move |tx| {
+                sweep::remove_chunk(tx, account, doomed.restaurant, 7)
+            })
             .await
             .unwrap()
         {}

@@ -1,7 +1,7 @@
 //! All rows of all tables as text, so that two databases, or two moments of one, can be compared.
 
 use garson_store::engine::{Column, FromColumn};
-use garson_store::upkeep::copy::TABLES;
+use garson_store::tables::schema::{TABLES, Table};
 use garson_store::{Engine, Result, Tx};
 use std::collections::BTreeMap;
 
@@ -14,11 +14,12 @@ impl FromColumn for Cell {
 }
 
 /// The rows of a table, each as its cells, sorted.
-pub fn table(tx: &mut Tx<'_>, table: &str, columns: &str) -> Result<Vec<Vec<String>>> {
-    let width = columns.split(' ').count();
-    let sql = format!("SELECT {} FROM {table}", columns.replace(' ', ", "));
+pub fn table(tx: &mut Tx<'_>, table: &Table) -> Result<Vec<Vec<String>>> {
+    let sql = format!("SELECT {} FROM {}", table.columns.join(", "), table.name);
     let mut rows = tx.query(&sql, &[], |row| {
-        (0..width).map(|n| Ok(row.get::<Cell>(n)?.0)).collect()
+        (0..table.columns.len())
+            .map(|n| Ok(row.get::<Cell>(n)?.0))
+            .collect()
     })?;
     rows.sort();
     Ok(rows)
@@ -28,10 +29,7 @@ pub fn table(tx: &mut Tx<'_>, table: &str, columns: &str) -> Result<Vec<Vec<Stri
 pub type Dump = BTreeMap<&'static str, Vec<Vec<String>>>;
 
 pub fn everything(tx: &mut Tx<'_>) -> Result<Dump> {
-    TABLES
-        .iter()
-        .map(|(name, columns)| Ok((*name, table(tx, name, columns)?)))
-        .collect()
+    TABLES.iter().map(|it| Ok((it.name, table(tx, it)?))).collect()
 }
 
 pub async fn of(engine: &Engine) -> Dump {

@@ -1,7 +1,7 @@
 //! Idempotency keys: one request runs, the others hear of it.
 
-use crate::bench::Bench;
-use crate::shop::at;
+use crate::database::Bench;
+use crate::fixtures::at;
 use garson_core::id::{AccountId, NodeId};
 use garson_core::time::Timestamp;
 use garson_store::Partition;
@@ -47,7 +47,7 @@ async fn reserve(bench: &Bench, account: AccountId, key: u8, body: u8, now: i64)
     (said, run.fresh_id)
 }
 
-pub async fn a_key_is_free_as_soon_as_its_run_is_dead(bench: &Bench) {
+pub async fn idempotency_key_is_free_when_its_run_is_dead(bench: &Bench) {
     let account = bench.account("lokanta").await;
     let [ours, theirs] = [1, 2].map(|n| NodeId::at(at(n)));
     bench
@@ -93,7 +93,7 @@ pub async fn a_key_is_free_as_soon_as_its_run_is_dead(bench: &Bench) {
     assert!(reserve(ours, 8, &[8]).await);
 }
 
-pub async fn a_request_is_run_once_and_answered_for_a_day(bench: &Bench) {
+pub async fn keyed_request_runs_once_and_is_answered_for_a_day(bench: &Bench) {
     let (account, other) = (bench.account("lokanta").await, bench.account("yabanci").await);
     let (said, reserved_id) = reserve(bench, account, 1, 1, 0).await;
     assert_eq!(said, Reservation::Run { reserved_id });
@@ -128,7 +128,7 @@ pub async fn a_request_is_run_once_and_answered_for_a_day(bench: &Bench) {
 
     let body = "{\"ad\": \"İ🌯\"}\n".as_bytes();
     bench
-        .write(move |tx| idempotency::answer(tx, &request(account, 1, 1), 201, body))
+        .write(move |tx| idempotency::store_response(tx, &request(account, 1, 1), 201, body))
         .await;
     let answered = Reservation::Answered {
         status: 201,
@@ -153,11 +153,11 @@ pub async fn a_request_is_run_once_and_answered_for_a_day(bench: &Bench) {
     );
 }
 
-pub async fn empty_answers_are_answers(bench: &Bench) {
+pub async fn empty_response_is_stored(bench: &Bench) {
     let account = bench.account("lokanta").await;
     reserve(bench, account, 1, 1, 0).await;
     bench
-        .write(move |tx| idempotency::answer(tx, &request(account, 1, 1), 204, b""))
+        .write(move |tx| idempotency::store_response(tx, &request(account, 1, 1), 204, b""))
         .await;
     let said = reserve(bench, account, 1, 1, 99).await.0;
     assert_eq!(
@@ -169,7 +169,7 @@ pub async fn empty_answers_are_answers(bench: &Bench) {
     );
 }
 
-pub async fn old_answers_are_swept_in_chunks(bench: &Bench) {
+pub async fn old_responses_are_swept_in_chunks(bench: &Bench) {
     let account = bench.account("lokanta").await;
     for key in 0..7 {
         reserve(bench, account, key, 1, i64::from(key)).await;
@@ -182,7 +182,7 @@ pub async fn old_answers_are_swept_in_chunks(bench: &Bench) {
     assert_eq!(reserve(bench, account, 6, 1, 7).await.0, Reservation::Running);
 }
 
-pub async fn of_32_at_once_exactly_one_runs(bench: &Bench) {
+pub async fn one_of_32_concurrent_requests_runs(bench: &Bench) {
     let account = bench.account("lokanta").await;
     let engines = [bench.engine.clone(), bench.second_engine()];
     for key in 0..4 {

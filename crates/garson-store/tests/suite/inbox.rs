@@ -1,13 +1,13 @@
 //! Platforms' messages: one row for each, counted, with every byte.
 
 use crate::batches::{BoxedJob, together};
-use crate::bench::Bench;
+use crate::database::Bench;
 use crate::dump;
-use crate::shop::{Branch, GETIR, at, take_order};
+use crate::fixtures::{Branch, GETIR, at, take_order};
 use garson_core::id::{InboxId, OrderId};
 use garson_core::testing::a_new_order;
 use garson_store::tables::inbox;
-use garson_store::tables::inbox::{InboxState, MessageToKeep};
+use garson_store::tables::inbox::{InboxState, NewMessage};
 use garson_store::{Result, Tx, params};
 use uuid::Uuid;
 
@@ -17,7 +17,7 @@ const BODY: &[u8] = b"\0\xff\xfe{\"a\" :1}\r\n\xf0\x9f";
 /// Keeps a message; says how often it has come.
 pub fn keep(tx: &mut Tx<'_>, hash: u8, of: Option<Branch>, state: InboxState, millis: i64) -> Result<i64> {
     let message = a_message(hash, of, None, state, millis);
-    inbox::keep(tx, &message)?;
+    inbox::store(tx, &message)?;
     let sql = "SELECT times FROM inbox WHERE hash = ?1";
     tx.query_one(sql, params![&message.hash], |row| row.get(0))
 }
@@ -28,8 +28,8 @@ pub fn a_message(
     order_id: Option<OrderId>,
     state: InboxState,
     millis: i64,
-) -> MessageToKeep<'static> {
-    MessageToKeep {
+) -> NewMessage<'static> {
+    NewMessage {
         id: InboxId(Uuid::now_v7()),
         hash: [hash; 32],
         account_id: of.map(|branch| branch.account),
@@ -48,7 +48,7 @@ pub fn a_message(
 }
 
 /// A message that could not be taken is the same one when it comes again and can, also among the first of many orders.
-pub async fn a_message_that_is_taken_when_it_comes_again_is_one_row(bench: &Bench) {
+pub async fn message_processed_on_repetition_is_one_row(bench: &Bench) {
     let branch = bench.branch("lokanta").await;
     bench
         .write(move |tx| {
@@ -61,7 +61,7 @@ pub async fn a_message_that_is_taken_when_it_comes_again_is_one_row(bench: &Benc
             Box::new(move |tx| {
                 let order = take_order(tx, branch, &a_new_order(&format!("S-{n}")), at(5))?;
                 let message = a_message(n, Some(branch), Some(order.id), InboxState::Taken, 5);
-                let is_repeat = inbox::keep_first(tx, &message)?;
+                let is_repeat = inbox::store_first(tx, &message)?;
                 // A bold run does not know yet, and is run again.
                 assert!(!is_repeat || n <= 2);
                 Ok(())
@@ -81,12 +81,12 @@ pub async fn a_message_that_is_taken_when_it_comes_again_is_one_row(bench: &Benc
 }
 
 /// What was taken may come when it cannot be taken, and again when it can: it is one message in the end.
-pub async fn a_message_that_could_not_be_taken_for_a_while_is_one_row(bench: &Bench) {
+pub async fn message_unprocessed_in_between_is_one_row(bench: &Bench) {
     let branch = bench.branch("lokanta").await;
     let order = bench.order(branch, "S-1", at(0)).await.id;
     let come = async |of: Option<OrderId>, state: InboxState, millis: i64| {
         bench
-            .write(move |tx| inbox::keep(tx, &a_message(1, Some(branch), of, state, millis)))
+            .write(move |tx| inbox::store(tx, &a_message(1, Some(branch), of, state, millis)))
             .await
     };
     assert!(!come(Some(order), InboxState::Taken, 1).await);
@@ -102,7 +102,7 @@ pub async fn a_message_that_could_not_be_taken_for_a_while_is_one_row(bench: &Be
                 let id = open[0].id;
                 let taken = InboxState::Taken;
                 bench
-                    .write(move |tx| inbox::settle(tx, id, taken, Some(order), None))
+                    .write(move |tx| inbox::set_state(tx, id, taken, Some(order), None))
                     .await;
             }
         }
@@ -123,7 +123,7 @@ pub async fn messages_are_found_by_their_order(bench: &Bench) {
         let is_repeat = bench
             .write(move |tx| {
                 let message = a_message(hash, Some(branch), Some(order), InboxState::Taken, millis);
-                inbox::keep(tx, &message)
+                inbox::store(tx, &message)
             })
             .await;
         assert_eq!(is_repeat, millis == 6);
@@ -136,7 +136,7 @@ pub async fn messages_are_found_by_their_order(bench: &Bench) {
     assert_eq!(bench.read(move |tx| inbox::of_order(tx, other, 9)).await.len(), 1);
 }
 
-pub async fn a_repeated_message_is_one_row(bench: &Bench) {
+pub async fn repeated_message_is_one_row(bench: &Bench) {
     let branch = bench.branch("lokanta").await;
     let times = bench
         .write(|tx| keep(tx, 1, None, InboxState::Unmatched, 1))
@@ -212,7 +212,7 @@ pub async fn open_messages_are_counted_up_to_a_limit(bench: &Bench) {
     assert_eq!(bench.read(|tx| inbox::count_open(tx, 4)).await, [4, 1, 2]);
 }
 
-pub async fn the_same_message_at_once_is_counted(bench: &Bench) {
+pub async fn concurrent_copies_of_a_message_are_counted(bench: &Bench) {
     let tasks: Vec<_> = (0..16_u64)
         .map(|lane| {
             let engine = bench.engine.clone();

@@ -1,14 +1,14 @@
 //! Integrations: branches named once in an account, secrets that lead to them, credentials that nobody else can read.
 
-use crate::bench::{Bench, Kind, on_postgres};
-use crate::shop::{DIRECT, GETIR, an_integration, at};
+use crate::database::{Bench, Kind, on_postgres};
+use crate::fixtures::{DIRECT, GETIR, an_integration, at};
 use garson_core::explanation::Explanation;
 use garson_core::id::{IntegrationId, PackageId};
 use garson_core::integration::{Credentials, Integration};
 use garson_core::platform::Provider;
 use garson_core::restaurant::Package;
 use garson_core::secret::Secret;
-use garson_store::tables::integrations::Served;
+use garson_store::tables::integrations::InboundIntegration;
 use garson_store::tables::{branches, integrations, packages};
 use garson_store::vault::lookup_hash;
 use garson_store::{INTEGRATIONS, Result, StoreErrorKind, Tx, Vault, params};
@@ -76,7 +76,7 @@ pub async fn a_branch_is_named_once_in_an_account(bench: &Bench) {
     try_save(bench, &other, &Credentials::new(), None).await.unwrap();
 }
 
-pub async fn a_secret_leads_to_all_that_share_it(bench: &Bench) {
+pub async fn shared_secret_finds_all_its_integrations(bench: &Bench) {
     let account = bench.account("zincir").await;
     let mut ids = Vec::new();
     for n in 0..3 {
@@ -105,7 +105,7 @@ pub async fn a_secret_leads_to_all_that_share_it(bench: &Bench) {
 }
 
 /// Three integrations share a secret and a branch; damage to one does not hide the others.
-pub async fn one_that_cannot_be_read_hides_none_that_share_its_secret(bench: &Bench) {
+pub async fn unreadable_integration_does_not_hide_others_with_its_secret(bench: &Bench) {
     let mut ids = Vec::new();
     for name in ["a", "b", "c"] {
         let branch = bench.branch(name).await;
@@ -124,8 +124,9 @@ pub async fn one_that_cannot_be_read_hides_none_that_share_its_secret(bench: &Be
             Ok((by_secret, branches::claims(tx, &vault, GETIR, "ŞB")))
         };
         let (by_secret, by_branch) = bench.read(read).await;
-        let ids =
-            |served: Vec<Served>| -> Vec<_> { served.iter().map(|it| it.connected.integration.id).collect() };
+        let ids = |served: Vec<InboundIntegration>| -> Vec<_> {
+            served.iter().map(|it| it.connected.integration.id).collect()
+        };
         let (by_secret, by_branch) = (by_secret.map(ids), by_branch.map(ids));
         assert_eq!(by_secret, by_branch);
         by_secret
@@ -204,7 +205,7 @@ pub async fn secrets_are_hashed_under_the_master_key_and_former_hashes_are_found
     assert_eq!(find().await, ids);
 }
 
-pub async fn what_a_restaurant_has_decided_comes_with_its_integration(bench: &Bench) {
+pub async fn inbound_integration_has_its_restaurants_settings(bench: &Bench) {
     let account = bench.account("zincir").await;
     let mut wanted = Vec::new();
     for n in 0..3_i64 {
@@ -230,8 +231,8 @@ pub async fn what_a_restaurant_has_decided_comes_with_its_integration(bench: &Be
             .read(move |tx| branches::claims(tx, &vault, GETIR, &format!("Ş-{n}")))
             .await
             .remove(0);
-        let stands = bench.read(move |tx| packages::standing(tx, restaurant)).await;
-        for standing in [&by_branch.standing, &stands] {
+        let stands = bench.read(move |tx| packages::settings(tx, restaurant)).await;
+        for standing in [&by_branch.settings, &stands] {
             assert_eq!((&standing.packages, &standing.config), (&booked, &config));
         }
         wanted.push((integration.id, booked, config));
@@ -245,8 +246,8 @@ pub async fn what_a_restaurant_has_decided_comes_with_its_integration(bench: &Be
         .map(|it| {
             (
                 it.connected.integration.id,
-                it.standing.packages,
-                it.standing.config,
+                it.settings.packages,
+                it.settings.config,
             )
         })
         .collect();
@@ -255,7 +256,7 @@ pub async fn what_a_restaurant_has_decided_comes_with_its_integration(bench: &Be
     assert_eq!(found, wanted);
 }
 
-pub async fn credentials_are_sealed_and_recovered_exactly(bench: &Bench) {
+pub async fn credentials_are_sealed_and_recovered_unchanged(bench: &Bench) {
     let branch = bench.branch("lokanta").await;
     let integration = an_integration(branch.account, branch.restaurant, GETIR);
     let secret = |text: &str| Secret::new(text.to_owned());
@@ -313,8 +314,8 @@ fn stored_bytes(bench: &Bench) -> Vec<u8> {
         Kind::Postgres => on_postgres(&bench.postgres_url(), |client| {
             let mut all = Vec::new();
             client.batch_execute("CHECKPOINT").unwrap();
-            for (table, _) in garson_store::upkeep::copy::TABLES {
-                let sql = format!("SELECT pg_relation_filepath('{table}')");
+            for table in garson_store::tables::schema::TABLES {
+                let sql = format!("SELECT pg_relation_filepath('{}')", table.name);
                 let path: String = client.query_one(&sql, &[]).unwrap().get(0);
                 let bytes: Vec<u8> = client
                     .query_one("SELECT pg_read_binary_file($1)", &[&path])
@@ -331,15 +332,15 @@ fn holds(bytes: &[u8], part: &[u8]) -> bool {
     bytes.windows(part.len()).any(|window| window == part)
 }
 
-pub async fn health_and_switch_are_kept(bench: &Bench) {
+pub async fn health_and_active_state_are_stored(bench: &Bench) {
     let branch = bench.branch("lokanta").await;
     let id = branch.integration;
     bench
         .write(move |tx| {
-            integrations::note_order(tx, id, None, at(1))?;
-            integrations::note_trouble(tx, id, &Explanation::text("401 🔒"), at(1))?;
-            integrations::note_error(tx, id, &Explanation::text("409 🔒"), at(2))?;
-            integrations::switch(tx, id, false, at(3))
+            integrations::record_order(tx, id, None, at(1))?;
+            integrations::record_trouble(tx, id, &Explanation::text("401 🔒"), at(1))?;
+            integrations::record_error(tx, id, &Explanation::text("409 🔒"), at(2))?;
+            integrations::set_active(tx, id, false, at(3))
         })
         .await;
     let restaurant = branch.restaurant;
@@ -373,7 +374,7 @@ pub async fn health_and_switch_are_kept(bench: &Bench) {
     );
 }
 
-pub async fn only_what_no_package_covers_is_ended(bench: &Bench) {
+pub async fn only_uncovered_restaurants_have_an_ended_package(bench: &Bench) {
     let account = bench.account("zincir").await;
     let cases = [
         ("no package at all", vec![], false),
@@ -430,10 +431,10 @@ pub async fn only_what_no_package_covers_is_ended(bench: &Bench) {
     }
     let off = wanted.pop().unwrap().integration;
     bench
-        .write(move |tx| integrations::switch(tx, off, false, at(1)))
+        .write(move |tx| integrations::set_active(tx, off, false, at(1)))
         .await;
     let ended = bench
-        .read(|tx| integrations::with_an_ended_package(tx, at(100), 100))
+        .read(|tx| integrations::with_ended_package(tx, at(100), 100))
         .await;
     let mut ended: Vec<_> = ended.iter().map(|(_, restaurant)| *restaurant).collect();
     ended.sort();
@@ -441,13 +442,13 @@ pub async fn only_what_no_package_covers_is_ended(bench: &Bench) {
     wanted.sort();
     assert_eq!(ended, wanted);
     let some = bench
-        .read(|tx| integrations::with_an_ended_package(tx, at(100), 1))
+        .read(|tx| integrations::with_ended_package(tx, at(100), 1))
         .await;
     assert_eq!(some.len(), 1);
 }
 
 /// Neither within a transaction nor from one to the next.
-pub async fn the_last_order_stays_when_the_clock_goes_back(bench: &Bench) {
+pub async fn last_order_time_never_decreases(bench: &Bench) {
     let branch = bench.branch("lokanta").await;
     let id = branch.integration;
     let last_order_at = async || {
@@ -464,7 +465,7 @@ pub async fn the_last_order_stays_when_the_clock_goes_back(bench: &Bench) {
         bench
             .write(move |tx| {
                 for moment in moments {
-                    assert!(integrations::note_order(tx, id, None, at(moment))?);
+                    assert!(integrations::record_order(tx, id, None, at(moment))?);
                 }
                 Ok(())
             })

@@ -1,7 +1,7 @@
 //! API keys: found by hash, recoverable, always one primary and never none at all.
 
-use crate::bench::Bench;
-use crate::shop::at;
+use crate::database::Bench;
+use crate::fixtures::at;
 use garson_core::account::{ApiKey, IssuedKey};
 use garson_core::id::{AccountId, KeyId};
 use garson_core::secret::Secret;
@@ -48,7 +48,7 @@ async fn revoke(bench: &Bench, account: AccountId, id: KeyId) -> Revoked {
     bench.write(move |tx| keys::revoke(tx, account, id)).await
 }
 
-pub async fn a_key_is_found_by_its_hash_and_can_be_recovered(bench: &Bench) {
+pub async fn key_is_found_by_hash_and_can_be_recovered(bench: &Bench) {
     let account = bench.account("lokanta").await;
     assert_eq!(primary(bench, account).await, None);
     let key = issue(bench, account, "garson_ğ_1", 1).await;
@@ -60,7 +60,7 @@ pub async fn a_key_is_found_by_its_hash_and_can_be_recovered(bench: &Bench) {
     assert_eq!(unknown, None);
     assert_eq!(primary(bench, account).await.as_deref(), Some("garson_ğ_1"));
     let id = key.id;
-    bench.write(move |tx| keys::note_use(tx, id, at(9))).await;
+    bench.write(move |tx| keys::record_use(tx, id, at(9))).await;
     let listed = bench.read(move |tx| keys::list(tx, account)).await;
     assert_eq!(
         listed
@@ -76,7 +76,7 @@ pub async fn a_key_is_found_by_its_hash_and_can_be_recovered(bench: &Bench) {
     assert!(twice.is_err(), "two keys with one hash");
 }
 
-pub async fn one_key_is_primary_and_the_newest_inherits(bench: &Bench) {
+pub async fn newest_key_becomes_primary_after_a_revocation(bench: &Bench) {
     let (account, stranger) = (bench.account("lokanta").await, bench.account("yabanci").await);
     let mut all = Vec::new();
     for (n, text) in ["k1", "k2", "k3", "k4"].into_iter().enumerate() {
@@ -116,7 +116,7 @@ pub async fn one_key_is_primary_and_the_newest_inherits(bench: &Bench) {
     assert_eq!(primary(bench, stranger).await.as_deref(), Some("f1"));
 }
 
-pub async fn two_revocations_at_once_leave_one_key(bench: &Bench) {
+pub async fn concurrent_revocations_leave_one_key(bench: &Bench) {
     let second = bench.second_engine();
     for round in 0..8 {
         let name: &'static str = ["a", "b", "c", "d", "e", "f", "g", "h"][round];
@@ -140,7 +140,7 @@ pub async fn two_revocations_at_once_leave_one_key(bench: &Bench) {
     }
 }
 
-pub async fn two_first_keys_at_once_make_one_primary(bench: &Bench) {
+pub async fn concurrent_first_keys_make_one_primary(bench: &Bench) {
     let second = bench.second_engine();
     for round in 0..8 {
         let name: &'static str = ["a", "b", "c", "d", "e", "f", "g", "h"][round];

@@ -1,13 +1,13 @@
 //! Nodes: one delivers for an account at a time, and one that was given up gets and settles nothing.
 
-use crate::bench::Bench;
-use crate::shop::at;
+use crate::database::Bench;
+use crate::fixtures::at;
 use garson_core::delivery::DeliveryState;
 use garson_core::id::{AccountId, NodeId};
 use garson_store::Engine;
 use garson_store::publish::HandoffMessage;
 use garson_store::tables::deliveries;
-use garson_store::tables::deliveries::{End, Settlement, Standing};
+use garson_store::tables::deliveries::{Assignment, Outcome, Settlement};
 use garson_store::tables::{accounts, events, nodes};
 use uuid::Uuid;
 
@@ -17,8 +17,8 @@ async fn a_node(bench: &Bench, name: &'static str) -> NodeId {
     node
 }
 
-async fn standing(bench: &Bench, account: AccountId) -> Standing {
-    let found = bench.read(move |tx| deliveries::standing(tx, account)).await;
+async fn standing(bench: &Bench, account: AccountId) -> Assignment {
+    let found = bench.read(move |tx| deliveries::assignment(tx, account)).await;
     found.unwrap()
 }
 
@@ -27,7 +27,7 @@ fn handed(engine: &Engine) -> tokio::sync::mpsc::Receiver<Vec<HandoffMessage>> {
     engine.handoff().subscribe()
 }
 
-pub async fn a_commit_makes_its_node_deliver_if_nobody_does(bench: &Bench) {
+pub async fn commit_assigns_unowned_account_to_its_node(bench: &Bench) {
     let branch = bench.branch("lokanta").await;
     let account = branch.account;
     let (one, two) = (a_node(bench, "one").await, a_node(bench, "two").await);
@@ -61,13 +61,15 @@ pub async fn a_commit_makes_its_node_deliver_if_nobody_does(bench: &Bench) {
     assert_eq!((taken.node, taken.version), (Some(two), owned.version + 1));
     assert!(mine.recv().await.is_some());
     // One that ends takes nothing more.
-    bench.write(move |tx| nodes::let_go(tx, account, two)).await;
+    bench
+        .write(move |tx| nodes::release_account(tx, account, two))
+        .await;
     bench.engine.node_identity().stop_delivering();
     bench.order(branch, "S-4", at(4)).await;
     assert_eq!(standing(bench, account).await.node, None);
 }
 
-pub async fn a_node_that_was_given_up_gets_nothing(bench: &Bench) {
+pub async fn removed_node_gets_no_accounts(bench: &Bench) {
     let branch = bench.branch("lokanta").await;
     let account = branch.account;
     bench.give_webhook(account).await;
@@ -82,22 +84,30 @@ pub async fn a_node_that_was_given_up_gets_nothing(bench: &Bench) {
     bench.order(branch, "S-2", at(2)).await;
     assert_eq!(standing(bench, account).await.node, None);
     assert!(mine.try_recv().is_err(), "nothing is handed over to it");
-    let claimed = bench.write(move |tx| nodes::claim(tx, account, paused)).await;
+    let claimed = bench
+        .write(move |tx| nodes::claim_account(tx, account, paused))
+        .await;
     assert!(!claimed);
-    assert!(!bench.write(move |tx| nodes::beat(tx, paused)).await);
-    let claimed = bench.write(move |tx| nodes::claim(tx, account, other)).await;
+    assert!(!bench.write(move |tx| nodes::heartbeat(tx, paused)).await);
+    let claimed = bench
+        .write(move |tx| nodes::claim_account(tx, account, other))
+        .await;
     assert!(claimed);
     let now = standing(bench, account).await;
     assert_eq!((now.node, now.version), (Some(other), had.version + 1));
     // Claiming one's own changes nothing.
-    let again = bench.write(move |tx| nodes::claim(tx, account, other)).await;
+    let again = bench
+        .write(move |tx| nodes::claim_account(tx, account, other))
+        .await;
     assert!(again);
     assert_eq!(standing(bench, account).await, now);
-    let held = bench.write(move |tx| nodes::hold(tx, account, paused)).await;
+    let held = bench
+        .write(move |tx| nodes::lock_account(tx, account, paused))
+        .await;
     assert!(!held, "what it still has cannot be settled");
 }
 
-pub async fn a_successor_and_a_settlement_do_not_pass_each_other(bench: &Bench) {
+pub async fn new_event_and_settlement_of_its_predecessor_are_serialised(bench: &Bench) {
     // On one node an order goes on while another settles what came before: either the next event is written first and is
     // let go by the settlement, or it finds its predecessor settled. It is never left waiting.
     let branch = bench.branch("lokanta").await;
@@ -106,8 +116,8 @@ pub async fn a_successor_and_a_settlement_do_not_pass_each_other(bench: &Bench) 
     let node = a_node(bench, "one").await;
     bench.engine.node_identity().set(Some(node));
     let other = match bench.kind {
-        crate::bench::Kind::Postgres => bench.second_engine(),
-        crate::bench::Kind::Sqlite => bench.engine.clone(),
+        crate::database::Kind::Postgres => bench.second_engine(),
+        crate::database::Kind::Sqlite => bench.engine.clone(),
     };
     let mut waited = 0;
     for n in 0..40 {
@@ -117,18 +127,18 @@ pub async fn a_successor_and_a_settlement_do_not_pass_each_other(bench: &Bench) 
         let settlement = Settlement {
             id: first,
             order_id: Some(id),
-            end: End::Delivered,
+            outcome: Outcome::Delivered,
             attempt: None,
             attempts_before: 0,
         };
         let settle = bench.engine.write(account, move |tx| {
-            assert!(nodes::hold(tx, account, node)?);
+            assert!(nodes::lock_account(tx, account, node)?);
             deliveries::settle(tx, std::slice::from_ref(&settlement), at(n))
         });
         let next = garson_core::id::EventId(Uuid::now_v7());
         let go_on = other.write(account, move |tx| {
-            let mut places = accounts::reserve(tx, account, 1, at(n))?;
-            let event = events::EventToWrite {
+            let mut places = accounts::reserve_positions(tx, account, 1, at(n))?;
+            let event = events::NewEvent {
                 id: next,
                 account_id: account,
                 restaurant_id: branch.restaurant,
@@ -143,7 +153,7 @@ pub async fn a_successor_and_a_settlement_do_not_pass_each_other(bench: &Bench) 
         written.unwrap();
         waited += released.unwrap().len();
         let due = bench
-            .read(move |tx| deliveries::fresh_after(tx, account, 0, 1_000))
+            .read(move |tx| deliveries::untried_after(tx, account, 0, 1_000))
             .await;
         assert!(
             due.iter().any(|delivery| delivery.id == next),
@@ -152,7 +162,7 @@ pub async fn a_successor_and_a_settlement_do_not_pass_each_other(bench: &Bench) 
         let ends = Settlement {
             id: next,
             order_id: Some(id),
-            end: End::Delivered,
+            outcome: Outcome::Delivered,
             attempt: None,
             attempts_before: 0,
         };
@@ -161,7 +171,9 @@ pub async fn a_successor_and_a_settlement_do_not_pass_each_other(bench: &Bench) 
             .await;
     }
     println!("{waited} of 40 were written first");
-    let last = bench.read(move |tx| events::list_in(tx, account, Some(DeliveryState::Pending), one_page()));
+    let last = bench.read(move |tx| {
+        garson_store::lists::events::of_account(tx, account, Some(DeliveryState::Pending), one_page())
+    });
     assert!(last.await.items.is_empty());
 }
 
@@ -173,24 +185,26 @@ fn one_page() -> garson_store::lists::feed::PageRequest {
     }
 }
 
-pub async fn accounts_are_handed_on_one_by_one(bench: &Bench) {
+pub async fn accounts_are_released_one_by_one(bench: &Bench) {
     let (one, two) = (a_node(bench, "one").await, a_node(bench, "two").await);
     let mut all = Vec::new();
     for name in ["a", "b", "c", "d", "e"] {
         let account = bench.account(name).await;
-        bench.write(move |tx| nodes::claim(tx, account, one)).await;
+        bench
+            .write(move |tx| nodes::claim_account(tx, account, one))
+            .await;
         all.push(account);
     }
-    let first = bench.read(move |tx| nodes::accounts(tx, one, None, 3)).await;
+    let first = bench.read(move |tx| nodes::accounts_of(tx, one, None, 3)).await;
     assert_eq!(first, all[..3]);
     let after = first.last().copied();
-    let rest = bench.read(move |tx| nodes::accounts(tx, one, after, 3)).await;
+    let rest = bench.read(move |tx| nodes::accounts_of(tx, one, after, 3)).await;
     assert_eq!(rest, all[3..]);
     let gone = all[0];
-    assert!(!bench.write(move |tx| nodes::claim(tx, gone, two)).await);
-    assert!(!bench.write(move |tx| nodes::let_go(tx, gone, two)).await);
-    assert!(bench.write(move |tx| nodes::let_go(tx, gone, one)).await);
-    assert!(bench.write(move |tx| nodes::claim(tx, gone, two)).await);
-    let left = bench.read(move |tx| nodes::accounts(tx, one, None, 9)).await;
+    assert!(!bench.write(move |tx| nodes::claim_account(tx, gone, two)).await);
+    assert!(!bench.write(move |tx| nodes::release_account(tx, gone, two)).await);
+    assert!(bench.write(move |tx| nodes::release_account(tx, gone, one)).await);
+    assert!(bench.write(move |tx| nodes::claim_account(tx, gone, two)).await);
+    let left = bench.read(move |tx| nodes::accounts_of(tx, one, None, 9)).await;
     assert_eq!(left, all[1..]);
 }

@@ -1,6 +1,6 @@
 //! Opening a database: migrations once, only those that fit, and one server for a data folder.
 
-use crate::bench::{Bench, Home, Kind, meddle};
+use crate::database::{Bench, Home, Kind, execute_directly};
 use crate::dump;
 use garson_core::explanation::Explanation;
 use garson_core::id::{AccountId, EventId, OrderId, RestaurantId};
@@ -9,7 +9,7 @@ use garson_core::order::TimelineReason;
 use garson_core::secret::Secret;
 use garson_store::engine::server_lock::ServerLock;
 use garson_store::tables::accounts;
-use garson_store::tables::{events, inbox, integrations, orders};
+use garson_store::tables::{attempts, inbox, integrations, orders};
 use garson_store::{Engine, Options, Result, StoreErrorKind, params};
 use garson_store::{Vault, vault};
 use std::sync::Barrier;
@@ -42,20 +42,21 @@ pub async fn opening_again_applies_nothing_twice(bench: &Bench) {
     assert_eq!(dump::of(&again).await, rows);
 }
 
-pub async fn a_database_of_the_future_is_refused(bench: &Bench) {
-    bench
-        .meddle("INSERT INTO schema_migrations (number, name, checksum) VALUES (9999, 'flying_orders', 'x')");
+pub async fn database_of_a_newer_release_is_refused(bench: &Bench) {
+    bench.execute_directly(
+        "INSERT INTO schema_migrations (number, name, checksum) VALUES (9999, 'flying_orders', 'x')",
+    );
     let message = refusal(bench);
     assert!(
         message.contains("newer") && message.contains("9999") && message.contains("flying_orders"),
         "{message}"
     );
-    bench.meddle("DELETE FROM schema_migrations WHERE number = 9999");
+    bench.execute_directly("DELETE FROM schema_migrations WHERE number = 9999");
     bench.second_engine();
 }
 
-pub async fn a_migration_of_another_form_is_refused(bench: &Bench) {
-    bench.meddle("UPDATE schema_migrations SET checksum = 'x' WHERE number = 1");
+pub async fn changed_migration_is_refused(bench: &Bench) {
+    bench.execute_directly("UPDATE schema_migrations SET checksum = 'x' WHERE number = 1");
     let message = refusal(bench);
     assert!(message.contains("another form"), "{message}");
 }
@@ -105,7 +106,7 @@ const OLDER_ROWS: &str = "
     INSERT INTO inbox (id, hash, provider, kind, params, identity, body, state, reason, times, received_at)
         VALUES (@8, @8, 'getir', 'cancel', '{}', 'K-9', @8, 'unmatched', 'the order is not known', 1, 6);";
 
-pub async fn what_an_older_program_wrote_is_kept(bench: &Bench) {
+pub async fn data_of_an_older_release_is_kept(bench: &Bench) {
     let home = Home::new(bench.kind);
     let mut script = "CREATE TABLE schema_migrations (number BIGINT PRIMARY KEY, name TEXT NOT NULL, checksum TEXT NOT NULL);"
         .to_owned();
@@ -115,7 +116,7 @@ pub async fn what_an_older_program_wrote_is_kept(bench: &Bench) {
         script.push_str(&applied);
     }
     script.push_str(OLDER_ROWS);
-    meddle(&home.location(), &in_words_of(bench.kind, &script));
+    execute_directly(&home.location(), &in_words_of(bench.kind, &script));
 
     let engine = Engine::open(&home.location(), &Options::default()).unwrap();
     assert_eq!(migrations(&engine).await, migrations(&bench.engine).await);
@@ -135,7 +136,7 @@ pub async fn what_an_older_program_wrote_is_kept(bench: &Bench) {
             assert_eq!(timeline.len(), 2);
             assert_eq!(timeline[1].why, Some(TimelineReason::text("ğ")));
             assert_eq!(
-                events::attempts(tx, event)?[0].explanation,
+                attempts::of_event(tx, event)?[0].explanation,
                 Explanation::text("it was taken")
             );
             let taken = inbox::of_order(tx, order, 9)?;
@@ -165,7 +166,7 @@ pub async fn what_an_older_program_wrote_is_kept(bench: &Bench) {
         .unwrap();
 }
 
-pub async fn two_that_open_an_empty_database_at_once_both_succeed(bench: &Bench) {
+pub async fn concurrent_opens_of_an_empty_database_both_succeed(bench: &Bench) {
     let rounds = match bench.kind {
         Kind::Sqlite => 40,
         Kind::Postgres => 5,
@@ -191,7 +192,7 @@ pub async fn two_that_open_an_empty_database_at_once_both_succeed(bench: &Bench)
     }
 }
 
-pub async fn an_email_has_one_account(bench: &Bench) {
+pub async fn email_address_has_one_account(bench: &Bench) {
     let id = bench.account("lokanta").await;
     let created = bench
         .write(|tx| {

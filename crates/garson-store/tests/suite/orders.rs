@@ -1,15 +1,17 @@
 //! Orders: taken once, found by either id, changed and undone as a whole.
 
-use crate::bench::Bench;
+use crate::database::Bench;
 use crate::dump;
-use crate::shop::{at, take_order};
+use crate::fixtures::{at, take_order};
 use garson_core::explanation::Explanation;
 use garson_core::id::{AccountId, EventId, OrderId};
 use garson_core::order::{Actor, Cancellation, Flag, Order, ProviderSync, Reason, Status, place};
 use garson_core::testing::a_new_order;
 use garson_store::lists::feed::{Direction, PageRequest};
+use garson_store::tables::attempts;
+use garson_store::tables::attempts::Attempt;
 use garson_store::tables::events;
-use garson_store::tables::events::{Attempt, EventToWrite};
+use garson_store::tables::events::NewEvent;
 use garson_store::tables::{accounts, orders};
 use garson_store::{Result, StoreErrorKind};
 use uuid::Uuid;
@@ -115,7 +117,7 @@ pub async fn several_orders_under_one_platform_id_are_all_found(bench: &Bench) {
     assert_eq!(find(bench, branch.account, "77").await, wanted);
 }
 
-pub async fn a_change_is_kept_with_all_its_parts(bench: &Bench) {
+pub async fn order_change_is_stored_completely(bench: &Bench) {
     let branch = bench.branch("lokanta").await;
     let mut order = bench.order(branch, "S-1", at(0)).await;
     let reason = Reason {
@@ -184,8 +186,8 @@ pub async fn an_event_number_of_an_order_is_used_once(bench: &Bench) {
     let before = dump::of(&bench.engine).await;
     let write = move |sequence| {
         move |tx: &mut garson_store::Tx<'_>| -> Result<()> {
-            let mut places = accounts::reserve(tx, account, 1, at(1))?;
-            let event = EventToWrite {
+            let mut places = accounts::reserve_positions(tx, account, 1, at(1))?;
+            let event = NewEvent {
                 id: EventId(Uuid::now_v7()),
                 account_id: account,
                 restaurant_id: branch.restaurant,
@@ -223,7 +225,7 @@ pub async fn attempts_are_counted(bench: &Bench) {
         direction: Direction::Older,
     };
     let told = bench
-        .read(move |tx| events::list(tx, account, request))
+        .read(move |tx| garson_store::lists::events::of_account(tx, account, None, request))
         .await
         .items;
     assert!(
@@ -241,11 +243,9 @@ pub async fn attempts_are_counted(bench: &Bench) {
             explanation: Explanation::text("bağlanamadı"),
             ..Attempt::default()
         };
-        bench
-            .write(move |tx| events::note_attempt(tx, id, &attempt))
-            .await;
+        bench.write(move |tx| attempts::record(tx, id, &attempt)).await;
     }
-    let log = bench.read(move |tx| events::attempts(tx, id)).await;
+    let log = bench.read(move |tx| attempts::of_event(tx, id)).await;
     assert_eq!(
         log.iter().map(|a| (a.number, a.status)).collect::<Vec<_>>(),
         [(1, None), (2, Some(500))]

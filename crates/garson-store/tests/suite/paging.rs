@@ -1,17 +1,17 @@
 //! The edges of pages, and the filters of the list of orders that are not reported yet.
 
-use crate::bench::Bench;
 use crate::cursors::{page, places, walk_down, walk_up};
-use crate::shop::{Branch, DIRECT, at};
+use crate::database::Bench;
+use crate::fixtures::{Branch, DIRECT, at};
 use Direction::{Newer, Older};
 use garson_core::order::{Order, Status};
 use garson_store::lists::feed;
-use garson_store::lists::feed::{Direction, EVERYWHERE, Page, PageRequest, Scope};
+use garson_store::lists::feed::{ALL_POSITIONS, Direction, Page, PageRequest, Scope};
+use garson_store::lists::orders::OrderSummary;
 use garson_store::tables::accounts;
 use garson_store::tables::orders;
-use garson_store::tables::orders::OrderSummary;
 
-pub async fn an_empty_list_has_nowhere_to_go_but_up(bench: &Bench) {
+pub async fn empty_list_has_only_a_newer_cursor(bench: &Bench) {
     let branch = bench.branch("lokanta").await;
     let scope = Scope::Account(branch.account);
     for direction in [Older, Newer] {
@@ -64,7 +64,7 @@ pub async fn pages_end_where_the_list_ends(bench: &Bench) {
     assert_eq!(ids, new.iter().rev().map(|order| order.id).collect::<Vec<_>>());
 }
 
-pub async fn walks_down_and_up_meet_the_same_orders(bench: &Bench) {
+pub async fn paging_down_and_up_returns_the_same_orders(bench: &Bench) {
     let branch = bench.branch("lokanta").await;
     let other = bench.branch_of(branch.account).await;
     let stranger = bench.branch("yabanci").await;
@@ -124,12 +124,12 @@ async fn pending(
         };
         let page = bench
             .read(move |tx| {
-                let narrowed = orders::Narrowed {
+                let narrowed = garson_store::lists::orders::OrderFilter {
                     statuses: statuses.to_vec(),
                     providers: vec![DIRECT],
                 };
                 let narrowed = (!statuses.is_empty()).then_some(narrowed);
-                orders::list_pending(tx, scope, narrowed.as_ref(), between, request)
+                garson_store::lists::orders::list_pending(tx, scope, narrowed.as_ref(), between, request)
             })
             .await;
         let went_on = !page.items.is_empty();
@@ -161,7 +161,7 @@ async fn mixed_orders(bench: &Bench, branches: [Branch; 2]) -> Vec<Order> {
         let changed = order.clone();
         bench
             .write(move |tx| {
-                let mut places = accounts::reserve(tx, changed.account_id, 3, changed.updated_at)?;
+                let mut places = accounts::reserve_positions(tx, changed.account_id, 3, changed.updated_at)?;
                 orders::update(tx, &changed, places.take())?;
                 if n % 5 == 0 {
                     orders::mark_reported(tx, changed.id, at(50_000), places.take())?;
@@ -178,7 +178,7 @@ async fn mixed_orders(bench: &Bench, branches: [Branch; 2]) -> Vec<Order> {
     taken
 }
 
-pub async fn filters_of_pending_orders_agree_with_a_plain_look(bench: &Bench) {
+pub async fn pending_order_filters_agree_with_a_full_scan(bench: &Bench) {
     let branch = bench.branch("lokanta").await;
     let branches = [branch, bench.branch_of(branch.account).await];
     let taken = mixed_orders(bench, branches).await;
@@ -214,7 +214,7 @@ pub async fn filters_of_pending_orders_agree_with_a_plain_look(bench: &Bench) {
                 .map(|o| o.id)
                 .collect();
             for (limit, direction) in [(1, Older), (3, Older), (200, Older), (1, Newer), (4, Newer)] {
-                let found = pending(bench, scope, statuses, EVERYWHERE, limit, direction).await;
+                let found = pending(bench, scope, statuses, ALL_POSITIONS, limit, direction).await;
                 let ids: Vec<_> = found.iter().map(|order| order.id).collect();
                 assert_eq!(ids, wanted, "{scope:?} {statuses:?} {limit} {direction:?}");
                 assert!(found.iter().all(|order| !order.is_report));
@@ -223,7 +223,7 @@ pub async fn filters_of_pending_orders_agree_with_a_plain_look(bench: &Bench) {
     }
 }
 
-pub async fn times_become_places(bench: &Bench) {
+pub async fn timestamps_become_positions(bench: &Bench) {
     let branch = bench.branch("lokanta").await;
     let branches = [branch, bench.branch_of(branch.account).await];
     let (account, taken) = (branch.account, mixed_orders(bench, branches).await);
@@ -241,7 +241,7 @@ pub async fn times_become_places(bench: &Bench) {
         for to in moments {
             let (start, end) = (from.map(at), to.map(at));
             let between = bench
-                .read(move |tx| feed::places_between(tx, account, start, end))
+                .read(move |tx| feed::positions_between(tx, account, start, end))
                 .await;
             let wanted: Vec<_> = taken
                 .iter()

@@ -1,6 +1,6 @@
 //! PostgreSQL alone: a pooler that gives each transaction another connection is refused before anything is done.
 
-use crate::bench::Bench;
+use crate::database::Bench;
 use garson_core::secret::Secret;
 use garson_store::{Engine, Location, Options, StoreErrorKind};
 use std::io::{Read, Result, Write};

@@ -1,13 +1,13 @@
 //! Sending again what has failed: each once, in order, however many do it and wherever it was cut off.
 
-use crate::bench::Bench;
-use crate::shop::{Branch, at};
+use crate::database::Bench;
+use crate::fixtures::{Branch, at};
 use garson_core::id::{AccountId, EventId, OrderId, ResendId};
 use garson_store::Engine;
 use garson_store::lists::feed::{Direction, PageRequest};
 use garson_store::tables::deliveries;
 use garson_store::tables::events;
-use garson_store::tables::events::{EventToWrite, StoredEvent};
+use garson_store::tables::events::{NewEvent, StoredEvent};
 use garson_store::tables::resends;
 use garson_store::tables::resends::Resend;
 use garson_store::tables::{accounts, restaurants};
@@ -50,7 +50,7 @@ async fn all(bench: &Bench, account: AccountId) -> Vec<StoredEvent> {
         direction: Direction::Older,
     };
     bench
-        .read(move |tx| events::list(tx, account, request))
+        .read(move |tx| garson_store::lists::events::of_account(tx, account, None, request))
         .await
         .items
 }
@@ -63,24 +63,32 @@ async fn in_state(bench: &Bench, account: AccountId, state: &str) -> usize {
         .count()
 }
 
-pub async fn a_resend_goes_through_what_has_failed_once(bench: &Bench) {
+pub async fn resend_requeues_each_failed_delivery_once(bench: &Bench) {
     let branch = shop(bench, 25).await;
     let account = branch.account;
     // Events stand at every second place, behind their orders: 2, 4 … 50.
-    bench.meddle(FAIL_ALL);
-    bench.meddle("UPDATE events SET state = 'delivered', failures = 0 WHERE position IN (4, 20, 50)");
-    bench.meddle("UPDATE events SET state = 'pending', failures = 2, due_at = 7 WHERE position IN (8, 48)");
+    bench.execute_directly(FAIL_ALL);
+    bench.execute_directly(
+        "UPDATE events SET state = 'delivered', failures = 0 WHERE position IN (4, 20, 50)",
+    );
+    bench.execute_directly(
+        "UPDATE events SET state = 'pending', failures = 2, due_at = 7 WHERE position IN (8, 48)",
+    );
     let resend = start(bench, account, 0, false).await;
-    assert_eq!((resend.found, resend.reached, resend.last_place), (20, 0, 50));
+    assert_eq!((resend.found, resend.reached, resend.last_position), (20, 0, 50));
     // What happens after its start is not its own.
     bench.order(branch, "later", at(100)).await;
-    bench.meddle("UPDATE events SET state = 'failed', failures = 4, due_at = NULL WHERE position = 52");
+    bench.execute_directly(
+        "UPDATE events SET state = 'failed', failures = 4, due_at = NULL WHERE position = 52",
+    );
 
     let first = step(bench, &resend, 7).await.unwrap();
     assert_eq!((first.requeued, first.finished_at), (7, None));
     assert_eq!(first.reached, 18, "2 6 10 12 14 16 18");
     // They fail once more behind it, and stay so.
-    bench.meddle("UPDATE events SET state = 'failed', failures = 4, due_at = NULL WHERE position IN (2, 6)");
+    bench.execute_directly(
+        "UPDATE events SET state = 'failed', failures = 4, due_at = NULL WHERE position IN (2, 6)",
+    );
     let second = step(bench, &resend, 7).await.unwrap();
     assert_eq!((second.requeued, second.finished_at), (14, None));
     let third = step(bench, &resend, 7).await.unwrap();
@@ -95,20 +103,20 @@ pub async fn a_resend_goes_through_what_has_failed_once(bench: &Bench) {
     assert_eq!(in_state(bench, account, "delivered").await, 3);
     assert_eq!(in_state(bench, account, "failed").await, 3);
     let fresh = bench
-        .read(move |tx| deliveries::fresh_after(tx, account, 0, 100))
+        .read(move |tx| deliveries::untried_after(tx, account, 0, 100))
         .await;
     assert_eq!(fresh.len(), 18, "with all attempts before them");
     let late = bench
-        .read(move |tx| deliveries::late(tx, account, at(0), 100))
+        .read(move |tx| deliveries::due_retries(tx, account, at(0), 100))
         .await;
-    let late: Vec<(i64, i64)> = late.iter().map(|it| (it.place, it.failures)).collect();
+    let late: Vec<(i64, i64)> = late.iter().map(|it| (it.position, it.failures)).collect();
     assert_eq!(late, [(8, 2), (48, 2)], "those on their way are as they were");
 }
 
-pub async fn a_resend_begins_at_its_moment(bench: &Bench) {
+pub async fn resend_starts_at_its_timestamp(bench: &Bench) {
     let branch = shop(bench, 33).await;
     let account = branch.account;
-    bench.meddle(FAIL_ALL);
+    bench.execute_directly(FAIL_ALL);
     for since in -1..35 {
         let found = start(bench, account, since, false).await.found;
         let plain = all(bench, account)
@@ -129,9 +137,9 @@ async fn three_of_one_order(bench: &Bench, branch: Branch) -> Vec<EventId> {
     let written = ids.clone();
     bench
         .write(move |tx| {
-            let mut places = accounts::reserve(tx, branch.account, 3, at(50))?;
+            let mut places = accounts::reserve_positions(tx, branch.account, 3, at(50))?;
             for (n, id) in (1..).zip(&written) {
-                let event = EventToWrite {
+                let event = NewEvent {
                     id: *id,
                     account_id: branch.account,
                     restaurant_id: branch.restaurant,
@@ -145,12 +153,12 @@ async fn three_of_one_order(bench: &Bench, branch: Branch) -> Vec<EventId> {
             Ok(())
         })
         .await;
-    bench.meddle(FAIL_ALL);
-    bench.meddle("UPDATE events SET held = 0");
+    bench.execute_directly(FAIL_ALL);
+    bench.execute_directly("UPDATE events SET held = 0");
     ids
 }
 
-pub async fn order_within_an_order_is_kept(bench: &Bench) {
+pub async fn resend_keeps_the_sequence_of_an_order(bench: &Bench) {
     let branch = bench.branch("lokanta").await;
     let account = branch.account;
     bench.give_webhook(account).await;
@@ -159,7 +167,7 @@ pub async fn order_within_an_order_is_kept(bench: &Bench) {
         let resend = start(bench, account, 0, false).await;
         while step(bench, &resend, limit).await.is_some() {}
         let ready = bench
-            .read(move |tx| deliveries::fresh_after(tx, account, 0, 100))
+            .read(move |tx| deliveries::untried_after(tx, account, 0, 100))
             .await;
         let ready: Vec<EventId> = ready.iter().map(|it| it.id).collect();
         // Those of the rounds before are due again as well, the first of each order.
@@ -180,11 +188,11 @@ pub async fn order_within_an_order_is_kept(bench: &Bench) {
     }
 }
 
-pub async fn two_nodes_share_a_resend(bench: &Bench) {
+pub async fn two_nodes_can_run_one_resend(bench: &Bench) {
     const EVENTS: usize = 300;
     let branch = shop(bench, i64::try_from(EVENTS).unwrap()).await;
     let account = branch.account;
-    bench.meddle(FAIL_ALL);
+    bench.execute_directly(FAIL_ALL);
     let id = start(bench, account, 0, false).await.id;
     let other = bench.second_engine();
     async fn work(engine: &Engine, account: AccountId, id: ResendId) -> usize {
@@ -215,13 +223,14 @@ pub async fn two_nodes_share_a_resend(bench: &Bench) {
     assert_eq!(in_state(bench, account, "pending").await, EVENTS);
 }
 
-pub async fn a_resend_leaves_out_what_is_gone(bench: &Bench) {
+pub async fn resend_skips_deleted_restaurants(bench: &Bench) {
     let branch = shop(bench, 4).await;
     let account = branch.account;
     let closing = bench.branch_of(account).await;
     bench.orders(closing, "C", 4).await;
-    bench.meddle(FAIL_ALL);
-    bench.meddle("UPDATE events SET state = 'skipped', reason = 'no_url' WHERE position IN (2, 10)");
+    bench.execute_directly(FAIL_ALL);
+    bench
+        .execute_directly("UPDATE events SET state = 'skipped', reason = 'no_url' WHERE position IN (2, 10)");
     bench
         .write(move |tx| restaurants::delete(tx, account, closing.restaurant, at(9)))
         .await;
@@ -232,7 +241,7 @@ pub async fn a_resend_leaves_out_what_is_gone(bench: &Bench) {
     let skipped = start(bench, account, 0, true).await;
     assert_eq!(step(bench, &skipped, 100).await.unwrap().requeued, 1);
     // Without an address they would only be skipped.
-    bench.meddle(FAIL_ALL);
+    bench.execute_directly(FAIL_ALL);
     bench
         .write(move |tx| accounts::set_webhook(tx, account, None))
         .await;
@@ -241,10 +250,10 @@ pub async fn a_resend_leaves_out_what_is_gone(bench: &Bench) {
     assert_eq!((ended.requeued, ended.finished_at), (0, Some(at(6_000))));
 }
 
-pub async fn open_ones_are_found_by_account(bench: &Bench) {
+pub async fn open_resends_are_found_by_account(bench: &Bench) {
     let branch = shop(bench, 3).await;
     let (first, second) = (branch.account, bench.account("yabanci").await);
-    bench.meddle(FAIL_ALL);
+    bench.execute_directly(FAIL_ALL);
     let older = start(bench, first, 0, false).await;
     let newer = start(bench, first, 0, true).await;
     let foreign = start(bench, second, 0, false).await;
@@ -252,7 +261,7 @@ pub async fn open_ones_are_found_by_account(bench: &Bench) {
         .read(|tx| {
             let mut open = Vec::new();
             while let Some(next) =
-                resends::next_open(tx, open.last().map(|it: &resends::Open| it.account), 10)?
+                resends::next_open(tx, open.last().map(|it: &resends::OpenResend| it.account), 10)?
             {
                 open.push(next);
             }

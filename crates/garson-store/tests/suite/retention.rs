@@ -1,28 +1,33 @@
 //! Events whose time is over: gone oldest first, with their attempts, and remembered as gone.
 
-use crate::bench::Bench;
+use crate::database::Bench;
+use crate::fixtures::{Branch, at};
 use crate::resends::FAIL_ALL;
-use crate::shop::{Branch, at};
 use garson_core::id::{AccountId, EventId, OrderId, ResendId};
 use garson_store::lists::feed::{Direction, PageRequest};
+use garson_store::tables::attempts;
+use garson_store::tables::attempts::Attempt;
 use garson_store::tables::events;
-use garson_store::tables::events::{Attempt, EventToWrite};
+use garson_store::tables::events::NewEvent;
 use garson_store::tables::{accounts, deliveries, resends, restaurants};
 use garson_store::upkeep::retention;
-use garson_store::upkeep::retention::Forgotten;
+use garson_store::upkeep::retention::Removed;
 use garson_store::upkeep::sweep;
 use uuid::Uuid;
 
 async fn chunk(bench: &Bench, account: AccountId, oldest: i64, limit: i64) -> (u64, u64) {
     let gone = bench
-        .write(move |tx| retention::chunk(tx, account, at(oldest), at(9_000), limit))
+        .write(move |tx| retention::remove_chunk(tx, account, at(oldest), at(9_000), limit))
         .await;
-    let Forgotten { events, pending } = gone;
+    let Removed { events, pending } = gone;
     (events, pending)
 }
 
 async fn forgotten(bench: &Bench, account: AccountId) -> i64 {
-    bench.read(move |tx| accounts::span(tx, account)).await.forgotten
+    bench
+        .read(move |tx| accounts::event_range(tx, account))
+        .await
+        .removed_up_to
 }
 
 /// The account's events, oldest first, each with the number of its attempts.
@@ -35,9 +40,13 @@ async fn kept(bench: &Bench, account: AccountId) -> Vec<(i64, usize)> {
     bench
         .read(move |tx| {
             let mut kept = Vec::new();
-            for event in events::list(tx, account, request)?.items.iter().rev() {
-                let place = events::place(tx, account, event.id)?.unwrap();
-                kept.push((place, events::attempts(tx, event.id)?.len()));
+            for event in garson_store::lists::events::of_account(tx, account, None, request)?
+                .items
+                .iter()
+                .rev()
+            {
+                let place = events::position(tx, account, event.id)?.unwrap();
+                kept.push((place, attempts::of_event(tx, event.id)?.len()));
             }
             Ok(kept)
         })
@@ -47,16 +56,16 @@ async fn kept(bench: &Bench, account: AccountId) -> Vec<(i64, usize)> {
 async fn note_attempts(bench: &Bench, account: AccountId) {
     bench
         .write(move |tx| {
-            for delivery in deliveries::fresh_after(tx, account, 0, 1_000)? {
-                events::note_attempt(tx, delivery.id, &Attempt::default())?;
-                events::note_attempt(tx, delivery.id, &Attempt::default())?;
+            for delivery in deliveries::untried_after(tx, account, 0, 1_000)? {
+                attempts::record(tx, delivery.id, &Attempt::default())?;
+                attempts::record(tx, delivery.id, &Attempt::default())?;
             }
             Ok(())
         })
         .await;
 }
 
-pub async fn old_events_are_forgotten_oldest_first(bench: &Bench) {
+pub async fn old_events_are_removed_oldest_first(bench: &Bench) {
     let (branch, other) = (bench.branch("lokanta").await, bench.branch("yabanci").await);
     let account = branch.account;
     let silent = bench.account("sessiz").await;
@@ -67,15 +76,17 @@ pub async fn old_events_are_forgotten_oldest_first(bench: &Bench) {
     bench.orders(branch, "S", 10).await;
     bench.order(other, "Y", at(7)).await;
     note_attempts(bench, account).await;
-    bench.meddle("UPDATE events SET state = 'delivered', due_at = NULL WHERE position IN (2, 4, 6, 12)");
+    bench.execute_directly(
+        "UPDATE events SET state = 'delivered', due_at = NULL WHERE position IN (2, 4, 6, 12)",
+    );
 
     let looked = |oldest: i64| {
         bench.read(move |tx| {
             let mut found = Vec::new();
             let mut after = None;
             loop {
-                let looked = retention::look(tx, after, at(oldest), 1)?;
-                found.extend(looked.with_old);
+                let looked = retention::accounts_with_old_events(tx, after, at(oldest), 1)?;
+                found.extend(looked.accounts);
                 after = looked.last;
                 if after.is_none() {
                     return Ok(found);
@@ -106,7 +117,7 @@ pub async fn old_events_are_forgotten_oldest_first(bench: &Bench) {
     assert_eq!(attempts, 6, "those of the events that are kept");
 
     // An event that was tried very often does not make a long job of many.
-    bench.meddle("UPDATE events SET attempts = 900");
+    bench.execute_directly("UPDATE events SET attempts = 900");
     assert_eq!(chunk(bench, account, 100, 5).await.0, 1);
 
     // Deleting a restaurant is another thing.
@@ -114,7 +125,10 @@ pub async fn old_events_are_forgotten_oldest_first(bench: &Bench) {
     bench
         .write(move |tx| restaurants::delete(tx, account, id, at(9)))
         .await;
-    while bench.write(move |tx| sweep::chunk(tx, account, id, 100)).await {}
+    while bench
+        .write(move |tx| sweep::remove_chunk(tx, account, id, 100))
+        .await
+    {}
     assert_eq!(kept(bench, account).await, []);
     assert_eq!(forgotten(bench, account).await, 16);
 }
@@ -124,8 +138,8 @@ async fn write(bench: &Bench, branch: Branch, order: OrderId, sequence: i64, now
     let id = EventId(Uuid::now_v7());
     bench
         .write(move |tx| {
-            let mut places = accounts::reserve(tx, branch.account, 1, at(now))?;
-            let event = EventToWrite {
+            let mut places = accounts::reserve_positions(tx, branch.account, 1, at(now))?;
+            let event = NewEvent {
                 id,
                 account_id: branch.account,
                 restaurant_id: branch.restaurant,
@@ -140,7 +154,7 @@ async fn write(bench: &Bench, branch: Branch, order: OrderId, sequence: i64, now
     id
 }
 
-pub async fn a_successor_does_not_wait_for_what_is_forgotten(bench: &Bench) {
+pub async fn held_event_is_released_when_its_predecessor_is_removed(bench: &Bench) {
     let branch = bench.branch("lokanta").await;
     let account = branch.account;
     bench.give_webhook(account).await;
@@ -149,13 +163,13 @@ pub async fn a_successor_does_not_wait_for_what_is_forgotten(bench: &Bench) {
     let second = write(bench, branch, order, 2, 50).await;
     let ready = async || {
         let ready = bench
-            .read(move |tx| deliveries::fresh_after(tx, account, 0, 10))
+            .read(move |tx| deliveries::untried_after(tx, account, 0, 10))
             .await;
         ready.iter().map(|it| it.id).collect::<Vec<_>>()
     };
     assert_eq!(ready().await, [first]);
     let version = async || {
-        let standing = bench.read(move |tx| deliveries::standing(tx, account)).await;
+        let standing = bench.read(move |tx| deliveries::assignment(tx, account)).await;
         standing.unwrap().version
     };
     let before = version().await;
@@ -164,12 +178,12 @@ pub async fn a_successor_does_not_wait_for_what_is_forgotten(bench: &Bench) {
     assert!(version().await > before, "whoever delivers is told to look");
 }
 
-pub async fn finished_resends_are_forgotten(bench: &Bench) {
+pub async fn finished_resends_are_removed(bench: &Bench) {
     let branch = bench.branch("lokanta").await;
     let account = branch.account;
     bench.give_webhook(account).await;
     bench.orders(branch, "S", 3).await;
-    bench.meddle(FAIL_ALL);
+    bench.execute_directly(FAIL_ALL);
     for finish_at in [Some(10), Some(20), Some(30), None] {
         bench
             .write(move |tx| {
@@ -183,7 +197,8 @@ pub async fn finished_resends_are_forgotten(bench: &Bench) {
             })
             .await;
     }
-    let remove = |oldest: i64, limit: i64| bench.write(move |tx| retention::resends(tx, at(oldest), limit));
+    let remove =
+        |oldest: i64, limit: i64| bench.write(move |tx| retention::remove_resends(tx, at(oldest), limit));
     assert_eq!(remove(10, 100).await, 0);
     assert_eq!(remove(21, 1).await, 1);
     assert_eq!(remove(21, 100).await, 1);

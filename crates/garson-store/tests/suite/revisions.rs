@@ -1,7 +1,7 @@
 //! Later versions of the content of orders: lists, sums, timelines and reports follow.
 
-use crate::bench::Bench;
-use crate::shop::{Branch, at, take_order};
+use crate::database::Bench;
+use crate::fixtures::{Branch, at, take_order};
 use garson_core::id::OrderId;
 use garson_core::money::Minor;
 use garson_core::order::{
@@ -33,7 +33,7 @@ fn write(tx: &mut Tx<'_>, branch: Branch, new: &NewOrder, now: Timestamp) -> Res
     let known =
         orders::lock_by_identity(tx, branch.account, branch.integration, &new.identity, false)?.unwrap();
     let stored = orders::content(tx, known.order.id)?;
-    let mut places = accounts::reserve(tx, branch.account, 2, now)?;
+    let mut places = accounts::reserve_positions(tx, branch.account, 2, now)?;
     let Some(Revised { decision, content }) = revise(&known.order, &stored, new, places.at, false) else {
         return Ok(known.order);
     };
@@ -43,10 +43,10 @@ fn write(tx: &mut Tx<'_>, branch: Branch, new: &NewOrder, now: Timestamp) -> Res
         content: &serde_json::to_string(&content).unwrap(),
         content_hash: &[2; 32],
         replaced_hash: stored_hash(&stored),
-        place: places.take(),
+        position: places.take(),
     };
     revisions::replace(tx, &replacement)?;
-    totals::follow(tx, &known.order, &decision.order)?;
+    totals::update_order(tx, &known.order, &decision.order)?;
     Ok(decision.order)
 }
 
@@ -97,7 +97,7 @@ async fn timeline_of(bench: &Bench, id: OrderId) -> Vec<TimelineLine> {
     bench.read(move |tx| orders::timeline(tx, id)).await
 }
 
-pub async fn a_later_version_is_seen_everywhere(bench: &Bench) {
+pub async fn revision_is_visible_in_order_lists_and_timeline(bench: &Bench) {
     let branch = bench.branch("lokanta").await;
     let order = bench.order(branch, "S-1", at(0)).await;
     let other = bench.order(branch, "S-2", at(1)).await;
@@ -125,7 +125,7 @@ pub async fn a_later_version_is_seen_everywhere(bench: &Bench) {
     let lines = bench
         .read(move |tx| {
             let request = newest();
-            orders::list_lines(tx, Scope::Account(branch.account), request, |line| {
+            garson_store::lists::orders::list_lines(tx, Scope::Account(branch.account), request, |line| {
                 line.tail.to_owned()
             })
         })
@@ -141,7 +141,7 @@ pub async fn a_later_version_is_seen_everywhere(bench: &Bench) {
     assert!(told.changes.iter().any(|change| change.field.as_str() == "total"));
     assert_eq!(timeline_of(bench, other.id).await.len(), 1);
     let known = bench
-        .read(move |tx| revisions::known(tx, branch.account, branch.integration, "S-1"))
+        .read(move |tx| orders::hashed_by_identity(tx, branch.account, branch.integration, "S-1"))
         .await
         .unwrap();
     assert_eq!((known.order, known.content_hash), (after, vec![2; 32]));
@@ -151,7 +151,7 @@ pub async fn a_later_version_is_seen_everywhere(bench: &Bench) {
     }
 }
 
-pub async fn sums_follow_versions_of_new_reported_and_finished_orders(bench: &Bench) {
+pub async fn revisions_update_totals_in_every_status(bench: &Bench) {
     let branch = bench.branch("lokanta").await;
     let orders = bench.orders(branch, "S", 4).await;
     let [new, reported, delivered, cancelled] = [0, 1, 2, 3].map(|n: usize| orders[n].clone());
@@ -168,7 +168,7 @@ pub async fn sums_follow_versions_of_new_reported_and_finished_orders(bench: &Be
                     ..before.clone()
                 };
                 orders::update(tx, &after, 999)?;
-                totals::follow(tx, before, &after)?;
+                totals::update_order(tx, before, &after)?;
             }
             Ok(())
         })
@@ -199,7 +199,7 @@ pub async fn sums_follow_versions_of_new_reported_and_finished_orders(bench: &Be
     let pending = bench
         .read(move |tx| {
             let request = newest();
-            orders::list_pending(
+            garson_store::lists::orders::list_pending(
                 tx,
                 Scope::Account(branch.account),
                 None,
@@ -216,7 +216,7 @@ pub async fn sums_follow_versions_of_new_reported_and_finished_orders(bench: &Be
     assert_eq!(offered, [("S-3", 40_000), ("S-2", 3_002), ("S-0", 3_000)]);
 }
 
-pub async fn versions_of_one_transaction_count_each(bench: &Bench) {
+pub async fn several_revisions_in_one_transaction_all_count(bench: &Bench) {
     let branch = bench.branch("lokanta").await;
     let after = bench
         .write(move |tx| {
@@ -232,12 +232,12 @@ pub async fn versions_of_one_transaction_count_each(bench: &Bench) {
     assert_eq!(sums(bench, branch).await, [expected.clone(), expected]);
 }
 
-pub async fn an_account_says_whether_it_wants_events_of_versions(bench: &Bench) {
+pub async fn account_opts_into_revision_events(bench: &Bench) {
     let account = bench.account("lokanta").await;
     let wants = async || {
         bench
             .write(move |tx| {
-                let places = accounts::reserve(tx, account, 1, at(0))?;
+                let places = accounts::reserve_positions(tx, account, 1, at(0))?;
                 Ok((accounts::wants_updates(tx, account)?, places.wants_updates))
             })
             .await

@@ -1,27 +1,27 @@
 //! Search: what people type finds their orders, whatever else there is, and nothing that is gone.
 
-use crate::bench::Bench;
+use crate::database::Bench;
 use crate::dump;
-use crate::shop::{Branch, DIRECT, GETIR, at, take_order, take_order_from};
+use crate::fixtures::{Branch, DIRECT, GETIR, at, take_order, take_order_from};
 use garson_core::id::{AccountId, OrderId};
 use garson_core::order::{NewOrder, Order, Status};
 use garson_core::platform::Provider;
 use garson_core::search::asked;
 use garson_core::testing::a_new_order;
 use garson_store::Engine;
-use garson_store::lists::feed::{Direction, EVERYWHERE, PageRequest, places_between};
+use garson_store::lists::feed::{ALL_POSITIONS, Direction, PageRequest, positions_between};
 use garson_store::lists::search;
-use garson_store::lists::search::{Found, LOOK, Wanted};
+use garson_store::lists::search::{MAX_EXAMINED, SearchPage, SearchQuery};
 use garson_store::tables::{orders, restaurants};
 use garson_store::upkeep::sweep;
 
-fn wanted(text: &str) -> Wanted {
-    Wanted {
+fn wanted(text: &str) -> SearchQuery {
+    SearchQuery {
         words: asked(text),
         statuses: Vec::new(),
         provider: None,
         restaurant: None,
-        between: EVERYWHERE,
+        between: ALL_POSITIONS,
     }
 }
 
@@ -53,7 +53,7 @@ async fn index(engine: &Engine, account: AccountId, chunk: i64) -> u64 {
     }
 }
 
-async fn page(bench: &Bench, account: AccountId, wanted: &Wanted, request: PageRequest) -> Found {
+async fn page(bench: &Bench, account: AccountId, wanted: &SearchQuery, request: PageRequest) -> SearchPage {
     let wanted = wanted.clone();
     bench
         .read(move |tx| search::find(tx, account, &wanted, request))
@@ -64,7 +64,7 @@ async fn page(bench: &Bench, account: AccountId, wanted: &Wanted, request: PageR
 async fn all(
     bench: &Bench,
     account: AccountId,
-    wanted: &Wanted,
+    wanted: &SearchQuery,
     limit: usize,
     direction: Direction,
 ) -> Vec<OrderId> {
@@ -94,7 +94,7 @@ async fn found(bench: &Bench, account: AccountId, text: &str) -> Vec<OrderId> {
     all(bench, account, &wanted(text), 10, Direction::Older).await
 }
 
-pub async fn orders_are_found_by_the_beginnings_of_words(bench: &Bench) {
+pub async fn search_matches_prefixes_of_words(bench: &Bench) {
     let (here, there) = (bench.branch("lokanta").await, bench.branch("pideci").await);
     let account = here.account;
     let one = take(bench, here, named("GTR-0042", "K7", "İpek Şahin", None), 0).await;
@@ -108,17 +108,17 @@ pub async fn orders_are_found_by_the_beginnings_of_words(bench: &Bench) {
     let theirs = take(bench, there, named("GTR-0042", "K7", "İpek Şahin", None), 2).await;
     assert_eq!(found(bench, account, "ipek").await, []);
     assert!(bench.read(move |tx| search::is_behind(tx, account)).await);
-    let behind = bench.read(|tx| search::behind(tx, None, 10)).await;
+    let behind = bench.read(|tx| search::accounts_behind(tx, None, 10)).await;
     assert_eq!(behind.accounts, [account, there.account]);
     assert_eq!(index(&bench.engine, account, 1).await, 2);
     assert!(!bench.read(move |tx| search::is_behind(tx, account)).await);
-    let behind = bench.read(|tx| search::behind(tx, None, 10)).await;
+    let behind = bench.read(|tx| search::accounts_behind(tx, None, 10)).await;
     assert_eq!(
         (behind.accounts, behind.last),
         (vec![there.account], Some(there.account))
     );
     let behind = bench
-        .read(move |tx| search::behind(tx, Some(there.account), 10))
+        .read(move |tx| search::accounts_behind(tx, Some(there.account), 10))
         .await;
     assert_eq!((behind.accounts, behind.last), (vec![], None));
     assert_eq!(index(&bench.engine, there.account, 10).await, 1);
@@ -183,7 +183,7 @@ async fn mixed(bench: &Bench, branches: [Branch; 2], count: usize) -> Vec<(Order
     taken
 }
 
-pub async fn every_filter_agrees_with_a_plain_look(bench: &Bench) {
+pub async fn search_filters_agree_with_a_full_scan(bench: &Bench) {
     let branch = bench.branch("lokanta").await;
     let account = branch.account;
     let other = bench.branch_of(account).await;
@@ -207,13 +207,13 @@ pub async fn every_filter_agrees_with_a_plain_look(bench: &Bench) {
                 for restaurant in [None, Some(other.restaurant)] {
                     for period in [None, Some((7_000, 20_000))] {
                         let between = match period {
-                            None => EVERYWHERE,
+                            None => ALL_POSITIONS,
                             Some((from, to)) => bench
-                                .read(move |tx| places_between(tx, account, Some(at(from)), Some(at(to))))
+                                .read(move |tx| positions_between(tx, account, Some(at(from)), Some(at(to))))
                                 .await
                                 .unwrap(),
                         };
-                        let wanted = Wanted {
+                        let wanted = SearchQuery {
                             statuses: status.to_vec(),
                             provider,
                             restaurant,
@@ -243,7 +243,7 @@ pub async fn every_filter_agrees_with_a_plain_look(bench: &Bench) {
     }
 }
 
-pub async fn a_walk_through_results_is_complete_while_orders_arrive(bench: &Bench) {
+pub async fn paging_through_results_is_complete_while_orders_arrive(bench: &Bench) {
     let branch = bench.branch("lokanta").await;
     let account = branch.account;
     let taken = mixed(bench, [branch, branch], 90).await;
@@ -291,14 +291,14 @@ pub async fn a_walk_through_results_is_complete_while_orders_arrive(bench: &Benc
     }
 }
 
-pub async fn a_page_looks_no_further_than_it_may(bench: &Bench) {
+pub async fn search_page_examines_a_bounded_number_of_orders(bench: &Bench) {
     let branch = bench.branch("lokanta").await;
     let account = branch.account;
     let rare = take(bench, branch, named("RARE", "Z1", "Zeynep Kaya", None), 0).await;
     let mut cancelled = rare.clone();
     cancelled.status = Status::Cancelled;
     bench.write(move |tx| orders::update(tx, &cancelled, 9)).await;
-    let many = i64::try_from(LOOK).unwrap() * 2 + 500;
+    let many = i64::try_from(MAX_EXAMINED).unwrap() * 2 + 500;
     bench
         .write(move |tx| {
             for n in 0..many {
@@ -318,25 +318,25 @@ pub async fn a_page_looks_no_further_than_it_may(bench: &Bench) {
     for text in ["zeynep", "rare", "kaya zey", "z1 k"] {
         let page = page(bench, account, &wanted(text), first).await;
         assert_eq!(
-            (page.orders, page.older, page.looked_to),
+            (page.orders, page.older, page.examined_to),
             (vec![rare.id], None, None),
             "{text}"
         );
     }
     // Without one it is said how far was looked, and the next page goes on.
-    let cancelled = Wanted {
+    let cancelled = SearchQuery {
         statuses: vec![Status::Cancelled],
         ..wanted("")
     };
     let none = page(bench, account, &cancelled, first).await;
-    assert!(none.orders.is_empty() && none.older.is_some() && none.looked_to.is_some());
+    assert!(none.orders.is_empty() && none.older.is_some() && none.examined_to.is_some());
     assert_eq!(
         all(bench, account, &cancelled, 10, Direction::Older).await,
         [rare.id]
     );
     // Words of which very many begin alike lead through the orders themselves.
     let wide = page(bench, account, &wanted("m0"), first).await;
-    assert_eq!((wide.orders.len(), wide.looked_to), (10, None));
+    assert_eq!((wide.orders.len(), wide.examined_to), (10, None));
     let last = page(bench, account, &wanted("m00001"), first).await;
     assert_eq!(last.orders.len(), 1);
 }
@@ -355,7 +355,7 @@ pub async fn two_nodes_index_each_order_once(bench: &Bench) {
     assert_eq!(found(bench, account, "s").await.len(), taken.len());
 }
 
-pub async fn what_is_deleted_is_not_found_and_leaves_no_word(bench: &Bench) {
+pub async fn deleted_orders_are_removed_from_the_search_index(bench: &Bench) {
     let staying = bench.branch("lokanta").await;
     let account = staying.account;
     let closing = bench.branch_of(account).await;
@@ -384,7 +384,9 @@ pub async fn what_is_deleted_is_not_found_and_leaves_no_word(bench: &Bench) {
         assert_eq!(found(bench, account, text).await, left, "{text}");
     }
     while bench.read(|tx| sweep::next_deleted(tx, None)).await.is_some() {
-        bench.write(move |tx| sweep::chunk(tx, account, id, 2)).await;
+        bench
+            .write(move |tx| sweep::remove_chunk(tx, account, id, 2))
+            .await;
         index(&bench.engine, account, 1).await;
     }
     let after = dump::of(&bench.engine).await;

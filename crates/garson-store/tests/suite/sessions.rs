@@ -1,7 +1,7 @@
 //! Who is signed in to the control panel, and whose sign-ins have failed.
 
-use crate::bench::Bench;
-use crate::shop::at;
+use crate::database::Bench;
+use crate::fixtures::at;
 use garson_core::id::AccountId;
 use garson_core::time::Timestamp;
 use garson_store::tables::sessions;
@@ -67,33 +67,33 @@ pub async fn sessions_are_ended_one_by_one_and_together(bench: &Bench) {
     assert!(find(bench, 9, 0).await.is_some());
 }
 
-pub async fn failures_are_counted_and_forgotten(bench: &Bench) {
+pub async fn sign_in_failures_are_counted_and_cleared(bench: &Bench) {
     for now in 1..=3 {
         bench
-            .write(move |tx| sessions::note_failure(tx, &[1; 32], at(now)))
+            .write(move |tx| sessions::record_failure(tx, &[1; 32], at(now)))
             .await;
     }
     bench
-        .write(|tx| sessions::note_failure(tx, &[2; 32], at(9)))
+        .write(|tx| sessions::record_failure(tx, &[2; 32], at(9)))
         .await;
     let count = async |hash: u8| bench.write(move |tx| sessions::failures(tx, &[hash; 32])).await;
     assert_eq!(count(1).await, Some((3, at(3))));
     assert_eq!(count(2).await, Some((1, at(9))));
-    bench.write(|tx| sessions::forget_failures(tx, &[1; 32])).await;
+    bench.write(|tx| sessions::clear_failures(tx, &[1; 32])).await;
     assert_eq!((count(1).await, count(2).await), (None, Some((1, at(9)))));
 }
 
-pub async fn what_has_ended_is_swept_in_chunks(bench: &Bench) {
+pub async fn ended_sessions_are_swept_in_chunks(bench: &Bench) {
     let account = bench.account("lokanta").await;
     for number in 1..=5 {
         start(bench, &a_session(account, number, at(0))).await;
         bench
-            .write(move |tx| sessions::note_failure(tx, &[number; 32], at(0)))
+            .write(move |tx| sessions::record_failure(tx, &[number; 32], at(0)))
             .await;
     }
     start(bench, &a_session(account, 6, at(9_000))).await;
     bench
-        .write(|tx| sessions::note_failure(tx, &[6; 32], at(9_000)))
+        .write(|tx| sessions::record_failure(tx, &[6; 32], at(9_000)))
         .await;
     let sweep = async || bench.write(|tx| sessions::sweep(tx, at(2_000), at(1), 3)).await;
     assert_eq!((sweep().await, sweep().await, sweep().await), (6, 4, 0));

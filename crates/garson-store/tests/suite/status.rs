@@ -1,9 +1,9 @@
 //! What the page about an account's state is made of: counted up to a limit, and nobody else's.
 
-use crate::bench::Bench;
-use crate::calls::{a_call, a_maker, lease};
+use crate::calls::{a_call, lease, lease_holder};
+use crate::database::Bench;
+use crate::fixtures::at;
 use crate::inbox::keep;
-use crate::shop::at;
 use garson_core::explanation::Explanation;
 use garson_core::order::{CallKind, Status};
 use garson_store::tables::calls;
@@ -20,12 +20,12 @@ pub async fn calls_of_an_account_are_counted(bench: &Bench) {
     let ours = bench.orders(here, "S", 3).await;
     for order in ours.iter().cloned().chain(bench.orders(there, "T", 1).await) {
         bench
-            .write(move |tx| calls::write(tx, &a_call(&order, TELL)))
+            .write(move |tx| calls::create(tx, &a_call(&order, TELL)))
             .await;
     }
-    let open = |limit| bench.read(move |tx| calls::open_of_account(tx, account, limit));
+    let open = |limit| bench.read(move |tx| calls::count_open_of(tx, account, limit));
     assert_eq!((open(10).await.0, open(2).await.0), (3, 2));
-    let maker = a_maker(bench, "one").await;
+    let maker = lease_holder(bench, "one").await;
     for (n, call) in (5_i64..).zip(lease(bench, maker, 1_000).await) {
         bench
             .write(move |tx| {
@@ -84,7 +84,7 @@ pub async fn messages_and_deliveries_of_an_account_are_counted(bench: &Bench) {
         (2, 1, 1)
     );
 
-    let pending = |limit| bench.read(move |tx| deliveries::pending_of(tx, account, limit));
+    let pending = |limit| bench.read(move |tx| deliveries::count_pending_of(tx, account, limit));
     assert_eq!(pending(10).await, (0, None));
     bench.give_webhook(account).await;
     bench.orders(here, "S", 3).await;

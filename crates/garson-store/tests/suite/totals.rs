@@ -1,7 +1,7 @@
 //! Payment totals against a plain sum over all orders, also while a restaurant is being removed.
 
-use crate::bench::Bench;
-use crate::shop::{Branch, at, take_order};
+use crate::database::Bench;
+use crate::fixtures::{Branch, at, take_order};
 use garson_core::id::{AccountId, RestaurantId};
 use garson_core::money::{Currency, Minor};
 use garson_core::order::{Order, Status};
@@ -125,8 +125,8 @@ async fn take_many(bench: &Bench, branches: Vec<Branch>, dice: &mut Dice, count:
                     Status::Delivered
                 };
                 orders::update(tx, &after, 1)?;
-                totals::follow(tx, &before, &after)?;
-                totals::follow(tx, &after, &after)?;
+                totals::update_order(tx, &before, &after)?;
+                totals::update_order(tx, &after, &after)?;
                 taken.push(after);
             }
             Ok(taken)
@@ -186,7 +186,7 @@ async fn compare(
     }
 }
 
-pub async fn totals_agree_with_a_plain_sum(bench: &Bench) {
+pub async fn totals_agree_with_a_full_scan(bench: &Bench) {
     let stranger = bench.branch("yabanci").await;
     bench.orders(stranger, "X", 3).await;
     for seed in 1..=3 {
@@ -208,7 +208,7 @@ pub async fn totals_agree_with_a_plain_sum(bench: &Bench) {
     }
 }
 
-pub async fn totals_forget_a_deleted_restaurant_at_once_and_for_good(bench: &Bench) {
+pub async fn totals_exclude_a_deleted_restaurant(bench: &Bench) {
     let mut dice = Dice(42);
     let account = bench.account("zincir").await;
     let mut branches = Vec::new();
@@ -240,7 +240,7 @@ pub async fn totals_forget_a_deleted_restaurant_at_once_and_for_good(bench: &Ben
     .await;
     let mut chunks = 0;
     while let Some((of, id)) = bench.read(|tx| sweep::next_deleted(tx, None)).await {
-        bench.write(move |tx| sweep::chunk(tx, of, id, 7)).await;
+        bench.write(move |tx| sweep::remove_chunk(tx, of, id, 7)).await;
         chunks += 1;
         if chunks == 4 {
             // Orders go on arriving.
@@ -276,7 +276,7 @@ impl Life {
                 bench
                     .write(move |tx| {
                         for id in &victims {
-                            sweep::chunk(tx, account, *id, 2)?;
+                            sweep::remove_chunk(tx, account, *id, 2)?;
                         }
                         Ok(())
                     })
@@ -315,7 +315,7 @@ impl Life {
                 // Also of a restaurant that is being swept, until the order itself is.
                 if orders::lock(tx, after.id)?.is_some() {
                     orders::update(tx, &after, 1)?;
-                    totals::follow(tx, &before, &after)?;
+                    totals::update_order(tx, &before, &after)?;
                 }
                 Ok(())
             })
@@ -359,7 +359,7 @@ impl Life {
     }
 }
 
-pub async fn totals_follow_whatever_happens(bench: &Bench) {
+pub async fn totals_agree_after_random_changes(bench: &Bench) {
     for (seed, name) in (1..).zip(["ilkbahar", "yaz", "kis"]) {
         let mut dice = Dice(seed * 1000);
         let account = bench.account(name).await;
@@ -386,7 +386,7 @@ pub async fn totals_follow_whatever_happens(bench: &Bench) {
     }
 }
 
-pub async fn two_nodes_that_write_together_keep_one_sum(bench: &Bench) {
+pub async fn concurrent_writers_keep_correct_totals(bench: &Bench) {
     let account = bench.account("zincir").await;
     let branches = [bench.branch_of(account).await, bench.branch_of(account).await];
     let nodes = [bench.engine.clone(), bench.second_engine()];
@@ -406,7 +406,7 @@ pub async fn two_nodes_that_write_together_keep_one_sum(bench: &Bench) {
             let cancelled = after.clone();
             node.write(account, move |tx| {
                 orders::update(tx, &cancelled, 1)?;
-                totals::follow(tx, &before, &cancelled)
+                totals::update_order(tx, &before, &cancelled)
             })
             .await
             .unwrap();

@@ -105,7 +105,7 @@ mod tests {
 
     fn summary(order: Order) -> OrderSummary {
         OrderSummary {
-            place: 1,
+            position: 1,
             id: order.id,
             restaurant_id: order.restaurant_id,
             provider: order.provider,
@@ -123,7 +123,7 @@ mod tests {
     }
 
     fn write(out: &mut Vec<u8>, order: &Order) {
-        let stored = order_line::of(order).unwrap();
+        let stored = order_line::encode(order).unwrap();
         item(
             out,
             &OrderLine::new(&stored, order.status, order.reported_at.is_some()).unwrap(),

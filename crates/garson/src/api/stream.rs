@@ -1,7 +1,7 @@
 //! Server-sent events: an account's events as a stream.
 
 use super::paging::Query;
-use crate::flow::read::ToldEvent;
+use crate::flow::read::FeedEvent;
 use crate::flow::read::event_feed::{Follower, Next, Start};
 use crate::http::cursor::Cursor;
 use crate::http::error::{ApiError, Code};
@@ -90,12 +90,12 @@ async fn next_chunk(mut follower: Follower) -> Option<(Bytes, Follower)> {
     Some((text.into(), follower))
 }
 
-fn frames(events: &[ToldEvent]) -> String {
+fn frames(events: &[FeedEvent]) -> String {
     let capacity = events.iter().map(|event| event.body.len() + 100).sum();
     let mut text = String::with_capacity(capacity);
     for event in events {
         // Writing to a String cannot fail.
-        let _ = write!(text, "id: {}\nevent: {}\n", Cursor(event.place), event.name);
+        let _ = write!(text, "id: {}\nevent: {}\n", Cursor(event.position), event.name);
         write_data(&mut text, &event.body);
         text.push('\n');
     }
@@ -139,8 +139,8 @@ mod tests {
 
     #[test]
     fn a_line_break_does_not_end_an_event() {
-        let event = ToldEvent {
-            place: 10,
+        let event = FeedEvent {
+            position: 10,
             name: "siparis.olusturuldu".to_owned(),
             body: "{\"a\":\n\nid: 7\r1}".to_owned(),
             order_id: None,

@@ -10,7 +10,7 @@ use crate::flow::admin::api_auth::Caller;
 use crate::flow::admin::input::Name;
 use crate::flow::deliver::resend;
 use crate::flow::deliver::resend::Resend;
-use crate::flow::read::{Attempt, Split};
+use crate::flow::read::{Attempt, AttemptTiming};
 use crate::http::error::{ApiError, Code};
 use crate::http::state::HttpState;
 use crate::net::guard::{Target, is_clear_text};
@@ -244,16 +244,16 @@ struct TimingView {
     first_byte_ms: Option<f64>,
 }
 
-impl From<Split> for TimingView {
-    fn from(split: Split) -> Self {
+impl From<AttemptTiming> for TimingView {
+    fn from(timing: AttemptTiming) -> Self {
         // The microseconds of an attempt are exact as f64.
         #[allow(clippy::cast_precision_loss)]
         let millis = |micros: Option<i64>| micros.map(|micros| micros as f64 / 1000.0);
         Self {
-            dns_ms: millis(split.name),
-            connect_ms: millis(split.connect),
-            tls_ms: millis(split.tls),
-            first_byte_ms: millis(split.first_byte),
+            dns_ms: millis(timing.name),
+            connect_ms: millis(timing.connect),
+            tls_ms: millis(timing.tls),
+            first_byte_ms: millis(timing.first_byte),
         }
     }
 }
@@ -266,7 +266,7 @@ impl From<Attempt> for AttemptView {
             url: attempt.url,
             status_code: attempt.status,
             duration_ms: attempt.duration_ms,
-            timing: attempt.split.into(),
+            timing: attempt.timing.into(),
             explanation: attempt.explanation.to_string(),
         }
     }

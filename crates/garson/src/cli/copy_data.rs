@@ -32,7 +32,7 @@ pub fn migrate(settings: &Settings, to: &str) -> Outcome {
     }
     with_app(settings, |app| async move {
         if let Location::Postgres(_) = app.store.location() {
-            copy::refuse_served(&app.store).await?;
+            copy::ensure_not_in_use(&app.store).await?;
         }
         let engine = Engine::open(
             &target,
@@ -44,7 +44,7 @@ pub fn migrate(settings: &Settings, to: &str) -> Outcome {
             },
         )
         .map_err(|error| CommandError(format!("the target cannot be opened: {error}")))?;
-        for (table, rows) in copy::everything(&app.store, &engine).await? {
+        for (table, rows) in copy::copy_all(&app.store, &engine).await? {
             print_line(&format!("{rows:>10}  {table}"));
         }
         print_line("Done. The new database needs the same master key as the old one.");

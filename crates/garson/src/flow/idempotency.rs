@@ -132,7 +132,7 @@ impl Run {
                 let account = request.account;
                 store
                     .write(account, move |tx| {
-                        idempotency::answer(tx, &request, status, &sealed)
+                        idempotency::store_response(tx, &request, status, &sealed)
                     })
                     .await
             }

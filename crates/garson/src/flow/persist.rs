@@ -9,9 +9,9 @@ use garson_core::order::{
 };
 use garson_core::restaurant::Config;
 use garson_core::time::Timestamp;
-use garson_store::tables::accounts::{Places, reserve};
-use garson_store::tables::calls::CallToWrite;
-use garson_store::tables::events::{EventToWrite, write};
+use garson_store::tables::accounts::{Positions, reserve_positions};
+use garson_store::tables::calls::NewCall;
+use garson_store::tables::events::{NewEvent, write};
 use garson_store::tables::{calls, orders, restaurants};
 use garson_store::{Tx, totals};
 use std::time::Duration;
@@ -19,8 +19,8 @@ use std::time::Duration;
 /// More feed places than any decision needs: the order itself, new or changed, and two events.
 const PLACES: i64 = 4;
 
-pub fn reserve_places(tx: &mut Tx<'_>, account: AccountId, now: Timestamp) -> Result<Places, Fault> {
-    Ok(reserve(tx, account, PLACES, now)?)
+pub fn reserve_places(tx: &mut Tx<'_>, account: AccountId, now: Timestamp) -> Result<Positions, Fault> {
+    Ok(reserve_positions(tx, account, PLACES, now)?)
 }
 
 /// Applies an input to a locked order and writes the result; returns the order as it is then. A cancellation drops all open calls
@@ -49,7 +49,7 @@ pub fn apply_and_write(
         }
     } else if let Input::Report(Change::Moved { to, .. }) = input
         && matches!(before.sync, ProviderSync::Failed { .. })
-        && calls::standing(tx, before.id)?.is_settled_by(to.code())
+        && calls::sync_state(tx, before.id)?.is_settled_by(to.code())
     {
         // The platform has reached the state without our call.
         decision.order.sync = ProviderSync::Done;
@@ -61,7 +61,7 @@ pub fn apply_and_write(
     // Lists of changes are sorted by the place and its timestamp.
     decision.order.updated_at = places.at;
     orders::update(tx, &decision.order, places.take())?;
-    totals::follow(tx, before, &decision.order)?;
+    totals::update_order(tx, before, &decision.order)?;
     write_history(tx, &decision, false, &mut places)?;
     Ok(decision.order)
 }
@@ -112,7 +112,7 @@ pub fn write_calls(
     };
     for call in &wanted {
         // A call that was planned for later is made now instead.
-        if *call != CallKind::Ready || !calls::hasten(tx, order.id, *call, now, due_at)? {
+        if *call != CallKind::Ready || !calls::make_due(tx, order.id, *call, now, due_at)? {
             write_call(tx, order, *call, None, now, due_at)?;
         }
     }
@@ -137,7 +137,7 @@ pub fn repeat_failed_calls(
     if order.status.is_cancelled() {
         return Ok(order);
     }
-    let failed = calls::standing(tx, order.id)?.failed;
+    let failed = calls::sync_state(tx, order.id)?.failed;
     let is_wanted =
         |kind: &CallKind| !kind.is_question() && contact.platform.wants(*kind, &order, &contact.credentials);
     let wanted: Vec<_> = failed.iter().map(|step| step.kind).filter(is_wanted).collect();
@@ -156,7 +156,7 @@ pub fn repeat_failed_calls(
 /// An order's sync state by its calls: pending if a call is open, failed if one has failed and no later one makes up for it,
 /// `otherwise` if neither.
 pub fn sync_of(tx: &mut Tx<'_>, order: OrderId, otherwise: ProviderSync) -> Result<ProviderSync, Fault> {
-    let standing = calls::standing(tx, order)?;
+    let standing = calls::sync_state(tx, order)?;
     Ok(match (standing.due_at, standing.failed.into_iter().next()) {
         (Some(due_at), _) => ProviderSync::Pending { due_at },
         (None, Some(step)) => ProviderSync::Failed {
@@ -174,7 +174,7 @@ fn write_call(
     now: Timestamp,
     due_at: Timestamp,
 ) -> Result<(), Fault> {
-    let call = CallToWrite {
+    let call = NewCall {
         id: CallId::at(now),
         order,
         kind,
@@ -183,7 +183,7 @@ fn write_call(
         lease: None,
         created_at: now,
     };
-    Ok(calls::write(tx, &call)?)
+    Ok(calls::create(tx, &call)?)
 }
 
 /// The first time, not before `earliest`, at which the platform accepts another call for this order.
@@ -235,7 +235,7 @@ pub fn write_history(
     tx: &mut Tx<'_>,
     decision: &Decision,
     is_new: bool,
-    places: &mut Places,
+    places: &mut Positions,
 ) -> Result<(), Fault> {
     let order = &decision.order;
     if is_new {
@@ -246,7 +246,7 @@ pub fn write_history(
     for event in &decision.events {
         let id = EventId::at(places.at);
         let body = order_body(id, order, event, places.at);
-        let to_write = EventToWrite {
+        let to_write = NewEvent {
             id,
             account_id: order.account_id,
             restaurant_id: order.restaurant_id,

@@ -11,7 +11,9 @@ pub mod reports;
 pub mod search;
 pub mod status;
 
+pub use garson_store::lists::events::FeedEvent;
 pub use garson_store::lists::feed::{Direction, Page, PageRequest};
-pub use garson_store::tables::events::{Attempt, Split, ToldEvent};
-pub use garson_store::tables::orders::{Charge, OrderSummary};
+pub use garson_store::lists::orders::OrderSummary;
+pub use garson_store::tables::attempts::{Attempt, AttemptTiming};
+pub use garson_store::tables::orders::Charge;
 pub use garson_store::tables::resends::Resend;

@@ -1,18 +1,19 @@
-//! What search needs is written behind the orders, in small jobs, so that nobody waits for it when an order is taken.
+//! Builds the word index after orders are stored, in small jobs, so that accepting an order does not wait for it.
 //!
-//! Within an account orders are committed in the order of their places, so a place up to which all is done says everything,
-//! after a crash and on any number of nodes. Whoever adds words, and whoever deletes orders, holds the account.
+//! Within an account orders are committed by position, so one position is enough to store the progress, also after a crash and
+//! with any number of nodes. Adding words and deleting orders requires the account's lock.
 
-use super::source::{AT_ONCE, params_of};
+use super::word_index::{PER_STATEMENT, params_of};
 use crate::engine::Insert;
 use crate::engine::in_list::marks;
 use crate::tables::accounts;
+use crate::tables::row::{column_list, each, tuple, value};
 use crate::{ACCOUNTS, Result, Tx, params};
 use garson_core::id::AccountId;
 use garson_core::search::Subject;
 use serde::Deserialize;
 
-/// The part of an order's content that it is found by.
+/// The part of an order's content that is indexed.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct Content {
@@ -26,118 +27,135 @@ struct Customer {
     phone: Option<String>,
 }
 
-struct Unread {
-    place: i64,
+struct Unindexed {
+    position: i64,
     words: String,
 }
 
-fn reached(tx: &mut Tx<'_>, account: AccountId) -> Result<i64> {
+fn indexed_up_to(tx: &mut Tx<'_>, account: AccountId) -> Result<i64> {
     let sql = "SELECT reached FROM search_progress WHERE account_id = ?1";
-    let reached = tx.query_opt(sql, params![&account], |row| row.get(0))?;
+    let reached = tx.query_opt(sql, params![&account], value)?;
     Ok(reached.unwrap_or(0))
 }
 
-/// Has the account orders that search does not know yet?
+/// Reports whether the account has orders that are not indexed.
 pub fn is_behind(tx: &mut Tx<'_>, account: AccountId) -> Result<bool> {
-    let reached = reached(tx, account)?;
+    let reached = indexed_up_to(tx, account)?;
     let sql = "SELECT position FROM orders WHERE account_id = ?1 AND position > ?2 ORDER BY position LIMIT 1";
-    let next = tx.query_opt(sql, params![&account, reached], |row| row.get::<i64>(0))?;
+    let next = tx.query_opt(sql, params![&account, reached], value::<i64>)?;
     Ok(next.is_some())
 }
 
-/// Some accounts that were looked at.
+/// The accounts of a chunk that have orders to index.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Behind {
-    /// Those with orders that search does not know yet.
+pub struct Backlog {
+    /// Those with orders that are not indexed.
     pub accounts: Vec<AccountId>,
-    /// The last one that was looked at; none when there are no more.
+    /// The last account of the chunk; `None` when there are no more.
     pub last: Option<AccountId>,
 }
 
-/// Looks at the next accounts after another one.
-pub fn behind(tx: &mut Tx<'_>, after: Option<AccountId>, limit: i64) -> Result<Behind> {
+/// Checks the next accounts after another one.
+pub fn accounts_behind(tx: &mut Tx<'_>, after: Option<AccountId>, limit: i64) -> Result<Backlog> {
     let after = after.map_or_else(Vec::new, |account| account.as_bytes().to_vec());
     let sql = "SELECT a.id, (SELECT o.position FROM orders o WHERE o.account_id = a.id
                                AND o.position > COALESCE((SELECT s.reached FROM search_progress s
                                                           WHERE s.account_id = a.id), 0)
                              ORDER BY o.position LIMIT 1)
                FROM accounts a WHERE a.id > ?1 ORDER BY a.id LIMIT ?2";
-    let looked = tx.on(ACCOUNTS).query(sql, params![&after, limit], |row| {
-        Ok((row.get::<AccountId>(0)?, row.get::<Option<i64>>(1)?.is_some()))
-    })?;
-    Ok(Behind {
-        last: looked.last().map(|(account, _)| *account),
-        accounts: looked
+    let checked = tx
+        .on(ACCOUNTS)
+        .query(sql, params![&after, limit], tuple::<(AccountId, Option<i64>)>)?;
+    Ok(Backlog {
+        last: checked.last().map(|(account, _)| *account),
+        accounts: checked
             .into_iter()
-            .filter(|(_, is_behind)| *is_behind)
+            .filter(|(_, next)| next.is_some())
             .map(|(account, _)| account)
             .collect(),
     })
 }
 
-const INSERT_WORDS: Insert<'_> = Insert::into("order_words", "account_id, position, words");
-const INSERT_PLACE: Insert<'_> = Insert::into("word_places", "account_id, word, position");
+const INSERT_WORDS: Insert<'_> = Insert::into(
+    "order_words",
+    column_list!(order_words {
+        account_id,
+        position,
+        words
+    }),
+);
+const INSERT_POSITION: Insert<'_> = Insert::into(
+    "word_places",
+    column_list!(word_places {
+        account_id,
+        word,
+        position
+    }),
+);
 
-/// Adds the account's next orders to what search knows, so many at most; says how many they were.
+/// Indexes the account's next orders, at most `limit`, and returns how many there were.
 pub fn index(tx: &mut Tx<'_>, account: AccountId, limit: i64) -> Result<u64> {
     accounts::lock(tx, account)?;
-    let reached = reached(tx, account)?;
+    let reached = indexed_up_to(tx, account)?;
     let next = tx.query(
         "SELECT o.position, o.provider_order_id, o.short_code, c.body
          FROM orders o JOIN order_contents c ON c.order_id = o.id
          WHERE o.account_id = ?1 AND o.position > ?2 ORDER BY o.position LIMIT ?3",
         params![&account, reached, limit],
-        |row| {
-            // An order whose content is damaged is still found by its ids.
-            let content: Content = serde_json::from_str(row.text(3)?).unwrap_or_default();
+        each(|cells| {
+            let position = cells.read()?;
+            let (provider_order_id, short_code) = (cells.text()?, cells.optional_text()?);
+            // An order with damaged content is still found by its ids.
+            let content: Content = serde_json::from_str(cells.text()?).unwrap_or_default();
             let subject = Subject {
-                provider_order_id: row.text(1)?,
-                short_code: row.optional_text(2)?,
+                provider_order_id,
+                short_code,
                 customer: content.customer.name.as_deref(),
                 phone: content.customer.phone.as_deref(),
             };
-            Ok(Unread {
-                place: row.get(0)?,
+            Ok(Unindexed {
+                position,
                 words: subject.words().into_iter().collect::<Vec<_>>().join(" "),
             })
-        },
+        }),
     )?;
     let Some(last) = next.last() else { return Ok(0) };
     for order in &next {
-        tx.insert(&INSERT_WORDS, params![&account, order.place, &order.words])?;
+        tx.insert(&INSERT_WORDS, params![&account, order.position, &order.words])?;
         for word in order.words.split(' ').filter(|word| !word.is_empty()) {
-            tx.insert(&INSERT_PLACE, params![&account, word.as_bytes(), order.place])?;
+            tx.insert(
+                &INSERT_POSITION,
+                params![&account, word.as_bytes(), order.position],
+            )?;
         }
     }
     tx.write(
         "INSERT INTO search_progress (account_id, reached) VALUES (?1, ?2)
          ON CONFLICT (account_id) DO UPDATE SET reached = ?2",
-        params![&account, last.place],
+        params![&account, last.position],
     )?;
     Ok(next.len() as u64)
 }
 
-/// Takes orders that are being deleted out of what search knows, by their places. The account must be held.
-pub fn forget(tx: &mut Tx<'_>, account: AccountId, places: &[i64]) -> Result<()> {
-    let these = format!("account_id = ?1 AND position IN ({})", marks(2, AT_ONCE));
-    let (read, remove) = (
-        format!("SELECT position, words FROM order_words WHERE {these}"),
-        format!("DELETE FROM order_words WHERE {these}"),
+/// Removes deleted orders from the index, by their positions. The caller holds the account's lock.
+pub fn remove(tx: &mut Tx<'_>, account: AccountId, positions: &[i64]) -> Result<()> {
+    let condition = format!("account_id = ?1 AND position IN ({})", marks(2, PER_STATEMENT));
+    let (read, delete) = (
+        format!("SELECT position, words FROM order_words WHERE {condition}"),
+        format!("DELETE FROM order_words WHERE {condition}"),
     );
-    for some in places.chunks(AT_ONCE) {
-        let params = params_of(&account, some);
-        let known = tx.query(&read, &params, |row| {
-            Ok((row.get::<i64>(0)?, row.get::<String>(1)?))
-        })?;
-        for (place, words) in &known {
+    for chunk in positions.chunks(PER_STATEMENT) {
+        let params = params_of(&account, chunk);
+        let indexed = tx.query(&read, &params, tuple::<(i64, String)>)?;
+        for (position, words) in &indexed {
             for word in words.split(' ') {
                 tx.write(
                     "DELETE FROM word_places WHERE account_id = ?1 AND word = ?2 AND position = ?3",
-                    params![&account, word.as_bytes(), *place],
+                    params![&account, word.as_bytes(), *position],
                 )?;
             }
         }
-        tx.write(&remove, &params)?;
+        tx.write(&delete, &params)?;
     }
     Ok(())
 }

@@ -1,114 +1,33 @@
-//! Which calls are made next: those that can be made stand in a queue for each integration, by the moment they are due.
+//! Which calls run next: the open calls of each integration form a queue by due time.
 //!
-//! Whoever makes calls asks for the queues, chooses among them, and leases from those that it has room for. So neither a call
-//! that waits behind another of its order, nor what is due for an integration that is busy, costs anybody else anything.
+//! A node reads the queues, chooses among them, and leases from those that it has capacity for. Neither a call that waits for
+//! another of its order, nor the due calls of a busy integration, cost the other queues anything.
 
-use super::DueCall;
+use super::row::{COLUMNS, DueCall, LeaseHolder, due_call, is_running};
 use crate::engine::Row;
 use crate::error::StoreErrorKind;
-use crate::{Result, StoreError, Tx, params};
+use crate::tables::row::{Cells, tuple, value};
+use crate::{Result, Tx, params};
 use garson_core::explanation::Explanation;
-use garson_core::id::{AccountId, IntegrationId, NodeId, OrderId};
-use garson_core::order::{Actor, CallArgument, CallKind};
+use garson_core::id::{AccountId, IntegrationId, OrderId};
 use garson_core::time::Timestamp;
 use std::time::Duration;
 
-/// A node that makes calls, and what its watch shows: milliseconds that nobody sets, and only the node itself compares.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Maker {
-    pub node: NodeId,
-    pub watch: i64,
-    /// The first end of a lease whose call the node knows to be under way. A process that was stopped for longer than a lease
-    /// has not lost sight of what it goes on with.
-    pub in_flight_until: Option<i64>,
-}
-
-impl Maker {
-    /// Whoever only wants to know.
-    #[must_use]
-    pub fn nobody() -> Self {
-        Self {
-            node: NodeId(uuid::Uuid::nil()),
-            watch: 0,
-            in_flight_until: None,
-        }
-    }
-
-    /// A lease that lasts so long from now.
-    #[must_use]
-    pub fn lease(self, time: Duration) -> Lease {
-        Lease {
-            node: self.node,
-            until: self
-                .watch
-                .saturating_add(i64::try_from(time.as_millis()).unwrap_or(i64::MAX)),
-        }
-    }
-
-    /// The node's own leases that ended up to here are of calls that it has lost sight of.
-    pub(crate) fn lost_at(self) -> i64 {
-        self.in_flight_until
-            .map_or(self.watch, |end| self.watch.min(end.saturating_sub(1)))
-    }
-}
-
-/// Who makes a call, and until when by its own watch.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Lease {
-    pub node: NodeId,
-    pub until: i64,
-}
-
-pub(crate) const COLUMNS: &str = "id, account_id, order_id, integration_id, kind, argument, attempts, unclear, \
-                                  created_at, not_yet_since, leased_until";
-
-pub(crate) fn due_call(row: &Row<'_>) -> Result<DueCall> {
-    let kind: String = row.get(4)?;
-    let argument: Option<String> = row.get(5)?;
-    let argument = match argument {
-        Some(json) => {
-            serde_json::from_str(&json).map_err(|_| StoreError::corrupt("a call's argument is damaged"))?
-        }
-        None => CallArgument::by(Actor::Account),
-    };
-    Ok(DueCall {
-        id: row.get(0)?,
-        account_id: row.get(1)?,
-        order_id: row.get(2)?,
-        integration_id: row.get(3)?,
-        kind: CallKind::named(&kind).ok_or_else(|| StoreError::corrupt("a call of an unknown kind"))?,
-        argument,
-        attempts: row.get(6)?,
-        is_unclear: row.get(7)?,
-        created_at: row.get(8)?,
-        not_yet_since: row.get(9)?,
-        leased_until: row.get(10)?,
-    })
-}
-
-/// A call that is being made: its node lives, and has not lost sight of it. `?1` is the node that asks, `?2` the end of its
-/// leases that are over.
-pub(crate) fn runs(table: &str) -> String {
-    format!(
-        "({table}.node IN (SELECT id FROM nodes) AND NOT ({table}.node = ?1 AND {table}.leased_until <= ?2))"
-    )
-}
-
-/// A call that nobody makes, and whose turn it is: no call of an order runs beside another, nor before one that was written
-/// earlier. A cancellation makes those pointless, so it does not wait for them.
+/// The condition for a call that can run now: it is not running, and no other call of its order is running or comes before it.
+/// A cancellation makes earlier calls pointless, so it does not wait for them.
 ///
-/// The other calls are looked up by a scalar subquery: PostgreSQL turns NOT EXISTS into a join with all open calls.
-fn can_be_made() -> String {
+/// Finds the other calls by a scalar subquery: PostgreSQL would turn NOT EXISTS into a join with all open calls.
+fn is_runnable() -> String {
     format!(
         "(c.node IS NULL OR NOT {}) AND COALESCE((
              SELECT 1 FROM calls e WHERE e.order_id = c.order_id AND e.state = 'open' AND e.id <> c.id
                AND ((e.number < c.number AND c.kind <> 'cancel') OR {}) LIMIT 1), 0) = 0",
-        runs("c"),
-        runs("e")
+        is_running("c"),
+        is_running("e")
     )
 }
 
-/// The calls of one integration that are not blocked by others.
+/// The open calls of one integration that no other call of their order blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Queue {
     pub integration_id: IntegrationId,
@@ -117,10 +36,10 @@ pub struct Queue {
     pub due_at: Timestamp,
 }
 
-/// All queues, one step in the index for each; a call that is being made counts as well.
+/// All queues, with one index step for each. Running calls count as well.
 ///
-/// Here and below an integration is given as a range: with an equality PostgreSQL may prefer the index by `due_at`, and walk past
-/// what is due for others.
+/// Here and below an integration is given as a range: with an equality PostgreSQL may prefer the index by `due_at` and walk
+/// past the calls of other integrations.
 pub fn queues(tx: &mut Tx<'_>) -> Result<Vec<Queue>> {
     let sql = "WITH RECURSIVE found (integration_id) AS (
                    SELECT (SELECT c.integration_id FROM calls c WHERE c.state = 'open' AND c.blocked = 0
@@ -138,20 +57,16 @@ pub fn queues(tx: &mut Tx<'_>) -> Result<Vec<Queue>> {
                        WHERE c.state = 'open' AND c.blocked = 0 AND c.integration_id >= found.integration_id
                        ORDER BY c.integration_id, c.due_at LIMIT 1)
                FROM found WHERE found.integration_id IS NOT NULL";
-    let found = tx.query(sql, params![], |row| {
-        let queue = |row: &Row<'_>| {
-            Ok(Queue {
-                integration_id: row.get(0)?,
-                account_id: row.get(1)?,
-                due_at: row.get(2)?,
-            })
-        };
-        readable(queue(row))
-    })?;
-    Ok(found.into_iter().flatten().collect())
+    let found = tx.query(sql, params![], |row| readable(tuple(row)))?;
+    let queue = |(integration_id, account_id, due_at)| Queue {
+        integration_id,
+        account_id,
+        due_at,
+    };
+    Ok(found.into_iter().flatten().map(queue).collect())
 }
 
-/// Leaves out a row that is damaged, so that the others can be read.
+/// Skips a damaged row, so that the others can be read.
 fn readable<T>(read: Result<T>) -> Result<Option<T>> {
     match read {
         Ok(value) => Ok(Some(value)),
@@ -160,32 +75,31 @@ fn readable<T>(read: Result<T>) -> Result<Option<T>> {
     }
 }
 
-/// When the next call of an integration is due that nobody makes and whose turn it is.
-pub fn next_due(tx: &mut Tx<'_>, integration: IntegrationId, maker: Maker) -> Result<Option<Queue>> {
+/// When the next call of an integration is due that can run then.
+pub fn next_due(tx: &mut Tx<'_>, integration: IntegrationId, holder: LeaseHolder) -> Result<Option<Queue>> {
     let sql = format!(
         "SELECT c.account_id, c.due_at FROM calls c
          WHERE c.state = 'open' AND c.blocked = 0 AND c.integration_id >= ?3 AND c.integration_id <= ?3 AND {}
          ORDER BY c.integration_id, c.due_at LIMIT 1",
-        can_be_made()
+        is_runnable()
     );
-    let params = params![&maker.node, maker.lost_at(), &integration];
-    tx.query_opt(&sql, params, |row| {
-        Ok(Queue {
-            integration_id: integration,
-            account_id: row.get(0)?,
-            due_at: row.get(1)?,
-        })
-    })
+    let params = params![&holder.node, holder.lost_up_to(), &integration];
+    let found = tx.query_opt(&sql, params, tuple)?;
+    Ok(found.map(|(account_id, due_at)| Queue {
+        integration_id: integration,
+        account_id,
+        due_at,
+    }))
 }
 
-/// A call that was leased.
+/// A leased call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Leased {
     Call(Box<DueCall>),
     Unreadable(UnreadableCall),
 }
 
-/// A call that cannot be made because its row is damaged, with what can still be read of it.
+/// A call that cannot run because its row is damaged, with what can still be read of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnreadableCall {
     pub(crate) id: Vec<u8>,
@@ -195,26 +109,29 @@ pub struct UnreadableCall {
 }
 
 fn leased(row: &Row<'_>) -> Result<Leased> {
-    match due_call(row) {
+    match due_call(&mut Cells::new(row)) {
         Ok(call) => Ok(Leased::Call(Box::new(call))),
-        Err(error) if error.kind == StoreErrorKind::Corrupt => Ok(Leased::Unreadable(UnreadableCall {
-            id: row.get(0)?,
-            account_id: readable(row.get(1))?,
-            order_id: readable(row.get(2))?,
-            why: Explanation::text(error.to_string()),
-        })),
+        Err(error) if error.kind == StoreErrorKind::Corrupt => {
+            let mut cells = Cells::new(row);
+            Ok(Leased::Unreadable(UnreadableCall {
+                id: cells.read()?,
+                account_id: readable(cells.read())?,
+                order_id: readable(cells.read())?,
+                why: Explanation::text(error.to_string()),
+            }))
+        }
         Err(error) => Err(error),
     }
 }
 
-/// Leases calls of an integration that are due: nobody else gets them while this node lives. Of an order's open calls only the
-/// first can be leased. One that was leased before was being made when its maker died: what became of it is unclear. A node
-/// that others have given up gets nothing.
+/// Leases due calls of an integration: no other node gets them while this one is a member. Only the first open call of an order
+/// can be leased. If a call was leased before, its node died while running it, so its effect is unclear. A node that is no
+/// longer a member gets nothing.
 pub fn lease_due(
     tx: &mut Tx<'_>,
     integration: IntegrationId,
     now: Timestamp,
-    maker: Maker,
+    holder: LeaseHolder,
     time: Duration,
     limit: usize,
 ) -> Result<Vec<Leased>> {
@@ -227,21 +144,21 @@ pub fn lease_due(
                         AND (c.integration_id, c.due_at) <= (?6, ?3) AND {}
                       ORDER BY c.integration_id, c.due_at LIMIT ?4 {{skip_locked}})
          RETURNING {COLUMNS}",
-        can_be_made()
+        is_runnable()
     );
     let params = params![
-        &maker.node,
-        maker.lost_at(),
+        &holder.node,
+        holder.lost_up_to(),
         now,
         i64::try_from(limit).unwrap_or(i64::MAX),
-        maker.lease(time).until,
+        holder.lease(time).until,
         &integration,
     ];
     tx.write_returning(&sql, params, leased)
 }
 
-/// Brings calls forward that were planned by a clock that has been set back since, or that runs ahead on another node: the pause
-/// before them stays as it was meant. Says how many there were, at most `limit`.
+/// Brings forward calls that were scheduled by a clock that was ahead, keeping their delay. Returns how many there were, at most
+/// `limit`.
 pub fn bring_forward(tx: &mut Tx<'_>, now: Timestamp, tolerance: Duration, limit: i64) -> Result<u64> {
     tx.execute(
         "UPDATE calls SET due_at = CASE WHEN due_at > planned_at THEN ?1 + (due_at - planned_at) ELSE ?1 END,
@@ -252,10 +169,10 @@ pub fn bring_forward(tx: &mut Tx<'_>, now: Timestamp, tolerance: Duration, limit
     )
 }
 
-/// Is there such a call?
-pub fn is_planned_ahead(tx: &mut Tx<'_>, now: Timestamp, tolerance: Duration) -> Result<bool> {
+/// Reports whether [`bring_forward`] has anything to do.
+pub fn has_planned_ahead(tx: &mut Tx<'_>, now: Timestamp, tolerance: Duration) -> Result<bool> {
     let sql = "SELECT due_at FROM calls WHERE state = 'open' AND due_at > ?1 AND planned_at > ?1
                ORDER BY due_at LIMIT 1";
-    let found = tx.query_opt(sql, params![now.plus(tolerance)], |row| row.get::<i64>(0))?;
+    let found = tx.query_opt(sql, params![now.plus(tolerance)], value::<i64>)?;
     Ok(found.is_some())
 }

@@ -13,9 +13,12 @@ use garson_core::field_problem::FieldProblem;
 use garson_core::id::{AccountId, EventId, KeyId, OrderId};
 use garson_core::secret::Secret;
 use garson_core::time::Timestamp;
+use garson_store::lists;
 use garson_store::lists::feed::{Page, PageRequest};
+use garson_store::tables::attempts;
+use garson_store::tables::attempts::Attempt;
 use garson_store::tables::events;
-use garson_store::tables::events::{Attempt, StoredEvent};
+use garson_store::tables::events::StoredEvent;
 use garson_store::tables::keys;
 use garson_store::tables::keys::Revoked;
 use garson_store::tables::{accounts, orders};
@@ -313,7 +316,7 @@ pub struct Delivery {
 /// An event with the attempts that were made to deliver it.
 pub(crate) fn with_attempts(tx: &mut Tx<'_>, event: StoredEvent) -> Result<Delivery, Fault> {
     let attempts = if event.attempts > 0 {
-        events::attempts(tx, event.id)?
+        attempts::of_event(tx, event.id)?
     } else {
         Vec::new()
     };
@@ -353,10 +356,10 @@ pub async fn list_deliveries(
     app.store
         .read(move |tx| {
             let page = match &order {
-                None => events::list_in(tx, account, state, request)?,
+                None => lists::events::of_account(tx, account, state, request)?,
                 Some(path_id) => {
                     let order = crate::flow::find_order::find_one(tx, account, path_id)?;
-                    events::list_of_order(tx, order.id, state, request)?
+                    lists::events::of_order(tx, order.id, state, request)?
                 }
             };
             let items = page

@@ -145,7 +145,7 @@ async fn record_use(app: Arc<App>, caller: Caller) {
     let now = app.now();
     let recorded = app
         .store
-        .write(caller.account, move |tx| keys::note_use(tx, caller.key, now))
+        .write(caller.account, move |tx| keys::record_use(tx, caller.key, now))
         .await;
     if let Err(error) = recorded {
         tracing::warn!(%error, "the use of an API key was not recorded");

@@ -53,7 +53,7 @@ async fn try_all(app: &Arc<App>, platform: &'static dyn Platform) -> Result<(), 
         let provider = platform.provider();
         let found = app
             .store
-            .read(move |tx| tables::branches::not_proven(tx, provider, after, BATCH))
+            .read(move |tx| tables::branches::without_ownership(tx, provider, after, BATCH))
             .await?;
         for ids in found.chunks(CONCURRENT) {
             let mut running: JoinSet<()> = ids

@@ -18,7 +18,7 @@ pub async fn rehash(app: &App) -> Result<u64, Fault> {
         let (vault, from) = (Arc::clone(&app.vault), after);
         let found = app
             .store
-            .read(move |tx| integrations::found_by_secret(tx, &vault, from, BATCH))
+            .read(move |tx| integrations::with_inbound_secret(tx, &vault, from, BATCH))
             .await?;
         let Some(last) = found.last() else {
             return Ok(count);

@@ -12,8 +12,8 @@ use garson_core::id::{AccountId, EventId, IntegrationId, RestaurantId};
 use garson_core::integration::{BranchClaim, Credentials, Health, Integration};
 use garson_core::platform::{Platform, Provider};
 use garson_core::time::Timestamp;
-use garson_store::tables::accounts::reserve;
-use garson_store::tables::events::{EventToWrite, write};
+use garson_store::tables::accounts::reserve_positions;
+use garson_store::tables::events::{NewEvent, write};
 use garson_store::tables::integrations::Connected;
 use garson_store::tables::{branches, integrations, packages, restaurants};
 use garson_store::{StoreErrorKind, Tx, Vault};
@@ -231,7 +231,7 @@ fn new_integration(
 
 /// Writes the event that an integration was switched on or off.
 fn write_toggled(tx: &mut Tx<'_>, integration: &Integration, now: Timestamp) -> Result<(), Fault> {
-    let mut places = reserve(tx, integration.account_id, 1, now)?;
+    let mut places = reserve_positions(tx, integration.account_id, 1, now)?;
     let id = EventId::at(places.at);
     let body = integration_body(
         id,
@@ -240,7 +240,7 @@ fn write_toggled(tx: &mut Tx<'_>, integration: &Integration, now: Timestamp) -> 
         integration.is_active,
         places.at,
     );
-    let event = EventToWrite {
+    let event = NewEvent {
         id,
         account_id: integration.account_id,
         restaurant_id: integration.restaurant_id,
@@ -294,7 +294,7 @@ pub fn switch_off_uncovered(
             .iter()
             .any(|package| package.covers(integration.provider, now));
         if integration.is_active && !covered {
-            integrations::switch(tx, integration.id, false, now)?;
+            integrations::set_active(tx, integration.id, false, now)?;
             integration.is_active = false;
             write_toggled(tx, &integration, now)?;
         }

@@ -133,7 +133,7 @@ pub async fn link(
             if !restaurants::lock(tx, account, id)? {
                 return Err(Fault::not_found(Thing::Restaurant, id));
             }
-            restaurants::link(tx, id, business, now)?;
+            restaurants::set_business(tx, id, business, now)?;
             find(tx, &vault, account, id)
         })
         .await

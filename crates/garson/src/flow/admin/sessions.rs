@@ -191,11 +191,11 @@ async fn check(
                     return Err(Fault::SignInLocked);
                 }
                 Some((_, last_at)) if now.since(last_at) > FORGET_FAILURES => {
-                    sessions::forget_failures(tx, &key)?;
+                    sessions::clear_failures(tx, &key)?;
                 }
                 _ => {}
             }
-            Ok(sessions::note_failure(tx, &key, now)?)
+            Ok(sessions::record_failure(tx, &key, now)?)
         })
         .await?;
     if !matches(app, guesser.requester(), password, hash).await? {
@@ -203,7 +203,7 @@ async fn check(
     }
     app.store
         .write(Partition::COMMON, move |tx| {
-            Ok(sessions::forget_failures(tx, &key)?)
+            Ok(sessions::clear_failures(tx, &key)?)
         })
         .await
 }

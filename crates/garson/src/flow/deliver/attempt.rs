@@ -11,7 +11,7 @@ use garson_core::id::AccountId;
 use garson_core::platform::Trust;
 use garson_core::secret::Secret;
 use garson_core::time::Timestamp;
-use garson_store::tables::events::{Attempt, Split};
+use garson_store::tables::attempts::{Attempt, AttemptTiming};
 use http::{HeaderMap, HeaderValue, Method, header};
 use std::time::Duration;
 
@@ -121,7 +121,7 @@ pub fn judge(at: Timestamp, url: &str, sent: &Sent) -> AttemptOutcome {
             url: url.to_owned(),
             status,
             duration_ms: i64::try_from(sent.timing.total.as_millis()).unwrap_or(i64::MAX),
-            split: split(&sent.timing),
+            timing: split(&sent.timing),
             explanation,
         },
         failure,
@@ -139,7 +139,7 @@ pub fn preempted(at: Timestamp, url: &str, took: Duration) -> AttemptOutcome {
             url: url.to_owned(),
             status: None,
             duration_ms: i64::try_from(took.as_millis()).unwrap_or(i64::MAX),
-            split: Split::default(),
+            timing: AttemptTiming::default(),
             explanation: NetworkFailure::GivenUpForOthers { after: took }.into(),
         },
         failure: Some(UndeliveredReason::TimedOut),
@@ -176,10 +176,10 @@ fn reason_of(error: &SendError) -> UndeliveredReason {
 }
 
 /// The durations of the stages, as they are stored.
-fn split(timing: &Timing) -> Split {
+fn split(timing: &Timing) -> AttemptTiming {
     let micros =
         |stage: Option<Duration>| stage.map(|time| i64::try_from(time.as_micros()).unwrap_or(i64::MAX));
-    Split {
+    AttemptTiming {
         name: micros(timing.name),
         connect: micros(timing.connect),
         tls: micros(timing.tls),

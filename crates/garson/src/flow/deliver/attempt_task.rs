@@ -5,7 +5,7 @@ use super::in_flight::CancelReason;
 use super::message::{EndedAttempt, Message};
 use crate::app::App;
 use garson_core::delivery::UndeliveredReason;
-use garson_store::tables::deliveries::{Delivery, End, Settlement};
+use garson_store::tables::deliveries::{Delivery, Outcome, Settlement};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::{mpsc, oneshot};
@@ -39,13 +39,13 @@ impl AttemptTask {
             },
         };
         let end = match made.failure {
-            None => End::Delivered,
+            None => Outcome::Delivered,
             Some(reason) => match self.pause_after(number) {
-                Some(pause) => End::Again {
+                Some(pause) => Outcome::Retry {
                     due_at: self.app.now().plus(pause),
                     reason,
                 },
-                None => End::Failed { reason },
+                None => Outcome::Failed { reason },
             },
         };
         let is_accepted = made.failure.is_none();
@@ -71,7 +71,7 @@ impl AttemptTask {
         let settlement = Settlement {
             id: delivery.id,
             order_id: delivery.order_id,
-            end,
+            outcome: end,
             attempt: Some(made.attempt),
             attempts_before: delivery.attempts,
         };

@@ -11,7 +11,7 @@ use garson_core::account::{AuthorizationForm, Webhook};
 use garson_core::delivery::UndeliveredReason;
 use garson_core::id::EventId;
 use garson_core::time::Timestamp;
-use garson_store::tables::deliveries::{Delivery, End, Settlement};
+use garson_store::tables::deliveries::{Delivery, Outcome, Settlement};
 use proptest::prelude::*;
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
@@ -249,7 +249,7 @@ impl World {
             let ended = self.in_flight.swap_remove(index);
             assert_ne!(Some(ended.url.as_str()), url);
             self.endpoint.ended(id, None, None, self.instant);
-            self.endpoint.forget(id, ended.delivery.place);
+            self.endpoint.forget(id, ended.delivery.position);
         }
     }
 
@@ -280,7 +280,7 @@ impl World {
             return;
         };
         let rows = || table.pending.iter().map(|(place, row)| delivery(*place, row));
-        let fresh = rows().filter(|it| it.failures == 0 && it.place > wanted.after);
+        let fresh = rows().filter(|it| it.failures == 0 && it.position > wanted.after);
         let late = table.pending.iter().filter(|(_, row)| row.failures > 0);
         let due = late.clone().filter(|(_, row)| row.due_at <= now);
         let next_late = late
@@ -319,7 +319,7 @@ impl World {
         let before = self.quick();
         while let Some((delivery, kind, target)) = self.endpoint.next(self.instant) {
             // The row is what was read: nobody has settled it, and it is not under way already.
-            let row = self.table.pending.get(&delivery.place);
+            let row = self.table.pending.get(&delivery.position);
             assert_eq!(row.map(|row| row.id), Some(delivery.id), "it is pending");
             assert_eq!(
                 row.map(|row| row.failures),
@@ -334,7 +334,7 @@ impl World {
                     url: target.url.clone(),
                 }),
                 None => {
-                    let settlement = Some(settlement(&delivery, End::Skipped));
+                    let settlement = Some(settlement(&delivery, Outcome::Skipped));
                     self.endpoint.ended(delivery.id, None, settlement, self.instant);
                 }
             }
@@ -358,12 +358,12 @@ impl World {
         let Attempt { delivery, .. } = self.in_flight.swap_remove(index % self.in_flight.len());
         let reason = UndeliveredReason::Status;
         let end = match (took, delivery.failures) {
-            (true, _) => End::Delivered,
-            (false, 0..3) => End::Again {
+            (true, _) => Outcome::Delivered,
+            (false, 0..3) => Outcome::Retry {
                 due_at: Timestamp::from_millis(self.now + 10_000),
                 reason,
             },
-            (false, _) => End::Failed { reason },
+            (false, _) => Outcome::Failed { reason },
         };
         let settlement = settlement(&delivery, end);
         self.endpoint
@@ -378,8 +378,8 @@ impl World {
         for settlement in &writing.settlements {
             let found = self.table.pending.iter().find(|(_, row)| row.id == settlement.id);
             let place = *found.unwrap().0;
-            match settlement.end {
-                End::Again { due_at, .. } => {
+            match settlement.outcome {
+                Outcome::Retry { due_at, .. } => {
                     let row = self.table.pending.get_mut(&place).unwrap();
                     row.failures += 1;
                     row.due_at = due_at.as_millis();
@@ -438,7 +438,7 @@ fn delivery(place: i64, row: &Row) -> Delivery {
     Delivery {
         id: row.id,
         order_id: None,
-        place,
+        position: place,
         failures: row.failures,
         attempts: row.failures,
         body: String::new(),
@@ -446,11 +446,11 @@ fn delivery(place: i64, row: &Row) -> Delivery {
     }
 }
 
-fn settlement(delivery: &Delivery, end: End) -> Settlement {
+fn settlement(delivery: &Delivery, end: Outcome) -> Settlement {
     Settlement {
         id: delivery.id,
         order_id: None,
-        end,
+        outcome: end,
         attempt: None,
         attempts_before: delivery.attempts,
     }

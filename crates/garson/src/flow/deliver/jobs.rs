@@ -7,7 +7,7 @@ use crate::flow::Fault;
 use garson_core::id::{AccountId, NodeId};
 use garson_store::publish::NodeMessage;
 use garson_store::tables::deliveries;
-use garson_store::tables::deliveries::{Delivery, Settlement, Waiting};
+use garson_store::tables::deliveries::{Delivery, PendingAccount, Settlement};
 use garson_store::tables::{accounts, keys, nodes};
 use garson_store::{Partition, StoreError, Tx};
 use std::collections::HashSet;
@@ -25,7 +25,7 @@ pub async fn load(
     let vault = Arc::clone(&app.vault);
     let now = app.now();
     let read = move |tx: &mut Tx<'_>| {
-        let state = deliveries::standing(tx, account)?;
+        let state = deliveries::assignment(tx, account)?;
         let Some(state) = state.filter(|state| state.node == Some(node)) else {
             return Ok(None);
         };
@@ -39,14 +39,14 @@ pub async fn load(
         };
         let (mut late, mut next_late) = (Vec::new(), None);
         if wanted.late_limit > 0 {
-            late = deliveries::late(tx, account, now, count(wanted.late_limit))?;
-            next_late = deliveries::next_late(tx, account, now)?;
+            late = deliveries::due_retries(tx, account, now, count(wanted.late_limit))?;
+            next_late = deliveries::next_retry_at(tx, account, now)?;
         }
         Ok::<_, Fault>(Some(Load {
             after: wanted.after,
             limit: wanted.limit,
-            fresh: if state.last_place > wanted.after {
-                deliveries::fresh_after(tx, account, wanted.after, count(wanted.limit))?
+            fresh: if state.last_position > wanted.after {
+                deliveries::untried_after(tx, account, wanted.after, count(wanted.limit))?
             } else {
                 Vec::new()
             },
@@ -54,7 +54,7 @@ pub async fn load(
             late_limit: wanted.late_limit,
             next_late,
             now,
-            last_place: state.last_place,
+            last_place: state.last_position,
             version: state.version,
             address,
         }))
@@ -71,7 +71,7 @@ pub async fn settle(
 ) -> Result<Option<Vec<Delivery>>, StoreError> {
     let now = app.now();
     let write = move |tx: &mut Tx<'_>| {
-        if !nodes::hold(tx, account, node)? {
+        if !nodes::lock_account(tx, account, node)? {
             return Ok(None);
         }
         deliveries::settle(tx, &settlements, now).map(Some)
@@ -83,13 +83,13 @@ pub async fn settle(
 const PAGE: usize = 100;
 
 /// All accounts with undelivered events.
-pub async fn scan(app: &App) -> Result<Vec<Waiting>, StoreError> {
-    let mut all: Vec<Waiting> = Vec::new();
+pub async fn scan(app: &App) -> Result<Vec<PendingAccount>, StoreError> {
+    let mut all: Vec<PendingAccount> = Vec::new();
     loop {
         let after = all.last().map(|waiting| waiting.account);
         let page = app
             .store
-            .read(move |tx| deliveries::waiting(tx, after, PAGE))
+            .read(move |tx| deliveries::pending_accounts(tx, after, PAGE))
             .await?;
         let is_last = page.len() < PAGE;
         all.extend(page);
@@ -104,7 +104,10 @@ pub const BATCH: usize = 64;
 
 /// Claims accounts that no node delivers for; returns those that are now this node's.
 pub async fn claim(app: &App, accounts: &[AccountId], node: NodeId) -> Result<Vec<AccountId>, StoreError> {
-    each(app, accounts, move |tx, account| nodes::claim(tx, account, node)).await
+    each(app, accounts, move |tx, account| {
+        nodes::claim_account(tx, account, node)
+    })
+    .await
 }
 
 /// Releases all accounts of this node, except those with attempts in flight or results to store.
@@ -113,7 +116,7 @@ pub async fn release_idle(app: &App, node: NodeId, busy: HashSet<AccountId>) -> 
     loop {
         let page = app
             .store
-            .read(move |tx| nodes::accounts(tx, node, after, BATCH))
+            .read(move |tx| nodes::accounts_of(tx, node, after, BATCH))
             .await?;
         let Some(last) = page.last().copied() else { break };
         after = Some(last);
@@ -130,7 +133,10 @@ pub async fn release_idle(app: &App, node: NodeId, busy: HashSet<AccountId>) -> 
 
 /// Releases accounts, so that other nodes can claim them.
 pub async fn release(app: &App, node: NodeId, accounts: &[AccountId]) -> Result<(), StoreError> {
-    let done = each(app, accounts, move |tx, account| nodes::let_go(tx, account, node)).await;
+    let done = each(app, accounts, move |tx, account| {
+        nodes::release_account(tx, account, node)
+    })
+    .await;
     done.map(drop)
 }
 
@@ -164,11 +170,11 @@ pub async fn bring_forward(app: &App, account: AccountId) -> Result<(), StoreErr
             let mut moved = 0;
             for (failures, pause) in (1i64..).zip(&pauses) {
                 let latest = now.plus(*pause + Duration::from_secs(1));
-                moved += deliveries::pull_in(tx, account, failures, latest, now)?;
+                moved += deliveries::bring_forward_retries(tx, account, failures, latest, now)?;
             }
             match moved {
                 0 => Ok(()),
-                _ => accounts::look_again(tx, account),
+                _ => accounts::wake_delivery(tx, account),
             }
         })
         .await

@@ -4,7 +4,7 @@ use super::endpoint::Load;
 use crate::flow::Fault;
 use garson_core::id::{AccountId, EventId, NodeId};
 use garson_store::StoreError;
-use garson_store::tables::deliveries::{Delivery, Settlement, Waiting};
+use garson_store::tables::deliveries::{Delivery, PendingAccount, Settlement};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -17,7 +17,7 @@ pub enum Message {
         Arc<Vec<Settlement>>,
         Result<Option<Vec<Delivery>>, StoreError>,
     ),
-    Scanned(Result<Vec<Waiting>, StoreError>, Duration),
+    Scanned(Result<Vec<PendingAccount>, StoreError>, Duration),
     Claimed(NodeId, Result<Vec<AccountId>, StoreError>),
 }
 

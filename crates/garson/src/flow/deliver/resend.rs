@@ -14,8 +14,8 @@ use garson_core::id::{AccountId, EventId, OrderId};
 use garson_core::secret::Secret;
 use garson_core::time::Timestamp;
 use garson_store::Tx;
-use garson_store::tables::deliveries::{End, Settlement};
-use garson_store::tables::{accounts, deliveries, events, keys};
+use garson_store::tables::deliveries::{Outcome, Settlement};
+use garson_store::tables::{accounts, attempts, deliveries, events, keys};
 use http::{HeaderMap, HeaderValue, header};
 use std::sync::Arc;
 
@@ -182,7 +182,7 @@ async fn note(
     let settlement = Settlement {
         id: event.id,
         order_id: event.order_id,
-        end: End::Delivered,
+        outcome: Outcome::Delivered,
         attempt: Some(attempt),
         attempts_before: event.attempts,
     };
@@ -192,10 +192,10 @@ async fn note(
             if is_delivered {
                 let released = deliveries::settle(tx, std::slice::from_ref(&settlement), now)?;
                 if !released.is_empty() {
-                    accounts::look_again(tx, account)?;
+                    accounts::wake_delivery(tx, account)?;
                 }
             } else if let Some(attempt) = &settlement.attempt {
-                events::note_attempt(tx, settlement.id, attempt)?;
+                attempts::record(tx, settlement.id, attempt)?;
             }
             Ok(())
         })

@@ -11,7 +11,7 @@ use garson_core::id::{AccountId, ResendId};
 use garson_core::time::Timestamp;
 use garson_store::Tx;
 use garson_store::tables::resends;
-use garson_store::tables::resends::{Open, Resend};
+use garson_store::tables::resends::{OpenResend, Resend};
 use garson_store::tables::{accounts, deliveries};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -68,7 +68,7 @@ pub async fn start(
             };
             resends::start(tx, &fresh)?;
             // The first chunk is done at once, unless the receiver has enough already.
-            if deliveries::count_untried(tx, account, fresh.last_place, NEWEST)? >= ENOUGH {
+            if deliveries::count_untried(tx, account, fresh.last_position, NEWEST)? >= ENOUGH {
                 return Ok(fresh);
             }
             Ok(resends::step(tx, account, id, CHUNK, now)?.unwrap_or(fresh))
@@ -161,9 +161,9 @@ async fn round(app: &App) -> Result<Duration, Fault> {
     }
 }
 
-async fn chunk(app: &App, open: Open) -> Result<(), Fault> {
+async fn chunk(app: &App, open: OpenResend) -> Result<(), Fault> {
     let now = app.now();
-    let Open { account, id, .. } = open;
+    let OpenResend { account, id, .. } = open;
     let done = app
         .store
         .write(account, move |tx| resends::step(tx, account, id, CHUNK, now))

@@ -50,7 +50,10 @@ async fn retry_all(app: &Arc<App>, age: Duration) -> Result<(), Fault> {
     let mut after = (app.now().minus(age), InboxId(uuid::Uuid::nil()));
     loop {
         let from = after;
-        let found = app.store.read(move |tx| inbox::missed(tx, from, BATCH)).await?;
+        let found = app
+            .store
+            .read(move |tx| inbox::unmatched_with_order(tx, from, BATCH))
+            .await?;
         let Some(last) = found.last() else {
             return Ok(());
         };

@@ -16,8 +16,8 @@ use garson_core::platform::{
     HookRequest, Message, News, Platform, Reception, Sighting, Trouble, Unreadable, Verified,
 };
 use garson_core::time::Timestamp;
-use garson_store::tables::integrations::{Connected, Served};
-use garson_store::tables::{branches, packages, revisions};
+use garson_store::tables::integrations::{Connected, InboundIntegration};
+use garson_store::tables::{branches, orders, packages};
 use garson_store::{StoreErrorKind, Tx};
 use std::sync::Arc;
 
@@ -130,7 +130,7 @@ impl<'a> Selection<'a> {
     /// `None` if the order is known and has not changed.
     fn of_own_branch(&self, tx: &mut Tx<'_>, sighting: Sighting) -> Result<Option<Understood>, Fault> {
         let own = &self.connected.integration;
-        let known = revisions::known(tx, own.account_id, own.id, &sighting.order.identity)?;
+        let known = orders::hashed_by_identity(tx, own.account_id, own.id, &sighting.order.identity)?;
         if let Some(known) = known {
             let asks = self.platform.capability().asks;
             let moves = sighting.change.clone().is_some_and(|change| {
@@ -143,9 +143,9 @@ impl<'a> Selection<'a> {
         } else if has_ended(&sighting) && self.was_placed_before_connecting(&sighting) {
             return Ok(None);
         }
-        let served = Served {
+        let served = InboundIntegration {
             connected: self.connected.clone(),
-            standing: packages::standing(tx, own.restaurant_id)?,
+            settings: packages::settings(tx, own.restaurant_id)?,
             version: None,
         };
         let news = News::Order(Box::new(sighting));

@@ -7,7 +7,7 @@ use garson_core::integration::{BranchClaim, Credentials};
 use garson_core::platform::{Claim, HookRequest, Platform, Verified};
 use garson_store::tables::branches;
 use garson_store::tables::integrations;
-use garson_store::tables::integrations::Served;
+use garson_store::tables::integrations::InboundIntegration;
 use garson_store::{Tx, Vault};
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use std::sync::Arc;
 pub(crate) struct Identified<'a> {
     pub verified: Verified<'a>,
     /// The integrations that it may be for, its sender first; empty if it was verified with the operator's credentials only.
-    pub candidates: Vec<Served>,
+    pub candidates: Vec<InboundIntegration>,
 }
 
 /// Does the message present a secret, or name a branch, that is known? Decided before its body has been read.
@@ -51,12 +51,12 @@ fn candidates(
     vault: &Vault,
     platform: &dyn Platform,
     claim: &Claim,
-) -> Result<Vec<Served>, Fault> {
+) -> Result<Vec<InboundIntegration>, Fault> {
     let provider = platform.provider();
     Ok(match claim {
         Claim::Nothing => Vec::new(),
         Claim::Secrets(presented) => {
-            let mut found: Vec<Served> = Vec::new();
+            let mut found: Vec<InboundIntegration> = Vec::new();
             for secret in presented {
                 found.extend(integrations::by_secret(tx, vault, provider, secret.expose())?);
             }
@@ -99,13 +99,13 @@ fn verify<'a>(
     platform: &'static dyn Platform,
     request: &'a HookRequest,
     claim: &Claim,
-    candidates: Vec<Served>,
+    candidates: Vec<InboundIntegration>,
 ) -> Option<Identified<'a>> {
     let provider = platform.provider();
-    let owns = |candidate: &Served| candidate.connected.integration.branch == BranchClaim::Proven;
+    let owns = |candidate: &InboundIntegration| candidate.connected.integration.branch == BranchClaim::Proven;
     let is_owned_branch = matches!(claim, Claim::Branch(_)) && candidates.iter().any(owns);
     let mut verified = None;
-    let candidates: Vec<Served> = candidates
+    let candidates: Vec<InboundIntegration> = candidates
         .into_iter()
         .filter(|candidate| {
             let own = &candidate.connected.credentials;

@@ -2,7 +2,7 @@
 
 use garson_core::id::OrderId;
 use garson_core::platform::{FETCHED, HookRequest, Platform, Reception};
-use garson_store::tables::inbox::{InboxState, KeptMessage};
+use garson_store::tables::inbox::{InboxState, StoredMessage};
 use std::borrow::Cow;
 
 /// What the inbox says about a message.
@@ -59,7 +59,7 @@ impl<'a> InboxEntry<'a> {
 }
 
 /// A stored message as the request that it was; `None` if this version no longer has its route.
-pub(crate) fn stored_request(platform: &dyn Platform, message: &KeptMessage) -> Option<HookRequest> {
+pub(crate) fn stored_request(platform: &dyn Platform, message: &StoredMessage) -> Option<HookRequest> {
     let mut kinds = platform.hooks().iter().map(|route| route.kind).chain([FETCHED]);
     Some(HookRequest {
         kind: kinds.find(|kind| *kind == message.kind)?,

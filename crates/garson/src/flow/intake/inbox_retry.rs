@@ -10,9 +10,9 @@ use crate::flow::admin::integrations as flow_integrations;
 use crate::flow::fault::Thing;
 use garson_core::id::InboxId;
 use garson_core::platform::{Platform, Reception, Verified};
-use garson_store::tables::inbox::{InboxState, KeptMessage, open_message, settle};
+use garson_store::tables::inbox::{InboxState, StoredMessage, open_message, set_state};
 use garson_store::tables::integrations;
-use garson_store::tables::integrations::Served;
+use garson_store::tables::integrations::InboundIntegration;
 use garson_store::tables::packages;
 use garson_store::{Partition, StoreErrorKind, Tx};
 use std::sync::Arc;
@@ -79,7 +79,7 @@ async fn retry_once(app: &Arc<App>, id: InboxId, scope: RetryScope) -> Result<Re
         let order = entry.order;
         app.store
             .write(Partition::COMMON, move |tx| {
-                settle(tx, id, InboxState::Taken, order, None)
+                set_state(tx, id, InboxState::Taken, order, None)
             })
             .await?;
     }
@@ -93,9 +93,9 @@ fn candidates(
     tx: &mut Tx<'_>,
     app: &App,
     platform: &dyn Platform,
-    stored: &KeptMessage,
+    stored: &StoredMessage,
     scope: RetryScope,
-) -> Result<Option<Vec<Served>>, Fault> {
+) -> Result<Option<Vec<InboundIntegration>>, Fault> {
     let Some(restaurant) = stored.restaurant_id else {
         return Ok(Some(Vec::new()));
     };
@@ -107,9 +107,9 @@ fn candidates(
         platform.inbound_secret(&connected.credentials),
     );
     let own = connected.integration.id;
-    let mut all = vec![Served {
+    let mut all = vec![InboundIntegration {
         connected,
-        standing: packages::standing(tx, restaurant)?,
+        settings: packages::settings(tx, restaurant)?,
         version: None,
     }];
     if let Some(secret) = secret {

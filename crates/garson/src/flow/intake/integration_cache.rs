@@ -2,7 +2,7 @@
 
 use crate::app::App;
 use garson_core::platform::{Claim, Platform};
-use garson_store::tables::integrations::Served;
+use garson_store::tables::integrations::InboundIntegration;
 use sha2::{Digest, Sha256};
 use std::sync::Arc;
 use std::time::Duration;
@@ -30,13 +30,13 @@ fn cache_key(platform: &dyn Platform, claim: &Claim) -> [u8; 32] {
     hash.finalize().into()
 }
 
-pub(crate) fn put(app: &App, platform: &dyn Platform, claim: &Claim, integrations: &[Served]) {
+pub(crate) fn put(app: &App, platform: &dyn Platform, claim: &Claim, integrations: &[InboundIntegration]) {
     if (1..=MAX_INTEGRATIONS).contains(&integrations.len()) {
         app.served
             .put(cache_key(platform, claim), Arc::new(integrations.to_vec()));
     }
 }
 
-pub(crate) fn get(app: &App, platform: &dyn Platform, claim: &Claim) -> Option<Arc<Vec<Served>>> {
+pub(crate) fn get(app: &App, platform: &dyn Platform, claim: &Claim) -> Option<Arc<Vec<InboundIntegration>>> {
     app.served.get(&cache_key(platform, claim), TTL)
 }

@@ -16,7 +16,7 @@ pub(crate) fn find_among(
     among: &[IntegrationId],
 ) -> Result<Option<Order>, Fault> {
     Ok(match which {
-        Which::Identity(identity) => orders::among(tx, provider, identity, among)?,
+        Which::Identity(identity) => orders::find_among(tx, provider, identity, among)?,
         Which::Ours(id) => orders::by_id(tx, *id)?.filter(|order| {
             order.provider == provider && (among.is_empty() || among.contains(&order.integration_id))
         }),

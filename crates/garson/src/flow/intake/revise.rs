@@ -5,7 +5,7 @@ use garson_core::order::{Change, NewOrder, Order, OrderContent, Revised, compare
 use garson_core::platform::Sighting;
 use garson_core::time::Timestamp;
 use garson_store::tables::orders;
-use garson_store::tables::orders::Known;
+use garson_store::tables::orders::HashedOrder;
 use garson_store::tables::revisions;
 use garson_store::tables::revisions::Replacement;
 use garson_store::{StoreError, Tx, totals};
@@ -45,7 +45,7 @@ fn to_json(content: &OrderContent) -> Result<String, Fault> {
 /// Does the platform show a later version of a known order?
 pub(crate) fn is_later(
     tx: &mut Tx<'_>,
-    known: &Known,
+    known: &HashedOrder,
     sighting: &Sighting,
     now: Timestamp,
 ) -> Result<bool, Fault> {
@@ -57,7 +57,7 @@ pub(crate) fn is_later(
 }
 
 /// Decides without the content. A cancelled order may be shown with old content, or without any.
-fn may_be_later(known: &Known, sighting: &Sighting) -> bool {
+fn may_be_later(known: &HashedOrder, sighting: &Sighting) -> bool {
     !known.order.status.is_cancelled()
         && !matches!(sighting.change, Some(Change::Cancelled { .. }))
         && sighting.order.version.may_replace(known.order.content_version)
@@ -66,7 +66,7 @@ fn may_be_later(known: &Known, sighting: &Sighting) -> bool {
 /// The stored content, if the platform shows a later version of it.
 fn content_to_replace(
     tx: &mut Tx<'_>,
-    known: &Known,
+    known: &HashedOrder,
     sighting: &Sighting,
     content: &SerializedContent,
     now: Timestamp,
@@ -89,7 +89,7 @@ fn content_to_replace(
 /// Writes what the platform shows of a locked order if it is a later version; returns the order as it is then.
 pub(crate) fn write(
     tx: &mut Tx<'_>,
-    known: Known,
+    known: HashedOrder,
     sighting: &Sighting,
     content: &SerializedContent,
     now: Timestamp,
@@ -113,9 +113,9 @@ pub(crate) fn write(
         content: &to_json(&merged)?,
         content_hash: &content.fingerprint,
         replaced_hash: &comparison_hash(&stored),
-        place: places.take(),
+        position: places.take(),
     };
     revisions::replace(tx, &replacement)?;
-    totals::follow(tx, &before, &decision.order)?;
+    totals::update_order(tx, &before, &decision.order)?;
     Ok(decision.order)
 }

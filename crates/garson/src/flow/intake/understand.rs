@@ -14,7 +14,7 @@ use garson_core::restaurant::Config;
 use garson_core::time::Timestamp;
 use garson_store::Tx;
 use garson_store::tables::integrations;
-use garson_store::tables::integrations::{Connected, Served};
+use garson_store::tables::integrations::{Connected, InboundIntegration};
 use garson_store::tables::{branches, packages};
 
 /// Understands a message. It is for one of the candidates or, if it came with the operator's credentials, for any integration
@@ -88,17 +88,17 @@ pub(crate) fn understand_new_order(
 pub(crate) fn address(
     app: &App,
     platform: &'static dyn Platform,
-    served: Served,
+    served: InboundIntegration,
     news: News,
     now: Timestamp,
 ) -> Understood {
-    let Served {
+    let InboundIntegration {
         connected,
-        standing,
+        settings,
         version,
     } = served;
-    let config = Config::read(standing.config.as_deref()).unwrap_or_default();
-    let is_covered = standing
+    let config = Config::read(settings.config.as_deref()).unwrap_or_default();
+    let is_covered = settings
         .packages
         .iter()
         .any(|package| package.covers(platform.provider(), now));
@@ -119,11 +119,11 @@ pub(crate) fn address(
     }))
 }
 
-fn sender(candidates: Vec<Served>) -> Option<Connected> {
+fn sender(candidates: Vec<InboundIntegration>) -> Option<Connected> {
     candidates.into_iter().next().map(|first| first.connected)
 }
 
-fn unknown_order(candidates: Vec<Served>, which: &Which) -> Understood {
+fn unknown_order(candidates: Vec<InboundIntegration>, which: &Which) -> Understood {
     let all = || candidates.iter().map(|c| &c.connected.integration);
     let first = all().next().map(|integration| integration.account_id);
     Understood::UnknownOrder {
@@ -134,7 +134,7 @@ fn unknown_order(candidates: Vec<Served>, which: &Which) -> Understood {
     }
 }
 
-fn with_branch<'a>(candidates: &'a [Served], branch: &str) -> Option<&'a Served> {
+fn with_branch<'a>(candidates: &'a [InboundIntegration], branch: &str) -> Option<&'a InboundIntegration> {
     candidates
         .iter()
         .find(|c| c.connected.integration.remote_id.as_deref() == Some(branch))
@@ -145,9 +145,9 @@ fn of_branch(
     tx: &mut Tx<'_>,
     app: &App,
     platform: &dyn Platform,
-    candidates: &[Served],
+    candidates: &[InboundIntegration],
     branch: &str,
-) -> Result<Option<Served>, Fault> {
+) -> Result<Option<InboundIntegration>, Fault> {
     if !candidates.is_empty() {
         return Ok(with_branch(candidates, branch).cloned());
     }
@@ -160,9 +160,9 @@ fn of_order(
     tx: &mut Tx<'_>,
     app: &App,
     platform: &dyn Platform,
-    candidates: &[Served],
+    candidates: &[InboundIntegration],
     which: &Which,
-) -> Result<Option<Served>, Fault> {
+) -> Result<Option<InboundIntegration>, Fault> {
     let among: Vec<IntegrationId> = candidates.iter().map(|c| c.connected.integration.id).collect();
     let Some(order) = order_lookup::find_among(tx, platform.provider(), which, &among)? else {
         return Ok(None);
@@ -177,10 +177,10 @@ fn of_order(
     let Some(connected) = found.filter(|c| platform.inbound_secret(&c.credentials).is_none()) else {
         return Ok(None);
     };
-    let standing = packages::standing(tx, connected.integration.restaurant_id)?;
-    Ok(Some(Served {
+    let settings = packages::settings(tx, connected.integration.restaurant_id)?;
+    Ok(Some(InboundIntegration {
         connected,
-        standing,
+        settings,
         version: None,
     }))
 }

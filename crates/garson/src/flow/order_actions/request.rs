@@ -9,7 +9,7 @@ use crate::flow::{Fault, persist};
 use garson_core::id::{AccountId, CallId};
 use garson_core::order::{Action, Actor, CallArgument, CallKind, Input, Order, Status, apply};
 use garson_core::time::Timestamp;
-use garson_store::tables::calls::{CallToWrite, DueCall, InTheWay, Maker};
+use garson_store::tables::calls::{BlockingCall, DueCall, LeaseHolder, NewCall};
 use garson_store::tables::idempotency::KeyedRequest;
 use garson_store::tables::integrations::Connected;
 use garson_store::tables::{calls, idempotency, integrations, nodes};
@@ -51,8 +51,8 @@ struct Plan {
     call: CallId,
     kind: CallKind,
     connected: Connected,
-    maker: Maker,
-    in_the_way: Option<InTheWay>,
+    maker: LeaseHolder,
+    in_the_way: Option<BlockingCall>,
 }
 
 /// A question belongs to the node that puts it. Other nodes have declared this one dead, and it is about to join again.
@@ -81,7 +81,7 @@ impl ActionRequest {
             return Err(Fault::MovedOn);
         }
         let maker = app.maker();
-        let in_the_way = calls::in_the_way(tx, before.id, maker.unwrap_or(Maker::nobody()))?;
+        let in_the_way = calls::blocking_call(tx, before.id, maker.unwrap_or(LeaseHolder::none()))?;
         if let Some(status) = status_of_interrupted_run(tx, self.keyed.as_deref())? {
             match in_the_way {
                 Some(other) if other.kind.is_question() => return join(tx, other, before, now),
@@ -141,21 +141,21 @@ impl ActionRequest {
             Some(other)
                 if kind == CallKind::Cancel && abandon_own_question(tx, &order, other, maker, now)? => {}
             Some(other) => {
-                calls::hurry(tx, other.id, now)?;
+                calls::make_due_now(tx, other.id, now)?;
                 return Ok(Progress::Blocked(Box::new(order)));
             }
             None => {}
         }
-        if !nodes::is_there(tx, maker.node)? {
+        if !nodes::is_member(tx, maker.node)? {
             return Err(not_joined());
         }
         if kind == CallKind::Cancel {
             // No other call is made while the question is open; a node that is about to make one finds that it is not due.
-            calls::hold_back(tx, order.id, now, now.plus(LEASE))?;
+            calls::delay_open(tx, order.id, now, now.plus(LEASE))?;
         }
         let argument = self.call_argument();
         let lease = maker.lease(LEASE);
-        let to_write = CallToWrite {
+        let to_write = NewCall {
             id,
             order: &order,
             kind,
@@ -164,7 +164,7 @@ impl ActionRequest {
             lease: Some(lease),
             created_at: now,
         };
-        calls::write(tx, &to_write)?;
+        calls::create(tx, &to_write)?;
         self.note_acted(tx, &order)?;
         Ok(Progress::Ask(Box::new(Question {
             preparation_minutes: persist::preparation_minutes(tx, &order)?,
@@ -200,7 +200,7 @@ impl ActionRequest {
     /// Records under the idempotency key from which status the step was taken.
     fn note_acted(&self, tx: &mut Tx<'_>, before: &Order) -> Result<(), Fault> {
         match &self.keyed {
-            Some(keyed) => Ok(idempotency::note_acted(tx, keyed, before.status.code())?),
+            Some(keyed) => Ok(idempotency::record_step(tx, keyed, before.status.code())?),
             None => Ok(()),
         }
     }
@@ -211,9 +211,9 @@ fn finished(before: Status, after: Order) -> Progress {
 }
 
 /// Waits for a question that is already being put; one that only waits for its next try is put now.
-fn join(tx: &mut Tx<'_>, other: InTheWay, order: Order, now: Timestamp) -> Result<Progress, Fault> {
+fn join(tx: &mut Tx<'_>, other: BlockingCall, order: Order, now: Timestamp) -> Result<Progress, Fault> {
     if !other.is_running {
-        calls::hurry(tx, other.id, now)?;
+        calls::make_due_now(tx, other.id, now)?;
     }
     Ok(Progress::Join(other.id, Box::new(order)))
 }
@@ -222,17 +222,17 @@ fn join(tx: &mut Tx<'_>, other: InTheWay, order: Order, now: Timestamp) -> Resul
 fn abandon_own_question(
     tx: &mut Tx<'_>,
     order: &Order,
-    other: InTheWay,
-    maker: Maker,
+    other: BlockingCall,
+    maker: LeaseHolder,
     now: Timestamp,
 ) -> Result<bool, Fault> {
     let question = calls::open_question(tx, order.id, CallKind::Verify)?;
     let is_own = question.is_some_and(|call| call.id == other.id && call.argument.by == Actor::System);
-    Ok(is_own && calls::abandon_waiting(tx, order.id, other.id, maker, now)?)
+    Ok(is_own && calls::abandon_unless_running(tx, order.id, other.id, maker, now)?)
 }
 
 /// The status from which an interrupted run with the same idempotency key took its step.
 fn status_of_interrupted_run(tx: &mut Tx<'_>, keyed: Option<&KeyedRequest>) -> Result<Option<Status>, Fault> {
     let Some(keyed) = keyed else { return Ok(None) };
-    Ok(idempotency::acted(tx, keyed)?.and_then(Status::from_code))
+    Ok(idempotency::completed_step(tx, keyed)?.and_then(Status::from_code))
 }

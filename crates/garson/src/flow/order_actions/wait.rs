@@ -7,7 +7,7 @@ use crate::flow::fault::Thing;
 use garson_core::explanation::{Explanation, PlatformFailure};
 use garson_core::id::{CallId, OrderId};
 use garson_core::order::{Action, Order, Refusal};
-use garson_store::tables::calls::{CallEnd, Maker};
+use garson_store::tables::calls::{CallEnd, LeaseHolder};
 use garson_store::tables::{calls, orders};
 use std::pin::pin;
 use std::sync::Arc;
@@ -35,7 +35,7 @@ pub async fn wait_until_unblocked(app: &Arc<App>, order: OrderId, until: Instant
         let holder = Arc::clone(app);
         let in_the_way = app
             .store
-            .read(move |tx| calls::in_the_way(tx, order, holder.maker().unwrap_or_else(Maker::nobody)))
+            .read(move |tx| calls::blocking_call(tx, order, holder.maker().unwrap_or_else(LeaseHolder::none)))
             .await?;
         if in_the_way.is_none() {
             return Ok(());
@@ -64,7 +64,7 @@ pub async fn wait_for_question(
         ended.as_mut().enable();
         let (end, after) = app
             .store
-            .read(move |tx| Ok::<_, Fault>((calls::end_of(tx, call)?, orders::by_id(tx, id)?)))
+            .read(move |tx| Ok::<_, Fault>((calls::end(tx, call)?, orders::by_id(tx, id)?)))
             .await?;
         let after = after.ok_or_else(|| Fault::not_found(Thing::Order, id))?;
         match end {

@@ -97,7 +97,7 @@ fn older_open(
 /// Adds those that have not come to an end, by their places.
 fn add_open(open: &mut BTreeMap<i64, OrderId>, found: &[Candidate]) {
     let still_open = found.iter().filter(|it| !it.status.is_over());
-    open.extend(still_open.map(|it| (it.place, it.id)));
+    open.extend(still_open.map(|it| (it.position, it.id)));
 }
 
 /// The board of an account, or of one of its restaurants.
@@ -107,7 +107,7 @@ pub async fn board(app: &App, account: AccountId, only: Option<RestaurantId>) ->
         .store
         .read(move |tx| {
             // First, so that what is committed meanwhile comes twice rather than never.
-            let place = accounts::span(tx, account)?.last;
+            let place = accounts::event_range(tx, account)?.last;
             period::scope(tx, account, only)?;
             let newest = board::newest(tx, account, only, LOOK_BACK)?;
             let done = newest.iter().filter(|it| it.status.is_over());

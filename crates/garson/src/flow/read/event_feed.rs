@@ -8,10 +8,12 @@ use crate::app::App;
 use crate::flow::Fault;
 use garson_core::id::{AccountId, EventId, KeyId};
 use garson_core::time::Timestamp;
+use garson_store::lists;
+use garson_store::lists::events::FeedEvent;
 use garson_store::lists::feed::{Direction, Page, PageRequest};
-use garson_store::tables::accounts::Span;
+use garson_store::tables::accounts::EventRange;
 use garson_store::tables::events;
-use garson_store::tables::events::{StoredEvent, ToldEvent};
+use garson_store::tables::events::StoredEvent;
 use garson_store::tables::sessions;
 use garson_store::tables::sessions::SessionHash;
 use garson_store::tables::{accounts, keys};
@@ -42,7 +44,7 @@ pub async fn run(app: Arc<App>) {
         }
         let looked = app
             .store
-            .read(move |tx| accounts::last_places(tx, &watched))
+            .read(move |tx| accounts::last_positions(tx, &watched))
             .await;
         app.workers.note_turn(&looked);
         match looked {
@@ -102,7 +104,7 @@ pub async fn list_events(
 ) -> Result<Page<StoredEvent>, Fault> {
     app.store
         .read(move |tx| {
-            let span = accounts::span(tx, account)?;
+            let span = accounts::event_range(tx, account)?;
             page(tx, account, span, request)
         })
         .await
@@ -112,16 +114,16 @@ pub async fn list_events(
 fn page(
     tx: &mut Tx<'_>,
     account: AccountId,
-    span: Span,
+    span: EventRange,
     request: PageRequest,
 ) -> Result<Page<StoredEvent>, Fault> {
-    let is_gone = |cursor| span.has_forgotten_after(cursor);
+    let is_gone = |cursor| span.has_gap_after(cursor);
     if request.direction == Direction::Newer && request.cursor.is_some_and(is_gone) {
         return Err(Fault::ForgottenPlace { given: "cursor" });
     }
-    let mut page = events::list(tx, account, request)?;
+    let mut page = lists::events::of_account(tx, account, None, request)?;
     // From an empty list as well, a client can come back for what has come since.
-    page.prev = page.prev.max(Some(span.forgotten));
+    page.prev = page.prev.max(Some(span.removed_up_to));
     Ok(page)
 }
 
@@ -143,7 +145,7 @@ pub async fn wait_for_events(
                 if !keys::exists(tx, key)? {
                     return Err(Fault::KeyRevoked);
                 }
-                let span = accounts::span(tx, account)?;
+                let span = accounts::event_range(tx, account)?;
                 if request.cursor > Some(span.last) {
                     return Err(Fault::UnknownPlace { given: "cursor" });
                 }
@@ -179,7 +181,7 @@ pub enum Start {
 
 /// What comes next in a stream.
 pub enum Next {
-    Events(Vec<ToldEvent>),
+    Events(Vec<FeedEvent>),
     /// Nothing for a while.
     Nothing,
     /// The service stops, the key was revoked, the session was ended, or what comes next is no longer kept.
@@ -200,10 +202,10 @@ impl Follower {
     pub async fn start(app: Arc<App>, account: AccountId, pass: Pass, start: Start) -> Result<Self, Fault> {
         let watch = watch(&app, account, pass.crowd())?;
         let find = move |tx: &mut Tx<'_>| {
-            let span = accounts::span(tx, account)?;
+            let span = accounts::event_range(tx, account)?;
             match start {
                 Start::Now => Ok(span.last),
-                Start::After { place, given } if (0..span.forgotten).contains(&place) => {
+                Start::After { place, given } if (0..span.removed_up_to).contains(&place) => {
                     Err(Fault::ForgottenPlace { given })
                 }
                 // A place that was never reached was never given out, or by a database that was set back since:
@@ -211,7 +213,7 @@ impl Follower {
                 Start::After { place, .. } if (0..=span.last).contains(&place) => Ok(place),
                 Start::After { given, .. } => Err(Fault::UnknownPlace { given }),
                 Start::AfterEvent { id, given } => {
-                    events::place(tx, account, id)?.ok_or(Fault::UnknownPlace { given })
+                    events::position(tx, account, id)?.ok_or(Fault::UnknownPlace { given })
                 }
             }
         };
@@ -248,7 +250,7 @@ impl Follower {
             match self.read().await {
                 Ok(Some(events)) => {
                     if let Some(newest) = events.last() {
-                        self.place = newest.place;
+                        self.place = newest.position;
                         return Next::Events(events);
                     }
                 }
@@ -275,14 +277,14 @@ impl Follower {
     }
 
     /// The next events, perhaps none; `None` when the pass is worth nothing any more, or events that were not read yet are not.
-    async fn read(&self) -> Result<Option<Vec<ToldEvent>>, Fault> {
+    async fn read(&self) -> Result<Option<Vec<FeedEvent>>, Fault> {
         let (account, pass, place, now) = (self.account, self.pass, self.place, self.app.now());
         let read = move |tx: &mut Tx<'_>| {
             // Its client comes back with the place that it has, and hears of it.
-            if !pass.is_valid(tx, now)? || accounts::span(tx, account)?.has_forgotten_after(place) {
+            if !pass.is_valid(tx, now)? || accounts::event_range(tx, account)?.has_gap_after(place) {
                 return Ok(None);
             }
-            Ok(Some(events::after(tx, account, place, PAGE)?))
+            Ok(Some(lists::events::after(tx, account, place, PAGE)?))
         };
         self.app.store.read(read).await
     }

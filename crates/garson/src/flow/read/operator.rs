@@ -9,7 +9,7 @@ use garson_store::tables::{accounts, inbox, integrations, nodes, orders};
 pub use garson_store::tables::inbox::OpenMessage;
 
 pub async fn has_accounts(app: &App) -> Result<bool, Fault> {
-    Ok(app.store.read(accounts::exist).await?)
+    Ok(app.store.read(accounts::any_exists).await?)
 }
 
 /// Is any server of this database running?

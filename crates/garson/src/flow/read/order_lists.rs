@@ -10,10 +10,12 @@ use garson_core::order::Status;
 use garson_core::platform::Provider;
 use garson_core::time::Timestamp;
 use garson_store::Tx;
+use garson_store::lists;
 use garson_store::lists::board;
-use garson_store::lists::feed::{Direction, EVERYWHERE, Page, PageRequest, places_between};
+use garson_store::lists::feed::{ALL_POSITIONS, Direction, Page, PageRequest, positions_between};
+use garson_store::lists::order_changes::{Changes, list_changed};
+use garson_store::lists::orders::OrderFilter;
 use garson_store::tables::orders;
-use garson_store::tables::orders::{Changes, Narrowed};
 use garson_store::tables::restaurants;
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -51,7 +53,7 @@ impl Filter {
     }
 
     /// The statuses and platforms that an order may have, if not any.
-    pub(crate) fn narrowed(&self) -> Option<Narrowed> {
+    pub(crate) fn narrowed(&self) -> Option<OrderFilter> {
         if self.statuses.is_empty() && self.providers.is_empty() && self.is_open.is_none() {
             return None;
         }
@@ -62,7 +64,7 @@ impl Filter {
         let known = garson_platforms::all().iter().map(|platform| platform.provider());
         let has_provider =
             |provider: &Provider| self.providers.is_empty() || self.providers.contains(provider);
-        Some(Narrowed {
+        Some(OrderFilter {
             statuses: Status::ALL.into_iter().filter(has_status).collect(),
             providers: known.filter(has_provider).collect(),
         })
@@ -105,7 +107,7 @@ pub async fn write_page<W: OrderPageWriter>(
             let mut writer = W::with_capacity(request.limit + 1);
             let page = if filter.is_plain() {
                 let scope = scope(tx, account, filter.restaurant)?;
-                orders::list_lines(tx, scope, request, |order| writer.write(order, None))?
+                lists::orders::list_lines(tx, scope, request, |order| writer.write(order, None))?
             } else {
                 page(tx, account, &filter, request, |order| {
                     writer.write(order.line, order.updated_at)
@@ -129,8 +131,8 @@ fn page<T>(
     let zone = zone(tx, filter.restaurant)?;
     let (from, to) = filter.period.bounds(&zone)?;
     let between = match from.is_some() || to.is_some() {
-        true => places_between(tx, account, from, to)?,
-        false => Some(EVERYWHERE),
+        true => positions_between(tx, account, from, to)?,
+        false => Some(ALL_POSITIONS),
     };
     let Some(between) = between else {
         return Ok(Page::empty(request));
@@ -145,7 +147,7 @@ fn page<T>(
                 place,
             })
         };
-        return Ok(orders::list_narrowed(
+        return Ok(lists::orders::list_filtered(
             tx,
             scope,
             narrowed.as_ref(),
@@ -161,15 +163,15 @@ fn page<T>(
             Moment::Day(day) => zone.start_of_day(day).ok_or_else(not_a_day)?,
         },
         restaurant: filter.restaurant,
-        narrowed: narrowed.as_ref(),
+        filter: narrowed.as_ref(),
         between,
     };
-    Ok(orders::list_changed(tx, account, &changes, request, |order| {
+    Ok(list_changed(tx, account, &changes, request, |order| {
         make(&Listed {
             id: order.id,
             line: &order.line,
             updated_at: Some(order.updated_at),
-            place: order.place,
+            place: order.position,
         })
     })?)
 }

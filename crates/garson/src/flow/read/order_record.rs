@@ -11,7 +11,7 @@ use garson_core::restaurant::Config;
 use garson_core::time::Zone;
 use garson_store::lists::feed::{Direction, PageRequest};
 use garson_store::tables::calls;
-use garson_store::tables::calls::CallLine;
+use garson_store::tables::calls::CallRecord;
 use garson_store::tables::inbox;
 use garson_store::tables::inbox::OrderMessage;
 use garson_store::tables::restaurants;
@@ -27,7 +27,7 @@ pub struct Record {
     pub restaurant: String,
     /// The restaurant's time zone.
     pub zone: Zone,
-    pub calls: Vec<CallLine>,
+    pub calls: Vec<CallRecord>,
     /// Newest first.
     pub deliveries: Vec<Delivery>,
     /// What the platform sent, as far as it is kept.

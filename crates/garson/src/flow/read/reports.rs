@@ -10,10 +10,12 @@ use garson_core::id::{AccountId, OrderId, RestaurantId};
 use garson_core::order::{Order, Status};
 use garson_core::restaurant::{PaymentMatch, matched_id};
 use garson_core::time::{Timestamp, Zone};
-use garson_store::lists::feed::{Direction, Page, PageRequest, Scope, places_between};
-use garson_store::tables::accounts::reserve;
+use garson_store::lists;
+use garson_store::lists::feed::{Direction, Page, PageRequest, Scope, positions_between};
+use garson_store::lists::orders::OrderSummary;
+use garson_store::tables::accounts::reserve_positions;
 use garson_store::tables::orders;
-use garson_store::tables::orders::{Charge, OrderSummary};
+use garson_store::tables::orders::Charge;
 use garson_store::tables::restaurants;
 use garson_store::totals::{self, Sums};
 use garson_store::{StoreError, Tx};
@@ -30,7 +32,7 @@ pub async fn has_orders(app: &App, account: AccountId) -> Result<bool, Fault> {
     };
     let scope = Scope::Account(account);
     app.store
-        .read(move |tx| Ok(!orders::list(tx, scope, newest)?.items.is_empty()))
+        .read(move |tx| Ok(!lists::orders::list(tx, scope, newest)?.items.is_empty()))
         .await
 }
 
@@ -52,7 +54,7 @@ pub async fn list_pending<T: Send + 'static>(
         request,
         move |tx, scope, between| {
             let narrowed = Filter::with_statuses(&statuses).narrowed();
-            let page = orders::list_pending(tx, scope, narrowed.as_ref(), between, request)?;
+            let page = lists::orders::list_pending(tx, scope, narrowed.as_ref(), between, request)?;
             make(tx, page)
         },
     )
@@ -111,7 +113,7 @@ pub async fn list_period(
         restaurant,
         period,
         request,
-        move |tx, scope, between| orders::list_between(tx, scope, between, request),
+        move |tx, scope, between| lists::orders::list_between(tx, scope, between, request),
     )
     .await
 }
@@ -129,7 +131,7 @@ async fn list_within<T: Send + 'static>(
         .read(move |tx| {
             let scope = scope(tx, account, restaurant)?;
             let (from, to) = period.bounds(&zone(tx, restaurant)?)?;
-            match places_between(tx, account, from, to)? {
+            match positions_between(tx, account, from, to)? {
                 Some(between) => Ok(list(tx, scope, between)?),
                 None => Ok(Page::empty(request)),
             }
@@ -158,7 +160,7 @@ pub async fn mark_each(app: &App, account: AccountId, ids: Vec<OrderId>) -> Resu
 /// Stamps an order unless it is stamped.
 fn stamp(tx: &mut Tx<'_>, order: &Order, now: Timestamp) -> Result<(), Fault> {
     if order.reported_at.is_none() {
-        let mut places = reserve(tx, order.account_id, 1, now)?;
+        let mut places = reserve_positions(tx, order.account_id, 1, now)?;
         orders::mark_reported(tx, order.id, places.at, places.take())?;
     }
     Ok(())

@@ -12,9 +12,9 @@ use garson_core::time::Timestamp;
 use garson_store::Tx;
 use garson_store::lists::board;
 use garson_store::lists::board::BoardOrder;
-use garson_store::lists::feed::{Direction, PageRequest, places_between};
+use garson_store::lists::feed::{Direction, PageRequest, positions_between};
 use garson_store::lists::search;
-use garson_store::lists::search::{Found, Wanted};
+use garson_store::lists::search::{SearchPage, SearchQuery};
 use garson_store::tables::{orders, restaurants};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -58,7 +58,7 @@ pub struct Answer {
     pub older: Option<i64>,
     pub newer: Option<i64>,
     /// Up to here was looked, and no further for now.
-    pub looked_to: Option<Timestamp>,
+    pub examined_to: Option<Timestamp>,
 }
 
 /// Looks for orders.
@@ -90,7 +90,7 @@ pub async fn orders(
                 orders: shown,
                 older: found.older,
                 newer: found.newer,
-                looked_to: found.looked_to,
+                examined_to: found.examined_to,
             })
         })
         .await
@@ -122,29 +122,29 @@ fn find(
     account: AccountId,
     question: &Question,
     request: PageRequest,
-) -> Result<Found, Fault> {
+) -> Result<SearchPage, Fault> {
     if let Ok(id) = question.text.parse::<OrderId>() {
         // Our own id is no word of an order; whoever has it means that one.
         let named = orders::find(tx, account, &id.to_string())?;
-        return Ok(Found {
+        return Ok(SearchPage {
             orders: named.into_iter().map(|order| order.id).collect(),
-            ..Found::default()
+            ..SearchPage::default()
         });
     }
     if question.has_no_words() {
         // Signs alone are in no order; without any words it would be all of them.
-        return Ok(Found::default());
+        return Ok(SearchPage::default());
     }
     if let Some(id) = question.restaurant
         && !restaurants::exists(tx, account, id)?
     {
-        return Ok(Found::default());
+        return Ok(SearchPage::default());
     }
     let (from, to) = question.period.bounds(&zone(tx, question.restaurant)?)?;
-    let Some(between) = places_between(tx, account, from, to)? else {
-        return Ok(Found::default());
+    let Some(between) = positions_between(tx, account, from, to)? else {
+        return Ok(SearchPage::default());
     };
-    let wanted = Wanted {
+    let wanted = SearchQuery {
         words: asked(&question.text),
         statuses: question.status.into_iter().collect(),
         provider: question.provider,
@@ -198,7 +198,10 @@ pub async fn run(app: Arc<App>) {
 async fn look_everywhere(app: &App) -> Result<(), Fault> {
     let mut after = None;
     loop {
-        let looked = app.store.read(move |tx| search::behind(tx, after, PAGE)).await?;
+        let looked = app
+            .store
+            .read(move |tx| search::accounts_behind(tx, after, PAGE))
+            .await?;
         for account in looked.accounts {
             if let Err(fault) = follow(app, account).await {
                 // It is tried again with the next look; the others do not wait for it.

@@ -10,12 +10,13 @@ use garson_core::id::AccountId;
 use garson_core::integration::Integration;
 use garson_core::time::Timestamp;
 use garson_store::Tx;
+use garson_store::lists;
 use garson_store::lists::feed::{Direction, PageRequest};
 use garson_store::tables::calls;
-use garson_store::tables::calls::EndedCall;
+use garson_store::tables::calls::FailedCall;
 use garson_store::tables::inbox;
 use garson_store::tables::inbox::OpenMessage;
-use garson_store::tables::{accounts, deliveries, events, integrations, nodes};
+use garson_store::tables::{accounts, deliveries, integrations, nodes};
 use std::time::Duration;
 
 /// How far rows are counted, so that looking stays cheap whatever has piled up.
@@ -58,7 +59,7 @@ pub struct Status {
     pub undelivered: Queue,
     pub open_calls: Queue,
     pub failed_deliveries: Errors<Delivery>,
-    pub failed_calls: Errors<EndedCall>,
+    pub failed_calls: Errors<FailedCall>,
     pub kept_messages: Errors<OpenMessage>,
 }
 
@@ -83,8 +84,8 @@ pub async fn status(app: &App, account: AccountId) -> Result<Status, Fault> {
                 connections: connections.collect(),
                 has_more_connections,
                 has_webhook: accounts::webhook(tx, account)?.is_some(),
-                undelivered: queue(deliveries::pending_of(tx, account, MOST)?, now),
-                open_calls: queue(calls::open_of_account(tx, account, MOST)?, now),
+                undelivered: queue(deliveries::count_pending_of(tx, account, MOST)?, now),
+                open_calls: queue(calls::count_open_of(tx, account, MOST)?, now),
                 failed_deliveries: failed_deliveries(tx, account, now)?,
                 failed_calls: failed_calls(tx, account, now)?,
                 kept_messages: kept_messages(tx, account, now)?,
@@ -107,7 +108,7 @@ fn failed_deliveries(tx: &mut Tx<'_>, account: AccountId, now: Timestamp) -> Res
         cursor: None,
         direction: Direction::Older,
     };
-    let newest = events::list_in(tx, account, Some(DeliveryState::Failed), request)?;
+    let newest = lists::events::of_account(tx, account, Some(DeliveryState::Failed), request)?;
     let newest = newest.items.into_iter().filter(|event| event.created_at >= since);
     Ok(Errors {
         count: deliveries::count_failed(tx, account, since, MOST)?,
@@ -117,7 +118,7 @@ fn failed_deliveries(tx: &mut Tx<'_>, account: AccountId, now: Timestamp) -> Res
     })
 }
 
-fn failed_calls(tx: &mut Tx<'_>, account: AccountId, now: Timestamp) -> Result<Errors<EndedCall>, Fault> {
+fn failed_calls(tx: &mut Tx<'_>, account: AccountId, now: Timestamp) -> Result<Errors<FailedCall>, Fault> {
     let since = now.minus(LATELY);
     Ok(Errors {
         count: calls::count_failed(tx, account, since, MOST)?,

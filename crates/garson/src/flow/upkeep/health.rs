@@ -5,7 +5,6 @@ use crate::telemetry::{Gauges, StorageCounts};
 use garson_core::time::Timestamp;
 use garson_store::tables::{accounts, calls, deliveries, inbox, nodes};
 use garson_store::upkeep::disk_space;
-use garson_store::upkeep::disk_space::Trial;
 use garson_store::{Engine, Partition, StoreError, Tx};
 use std::time::Duration;
 
@@ -40,14 +39,14 @@ pub async fn check(app: &App) -> Result<(), NotReady> {
 /// Reads something; and after a failed transaction, also writes something large. A disk may be full, which neither a read nor
 /// a small commit notices.
 async fn probe_storage(store: Engine) -> Result<(), StoreError> {
-    store.read(accounts::exist).await?;
+    store.read(accounts::any_exists).await?;
     if store.stats().is_in_doubt() {
-        let (losses, trial) = (store.stats().losses(), Trial::new());
+        let (losses, probe) = (store.stats().losses(), disk_space::Probe::new());
         store
-            .write(Partition::COMMON, move |tx| disk_space::fill(tx, trial))
+            .write(Partition::COMMON, move |tx| disk_space::write_probe(tx, probe))
             .await?;
         store
-            .write(Partition::COMMON, move |tx| disk_space::clear(tx, trial))
+            .write(Partition::COMMON, move |tx| disk_space::remove_probe(tx, probe))
             .await?;
         store.stats().prove(losses);
     }

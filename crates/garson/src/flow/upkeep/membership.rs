@@ -45,7 +45,7 @@ pub async fn join(app: &App, address: SocketAddr) -> Result<(), StoreError> {
                 return Ok(());
             }
             // No other node uses this database: the work of earlier processes is ours.
-            nodes::give_up_others(tx, id)
+            nodes::remove_others(tx, id)
         })
         .await?;
     app.node_lease.renew(is_shared.then(|| began + LEASE));
@@ -124,7 +124,7 @@ async fn ensure_joined(app: &App, address: SocketAddr) -> Result<(), StoreError>
     if let Some(id) = app.store.node_id() {
         if app
             .store
-            .read_without_snapshot(move |tx| nodes::is_there(tx, id))
+            .read_without_snapshot(move |tx| nodes::is_member(tx, id))
             .await?
         {
             return Ok(());
@@ -144,7 +144,7 @@ async fn heartbeat(app: &App, address: SocketAddr) -> Result<(), StoreError> {
     let began = Instant::now();
     let is_there = app
         .store
-        .write(Partition::COMMON, move |tx| nodes::beat(tx, id))
+        .write(Partition::COMMON, move |tx| nodes::heartbeat(tx, id))
         .await?;
     if is_there {
         app.node_lease.renew(Some(began + LEASE));
@@ -182,13 +182,13 @@ impl OtherNodes {
         let mut seen = HashMap::new();
         for node in all.into_iter().filter(|node| Some(node.id) != me) {
             let since = match self.seen.get(&node.id) {
-                Some((beats, since)) if *beats == node.beats => *since,
+                Some((beats, since)) if *beats == node.heartbeats => *since,
                 _ => now,
             };
             if now.duration_since(since) >= DEAD_AFTER {
                 remove_dead(app, node).await?;
             } else {
-                seen.insert(node.id, (node.beats, since));
+                seen.insert(node.id, (node.heartbeats, since));
             }
         }
         // A node that joins later announces itself.
@@ -204,7 +204,7 @@ async fn remove_dead(app: &App, node: Node) -> Result<(), StoreError> {
     let is_removed = app
         .store
         .write(Partition::COMMON, move |tx| {
-            let is_removed = nodes::give_up(tx, &copy)?;
+            let is_removed = nodes::remove_silent(tx, &copy)?;
             if is_removed {
                 tx.hand_off(HandoffMessage::NodeLeft);
                 tx.notify_nodes(NodeMessage::NodeLeft);

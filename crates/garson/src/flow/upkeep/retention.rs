@@ -4,7 +4,7 @@ use crate::app::App;
 use crate::flow::Fault;
 use garson_core::id::AccountId;
 use garson_store::upkeep::retention;
-use garson_store::upkeep::retention::Forgotten;
+use garson_store::upkeep::retention::Removed;
 use std::time::{Duration, Instant};
 
 /// Events removed in one job: a few milliseconds of the writer's time.
@@ -24,15 +24,15 @@ pub fn kept_for(app: &App) -> Duration {
 pub async fn step(app: &App) -> Result<bool, Fault> {
     let now = app.now();
     let oldest = now.minus(kept_for(app));
-    let mut removed = Forgotten::default();
+    let mut removed = Removed::default();
     let mut chunks = 0;
     let mut after = None;
     while chunks < CHUNKS_IN_A_STEP {
         let page = app
             .store
-            .read(move |tx| retention::look(tx, after, oldest, PAGE))
+            .read(move |tx| retention::accounts_with_old_events(tx, after, oldest, PAGE))
             .await?;
-        for account in page.with_old {
+        for account in page.accounts {
             chunks += 1;
             match remove_chunk(app, account).await {
                 Ok(chunk) => {
@@ -60,14 +60,14 @@ pub async fn step(app: &App) -> Result<bool, Fault> {
     Ok(removed.events > 0)
 }
 
-async fn remove_chunk(app: &App, account: AccountId) -> Result<Forgotten, Fault> {
+async fn remove_chunk(app: &App, account: AccountId) -> Result<Removed, Fault> {
     let now = app.now();
     let oldest = now.minus(kept_for(app));
     let began = Instant::now();
     let removed = app
         .store
         .write(account, move |tx| {
-            retention::chunk(tx, account, oldest, now, CHUNK)
+            retention::remove_chunk(tx, account, oldest, now, CHUNK)
         })
         .await?;
     // A pause as long as the work: other jobs get at least half of the writer's time.

@@ -67,7 +67,9 @@ async fn sweep_deleted(app: &App) -> Result<bool, Fault> {
         };
         let swept = app
             .store
-            .write(account, move |tx| sweep::chunk(tx, account, restaurant, CHUNK))
+            .write(account, move |tx| {
+                sweep::remove_chunk(tx, account, restaurant, CHUNK)
+            })
             .await;
         match swept {
             Ok(_) => return Ok(true),
@@ -85,7 +87,7 @@ async fn switch_off_uncovered(app: &App) -> Result<bool, Fault> {
     let now = app.now();
     let uncovered = app
         .store
-        .read(move |tx| garson_store::tables::integrations::with_an_ended_package(tx, now, CHUNK))
+        .read(move |tx| garson_store::tables::integrations::with_ended_package(tx, now, CHUNK))
         .await?;
     let mut has_switched = false;
     for (account, restaurant) in uncovered {
@@ -116,7 +118,7 @@ async fn remove_expired(app: &App) -> Result<bool, Fault> {
             Ok::<_, Fault>(
                 idempotency::sweep(tx, oldest_answer, CHUNK)?
                     + sessions::sweep(tx, now, oldest_failure, CHUNK)?
-                    + garson_store::upkeep::retention::resends(tx, oldest_resend, CHUNK)?,
+                    + garson_store::upkeep::retention::remove_resends(tx, oldest_resend, CHUNK)?,
             )
         })
         .await?;

@@ -222,7 +222,7 @@ async fn find_orders(
     Ok(page(&OrdersPage {
         has_filters: query.has_filters(),
         has_no_words: query.question().has_no_words(),
-        searched_back_to: found.looked_to.map(|at| layout.timestamp(&at)),
+        searched_back_to: found.examined_to.map(|at| layout.timestamp(&at)),
         pager: Pager {
             newer: found.newer.map(|position| query.url(Some(position), "prev")),
             older: found.older.map(|position| query.url(Some(position), "")),

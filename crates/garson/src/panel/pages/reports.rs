@@ -25,7 +25,7 @@ use axum::routing::{get, post};
 use garson_core::id::{AccountId, OrderId};
 use garson_core::time::Zone;
 use garson_store::lists::feed::{Direction, Page, PageRequest};
-use garson_store::tables::orders::OrderSummary;
+use garson_store::lists::orders::OrderSummary;
 use std::sync::Arc;
 
 const PAGE_SIZE: usize = 50;

@@ -18,7 +18,7 @@ use axum::response::Response;
 use axum::routing::get;
 use garson_core::id::EventId;
 use garson_core::order::CallKind;
-use garson_store::tables::calls::EndedCall;
+use garson_store::tables::calls::FailedCall;
 use garson_store::tables::inbox::{InboxState, OpenMessage};
 use std::sync::Arc;
 use std::time::Duration;
@@ -166,7 +166,7 @@ fn failed_delivery_row(layout: &Layout, delivery: Delivery) -> FailedDeliveryRow
     }
 }
 
-fn refused_call_row(layout: &Layout, t: &StatusWords, call: EndedCall) -> RefusedCallRow {
+fn refused_call_row(layout: &Layout, t: &StatusWords, call: FailedCall) -> RefusedCallRow {
     RefusedCallRow {
         at: layout.timestamp(&call.at),
         platform: layout.provider(&call.provider),

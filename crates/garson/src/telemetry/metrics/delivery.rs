@@ -4,7 +4,7 @@ use super::labels::{Labels, label};
 use super::tally::Tally;
 use super::timings::{CALL_BUCKETS, DELIVERY_BUCKETS, Timings};
 use garson_core::delivery::{DeliveryState, UndeliveredReason};
-use garson_store::tables::deliveries::End;
+use garson_store::tables::deliveries::Outcome;
 use prometheus_client::registry::Registry;
 use std::time::Duration;
 
@@ -94,12 +94,12 @@ impl Deliveries {
     }
 
     /// Counts a stored result, if it ends a delivery.
-    pub fn count_end(&self, end: End) {
+    pub fn count_end(&self, end: Outcome) {
         let state = match end {
-            End::Delivered => DeliveryState::Delivered,
-            End::Failed { .. } => DeliveryState::Failed,
-            End::Skipped => DeliveryState::Skipped,
-            End::Again { .. } => return,
+            Outcome::Delivered => DeliveryState::Delivered,
+            Outcome::Failed { .. } => DeliveryState::Failed,
+            Outcome::Skipped => DeliveryState::Skipped,
+            Outcome::Retry { .. } => return,
         };
         if let Some(column) = ENDS.iter().position(|end| *end == state) {
             self.ended.count(0, column);

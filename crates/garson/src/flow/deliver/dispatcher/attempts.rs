@@ -8,7 +8,7 @@ use crate::flow::deliver::jobs;
 use crate::flow::deliver::message::{EndedAttempt, Message};
 use crate::flow::deliver::slots::SlotKind;
 use garson_core::id::{AccountId, NodeId};
-use garson_store::tables::deliveries::{End, Settlement};
+use garson_store::tables::deliveries::{Outcome, Settlement};
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -100,7 +100,7 @@ impl Dispatcher {
                 let skipped = Settlement {
                     id: delivery.id,
                     order_id: delivery.order_id,
-                    end: End::Skipped,
+                    outcome: Outcome::Skipped,
                     attempt: None,
                     attempts_before: delivery.attempts,
                 };
@@ -124,7 +124,7 @@ impl Dispatcher {
                     account,
                     node,
                     id: delivery.id,
-                    place: delivery.place,
+                    place: delivery.position,
                     result: None,
                 }),
             };

@@ -130,7 +130,7 @@ impl Dispatcher {
                     self.release(account, node);
                 }
                 for settlement in settlements.iter() {
-                    self.app.metrics.delivery.count_end(settlement.end);
+                    self.app.metrics.delivery.count_end(settlement.outcome);
                 }
             }
             Ok(None) => {

@@ -6,7 +6,7 @@ use crate::flow::deliver::message::Message;
 use crate::telemetry::DispatcherGauges;
 use garson_core::id::AccountId;
 use garson_store::StoreError;
-use garson_store::tables::deliveries::Waiting;
+use garson_store::tables::deliveries::PendingAccount;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -35,7 +35,7 @@ impl Dispatcher {
         });
     }
 
-    pub(super) fn scanned(&mut self, result: Result<Vec<Waiting>, StoreError>, took: Duration) {
+    pub(super) fn scanned(&mut self, result: Result<Vec<PendingAccount>, StoreError>, took: Duration) {
         self.is_scanning = false;
         // A scan of many accounts takes long; it must not keep the database busy.
         let pause = if std::mem::take(&mut self.must_rescan) {
@@ -62,10 +62,10 @@ impl Dispatcher {
                 None => free.push(it.account),
                 Some(owner) if owner == node => {
                     let endpoint = self.endpoint(it.account);
-                    endpoint.compare(it.last_place, it.version, it.late_at);
+                    endpoint.compare(it.last_position, it.version, it.retry_at);
                     // Its retries may have been planned before this process started, by a fast clock.
                     let is_first =
-                        it.late_at.is_some() && !std::mem::replace(&mut endpoint.retries_checked, true);
+                        it.retry_at.is_some() && !std::mem::replace(&mut endpoint.retries_checked, true);
                     self.touched.insert(it.account);
                     if clock_was_set_back || is_first {
                         self.bring_forward(it.account);

@@ -6,7 +6,7 @@ use super::state::{Endpoint, NARROW_ROOM};
 use crate::flow::deliver::attempt::Target;
 use garson_core::id::EventId;
 use garson_core::time::Timestamp;
-use garson_store::tables::deliveries::{Delivery, End, Settlement};
+use garson_store::tables::deliveries::{Delivery, Outcome, Settlement};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -101,7 +101,7 @@ impl Endpoint {
         let kept = NARROW_ROOM.min(self.fresh.len());
         for delivery in self.fresh.split_off(kept) {
             self.taken.remove(&delivery.id);
-            self.rewind_to(delivery.place - 1);
+            self.rewind_to(delivery.position - 1);
         }
     }
 
@@ -122,7 +122,7 @@ impl Endpoint {
             if self.is_loading {
                 self.settled_meanwhile.insert(settlement.id);
             }
-            if let End::Again { due_at, .. } = settlement.end {
+            if let Outcome::Retry { due_at, .. } = settlement.outcome {
                 self.late_at = Some(self.late_at.map_or(due_at, |at| at.min(due_at)));
             }
         }

@@ -50,7 +50,7 @@ impl Endpoint {
             if self.fresh.len() >= self.room() {
                 return;
             }
-            self.cursor = delivery.place;
+            self.cursor = delivery.position;
             self.push_fresh(delivery);
         }
         self.cursor = last;
@@ -62,7 +62,7 @@ impl Endpoint {
             if self.fresh.len() < self.room() + ROOM {
                 self.push_fresh(delivery);
             } else {
-                self.rewind_to(delivery.place - 1);
+                self.rewind_to(delivery.position - 1);
             }
         }
     }
@@ -132,7 +132,7 @@ impl Endpoint {
             if !has_room {
                 break;
             }
-            reached = delivery.place;
+            reached = delivery.position;
             if !settled.contains(&delivery.id) {
                 self.push_fresh(delivery);
             }

@@ -34,7 +34,7 @@ pub(super) async fn claim(
 
 /// Saves up to when integrations have been polled.
 pub(super) async fn save_progress(app: &App, progress: Vec<(IntegrationId, Timestamp)>) -> Result<(), Fault> {
-    let write = move |tx: &mut Tx<'_>| integrations::note_polled(tx, &progress);
+    let write = move |tx: &mut Tx<'_>| integrations::record_polled(tx, &progress);
     Ok(app.store.write(Partition::COMMON, write).await?)
 }
 
@@ -59,7 +59,7 @@ pub(super) fn note_unreadable(app: &Arc<App>, provider: Provider, row: Unreadabl
 fn write_trouble(app: &Arc<App>, id: IntegrationId, account: AccountId, message: Explanation) {
     let (app, now) = (Arc::clone(app), app.now());
     tokio::spawn(async move {
-        let write = move |tx: &mut Tx<'_>| integrations::note_trouble(tx, id, &message, now);
+        let write = move |tx: &mut Tx<'_>| integrations::record_trouble(tx, id, &message, now);
         if let Err(error) = app.store.write(account, write).await {
             tracing::error!(%error, "an integration's error could not be saved");
         }

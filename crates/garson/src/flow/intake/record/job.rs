@@ -7,7 +7,7 @@ use crate::flow::intake::revise::SerializedContent;
 use garson_core::id::InboxId;
 use garson_core::platform::{HookRequest, News, Platform, Reception};
 use garson_core::time::Timestamp;
-use garson_store::tables::inbox::{self, MessageToKeep};
+use garson_store::tables::inbox::{self, NewMessage};
 use garson_store::tables::restaurants;
 use garson_store::{StoreError, Tx};
 use sha2::{Digest, Sha256};
@@ -88,12 +88,12 @@ impl IntakeJob {
 
     /// Stores the message in the inbox with its outcome.
     pub fn finish(&self, tx: &mut Tx<'_>, outcome: Reception) -> Result<Recorded, Fault> {
-        self.finish_with(tx, outcome, inbox::keep)
+        self.finish_with(tx, outcome, inbox::store)
     }
 
     /// The same for a message that brought a new order, which is hardly ever a repeat.
     pub fn finish_new_order(&self, tx: &mut Tx<'_>, outcome: Reception) -> Result<Recorded, Fault> {
-        let recorded = self.finish_with(tx, outcome, inbox::keep_first)?;
+        let recorded = self.finish_with(tx, outcome, inbox::store_first)?;
         Ok(Recorded {
             is_new_order: true,
             ..recorded
@@ -104,7 +104,7 @@ impl IntakeJob {
         &self,
         tx: &mut Tx<'_>,
         outcome: Reception,
-        store: fn(&mut Tx<'_>, &MessageToKeep<'_>) -> Result<bool, StoreError>,
+        store: fn(&mut Tx<'_>, &NewMessage<'_>) -> Result<bool, StoreError>,
     ) -> Result<Recorded, Fault> {
         let Some(entry) = InboxEntry::of(&outcome) else {
             return Ok(Recorded::not_genuine());
@@ -123,7 +123,7 @@ impl IntakeJob {
             Understood::UnknownOrder { .. } => None,
             _ => integration.and_then(|it| it.remote_id.as_deref()),
         };
-        let message = MessageToKeep {
+        let message = NewMessage {
             id: InboxId::at(self.now),
             hash: self.hash,
             account_id: integration.map(|it| it.account_id),

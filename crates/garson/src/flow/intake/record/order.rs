@@ -9,8 +9,8 @@ use crate::flow::{Fault, persist};
 use garson_core::id::OrderId;
 use garson_core::order::{Change, Home, Input, NewOrder, Order, ProviderSync, Status, place};
 use garson_core::platform::{Message, News, Reception, Sighting, Verified, Which};
-use garson_store::tables::inbox::{self, InboxState, KeptMessage};
-use garson_store::tables::orders::Known;
+use garson_store::tables::inbox::{self, InboxState, StoredMessage};
+use garson_store::tables::orders::HashedOrder;
 use garson_store::tables::{integrations, orders};
 use garson_store::{StoreError, Tx, totals};
 
@@ -24,7 +24,7 @@ impl IntakeJob {
     ) -> Result<Recorded, Fault> {
         let integration = &addressed.connected.integration;
         // Touching its row first makes a concurrent deletion wait, or be noticed.
-        if !integrations::note_order(tx, integration.id, addressed.cached_version, self.now)? {
+        if !integrations::record_order(tx, integration.id, addressed.cached_version, self.now)? {
             if addressed.cached_version.is_some() {
                 return Err(StoreError::conflict("a cached integration has changed").into());
             }
@@ -85,7 +85,7 @@ impl IntakeJob {
     }
 
     /// Where senders choose the ids, they may use one twice. A later version of an order has a higher version number.
-    fn is_conflict(&self, known: &Known, new: &NewOrder, content: &SerializedContent) -> bool {
+    fn is_conflict(&self, known: &HashedOrder, new: &NewOrder, content: &SerializedContent) -> bool {
         self.platform.capability().own_ids
             && known.content_hash != content.fingerprint
             && new.version.number().unwrap_or(1) == known.order.content_version.unwrap_or(1)
@@ -139,7 +139,7 @@ impl IntakeJob {
             return Err(StoreError::internal("an order appeared while it was written").into());
         }
         persist::write_history(tx, &decision, true, &mut places)?;
-        totals::add_new(tx, &decision.order)?;
+        totals::add_order(tx, &decision.order)?;
         let mut order = decision.order;
         for message in early {
             order = self.apply_early(tx, addressed, order, &message)?;
@@ -152,9 +152,9 @@ impl IntakeJob {
         tx: &mut Tx<'_>,
         addressed: &Addressed,
         new: &NewOrder,
-    ) -> Result<Vec<KeptMessage>, Fault> {
+    ) -> Result<Vec<StoredMessage>, Fault> {
         let integration = &addressed.connected.integration;
-        let mut early = inbox::waiting_for(
+        let mut early = inbox::early_messages(
             tx,
             integration.provider,
             &new.identity,
@@ -175,7 +175,7 @@ impl IntakeJob {
         tx: &mut Tx<'_>,
         addressed: &Addressed,
         order: Order,
-        message: &KeptMessage,
+        message: &StoredMessage,
     ) -> Result<Order, Fault> {
         let Some(request) = stored_request(self.platform, message) else {
             return Ok(order);
@@ -188,7 +188,7 @@ impl IntakeJob {
             return Ok(order);
         };
         let after = self.report(tx, addressed, &order, &change)?;
-        inbox::settle(tx, message.id, InboxState::Taken, Some(order.id), None)?;
+        inbox::set_state(tx, message.id, InboxState::Taken, Some(order.id), None)?;
         Ok(after)
     }
 }

@@ -79,7 +79,7 @@ impl Ending<'_> {
         }
         if !self.contact.terms.between_moves.is_zero() {
             let until = self.now.plus(self.contact.terms.between_moves);
-            calls::hold_back(tx, stored.id, self.now, until)?;
+            calls::delay_open(tx, stored.id, self.now, until)?;
         }
         let mut order = stored.clone();
         if self.call.kind == CallKind::Ready {
@@ -119,7 +119,7 @@ impl Ending<'_> {
         if order.status.code() <= self.call.kind.progress() {
             return Ok(true);
         }
-        let standing = calls::standing(tx, order.id)?;
+        let standing = calls::sync_state(tx, order.id)?;
         Ok(standing.due_at.is_some() || !standing.failed.is_empty())
     }
 
@@ -178,9 +178,9 @@ impl Ending<'_> {
         // The integration is locked before the order, as everywhere, against deadlocks.
         let integration = self.call.integration_id;
         if is_away {
-            integrations::note_trouble(tx, integration, message, self.now)?;
+            integrations::record_trouble(tx, integration, message, self.now)?;
         } else if end == CallEnd::Failed {
-            integrations::note_error(tx, integration, message, self.now)?;
+            integrations::record_error(tx, integration, message, self.now)?;
         }
         let mut order = orders::lock(tx, self.call.order_id)?;
         let is_first = calls::finish(tx, self.call, end, Some(message), self.now)?;

@@ -71,7 +71,7 @@ pub async fn postpone(app: &App, call: &DueCall, next: Delay, is_away: bool) -> 
     let write = move |tx: &mut Tx<'_>| {
         // The integration is locked before the order, as everywhere, against deadlocks.
         if is_away {
-            integrations::note_trouble(tx, copy.integration_id, &next.message, now)?;
+            integrations::record_trouble(tx, copy.integration_id, &next.message, now)?;
         }
         postpone_in(tx, &copy, &next, now)
     };

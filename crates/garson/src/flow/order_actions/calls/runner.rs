@@ -118,7 +118,7 @@ impl CallRunner {
         let found = app
             .store
             .read(move |tx| {
-                let maker = holder.maker().unwrap_or_else(calls::Maker::nobody);
+                let maker = holder.maker().unwrap_or_else(calls::LeaseHolder::none);
                 stale
                     .iter()
                     .map(|id| Ok((*id, calls::next_due(tx, *id, maker)?)))
@@ -237,7 +237,7 @@ impl CallRunner {
         let mut forward = 0;
         let mut is_any = app
             .store
-            .read(move |tx| calls::is_planned_ahead(tx, now, CLOCK_TOLERANCE))
+            .read(move |tx| calls::has_planned_ahead(tx, now, CLOCK_TOLERANCE))
             .await?;
         while is_any {
             let brought = app
@@ -269,7 +269,7 @@ async fn set_aside(app: &App, call: UnreadableCall) -> Result<(), Fault> {
     let order_id = call.order_id;
     app.store
         .write(lane, move |tx| {
-            if let (true, Some(order)) = (calls::set_aside(tx, &call, now)?, call.order_id) {
+            if let (true, Some(order)) = (calls::fail_unreadable(tx, &call, now)?, call.order_id) {
                 let message = call.why.clone();
                 orders::set_sync_unread(tx, order, &ProviderSync::Failed { message }, now)?;
             }

@@ -8,7 +8,7 @@ use crate::panel::words::Lang;
 use crate::panel::words::{DeliveryWords, OrderWords};
 use garson_core::money::Currency;
 use garson_core::order::{CallKind, TimelineLine, TimelineReason};
-use garson_store::tables::calls::{CallEnd, CallLine};
+use garson_store::tables::calls::{CallEnd, CallRecord};
 use garson_store::tables::inbox::OrderMessage;
 
 /// Longer messages are cut off.
@@ -63,8 +63,8 @@ pub struct CallRow {
     pub message: String,
 }
 
-pub fn calls(layout: &Layout, t: &OrderWords, calls: &[CallLine]) -> Vec<CallRow> {
-    let row = |call: &CallLine| {
+pub fn calls(layout: &Layout, t: &OrderWords, calls: &[CallRecord]) -> Vec<CallRow> {
+    let row = |call: &CallRecord| {
         let (state, tone) = match call.end {
             None => (t.call_open, "warn"),
             Some(CallEnd::Done) => (t.call_done, "good"),

@@ -21,7 +21,7 @@ use axum::extract::{Path, State};
 use axum::response::Response;
 use axum::routing::{get, post};
 use garson_core::id::EventId;
-use garson_store::tables::events::Attempt;
+use garson_store::tables::attempts::Attempt;
 use std::sync::Arc;
 
 pub fn routes() -> Router<Arc<HttpState>> {
@@ -45,12 +45,12 @@ impl AttemptRow {
     fn new(layout: &Layout, attempt: Attempt) -> Self {
         let lang = layout.lang;
         let t = DeliveryWords::of(lang);
-        let split = attempt.split;
+        let timing = attempt.timing;
         let phases = [
-            (t.name, split.name),
-            (t.connect, split.connect),
-            (t.tls, split.tls),
-            (t.first_byte, split.first_byte),
+            (t.name, timing.name),
+            (t.connect, timing.connect),
+            (t.tls, timing.tls),
+            (t.first_byte, timing.first_byte),
         ];
         Self {
             number: attempt.number,

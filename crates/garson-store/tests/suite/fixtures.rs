@@ -1,6 +1,6 @@
 //! What cases need to have anything to store: accounts, branches, and orders taken the way the service takes them.
 
-use crate::bench::Bench;
+use crate::database::Bench;
 use garson_core::account::{Account, AuthorizationForm, Webhook};
 use garson_core::event::order_body;
 use garson_core::id::{AccountId, BusinessId, EventId, IntegrationId, OrderId, RestaurantId};
@@ -10,7 +10,7 @@ use garson_core::platform::Provider;
 use garson_core::restaurant::{Restaurant, RestaurantFields};
 use garson_core::testing::a_new_order;
 use garson_core::time::Timestamp;
-use garson_store::tables::events::EventToWrite;
+use garson_store::tables::events::NewEvent;
 use garson_store::tables::{accounts, events, integrations, orders, restaurants};
 use garson_store::vault::lookup_hash;
 use garson_store::{Result, Tx, Vault, totals};
@@ -173,7 +173,7 @@ pub fn take_order_from(
     new: &NewOrder,
     now: Timestamp,
 ) -> Result<Order> {
-    let mut places = accounts::reserve(tx, branch.account, 2, now)?;
+    let mut places = accounts::reserve_positions(tx, branch.account, 2, now)?;
     let decision = place(
         OrderId(Uuid::now_v7()),
         branch.home_on(provider),
@@ -190,7 +190,7 @@ pub fn take_order_from(
     for event in &decision.events {
         let id = EventId(Uuid::now_v7());
         let body = order_body(id, &order, event, places.at);
-        let event = EventToWrite {
+        let event = NewEvent {
             id,
             account_id: branch.account,
             restaurant_id: branch.restaurant,
@@ -201,6 +201,6 @@ pub fn take_order_from(
         };
         events::write(tx, &event, &mut places)?;
     }
-    totals::add_new(tx, &order)?;
+    totals::add_order(tx, &order)?;
     Ok(order)
 }

@@ -1,9 +1,9 @@
 //! Copying everything from one engine to the other, and the list of tables that this rests on.
 
-use crate::bench::{Bench, Home, Kind, on_postgres};
+use crate::database::{Bench, Home, Kind, on_postgres};
 use crate::dump;
+use crate::fixtures::{at, create_account};
 use crate::inbox::keep;
-use crate::shop::{at, create_account};
 use garson_core::account::{ApiKey, IssuedKey};
 use garson_core::explanation::Explanation;
 use garson_core::id::{BusinessId, KeyId, NodeId, PackageId, ResendId};
@@ -12,14 +12,15 @@ use garson_core::restaurant::Package;
 use garson_core::secret::Secret;
 use garson_store::engine::Purpose;
 use garson_store::lists::search;
+use garson_store::tables::attempts;
+use garson_store::tables::attempts::Attempt;
 use garson_store::tables::events;
-use garson_store::tables::events::Attempt;
 use garson_store::tables::idempotency;
 use garson_store::tables::idempotency::{KeyedRequest, Run};
 use garson_store::tables::inbox::InboxState;
+use garson_store::tables::schema::TABLES;
 use garson_store::tables::{businesses, calls, keys, nodes, orders, packages, resends, sessions};
 use garson_store::upkeep::copy;
-use garson_store::upkeep::copy::TABLES;
 use garson_store::vault::lookup_hash;
 use garson_store::{Engine, Options, PAYMENT_TOTALS, StoreErrorKind, Tx, params};
 use std::collections::{BTreeMap, BTreeSet};
@@ -29,7 +30,7 @@ use uuid::Uuid;
 
 /// At least one row in every table, and in those with keys of several columns more than a chunk under the first of
 /// them, so that a copy which continues at the wrong place misses rows.
-async fn furnish(bench: &Bench) {
+async fn fill_every_table(bench: &Bench) {
     let branch = bench.branch("lokanta").await;
     let account = branch.account;
     bench.give_webhook(account).await;
@@ -63,7 +64,7 @@ async fn furnish(bench: &Bench) {
         let package = Package::open_ended(PackageId(Uuid::now_v7()), at(0));
         packages::replace(tx, branch.restaurant, &[package])?;
         for order in taken.iter().take(2) {
-            calls::write(tx, &crate::calls::a_call(order, CallKind::Verify))?;
+            calls::create(tx, &crate::calls::a_call(order, CallKind::Verify))?;
             let event = events::of_order(tx, order.id)?.remove(0);
             for number in 0..510 {
                 let attempt = Attempt {
@@ -75,7 +76,7 @@ async fn furnish(bench: &Bench) {
                     explanation: Explanation::text("ağ yok"),
                     ..Attempt::default()
                 };
-                events::note_attempt(tx, event.id, &attempt)?;
+                attempts::record(tx, event.id, &attempt)?;
             }
         }
         keep(tx, 1, Some(branch), InboxState::Taken, 1)?;
@@ -114,7 +115,7 @@ async fn furnish(bench: &Bench) {
         }
         assert_eq!(search::index(tx, account, 2_000)?, 1_100);
         sessions::start(tx, &crate::sessions::a_session(account, 1, at(0)))?;
-        sessions::note_failure(tx, &[7; 32], at(0))?;
+        sessions::record_failure(tx, &[7; 32], at(0))?;
         tx.execute(
             "UPDATE restaurants SET lat = 41.000000000000007, lon = -28.5",
             &[],
@@ -124,8 +125,8 @@ async fn furnish(bench: &Bench) {
     bench.write(job).await;
 }
 
-pub async fn everything_moves_to_the_other_engine(bench: &Bench) {
-    furnish(bench).await;
+pub async fn copy_to_the_other_engine_is_complete(bench: &Bench) {
+    fill_every_table(bench).await;
     let other = match bench.kind {
         Kind::Sqlite => Kind::Postgres,
         Kind::Postgres => Kind::Sqlite,
@@ -134,7 +135,7 @@ pub async fn everything_moves_to_the_other_engine(bench: &Bench) {
     for kind in [other, bench.kind] {
         let home = Home::new(kind);
         let target = Engine::open(&home.location(), &Options::default()).unwrap();
-        let copied = copy::everything(&bench.engine, &target).await.unwrap();
+        let copied = copy::copy_all(&bench.engine, &target).await.unwrap();
         let there = dump::of(&target).await;
         for (table, rows) in copied {
             assert!(rows > 0, "the case has no row of {table}");
@@ -142,13 +143,13 @@ pub async fn everything_moves_to_the_other_engine(bench: &Bench) {
             assert_eq!(there[table], here[table], "{table} of {kind:?}");
         }
         assert_eq!(there.len(), TABLES.len());
-        let again = copy::everything(&bench.engine, &target).await;
+        let again = copy::copy_all(&bench.engine, &target).await;
         assert_eq!(again.map(drop).map_err(|e| e.kind), Err(StoreErrorKind::Refused));
         drop(target);
     }
 }
 
-pub async fn a_target_with_anything_in_it_is_refused(bench: &Bench) {
+pub async fn non_empty_target_is_refused(bench: &Bench) {
     bench.account("lokanta").await;
     let fillings: [fn(&mut Tx<'_>) -> garson_store::Result<()>; 2] = [
         |tx| create_account(tx, "var").map(drop),
@@ -162,7 +163,7 @@ pub async fn a_target_with_anything_in_it_is_refused(bench: &Bench) {
             .await
             .unwrap();
         let before = dump::of(&target).await;
-        let refused = copy::everything(&bench.engine, &target).await;
+        let refused = copy::copy_all(&bench.engine, &target).await;
         assert_eq!(
             refused.map(drop).map_err(|e| e.kind),
             Err(StoreErrorKind::Refused)
@@ -202,24 +203,24 @@ pub async fn an_interrupted_copy_is_refused_and_starts_over(bench: &Bench) {
         assert_eq!(refused.kind, StoreErrorKind::Refused);
         assert!(refused.to_string().contains("garson migrate"), "{refused}");
         let target = Engine::open(&home.location(), &as_target()).unwrap();
-        copy::everything(&bench.engine, &target).await.unwrap();
+        copy::copy_all(&bench.engine, &target).await.unwrap();
         drop(target);
         let opened = Engine::open(&home.location(), &Options::default()).unwrap();
         assert_eq!(dump::of(&opened).await, dump::of(&bench.engine).await);
-        let again = copy::everything(&bench.engine, &opened).await;
+        let again = copy::copy_all(&bench.engine, &opened).await;
         assert_eq!(again.map(drop).map_err(|e| e.kind), Err(StoreErrorKind::Refused));
         drop(opened);
     }
 }
 
 /// What is written in one transaction is in the copy together, however much is written while it is made.
-pub async fn a_copy_is_of_one_moment(bench: &Bench) {
+pub async fn copy_is_a_consistent_snapshot(bench: &Bench) {
     let pair = |n: i64| {
         move |tx: &mut Tx<'_>| {
             let mut hash = [0; 32];
             hash[..8].copy_from_slice(&n.to_be_bytes());
             crate::batches::note(tx, &format!("line {n}"))?;
-            sessions::note_failure(tx, &hash, at(0)).map(drop)
+            sessions::record_failure(tx, &hash, at(0)).map(drop)
         }
     };
     for n in 0..1_200 {
@@ -240,7 +241,7 @@ pub async fn a_copy_is_of_one_moment(bench: &Bench) {
     });
     let home = Home::new(bench.kind);
     let target = Engine::open(&home.location(), &as_target()).unwrap();
-    let copied = copy::everything(&bench.engine, &target).await.unwrap();
+    let copied = copy::copy_all(&bench.engine, &target).await.unwrap();
     stop.store(true, Ordering::SeqCst);
     assert!(writer.await.unwrap() > 0);
     let count = |name: &str| copied.iter().find(|(table, _)| *table == name).unwrap().1;
@@ -250,7 +251,7 @@ pub async fn a_copy_is_of_one_moment(bench: &Bench) {
 }
 
 /// A server that has shown itself while data was copied has taken what the copy does not have.
-pub async fn a_copy_beside_a_server_is_not_finished(bench: &Bench) {
+pub async fn copy_while_a_server_runs_is_not_finished(bench: &Bench) {
     let node = NodeId::at(at(0));
     bench.write(move |tx| nodes::join(tx, node, "kasa 1")).await;
     let (engine, stop) = (bench.engine.clone(), Arc::new(AtomicBool::new(false)));
@@ -259,20 +260,20 @@ pub async fn a_copy_beside_a_server_is_not_finished(bench: &Bench) {
     let counted = Arc::clone(&beats);
     let beating = tokio::spawn(async move {
         while !stopped.load(Ordering::SeqCst) {
-            let beat = move |tx: &mut Tx<'_>| nodes::beat(tx, node);
+            let beat = move |tx: &mut Tx<'_>| nodes::heartbeat(tx, node);
             engine.write(garson_store::Partition::COMMON, beat).await.unwrap();
             counted.fetch_add(1, Ordering::SeqCst);
             tokio::time::sleep(std::time::Duration::from_millis(1)).await;
         }
     });
-    let refused = copy::refuse_served(&bench.engine).await.unwrap_err();
+    let refused = copy::ensure_not_in_use(&bench.engine).await.unwrap_err();
     assert_eq!(refused.kind, StoreErrorKind::Refused);
     // So little is copied that it may be done between two beats, with one before and one after it.
     let home = loop {
         let home = Home::new(bench.kind);
         let target = Engine::open(&home.location(), &as_target()).unwrap();
         let before = beats.load(Ordering::SeqCst);
-        match copy::everything(&bench.engine, &target).await {
+        match copy::copy_all(&bench.engine, &target).await {
             Err(cut) => {
                 assert_eq!(cut.kind, StoreErrorKind::Refused, "{cut}");
                 break home;
@@ -284,19 +285,19 @@ pub async fn a_copy_beside_a_server_is_not_finished(bench: &Bench) {
     stop.store(true, Ordering::SeqCst);
     beating.await.unwrap();
     // One that was killed has left its row, and is no hindrance.
-    copy::refuse_served(&bench.engine).await.unwrap();
+    copy::ensure_not_in_use(&bench.engine).await.unwrap();
     let target = Engine::open(&home.location(), &as_target()).unwrap();
-    copy::everything(&bench.engine, &target).await.unwrap();
+    copy::copy_all(&bench.engine, &target).await.unwrap();
     drop(target);
 }
 
 /// SQLite may hold what an older program has let in; PostgreSQL takes no NUL in text.
-pub async fn a_nul_in_text_does_not_hinder_a_copy(bench: &Bench) {
+pub async fn nul_in_text_is_replaced_by_a_copy(bench: &Bench) {
     assert_eq!(bench.kind, Kind::Sqlite);
     bench.write(|tx| create_account(tx, "nul\0nul").map(drop)).await;
     let home = Home::new(Kind::Postgres);
     let target = Engine::open(&home.location(), &as_target()).unwrap();
-    copy::everything(&bench.engine, &target).await.unwrap();
+    copy::copy_all(&bench.engine, &target).await.unwrap();
     let accounts = target.read(garson_store::tables::accounts::list).await.unwrap();
     assert!(
         accounts[0].name.contains("nul\u{fffd}nul"),
@@ -317,7 +318,7 @@ fn collect(columns: impl IntoIterator<Item = (String, String)>) -> Schema {
     schema
 }
 
-pub async fn the_list_of_tables_is_the_schema(bench: &Bench) {
+pub async fn declared_tables_match_the_schema(bench: &Bench) {
     let schema = match bench.kind {
         Kind::Sqlite => {
             let connection = rusqlite::Connection::open(bench.sqlite_path()).unwrap();
@@ -336,10 +337,9 @@ pub async fn the_list_of_tables_is_the_schema(bench: &Bench) {
             collect(rows.iter().map(|row| (row.get(0), row.get(1))))
         }),
     };
-    let listed = collect(TABLES.iter().flat_map(|(table, columns)| {
-        columns
-            .split(' ')
-            .map(|column| ((*table).to_owned(), column.to_owned()))
+    let listed = collect(TABLES.iter().flat_map(|table| {
+        let columns = table.columns.iter();
+        columns.map(|column| (table.name.to_owned(), (*column).to_owned()))
     }));
     assert_eq!(listed, schema);
 }

@@ -10,7 +10,7 @@ use uuid::Uuid;
 /// Names the PostgreSQL server that the suite may use.
 const SERVER: &str = "GARSON_TEST_POSTGRES";
 /// No case takes this long unless something hangs.
-const PATIENCE: Duration = Duration::from_secs(120);
+const TEST_TIMEOUT: Duration = Duration::from_secs(120);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
@@ -156,13 +156,13 @@ impl Bench {
     }
 
     /// Runs statements past the engine, the way an operator with a shell would.
-    pub fn meddle(&self, sql: &str) {
-        meddle(&self.location, sql);
+    pub fn execute_directly(&self, sql: &str) {
+        execute_directly(&self.location, sql);
     }
 }
 
 /// Runs statements in a database that need not be anybody's yet.
-pub fn meddle(location: &Location, sql: &str) {
+pub fn execute_directly(location: &Location, sql: &str) {
     match location {
         Location::Sqlite(path) => rusqlite::Connection::open(path)
             .unwrap()
@@ -180,7 +180,7 @@ pub fn run(kind: Kind, case: impl AsyncFnOnce(&Bench)) {
         .build()
         .unwrap();
     let bench = Bench::new(kind);
-    runtime.block_on(within(PATIENCE, case(&bench)));
+    runtime.block_on(within(TEST_TIMEOUT, case(&bench)));
 }
 
 /// The future's answer, which must come in time.
@@ -198,6 +198,6 @@ pub async fn until(what: &str, condition: impl Fn() -> bool) {
 }
 
 /// An error that a job can fail with on purpose.
-pub fn on_purpose() -> StoreError {
+pub fn intentional_error() -> StoreError {
     StoreError::refused("on purpose")
 }

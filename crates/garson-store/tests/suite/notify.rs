@@ -1,7 +1,7 @@
 //! PostgreSQL alone: what one engine commits, another hears at once, without looking.
 
-use crate::bench::{Bench, on_postgres, until, within};
-use crate::shop::{at, create_account};
+use crate::database::{Bench, on_postgres, until, within};
+use crate::fixtures::{at, create_account};
 use garson_core::account::{AuthorizationForm, Webhook};
 use garson_core::id::{AccountId, IntegrationId, NodeId};
 use garson_store::publish::{HandoffMessage, NodeMessage};
@@ -32,7 +32,9 @@ async fn second(bench: &Bench) -> Engine {
 
 async fn reserve(engine: &Engine, account: AccountId) {
     engine
-        .write(account, move |tx| accounts::reserve(tx, account, 1, at(0)))
+        .write(account, move |tx| {
+            accounts::reserve_positions(tx, account, 1, at(0))
+        })
         .await
         .unwrap();
 }
@@ -47,7 +49,7 @@ async fn join(engine: &Engine, name: &'static str) -> NodeId {
     id
 }
 
-pub async fn what_one_node_commits_wakes_those_who_watch_at_another(bench: &Bench) {
+pub async fn commit_wakes_watchers_on_another_node(bench: &Bench) {
     let other = second(bench).await;
     let account = bench.write(|tx| create_account(tx, "one")).await;
     let mut watch = other
@@ -78,7 +80,7 @@ async fn heard_of(engine: &Engine, account: AccountId, watch: &mut Watcher) -> b
     heard.await.is_ok()
 }
 
-pub async fn whoever_delivers_for_an_account_hears_of_it(bench: &Bench) {
+pub async fn delivering_node_is_notified(bench: &Bench) {
     let other = second(bench).await;
     let (here, there) = (join(&bench.engine, "here").await, join(&other, "there").await);
     assert_ne!(here, there);
@@ -99,7 +101,7 @@ pub async fn whoever_delivers_for_an_account_hears_of_it(bench: &Bench) {
         matches!(handed[..], [HandoffMessage::CommittedElsewhere { last: 2, .. }]),
         "{handed:?}"
     );
-    bench.write(move |tx| accounts::look_again(tx, account)).await;
+    bench.write(move |tx| accounts::wake_delivery(tx, account)).await;
     let handed = within(SOON, its.recv()).await.unwrap();
     assert!(
         matches!(handed[..], [HandoffMessage::Recheck { .. }]),
@@ -135,7 +137,7 @@ pub async fn whoever_delivers_for_an_account_hears_of_it(bench: &Bench) {
     assert!(mine.try_recv().is_err());
 }
 
-pub async fn a_bell_whose_connection_broke_is_hung_again(bench: &Bench) {
+pub async fn broken_listener_reconnects(bench: &Bench) {
     let other = second(bench).await;
     let account = bench.write(|tx| create_account(tx, "one")).await;
     let mut watch = other
@@ -143,7 +145,7 @@ pub async fn a_bell_whose_connection_broke_is_hung_again(bench: &Bench) {
         .watch(account, WatcherKind::Programs, 9, 9)
         .unwrap();
     for _ in 0..3 {
-        assert!(crate::lost::kill_all(&bench.postgres_url()) >= 2);
+        assert!(crate::broken_connections::kill_all(&bench.postgres_url()) >= 2);
         let start = Instant::now();
         while !heard_of(&bench.engine, account, &mut watch).await {
             assert!(start.elapsed() < Duration::from_secs(10), "it is not heard again");
@@ -151,7 +153,7 @@ pub async fn a_bell_whose_connection_broke_is_hung_again(bench: &Bench) {
     }
 }
 
-pub async fn a_bell_goes_with_its_engine(bench: &Bench) {
+pub async fn listener_stops_with_its_engine(bench: &Bench) {
     let url = bench.postgres_url();
     let other = second(bench).await;
     let account = bench.write(|tx| create_account(tx, "one")).await;

@@ -1,18 +1,19 @@
 //! Where PostgreSQL looks. It plans for whatever value may be asked for, so a statement must leave it no choice but the index
 //! in which what is asked for stands together.
 
-use crate::bench::Bench;
-use crate::shop::{DIRECT, at};
+use crate::database::Bench;
+use crate::fixtures::{DIRECT, at};
 use garson_core::delivery::DeliveryState;
 use garson_core::id::{AccountId, ResendId, RestaurantId};
 use garson_core::order::{CallKind, Status};
 use garson_core::platform::Provider;
 use garson_store::lists::board;
-use garson_store::lists::feed::{Direction, EVERYWHERE, PageRequest, Scope};
-use garson_store::tables::events::Attempt;
-use garson_store::tables::orders::{Changes, Narrowed};
-use garson_store::tables::{calls, deliveries, events, integrations, orders, resends, restaurants};
-use garson_store::upkeep::copy::TABLES;
+use garson_store::lists::feed::{ALL_POSITIONS, Direction, PageRequest, Scope};
+use garson_store::lists::order_changes::Changes;
+use garson_store::lists::orders::OrderFilter;
+use garson_store::tables::attempts::Attempt;
+use garson_store::tables::schema::TABLES;
+use garson_store::tables::{attempts, calls, deliveries, integrations, orders, resends, restaurants};
 use garson_store::upkeep::sweep;
 use garson_store::{ACCOUNTS, Result, Tx, params};
 use uuid::Uuid;
@@ -45,13 +46,13 @@ type Question = (
 );
 
 fn pending(tx: &mut Tx<'_>, scope: Scope, status: Status) -> Result<usize> {
-    let narrowed = narrowed(&[status], &[DIRECT]);
-    let page = orders::list_pending(tx, scope, Some(&narrowed), EVERYWHERE, A_PAGE)?;
+    let wanted = filter(&[status], &[DIRECT]);
+    let page = garson_store::lists::orders::list_pending(tx, scope, Some(&wanted), ALL_POSITIONS, A_PAGE)?;
     Ok(page.items.len())
 }
 
-fn narrowed(statuses: &[Status], providers: &[Provider]) -> Narrowed {
-    Narrowed {
+fn filter(statuses: &[Status], providers: &[Provider]) -> OrderFilter {
+    OrderFilter {
         statuses: statuses.to_vec(),
         providers: providers.to_vec(),
     }
@@ -59,8 +60,15 @@ fn narrowed(statuses: &[Status], providers: &[Provider]) -> Narrowed {
 
 /// Orders of these statuses and platforms, reported or not.
 fn listed(tx: &mut Tx<'_>, scope: Scope, statuses: &[Status], providers: &[Provider]) -> Result<usize> {
-    let narrowed = narrowed(statuses, providers);
-    let page = orders::list_narrowed(tx, scope, Some(&narrowed), EVERYWHERE, A_PAGE, |_, _, _| ())?;
+    let wanted = filter(statuses, providers);
+    let page = garson_store::lists::orders::list_filtered(
+        tx,
+        scope,
+        Some(&wanted),
+        ALL_POSITIONS,
+        A_PAGE,
+        |_, _, _| (),
+    )?;
     Ok(page.items.len())
 }
 
@@ -95,12 +103,14 @@ const QUESTIONS: [Question; 12] = [
         let changes = Changes {
             since: at(1_000_000),
             restaurant: None,
-            narrowed: None,
-            between: EVERYWHERE,
+            filter: None,
+            between: ALL_POSITIONS,
         };
-        Ok(orders::list_changed(tx, account, &changes, A_PAGE, |_| ())?
-            .items
-            .len())
+        Ok(
+            garson_store::lists::order_changes::list_changed(tx, account, &changes, A_PAGE, |_| ())?
+                .items
+                .len(),
+        )
     }),
     ("a status of the account", "orders", |tx, account, _| {
         pending(tx, Scope::Account(account), Status::Cancelled)
@@ -122,7 +132,7 @@ const QUESTIONS: [Question; 12] = [
         },
     ),
     ("failed deliveries", "events", |tx, account, _| {
-        let page = events::list_in(tx, account, Some(DeliveryState::Failed), A_PAGE)?;
+        let page = garson_store::lists::events::of_account(tx, account, Some(DeliveryState::Failed), A_PAGE)?;
         Ok(page.items.len())
     }),
     ("how many deliveries have failed", "events", |tx, account, _| {
@@ -150,8 +160,7 @@ fn looked_at(tx: &mut Tx<'_>, table: &str) -> Result<i64> {
 
 /// Writes the first row of a table so many times again, with these columns made from the number `n` and the rest as it is.
 fn multiply(tx: &mut Tx<'_>, table: &str, made: &[(&str, &str)]) -> Result<u64> {
-    let (_, columns) = TABLES.iter().find(|(name, _)| *name == table).unwrap();
-    let columns: Vec<&str> = columns.split_whitespace().collect();
+    let columns = TABLES.iter().find(|it| it.name == table).unwrap().columns;
     let value = |column: &&str| {
         let made = made.iter().find(|(name, _)| name == column);
         made.map_or((*column).to_owned(), |(_, value)| (*value).to_owned())
@@ -165,7 +174,7 @@ fn multiply(tx: &mut Tx<'_>, table: &str, made: &[(&str, &str)]) -> Result<u64> 
     tx.execute(&sql, params![TIMES])
 }
 
-pub async fn what_nobody_has_is_not_looked_for_among_all(bench: &Bench) {
+pub async fn filter_without_matches_reads_few_rows(bench: &Bench) {
     let branch = bench.branch("lokanta").await;
     let (account, restaurant) = (branch.account, branch.restaurant);
     bench.give_webhook(account).await;
@@ -211,7 +220,7 @@ pub async fn what_nobody_has_is_not_looked_for_among_all(bench: &Bench) {
     }
 }
 
-pub async fn what_is_swept_is_not_looked_for_among_all(bench: &Bench) {
+pub async fn rows_to_be_swept_are_not_read(bench: &Bench) {
     let branch = bench.branch("lokanta").await;
     let account = branch.account;
     bench.orders(branch, "S", 1).await;
@@ -221,8 +230,8 @@ pub async fn what_is_swept_is_not_looked_for_among_all(bench: &Bench) {
     };
     bench
         .write(move |tx| {
-            let page = events::list_in(tx, account, None, A_PAGE)?;
-            events::note_attempt(tx, page.items[0].id, &attempt)?;
+            let page = garson_store::lists::events::of_account(tx, account, None, A_PAGE)?;
+            attempts::record(tx, page.items[0].id, &attempt)?;
             let id = "decode(md5(CAST(n AS TEXT)), 'hex')";
             multiply(
                 tx,
@@ -239,9 +248,10 @@ pub async fn what_is_swept_is_not_looked_for_among_all(bench: &Bench) {
         .write(move |tx| {
             restaurants::delete(tx, account, closing.restaurant, at(2))?;
             let before = looked_at(tx, "attempts")? + looked_at(tx, "events")?;
-            assert!(sweep::chunk(tx, account, closing.restaurant, 10)?);
+            assert!(sweep::remove_chunk(tx, account, closing.restaurant, 10)?);
             // A page of a list that nobody is in goes past what is being swept, and nothing else.
-            let page = events::list_in(tx, account, Some(DeliveryState::Failed), A_PAGE)?;
+            let page =
+                garson_store::lists::events::of_account(tx, account, Some(DeliveryState::Failed), A_PAGE)?;
             assert!(page.items.is_empty());
             Ok(looked_at(tx, "attempts")? + looked_at(tx, "events")? - before)
         })
@@ -249,7 +259,7 @@ pub async fn what_is_swept_is_not_looked_for_among_all(bench: &Bench) {
     assert!(looked <= FEW, "{looked} rows");
 }
 
-pub async fn calls_that_are_blocked_or_of_others_are_not_looked_at(bench: &Bench) {
+pub async fn blocked_calls_and_other_queues_are_not_read(bench: &Bench) {
     let (busy, other) = (bench.branch("lokanta").await, bench.branch("another").await);
     let (first, second) = (
         bench.orders(busy, "S", 1).await.remove(0),
@@ -257,16 +267,16 @@ pub async fn calls_that_are_blocked_or_of_others_are_not_looked_at(bench: &Bench
     );
     bench
         .write(move |tx| {
-            calls::write(tx, &crate::calls::a_call(&first, CallKind::Ready))?;
+            calls::create(tx, &crate::calls::a_call(&first, CallKind::Ready))?;
             let id = "decode(md5(CAST(n AS TEXT)), 'hex')";
             // Half of them wait behind others.
             let blocked = "CASE WHEN n % 2 = 0 THEN 1 ELSE 0 END";
             multiply(tx, "calls", &[("id", id), ("order_id", id), ("blocked", blocked)])?;
-            calls::write(tx, &crate::calls::a_call(&second, CallKind::Ready))?;
+            calls::create(tx, &crate::calls::a_call(&second, CallKind::Ready))?;
             tx.execute("ANALYZE", params![])
         })
         .await;
-    let maker = crate::calls::a_maker(bench, "one").await;
+    let maker = crate::calls::lease_holder(bench, "one").await;
     let integration = other.integration;
     let looked = bench
         .write(move |tx| {

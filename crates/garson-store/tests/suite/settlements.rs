@@ -1,19 +1,19 @@
 //! Results of deliveries are counted once, also when they are written a second time because the answer to the first commit
 //! was lost.
 
-use crate::bench::Bench;
-use crate::shop::at;
+use crate::database::Bench;
+use crate::fixtures::at;
 use garson_core::delivery::UndeliveredReason;
 use garson_core::explanation::Explanation;
 use garson_core::id::{AccountId, EventId};
 use garson_store::params;
+use garson_store::tables::attempts;
+use garson_store::tables::attempts::{Attempt, AttemptTiming};
 use garson_store::tables::deliveries;
-use garson_store::tables::deliveries::{End, Settlement};
-use garson_store::tables::events;
-use garson_store::tables::events::{Attempt, Split};
+use garson_store::tables::deliveries::{Outcome, Settlement};
 
 const EVENTS: i64 = 23;
-const AGAIN: End = End::Again {
+const AGAIN: Outcome = Outcome::Retry {
     due_at: garson_core::time::Timestamp::from_millis(5_000),
     reason: UndeliveredReason::TimedOut,
 };
@@ -39,16 +39,16 @@ fn an_attempt(n: i64) -> Attempt {
         url: "https://pos.example.com/olay".to_owned(),
         status: Some(200),
         duration_ms: 3,
-        split: Split::default(),
+        timing: AttemptTiming::default(),
         explanation: Explanation::answered(200, None),
     }
 }
 
-fn settlement(id: EventId, end: End, n: i64, attempts_before: i64) -> Settlement {
+fn settlement(id: EventId, end: Outcome, n: i64, attempts_before: i64) -> Settlement {
     Settlement {
         id,
         order_id: None,
-        end,
+        outcome: end,
         attempt: Some(an_attempt(n)),
         attempts_before,
     }
@@ -69,7 +69,7 @@ async fn standing(bench: &Bench, id: EventId) -> (String, i64, i64, Vec<i64>) {
             let (state, failures, attempts) = tx.query_one(sql, params![&id], |row| {
                 Ok((row.get(0)?, row.get(1)?, row.get(2)?))
             })?;
-            let log = events::attempts(tx, id)?;
+            let log = attempts::of_event(tx, id)?;
             Ok((
                 state,
                 failures,
@@ -80,7 +80,7 @@ async fn standing(bench: &Bench, id: EventId) -> (String, i64, i64, Vec<i64>) {
         .await
 }
 
-pub async fn a_result_that_is_written_twice_counts_once(bench: &Bench) {
+pub async fn settlement_written_twice_counts_once(bench: &Bench) {
     let (_, ids) = some_events(bench).await;
     // Enough delivered ones to be written together, and some that have failed between them.
     let results: Vec<Settlement> = ids
@@ -90,9 +90,9 @@ pub async fn a_result_that_is_written_twice_counts_once(bench: &Bench) {
             5 | 22 => settlement(*id, AGAIN, 1, 0),
             6 => {
                 let reason = UndeliveredReason::Status;
-                settlement(*id, End::Failed { reason }, 1, 0)
+                settlement(*id, Outcome::Failed { reason }, 1, 0)
             }
-            _ => settlement(*id, End::Delivered, 1, 0),
+            _ => settlement(*id, Outcome::Delivered, 1, 0),
         })
         .collect();
     for _ in 0..3 {
@@ -118,11 +118,11 @@ pub async fn a_result_that_is_written_twice_counts_once(bench: &Bench) {
     );
 }
 
-pub async fn a_result_that_was_written_before_does_not_hide_the_others_of_its_batch(bench: &Bench) {
+pub async fn repeated_settlement_does_not_hide_others_in_its_batch(bench: &Bench) {
     let (_, ids) = some_events(bench).await;
     let results: Vec<Settlement> = ids
         .iter()
-        .map(|id| settlement(*id, End::Delivered, 1, 0))
+        .map(|id| settlement(*id, Outcome::Delivered, 1, 0))
         .collect();
     settle(bench, &results[3..9]).await;
     settle(bench, &results).await;
@@ -132,23 +132,23 @@ pub async fn a_result_that_was_written_before_does_not_hide_the_others_of_its_ba
     }
 }
 
-pub async fn an_attempt_by_hand_meanwhile_hides_no_result(bench: &Bench) {
+pub async fn manual_attempt_in_between_keeps_the_settlement(bench: &Bench) {
     let (_, ids) = some_events(bench).await;
     let by_hand = ids.clone();
-    settle(bench, &[settlement(ids[10], End::Delivered, 7, 0)]).await;
+    settle(bench, &[settlement(ids[10], Outcome::Delivered, 7, 0)]).await;
     bench
         .write(move |tx| {
             for id in &by_hand[..2] {
-                events::note_attempt(tx, *id, &an_attempt(7))?;
+                attempts::record(tx, *id, &an_attempt(7))?;
             }
             Ok(())
         })
         .await;
     let mut results: Vec<Settlement> = ids
         .iter()
-        .map(|id| settlement(*id, End::Delivered, 1, 0))
+        .map(|id| settlement(*id, Outcome::Delivered, 1, 0))
         .collect();
-    results[1].end = AGAIN;
+    results[1].outcome = AGAIN;
     for _ in 0..2 {
         settle(bench, &results).await;
     }

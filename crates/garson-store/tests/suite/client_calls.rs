@@ -1,18 +1,18 @@
 //! Questions to platforms, and what is left unclear: leased by whoever asks, read before they are repeated, never beside
 //! another call of the same order.
 
-use crate::bench::Bench;
-use crate::calls::{LEASE, a_call, a_delay, a_maker, lease};
-use crate::shop::{GETIR, an_integration, at};
+use crate::calls::{LEASE, a_call, a_delay, lease, lease_holder};
+use crate::database::Bench;
+use crate::fixtures::{GETIR, an_integration, at};
 use garson_core::explanation::Explanation;
 use garson_core::id::InboxId;
 use garson_core::integration::Credentials;
 use garson_core::order::{Actor, CallArgument, CallKind, Order, Reason, Status};
 use garson_core::secret::Secret;
 use garson_store::tables::calls;
-use garson_store::tables::calls::{CallEnd, CallToWrite, Maker, Standing};
+use garson_store::tables::calls::{CallEnd, LeaseHolder, NewCall, SyncState};
 use garson_store::tables::inbox;
-use garson_store::tables::inbox::{InboxState, MessageToKeep};
+use garson_store::tables::inbox::{InboxState, NewMessage};
 use garson_store::tables::{integrations, nodes, orders};
 use garson_store::{INTEGRATIONS, params};
 use uuid::Uuid;
@@ -24,23 +24,23 @@ async fn one_order(bench: &Bench) -> Order {
     bench.orders(branch, "S", 1).await.remove(0)
 }
 
-async fn write(bench: &Bench, order: &Order, kind: CallKind, due: i64, asks: Option<Maker>) {
+async fn write(bench: &Bench, order: &Order, kind: CallKind, due: i64, asks: Option<LeaseHolder>) {
     let order = order.clone();
     bench
         .write(move |tx| {
-            let call = CallToWrite {
+            let call = NewCall {
                 due_at: at(due),
                 lease: asks.map(|maker| maker.lease(LEASE)),
                 ..a_call(&order, kind)
             };
-            calls::write(tx, &call)
+            calls::create(tx, &call)
         })
         .await;
 }
 
-pub async fn a_call_whose_maker_died_is_unclear(bench: &Bench) {
+pub async fn call_of_a_dead_node_is_unclear(bench: &Bench) {
     let order = one_order(bench).await;
-    let (one, two) = (a_maker(bench, "one").await, a_maker(bench, "two").await);
+    let (one, two) = (lease_holder(bench, "one").await, lease_holder(bench, "two").await);
     write(bench, &order, TELL, 0, None).await;
     let first = lease(bench, one, 0).await;
     assert_eq!(first.iter().map(|c| c.is_unclear).collect::<Vec<_>>(), [false]);
@@ -69,8 +69,8 @@ pub async fn a_call_whose_maker_died_is_unclear(bench: &Bench) {
         .await;
     assert!(!ended);
     // The one process of a database takes all others out when it starts.
-    let three = a_maker(bench, "three").await;
-    bench.write(move |tx| nodes::give_up_others(tx, three.node)).await;
+    let three = lease_holder(bench, "three").await;
+    bench.write(move |tx| nodes::remove_others(tx, three.node)).await;
     let fourth = lease(bench, three, 150).await;
     assert_eq!(
         fourth
@@ -81,9 +81,9 @@ pub async fn a_call_whose_maker_died_is_unclear(bench: &Bench) {
     );
 }
 
-pub async fn calls_of_an_order_never_run_beside_each_other(bench: &Bench) {
+pub async fn calls_of_an_order_run_one_at_a_time(bench: &Bench) {
     let order = one_order(bench).await;
-    let (one, two) = (a_maker(bench, "one").await, a_maker(bench, "two").await);
+    let (one, two) = (lease_holder(bench, "one").await, lease_holder(bench, "two").await);
     write(bench, &order, TELL, 0, None).await;
     // A question is made by whoever writes it: what was written before it waits until it is over.
     write(bench, &order, CallKind::Verify, 0, Some(one)).await;
@@ -92,7 +92,7 @@ pub async fn calls_of_an_order_never_run_beside_each_other(bench: &Bench) {
     let kinds: Vec<_> = lease(bench, two, 10).await.iter().map(|c| c.kind).collect();
     assert_eq!(kinds, [TELL]);
     let id = order.id;
-    let way = bench.read(move |tx| calls::in_the_way(tx, id, two)).await;
+    let way = bench.read(move |tx| calls::blocking_call(tx, id, two)).await;
     assert_eq!(
         way.map(|way| (way.kind, way.is_running)),
         Some((TELL, true)),
@@ -100,16 +100,16 @@ pub async fn calls_of_an_order_never_run_beside_each_other(bench: &Bench) {
     );
 }
 
-pub async fn a_cancellation_overtakes_what_waits(bench: &Bench) {
+pub async fn cancellation_overtakes_waiting_calls(bench: &Bench) {
     let order = one_order(bench).await;
     let id = order.id;
     write(bench, &order, CallKind::Ready, 1_000, None).await;
     write(bench, &order, CallKind::Cancel, 0, None).await;
     // The platform's gap between moves does not hold it up either.
     bench
-        .write(move |tx| calls::hold_back(tx, id, at(0), at(500)))
+        .write(move |tx| calls::delay_open(tx, id, at(0), at(500)))
         .await;
-    let maker = a_maker(bench, "one").await;
+    let maker = lease_holder(bench, "one").await;
     let kinds: Vec<_> = lease(bench, maker, 10).await.iter().map(|c| c.kind).collect();
     assert_eq!(kinds, [CallKind::Cancel]);
     let open = bench
@@ -118,39 +118,41 @@ pub async fn a_cancellation_overtakes_what_waits(bench: &Bench) {
     assert_eq!(open.map(|call| call.kind), Some(CallKind::Cancel));
 }
 
-pub async fn a_question_that_waits_is_hurried_or_dropped(bench: &Bench) {
+pub async fn waiting_question_can_be_made_due_or_abandoned(bench: &Bench) {
     let order = one_order(bench).await;
     write(bench, &order, CallKind::Verify, 1_000, None).await;
     let id = order.id;
     let way = bench
-        .read(move |tx| calls::in_the_way(tx, id, Maker::nobody()))
+        .read(move |tx| calls::blocking_call(tx, id, LeaseHolder::none()))
         .await
         .unwrap();
     assert!(!way.is_running);
-    bench.write(move |tx| calls::hurry(tx, way.id, at(20))).await;
-    let (one, two) = (a_maker(bench, "one").await, a_maker(bench, "two").await);
+    bench
+        .write(move |tx| calls::make_due_now(tx, way.id, at(20)))
+        .await;
+    let (one, two) = (lease_holder(bench, "one").await, lease_holder(bench, "two").await);
     assert_eq!(lease(bench, one, 20).await.len(), 1);
     for maker in [one, two] {
         let running = bench
-            .write(move |tx| calls::abandon_waiting(tx, id, way.id, maker, at(30)))
+            .write(move |tx| calls::abandon_unless_running(tx, id, way.id, maker, at(30)))
             .await;
         assert!(!running, "it is being put");
     }
     bench.write(move |tx| nodes::leave(tx, one.node)).await;
     let waiting = bench
-        .write(move |tx| calls::abandon_waiting(tx, id, way.id, two, at(60)))
+        .write(move |tx| calls::abandon_unless_running(tx, id, way.id, two, at(60)))
         .await;
     assert!(waiting);
     assert_eq!(
         bench
-            .read(move |tx| calls::end_of(tx, way.id))
+            .read(move |tx| calls::end(tx, way.id))
             .await
             .map(|(end, _)| end),
         Some(CallEnd::Abandoned)
     );
 }
 
-pub async fn questions_remember_who_asks_and_why(bench: &Bench) {
+pub async fn question_stores_its_actor_and_reason(bench: &Bench) {
     let order = one_order(bench).await;
     let argument = CallArgument {
         by: Actor::Account,
@@ -163,16 +165,16 @@ pub async fn questions_remember_who_asks_and_why(bench: &Bench) {
     let (written, asked) = (order.clone(), argument.clone());
     let id = bench
         .write(move |tx| {
-            let call = CallToWrite {
+            let call = NewCall {
                 argument: Some(&asked),
                 ..a_call(&written, CallKind::Cancel)
             };
-            calls::write(tx, &call)?;
+            calls::create(tx, &call)?;
             Ok(call.id)
         })
         .await;
-    assert_eq!(bench.read(move |tx| calls::end_of(tx, id)).await, None);
-    let maker = a_maker(bench, "one").await;
+    assert_eq!(bench.read(move |tx| calls::end(tx, id)).await, None);
+    let maker = lease_holder(bench, "one").await;
     let leased = lease(bench, maker, 0).await.remove(0);
     assert_eq!(leased.argument, argument);
     bench
@@ -187,41 +189,41 @@ pub async fn questions_remember_who_asks_and_why(bench: &Bench) {
         })
         .await;
     assert_eq!(
-        bench.read(move |tx| calls::end_of(tx, id)).await,
+        bench.read(move |tx| calls::end(tx, id)).await,
         Some((CallEnd::Failed, Some(Explanation::text("olmaz"))))
     );
 }
 
-pub async fn calls_are_held_back_and_hastened(bench: &Bench) {
+pub async fn open_calls_can_be_delayed_and_made_due(bench: &Bench) {
     let order = one_order(bench).await;
     let id = order.id;
     let planned = CallArgument::by(Actor::System);
     let (written, argument) = (order.clone(), planned.clone());
     bench
         .write(move |tx| {
-            let call = CallToWrite {
+            let call = NewCall {
                 argument: Some(&argument),
                 due_at: at(1_000),
                 ..a_call(&written, CallKind::Ready)
             };
-            calls::write(tx, &call)
+            calls::create(tx, &call)
         })
         .await;
     assert_eq!(
-        bench.read(move |tx| calls::standing(tx, id)).await,
-        Standing::default(),
+        bench.read(move |tx| calls::sync_state(tx, id)).await,
+        SyncState::default(),
         "what is planned is not owed yet"
     );
     let hastened = bench
-        .write(move |tx| calls::hasten(tx, id, CallKind::Ready, at(0), at(60)))
+        .write(move |tx| calls::make_due(tx, id, CallKind::Ready, at(0), at(60)))
         .await;
     assert!(hastened);
-    let standing = bench.read(move |tx| calls::standing(tx, id)).await;
+    let standing = bench.read(move |tx| calls::sync_state(tx, id)).await;
     assert_eq!(standing.due_at, Some(at(60)));
     bench
-        .write(move |tx| calls::hold_back(tx, id, at(0), at(80)))
+        .write(move |tx| calls::delay_open(tx, id, at(0), at(80)))
         .await;
-    let maker = a_maker(bench, "one").await;
+    let maker = lease_holder(bench, "one").await;
     assert!(lease(bench, maker, 79).await.is_empty());
     let call = lease(bench, maker, 80).await.remove(0);
     assert_eq!(bench.read(move |tx| calls::last_done_at(tx, id)).await, None);
@@ -233,7 +235,7 @@ pub async fn calls_are_held_back_and_hastened(bench: &Bench) {
         Some(at(90))
     );
     let none = bench
-        .write(move |tx| calls::hasten(tx, id, CallKind::Ready, at(0), at(60)))
+        .write(move |tx| calls::make_due(tx, id, CallKind::Ready, at(0), at(60)))
         .await;
     assert!(!none, "there is none to hasten");
 }
@@ -241,7 +243,7 @@ pub async fn calls_are_held_back_and_hastened(bench: &Bench) {
 pub async fn an_early_message_waits_for_its_order(bench: &Bench) {
     let branch = bench.branch("lokanta").await;
     let keep = move |tx: &mut garson_store::Tx<'_>, hash: u8, identity: Option<&str>, state: InboxState| {
-        let message = MessageToKeep {
+        let message = NewMessage {
             id: InboxId(Uuid::now_v7()),
             hash: [hash; 32],
             account_id: Some(branch.account),
@@ -257,7 +259,7 @@ pub async fn an_early_message_waits_for_its_order(bench: &Bench) {
             reason: None,
             received_at: at(i64::from(hash)),
         };
-        inbox::keep(tx, &message)
+        inbox::store(tx, &message)
     };
     bench
         .write(move |tx| {
@@ -269,26 +271,26 @@ pub async fn an_early_message_waits_for_its_order(bench: &Bench) {
         })
         .await;
     let waiting = bench
-        .read(move |tx| inbox::waiting_for(tx, GETIR, "A", branch.account, branch.restaurant))
+        .read(move |tx| inbox::early_messages(tx, GETIR, "A", branch.account, branch.restaurant))
         .await;
     let moments: Vec<_> = waiting.iter().map(|m| m.received_at).collect();
     assert_eq!(moments, [at(1), at(2)], "oldest first");
     let id = waiting[0].id;
     assert!(bench.read(move |tx| inbox::open_message(tx, id)).await.is_some());
     bench
-        .write(move |tx| inbox::settle(tx, id, InboxState::Taken, None, None))
+        .write(move |tx| inbox::set_state(tx, id, InboxState::Taken, None, None))
         .await;
     assert!(bench.read(move |tx| inbox::open_message(tx, id)).await.is_none());
     assert_eq!(
         bench
-            .read(move |tx| inbox::waiting_for(tx, GETIR, "A", branch.account, branch.restaurant))
+            .read(move |tx| inbox::early_messages(tx, GETIR, "A", branch.account, branch.restaurant))
             .await
             .len(),
         1
     );
 }
 
-pub async fn a_post_is_held_by_one_node(bench: &Bench) {
+pub async fn integration_is_polled_by_one_node(bench: &Bench) {
     let branch = bench.branch("lokanta").await;
     let mut integration = an_integration(branch.account, branch.restaurant, GETIR);
     integration.remote_id = Some("1".to_owned());
@@ -298,7 +300,7 @@ pub async fn a_post_is_held_by_one_node(bench: &Bench) {
     bench
         .write(move |tx| integrations::save(tx, &vault, &saved, &Credentials::new(), None))
         .await;
-    let claim = async |maker: Maker| {
+    let claim = async |maker: LeaseHolder| {
         let vault = bench.vault.clone();
         bench
             .write(move |tx| integrations::claim_polling(tx, GETIR, maker.node))
@@ -312,13 +314,13 @@ pub async fn a_post_is_held_by_one_node(bench: &Bench) {
             .collect::<Vec<_>>()
     };
     let unclaimed = async || bench.read(|tx| integrations::has_unclaimed(tx, GETIR)).await;
-    let (one, two) = (a_maker(bench, "one").await, a_maker(bench, "two").await);
+    let (one, two) = (lease_holder(bench, "one").await, lease_holder(bench, "two").await);
     assert!(unclaimed().await);
     assert_eq!(claim(one).await, [(id, None)]);
     assert!(!unclaimed().await);
     assert_eq!(claim(two).await, []);
     bench
-        .write(move |tx| integrations::note_polled(tx, &[(id, at(40))]))
+        .write(move |tx| integrations::record_polled(tx, &[(id, at(40))]))
         .await;
     assert_eq!(claim(one).await, [(id, Some(at(40)))], "its own it keeps");
     bench.write(move |tx| nodes::leave(tx, one.node)).await;
@@ -330,13 +332,13 @@ pub async fn a_post_is_held_by_one_node(bench: &Bench) {
         "a dead node's are taken over"
     );
     bench
-        .write(move |tx| integrations::switch(tx, id, false, at(112)))
+        .write(move |tx| integrations::set_active(tx, id, false, at(112)))
         .await;
     assert_eq!(claim(two).await, [], "what is switched off is not asked");
 }
 
 pub async fn unreadable_credentials_do_not_hide_the_other_polled_integrations(bench: &Bench) {
-    let maker = a_maker(bench, "one").await;
+    let maker = lease_holder(bench, "one").await;
     let mut ids = Vec::new();
     for name in ["lokanta", "bozuk", "kebapci"] {
         let branch = bench.branch(name).await;
@@ -375,7 +377,7 @@ pub async fn unreadable_credentials_do_not_hide_the_other_polled_integrations(be
     assert_eq!((bad[0].id, bad[0].account_id), damaged);
 }
 
-pub async fn open_orders_are_found_by_their_platforms_names(bench: &Bench) {
+pub async fn open_orders_are_found_by_identity(bench: &Bench) {
     let (here, there) = (bench.branch("lokanta").await, bench.branch("yabanci").await);
     let ours = bench.orders(here, "S", 3).await;
     let theirs = bench.orders(there, "S", 1).await;
@@ -391,7 +393,7 @@ pub async fn open_orders_are_found_by_their_platforms_names(bench: &Bench) {
     assert_eq!(ids, [ours[0].id, ours[2].id], "oldest first");
     let (identity, provider) = (first.identity.clone(), first.provider);
     let among = bench
-        .read(move |tx| orders::among(tx, provider, &identity, &[integration]))
+        .read(move |tx| orders::find_among(tx, provider, &identity, &[integration]))
         .await;
     assert_eq!(among.map(|order| order.id), Some(first.id));
     let (identity, foreign) = (theirs[0].identity.clone(), theirs[0].integration_id);
@@ -403,26 +405,26 @@ pub async fn open_orders_are_found_by_their_platforms_names(bench: &Bench) {
 }
 
 /// A failed step stays until it, or one after it, is done; questions of clients do not count.
-pub async fn a_failed_step_stays_until_a_later_one_is_done(bench: &Bench) {
+pub async fn failed_step_remains_until_a_later_one_succeeds(bench: &Bench) {
     let order = one_order(bench).await;
     let id = order.id;
-    let maker = a_maker(bench, "one").await;
+    let maker = lease_holder(bench, "one").await;
     let end = async |kind: CallKind, by: Option<Actor>, end: CallEnd, message: &'static str| {
         let (order, argument) = (order.clone(), by.map(CallArgument::by));
         bench
             .write(move |tx| {
-                let call = CallToWrite {
+                let call = NewCall {
                     argument: argument.as_ref(),
                     ..a_call(&order, kind)
                 };
-                calls::write(tx, &call)
+                calls::create(tx, &call)
             })
             .await;
         let call = lease(bench, maker, 0).await.remove(0);
         bench
             .write(move |tx| calls::finish(tx, &call, end, Some(&Explanation::text(message)), at(1)))
             .await;
-        let standing = bench.read(move |tx| calls::standing(tx, id)).await;
+        let standing = bench.read(move |tx| calls::sync_state(tx, id)).await;
         assert_eq!(standing.due_at, None);
         standing
             .failed

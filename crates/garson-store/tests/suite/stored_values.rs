@@ -1,8 +1,8 @@
 //! What is stored comes back exactly: letters, white space, numbers, nothing and emptiness. And time, which never
 //! steps back.
 
-use crate::bench::Bench;
-use crate::shop::{a_restaurant, at, take_order};
+use crate::database::Bench;
+use crate::fixtures::{a_restaurant, at, take_order};
 use garson_core::business::{Business, BusinessFields};
 use garson_core::id::{BusinessId, EventId};
 use garson_core::restaurant::RestaurantFields;
@@ -10,7 +10,7 @@ use garson_core::secret::Secret;
 use garson_core::testing::a_new_order;
 use garson_store::StoreErrorKind;
 use garson_store::tables::events;
-use garson_store::tables::events::EventToWrite;
+use garson_store::tables::events::NewEvent;
 use garson_store::tables::{accounts, businesses, orders, restaurants};
 use uuid::Uuid;
 
@@ -27,7 +27,7 @@ const TEXTS: [&str; 6] = [
 /// Valid JSON that no serialiser would write this way.
 const CONFIG: &str = "{ \"b\" :1.0e2,\n\t\"a\":  100, \"n\": -0.0, \"x\": 1E+2, \"t\":\"\\u0130\\ud83c\\udf2f İ\", \"a\": [ ] }  ";
 
-pub async fn text_comes_back_as_it_was(bench: &Bench) {
+pub async fn text_is_stored_unchanged(bench: &Bench) {
     let account = bench.account("lokanta").await;
     for text in TEXTS {
         let id = BusinessId(Uuid::now_v7());
@@ -59,7 +59,7 @@ pub async fn text_comes_back_as_it_was(bench: &Bench) {
     assert_eq!(listed.len(), TEXTS.len());
 }
 
-pub async fn nothing_and_emptiness_are_two_things(bench: &Bench) {
+pub async fn null_and_empty_text_are_distinct(bench: &Bench) {
     let branch = bench.branch("lokanta").await;
     for (n, (code, status)) in [(None, Some("")), (Some(""), None), (Some("A"), Some(" "))]
         .into_iter()
@@ -114,8 +114,8 @@ pub async fn json_is_kept_byte_for_byte(bench: &Bench) {
     let event_id = EventId(Uuid::now_v7());
     bench
         .write(move |tx| {
-            let mut places = accounts::reserve(tx, account, 1, at(0))?;
-            let event = EventToWrite {
+            let mut places = accounts::reserve_positions(tx, account, 1, at(0))?;
+            let event = NewEvent {
                 id: event_id,
                 account_id: account,
                 restaurant_id: id,
@@ -134,12 +134,12 @@ pub async fn json_is_kept_byte_for_byte(bench: &Bench) {
     assert_eq!(event.body, CONFIG);
 }
 
-pub async fn moments_follow_places_when_the_clock_steps_back(bench: &Bench) {
+pub async fn timestamps_follow_positions_when_the_clock_goes_back(bench: &Bench) {
     let account = bench.account("lokanta").await;
     let mut last = (0, at(i64::from(i32::MIN)));
     for now in [1_000, 500, 999, 1_000, 1_001, -5_000, 2_000, 1_500] {
         let mut places = bench
-            .write(move |tx| accounts::reserve(tx, account, 2, at(now)))
+            .write(move |tx| accounts::reserve_positions(tx, account, 2, at(now)))
             .await;
         assert!(
             places.at >= last.1 && places.at >= at(now),
@@ -155,17 +155,17 @@ pub async fn moments_follow_places_when_the_clock_steps_back(bench: &Bench) {
     assert_eq!(last.1, at(2_000));
     bench.give_webhook(account).await;
     let places = bench
-        .write(move |tx| accounts::reserve(tx, account, 1, at(0)))
+        .write(move |tx| accounts::reserve_positions(tx, account, 1, at(0)))
         .await;
     assert!(places.has_webhook);
     let nobody = garson_core::id::AccountId(Uuid::now_v7());
     let gone = bench
-        .try_write(move |tx| accounts::reserve(tx, nobody, 1, at(0)))
+        .try_write(move |tx| accounts::reserve_positions(tx, nobody, 1, at(0)))
         .await;
     assert_eq!(gone.map(drop).map_err(|e| e.kind), Err(StoreErrorKind::Corrupt));
 }
 
-pub async fn a_webhook_is_kept_and_removed(bench: &Bench) {
+pub async fn webhook_is_stored_and_removed(bench: &Bench) {
     let account = bench.account("lokanta").await;
     assert!(
         bench

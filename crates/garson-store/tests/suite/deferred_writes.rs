@@ -2,8 +2,8 @@
 //! written, the job fails with a clear error, and only that job.
 
 use crate::batches::{BoxedJob, together};
-use crate::bench::{Bench, Kind};
-use crate::shop::{Branch, at, take_order};
+use crate::database::{Bench, Kind};
+use crate::fixtures::{Branch, at, take_order};
 use garson_core::id::AccountId;
 use garson_core::testing::a_new_order;
 use garson_store::{StoreErrorKind, params, totals};
@@ -33,7 +33,7 @@ fn set_sums(bench: &Bench, account: AccountId, sums: &str) {
         Kind::Sqlite => format!("x'{scope}'"),
         Kind::Postgres => format!("'\\x{scope}'"),
     };
-    bench.meddle(&format!(
+    bench.execute_directly(&format!(
         "UPDATE payment_totals SET sums = '{sums}' WHERE scope = {scope}"
     ));
 }
@@ -98,7 +98,7 @@ async fn sums_of(bench: &Bench, account: AccountId) -> String {
         .await
 }
 
-pub async fn what_cannot_be_derived_fails_its_own_job(bench: &Bench) {
+pub async fn failed_deferred_value_fails_its_own_job(bench: &Bench) {
     let branches = two_accounts(bench).await;
     let account = branches[0].account;
     let sums = sums_of(bench, account).await;
@@ -108,7 +108,7 @@ pub async fn what_cannot_be_derived_fails_its_own_job(bench: &Bench) {
     takes_again(bench, branches[0]).await;
 }
 
-pub async fn a_sum_that_is_too_large_fails_its_own_job(bench: &Bench) {
+pub async fn overflowing_sum_fails_its_own_job(bench: &Bench) {
     let branches = two_accounts(bench).await;
     let account = branches[0].account;
     let sums = sums_of(bench, account).await;
@@ -119,7 +119,7 @@ pub async fn a_sum_that_is_too_large_fails_its_own_job(bench: &Bench) {
     takes_again(bench, branches[0]).await;
 }
 
-pub async fn what_cannot_be_written_at_the_end_fails_its_own_job(bench: &Bench) {
+pub async fn failed_deferred_write_fails_its_own_job(bench: &Bench) {
     let branches = two_accounts(bench).await;
     let scope = branches[0].account.0.simple();
     let (refuse, allow) = match bench.kind {
@@ -140,15 +140,15 @@ pub async fn what_cannot_be_written_at_the_end_fails_its_own_job(bench: &Bench) 
             "DROP TRIGGER refuse ON payment_totals",
         ),
     };
-    bench.meddle(&refuse);
+    bench.execute_directly(&refuse);
     let kinds = [StoreErrorKind::Constraint, StoreErrorKind::Internal];
     first_fails_second_counts(bench, branches, &kinds).await;
-    bench.meddle(allow);
+    bench.execute_directly(allow);
     takes_again(bench, branches[0]).await;
 }
 
 /// A statement that asks for totals has them written first; that this failed cannot be ignored.
-pub async fn an_error_that_a_job_ignores_fails_it(bench: &Bench) {
+pub async fn ignored_error_fails_its_job(bench: &Bench) {
     let [damaged, sound] = two_accounts(bench).await;
     set_sums(bench, damaged.account, "damaged");
     let ignoring: fn(Branch) -> BoxedJob = |branch| {

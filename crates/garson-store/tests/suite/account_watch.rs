@@ -1,7 +1,7 @@
 //! Those who watch an account are woken by what is committed, and by nothing else.
 
-use crate::bench::{Bench, on_purpose};
-use crate::shop::{at, create_account};
+use crate::database::{Bench, intentional_error};
+use crate::fixtures::{at, create_account};
 use garson_store::tables::accounts;
 use garson_store::{Result, Watcher, WatcherKind};
 use std::future::Future;
@@ -13,7 +13,7 @@ fn is_woken(watch: &mut Watcher) -> bool {
     pin!(watch.changed()).poll(&mut context).is_ready()
 }
 
-pub async fn a_commit_wakes_those_who_watch_its_account(bench: &Bench) {
+pub async fn commit_wakes_watchers_of_its_account(bench: &Bench) {
     let engine = &bench.engine;
     let one = bench.write(|tx| create_account(tx, "one")).await;
     let two = bench.write(|tx| create_account(tx, "two")).await;
@@ -26,8 +26,8 @@ pub async fn a_commit_wakes_those_who_watch_its_account(bench: &Bench) {
     let (mut first, mut second) = (watch(one), watch(two));
     let reserve = async |account, fails: bool| -> Result<()> {
         let reserved = engine.write(account, move |tx| {
-            accounts::reserve(tx, account, 4, at(0))?;
-            if fails { Err(on_purpose()) } else { Ok(()) }
+            accounts::reserve_positions(tx, account, 4, at(0))?;
+            if fails { Err(intentional_error()) } else { Ok(()) }
         });
         reserved.await
     };
@@ -43,7 +43,9 @@ pub async fn a_commit_wakes_those_who_watch_its_account(bench: &Bench) {
         .account_watch()
         .watch(one, WatcherKind::Programs, 9, 9)
         .unwrap();
-    let mut places = bench.read(move |tx| accounts::last_places(tx, &[one, two])).await;
+    let mut places = bench
+        .read(move |tx| accounts::last_positions(tx, &[one, two]))
+        .await;
     places.sort_by_key(|(_, place)| *place);
     assert_eq!(places, [(two, 0), (one, 4)]);
     engine.account_watch().notify_newer(&places);
@@ -52,12 +54,12 @@ pub async fn a_commit_wakes_those_who_watch_its_account(bench: &Bench) {
     assert!(is_woken(&mut elsewhere));
 }
 
-pub async fn the_places_of_many_accounts_are_read_together(bench: &Bench) {
+pub async fn last_positions_of_many_accounts_are_read_together(bench: &Bench) {
     let made = bench.write(|tx| {
         let mut made = Vec::new();
         for n in 0..130 {
             let account = create_account(tx, &format!("a{n}"))?;
-            accounts::reserve(tx, account, n + 1, at(0))?;
+            accounts::reserve_positions(tx, account, n + 1, at(0))?;
             made.push((account, n + 1));
         }
         Ok(made)
@@ -65,11 +67,11 @@ pub async fn the_places_of_many_accounts_are_read_together(bench: &Bench) {
     let made = made.await;
     for count in [0, 1, 64, 65, 130] {
         let some: Vec<_> = made.iter().take(count).map(|(account, _)| *account).collect();
-        let mut places = bench.read(move |tx| accounts::last_places(tx, &some)).await;
+        let mut places = bench.read(move |tx| accounts::last_positions(tx, &some)).await;
         places.sort_by_key(|(_, place)| *place);
         assert_eq!(places, made[..count]);
     }
     let first = made[0].0;
-    let last = bench.read(move |tx| accounts::last_place(tx, first));
+    let last = bench.read(move |tx| accounts::last_position(tx, first));
     assert_eq!(last.await, 1);
 }

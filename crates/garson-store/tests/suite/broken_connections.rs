@@ -1,8 +1,8 @@
 //! PostgreSQL alone: connections that break between jobs and under them.
 
 use crate::batches::{note, noted};
-use crate::bench::{Bench, on_postgres};
-use crate::shop::at;
+use crate::database::{Bench, on_postgres};
+use crate::fixtures::at;
 use garson_store::tables::accounts;
 use garson_store::{Partition, StoreErrorKind};
 use std::collections::BTreeSet;
@@ -20,7 +20,7 @@ pub fn kill_all(url: &str) -> usize {
     })
 }
 
-pub async fn a_connection_that_broke_while_idle_is_replaced(bench: &Bench) {
+pub async fn idle_connection_that_broke_is_replaced(bench: &Bench) {
     let url = bench.postgres_url();
     for round in 0..3 {
         for lane in 0..4 {
@@ -41,7 +41,7 @@ pub async fn a_connection_that_broke_while_idle_is_replaced(bench: &Bench) {
     assert_eq!(bench.read(noted).await.len(), 13);
 }
 
-pub async fn what_was_acknowledged_survives_broken_connections(bench: &Bench) {
+pub async fn acknowledged_writes_survive_broken_connections(bench: &Bench) {
     let done = Arc::new(AtomicUsize::new(0));
     let writers: Vec<_> = (0..64_u64)
         .map(|writer| {
@@ -72,7 +72,7 @@ pub async fn what_was_acknowledged_survives_broken_connections(bench: &Bench) {
     let mut killed = 0;
     for at in [100, 400, 700, 1_000] {
         let done = Arc::clone(&done);
-        crate::bench::until("the writers get on", move || done.load(Ordering::SeqCst) >= at).await;
+        crate::database::until("the writers get on", move || done.load(Ordering::SeqCst) >= at).await;
         let url = url.clone();
         killed += tokio::task::spawn_blocking(move || kill_all(&url)).await.unwrap();
     }
@@ -96,7 +96,7 @@ pub async fn what_was_acknowledged_survives_broken_connections(bench: &Bench) {
     bench.write(|tx| note(tx, "last")).await;
 }
 
-pub async fn one_that_is_stopped_within_a_transaction_is_not_waited_for(bench: &Bench) {
+pub async fn suspended_node_in_a_transaction_blocks_no_other(bench: &Bench) {
     let account = bench.account("one").await;
     let runs = Arc::new(AtomicUsize::new(0));
     let (counted, other) = (Arc::clone(&runs), bench.second_engine());
@@ -104,23 +104,23 @@ pub async fn one_that_is_stopped_within_a_transaction_is_not_waited_for(bench: &
         let engine = bench.engine.clone();
         async move {
             let job = move |tx: &mut garson_store::Tx<'_>| {
-                accounts::reserve(tx, account, 1, at(0))?;
+                accounts::reserve_positions(tx, account, 1, at(0))?;
                 if counted.fetch_add(1, Ordering::SeqCst) == 0 {
                     // As one that has got a SIGSTOP, for longer than the server has patience.
                     std::thread::sleep(Duration::from_secs(5));
                 }
-                accounts::last_place(tx, account)
+                accounts::last_position(tx, account)
             };
             engine.write(account, job).await
         }
     });
     let started = Arc::clone(&runs);
-    crate::bench::until("it holds the account", move || {
+    crate::database::until("it holds the account", move || {
         started.load(Ordering::SeqCst) == 1
     })
     .await;
     let start = Instant::now();
-    let job = move |tx: &mut garson_store::Tx<'_>| accounts::reserve(tx, account, 1, at(0));
+    let job = move |tx: &mut garson_store::Tx<'_>| accounts::reserve_positions(tx, account, 1, at(0));
     other.write(account, job).await.unwrap();
     let waited = start.elapsed();
     assert!(waited < Duration::from_millis(4_500), "{waited:?}");

@@ -1,17 +1,17 @@
 //! What jobs of one transaction write together: the same as if each had written it, whatever becomes of the others.
 
 use crate::batches::{BoxedJob, noted, together};
-use crate::bench::{Bench, on_purpose};
-use crate::shop::{Branch, DIRECT, at, take_order};
+use crate::database::{Bench, intentional_error};
+use crate::fixtures::{Branch, DIRECT, at, take_order};
 use garson_core::delivery::DeliveryState;
 use garson_core::explanation::Explanation;
 use garson_core::id::{EventId, InboxId, OrderId};
 use garson_core::testing::a_new_order;
 use garson_store::engine::Insert;
-use garson_store::tables::deliveries::{End, Settlement};
-use garson_store::tables::events::{Attempt, Split};
-use garson_store::tables::inbox::{InboxState, MessageToKeep};
-use garson_store::tables::{accounts, deliveries, events, inbox, integrations, orders};
+use garson_store::tables::attempts::{Attempt, AttemptTiming};
+use garson_store::tables::deliveries::{Outcome, Settlement};
+use garson_store::tables::inbox::{InboxState, NewMessage};
+use garson_store::tables::{accounts, attempts, deliveries, inbox, integrations, orders};
 use garson_store::vault::lookup_hash;
 use garson_store::{Result, StoreErrorKind, Tx, params, totals};
 use std::collections::BTreeSet;
@@ -23,9 +23,13 @@ const BROKEN: i64 = 17;
 
 fn taking(branch: Branch, n: i64) -> BoxedJob {
     Box::new(move |tx| {
-        assert!(integrations::note_order(tx, branch.integration, None, at(n))?);
+        assert!(integrations::record_order(tx, branch.integration, None, at(n))?);
         take_order(tx, branch, &a_new_order(&format!("S-{n}")), at(n))?;
-        if n == BROKEN { Err(on_purpose()) } else { Ok(()) }
+        if n == BROKEN {
+            Err(intentional_error())
+        } else {
+            Ok(())
+        }
     })
 }
 
@@ -34,7 +38,7 @@ async fn standing(bench: &Bench, branches: [Branch; 2]) -> (i64, i64, Vec<Option
     let account = branches[0].account;
     bench
         .read(move |tx| {
-            let last = accounts::last_place(tx, account)?;
+            let last = accounts::last_position(tx, account)?;
             let sums = totals::sums(tx, account, None, None, None)?;
             let mut noted = Vec::new();
             for branch in branches {
@@ -51,7 +55,7 @@ async fn standing(bench: &Bench, branches: [Branch; 2]) -> (i64, i64, Vec<Option
         .await
 }
 
-pub async fn orders_of_one_transaction_count_each(bench: &Bench) {
+pub async fn orders_of_one_transaction_all_count(bench: &Bench) {
     let first = bench.branch("one").await;
     let branches = [first, bench.branch_of(first.account).await];
     let before = standing(bench, branches).await.0;
@@ -81,12 +85,12 @@ pub async fn orders_of_one_transaction_count_each(bench: &Bench) {
     assert_eq!(places, wanted);
 }
 
-pub async fn a_job_sees_what_those_before_it_have_left_to_be_written(bench: &Bench) {
+pub async fn job_sees_deferred_writes_of_earlier_jobs(bench: &Bench) {
     let branch = bench.branch("one").await;
     let before = standing(bench, [branch, branch]).await.0;
     let mut jobs: Vec<BoxedJob> = (0..5).map(|n| taking(branch, n)).collect();
     jobs.push(Box::new(move |tx| {
-        assert_eq!(accounts::last_place(tx, branch.account)?, before + 10);
+        assert_eq!(accounts::last_position(tx, branch.account)?, before + 10);
         let sums = totals::sums(tx, branch.account, Some(branch.restaurant), None, None)?;
         assert_eq!(sums.values().map(|(count, _)| count).sum::<i64>(), 5);
         let found = integrations::of_restaurant(tx, branch.restaurant)?;
@@ -102,7 +106,7 @@ pub async fn a_job_sees_what_those_before_it_have_left_to_be_written(bench: &Ben
     );
 }
 
-pub async fn an_order_that_is_known_after_all_is_found(bench: &Bench) {
+pub async fn order_assumed_new_is_found_if_it_exists(bench: &Bench) {
     let branch = bench.branch("one").await;
     let known = bench.order(branch, "S-3", at(0)).await;
     // Each takes its order if it is likely to be new, as it is for all but one; twice in the same transaction for another.
@@ -132,7 +136,7 @@ pub async fn an_order_that_is_known_after_all_is_found(bench: &Bench) {
 fn early(branch: Branch, identity: &str) -> BoxedJob {
     let identity = identity.to_owned();
     Box::new(move |tx| {
-        let message = MessageToKeep {
+        let message = NewMessage {
             id: InboxId(Uuid::now_v7()),
             hash: lookup_hash(identity.as_bytes()),
             account_id: Some(branch.account),
@@ -148,7 +152,7 @@ fn early(branch: Branch, identity: &str) -> BoxedJob {
             reason: None,
             received_at: at(0),
         };
-        inbox::keep(tx, &message).map(drop)
+        inbox::store(tx, &message).map(drop)
     })
 }
 
@@ -164,10 +168,11 @@ async fn take_with_early(
         let found = Arc::clone(&found);
         jobs.push(Box::new(move |tx| {
             let new = a_new_order(&format!("S-{n}"));
-            let waiting = inbox::waiting_for(tx, DIRECT, &new.identity, branch.account, branch.restaurant)?;
+            let waiting =
+                inbox::early_messages(tx, DIRECT, &new.identity, branch.account, branch.restaurant)?;
             take_order(tx, branch, &new, at(n))?;
             for message in waiting {
-                inbox::settle(tx, message.id, InboxState::Taken, None, None)?;
+                inbox::set_state(tx, message.id, InboxState::Taken, None, None)?;
                 found.lock().unwrap().insert(n);
             }
             Ok(())
@@ -179,7 +184,7 @@ async fn take_with_early(
     found.iter().copied().collect()
 }
 
-pub async fn what_came_before_an_order_is_found_in_the_same_transaction_and_in_a_later_one(bench: &Bench) {
+pub async fn early_message_is_found_in_the_same_and_in_a_later_transaction(bench: &Bench) {
     let branch = bench.branch("one").await;
     let identity = |n: i64| a_new_order(&format!("S-{n}")).identity;
     // Of forty orders one has been spoken of in the same transaction, and two before.
@@ -197,7 +202,7 @@ pub async fn what_came_before_an_order_is_found_in_the_same_transaction_and_in_a
     assert_eq!(count, 80);
 }
 
-pub async fn large_rows_of_one_transaction_are_all_there(bench: &Bench) {
+pub async fn large_rows_of_one_transaction_are_all_stored(bench: &Bench) {
     let branch = bench.branch("one").await;
     let sizes: Vec<usize> = (0..37).map(|n| [10, 3_000, 300_000][n % 3] + n).collect();
     let jobs = sizes
@@ -227,7 +232,7 @@ pub async fn large_rows_of_one_transaction_are_all_there(bench: &Bench) {
     assert_eq!(notes, sizes);
 }
 
-pub async fn what_was_delivered_is_written_together_and_what_is_gone_is_left_out(bench: &Bench) {
+pub async fn delivered_batch_skips_removed_events(bench: &Bench) {
     const EVENTS: i64 = 23;
     let branch = bench.branch("one").await;
     bench.give_webhook(branch.account).await;
@@ -254,14 +259,14 @@ pub async fn what_was_delivered_is_written_together_and_what_is_gone_is_left_out
         .map(|id| Settlement {
             id: *id,
             order_id: None,
-            end: End::Delivered,
+            outcome: Outcome::Delivered,
             attempt: Some(Attempt {
                 number: 0,
                 at: at(1),
                 url: "https://pos.example.com/olay".to_owned(),
                 status: Some(200),
                 duration_ms: 3,
-                split: Split::default(),
+                timing: AttemptTiming::default(),
                 explanation: Explanation::text("taken"),
             }),
             attempts_before: 0,
@@ -275,7 +280,7 @@ pub async fn what_was_delivered_is_written_together_and_what_is_gone_is_left_out
             .read(move |tx| {
                 let sql = "SELECT state FROM events WHERE id = ?1";
                 let state = tx.query_opt(sql, params![&id], |row| row.get::<String>(0))?;
-                let attempts = events::attempts(tx, id)?;
+                let attempts = attempts::of_event(tx, id)?;
                 Ok((state, attempts.iter().map(|it| it.number).collect::<Vec<_>>()))
             })
             .await;
@@ -295,7 +300,7 @@ fn add(tx: &mut Tx<'_>, line: &str) -> Result<()> {
     tx.insert(&insert, params![line.as_bytes(), line]).map(drop)
 }
 
-pub async fn rows_that_are_written_together_break_rules_each_alone(bench: &Bench) {
+pub async fn constraint_violation_in_a_batch_fails_one_job(bench: &Bench) {
     bench.write(|tx| add(tx, "taken")).await;
     let jobs = (0..50)
         .map(|n| -> BoxedJob {
@@ -308,7 +313,7 @@ pub async fn rows_that_are_written_together_break_rules_each_alone(bench: &Bench
                         let _ = add(tx, "taken");
                         Ok(())
                     }
-                    30 => Err(on_purpose()),
+                    30 => Err(intentional_error()),
                     40 => {
                         let sql = "SELECT COUNT(*) FROM order_contents WHERE body = '40'";
                         let own: i64 = tx.query_one(sql, &[], |row| row.get(0))?;
@@ -331,7 +336,7 @@ pub async fn rows_that_are_written_together_break_rules_each_alone(bench: &Bench
 }
 
 /// The last of them cannot be written when everybody is done, with what is left of the others.
-pub async fn a_row_that_is_found_wrong_at_the_end_costs_only_its_own_job(bench: &Bench) {
+pub async fn failed_check_before_commit_fails_only_its_own_job(bench: &Bench) {
     let branch = bench.branch("lokanta").await;
     bench.write(|tx| add(tx, "taken")).await;
     let add_one = |line: &'static str| -> BoxedJob { Box::new(move |tx| add(tx, line)) };

@@ -1,7 +1,7 @@
-//! Lists of orders narrowed by status, platform, period and last change, compared with a plain look at all orders.
+//! Lists of orders filter by status, platform, period and last change, compared with a plain look at all orders.
 
-use crate::bench::Bench;
-use crate::shop::{Branch, DIRECT, at, take_order_from};
+use crate::database::Bench;
+use crate::fixtures::{Branch, DIRECT, at, take_order_from};
 use garson_core::explanation::Explanation;
 use garson_core::id::{AccountId, OrderId, RestaurantId};
 use garson_core::order::{Actor, Flag, Order, ProviderSync, Status, TimelineLine, TimelineReason};
@@ -10,7 +10,8 @@ use garson_core::testing::a_new_order;
 use garson_core::time::Timestamp;
 use garson_store::lists::feed;
 use garson_store::lists::feed::{Direction, Page, PageRequest, Scope};
-use garson_store::tables::orders::{Changes, Narrowed};
+use garson_store::lists::order_changes::Changes;
+use garson_store::lists::orders::OrderFilter;
 use garson_store::tables::{accounts, order_flags, orders, restaurants};
 use garson_store::upkeep::sweep;
 use std::collections::BTreeSet;
@@ -75,7 +76,7 @@ async fn happen(bench: &Bench, branches: &[Branch], taken: &mut Vec<Taken>, numb
             .engine
             .write(branch.account, move |tx| {
                 let mut it = it.clone();
-                let mut places = accounts::reserve(tx, it.order.account_id, 3, now)?;
+                let mut places = accounts::reserve_positions(tx, it.order.account_id, 3, now)?;
                 let (moment, place) = (places.at, places.take());
                 if is_stamped && it.order.reported_at.is_none() {
                     orders::mark_reported(tx, it.order.id, moment, place)?;
@@ -98,7 +99,7 @@ async fn happen(bench: &Bench, branches: &[Branch], taken: &mut Vec<Taken>, numb
 struct Question {
     account: AccountId,
     restaurant: Option<RestaurantId>,
-    narrowed: Option<Narrowed>,
+    filter: Option<OrderFilter>,
     period: (Option<Timestamp>, Option<Timestamp>),
     since: Option<Timestamp>,
 }
@@ -110,7 +111,7 @@ impl Question {
         };
         let statuses = numbers.some_of(&Status::ALL);
         let providers = numbers.some_of(&PROVIDERS);
-        let narrowed = (numbers.below(4) > 0).then(|| Narrowed {
+        let filter = (numbers.below(4) > 0).then(|| OrderFilter {
             statuses: match statuses.is_empty() {
                 true => Status::ALL.to_vec(),
                 false => statuses,
@@ -123,7 +124,7 @@ impl Question {
         Self {
             account,
             restaurant: (numbers.below(3) == 0).then(|| restaurants[numbers.below(restaurants.len())]),
-            narrowed,
+            filter,
             period: (moment(numbers), moment(numbers)),
             since: moment(numbers),
         }
@@ -136,8 +137,8 @@ impl Question {
             .filter(|(_, Taken { order: it, .. })| {
                 !deleted.contains(&it.restaurant_id)
                     && self.restaurant.is_none_or(|only| only == it.restaurant_id)
-                    && self.narrowed.as_ref().is_none_or(|narrowed| {
-                        narrowed.statuses.contains(&it.status) && narrowed.providers.contains(&it.provider)
+                    && self.filter.as_ref().is_none_or(|filter| {
+                        filter.statuses.contains(&it.status) && filter.providers.contains(&it.provider)
                     })
                     && self.period.0.is_none_or(|from| it.created_at >= from)
                     && self.period.1.is_none_or(|to| it.created_at < to)
@@ -156,23 +157,30 @@ impl Question {
         bench
             .read(move |tx| {
                 let (from, to) = it.period;
-                let Some(between) = feed::places_between(tx, it.account, from, to)? else {
+                let Some(between) = feed::positions_between(tx, it.account, from, to)? else {
                     return Ok(Page::empty(request));
                 };
                 let Some(since) = it.since else {
                     let scope = it
                         .restaurant
                         .map_or(Scope::Account(it.account), Scope::Restaurant);
-                    let narrowed = it.narrowed.as_ref();
-                    return orders::list_narrowed(tx, scope, narrowed, between, request, |_, id, _| id);
+                    let filter = it.filter.as_ref();
+                    return garson_store::lists::orders::list_filtered(
+                        tx,
+                        scope,
+                        filter,
+                        between,
+                        request,
+                        |_, id, _| id,
+                    );
                 };
                 let changes = Changes {
                     since,
                     restaurant: it.restaurant,
-                    narrowed: it.narrowed.as_ref(),
+                    filter: it.filter.as_ref(),
                     between,
                 };
-                orders::list_changed(tx, it.account, &changes, request, |order| {
+                garson_store::lists::order_changes::list_changed(tx, it.account, &changes, request, |order| {
                     assert!(order.updated_at >= since);
                     order.id
                 })
@@ -212,7 +220,7 @@ impl Question {
     }
 }
 
-pub async fn every_filter_of_a_list_agrees_with_a_plain_look(bench: &Bench) {
+pub async fn order_list_filters_agree_with_a_full_scan(bench: &Bench) {
     let mut numbers = Numbers(13);
     let first = bench.branch("lokanta").await;
     let mut branches = vec![first];
@@ -233,7 +241,7 @@ pub async fn every_filter_of_a_list_agrees_with_a_plain_look(bench: &Bench) {
             bench
                 .write(move |tx| {
                     restaurants::delete(tx, account, closing, at(1_000_000))?;
-                    sweep::chunk(tx, account, closing, 3)
+                    sweep::remove_chunk(tx, account, closing, 3)
                 })
                 .await;
             deleted.insert(closing);
@@ -253,13 +261,13 @@ pub async fn every_filter_of_a_list_agrees_with_a_plain_look(bench: &Bench) {
     }
 }
 
-pub async fn what_changes_comes_behind_every_cursor(bench: &Bench) {
+pub async fn changed_order_appears_after_every_cursor(bench: &Bench) {
     let branch = bench.branch("lokanta").await;
     let taken = bench.orders(branch, "S", 6).await;
     let question = Question {
         account: branch.account,
         restaurant: None,
-        narrowed: None,
+        filter: None,
         period: (None, None),
         since: Some(at(0)),
     };
@@ -279,7 +287,7 @@ pub async fn what_changes_comes_behind_every_cursor(bench: &Bench) {
         order.status = Status::Preparing;
         bench
             .write(move |tx| {
-                let mut places = accounts::reserve(tx, order.account_id, 1, at(0))?;
+                let mut places = accounts::reserve_positions(tx, order.account_id, 1, at(0))?;
                 let changed = Order {
                     updated_at: places.at,
                     ..order.clone()
@@ -294,13 +302,13 @@ pub async fn what_changes_comes_behind_every_cursor(bench: &Bench) {
 }
 
 /// Everything that clients see of a platform's knowledge, and the flag, is a change; when the next try is due is none.
-pub async fn what_the_platform_knows_is_a_change(bench: &Bench) {
+pub async fn sync_progress_is_listed_as_a_change(bench: &Bench) {
     let branch = bench.branch("lokanta").await;
     let taken = bench.orders(branch, "S", 4).await;
     let question = Question {
         account: branch.account,
         restaurant: None,
-        narrowed: None,
+        filter: None,
         period: (None, None),
         since: Some(at(0)),
     };
@@ -408,7 +416,7 @@ pub async fn what_the_platform_knows_is_a_change(bench: &Bench) {
     assert_eq!(all.len(), taken.len());
 }
 
-pub async fn a_page_of_changes_looks_at_a_bounded_number_of_orders(bench: &Bench) {
+pub async fn page_of_changes_examines_a_bounded_number_of_orders(bench: &Bench) {
     let branch = bench.branch("lokanta").await;
     let rare = bench
         .write(move |tx| take_order_from(tx, branch, PROVIDERS[1], &a_new_order("rare"), at(0)))
@@ -417,7 +425,7 @@ pub async fn a_page_of_changes_looks_at_a_bounded_number_of_orders(bench: &Bench
     let question = Question {
         account: branch.account,
         restaurant: None,
-        narrowed: Some(Narrowed {
+        filter: Some(OrderFilter {
             statuses: Status::ALL.to_vec(),
             providers: vec![PROVIDERS[1]],
         }),

@@ -1,0 +1,111 @@
+//! Every table with its columns: the one list that reading, inserting and copying share.
+//!
+//! `columns!` and `insert!` accept only columns that are declared here. A test compares the declarations with the
+//! migrated schema.
+
+/// A table as the migrations leave it.
+#[derive(Clone, Copy, Debug)]
+pub struct Table {
+    pub name: &'static str,
+    /// How many of the first columns form the primary key.
+    pub key_columns: usize,
+    pub columns: &'static [&'static str],
+}
+
+macro_rules! tables {
+    ($($table:ident($key_columns:literal) { $($column:ident)* })*) => {
+        pub const TABLES: &[Table] = &[$(Table {
+            name: stringify!($table),
+            key_columns: $key_columns,
+            columns: &[$(stringify!($column)),*],
+        }),*];
+    };
+}
+
+tables! {
+    accounts(1) {
+        id name email password_hash position newest_at webhook_url webhook_authorization webhook_updated_at
+        deliver_node deliver_version forgotten created_at order_updates
+    }
+    nodes(1) { id name beats }
+    api_keys(1) { id account_id label hint hash sealed is_primary created_at last_used_at }
+    businesses(1) {
+        id account_id name description vat_number tax_office address city country zip_code phone email created_at
+        updated_at
+    }
+    restaurants(1) {
+        id account_id business_id name description address lat lon config payment_matching_url
+        payment_matching_headers payment_matches created_at updated_at deleted_at
+    }
+    packages(1) { id restaurant_id name providers starts_at ends_at }
+    integrations(1) {
+        id account_id restaurant_id provider is_active remote_id credentials inbound_hash default_cancel_reason
+        last_order_at last_error_at last_error created_at updated_at poll_node polled_at version trouble_at
+        owns_branch branch_proven_at
+    }
+    orders(1) {
+        id account_id restaurant_id integration_id position status reported_at line provider provider_order_id
+        identity content_hash short_code provider_status provider_data sequence total currency payment_type
+        payment_code placed_at accept_by scheduled_for ready_at created_at updated_at cancellation sync_state
+        sync_due_at sync_message flag revision content_version changed
+    }
+    order_contents(1) { order_id body }
+    order_timeline(2) { order_id number at from_status to_status actor why revision changes replaced_hash }
+    events(1) {
+        id account_id restaurant_id order_id position sequence name body state reason attempts failures held due_at
+        created_at
+    }
+    attempts(2) { event_id number at url status duration_ms name_us connect_us tls_us first_byte_us explanation }
+    resends(1) { id account_id since with_skipped last_place reached found requeued created_at finished_at }
+    calls(1) {
+        id account_id restaurant_id order_id integration_id number kind argument state attempts due_at node
+        leased_until unclear not_yet_since message created_at finished_at blocked planned_at
+    }
+    inbox(1) {
+        id hash account_id restaurant_id order_id provider kind params branch identity body state reason times
+        received_at
+    }
+    payment_totals(3) { scope level span sums }
+    idempotency(2) {
+        account_id key_hash request_hash reserved_id acted status body leased_until created_at node run_id
+    }
+    order_words(2) { account_id position words }
+    word_places(3) { account_id word position }
+    search_progress(1) { account_id reached }
+    sessions(1) { hash account_id agent created_at seen_at ends_at }
+    sign_in_failures(1) { hash failures last_at }
+    master_key_check(1) { id sealed }
+}
+
+/// Reports whether a table has a column; evaluated at compile time.
+pub(crate) const fn has_column(table: &str, column: &str) -> bool {
+    let mut t = 0;
+    while t < TABLES.len() {
+        if is_equal(TABLES[t].name, table) {
+            let mut c = 0;
+            while c < TABLES[t].columns.len() {
+                if is_equal(TABLES[t].columns[c], column) {
+                    return true;
+                }
+                c += 1;
+            }
+        }
+        t += 1;
+    }
+    false
+}
+
+const fn is_equal(a: &str, b: &str) -> bool {
+    let (a, b) = (a.as_bytes(), b.as_bytes());
+    if a.len() != b.len() {
+        return false;
+    }
+    let mut i = 0;
+    while i < a.len() {
+        if a[i] != b[i] {
+            return false;
+        }
+        i += 1;
+    }
+    true
+}
