@@ -125,9 +125,9 @@ pub(crate) fn encode(text: &str) -> String {
     let mut path = String::new();
     for byte in text.bytes() {
         if plain(byte) {
-            path.push(char::from(byte))
+            path.push(char::from(byte));
         } else {
-            path.push_str(&format!("%{byte:02X}"))
+            path.push_str(&format!("%{byte:02X}"));
         }
     }
     path

@@ -8,6 +8,10 @@ pub(crate) struct Clock {
 }
 
 impl Clock {
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "reads the system clock for the rest of the program"
+    )]
     pub(crate) fn now(&self) -> Timestamp {
         add(Timestamp::now(), self.ahead)
     }

@@ -10,6 +10,7 @@ impl Random {
     }
 
     /// A randomly seeded generator, for ids that must differ from those of other runs.
+    #[expect(clippy::disallowed_methods, reason = "needs real randomness")]
     pub(crate) fn from_system() -> Self {
         let mut seed = [0; 8];
         if getrandom::fill(&mut seed).is_err() {

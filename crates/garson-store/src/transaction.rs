@@ -51,12 +51,12 @@ impl Tx<'_> {
 
     /// After the commit, sends a message to the other nodes.
     pub fn notify_nodes(&mut self, message: NodeMessage) {
-        self.state_mut().messages.to_nodes(message);
+        self.state_mut().messages.notify_nodes(message);
     }
 
     /// After the commit, sends a message to the delivery of events in this process.
     pub fn hand_off(&mut self, message: HandoffMessage) {
-        self.state_mut().messages.to_delivery(message);
+        self.state_mut().messages.hand_off(message);
     }
 
     /// Adds a delivery to the message about the account's new positions, if there is one.

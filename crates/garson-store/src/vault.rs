@@ -59,6 +59,7 @@ impl Vault {
     }
 
     /// Seals a secret for one place (`table/column`) of one record; it cannot be opened elsewhere.
+    #[expect(clippy::disallowed_methods, reason = "needs real randomness")]
     pub fn seal(&self, place: &str, record: &[u8], secret: &[u8]) -> Result<Vec<u8>> {
         let mut nonce = [0; NONCE];
         getrandom::fill(&mut nonce).map_err(|_| StoreError::unavailable("no randomness available"))?;

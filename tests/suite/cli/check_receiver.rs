@@ -293,9 +293,13 @@ fn failing_after_a_disconnected_sender_fails() {
         let receiver = Receiver::start().await;
         let inner = receiver.clone();
         // A connection without a request: the sender has disconnected.
-        receiver.respond_with(move |seen| match is_for(seen, "-DISCONNECT") {
-            true if inner.connections() > inner.seen().len() => CannedResponse::HangUp,
-            _ => good(seen),
+        receiver.respond_with(move |seen| {
+            let is_disconnected = inner.connections() > inner.seen().len();
+            if is_for(seen, "-DISCONNECT") && is_disconnected {
+                CannedResponse::HangUp
+            } else {
+                good(seen)
+            }
         });
         let (_, report) = report(&receiver).await;
         assert_eq!(with(&report, "fail"), ["disconnect"], "{report:#}");

@@ -106,9 +106,8 @@ fn order(wire: wire::Order) -> Read<Message> {
         .enumerate()
         .map(|(index, wire)| item(wire, format_args!("items[{index}]")))
         .collect::<Read<Vec<_>>>()?;
-    let revision = match wire.revision.unwrap_or(1) {
-        revision @ 1.. => revision,
-        _ => return Err(fault("revision", "must be 1 or more")),
+    let revision @ 1.. = wire.revision.unwrap_or(1) else {
+        return Err(fault("revision", "must be 1 or more"));
     };
     let amount = amount(wire.amount, &items)?;
     let payment = payment(wire.payment, amount.total)?;

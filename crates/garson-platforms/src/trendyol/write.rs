@@ -133,15 +133,15 @@ pub fn write(errand: &Errand<'_>, link: &Link<'_>) -> Result<HttpRequest, Platfo
                 .filter(|minutes| *minutes > 0);
             let minutes = minutes.unwrap_or(USUAL_MINUTES);
             let body = json!({ "packageId": package_id, "preparationTime": minutes });
-            (put("picked", &body)?, super::PICKED)
+            (put("picked", &body)?, super::names::PICKED)
         }
         CallKind::Ready => (
             put("invoiced", &json!({ "packageId": package_id }))?,
-            super::INVOICED,
+            super::names::INVOICED,
         ),
-        CallKind::Cancel => (put("unsupplied", &unsupplied(errand)?)?, super::UNSUPPLIED),
-        CallKind::Tell(Status::OnTheWay) => (one("manual-shipped")?, super::SHIPPED),
-        CallKind::Tell(_) => (one("manual-delivered")?, super::DELIVERED),
+        CallKind::Cancel => (put("unsupplied", &unsupplied(errand)?)?, super::names::UNSUPPLIED),
+        CallKind::Tell(Status::OnTheWay) => (one("manual-shipped")?, super::names::SHIPPED),
+        CallKind::Tell(_) => (one("manual-delivered")?, super::names::DELIVERED),
     };
     signed(limited(request, limit), link)
 }
@@ -231,7 +231,7 @@ pub fn unreadable(found: &Unreadable) -> Trouble {
 pub fn look(order: &Order, link: &Link<'_>) -> Result<HttpRequest, PlatformError> {
     let id = segment(&order.provider_order_id);
     let url = address(link, "order", &format!("packages/{id}"))?;
-    signed(limited(request("GET", url), super::PACKAGE), link)
+    signed(limited(request("GET", url), super::names::PACKAGE), link)
 }
 
 pub fn looked(response: &HttpResponse) -> Result<Vec<u8>, Trouble> {
@@ -252,7 +252,7 @@ pub fn poll(link: &Link<'_>, window: &Window, page: u32) -> Result<HttpRequest, 
          &packageModificationEndDate={to}&page={page}&size={PAGE_SIZE}"
     );
     let url = address(link, "order", &query)?;
-    signed(limited(request("GET", url), super::PACKAGES), link)
+    signed(limited(request("GET", url), super::names::PACKAGES), link)
 }
 
 fn store<'a>(link: &Link<'a>) -> Result<&'a str, PlatformError> {
@@ -287,7 +287,7 @@ pub fn polled(page: u32, response: &HttpResponse) -> Result<Page, Trouble> {
 pub fn menu(link: &Link<'_>) -> Result<HttpRequest, PlatformError> {
     let store = segment(store(link)?);
     let url = address(link, "product", &format!("stores/{store}/products"))?;
-    signed(limited(request("GET", url), super::PRODUCTS), link)
+    signed(limited(request("GET", url), super::names::PRODUCTS), link)
 }
 
 /// The platform asks for nothing but a status; it tries again, a few times, when that is not a success.

@@ -262,9 +262,7 @@ fn answer_until(world: &World, now: jiff::Timestamp) -> Option<jiff::Timestamp> 
 }
 
 fn message(kind: &'static str, store: &Store, order: &Order) -> Option<Message> {
-    let Some(credentials) = store.credentials.get::<GetirCredentials>() else {
-        return None;
-    };
+    let credentials = store.credentials.get::<GetirCredentials>()?;
     let url = format!("{}/hooks/getir/{kind}", store.hook_url.as_ref()?);
     let order = orders::render(order, store);
     let body = if store.quirks.flat {

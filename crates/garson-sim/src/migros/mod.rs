@@ -198,9 +198,7 @@ impl SimulatedPlatform for Migros {
 
 /// A webhook: plain JSON, with the credentials that the service gave Migros.
 fn message(kind: &'static str, store: &Store, body: &Value) -> Option<Message> {
-    let Some(credentials) = store.credentials.get::<MigrosCredentials>() else {
-        return None;
-    };
+    let credentials = store.credentials.get::<MigrosCredentials>()?;
     let url = format!("{}/hooks/migros/{kind}", store.hook_url.as_ref()?);
     Some(Message::post(kind, url, body).with_header("authorization", auth::basic(credentials)))
 }

@@ -34,9 +34,8 @@ pub(super) fn make(
     supplier: &str,
     id: &str,
 ) -> Result<(), Refusal> {
-    let body = match call.json().map_err(Refusal::invalid)? {
-        Value::Object(body) => body,
-        _ => return Err(Refusal::invalid("the body must be an object")),
+    let Value::Object(body) = call.json().map_err(Refusal::invalid)? else {
+        return Err(Refusal::invalid("the body must be an object"));
     };
     check_body(operation, &body, world.now().as_millisecond())?;
     let (order, store) = auth::package(world, supplier, id)?;

@@ -327,9 +327,7 @@ fn status_push(store: &Store, status: &'static str, body: &Value) -> Option<Mess
 }
 
 fn signed(push: Message, store: &Store) -> Option<Message> {
-    let Some(credentials) = store.credentials.get::<YemeksepetiCredentials>() else {
-        return None;
-    };
+    let credentials = store.credentials.get::<YemeksepetiCredentials>()?;
     let token = crypt::sign_token(&json!({"service": "middleware"}), &credentials.plugin_secret)?;
     Some(push.with_header("authorization", format!("Bearer {token}")))
 }

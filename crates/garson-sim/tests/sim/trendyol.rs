@@ -105,6 +105,7 @@ async fn the_platforms_courier_takes_the_package() {
 }
 
 #[tokio::test]
+#[expect(clippy::disallowed_methods, reason = "compares with the system clock")]
 async fn the_restaurant_delivers_or_the_customer_comes() {
     let stage = stage().await;
     let id = stage.quiet_order(Courier::Restaurant).await.provider_order_id;
@@ -162,6 +163,7 @@ async fn the_restaurant_delivers_or_the_customer_comes() {
 }
 
 #[tokio::test]
+#[expect(clippy::disallowed_methods, reason = "compares with the system clock")]
 async fn bodies_and_states_are_checked() {
     let stage = stage().await;
     let id = stage.quiet_order(Courier::Restaurant).await.provider_order_id;
@@ -377,6 +379,7 @@ async fn headers_are_checked() {
 }
 
 #[tokio::test]
+#[expect(clippy::disallowed_methods, reason = "compares with the system clock")]
 async fn lists_have_windows_and_pages() {
     let stage = stage().await;
     let request = OrderRequest {

@@ -32,11 +32,11 @@ impl CommitMessages {
         self.nodes.push(NodeMessage::WakeWatchers { account });
     }
 
-    pub fn to_delivery(&mut self, message: HandoffMessage) {
+    pub fn hand_off(&mut self, message: HandoffMessage) {
         self.handoff.push(message);
     }
 
-    pub fn to_nodes(&mut self, message: NodeMessage) {
+    pub fn notify_nodes(&mut self, message: NodeMessage) {
         self.nodes.push(message);
     }
 

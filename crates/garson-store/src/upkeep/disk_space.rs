@@ -25,6 +25,7 @@ impl Default for Probe {
 }
 
 /// Writes a large row.
+#[expect(clippy::disallowed_methods, reason = "needs real randomness")]
 pub fn write_probe(tx: &mut Tx<'_>, probe: Probe) -> Result<()> {
     let mut body = vec![0; BYTES];
     // Random, so that the engine cannot compress it.

@@ -112,13 +112,15 @@ impl Question {
         let statuses = numbers.some_of(&Status::ALL);
         let providers = numbers.some_of(&PROVIDERS);
         let filter = (numbers.below(4) > 0).then(|| OrderFilter {
-            statuses: match statuses.is_empty() {
-                true => Status::ALL.to_vec(),
-                false => statuses,
+            statuses: if statuses.is_empty() {
+                Status::ALL.to_vec()
+            } else {
+                statuses
             },
-            providers: match providers.is_empty() {
-                true => PROVIDERS.to_vec(),
-                false => providers,
+            providers: if providers.is_empty() {
+                PROVIDERS.to_vec()
+            } else {
+                providers
             },
         });
         Self {

@@ -284,12 +284,13 @@ pub async fn delivered_batch_skips_removed_events(bench: &Bench) {
                 Ok((state, attempts.iter().map(|it| it.number).collect::<Vec<_>>()))
             })
             .await;
-        match gone.contains(&id) {
-            true => assert_eq!((state, attempts), (None, vec![])),
-            false => assert_eq!(
+        if gone.contains(&id) {
+            assert_eq!((state, attempts), (None, vec![]));
+        } else {
+            assert_eq!(
                 (state.as_deref(), attempts),
                 (Some(DeliveryState::Delivered.as_str()), vec![1])
-            ),
+            );
         }
     }
 }

@@ -305,9 +305,10 @@ impl Life {
         let index = usize::try_from(dice.roll(i64::try_from(self.orders.len()).unwrap())).unwrap();
         let before = self.orders[index].clone();
         let mut after = before.clone();
-        after.status = match before.status.is_cancelled() {
-            true => Status::Delivered,
-            false => Status::CancelledByPlatform,
+        after.status = if before.status.is_cancelled() {
+            Status::Delivered
+        } else {
+            Status::CancelledByPlatform
         };
         self.orders[index] = after.clone();
         bench

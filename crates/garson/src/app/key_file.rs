@@ -107,6 +107,7 @@ pub fn master_key(settings: &Settings, is_sealed: bool) -> Result<Secret<[u8; 32
 }
 
 /// Writes a new key atomically: two processes may start at the same time on an empty folder.
+#[expect(clippy::disallowed_methods, reason = "needs real randomness")]
 fn create_unless_present(path: &Path) -> Result<(), StartError> {
     if path.exists() {
         return Ok(());

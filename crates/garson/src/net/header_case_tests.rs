@@ -49,9 +49,12 @@ struct Sample {
 impl Sample {
     fn bytes(&self, spelled: bool) -> Vec<u8> {
         let mut bytes = format!("{}\r\n", self.start).into_bytes();
-        let name = |name: &str| match spelled {
-            true => name.to_owned(),
-            false => name.to_ascii_lowercase(),
+        let name = |name: &str| {
+            if spelled {
+                name.to_owned()
+            } else {
+                name.to_ascii_lowercase()
+            }
         };
         for (each, value) in &self.headers {
             bytes.extend(format!("{}: {value}\r\n", name(each)).bytes());

@@ -95,7 +95,7 @@ impl Source {
             }
             Self::Open(all) => {
                 let is_between = |it: &&Candidate| between.0 < it.position && it.position < between.1;
-                let mut candidates: Vec<Candidate> = all.iter().filter(is_between).cloned().collect();
+                let mut candidates: Vec<Candidate> = all.iter().filter(is_between).copied().collect();
                 if newest_first {
                     candidates.reverse();
                 }

@@ -113,6 +113,7 @@ pub(crate) fn hash_password(password: &Secret<String>) -> Result<String, Fault> 
         .map_err(|_| Fault::Store(StoreError::internal("the password cannot be hashed")))
 }
 
+#[expect(clippy::disallowed_methods, reason = "needs real randomness")]
 fn new_key(label: Option<String>, id: KeyId, now: Timestamp) -> Result<IssuedKey, Fault> {
     use base64::Engine as _;
     let mut random = [0; 32];

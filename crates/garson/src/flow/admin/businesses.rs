@@ -67,9 +67,10 @@ pub async fn delete(app: &App, account: AccountId, id: BusinessId) -> Result<(),
     let now = app.now();
     app.store
         .write(account, move |tx| {
-            match businesses::delete(tx, account, id, now)? {
-                true => Ok(()),
-                false => Err(Fault::not_found(Thing::Business, id)),
+            if businesses::delete(tx, account, id, now)? {
+                Ok(())
+            } else {
+                Err(Fault::not_found(Thing::Business, id))
             }
         })
         .await?;

@@ -143,9 +143,10 @@ pub async fn delete(app: &App, account: AccountId, id: RestaurantId) -> Result<(
     let now = app.now();
     app.store
         .write(account, move |tx| {
-            match restaurants::delete(tx, account, id, now)? {
-                true => Ok(()),
-                false => Err(Fault::not_found(Thing::Restaurant, id)),
+            if restaurants::delete(tx, account, id, now)? {
+                Ok(())
+            } else {
+                Err(Fault::not_found(Thing::Restaurant, id))
             }
         })
         .await?;

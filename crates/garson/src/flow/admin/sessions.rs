@@ -235,6 +235,7 @@ async fn matches(
     checked.map_err(|Busy| Fault::SignInFlood)
 }
 
+#[expect(clippy::disallowed_methods, reason = "needs real randomness")]
 fn random<const N: usize>() -> Result<[u8; N], Fault> {
     let mut random = [0; N];
     getrandom::fill(&mut random)

@@ -81,6 +81,7 @@ impl AttemptTask {
     }
 
     /// The pause after a number of failures; drawn once, and stored with the result.
+    #[expect(clippy::disallowed_methods, reason = "needs real randomness")]
     fn pause_after(&self, failures: i64) -> Option<Duration> {
         let draw = getrandom::u32().unwrap_or_default();
         self.app

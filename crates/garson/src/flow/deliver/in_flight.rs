@@ -249,9 +249,12 @@ mod tests {
         assert_eq!(victim(&attempts, SlotKind::Retry, 9, 1, now), None);
         assert_eq!(victim(&attempts, SlotKind::Troubled, 9, 1, now), None);
         // A receiver that usually takes long does not count as hanging.
-        let slow = |of: AccountId| match of == account(0) {
-            true => Duration::from_secs(3),
-            false => Duration::ZERO,
+        let slow = |of: AccountId| {
+            if of == account(0) {
+                Duration::from_secs(3)
+            } else {
+                Duration::ZERO
+            }
         };
         let spared = attempts.victim(SlotKind::First, (account(9), 1), now, slow);
         assert_eq!(spared, Some(keys[1]));

@@ -295,13 +295,15 @@ impl Live {
             shown, is_held_up, ..
         } in cards
         {
-            match is_unsettled(shown) {
-                true => self.unsettled.insert(shown.order.id),
-                false => self.unsettled.remove(&shown.order.id),
+            if is_unsettled(shown) {
+                self.unsettled.insert(shown.order.id)
+            } else {
+                self.unsettled.remove(&shown.order.id)
             };
-            match is_held_up {
-                true => self.held_up.insert(shown.order.id),
-                false => self.held_up.remove(&shown.order.id),
+            if *is_held_up {
+                self.held_up.insert(shown.order.id)
+            } else {
+                self.held_up.remove(&shown.order.id)
             };
         }
     }
@@ -356,9 +358,10 @@ impl Live {
             .map(|it| card(&self.app, it, &troubles))
             .collect();
         self.note(&cards);
-        self.pause = match cards.is_empty() {
-            true => (self.pause * 2).min(LAST_LOOK),
-            false => FIRST_LOOK,
+        self.pause = if cards.is_empty() {
+            (self.pause * 2).min(LAST_LOOK)
+        } else {
+            FIRST_LOOK
         };
         let is_other = self.away.as_ref() != Some(&troubles.lines);
         self.away = Some(troubles.lines.clone());

@@ -130,9 +130,10 @@ fn page<T>(
     let scope = scope(tx, account, filter.restaurant)?;
     let zone = zone(tx, filter.restaurant)?;
     let (from, to) = filter.period.bounds(&zone)?;
-    let between = match from.is_some() || to.is_some() {
-        true => positions_between(tx, account, from, to)?,
-        false => Some(ALL_POSITIONS),
+    let between = if from.is_some() || to.is_some() {
+        positions_between(tx, account, from, to)?
+    } else {
+        Some(ALL_POSITIONS)
     };
     let Some(between) = between else {
         return Ok(Page::empty(request));
