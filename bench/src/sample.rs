@@ -6,7 +6,7 @@ use crate::shop::Branch;
 use garson_core::event::order_body;
 use garson_core::id::{AccountId, EventId, InboxId, OrderId};
 use garson_core::integration::Credentials;
-use garson_core::order::{Decision, Home, NewOrder, place};
+use garson_core::order::{Decision, NewOrder, OrderOwner, place};
 use garson_core::payment::PaymentType;
 use garson_core::platform::{HookRequest, Message, News, Platform};
 use garson_core::secret::Secret;
@@ -106,7 +106,7 @@ impl Sample {
     }
 
     fn decide(&self, account_id: AccountId, branch: Branch, at: Timestamp) -> Decision {
-        let home = Home {
+        let home = OrderOwner {
             account_id,
             restaurant_id: branch.restaurant,
             integration_id: branch.integration,

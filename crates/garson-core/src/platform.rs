@@ -10,12 +10,12 @@ mod provider;
 
 pub use capability::{Capability, CredentialField, CredentialKind, Limit, PollStyle, Polling};
 pub use inbound::{
-    Claim, FETCHED, HookReply, HookRequest, HookRoute, Message, News, Reception, Sighting, Unreadable,
+    Claim, FETCHED, HookReply, HookRequest, HookRoute, IntakeOutcome, Message, News, Sighting, Unreadable,
     Verified, Which,
 };
 pub use outbound::{
-    Errand, HttpRequest, HttpResponse, Link, MenuStep, Outcome, Page, PlatformError, RefusalCause, Session,
-    Success, Trouble, Trust, Window, is_dots,
+    CallError, CallRequest, HttpRequest, HttpResponse, Link, MenuStep, Outcome, Page, PlatformError,
+    RefusalCause, Session, Success, Trust, Window, is_dots,
 };
 pub use provider::Provider;
 
@@ -67,7 +67,7 @@ pub trait Platform: Send + Sync {
     /// Reads a message, or one order that was fetched ([`FETCHED`]).
     fn read(&self, message: &Verified<'_>) -> Result<Message, Unreadable>;
 
-    fn reply(&self, reception: &Reception, request_id: &str) -> HookReply;
+    fn reply(&self, reception: &IntakeOutcome, request_id: &str) -> HookReply;
 
     /// The reasons with which this order can be cancelled, if they are a fixed list.
     fn fixed_reasons(&self, order: Option<&Order>) -> Vec<Reason>;
@@ -81,12 +81,12 @@ pub trait Platform: Send + Sync {
     }
 
     /// The URL that a message gave for this call, if it is not called because the operator does not allow its host.
-    fn refused_address(&self, _errand: &Errand<'_>, _link: &Link<'_>) -> Option<String> {
+    fn refused_address(&self, _request: &CallRequest<'_>, _link: &Link<'_>) -> Option<String> {
         None
     }
 
     /// The request that makes the call.
-    fn write(&self, errand: &Errand<'_>, link: &Link<'_>) -> Result<HttpRequest, PlatformError>;
+    fn write(&self, call_request: &CallRequest<'_>, link: &Link<'_>) -> Result<HttpRequest, PlatformError>;
 
     /// Interprets the response to a call.
     fn outcome(&self, call: CallKind, link: &Link<'_>, response: &HttpResponse) -> Outcome;
@@ -102,8 +102,8 @@ pub trait Platform: Send + Sync {
     }
 
     /// The session in the response to a login.
-    fn session(&self, _response: &HttpResponse) -> Result<Session, Trouble> {
-        Err(Trouble::refused(PlatformFailure::NoSessions))
+    fn session(&self, _response: &HttpResponse) -> Result<Session, CallError> {
+        Err(CallError::refused(PlatformFailure::NoSessions))
     }
 
     /// The request that switches order reception on at the platform, if one is needed.
@@ -127,8 +127,8 @@ pub trait Platform: Send + Sync {
     }
 
     /// The order in the response, as a document that [`Platform::read`] accepts as [`FETCHED`].
-    fn looked(&self, _link: &Link<'_>, _response: &HttpResponse) -> Result<Vec<u8>, Trouble> {
-        Err(Trouble::refused(
+    fn looked(&self, _link: &Link<'_>, _response: &HttpResponse) -> Result<Vec<u8>, CallError> {
+        Err(CallError::refused(
             unsupported(PlatformTask::ReadOrder).explanation(),
         ))
     }
@@ -139,8 +139,8 @@ pub trait Platform: Send + Sync {
     }
 
     /// The orders in the response for that page.
-    fn polled(&self, _link: &Link<'_>, _page: u32, _response: &HttpResponse) -> Result<Page, Trouble> {
-        Err(Trouble::refused(
+    fn polled(&self, _link: &Link<'_>, _page: u32, _response: &HttpResponse) -> Result<Page, CallError> {
+        Err(CallError::refused(
             unsupported(PlatformTask::ListOrders).explanation(),
         ))
     }
@@ -150,8 +150,8 @@ pub trait Platform: Send + Sync {
         Err(unsupported(PlatformTask::ListReasons))
     }
 
-    fn read_reasons(&self, _link: &Link<'_>, _response: &HttpResponse) -> Result<Vec<Reason>, Trouble> {
-        Err(Trouble::refused(
+    fn read_reasons(&self, _link: &Link<'_>, _response: &HttpResponse) -> Result<Vec<Reason>, CallError> {
+        Err(CallError::refused(
             unsupported(PlatformTask::ListReasons).explanation(),
         ))
     }

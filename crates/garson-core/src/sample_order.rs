@@ -3,8 +3,8 @@
 use crate::id::{AccountId, IntegrationId, OrderId, RestaurantId};
 use crate::money::{Currency, Minor};
 use crate::order::{
-    Amount, ContentVersion, Courier, Customer, Fulfilment, FulfilmentFlags, FulfilmentType, Home, Item,
-    ItemOption, NewOrder, Order, OrderContent, Payment, Status, place,
+    Amount, ContentVersion, Courier, Customer, Fulfilment, FulfilmentFlags, FulfilmentType, Item, ItemOption,
+    NewOrder, Order, OrderContent, OrderOwner, Payment, Status, place,
 };
 use crate::payment::PaymentType;
 use crate::platform::Provider;
@@ -84,7 +84,7 @@ pub fn a_new_order(provider_order_id: &str) -> NewOrder {
 #[must_use]
 pub fn an_order(provider_order_id: &str) -> Order {
     let nil = Uuid::nil();
-    let home = Home {
+    let home = OrderOwner {
         account_id: AccountId(nil),
         restaurant_id: RestaurantId(nil),
         integration_id: IntegrationId(nil),

@@ -87,7 +87,7 @@ pub struct App {
     pub reasons: TtlCache<OrderId, Vec<Reason>>,
     pub menus: TtlCache<IntegrationId, Arc<FetchedMenu>>,
     /// The integrations that platforms' messages have led to, by what they presented.
-    pub served: TtlCache<[u8; 32], Arc<Vec<InboundIntegration>>>,
+    pub inbound_integrations: TtlCache<[u8; 32], Arc<Vec<InboundIntegration>>>,
     /// An integration was connected or changed and may have to prove its branch.
     pub branch_claims_changed: Notify,
     pub call_waker: CallWaker,
@@ -186,7 +186,7 @@ impl App {
             refused_addresses: RefusedAddresses::default(),
             reasons: TtlCache::new(CACHE_CAPACITY),
             menus: TtlCache::new(CACHE_CAPACITY),
-            served: TtlCache::new(CACHE_CAPACITY),
+            inbound_integrations: TtlCache::new(CACHE_CAPACITY),
             call_waiters: CallWaiters::default(),
             calls_in_flight: Arc::default(),
             poll_requests: PollRequests::default(),

@@ -15,7 +15,7 @@ use axum::Router;
 use axum::extract::{Extension, RawPathParams, Request, State};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodFilter, on};
-use garson_core::platform::{Claim, HookReply, HookRequest, HookRoute, Platform, Reception};
+use garson_core::platform::{Claim, HookReply, HookRequest, HookRoute, IntakeOutcome, Platform};
 use http::{HeaderValue, Method, StatusCode, header};
 use std::sync::Arc;
 
@@ -69,7 +69,9 @@ async fn receive_message(
     let received = receive(&state.app, platform, message).await;
     drop(charge);
     match (&received, connection) {
-        (Ok(Reception::NotGenuine), _) => state.app.metrics.refusals.note(Refusal::WrongHookSecret, client),
+        (Ok(IntakeOutcome::NotGenuine), _) => {
+            state.app.metrics.refusals.note(Refusal::WrongHookSecret, client)
+        }
         (Ok(_), Some(connection)) => connection.mark_authenticated(),
         _ => {}
     }

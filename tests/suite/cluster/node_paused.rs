@@ -107,7 +107,10 @@ fn paused_node_cannot_finish_work_it_lost() {
         .await;
         assert!(woken.elapsed() <= BACK, "{:?}", woken.elapsed());
         let printed = cluster.nodes[paused].printed();
-        assert!(printed.contains("other nodes have declared this node dead"), "{printed}");
+        assert!(
+            printed.contains("other nodes have declared this node dead"),
+            "{printed}"
+        );
         // It works again: it delivers events of an account without a node.
         let fresh = cluster.account("fresh", paused).await;
         assert_eq!(cluster.sink.count(&fresh.path), 1);

@@ -2,9 +2,9 @@
 
 use garson_core::id::{AccountId, IntegrationId, OrderId, RestaurantId};
 use garson_core::integration::Credentials;
-use garson_core::order::{CallKind, Home, Order, Reason, Status, place};
+use garson_core::order::{CallKind, Order, OrderOwner, Reason, Status, place};
 use garson_core::platform::{
-    Errand, HookRequest, HttpRequest, HttpResponse, Link, MenuStep, News, Platform, Verified, Window,
+    CallRequest, HookRequest, HttpRequest, HttpResponse, Link, MenuStep, News, Platform, Verified, Window,
 };
 use garson_core::secret::Secret;
 use garson_core::time::Timestamp;
@@ -85,7 +85,7 @@ impl Side {
             panic!("{body} is no order");
         };
         let id = Uuid::from_u128(0x018f_3c1e_7b1a_7c3e_8d2a_1b2c_3d4e_5f60);
-        let home = Home {
+        let home = OrderOwner {
             account_id: AccountId(id),
             restaurant_id: RestaurantId(id),
             integration_id: IntegrationId(id),
@@ -109,7 +109,7 @@ impl Side {
             id: id.to_owned(),
             name: "Ürün kalmadı".to_owned(),
         });
-        let errand = Errand {
+        let call_request = CallRequest {
             call,
             order,
             reason: reason.as_ref(),
@@ -117,7 +117,7 @@ impl Side {
             preparation_minutes: Some(25),
             now: now(),
         };
-        self.platform.write(&errand, &self.link()).ok()
+        self.platform.write(&call_request, &self.link()).ok()
     }
 
     /// What is called for which step, without the order's id.

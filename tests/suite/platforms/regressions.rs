@@ -1,7 +1,7 @@
 //! Regressions found in code review: access across accounts, and calls that blocked each other.
 
 use crate::support::{Backend, PlatformWorld, request, send, wait_until};
-use garson_core::platform::Reception;
+use garson_core::platform::IntakeOutcome;
 use garson_sim::Platform::{Getir, Migros, Trendyol, Yemeksepeti};
 use garson_sim::views::{Courier, Fault, OrderRequest};
 use serde_json::json;
@@ -66,7 +66,7 @@ async fn shared_header_does_not_authenticate_another_accounts_branch(backend: Ba
     let again = garson::flow::intake::inbox_retry::retry(&world.service.app, kept[0].id)
         .await
         .unwrap();
-    assert!(matches!(again, Reception::UnknownBranch { .. }), "{again:?}");
+    assert!(matches!(again, IntakeOutcome::UnknownBranch { .. }), "{again:?}");
     assert!(world.orders().await.is_empty());
     assert_eq!(push("our-own-secret").await, 200);
     assert_eq!(world.orders().await.len(), 1);

@@ -72,7 +72,7 @@ impl std::error::Error for Refusal {}
 
 /// Whose order a new one is.
 #[derive(Clone, Copy, Debug)]
-pub struct Home {
+pub struct OrderOwner {
     pub account_id: AccountId,
     pub restaurant_id: RestaurantId,
     pub integration_id: IntegrationId,
@@ -83,7 +83,7 @@ pub struct Home {
 #[must_use]
 pub fn place(
     id: OrderId,
-    home: Home,
+    home: OrderOwner,
     new: &NewOrder,
     at: Timestamp,
     asks: bool,

@@ -6,8 +6,8 @@ use crate::testing::a_new_order;
 use proptest::prelude::*;
 use uuid::Uuid;
 
-fn home() -> Home {
-    Home {
+fn home() -> OrderOwner {
+    OrderOwner {
         account_id: AccountId(Uuid::nil()),
         restaurant_id: RestaurantId(Uuid::nil()),
         integration_id: IntegrationId(Uuid::nil()),

@@ -16,7 +16,7 @@ mod status;
 mod timeline_reason;
 
 pub use action::{Action, CallArgument, CallKind};
-pub use apply::{Decision, Home, Input, Refusal, apply, place};
+pub use apply::{Decision, Input, OrderOwner, Refusal, apply, place};
 pub use change::{Actor, Cancellation, Change, NewOrder, Reason};
 pub use content::{Address, Amount, Courier, Customer, Discount, Fulfilment, FulfilmentFlags, FundedBy};
 pub use content::{FulfilmentType, OrderContent, Payment, ReadingNote};

@@ -144,7 +144,7 @@ pub struct Unreadable {
 
 /// What became of a message.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Reception {
+pub enum IntakeOutcome {
     /// It is durable. The same message again says the same.
     Taken {
         order_id: OrderId,

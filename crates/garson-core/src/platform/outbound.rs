@@ -44,7 +44,7 @@ impl<'a> Link<'a> {
 
 /// A call that is to be made, with everything that it may need.
 #[derive(Clone, Copy, Debug)]
-pub struct Errand<'a> {
+pub struct CallRequest<'a> {
     pub call: CallKind,
     pub order: &'a Order,
     /// Why it is cancelled.
@@ -128,7 +128,7 @@ pub enum RefusalCause {
 
 /// The platform has not done what was requested, or the result is unknown.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Trouble {
+pub enum CallError {
     /// It says no, in its own words.
     Refused { message: Explanation },
     /// It says no in a way in which gateways say no for a moment, too: not authorised, not found, not now. Final only when it
@@ -156,7 +156,7 @@ pub enum Trouble {
     SessionOver,
 }
 
-impl Trouble {
+impl CallError {
     /// Is it the platform's, and not that of one order? It is away, or does not let us in.
     #[must_use]
     pub fn is_away(&self) -> bool {
@@ -223,14 +223,14 @@ impl Trouble {
     }
 }
 
-impl fmt::Display for Trouble {
+impl fmt::Display for CallError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.explanation().fmt(f)
     }
 }
 
 /// What the answer to a call means.
-pub type Outcome = Result<Success, Trouble>;
+pub type Outcome = Result<Success, CallError>;
 
 /// Orders that a platform shows when it is asked.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -265,7 +265,7 @@ pub enum PlatformError {
     /// What we know of the order is not enough.
     MissingData { what: MissingData },
     /// It answered, but not with what was asked for.
-    Answered(Trouble),
+    Answered(CallError),
 }
 
 impl PlatformError {

@@ -3,10 +3,10 @@
 use super::an_order;
 use crate::id::{AccountId, IntegrationId, OrderId, RestaurantId};
 use crate::integration::Credentials;
-use crate::order::{CallKind, Home, Order, Reason, Status, place};
+use crate::order::{CallKind, Order, OrderOwner, Reason, Status, place};
 use crate::platform::{
-    Claim, Errand, HookRequest, HttpResponse, Link, MenuStep, News, Platform, PlatformError, Reception,
-    Sighting, Success, Trouble, Unreadable, Window,
+    CallError, CallRequest, Claim, HookRequest, HttpResponse, IntakeOutcome, Link, MenuStep, News, Platform,
+    PlatformError, Sighting, Success, Unreadable, Window,
 };
 use crate::secret::Secret;
 use crate::time::Timestamp;
@@ -80,7 +80,7 @@ impl<'a> PlatformCase<'a> {
     /// The orders of the samples, at that status.
     fn orders(&self, status: Status) -> Result<Vec<Order>, String> {
         let nil = Uuid::nil();
-        let home = Home {
+        let home = OrderOwner {
             account_id: AccountId(nil),
             restaurant_id: RestaurantId(nil),
             integration_id: IntegrationId(nil),
@@ -301,7 +301,7 @@ fn calls_are_written_or_unsupported(case: &PlatformCase<'_>) -> Result<(), Strin
                 !is_question || wanted == platform.capability().asks,
                 "a platform that asks does not want to be asked, or the other way round",
             )?;
-            let errand = Errand {
+            let call_request = CallRequest {
                 call,
                 order: &order,
                 reason: Some(&reason),
@@ -309,7 +309,7 @@ fn calls_are_written_or_unsupported(case: &PlatformCase<'_>) -> Result<(), Strin
                 preparation_minutes: Some(20),
                 now: Timestamp::default(),
             };
-            match platform.write(&errand, &link) {
+            match platform.write(&call_request, &link) {
                 Ok(request) => ensure(request.url.starts_with("http"), "a request without an address")?,
                 Err(PlatformError::Unsupported { .. }) => {
                     ensure(!wanted, format!("{call:?} is wanted and unsupported"))?;
@@ -336,30 +336,30 @@ fn outcomes_are_told_apart(case: &PlatformCase<'_>, call: CallKind) -> Result<()
         ensure(
             matches!(
                 outcome(status),
-                Err(Trouble::Later { .. } | Trouble::Unclear { .. })
+                Err(CallError::Later { .. } | CallError::Unclear { .. })
             ),
             format!("{status} is not worth another try"),
         )?;
     }
     ensure(
-        matches!(outcome(429), Err(Trouble::Later { .. })),
+        matches!(outcome(429), Err(CallError::Later { .. })),
         "429 is not worth another try",
     )?;
     // Gateways return these temporarily, too.
     for status in [401, 403, 404, 411] {
         ensure(
-            !matches!(outcome(status), Ok(_) | Err(Trouble::Refused { .. })),
+            !matches!(outcome(status), Ok(_) | Err(CallError::Refused { .. })),
             format!("one {status} is final"),
         )?;
     }
     // Another change of the order may be in progress on the platform.
     ensure(
         !case.platform.capability().asks
-            || !matches!(outcome(409), Ok(Success::Done) | Err(Trouble::Refused { .. })),
+            || !matches!(outcome(409), Ok(Success::Done) | Err(CallError::Refused { .. })),
         "one 409 is final",
     )?;
     ensure(
-        matches!(outcome(422), Err(Trouble::Refused { .. })),
+        matches!(outcome(422), Err(CallError::Refused { .. })),
         "422 is not a refusal",
     )
 }
@@ -373,7 +373,7 @@ fn requests_stay_on_the_platform(case: &PlatformCase<'_>) -> Result<(), String> 
     let mut requests = Vec::new();
     for call in CALLS {
         for order in case.orders(status_at(call))? {
-            let errand = Errand {
+            let call_request = CallRequest {
                 call,
                 order: &order,
                 reason: None,
@@ -381,7 +381,7 @@ fn requests_stay_on_the_platform(case: &PlatformCase<'_>) -> Result<(), String> 
                 preparation_minutes: None,
                 now: Timestamp::default(),
             };
-            requests.extend(case.platform.write(&errand, &link).ok());
+            requests.extend(case.platform.write(&call_request, &link).ok());
             requests.extend(case.platform.look(&order, &link).ok());
             requests.extend(case.platform.reasons(&order, &link).ok());
         }
@@ -425,7 +425,7 @@ fn refusals_carry_the_platforms_words(case: &PlatformCase<'_>) -> Result<(), Str
             CallKind::Tell(Status::Preparing)
         };
         match case.platform.outcome(call, &case.link(&token), &response) {
-            Err(Trouble::Refused { message } | Trouble::RetryableRefusal { message, .. })
+            Err(CallError::Refused { message } | CallError::RetryableRefusal { message, .. })
                 if message.to_string().contains(word) => {}
             other => return Err(format!("{status} {body}: {other:?}")),
         }
@@ -436,14 +436,14 @@ fn refusals_carry_the_platforms_words(case: &PlatformCase<'_>) -> Result<(), Str
 fn replies_tell_success_from_failure(case: &PlatformCase<'_>) -> Result<(), String> {
     let order_id = an_order("1").id;
     let status = |reception| case.platform.reply(&reception, "request").status;
-    for taken in [Reception::Taken { order_id }, Reception::Noted] {
+    for taken in [IntakeOutcome::Taken { order_id }, IntakeOutcome::Noted] {
         ensure(
             (200..300).contains(&status(taken)),
             "what was taken is not a success",
         )?;
     }
     ensure(
-        status(Reception::NotGenuine) == 401,
+        status(IntakeOutcome::NotGenuine) == 401,
         "a forged message is not answered 401",
     )?;
     let unreadable = Unreadable {
@@ -451,11 +451,11 @@ fn replies_tell_success_from_failure(case: &PlatformCase<'_>) -> Result<(), Stri
         message: "broken".to_owned(),
     };
     for failed in [
-        Reception::Unreadable(unreadable),
-        Reception::UnknownBranch {
+        IntakeOutcome::Unreadable(unreadable),
+        IntakeOutcome::UnknownBranch {
             branch: "x".to_owned(),
         },
-        Reception::UnknownOrder {
+        IntakeOutcome::UnknownOrder {
             identity: "x".to_owned(),
         },
     ] {

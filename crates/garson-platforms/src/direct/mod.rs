@@ -13,8 +13,8 @@ use crate::common::api_key::INBOUND_KEY;
 use garson_core::integration::Credentials;
 use garson_core::order::{CallKind, Courier, Order, Reason};
 use garson_core::platform::{
-    Capability, Claim, CredentialField, CredentialKind, Errand, HookReply, HookRequest, HookRoute,
-    HttpRequest, HttpResponse, Link, Message, Outcome, Platform, PlatformError, Provider, Reception,
+    CallRequest, Capability, Claim, CredentialField, CredentialKind, HookReply, HookRequest, HookRoute,
+    HttpRequest, HttpResponse, IntakeOutcome, Link, Message, Outcome, Platform, PlatformError, Provider,
     Unreadable, Verified,
 };
 use garson_core::secret::Secret;
@@ -97,7 +97,7 @@ impl Platform for Direct {
         read::read(message.request())
     }
 
-    fn reply(&self, reception: &Reception, request_id: &str) -> HookReply {
+    fn reply(&self, reception: &IntakeOutcome, request_id: &str) -> HookReply {
         write::reply(reception, request_id)
     }
 
@@ -115,8 +115,8 @@ impl Platform for Direct {
         matches!(call, CallKind::Tell(_)) && credentials.contains_key(CALLBACK_URL)
     }
 
-    fn write(&self, errand: &Errand<'_>, link: &Link<'_>) -> Result<HttpRequest, PlatformError> {
-        write::write(errand, link)
+    fn write(&self, call_request: &CallRequest<'_>, link: &Link<'_>) -> Result<HttpRequest, PlatformError> {
+        write::write(call_request, link)
     }
 
     fn outcome(&self, _call: CallKind, _link: &Link<'_>, response: &HttpResponse) -> Outcome {

@@ -165,7 +165,7 @@ fn the_shop_is_told_where_it_wants_to_be() {
     assert!(Direct.wants(call, &order, &credentials()));
     assert!(!Direct.wants(call, &order, &Credentials::new()));
     let credentials = credentials();
-    let errand = Errand {
+    let call_request = CallRequest {
         call,
         order: &order,
         reason: None,
@@ -181,7 +181,7 @@ fn the_shop_is_told_where_it_wants_to_be() {
         callback_hosts: &[],
     };
     let body = Direct
-        .write(&errand, &link)
+        .write(&call_request, &link)
         .map(|request| request.body.unwrap_or_default());
     let body: Value = serde_json::from_slice(&body.unwrap_or_default()).unwrap_or_default();
     assert_eq!(body["status"], json!(600));

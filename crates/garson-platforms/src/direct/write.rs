@@ -5,13 +5,13 @@ use crate::common::answer::refusal;
 use garson_core::explanation::{Explanation, PlatformTask};
 use garson_core::order::CallKind;
 use garson_core::platform::{
-    Errand, HookReply, HttpRequest, HttpResponse, Link, Outcome, PlatformError, Reception, Success, Trouble,
-    Trust,
+    CallError, CallRequest, HookReply, HttpRequest, HttpResponse, IntakeOutcome, Link, Outcome,
+    PlatformError, Success, Trust,
 };
 use garson_core::secret::Secret;
 use serde_json::{Value, json};
 
-pub fn reply(reception: &Reception, request_id: &str) -> HookReply {
+pub fn reply(reception: &IntakeOutcome, request_id: &str) -> HookReply {
     let refuse = |status, code: &str, message: String, details: Value| HookReply {
         status,
         body: json!({
@@ -21,45 +21,45 @@ pub fn reply(reception: &Reception, request_id: &str) -> HookReply {
         }),
     };
     match reception {
-        Reception::Taken { order_id } => HookReply {
+        IntakeOutcome::Taken { order_id } => HookReply {
             status: 200,
             body: json!({ "success": true, "data": { "orderId": order_id } }),
         },
-        Reception::Noted => HookReply {
+        IntakeOutcome::Noted => HookReply {
             status: 200,
             body: json!({ "success": true, "data": null }),
         },
-        Reception::Conflict { order_id } => refuse(
+        IntakeOutcome::Conflict { order_id } => refuse(
             409,
             "duplicate_order_id",
             format!("The id is already used by order {order_id}, which has other content."),
             json!([]),
         ),
-        Reception::UnknownBranch { branch } => refuse(
+        IntakeOutcome::UnknownBranch { branch } => refuse(
             404,
             "unknown_store",
             format!("No integration with this key has the storeId {branch}."),
             json!([{ "field": "storeId", "message": "is not known" }]),
         ),
-        Reception::UnknownOrder { identity } => refuse(
+        IntakeOutcome::UnknownOrder { identity } => refuse(
             404,
             "order_not_found",
             format!("No order {identity} in this store."),
             json!([]),
         ),
-        Reception::Unreadable(found) if found.path == "$" => refuse(
+        IntakeOutcome::Unreadable(found) if found.path == "$" => refuse(
             400,
             "broken_request",
             format!("The body {}.", found.message),
             json!([]),
         ),
-        Reception::Unreadable(found) => refuse(
+        IntakeOutcome::Unreadable(found) => refuse(
             422,
             "invalid_field",
             format!("{} {}.", found.path, found.message),
             json!([{ "field": found.path, "message": found.message }]),
         ),
-        Reception::NotGenuine => refuse(
+        IntakeOutcome::NotGenuine => refuse(
             401,
             "unauthorized",
             "The x-api-key header is missing or wrong.".to_owned(),
@@ -68,9 +68,9 @@ pub fn reply(reception: &Reception, request_id: &str) -> HookReply {
     }
 }
 
-pub fn write(errand: &Errand<'_>, link: &Link<'_>) -> Result<HttpRequest, PlatformError> {
-    let (order, credentials) = (errand.order, link.credentials);
-    let CallKind::Tell(status) = errand.call else {
+pub fn write(call_request: &CallRequest<'_>, link: &Link<'_>) -> Result<HttpRequest, PlatformError> {
+    let (order, credentials) = (call_request.order, link.credentials);
+    let CallKind::Tell(status) = call_request.call else {
         return Err(PlatformError::Unsupported {
             what: PlatformTask::Questions,
         });
@@ -110,7 +110,7 @@ pub fn outcome(response: &HttpResponse) -> Outcome {
     let message = Explanation::answered(response.status, Some(&words));
     match response.status {
         200..=299 => Ok(Success::Done),
-        408 | 425 | 429 | 500..=599 => Err(Trouble::later(message)),
+        408 | 425 | 429 | 500..=599 => Err(CallError::later(message)),
         status => Err(refusal(status, message)),
     }
 }

@@ -15,9 +15,9 @@ use crate::common::api_key::INBOUND_KEY;
 use garson_core::integration::Credentials;
 use garson_core::order::{CallKind, Courier, Order, Reason};
 use garson_core::platform::{
-    Capability, Claim, CredentialField, CredentialKind, Errand, HookReply, HookRequest, HookRoute,
-    HttpRequest, HttpResponse, Limit, Link, MenuStep, Message, Outcome, Page, Platform, PlatformError,
-    PollStyle, Polling, Provider, Reception, Session, Trouble, Unreadable, Verified, Window,
+    CallError, CallRequest, Capability, Claim, CredentialField, CredentialKind, HookReply, HookRequest,
+    HookRoute, HttpRequest, HttpResponse, IntakeOutcome, Limit, Link, MenuStep, Message, Outcome, Page,
+    Platform, PlatformError, PollStyle, Polling, Provider, Session, Unreadable, Verified, Window,
 };
 use garson_core::secret::Secret;
 
@@ -138,7 +138,7 @@ impl Platform for Getir {
         read::read(message.request())
     }
 
-    fn reply(&self, reception: &Reception, request_id: &str) -> HookReply {
+    fn reply(&self, reception: &IntakeOutcome, request_id: &str) -> HookReply {
         write::reply(reception, request_id)
     }
 
@@ -151,8 +151,8 @@ impl Platform for Getir {
         write::wants(call, order)
     }
 
-    fn write(&self, errand: &Errand<'_>, link: &Link<'_>) -> Result<HttpRequest, PlatformError> {
-        write::write(errand, link)
+    fn write(&self, call_request: &CallRequest<'_>, link: &Link<'_>) -> Result<HttpRequest, PlatformError> {
+        write::write(call_request, link)
     }
 
     fn outcome(&self, call: CallKind, _link: &Link<'_>, response: &HttpResponse) -> Outcome {
@@ -167,7 +167,7 @@ impl Platform for Getir {
         write::login(link).map(Some)
     }
 
-    fn session(&self, response: &HttpResponse) -> Result<Session, Trouble> {
+    fn session(&self, response: &HttpResponse) -> Result<Session, CallError> {
         outcome::session(response)
     }
 
@@ -179,7 +179,7 @@ impl Platform for Getir {
         write::look(order, link)
     }
 
-    fn looked(&self, _link: &Link<'_>, response: &HttpResponse) -> Result<Vec<u8>, Trouble> {
+    fn looked(&self, _link: &Link<'_>, response: &HttpResponse) -> Result<Vec<u8>, CallError> {
         outcome::looked(response)
     }
 
@@ -187,7 +187,7 @@ impl Platform for Getir {
         write::poll(link, page)
     }
 
-    fn polled(&self, _link: &Link<'_>, page: u32, response: &HttpResponse) -> Result<Page, Trouble> {
+    fn polled(&self, _link: &Link<'_>, page: u32, response: &HttpResponse) -> Result<Page, CallError> {
         outcome::polled(page, response)
     }
 
@@ -195,7 +195,7 @@ impl Platform for Getir {
         write::reasons(order, link)
     }
 
-    fn read_reasons(&self, _link: &Link<'_>, response: &HttpResponse) -> Result<Vec<Reason>, Trouble> {
+    fn read_reasons(&self, _link: &Link<'_>, response: &HttpResponse) -> Result<Vec<Reason>, CallError> {
         outcome::read_reasons(response)
     }
 

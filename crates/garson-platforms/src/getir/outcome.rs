@@ -7,7 +7,7 @@ use crate::common::soft::objects;
 use crate::common::text::{MAX_ID, MAX_NAME, keep_some};
 use garson_core::explanation::{Explanation, PlatformFailure};
 use garson_core::order::{CallKind, Reason, Status};
-use garson_core::platform::{HttpResponse, Outcome, Page, RefusalCause, Session, Success, Trouble};
+use garson_core::platform::{CallError, HttpResponse, Outcome, Page, RefusalCause, Session, Success};
 use garson_core::secret::Secret;
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -27,7 +27,7 @@ pub fn outcome(call: CallKind, response: &HttpResponse) -> Outcome {
         (401, _) | (_, None) => by_answer(response, message),
         (status, Some(code)) => by_code(call, code, &message).unwrap_or_else(|| match status {
             // A success that carries a failure is none.
-            200..=299 => Err(Trouble::refused(message)),
+            200..=299 => Err(CallError::refused(message)),
             _ => by_answer(response, message),
         }),
     }
@@ -59,9 +59,9 @@ fn explain(response: &HttpResponse) -> (Option<i64>, Explanation) {
 const PLAIN_NO: i64 = i64::MIN;
 
 fn by_code(call: CallKind, code: i64, message: &Explanation) -> Option<Outcome> {
-    let refused = Err(Trouble::refused(message.clone()));
+    let refused = Err(CallError::refused(message.clone()));
     let not_yet = |pause, patience| {
-        Err(Trouble::NotYet {
+        Err(CallError::NotYet {
             message: message.clone(),
             pause: Duration::from_secs(pause),
             patience: Duration::from_secs(patience),
@@ -78,74 +78,74 @@ fn by_code(call: CallKind, code: i64, message: &Explanation) -> Option<Outcome> 
         // No courier is there yet whom it could be handed to.
         14 | 15 | 61 | 71 if call == CallKind::Tell(Status::OnTheWay) => not_yet(60, 1_800),
         // Not there; perhaps not yet.
-        1 => Err(Trouble::retryable(message.clone(), RefusalCause::Other)),
+        1 => Err(CallError::retryable(message.clone(), RefusalCause::Other)),
         // Not as it should be, not to be cancelled, closed, no reason, not activated, transferred.
         -2 | 2 | 3 | 11 | 13 | 14 | 15 | 38 | 59 | 61 | 71 | 73 | 79..=94 => refused,
         // An unknown error may have come before or after the work.
-        -1 => Err(Trouble::unclear(message.clone())),
+        -1 => Err(CallError::unclear(message.clone())),
         _ => return None,
     })
 }
 
 fn by_answer(response: &HttpResponse, message: Explanation) -> Outcome {
     match response.status {
-        401 | 403 => Err(Trouble::SessionOver),
+        401 | 403 => Err(CallError::SessionOver),
         429 => Err(blocked(message, BLOCK)),
         _ => of_call(response, message),
     }
 }
 
-fn blocked(message: Explanation, pause: Duration) -> Trouble {
-    Trouble::Later {
+fn blocked(message: Explanation, pause: Duration) -> CallError {
+    CallError::Later {
         message,
         pause: Some(pause),
     }
 }
 
 /// The value in an answer to a question, which can be asked again without harm.
-pub fn value<'a, T: Deserialize<'a>>(response: &'a HttpResponse, block: Duration) -> Result<T, Trouble> {
+pub fn value<'a, T: Deserialize<'a>>(response: &'a HttpResponse, block: Duration) -> Result<T, CallError> {
     let said = || explain(response).1;
     match response.status {
-        401 | 403 => return Err(Trouble::SessionOver),
+        401 | 403 => return Err(CallError::SessionOver),
         429 => return Err(blocked(said(), block)),
         200..=299 => {}
-        _ if explain(response).0 == Some(-1) => return Err(Trouble::later(said())),
+        _ if explain(response).0 == Some(-1) => return Err(CallError::later(said())),
         _ => must_succeed(response, said())?,
     }
     serde_json::from_slice(&response.body).map_err(|error| {
         let unreadable = || {
-            Trouble::later(Explanation::AnsweredUnreadable {
+            CallError::later(Explanation::AnsweredUnreadable {
                 status: response.status,
                 error: error.to_string(),
             })
         };
-        instead(response, Trouble::refused).unwrap_or_else(unreadable)
+        instead(response, CallError::refused).unwrap_or_else(unreadable)
     })
 }
 
 /// What a success says that carries a failure instead of what was asked for; nothing when it carries no code. `unknown` is what a
 /// code means that is not known.
-fn instead(response: &HttpResponse, unknown: fn(Explanation) -> Trouble) -> Option<Trouble> {
+fn instead(response: &HttpResponse, unknown: fn(Explanation) -> CallError) -> Option<CallError> {
     let (code, message) = explain(response);
     Some(match by_code(CallKind::Ready, code?, &message) {
         None => unknown(message),
-        Some(Err(trouble @ (Trouble::Refused { .. } | Trouble::RetryableRefusal { .. }))) => trouble,
+        Some(Err(trouble @ (CallError::Refused { .. } | CallError::RetryableRefusal { .. }))) => trouble,
         // Nothing was to be done, so that asking again does no harm.
-        Some(_) => Trouble::later(message),
+        Some(_) => CallError::later(message),
     })
 }
 
-pub fn session(response: &HttpResponse) -> Result<Session, Trouble> {
+pub fn session(response: &HttpResponse) -> Result<Session, CallError> {
     // Keys that are wrong are no session that is over: logging in again would not help.
     if matches!(response.status, 401 | 403) {
-        return Err(Trouble::refused(explain(response).1));
+        return Err(CallError::refused(explain(response).1));
     }
     let login: Login<'_> = value(response, BLOCK)?;
     let token = text(&login.token)
         .map(str::trim)
         .filter(|token| !token.is_empty());
-    let nothing = || Trouble::later(PlatformFailure::NoToken);
-    let token = token.ok_or_else(|| instead(response, Trouble::refused).unwrap_or_else(nothing))?;
+    let nothing = || CallError::later(PlatformFailure::NoToken);
+    let token = token.ok_or_else(|| instead(response, CallError::refused).unwrap_or_else(nothing))?;
     Ok(Session {
         token: Secret::new(token.to_owned()),
         lasts: SESSION,
@@ -153,7 +153,7 @@ pub fn session(response: &HttpResponse) -> Result<Session, Trouble> {
     })
 }
 
-pub fn looked(response: &HttpResponse) -> Result<Vec<u8>, Trouble> {
+pub fn looked(response: &HttpResponse) -> Result<Vec<u8>, CallError> {
     #[derive(Deserialize)]
     #[serde(rename_all = "camelCase")]
     struct Shown<'a> {
@@ -168,12 +168,13 @@ pub fn looked(response: &HttpResponse) -> Result<Vec<u8>, Trouble> {
         (None, Some(_)) => Ok(response.body.clone()),
         // What follows from a refusal is final, so a code that is not known is none.
         (None, None) => {
-            Err(instead(response, Trouble::later).unwrap_or_else(|| Trouble::refused(explain(response).1)))
+            Err(instead(response, CallError::later)
+                .unwrap_or_else(|| CallError::refused(explain(response).1)))
         }
     }
 }
 
-pub fn polled(page: u32, response: &HttpResponse) -> Result<Page, Trouble> {
+pub fn polled(page: u32, response: &HttpResponse) -> Result<Page, CallError> {
     let orders: Vec<&RawValue> = value(response, BLOCK)?;
     Ok(Page {
         orders: orders
@@ -185,7 +186,7 @@ pub fn polled(page: u32, response: &HttpResponse) -> Result<Page, Trouble> {
     })
 }
 
-pub fn read_reasons(response: &HttpResponse) -> Result<Vec<Reason>, Trouble> {
+pub fn read_reasons(response: &HttpResponse) -> Result<Vec<Reason>, CallError> {
     let listed: Vec<&RawValue> = value(response, CANCEL_OPTIONS_BLOCK)?;
     let options: Vec<CancelOption<'_>> = objects(&listed);
     let reason = |option: CancelOption<'_>| {

@@ -8,7 +8,7 @@ mod random;
 mod schema;
 
 use super::*;
-use garson_core::order::{Home, NewOrder, Status, place};
+use garson_core::order::{NewOrder, OrderOwner, Status, place};
 use garson_core::platform::{FETCHED, News, Sighting};
 use garson_core::testing::{PlatformCase, an_order, check_platform};
 use garson_core::time::Timestamp;
@@ -86,7 +86,7 @@ fn seen(kind: &'static str, body: &str) -> Sighting {
 /// The order's record, at that status.
 fn record(new: &NewOrder, status: Status) -> Order {
     let somewhere = an_order("1");
-    let home = Home {
+    let home = OrderOwner {
         account_id: somewhere.account_id,
         restaurant_id: somewhere.restaurant_id,
         integration_id: somewhere.integration_id,

@@ -5,7 +5,7 @@ use super::wire::OWN_COURIER;
 use crate::common::request::{header, limited, request, segment, with_json};
 use garson_core::explanation::PlatformTask;
 use garson_core::order::{CallKind, Courier, Order, Status};
-use garson_core::platform::{Errand, HookReply, HttpRequest, Link, PlatformError, Reception};
+use garson_core::platform::{CallRequest, HookReply, HttpRequest, IntakeOutcome, Link, PlatformError};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
@@ -16,17 +16,19 @@ pub const OPTION_PRODUCTS: &str = "option-products";
 pub const CANCEL_OPTIONS: &str = "cancel-options";
 
 /// Getir publishes no words for these answers, only that a success is wanted; anything else is tried again.
-pub fn reply(reception: &Reception, request_id: &str) -> HookReply {
+pub fn reply(reception: &IntakeOutcome, request_id: &str) -> HookReply {
     let (status, message) = match reception {
         // Getir numbers its orders itself: a known one is simply known.
-        Reception::Taken { .. } | Reception::Noted | Reception::Conflict { .. } => {
+        IntakeOutcome::Taken { .. } | IntakeOutcome::Noted | IntakeOutcome::Conflict { .. } => {
             let body = json!({ "result": true });
             return HookReply { status: 200, body };
         }
-        Reception::NotGenuine => (401, "The x-api-key header is missing or wrong.".to_owned()),
-        Reception::Unreadable(found) => (500, format!("{} {}.", found.path, found.message)),
-        Reception::UnknownBranch { branch } => (500, format!("No integration has the restaurant {branch}.")),
-        Reception::UnknownOrder { identity } => (500, format!("No order {identity}.")),
+        IntakeOutcome::NotGenuine => (401, "The x-api-key header is missing or wrong.".to_owned()),
+        IntakeOutcome::Unreadable(found) => (500, format!("{} {}.", found.path, found.message)),
+        IntakeOutcome::UnknownBranch { branch } => {
+            (500, format!("No integration has the restaurant {branch}."))
+        }
+        IntakeOutcome::UnknownOrder { identity } => (500, format!("No order {identity}.")),
     };
     HookReply {
         status,
@@ -81,7 +83,7 @@ pub fn word_after(call: CallKind, order: &Order) -> Option<&'static str> {
     })
 }
 
-pub fn write(errand: &Errand<'_>, link: &Link<'_>) -> Result<HttpRequest, PlatformError> {
+pub fn write(call_request: &CallRequest<'_>, link: &Link<'_>) -> Result<HttpRequest, PlatformError> {
     #[derive(Serialize)]
     #[serde(rename_all = "camelCase")]
     struct Cancel<'a> {
@@ -90,17 +92,17 @@ pub fn write(errand: &Errand<'_>, link: &Link<'_>) -> Result<HttpRequest, Platfo
         #[serde(skip_serializing_if = "Option::is_none")]
         cancel_note: Option<&'a str>,
     }
-    let (step, limit) = step(errand.call, errand.order).ok_or(PlatformError::Unsupported {
+    let (step, limit) = step(call_request.call, call_request.order).ok_or(PlatformError::Unsupported {
         what: PlatformTask::Step,
     })?;
-    let url = order_url(link, errand.order, &format!("/{step}"));
-    let plain = match errand.call {
+    let url = order_url(link, call_request.order, &format!("/{step}"));
+    let plain = match call_request.call {
         CallKind::Cancel => with_json(
             "POST",
             url,
             &Cancel {
-                cancel_reason_id: errand.reason.map(|reason| reason.id.as_str()),
-                cancel_note: errand.note.filter(|note| !note.trim().is_empty()),
+                cancel_reason_id: call_request.reason.map(|reason| reason.id.as_str()),
+                cancel_note: call_request.note.filter(|note| !note.trim().is_empty()),
             },
         ),
         _ => request("POST", url),

@@ -7,7 +7,7 @@ use crate::common::number::{Kurus, Lira, Loose};
 use crate::common::text::{MAX_ID, MAX_NAME, MAX_NOTE, keep, keep_some};
 use garson_core::menu::{Category, Menu, Product};
 use garson_core::money::{Currency, Minor};
-use garson_core::platform::{HttpResponse, Link, MenuStep, PlatformError, Trouble};
+use garson_core::platform::{CallError, HttpResponse, Link, MenuStep, PlatformError};
 use serde_json::value::RawValue;
 
 pub fn menu(link: &Link<'_>, answers: &[HttpResponse]) -> Result<MenuStep, PlatformError> {
@@ -24,13 +24,13 @@ pub fn menu(link: &Link<'_>, answers: &[HttpResponse]) -> Result<MenuStep, Platf
     }
 }
 
-fn store_group(link: &Link<'_>, response: &HttpResponse) -> Result<String, Trouble> {
+fn store_group(link: &Link<'_>, response: &HttpResponse) -> Result<String, CallError> {
     let data = data(link, response)?;
     let store: wire::StoreDetail = parsed(response, &data)?;
     keep(&store.store_group_id.0, MAX_ID).ok_or_else(|| unreadable(response, "storeGroupId is empty"))
 }
 
-fn read(link: &Link<'_>, response: &HttpResponse) -> Result<Menu, Trouble> {
+fn read(link: &Link<'_>, response: &HttpResponse) -> Result<Menu, CallError> {
     let data = data(link, response)?;
     let wire: wire::Menu<'_> = parsed(response, &data)?;
     let items = || {

@@ -19,9 +19,9 @@ use self::names::{
 use garson_core::integration::Credentials;
 use garson_core::order::{CallKind, Courier, Order, Reason};
 use garson_core::platform::{
-    Capability, Claim, CredentialField, CredentialKind, Errand, HookReply, HookRequest, HookRoute,
-    HttpRequest, HttpResponse, Link, MenuStep, Message, Outcome, Page, Platform, PlatformError, PollStyle,
-    Polling, Provider, Reception, Trouble, Unreadable, Verified, Window,
+    CallError, CallRequest, Capability, Claim, CredentialField, CredentialKind, HookReply, HookRequest,
+    HookRoute, HttpRequest, HttpResponse, IntakeOutcome, Link, MenuStep, Message, Outcome, Page, Platform,
+    PlatformError, PollStyle, Polling, Provider, Unreadable, Verified, Window,
 };
 use garson_core::secret::Secret;
 
@@ -131,7 +131,7 @@ impl Platform for Migros {
         read::read(message.request())
     }
 
-    fn reply(&self, reception: &Reception, request_id: &str) -> HookReply {
+    fn reply(&self, reception: &IntakeOutcome, request_id: &str) -> HookReply {
         outcome::reply(reception, request_id)
     }
 
@@ -144,8 +144,8 @@ impl Platform for Migros {
         write::wants(call, order)
     }
 
-    fn write(&self, errand: &Errand<'_>, link: &Link<'_>) -> Result<HttpRequest, PlatformError> {
-        write::write(errand, link)
+    fn write(&self, call_request: &CallRequest<'_>, link: &Link<'_>) -> Result<HttpRequest, PlatformError> {
+        write::write(call_request, link)
     }
 
     fn outcome(&self, _call: CallKind, link: &Link<'_>, response: &HttpResponse) -> Outcome {
@@ -160,7 +160,7 @@ impl Platform for Migros {
         write::look(order, link)
     }
 
-    fn looked(&self, link: &Link<'_>, response: &HttpResponse) -> Result<Vec<u8>, Trouble> {
+    fn looked(&self, link: &Link<'_>, response: &HttpResponse) -> Result<Vec<u8>, CallError> {
         outcome::looked(link, response)
     }
 
@@ -168,7 +168,7 @@ impl Platform for Migros {
         write::poll(link, page)
     }
 
-    fn polled(&self, link: &Link<'_>, page: u32, response: &HttpResponse) -> Result<Page, Trouble> {
+    fn polled(&self, link: &Link<'_>, page: u32, response: &HttpResponse) -> Result<Page, CallError> {
         outcome::polled(link, page, response)
     }
 
@@ -176,7 +176,7 @@ impl Platform for Migros {
         write::get(link, "/Mapping/v2/GetCancelReasons")
     }
 
-    fn read_reasons(&self, link: &Link<'_>, response: &HttpResponse) -> Result<Vec<Reason>, Trouble> {
+    fn read_reasons(&self, link: &Link<'_>, response: &HttpResponse) -> Result<Vec<Reason>, CallError> {
         outcome::read_reasons(link, response)
     }
 

@@ -8,7 +8,9 @@ use crate::common::soft::objects;
 use crate::common::text::{MAX_NAME, keep, keep_some};
 use garson_core::explanation::{Explanation, PlatformFailure};
 use garson_core::order::Reason;
-use garson_core::platform::{HookReply, HttpResponse, Link, Outcome, Page, Reception, Success, Trouble};
+use garson_core::platform::{
+    CallError, HookReply, HttpResponse, IntakeOutcome, Link, Outcome, Page, Success,
+};
 use serde::Deserialize;
 use serde_json::json;
 use serde_json::value::RawValue;
@@ -130,27 +132,27 @@ pub fn outcome(link: &Link<'_>, response: &HttpResponse) -> Outcome {
             Some("409") => Ok(Success::Already),
             code => Err(match code.and_then(|code| code.parse().ok()) {
                 Some(status @ 400..=499) => refusal(status, message),
-                Some(500..=599) => Trouble::Unclear { message },
-                _ => Trouble::Refused { message },
+                Some(500..=599) => CallError::Unclear { message },
+                _ => CallError::Refused { message },
             }),
         },
         // A page of a proxy in between is not a confirmation.
-        Err(_) if is_fine && !response.body.trim_ascii().is_empty() => Err(Trouble::Unclear { message }),
+        Err(_) if is_fine && !response.body.trim_ascii().is_empty() => Err(CallError::Unclear { message }),
         _ => by_status(response, message),
     }
 }
 
 /// What an answer carries, as plain JSON.
-pub fn data(link: &Link<'_>, response: &HttpResponse) -> Result<Vec<u8>, Trouble> {
-    data_or(link, response, Trouble::refused)
+pub fn data(link: &Link<'_>, response: &HttpResponse) -> Result<Vec<u8>, CallError> {
+    data_or(link, response, CallError::refused)
 }
 
 /// The same; `unknown` is the result if there is none and the reason is unknown.
 fn data_or(
     link: &Link<'_>,
     response: &HttpResponse,
-    unknown: fn(Explanation) -> Trouble,
-) -> Result<Vec<u8>, Trouble> {
+    unknown: fn(Explanation) -> CallError,
+) -> Result<Vec<u8>, CallError> {
     let opened = opened(link, &response.body);
     let said = opened
         .as_ref()
@@ -166,10 +168,10 @@ fn data_or(
 }
 
 /// What the code of an envelope without success says of what was to be read.
-fn unread(code: Option<&str>, message: Explanation, unknown: fn(Explanation) -> Trouble) -> Trouble {
+fn unread(code: Option<&str>, message: Explanation, unknown: fn(Explanation) -> CallError) -> CallError {
     let code = code.unwrap_or_default();
     match code.parse() {
-        Ok(408 | 425 | 429 | 500..=599) => Trouble::later(message),
+        Ok(408 | 425 | 429 | 500..=599) => CallError::later(message),
         Ok(status @ 400..=499) => refusal(status, message),
         Err(_) if is_not_found(code) => refusal(404, message),
         _ => unknown(message),
@@ -184,30 +186,30 @@ fn is_not_found(code: &str) -> bool {
 }
 
 /// The trouble with an answer that is not what was asked for; the next may be.
-pub fn unreadable(response: &HttpResponse, fault: &str) -> Trouble {
-    Trouble::later(Explanation::AnsweredUnreadable {
+pub fn unreadable(response: &HttpResponse, fault: &str) -> CallError {
+    CallError::later(Explanation::AnsweredUnreadable {
         status: response.status,
         error: fault.to_owned(),
     })
 }
 
-pub fn parsed<'a, T: Deserialize<'a>>(response: &HttpResponse, data: &'a [u8]) -> Result<T, Trouble> {
+pub fn parsed<'a, T: Deserialize<'a>>(response: &HttpResponse, data: &'a [u8]) -> Result<T, CallError> {
     crate::common::parse(data)
         .map_err(|found| unreadable(response, &format!("{} {}", found.path, found.message)))
 }
 
-pub fn looked(link: &Link<'_>, response: &HttpResponse) -> Result<Vec<u8>, Trouble> {
+pub fn looked(link: &Link<'_>, response: &HttpResponse) -> Result<Vec<u8>, CallError> {
     // What follows from a refusal is final, and reading once more does no harm.
-    let data = data_or(link, response, Trouble::later)?;
+    let data = data_or(link, response, CallError::later)?;
     match data.trim_ascii_start().first() {
         Some(b'{') => Ok(data),
-        Some(b'n') | None => Err(Trouble::refused(PlatformFailure::NoOrderInAnswer)),
+        Some(b'n') | None => Err(CallError::refused(PlatformFailure::NoOrderInAnswer)),
         Some(_) => Err(unreadable(response, "data is not an order")),
     }
 }
 
 /// A list of orders, or the same below `orders`, for all or for each store.
-pub fn polled(link: &Link<'_>, page: u32, response: &HttpResponse) -> Result<Page, Trouble> {
+pub fn polled(link: &Link<'_>, page: u32, response: &HttpResponse) -> Result<Page, CallError> {
     let data = data(link, response)?;
     let listed: Vec<&RawValue> = match data.trim_ascii_start().first() {
         Some(b'n') | None => Vec::new(),
@@ -230,7 +232,7 @@ pub fn polled(link: &Link<'_>, page: u32, response: &HttpResponse) -> Result<Pag
     })
 }
 
-pub fn read_reasons(link: &Link<'_>, response: &HttpResponse) -> Result<Vec<Reason>, Trouble> {
+pub fn read_reasons(link: &Link<'_>, response: &HttpResponse) -> Result<Vec<Reason>, CallError> {
     let data = data(link, response)?;
     let listed: Vec<&RawValue> = parsed(response, &data)?;
     let reasons: Vec<WireReason<'_>> = objects(&listed);
@@ -243,7 +245,7 @@ pub fn read_reasons(link: &Link<'_>, response: &HttpResponse) -> Result<Vec<Reas
 }
 
 /// Our answers in the platform's own envelope. What may yet be understood or matched is a 500, so that it comes again.
-pub fn reply(reception: &Reception, request_id: &str) -> HookReply {
+pub fn reply(reception: &IntakeOutcome, request_id: &str) -> HookReply {
     let refuse = |status, title: &str, detail: String| HookReply {
         status,
         body: json!({
@@ -254,27 +256,27 @@ pub fn reply(reception: &Reception, request_id: &str) -> HookReply {
         }),
     };
     match reception {
-        Reception::Taken { .. } | Reception::Noted => HookReply {
+        IntakeOutcome::Taken { .. } | IntakeOutcome::Noted => HookReply {
             status: 200,
             body: json!({ "success": true, "data": null, "errorMessage": null }),
         },
-        Reception::Conflict { .. } => {
+        IntakeOutcome::Conflict { .. } => {
             refuse(409, "conflict", "The id is known with other content.".to_owned())
         }
-        Reception::UnknownBranch { branch } => refuse(
+        IntakeOutcome::UnknownBranch { branch } => refuse(
             500,
             "unknown_store",
             format!("No restaurant has the store {branch}."),
         ),
-        Reception::UnknownOrder { identity } => refuse(
+        IntakeOutcome::UnknownOrder { identity } => refuse(
             500,
             "unknown_order",
             format!("The order {identity} has not arrived."),
         ),
-        Reception::Unreadable(found) => {
+        IntakeOutcome::Unreadable(found) => {
             refuse(500, "unreadable", format!("{} {}", found.path, found.message))
         }
-        Reception::NotGenuine => refuse(
+        IntakeOutcome::NotGenuine => refuse(
             401,
             "unauthorized",
             "The user or the password is wrong.".to_owned(),

@@ -12,7 +12,7 @@ use super::*;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use garson_core::id::{AccountId, IntegrationId, OrderId, RestaurantId};
-use garson_core::order::{Home, Status, place};
+use garson_core::order::{OrderOwner, Status, place};
 use garson_core::platform::{FETCHED, News, Sighting};
 use garson_core::testing::{PlatformCase, an_order, check_platform};
 use garson_core::time::Timestamp;
@@ -79,7 +79,7 @@ fn sighting(body: &str) -> Result<Sighting, Unreadable> {
 fn order(body: &str, status: Status) -> Order {
     let new = sighting(body).unwrap().order;
     let id = an_order("1").id;
-    let home = Home {
+    let home = OrderOwner {
         account_id: AccountId(id.0),
         restaurant_id: RestaurantId(id.0),
         integration_id: IntegrationId(id.0),

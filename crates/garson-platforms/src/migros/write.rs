@@ -6,7 +6,7 @@ use super::names::API_KEY;
 use crate::common::request::{header, request, segment};
 use garson_core::explanation::PlatformTask;
 use garson_core::order::{CallKind, Courier, Order, Status};
-use garson_core::platform::{Errand, HttpRequest, Link, PlatformError};
+use garson_core::platform::{CallRequest, HttpRequest, Link, PlatformError};
 use serde::{Serialize, Serializer};
 
 /// As many orders as are asked for at once; a branch rarely has more open.
@@ -89,9 +89,9 @@ fn is_unaccepted(order: &Order) -> bool {
     matches!(order.status, Status::New | Status::Scheduled)
 }
 
-pub fn write(errand: &Errand<'_>, link: &Link<'_>) -> Result<HttpRequest, PlatformError> {
-    let order = errand.order;
-    if !wants(errand.call, order) {
+pub fn write(call_request: &CallRequest<'_>, link: &Link<'_>) -> Result<HttpRequest, PlatformError> {
+    let order = call_request.order;
+    if !wants(call_request.call, order) {
         return Err(PlatformError::Unsupported {
             what: PlatformTask::Step,
         });
@@ -99,8 +99,8 @@ pub fn write(errand: &Errand<'_>, link: &Link<'_>) -> Result<HttpRequest, Platfo
     let kept = CallData::of(order);
     let store = kept.store_id.as_deref().unwrap_or(link.branch);
     // Without a reason it is for the platform to say that it wants one.
-    let reason = || errand.reason.map(|reason| Id(&reason.id));
-    let (order_status, cancel_reason_id) = match errand.call {
+    let reason = || call_request.reason.map(|reason| Id(&reason.id));
+    let (order_status, cancel_reason_id) = match call_request.call {
         CallKind::Verify => ("Approved", None),
         CallKind::Ready => ("Prepared", None),
         CallKind::Tell(Status::Delivered) => ("Completed", None),

@@ -18,9 +18,9 @@ use garson_core::field_problem::FieldProblem;
 use garson_core::integration::Credentials;
 use garson_core::order::{CallKind, Courier, Order, Reason};
 use garson_core::platform::{
-    Capability, Claim, CredentialField, CredentialKind, Errand, HookReply, HookRequest, HookRoute,
-    HttpRequest, HttpResponse, Limit, Link, MenuStep, Message, Outcome, Page, Platform, PlatformError,
-    PollStyle, Polling, Provider, Reception, Trouble, Unreadable, Verified, Window,
+    CallError, CallRequest, Capability, Claim, CredentialField, CredentialKind, HookReply, HookRequest,
+    HookRoute, HttpRequest, HttpResponse, IntakeOutcome, Limit, Link, MenuStep, Message, Outcome, Page,
+    Platform, PlatformError, PollStyle, Polling, Provider, Unreadable, Verified, Window,
 };
 use garson_core::secret::Secret;
 
@@ -159,7 +159,7 @@ impl Platform for Trendyol {
         read::read(message.request())
     }
 
-    fn reply(&self, reception: &Reception, _request_id: &str) -> HookReply {
+    fn reply(&self, reception: &IntakeOutcome, _request_id: &str) -> HookReply {
         write::reply(reception)
     }
 
@@ -171,8 +171,8 @@ impl Platform for Trendyol {
         write::wants(call, order)
     }
 
-    fn write(&self, errand: &Errand<'_>, link: &Link<'_>) -> Result<HttpRequest, PlatformError> {
-        write::write(errand, link)
+    fn write(&self, call_request: &CallRequest<'_>, link: &Link<'_>) -> Result<HttpRequest, PlatformError> {
+        write::write(call_request, link)
     }
 
     fn outcome(&self, call: CallKind, _link: &Link<'_>, response: &HttpResponse) -> Outcome {
@@ -187,7 +187,7 @@ impl Platform for Trendyol {
         write::look(order, link)
     }
 
-    fn looked(&self, _link: &Link<'_>, response: &HttpResponse) -> Result<Vec<u8>, Trouble> {
+    fn looked(&self, _link: &Link<'_>, response: &HttpResponse) -> Result<Vec<u8>, CallError> {
         write::looked(response)
     }
 
@@ -195,7 +195,7 @@ impl Platform for Trendyol {
         write::poll(link, window, page)
     }
 
-    fn polled(&self, _link: &Link<'_>, page: u32, response: &HttpResponse) -> Result<Page, Trouble> {
+    fn polled(&self, _link: &Link<'_>, page: u32, response: &HttpResponse) -> Result<Page, CallError> {
         write::polled(page, response)
     }
 

@@ -10,7 +10,7 @@ mod write;
 
 use super::*;
 use garson_core::id::{AccountId, IntegrationId, OrderId, RestaurantId};
-use garson_core::order::{Home, NewOrder, place};
+use garson_core::order::{NewOrder, OrderOwner, place};
 use garson_core::platform::{FETCHED, News, Sighting};
 use garson_core::testing::{PlatformCase, an_order, check_platform};
 use garson_core::time::Timestamp;
@@ -103,7 +103,7 @@ fn read_order(body: &str) -> Result<NewOrder, Unreadable> {
 /// The order that a package becomes; one of no platform's when it cannot be read.
 fn order(body: &str) -> Order {
     let nil = an_order("").id.0;
-    let home = Home {
+    let home = OrderOwner {
         account_id: AccountId(nil),
         restaurant_id: RestaurantId(nil),
         integration_id: IntegrationId(nil),

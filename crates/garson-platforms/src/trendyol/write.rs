@@ -12,8 +12,8 @@ use base64::engine::general_purpose::STANDARD as BASE64;
 use garson_core::explanation::{Explanation, MissingData, PlatformFailure, PlatformTask};
 use garson_core::order::{CallKind, Courier, Order, Status};
 use garson_core::platform::{
-    Errand, HookReply, HttpRequest, HttpResponse, Link, Outcome, Page, PlatformError, Reception, Success,
-    Trouble, Unreadable, Window,
+    CallError, CallRequest, HookReply, HttpRequest, HttpResponse, IntakeOutcome, Link, Outcome, Page,
+    PlatformError, Success, Unreadable, Window,
 };
 use serde_json::{Value, json};
 use std::borrow::Cow;
@@ -112,9 +112,9 @@ pub fn word_after(call: CallKind) -> Option<&'static str> {
     }
 }
 
-pub fn write(errand: &Errand<'_>, link: &Link<'_>) -> Result<HttpRequest, PlatformError> {
-    let order = errand.order;
-    if !wants(errand.call, order) {
+pub fn write(call_request: &CallRequest<'_>, link: &Link<'_>) -> Result<HttpRequest, PlatformError> {
+    let order = call_request.order;
+    if !wants(call_request.call, order) {
         return Err(PlatformError::Unsupported {
             what: PlatformTask::Step,
         });
@@ -124,10 +124,10 @@ pub fn write(errand: &Errand<'_>, link: &Link<'_>) -> Result<HttpRequest, Platfo
         address(link, "order", &format!("packages/{rest}")).map(|url| with_json("PUT", url, body))
     };
     let one = |rest: &str| put(&format!("{}/{rest}", segment(package_id)), &json!({}));
-    let (request, limit) = match errand.call {
+    let (request, limit) = match call_request.call {
         CallKind::Verify => {
             let usual = CallData::of(order).and_then(|kept| kept.preparation_time);
-            let minutes = errand
+            let minutes = call_request
                 .preparation_minutes
                 .or(usual)
                 .filter(|minutes| *minutes > 0);
@@ -139,7 +139,10 @@ pub fn write(errand: &Errand<'_>, link: &Link<'_>) -> Result<HttpRequest, Platfo
             put("invoiced", &json!({ "packageId": package_id }))?,
             super::names::INVOICED,
         ),
-        CallKind::Cancel => (put("unsupplied", &unsupplied(errand)?)?, super::names::UNSUPPLIED),
+        CallKind::Cancel => (
+            put("unsupplied", &unsupplied(call_request)?)?,
+            super::names::UNSUPPLIED,
+        ),
         CallKind::Tell(Status::OnTheWay) => (one("manual-shipped")?, super::names::SHIPPED),
         CallKind::Tell(_) => (one("manual-delivered")?, super::names::DELIVERED),
     };
@@ -147,8 +150,8 @@ pub fn write(errand: &Errand<'_>, link: &Link<'_>) -> Result<HttpRequest, Platfo
 }
 
 /// The body that cancels a whole package: every piece of it, for one reason.
-fn unsupplied(errand: &Errand<'_>) -> Result<Value, PlatformError> {
-    let order = errand.order;
+fn unsupplied(call_request: &CallRequest<'_>) -> Result<Value, PlatformError> {
+    let order = call_request.order;
     let items: Vec<Cow<'_, str>> = CallData::of(order).map(|kept| kept.items).unwrap_or_default();
     if items.is_empty() {
         return Err(PlatformError::MissingData {
@@ -156,7 +159,7 @@ fn unsupplied(errand: &Errand<'_>) -> Result<Value, PlatformError> {
         });
     }
     let usual = || fixed_reasons(Some(order)).into_iter().next();
-    let reason = errand.reason.cloned().or_else(usual);
+    let reason = call_request.reason.cloned().or_else(usual);
     let reason_id: u32 =
         reason
             .and_then(|reason| wire::whole(&reason.id))
@@ -181,8 +184,8 @@ pub fn outcome(call: CallKind, response: &HttpResponse) -> Outcome {
     }
 }
 
-fn enough(message: Explanation) -> Trouble {
-    Trouble::Later {
+fn enough(message: Explanation) -> CallError {
+    CallError::Later {
         message,
         pause: Some(RATE_WINDOW),
     }
@@ -213,7 +216,7 @@ fn said(response: &HttpResponse) -> Explanation {
 }
 
 /// The trouble with an answer to a question; nothing when it can be read.
-pub fn answered(response: &HttpResponse) -> Result<(), Trouble> {
+pub fn answered(response: &HttpResponse) -> Result<(), CallError> {
     match response.status {
         429 => Err(enough(said(response))),
         _ => must_succeed(response, said(response)),
@@ -221,8 +224,8 @@ pub fn answered(response: &HttpResponse) -> Result<(), Trouble> {
 }
 
 /// An answer that should have been JSON of a shape and is not; asking again may help.
-pub fn unreadable(found: &Unreadable) -> Trouble {
-    Trouble::later(PlatformFailure::FieldUnreadable {
+pub fn unreadable(found: &Unreadable) -> CallError {
+    CallError::later(PlatformFailure::FieldUnreadable {
         path: found.path.clone(),
         error: found.message.clone(),
     })
@@ -234,13 +237,13 @@ pub fn look(order: &Order, link: &Link<'_>) -> Result<HttpRequest, PlatformError
     signed(limited(request("GET", url), super::names::PACKAGE), link)
 }
 
-pub fn looked(response: &HttpResponse) -> Result<Vec<u8>, Trouble> {
+pub fn looked(response: &HttpResponse) -> Result<Vec<u8>, CallError> {
     answered(response)?;
     let found: wire::Looked<'_> = parse(&response.body).map_err(|found| unreadable(&found))?;
     match (found.id, found.content.first()) {
         (Some(_), _) => Ok(response.body.clone()),
         (None, Some(package)) => Ok(package.get().as_bytes().to_vec()),
-        (None, None) => Err(Trouble::refused(PlatformFailure::NoPackageInAnswer)),
+        (None, None) => Err(CallError::refused(PlatformFailure::NoPackageInAnswer)),
     }
 }
 
@@ -264,7 +267,7 @@ fn store<'a>(link: &Link<'a>) -> Result<&'a str, PlatformError> {
     }
 }
 
-pub fn polled(page: u32, response: &HttpResponse) -> Result<Page, Trouble> {
+pub fn polled(page: u32, response: &HttpResponse) -> Result<Page, CallError> {
     answered(response)?;
     let found: wire::Page<'_> = parse(&response.body).map_err(|found| unreadable(&found))?;
     let count = found.content.len();
@@ -291,16 +294,18 @@ pub fn menu(link: &Link<'_>) -> Result<HttpRequest, PlatformError> {
 }
 
 /// The platform asks for nothing but a status; it tries again, a few times, when that is not a success.
-pub fn reply(reception: &Reception) -> HookReply {
+pub fn reply(reception: &IntakeOutcome) -> HookReply {
     let answer = |status, message: &str| HookReply {
         status,
         body: json!({ "message": message }),
     };
     match reception {
-        Reception::Taken { .. } | Reception::Noted | Reception::Conflict { .. } => answer(200, "taken"),
-        Reception::UnknownBranch { branch } => answer(500, &format!("no integration for {branch}")),
-        Reception::UnknownOrder { identity } => answer(500, &format!("no package {identity}")),
-        Reception::Unreadable(found) => answer(500, &format!("{} {}", found.path, found.message)),
-        Reception::NotGenuine => answer(401, "the registered headers are missing or wrong"),
+        IntakeOutcome::Taken { .. } | IntakeOutcome::Noted | IntakeOutcome::Conflict { .. } => {
+            answer(200, "taken")
+        }
+        IntakeOutcome::UnknownBranch { branch } => answer(500, &format!("no integration for {branch}")),
+        IntakeOutcome::UnknownOrder { identity } => answer(500, &format!("no package {identity}")),
+        IntakeOutcome::Unreadable(found) => answer(500, &format!("{} {}", found.path, found.message)),
+        IntakeOutcome::NotGenuine => answer(401, "the registered headers are missing or wrong"),
     }
 }

@@ -18,9 +18,9 @@ use self::names::{CHAIN_CODE, ORDER, PASSWORD, PLUGIN_SECRET, STATUS, USERNAME};
 use garson_core::integration::Credentials;
 use garson_core::order::{CallKind, Courier, Order, Reason};
 use garson_core::platform::{
-    Capability, Claim, CredentialField, CredentialKind, Errand, HookReply, HookRequest, HookRoute,
-    HttpRequest, HttpResponse, Link, Message, Outcome, Page, Platform, PlatformError, PollStyle, Polling,
-    Provider, Reception, Session, Trouble, Unreadable, Verified, Window,
+    CallError, CallRequest, Capability, Claim, CredentialField, CredentialKind, HookReply, HookRequest,
+    HookRoute, HttpRequest, HttpResponse, IntakeOutcome, Link, Message, Outcome, Page, Platform,
+    PlatformError, PollStyle, Polling, Provider, Session, Unreadable, Verified, Window,
 };
 use garson_core::secret::Secret;
 
@@ -117,7 +117,7 @@ impl Platform for Yemeksepeti {
         read::read(message.request())
     }
 
-    fn reply(&self, reception: &Reception, request_id: &str) -> HookReply {
+    fn reply(&self, reception: &IntakeOutcome, request_id: &str) -> HookReply {
         write::reply(reception, request_id)
     }
 
@@ -133,12 +133,12 @@ impl Platform for Yemeksepeti {
         write::is_implied(call, order)
     }
 
-    fn refused_address(&self, errand: &Errand<'_>, link: &Link<'_>) -> Option<String> {
-        write::refused_address(errand, link)
+    fn refused_address(&self, call_request: &CallRequest<'_>, link: &Link<'_>) -> Option<String> {
+        write::refused_address(call_request, link)
     }
 
-    fn write(&self, errand: &Errand<'_>, link: &Link<'_>) -> Result<HttpRequest, PlatformError> {
-        write::write(errand, link)
+    fn write(&self, call_request: &CallRequest<'_>, link: &Link<'_>) -> Result<HttpRequest, PlatformError> {
+        write::write(call_request, link)
     }
 
     fn outcome(&self, call: CallKind, _link: &Link<'_>, response: &HttpResponse) -> Outcome {
@@ -153,7 +153,7 @@ impl Platform for Yemeksepeti {
         write::login(link).map(Some)
     }
 
-    fn session(&self, response: &HttpResponse) -> Result<Session, Trouble> {
+    fn session(&self, response: &HttpResponse) -> Result<Session, CallError> {
         outcome::session(response)
     }
 
@@ -161,7 +161,7 @@ impl Platform for Yemeksepeti {
         write::cancelled_ids(link)
     }
 
-    fn polled(&self, _link: &Link<'_>, _page: u32, response: &HttpResponse) -> Result<Page, Trouble> {
+    fn polled(&self, _link: &Link<'_>, _page: u32, response: &HttpResponse) -> Result<Page, CallError> {
         outcome::cancelled_ids(response)
     }
 
@@ -178,7 +178,7 @@ impl Platform for Yemeksepeti {
         true
     }
 
-    fn looked(&self, _link: &Link<'_>, response: &HttpResponse) -> Result<Vec<u8>, Trouble> {
+    fn looked(&self, _link: &Link<'_>, response: &HttpResponse) -> Result<Vec<u8>, CallError> {
         outcome::looked(response)
     }
 }

@@ -5,7 +5,7 @@ use super::wire;
 use crate::common::answer::{must_succeed, of_call, words};
 use garson_core::explanation::{Explanation, PlatformFailure};
 use garson_core::order::{CallKind, Status};
-use garson_core::platform::{HttpResponse, Outcome, Page, Session, Success, Trouble};
+use garson_core::platform::{CallError, HttpResponse, Outcome, Page, Session, Success};
 use garson_core::secret::Secret;
 use std::time::Duration;
 
@@ -20,13 +20,13 @@ const LONGEST_SESSION: i64 = 86_400;
 pub fn outcome(call: CallKind, response: &HttpResponse) -> Outcome {
     let refusal = refusal(response);
     if is_session_over(response, &refusal) {
-        return Err(Trouble::SessionOver);
+        return Err(CallError::SessionOver);
     }
     let message = said(response, &refusal);
     if matches!(response.status, 400 | 409) {
         let state = state(&refusal);
         if NOT_HERE_YET.contains(&state.as_str()) {
-            return Err(Trouble::NotYet {
+            return Err(CallError::NotYet {
                 message,
                 pause: PAUSE,
                 patience: PATIENCE,
@@ -37,7 +37,7 @@ pub fn outcome(call: CallKind, response: &HttpResponse) -> Outcome {
         }
         // It has named the state that does not allow it, and asks not to be asked again.
         if !state.is_empty() {
-            return Err(Trouble::Refused { message });
+            return Err(CallError::Refused { message });
         }
     }
     of_call(response, message)
@@ -116,9 +116,9 @@ fn is_done(call: CallKind, state: &str) -> bool {
     }
 }
 
-pub fn session(response: &HttpResponse) -> Result<Session, Trouble> {
+pub fn session(response: &HttpResponse) -> Result<Session, CallError> {
     must_succeed(response, said(response, &refusal(response)))?;
-    let nothing = || Trouble::later(PlatformFailure::NoSessionInAnswer);
+    let nothing = || CallError::later(PlatformFailure::NoSessionInAnswer);
     let login: wire::Login<'_> = serde_json::from_slice(&response.body).map_err(|_| nothing())?;
     let token = login.access_token.as_str();
     if token.is_empty() || !token.bytes().all(|b| b.is_ascii_graphic()) {
@@ -132,14 +132,14 @@ pub fn session(response: &HttpResponse) -> Result<Session, Trouble> {
     })
 }
 
-pub fn cancelled_ids(response: &HttpResponse) -> Result<Page, Trouble> {
+pub fn cancelled_ids(response: &HttpResponse) -> Result<Page, CallError> {
     let refusal = refusal(response);
     if is_session_over(response, &refusal) {
-        return Err(Trouble::SessionOver);
+        return Err(CallError::SessionOver);
     }
     must_succeed(response, said(response, &refusal))?;
     let listed: wire::OrderIds<'_> = serde_json::from_slice(&response.body).map_err(|error| {
-        Trouble::later(PlatformFailure::OrderListMissing {
+        CallError::later(PlatformFailure::OrderListMissing {
             error: error.to_string(),
         })
     })?;
@@ -153,14 +153,14 @@ pub fn cancelled_ids(response: &HttpResponse) -> Result<Page, Trouble> {
     })
 }
 
-pub fn looked(response: &HttpResponse) -> Result<Vec<u8>, Trouble> {
+pub fn looked(response: &HttpResponse) -> Result<Vec<u8>, CallError> {
     let refusal = refusal(response);
     if is_session_over(response, &refusal) {
-        return Err(Trouble::SessionOver);
+        return Err(CallError::SessionOver);
     }
     must_succeed(response, said(response, &refusal))?;
     let details: wire::Details<'_> = serde_json::from_slice(&response.body).map_err(|error| {
-        Trouble::later(PlatformFailure::OrderMissing {
+        CallError::later(PlatformFailure::OrderMissing {
             error: error.to_string(),
         })
     })?;

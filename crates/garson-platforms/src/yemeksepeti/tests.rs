@@ -15,7 +15,7 @@ use super::*;
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use garson_core::id::{AccountId, IntegrationId, OrderId, RestaurantId};
-use garson_core::order::{Home, NewOrder, Status, place};
+use garson_core::order::{NewOrder, OrderOwner, Status, place};
 use garson_core::platform::{FETCHED, News, Sighting};
 use garson_core::testing::{PlatformCase, check_platform};
 use garson_core::time::Timestamp;
@@ -107,7 +107,7 @@ fn new_order(body: &str) -> Result<NewOrder, Unreadable> {
 
 /// The order of a fixture as it is kept.
 fn order_of(body: &str) -> Order {
-    let home = Home {
+    let home = OrderOwner {
         account_id: AccountId(Default::default()),
         restaurant_id: RestaurantId(Default::default()),
         integration_id: IntegrationId(Default::default()),
@@ -195,13 +195,13 @@ fn replies_keep_to_the_statuses_that_the_platform_knows() {
     let taken = json!({ "remoteResponse": { "remoteOrderId": OUR_ID } });
     let text = || "x".to_owned();
     for (reception, status, body) in [
-        (Reception::Taken { order_id }, 200, Some(taken.clone())),
-        (Reception::Conflict { order_id }, 200, Some(taken)),
-        (Reception::Noted, 200, Some(json!({}))),
-        (Reception::UnknownBranch { branch: text() }, 500, None),
-        (Reception::UnknownOrder { identity: text() }, 500, None),
-        (Reception::Unreadable(unreadable), 500, None),
-        (Reception::NotGenuine, 401, None),
+        (IntakeOutcome::Taken { order_id }, 200, Some(taken.clone())),
+        (IntakeOutcome::Conflict { order_id }, 200, Some(taken)),
+        (IntakeOutcome::Noted, 200, Some(json!({}))),
+        (IntakeOutcome::UnknownBranch { branch: text() }, 500, None),
+        (IntakeOutcome::UnknownOrder { identity: text() }, 500, None),
+        (IntakeOutcome::Unreadable(unreadable), 500, None),
+        (IntakeOutcome::NotGenuine, 401, None),
     ] {
         let reply = Yemeksepeti.reply(&reception, "request-1");
         assert_eq!(reply.status, status, "{reception:?}");

@@ -8,7 +8,7 @@ use crate::common::request::{header, request, segment, with_json};
 use crate::common::text::{MAX_NOTE, keep_some};
 use garson_core::explanation::{MissingData, PlatformTask};
 use garson_core::order::{CallKind, Courier, Order, Status};
-use garson_core::platform::{Errand, HookReply, HttpRequest, Link, PlatformError, Reception};
+use garson_core::platform::{CallRequest, HookReply, HttpRequest, IntakeOutcome, Link, PlatformError};
 use garson_core::time::Timestamp;
 use serde::Serialize;
 use serde_json::json;
@@ -51,35 +51,37 @@ pub fn word_after(call: CallKind) -> Option<&'static str> {
     }
 }
 
-pub fn write(errand: &Errand<'_>, link: &Link<'_>) -> Result<HttpRequest, PlatformError> {
-    let state = State::kept(errand.order);
+pub fn write(call_request: &CallRequest<'_>, link: &Link<'_>) -> Result<HttpRequest, PlatformError> {
+    let state = State::kept(call_request.order);
     let urls = state.as_ref().and_then(|state| state.urls.as_ref());
-    let given = urls.and_then(|urls| given_address(errand.call, urls));
-    match errand.call {
+    let given = urls.and_then(|urls| given_address(call_request.call, urls));
+    match call_request.call {
         CallKind::Verify => {
             let body = StatusUpdate::Accepted {
-                acceptance_time: acceptance_time(errand, state.as_ref()),
-                remote_order_id: errand.order.id.to_string(),
+                acceptance_time: acceptance_time(call_request, state.as_ref()),
+                remote_order_id: call_request.order.id.to_string(),
             };
-            status_update(errand, link, given, &body)
+            status_update(call_request, link, given, &body)
         }
         CallKind::Cancel => {
-            let reason = errand.reason.cloned();
-            let reason = reason.or_else(|| reasons::fixed(Some(errand.order)).into_iter().next());
+            let reason = call_request.reason.cloned();
+            let reason = reason.or_else(|| reasons::fixed(Some(call_request.order)).into_iter().next());
             let reason = reason.ok_or(PlatformError::MissingData {
                 what: MissingData::Reason,
             })?;
-            let note = keep_some(errand.note, MAX_NOTE);
+            let note = keep_some(call_request.note, MAX_NOTE);
             let body = StatusUpdate::Rejected {
                 reason: &reason.id,
                 message: note.as_deref().unwrap_or(&reason.name),
             };
-            status_update(errand, link, given, &body)
+            status_update(call_request, link, given, &body)
         }
-        CallKind::Tell(Status::OnTheWay) if wants(errand.call, errand.order) => {
-            status_update(errand, link, given, &StatusUpdate::PickedUp)
+        CallKind::Tell(Status::OnTheWay) if wants(call_request.call, call_request.order) => {
+            status_update(call_request, link, given, &StatusUpdate::PickedUp)
         }
-        CallKind::Ready if wants(errand.call, errand.order) => prepared(errand, link, given),
+        CallKind::Ready if wants(call_request.call, call_request.order) => {
+            prepared(call_request, link, given)
+        }
         CallKind::Ready => Err(PlatformError::Unsupported {
             what: PlatformTask::Ready,
         }),
@@ -101,14 +103,14 @@ fn given_address(call: CallKind, urls: &Urls) -> Option<&str> {
 }
 
 /// The address that the order names for this call, where it is not one that may be called.
-pub fn refused_address(errand: &Errand<'_>, link: &Link<'_>) -> Option<String> {
-    let urls = State::kept(errand.order)?.urls?;
-    let given = given_address(errand.call, &urls)?;
+pub fn refused_address(call_request: &CallRequest<'_>, link: &Link<'_>) -> Option<String> {
+    let urls = State::kept(call_request.order)?.urls?;
+    let given = given_address(call_request.call, &urls)?;
     (!may_be_called(given, link)).then(|| given.to_owned())
 }
 
 fn status_update(
-    errand: &Errand<'_>,
+    call_request: &CallRequest<'_>,
     link: &Link<'_>,
     given: Option<&str>,
     body: &StatusUpdate<'_>,
@@ -118,17 +120,21 @@ fn status_update(
         None => format!(
             "{}/v2/order/status/{}",
             link.base,
-            segment(&errand.order.identity)
+            segment(&call_request.order.identity)
         ),
     };
     authorized(with_json("POST", url, body), link)
 }
 
-fn prepared(errand: &Errand<'_>, link: &Link<'_>, given: Option<&str>) -> Result<HttpRequest, PlatformError> {
+fn prepared(
+    call_request: &CallRequest<'_>,
+    link: &Link<'_>,
+    given: Option<&str>,
+) -> Result<HttpRequest, PlatformError> {
     let url = match given.filter(|url| may_be_called(url, link)) {
         Some(url) => url.to_owned(),
         None => {
-            let token = segment(&errand.order.identity);
+            let token = segment(&call_request.order.identity);
             format!("{}/v2/orders/{token}/preparation-completed", link.base)
         }
     };
@@ -137,15 +143,17 @@ fn prepared(errand: &Errand<'_>, link: &Link<'_>, given: Option<&str>) -> Result
 
 /// When the customer gets the food, or can collect it: as promised, since the customer is informed of any other time. Where the
 /// platform's rider carries it, or the promise cannot be kept any more, it is when the kitchen is done.
-fn acceptance_time(errand: &Errand<'_>, state: Option<&State>) -> Timestamp {
-    let minutes = errand.preparation_minutes.unwrap_or(USUAL_MINUTES);
-    let ready = errand.now.plus(Duration::from_secs(u64::from(minutes) * 60));
-    let least = errand.now.plus(LEAST_AHEAD);
+fn acceptance_time(call_request: &CallRequest<'_>, state: Option<&State>) -> Timestamp {
+    let minutes = call_request.preparation_minutes.unwrap_or(USUAL_MINUTES);
+    let ready = call_request
+        .now
+        .plus(Duration::from_secs(u64::from(minutes) * 60));
+    let least = call_request.now.plus(LEAST_AHEAD);
     let promised = state
         .filter(|state| state.courier != Courier::Platform)
         .and_then(|state| state.promised_at)
         .filter(|at| *at >= least);
-    let at = errand.order.scheduled_for.or(promised).unwrap_or(ready);
+    let at = call_request.order.scheduled_for.or(promised).unwrap_or(ready);
     at.max(least)
 }
 
@@ -195,33 +203,33 @@ fn authorized(request: HttpRequest, link: &Link<'_>) -> Result<HttpRequest, Plat
 }
 
 /// Only 200, 201, 202, 400, 401, 429, 450, 500 and 502 are understood; after 429 and 5xx the message comes again.
-pub fn reply(reception: &Reception, request_id: &str) -> HookReply {
+pub fn reply(reception: &IntakeOutcome, request_id: &str) -> HookReply {
     let refuse = |status, code: &str, message: String| HookReply {
         status,
         body: json!({ "code": code, "message": message, "requestId": request_id }),
     };
     match reception {
         // A repeated order is the one that we have, even if its content differs.
-        Reception::Taken { order_id } | Reception::Conflict { order_id } => HookReply {
+        IntakeOutcome::Taken { order_id } | IntakeOutcome::Conflict { order_id } => HookReply {
             status: 200,
             body: json!({ "remoteResponse": { "remoteOrderId": order_id } }),
         },
-        Reception::Noted => HookReply {
+        IntakeOutcome::Noted => HookReply {
             status: 200,
             body: json!({}),
         },
-        Reception::UnknownBranch { branch } => refuse(
+        IntakeOutcome::UnknownBranch { branch } => refuse(
             500,
             "UNKNOWN_VENDOR",
             format!("No restaurant has the remoteId {branch}."),
         ),
-        Reception::UnknownOrder { identity } => {
+        IntakeOutcome::UnknownOrder { identity } => {
             refuse(500, "UNKNOWN_ORDER", format!("There is no order {identity}."))
         }
-        Reception::Unreadable(found) => {
+        IntakeOutcome::Unreadable(found) => {
             refuse(500, "UNREADABLE", format!("{} {}.", found.path, found.message))
         }
-        Reception::NotGenuine => refuse(
+        IntakeOutcome::NotGenuine => refuse(
             401,
             "UNAUTHORIZED",
             "The bearer token is missing or wrong.".to_owned(),

@@ -1,6 +1,6 @@
 //! Copying everything from one engine to the other, and the list of tables that this rests on.
 
-use crate::database::{Bench, Home, Kind, on_postgres};
+use crate::database::{Bench, Kind, TestDatabase, on_postgres};
 use crate::dump;
 use crate::fixtures::{at, create_account};
 use crate::inbox::keep;
@@ -133,7 +133,7 @@ pub async fn copy_to_the_other_engine_is_complete(bench: &Bench) {
     };
     let here = dump::of(&bench.engine).await;
     for kind in [other, bench.kind] {
-        let home = Home::new(kind);
+        let home = TestDatabase::new(kind);
         let target = Engine::open(&home.location(), &Options::default()).unwrap();
         let copied = copy::copy_all(&bench.engine, &target).await.unwrap();
         let there = dump::of(&target).await;
@@ -156,7 +156,7 @@ pub async fn non_empty_target_is_refused(bench: &Bench) {
         |tx| keep(tx, 1, None, InboxState::Unmatched, 1).map(drop),
     ];
     for filling in fillings {
-        let home = Home::new(bench.kind);
+        let home = TestDatabase::new(bench.kind);
         let target = Engine::open(&home.location(), &Options::default()).unwrap();
         target
             .write(garson_store::Partition::COMMON, filling)
@@ -190,7 +190,7 @@ pub async fn an_interrupted_copy_is_refused_and_starts_over(bench: &Bench) {
         |tx| create_account(tx, "var").map(drop),
     ];
     for filling in fillings {
-        let home = Home::new(bench.kind);
+        let home = TestDatabase::new(bench.kind);
         let target = Engine::open(&home.location(), &as_target()).unwrap();
         target
             .write(garson_store::Partition::COMMON, filling)
@@ -239,7 +239,7 @@ pub async fn copy_is_a_consistent_snapshot(bench: &Bench) {
         }
         n - 10_000
     });
-    let home = Home::new(bench.kind);
+    let home = TestDatabase::new(bench.kind);
     let target = Engine::open(&home.location(), &as_target()).unwrap();
     let copied = copy::copy_all(&bench.engine, &target).await.unwrap();
     stop.store(true, Ordering::SeqCst);
@@ -270,7 +270,7 @@ pub async fn copy_while_a_server_runs_is_not_finished(bench: &Bench) {
     assert_eq!(refused.kind, StoreErrorKind::Refused);
     // So little is copied that it may be done between two beats, with one before and one after it.
     let home = loop {
-        let home = Home::new(bench.kind);
+        let home = TestDatabase::new(bench.kind);
         let target = Engine::open(&home.location(), &as_target()).unwrap();
         let before = beats.load(Ordering::SeqCst);
         match copy::copy_all(&bench.engine, &target).await {
@@ -295,7 +295,7 @@ pub async fn copy_while_a_server_runs_is_not_finished(bench: &Bench) {
 pub async fn nul_in_text_is_replaced_by_a_copy(bench: &Bench) {
     assert_eq!(bench.kind, Kind::Sqlite);
     bench.write(|tx| create_account(tx, "nul\0nul").map(drop)).await;
-    let home = Home::new(Kind::Postgres);
+    let home = TestDatabase::new(Kind::Postgres);
     let target = Engine::open(&home.location(), &as_target()).unwrap();
     copy::copy_all(&bench.engine, &target).await.unwrap();
     let accounts = target.read(garson_store::tables::accounts::list).await.unwrap();

@@ -24,16 +24,16 @@ pub struct Bench {
     pub engine: Engine,
     pub vault: Vault,
     pub location: Location,
-    _home: Home,
+    _home: TestDatabase,
 }
 
 /// Where a case's database lives; dropping it removes the database.
-pub enum Home {
+pub enum TestDatabase {
     Folder(tempfile::TempDir),
     Database { name: String },
 }
 
-impl Home {
+impl TestDatabase {
     pub fn new(kind: Kind) -> Self {
         match kind {
             Kind::Sqlite => Self::Folder(tempfile::tempdir().unwrap()),
@@ -57,7 +57,7 @@ impl Home {
     }
 }
 
-impl Drop for Home {
+impl Drop for TestDatabase {
     fn drop(&mut self) {
         if let Self::Database { name } = self {
             admin(&format!("DROP DATABASE {name} WITH (FORCE)"));
@@ -93,7 +93,7 @@ pub fn vault() -> Vault {
 
 impl Bench {
     pub fn new(kind: Kind) -> Self {
-        let home = Home::new(kind);
+        let home = TestDatabase::new(kind);
         let location = home.location();
         Self {
             kind,

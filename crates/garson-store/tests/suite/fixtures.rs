@@ -5,7 +5,7 @@ use garson_core::account::{Account, AuthorizationForm, Webhook};
 use garson_core::event::order_body;
 use garson_core::id::{AccountId, BusinessId, EventId, IntegrationId, OrderId, RestaurantId};
 use garson_core::integration::{BranchClaim, Credentials, Health, Integration};
-use garson_core::order::{Home, NewOrder, Order, place};
+use garson_core::order::{NewOrder, Order, OrderOwner, place};
 use garson_core::platform::Provider;
 use garson_core::restaurant::{Restaurant, RestaurantFields};
 use garson_core::testing::a_new_order;
@@ -33,13 +33,13 @@ pub struct Branch {
 }
 
 impl Branch {
-    pub fn home(&self) -> Home {
+    pub fn home(&self) -> OrderOwner {
         self.home_on(DIRECT)
     }
 
     /// The same, as if its orders came from another platform.
-    pub fn home_on(&self, provider: Provider) -> Home {
-        Home {
+    pub fn home_on(&self, provider: Provider) -> OrderOwner {
+        OrderOwner {
             account_id: self.account,
             restaurant_id: self.restaurant,
             integration_id: self.integration,

@@ -1,6 +1,6 @@
 //! Opening a database: migrations once, only those that fit, and one server for a data folder.
 
-use crate::database::{Bench, Home, Kind, execute_directly};
+use crate::database::{Bench, Kind, TestDatabase, execute_directly};
 use crate::dump;
 use garson_core::explanation::Explanation;
 use garson_core::id::{AccountId, EventId, OrderId, RestaurantId};
@@ -107,7 +107,7 @@ const OLDER_ROWS: &str = "
         VALUES (@8, @8, 'getir', 'cancel', '{}', 'K-9', @8, 'unmatched', 'the order is not known', 1, 6);";
 
 pub async fn data_of_an_older_release_is_kept(bench: &Bench) {
-    let home = Home::new(bench.kind);
+    let home = TestDatabase::new(bench.kind);
     let mut script = "CREATE TABLE schema_migrations (number BIGINT PRIMARY KEY, name TEXT NOT NULL, checksum TEXT NOT NULL);"
         .to_owned();
     for (older, (number, checksum)) in OLDER.iter().zip(migrations(&bench.engine).await) {
@@ -172,7 +172,7 @@ pub async fn concurrent_opens_of_an_empty_database_both_succeed(bench: &Bench) {
         Kind::Postgres => 5,
     };
     for round in 0..rounds {
-        let home = Home::new(bench.kind);
+        let home = TestDatabase::new(bench.kind);
         let (location, start) = (home.location(), Barrier::new(2));
         let open = || {
             start.wait();

@@ -7,7 +7,7 @@ use crate::flow;
 use crate::flow::read::operator;
 use clap::Subcommand;
 use garson_core::id::InboxId;
-use garson_core::platform::Reception;
+use garson_core::platform::IntakeOutcome;
 use std::sync::Arc;
 
 #[derive(Subcommand)]
@@ -87,15 +87,15 @@ async fn retry_all(app: &Arc<App>) -> Outcome {
 async fn retry(app: &Arc<App>, id: InboxId) -> Result<bool, CommandError> {
     let reception = flow::intake::inbox_retry::retry(app, id).await.map_err(failed)?;
     let (line, taken) = match reception {
-        Reception::Taken { order_id } => (format!("{id}  taken into order {order_id}"), true),
-        Reception::Noted => (format!("{id}  taken"), true),
-        Reception::Conflict { order_id } => (format!("{id}  contradicts order {order_id}"), false),
-        Reception::UnknownBranch { branch } => {
+        IntakeOutcome::Taken { order_id } => (format!("{id}  taken into order {order_id}"), true),
+        IntakeOutcome::Noted => (format!("{id}  taken"), true),
+        IntakeOutcome::Conflict { order_id } => (format!("{id}  contradicts order {order_id}"), false),
+        IntakeOutcome::UnknownBranch { branch } => {
             (format!("{id}  no integration has the branch {branch}"), false)
         }
-        Reception::UnknownOrder { identity } => (format!("{id}  there is no order {identity}"), false),
-        Reception::Unreadable(fault) => (format!("{id}  {} {}", fault.path, fault.message), false),
-        Reception::NotGenuine => (format!("{id}  is not genuine"), false),
+        IntakeOutcome::UnknownOrder { identity } => (format!("{id}  there is no order {identity}"), false),
+        IntakeOutcome::Unreadable(fault) => (format!("{id}  {} {}", fault.path, fault.message), false),
+        IntakeOutcome::NotGenuine => (format!("{id}  is not genuine"), false),
     };
     print_line(&line);
     Ok(taken)

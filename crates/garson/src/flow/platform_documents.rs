@@ -2,7 +2,7 @@
 
 use garson_core::explanation::PlatformFailure;
 use garson_core::platform::{
-    FETCHED, HookRequest, Message, News, Platform, Sighting, Trouble, Unreadable, Verified, Which, is_dots,
+    CallError, FETCHED, HookRequest, Message, News, Platform, Sighting, Unreadable, Verified, Which, is_dots,
 };
 use garson_core::time::Timestamp;
 
@@ -31,15 +31,15 @@ pub fn read_fetched(
     platform: &'static dyn Platform,
     body: Vec<u8>,
     now: Timestamp,
-) -> Result<Box<Sighting>, Trouble> {
+) -> Result<Box<Sighting>, CallError> {
     let request = fetched_message(body, now);
     match read_message(platform, &Verified::ours(&request)) {
         Ok(Message {
             news: News::Order(sighting),
             ..
         }) => Ok(sighting),
-        Ok(_) => Err(Trouble::later(PlatformFailure::NotAnOrder)),
-        Err(fault) => Err(Trouble::later(PlatformFailure::OrderUnreadable {
+        Ok(_) => Err(CallError::later(PlatformFailure::NotAnOrder)),
+        Err(fault) => Err(CallError::later(PlatformFailure::OrderUnreadable {
             path: fault.path,
             error: fault.message,
         })),

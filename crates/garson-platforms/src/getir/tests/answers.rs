@@ -19,13 +19,13 @@ fn word(outcome: &Outcome) -> &'static str {
     match outcome {
         Ok(Success::Done) => "done",
         Ok(Success::Already) => "already",
-        Err(Trouble::Refused { .. }) => "refused",
-        Err(Trouble::RetryableRefusal { .. }) => "retryable",
-        Err(Trouble::NotYet { .. }) => "not yet",
-        Err(Trouble::Later { .. }) => "later",
-        Err(Trouble::HeldBack { .. }) => "held back",
-        Err(Trouble::Unclear { .. }) => "unclear",
-        Err(Trouble::SessionOver) => "session",
+        Err(CallError::Refused { .. }) => "refused",
+        Err(CallError::RetryableRefusal { .. }) => "retryable",
+        Err(CallError::NotYet { .. }) => "not yet",
+        Err(CallError::Later { .. }) => "later",
+        Err(CallError::HeldBack { .. }) => "held back",
+        Err(CallError::Unclear { .. }) => "unclear",
+        Err(CallError::SessionOver) => "session",
     }
 }
 
@@ -75,7 +75,9 @@ fn every_code_means_something() {
             };
             assert_eq!(word(&outcome), expected, "{call:?} {code}");
             if let Err(
-                Trouble::Refused { message } | Trouble::NotYet { message, .. } | Trouble::Unclear { message },
+                CallError::Refused { message }
+                | CallError::NotYet { message, .. }
+                | CallError::Unclear { message },
             ) = outcome
             {
                 assert_eq!(message.to_string(), format!("answered {status}: Getir'in sözü"));
@@ -83,7 +85,7 @@ fn every_code_means_something() {
         }
     }
     let early = outcome(Ready, 400, &refusal(74));
-    let Err(Trouble::NotYet { pause, patience, .. }) = early else {
+    let Err(CallError::NotYet { pause, patience, .. }) = early else {
         panic!("{early:?}")
     };
     assert_eq!(
@@ -123,7 +125,7 @@ fn the_status_decides_where_no_code_does() {
         assert_eq!(word(&outcome(Verify, status, body)), expected, "{status} {body}");
     }
     let busy = outcome(Verify, 429, "");
-    assert!(matches!(busy, Err(Trouble::Later { pause: Some(pause), .. }) if pause.as_secs() == 20));
+    assert!(matches!(busy, Err(CallError::Later { pause: Some(pause), .. }) if pause.as_secs() == 20));
 }
 
 #[test]
@@ -160,7 +162,7 @@ fn one_order_is_read_back() {
             sighting
         );
         assert!(
-            matches!(looked(404, &refusal(1)), Err(Trouble::RetryableRefusal { message, .. }) if message.to_string().contains("söz"))
+            matches!(looked(404, &refusal(1)), Err(CallError::RetryableRefusal { message, .. }) if message.to_string().contains("söz"))
         );
         for (code, expected) in [
             (1, "retryable"),
@@ -179,10 +181,10 @@ fn one_order_is_read_back() {
                 "{body}"
             );
         }
-        assert!(matches!(looked(403, ""), Err(Trouble::SessionOver)));
-        assert!(matches!(looked(500, ""), Err(Trouble::Later { .. })));
-        assert!(matches!(looked(400, &refusal(-1)), Err(Trouble::Later { .. })));
-        assert!(matches!(looked(200, "nonsense"), Err(Trouble::Later { .. })));
+        assert!(matches!(looked(403, ""), Err(CallError::SessionOver)));
+        assert!(matches!(looked(500, ""), Err(CallError::Later { .. })));
+        assert!(matches!(looked(400, &refusal(-1)), Err(CallError::Later { .. })));
+        assert!(matches!(looked(200, "nonsense"), Err(CallError::Later { .. })));
     });
 }
 
@@ -210,11 +212,11 @@ fn open_orders_come_before_cancelled_ones() {
         );
         assert!(matches!(
             Getir.polled(link, 0, &answer(401, "")),
-            Err(Trouble::SessionOver)
+            Err(CallError::SessionOver)
         ));
         for body in ["{}", &refusal(-1)] {
             let polled = Getir.polled(link, 0, &answer(200, body));
-            assert!(matches!(polled, Err(Trouble::Later { .. })), "{polled:?}");
+            assert!(matches!(polled, Err(CallError::Later { .. })), "{polled:?}");
         }
     });
 }
@@ -230,7 +232,7 @@ fn reasons_are_those_of_the_order() {
         let names: Vec<_> = reasons.iter().map(|r| r.name.as_str()).collect();
         assert_eq!(names, ["Bir", "b"]);
         let busy = Getir.read_reasons(link, &answer(429, ""));
-        assert!(matches!(busy, Err(Trouble::Later { pause: Some(pause), .. }) if pause.as_secs() == 60));
+        assert!(matches!(busy, Err(CallError::Later { pause: Some(pause), .. }) if pause.as_secs() == 60));
     });
     assert!(Getir.fixed_reasons(None).is_empty());
 }
@@ -266,7 +268,7 @@ fn the_menu_is_read_in_one_shape() {
     assert_eq!(drinks.options[0].option_groups[0].name, "Boy");
     let trouble = with_link(|link| Getir.menu(link, &[answer(429, "")]).map(drop));
     assert!(
-        matches!(trouble, Err(PlatformError::Answered(Trouble::Later { pause: Some(p), .. })) if p.as_secs() == 30)
+        matches!(trouble, Err(PlatformError::Answered(CallError::Later { pause: Some(p), .. })) if p.as_secs() == 30)
     );
 }
 
@@ -304,7 +306,7 @@ fn groups_that_the_menu_only_names_are_found_with_the_option_products() {
     assert!(read(answer(404, "{}")).option_groups.is_empty());
     let later = step(&[menu.clone(), answer(503, "")]);
     assert!(
-        matches!(later, Err(PlatformError::Answered(Trouble::Later { .. }))),
+        matches!(later, Err(PlatformError::Answered(CallError::Later { .. }))),
         "{later:?}"
     );
 }
@@ -330,23 +332,23 @@ fn we_answer_so_that_what_failed_comes_again() {
         message: "is required".to_owned(),
     };
     for (reception, status) in [
-        (Reception::Taken { order_id }, 200),
-        (Reception::Noted, 200),
-        (Reception::Conflict { order_id }, 200),
+        (IntakeOutcome::Taken { order_id }, 200),
+        (IntakeOutcome::Noted, 200),
+        (IntakeOutcome::Conflict { order_id }, 200),
         (
-            Reception::UnknownBranch {
+            IntakeOutcome::UnknownBranch {
                 branch: "1".to_owned(),
             },
             500,
         ),
         (
-            Reception::UnknownOrder {
+            IntakeOutcome::UnknownOrder {
                 identity: "1".to_owned(),
             },
             500,
         ),
-        (Reception::Unreadable(unreadable), 500),
-        (Reception::NotGenuine, 401),
+        (IntakeOutcome::Unreadable(unreadable), 500),
+        (IntakeOutcome::NotGenuine, 401),
     ] {
         let reply = Getir.reply(&reception, "r-1");
         assert_eq!(

@@ -25,7 +25,7 @@ pub fn write(
     reason: Option<&Reason>,
     note: Option<&str>,
 ) -> Result<String, PlatformError> {
-    let errand = Errand {
+    let call_request = CallRequest {
         call,
         order,
         reason,
@@ -33,7 +33,7 @@ pub fn write(
         preparation_minutes: Some(20),
         now: Timestamp::default(),
     };
-    with_link(|link| Getir.write(&errand, link)).map(|request| shown(&request))
+    with_link(|link| Getir.write(&call_request, link)).map(|request| shown(&request))
 }
 
 pub fn orders(status: Status) -> [Order; 2] {

@@ -142,7 +142,7 @@ fn every_request_is_one_that_getir_describes() {
                 CallKind::Tell(Status::OnTheWay),
                 CallKind::Tell(Status::Delivered),
             ] {
-                let errand = Errand {
+                let call_request = CallRequest {
                     call,
                     order: &order,
                     reason: Some(&reason),
@@ -150,7 +150,7 @@ fn every_request_is_one_that_getir_describes() {
                     preparation_minutes: None,
                     now: Timestamp::default(),
                 };
-                if let Ok(request) = with_link(|link| Getir.write(&errand, link)) {
+                if let Ok(request) = with_link(|link| Getir.write(&call_request, link)) {
                     used.push(check(&request));
                 }
             }

@@ -43,7 +43,7 @@ fn agreement_is_told_from_refusal() {
     assert_eq!(outcome(204, " \n"), Ok(Success::Done));
     let words = "Geçersiz işlem: Sipariş bu duruma alınamaz. (ORDER_STATUS_NOT_VALID)";
     for status in [200, 400, 422] {
-        let refused = Trouble::refused(Explanation::answered(status, Some(words)));
+        let refused = CallError::refused(Explanation::answered(status, Some(words)));
         assert_eq!(outcome(status, REFUSAL), Err(refused));
     }
     for (status, cause) in [
@@ -51,15 +51,15 @@ fn agreement_is_told_from_refusal() {
         (403, RefusalCause::Access),
         (404, RefusalCause::Other),
     ] {
-        let retryable = Trouble::retryable(Explanation::answered(status, Some(words)), cause);
+        let retryable = CallError::retryable(Explanation::answered(status, Some(words)), cause);
         assert_eq!(outcome(status, REFUSAL), Err(retryable));
     }
     assert_eq!(
         outcome(429, REFUSAL),
-        Err(Trouble::later(Explanation::answered(429, Some(words))))
+        Err(CallError::later(Explanation::answered(429, Some(words))))
     );
     for status in [408, 425, 500, 502, 503, 504] {
-        let unclear = Trouble::unclear(Explanation::answered(status, Some(words)));
+        let unclear = CallError::unclear(Explanation::answered(status, Some(words)));
         assert_eq!(outcome(status, REFUSAL), Err(unclear));
     }
 }
@@ -84,23 +84,23 @@ fn somebody_elses_page_is_no_agreement() {
         r#"{"value":"?"}"#,
     ] {
         assert!(
-            matches!(outcome(200, body), Err(Trouble::Unclear { .. })),
+            matches!(outcome(200, body), Err(CallError::Unclear { .. })),
             "{body}"
         );
     }
     let refused = outcome(200, r#"{"success":false,"errorMessage":"Kapalı"}"#);
     assert_eq!(
         refused,
-        Err(Trouble::refused(Explanation::answered(200, Some("Kapalı"))))
+        Err(CallError::refused(Explanation::answered(200, Some("Kapalı"))))
     );
     let coded = outcome(200, r#"{"success":false,"errorMessage":{"errorCode":7}}"#);
     assert_eq!(
         coded,
-        Err(Trouble::refused(Explanation::answered(200, Some("7"))))
+        Err(CallError::refused(Explanation::answered(200, Some("7"))))
     );
     // Whatever a refusal carries besides.
     let odd = outcome(200, r#"{"success":false,"data":"?","errorMessage":null}"#);
-    assert!(matches!(odd, Err(Trouble::Refused { .. })));
+    assert!(matches!(odd, Err(CallError::Refused { .. })));
 }
 
 #[test]
@@ -126,7 +126,7 @@ fn an_order_is_read_back() {
     let looked = |status, body: &str| Migros.looked(&link(&credentials), &response(status, body));
     assert!(matches!(
         looked(404, REFUSAL),
-        Err(Trouble::RetryableRefusal { .. })
+        Err(CallError::RetryableRefusal { .. })
     ));
     for (code, expected) in [
         (json!(400), "refused"),
@@ -144,32 +144,32 @@ fn an_order_is_read_back() {
     ] {
         let answer = with(REFUSAL, "/errorMessage/errorCode", Some(code.clone()));
         let found = match looked(200, &answer) {
-            Err(Trouble::Refused { .. }) => "refused",
-            Err(Trouble::RetryableRefusal { .. }) => "retryable",
-            Err(Trouble::Later { .. }) => "later",
+            Err(CallError::Refused { .. }) => "refused",
+            Err(CallError::RetryableRefusal { .. }) => "retryable",
+            Err(CallError::Later { .. }) => "later",
             other => panic!("{other:?}"),
         };
         assert_eq!(found, expected, "{code}");
     }
     assert!(matches!(
         looked(200, r#"{"success":false}"#),
-        Err(Trouble::Later { .. })
+        Err(CallError::Later { .. })
     ));
     assert!(matches!(
         looked(200, r#"{"success":true,"data":null}"#),
-        Err(Trouble::Refused { .. })
+        Err(CallError::Refused { .. })
     ));
     assert!(matches!(
         looked(200, r#"{"success":true,"data":[]}"#),
-        Err(Trouble::Later { .. })
+        Err(CallError::Later { .. })
     ));
     assert!(matches!(
         looked(200, r#"{"success":true,"data":"x"}"#),
-        Err(Trouble::Later { .. })
+        Err(CallError::Later { .. })
     ));
-    assert!(matches!(looked(200, "<html>"), Err(Trouble::Later { .. })));
-    assert!(matches!(looked(429, ""), Err(Trouble::Later { .. })));
-    assert!(matches!(looked(503, ""), Err(Trouble::Later { .. })));
+    assert!(matches!(looked(200, "<html>"), Err(CallError::Later { .. })));
+    assert!(matches!(looked(429, ""), Err(CallError::Later { .. })));
+    assert!(matches!(looked(503, ""), Err(CallError::Later { .. })));
 }
 
 #[test]
@@ -221,16 +221,16 @@ fn open_orders_are_listed() {
         Ok((100, true))
     );
     assert_eq!(polled(3, &full).map(|page| page.more), Ok(true));
-    assert!(matches!(polled(0, REFUSAL), Err(Trouble::Refused { .. })));
+    assert!(matches!(polled(0, REFUSAL), Err(CallError::Refused { .. })));
     let failed = with(REFUSAL, "/errorMessage/errorCode", Some(json!(500)));
-    assert!(matches!(polled(0, &failed), Err(Trouble::Later { .. })));
+    assert!(matches!(polled(0, &failed), Err(CallError::Later { .. })));
     assert!(matches!(
         polled(0, r#"{"success":true,"data":7}"#),
-        Err(Trouble::Later { .. })
+        Err(CallError::Later { .. })
     ));
     assert!(matches!(
         polled(0, r#"{"success":true,"data":{}}"#),
-        Err(Trouble::Later { .. })
+        Err(CallError::Later { .. })
     ));
 }
 
@@ -266,25 +266,29 @@ fn we_answer_in_the_platforms_envelope() {
         message: "is odd".to_owned(),
     };
     for (reception, status, words) in [
-        (Reception::Taken { order_id }, 200, ""),
-        (Reception::Noted, 200, ""),
-        (Reception::Conflict { order_id }, 409, "other content"),
+        (IntakeOutcome::Taken { order_id }, 200, ""),
+        (IntakeOutcome::Noted, 200, ""),
+        (IntakeOutcome::Conflict { order_id }, 409, "other content"),
         (
-            Reception::UnknownBranch {
+            IntakeOutcome::UnknownBranch {
                 branch: "b".to_owned(),
             },
             500,
             "store b",
         ),
         (
-            Reception::UnknownOrder {
+            IntakeOutcome::UnknownOrder {
                 identity: "o".to_owned(),
             },
             500,
             "order o",
         ),
-        (Reception::Unreadable(unreadable), 500, "items[0].price is odd"),
-        (Reception::NotGenuine, 401, "password"),
+        (
+            IntakeOutcome::Unreadable(unreadable),
+            500,
+            "items[0].price is odd",
+        ),
+        (IntakeOutcome::NotGenuine, 401, "password"),
     ] {
         let reply = Migros.reply(&reception, "r-1");
         assert_eq!(reply.status, status, "{reception:?}");

@@ -7,7 +7,7 @@ use garson_core::order::Reason;
 
 fn write(call: CallKind, order: &Order, reason: Option<&Reason>) -> Result<HttpRequest, PlatformError> {
     let credentials = credentials();
-    let errand = Errand {
+    let call_request = CallRequest {
         call,
         order,
         reason,
@@ -15,7 +15,7 @@ fn write(call: CallKind, order: &Order, reason: Option<&Reason>) -> Result<HttpR
         preparation_minutes: Some(20),
         now: Timestamp::default(),
     };
-    Migros.write(&errand, &link(&credentials))
+    Migros.write(&call_request, &link(&credentials))
 }
 
 /// Method, URL, headers and the decrypted body.
@@ -217,7 +217,7 @@ fn a_missing_or_unfit_credential_is_named() {
     let written = |change: &dyn Fn(&mut Credentials)| {
         let mut credentials = credentials();
         change(&mut credentials);
-        let errand = Errand {
+        let call_request = CallRequest {
             call: CallKind::Verify,
             order: &order,
             reason: None,
@@ -226,7 +226,7 @@ fn a_missing_or_unfit_credential_is_named() {
             now: Timestamp::default(),
         };
         Migros
-            .write(&errand, &link(&credentials))
+            .write(&call_request, &link(&credentials))
             .map(|request| request.body.unwrap())
     };
     let set = |name: &'static str, value: &'static str| {

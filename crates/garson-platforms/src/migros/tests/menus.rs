@@ -118,7 +118,7 @@ fn trouble_on_the_way_to_a_menu_is_handed_on() {
     ] {
         assert!(matches!(
             answered(&refusal),
-            Trouble::Refused { .. } | Trouble::RetryableRefusal { .. }
+            CallError::Refused { .. } | CallError::RetryableRefusal { .. }
         ));
     }
     for away in [
@@ -127,11 +127,11 @@ fn trouble_on_the_way_to_a_menu_is_handed_on() {
         response(200, "{}"),
         response(200, "<"),
     ] {
-        assert!(matches!(answered(&[away]), Trouble::Later { .. }));
+        assert!(matches!(answered(&[away]), CallError::Later { .. }));
     }
     let groupless = with(STORE, "/data/storeGroupId", Some(json!("")));
     assert!(matches!(
         answered(&[response(200, &groupless)]),
-        Trouble::Later { .. }
+        CallError::Later { .. }
     ));
 }

@@ -65,7 +65,7 @@ fn settle(message: Message, link: &Link<'_>) {
         ..an_order("1")
     };
     for call in [CallKind::Verify, CallKind::Cancel] {
-        let errand = Errand {
+        let call_request = CallRequest {
             call,
             order: &order,
             reason: None,
@@ -73,7 +73,7 @@ fn settle(message: Message, link: &Link<'_>) {
             preparation_minutes: None,
             now: Timestamp::default(),
         };
-        let _ = Trendyol.write(&errand, link);
+        let _ = Trendyol.write(&call_request, link);
     }
 }
 

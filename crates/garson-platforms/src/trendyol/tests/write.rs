@@ -12,8 +12,8 @@ const BASIC: &str = "Basic a2V5OsWfaWZyZQ==";
 const SHIP: CallKind = CallKind::Tell(Status::OnTheWay);
 const DELIVER: CallKind = CallKind::Tell(Status::Delivered);
 
-fn errand<'a>(call: CallKind, order: &'a Order, reason: Option<&'a Reason>) -> Errand<'a> {
-    Errand {
+fn call_request<'a>(call: CallKind, order: &'a Order, reason: Option<&'a Reason>) -> CallRequest<'a> {
+    CallRequest {
         call,
         order,
         reason,
@@ -45,7 +45,7 @@ fn shown(
 
 fn called(call: CallKind, order: &Order) -> Result<(String, String), PlatformError> {
     let credentials = credentials();
-    let (line, headers, body) = shown(Trendyol.write(&errand(call, order, None), &link(&credentials)))?;
+    let (line, headers, body) = shown(Trendyol.write(&call_request(call, order, None), &link(&credentials)))?;
     let expected = [
         "Content-Type: application/json".to_owned(),
         format!("Authorization: {BASIC}"),
@@ -107,11 +107,11 @@ fn each_step_is_the_call_that_the_courier_calls_for() {
 fn the_kitchens_own_time_wins() {
     let (order, credentials) = (order(GO), credentials());
     let minutes = |minutes| {
-        let errand = Errand {
+        let call_request = CallRequest {
             preparation_minutes: minutes,
-            ..errand(CallKind::Verify, &order, None)
+            ..call_request(CallKind::Verify, &order, None)
         };
-        let (_, _, body) = shown(Trendyol.write(&errand, &link(&credentials))).unwrap_or_default();
+        let (_, _, body) = shown(Trendyol.write(&call_request, &link(&credentials))).unwrap_or_default();
         serde_json::from_str::<Value>(&body).unwrap_or_default()["preparationTime"].clone()
     };
     assert_eq!(minutes(Some(35)), json!(35));
@@ -141,7 +141,7 @@ fn reasons_are_those_of_the_courier() {
             name: String::new(),
         };
         let request = Trendyol.write(
-            &errand(CallKind::Cancel, &order, Some(&reason)),
+            &call_request(CallKind::Cancel, &order, Some(&reason)),
             &link(&credentials),
         );
         shown(request).map(|(_, _, body)| body.contains(&format!("\"reasonId\":{id}")))
@@ -262,7 +262,7 @@ fn answers_are_told_apart() {
         }
         for status in [400, 422] {
             let message = Explanation::answered(status, Some("önce; sonra"));
-            assert_eq!(outcome(call, status, words), Err(Trouble::Refused { message }));
+            assert_eq!(outcome(call, status, words), Err(CallError::Refused { message }));
         }
         for (status, cause) in [
             (401, RefusalCause::Access),
@@ -273,18 +273,18 @@ fn answers_are_told_apart() {
             let message = Explanation::answered(status, Some("önce; sonra"));
             assert_eq!(
                 outcome(call, status, words),
-                Err(Trouble::retryable(message, cause))
+                Err(CallError::retryable(message, cause))
             );
         }
         for status in [408, 425, 500, 502, 503, 504] {
             assert!(matches!(
                 outcome(call, status, words),
-                Err(Trouble::Unclear { .. })
+                Err(CallError::Unclear { .. })
             ));
         }
         assert_eq!(
             outcome(call, 429, r#"{"message":"yavaş"}"#),
-            Err(Trouble::Later {
+            Err(CallError::Later {
                 message: Explanation::answered(429, Some("yavaş")),
                 pause: Some(Duration::from_secs(10)),
             })
@@ -293,7 +293,7 @@ fn answers_are_told_apart() {
         match call {
             CallKind::Ready => assert_eq!(conflict, Ok(Success::Already)),
             _ => {
-                let retryable = Trouble::retryable(
+                let retryable = CallError::retryable(
                     Explanation::answered(409, Some("Conflict")),
                     RefusalCause::Conflict,
                 );
@@ -331,13 +331,13 @@ fn pages_hold_packages_as_they_are() {
     }
     for (status, body) in [(200, "<html>"), (200, r#"{"content":{}}"#), (503, ""), (429, "")] {
         assert!(
-            matches!(polled(0, status, body), Err(Trouble::Later { .. })),
+            matches!(polled(0, status, body), Err(CallError::Later { .. })),
             "{status} {body}"
         );
     }
     assert!(matches!(
         polled(0, 401, ""),
-        Err(Trouble::RetryableRefusal { .. })
+        Err(CallError::RetryableRefusal { .. })
     ));
 }
 
@@ -350,29 +350,32 @@ fn a_looked_up_package_is_read_with_or_without_a_list_around_it() {
     assert_eq!(looked(200, &listed), Ok(UBER.trim_ascii().as_bytes().to_vec()));
     assert!(matches!(
         looked(200, r#"{"content":[]}"#),
-        Err(Trouble::Refused { .. })
+        Err(CallError::Refused { .. })
     ));
     assert!(matches!(
         looked(404, r#"{"message":"DomainNotFound"}"#),
-        Err(Trouble::RetryableRefusal { .. })
+        Err(CallError::RetryableRefusal { .. })
     ));
-    assert!(matches!(looked(500, ""), Err(Trouble::Later { .. })));
-    assert!(matches!(looked(200, ""), Err(Trouble::Later { .. })));
+    assert!(matches!(looked(500, ""), Err(CallError::Later { .. })));
+    assert!(matches!(looked(200, ""), Err(CallError::Later { .. })));
 }
 
 #[test]
 fn replies_make_the_platform_try_again_where_that_helps() {
     let status = |reception| Trendyol.reply(&reception, "r").status;
     let order_id = an_order("1").id;
-    assert_eq!(status(Reception::Taken { order_id }), 200);
-    assert_eq!(status(Reception::Conflict { order_id }), 200);
-    assert_eq!(status(Reception::Noted), 200);
-    assert_eq!(status(Reception::NotGenuine), 401);
+    assert_eq!(status(IntakeOutcome::Taken { order_id }), 200);
+    assert_eq!(status(IntakeOutcome::Conflict { order_id }), 200);
+    assert_eq!(status(IntakeOutcome::Noted), 200);
+    assert_eq!(status(IntakeOutcome::NotGenuine), 401);
     let name = || "x".to_owned();
-    assert_eq!(status(Reception::UnknownBranch { branch: name() }), 500);
-    assert_eq!(status(Reception::UnknownOrder { identity: name() }), 500);
+    assert_eq!(status(IntakeOutcome::UnknownBranch { branch: name() }), 500);
+    assert_eq!(status(IntakeOutcome::UnknownOrder { identity: name() }), 500);
     let (path, message) = (name(), name());
-    assert_eq!(status(Reception::Unreadable(Unreadable { path, message })), 500);
+    assert_eq!(
+        status(IntakeOutcome::Unreadable(Unreadable { path, message })),
+        500
+    );
 }
 
 /// The platform refuses requests without an acting user.
@@ -383,7 +386,7 @@ fn somebody_acts_even_where_the_account_names_nobody() {
         credentials.remove(EXECUTOR_USER);
         credentials.extend(named.map(|name| (EXECUTOR_USER.to_owned(), Secret::new(name.to_owned()))));
         let order = order(STORE);
-        let request = Trendyol.write(&errand(CallKind::Verify, &order, None), &link(&credentials));
+        let request = Trendyol.write(&call_request(CallKind::Verify, &order, None), &link(&credentials));
         let (_, headers, _) = shown(request).unwrap();
         assert!(
             headers.contains(&"x-executor-user: pos@garson.invalid".to_owned()),

@@ -76,7 +76,7 @@ fn calls_are_made(message: Message, link: &Link<'_>) {
         CallKind::Ready,
         CallKind::Tell(Status::OnTheWay),
     ] {
-        let errand = Errand {
+        let call_request = CallRequest {
             call,
             order: &order,
             reason: None,
@@ -84,7 +84,7 @@ fn calls_are_made(message: Message, link: &Link<'_>) {
             preparation_minutes: None,
             now: order.updated_at,
         };
-        let written = Yemeksepeti.write(&errand, link);
+        let written = Yemeksepeti.write(&call_request, link);
         assert!(
             written.is_err() || written.is_ok_and(|request| request.url.starts_with(&format!("{BASE}/")))
         );

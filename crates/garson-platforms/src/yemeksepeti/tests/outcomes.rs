@@ -21,13 +21,13 @@ fn word(outcome: Outcome) -> &'static str {
     match outcome {
         Ok(Success::Done) => "done",
         Ok(Success::Already) => "already",
-        Err(Trouble::Refused { .. }) => "refused",
-        Err(Trouble::RetryableRefusal { .. }) => "retryable",
-        Err(Trouble::NotYet { .. }) => "not yet",
-        Err(Trouble::Later { .. }) => "later",
-        Err(Trouble::HeldBack { .. }) => "held back",
-        Err(Trouble::Unclear { .. }) => "unclear",
-        Err(Trouble::SessionOver) => "session over",
+        Err(CallError::Refused { .. }) => "refused",
+        Err(CallError::RetryableRefusal { .. }) => "retryable",
+        Err(CallError::NotYet { .. }) => "not yet",
+        Err(CallError::Later { .. }) => "later",
+        Err(CallError::HeldBack { .. }) => "held back",
+        Err(CallError::Unclear { .. }) => "unclear",
+        Err(CallError::SessionOver) => "session over",
     }
 }
 
@@ -164,7 +164,7 @@ fn every_answer_has_its_meaning() {
 
 #[test]
 fn an_order_that_is_still_on_its_way_asks_for_patience() {
-    let expected = Trouble::NotYet {
+    let expected = CallError::NotYet {
         message: Explanation::answered(
             409,
             Some("INVALID_REQUEST: The order is on its way to the plugin: WAITING_FOR_ACKNOWLEDGEMENT"),
@@ -195,14 +195,14 @@ fn a_session_lasts_as_long_as_the_platform_says() {
         "[]",
     ] {
         assert!(
-            matches!(session(200, wrong), Err(Trouble::Later { .. })),
+            matches!(session(200, wrong), Err(CallError::Later { .. })),
             "{wrong}"
         );
     }
     let refused = session(401, r#"{"code":"POS_ERROR","message":"wrong password"}"#);
     let words = Explanation::answered(401, Some("POS_ERROR: wrong password"));
-    assert_eq!(refused, Err(Trouble::retryable(words, RefusalCause::Access)));
-    assert!(matches!(session(502, ""), Err(Trouble::Later { .. })));
+    assert_eq!(refused, Err(CallError::retryable(words, RefusalCause::Access)));
+    assert!(matches!(session(502, ""), Err(CallError::Later { .. })));
 }
 
 #[test]
@@ -217,16 +217,16 @@ fn an_order_is_found_in_the_answer_to_a_look() {
     );
     for wrong in ["", "{}", "null", r#"{"orders":[]}"#] {
         assert!(
-            matches!(looked(200, wrong), Err(Trouble::Later { .. })),
+            matches!(looked(200, wrong), Err(CallError::Later { .. })),
             "{wrong}"
         );
     }
-    assert_eq!(looked(401, ""), Err(Trouble::SessionOver));
-    assert!(matches!(looked(500, ""), Err(Trouble::Later { .. })));
+    assert_eq!(looked(401, ""), Err(CallError::SessionOver));
+    assert!(matches!(looked(500, ""), Err(CallError::Later { .. })));
     let unknown = looked(400, r#"{"code":"ORDER_NOT_FOUND","message":"yok"}"#);
     assert_eq!(
         unknown,
-        Err(Trouble::refused(Explanation::answered(
+        Err(CallError::refused(Explanation::answered(
             400,
             Some("ORDER_NOT_FOUND: yok")
         )))

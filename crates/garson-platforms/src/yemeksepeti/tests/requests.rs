@@ -11,7 +11,7 @@ pub fn written(call: CallKind, order: &Order) -> Result<HttpRequest, PlatformErr
     let token = session_token();
     let link = link(&credentials, Some(&token));
     let reason = Yemeksepeti.fixed_reasons(None).into_iter().nth(1);
-    let errand = Errand {
+    let call_request = CallRequest {
         call,
         order,
         reason: reason.as_ref(),
@@ -20,7 +20,7 @@ pub fn written(call: CallKind, order: &Order) -> Result<HttpRequest, PlatformErr
         now: Timestamp::from_millis(1_772_378_535_000),
     };
     let wanted = Yemeksepeti.wants(call, order, &credentials);
-    let written = Yemeksepeti.write(&errand, &link);
+    let written = Yemeksepeti.write(&call_request, &link);
     assert_eq!(wanted, written.is_ok(), "{call:?}");
     written
 }
@@ -204,7 +204,7 @@ fn addresses_on_hosts_that_the_operator_allows_are_called_and_others_are_refused
             callback_hosts: hosts,
             ..link(&credentials, Some(&token))
         };
-        let errand = Errand {
+        let call_request = CallRequest {
             call: CallKind::Verify,
             order: &order,
             reason: None,
@@ -212,8 +212,8 @@ fn addresses_on_hosts_that_the_operator_allows_are_called_and_others_are_refused
             preparation_minutes: None,
             now: Timestamp::default(),
         };
-        let refused = Yemeksepeti.refused_address(&errand, &link);
-        (Yemeksepeti.write(&errand, &link).unwrap().url, refused)
+        let refused = Yemeksepeti.refused_address(&call_request, &link);
+        (Yemeksepeti.write(&call_request, &link).unwrap().url, refused)
     };
     for url in [
         "https://calls.example/v2/order/status/1?a=b",
@@ -247,7 +247,7 @@ fn addresses_on_hosts_that_the_operator_allows_are_called_and_others_are_refused
     // What the order names no address for is not refused.
     let none = with(PLATFORM, "/callbackUrls", None);
     let (order, link) = (order_of(&none), link(&credentials, Some(&token)));
-    let errand = Errand {
+    let call_request = CallRequest {
         call: CallKind::Cancel,
         order: &order,
         reason: None,
@@ -255,7 +255,7 @@ fn addresses_on_hosts_that_the_operator_allows_are_called_and_others_are_refused
         preparation_minutes: None,
         now: Timestamp::default(),
     };
-    assert_eq!(Yemeksepeti.refused_address(&errand, &link), None);
+    assert_eq!(Yemeksepeti.refused_address(&call_request, &link), None);
 }
 
 #[test]
@@ -309,7 +309,7 @@ fn food_is_promised_for_a_moment_that_the_platform_takes() {
         let token = session_token();
         let mut order = order_of(PLATFORM);
         order.scheduled_for = scheduled_for.map(|at| at.parse().unwrap());
-        let errand = Errand {
+        let call_request = CallRequest {
             call: CallKind::Verify,
             order: &order,
             reason: None,
@@ -318,7 +318,7 @@ fn food_is_promised_for_a_moment_that_the_platform_takes() {
             now: "2026-03-01T12:00:00Z".parse().unwrap(),
         };
         let link = link(&credentials, Some(&token));
-        let body = Yemeksepeti.write(&errand, &link).unwrap().body.unwrap();
+        let body = Yemeksepeti.write(&call_request, &link).unwrap().body.unwrap();
         let body: Value = serde_json::from_slice(&body).unwrap();
         body["acceptanceTime"].as_str().map(str::to_owned)
     };
@@ -341,7 +341,7 @@ fn a_rejection_always_has_a_reason_and_words() {
     let token = session_token();
     let link = link(&credentials, Some(&token));
     let order = order_of(OWN);
-    let errand = Errand {
+    let call_request = CallRequest {
         call: CallKind::Cancel,
         order: &order,
         reason: None,
@@ -349,7 +349,9 @@ fn a_rejection_always_has_a_reason_and_words() {
         preparation_minutes: None,
         now: Timestamp::default(),
     };
-    let body = Yemeksepeti.write(&errand, &link).map(|request| shown(request).3);
+    let body = Yemeksepeti
+        .write(&call_request, &link)
+        .map(|request| shown(request).3);
     let expected =
         r#"{"status":"order_rejected","reason":"ITEM_UNAVAILABLE","message":"An item is not available"}"#;
     assert_eq!(body, Ok(Some(expected.to_owned())));

@@ -5,7 +5,7 @@ use crate::cli::command::{CommandError, failed};
 use crate::flow::intake::receive::receive;
 use crate::flow::order_actions::act;
 use garson_core::id::{AccountId, OrderId};
-use garson_core::platform::{HookRequest, Platform, Reception};
+use garson_core::platform::{HookRequest, IntakeOutcome, Platform};
 use serde_json::{Value, json};
 use std::sync::Arc;
 
@@ -64,7 +64,7 @@ async fn place(app: &Arc<App>, number: usize, sample: &Sample) -> Result<OrderId
         ..HookRequest::default()
     };
     match receive(app, direct, request).await.map_err(failed)? {
-        Reception::Taken { order_id } => Ok(order_id),
+        IntakeOutcome::Taken { order_id } => Ok(order_id),
         other => Err(CommandError(format!("a sample order was not taken: {other:?}"))),
     }
 }

@@ -8,7 +8,7 @@ use crate::net::Log;
 use crate::telemetry::Topic;
 use garson_core::explanation::PlatformTask;
 use garson_core::id::{AccountId, RestaurantId};
-use garson_core::platform::{PlatformError, Trouble, Window};
+use garson_core::platform::{CallError, PlatformError, Window};
 use garson_store::tables::integrations::Connected;
 use std::time::Duration;
 use tokio::time::Instant;
@@ -90,9 +90,9 @@ async fn request(
     Ok(Proof::Orders)
 }
 
-fn as_fault(trouble: Trouble) -> Fault {
+fn as_fault(trouble: CallError) -> Fault {
     match trouble {
-        Trouble::Refused { message } | Trouble::RetryableRefusal { message, .. } => {
+        CallError::Refused { message } | CallError::RetryableRefusal { message, .. } => {
             Fault::ProviderRefused { message }
         }
         other => Fault::ProviderUnreachable {

@@ -60,29 +60,29 @@ pub(crate) async fn find(
 
 /// Who has set a credential.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Giver {
+pub enum CredentialSource {
     Account,
     /// It is in the settings of the service, for all integrations without their own.
     Operator,
 }
 
 /// An integration, if there is one, and the names of the credentials that are set, without their values.
-pub async fn given(
+pub async fn credential_sources(
     app: &App,
     account: AccountId,
     restaurant: RestaurantId,
     key: &str,
-) -> Result<(Option<Integration>, BTreeMap<String, Giver>), Fault> {
+) -> Result<(Option<Integration>, BTreeMap<String, CredentialSource>), Fault> {
     let platform = platform(key)?;
     let found = find(app, account, restaurant, platform.provider()).await?;
     let shared = app.terms(platform.provider());
     let shared = shared
         .credentials
         .keys()
-        .map(|name| (name.clone(), Giver::Operator));
+        .map(|name| (name.clone(), CredentialSource::Operator));
     let own = found.iter().flat_map(|connected| connected.credentials.keys());
     let names = shared
-        .chain(own.map(|name| (name.clone(), Giver::Account)))
+        .chain(own.map(|name| (name.clone(), CredentialSource::Account)))
         .collect();
     Ok((found.map(|connected| connected.integration), names))
 }

@@ -10,7 +10,7 @@ use crate::telemetry::Topic;
 use garson_core::explanation::{PlatformFailure, PlatformTask};
 use garson_core::id::{AccountId, RestaurantId};
 use garson_core::menu::Menu;
-use garson_core::platform::{HttpResponse, Link, MenuStep, PlatformError, Trouble};
+use garson_core::platform::{CallError, HttpResponse, Link, MenuStep, PlatformError};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::Instant;
@@ -78,7 +78,7 @@ async fn read(app: &App, contact: &Contact) -> Result<Menu, Fault> {
                     Ok(MenuStep::Menu(menu)) => Ok((response.clone(), Some(menu))),
                     Ok(MenuStep::Ask(_)) => Ok((response.clone(), None)),
                     Err(PlatformError::Answered(trouble)) => Err(trouble),
-                    Err(error) => Err(Trouble::refused(error.explanation())),
+                    Err(error) => Err(CallError::refused(error.explanation())),
                 }
             },
         )
@@ -86,8 +86,8 @@ async fn read(app: &App, contact: &Contact) -> Result<Menu, Fault> {
         match answer {
             Ok((_, Some(menu))) => return Ok(menu),
             Ok((response, None)) => answers.push(response),
-            Err(Trouble::Unclear { .. }) => return Err(Fault::ProviderTimeout),
-            Err(Trouble::Refused { message } | Trouble::RetryableRefusal { message, .. }) => {
+            Err(CallError::Unclear { .. }) => return Err(Fault::ProviderTimeout),
+            Err(CallError::Refused { message } | CallError::RetryableRefusal { message, .. }) => {
                 return Err(Fault::ProviderRefused { message });
             }
             Err(trouble) => {

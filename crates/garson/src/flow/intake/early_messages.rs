@@ -4,7 +4,7 @@ use super::inbox_retry::{RetryScope, retry_for};
 use crate::app::App;
 use crate::flow::Fault;
 use garson_core::id::InboxId;
-use garson_core::platform::Reception;
+use garson_core::platform::IntakeOutcome;
 use garson_store::tables::inbox;
 use std::sync::Arc;
 use std::time::Duration;
@@ -60,7 +60,7 @@ async fn retry_all(app: &Arc<App>, age: Duration) -> Result<(), Fault> {
         after = *last;
         for (_, id) in found {
             match retry_for(app, id, RetryScope::SameSecret).await {
-                Ok(Reception::Taken { order_id }) => {
+                Ok(IntakeOutcome::Taken { order_id }) => {
                     tracing::info!(message = %id, order = %order_id, "applied a message that had missed its order");
                 }
                 // The order may be another integration's.

@@ -13,7 +13,7 @@ use garson_core::explanation::PlatformFailure;
 use garson_core::integration::BranchClaim;
 use garson_core::order::{Input, Status, apply};
 use garson_core::platform::{
-    HookRequest, Message, News, Platform, Reception, Sighting, Trouble, Unreadable, Verified,
+    CallError, HookRequest, IntakeOutcome, Message, News, Platform, Sighting, Unreadable, Verified,
 };
 use garson_core::time::Timestamp;
 use garson_store::tables::integrations::{Connected, InboundIntegration};
@@ -45,9 +45,9 @@ pub(crate) async fn record_fetched(
 }
 
 /// Turns a failure to record orders into one of the poll.
-pub(crate) fn storage_trouble(fault: Fault) -> Trouble {
+pub(crate) fn storage_trouble(fault: Fault) -> CallError {
     tracing::error!(?fault, "fetched orders could not be recorded");
-    Trouble::later(PlatformFailure::OrdersNotStored)
+    CallError::later(PlatformFailure::OrdersNotStored)
 }
 
 #[derive(Default)]
@@ -104,7 +104,7 @@ impl<'a> Selection<'a> {
     fn unreadable(&self, fault: Unreadable) -> Understood {
         Understood::InboxOnly {
             sender: Some(self.connected.clone()),
-            outcome: Reception::Unreadable(fault),
+            outcome: IntakeOutcome::Unreadable(fault),
         }
     }
 
@@ -123,7 +123,7 @@ impl<'a> Selection<'a> {
         });
         Ok((!is_known).then(|| Understood::InboxOnly {
             sender: Some(self.connected.clone()),
-            outcome: Reception::UnknownBranch { branch },
+            outcome: IntakeOutcome::UnknownBranch { branch },
         }))
     }
 

@@ -1,7 +1,7 @@
 //! How a message is stored in the inbox, and how it is read back.
 
 use garson_core::id::OrderId;
-use garson_core::platform::{FETCHED, HookRequest, Platform, Reception};
+use garson_core::platform::{FETCHED, HookRequest, IntakeOutcome, Platform};
 use garson_store::tables::inbox::{InboxState, StoredMessage};
 use std::borrow::Cow;
 
@@ -16,7 +16,7 @@ pub(crate) struct InboxEntry<'a> {
 
 impl<'a> InboxEntry<'a> {
     /// The entry for an outcome; `None` if the message is not stored.
-    pub fn of(outcome: &'a Reception) -> Option<Self> {
+    pub fn of(outcome: &'a IntakeOutcome) -> Option<Self> {
         let entry = Self {
             state: InboxState::Taken,
             order: None,
@@ -25,35 +25,35 @@ impl<'a> InboxEntry<'a> {
             reason: None,
         };
         Some(match outcome {
-            Reception::Taken { order_id } => Self {
+            IntakeOutcome::Taken { order_id } => Self {
                 order: Some(*order_id),
                 ..entry
             },
-            Reception::Noted => entry,
-            Reception::Conflict { order_id } => Self {
+            IntakeOutcome::Noted => entry,
+            IntakeOutcome::Conflict { order_id } => Self {
                 state: InboxState::Conflicting,
                 order: Some(*order_id),
                 reason: Some("the order is known with other content".into()),
                 ..entry
             },
-            Reception::UnknownBranch { branch } => Self {
+            IntakeOutcome::UnknownBranch { branch } => Self {
                 state: InboxState::Unmatched,
                 branch: Some(branch),
                 reason: Some("no integration has this branch".into()),
                 ..entry
             },
-            Reception::UnknownOrder { identity } => Self {
+            IntakeOutcome::UnknownOrder { identity } => Self {
                 state: InboxState::Unmatched,
                 identity: Some(identity),
                 reason: Some("the order is not known".into()),
                 ..entry
             },
-            Reception::Unreadable(fault) => Self {
+            IntakeOutcome::Unreadable(fault) => Self {
                 state: InboxState::Unreadable,
                 reason: Some(format!("{} {}", fault.path, fault.message).into()),
                 ..entry
             },
-            Reception::NotGenuine => return None,
+            IntakeOutcome::NotGenuine => return None,
         })
     }
 }

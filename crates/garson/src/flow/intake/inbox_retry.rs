@@ -9,7 +9,7 @@ use crate::flow::Fault;
 use crate::flow::admin::integrations as flow_integrations;
 use crate::flow::fault::Thing;
 use garson_core::id::InboxId;
-use garson_core::platform::{Platform, Reception, Verified};
+use garson_core::platform::{IntakeOutcome, Platform, Verified};
 use garson_store::tables::inbox::{InboxState, StoredMessage, open_message, set_state};
 use garson_store::tables::integrations;
 use garson_store::tables::integrations::InboundIntegration;
@@ -18,7 +18,7 @@ use garson_store::{Partition, StoreErrorKind, Tx};
 use std::sync::Arc;
 
 /// Retries a stored message.
-pub async fn retry(app: &Arc<App>, id: InboxId) -> Result<Reception, Fault> {
+pub async fn retry(app: &Arc<App>, id: InboxId) -> Result<IntakeOutcome, Fault> {
     retry_for(app, id, RetryScope::OwnAccount).await
 }
 
@@ -31,7 +31,11 @@ pub(crate) enum RetryScope {
     SameSecret,
 }
 
-pub(crate) async fn retry_for(app: &Arc<App>, id: InboxId, scope: RetryScope) -> Result<Reception, Fault> {
+pub(crate) async fn retry_for(
+    app: &Arc<App>,
+    id: InboxId,
+    scope: RetryScope,
+) -> Result<IntakeOutcome, Fault> {
     match retry_once(app, id, scope).await {
         // The data that it was understood by has changed, and nothing was written.
         Err(Fault::Store(error)) if error.kind == StoreErrorKind::Conflict => {
@@ -41,7 +45,7 @@ pub(crate) async fn retry_for(app: &Arc<App>, id: InboxId, scope: RetryScope) ->
     }
 }
 
-async fn retry_once(app: &Arc<App>, id: InboxId, scope: RetryScope) -> Result<Reception, Fault> {
+async fn retry_once(app: &Arc<App>, id: InboxId, scope: RetryScope) -> Result<IntakeOutcome, Fault> {
     let now = app.now();
     let stored = app
         .store
@@ -67,7 +71,7 @@ async fn retry_once(app: &Arc<App>, id: InboxId, scope: RetryScope) -> Result<Re
         })
         .await?;
     let Some(message) = message else {
-        return Ok(Reception::UnknownBranch { branch });
+        return Ok(IntakeOutcome::UnknownBranch { branch });
     };
     let outcome = record_and_check(app, platform, request, message, now)
         .await?

@@ -32,11 +32,11 @@ fn cache_key(platform: &dyn Platform, claim: &Claim) -> [u8; 32] {
 
 pub(crate) fn put(app: &App, platform: &dyn Platform, claim: &Claim, integrations: &[InboundIntegration]) {
     if (1..=MAX_INTEGRATIONS).contains(&integrations.len()) {
-        app.served
+        app.inbound_integrations
             .put(cache_key(platform, claim), Arc::new(integrations.to_vec()));
     }
 }
 
 pub(crate) fn get(app: &App, platform: &dyn Platform, claim: &Claim) -> Option<Arc<Vec<InboundIntegration>>> {
-    app.served.get(&cache_key(platform, claim), TTL)
+    app.inbound_integrations.get(&cache_key(platform, claim), TTL)
 }

@@ -4,7 +4,7 @@ use crate::flow::platform_client::Contact;
 use garson_core::id::IntegrationId;
 use garson_core::integration::Integration;
 use garson_core::order::Flag;
-use garson_core::platform::{News, Reception, Which};
+use garson_core::platform::{IntakeOutcome, News, Which};
 use garson_store::tables::integrations::Connected;
 
 /// The `sender` is the integration whose credentials the message presented; `None` if it presented the operator's.
@@ -25,7 +25,7 @@ pub(crate) enum Understood {
     /// It changes no order. It is only stored in the inbox, with this outcome.
     InboxOnly {
         sender: Option<Connected>,
-        outcome: Reception,
+        outcome: IntakeOutcome,
     },
 }
 

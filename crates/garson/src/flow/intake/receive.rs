@@ -8,7 +8,7 @@ use super::understand::{understand, understand_new_order};
 use crate::app::App;
 use crate::flow::Fault;
 use crate::telemetry::IntakeSource;
-use garson_core::platform::{HookRequest, Platform, Reception};
+use garson_core::platform::{HookRequest, IntakeOutcome, Platform};
 use garson_store::StoreErrorKind;
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ pub async fn receive(
     app: &Arc<App>,
     platform: &'static dyn Platform,
     mut request: HookRequest,
-) -> Result<Reception, Fault> {
+) -> Result<IntakeOutcome, Fault> {
     request.received_at = app.now();
     let request = Arc::new(request);
     let mut result = match understand_from_cache(app, platform, &request) {
@@ -39,7 +39,7 @@ pub async fn receive(
 }
 
 /// Rejects a message that presents no known credentials.
-pub fn reject(app: &App, platform: &dyn Platform) -> Reception {
+pub fn reject(app: &App, platform: &dyn Platform) -> IntakeOutcome {
     let rejected = Recorded::not_genuine();
     let outcome = rejected.outcome.clone();
     count(app, platform.provider(), IntakeSource::Pushed, &Ok(rejected));

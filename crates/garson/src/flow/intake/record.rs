@@ -11,7 +11,7 @@ use super::order_lookup;
 use crate::app::App;
 use crate::flow::Fault;
 use crate::telemetry::{IntakeSource, MessageOutcome};
-use garson_core::platform::{HookRequest, News, Platform, Provider, Reception};
+use garson_core::platform::{HookRequest, IntakeOutcome, News, Platform, Provider};
 use garson_core::time::Timestamp;
 use garson_store::{Partition, StoreError, Tx};
 use std::sync::Arc;
@@ -72,15 +72,15 @@ fn record_in(tx: &mut Tx<'_>, job: &IntakeJob) -> Result<Recorded, Fault> {
         Understood::Addressed(addressed) => match (&addressed.news, &job.content) {
             (News::Order(sighting), Some(content)) => job.record_order(tx, addressed, sighting, content),
             (News::Changed { order, change }, _) => job.record_change(tx, addressed, order, change),
-            _ => job.finish(tx, Reception::Noted),
+            _ => job.finish(tx, IntakeOutcome::Noted),
         },
     }
 }
 
 fn log(provider: Provider, kind: &str, recorded: &Recorded) {
     match &recorded.outcome {
-        Reception::Taken { .. } => {}
-        Reception::Noted => tracing::info!(%provider, kind, "stored a message that changes no order"),
+        IntakeOutcome::Taken { .. } => {}
+        IntakeOutcome::Noted => tracing::info!(%provider, kind, "stored a message that changes no order"),
         outcome => {
             let outcome = MessageOutcome::of(outcome, recorded.is_repeat).as_str();
             tracing::warn!(%provider, outcome, "stored a message that could not be applied");

@@ -9,7 +9,7 @@ use crate::flow::platform_client::Contact;
 use crate::flow::platform_documents::read_message;
 use garson_core::id::IntegrationId;
 use garson_core::order::Flag;
-use garson_core::platform::{Message, News, Platform, Reception, Which};
+use garson_core::platform::{IntakeOutcome, Message, News, Platform, Which};
 use garson_core::restaurant::Config;
 use garson_core::time::Timestamp;
 use garson_store::Tx;
@@ -32,7 +32,7 @@ pub(crate) fn understand(
         Err(fault) => {
             return Ok(Understood::InboxOnly {
                 sender: sender(candidates),
-                outcome: Reception::Unreadable(fault),
+                outcome: IntakeOutcome::Unreadable(fault),
             });
         }
     };
@@ -49,7 +49,7 @@ pub(crate) fn understand(
             // It came with the operator's secret, and is for no account.
             return Ok(Understood::InboxOnly {
                 sender: None,
-                outcome: Reception::Noted,
+                outcome: IntakeOutcome::Noted,
             });
         }
         (None, _) => candidates.first().cloned(),
@@ -58,7 +58,7 @@ pub(crate) fn understand(
         Some(served) => address(app, platform, served, news, now),
         None => Understood::InboxOnly {
             sender: sender(candidates),
-            outcome: Reception::UnknownBranch {
+            outcome: IntakeOutcome::UnknownBranch {
                 branch: branch.unwrap_or_default(),
             },
         },

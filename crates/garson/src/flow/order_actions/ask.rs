@@ -11,7 +11,7 @@ use crate::flow::platform_client::Contact;
 use garson_core::explanation::{Explanation, PlatformFailure};
 use garson_core::id::OrderId;
 use garson_core::order::{CallKind, Order, Refusal, Status};
-use garson_core::platform::{RefusalCause, Trouble};
+use garson_core::platform::{CallError, RefusalCause};
 use garson_store::tables::calls;
 use garson_store::tables::calls::{Delay, DueCall};
 use std::sync::Arc;
@@ -59,13 +59,13 @@ pub async fn ask(app: Arc<App>, question: Question, until: Instant) -> Result<Tr
         }
         verdict = for_client(attempt.make(&app).await);
     }
-    if matches!(&verdict, Verdict::Trouble(Trouble::Unclear { .. })) && Instant::now() < until {
+    if matches!(&verdict, Verdict::CallError(CallError::Unclear { .. })) && Instant::now() < until {
         // There is time left to read the order.
         attempt.is_unclear = true;
         attempt.may_send = false;
         verdict = attempt.make(&app).await;
-        if let Verdict::Trouble(Trouble::HeldBack { message, .. }) = verdict {
-            verdict = Verdict::Trouble(Trouble::unclear(message));
+        if let Verdict::CallError(CallError::HeldBack { message, .. }) = verdict {
+            verdict = Verdict::CallError(CallError::unclear(message));
         }
     }
     let trouble = match &verdict {
@@ -76,16 +76,16 @@ pub async fn ask(app: Arc<App>, question: Question, until: Instant) -> Result<Tr
         Verdict::NotDone => Some(Fault::ProviderUnreachable {
             message: PlatformFailure::FailedAndNotDone.into(),
         }),
-        Verdict::Trouble(trouble @ Trouble::Unclear { .. }) => {
+        Verdict::CallError(trouble @ CallError::Unclear { .. }) => {
             leave_open(&app, &call, trouble.explanation()).await?;
             return Err(Fault::ProviderTimeout);
         }
-        Verdict::Trouble(trouble @ Trouble::Refused { .. }) => Some(Fault::ProviderRefused {
+        Verdict::CallError(trouble @ CallError::Refused { .. }) => Some(Fault::ProviderRefused {
             message: trouble.explanation(),
         }),
         // The platform was not ready for it while the client waited.
-        Verdict::Trouble(Trouble::NotYet { .. }) => Some(Fault::ProviderTimeout),
-        Verdict::Trouble(trouble) => Some(Fault::ProviderUnreachable {
+        Verdict::CallError(CallError::NotYet { .. }) => Some(Fault::ProviderTimeout),
+        Verdict::CallError(trouble) => Some(Fault::ProviderUnreachable {
             message: trouble.explanation(),
         }),
     };
@@ -100,10 +100,10 @@ pub async fn ask(app: Arc<App>, question: Question, until: Instant) -> Result<Tr
 /// and decides itself whether to repeat its request.
 fn for_client(verdict: Verdict) -> Verdict {
     match verdict {
-        Verdict::Trouble(Trouble::RetryableRefusal {
+        Verdict::CallError(CallError::RetryableRefusal {
             message,
             cause: RefusalCause::Conflict,
-        }) => Verdict::Trouble(Trouble::Refused { message }),
+        }) => Verdict::CallError(CallError::Refused { message }),
         other => other,
     }
 }
@@ -112,8 +112,8 @@ fn for_client(verdict: Verdict) -> Verdict {
 /// to be repeated, or the client's time is over.
 fn pause_before_repeat(verdict: &Verdict, until: Instant) -> Option<Duration> {
     let pause = match verdict {
-        Verdict::Trouble(Trouble::NotYet { pause, .. }) => (*pause).min(LONGEST_PAUSE),
-        Verdict::Trouble(Trouble::RetryableRefusal { .. }) => AFTER_A_REFUSAL,
+        Verdict::CallError(CallError::NotYet { pause, .. }) => (*pause).min(LONGEST_PAUSE),
+        Verdict::CallError(CallError::RetryableRefusal { .. }) => AFTER_A_REFUSAL,
         _ => return None,
     };
     let left = until.saturating_duration_since(Instant::now());

@@ -7,7 +7,7 @@ use crate::flow::platform_client::{Contact, converse};
 use crate::telemetry::Topic;
 use garson_core::id::AccountId;
 use garson_core::order::{Order, Reason};
-use garson_core::platform::Trouble;
+use garson_core::platform::CallError;
 use garson_store::tables::integrations;
 use std::sync::Arc;
 use std::time::Duration;
@@ -65,16 +65,16 @@ pub async fn list(app: &App, account: AccountId, path_id: String) -> Result<Vec<
 }
 
 /// The list could not be read.
-fn unavailable(trouble: Trouble) -> Fault {
+fn unavailable(trouble: CallError) -> Fault {
     match trouble {
-        Trouble::Unclear { .. } => Fault::ProviderTimeout,
+        CallError::Unclear { .. } => Fault::ProviderTimeout,
         other => Fault::ProviderUnreachable {
             message: other.explanation(),
         },
     }
 }
 
-async fn accepted(app: &App, subject: &Subject, until: Instant) -> Result<Vec<Reason>, Trouble> {
+async fn accepted(app: &App, subject: &Subject, until: Instant) -> Result<Vec<Reason>, CallError> {
     let Subject { order, contact, .. } = subject;
     let Some(contact) = contact.as_ref().filter(|c| c.platform.capability().live_reasons) else {
         let platform = garson_platforms::of(order.provider);

@@ -7,7 +7,7 @@ use crate::net::Log;
 use garson_core::explanation::PlatformFailure;
 use garson_core::id::AccountId;
 use garson_core::integration::Credentials;
-use garson_core::platform::{Link, Platform, Trouble};
+use garson_core::platform::{CallError, Link, Platform};
 use garson_core::secret::Secret;
 use garson_store::tables::integrations::Connected;
 use std::sync::Arc;
@@ -61,14 +61,14 @@ impl Contact {
     }
 
     /// Waits for a slot for one request, if requests of this contact need one.
-    pub(super) async fn slot(&self, until: Instant) -> Result<Option<Permit>, Trouble> {
+    pub(super) async fn slot(&self, until: Instant) -> Result<Option<Permit>, CallError> {
         let Some(share) = &self.share else {
             return Ok(None);
         };
         let acquired = share.slots.acquire(share.account, share.is_failing);
         match tokio::time::timeout_at(until, acquired).await {
             Ok(permit) => Ok(Some(permit)),
-            Err(_) => Err(Trouble::later(PlatformFailure::NoFreeSlot)),
+            Err(_) => Err(CallError::later(PlatformFailure::NoFreeSlot)),
         }
     }
 

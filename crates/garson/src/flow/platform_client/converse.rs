@@ -8,7 +8,7 @@ use crate::app::App;
 use crate::telemetry::{CallOutcome, Topic};
 use garson_core::explanation::{Explanation, PlatformFailure, PlatformTask};
 use garson_core::order::Order;
-use garson_core::platform::{HttpRequest, HttpResponse, Link, PlatformError, Trouble};
+use garson_core::platform::{CallError, HttpRequest, HttpResponse, Link, PlatformError};
 use tokio::time::Instant;
 
 /// Sends a request to a platform and reads the answer; logs in first, and once more when the session has ended.
@@ -18,8 +18,8 @@ pub async fn converse<T>(
     topic: Topic,
     until: Instant,
     write: impl Fn(&Link<'_>) -> Result<HttpRequest, PlatformError>,
-    read: impl Fn(&Link<'_>, &HttpResponse) -> Result<T, Trouble>,
-) -> Result<T, Trouble> {
+    read: impl Fn(&Link<'_>, &HttpResponse) -> Result<T, CallError>,
+) -> Result<T, CallError> {
     let began = Instant::now();
     let answered = converse_uncounted(app, contact, until, write, read).await;
     let (provider, outcome) = (contact.platform.provider(), CallOutcome::from(&answered));
@@ -32,8 +32,8 @@ async fn converse_uncounted<T>(
     contact: &Contact,
     until: Instant,
     write: impl Fn(&Link<'_>) -> Result<HttpRequest, PlatformError>,
-    read: impl Fn(&Link<'_>, &HttpResponse) -> Result<T, Trouble>,
-) -> Result<T, Trouble> {
+    read: impl Fn(&Link<'_>, &HttpResponse) -> Result<T, CallError>,
+) -> Result<T, CallError> {
     let mut tries = 0;
     loop {
         tries += 1;
@@ -46,11 +46,11 @@ async fn converse_uncounted<T>(
         let response = send(app, contact, request, until).await?;
         drop(slot);
         match read(&link, &response) {
-            Err(Trouble::SessionOver) if tries == 1 && token.is_some() => {
+            Err(CallError::SessionOver) if tries == 1 && token.is_some() => {
                 discard_session(app, contact, &token).await;
             }
-            Err(Trouble::SessionOver) => {
-                return Err(Trouble::later(PlatformFailure::SessionNotAccepted));
+            Err(CallError::SessionOver) => {
+                return Err(CallError::later(PlatformFailure::SessionNotAccepted));
             }
             other => return other,
         }
@@ -58,7 +58,7 @@ async fn converse_uncounted<T>(
 }
 
 /// Notifies a platform that it can send orders, if it wants to be notified.
-pub async fn enlist(app: &App, contact: &Contact, until: Instant) -> Result<(), Trouble> {
+pub async fn enlist(app: &App, contact: &Contact, until: Instant) -> Result<(), CallError> {
     let platform = contact.platform;
     if platform.enlist(&contact.link(None)).map_err(unwritten)?.is_none() {
         return Ok(());
@@ -74,7 +74,7 @@ pub async fn enlist(app: &App, contact: &Contact, until: Instant) -> Result<(), 
         |link| platform.enlist(link)?.ok_or(nothing.clone()),
         |_, response| match response.status {
             200..=299 => Ok(()),
-            status => Err(Trouble::later(Explanation::NotEnlisted { status })),
+            status => Err(CallError::later(Explanation::NotEnlisted { status })),
         },
     )
     .await
@@ -86,7 +86,7 @@ pub async fn read_order(
     contact: &Contact,
     order: &Order,
     until: Instant,
-) -> Result<Vec<u8>, Trouble> {
+) -> Result<Vec<u8>, CallError> {
     let platform = contact.platform;
     converse(
         app,

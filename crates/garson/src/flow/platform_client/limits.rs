@@ -3,7 +3,7 @@
 use super::contact::Contact;
 use crate::app::App;
 use garson_core::explanation::PlatformFailure;
-use garson_core::platform::{HttpRequest, Trouble};
+use garson_core::platform::{CallError, HttpRequest};
 use tokio::time::Instant;
 
 /// Waits until the platform's limits have room for a request.
@@ -12,7 +12,7 @@ pub(super) async fn wait_for_limit(
     contact: &Contact,
     request: &HttpRequest,
     until: Instant,
-) -> Result<(), Trouble> {
+) -> Result<(), CallError> {
     let limits = contact.platform.capability().limits;
     let Some(limit) = limits.iter().find(|limit| request.limit == Some(limit.name)) else {
         return Ok(());
@@ -24,7 +24,7 @@ pub(super) async fn wait_for_limit(
             tokio::time::sleep(wait).await;
             Ok(())
         }
-        Err(room_in) => Err(Trouble::HeldBack {
+        Err(room_in) => Err(CallError::HeldBack {
             message: PlatformFailure::RateLimited {
                 calls: limit.requests,
                 seconds: limit.per_seconds,

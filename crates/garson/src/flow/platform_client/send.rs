@@ -5,7 +5,7 @@ use crate::app::App;
 use crate::net::{HeaderCase, Log, Outgoing, SendError};
 use bytes::Bytes;
 use garson_core::explanation::{Explanation, PlatformFailure};
-use garson_core::platform::{HttpRequest, HttpResponse, PlatformError, Trouble, Trust};
+use garson_core::platform::{CallError, HttpRequest, HttpResponse, PlatformError, Trust};
 use http::{HeaderMap, HeaderName, HeaderValue, Method};
 use std::time::Duration;
 use tokio::time::Instant;
@@ -18,9 +18,9 @@ pub(super) async fn send(
     contact: &Contact,
     request: HttpRequest,
     until: Instant,
-) -> Result<HttpResponse, Trouble> {
+) -> Result<HttpResponse, CallError> {
     if request.climbs() {
-        return Err(Trouble::refused(PlatformFailure::DotSegment));
+        return Err(CallError::refused(PlatformFailure::DotSegment));
     }
     let left = until.saturating_duration_since(Instant::now());
     let time = contact
@@ -28,7 +28,7 @@ pub(super) async fn send(
         .as_ref()
         .map_or(left, |share| left.min(share.request_deadline));
     let outgoing = outgoing(request, time, contact.log)
-        .ok_or_else(|| Trouble::refused(PlatformFailure::RequestNotWritable))?;
+        .ok_or_else(|| CallError::refused(PlatformFailure::RequestNotWritable))?;
     // Host names that an account gives are resolved on its own share of threads, apart from those of platforms.
     let sent = match (outgoing.trust, contact.account) {
         (Trust::Account, Some(account)) => app.net.on_behalf_of(account).send(outgoing).await,
@@ -40,11 +40,11 @@ pub(super) async fn send(
             body: answer.body,
         }),
         Err(SendError::NotAllowed(refusal)) => {
-            Err(Trouble::refused(Explanation::TargetNotAllowed { refusal }))
+            Err(CallError::refused(Explanation::TargetNotAllowed { refusal }))
         }
-        Err(SendError::Unreachable { why, .. }) => Err(Trouble::later(why)),
+        Err(SendError::Unreachable { why, .. }) => Err(CallError::later(why)),
         Err(error @ (SendError::Broken(_) | SendError::TimedOut(_))) => {
-            Err(Trouble::unclear(error.explanation()))
+            Err(CallError::unclear(error.explanation()))
         }
     }
 }
@@ -74,9 +74,9 @@ pub fn outgoing(request: HttpRequest, deadline: Duration, log: Log) -> Option<Ou
 }
 
 /// A request that could not be built: nothing was sent.
-pub(super) fn unwritten(error: PlatformError) -> Trouble {
+pub(super) fn unwritten(error: PlatformError) -> CallError {
     match error {
         PlatformError::Answered(trouble) => trouble,
-        other => Trouble::refused(other.explanation()),
+        other => CallError::refused(other.explanation()),
     }
 }

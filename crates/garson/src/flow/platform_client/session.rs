@@ -7,7 +7,7 @@ use crate::app::App;
 use crate::app::platform_sessions::SessionState;
 use crate::telemetry::{CallOutcome, Topic};
 use garson_core::explanation::{Explanation, PlatformFailure};
-use garson_core::platform::{HttpRequest, Session, Trouble};
+use garson_core::platform::{CallError, HttpRequest, Session};
 use garson_core::secret::Secret;
 use std::time::Duration;
 use tokio::time::Instant;
@@ -19,7 +19,7 @@ const AFTER_A_REFUSED_LOGIN: Duration = Duration::from_secs(30);
 
 /// Logs in again, so that the credentials are really tried; returns whether the platform has sessions. A login that was just
 /// refused is not repeated.
-pub async fn log_in(app: &App, contact: &Contact, until: Instant) -> Result<bool, Trouble> {
+pub async fn log_in(app: &App, contact: &Contact, until: Instant) -> Result<bool, CallError> {
     if let Some(login) = contact.platform.login(&contact.link(None)).map_err(unwritten)? {
         let session = app.platform_sessions.of(&login);
         if let Ok(mut state) = tokio::time::timeout_at(until, session.lock()).await
@@ -32,7 +32,7 @@ pub async fn log_in(app: &App, contact: &Contact, until: Instant) -> Result<bool
 }
 
 /// Logs in unless there is a session; returns whether the platform has sessions.
-pub async fn has_session(app: &App, contact: &Contact, until: Instant) -> Result<bool, Trouble> {
+pub async fn has_session(app: &App, contact: &Contact, until: Instant) -> Result<bool, CallError> {
     Ok(session_token(app, contact, until).await?.is_some())
 }
 
@@ -50,7 +50,7 @@ pub(super) async fn session_token(
     app: &App,
     contact: &Contact,
     until: Instant,
-) -> Result<Option<Secret<String>>, Trouble> {
+) -> Result<Option<Secret<String>>, CallError> {
     let Some(login) = contact.platform.login(&contact.link(None)).map_err(unwritten)? else {
         return Ok(None);
     };
@@ -59,14 +59,14 @@ pub(super) async fn session_token(
     let mut state = loop {
         // Requests that come during a login wait for the lock and then find the session.
         let Ok(state) = tokio::time::timeout_at(until, session.lock()).await else {
-            return Err(Trouble::later(PlatformFailure::LoginInProgress));
+            return Err(CallError::later(PlatformFailure::LoginInProgress));
         };
         match &*state {
             SessionState::Live { token, renew_at, .. } if Instant::now() < *renew_at => {
                 return Ok(Some(token.clone()));
             }
             SessionState::Refused { message, until } if Instant::now() < *until => {
-                return Err(Trouble::later(message.clone()));
+                return Err(CallError::later(message.clone()));
             }
             _ if contact.share.is_none() || slot.is_some() => break state,
             _ => {}
@@ -87,7 +87,9 @@ pub(super) async fn session_token(
             Ok(Some(token))
         }
         Err(
-            trouble @ (Trouble::Refused { .. } | Trouble::RetryableRefusal { .. } | Trouble::SessionOver),
+            trouble @ (CallError::Refused { .. }
+            | CallError::RetryableRefusal { .. }
+            | CallError::SessionOver),
         ) => {
             // The credentials must be corrected first; until then not every call repeats the login.
             let cause = Box::new(trouble.explanation());
@@ -96,7 +98,7 @@ pub(super) async fn session_token(
                 message: message.clone(),
                 until: Instant::now() + AFTER_A_REFUSED_LOGIN,
             };
-            Err(Trouble::later(message))
+            Err(CallError::later(message))
         }
         Err(trouble) => Err(nothing_done(trouble)),
     }
@@ -108,7 +110,7 @@ async fn request_session(
     contact: &Contact,
     login: HttpRequest,
     until: Instant,
-) -> Result<Session, Trouble> {
+) -> Result<Session, CallError> {
     let began = Instant::now();
     let sent = match wait_for_limit(app, contact, &login, until).await {
         Ok(()) => send(app, contact, login, until).await,
@@ -126,9 +128,9 @@ async fn request_session(
 }
 
 /// A login changes nothing on the platform: an unclear outcome can simply be retried.
-fn nothing_done(trouble: Trouble) -> Trouble {
+fn nothing_done(trouble: CallError) -> CallError {
     match trouble {
-        Trouble::Unclear { message } => Trouble::later(Explanation::LoginFailed {
+        CallError::Unclear { message } => CallError::later(Explanation::LoginFailed {
             cause: Box::new(message),
         }),
         other => other,

@@ -48,7 +48,7 @@ pub struct Card {
 
 /// A platform that could not be reached, or does not let us in.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Away {
+pub struct PlatformProblem {
     pub provider: Provider,
     /// The restaurants that it is so for.
     pub restaurants: BTreeSet<String>,
@@ -62,7 +62,7 @@ pub struct Board {
     pub done: Vec<Card>,
     /// There are more open orders than are shown.
     pub has_more: bool,
-    pub away: Vec<Away>,
+    pub away: Vec<PlatformProblem>,
     /// Those that are on their way to their platforms.
     pub unsettled: BTreeSet<OrderId>,
     /// Up to where the account's events are in it.
@@ -158,7 +158,7 @@ pub fn is_in_trouble(integration: &Integration, now: Timestamp) -> bool {
 
 /// What is in trouble: one line for each platform, whose newest error stands for all.
 struct Troubles {
-    lines: Vec<Away>,
+    lines: Vec<PlatformProblem>,
     integrations: BTreeSet<IntegrationId>,
 }
 
@@ -177,14 +177,14 @@ fn troubles(
     let mut troubled = integrations::in_trouble(tx, account, now.minus(TROUBLE), LOOKED_AT_TROUBLES)?;
     troubled.retain(|it| is_in_trouble(it, now) && only.is_none_or(|id| id == it.restaurant_id));
     let integrations = troubled.iter().map(|it| it.id).collect();
-    let mut lines: Vec<Away> = Vec::new();
+    let mut lines: Vec<PlatformProblem> = Vec::new();
     for it in troubled {
         match lines.iter_mut().find(|line| line.provider == it.provider) {
             Some(line) if line.restaurants.len() < SHOWN_TROUBLES => {
                 line.restaurants.insert(restaurants::name(tx, it.restaurant_id)?);
             }
             Some(_) => {}
-            None => lines.push(Away {
+            None => lines.push(PlatformProblem {
                 provider: it.provider,
                 restaurants: BTreeSet::from([restaurants::name(tx, it.restaurant_id)?]),
                 message: it.health.last_error.unwrap_or_default(),
@@ -219,7 +219,7 @@ pub async fn one(app: &App, account: AccountId, id: OrderId) -> Result<Card, Fau
 pub struct Changes {
     pub cards: Vec<Card>,
     /// The platforms in trouble, if they are others than before.
-    pub away: Option<Vec<Away>>,
+    pub away: Option<Vec<PlatformProblem>>,
 }
 
 /// What a browser shows when it begins to follow.
@@ -250,7 +250,7 @@ pub struct Live {
     /// What the browser is told with the first look, whatever has happened since.
     first: BTreeSet<OrderId>,
     /// The platforms in trouble, as the browser was told of them.
-    away: Option<Vec<Away>>,
+    away: Option<Vec<PlatformProblem>>,
     pause: Duration,
 }
 

@@ -1,7 +1,7 @@
 //! What is wrong with a field of a form, in the user's language.
 
 use super::explain;
-use crate::panel::words::{Lang, WrongWords};
+use crate::panel::words::{FormErrorTexts, Lang};
 use garson_core::explanation::TargetRefusal;
 use garson_core::field_problem::{FieldProblem, HeaderProblem};
 
@@ -18,7 +18,7 @@ pub fn text(lang: Lang, problem: &FieldProblem) -> String {
 }
 
 fn not_allowed(lang: Lang, refusal: &TargetRefusal) -> String {
-    let t = WrongWords::of(lang);
+    let t = FormErrorTexts::of(lang);
     format!("{} {}.", t.not_an_address, explain::target(lang, refusal))
 }
 

@@ -6,13 +6,13 @@ use super::field_problem;
 use super::form::Field;
 use super::form_data::FormData;
 use crate::http::error::{ApiError, Code};
-use crate::panel::words::{Lang, WrongWords};
+use crate::panel::words::{FormErrorTexts, Lang};
 use http::StatusCode;
 use serde_json::Value;
 
 /// An error that the user can correct.
 #[derive(Clone, Debug)]
-pub struct Wrong {
+pub struct FormErrors {
     pub status: StatusCode,
     /// The field, as the API calls it; empty if it is about the whole form.
     field: String,
@@ -20,11 +20,11 @@ pub struct Wrong {
     marked: &'static str,
 }
 
-impl Wrong {
+impl FormErrors {
     /// The error, if the user can correct it; any other error is a page of its own.
     pub fn new(user: &CurrentUser, error: impl Into<ApiError>) -> Result<Self, PanelError> {
         let error = error.into();
-        let t = WrongWords::of(user.lang);
+        let t = FormErrorTexts::of(user.lang);
         let status = error.code.status();
         if !matches!(status.as_u16(), 400 | 409 | 422) {
             return Err(user.fail_with(error));
@@ -50,7 +50,7 @@ impl Wrong {
 
     /// The name that was typed is not the name of what is to be deleted.
     pub fn name_differs(lang: Lang) -> Self {
-        let t = WrongWords::of(lang);
+        let t = FormErrorTexts::of(lang);
         Self {
             status: StatusCode::UNPROCESSABLE_ENTITY,
             field: "confirm".to_owned(),

@@ -11,7 +11,7 @@ use crate::panel::kit::current_user::{CurrentUser, UserForm};
 use crate::panel::kit::error::PanelError;
 use crate::panel::kit::form::{Choice, Field, FieldKind};
 use crate::panel::kit::form_data::FormData;
-use crate::panel::kit::form_errors::{Wrong, is_same_name};
+use crate::panel::kit::form_errors::{FormErrors, is_same_name};
 use crate::panel::kit::form_input::{patch, required};
 use crate::panel::kit::form_page::form_page;
 use crate::panel::kit::layout::{Layout, page};
@@ -174,7 +174,7 @@ fn parse(user: &CurrentUser, id: &str) -> Result<BusinessId, PanelError> {
         .map_err(|_| user.fail(Fault::not_found(Thing::Business, id)))
 }
 
-fn show_new(user: &CurrentUser, value: impl Fn(&str) -> String, wrong: Option<&Wrong>) -> Response {
+fn show_new(user: &CurrentUser, value: impl Fn(&str) -> String, wrong: Option<&FormErrors>) -> Response {
     let t = BusinessWords::of(user.lang);
     let mut fields = form(&t, value);
     let problem = wrong.map(|wrong| wrong.mark(&mut fields));
@@ -200,7 +200,7 @@ async fn create_business(
     let wanted = match parse_form(&fields) {
         Ok(wanted) => wanted,
         Err(fault) => {
-            let wrong = Wrong::new(&user, fault)?;
+            let wrong = FormErrors::new(&user, fault)?;
             return Ok(show_new(&user, |name| fields.get(name).to_owned(), Some(&wrong)));
         }
     };
@@ -220,7 +220,7 @@ async fn show_details(
     user: &CurrentUser,
     id: BusinessId,
     typed: Option<&FormData>,
-    wrong: Option<Wrong>,
+    wrong: Option<FormErrors>,
 ) -> Result<Response, PanelError> {
     let fail = |fault| user.fail(fault);
     let account = user.account.id;
@@ -279,7 +279,7 @@ async fn update_business(
     let wanted = match parse_form(&fields) {
         Ok(wanted) => wanted,
         Err(fault) => {
-            let wrong = Wrong::new(&user, fault)?;
+            let wrong = FormErrors::new(&user, fault)?;
             return show_details(&api, &user, id, Some(&fields), Some(wrong)).await;
         }
     };
@@ -315,7 +315,7 @@ async fn delete_business(
     let account = user.account.id;
     let business = businesses::get(&api.app, account, id).await.map_err(fail)?;
     if !is_same_name(fields.get("confirm"), &business.fields.name) {
-        let wrong = Wrong::name_differs(user.lang);
+        let wrong = FormErrors::name_differs(user.lang);
         return show_details(&api, &user, id, None, Some(wrong)).await;
     }
     businesses::delete(&api.app, account, id).await.map_err(fail)?;

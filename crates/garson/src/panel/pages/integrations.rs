@@ -15,7 +15,7 @@ use crate::panel::components::restaurant_header::{
 };
 use crate::panel::kit::current_user::{CurrentUser, UserForm};
 use crate::panel::kit::error::PanelError;
-use crate::panel::kit::form_errors::Wrong;
+use crate::panel::kit::form_errors::FormErrors;
 use crate::panel::kit::layout::{Layout, page};
 use crate::panel::kit::{explain, format};
 use crate::panel::words::IntegrationWords;
@@ -160,7 +160,7 @@ async fn switch_integration(
         Ok(_) => Ok(user.redirect_with_notice(&list, t.switched_off)),
         // The form is where missing values are entered.
         Err(fault @ Fault::Invalid { .. }) => {
-            let wrong = Wrong::new(&user, fault)?;
+            let wrong = FormErrors::new(&user, fault)?;
             let name = connect::label(user.lang, &provider, wrong.field());
             Ok(user.redirect_with_error(
                 &format!("{list}/{provider}"),

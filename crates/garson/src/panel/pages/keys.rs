@@ -9,7 +9,7 @@ use crate::http::state::HttpState;
 use crate::panel::kit::current_user::{CurrentUser, UserForm};
 use crate::panel::kit::error::PanelError;
 use crate::panel::kit::form::Field;
-use crate::panel::kit::form_errors::Wrong;
+use crate::panel::kit::form_errors::FormErrors;
 use crate::panel::kit::form_input::optional;
 use crate::panel::kit::form_page::form_page;
 use crate::panel::kit::layout::{Layout, page};
@@ -80,7 +80,7 @@ async fn issue_key(
     let name: Option<Line> = match optional(&fields, "label") {
         Ok(name) => name,
         Err(fault) => {
-            let wrong = Wrong::new(&user, fault)?;
+            let wrong = FormErrors::new(&user, fault)?;
             let mut label = label_field(&user).value(fields.get("label"));
             wrong.mark([&mut label]);
             let page = show(&api, &user, None, label).await?;

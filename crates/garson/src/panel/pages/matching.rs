@@ -14,7 +14,7 @@ use crate::panel::kit::error::PanelError;
 use crate::panel::kit::explain;
 use crate::panel::kit::form::{Choice, Field, FieldKind};
 use crate::panel::kit::form_data::FormData;
-use crate::panel::kit::form_errors::Wrong;
+use crate::panel::kit::form_errors::FormErrors;
 use crate::panel::kit::form_input::{optional, required};
 use crate::panel::kit::form_page::form_page;
 use crate::panel::kit::layout::{Layout, page};
@@ -176,7 +176,7 @@ async fn show(
     user: &CurrentUser,
     id: RestaurantId,
     typed: Option<&FormData>,
-    wrong: Option<Wrong>,
+    wrong: Option<FormErrors>,
 ) -> Result<Response, PanelError> {
     let fail = |fault| user.fail(fault);
     let account = user.account.id;
@@ -279,13 +279,15 @@ async fn save_matches(
     let inputs: Result<Vec<PaymentMatchInput>, Fault> =
         wanted.iter().map(|row| parse_row(&fields, *row)).collect();
     let parsed = match inputs {
-        Ok(inputs) => payment_matches(inputs).map_err(|fault| to_form_row(Wrong::new(&user, fault), &wanted)),
-        Err(fault) => Err(Wrong::new(&user, fault)),
+        Ok(inputs) => {
+            payment_matches(inputs).map_err(|fault| to_form_row(FormErrors::new(&user, fault), &wanted))
+        }
+        Err(fault) => Err(FormErrors::new(&user, fault)),
     };
     let set = match parsed {
         Ok(matches) => payment_matching::set(&api.app, user.account.id, id, matches)
             .await
-            .map_err(|fault| Wrong::new(&user, fault)),
+            .map_err(|fault| FormErrors::new(&user, fault)),
         Err(wrong) => Err(wrong),
     };
     match set {
@@ -298,7 +300,7 @@ async fn save_matches(
 }
 
 /// Maps the error to its row in the form, because empty rows are not sent. An error of a whole row is shown at its code.
-fn to_form_row(wrong: Result<Wrong, PanelError>, wanted: &[usize]) -> Result<Wrong, PanelError> {
+fn to_form_row(wrong: Result<FormErrors, PanelError>, wanted: &[usize]) -> Result<FormErrors, PanelError> {
     let wrong = wrong?;
     let place = wrong
         .field()
@@ -357,9 +359,9 @@ async fn save_source(
             let apply = move |fields: &mut RestaurantFields| input.apply(fields);
             restaurants::update(&api.app, user.account.id, id, apply)
                 .await
-                .map_err(|fault| Wrong::new(&user, fault))
+                .map_err(|fault| FormErrors::new(&user, fault))
         }
-        Err(fault) => Err(Wrong::new(&user, fault)),
+        Err(fault) => Err(FormErrors::new(&user, fault)),
     };
     match saved {
         Ok(_) => {

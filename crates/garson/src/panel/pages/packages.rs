@@ -11,7 +11,7 @@ use crate::panel::kit::current_user::{CurrentUser, UserForm};
 use crate::panel::kit::error::PanelError;
 use crate::panel::kit::form::{Field, FieldKind};
 use crate::panel::kit::form_data::FormData;
-use crate::panel::kit::form_errors::Wrong;
+use crate::panel::kit::form_errors::FormErrors;
 use crate::panel::kit::form_input::required;
 use crate::panel::kit::form_page::form_page;
 use crate::panel::kit::layout::{Layout, page};
@@ -153,7 +153,7 @@ async fn show(
     user: &CurrentUser,
     id: RestaurantId,
     typed: Option<&FormData>,
-    wrong: Option<Wrong>,
+    wrong: Option<FormErrors>,
 ) -> Result<Response, PanelError> {
     let restaurant = restaurants::get(&api.app, user.account.id, id)
         .await
@@ -288,15 +288,14 @@ async fn save_packages(
         .map(|row| parse_row(&t, &fields, &zone, *row))
         .collect();
     let parsed = match inputs {
-        Ok(inputs) => {
-            packages(inputs, api.app.now()).map_err(|fault| to_form_row(Wrong::new(&user, fault), &wanted))
-        }
-        Err(fault) => Err(Wrong::new(&user, fault)),
+        Ok(inputs) => packages(inputs, api.app.now())
+            .map_err(|fault| to_form_row(FormErrors::new(&user, fault), &wanted)),
+        Err(fault) => Err(FormErrors::new(&user, fault)),
     };
     let set = match parsed {
         Ok(packages) => restaurants::set_packages(&api.app, user.account.id, id, packages)
             .await
-            .map_err(|fault| Wrong::new(&user, fault)),
+            .map_err(|fault| FormErrors::new(&user, fault)),
         Err(wrong) => Err(wrong),
     };
     match set {
@@ -306,7 +305,7 @@ async fn save_packages(
 }
 
 /// Maps the error to its row in the form, because removed rows are not sent.
-fn to_form_row(wrong: Result<Wrong, PanelError>, wanted: &[usize]) -> Result<Wrong, PanelError> {
+fn to_form_row(wrong: Result<FormErrors, PanelError>, wanted: &[usize]) -> Result<FormErrors, PanelError> {
     let wrong = wrong?;
     let place = wrong
         .field()

@@ -13,7 +13,7 @@ use crate::panel::kit::current_user::{CurrentUser, UserForm};
 use crate::panel::kit::error::PanelError;
 use crate::panel::kit::form::{Choice, Field, FieldKind};
 use crate::panel::kit::form_data::FormData;
-use crate::panel::kit::form_errors::{Wrong, is_same_name, number, text};
+use crate::panel::kit::form_errors::{FormErrors, is_same_name, number, text};
 use crate::panel::kit::form_input::{degrees, patch, required};
 use crate::panel::kit::form_page::form_page;
 use crate::panel::kit::layout::{Layout, page};
@@ -181,8 +181,8 @@ fn parse_form(sent: &FormData) -> Result<RestaurantInput, Fault> {
 fn change(
     user: &CurrentUser,
     sent: &FormData,
-) -> Result<impl Fn(&mut RestaurantFields) + use<>, Result<Wrong, PanelError>> {
-    let input = parse_form(sent).map_err(|fault| Wrong::new(user, fault))?;
+) -> Result<impl Fn(&mut RestaurantFields) + use<>, Result<FormErrors, PanelError>> {
+    let input = parse_form(sent).map_err(|fault| FormErrors::new(user, fault))?;
     let config = known_config(sent);
     Ok(move |fields: &mut RestaurantFields| {
         input.apply(fields);
@@ -194,7 +194,7 @@ async fn show_new(
     api: &HttpState,
     user: &CurrentUser,
     value: impl Fn(&str) -> String,
-    wrong: Option<Wrong>,
+    wrong: Option<FormErrors>,
 ) -> Result<Response, PanelError> {
     let t = RestaurantWords::of(user.lang);
     let known = business_flow::list(&api.app, user.account.id)
@@ -238,7 +238,7 @@ async fn create_restaurant(
             let t = RestaurantWords::of(user.lang);
             Ok(user.redirect_with_notice(&Tab::Integrations.path(made.id), t.created))
         }
-        Err(fault) => show_new(&api, &user, typed, Some(Wrong::new(&user, fault)?)).await,
+        Err(fault) => show_new(&api, &user, typed, Some(FormErrors::new(&user, fault)?)).await,
     }
 }
 
@@ -248,7 +248,7 @@ async fn show_details(
     user: &CurrentUser,
     id: RestaurantId,
     typed: Option<&FormData>,
-    wrong: Option<Wrong>,
+    wrong: Option<FormErrors>,
 ) -> Result<Response, PanelError> {
     let fail = |fault| user.fail(fault);
     let account = user.account.id;
@@ -298,7 +298,7 @@ async fn update_restaurant(
     let done = match change(&user, &fields) {
         Ok(apply) => restaurants::update(&api.app, user.account.id, id, apply)
             .await
-            .map_err(|fault| Wrong::new(&user, fault)),
+            .map_err(|fault| FormErrors::new(&user, fault)),
         Err(wrong) => Err(wrong),
     };
     match done {
@@ -320,7 +320,7 @@ async fn delete_restaurant(
     let account = user.account.id;
     let restaurant = restaurants::get(&api.app, account, id).await.map_err(fail)?;
     if !is_same_name(fields.get("confirm"), &restaurant.fields.name) {
-        let wrong = Wrong::name_differs(user.lang);
+        let wrong = FormErrors::name_differs(user.lang);
         return show_details(&api, &user, id, None, Some(wrong)).await;
     }
     restaurants::delete(&api.app, account, id).await.map_err(fail)?;

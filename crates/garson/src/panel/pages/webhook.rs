@@ -14,7 +14,7 @@ use crate::panel::kit::current_user::{CurrentUser, UserForm};
 use crate::panel::kit::error::PanelError;
 use crate::panel::kit::form::{Choice, Field, FieldKind};
 use crate::panel::kit::form_data::FormData;
-use crate::panel::kit::form_errors::Wrong;
+use crate::panel::kit::form_errors::FormErrors;
 use crate::panel::kit::layout::{Layout, page};
 use crate::panel::kit::navigation::NavItem;
 use crate::panel::words::{DeliveryWords, WebhookWords};
@@ -156,7 +156,7 @@ async fn save_webhook(
     {
         Ok(_) => return Ok(user.redirect_with_notice("/webhook", WebhookWords::of(user.lang).saved)),
         Err(fault @ (Fault::TargetNotAllowed { .. } | Fault::Invalid { .. })) => {
-            Wrong::new(&user, fault)?.into_text()
+            FormErrors::new(&user, fault)?.into_text()
         }
         Err(fault) => return Err(user.fail(fault)),
     };

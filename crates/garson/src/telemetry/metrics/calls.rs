@@ -4,7 +4,7 @@ use super::labels::{label, label_product, label_values, platform_index, provider
 use super::tally::Tally;
 use super::timings::{CALL_BUCKETS, Timings};
 use garson_core::order::CallKind;
-use garson_core::platform::{Provider, Trouble};
+use garson_core::platform::{CallError, Provider};
 use prometheus_client::registry::Registry;
 use std::time::Duration;
 
@@ -55,8 +55,8 @@ label_values! {
     }
 }
 
-impl<T> From<&Result<T, Trouble>> for CallOutcome {
-    fn from(result: &Result<T, Trouble>) -> Self {
+impl<T> From<&Result<T, CallError>> for CallOutcome {
+    fn from(result: &Result<T, CallError>) -> Self {
         match result {
             Ok(_) => Self::Done,
             Err(trouble) => Self::from(trouble),
@@ -64,15 +64,15 @@ impl<T> From<&Result<T, Trouble>> for CallOutcome {
     }
 }
 
-impl From<&Trouble> for CallOutcome {
-    fn from(trouble: &Trouble) -> Self {
+impl From<&CallError> for CallOutcome {
+    fn from(trouble: &CallError) -> Self {
         match trouble {
-            Trouble::Refused { .. } | Trouble::RetryableRefusal { .. } | Trouble::SessionOver => {
+            CallError::Refused { .. } | CallError::RetryableRefusal { .. } | CallError::SessionOver => {
                 Self::Refused
             }
-            Trouble::NotYet { .. } => Self::NotYet,
-            Trouble::Later { .. } | Trouble::HeldBack { .. } => Self::Later,
-            Trouble::Unclear { .. } => Self::Unclear,
+            CallError::NotYet { .. } => Self::NotYet,
+            CallError::Later { .. } | CallError::HeldBack { .. } => Self::Later,
+            CallError::Unclear { .. } => Self::Unclear,
         }
     }
 }

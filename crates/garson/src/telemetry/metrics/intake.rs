@@ -2,7 +2,7 @@
 
 use super::labels::{label, label_product, label_values, platform_index, providers};
 use super::tally::Tally;
-use garson_core::platform::{Provider, Reception};
+use garson_core::platform::{IntakeOutcome, Provider};
 use prometheus_client::registry::Registry;
 
 label_values! {
@@ -39,16 +39,16 @@ label_values! {
 
 impl MessageOutcome {
     #[must_use]
-    pub fn of(outcome: &Reception, is_repeat: bool) -> Self {
+    pub fn of(outcome: &IntakeOutcome, is_repeat: bool) -> Self {
         match outcome {
-            Reception::Taken { .. } | Reception::Noted if is_repeat => Self::Repeated,
-            Reception::Taken { .. } => Self::Taken,
-            Reception::Noted => Self::Noted,
-            Reception::Conflict { .. } => Self::Conflicting,
-            Reception::UnknownBranch { .. } => Self::UnknownBranch,
-            Reception::UnknownOrder { .. } => Self::UnknownOrder,
-            Reception::Unreadable(_) => Self::Unreadable,
-            Reception::NotGenuine => Self::NotGenuine,
+            IntakeOutcome::Taken { .. } | IntakeOutcome::Noted if is_repeat => Self::Repeated,
+            IntakeOutcome::Taken { .. } => Self::Taken,
+            IntakeOutcome::Noted => Self::Noted,
+            IntakeOutcome::Conflict { .. } => Self::Conflicting,
+            IntakeOutcome::UnknownBranch { .. } => Self::UnknownBranch,
+            IntakeOutcome::UnknownOrder { .. } => Self::UnknownOrder,
+            IntakeOutcome::Unreadable(_) => Self::Unreadable,
+            IntakeOutcome::NotGenuine => Self::NotGenuine,
         }
     }
 }

@@ -8,7 +8,7 @@ use crate::flow::platform_client::read_order;
 use crate::flow::{Fault, persist};
 use crate::telemetry::CallOutcome;
 use garson_core::order::{Actor, CallKind, Change, Flag, Input, Order, TimelineReason};
-use garson_core::platform::{Page, Trouble};
+use garson_core::platform::{CallError, Page};
 use garson_core::time::Timestamp;
 use garson_store::Tx;
 use garson_store::tables::{order_flags, orders};
@@ -32,7 +32,7 @@ pub(super) async fn check_missing(
     query: &OrderQuery<'_>,
     listed: &HashSet<String>,
     started_at: Timestamp,
-) -> Result<(), Trouble> {
+) -> Result<(), CallError> {
     let open = open_orders(query).await?;
     unflag(query, &open, listed).await?;
     let is_missing = |order: &&Order| {
@@ -43,7 +43,7 @@ pub(super) async fn check_missing(
 }
 
 /// Checks the orders that are open here and that the platform lists as cancelled: the message that says so may be lost.
-pub(super) async fn check_cancelled(query: &OrderQuery<'_>) -> Result<(), Trouble> {
+pub(super) async fn check_cancelled(query: &OrderQuery<'_>) -> Result<(), CallError> {
     let Page { orders, .. } = query.page(0).await?;
     let identity = |id: Vec<u8>| String::from_utf8(id).ok();
     let cancelled: HashSet<String> = orders.into_iter().filter_map(identity).collect();
@@ -55,7 +55,7 @@ pub(super) async fn check_cancelled(query: &OrderQuery<'_>) -> Result<(), Troubl
     check(query, &missed, IfNotFound::Cancel).await
 }
 
-async fn open_orders(query: &OrderQuery<'_>) -> Result<Vec<Order>, Trouble> {
+async fn open_orders(query: &OrderQuery<'_>) -> Result<Vec<Order>, CallError> {
     let (account, integration) = (
         query.connected.integration.account_id,
         query.connected.integration.id,
@@ -66,7 +66,11 @@ async fn open_orders(query: &OrderQuery<'_>) -> Result<Vec<Order>, Trouble> {
 }
 
 /// Fetches those of the orders that are due, and records their changes.
-async fn check(query: &OrderQuery<'_>, missing: &[&Order], if_not_found: IfNotFound) -> Result<(), Trouble> {
+async fn check(
+    query: &OrderQuery<'_>,
+    missing: &[&Order],
+    if_not_found: IfNotFound,
+) -> Result<(), CallError> {
     let (app, integration) = (query.app, query.connected.integration.id);
     for order in app.missing_orders.due(integration, missing, app.now()) {
         let result = match read_order(app, query.contact, order, query.until).await {
@@ -119,7 +123,7 @@ async fn cancel(query: &OrderQuery<'_>, order: &Order) -> Result<(), Fault> {
 }
 
 /// Removes the flag from orders that the platform lists again.
-async fn unflag(query: &OrderQuery<'_>, open: &[Order], listed: &HashSet<String>) -> Result<(), Trouble> {
+async fn unflag(query: &OrderQuery<'_>, open: &[Order], listed: &HashSet<String>) -> Result<(), CallError> {
     let is_back = |order: &&Order| is_flagged(order) && listed.contains(&order.identity);
     for order in open.iter().filter(is_back) {
         set_flag(query, order, None, TimelineReason::KnownToPlatformAgain).await?;
@@ -132,7 +136,7 @@ async fn set_flag(
     order: &Order,
     flag: Option<Flag>,
     reason: TimelineReason,
-) -> Result<(), Trouble> {
+) -> Result<(), CallError> {
     let (id, account, now) = (order.id, order.account_id, query.app.now());
     let write = move |tx: &mut Tx<'_>| order_flags::set(tx, id, flag, reason.clone(), now);
     let changed = query.app.store.write(account, write).await;

@@ -5,7 +5,7 @@ use crate::flow::intake::fetch::{record_fetched, storage_trouble};
 use crate::flow::platform_client::{Contact, converse};
 use crate::telemetry::Topic;
 use garson_core::explanation::PlatformFailure;
-use garson_core::platform::{Page, Trouble, Window};
+use garson_core::platform::{CallError, Page, Window};
 use garson_store::tables::integrations::Connected;
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -23,7 +23,7 @@ pub(super) struct OrderQuery<'a> {
 
 impl OrderQuery<'_> {
     /// Records the orders of all pages, and adds their identities to `listed`; returns the number of pages.
-    pub async fn record_all_pages(&self, listed: &mut HashSet<String>) -> Result<u32, Trouble> {
+    pub async fn record_all_pages(&self, listed: &mut HashSet<String>) -> Result<u32, CallError> {
         for page in 0..MAX_PAGES {
             let Page { orders, more } = self.page(page).await?;
             if !orders.is_empty() {
@@ -33,10 +33,10 @@ impl OrderQuery<'_> {
                 return Ok(page + 1);
             }
         }
-        Err(Trouble::later(PlatformFailure::EndlessList))
+        Err(CallError::later(PlatformFailure::EndlessList))
     }
 
-    pub async fn page(&self, page: u32) -> Result<Page, Trouble> {
+    pub async fn page(&self, page: u32) -> Result<Page, CallError> {
         let platform = self.contact.platform;
         converse(
             self.app,
@@ -50,7 +50,7 @@ impl OrderQuery<'_> {
     }
 
     /// Records orders; returns their identities.
-    pub async fn record(&self, orders: Vec<Vec<u8>>) -> Result<Vec<String>, Trouble> {
+    pub async fn record(&self, orders: Vec<Vec<u8>>) -> Result<Vec<String>, CallError> {
         record_fetched(self.app, self.connected, orders)
             .await
             .map_err(storage_trouble)

@@ -8,7 +8,7 @@ use crate::flow::admin::branches;
 use crate::flow::platform_client::{Contact, enlist};
 use garson_core::explanation::PlatformFailure;
 use garson_core::id::IntegrationId;
-use garson_core::platform::{PollStyle, Trouble, Window};
+use garson_core::platform::{CallError, PollStyle, Window};
 use garson_core::time::Timestamp;
 use garson_store::tables::integrations::Connected;
 use std::collections::HashSet;
@@ -48,7 +48,7 @@ impl Progress {
 pub(super) struct RoundResult {
     pub integration: IntegrationId,
     pub is_enlisted: bool,
-    pub progress: Result<Progress, Trouble>,
+    pub progress: Result<Progress, CallError>,
 }
 
 pub(super) struct PollRound {
@@ -69,7 +69,7 @@ impl PollRound {
             Err(error) => RoundResult {
                 integration,
                 is_enlisted,
-                progress: Err(Trouble::later(PlatformFailure::PollPanicked {
+                progress: Err(CallError::later(PlatformFailure::PollPanicked {
                     error: error.to_string(),
                 })),
             },
@@ -92,7 +92,7 @@ impl PollRound {
         }
     }
 
-    async fn record_orders(&self, until: Instant) -> Result<Progress, Trouble> {
+    async fn record_orders(&self, until: Instant) -> Result<Progress, CallError> {
         let window = window(self.style, self.progress, self.app.now(), Instant::now());
         let query = OrderQuery {
             app: &self.app,
@@ -112,7 +112,7 @@ impl PollRound {
         })
     }
 
-    async fn run_query(&self, query: &OrderQuery<'_>) -> Result<(), Trouble> {
+    async fn run_query(&self, query: &OrderQuery<'_>) -> Result<(), CallError> {
         let started_at = self.app.now();
         if self.style == PollStyle::Cancelled {
             return check_cancelled(query).await;

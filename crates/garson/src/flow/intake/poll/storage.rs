@@ -5,7 +5,7 @@ use crate::flow::Fault;
 use crate::telemetry::CallOutcome;
 use garson_core::explanation::{Explanation, PlatformFailure};
 use garson_core::id::{AccountId, IntegrationId, NodeId};
-use garson_core::platform::{Provider, Trouble};
+use garson_core::platform::{CallError, Provider};
 use garson_core::time::Timestamp;
 use garson_store::tables::integrations;
 use garson_store::tables::integrations::{Connected, Polled, Unreadable};
@@ -38,7 +38,7 @@ pub(super) async fn save_progress(app: &App, progress: Vec<(IntegrationId, Times
     Ok(app.store.write(Partition::COMMON, write).await?)
 }
 
-pub(super) fn note_error(app: &Arc<App>, connected: &Connected, trouble: &Trouble) {
+pub(super) fn note_error(app: &Arc<App>, connected: &Connected, trouble: &CallError) {
     let (id, account) = (connected.integration.id, connected.integration.account_id);
     // The platform's message may contain a customer's name or a secret: it is shown with the integration, not logged.
     let outcome = CallOutcome::from(trouble).as_str();

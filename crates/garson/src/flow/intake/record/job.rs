@@ -5,7 +5,7 @@ use crate::flow::intake::inbox::InboxEntry;
 use crate::flow::intake::message::Understood;
 use crate::flow::intake::revise::SerializedContent;
 use garson_core::id::InboxId;
-use garson_core::platform::{HookRequest, News, Platform, Reception};
+use garson_core::platform::{HookRequest, IntakeOutcome, News, Platform};
 use garson_core::time::Timestamp;
 use garson_store::tables::inbox::{self, NewMessage};
 use garson_store::tables::restaurants;
@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 /// What was done with a message.
 pub(crate) struct Recorded {
-    pub outcome: Reception,
+    pub outcome: IntakeOutcome,
     /// It brought an order that was not known.
     pub is_new_order: bool,
     /// The same message had come before.
@@ -27,7 +27,7 @@ pub(crate) struct Recorded {
 impl Recorded {
     pub fn not_genuine() -> Self {
         Self {
-            outcome: Reception::NotGenuine,
+            outcome: IntakeOutcome::NotGenuine,
             is_new_order: false,
             is_repeat: false,
             may_call: false,
@@ -87,12 +87,12 @@ impl IntakeJob {
     }
 
     /// Stores the message in the inbox with its outcome.
-    pub fn finish(&self, tx: &mut Tx<'_>, outcome: Reception) -> Result<Recorded, Fault> {
+    pub fn finish(&self, tx: &mut Tx<'_>, outcome: IntakeOutcome) -> Result<Recorded, Fault> {
         self.finish_with(tx, outcome, inbox::store)
     }
 
     /// The same for a message that brought a new order, which is hardly ever a repeat.
-    pub fn finish_new_order(&self, tx: &mut Tx<'_>, outcome: Reception) -> Result<Recorded, Fault> {
+    pub fn finish_new_order(&self, tx: &mut Tx<'_>, outcome: IntakeOutcome) -> Result<Recorded, Fault> {
         let recorded = self.finish_with(tx, outcome, inbox::store_first)?;
         Ok(Recorded {
             is_new_order: true,
@@ -103,7 +103,7 @@ impl IntakeJob {
     fn finish_with(
         &self,
         tx: &mut Tx<'_>,
-        outcome: Reception,
+        outcome: IntakeOutcome,
         store: fn(&mut Tx<'_>, &NewMessage<'_>) -> Result<bool, StoreError>,
     ) -> Result<Recorded, Fault> {
         let Some(entry) = InboxEntry::of(&outcome) else {

@@ -7,8 +7,8 @@ use crate::flow::intake::order_lookup;
 use crate::flow::intake::revise::{self, SerializedContent};
 use crate::flow::{Fault, persist};
 use garson_core::id::OrderId;
-use garson_core::order::{Change, Home, Input, NewOrder, Order, ProviderSync, Status, place};
-use garson_core::platform::{Message, News, Reception, Sighting, Verified, Which};
+use garson_core::order::{Change, Input, NewOrder, Order, OrderOwner, ProviderSync, Status, place};
+use garson_core::platform::{IntakeOutcome, Message, News, Sighting, Verified, Which};
 use garson_store::tables::inbox::{self, InboxState, StoredMessage};
 use garson_store::tables::orders::HashedOrder;
 use garson_store::tables::{integrations, orders};
@@ -29,7 +29,7 @@ impl IntakeJob {
                 return Err(StoreError::conflict("a cached integration has changed").into());
             }
             let branch = integration.remote_id.clone().unwrap_or_default();
-            return self.finish(tx, Reception::UnknownBranch { branch });
+            return self.finish(tx, IntakeOutcome::UnknownBranch { branch });
         }
         // An order without changes is usually new; one that has changed may be known.
         let is_likely_new = sighting.change.is_none();
@@ -45,14 +45,14 @@ impl IntakeJob {
             None => self.place(tx, addressed, sighting, content)?,
             Some(known) if self.is_conflict(&known, &sighting.order, content) => {
                 let order_id = known.order.id;
-                return self.finish(tx, Reception::Conflict { order_id });
+                return self.finish(tx, IntakeOutcome::Conflict { order_id });
             }
             Some(known) => revise::write(tx, known, sighting, content, self.now)?,
         };
         if let Some(change) = &sighting.change {
             self.report(tx, addressed, &order, change)?;
         }
-        let outcome = Reception::Taken { order_id: order.id };
+        let outcome = IntakeOutcome::Taken { order_id: order.id };
         if !is_new_order {
             return self.finish(tx, outcome);
         }
@@ -75,13 +75,13 @@ impl IntakeJob {
             return self.finish_without_order(tx, which);
         };
         self.report(tx, addressed, &order, change)?;
-        self.finish(tx, Reception::Taken { order_id: order.id })
+        self.finish(tx, IntakeOutcome::Taken { order_id: order.id })
     }
 
     /// Stores a message whose order has not come yet; it is applied when the order comes.
     pub(super) fn finish_without_order(&self, tx: &mut Tx<'_>, which: &Which) -> Result<Recorded, Fault> {
         let identity = order_lookup::identity_of(which);
-        self.finish(tx, Reception::UnknownOrder { identity })
+        self.finish(tx, IntakeOutcome::UnknownOrder { identity })
     }
 
     /// Where senders choose the ids, they may use one twice. A later version of an order has a higher version number.
@@ -113,7 +113,7 @@ impl IntakeJob {
         let integration = &addressed.connected.integration;
         let early = self.early_messages(tx, addressed, &sighting.order)?;
         let mut places = persist::reserve_places(tx, integration.account_id, self.now)?;
-        let home = Home {
+        let home = OrderOwner {
             account_id: integration.account_id,
             restaurant_id: integration.restaurant_id,
             integration_id: integration.id,

@@ -6,7 +6,7 @@ use crate::flow::platform_documents::read_fetched;
 use crate::telemetry::Topic;
 use garson_core::explanation::{Explanation, PlatformFailure};
 use garson_core::order::{Actor, CallArgument, CallKind, Change, Order, Status};
-use garson_core::platform::{Errand, RefusalCause, Sighting, Success, Trouble};
+use garson_core::platform::{CallError, CallRequest, RefusalCause, Sighting, Success};
 use tokio::time::Instant;
 
 pub struct Attempt<'a> {
@@ -31,7 +31,7 @@ pub enum Verdict {
     NotDone,
     /// It was not done because the order is cancelled there; with the platform's message and the order as it shows it.
     Overtaken(Explanation, Box<Sighting>),
-    Trouble(Trouble),
+    CallError(CallError),
 }
 
 impl Attempt<'_> {
@@ -46,9 +46,9 @@ impl Attempt<'_> {
                 Ok(_) => {}
                 Err(trouble) if trouble.is_refusal_of_order() && self.may_be_hidden() => {}
                 // It waits for the rate limit and stays unclear.
-                Err(held @ Trouble::HeldBack { .. }) => return Verdict::Trouble(held),
+                Err(held @ CallError::HeldBack { .. }) => return Verdict::CallError(held),
                 // Still unclear: it must not be repeated before the order has been read.
-                Err(trouble) => return Verdict::Trouble(still_unclear(trouble)),
+                Err(trouble) => return Verdict::CallError(still_unclear(trouble)),
             }
         }
         if !self.may_send {
@@ -65,7 +65,7 @@ impl Attempt<'_> {
             Err(trouble) if trouble.is_refusal_of_order() && self.can_read() => {
                 self.explain(app, trouble).await
             }
-            Err(trouble) => Verdict::Trouble(trouble),
+            Err(trouble) => Verdict::CallError(trouble),
         }
     }
 
@@ -78,24 +78,24 @@ impl Attempt<'_> {
             // The answer named the state, which the order does not show when it is read.
             Ok(seen) if !self.contact.platform.shows(self.kind) => Verdict::Done(Some(seen)),
             Ok(seen) if !self.missing_before(&seen).is_empty() => self.catch_up(app, &seen).await,
-            Ok(seen) => Verdict::Trouble(self.contradicted(&seen)),
+            Ok(seen) => Verdict::CallError(self.contradicted(&seen)),
             Err(trouble) if trouble.is_refusal_of_order() && self.may_be_hidden() => Verdict::Done(None),
-            Err(held @ Trouble::HeldBack { .. }) if !self.kind.is_question() => Verdict::Trouble(held),
-            Err(trouble) => Verdict::Trouble(still_unclear(trouble)),
+            Err(held @ CallError::HeldBack { .. }) if !self.kind.is_question() => Verdict::CallError(held),
+            Err(trouble) => Verdict::CallError(still_unclear(trouble)),
         }
     }
 
-    fn contradicted(&self, seen: &Sighting) -> Trouble {
+    fn contradicted(&self, seen: &Sighting) -> CallError {
         let status = status_on_platform(seen);
         let message = PlatformFailure::Contradicted {
             status: status.code(),
             name: status.name().to_owned(),
         };
-        Trouble::retryable(message, RefusalCause::Conflict)
+        CallError::retryable(message, RefusalCause::Conflict)
     }
 
     /// The platform refused: the order as it shows it says why, and whether that is final.
-    async fn explain(&self, app: &App, refusal: Trouble) -> Verdict {
+    async fn explain(&self, app: &App, refusal: CallError) -> Verdict {
         match self.read(app).await {
             Ok(seen) if self.is_done_in(&seen) => Verdict::Done(Some(seen)),
             Ok(seen) if status_on_platform(&seen).is_cancelled() => {
@@ -109,13 +109,13 @@ impl Attempt<'_> {
                 Verdict::Done(Some(seen))
             }
             Ok(seen) if !self.missing_before(&seen).is_empty() => self.catch_up(app, &seen).await,
-            Ok(_) => Verdict::Trouble(refusal),
+            Ok(_) => Verdict::CallError(refusal),
             Err(trouble) if trouble.is_refusal_of_order() && self.may_be_hidden() => {
-                Verdict::Trouble(refusal)
+                Verdict::CallError(refusal)
             }
-            Err(Trouble::Refused { .. }) => Verdict::Trouble(refusal),
+            Err(CallError::Refused { .. }) => Verdict::CallError(refusal),
             // The cause is still unknown.
-            Err(_) => Verdict::Trouble(Trouble::retryable(refusal.explanation(), RefusalCause::Other)),
+            Err(_) => Verdict::CallError(CallError::retryable(refusal.explanation(), RefusalCause::Other)),
         }
     }
 
@@ -139,12 +139,12 @@ impl Attempt<'_> {
         for step in self.missing_before(seen) {
             tracing::info!(order = %self.order.id, ?step, "resending a step that the platform is missing");
             if let Err(trouble) = self.send(app, step).await {
-                return Verdict::Trouble(trouble);
+                return Verdict::CallError(trouble);
             }
         }
         let gap = self.contact.terms.between_moves;
         if !gap.is_zero() {
-            return Verdict::Trouble(Trouble::NotYet {
+            return Verdict::CallError(CallError::NotYet {
                 message: PlatformFailure::PauseBetweenMoves {
                     seconds: gap.as_secs(),
                 }
@@ -157,10 +157,10 @@ impl Attempt<'_> {
             Ok(Success::Done) => Verdict::Done(None),
             Ok(Success::Already) => match self.read(app).await {
                 Ok(seen) if self.is_done_in(&seen) => Verdict::Done(Some(seen)),
-                Ok(seen) => Verdict::Trouble(self.contradicted(&seen)),
-                Err(trouble) => Verdict::Trouble(still_unclear(trouble)),
+                Ok(seen) => Verdict::CallError(self.contradicted(&seen)),
+                Err(trouble) => Verdict::CallError(still_unclear(trouble)),
             },
-            Err(trouble) => Verdict::Trouble(trouble),
+            Err(trouble) => Verdict::CallError(trouble),
         }
     }
 
@@ -173,8 +173,8 @@ impl Attempt<'_> {
         self.kind.is_question() && self.contact.platform.hides_unaccepted()
     }
 
-    async fn send(&self, app: &App, kind: CallKind) -> Result<Success, Trouble> {
-        let errand = Errand {
+    async fn send(&self, app: &App, kind: CallKind) -> Result<Success, CallError> {
+        let call_request = CallRequest {
             call: kind,
             order: self.order,
             reason: self.argument.reason.as_ref(),
@@ -189,17 +189,17 @@ impl Attempt<'_> {
             Topic::from(kind),
             self.until,
             |link| {
-                if let Some(address) = platform.refused_address(&errand, link) {
+                if let Some(address) = platform.refused_address(&call_request, link) {
                     app.refused_addresses.note(platform.provider(), &address);
                 }
-                platform.write(&errand, link)
+                platform.write(&call_request, link)
             },
             |link, response| platform.outcome(kind, link, response),
         )
         .await
     }
 
-    async fn read(&self, app: &App) -> Result<Box<Sighting>, Trouble> {
+    async fn read(&self, app: &App) -> Result<Box<Sighting>, CallError> {
         let body = read_order(app, self.contact, self.order, self.until).await?;
         read_fetched(self.contact.platform, body, app.now())
     }
@@ -260,17 +260,17 @@ const STEPS: [CallKind; 4] = [
     CallKind::Tell(Status::Delivered),
 ];
 
-fn is_conflict(trouble: &Trouble) -> bool {
+fn is_conflict(trouble: &CallError) -> bool {
     let conflict = RefusalCause::Conflict;
-    matches!(trouble, Trouble::RetryableRefusal { cause, .. } if *cause == conflict)
+    matches!(trouble, CallError::RetryableRefusal { cause, .. } if *cause == conflict)
 }
 
 fn overtaken(seen: Box<Sighting>) -> Verdict {
     Verdict::Overtaken(PlatformFailure::OrderCancelled.into(), seen)
 }
 
-fn still_unclear(trouble: Trouble) -> Trouble {
-    Trouble::unclear(trouble.explanation())
+fn still_unclear(trouble: CallError) -> CallError {
+    CallError::unclear(trouble.explanation())
 }
 
 #[cfg(test)]

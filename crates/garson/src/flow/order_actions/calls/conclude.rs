@@ -6,7 +6,7 @@ use crate::flow::platform_client::Contact;
 use crate::flow::{Fault, persist};
 use garson_core::explanation::{Explanation, PlatformFailure};
 use garson_core::order::{Actor, CallKind, Change, Input, Order, ProviderSync};
-use garson_core::platform::{Sighting, Trouble};
+use garson_core::platform::{CallError, Sighting};
 use garson_core::time::Timestamp;
 use garson_store::Tx;
 use garson_store::tables::calls;
@@ -36,7 +36,7 @@ pub async fn conclude(
                 Verdict::NotDone => {
                     end.failed(tx, CallEnd::Abandoned, &PlatformFailure::NotDone.into(), false)
                 }
-                Verdict::Trouble(trouble) => {
+                Verdict::CallError(trouble) => {
                     let message = trouble.explanation();
                     end.failed(tx, end.end_of(trouble), &message, trouble.is_away())
                 }
@@ -57,9 +57,9 @@ struct Ending<'a> {
 
 impl Ending<'_> {
     /// A refusal is a failure. A client's question that the platform has not decided is abandoned without a change.
-    fn end_of(&self, trouble: &Trouble) -> CallEnd {
+    fn end_of(&self, trouble: &CallError) -> CallEnd {
         match trouble {
-            Trouble::Refused { .. } => CallEnd::Failed,
+            CallError::Refused { .. } => CallEnd::Failed,
             _ if self.asked_by_client() => CallEnd::Abandoned,
             _ => CallEnd::Failed,
         }

@@ -9,7 +9,7 @@ use crate::app::App;
 use crate::flow::{Fault, persist};
 use garson_core::explanation::{Explanation, PlatformFailure};
 use garson_core::order::{Actor, Order, ProviderSync};
-use garson_core::platform::Trouble;
+use garson_core::platform::CallError;
 use garson_store::StoreErrorKind;
 use garson_store::tables::calls::{CallEnd, Delay, DueCall};
 use garson_store::tables::integrations::Connected;
@@ -75,12 +75,12 @@ async fn make_readable(app: &App, call: &DueCall) -> Result<PlatformAnswer, Faul
     };
     let verdict = attempt.make(app).await;
     let answer = match &verdict {
-        Verdict::Trouble(Trouble::HeldBack { room_in, .. }) => PlatformAnswer::HeldBack(*room_in),
-        Verdict::Trouble(trouble) if trouble.is_away() => PlatformAnswer::Away,
+        Verdict::CallError(CallError::HeldBack { room_in, .. }) => PlatformAnswer::HeldBack(*room_in),
+        Verdict::CallError(trouble) if trouble.is_away() => PlatformAnswer::PlatformProblem,
         _ => PlatformAnswer::Answered,
     };
     match &verdict {
-        Verdict::Trouble(trouble) if let Some(next) = next_try(app, call, &context.order, trouble) => {
+        Verdict::CallError(trouble) if let Some(next) = next_try(app, call, &context.order, trouble) => {
             postpone(app, call, next, trouble.is_away()).await?;
         }
         // The platform may still be processing the request that timed out.

@@ -3,7 +3,7 @@
 use crate::app::App;
 use crate::flow::Fault;
 use garson_core::order::{Actor, Order, ProviderSync};
-use garson_core::platform::Trouble;
+use garson_core::platform::CallError;
 use garson_core::retry::backoff;
 use garson_core::time::Timestamp;
 use garson_store::Tx;
@@ -21,26 +21,26 @@ const REFUSED_FOR: Duration = Duration::from_secs(10 * 60);
 const CLIENT_QUESTION_FOR: Duration = Duration::from_secs(60 * 60);
 
 /// When a failed call is retried; none after a final refusal, or when the time for it is over.
-pub fn next_try(app: &App, call: &DueCall, order: &Order, trouble: &Trouble) -> Option<Delay> {
+pub fn next_try(app: &App, call: &DueCall, order: &Order, trouble: &CallError) -> Option<Delay> {
     let now = app.now();
     let attempts = u32::try_from(call.attempts).unwrap_or(u32::MAX);
     // The random part of the call's id is jitter enough, and the same on every node.
     let usual = backoff(attempts, call.id.0.as_u128() as u32);
     let (pause, is_unclear) = match trouble {
-        Trouble::Refused { .. } => return None,
-        Trouble::NotYet { pause, patience, .. } => match call.not_yet_since {
+        CallError::Refused { .. } => return None,
+        CallError::NotYet { pause, patience, .. } => match call.not_yet_since {
             Some(since) if now.plus(*pause) > since.plus(*patience) => return None,
             _ => (*pause, false),
         },
-        Trouble::RetryableRefusal { .. } => match call.not_yet_since {
+        CallError::RetryableRefusal { .. } => match call.not_yet_since {
             Some(since) if now.plus(usual) > since.plus(REFUSED_FOR) => return None,
             _ => (usual, false),
         },
-        Trouble::Later { pause, .. } => (pause.unwrap_or(usual), false),
-        Trouble::Unclear { .. } => (usual, true),
-        Trouble::SessionOver => (usual, false),
+        CallError::Later { pause, .. } => (pause.unwrap_or(usual), false),
+        CallError::Unclear { .. } => (usual, true),
+        CallError::SessionOver => (usual, false),
         // Nothing was sent: the call is as unclear as it was before.
-        Trouble::HeldBack { room_in, .. } => (*room_in, call.is_unclear),
+        CallError::HeldBack { room_in, .. } => (*room_in, call.is_unclear),
     };
     let due_at = now.plus(pause);
     let gives_up_at = match (call.kind.is_question(), call.argument.by) {
@@ -49,10 +49,12 @@ pub fn next_try(app: &App, call: &DueCall, order: &Order, trouble: &Trouble) -> 
         (false, _) => None,
     };
     let has_time = gives_up_at.is_none_or(|end| due_at <= end);
-    let is_attempt = !matches!(trouble, Trouble::HeldBack { .. });
+    let is_attempt = !matches!(trouble, CallError::HeldBack { .. });
     let not_yet_since = match trouble {
-        Trouble::NotYet { .. } | Trouble::RetryableRefusal { .. } => Some(call.not_yet_since.unwrap_or(now)),
-        Trouble::HeldBack { .. } => call.not_yet_since,
+        CallError::NotYet { .. } | CallError::RetryableRefusal { .. } => {
+            Some(call.not_yet_since.unwrap_or(now))
+        }
+        CallError::HeldBack { .. } => call.not_yet_since,
         _ => None,
     };
     (has_time && (call.attempts < MAX_ATTEMPTS || !is_attempt)).then(|| Delay {

@@ -30,7 +30,7 @@ pub enum PlatformAnswer {
     /// The platform answered, whatever it said.
     Answered,
     /// The platform does not answer or fails.
-    Away,
+    PlatformProblem,
     /// It was not sent because of the platform's rate limit; there is room after this time.
     HeldBack(Duration),
     /// It was not sent for another reason.
@@ -241,7 +241,7 @@ impl Slots {
                 state.width = (state.width * 2).min(MAX_WIDTH);
                 state.paused_until = None;
             }
-            PlatformAnswer::Away => {
+            PlatformAnswer::PlatformProblem => {
                 state.failures = state.failures.saturating_add(1);
                 state.width = (state.width / 2).max(1);
                 if state.is_failing() {
@@ -361,7 +361,7 @@ mod tests {
         }
         assert_eq!(fill(&mut slots, &[one])[&account], MAX_WIDTH);
         for _ in 0..MAX_WIDTH {
-            slots.ended(id, account, PlatformAnswer::Away, instant);
+            slots.ended(id, account, PlatformAnswer::PlatformProblem, instant);
         }
         slots.set_next_due(id, Some(one));
         assert!(slots.choose(NOW, instant).is_empty(), "it pauses");
@@ -380,7 +380,7 @@ mod tests {
                 slots.ended(
                     queue.integration_id,
                     queue.account_id,
-                    PlatformAnswer::Away,
+                    PlatformAnswer::PlatformProblem,
                     Instant::now() - FAILING_PAUSE,
                 );
             }

@@ -1,6 +1,6 @@
 //! What the board and its live stream both show.
 
-use crate::flow::read::board::Away;
+use crate::flow::read::board::PlatformProblem;
 use crate::panel::kit::explain;
 use crate::panel::kit::layout::Layout;
 use crate::panel::words::BoardWords;
@@ -28,8 +28,8 @@ struct PlatformAlert {
 }
 
 impl PlatformAlerts {
-    pub fn new(layout: &Layout, platforms: Vec<Away>) -> Self {
-        let alert = |it: Away| PlatformAlert {
+    pub fn new(layout: &Layout, platforms: Vec<PlatformProblem>) -> Self {
+        let alert = |it: PlatformProblem| PlatformAlert {
             provider: layout.provider(&it.provider),
             restaurants: it.restaurants.into_iter().collect::<Vec<_>>().join(", "),
             message: explain::text(layout.lang, &it.message),

@@ -6,7 +6,7 @@ use crate::flow::Fault;
 use crate::flow::admin::accounts::Actor;
 use crate::flow::admin::input::{CredentialText, ForeignId};
 use crate::flow::admin::integrations;
-use crate::flow::admin::integrations::{Giver, IntegrationChange, platform};
+use crate::flow::admin::integrations::{CredentialSource, IntegrationChange, platform};
 use crate::flow::admin::restaurants;
 use crate::http::state::HttpState;
 use crate::panel::components::restaurant_header::{RestaurantHeader, Tab, restaurant_id, restaurant_layout};
@@ -14,7 +14,7 @@ use crate::panel::kit::current_user::{CurrentUser, UserForm};
 use crate::panel::kit::error::PanelError;
 use crate::panel::kit::form::{Choice, Field, FieldKind};
 use crate::panel::kit::form_data::FormData;
-use crate::panel::kit::form_errors::Wrong;
+use crate::panel::kit::form_errors::FormErrors;
 use crate::panel::kit::form_input::optional;
 use crate::panel::kit::form_page::form_page;
 use crate::panel::kit::https::is_https;
@@ -82,7 +82,7 @@ struct FormBuilder<'a> {
     platform: &'static dyn Platform,
     integration: Option<&'a Integration>,
     /// The credentials that are stored, and who gave them.
-    known: &'a BTreeMap<String, Giver>,
+    known: &'a BTreeMap<String, CredentialSource>,
     typed: Option<&'a FormData>,
 }
 
@@ -98,7 +98,7 @@ impl FormBuilder<'_> {
         ];
         for field in self.platform.credential_fields() {
             form.push(self.credential(field));
-            let is_own = self.known.get(field.name) == Some(&Giver::Account);
+            let is_own = self.known.get(field.name) == Some(&CredentialSource::Account);
             if is_own && !field.required {
                 let name = format!("{REMOVE}{}", field.name);
                 let is_checked = self.typed.is_some_and(|typed| typed.is_checked(&name));
@@ -130,8 +130,8 @@ impl FormBuilder<'_> {
         let typed = self.value(&name, None);
         let known = self.known.get(field.name);
         let state = match known {
-            Some(Giver::Account) => t.kept,
-            Some(Giver::Operator) => t.from_operator,
+            Some(CredentialSource::Account) => t.kept,
+            Some(CredentialSource::Operator) => t.from_operator,
             None if field.required => t.needed,
             None => t.optional,
         };
@@ -196,13 +196,13 @@ async fn show(
     (id, provider): (RestaurantId, &str),
     headers: &HeaderMap,
     typed: Option<&FormData>,
-    wrong: Option<Wrong>,
+    wrong: Option<FormErrors>,
 ) -> Result<Response, PanelError> {
     let fail = |fault| user.fail(fault);
     let (app, account) = (&api.app, user.account.id);
     let platform = platform(provider).map_err(fail)?;
     let restaurant = restaurants::get(app, account, id).await.map_err(fail)?;
-    let (integration, known) = integrations::given(app, account, id, provider)
+    let (integration, known) = integrations::credential_sources(app, account, id, provider)
         .await
         .map_err(fail)?;
     let builder = FormBuilder {
@@ -274,8 +274,8 @@ pub async fn save(
     let saved = match change(platform, &fields) {
         Ok(change) => integrations::put(&api.app, user.account.id, Actor::Owner, id, &provider, change)
             .await
-            .map_err(|fault| Wrong::new(&user, fault)),
-        Err(fault) => Err(Wrong::new(&user, fault)),
+            .map_err(|fault| FormErrors::new(&user, fault)),
+        Err(fault) => Err(FormErrors::new(&user, fault)),
     };
     match saved {
         Ok(_) => {
