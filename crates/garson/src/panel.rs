@@ -17,7 +17,7 @@
 //!    is a `NavItem`.
 //! 2. `words/NAME.rs`: its texts.
 //! 3. `templates/NAME.html`: extends `layout.html` and uses the macros of `components.html` and the classes listed in
-//!    `assets/panel.css`. Never mark input `|safe`; there is no inline script or style.
+//!    a file of `assets/css`. Never mark input `|safe`; there is no inline script or style.
 //! 4. Its path in `tests/suite/panel/every_page.rs`, which checks every page, and tests of its own.
 //!
 //! Handlers answer with `user.redirect_with_notice(path, text)`, `user.redirect_with_error(path, text)` or `user.fail(fault)`.

@@ -27,14 +27,21 @@ impl Asset {
     }
 }
 
-static STYLE: LazyLock<Asset> = LazyLock::new(|| {
-    let bytes = include_bytes!("../../../assets/panel.css");
-    Asset::new("css", "text/css; charset=utf-8", bytes)
-});
-static SCRIPT: LazyLock<Asset> = LazyLock::new(|| {
-    let bytes = include_bytes!("../../../assets/panel.js");
-    Asset::new("js", "text/javascript; charset=utf-8", bytes)
-});
+/// The files of the style sheet, in the order in which they apply.
+const STYLE_SOURCE: &str = concat!(
+    include_str!("../../../assets/css/base.css"),
+    include_str!("../../../assets/css/board.css"),
+    include_str!("../../../assets/css/responsive.css"),
+    include_str!("../../../assets/css/pages.css"),
+);
+
+/// The files of the script.
+const SCRIPT_SOURCE: &str = concat!(include_str!("../../../assets/js/board.js"),);
+
+static STYLE: LazyLock<Asset> =
+    LazyLock::new(|| Asset::new("css", "text/css; charset=utf-8", STYLE_SOURCE.as_bytes()));
+static SCRIPT: LazyLock<Asset> =
+    LazyLock::new(|| Asset::new("js", "text/javascript; charset=utf-8", SCRIPT_SOURCE.as_bytes()));
 
 /// The path of the style sheet.
 pub fn style() -> &'static str {
