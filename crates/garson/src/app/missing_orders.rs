@@ -4,8 +4,8 @@
 use garson_core::id::{IntegrationId, OrderId};
 use garson_core::order::Order;
 use garson_core::time::Timestamp;
+use parking_lot::Mutex;
 use std::collections::{HashMap, HashSet};
-use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 /// Checks in one round of polling.
@@ -44,7 +44,7 @@ impl MissingOrders {
         missing: &[&'a Order],
         now: Timestamp,
     ) -> Vec<&'a Order> {
-        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut all = self.0.lock();
         if missing.is_empty() {
             all.remove(&integration);
             return Vec::new();
@@ -73,7 +73,7 @@ impl MissingOrders {
         result: CheckResult,
         now: Timestamp,
     ) -> bool {
-        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut all = self.0.lock();
         let plan = all.entry(integration).or_default().entry(order).or_default();
         let pause = FIRST_PAUSE * 2_u32.saturating_pow(plan.checks.min(10));
         plan.next_at = now.plus(pause.min(LONGEST_PAUSE));
@@ -161,9 +161,9 @@ mod tests {
         );
         assert_eq!(second.len(), MAX_CHECKS);
         missing.due(INTEGRATION, &all[..1], now);
-        assert_eq!(missing.0.lock().unwrap()[&INTEGRATION].len(), 1);
+        assert_eq!(missing.0.lock()[&INTEGRATION].len(), 1);
         missing.due(INTEGRATION, &[], now);
-        assert!(missing.0.lock().unwrap().is_empty());
+        assert!(missing.0.lock().is_empty());
     }
 
     #[test]

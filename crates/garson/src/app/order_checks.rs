@@ -3,9 +3,10 @@
 
 use crate::fair_slots::{FairSlots, SlotLimits};
 use garson_core::id::{AccountId, OrderId};
+use parking_lot::{Mutex, MutexGuard};
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 /// Requests at the same time.
 const SLOTS: SlotLimits = SlotLimits {
@@ -120,7 +121,7 @@ impl OrderChecks {
     }
 
     fn pending(&self) -> MutexGuard<'_, PendingChecks> {
-        self.pending.lock().unwrap_or_else(PoisonError::into_inner)
+        self.pending.lock()
     }
 }
 

@@ -1,9 +1,9 @@
 //! Requests to the poll worker: poll an integration now, or look up anew which integrations are polled.
 
 use garson_core::id::IntegrationId;
+use parking_lot::Mutex;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
 use tokio::sync::Notify;
 
 #[derive(Default)]
@@ -35,7 +35,7 @@ impl PollRequests {
     }
 
     fn request(&self, integration: IntegrationId, origin: RequestOrigin) {
-        let mut requested = self.requested.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut requested = self.requested.lock();
         let known = requested.entry(integration).or_insert(origin);
         if origin == RequestOrigin::ThisNode {
             *known = origin;
@@ -46,10 +46,7 @@ impl PollRequests {
 
     /// An integration was connected, changed, switched or deleted, or nodes have joined or left.
     pub fn integrations_changed(&self) {
-        *self
-            .integrations_changed
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner) = true;
+        *self.integrations_changed.lock() = true;
         self.wake.notify_one();
     }
 
@@ -64,14 +61,11 @@ impl PollRequests {
     }
 
     pub(crate) fn take_requested(&self) -> HashMap<IntegrationId, RequestOrigin> {
-        std::mem::take(&mut self.requested.lock().unwrap_or_else(PoisonError::into_inner))
+        std::mem::take(&mut self.requested.lock())
     }
 
     pub(crate) fn take_integrations_changed(&self) -> bool {
-        let mut changed = self
-            .integrations_changed
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
+        let mut changed = self.integrations_changed.lock();
         std::mem::take(&mut changed)
     }
 

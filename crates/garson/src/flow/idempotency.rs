@@ -6,8 +6,9 @@ use garson_core::id::uuid_at;
 use garson_store::StoreError;
 use garson_store::tables::idempotency;
 use garson_store::tables::idempotency::Reservation;
+use parking_lot::{Mutex, MutexGuard};
 use std::collections::HashSet;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 use uuid::Uuid;
 
@@ -29,7 +30,7 @@ pub struct ActiveRuns(Mutex<HashSet<Uuid>>);
 
 impl ActiveRuns {
     fn lock(&self) -> MutexGuard<'_, HashSet<Uuid>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock()
     }
 }
 

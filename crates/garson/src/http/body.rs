@@ -10,8 +10,9 @@ use axum::extract::Request;
 use garson_core::json::{self, FaultKind};
 use http::header;
 use http_body_util::BodyExt;
+use parking_lot::Mutex;
 use serde::de::DeserializeOwned;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 /// How long a client may take to send its body.
@@ -43,7 +44,7 @@ impl InMemory {
     }
 
     fn take(&self) -> Option<Charge> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
+        self.0.lock().take()
     }
 }
 

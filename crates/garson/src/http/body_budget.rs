@@ -2,8 +2,9 @@
 //! that have arrived, until it is parsed. When a budget or a share is used up, the slowest upload is aborted.
 
 use garson_core::id::AccountId;
+use parking_lot::{Mutex, MutexGuard};
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::sync::Notify;
 
@@ -131,7 +132,7 @@ impl Budget {
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock()
     }
 
     /// Starts the charge of a body, for an account if that is known.

@@ -4,10 +4,11 @@
 //! request is rewritten between hyper and the socket. Only the case of names changes, never a length.
 
 use bytes::{Buf, BytesMut};
+use parking_lot::{Mutex, MutexGuard};
 use std::collections::VecDeque;
 use std::io;
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
@@ -82,7 +83,7 @@ impl PendingCases {
     }
 
     fn lock(&self) -> MutexGuard<'_, VecDeque<HeaderCase>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock()
     }
 }
 

@@ -4,8 +4,9 @@ use super::connection::Connection;
 use super::guard::Origin;
 use super::idle_pool::{IdleLimits, IdlePool};
 use garson_core::platform::Trust;
+use parking_lot::{Mutex, MutexGuard};
 use std::net::IpAddr;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
 /// Servers close idle connections after some time; ours are closed before that. Node and Apache wait for five seconds.
@@ -89,5 +90,5 @@ async fn sweep(shared: Weak<Mutex<Shared>>) {
 }
 
 fn lock(shared: &Mutex<Shared>) -> MutexGuard<'_, Shared> {
-    shared.lock().unwrap_or_else(PoisonError::into_inner)
+    shared.lock()
 }

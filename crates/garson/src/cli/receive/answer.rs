@@ -9,9 +9,9 @@ use garson_core::secret::{Secret, same_bytes};
 use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode, header};
 use http_body_util::{BodyExt, Full};
 use hyper::body::Incoming;
+use parking_lot::Mutex;
 use serde_json::Value;
 use std::fmt;
-use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 const MAX_BODY: usize = 1024 * 1024;
@@ -95,7 +95,7 @@ impl Receiver {
     }
 
     pub fn totals(&self) -> Totals {
-        self.history.lock().unwrap_or_else(PoisonError::into_inner).totals
+        self.history.lock().totals
     }
 
     pub async fn answer(&self, request: Request<Incoming>) -> Result<Response<Full<Bytes>>, Closed> {
@@ -105,11 +105,7 @@ impl Receiver {
                 status.map(reply).ok_or(Closed)
             }
             Err(Refused { status, why }) => {
-                self.history
-                    .lock()
-                    .unwrap_or_else(PoisonError::into_inner)
-                    .totals
-                    .refused += 1;
+                self.history.lock().totals.refused += 1;
                 self.show.refused(&why, status.as_u16());
                 Ok(reply(status))
             }
@@ -157,7 +153,7 @@ impl Receiver {
         let document: Value =
             serde_json::from_slice(body).map_err(|error| bad(format!("not JSON: {error}")))?;
         let event = Event::find(&document).map_err(|why| bad(format!("not an event: {why}")))?;
-        let mut history = self.history.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut history = self.history.lock();
         let fails = self.behaviour.fails(history.totals.received);
         let status = match (fails, self.behaviour.closes) {
             (true, true) => None,

@@ -4,16 +4,16 @@ use crate::app::App;
 use crate::config::RateLimit;
 use crate::flow::Fault;
 use crate::flow::admin::accounts::Actor;
+use crate::ttl_cache::TtlCache;
 use garson_core::id::{AccountId, KeyId};
 use garson_store::tables::keys;
 use garson_store::vault::lookup_hash;
 use governor::clock::{Clock as _, DefaultClock};
 use governor::{DefaultKeyedRateLimiter, Quota};
-use std::collections::HashMap;
 use std::hash::Hash;
 use std::num::NonZeroU32;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::sync::Arc;
+use std::time::Duration;
 
 /// The account that a request acts for, and the key that it presented.
 #[derive(Clone, Copy, Debug)]
@@ -37,16 +37,11 @@ const CACHE_TTL: Duration = Duration::from_secs(1);
 const USE_INTERVAL: Duration = Duration::from_secs(60);
 const MAX_CACHED: usize = 10_000;
 
-#[derive(Clone, Copy)]
-struct CachedKey {
-    caller: Caller,
-    looked_up: Instant,
-    use_recorded: Instant,
-}
-
 /// Keys that were used recently, and the rate limits of keys and accounts.
 pub struct ApiAuth {
-    cache: Mutex<HashMap<[u8; 32], CachedKey>>,
+    cache: TtlCache<[u8; 32], Caller>,
+    /// Keys whose use was recorded lately.
+    recorded: TtlCache<KeyId, ()>,
     key_limit: Option<Limiter<KeyId>>,
     account_limit: Option<Limiter<AccountId>>,
 }
@@ -55,7 +50,8 @@ impl ApiAuth {
     #[must_use]
     pub fn new(per_key: Option<RateLimit>, per_account: Option<RateLimit>) -> Self {
         Self {
-            cache: Mutex::default(),
+            cache: TtlCache::new(MAX_CACHED),
+            recorded: TtlCache::new(MAX_CACHED),
             key_limit: per_key.map(Limiter::new),
             account_limit: per_account.map(Limiter::new),
         }
@@ -64,7 +60,7 @@ impl ApiAuth {
     /// The caller behind a key; `None` when no account has it.
     pub async fn authenticate(&self, app: &Arc<App>, key: &str) -> Result<Option<Caller>, Fault> {
         let hash = lookup_hash(key.as_bytes());
-        if let Some(caller) = self.cached(&hash) {
+        if let Some(caller) = self.cache.get(&hash, CACHE_TTL) {
             return Ok(Some(caller));
         }
         let found = app.store.read(move |tx| keys::find(tx, &hash)).await?;
@@ -76,7 +72,10 @@ impl ApiAuth {
             key,
             is_primary,
         };
-        if self.insert(hash, caller) {
+        self.cache.put(hash, caller);
+        if self.recorded.get(&caller.key, USE_INTERVAL).is_none() {
+            self.recorded.put(caller.key, ());
+            self.drop_idle_counters();
             tokio::spawn(record_use(Arc::clone(app), caller));
         }
         Ok(Some(caller))
@@ -95,49 +94,17 @@ impl ApiAuth {
 
     /// Clears the cache, so that a revoked key stops working at once on this node.
     pub fn forget_keys(&self) {
-        self.lock().clear();
+        self.cache.clear();
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashMap<[u8; 32], CachedKey>> {
-        self.cache.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn cached(&self, hash: &[u8; 32]) -> Option<Caller> {
-        let found = self.lock().get(hash).copied();
-        found
-            .filter(|cached| cached.looked_up.elapsed() < CACHE_TTL)
-            .map(|cached| cached.caller)
-    }
-
-    /// Caches a key that was found; `true` when its use has to be recorded.
-    fn insert(&self, hash: [u8; 32], caller: Caller) -> bool {
-        let now = Instant::now();
-        let mut cache = self.lock();
-        if cache.len() >= MAX_CACHED {
-            cache.clear();
-        }
-        let use_recorded = cache
-            .get(&hash)
-            .map(|cached| cached.use_recorded)
-            .filter(|at| at.elapsed() < USE_INTERVAL);
-        let cached = CachedKey {
-            caller,
-            looked_up: now,
-            use_recorded: use_recorded.unwrap_or(now),
-        };
-        cache.insert(hash, cached);
-        drop(cache);
-        if use_recorded.is_some() {
-            return false;
-        }
-        // Now and then, drop the counters of keys and accounts that have not called recently.
+    /// Drops the counters of keys and accounts that have not called recently.
+    fn drop_idle_counters(&self) {
         if let Some(limit) = &self.key_limit {
             limit.limiter.retain_recent();
         }
         if let Some(limit) = &self.account_limit {
             limit.limiter.retain_recent();
         }
-        true
     }
 }
 

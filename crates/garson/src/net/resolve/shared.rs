@@ -6,10 +6,11 @@
 
 use super::resolver::{Resolve, Resolving};
 use garson_core::id::AccountId;
+use parking_lot::{Mutex, MutexGuard};
 use std::collections::HashMap;
 use std::io;
 use std::net::IpAddr;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use tokio::sync::watch;
 
 /// The result, once there is one; errors by their kind, because an error cannot be cloned.
@@ -53,7 +54,7 @@ impl<R: Resolve + 'static> SharedResolver<R> {
 }
 
 fn lock(running: &Mutex<Lookups>) -> MutexGuard<'_, Lookups> {
-    running.lock().unwrap_or_else(PoisonError::into_inner)
+    running.lock()
 }
 
 impl<R: Resolve + 'static> Resolve for SharedResolver<R> {

@@ -7,10 +7,11 @@
 use super::resolver::{Resolve, Resolving};
 use crate::fair_slots::{FairSlots, SlotLimits};
 use garson_core::id::AccountId;
+use parking_lot::{Mutex, MutexGuard};
 use std::collections::HashMap;
 use std::io;
 use std::net::{IpAddr, ToSocketAddrs};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::oneshot;
 use tokio::time::Instant;
@@ -93,7 +94,7 @@ impl SystemResolver {
 }
 
 fn lock(failed_at: &Mutex<HashMap<AccountId, Instant>>) -> MutexGuard<'_, HashMap<AccountId, Instant>> {
-    failed_at.lock().unwrap_or_else(PoisonError::into_inner)
+    failed_at.lock()
 }
 
 impl Resolve for SystemResolver {
@@ -120,8 +121,8 @@ mod tests {
     #![allow(clippy::unwrap_used)]
 
     use super::*;
+    use parking_lot::Condvar;
     use std::sync::atomic::{AtomicUsize, Ordering};
-    use std::sync::{Condvar, PoisonError};
 
     fn account(n: u128) -> AccountId {
         AccountId(uuid::Uuid::from_u128(n))
@@ -141,9 +142,9 @@ mod tests {
             Arc::new(SystemResolver::with_lookup(move |name| {
                 if name.starts_with("dead") {
                     system.hanging.fetch_add(1, Ordering::SeqCst);
-                    let mut is_over = system.is_over.lock().unwrap_or_else(PoisonError::into_inner);
+                    let mut is_over = system.is_over.lock();
                     while !*is_over {
-                        is_over = system.ends.wait(is_over).unwrap_or_else(PoisonError::into_inner);
+                        system.ends.wait(&mut is_over);
                     }
                     return Err(io::ErrorKind::TimedOut.into());
                 }
@@ -154,7 +155,7 @@ mod tests {
 
     impl Drop for Ends {
         fn drop(&mut self) {
-            *self.0.is_over.lock().unwrap_or_else(PoisonError::into_inner) = true;
+            *self.0.is_over.lock() = true;
             self.0.ends.notify_all();
         }
     }
