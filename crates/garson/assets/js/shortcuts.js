@@ -10,6 +10,7 @@ function startShortcuts(board) {
   isOn.addEventListener("change", () => store("keys", isOn.checked ? "on" : "off"));
   opener.hidden = false;
   opener.addEventListener("click", () => help.showModal());
+  help.querySelector("button").addEventListener("click", () => help.close());
 
   const selected = () => document.activeElement?.closest(".order");
   const press = (selector) => selected()?.querySelector(selector)?.click();
