@@ -41,7 +41,11 @@ function startNotices(board) {
     showBar();
   }
 
-  const outOfView = () => [...board.querySelectorAll(".order[data-waiting]")].filter((card) => !inView.has(card));
+  // Those that were scrolled past, and arrivals that were never in view. Others below are less urgent than those in view.
+  function outOfView() {
+    const cards = [...board.querySelectorAll(".order[data-waiting]")].filter((card) => !inView.has(card));
+    return cards.filter((card) => unseen.has(card.id) || card.getBoundingClientRect().top < 0);
+  }
 
   function showBar() {
     const cards = outOfView();
