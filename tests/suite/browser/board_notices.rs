@@ -91,12 +91,12 @@ mod case {
     }
 
     /// Notifications as the page makes them; the user allows them when asked.
-    const NOTIFICATIONS: &str = "window.notes = []; window.closed = [];
+    const NOTIFICATIONS: &str = "window.notes = []; window.takenBack = [];
         window.Notification = class extends EventTarget {
             static permission = sessionStorage.getItem('allowed') ?? 'default';
             static async requestPermission() { sessionStorage.setItem('allowed', 'granted'); return this.permission = 'granted'; }
             constructor(title, options) { super(); this.title = title; Object.assign(this, options); notes.push(this); }
-            close() { closed.push(this.tag); }
+            close() { takenBack.push(this.tag); }
         };
         document.hasFocus = () => false;";
 
@@ -133,12 +133,12 @@ mod case {
             .becomes("the card has the focus", focused, &[json!(card)])
             .await;
         // It is taken back once somebody has accepted the order.
-        browser.run("closed.length = 0", &[]).await;
+        browser.run("takenBack.length = 0", &[]).await;
         service.a.act("/orders/verify/K-7").await.data();
         browser
             .becomes(
                 "it is closed",
-                "return closed.includes(arguments[0])",
+                "return takenBack.includes(arguments[0])",
                 &[json!(card)],
             )
             .await;

@@ -70,6 +70,9 @@ mod case {
         let browser = &setup.browser;
         browser.command("Network.enable", json!({})).await;
         browser.command("Network.clearBrowserCache", json!({})).await;
+        // What passes the service worker is not measured.
+        let bypass = json!({ "bypass": true });
+        browser.command("Network.setBypassServiceWorker", bypass).await;
         setup.open_board().await;
         let script = "const of = (kind) => performance.getEntriesByType(kind);
             return { parts: [...of('navigation'), ...of('resource')].map((it) => [it.name, it.transferSize, it.decodedBodySize]),

@@ -7,6 +7,7 @@ cases! {
     new_order_is_pushed_to_the_board
     no_order_is_missed_between_page_and_stream
     board_stream_resumes
+    order_made_ready_elsewhere_is_pushed
     board_stream_ends_with_its_session
     board_stream_ends_with_its_restaurant
     ; sqlite_only:
@@ -88,6 +89,28 @@ async fn board_stream_resumes(service: TestService) {
     // A place that was never given out is refused, and the page is loaded anew.
     let refused = user.stream_refused("/board/stream?after=7fffffffffffffff").await;
     assert_eq!(refused.status, 422);
+}
+
+async fn order_made_ready_elsewhere_is_pushed(service: TestService) {
+    let shop = service.shop(&service.a, "s").await;
+    let id = shop.order("1").await;
+    shop.order("over").await;
+    service.a.act("/orders/verify/1").await.data();
+    service.a.act("/orders/cancel/over").await.data();
+    let mut user = service.user().await;
+    let page = user.open("/").await;
+    let (mut board, mut kitchen) = (
+        user.follow_board(&page).await,
+        user.follow_board(&user.clone().open("/kitchen").await).await,
+    );
+    // Being ready is no event. That an order that has come to an end was reported is not shown.
+    let body = serde_json::json!({ "providerOrderIds": ["over"] });
+    service.a.post("/orders/reports/mark", &body).await.success();
+    service.a.act("/orders/ready/1").await.data();
+    let shown = next_card(&mut board).await;
+    assert_eq!(shown.attribute("id"), format!("o-{id}"));
+    assert!(shown.has("Hazır"), "{}", shown.text());
+    assert_eq!(next_card(&mut kitchen).await.attribute("data-column"), "gone");
 }
 
 async fn board_stream_applies_the_filter(service: TestService) {

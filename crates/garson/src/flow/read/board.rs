@@ -47,8 +47,11 @@ const SHOWN_TROUBLES: usize = 5;
 const FIRST_LOOK: Duration = Duration::from_millis(500);
 const LAST_LOOK: Duration = Duration::from_secs(15);
 
+/// Changed orders that are read at a time.
+const MAX_CHANGES: i64 = 200;
+const MAX_CHANGES_READ: usize = 200;
 /// At least this long lies between two looks of an open board, so that many boards of a busy account stay cheap.
-const BETWEEN_LOOKS: Duration = Duration::from_millis(80);
+const BETWEEN_LOOKS: Duration = Duration::from_millis(100);
 
 /// An order as the board shows it, with the reasons that are known without asking its platform.
 pub struct Card {
@@ -282,13 +285,17 @@ pub struct View {
     pub shown: Shown,
 }
 
-/// A board that is open in somebody's browser. It holds no cards: only where it has read up to, and which orders are on
-/// their way to their platforms, since the outcome of that is no event.
+/// A board that is open in somebody's browser. It holds no cards: only where it has read up to in the account's events and
+/// changes (that an order is ready is no event), and which orders are on their way to their platforms.
 pub struct Live {
     app: Arc<App>,
     account: AccountId,
     filter: Filter,
     follower: Follower,
+    /// The position of the last change that was read.
+    changes_up_to: i64,
+    /// There are more changes than were read.
+    is_behind: bool,
     unsettled: BTreeSet<OrderId>,
     /// Those of them that the browser shows as held up.
     held_up: BTreeSet<OrderId>,
@@ -325,6 +332,8 @@ impl Live {
             app,
             account,
             filter,
+            changes_up_to: follower.place(),
+            is_behind: false,
             follower,
             held_up: held_up.map(|card| card.shown.order.id).collect(),
             unsettled: now.unsettled,
@@ -364,12 +373,13 @@ impl Live {
     pub async fn next(&mut self) -> Result<Option<Changes>, Fault> {
         let pause = match (&self.away, self.unsettled.is_empty()) {
             (None, _) => Duration::ZERO,
+            _ if self.is_behind => Duration::ZERO,
             (_, true) => LAST_LOOK,
             (_, false) => self.pause,
         };
         // What happens meanwhile is read with the next look, together.
         tokio::time::sleep_until(self.next_look).await;
-        let mut told: BTreeSet<OrderId> = match self.follower.next_within(pause).await {
+        let mut told: BTreeSet<OrderId> = match self.follower.next_change_within(pause).await {
             Next::Events(events) => events.into_iter().filter_map(|event| event.order_id).collect(),
             Next::Nothing => BTreeSet::new(),
             Next::End => return Ok(None),
@@ -377,8 +387,9 @@ impl Live {
         told.append(&mut self.first);
         self.next_look = Instant::now() + BETWEEN_LOOKS;
         let (account, filter, now) = (self.account, self.filter, self.app.now());
-        let ids: Vec<OrderId> = told.union(&self.unsettled).copied().collect();
-        let (is_gone, found, troubles) = self
+        let changes_up_to = self.changes_up_to;
+        let known: BTreeSet<OrderId> = told.union(&self.unsettled).copied().collect();
+        let (is_gone, changed, found, troubles) = self
             .app
             .store
             .read(move |tx| {
@@ -386,8 +397,12 @@ impl Live {
                     Some(id) => !restaurants::exists(tx, account, id)?,
                     None => false,
                 };
+                let changed = board::changed_after(tx, account, changes_up_to, MAX_CHANGES)?;
+                let ids: BTreeSet<OrderId> = changed.iter().map(|(_, id)| *id).collect();
+                let ids: Vec<OrderId> = ids.union(&known).copied().collect();
                 Ok::<_, Fault>((
                     is_gone,
+                    changed,
                     board::read(tx, account, &ids)?,
                     troubles(tx, account, filter, now)?,
                 ))
@@ -396,13 +411,20 @@ impl Live {
         if is_gone {
             return Ok(None);
         }
+        if let Some((newest, _)) = changed.last() {
+            self.changes_up_to = *newest;
+        }
+        self.is_behind = changed.len() >= MAX_CHANGES_READ;
+        let changed: BTreeSet<OrderId> = changed.into_iter().map(|(_, id)| id).collect();
         // An order that is gone has settled, too.
         self.unsettled
             .retain(|id| found.iter().any(|it| it.order.id == *id));
         let is_news = |it: &BoardOrder| {
             let was_unsettled = self.unsettled.contains(&it.order.id);
             let was_held_up = self.held_up.contains(&it.order.id);
+            // Orders that have come to an end change without an event when they are reported: that is not shown.
             told.contains(&it.order.id)
+                || changed.contains(&it.order.id) && !it.order.status.is_over()
                 || was_unsettled != is_unsettled(it)
                 || was_held_up != troubles.hold_up(it)
         };
