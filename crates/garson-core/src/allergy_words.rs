@@ -16,44 +16,12 @@ pub struct Segment<'a> {
 const PREFIXES: [&str; 6] = ["alerj", "allerj", "allerg", "anafila", "anaphyla", "intoleran"]; // typos: ignore
 
 /// Turkish stems, which may carry endings. A final k that becomes ğ is listed twice.
-const STEMS: [&str; 37] = [
-    "fistik",
-    "fistig",
-    "yerfistik",
-    "yerfistig",
-    "antepfistik",
-    "antepfistig", // typos: ignore
-    "findik",
-    "findig",
-    "ceviz",
-    "badem",
-    "kaju",
-    "kuruyemis", // typos: ignore
-    "gluten",
-    "bugday",
-    "colyak",
-    "colyag",
-    "arpa",
-    "cavdar", // typos: ignore
-    "sut",
-    "laktoz",
-    "yumurta",
-    "susam",
-    "tahin",
-    "soya",
-    "hardal",
-    "kereviz", // typos: ignore
-    "kabuklu",
-    "denizurun",
-    "karides",
-    "midye",
-    "istiridye",
-    "kalamar",
-    "yengec",
-    "istakoz", // typos: ignore
-    "hassasiyet",
-    "sulfit",
-    "acibakla", // typos: ignore
+const STEMS: [&str; 5] = [
+    "fistik fistig yerfistik yerfistig antepfistik antepfistig findik findig ceviz badem kaju kuruyemis", // typos: ignore
+    "gluten bugday colyak colyag arpa cavdar susam tahin soya hardal kereviz acibakla", // typos: ignore
+    "sut laktoz yumurta hassasiyet sulfit",                                             // typos: ignore
+    "kabuklu denizurun karides midye istiridye",                                        // typos: ignore
+    "kalamar yengec istakoz",                                                           // typos: ignore
 ];
 
 /// Two words in a row; the second may carry endings.
@@ -84,11 +52,10 @@ const WORDS: [&str; 20] = [
 ];
 
 /// Turkish endings in their plain form. Several may follow each other.
-const ENDINGS: [&str; 58] = [
-    "ler", "lar", "im", "um", "m", "in", "un", "n", "i", "u", "si", "su", "e", "a", "yi", "yu", "ye", "ya",
-    "de", "da", "te", "ta", "den", "dan", "ten", "tan", "nin", "nun", "ni", "nu", "ne", "na", "nde", "nda",
-    "nden", "ndan", "le", "la", "yle", "yla", "li", "lu", "siz", "suz", "lik", "luk", "dir", "dur", "tir",
-    "tur", "imiz", "umuz", "miz", "muz", "iniz", "unuz", "niz", "ki",
+const ENDINGS: [&str; 3] = [
+    "ler lar im um m in un n i u si su e a yi yu ye ya de da te ta den dan ten tan nin nun ni nu ne na", // typos: ignore
+    "nde nda nden ndan le la yle yla li lu siz suz lik luk dir dur tir tur", // typos: ignore
+    "imiz umuz miz muz iniz unuz niz ki",                                    // typos: ignore
 ];
 const MAX_ENDINGS: usize = 5;
 
@@ -98,6 +65,7 @@ fn is_endings(text: &str, left: usize) -> bool {
         || left > 0
             && ENDINGS
                 .iter()
+                .flat_map(|line| line.split(' '))
                 .filter_map(|ending| text.strip_prefix(ending))
                 .any(|rest| is_endings(rest, left - 1))
 }
@@ -110,7 +78,10 @@ fn has_stem(word: &str, stem: &str) -> bool {
 fn is_about_allergy(word: &str) -> bool {
     PREFIXES.iter().any(|prefix| word.starts_with(prefix))
         || WORDS.contains(&word)
-        || STEMS.iter().any(|stem| has_stem(word, stem))
+        || STEMS
+            .iter()
+            .flat_map(|line| line.split(' '))
+            .any(|stem| has_stem(word, stem))
 }
 
 fn is_pair(first: &str, second: &str) -> bool {
