@@ -9,11 +9,12 @@ browser_tests! {
     live_update_keeps_focus_and_scroll_position
     board_is_worked_with_shortcuts
     filter_is_applied_at_once_and_remembered
+    overlay_bar_and_offline_page_are_accessible
 }
 
 mod case {
     use super::super::setup::Setup;
-    use crate::support::{Shop, order_body};
+    use crate::support::{Scheme, Shop, axe, order_body};
     use garson_sim::Platform;
     use serde_json::{Value, json};
 
@@ -247,6 +248,30 @@ mod case {
         browser
             .becomes("the search field has the focus", script, &[])
             .await;
+    }
+
+    pub async fn overlay_bar_and_offline_page_are_accessible(setup: Setup) {
+        let (browser, service) = (&setup.browser, &setup.world.service);
+        axe::prepare(browser).await;
+        let shop = service.shop(&service.a, "s").await;
+        let mut body = order_body("s", "K-1", 100);
+        body["items"][0]["note"] = json!("Fıstık alerjisi");
+        body["items"][0]["options"] = json!([{ "name": "Süt", "removed": true }]);
+        shop.post(body.to_string().as_bytes()).await.data();
+        for scheme in [Scheme::Light, Scheme::Dark] {
+            browser.prefer(scheme).await;
+            setup.open_board().await;
+            let script =
+                "const bar = document.getElementById('below'); bar.hidden = false; bar.textContent = '3';
+                document.querySelector('.board').classList.add('large')";
+            browser.run(script, &[]).await;
+            assert_eq!(axe::violations(browser).await, Vec::<String>::new());
+            browser.click("#keys").await;
+            browser.wait_for_text("#shortcuts[open]", "kısayolları").await;
+            assert_eq!(axe::violations(browser).await, Vec::<String>::new());
+            browser.go("/offline?lang=tr").await;
+            assert_eq!(axe::violations(browser).await, Vec::<String>::new());
+        }
     }
 
     pub async fn filter_is_applied_at_once_and_remembered(setup: Setup) {

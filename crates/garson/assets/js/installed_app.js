@@ -9,7 +9,8 @@ addEventListener("load", () => {
   navigator.serviceWorker?.register(`/service-worker.js?${new URLSearchParams(files)}`).catch(() => {});
 });
 
-if (document.getElementById("offline")) {
+// The page stands in for the one that was asked for, which is loaded as soon as the server can be reached.
+if (document.getElementById("offline") && location.pathname !== "/offline") {
   const retry = async () => {
     const response = await fetch("/offline", { cache: "no-store" }).catch(() => null);
     if (response?.ok) location.reload();
