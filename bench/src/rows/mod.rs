@@ -1,6 +1,7 @@
 //! The rows, which of them to run, and how long.
 
 mod backlog;
+mod board;
 mod deliver;
 mod effort;
 mod intake;
@@ -22,7 +23,7 @@ use std::time::Instant;
 
 type Row = fn(Effort) -> Fallible<Vec<Finding>>;
 
-const ROWS: [(&str, Row); 18] = [
+const ROWS: [(&str, Row); 19] = [
     ("commits", intake::commits),
     ("intake", intake::rate),
     ("list", pages::list),
@@ -31,6 +32,7 @@ const ROWS: [(&str, Row); 18] = [
     ("panel", panel::panel),
     ("panel-postgres", panel::panel_postgres),
     ("boards", panel::boards),
+    ("board", board::board),
     ("memory", memory::idle),
     ("reading", reading::reading),
     ("polling", polling::polling),

@@ -17,12 +17,15 @@ use garson_core::secret::Secret;
 use garson_store::upkeep::copy;
 use garson_store::{Engine, Location, Options};
 use std::collections::BTreeSet;
+use std::path::Path;
 
 /// Every page with its name. The orders' numbers are those that both sides have; `{restaurant}`, `{event}` and `{oldest}` are
 /// each side's own.
 const PAGES: &[(&str, &str)] = &[
     ("board", "/"),
     ("board of a restaurant", "/?restaurant={restaurant}"),
+    ("board of a platform", "/?platform=direct"),
+    ("kitchen", "/kitchen"),
     ("cancelling an order", "/board/orders/WEB-0000000500/cancel"),
     ("orders", "/orders"),
     ("the oldest orders", "/orders?{oldest}"),
@@ -73,7 +76,12 @@ const FEWER: u64 = 10;
 
 /// Signs a user in and returns the session cookie.
 fn sign_in(filled: &Filled) -> Fallible<String> {
-    let app = shop::open(&filled.data)?;
+    sign_in_to(&filled.data)
+}
+
+/// The same for any data folder.
+pub fn sign_in_to(data: &Path) -> Fallible<String> {
+    let app = shop::open(data)?;
     let password = || Secret::new("bench password".to_owned());
     client::runtime()?.block_on(async {
         let account = accounts::by_email(&app, EMAIL).await.map_err(failed)?;
@@ -187,7 +195,7 @@ fn pages(
 }
 
 /// So many boards are open.
-const BOARDS: usize = 200;
+pub const BOARDS: usize = 200;
 /// So many orders come meanwhile.
 const ORDERS: usize = 50;
 

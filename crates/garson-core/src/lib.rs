@@ -4,6 +4,7 @@
 //! function of values.
 
 pub mod account;
+pub mod allergy_words;
 pub mod business;
 pub mod clock;
 pub mod delivery;

@@ -1,11 +1,15 @@
 //! The control panel in a real browser, with and without script. One database is enough: `panel/` tests both.
 
 mod board;
+mod board_notices;
+mod board_view;
 mod connect_platform;
 mod docs;
 mod every_page;
+mod installed_app;
 mod keyboard;
 mod keys;
+mod kitchen;
 mod no_script;
 mod orders;
 mod page_weight;

@@ -14,6 +14,7 @@ fn everything_works_without_script() {
         let setup = Setup { browser, world };
         sign_in(&setup).await;
         work_on_orders(&setup).await;
+        work_in_the_kitchen(&setup).await;
         issue_a_key(&setup).await;
     });
 }
@@ -60,6 +61,25 @@ async fn work_on_orders(setup: &Setup) {
         .await;
     let order = world.find_order(&placed).await.unwrap();
     assert_eq!(order["cancellation"]["reason"]["id"], json!(reason));
+}
+
+async fn work_in_the_kitchen(setup: &Setup) {
+    let (browser, world) = (&setup.browser, &setup.world);
+    let (placed, card) = setup.order(Platform::Migros).await;
+    let (other, hidden) = setup.order(Platform::Trendyol).await;
+    world.verify(&placed).await.data();
+    world.verify(&other).await.data();
+    browser.go("/kitchen").await;
+    browser.choose("#filter [name=platform]", "migros").await;
+    browser.click("#filter button").await;
+    browser.arrives_at("/kitchen?platform=migros").await;
+    assert_eq!(browser.count(&hidden).await, 0);
+    browser.click(&format!("{card} button[value=ready]")).await;
+    browser.wait_for_text(".none", "Hazırlanacak sipariş yok").await;
+    browser.choose("#filter [name=platform]", "").await;
+    browser.click("#filter button").await;
+    browser.wait_for_text(&hidden, "").await;
+    browser.go("/").await;
 }
 
 async fn issue_a_key(setup: &Setup) {

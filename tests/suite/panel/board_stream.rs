@@ -7,10 +7,12 @@ cases! {
     new_order_is_pushed_to_the_board
     no_order_is_missed_between_page_and_stream
     board_stream_resumes
+    order_made_ready_elsewhere_is_pushed
     board_stream_ends_with_its_session
     board_stream_ends_with_its_restaurant
     ; sqlite_only:
     board_stream_applies_the_filter
+    kitchen_stream_takes_cards_away
     customer_text_is_escaped_in_the_stream
     boards_and_api_streams_have_separate_limits
     two_hundred_boards_use_little_memory
@@ -44,7 +46,7 @@ async fn new_order_is_pushed_to_the_board(service: TestService) {
         (shown.attribute("id"), shown.attribute("data-column")),
         (format!("o-{id}"), "new".to_owned())
     );
-    assert!(shown.has("Lahmacun") && shown.has("100,00 ₺"), "{}", shown.text());
+    assert!(shown.has("Lahmacun") && shown.has("100 ₺"), "{}", shown.text());
     assert_eq!(stream.next().await.unwrap().event, "place");
     // Its form works.
     let after = user
@@ -89,6 +91,28 @@ async fn board_stream_resumes(service: TestService) {
     assert_eq!(refused.status, 422);
 }
 
+async fn order_made_ready_elsewhere_is_pushed(service: TestService) {
+    let shop = service.shop(&service.a, "s").await;
+    let id = shop.order("1").await;
+    shop.order("over").await;
+    service.a.act("/orders/verify/1").await.data();
+    service.a.act("/orders/cancel/over").await.data();
+    let mut user = service.user().await;
+    let page = user.open("/").await;
+    let (mut board, mut kitchen) = (
+        user.follow_board(&page).await,
+        user.follow_board(&user.clone().open("/kitchen").await).await,
+    );
+    // Being ready is no event. That an order that has come to an end was reported is not shown.
+    let body = serde_json::json!({ "providerOrderIds": ["over"] });
+    service.a.post("/orders/reports/mark", &body).await.success();
+    service.a.act("/orders/ready/1").await.data();
+    let shown = next_card(&mut board).await;
+    assert_eq!(shown.attribute("id"), format!("o-{id}"));
+    assert!(shown.has("Hazır"), "{}", shown.text());
+    assert_eq!(next_card(&mut kitchen).await.attribute("data-column"), "gone");
+}
+
 async fn board_stream_applies_the_filter(service: TestService) {
     let (one, two) = (
         service.shop(&service.a, "bir").await,
@@ -102,8 +126,38 @@ async fn board_stream_applies_the_filter(service: TestService) {
     one.order("ONE").await;
     two.order("TWO").await;
     assert!(next_card(&mut stream).await.has("TWO"));
+    // By platform as well.
+    let page = user.open("/?platform=direct").await;
+    let other = user.open("/?platform=getir").await;
+    let (mut stream, mut quiet) = (user.follow_board(&page).await, user.follow_board(&other).await);
+    one.order("THREE").await;
+    assert!(next_card(&mut stream).await.has("THREE"));
+    let told = tokio::time::timeout(Duration::from_millis(300), next_card(&mut quiet)).await;
+    assert!(told.is_err(), "a board of another platform shows the order");
     let refused = service.anonymous_user().stream_refused("/board/stream").await;
     assert_eq!(refused.status, 303);
+}
+
+async fn kitchen_stream_takes_cards_away(service: TestService) {
+    let shop = service.shop(&service.a, "s").await;
+    let id = shop.order("1").await;
+    let mut user = service.user().await;
+    let page = user.open("/kitchen").await;
+    let mut stream = user.follow_board(&page).await;
+    service.a.act("/orders/verify/1").await.data();
+    let shown = next_card(&mut stream).await;
+    assert_eq!(shown.attribute("data-column"), "preparing");
+    assert!(shown.has("1 × Lahmacun"), "{}", shown.text());
+    // The script gets the card of the kitchen, too.
+    let form = shown.form(&format!("/board/orders/{id}"));
+    let gone = user.submit_part(&form, &[("do", "ready")]).await;
+    assert_eq!(
+        (gone.status, gone.attribute("data-column").as_str()),
+        (200, "gone")
+    );
+    let gone = next_card(&mut stream).await;
+    assert_eq!(gone.attribute("data-column"), "gone");
+    assert!(!gone.has("Lahmacun"), "{}", gone.text());
 }
 
 async fn board_stream_ends_with_its_session(service: TestService) {

@@ -22,6 +22,9 @@ cases! {
 const PAGES: &[&str] = &[
     "/",
     "/?restaurant={restaurant}",
+    "/?restaurant={restaurant}&platform=direct",
+    "/kitchen",
+    "/kitchen?restaurant={restaurant}",
     "/board/orders/{order}/cancel",
     "/restaurants",
     "/restaurants/new",
@@ -204,6 +207,11 @@ async fn non_page_routes_are_protected(service: TestService) {
         ("/openapi.json", 200),
         (script.as_str(), 200),
         ("/assets/nothing", 404),
+        ("/manifest.webmanifest", 200),
+        ("/service-worker.js", 200),
+        ("/offline", 200),
+        ("/icons/icon-192.png", 200),
+        ("/icons/nothing", 404),
     ] {
         let over_tls = [("x-forwarded-proto", "https")];
         let reply = user.send("GET", path, &over_tls, "").await;

@@ -2,6 +2,7 @@
 
 mod board;
 mod board_stream;
+mod board_view;
 mod businesses;
 mod connect_platform;
 mod csrf;

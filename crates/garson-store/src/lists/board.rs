@@ -5,7 +5,7 @@ use crate::engine::in_list::{filled, marks};
 use crate::lists::candidates;
 use crate::tables::orders::{COLUMNS, IS_OPEN, LIVE, order, parse_content};
 use crate::tables::restaurants;
-use crate::tables::row::each;
+use crate::tables::row::{each, tuple};
 use crate::{Result, Tx, params};
 use garson_core::id::{AccountId, IntegrationId, OrderId, RestaurantId};
 use garson_core::order::{Order, OrderContent};
@@ -35,6 +35,18 @@ pub fn newest(
     let clauses = format!("WHERE {column} = ?1 ORDER BY position DESC LIMIT ?2");
     let found = candidates::query(tx, &clauses, &[id, limit.into()])?;
     without_deleted(tx, account, found)
+}
+
+/// Orders that have changed after a position of the account, whether or not by an event, with the positions of the changes.
+pub fn changed_after(
+    tx: &mut Tx<'_>,
+    account: AccountId,
+    position: i64,
+    limit: i64,
+) -> Result<Vec<(i64, OrderId)>> {
+    let sql =
+        "SELECT changed, id FROM orders WHERE account_id = ?1 AND changed > ?2 ORDER BY changed LIMIT ?3";
+    tx.query(sql, params![&account, position, limit], tuple)
 }
 
 /// Open orders of the account; an arbitrary subset if there are more than `limit`.

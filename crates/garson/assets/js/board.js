@@ -62,7 +62,7 @@ function startLiveBoard(board) {
     status.className = "tag " + (isLive ? "good" : "bad");
   }
 
-  // Inserts or replaces a card. A card in use is replaced later.
+  // Inserts or replaces a card at its place. A card in use is replaced later.
   function placeCard(markup, isResponse) {
     const card = parse(markup);
     if (!card?.matches(".order")) return false;
@@ -74,32 +74,78 @@ function startLiveBoard(board) {
       return true;
     }
     const meanwhile = isResponse ? before?.dataset.later : undefined;
-    const cards = board.querySelector(`.column[data-column="${card.dataset.column}"] .cards`);
-    if (!cards) return false;
-    const hadFocus = before?.contains(document.activeElement);
     const hasMoved = before?.dataset.column !== card.dataset.column;
-    before?.remove();
     if (hasMoved) card.classList.add("fresh");
-    if (card.dataset.column === "done") {
-      cards.prepend(card);
-      while (cards.children.length > Number(board.dataset.done)) cards.lastElementChild.remove();
-    } else {
-      const later = [...cards.children].find((other) => Number(other.dataset.created) > Number(card.dataset.created));
-      cards.insertBefore(card, later ?? null);
-    }
-    if (hadFocus) card.querySelector("button, a")?.focus({ preventScroll: true });
+    keepInPlace(hasMoved ? before : null, () => insertCard(card, before));
     document.getElementById("empty")?.remove();
     for (const column of board.querySelectorAll(".column"))
       for (const shown of document.querySelectorAll(`[data-column="${column.dataset.column}"] .count`))
         shown.textContent = column.querySelectorAll(".order").length;
-    if (!before && card.dataset.column === "new") {
+    const isArrival = !before && card.isConnected && (card.dataset.column === "new" || board.matches(".kitchen"));
+    if (isArrival) {
       announcement.textContent = `${announcement.dataset.new}: ${card.getAttribute("aria-label")}`;
       playTone();
     }
     updateTimes();
+    board.dispatchEvent(new CustomEvent("board:card", { detail: { card, before, isArrival } }));
     // The response may show an error: only a newer card replaces it.
     if (meanwhile && Number(parse(meanwhile)?.dataset.sequence) > Number(card.dataset.sequence)) placeCard(meanwhile);
     return true;
+  }
+
+  // A screen that does not have the card's column removes the card.
+  function insertCard(card, before) {
+    const focused = before?.contains(document.activeElement) ? document.activeElement : null;
+    const cards = board.querySelector(`.column[data-column="${card.dataset.column}"] .cards`);
+    if (!cards) {
+      const neighbour = before?.nextElementSibling ?? before?.previousElementSibling;
+      before?.remove();
+      if (focused) (neighbour ?? document.getElementById("content")).focus({ preventScroll: true });
+      return;
+    }
+    before?.remove();
+    if (card.dataset.column === "done") {
+      cards.prepend(card);
+      while (cards.children.length > Number(board.dataset.done)) cards.lastElementChild.remove();
+    } else {
+      const later = [...cards.children].find((other) => isBefore(card, other));
+      cards.insertBefore(card, later ?? null);
+    }
+    if (focused) restoreFocus(card, focused);
+  }
+
+  // Cards are sorted by deadline, those without one after them by age.
+  function isBefore(card, other) {
+    const deadline = (it) => Number(it.dataset.acceptBy) || Infinity;
+    if (deadline(card) !== deadline(other)) return deadline(card) < deadline(other);
+    return Number(card.dataset.created) < Number(other.dataset.created);
+  }
+
+  // The same control of the new card, or else its first button.
+  function restoreFocus(card, was) {
+    const selector = was.matches(".code, summary") ? was.matches("summary") ? "summary" : ".code"
+      : was.matches("button[value]") ? `button[value="${CSS.escape(was.value)}"]` : null;
+    const same = was.matches(".order") ? card : selector && card.querySelector(selector);
+    (same ?? card.querySelector("button, summary") ?? card).focus({ preventScroll: true });
+  }
+
+  // Changes the board without moving what is being looked at: the card in use, or else the first one in view.
+  function keepInPlace(moving, change) {
+    const anchor = scrollY > 0 ? anchorCard(moving) : null;
+    const top = anchor?.getBoundingClientRect().top;
+    change();
+    const shown = anchor && document.getElementById(anchor.id);
+    const shift = shown ? shown.getBoundingClientRect().top - top : 0;
+    if (shift) scrollBy({ top: shift, behavior: "instant" });
+  }
+
+  function anchorCard(moving) {
+    const isInView = (card) => {
+      const { top, bottom } = card.getBoundingClientRect();
+      return bottom > 0 && top < innerHeight;
+    };
+    const inUse = [document.activeElement?.closest(".order"), board.querySelector(".order:hover")];
+    return [...inUse, ...board.querySelectorAll(".order")].find((card) => card && card !== moving && isInView(card)) ?? null;
   }
 
   function isInUse(card) {
@@ -164,14 +210,21 @@ function startLiveBoard(board) {
     const now = Date.now() + clockOffset;
     for (const card of board.querySelectorAll(".order")) {
       const age = Math.max(0, Math.floor((now - Number(card.dataset.created)) / 60000));
-      card.querySelector(".age").textContent = `${age} ${board.dataset.minutes}`;
+      const shownAge = card.querySelector(".age");
+      if (shownAge) setText(shownAge, `${age} ${board.dataset.minutes}`);
       const by = Number(card.dataset.acceptBy);
       const countdown = card.querySelector(".countdown");
       if (!by || !countdown) continue;
       const left = Math.floor((by - now) / 1000);
+      const bar = card.querySelector("progress");
+      if (bar) bar.value = Math.max(0, left);
       countdown.textContent = left < 0 ? board.dataset.late : `${Math.floor(left / 60)}:${String(left % 60).padStart(2, "0")}`;
       if (left < 60) card.classList.add("red");
     }
+  }
+  // Writing the same text again would make the browser lay the page out again.
+  function setText(element, text) {
+    if (element.textContent !== text) element.textContent = text;
   }
   setInterval(updateTimes, 1000);
   updateTimes();

@@ -1,10 +1,12 @@
 //! Parts that several pages show.
 
 pub mod card;
+pub mod card_content;
 pub mod chart;
 pub mod confirm_delete;
 pub mod day_range;
 pub mod first_steps;
+pub mod kitchen_card;
 pub mod order_actions;
 pub mod report_filter;
 pub mod restaurant_header;

@@ -2,6 +2,7 @@
 
 mod board;
 mod businesses;
+mod installed_app;
 mod integrations;
 mod keys;
 mod language;
@@ -27,6 +28,7 @@ pub fn routes() -> Router<Arc<HttpState>> {
     Router::new()
         .merge(sign_in::routes())
         .merge(language::routes())
+        .merge(installed_app::routes())
         .merge(board::routes())
         .merge(orders::routes())
         .merge(order::routes())

@@ -1,7 +1,9 @@
 //! Every text of the panel, in Turkish and English side by side. A missing translation does not compile.
 
 mod board;
+mod board_tools;
 mod businesses;
+mod card;
 mod components;
 mod delivery;
 mod error;
@@ -13,6 +15,7 @@ mod layout;
 mod matching;
 mod menu;
 mod names;
+mod offline;
 mod order;
 mod orders;
 mod packages;
@@ -26,7 +29,9 @@ mod text_set;
 mod webhook;
 
 pub use board::BoardWords;
+pub use board_tools::BoardToolWords;
 pub use businesses::BusinessWords;
+pub use card::CardWords;
 pub use components::ComponentWords;
 pub use delivery::DeliveryWords;
 pub use error::ErrorWords;
@@ -38,6 +43,7 @@ pub use layout::LayoutWords;
 pub use matching::MatchingWords;
 pub use menu::MenuWords;
 pub use names::NameWords;
+pub use offline::OfflineWords;
 pub use order::OrderWords;
 pub use orders::OrdersWords;
 pub use packages::PackageWords;

@@ -1,14 +1,19 @@
 //! The live board: the orders that somebody has to do something about, those that were done lately, and platforms that are
 //! in trouble.
 
+mod filter;
+
+pub use filter::{Filter, Part};
+
 use super::period;
 use crate::app::App;
 use crate::flow::Fault;
 use crate::flow::fault::Thing;
 use crate::flow::order_actions::reasons;
 use crate::flow::read::event_feed::{Follower, Next, Pass, Start};
+use filter::{deadline, is_for_kitchen};
 use garson_core::explanation::Explanation;
-use garson_core::id::{AccountId, IntegrationId, OrderId, RestaurantId};
+use garson_core::id::{AccountId, IntegrationId, OrderId};
 use garson_core::integration::Integration;
 use garson_core::order::{ProviderSync, Reason};
 use garson_core::platform::Provider;
@@ -21,11 +26,15 @@ use garson_store::tables::{accounts, integrations, restaurants};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
+use tokio::time::Instant;
 
 /// So many of the newest orders are looked at, for open ones and for those that are done.
 const LOOK_BACK: i64 = 500;
 /// Where those are too few, older orders that are still open are looked for, up to this number.
 const MAX_OPEN: i64 = 1000;
+/// The same where they are looked for in one integration after the other, and how many integrations there are looked at.
+const MAX_OPEN_OF_ALL: usize = 1000;
+const MAX_INTEGRATIONS: i64 = 2000;
 /// Cards that are shown at most: of open orders, and of those that are done.
 const SHOWN_OPEN: usize = 300;
 pub const SHOWN_DONE: usize = 12;
@@ -37,6 +46,12 @@ const SHOWN_TROUBLES: usize = 5;
 /// How soon an order is looked at again whose platform is being told, first and at the longest.
 const FIRST_LOOK: Duration = Duration::from_millis(500);
 const LAST_LOOK: Duration = Duration::from_secs(15);
+
+/// Changed orders that are read at a time.
+const MAX_CHANGES: i64 = 200;
+const MAX_CHANGES_READ: usize = 200;
+/// At least this long lies between two looks of an open board, so that many boards of a busy account stay cheap.
+const BETWEEN_LOOKS: Duration = Duration::from_millis(100);
 
 /// An order as the board shows it, with the reasons that are known without asking its platform.
 pub struct Card {
@@ -56,7 +71,22 @@ pub struct PlatformProblem {
     pub at: Timestamp,
 }
 
-/// Every card of the board, oldest first; those that are done newest first.
+impl Card {
+    /// The time by which the order has to be accepted, while it waits for that.
+    #[must_use]
+    pub fn deadline(&self) -> Option<Timestamp> {
+        deadline(&self.shown)
+    }
+
+    /// Does the kitchen still have to prepare it?
+    #[must_use]
+    pub fn is_for_kitchen(&self) -> bool {
+        is_for_kitchen(&self.shown)
+    }
+}
+
+/// Every card of the board: those that have to be accepted by their deadlines, the others oldest first; those that are done
+/// newest first.
 pub struct Board {
     pub open: Vec<Card>,
     pub done: Vec<Card>,
@@ -78,31 +108,41 @@ fn card(app: &App, shown: BoardOrder, troubles: &Troubles) -> Card {
 }
 
 /// Orders that have not come to an end, however old.
-fn older_open(
-    tx: &mut Tx<'_>,
-    account: AccountId,
-    only: Option<RestaurantId>,
-) -> Result<Vec<Candidate>, Fault> {
-    let Some(restaurant) = only else {
-        return Ok(board::open(tx, account, MAX_OPEN)?);
-    };
+fn older_open(tx: &mut Tx<'_>, account: AccountId, filter: Filter) -> Result<Vec<Candidate>, Fault> {
     // Those that came through an integration which was removed since are among the newest, or not found.
+    let integrations: Vec<Integration> = if let Some(restaurant) = filter.restaurant {
+        integrations::of_restaurant(tx, restaurant)?
+    } else {
+        let found = board::open(tx, account, MAX_OPEN)?;
+        if filter.provider.is_none() || found.len() < MAX_OPEN_OF_ALL {
+            return Ok(found);
+        }
+        let all = integrations::list(tx, account, MAX_INTEGRATIONS)?;
+        all.into_iter().map(|(_, it)| it).collect()
+    };
     let mut found = Vec::new();
-    for it in integrations::of_restaurant(tx, restaurant)? {
+    let is_wanted = |it: &Integration| filter.provider.is_none_or(|provider| provider == it.provider);
+    for it in integrations.into_iter().filter(is_wanted) {
         found.extend(board::open_of_integration(tx, account, it.id, MAX_OPEN)?);
+        if found.len() >= MAX_OPEN_OF_ALL {
+            break;
+        }
     }
     Ok(found)
 }
 
 /// Adds those that have not come to an end, by their places.
-fn add_open(open: &mut BTreeMap<i64, OrderId>, found: &[Candidate]) {
-    let still_open = found.iter().filter(|it| !it.status.is_over());
+fn add_open(open: &mut BTreeMap<i64, OrderId>, found: &[Candidate], filter: Filter) {
+    let still_open = found
+        .iter()
+        .filter(|it| !it.status.is_over() && filter.has_candidate(it));
     open.extend(still_open.map(|it| (it.position, it.id)));
 }
 
-/// The board of an account, or of one of its restaurants.
-pub async fn board(app: &App, account: AccountId, only: Option<RestaurantId>) -> Result<Board, Fault> {
+/// The board of an account, or a part of it.
+pub async fn board(app: &App, account: AccountId, filter: Filter) -> Result<Board, Fault> {
     let now = app.now();
+    let only = filter.restaurant;
     let (place, mut open, mut done, has_more, troubles) = app
         .store
         .read(move |tx| {
@@ -110,12 +150,14 @@ pub async fn board(app: &App, account: AccountId, only: Option<RestaurantId>) ->
             let place = accounts::event_range(tx, account)?.last;
             period::scope(tx, account, only)?;
             let newest = board::newest(tx, account, only, LOOK_BACK)?;
-            let done = newest.iter().filter(|it| it.status.is_over());
+            let done = newest
+                .iter()
+                .filter(|it| it.status.is_over() && filter.has_candidate(it));
             let done: Vec<OrderId> = done.take(SHOWN_DONE).map(|it| it.id).collect();
             let mut open = BTreeMap::new();
-            add_open(&mut open, &newest);
+            add_open(&mut open, &newest, filter);
             if open.len() <= SHOWN_OPEN {
-                add_open(&mut open, &older_open(tx, account, only)?);
+                add_open(&mut open, &older_open(tx, account, filter)?, filter);
             }
             // Of too many, the newest: somebody waits for those.
             let shown: Vec<OrderId> = open.values().rev().take(SHOWN_OPEN).copied().collect();
@@ -124,11 +166,18 @@ pub async fn board(app: &App, account: AccountId, only: Option<RestaurantId>) ->
                 board::read(tx, account, &shown)?,
                 board::read(tx, account, &done)?,
                 open.len() > shown.len(),
-                troubles(tx, account, only, now)?,
+                troubles(tx, account, filter, now)?,
             ))
         })
         .await?;
-    open.sort_by_key(|it| (it.order.created_at, it.order.id));
+    if filter.part == Part::Kitchen {
+        open.retain(is_for_kitchen);
+    }
+    // Orders without a deadline come after those with one.
+    open.sort_by_key(|it| {
+        let deadline = deadline(it).map_or(i64::MAX, Timestamp::as_millis);
+        (deadline, it.order.created_at, it.order.id)
+    });
     done.sort_by_key(|it| std::cmp::Reverse((it.order.created_at, it.order.id)));
     let unsettled = open.iter().chain(&done).filter(|it| is_unsettled(it));
     Ok(Board {
@@ -168,14 +217,13 @@ impl Troubles {
     }
 }
 
-fn troubles(
-    tx: &mut Tx<'_>,
-    account: AccountId,
-    only: Option<RestaurantId>,
-    now: Timestamp,
-) -> Result<Troubles, Fault> {
+fn troubles(tx: &mut Tx<'_>, account: AccountId, filter: Filter, now: Timestamp) -> Result<Troubles, Fault> {
     let mut troubled = integrations::in_trouble(tx, account, now.minus(TROUBLE), LOOKED_AT_TROUBLES)?;
-    troubled.retain(|it| is_in_trouble(it, now) && only.is_none_or(|id| id == it.restaurant_id));
+    troubled.retain(|it| {
+        is_in_trouble(it, now)
+            && filter.restaurant.is_none_or(|id| id == it.restaurant_id)
+            && filter.provider.is_none_or(|provider| provider == it.provider)
+    });
     let integrations = troubled.iter().map(|it| it.id).collect();
     let mut lines: Vec<PlatformProblem> = Vec::new();
     for it in troubled {
@@ -204,7 +252,7 @@ pub async fn one(app: &App, account: AccountId, id: OrderId) -> Result<Card, Fau
         .read(move |tx| {
             Ok::<_, Fault>((
                 board::read(tx, account, &[id])?,
-                troubles(tx, account, None, now)?,
+                troubles(tx, account, Filter::default(), now)?,
             ))
         })
         .await?;
@@ -233,17 +281,21 @@ pub enum Shown {
 /// Whose board it is, and what is on it.
 pub struct View {
     pub account: AccountId,
-    pub only: Option<RestaurantId>,
+    pub filter: Filter,
     pub shown: Shown,
 }
 
-/// A board that is open in somebody's browser. It holds no cards: only where it has read up to, and which orders are on
-/// their way to their platforms, since the outcome of that is no event.
+/// A board that is open in somebody's browser. It holds no cards: only where it has read up to in the account's events and
+/// changes (that an order is ready is no event), and which orders are on their way to their platforms.
 pub struct Live {
     app: Arc<App>,
     account: AccountId,
-    only: Option<RestaurantId>,
+    filter: Filter,
     follower: Follower,
+    /// The position of the last change that was read.
+    changes_up_to: i64,
+    /// There are more changes than were read.
+    is_behind: bool,
     unsettled: BTreeSet<OrderId>,
     /// Those of them that the browser shows as held up.
     held_up: BTreeSet<OrderId>,
@@ -252,14 +304,20 @@ pub struct Live {
     /// The platforms in trouble, as the browser was told of them.
     away: Option<Vec<PlatformProblem>>,
     pause: Duration,
+    /// The earliest time of the next look.
+    next_look: Instant,
 }
 
 impl Live {
     /// Goes on from a place of a board, for as long as the session lasts.
     pub async fn open(app: Arc<App>, session: SessionHash, view: View, start: Start) -> Result<Self, Fault> {
-        let View { account, only, shown } = view;
+        let View {
+            account,
+            filter,
+            shown,
+        } = view;
         let follower = Follower::start(Arc::clone(&app), account, Pass::Session(session), start).await?;
-        let now = board(&app, account, only).await?;
+        let now = board(&app, account, filter).await?;
         let first = match shown {
             // What has settled since.
             Shown::JustNow { unsettled } => unsettled.difference(&now.unsettled).copied().collect(),
@@ -273,13 +331,16 @@ impl Live {
         Ok(Self {
             app,
             account,
-            only,
+            filter,
+            changes_up_to: follower.place(),
+            is_behind: false,
             follower,
             held_up: held_up.map(|card| card.shown.order.id).collect(),
             unsettled: now.unsettled,
             first,
             away: None,
             pause: FIRST_LOOK,
+            next_look: Instant::now(),
         })
     }
 
@@ -312,49 +373,64 @@ impl Live {
     pub async fn next(&mut self) -> Result<Option<Changes>, Fault> {
         let pause = match (&self.away, self.unsettled.is_empty()) {
             (None, _) => Duration::ZERO,
+            _ if self.is_behind => Duration::ZERO,
             (_, true) => LAST_LOOK,
             (_, false) => self.pause,
         };
-        let mut told: BTreeSet<OrderId> = match self.follower.next_within(pause).await {
+        // What happens meanwhile is read with the next look, together.
+        tokio::time::sleep_until(self.next_look).await;
+        let mut told: BTreeSet<OrderId> = match self.follower.next_change_within(pause).await {
             Next::Events(events) => events.into_iter().filter_map(|event| event.order_id).collect(),
             Next::Nothing => BTreeSet::new(),
             Next::End => return Ok(None),
         };
         told.append(&mut self.first);
-        let (account, only, now) = (self.account, self.only, self.app.now());
-        let ids: Vec<OrderId> = told.union(&self.unsettled).copied().collect();
-        let (is_gone, found, troubles) = self
+        self.next_look = Instant::now() + BETWEEN_LOOKS;
+        let (account, filter, now) = (self.account, self.filter, self.app.now());
+        let changes_up_to = self.changes_up_to;
+        let known: BTreeSet<OrderId> = told.union(&self.unsettled).copied().collect();
+        let (is_gone, changed, found, troubles) = self
             .app
             .store
             .read(move |tx| {
-                let is_gone = match only {
+                let is_gone = match filter.restaurant {
                     Some(id) => !restaurants::exists(tx, account, id)?,
                     None => false,
                 };
+                let changed = board::changed_after(tx, account, changes_up_to, MAX_CHANGES)?;
+                let ids: BTreeSet<OrderId> = changed.iter().map(|(_, id)| *id).collect();
+                let ids: Vec<OrderId> = ids.union(&known).copied().collect();
                 Ok::<_, Fault>((
                     is_gone,
+                    changed,
                     board::read(tx, account, &ids)?,
-                    troubles(tx, account, only, now)?,
+                    troubles(tx, account, filter, now)?,
                 ))
             })
             .await?;
         if is_gone {
             return Ok(None);
         }
+        if let Some((newest, _)) = changed.last() {
+            self.changes_up_to = *newest;
+        }
+        self.is_behind = changed.len() >= MAX_CHANGES_READ;
+        let changed: BTreeSet<OrderId> = changed.into_iter().map(|(_, id)| id).collect();
         // An order that is gone has settled, too.
         self.unsettled
             .retain(|id| found.iter().any(|it| it.order.id == *id));
         let is_news = |it: &BoardOrder| {
             let was_unsettled = self.unsettled.contains(&it.order.id);
             let was_held_up = self.held_up.contains(&it.order.id);
+            // Orders that have come to an end change without an event when they are reported: that is not shown.
             told.contains(&it.order.id)
+                || changed.contains(&it.order.id) && !it.order.status.is_over()
                 || was_unsettled != is_unsettled(it)
                 || was_held_up != troubles.hold_up(it)
         };
-        let is_wanted = |it: &BoardOrder| self.only.is_none_or(|id| id == it.order.restaurant_id);
         let cards: Vec<Card> = found
             .into_iter()
-            .filter(|it| is_news(it) && is_wanted(it))
+            .filter(|it| is_news(it) && filter.follows(it))
             .map(|it| card(&self.app, it, &troubles))
             .collect();
         self.note(&cards);

@@ -240,7 +240,17 @@ impl Follower {
 
     /// Waits for what comes next, but no longer than that.
     pub async fn next_within(&mut self, patience: Duration) -> Next {
+        self.wait(patience, false).await
+    }
+
+    /// The same, but it also returns, with nothing, when the account has changed without an event.
+    pub async fn next_change_within(&mut self, patience: Duration) -> Next {
+        self.wait(patience, true).await
+    }
+
+    async fn wait(&mut self, patience: Duration, returns_on_change: bool) -> Next {
         let quiet_until = Instant::now() + patience;
+        let mut has_changed = false;
         loop {
             if *self.app.stopping.borrow() {
                 return Next::End;
@@ -252,6 +262,9 @@ impl Follower {
                     if let Some(newest) = events.last() {
                         self.place = newest.position;
                         return Next::Events(events);
+                    }
+                    if has_changed && returns_on_change {
+                        return Next::Nothing;
                     }
                 }
                 Ok(None) => return Next::End,
@@ -266,7 +279,7 @@ impl Follower {
                 }
             }
             tokio::select! {
-                () = self.watch.changed() => {}
+                () = self.watch.changed() => has_changed = true,
                 () = sleep_until(look_again) => {}
                 () = stopped(&self.app) => return Next::End,
             }

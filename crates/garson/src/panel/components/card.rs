@@ -1,15 +1,13 @@
 //! An order's card on the live board.
 
+use super::card_content::{ItemLines, MarkedText, PaymentLine, first_name, is_long};
 use super::order_actions::OrderActions;
 use crate::flow::read::board;
 use crate::panel::kit::{explain, format, names};
-use crate::panel::words::{BoardWords, Lang};
+use crate::panel::words::{BoardWords, CardWords, Lang};
 use askama::Template;
-use garson_core::order::{Courier, Flag, Item, ProviderSync, Status};
+use garson_core::order::{Courier, Flag, ProviderSync, Status};
 use garson_core::time::{Timestamp, Zone};
-
-/// Items beyond these are only counted.
-const MAX_ITEMS: usize = 4;
 
 /// The columns of the board.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,25 +44,33 @@ impl BoardColumn {
 #[template(path = "card.html")]
 pub struct Card {
     t: BoardWords,
+    w: CardWords,
     id: String,
     pub column: BoardColumn,
     /// Selects the colour.
     provider_key: String,
     provider: String,
     code: String,
+    is_long_code: bool,
+    customer: String,
     restaurant: String,
-    total: String,
+    payment: PaymentLine,
     courier: &'static str,
-    items: Vec<String>,
-    note: String,
+    lines: ItemLines,
+    note: Option<MarkedText>,
+    promised: Option<String>,
+    courier_pickup: Option<String>,
+    pickup_code: Option<String>,
+    no_cutlery: bool,
     /// For the script, which shows the age.
     created_ms: i64,
     /// Cards may arrive out of order: the script drops one that is older than the card it would replace.
     sequence: i64,
     created: String,
     age_minutes: u64,
-    accept_by_ms: Option<i64>,
-    accept_in_minutes: Option<i64>,
+    /// The order has to be accepted.
+    pub is_waiting: bool,
+    deadline: Option<Deadline>,
     scheduled_for: Option<String>,
     actions: OrderActions,
     /// CSS class and text.
@@ -79,11 +85,34 @@ pub struct Card {
     error: Option<String>,
 }
 
+/// The time by which an order has to be accepted.
+struct Deadline {
+    by_ms: i64,
+    minutes_left: i64,
+    /// Of the bar that shrinks: seconds from the arrival to the deadline, and how many of them are left.
+    seconds: i64,
+    seconds_left: i64,
+}
+
+impl Deadline {
+    fn new(by: Timestamp, created_at: Timestamp, now: Timestamp) -> Self {
+        let seconds = (by.as_millis() - created_at.as_millis()) / 1000;
+        let left = by.as_millis() - now.as_millis();
+        Self {
+            by_ms: by.as_millis(),
+            minutes_left: left.div_euclid(60_000),
+            seconds: seconds.max(1),
+            seconds_left: (left / 1000).clamp(0, seconds.max(1)),
+        }
+    }
+}
+
 impl Card {
     /// A card on the board at the path `back`.
     pub fn new(lang: Lang, csrf: &str, back: &str, card: board::Card, now: Timestamp) -> Self {
-        let t = BoardWords::of(lang);
+        let (t, w) = (BoardWords::of(lang), CardWords::of(lang));
         let zone = Zone::istanbul();
+        let deadline = card.deadline();
         let board::Card {
             shown,
             reasons,
@@ -91,9 +120,16 @@ impl Card {
         } = card;
         let reasons = names::reasons(lang, reasons);
         let (order, content) = (shown.order, shown.content);
-        let accept_by = awaits_acceptance(order.status)
-            .then_some(order.accept_by)
-            .flatten();
+        let fulfilment = &content.fulfilment;
+        // A scheduled order is promised for the scheduled time.
+        let promised = fulfilment
+            .promised_at
+            .filter(|at| Some(*at) != order.scheduled_for);
+        let time = |at| format::time_or_timestamp(lang, &zone, at, now);
+        let code = order
+            .short_code
+            .clone()
+            .unwrap_or_else(|| order.provider_order_id.clone());
         Self {
             actions: OrderActions::on_card(lang, csrf, &order, reasons, back.to_owned()),
             id: order.id.to_string(),
@@ -101,21 +137,26 @@ impl Card {
             provider_key: order.provider.to_string(),
             provider: format::provider(lang, order.provider),
             restaurant: shown.restaurant,
-            total: format::money(lang, order.total, order.currency),
-            courier: match content.fulfilment.courier {
+            customer: first_name(&content),
+            payment: PaymentLine::new(lang, &w, &content),
+            promised: promised.map(time),
+            courier_pickup: fulfilment.courier_pickup_at.map(time),
+            pickup_code: fulfilment.pickup_code.clone(),
+            no_cutlery: fulfilment.flags.no_cutlery,
+            courier: match fulfilment.courier {
                 Courier::Platform => t.courier_platform,
                 Courier::Restaurant => t.courier_restaurant,
                 Courier::None => t.courier_none,
             },
-            items: items(&content.items),
-            note: content.note.unwrap_or_default(),
+            lines: ItemLines::new(&w, &content.items),
+            note: MarkedText::of(content.note.as_ref()),
             created_ms: order.created_at.as_millis(),
             sequence: order.sequence,
             created: format::time_of_day(&zone, order.created_at),
             age_minutes: now.since(order.created_at).as_secs() / 60,
-            accept_by_ms: accept_by.map(Timestamp::as_millis),
-            accept_in_minutes: accept_by.map(|by| (by.as_millis() - now.as_millis()).div_euclid(60_000)),
-            scheduled_for: order.scheduled_for.map(|at| format::timestamp(lang, &zone, at)),
+            is_waiting: awaits_acceptance(order.status),
+            deadline: deadline.map(|by| Deadline::new(by, order.created_at, now)),
+            scheduled_for: order.scheduled_for.map(time),
             state: state(order.status, &t),
             is_syncing: matches!(order.sync, ProviderSync::Pending { .. }),
             is_held_up,
@@ -129,9 +170,11 @@ impl Card {
                 Flag::PackageExpired => t.flag_package_expired,
                 Flag::UnknownToPlatform => t.flag_unknown_to_platform,
             }),
-            code: order.short_code.unwrap_or(order.provider_order_id),
+            is_long_code: is_long(&code),
+            code,
             error: None,
             t,
+            w,
         }
     }
 
@@ -145,7 +188,7 @@ impl Card {
         self.sync_failed.is_some()
             || self.is_held_up
             || self.error.is_some()
-            || self.accept_in_minutes.is_some_and(|minutes| minutes < 1)
+            || self.deadline.as_ref().is_some_and(|it| it.minutes_left < 1)
     }
 }
 
@@ -163,16 +206,4 @@ fn state(status: Status, t: &BoardWords) -> Option<(&'static str, &'static str)>
         Status::CancelledByPlatform => Some(("bad", t.cancelled_by_platform)),
         Status::New | Status::Preparing | Status::OnTheWay => None,
     }
-}
-
-fn items(items: &[Item]) -> Vec<String> {
-    let mut lines: Vec<String> = items
-        .iter()
-        .take(MAX_ITEMS)
-        .map(|item| format!("{} × {}", item.quantity, item.name))
-        .collect();
-    if items.len() > MAX_ITEMS {
-        lines.push(format!("+{}", items.len() - MAX_ITEMS));
-    }
-    lines
 }

@@ -36,7 +36,13 @@ const STYLE_SOURCE: &str = concat!(
 );
 
 /// The files of the script.
-const SCRIPT_SOURCE: &str = concat!(include_str!("../../../assets/js/board.js"),);
+const SCRIPT_SOURCE: &str = concat!(
+    include_str!("../../../assets/js/board.js"),
+    include_str!("../../../assets/js/board_notices.js"),
+    include_str!("../../../assets/js/wake_lock.js"),
+    include_str!("../../../assets/js/shortcuts.js"),
+    include_str!("../../../assets/js/installed_app.js"),
+);
 
 static STYLE: LazyLock<Asset> =
     LazyLock::new(|| Asset::new("css", "text/css; charset=utf-8", STYLE_SOURCE.as_bytes()));

@@ -12,6 +12,8 @@ pub const BROWSER: &str = "garson_browser";
 pub const BROWSER_SECONDS: u32 = 400 * 24 * 60 * 60;
 pub const LANGUAGE: &str = "garson_lang";
 pub const FLASH: &str = "garson_flash";
+/// What this device shows on the board: filters and density.
+pub const BOARD: &str = "garson_board";
 
 pub fn get<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
     let cookies = headers.get_all(header::COOKIE).iter();

@@ -27,6 +27,29 @@ pub fn money(lang: Lang, amount: Minor, currency: Currency) -> String {
     }
 }
 
+/// The same, without the decimals of a whole amount: `440 ₺`.
+pub fn short_money(lang: Lang, amount: Minor, currency: Currency) -> String {
+    let text = money(lang, amount, currency);
+    let decimals = match lang {
+        Lang::Tr => ",00",
+        Lang::En => ".00",
+    };
+    if amount.0 % 100 == 0 {
+        text.replacen(decimals, "", 1)
+    } else {
+        text
+    }
+}
+
+/// `21:45`, with the day if that is not the day of `now`.
+pub fn time_or_timestamp(lang: Lang, zone: &Zone, at: Timestamp, now: Timestamp) -> String {
+    if day(lang, zone, at) == day(lang, zone, now) {
+        time_of_day(zone, at)
+    } else {
+        timestamp(lang, zone, at)
+    }
+}
+
 /// `15.11.2026 12:34` or `15 Nov 2026, 12:34`.
 pub fn timestamp(lang: Lang, zone: &Zone, at: Timestamp) -> String {
     let form = match lang {
@@ -77,6 +100,24 @@ mod tests {
         assert_eq!(lira(Lang::Tr, 5), "0,05 ₺");
         assert_eq!(lira(Lang::Tr, -100_000_000), "-1.000.000,00 ₺");
         assert_eq!(lira(Lang::Tr, 99_999), "999,99 ₺");
+    }
+
+    #[test]
+    fn whole_amounts_can_be_short() {
+        let lira = |lang, minor| short_money(lang, Minor(minor), Currency::TRY);
+        assert_eq!(lira(Lang::Tr, 44_000), "440 ₺");
+        assert_eq!(lira(Lang::Tr, 44_050), "440,50 ₺");
+        assert_eq!(lira(Lang::Tr, 100_000_000), "1.000.000 ₺");
+        assert_eq!(lira(Lang::En, 123_400), "₺1,234");
+        assert_eq!(lira(Lang::En, 5), "₺0.05");
+    }
+
+    #[test]
+    fn day_is_shown_unless_it_is_today() {
+        let (zone, now) = (Zone::istanbul(), Timestamp::from_millis(1_767_225_600_000));
+        let text = |at| time_or_timestamp(Lang::Tr, &zone, at, now);
+        assert_eq!(text(now.plus(Duration::from_secs(60))), "03:01");
+        assert_eq!(text(now.plus(Duration::from_secs(86_400))), "02.01.2026 03:00");
     }
 
     #[test]

@@ -1,7 +1,9 @@
 //! The live board: a card for each current order, in columns by status, with its actions.
 
+mod kitchen;
 mod shared;
 mod stream;
+mod view;
 
 use crate::flow::Fault;
 use crate::flow::admin::restaurants;
@@ -10,19 +12,17 @@ use crate::flow::intake::test_orders;
 use crate::flow::order_actions::{Transition, act, reasons};
 use crate::flow::read::board;
 use crate::flow::read::order_detail::detail;
-use crate::http::cursor::Cursor;
 use crate::http::state::HttpState;
 use crate::panel::components::card::{BoardColumn, Card};
-use crate::panel::components::restaurant_header::chosen_restaurant;
+use crate::panel::components::kitchen_card::KitchenCard;
 use crate::panel::kit::current_user::{CurrentUser, UserForm};
 use crate::panel::kit::error::PanelError;
-use crate::panel::kit::form::Choice;
 use crate::panel::kit::form_data::FormData;
 use crate::panel::kit::layout::{Layout, fragment, page};
 use crate::panel::kit::names;
 use crate::panel::kit::navigation::NavItem;
 use crate::panel::kit::redirect::safe_path;
-use crate::panel::words::BoardWords;
+use crate::panel::words::{BoardToolWords, BoardWords};
 use askama::Template;
 use axum::Router;
 use axum::extract::{Path, RawQuery, State};
@@ -31,12 +31,15 @@ use axum::routing::{get, post};
 use garson_core::field_problem::FieldProblem;
 use garson_core::id::OrderId;
 use garson_core::order::{Reason, Status};
-use shared::{PlatformAlerts, board_path};
+use http::HeaderMap;
+use shared::PlatformAlerts;
 use std::sync::Arc;
+use view::{BoardPlace, FilterForm, path, stream_path};
 
 pub fn routes() -> Router<Arc<HttpState>> {
     Router::new()
         .route("/", get(show_board))
+        .route("/kitchen", get(kitchen::show_kitchen))
         .route("/board/stream", get(stream::follow_board))
         .route("/board/orders/{id}", post(run_action))
         .route("/board/orders/{id}/cancel", get(show_cancel).post(cancel_order))
@@ -47,19 +50,26 @@ pub fn routes() -> Router<Arc<HttpState>> {
 struct BoardPage {
     layout: Layout,
     t: BoardWords,
+    w: BoardToolWords,
     columns: Vec<ColumnView>,
-    restaurants: Vec<Choice>,
-    /// The id of the chosen restaurant; empty for all.
-    restaurant: String,
+    form: FilterForm,
+    /// Orders that have to be accepted.
+    waiting: usize,
     alerts: PlatformAlerts,
     stream: String,
     /// The server's clock, because the tablet's may be wrong.
     now_ms: i64,
     max_done: usize,
-    is_empty: bool,
+    empty: Option<EmptyBoard>,
+    has_more: bool,
+}
+
+/// A board without cards.
+struct EmptyBoard {
+    /// A platform is connected already.
+    is_connected: bool,
     /// A test order can be sent from the simulator.
     can_send_test_order: bool,
-    has_more: bool,
 }
 
 struct ColumnView {
@@ -80,56 +90,67 @@ fn title(t: &BoardWords, column: BoardColumn) -> &'static str {
 async fn show_board(
     State(api): State<Arc<HttpState>>,
     user: CurrentUser,
+    headers: HeaderMap,
     RawQuery(query): RawQuery,
 ) -> Result<Response, PanelError> {
     let fail = |fault| user.fail(fault);
     let account = user.account.id;
     let params = FormData::parse(query.unwrap_or_default().as_bytes());
-    let restaurant = chosen_restaurant(&user, &params)?;
-    let found = board::board(&api.app, account, restaurant).await.map_err(fail)?;
     let names = restaurants::names(&api.app, account).await.map_err(fail)?;
+    let view = view::chosen_view(&user, &headers, &params, &names, BoardPlace::Board)?;
+    if let Some(redirect) = view.remembered(&headers, &params) {
+        return Ok(redirect);
+    }
+    let found = board::board(&api.app, account, view.filter).await.map_err(fail)?;
     let (t, now) = (BoardWords::of(user.lang), api.app.now());
     let mut columns = BoardColumn::ALL.map(|column| ColumnView {
         name: column.name(),
         title: title(&t, column),
         cards: Vec::new(),
     });
-    let is_empty = found.open.is_empty() && found.done.is_empty();
-    let can_send_test_order = is_empty
-        && test_orders::can_order_any(&api.app, account, restaurant)
-            .await
-            .map_err(fail)?;
+    let empty = if found.open.is_empty() && found.done.is_empty() {
+        Some(empty_board(&api, &user, view.filter).await.map_err(fail)?)
+    } else {
+        None
+    };
+    let stream = stream_path(BoardPlace::Board, view.filter, &found);
+    let back = path(BoardPlace::Board, view.filter);
     for card in found.open.into_iter().chain(found.done) {
-        let card = Card::new(user.lang, &user.csrf, &board_path(restaurant), card, now);
+        let card = Card::new(user.lang, &user.csrf, &back, card, now);
         if let Some(column) = columns.iter_mut().find(|it| it.name == card.column.name()) {
             column.cards.push(card);
         }
     }
-    let filter = restaurant.map_or_else(String::new, |id| format!("&restaurant={id}"));
-    let unsettled: Vec<String> = found.unsettled.iter().map(OrderId::to_string).collect();
-    let unsettled = if unsettled.is_empty() {
-        String::new()
-    } else {
-        format!("&unsettled={}", unsettled.join(","))
-    };
     let layout = user.layout(NavItem::Board);
+    let waiting = columns.iter().flat_map(|it| &it.cards);
     Ok(page(&BoardPage {
         alerts: PlatformAlerts::new(&layout, found.away),
         layout,
         t,
+        w: BoardToolWords::of(user.lang),
+        waiting: waiting.filter(|card| card.is_waiting).count(),
         columns: columns.into(),
-        restaurants: names
-            .into_iter()
-            .map(|(id, name)| Choice::new(id.to_string(), name, restaurant == Some(id)))
-            .collect(),
-        restaurant: restaurant.map_or_else(String::new, |id| id.to_string()),
-        stream: format!("/board/stream?after={}{filter}{unsettled}", Cursor(found.place)),
+        form: FilterForm::new(&user, &view, names),
+        stream,
         now_ms: now.as_millis(),
         max_done: board::SHOWN_DONE,
-        is_empty,
-        can_send_test_order,
+        empty,
         has_more: found.has_more,
     }))
+}
+
+async fn empty_board(
+    api: &HttpState,
+    user: &CurrentUser,
+    filter: board::Filter,
+) -> Result<EmptyBoard, Fault> {
+    let (app, account) = (&api.app, user.account.id);
+    let restaurants = restaurants::list(app, account, None).await?;
+    let mut integrations = restaurants.iter().flat_map(|it| &it.integrations);
+    Ok(EmptyBoard {
+        is_connected: integrations.any(|it| it.is_active),
+        can_send_test_order: test_orders::can_order_any(app, account, filter.restaurant).await?,
+    })
 }
 
 /// Runs the action of the pressed button.
@@ -202,6 +223,13 @@ async fn show_card(
     let card = board::one(&api.app, user.account.id, order)
         .await
         .map_err(|fault| user.fail(fault))?;
+    if BoardPlace::of_path(back) == BoardPlace::Kitchen {
+        let card = KitchenCard::new(user.lang, &user.csrf, back, card, api.app.now());
+        return Ok(match failed {
+            None => fragment(&card),
+            Some(error) => (error.status, fragment(&card.with_error(error.text()))).into_response(),
+        });
+    }
     let card = Card::new(user.lang, &user.csrf, back, card, api.app.now());
     Ok(match failed {
         None => fragment(&card),

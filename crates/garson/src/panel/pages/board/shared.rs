@@ -5,12 +5,6 @@ use crate::panel::kit::explain;
 use crate::panel::kit::layout::Layout;
 use crate::panel::words::BoardWords;
 use askama::Template;
-use garson_core::id::RestaurantId;
-
-/// The path of the board of all restaurants or of one.
-pub fn board_path(restaurant: Option<RestaurantId>) -> String {
-    restaurant.map_or_else(|| "/".to_owned(), |id| format!("/?restaurant={id}"))
-}
 
 /// The platforms that have connection problems.
 #[derive(Template)]

@@ -1,13 +1,14 @@
 //! The live stream of an open board: changed cards and platform alerts as server-sent events.
 
-use super::shared::{PlatformAlerts, board_path};
-use crate::flow::read::board::{Changes, Live, Shown, View};
+use super::shared::PlatformAlerts;
+use super::view::{BoardPlace, chosen_filter, path};
+use crate::flow::read::board::{Card as BoardCard, Changes, Live, Part, Shown, View};
 use crate::flow::read::event_feed::Start;
 use crate::http::cursor::Cursor;
 use crate::http::event_stream::{event_stream, write_data};
 use crate::http::state::HttpState;
 use crate::panel::components::card::Card;
-use crate::panel::components::restaurant_header::chosen_restaurant;
+use crate::panel::components::kitchen_card::KitchenCard;
 use crate::panel::kit::current_user::CurrentUser;
 use crate::panel::kit::error::PanelError;
 use crate::panel::kit::form_data::FormData;
@@ -27,6 +28,7 @@ struct BoardStream {
     user: CurrentUser,
     /// The path of the board.
     back: String,
+    part: Part,
 }
 
 /// Starts after the last event that the browser received, or else at the state of the page.
@@ -45,10 +47,11 @@ pub async fn follow_board(
         place,
         given: "after",
     });
-    let restaurant = chosen_restaurant(&user, &params)?;
+    let place = BoardPlace::from_name(params.get("place"));
+    let filter = chosen_filter(&user, &params, place)?;
     let view = View {
         account: user.account.id,
-        only: restaurant,
+        filter,
         // A browser that reconnects may have missed answers of platforms, which are not events.
         shown: match last_event {
             Some(_) => Shown::LongAgo,
@@ -65,12 +68,12 @@ pub async fn follow_board(
         .await
         .map_err(|fault| user.fail(fault))?;
     let first = format!("retry: 2000\nid: {}\n\n", Cursor(live.place()));
-    let back = board_path(restaurant);
     let stream = BoardStream {
         live,
         api,
         user,
-        back,
+        back: path(place, filter),
+        part: filter.part,
     };
     Ok(event_stream(first, stream, BoardStream::next_chunk))
 }
@@ -89,15 +92,13 @@ impl BoardStream {
     }
 
     fn message(&self, changes: Changes) -> String {
-        let now = self.api.app.now();
         let mut text = String::new();
         if let Some(away) = changes.away {
             let layout = self.user.layout(NavItem::Board);
             push_event(&mut text, "away", &PlatformAlerts::new(&layout, away));
         }
         for card in changes.cards {
-            let card = Card::new(self.user.lang, &self.user.csrf, &self.back, card, now);
-            push_event(&mut text, "card", &card);
+            self.push_card(&mut text, card);
         }
         if text.is_empty() {
             return ":\n\n".to_owned();
@@ -106,6 +107,20 @@ impl BoardStream {
         // Ignored: writing to a String does not fail.
         let _ = write!(text, "id: {}\nevent: place\ndata:\n\n", Cursor(self.live.place()));
         text
+    }
+
+    fn push_card(&self, text: &mut String, card: BoardCard) {
+        let (user, now) = (&self.user, self.api.app.now());
+        match self.part {
+            Part::All => {
+                let card = Card::new(user.lang, &user.csrf, &self.back, card, now);
+                push_event(text, "card", &card);
+            }
+            Part::Kitchen => {
+                let card = KitchenCard::new(user.lang, &user.csrf, &self.back, card, now);
+                push_event(text, "card", &card);
+            }
+        }
     }
 }
 

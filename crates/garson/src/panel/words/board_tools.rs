@@ -1,0 +1,38 @@
+//! The tools of the board: filters, density, notifications, shortcuts and the kitchen view.
+
+super::text_set::text_set! {
+    BoardToolWords {
+        all_platforms: "Tüm platformlar" | "All platforms",
+        platform: "Platform" | "Platform",
+        density: "Görünüm" | "View",
+        compact: "Kompakt" | "Compact",
+        large: "Büyük" | "Large",
+        kitchen: "Mutfak ekranı" | "Kitchen screen",
+        kitchen_title: "Mutfak" | "Kitchen",
+        board: "Panoya dön" | "Back to the board",
+        nothing_to_prepare: "Hazırlanacak sipariş yok" | "Nothing to prepare",
+        out_of_view: "yeni sipariş ekranda değil" | "new orders out of view",
+        one_out_of_view: "yeni sipariş ekranda değil" | "new order out of view",
+        go_there: "Göster" | "Show",
+        notify: "Bildirimleri aç" | "Turn on notifications",
+        notify_on: "Bildirimler açık" | "Notifications on",
+        notify_denied: "Tarayıcı bildirimleri engelliyor" | "Notifications are blocked by the browser",
+        order: "Sipariş" | "Order",
+        empty_waiting: "Platform bağlantınız hazır. Yeni siparişler geldiği anda burada görünür." | "Your platform is connected. New orders appear here as soon as they arrive.",
+        empty_filtered_title: "Bu filtreye uyan sipariş yok" | "No orders match this filter",
+        clear_filter: "Filtreyi kaldır" | "Clear the filter",
+        shortcuts: "Klavye kısayolları" | "Keyboard shortcuts",
+        shortcuts_short: "Kısayollar" | "Shortcuts",
+        key_next: "Sonraki sipariş" | "Next order",
+        key_previous: "Önceki sipariş" | "Previous order",
+        key_accept: "Seçili siparişi onayla" | "Accept the selected order",
+        key_ready: "Seçili sipariş hazır" | "Mark the selected order ready",
+        key_advance: "Seçili siparişin sonraki adımı" | "Next step of the selected order",
+        key_open: "Seçili siparişi aç" | "Open the selected order",
+        key_urgent: "En acil yeni siparişe git" | "Go to the most urgent new order",
+        key_search: "Sipariş ara" | "Search orders",
+        key_help: "Bu listeyi aç" | "Open this list",
+        keys_on: "Bu cihazda kısayolları kullan" | "Use shortcuts on this device",
+        close: "Kapat" | "Close",
+    }
+}
