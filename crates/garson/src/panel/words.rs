@@ -1,5 +1,7 @@
 //! Every text of the panel, in Turkish and English side by side. A missing translation does not compile.
 
+mod actions;
+mod alarm;
 mod board;
 mod businesses;
 mod components;
@@ -25,6 +27,8 @@ mod status;
 mod text_set;
 mod webhook;
 
+pub use actions::ActionWords;
+pub use alarm::{AlarmWords, AttentionWords};
 pub use board::BoardWords;
 pub use businesses::BusinessWords;
 pub use components::ComponentWords;

@@ -240,6 +240,16 @@ impl Follower {
 
     /// Waits for what comes next, but no longer than that.
     pub async fn next_within(&mut self, patience: Duration) -> Next {
+        self.next_unless(patience, false).await
+    }
+
+    /// The same, but also returns when the account was changed without an event.
+    pub async fn next_change_within(&mut self, patience: Duration) -> Next {
+        self.next_unless(patience, true).await
+    }
+
+    async fn next_unless(&mut self, patience: Duration, ends_with_any_change: bool) -> Next {
+        let mut was_woken = false;
         let quiet_until = Instant::now() + patience;
         loop {
             if *self.app.stopping.borrow() {
@@ -252,6 +262,9 @@ impl Follower {
                     if let Some(newest) = events.last() {
                         self.place = newest.position;
                         return Next::Events(events);
+                    }
+                    if was_woken && ends_with_any_change {
+                        return Next::Nothing;
                     }
                 }
                 Ok(None) => return Next::End,
@@ -266,7 +279,7 @@ impl Follower {
                 }
             }
             tokio::select! {
-                () = self.watch.changed() => {}
+                () = self.watch.changed() => was_woken = true,
                 () = sleep_until(look_again) => {}
                 () = stopped(&self.app) => return Next::End,
             }

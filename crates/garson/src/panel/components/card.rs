@@ -1,6 +1,7 @@
 //! An order's card on the live board.
 
 use super::order_actions::OrderActions;
+use super::order_notices::OrderNotices;
 use crate::flow::read::board;
 use crate::panel::kit::{explain, format, names};
 use crate::panel::words::{BoardWords, Lang};
@@ -67,6 +68,7 @@ pub struct Card {
     accept_in_minutes: Option<i64>,
     scheduled_for: Option<String>,
     actions: OrderActions,
+    notices: OrderNotices,
     /// CSS class and text.
     state: Option<(&'static str, &'static str)>,
     sync_failed: Option<String>,
@@ -88,16 +90,20 @@ impl Card {
             shown,
             reasons,
             is_held_up,
+            notices,
         } = card;
         let reasons = names::reasons(lang, reasons);
         let (order, content) = (shown.order, shown.content);
         let accept_by = awaits_acceptance(order.status)
             .then_some(order.accept_by)
             .flatten();
+        let notices = OrderNotices::new(lang, csrf, &order, &notices, &zone, back);
         Self {
-            actions: OrderActions::on_card(lang, csrf, &order, reasons, back.to_owned()),
+            actions: OrderActions::on_card(lang, csrf, &order, &content, reasons, back.to_owned()),
             id: order.id.to_string(),
-            column: BoardColumn::of(order.status),
+            // A cancelled order stays in its place until that is acknowledged.
+            column: BoardColumn::of(notices.cancelled_from.unwrap_or(order.status)),
+            notices,
             provider_key: order.provider.to_string(),
             provider: format::provider(lang, order.provider),
             restaurant: shown.restaurant,
@@ -121,7 +127,7 @@ impl Card {
             is_held_up,
             is_ready: order.status == Status::Preparing && order.ready_at.is_some(),
             sync_failed: match order.sync {
-                ProviderSync::Failed { message } => Some(explain::text(lang, &message)),
+                ProviderSync::Failed { message } => Some(explain::platform(lang, &message)),
                 _ => None,
             },
             flag: order.flag.map(|flag| match flag {
@@ -135,6 +141,11 @@ impl Card {
         }
     }
 
+    /// Whether it shows what its platform refused.
+    pub fn has_refusal(&self) -> bool {
+        self.notices.has_refusal()
+    }
+
     #[must_use]
     pub fn with_error(mut self, error: String) -> Self {
         self.error = Some(error);
@@ -144,6 +155,7 @@ impl Card {
     fn is_urgent(&self) -> bool {
         self.sync_failed.is_some()
             || self.is_held_up
+            || self.has_refusal()
             || self.error.is_some()
             || self.accept_in_minutes.is_some_and(|minutes| minutes < 1)
     }

@@ -31,12 +31,18 @@ impl Asset {
 const STYLE_SOURCE: &str = concat!(
     include_str!("../../../assets/css/base.css"),
     include_str!("../../../assets/css/board.css"),
+    include_str!("../../../assets/css/alarm.css"),
     include_str!("../../../assets/css/responsive.css"),
     include_str!("../../../assets/css/pages.css"),
 );
 
 /// The files of the script.
-const SCRIPT_SOURCE: &str = concat!(include_str!("../../../assets/js/board.js"),);
+const SCRIPT_SOURCE: &str = concat!(
+    include_str!("../../../assets/js/alarm.js"),
+    include_str!("../../../assets/js/actions.js"),
+    include_str!("../../../assets/js/attention.js"),
+    include_str!("../../../assets/js/board.js"),
+);
 
 static STYLE: LazyLock<Asset> =
     LazyLock::new(|| Asset::new("css", "text/css; charset=utf-8", STYLE_SOURCE.as_bytes()));

@@ -87,6 +87,7 @@ struct StatusPage {
     platforms: Vec<PlatformRow>,
     has_more: bool,
     has_no_problems: bool,
+    has_platform_problems: bool,
     deliveries: ProblemList<FailedDeliveryRow>,
     calls: ProblemList<RefusedCallRow>,
     messages: ProblemList<OpenMessageRow>,
@@ -129,6 +130,7 @@ fn platform_row(layout: &Layout, t: &StatusWords, it: Connection) -> PlatformRow
         restaurant,
         integration,
         is_in_trouble,
+        has_recent_error: _,
     } = it;
     let (state, tone) = match (integration.is_active, is_in_trouble) {
         (false, _) => (t.off, ""),
@@ -213,6 +215,10 @@ fn status_page(layout: Layout, found: Status) -> StatusPage {
         found.failed_calls.count,
         found.kept_messages.count,
     ];
+    let has_platform_problems = found
+        .connections
+        .iter()
+        .any(|it| it.is_in_trouble || it.has_recent_error);
     StatusPage {
         not_ready: found.not_ready.map(|why| match why {
             NotReady::Storage(_) => t.storage_away,
@@ -231,7 +237,8 @@ fn status_page(layout: Layout, found: Status) -> StatusPage {
             .map(|it| platform_row(&layout, &t, it))
             .collect(),
         has_more: found.has_more_connections,
-        has_no_problems: problems.iter().all(|count| *count == 0),
+        has_no_problems: problems.iter().all(|count| *count == 0) && !has_platform_problems,
+        has_platform_problems,
         deliveries: ProblemList {
             count: count_text(&t, problems[0]),
             newest: found

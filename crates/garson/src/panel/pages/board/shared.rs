@@ -1,9 +1,9 @@
 //! What the board and its live stream both show.
 
-use crate::flow::read::board::PlatformProblem;
+use crate::flow::read::attention::PlatformProblem;
 use crate::panel::kit::explain;
 use crate::panel::kit::layout::Layout;
-use crate::panel::words::BoardWords;
+use crate::panel::words::AttentionWords;
 use askama::Template;
 use garson_core::id::RestaurantId;
 
@@ -16,7 +16,7 @@ pub fn board_path(restaurant: Option<RestaurantId>) -> String {
 #[derive(Template)]
 #[template(path = "platform_alerts.html")]
 pub struct PlatformAlerts {
-    t: BoardWords,
+    t: AttentionWords,
     alerts: Vec<PlatformAlert>,
 }
 
@@ -24,6 +24,7 @@ struct PlatformAlert {
     provider: String,
     restaurants: String,
     message: String,
+    is_login_refused: bool,
     at: String,
 }
 
@@ -32,11 +33,12 @@ impl PlatformAlerts {
         let alert = |it: PlatformProblem| PlatformAlert {
             provider: layout.provider(&it.provider),
             restaurants: it.restaurants.into_iter().collect::<Vec<_>>().join(", "),
-            message: explain::text(layout.lang, &it.message),
+            is_login_refused: it.message.is_access_refused(),
+            message: explain::platform(layout.lang, &it.message),
             at: layout.timestamp(&it.at),
         };
         Self {
-            t: BoardWords::of(layout.lang),
+            t: AttentionWords::of(layout.lang),
             alerts: platforms.into_iter().map(alert).collect(),
         }
     }
