@@ -7,8 +7,8 @@ use garson_core::order::{Courier, Customer, Order, OrderContent, Reason, Status}
 
 /// Preparation times to choose from, in minutes.
 const CHIPS: [u32; 5] = [10, 15, 20, 30, 45];
-/// The longest preparation time, as in a restaurant's settings.
-pub const MAX_MINUTES: u32 = 1440;
+/// The longest preparation time that platforms take.
+pub const MAX_MINUTES: u32 = 240;
 
 #[derive(Template)]
 #[template(path = "order_actions.html")]

@@ -45,8 +45,8 @@ pub fn platform(lang: Lang, explanation: &Explanation) -> String {
 }
 
 /// The same, empty where nothing happened.
-pub fn optional(lang: Lang, explanation: Option<&Explanation>) -> String {
-    explanation.map_or_else(String::new, |explanation| text(lang, explanation))
+pub fn optional_platform(lang: Lang, explanation: Option<&Explanation>) -> String {
+    explanation.map_or_else(String::new, |explanation| platform(lang, explanation))
 }
 
 fn turkish(explanation: &Explanation) -> String {

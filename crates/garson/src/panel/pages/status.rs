@@ -147,7 +147,7 @@ fn platform_row(layout: &Layout, t: &StatusWords, it: Connection) -> PlatformRow
         last_error: health.last_error_at.map(|at| {
             (
                 layout.timestamp(&at),
-                explain::optional(layout.lang, health.last_error.as_ref()),
+                explain::optional_platform(layout.lang, health.last_error.as_ref()),
             )
         }),
     }
@@ -180,7 +180,7 @@ fn refused_call_row(layout: &Layout, t: &StatusWords, call: FailedCall) -> Refus
         },
         order: call.short_code.unwrap_or(call.provider_order_id),
         href: format!("/orders/{}", call.order_id),
-        what: explain::optional(layout.lang, call.message.as_ref()),
+        what: explain::optional_platform(layout.lang, call.message.as_ref()),
     }
 }
 
