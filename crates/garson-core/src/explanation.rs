@@ -85,6 +85,45 @@ impl Explanation {
         Self::Text { text: text.into() }
     }
 
+    /// The HTTP status of the answer that it is about, if there was one.
+    #[must_use]
+    pub fn status(&self) -> Option<u16> {
+        match self {
+            Self::Answered { status, .. }
+            | Self::AnsweredRedirect { status }
+            | Self::AnsweredNoSuccess { status }
+            | Self::AnsweredUnreadable { status, .. }
+            | Self::NotEnlisted { status } => Some(*status),
+            Self::LoginRefused { cause } | Self::LoginFailed { cause } | Self::Simulator { cause } => {
+                cause.status()
+            }
+            Self::SentByHand { result } | Self::SentAgain { result } => result.status(),
+            Self::Network(_)
+            | Self::Tls(_)
+            | Self::Target(_)
+            | Self::Platform(_)
+            | Self::TargetNotAllowed { .. }
+            | Self::Text { .. } => None,
+        }
+    }
+
+    /// Reports whether a platform refuses the integration's credentials.
+    #[must_use]
+    pub fn is_access_refused(&self) -> bool {
+        match self {
+            Self::LoginRefused { .. } => true,
+            Self::Platform(failure) => matches!(
+                failure,
+                PlatformFailure::SessionNotAccepted
+                    | PlatformFailure::MissingCredential { .. }
+                    | PlatformFailure::CredentialsUnreadable
+            ),
+            Self::Simulator { cause } => cause.is_access_refused(),
+            Self::Answered { status, .. } | Self::NotEnlisted { status } => matches!(status, 401 | 403),
+            _ => false,
+        }
+    }
+
     /// The form in which it is stored.
     #[must_use]
     pub fn stored(&self) -> String {

@@ -80,6 +80,11 @@ pub trait Platform: Send + Sync {
         false
     }
 
+    /// Whether the platform receives the time that the kitchen needs when this order is accepted.
+    fn takes_preparation_time(&self, _order: &Order) -> bool {
+        false
+    }
+
     /// The URL that a message gave for this call, if it is not called because the operator does not allow its host.
     fn refused_address(&self, _request: &CallRequest<'_>, _link: &Link<'_>) -> Option<String> {
         None

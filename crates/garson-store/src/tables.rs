@@ -15,6 +15,7 @@ pub mod keys;
 pub mod nodes;
 pub mod order_flags;
 pub mod order_line;
+pub mod order_notices;
 pub mod orders;
 pub mod packages;
 pub mod resends;

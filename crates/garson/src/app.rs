@@ -1,5 +1,6 @@
 //! The running service: storage, vault, clock, outgoing HTTP client, and the state that workers and requests share.
 
+pub mod attention;
 pub(crate) mod call_waiters;
 pub(crate) mod call_waker;
 pub(crate) mod calls_in_flight;
@@ -31,12 +32,13 @@ use crate::net;
 use crate::supervisor::{Workers, supervise};
 use crate::telemetry::Metrics;
 use crate::ttl_cache::TtlCache;
+use attention::Attention;
 use call_waiters::CallWaiters;
 use call_waker::CallWaker;
 use calls_in_flight::CallsInFlight;
 use fetched_menu::FetchedMenu;
 use garson_core::clock::{SharedClock, SystemClock};
-use garson_core::id::{IntegrationId, OrderId};
+use garson_core::id::{AccountId, IntegrationId, OrderId};
 use garson_core::integration::Credentials;
 use garson_core::order::Reason;
 use garson_core::platform::Provider;
@@ -86,6 +88,8 @@ pub struct App {
     pub refused_addresses: RefusedAddresses,
     pub reasons: TtlCache<OrderId, Vec<Reason>>,
     pub menus: TtlCache<IntegrationId, Arc<FetchedMenu>>,
+    /// What of accounts needs attention, as the banner of every page shows it.
+    pub attention: TtlCache<AccountId, Arc<Attention>>,
     /// The integrations that platforms' messages have led to, by what they presented.
     pub inbound_integrations: TtlCache<[u8; 32], Arc<Vec<InboundIntegration>>>,
     /// An integration was connected or changed and may have to prove its branch.
@@ -186,6 +190,7 @@ impl App {
             refused_addresses: RefusedAddresses::default(),
             reasons: TtlCache::new(CACHE_CAPACITY),
             menus: TtlCache::new(CACHE_CAPACITY),
+            attention: TtlCache::new(CACHE_CAPACITY),
             inbound_integrations: TtlCache::new(CACHE_CAPACITY),
             call_waiters: CallWaiters::default(),
             calls_in_flight: Arc::default(),

@@ -9,7 +9,7 @@ browser_tests! {
 
 mod case {
     use super::super::setup::Setup;
-    use crate::support::{ENTER, TAB};
+    use crate::support::{DOWN, ENTER, TAB};
     use garson_sim::Platform;
     use serde_json::{Value, json};
 
@@ -49,6 +49,7 @@ mod case {
         tab_to(&setup, &format!("{card} .cancel summary")).await;
         browser.strike(ENTER).await;
         tab_to(&setup, &format!("{card} select")).await;
+        browser.strike(DOWN).await;
         tab_to(&setup, &format!("{card} button.danger")).await;
         browser.strike(ENTER).await;
         browser.wait_for_text(&card, "İptal edildi").await;

@@ -1,5 +1,7 @@
 //! The control panel in a real browser, with and without script. One database is enough: `panel/` tests both.
 
+mod actions;
+mod alarm;
 mod board;
 mod board_notices;
 mod board_view;

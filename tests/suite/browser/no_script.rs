@@ -43,6 +43,9 @@ async fn work_on_orders(setup: &Setup) {
     browser.click("noscript .button").await;
     for (button, column) in [("verify", "preparing"), ("next", "on-the-way"), ("next", "done")] {
         browser.click(&format!("{card} button[value={button}]")).await;
+        // Nothing can be undone without script, so it asks first.
+        browser.wait_for_text("main", "Emin misiniz?").await;
+        browser.click("main button.main").await;
         browser
             .wait_for_text(&format!(".column[data-column={column}] {card}"), "")
             .await;

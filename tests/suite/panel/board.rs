@@ -78,7 +78,7 @@ async fn order_advances_by_buttons(service: TestService) {
         ("next", 600, "on-the-way"),
         ("next", 900, "done"),
     ] {
-        page = user.submit(&page.form(&action), &[("do", button)]).await;
+        page = user.press(&page.form(&action), button).await;
         assert_eq!((page.status, page.path.as_str()), (200, "/"), "{button}");
         assert!(column(&page, name).contains("Lahmacun"), "{button}");
         assert_eq!(
@@ -124,8 +124,8 @@ async fn repeated_button_press_takes_one_step(service: TestService) {
     let mut user = service.user().await;
     // Two tablets show the same card.
     let form = user.open("/").await.form(&format!("/board/orders/{id}"));
-    user.submit(&form, &[("do", "next")]).await;
-    let page = user.submit(&form, &[("do", "next")]).await;
+    user.press(&form, "next").await;
+    let page = user.press(&form, "next").await;
     assert!(page.has("Sipariş bu arada ilerlemiş"), "{}", page.text());
     assert_eq!(service.a.get("/orders/1").await.data()["status"], 600);
     let part = user.submit_part(&form, &[("do", "next")]).await;
@@ -137,7 +137,7 @@ async fn repeated_button_press_takes_one_step(service: TestService) {
     // It advances from its current status, and the form leads back to the board of the restaurant.
     let path = format!("/?restaurant={}", shop.restaurant);
     let form = user.open(&path).await.form(&format!("/board/orders/{id}"));
-    let page = user.submit(&form, &[("do", "next")]).await;
+    let page = user.press(&form, "next").await;
     assert_eq!(page.path, path);
     assert_eq!(service.a.get("/orders/1").await.data()["status"], 900);
 }
@@ -184,7 +184,7 @@ async fn impossible_action_is_explained(service: TestService) {
     let old = user.open("/").await.form(&format!("/board/orders/{id}"));
     shop.cancel("1", json!({})).await.success();
     // The page was older than the cancellation.
-    let page = user.submit(&old, &[("do", "verify")]).await;
+    let page = user.press(&old, "verify").await;
     assert_eq!((page.status, page.path.as_str()), (200, "/"));
     assert!(page.has("Sipariş iptal edilmiş"), "{}", page.text());
     // It is said once.

@@ -1,5 +1,6 @@
 //! The control panel without script, and the stream that its script follows.
 
+mod attention;
 mod board;
 mod board_stream;
 mod board_view;
@@ -10,6 +11,7 @@ pub mod every_page;
 mod integrations;
 mod keys;
 mod menu;
+mod order_notices;
 mod order_page;
 mod order_search;
 mod packages;

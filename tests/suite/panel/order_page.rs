@@ -158,7 +158,7 @@ async fn order_is_advanced_from_its_page(backend: Backend) {
         ("next", "Yolda"),
         ("next", "Teslim edildi"),
     ] {
-        page = user.submit(&page.form(&action), &[("do", button)]).await;
+        page = user.press(&page.form(&action), button).await;
         assert_eq!((page.status, &page.path), (200, &path), "{button}");
         assert!(
             page.within("h-timeline", "section").has(status),
@@ -170,7 +170,9 @@ async fn order_is_advanced_from_its_page(backend: Backend) {
     assert!(page.forms().iter().all(|form| !form.action.starts_with(&action)));
     let path = format!("/orders/{two}");
     let page = user.open(&path).await;
-    let filled = [("note", "Fırın <bozuk>")];
+    let reasons = service.a.get(&format!("/orders/reasons/{two}")).await.data();
+    let reason = reasons["reasons"][0]["id"].as_str().unwrap().to_owned();
+    let filled = [("reason", reason.as_str()), ("note", "Fırın <bozuk>")];
     let page = user
         .submit(&page.form(&format!("/board/orders/{two}/cancel")), &filled)
         .await;
@@ -291,7 +293,7 @@ async fn platform_message_is_shown(backend: Backend) {
     };
     world.fault(Platform::Migros, "*", refusal, None).await;
     let id = order["id"].as_str().unwrap();
-    user.submit(&page.form(&format!("/board/orders/{id}")), &[("do", "next")])
+    user.press(&page.form(&format!("/board/orders/{id}")), "next")
         .await;
     wait_until("the refusal is shown", async || {
         let page = user.open(&path).await;

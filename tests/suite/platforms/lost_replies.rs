@@ -74,7 +74,7 @@ async fn a_repeat_after_a_lost_answer_is_a_new_question(backend: Backend) {
     first.begun().await;
     let verifying = tokio::spawn({
         let (app, id) = (Arc::clone(app), placed.id.clone());
-        async move { act::verify(&app, account, id).await }
+        async move { act::verify(&app, account, id, None).await }
     });
     let_others_run().await;
     let second = BusyWriter::submit(app, account);
@@ -102,7 +102,7 @@ async fn the_question_of_a_client_that_disconnects_is_put(backend: Backend) {
     busy_writer.begun().await;
     let verifying = tokio::spawn({
         let (app, id) = (Arc::clone(app), placed.id.clone());
-        async move { act::verify(&app, account, id).await }
+        async move { act::verify(&app, account, id, None).await }
     });
     let_others_run().await;
     verifying.abort();

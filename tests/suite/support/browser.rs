@@ -15,6 +15,7 @@ const ELEMENT: &str = "element-6066-11e4-a52e-4f735466cecf";
 /// Keys that have no letter.
 pub const TAB: &str = "\u{e004}";
 pub const ENTER: &str = "\u{e007}";
+pub const DOWN: &str = "\u{e015}";
 
 /// Light or dark.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

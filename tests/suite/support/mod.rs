@@ -25,7 +25,7 @@ mod storage;
 mod stream;
 mod test_service;
 
-pub use browser::{Browser, ENTER, Scheme, Screen, TAB};
+pub use browser::{Browser, DOWN, ENTER, Scheme, Screen, TAB};
 pub use busy_writer::BusyWriter;
 pub use canned_response::{CannedResponse, Gate, gzip_bomb};
 pub use certificates::{Authority, self_signed};

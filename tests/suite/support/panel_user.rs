@@ -115,6 +115,13 @@ impl PanelUser {
         self.follow(form.action.clone(), reply).await
     }
 
+    /// Presses a button of an order without script, and confirms it.
+    pub async fn press(&mut self, form: &Form, button: &str) -> Page {
+        let page = self.submit(form, &[("do", button)]).await;
+        assert!(page.has("Emin misiniz?"), "{}", page.text());
+        self.submit(&page.form(&form.action), &[]).await
+    }
+
     /// Sends a form as the script does, which wants only a part of a page.
     pub async fn submit_part(&mut self, form: &Form, filled: &[(&str, &str)]) -> Page {
         let body = form.body(filled);

@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 /// An action of the account, or of the service on its behalf.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Action {
-    /// Accept the order.
-    Verify,
+    /// Accept the order, perhaps with the time that the kitchen needs for it.
+    Verify { preparation_minutes: Option<u32> },
     /// One step forward.
     Advance,
     /// The food is ready; the status stays.
@@ -29,6 +29,13 @@ pub enum CallKind {
     Ready,
     /// Informs the platform of a status.
     Tell(Status),
+}
+
+impl Action {
+    /// Accepts an order in the usual time.
+    pub const VERIFY: Self = Self::Verify {
+        preparation_minutes: None,
+    };
 }
 
 impl CallKind {
@@ -85,6 +92,9 @@ pub struct CallArgument {
     pub reason: Option<Reason>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
+    /// The time that the kitchen needs for an order that is accepted, where it was chosen.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub preparation_minutes: Option<u32>,
 }
 
 impl CallArgument {
@@ -94,6 +104,7 @@ impl CallArgument {
             by,
             reason: None,
             note: None,
+            preparation_minutes: None,
         }
     }
 
@@ -101,7 +112,9 @@ impl CallArgument {
     #[must_use]
     pub fn action(&self, call: CallKind) -> Option<Action> {
         match call {
-            CallKind::Verify => Some(Action::Verify),
+            CallKind::Verify => Some(Action::Verify {
+                preparation_minutes: self.preparation_minutes,
+            }),
             CallKind::Cancel => Some(Action::Cancel {
                 reason: self.reason.clone(),
                 note: self.note.clone(),

@@ -116,6 +116,7 @@ pub fn place(
         revision: 1,
         content_version: new.version.number(),
         cancellation: None,
+        preparation_minutes: None,
         sync: ProviderSync::NotNeeded,
         flag: None,
     };
@@ -180,7 +181,13 @@ fn report(mut draft: Draft, change: &Change, asks: bool) -> Decision {
 fn want(mut draft: Draft, action: &Action, by: Actor, asks: bool) -> Result<Decision, Refusal> {
     let status = draft.order.status;
     match action {
-        Action::Verify => verify(&mut draft, by, asks)?,
+        Action::Verify { preparation_minutes } => {
+            let was_waiting = matches!(status, Status::New | Status::Scheduled);
+            verify(&mut draft, by, asks)?;
+            if was_waiting && !asks {
+                draft.order.preparation_minutes = *preparation_minutes;
+            }
+        }
         Action::Advance => match status {
             Status::Scheduled | Status::New => verify(&mut draft, by, asks)?,
             Status::ScheduledAccepted => {

@@ -36,7 +36,10 @@ fn at_status(status: Status) -> Order {
 
 fn an_action() -> impl Strategy<Value = Action> {
     prop_oneof![
-        Just(Action::Verify),
+        Just(Action::VERIFY),
+        Just(Action::Verify {
+            preparation_minutes: Some(20)
+        }),
         Just(Action::Advance),
         Just(Action::Ready),
         Just(Action::Cancel {
@@ -175,7 +178,7 @@ fn advancing_walks_one_step_a_call() {
 #[test]
 fn verifying_again_is_fine_unless_cancelled() {
     use Status::*;
-    let verify = |status| want(status, Action::Verify, false);
+    let verify = |status| want(status, Action::VERIFY, false);
     assert_eq!(verify(Scheduled), Ok((ScheduledAccepted, 1, None)));
     assert_eq!(verify(New), Ok((Preparing, 1, None)));
     for past in [ScheduledAccepted, Preparing, OnTheWay, Delivered] {
@@ -184,6 +187,33 @@ fn verifying_again_is_fine_unless_cancelled() {
     for end in [Cancelled, CancelledByPlatform] {
         assert_eq!(verify(end), Err(Refusal::IsCancelled(end)));
     }
+}
+
+#[test]
+fn chosen_preparation_time_is_stored_when_the_platform_has_agreed() {
+    let chosen = Action::Verify {
+        preparation_minutes: Some(20),
+    };
+    let order = at_status(Status::New);
+    let decide = |input: &Input, asks| {
+        apply(&order, input, Timestamp::from_millis(1), asks)
+            .unwrap()
+            .order
+    };
+    let wanted = Input::Want(chosen.clone(), Actor::Account);
+    assert_eq!(
+        decide(&wanted, true).preparation_minutes,
+        None,
+        "it is asked first"
+    );
+    assert_eq!(decide(&wanted, false).preparation_minutes, Some(20));
+    let agreed = Input::Agreed(chosen.clone(), Actor::Account);
+    let accepted = decide(&agreed, true);
+    assert_eq!(accepted.preparation_minutes, Some(20));
+    // A repetition with another time changes nothing.
+    let again = Input::Agreed(Action::VERIFY, Actor::Account);
+    let again = apply(&accepted, &again, Timestamp::from_millis(2), true).unwrap();
+    assert_eq!(again.order.preparation_minutes, Some(20));
 }
 
 #[test]
@@ -214,7 +244,7 @@ fn a_platform_that_wants_to_be_asked_is_asked_first() {
         note: None,
     };
     assert_eq!(
-        want(New, Action::Verify, true),
+        want(New, Action::VERIFY, true),
         Ok((New, 0, Some(CallKind::Verify)))
     );
     assert_eq!(

@@ -43,6 +43,8 @@ pub struct Order {
     /// The platform's own number of that version, where it gives one.
     pub content_version: Option<i64>,
     pub cancellation: Option<Cancellation>,
+    /// The time that the kitchen needs, as it was chosen when the order was accepted.
+    pub preparation_minutes: Option<u32>,
     pub sync: ProviderSync,
     /// Why it needs attention although it was accepted.
     pub flag: Option<Flag>,

@@ -171,6 +171,10 @@ impl Platform for Trendyol {
         write::wants(call, order)
     }
 
+    fn takes_preparation_time(&self, _order: &Order) -> bool {
+        true
+    }
+
     fn write(&self, call_request: &CallRequest<'_>, link: &Link<'_>) -> Result<HttpRequest, PlatformError> {
         write::write(call_request, link)
     }

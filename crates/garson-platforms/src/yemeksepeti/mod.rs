@@ -129,6 +129,10 @@ impl Platform for Yemeksepeti {
         write::wants(call, order)
     }
 
+    fn takes_preparation_time(&self, order: &Order) -> bool {
+        write::takes_preparation_time(order)
+    }
+
     fn is_implied(&self, call: CallKind, order: &Order) -> bool {
         write::is_implied(call, order)
     }

@@ -157,6 +157,12 @@ fn acceptance_time(call_request: &CallRequest<'_>, state: Option<&State>) -> Tim
     at.max(least)
 }
 
+/// Only where the platform's rider carries the order: otherwise the time that it receives is the one promised to the customer.
+pub fn takes_preparation_time(order: &Order) -> bool {
+    let is_carried_by_rider = State::kept(order).is_some_and(|state| state.courier == Courier::Platform);
+    is_carried_by_rider && order.scheduled_for.is_none() && !is_implied(CallKind::Verify, order)
+}
+
 /// An order without an address for it is accepted without a word from us.
 pub fn is_implied(call: CallKind, order: &Order) -> bool {
     let urls = State::kept(order).and_then(|state| state.urls);

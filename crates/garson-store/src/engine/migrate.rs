@@ -38,6 +38,11 @@ const MIGRATIONS: &[(i64, &str, &str)] = &[
         "order_lists",
         include_str!("../../migrations/0010_order_lists.sql"),
     ),
+    (
+        14,
+        "order_notices",
+        include_str!("../../migrations/0014_order_notices.sql"),
+    ),
 ];
 
 /// The number that marks a database as the target of an unfinished copy, beside the migrations. Older versions of the program

@@ -298,6 +298,21 @@ pub fn set_wants_updates(tx: &mut Tx<'_>, account: AccountId, wants: bool) -> Re
     Ok(())
 }
 
+/// Records that the account has seen which events were given up until now.
+pub fn acknowledge_given_up(tx: &mut Tx<'_>, account: AccountId) -> Result<()> {
+    let sql = "SELECT position FROM events
+               WHERE account_id = ?1 AND state <> 'pending' AND state >= 'failed' AND state <= 'failed'
+               ORDER BY state DESC, position DESC LIMIT 1";
+    let Some(newest) = tx.query_opt(sql, params![&account], value::<i64>)? else {
+        return Ok(());
+    };
+    tx.on(ACCOUNTS).execute(
+        "UPDATE accounts SET given_up_seen = ?2 WHERE id = ?1 AND given_up_seen < ?2",
+        params![&account, newest],
+    )?;
+    Ok(())
+}
+
 /// Sets or removes the account's webhook.
 pub fn set_webhook(tx: &mut Tx<'_>, account: AccountId, webhook: Option<&Webhook>) -> Result<()> {
     let form = webhook.map_or(AuthorizationForm::Bearer, |w| w.authorization);

@@ -170,6 +170,39 @@ pub fn count_pending_of(tx: &mut Tx<'_>, account: AccountId, limit: i64) -> Resu
     tx.query_one(sql, params![&account, limit], tuple)
 }
 
+/// Counts an account's pending deliveries that have failed, of events up to a timestamp, among those that are due first, and
+/// returns when the oldest of them happened.
+pub fn count_failing(
+    tx: &mut Tx<'_>,
+    account: AccountId,
+    up_to: Timestamp,
+    limit: i64,
+) -> Result<(i64, Option<Timestamp>)> {
+    let sql = "SELECT COUNT(*), MIN(created_at) FROM (SELECT created_at FROM events
+                   WHERE account_id = ?1 AND state = 'pending' AND failures > 0
+                   ORDER BY due_at LIMIT ?3) AS part
+               WHERE created_at <= ?2";
+    tx.query_one(sql, params![&account, up_to, limit], tuple)
+}
+
+/// Counts an account's failed deliveries of events since a timestamp, among the `newest` that have failed since the account has
+/// acknowledged them.
+pub fn count_given_up(tx: &mut Tx<'_>, account: AccountId, since: Timestamp, newest: i64) -> Result<i64> {
+    let sql = "SELECT given_up_seen FROM accounts WHERE id = ?1";
+    let seen = tx.on(ACCOUNTS).query_opt(sql, params![&account], value::<i64>)?;
+    // A range and an order that only one index supports.
+    let sql = "SELECT COUNT(*) FROM (SELECT created_at FROM events
+                   WHERE account_id = ?1 AND state <> 'pending' AND (state, position) > ('failed', ?4)
+                     AND state <= 'failed'
+                   ORDER BY state DESC, position DESC LIMIT ?3) AS part
+               WHERE created_at >= ?2";
+    tx.query_one(
+        sql,
+        params![&account, since, newest, seen.unwrap_or_default()],
+        value,
+    )
+}
+
 /// Counts an account's failed deliveries of events since a timestamp, among the `newest` that have failed.
 pub fn count_failed(tx: &mut Tx<'_>, account: AccountId, since: Timestamp, newest: i64) -> Result<i64> {
     // A range and an order that only one index supports.

@@ -25,7 +25,7 @@ macro_rules! tables {
 tables! {
     accounts(1) {
         id name email password_hash position newest_at webhook_url webhook_authorization webhook_updated_at
-        deliver_node deliver_version forgotten created_at order_updates
+        deliver_node deliver_version forgotten created_at order_updates given_up_seen
     }
     nodes(1) { id name beats }
     api_keys(1) { id account_id label hint hash sealed is_primary created_at last_used_at }
@@ -47,10 +47,11 @@ tables! {
         id account_id restaurant_id integration_id position status reported_at line provider provider_order_id
         identity content_hash short_code provider_status provider_data sequence total currency payment_type
         payment_code placed_at accept_by scheduled_for ready_at created_at updated_at cancellation sync_state
-        sync_due_at sync_message flag revision content_version changed
+        sync_due_at sync_message flag revision content_version changed preparation_minutes
     }
     order_contents(1) { order_id body }
     order_timeline(2) { order_id number at from_status to_status actor why revision changes replaced_hash }
+    order_notices(2) { order_id kind account_id call status message created_at }
     events(1) {
         id account_id restaurant_id order_id position sequence name body state reason attempts failures held due_at
         created_at

@@ -161,6 +161,7 @@ pub async fn question_stores_its_actor_and_reason(bench: &Bench) {
             name: "Ürün yok 🍋".to_owned(),
         }),
         note: Some("\"limon\" bitti".to_owned()),
+        preparation_minutes: Some(20),
     };
     let (written, asked) = (order.clone(), argument.clone());
     let id = bench

@@ -19,7 +19,9 @@ use garson_store::tables::idempotency;
 use garson_store::tables::idempotency::{KeyedRequest, Run};
 use garson_store::tables::inbox::InboxState;
 use garson_store::tables::schema::TABLES;
-use garson_store::tables::{businesses, calls, keys, nodes, orders, packages, resends, sessions};
+use garson_store::tables::{
+    businesses, calls, keys, nodes, order_notices, orders, packages, resends, sessions,
+};
 use garson_store::upkeep::copy;
 use garson_store::vault::lookup_hash;
 use garson_store::{Engine, Options, PAYMENT_TOTALS, StoreErrorKind, Tx, params};
@@ -63,6 +65,10 @@ async fn fill_every_table(bench: &Bench) {
         keys::issue(tx, &vault, account, &IssuedKey { record, secret })?;
         let package = Package::open_ended(PackageId(Uuid::now_v7()), at(0));
         packages::replace(tx, branch.restaurant, &[package])?;
+        for order in taken.iter().take(600) {
+            order_notices::record_cancelled(tx, order, at(1))?;
+            order_notices::record_refused(tx, order, CallKind::Verify, &Explanation::text("hayır"), at(1))?;
+        }
         for order in taken.iter().take(2) {
             calls::create(tx, &crate::calls::a_call(order, CallKind::Verify))?;
             let event = events::of_order(tx, order.id)?.remove(0);

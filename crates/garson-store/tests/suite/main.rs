@@ -26,6 +26,7 @@ mod nodes;
 mod notify;
 mod opening;
 mod order_filters;
+mod order_notices;
 mod orders;
 mod paging;
 mod pooler;
@@ -96,6 +97,10 @@ cases! {
             deleted_integration_owns_no_branch
             concurrent_proofs_make_one_owner
             branches_are_listed_in_chunks;
+        order_notices:
+            notices_are_kept_by_kind_and_account
+            notice_lasts_a_day
+            given_up_events_are_acknowledged;
         status:
             calls_of_an_account_are_counted
             messages_and_deliveries_of_an_account_are_counted;

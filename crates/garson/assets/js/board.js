@@ -6,36 +6,10 @@ if (board) startLiveBoard(board);
 
 function startLiveBoard(board) {
   const status = document.getElementById("live");
-  const sound = document.getElementById("sound");
   const announcement = document.getElementById("said");
-  status.hidden = sound.hidden = false;
+  status.hidden = false;
   // Offset of the server's clock: the tablet's may be wrong.
   const clockOffset = Number(board.dataset.now) - Date.now();
-
-  // Sound is on unless it was switched off in this browser. Browsers mute it until the first interaction with the page.
-  let isSoundOn = stored("sound") !== "off";
-  let audio = null;
-  try { audio = new AudioContext(); } catch { /* Without sound the card is still shown. */ }
-  const showSound = () => {
-    const isHeld = isSoundOn && audio?.state === "suspended";
-    sound.textContent = isHeld ? sound.dataset.held : isSoundOn ? sound.dataset.on : sound.dataset.off;
-    sound.setAttribute("aria-pressed", String(isSoundOn && !isHeld));
-  };
-  sound.addEventListener("click", () => {
-    // If the browser muted the sound, the interaction itself has enabled it.
-    if (!sound.dataset.wasHeld) isSoundOn = !isSoundOn;
-    store("sound", isSoundOn ? "on" : "off");
-    showSound();
-    playTone();
-  });
-  for (const touch of ["pointerdown", "keydown"])
-    addEventListener(touch, (event) => {
-      const isHeld = isSoundOn && audio?.state === "suspended";
-      sound.dataset.wasHeld = isHeld && sound.contains(event.target) ? "1" : "";
-      if (isHeld) audio.resume();
-    }, true);
-  audio?.addEventListener("statechange", showSound);
-  showSound();
 
   // Choosing a restaurant submits the filter.
   const filter = document.getElementById("filter");
@@ -84,7 +58,6 @@ function startLiveBoard(board) {
     const isArrival = !before && card.isConnected && (card.dataset.column === "new" || board.matches(".kitchen"));
     if (isArrival) {
       announcement.textContent = `${announcement.dataset.new}: ${card.getAttribute("aria-label")}`;
-      playTone();
     }
     updateTimes();
     board.dispatchEvent(new CustomEvent("board:card", { detail: { card, before, isArrival } }));
@@ -168,7 +141,7 @@ function startLiveBoard(board) {
       if (!placeCard(await response.text(), true)) throw new Error("no card");
     } catch {
       card.removeAttribute("aria-busy");
-      alert(board.dataset.failed);
+      card.dispatchEvent(new Event("action-failed", { bubbles: true }));
       if (card.dataset.later && card.isConnected) placeCard(card.dataset.later);
     }
   });
@@ -189,22 +162,6 @@ function startLiveBoard(board) {
     list.innerHTML = await response.text();
     list.dataset.known = "";
   }, true);
-
-  function playTone() {
-    if (!isSoundOn || audio?.state !== "running") return;
-    try {
-      for (const [at, pitch] of [[0, 880], [0.18, 1175]]) {
-        const tone = audio.createOscillator();
-        const volume = audio.createGain();
-        tone.frequency.value = pitch;
-        volume.gain.setValueAtTime(0.25, audio.currentTime + at);
-        volume.gain.exponentialRampToValueAtTime(0.001, audio.currentTime + at + 0.35);
-        tone.connect(volume).connect(audio.destination);
-        tone.start(audio.currentTime + at);
-        tone.stop(audio.currentTime + at + 0.4);
-      }
-    } catch { /* Without sound the card is still shown. */ }
-  }
 
   function updateTimes() {
     const now = Date.now() + clockOffset;
@@ -235,12 +192,4 @@ function parse(markup) {
   const template = document.createElement("template");
   template.innerHTML = markup;
   return template.content.firstElementChild;
-}
-
-// Storage may be disabled.
-function stored(name) {
-  try { return localStorage.getItem(name); } catch { return null; }
-}
-function store(name, value) {
-  try { localStorage.setItem(name, value); } catch { /* The default is used next time. */ }
 }

@@ -81,7 +81,7 @@ pub async fn verify_order(
     caller: Caller,
     Path(order_id): Path<String>,
 ) -> Result<Data<Verification>, ApiError> {
-    let step = act::verify(&state.app, caller.account, order_id).await?;
+    let step = act::verify(&state.app, caller.account, order_id, None).await?;
     let message = if step.before == step.after.status {
         "The order was verified before."
     } else {

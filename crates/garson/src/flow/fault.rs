@@ -155,6 +155,11 @@ pub enum Fault {
         "The platform did not answer in time. The order is read from it again; if it was done there, it moves."
     )]
     ProviderTimeout,
+    /// The platform answered with an error that does not say whether it did it.
+    #[error(
+        "The platform answers with an error, and the order is read from it to find out what it did: {message}."
+    )]
+    ProviderUnclear { message: Explanation },
 }
 
 /// What is wrong with a cursor; reads well after its name.

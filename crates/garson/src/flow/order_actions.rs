@@ -4,6 +4,7 @@
 //! `ask` puts the question while the client waits, `wait` waits for a call that is already being made. `calls` makes all other
 //! calls in the background.
 
+pub mod acknowledge;
 pub mod act;
 mod ask;
 pub mod calls;

@@ -12,7 +12,7 @@ use garson_core::time::Timestamp;
 use garson_store::tables::accounts::{Positions, reserve_positions};
 use garson_store::tables::calls::NewCall;
 use garson_store::tables::events::{NewEvent, write};
-use garson_store::tables::{calls, orders, restaurants};
+use garson_store::tables::{calls, order_notices, orders, restaurants};
 use garson_store::{Tx, totals};
 use std::time::Duration;
 
@@ -54,6 +54,7 @@ pub fn apply_and_write(
         // The platform has reached the state without our call.
         decision.order.sync = ProviderSync::Done;
     }
+    note_cancellation(tx, before, &decision.order, input, now)?;
     write_calls(tx, contact, &mut decision, now)?;
     if before.status != Status::Preparing {
         plan_ready(tx, contact, &decision.order, now)?;
@@ -64,6 +65,31 @@ pub fn apply_and_write(
     totals::update_order(tx, before, &decision.order)?;
     write_history(tx, &decision, false, &mut places)?;
     Ok(decision.order)
+}
+
+/// The kitchen must learn that an order which it prepares was cancelled elsewhere. A refused action of the past no longer matters
+/// when the order has moved on.
+fn note_cancellation(
+    tx: &mut Tx<'_>,
+    before: &Order,
+    after: &Order,
+    input: &Input,
+    now: Timestamp,
+) -> Result<(), Fault> {
+    if before.status == after.status {
+        return Ok(());
+    }
+    order_notices::settle_refused(tx, before.id)?;
+    let is_in_kitchen = matches!(before.status, Status::Preparing | Status::OnTheWay);
+    let is_reported = matches!(input, Input::Report(Change::Cancelled { .. }));
+    if is_in_kitchen
+        && is_reported
+        && after.status.is_cancelled()
+        && calls::open_question(tx, before.id, CallKind::Cancel)?.is_none()
+    {
+        order_notices::record_cancelled(tx, before, now)?;
+    }
+    Ok(())
 }
 
 /// A platform may report our own cancellation before it has answered our call, and some do not say who cancelled: it gets the
@@ -222,8 +248,12 @@ fn plan_ready(tx: &mut Tx<'_>, contact: &Contact, order: &Order, now: Timestamp)
     Ok(())
 }
 
-/// The usual preparation time of an order's restaurant, if its `config` sets one.
+/// The preparation time of an order: as it was chosen when the order was accepted, or the usual one of its restaurant, if its
+/// `config` sets one.
 pub fn preparation_minutes(tx: &mut Tx<'_>, order: &Order) -> Result<Option<u32>, Fault> {
+    if order.preparation_minutes.is_some() {
+        return Ok(order.preparation_minutes);
+    }
     let config = restaurants::config(tx, order.restaurant_id)?;
     Ok(Config::read(config.as_deref())
         .unwrap_or_default()

@@ -1,10 +1,12 @@
 //! What clients and the panel read: board, search, lists, reports, the event feed.
 
+pub mod attention;
 pub mod board;
 pub mod event_feed;
 pub mod operator;
 pub mod order_detail;
 pub mod order_lists;
+pub mod order_notices;
 pub mod order_record;
 pub mod period;
 pub mod reports;

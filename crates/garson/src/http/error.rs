@@ -309,7 +309,7 @@ fn code_of(fault: &Fault) -> Code {
         Fault::EmailTaken => Code::EmailTaken,
         Fault::ProviderRefused { .. } => Code::ProviderRefused,
         Fault::ProviderUnreachable { .. } => Code::ProviderUnreachable,
-        Fault::ProviderTimeout => Code::ProviderTimeout,
+        Fault::ProviderTimeout | Fault::ProviderUnclear { .. } => Code::ProviderTimeout,
     }
 }
 

@@ -8,6 +8,7 @@ pub mod day_range;
 pub mod first_steps;
 pub mod kitchen_card;
 pub mod order_actions;
+pub mod order_notices;
 pub mod report_filter;
 pub mod restaurant_header;
 pub mod send_result;

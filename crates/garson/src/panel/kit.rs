@@ -1,6 +1,7 @@
 //! Plumbing of the pages: sessions, forms, errors, cookies, headers and formats.
 
 pub mod assets;
+pub mod attention;
 pub mod compression;
 pub mod cookies;
 pub mod csrf;
@@ -23,6 +24,7 @@ pub mod layout;
 pub mod names;
 pub mod navigation;
 pub mod paging;
+pub mod phone;
 pub mod redirect;
 pub mod security_headers;
 pub mod session_renewal;

@@ -1,6 +1,8 @@
 //! The pages, one file or folder each. A new page adds its routes here; one of the menu also adds a `NavItem`.
 
+mod attention;
 mod board;
+mod board_actions;
 mod businesses;
 mod installed_app;
 mod integrations;
@@ -29,7 +31,9 @@ pub fn routes() -> Router<Arc<HttpState>> {
         .merge(sign_in::routes())
         .merge(language::routes())
         .merge(installed_app::routes())
+        .merge(attention::routes())
         .merge(board::routes())
+        .merge(board_actions::routes())
         .merge(orders::routes())
         .merge(order::routes())
         .merge(restaurants::routes())

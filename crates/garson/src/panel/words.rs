@@ -1,5 +1,7 @@
 //! Every text of the panel, in Turkish and English side by side. A missing translation does not compile.
 
+mod actions;
+mod alarm;
 mod board;
 mod board_tools;
 mod businesses;
@@ -28,6 +30,8 @@ mod status;
 mod text_set;
 mod webhook;
 
+pub use actions::ActionWords;
+pub use alarm::{AlarmWords, AttentionWords};
 pub use board::BoardWords;
 pub use board_tools::BoardToolWords;
 pub use businesses::BusinessWords;

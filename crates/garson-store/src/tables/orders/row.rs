@@ -13,6 +13,7 @@ columns! {
         provider_status, provider_data, sequence, total, currency, payment_type, payment_code, placed_at, accept_by,
         scheduled_for, ready_at, reported_at, created_at, updated_at, cancellation: Option<String>,
         sync_state: String, sync_due_at, sync_message, flag: Option<String>, revision, content_version,
+        preparation_minutes: Option<i64>,
     }
     fn order() -> Order {
         Ok(Order {
@@ -44,6 +45,7 @@ columns! {
             flag: flag.and_then(|name| Flag::named(&name)),
             revision,
             content_version,
+            preparation_minutes: preparation_minutes.and_then(|minutes| u32::try_from(minutes).ok()),
         })
     }
 }

@@ -16,7 +16,8 @@ pub fn update(tx: &mut Tx<'_>, order: &Order, position: i64) -> Result<()> {
     let cancellation = cancellation.map(|it| to_json("cancellation", it)).transpose()?;
     tx.execute(
         "UPDATE orders SET status = ?2, provider_status = ?3, provider_data = ?4, sequence = ?5, ready_at = ?6,
-             updated_at = ?7, cancellation = ?8, sync_state = ?9, sync_due_at = ?10, sync_message = ?11, changed = ?12
+             updated_at = ?7, cancellation = ?8, sync_state = ?9, sync_due_at = ?10, sync_message = ?11, changed = ?12,
+             preparation_minutes = ?13
          WHERE id = ?1",
         params![
             &order.id,
@@ -31,6 +32,7 @@ pub fn update(tx: &mut Tx<'_>, order: &Order, position: i64) -> Result<()> {
             sync_due_at,
             sync_message.as_ref(),
             position,
+            order.preparation_minutes.map(i64::from),
         ],
     )?;
     Ok(())

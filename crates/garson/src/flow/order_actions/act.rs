@@ -26,8 +26,14 @@ use tokio::time::Instant;
 const WITHDRAW_FOR: Duration = Duration::from_secs(60);
 const WITHDRAW_PAUSE: Duration = Duration::from_millis(500);
 
-pub async fn verify(app: &Arc<App>, account: AccountId, path_id: String) -> Result<Transition, Fault> {
-    let request = ActionRequest::new(account, path_id, Action::Verify);
+/// Accepts an order; with the time that the kitchen needs, where it was chosen.
+pub async fn verify(
+    app: &Arc<App>,
+    account: AccountId,
+    path_id: String,
+    preparation_minutes: Option<u32>,
+) -> Result<Transition, Fault> {
+    let request = ActionRequest::new(account, path_id, Action::Verify { preparation_minutes });
     act(app, request, client_deadline()).await
 }
 

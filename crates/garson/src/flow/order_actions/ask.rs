@@ -12,8 +12,8 @@ use garson_core::explanation::{Explanation, PlatformFailure};
 use garson_core::id::OrderId;
 use garson_core::order::{CallKind, Order, Refusal, Status};
 use garson_core::platform::{CallError, RefusalCause};
-use garson_store::tables::calls;
 use garson_store::tables::calls::{Delay, DueCall};
+use garson_store::tables::{calls, order_notices, orders};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::Instant;
@@ -78,7 +78,7 @@ pub async fn ask(app: Arc<App>, question: Question, until: Instant) -> Result<Tr
         }),
         Verdict::CallError(trouble @ CallError::Unclear { .. }) => {
             leave_open(&app, &call, trouble.explanation()).await?;
-            return Err(Fault::ProviderTimeout);
+            return Err(unclear(trouble.explanation()));
         }
         Verdict::CallError(trouble @ CallError::Refused { .. }) => Some(Fault::ProviderRefused {
             message: trouble.explanation(),
@@ -93,6 +93,14 @@ pub async fn ask(app: Arc<App>, question: Question, until: Instant) -> Result<Tr
     match trouble {
         Some(fault) => Err(fault),
         None => answer(&call, order.status, after),
+    }
+}
+
+/// The outcome is unknown: the platform answered with an error, or did not answer in time.
+fn unclear(message: Explanation) -> Fault {
+    match message.status() {
+        Some(_) => Fault::ProviderUnclear { message },
+        None => Fault::ProviderTimeout,
     }
 }
 
@@ -153,7 +161,15 @@ async fn leave_open(app: &App, call: &DueCall, message: Explanation) -> Result<(
     };
     let left = call.clone();
     app.store
-        .write(call.account_id, move |tx| calls::postpone(tx, &left, &delay))
+        .write(call.account_id, move |tx| {
+            let order = orders::lock(tx, left.order_id)?;
+            if calls::postpone(tx, &left, &delay)?
+                && let Some(order) = order.filter(|order| !order.status.is_over())
+            {
+                order_notices::record_refused(tx, &order, left.kind, &delay.message, now)?;
+            }
+            Ok::<_, Fault>(())
+        })
         .await?;
     app.call_waker.wake(call.integration_id);
     Ok(())

@@ -167,7 +167,10 @@ impl ActionRequest {
         calls::create(tx, &to_write)?;
         self.note_acted(tx, &order)?;
         Ok(Progress::Ask(Box::new(Question {
-            preparation_minutes: persist::preparation_minutes(tx, &order)?,
+            preparation_minutes: match argument.preparation_minutes {
+                Some(chosen) => Some(chosen),
+                None => persist::preparation_minutes(tx, &order)?,
+            },
             call: DueCall {
                 id,
                 account_id: order.account_id,
@@ -192,6 +195,11 @@ impl ActionRequest {
                 by: Actor::Account,
                 reason: reason.clone(),
                 note: note.clone(),
+                preparation_minutes: None,
+            },
+            Action::Verify { preparation_minutes } => CallArgument {
+                preparation_minutes: *preparation_minutes,
+                ..CallArgument::by(Actor::Account)
             },
             _ => CallArgument::by(Actor::Account),
         }

@@ -5,8 +5,10 @@ mod filter;
 
 pub use filter::{Filter, Part};
 
+use super::order_notices::Notices;
 use super::period;
 use crate::app::App;
+use crate::app::attention::PlatformProblem;
 use crate::flow::Fault;
 use crate::flow::fault::Thing;
 use crate::flow::order_actions::reasons;
@@ -16,11 +18,11 @@ use garson_core::explanation::Explanation;
 use garson_core::id::{AccountId, IntegrationId, OrderId};
 use garson_core::integration::Integration;
 use garson_core::order::{ProviderSync, Reason};
-use garson_core::platform::Provider;
 use garson_core::time::Timestamp;
 use garson_store::Tx;
 use garson_store::lists::board;
 use garson_store::lists::board::{BoardOrder, Candidate};
+use garson_store::tables::order_notices::Notice;
 use garson_store::tables::sessions::SessionHash;
 use garson_store::tables::{accounts, integrations, restaurants};
 use std::collections::{BTreeMap, BTreeSet};
@@ -40,6 +42,8 @@ const SHOWN_OPEN: usize = 300;
 pub const SHOWN_DONE: usize = 12;
 /// A platform counts as being in trouble for this time after its last error.
 const TROUBLE: Duration = Duration::from_secs(3 * 60);
+/// The same where the platform refuses the credentials: that does not pass by itself, and some platforms are called rarely.
+const LOGIN_TROUBLE: Duration = Duration::from_secs(15 * 60);
 /// Integrations that are looked at for troubles, and restaurants that are named for each platform.
 const LOOKED_AT_TROUBLES: i64 = 500;
 const SHOWN_TROUBLES: usize = 5;
@@ -59,16 +63,8 @@ pub struct Card {
     pub reasons: Vec<Reason>,
     /// Its platform is to be told something, and is in trouble.
     pub is_held_up: bool,
-}
-
-/// A platform that could not be reached, or does not let us in.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PlatformProblem {
-    pub provider: Provider,
-    /// The restaurants that it is so for.
-    pub restaurants: BTreeSet<String>,
-    pub message: Explanation,
-    pub at: Timestamp,
+    /// What its staff has to acknowledge.
+    pub notices: Vec<Notice>,
 }
 
 impl Card {
@@ -95,12 +91,15 @@ pub struct Board {
     pub away: Vec<PlatformProblem>,
     /// Those that are on their way to their platforms.
     pub unsettled: BTreeSet<OrderId>,
+    /// Those with notices.
+    pub noticed: BTreeSet<OrderId>,
     /// Up to where the account's events are in it.
     pub place: i64,
 }
 
-fn card(app: &App, shown: BoardOrder, troubles: &Troubles) -> Card {
+fn card(app: &App, shown: BoardOrder, troubles: &Troubles, notices: &Notices) -> Card {
     Card {
+        notices: notices.of(shown.order.id),
         reasons: reasons::known(app, &shown.order),
         is_held_up: troubles.hold_up(&shown),
         shown,
@@ -143,16 +142,18 @@ fn add_open(open: &mut BTreeMap<i64, OrderId>, found: &[Candidate], filter: Filt
 pub async fn board(app: &App, account: AccountId, filter: Filter) -> Result<Board, Fault> {
     let now = app.now();
     let only = filter.restaurant;
-    let (place, mut open, mut done, has_more, troubles) = app
+    let (place, mut open, mut done, has_more, troubles, notices) = app
         .store
         .read(move |tx| {
             // First, so that what is committed meanwhile comes twice rather than never.
             let place = accounts::event_range(tx, account)?.last;
             period::scope(tx, account, only)?;
             let newest = board::newest(tx, account, only, LOOK_BACK)?;
+            let notices = Notices::of_account(tx, account, now)?;
             let done = newest
                 .iter()
-                .filter(|it| it.status.is_over() && filter.has_candidate(it));
+                .filter(|it| it.status.is_over() && filter.has_candidate(it))
+                .filter(|it| !notices.is_cancelled(it.id));
             let done: Vec<OrderId> = done.take(SHOWN_DONE).map(|it| it.id).collect();
             let mut open = BTreeMap::new();
             add_open(&mut open, &newest, filter);
@@ -161,12 +162,19 @@ pub async fn board(app: &App, account: AccountId, filter: Filter) -> Result<Boar
             }
             // Of too many, the newest: somebody waits for those.
             let shown: Vec<OrderId> = open.values().rev().take(SHOWN_OPEN).copied().collect();
+            // Cancelled orders stay in their place until that is acknowledged.
+            let mut cancelled = board::read(tx, account, &notices.cancelled())?;
+            cancelled.retain(|it| filter.follows(it));
+            let has_more = open.len() > shown.len();
+            let mut open = board::read(tx, account, &shown)?;
+            open.append(&mut cancelled);
             Ok::<_, Fault>((
                 place,
-                board::read(tx, account, &shown)?,
+                open,
                 board::read(tx, account, &done)?,
-                open.len() > shown.len(),
+                has_more,
                 troubles(tx, account, filter, now)?,
+                notices,
             ))
         })
         .await?;
@@ -182,8 +190,15 @@ pub async fn board(app: &App, account: AccountId, filter: Filter) -> Result<Boar
     let unsettled = open.iter().chain(&done).filter(|it| is_unsettled(it));
     Ok(Board {
         unsettled: unsettled.map(|it| it.order.id).collect(),
-        open: open.into_iter().map(|it| card(app, it, &troubles)).collect(),
-        done: done.into_iter().map(|it| card(app, it, &troubles)).collect(),
+        noticed: notices.orders(),
+        open: open
+            .into_iter()
+            .map(|it| card(app, it, &troubles, &notices))
+            .collect(),
+        done: done
+            .into_iter()
+            .map(|it| card(app, it, &troubles, &notices))
+            .collect(),
         has_more,
         away: troubles.lines,
         place,
@@ -201,7 +216,19 @@ pub fn is_in_trouble(integration: &Integration, now: Timestamp) -> bool {
     let health = &integration.health;
     // One that a clock which was ahead has noted says nothing about what came since.
     let last_order_at = health.last_order_at.filter(|at| *at <= now);
-    let is_late = |at| at > now.minus(TROUBLE) && Some(at) >= last_order_at;
+    let is_refused = health
+        .last_error
+        .as_ref()
+        .is_some_and(Explanation::is_access_refused);
+    let is_late = |at| {
+        let is_recent = if is_refused {
+            // New credentials are not refused yet.
+            at > now.minus(LOGIN_TROUBLE) && at >= integration.updated_at
+        } else {
+            at > now.minus(TROUBLE)
+        };
+        is_recent && Some(at) >= last_order_at
+    };
     integration.is_active && health.trouble_at.is_some_and(is_late)
 }
 
@@ -218,7 +245,7 @@ impl Troubles {
 }
 
 fn troubles(tx: &mut Tx<'_>, account: AccountId, filter: Filter, now: Timestamp) -> Result<Troubles, Fault> {
-    let mut troubled = integrations::in_trouble(tx, account, now.minus(TROUBLE), LOOKED_AT_TROUBLES)?;
+    let mut troubled = integrations::in_trouble(tx, account, now.minus(LOGIN_TROUBLE), LOOKED_AT_TROUBLES)?;
     troubled.retain(|it| {
         is_in_trouble(it, now)
             && filter.restaurant.is_none_or(|id| id == it.restaurant_id)
@@ -244,15 +271,25 @@ fn troubles(tx: &mut Tx<'_>, account: AccountId, filter: Filter, now: Timestamp)
     Ok(Troubles { lines, integrations })
 }
 
+/// The platforms in trouble, for all restaurants of an account.
+pub fn platform_problems(
+    tx: &mut Tx<'_>,
+    account: AccountId,
+    now: Timestamp,
+) -> Result<Vec<PlatformProblem>, Fault> {
+    Ok(troubles(tx, account, None, now)?.lines)
+}
+
 /// The card of one order.
 pub async fn one(app: &App, account: AccountId, id: OrderId) -> Result<Card, Fault> {
     let now = app.now();
-    let (found, troubles) = app
+    let (found, troubles, notices) = app
         .store
         .read(move |tx| {
             Ok::<_, Fault>((
                 board::read(tx, account, &[id])?,
                 troubles(tx, account, Filter::default(), now)?,
+                Notices::of_order(tx, id, now)?,
             ))
         })
         .await?;
@@ -260,7 +297,7 @@ pub async fn one(app: &App, account: AccountId, id: OrderId) -> Result<Card, Fau
         .into_iter()
         .next()
         .ok_or_else(|| Fault::not_found(Thing::Order, id))?;
-    Ok(card(app, found, &troubles))
+    Ok(card(app, found, &troubles, &notices))
 }
 
 /// What has changed on a board.
@@ -301,6 +338,8 @@ pub struct Live {
     held_up: BTreeSet<OrderId>,
     /// What the browser is told with the first look, whatever has happened since.
     first: BTreeSet<OrderId>,
+    /// The notices of orders, as the browser was told of them.
+    notices: Notices,
     /// The platforms in trouble, as the browser was told of them.
     away: Option<Vec<PlatformProblem>>,
     pause: Duration,
@@ -338,6 +377,7 @@ impl Live {
             held_up: held_up.map(|card| card.shown.order.id).collect(),
             unsettled: now.unsettled,
             first,
+            notices: Notices::default(),
             away: None,
             pause: FIRST_LOOK,
             next_look: Instant::now(),
@@ -388,23 +428,29 @@ impl Live {
         self.next_look = Instant::now() + BETWEEN_LOOKS;
         let (account, filter, now) = (self.account, self.filter, self.app.now());
         let changes_up_to = self.changes_up_to;
-        let known: BTreeSet<OrderId> = told.union(&self.unsettled).copied().collect();
-        let (is_gone, changed, found, troubles) = self
+        let (unsettled, shown_notices) = (self.unsettled.clone(), self.notices.clone());
+        let (is_gone, changed, found, troubles, notices, told) = self
             .app
             .store
             .read(move |tx| {
+                let notices = Notices::of_account(tx, account, now)?;
+                let mut told = told.clone();
+                told.extend(notices.difference(&shown_notices));
                 let is_gone = match filter.restaurant {
                     Some(id) => !restaurants::exists(tx, account, id)?,
                     None => false,
                 };
                 let changed = board::changed_after(tx, account, changes_up_to, MAX_CHANGES)?;
-                let ids: BTreeSet<OrderId> = changed.iter().map(|(_, id)| *id).collect();
-                let ids: Vec<OrderId> = ids.union(&known).copied().collect();
+                let mut ids: BTreeSet<OrderId> = changed.iter().map(|(_, id)| *id).collect();
+                ids.extend(told.union(&unsettled));
+                let ids: Vec<OrderId> = ids.into_iter().collect();
                 Ok::<_, Fault>((
                     is_gone,
                     changed,
                     board::read(tx, account, &ids)?,
                     troubles(tx, account, filter, now)?,
+                    notices,
+                    told,
                 ))
             })
             .await?;
@@ -431,8 +477,9 @@ impl Live {
         let cards: Vec<Card> = found
             .into_iter()
             .filter(|it| is_news(it) && filter.follows(it))
-            .map(|it| card(&self.app, it, &troubles))
+            .map(|it| card(&self.app, it, &troubles, &notices))
             .collect();
+        self.notices = notices;
         self.note(&cards);
         self.pause = if cards.is_empty() {
             (self.pause * 2).min(LAST_LOOK)

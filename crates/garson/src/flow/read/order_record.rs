@@ -14,6 +14,8 @@ use garson_store::tables::calls;
 use garson_store::tables::calls::CallRecord;
 use garson_store::tables::inbox;
 use garson_store::tables::inbox::OrderMessage;
+use garson_store::tables::order_notices;
+use garson_store::tables::order_notices::Notice;
 use garson_store::tables::restaurants;
 
 /// Events that are shown with all attempts; an order has a handful.
@@ -34,6 +36,8 @@ pub struct Record {
     pub messages: Vec<OrderMessage>,
     /// With which it can be cancelled, as far as that is known without asking.
     pub reasons: Vec<Reason>,
+    /// What its staff has to acknowledge.
+    pub notices: Vec<Notice>,
 }
 
 /// The record of an order, by our id or the platform's.
@@ -46,13 +50,16 @@ pub async fn open(app: &App, account: AccountId, path_id: String) -> Result<Reco
         direction: Direction::Older,
     };
     let deliveries = list_deliveries(app, account, None, Some(id.to_string()), events).await?;
-    let (restaurant, config, calls, messages) = app
+    let now = app.now();
+    let (restaurant, config, calls, messages, notices) = app
         .store
         .read(move |tx| {
             let messages = inbox::of_order(tx, id, MOST_MESSAGES)?;
             let restaurant = restaurants::name(tx, restaurant_id)?;
             let config = restaurants::config(tx, restaurant_id)?;
-            Ok::<_, Fault>((restaurant, config, calls::of_order(tx, id)?, messages))
+            let notices = order_notices::of_orders(tx, &[id], now)?;
+            let calls = calls::of_order(tx, id)?;
+            Ok::<_, Fault>((restaurant, config, calls, messages, notices))
         })
         .await?;
     Ok(Record {
@@ -63,5 +70,6 @@ pub async fn open(app: &App, account: AccountId, path_id: String) -> Result<Reco
         calls,
         deliveries: deliveries.items,
         messages,
+        notices,
     })
 }

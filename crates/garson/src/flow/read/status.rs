@@ -33,6 +33,8 @@ pub struct Connection {
     pub integration: Integration,
     /// Its platform could not be reached just now, or refuses.
     pub is_in_trouble: bool,
+    /// It had an error in the last day.
+    pub has_recent_error: bool,
 }
 
 /// Something that waits: how many (counted up to [`MOST`]), and for how long the first of it has.
@@ -75,6 +77,10 @@ pub async fn status(app: &App, account: AccountId) -> Result<Status, Fault> {
             found.truncate(usize::try_from(SHOWN_INTEGRATIONS).unwrap_or(usize::MAX));
             let connections = found.into_iter().map(|(restaurant, integration)| Connection {
                 is_in_trouble: board::is_in_trouble(&integration, now),
+                has_recent_error: integration
+                    .health
+                    .last_error_at
+                    .is_some_and(|at| integration.is_active && at > now.minus(LATELY)),
                 restaurant,
                 integration,
             });

@@ -2,6 +2,7 @@
 
 use super::card_content::{ItemLines, MarkedText, PaymentLine, first_name, is_long};
 use super::order_actions::OrderActions;
+use super::order_notices::OrderNotices;
 use crate::flow::read::board;
 use crate::panel::kit::{explain, format, names};
 use crate::panel::words::{BoardWords, CardWords, Lang};
@@ -73,6 +74,7 @@ pub struct Card {
     deadline: Option<Deadline>,
     scheduled_for: Option<String>,
     actions: OrderActions,
+    notices: OrderNotices,
     /// CSS class and text.
     state: Option<(&'static str, &'static str)>,
     sync_failed: Option<String>,
@@ -117,6 +119,7 @@ impl Card {
             shown,
             reasons,
             is_held_up,
+            notices,
         } = card;
         let reasons = names::reasons(lang, reasons);
         let (order, content) = (shown.order, shown.content);
@@ -130,10 +133,13 @@ impl Card {
             .short_code
             .clone()
             .unwrap_or_else(|| order.provider_order_id.clone());
+        let notices = OrderNotices::new(lang, csrf, &order, &notices, &zone, back);
         Self {
-            actions: OrderActions::on_card(lang, csrf, &order, reasons, back.to_owned()),
+            actions: OrderActions::on_card(lang, csrf, &order, &content, reasons, back.to_owned()),
             id: order.id.to_string(),
-            column: BoardColumn::of(order.status),
+            // A cancelled order stays in its place until that is acknowledged.
+            column: BoardColumn::of(notices.cancelled_from.unwrap_or(order.status)),
+            notices,
             provider_key: order.provider.to_string(),
             provider: format::provider(lang, order.provider),
             restaurant: shown.restaurant,
@@ -162,7 +168,7 @@ impl Card {
             is_held_up,
             is_ready: order.status == Status::Preparing && order.ready_at.is_some(),
             sync_failed: match order.sync {
-                ProviderSync::Failed { message } => Some(explain::text(lang, &message)),
+                ProviderSync::Failed { message } => Some(explain::platform(lang, &message)),
                 _ => None,
             },
             flag: order.flag.map(|flag| match flag {
@@ -178,6 +184,11 @@ impl Card {
         }
     }
 
+    /// Whether it shows what its platform refused.
+    pub fn has_refusal(&self) -> bool {
+        self.notices.has_refusal()
+    }
+
     #[must_use]
     pub fn with_error(mut self, error: String) -> Self {
         self.error = Some(error);
@@ -187,6 +198,7 @@ impl Card {
     fn is_urgent(&self) -> bool {
         self.sync_failed.is_some()
             || self.is_held_up
+            || self.has_refusal()
             || self.error.is_some()
             || self.deadline.as_ref().is_some_and(|it| it.minutes_left < 1)
     }

@@ -31,12 +31,16 @@ impl Asset {
 const STYLE_SOURCE: &str = concat!(
     include_str!("../../../assets/css/base.css"),
     include_str!("../../../assets/css/board.css"),
+    include_str!("../../../assets/css/alarm.css"),
     include_str!("../../../assets/css/responsive.css"),
     include_str!("../../../assets/css/pages.css"),
 );
 
 /// The files of the script.
 const SCRIPT_SOURCE: &str = concat!(
+    include_str!("../../../assets/js/alarm.js"),
+    include_str!("../../../assets/js/actions.js"),
+    include_str!("../../../assets/js/attention.js"),
     include_str!("../../../assets/js/board.js"),
     include_str!("../../../assets/js/board_notices.js"),
     include_str!("../../../assets/js/wake_lock.js"),

@@ -1,5 +1,6 @@
 //! Requests with a session: who is signed in, and the forms that they send.
 
+use super::attention::Banner;
 use super::error::PanelError;
 use super::flash::{self, Flash};
 use super::form_data::FormData;
@@ -12,6 +13,8 @@ use super::{cookies, csrf};
 use crate::flow::Fault;
 use crate::flow::admin::sessions;
 use crate::flow::admin::sessions::Visit;
+use crate::flow::read::attention;
+use crate::flow::read::attention::Attention;
 use crate::http::body_budget::BodySource;
 use crate::http::connection_registry::Connection;
 use crate::http::error::ApiError;
@@ -42,6 +45,7 @@ pub struct CurrentUser {
     pub client: Option<IpAddr>,
     /// The script requests a fragment instead of a page.
     pub wants_fragment: bool,
+    attention: Arc<Attention>,
     session_cookie: Secret<String>,
     is_https: bool,
 }
@@ -72,6 +76,10 @@ impl FromRequestParts<Arc<HttpState>> for CurrentUser {
         if let Some(connection) = parts.extensions.get::<Arc<Connection>>() {
             connection.mark_authenticated();
         }
+        // A page is shown without the banner rather than not at all.
+        let attention = attention::attention(&api.app, account.id)
+            .await
+            .unwrap_or_default();
         let flash = cookies::get(&parts.headers, cookies::FLASH);
         Ok(Self {
             account,
@@ -83,6 +91,7 @@ impl FromRequestParts<Arc<HttpState>> for CurrentUser {
             is_https: is_https(&parts.headers),
             client: ClientAddress::of(&parts.extensions),
             wants_fragment,
+            attention,
             here,
         })
     }
@@ -99,7 +108,15 @@ fn redirect_to_sign_in(here: &str) -> Response {
 
 impl CurrentUser {
     pub fn layout(&self, nav_item: NavItem) -> Layout {
+        let is_on_board = nav_item == NavItem::Board;
         Layout {
+            banner: Some(Banner::new(
+                self.lang,
+                &self.attention,
+                &self.csrf,
+                &self.here,
+                is_on_board,
+            )),
             account: Some(self.account.name.clone()),
             csrf: self.csrf.clone(),
             here: self.here.clone(),

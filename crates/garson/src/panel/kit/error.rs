@@ -19,6 +19,8 @@ pub struct PanelError {
     pub advice: &'static str,
     /// What the receiver or the platform answered.
     pub detail: String,
+    /// The platform refused, or could not be asked.
+    pub is_platforms: bool,
     next: NextLink,
     layout: Option<Box<Layout>>,
 }
@@ -74,13 +76,21 @@ fn title_and_advice(t: &ErrorWords, code: Code) -> (&'static str, &'static str) 
 impl PanelError {
     /// Shows what a receiver or platform answered as the detail; for everything else the title is enough.
     pub fn new(lang: Lang, fault: Fault) -> Self {
-        let detail = match &fault {
-            Fault::ProviderRefused { message } | Fault::ProviderUnreachable { message } => Some(message),
-            Fault::TargetUnreachable { explanation } => Some(explanation),
-            _ => None,
+        let (detail, is_platforms) = match &fault {
+            Fault::ProviderRefused { message }
+            | Fault::ProviderUnreachable { message }
+            | Fault::ProviderUnclear { message } => (explain::platform(lang, message), true),
+            Fault::TargetUnreachable { explanation } => (explain::text(lang, explanation), false),
+            Fault::ProviderTimeout => (String::new(), true),
+            _ => (String::new(), false),
         };
-        let detail = explain::optional(lang, detail);
-        let error = Self::of(lang, ApiError::from(fault));
+        let is_unclear = matches!(fault, Fault::ProviderUnclear { .. });
+        let mut error = Self::of(lang, ApiError::from(fault));
+        error.is_platforms = is_platforms;
+        if is_unclear {
+            // It did answer, with an error.
+            error.title = ErrorWords::of(lang).platform_fails;
+        }
         if detail.is_empty() {
             error
         } else {
@@ -106,6 +116,7 @@ impl PanelError {
                 Code::InvalidField | Code::InvalidParameter => error.message,
                 _ => String::new(),
             },
+            is_platforms: false,
             next: NextLink {
                 href: "/".to_owned(),
                 label: t.back,
@@ -123,6 +134,7 @@ impl PanelError {
             title: t.stale_form,
             advice: t.stale_form_advice,
             detail: String::new(),
+            is_platforms: false,
             next: NextLink {
                 href: page.to_owned(),
                 label: t.open_again,

@@ -21,9 +21,32 @@ pub fn text(lang: Lang, explanation: &Explanation) -> String {
     }
 }
 
+/// What a platform answered, with the platform as the subject and its status named.
+pub fn platform(lang: Lang, explanation: &Explanation) -> String {
+    let Explanation::Answered { status, said } = explanation else {
+        return text(lang, explanation);
+    };
+    let what = match (status, lang) {
+        (500..=599, Lang::Tr) => "Platform hata veriyor",
+        (500..=599, Lang::En) => "The platform reports an error",
+        (401 | 403, Lang::Tr) => "Platform giriş bilgilerini kabul etmiyor",
+        (401 | 403, Lang::En) => "The platform does not accept the credentials",
+        (404 | 410, Lang::Tr) => "Platform siparişi bulamadı",
+        (404 | 410, Lang::En) => "The platform did not find the order",
+        (429, Lang::Tr) => "Platforma çok sık istek gönderildi",
+        (429, Lang::En) => "The platform received too many requests",
+        (_, Lang::Tr) => "Platform kabul etmedi",
+        (_, Lang::En) => "The platform refused",
+    };
+    match said {
+        Some(said) => format!("{what} ({status}): {said}"),
+        None => format!("{what} ({status})"),
+    }
+}
+
 /// The same, empty where nothing happened.
-pub fn optional(lang: Lang, explanation: Option<&Explanation>) -> String {
-    explanation.map_or_else(String::new, |explanation| text(lang, explanation))
+pub fn optional_platform(lang: Lang, explanation: Option<&Explanation>) -> String {
+    explanation.map_or_else(String::new, |explanation| platform(lang, explanation))
 }
 
 fn turkish(explanation: &Explanation) -> String {

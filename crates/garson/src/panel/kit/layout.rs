@@ -1,10 +1,11 @@
 //! The layout around every page: menu, language switch, sign-out, flash message. Also formats values for templates.
 
 use super::assets;
+use super::attention::Banner;
 use super::flash::Flash;
 use super::format;
 use super::navigation::{self, NavItem, NavLink};
-use crate::panel::words::{ComponentWords, Lang, LayoutWords};
+use crate::panel::words::{ActionWords, AlarmWords, ComponentWords, Lang, LayoutWords};
 use axum::response::{Html, IntoResponse, Response};
 use garson_core::money::{Currency, Minor};
 use garson_core::platform::Provider;
@@ -15,6 +16,10 @@ pub struct Layout {
     pub t: LayoutWords,
     /// The texts of `components.html`.
     pub c: ComponentWords,
+    pub alarm: AlarmWords,
+    pub actions: ActionWords,
+    /// What of the account needs attention.
+    pub banner: Option<Banner>,
     pub lang: Lang,
     /// The time zone of all timestamps on the page.
     pub zone: Zone,
@@ -35,6 +40,9 @@ impl Layout {
         Self {
             t: LayoutWords::of(lang),
             c: ComponentWords::of(lang),
+            alarm: AlarmWords::of(lang),
+            actions: ActionWords::of(lang),
+            banner: None,
             lang,
             zone: Zone::istanbul(),
             nav_item: NavItem::None,

@@ -81,7 +81,7 @@ impl Connection {
             last_error: health.last_error_at.as_ref().map(|at| {
                 (
                     layout.timestamp(at),
-                    explain::optional(layout.lang, health.last_error.as_ref()),
+                    explain::optional_platform(layout.lang, health.last_error.as_ref()),
                 )
             }),
             is_in_trouble: board::is_in_trouble(found, api.app.now()),

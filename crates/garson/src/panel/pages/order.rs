@@ -12,6 +12,7 @@ use crate::flow::read::order_record;
 use crate::flow::read::order_record::Record;
 use crate::http::state::HttpState;
 use crate::panel::components::order_actions::OrderActions;
+use crate::panel::components::order_notices::OrderNotices;
 use crate::panel::components::send_result::{SendTexts, redirect_with_result};
 use crate::panel::kit::current_user::{CurrentUser, UserForm};
 use crate::panel::kit::error::PanelError;
@@ -56,6 +57,7 @@ struct OrderPage {
     note: Option<String>,
     reading_notes: Vec<ReadingNote>,
     actions: OrderActions,
+    notices: OrderNotices,
     details: Vec<Fact>,
     customer: Vec<Fact>,
     map: Option<MapLink>,
@@ -92,8 +94,10 @@ impl OrderPage {
             deliveries,
             messages,
             reasons,
+            notices,
         } = record;
         let layout = user.layout(NavItem::Orders).in_zone(zone);
+        let here = format!("/orders/{}", detail.order.id);
         let (order, content) = (&detail.order, &detail.content);
         Self {
             id: order.id,
@@ -108,7 +112,7 @@ impl OrderPage {
                 names::status(lang, order.status),
             ),
             sync_failed: match &order.sync {
-                ProviderSync::Failed { message } => Some(explain::text(lang, message)),
+                ProviderSync::Failed { message } => Some(explain::platform(lang, message)),
                 _ => None,
             },
             is_syncing: matches!(order.sync, ProviderSync::Pending { .. }),
@@ -116,7 +120,8 @@ impl OrderPage {
             d: DeliveryWords::of(lang),
             note: content.note.clone(),
             reading_notes: content.reading_notes.clone(),
-            actions: OrderActions::on_order_page(lang, &user.csrf, order, reasons),
+            actions: OrderActions::on_order_page(lang, &user.csrf, order, content, reasons),
+            notices: OrderNotices::new(lang, &user.csrf, order, &notices, &layout.zone, &here),
             details: facts::details(&layout, &t, &detail, &restaurant),
             customer: facts::customer(&t, &content.customer),
             map: content.customer.address.as_ref().and_then(MapLink::new),

@@ -87,6 +87,7 @@ struct StatusPage {
     platforms: Vec<PlatformRow>,
     has_more: bool,
     has_no_problems: bool,
+    has_platform_problems: bool,
     deliveries: ProblemList<FailedDeliveryRow>,
     calls: ProblemList<RefusedCallRow>,
     messages: ProblemList<OpenMessageRow>,
@@ -129,6 +130,7 @@ fn platform_row(layout: &Layout, t: &StatusWords, it: Connection) -> PlatformRow
         restaurant,
         integration,
         is_in_trouble,
+        has_recent_error: _,
     } = it;
     let (state, tone) = match (integration.is_active, is_in_trouble) {
         (false, _) => (t.off, ""),
@@ -145,7 +147,7 @@ fn platform_row(layout: &Layout, t: &StatusWords, it: Connection) -> PlatformRow
         last_error: health.last_error_at.map(|at| {
             (
                 layout.timestamp(&at),
-                explain::optional(layout.lang, health.last_error.as_ref()),
+                explain::optional_platform(layout.lang, health.last_error.as_ref()),
             )
         }),
     }
@@ -178,7 +180,7 @@ fn refused_call_row(layout: &Layout, t: &StatusWords, call: FailedCall) -> Refus
         },
         order: call.short_code.unwrap_or(call.provider_order_id),
         href: format!("/orders/{}", call.order_id),
-        what: explain::optional(layout.lang, call.message.as_ref()),
+        what: explain::optional_platform(layout.lang, call.message.as_ref()),
     }
 }
 
@@ -213,6 +215,10 @@ fn status_page(layout: Layout, found: Status) -> StatusPage {
         found.failed_calls.count,
         found.kept_messages.count,
     ];
+    let has_platform_problems = found
+        .connections
+        .iter()
+        .any(|it| it.is_in_trouble || it.has_recent_error);
     StatusPage {
         not_ready: found.not_ready.map(|why| match why {
             NotReady::Storage(_) => t.storage_away,
@@ -231,7 +237,8 @@ fn status_page(layout: Layout, found: Status) -> StatusPage {
             .map(|it| platform_row(&layout, &t, it))
             .collect(),
         has_more: found.has_more_connections,
-        has_no_problems: problems.iter().all(|count| *count == 0),
+        has_no_problems: problems.iter().all(|count| *count == 0) && !has_platform_problems,
+        has_platform_problems,
         deliveries: ProblemList {
             count: count_text(&t, problems[0]),
             newest: found

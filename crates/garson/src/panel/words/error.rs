@@ -35,6 +35,7 @@ super::text_set::text_set! {
         target_unreachable_advice: "Alıcı programın çalıştığını kontrol edip yeniden deneyin." | "Check that the receiver is running, and try again.",
         platform_away: "Platforma ulaşılamadı" | "The platform could not be reached",
         platform_away_advice: "Hiçbir şey değişmedi; birkaç saniye sonra yeniden deneyin." | "Nothing has changed; try again in a few seconds.",
+        platform_fails: "Sonuç henüz belli değil" | "The outcome is not known yet",
         platform_timeout: "Platform zamanında yanıt vermedi" | "The platform did not answer in time",
         platform_timeout_advice: "Sonuç platformdan öğreniliyor; birazdan kart kendiliğinden güncellenir." | "We are checking the outcome with the platform; the card updates automatically.",
         invalid: "Girilen bilgi kabul edilmedi" | "The input was not accepted",

@@ -33,6 +33,7 @@ super::text_set::text_set! {
         no_platforms_text: "Bir restoran ekleyip platform bilgilerini girin; durumu burada görünür." | "Add a restaurant and enter its platform's credentials; its state appears here.",
         errors: "Son 24 saatin sorunları" | "Problems of the last 24 hours",
         no_errors: "Son 24 saatte sorun yok." | "No problems in the last 24 hours.",
+        platform_errors: "Platform bağlantılarında sorun var; yukarıdaki tabloya bakın." | "Platform connections have problems; see the table above.",
         failed_deliveries: "Teslim edilemeyen olay" | "Undelivered events",
         failed_calls: "Platformun reddettiği işlem" | "Calls refused by platforms",
         kept_messages: "İşlenemeyen platform mesajı" | "Platform messages that could not be processed",

@@ -11,7 +11,8 @@ use garson_core::time::Timestamp;
 use garson_store::Tx;
 use garson_store::tables::calls;
 use garson_store::tables::calls::{CallEnd, DueCall};
-use garson_store::tables::{integrations, orders};
+use garson_store::tables::order_notices::NoticeKind;
+use garson_store::tables::{integrations, order_notices, orders};
 
 /// Records how a call ended; returns the order after that, or nothing if it was deleted.
 pub async fn conclude(
@@ -102,6 +103,9 @@ impl Ending<'_> {
                 Err(fault) => return Err(fault),
             }
         }
+        if self.call.kind.is_question() {
+            order_notices::remove(tx, order.account_id, order.id, NoticeKind::Refused)?;
+        }
         let sync = persist::sync_of(tx, order.id, ProviderSync::Done)?;
         if !is_written {
             order.sync = sync;
@@ -168,6 +172,22 @@ impl Ending<'_> {
         agreed.into_iter().chain(report).collect()
     }
 
+    /// The refusal of a client's question is shown to the staff until a later success or their acknowledgement. That the platform
+    /// has not done it says less than the error that it gave before.
+    fn note_refusal(&self, tx: &mut Tx<'_>, order: &Order, message: &Explanation) -> Result<(), Fault> {
+        let says_little = *message == Explanation::from(PlatformFailure::NotDone);
+        if order.status.is_over() || says_little && order_notices::has(tx, order.id, NoticeKind::Refused)? {
+            return Ok(());
+        }
+        Ok(order_notices::record_refused(
+            tx,
+            order,
+            self.call.kind,
+            message,
+            self.now,
+        )?)
+    }
+
     fn failed(
         &self,
         tx: &mut Tx<'_>,
@@ -184,6 +204,9 @@ impl Ending<'_> {
         }
         let mut order = orders::lock(tx, self.call.order_id)?;
         let is_first = calls::finish(tx, self.call, end, Some(message), self.now)?;
+        if let (true, true, Some(order)) = (is_first, self.asked_by_client(), &order) {
+            self.note_refusal(tx, order, message)?;
+        }
         // The client receives the refusal of its question; the order stays as it was.
         if let (true, false, Some(order)) = (is_first, self.asked_by_client(), &mut order) {
             let stored = order.clone();

@@ -1,16 +1,16 @@
 //! What the board and its live stream both show.
 
-use crate::flow::read::board::PlatformProblem;
+use crate::flow::read::attention::PlatformProblem;
 use crate::panel::kit::explain;
 use crate::panel::kit::layout::Layout;
-use crate::panel::words::BoardWords;
+use crate::panel::words::AttentionWords;
 use askama::Template;
 
 /// The platforms that have connection problems.
 #[derive(Template)]
 #[template(path = "platform_alerts.html")]
 pub struct PlatformAlerts {
-    t: BoardWords,
+    t: AttentionWords,
     alerts: Vec<PlatformAlert>,
 }
 
@@ -18,6 +18,7 @@ struct PlatformAlert {
     provider: String,
     restaurants: String,
     message: String,
+    is_login_refused: bool,
     at: String,
 }
 
@@ -26,11 +27,12 @@ impl PlatformAlerts {
         let alert = |it: PlatformProblem| PlatformAlert {
             provider: layout.provider(&it.provider),
             restaurants: it.restaurants.into_iter().collect::<Vec<_>>().join(", "),
-            message: explain::text(layout.lang, &it.message),
+            is_login_refused: it.message.is_access_refused(),
+            message: explain::platform(layout.lang, &it.message),
             at: layout.timestamp(&it.at),
         };
         Self {
-            t: BoardWords::of(layout.lang),
+            t: AttentionWords::of(layout.lang),
             alerts: platforms.into_iter().map(alert).collect(),
         }
     }

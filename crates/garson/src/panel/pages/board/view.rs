@@ -182,7 +182,9 @@ pub fn stream_path(place: BoardPlace, filter: Filter, board: &Board) -> String {
     if place == BoardPlace::Kitchen {
         text.push_str("&place=kitchen");
     }
-    let unsettled: Vec<String> = board.unsettled.iter().map(OrderId::to_string).collect();
+    // The stream sends these again, in case that they have changed since.
+    let unsettled = board.unsettled.union(&board.noticed);
+    let unsettled: Vec<String> = unsettled.map(OrderId::to_string).collect();
     if !unsettled.is_empty() {
         // Ignored: writing to a String does not fail.
         let _ = write!(text, "&unsettled={}", unsettled.join(","));

@@ -86,7 +86,7 @@ pub fn calls(layout: &Layout, t: &OrderWords, calls: &[CallRecord]) -> Vec<CallR
                 None => layout.timestamp(&call.due_at),
                 Some(_) => String::new(),
             },
-            message: explain::optional(layout.lang, call.message.as_ref()),
+            message: explain::optional_platform(layout.lang, call.message.as_ref()),
         }
     };
     calls.iter().map(row).collect()
