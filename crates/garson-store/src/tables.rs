@@ -17,6 +17,7 @@ pub mod order_flags;
 pub mod order_line;
 pub mod orders;
 pub mod packages;
+pub mod printers;
 pub mod resends;
 pub mod restaurants;
 pub mod revisions;
