@@ -11,6 +11,7 @@ mod order;
 mod orders;
 mod packages;
 mod payments;
+mod printing;
 mod reports;
 mod restaurants;
 mod sessions;
@@ -30,6 +31,7 @@ pub fn routes() -> Router<Arc<HttpState>> {
         .merge(board::routes())
         .merge(orders::routes())
         .merge(order::routes())
+        .merge(printing::routes())
         .merge(restaurants::routes())
         .merge(businesses::routes())
         .merge(integrations::routes())

@@ -4,7 +4,7 @@ mod shared;
 mod stream;
 
 use crate::flow::Fault;
-use crate::flow::admin::restaurants;
+use crate::flow::admin::{printers, restaurants};
 use crate::flow::fault::Thing;
 use crate::flow::intake::test_orders;
 use crate::flow::order_actions::{Transition, act, reasons};
@@ -13,6 +13,7 @@ use crate::flow::read::order_detail::detail;
 use crate::http::cursor::Cursor;
 use crate::http::state::HttpState;
 use crate::panel::components::card::{BoardColumn, Card};
+use crate::panel::components::printers::PrinterNotice;
 use crate::panel::components::restaurant_header::chosen_restaurant;
 use crate::panel::kit::current_user::{CurrentUser, UserForm};
 use crate::panel::kit::error::PanelError;
@@ -22,7 +23,7 @@ use crate::panel::kit::layout::{Layout, fragment, page};
 use crate::panel::kit::names;
 use crate::panel::kit::navigation::NavItem;
 use crate::panel::kit::redirect::safe_path;
-use crate::panel::words::BoardWords;
+use crate::panel::words::{BoardWords, PrintWords};
 use askama::Template;
 use axum::Router;
 use axum::extract::{Path, RawQuery, State};
@@ -47,6 +48,9 @@ pub fn routes() -> Router<Arc<HttpState>> {
 struct BoardPage {
     layout: Layout,
     t: BoardWords,
+    /// The texts of `print_switch.html`.
+    p: PrintWords,
+    printers: PrinterNotice,
     columns: Vec<ColumnView>,
     restaurants: Vec<Choice>,
     /// The id of the chosen restaurant; empty for all.
@@ -88,6 +92,9 @@ async fn show_board(
     let restaurant = chosen_restaurant(&user, &params)?;
     let found = board::board(&api.app, account, restaurant).await.map_err(fail)?;
     let names = restaurants::names(&api.app, account).await.map_err(fail)?;
+    let troubled = printers::in_trouble(&api.app, account, restaurant)
+        .await
+        .map_err(fail)?;
     let (t, now) = (BoardWords::of(user.lang), api.app.now());
     let mut columns = BoardColumn::ALL.map(|column| ColumnView {
         name: column.name(),
@@ -115,6 +122,8 @@ async fn show_board(
     let layout = user.layout(NavItem::Board);
     Ok(page(&BoardPage {
         alerts: PlatformAlerts::new(&layout, found.away),
+        printers: PrinterNotice::new(&layout, restaurant, &troubled, now),
+        p: PrintWords::of(user.lang),
         layout,
         t,
         columns: columns.into(),
