@@ -9,6 +9,7 @@ mod keys;
 mod no_script;
 mod orders;
 mod page_weight;
+mod printing;
 mod reports;
 mod setup;
 mod sign_in;
