@@ -58,5 +58,6 @@ mod isolation;
 mod net;
 mod panel;
 mod platforms;
+mod printing;
 mod server;
 mod support;

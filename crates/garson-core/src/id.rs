@@ -119,6 +119,10 @@ ids! {
     InboxId;
     /// Sending again what has failed, as one piece of work.
     ResendId;
+    /// A printer that a print agent serves.
+    PrinterId;
+    /// A ticket that a person wants printed.
+    PrintJobId;
     /// A process that serves a database. It gets a new one when others have given it up.
     NodeId;
 }

@@ -19,6 +19,7 @@ pub mod money;
 pub mod order;
 pub mod payment;
 pub mod platform;
+pub mod printer;
 pub mod restaurant;
 pub mod retry;
 pub mod sample_order;

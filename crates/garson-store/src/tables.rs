@@ -18,6 +18,7 @@ pub mod order_line;
 pub mod order_notices;
 pub mod orders;
 pub mod packages;
+pub mod printers;
 pub mod resends;
 pub mod restaurants;
 pub mod revisions;

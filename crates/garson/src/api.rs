@@ -17,12 +17,14 @@ mod packages;
 mod paging;
 mod payment_matching;
 mod payments;
+mod printers;
 mod providers;
 mod reports;
 mod restaurants;
 mod retries;
 mod routes;
 mod stream;
+mod tickets;
 mod webhook;
 
 pub mod openapi;

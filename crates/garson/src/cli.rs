@@ -11,6 +11,7 @@ mod event_key;
 mod inbox;
 mod key;
 mod options;
+mod print;
 mod receive;
 mod serve;
 mod sim;
@@ -67,6 +68,8 @@ enum Command {
     Receive(receive::ReceiveArgs),
     /// Test your own receiver of events and print a report
     CheckReceiver(check_receiver::CheckArgs),
+    /// Print each order on a receipt printer: an agent that needs no public address
+    Print(print::PrintArgs),
     /// Copy the SQLite database into a file while the service runs
     Backup {
         /// The new file
@@ -126,6 +129,7 @@ fn dispatch(cli: Cli) -> Outcome {
         Command::Webhook(command) => webhook::run(&options.settings()?, command),
         Command::Receive(args) => receive::run(&args),
         Command::CheckReceiver(args) => check_receiver::run(&args),
+        Command::Print(args) => print::run(&args),
         Command::Backup { file } => copy_data::backup(&options.settings()?, &file),
         Command::Migrate { to, to_file } => {
             let to = match to_file {

@@ -11,3 +11,4 @@ pub mod path;
 pub mod probes;
 pub mod request_id;
 pub mod state;
+pub mod ticket_page;

@@ -57,6 +57,7 @@ struct Property {
     key: String,
     event: String,
     retry: String,
+    printer: String,
 }
 
 async fn property(service: &TestService) -> Property {
@@ -67,6 +68,11 @@ async fn property(service: &TestService) -> Property {
         .data();
     let shop = service.shop(&service.a, "kadikoy-1").await;
     let order = shop.order("W-1").await;
+    let printer = service
+        .a
+        .post("/printers", &json!({ "name": "Mutfak" }))
+        .await
+        .data();
     let keys = service.a.get("/keys").await.data();
     let events = service.a.get("/events").await.data();
     let webhook = json!({ "url": "https://example.com/" });
@@ -82,6 +88,7 @@ async fn property(service: &TestService) -> Property {
     .await;
     Property {
         retry,
+        printer: printer["id"].as_str().unwrap().to_owned(),
         shop,
         business: business["id"].as_str().unwrap().to_owned(),
         order,
@@ -101,6 +108,7 @@ async fn look(client: &ApiClient, own: &Property) -> Vec<Value> {
         "/webhook",
         "/webhook/deliveries",
         "/webhook/deliveries/retries",
+        "/printers",
         "/orders/grouped-payments",
         "/orders/reports/pending",
         &format!("/orders/{}", own.order),
@@ -120,6 +128,8 @@ fn body_for(method: &str, path: &str) -> Value {
         ("PUT", "/restaurants/{restaurantId}/integrations/{provider}") => json!({ "isActive": false }),
         ("PUT", "/restaurants/{restaurantId}/packages") => json!({ "packages": [] }),
         ("PUT", "/restaurants/{restaurantId}/payment-matching") => json!({ "matches": [] }),
+        ("POST", "/printers/{printerId}/report") => json!({ "state": "ready" }),
+        ("POST", "/orders/{orderId}/print") => json!({ "printerId": "00000000-0000-0000-0000-000000000000" }),
         _ => json!({}),
     }
 }
@@ -141,6 +151,7 @@ async fn no_operation_accesses_another_account(service: TestService) {
             .replace("{restaurantId}", &own.shop.restaurant)
             .replace("{keyId}", &own.key)
             .replace("{retryId}", &own.retry)
+            .replace("{printerId}", &own.printer)
             .replace("{provider}", "direct");
         assert!(
             !target.contains('{'),

@@ -15,6 +15,7 @@ mod kitchen;
 mod no_script;
 mod orders;
 mod page_weight;
+mod printing;
 mod reports;
 mod setup;
 mod sign_in;

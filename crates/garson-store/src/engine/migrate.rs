@@ -38,6 +38,7 @@ const MIGRATIONS: &[(i64, &str, &str)] = &[
         "order_lists",
         include_str!("../../migrations/0010_order_lists.sql"),
     ),
+    (12, "printers", include_str!("../../migrations/0012_printers.sql")),
     (
         14,
         "order_notices",

@@ -75,6 +75,8 @@ tables! {
     search_progress(1) { account_id reached }
     sessions(1) { hash account_id agent created_at seen_at ends_at }
     sign_in_failures(1) { hash failures last_at }
+    printers(1) { id account_id restaurant_id name state message waiting created_at seen_at state_at }
+    print_jobs(1) { id account_id printer_id order_id kind created_at }
     master_key_check(1) { id sealed }
 }
 

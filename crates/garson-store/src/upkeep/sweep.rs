@@ -73,6 +73,7 @@ fn remove_orders(tx: &mut Tx<'_>, account: AccountId, restaurant: RestaurantId, 
         "order_contents",
         "order_timeline",
         "order_notices",
+        "print_jobs",
         "calls",
         "inbox",
     ] {

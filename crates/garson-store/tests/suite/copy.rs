@@ -20,7 +20,7 @@ use garson_store::tables::idempotency::{KeyedRequest, Run};
 use garson_store::tables::inbox::InboxState;
 use garson_store::tables::schema::TABLES;
 use garson_store::tables::{
-    businesses, calls, keys, nodes, order_notices, orders, packages, resends, sessions,
+    businesses, calls, keys, nodes, order_notices, orders, packages, printers, resends, sessions,
 };
 use garson_store::upkeep::copy;
 use garson_store::vault::lookup_hash;
@@ -122,6 +122,11 @@ async fn fill_every_table(bench: &Bench) {
         assert_eq!(search::index(tx, account, 2_000)?, 1_100);
         sessions::start(tx, &crate::sessions::a_session(account, 1, at(0)))?;
         sessions::record_failure(tx, &[7; 32], at(0))?;
+        let printer = crate::printers::a_printer(1, Some(branch.restaurant));
+        printers::add(tx, account, &printer)?;
+        if let Some(order) = taken.first() {
+            printers::add_job(tx, account, &crate::printers::a_job(1, &printer, order.id, 0))?;
+        }
         tx.execute(
             "UPDATE restaurants SET lat = 41.000000000000007, lon = -28.5",
             &[],

@@ -30,6 +30,7 @@ mod order_notices;
 mod orders;
 mod paging;
 mod pooler;
+mod printers;
 mod query_plans;
 mod resends;
 mod retention;
@@ -247,6 +248,10 @@ cases! {
             search_page_examines_a_bounded_number_of_orders
             two_nodes_index_each_order_once
             deleted_orders_are_removed_from_the_search_index;
+        printers:
+            a_report_changes_the_printer_and_removes_printed_jobs
+            printers_are_deleted_with_their_restaurant
+            old_print_jobs_are_swept_in_chunks;
         sessions:
             a_session_is_found_until_it_ends
             sessions_are_ended_one_by_one_and_together

@@ -55,10 +55,14 @@ const ERRORS: [(&str, &str); 15] = [
 ];
 
 /// The tags of operations.
-const TAGS: [(&str, &str); 12] = [
+const TAGS: [(&str, &str); 13] = [
     (
         "Orders",
         "Orders that reached the restaurants: list, read, verify, advance, cancel.",
+    ),
+    (
+        "Printing",
+        "Tickets of orders, and the printers that print agents serve.",
     ),
     (
         "Reports",

@@ -1,8 +1,8 @@
 //! Every route of the API, in one list.
 
 use super::{
-    businesses, events, integrations, keys, orders, packages, payment_matching, payments, providers, reports,
-    restaurants, retries, webhook,
+    businesses, events, integrations, keys, orders, packages, payment_matching, payments, printers,
+    providers, reports, restaurants, retries, tickets, webhook,
 };
 use crate::http::path::API_PREFIX;
 use crate::http::state::HttpState;
@@ -29,6 +29,11 @@ pub fn routes() -> OpenApiRouter<Arc<HttpState>> {
         .routes(routes!(orders::retry_order_sync))
         .routes(routes!(orders::cancel_order))
         .routes(routes!(orders::list_reasons))
+        .routes(routes!(tickets::get_ticket))
+        .routes(routes!(printers::print_order))
+        .routes(routes!(printers::list_printers, printers::register_printer))
+        .routes(routes!(printers::remove_printer))
+        .routes(routes!(printers::report_printer))
         .routes(routes!(reports::mark_reported))
         .routes(routes!(reports::list_pending_reports))
         .routes(routes!(payments::group_payments))

@@ -14,5 +14,6 @@ pub mod integrations;
 pub mod matching_problem;
 pub mod menu;
 pub mod payment_matching;
+pub mod printers;
 pub mod restaurants;
 pub mod sessions;

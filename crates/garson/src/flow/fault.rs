@@ -22,6 +22,7 @@ pub enum Thing {
     BranchOwner,
     Key,
     Order,
+    Printer,
     Restaurant,
     Retry,
     WebhookRecord,
@@ -38,6 +39,7 @@ impl fmt::Display for Thing {
             Self::BranchOwner => "owner",
             Self::Key => "key",
             Self::Order => "order",
+            Self::Printer => "printer",
             Self::Restaurant => "restaurant",
             Self::Retry => "retry",
             Self::WebhookRecord => "webhook record",
@@ -140,6 +142,9 @@ pub enum Fault {
     /// Too many attempts to sign in, from this address or altogether.
     #[error("There were too many attempts to sign in; try again later.")]
     SignInFlood,
+    /// As many printers are registered, or tickets wait for the printer, as may.
+    #[error("There are as many of these as may be; remove some, or wait.")]
+    TooManyPrints,
     #[error("No webhook URL is registered; PUT /webhook sets one.")]
     NoWebhook,
     #[error("The e-mail address has an account already.")]

@@ -12,6 +12,7 @@ pub mod period;
 pub mod reports;
 pub mod search;
 pub mod status;
+pub mod ticket;
 
 pub use garson_store::lists::events::FeedEvent;
 pub use garson_store::lists::feed::{Direction, Page, PageRequest};

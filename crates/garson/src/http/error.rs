@@ -61,6 +61,7 @@ codes! {
     RestaurantNotFound 404 "restaurant_not_found",
     IntegrationNotFound 404 "integration_not_found",
     KeyNotFound 404 "key_not_found",
+    PrinterNotFound 404 "printer_not_found",
     WebhookRecordNotFound 404 "webhook_record_not_found",
     RetryNotFound 404 "retry_not_found",
     UnknownProvider 404 "unknown_provider",
@@ -94,6 +95,7 @@ codes! {
     RateLimited 429 "rate_limited",
     TooManyStreams 429 "too_many_streams",
     TooManyRetries 429 "too_many_retries",
+    TooManyPrints 429 "too_many_prints",
     TooManySends 429 "too_many_sends",
     Internal 500 "internal_error",
     TargetUnreachable 502 "target_unreachable",
@@ -263,7 +265,7 @@ impl From<Fault> for ApiError {
             }
             Fault::UnknownPlace { given } => error.detail(given, FieldProblem::text(UNKNOWN_PLACE)),
             Fault::ForgottenPlace { given } => error.detail(given, FieldProblem::text(FORGOTTEN_PLACE)),
-            Fault::TooManyStreams | Fault::TooManyRetries | Fault::TooManySends => {
+            Fault::TooManyStreams | Fault::TooManyRetries | Fault::TooManySends | Fault::TooManyPrints => {
                 error.header(header::RETRY_AFTER, HeaderValue::from_static("10"))
             }
             Fault::KeyRevoked | Fault::SignInRefused | Fault::SignInLocked | Fault::SignInFlood => {
@@ -301,6 +303,7 @@ fn code_of(fault: &Fault) -> Code {
         Fault::TooManyStreams => Code::TooManyStreams,
         Fault::TooManySends => Code::TooManySends,
         Fault::TooManyRetries => Code::TooManyRetries,
+        Fault::TooManyPrints => Code::TooManyPrints,
         Fault::KeyRevoked | Fault::SignInRefused | Fault::SignInLocked | Fault::SignInFlood => {
             Code::Unauthorized
         }
@@ -320,6 +323,7 @@ fn not_found(thing: Thing) -> Code {
         Thing::Restaurant => Code::RestaurantNotFound,
         Thing::Integration => Code::IntegrationNotFound,
         Thing::Key => Code::KeyNotFound,
+        Thing::Printer => Code::PrinterNotFound,
         Thing::WebhookRecord => Code::WebhookRecordNotFound,
         Thing::Retry => Code::RetryNotFound,
         Thing::Account | Thing::InboxMessage | Thing::HookRoute | Thing::BranchOwner => Code::NotFound,

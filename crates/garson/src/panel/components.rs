@@ -9,6 +9,7 @@ pub mod first_steps;
 pub mod kitchen_card;
 pub mod order_actions;
 pub mod order_notices;
+pub mod printers;
 pub mod report_filter;
 pub mod restaurant_header;
 pub mod send_result;

@@ -14,6 +14,7 @@ mod order;
 mod orders;
 mod packages;
 mod payments;
+mod printing;
 mod reports;
 mod restaurants;
 mod sessions;
@@ -36,6 +37,7 @@ pub fn routes() -> Router<Arc<HttpState>> {
         .merge(board_actions::routes())
         .merge(orders::routes())
         .merge(order::routes())
+        .merge(printing::routes())
         .merge(restaurants::routes())
         .merge(businesses::routes())
         .merge(integrations::routes())

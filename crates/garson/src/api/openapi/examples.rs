@@ -33,6 +33,9 @@ pub fn of_request(operation_id: &str) -> Option<Value> {
         }),
         "put_webhook" => json!({ "url": "https://pos.example.com/olay", "authorization": "bearer" }),
         "retry_deliveries" => json!({ "since": "2026-03-01T00:00:00Z", "includeSkipped": false }),
+        "register_printer" => json!({ "name": "Kitchen", "restaurantId": RESTAURANT }),
+        "report_printer" => json!({ "state": "no_paper", "waiting": 1, "printed": [] }),
+        "print_order" => json!({ "printerId": "01980a3c-0000-7000-8000-000000000004", "kind": "kitchen" }),
         "create_key" => json!({ "label": "Till 2" }),
         "place_order" => json!({
             "storeId": "kadikoy", "providerOrderId": "WEB-1", "note": "No onions",

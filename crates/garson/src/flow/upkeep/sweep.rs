@@ -4,10 +4,11 @@ use super::retention;
 use crate::app::App;
 use crate::flow::Fault;
 use crate::flow::admin::integrations;
+use crate::flow::admin::printers::KEEP_PRINT_JOBS;
 use crate::flow::admin::sessions::FORGET_FAILURES;
 use crate::flow::idempotency::KEEP_ANSWERS;
 use garson_store::Partition;
-use garson_store::tables::{idempotency, sessions};
+use garson_store::tables::{idempotency, printers, sessions};
 use garson_store::upkeep::sweep;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -112,12 +113,14 @@ async fn remove_expired(app: &App) -> Result<bool, Fault> {
     let now = app.now();
     let (oldest_answer, oldest_resend) = (now.minus(KEEP_ANSWERS), now.minus(retention::kept_for(app)));
     let oldest_failure = now.minus(FORGET_FAILURES);
+    let oldest_print_job = now.minus(KEEP_PRINT_JOBS);
     let removed = app
         .store
         .write(Partition::COMMON, move |tx| {
             Ok::<_, Fault>(
                 idempotency::sweep(tx, oldest_answer, CHUNK)?
                     + sessions::sweep(tx, now, oldest_failure, CHUNK)?
+                    + printers::sweep(tx, oldest_print_job, CHUNK)?
                     + garson_store::upkeep::retention::remove_resends(tx, oldest_resend, CHUNK)?,
             )
         })

@@ -16,11 +16,11 @@ struct Asset {
 }
 
 impl Asset {
-    fn new(extension: &str, content_type: &'static str, bytes: &'static [u8]) -> Self {
+    fn new(name: &str, extension: &str, content_type: &'static str, bytes: &'static [u8]) -> Self {
         let digest = Sha256::digest(bytes);
         let hash: String = digest.iter().take(6).map(|byte| format!("{byte:02x}")).collect();
         Self {
-            path: format!("/assets/panel-{hash}.{extension}"),
+            path: format!("/assets/{name}-{hash}.{extension}"),
             content_type,
             bytes,
         }
@@ -34,6 +34,7 @@ const STYLE_SOURCE: &str = concat!(
     include_str!("../../../assets/css/alarm.css"),
     include_str!("../../../assets/css/responsive.css"),
     include_str!("../../../assets/css/pages.css"),
+    include_str!("../../../assets/css/print.css"),
 );
 
 /// The files of the script.
@@ -46,12 +47,20 @@ const SCRIPT_SOURCE: &str = concat!(
     include_str!("../../../assets/js/wake_lock.js"),
     include_str!("../../../assets/js/shortcuts.js"),
     include_str!("../../../assets/js/installed_app.js"),
+    include_str!("../../../assets/js/print.js"),
 );
 
+/// The script of tickets, which are pages of their own.
+const TICKET_SOURCE: &str = include_str!("../../../assets/js/ticket.js");
+
+const SCRIPT_TYPE: &str = "text/javascript; charset=utf-8";
+
 static STYLE: LazyLock<Asset> =
-    LazyLock::new(|| Asset::new("css", "text/css; charset=utf-8", STYLE_SOURCE.as_bytes()));
+    LazyLock::new(|| Asset::new("panel", "css", "text/css; charset=utf-8", STYLE_SOURCE.as_bytes()));
 static SCRIPT: LazyLock<Asset> =
-    LazyLock::new(|| Asset::new("js", "text/javascript; charset=utf-8", SCRIPT_SOURCE.as_bytes()));
+    LazyLock::new(|| Asset::new("panel", "js", SCRIPT_TYPE, SCRIPT_SOURCE.as_bytes()));
+static TICKET_SCRIPT: LazyLock<Asset> =
+    LazyLock::new(|| Asset::new("ticket", "js", SCRIPT_TYPE, TICKET_SOURCE.as_bytes()));
 
 /// The path of the style sheet.
 pub fn style() -> &'static str {
@@ -63,13 +72,20 @@ pub fn script() -> &'static str {
     &SCRIPT.path
 }
 
+/// The path of the script of tickets.
+pub fn ticket_script() -> &'static str {
+    &TICKET_SCRIPT.path
+}
+
 pub fn routes() -> Router<Arc<HttpState>> {
     Router::new().route("/assets/{name}", get(serve_asset))
 }
 
 async fn serve_asset(Path(name): Path<String>) -> Response {
     let path = format!("/assets/{name}");
-    let found = [&*STYLE, &*SCRIPT].into_iter().find(|asset| asset.path == path);
+    let found = [&*STYLE, &*SCRIPT, &*TICKET_SCRIPT]
+        .into_iter()
+        .find(|asset| asset.path == path);
     let Some(asset) = found else {
         return StatusCode::NOT_FOUND.into_response();
     };

@@ -11,7 +11,7 @@ use http::{HeaderName, HeaderValue, Method, header};
 
 /// Only our own files, no inline script, no embedding in frames, no forms to other sites.
 const POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; \
-    connect-src 'self'; media-src 'self'; manifest-src 'self'; worker-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'";
+    connect-src 'self'; media-src 'self'; manifest-src 'self'; worker-src 'self'; frame-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'";
 
 /// The same for the API documentation, whose third-party script sets inline styles.
 const DOCS_POLICY: &str = "default-src 'none'; style-src 'self' 'unsafe-inline'; script-src 'self'; img-src 'self' data:; \

@@ -6,17 +6,18 @@ mod stream;
 pub mod view;
 
 use crate::flow::Fault;
-use crate::flow::admin::restaurants;
+use crate::flow::admin::{printers, restaurants};
 use crate::flow::intake::test_orders;
 use crate::flow::read::board;
 use crate::http::state::HttpState;
 use crate::panel::components::card::{BoardColumn, Card};
+use crate::panel::components::printers::PrinterNotice;
 use crate::panel::kit::current_user::CurrentUser;
 use crate::panel::kit::error::PanelError;
 use crate::panel::kit::form_data::FormData;
 use crate::panel::kit::layout::{Layout, page};
 use crate::panel::kit::navigation::NavItem;
-use crate::panel::words::{BoardToolWords, BoardWords};
+use crate::panel::words::{BoardToolWords, BoardWords, PrintWords};
 use askama::Template;
 use axum::Router;
 use axum::extract::{RawQuery, State};
@@ -41,6 +42,9 @@ struct BoardPage {
     layout: Layout,
     t: BoardWords,
     w: BoardToolWords,
+    /// The texts of `print_switch.html`.
+    p: PrintWords,
+    printers: PrinterNotice,
     columns: Vec<ColumnView>,
     form: FilterForm,
     /// Orders that have to be accepted.
@@ -92,6 +96,10 @@ async fn show_board(
         return Ok(redirect);
     }
     let found = board::board(&api.app, account, view.filter).await.map_err(fail)?;
+    let restaurant = view.filter.restaurant;
+    let troubled = printers::in_trouble(&api.app, account, restaurant)
+        .await
+        .map_err(fail)?;
     let (t, now) = (BoardWords::of(user.lang), api.app.now());
     let mut columns = BoardColumn::ALL.map(|column| ColumnView {
         name: column.name(),
@@ -115,6 +123,8 @@ async fn show_board(
     let waiting = columns.iter().flat_map(|it| &it.cards);
     Ok(page(&BoardPage {
         alerts: PlatformAlerts::new(&layout, found.away),
+        printers: PrinterNotice::new(&layout, restaurant, &troubled, now),
+        p: PrintWords::of(user.lang),
         layout,
         t,
         w: BoardToolWords::of(user.lang),

@@ -5,6 +5,7 @@ mod facts;
 mod history;
 
 use crate::flow::Fault;
+use crate::flow::admin::printers;
 use crate::flow::deliver::resend;
 use crate::flow::fault::Thing;
 use crate::flow::order_actions::act;
@@ -13,6 +14,7 @@ use crate::flow::read::order_record::Record;
 use crate::http::state::HttpState;
 use crate::panel::components::order_actions::OrderActions;
 use crate::panel::components::order_notices::OrderNotices;
+use crate::panel::components::printers::PrintSection;
 use crate::panel::components::send_result::{SendTexts, redirect_with_result};
 use crate::panel::kit::current_user::{CurrentUser, UserForm};
 use crate::panel::kit::error::PanelError;
@@ -58,6 +60,7 @@ struct OrderPage {
     reading_notes: Vec<ReadingNote>,
     actions: OrderActions,
     notices: OrderNotices,
+    print: PrintSection,
     details: Vec<Fact>,
     customer: Vec<Fact>,
     map: Option<MapLink>,
@@ -79,11 +82,22 @@ async fn show_order(
     let found = order_record::open(&api.app, user.account.id, id)
         .await
         .map_err(|fault| user.fail(fault))?;
-    Ok(page(&OrderPage::new(&user, found)))
+    let found_printers = printers::list(&api.app, user.account.id)
+        .await
+        .map_err(|fault| user.fail(fault))?;
+    let order = &found.detail.order;
+    let print = PrintSection::new(
+        &user.layout(NavItem::Orders),
+        &order.id.to_string(),
+        order.restaurant_id,
+        found_printers,
+        api.app.now(),
+    );
+    Ok(page(&OrderPage::new(&user, found, print)))
 }
 
 impl OrderPage {
-    fn new(user: &CurrentUser, record: Record) -> Self {
+    fn new(user: &CurrentUser, record: Record, print: PrintSection) -> Self {
         let lang = user.lang;
         let t = OrderWords::of(lang);
         let Record {
@@ -122,6 +136,7 @@ impl OrderPage {
             reading_notes: content.reading_notes.clone(),
             actions: OrderActions::on_order_page(lang, &user.csrf, order, content, reasons),
             notices: OrderNotices::new(lang, &user.csrf, order, &notices, &layout.zone, &here),
+            print,
             details: facts::details(&layout, &t, &detail, &restaurant),
             customer: facts::customer(&t, &content.customer),
             map: content.customer.address.as_ref().and_then(MapLink::new),

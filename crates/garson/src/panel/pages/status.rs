@@ -1,10 +1,12 @@
 //! The status page: platforms, queues and their lag, and the problems of the last day.
 
 use crate::flow::admin::accounts::Delivery;
+use crate::flow::admin::{printers, restaurants};
 use crate::flow::read::status;
 use crate::flow::read::status::{Connection, MOST, Queue, Status};
 use crate::flow::upkeep::health::NotReady;
 use crate::http::state::HttpState;
+use crate::panel::components::printers::PrinterTable;
 use crate::panel::kit::current_user::CurrentUser;
 use crate::panel::kit::error::PanelError;
 use crate::panel::kit::layout::{Layout, page};
@@ -85,6 +87,7 @@ struct StatusPage {
     has_webhook: bool,
     queues: Vec<QueueCard>,
     platforms: Vec<PlatformRow>,
+    printers: PrinterTable,
     has_more: bool,
     has_no_problems: bool,
     has_platform_problems: bool,
@@ -202,13 +205,17 @@ fn open_message_row(layout: &Layout, t: &StatusWords, message: OpenMessage) -> O
 }
 
 async fn show_status(State(api): State<Arc<HttpState>>, user: CurrentUser) -> Result<Response, PanelError> {
-    let found = status::status(&api.app, user.account.id)
-        .await
-        .map_err(|fault| user.fail(fault))?;
-    Ok(page(&status_page(user.layout(NavItem::Status), found)))
+    let (app, account) = (&api.app, user.account.id);
+    let fail = |fault| user.fail(fault);
+    let found = status::status(app, account).await.map_err(fail)?;
+    let found_printers = printers::list(app, account).await.map_err(fail)?;
+    let names = restaurants::names(app, account).await.map_err(fail)?;
+    let layout = user.layout(NavItem::Status);
+    let table = PrinterTable::new(&layout, found_printers, &names, app.now());
+    Ok(page(&status_page(layout, found, table)))
 }
 
-fn status_page(layout: Layout, found: Status) -> StatusPage {
+fn status_page(layout: Layout, found: Status, printers: PrinterTable) -> StatusPage {
     let t = StatusWords::of(layout.lang);
     let problems = [
         found.failed_deliveries.count,
@@ -239,6 +246,7 @@ fn status_page(layout: Layout, found: Status) -> StatusPage {
         has_more: found.has_more_connections,
         has_no_problems: problems.iter().all(|count| *count == 0) && !has_platform_problems,
         has_platform_problems,
+        printers,
         deliveries: ProblemList {
             count: count_text(&t, problems[0]),
             newest: found

@@ -48,6 +48,7 @@ super::text_set::text_set! {
         delivered: "Teslim edildi" | "Delivered",
         scheduled: "Ön onay bekliyor" | "Awaiting pre-approval",
         scheduled_accepted: "Ön onaylı" | "Pre-approved",
+        print: "Fiş yazdır" | "Print ticket",
         minutes: "dk" | "min",
         failed: "Yapılamadı; bağlantıyı kontrol edip yeniden deneyin." | "That did not work. Check the connection and try again.",
     }

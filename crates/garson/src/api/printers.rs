@@ -1,0 +1,279 @@
+//! Printers that print agents serve: register, list, report, and ask for a ticket.
+
+use super::envelope::{Data, Done};
+use super::idempotency::NewId;
+use super::json_body::Json;
+use crate::flow::admin::api_auth::Caller;
+use crate::flow::admin::input::{ForeignId, Line, Name, printer_id, restaurant_id};
+use crate::flow::admin::printers;
+use crate::flow::admin::printers::NewPrinter;
+use crate::http::error::{ApiError, Code};
+use crate::http::state::HttpState;
+use axum::extract::{Path, State};
+use garson_core::id::{OrderId, PrintJobId, PrinterId, RestaurantId};
+use garson_core::json::ObjectOnly;
+use garson_core::printer::{PrintJob, Printer, PrinterReport, PrinterState};
+use garson_core::time::Timestamp;
+use garson_ticket::Kind;
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+use utoipa::ToSchema;
+
+/// Jobs that one report may name as printed.
+const MAX_PRINTED: usize = 100;
+
+#[derive(Clone, Copy, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum StateView {
+    Ready,
+    PaperLow,
+    NoPaper,
+    CoverOpen,
+    Offline,
+    Unreachable,
+    Fault,
+}
+
+impl From<StateView> for PrinterState {
+    fn from(view: StateView) -> Self {
+        match view {
+            StateView::Ready => Self::Ready,
+            StateView::PaperLow => Self::PaperLow,
+            StateView::NoPaper => Self::NoPaper,
+            StateView::CoverOpen => Self::CoverOpen,
+            StateView::Offline => Self::Offline,
+            StateView::Unreachable => Self::Unreachable,
+            StateView::Fault => Self::Fault,
+        }
+    }
+}
+
+impl From<PrinterState> for StateView {
+    fn from(state: PrinterState) -> Self {
+        match state {
+            PrinterState::Ready => Self::Ready,
+            PrinterState::PaperLow => Self::PaperLow,
+            PrinterState::NoPaper => Self::NoPaper,
+            PrinterState::CoverOpen => Self::CoverOpen,
+            PrinterState::Offline => Self::Offline,
+            PrinterState::Unreachable => Self::Unreachable,
+            PrinterState::Fault => Self::Fault,
+        }
+    }
+}
+
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct PrinterView {
+    #[schema(value_type = String, format = Uuid)]
+    id: PrinterId,
+    name: String,
+    /// The restaurant whose orders it prints; null for all.
+    #[schema(value_type = Option<String>, format = Uuid)]
+    restaurant_id: Option<RestaurantId>,
+    /// What its agent reported last.
+    state: StateView,
+    message: Option<String>,
+    /// Tickets that wait for the printer.
+    waiting: i64,
+    /// Has its agent reported within the last minute?
+    is_connected: bool,
+    #[schema(value_type = String, format = DateTime)]
+    seen_at: Timestamp,
+    /// When the state became what it is.
+    #[schema(value_type = String, format = DateTime)]
+    state_at: Timestamp,
+    #[schema(value_type = String, format = DateTime)]
+    created_at: Timestamp,
+}
+
+impl PrinterView {
+    fn new(printer: Printer, now: Timestamp) -> Self {
+        Self {
+            is_connected: !printer.is_silent(now),
+            id: printer.id,
+            name: printer.name,
+            restaurant_id: printer.restaurant_id,
+            state: printer.state.into(),
+            message: printer.message,
+            waiting: printer.waiting,
+            seen_at: printer.seen_at,
+            state_at: printer.state_at,
+            created_at: printer.created_at,
+        }
+    }
+}
+
+/// The printers that print agents serve.
+#[utoipa::path(get, path = "/printers", tag = "Printing", responses((status = 200, body = Data<Vec<PrinterView>>)))]
+pub async fn list_printers(
+    State(state): State<Arc<HttpState>>,
+    caller: Caller,
+) -> Result<Data<Vec<PrinterView>>, ApiError> {
+    let now = state.app.now();
+    let found = printers::list(&state.app, caller.account).await?;
+    let views = found.into_iter().map(|printer| PrinterView::new(printer, now));
+    Ok(Data::new(views.collect()))
+}
+
+#[derive(Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct PrinterRequest {
+    /// What people call it.
+    name: Name,
+    /// The restaurant whose orders it prints; all of the account's without one.
+    restaurant_id: Option<ForeignId>,
+    #[serde(flatten)]
+    #[schema(ignore)]
+    _object: ObjectOnly,
+}
+
+/// Register a printer. A print agent does so once.
+#[utoipa::path(post, path = "/printers", tag = "Printing", request_body = PrinterRequest,
+    responses((status = 200, body = Data<PrinterView>)))]
+pub async fn register_printer(
+    State(state): State<Arc<HttpState>>,
+    caller: Caller,
+    NewId(new_id): NewId,
+    Json(wanted): Json<PrinterRequest>,
+) -> Result<Data<PrinterView>, ApiError> {
+    let restaurant = wanted.restaurant_id.map(|id| restaurant_id(id.as_str()));
+    let new = NewPrinter {
+        id: PrinterId(new_id),
+        name: wanted.name.into_string(),
+        restaurant_id: restaurant.transpose()?,
+    };
+    let printer = printers::register(&state.app, caller.account, new).await?;
+    Ok(Data::new(PrinterView::new(printer, state.app.now())))
+}
+
+/// Remove a printer. Its agent registers it again if it still runs.
+#[utoipa::path(delete, path = "/printers/{printerId}", tag = "Printing", params(("printerId" = String, Path)),
+    responses((status = 200, body = Done)))]
+pub async fn remove_printer(
+    State(state): State<Arc<HttpState>>,
+    caller: Caller,
+    Path(id): Path<String>,
+) -> Result<Done, ApiError> {
+    printers::remove(&state.app, caller.account, printer_id(&id)?).await?;
+    Ok(Done::new())
+}
+
+#[derive(Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ReportRequest {
+    state: StateView,
+    /// The agent's own words, for support.
+    message: Option<Line>,
+    /// Tickets that wait for the printer.
+    #[schema(minimum = 0, maximum = 1_000_000)]
+    waiting: Option<u32>,
+    /// The ids of `jobs` that are printed.
+    #[serde(default)]
+    #[schema(value_type = Option<Vec<String>>, max_items = 100)]
+    printed: Vec<PrintJobId>,
+    #[serde(flatten)]
+    #[schema(ignore)]
+    _object: ObjectOnly,
+}
+
+/// What a person wants printed.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct JobView {
+    #[schema(value_type = String, format = Uuid)]
+    id: PrintJobId,
+    #[schema(value_type = String, format = Uuid)]
+    order_id: OrderId,
+    /// `kitchen`, `courier` or `customer`.
+    kind: String,
+}
+
+impl From<PrintJob> for JobView {
+    fn from(job: PrintJob) -> Self {
+        Self {
+            id: job.id,
+            order_id: job.order_id,
+            kind: job.kind,
+        }
+    }
+}
+
+#[derive(Serialize, ToSchema)]
+pub struct Jobs {
+    /// Tickets to be printed; each comes with every report until it is named in `printed`.
+    jobs: Vec<JobView>,
+}
+
+/// Report the state of a printer, and receive what people want printed. An agent does so every few seconds.
+#[utoipa::path(post, path = "/printers/{printerId}/report", tag = "Printing", params(("printerId" = String, Path)),
+    request_body = ReportRequest, responses((status = 200, body = Data<Jobs>)))]
+pub async fn report_printer(
+    State(state): State<Arc<HttpState>>,
+    caller: Caller,
+    Path(id): Path<String>,
+    Json(given): Json<ReportRequest>,
+) -> Result<Data<Jobs>, ApiError> {
+    if given.printed.len() > MAX_PRINTED {
+        return Err(ApiError::invalid(
+            Code::InvalidField,
+            "printed",
+            "must have at most 100 ids",
+        ));
+    }
+    let report = PrinterReport {
+        state: given.state.into(),
+        message: given
+            .message
+            .map(Line::into_string)
+            .filter(|text| !text.is_empty()),
+        waiting: given.waiting.unwrap_or(0).into(),
+        printed: given.printed,
+    };
+    let jobs = printers::report(&state.app, caller.account, printer_id(&id)?, report).await?;
+    Ok(Data::new(Jobs {
+        jobs: jobs.into_iter().map(Into::into).collect(),
+    }))
+}
+
+#[derive(Clone, Copy, Default, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum KindView {
+    #[default]
+    Kitchen,
+    Courier,
+    Customer,
+}
+
+#[derive(Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct PrintRequest {
+    printer_id: ForeignId,
+    /// Which ticket; the kitchen's if it is left out.
+    kind: Option<KindView>,
+    #[serde(flatten)]
+    #[schema(ignore)]
+    _object: ObjectOnly,
+}
+
+/// Print a ticket of an order on a printer. Its agent obeys within seconds; after an hour the request is dropped.
+#[utoipa::path(post, path = "/orders/{orderId}/print", tag = "Printing",
+    params(("orderId" = String, Path, description = "The record id, or the platform's order id")),
+    request_body = PrintRequest, responses((status = 200, body = Done)))]
+pub async fn print_order(
+    State(state): State<Arc<HttpState>>,
+    caller: Caller,
+    Path(order_id): Path<String>,
+    NewId(new_id): NewId,
+    Json(wanted): Json<PrintRequest>,
+) -> Result<Done, ApiError> {
+    let printer = printer_id(wanted.printer_id.as_str())?;
+    let kind = match wanted.kind.unwrap_or_default() {
+        KindView::Kitchen => Kind::Kitchen,
+        KindView::Courier => Kind::Courier,
+        KindView::Customer => Kind::Customer,
+    };
+    let job = PrintJobId(new_id);
+    printers::request_print(&state.app, caller.account, order_id, printer, kind, job).await?;
+    Ok(Done::new())
+}

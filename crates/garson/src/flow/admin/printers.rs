@@ -1,0 +1,176 @@
+//! Printers of an account: registered by print agents, which report their state and receive tickets that people want printed.
+
+use crate::app::App;
+use crate::flow::Fault;
+use crate::flow::fault::Thing;
+use crate::flow::find_order::find_one;
+use garson_core::id::{AccountId, PrintJobId, PrinterId, RestaurantId};
+use garson_core::printer::{PrintJob, Printer, PrinterReport, PrinterState};
+use garson_core::time::Timestamp;
+use garson_store::Tx;
+use garson_store::tables::{accounts, printers, restaurants};
+use garson_ticket::Kind;
+use std::time::Duration;
+
+/// Printers of one account.
+pub const MAX_PRINTERS: usize = 100;
+/// Tickets that may wait for one printer because people want them.
+const MAX_JOBS: usize = 100;
+/// A ticket that was wanted longer ago is no longer printed.
+pub const KEEP_PRINT_JOBS: Duration = Duration::from_secs(60 * 60);
+/// How often a report without news is stored; well below the time after which an agent counts as silent.
+const STORE_INTERVAL: Duration = Duration::from_secs(15);
+/// Jobs that an agent gets with one report.
+const JOBS_AT_ONCE: i64 = 20;
+
+/// What an agent says when it registers a printer.
+pub struct NewPrinter {
+    pub id: PrinterId,
+    pub name: String,
+    pub restaurant_id: Option<RestaurantId>,
+}
+
+/// Registers a printer.
+pub async fn register(app: &App, account: AccountId, new: NewPrinter) -> Result<Printer, Fault> {
+    let now = app.now();
+    let printer = Printer {
+        id: new.id,
+        restaurant_id: new.restaurant_id,
+        name: new.name,
+        state: PrinterState::Ready,
+        message: None,
+        waiting: 0,
+        created_at: now,
+        seen_at: now,
+        state_at: now,
+    };
+    app.store
+        .write(account, move |tx| {
+            // Two agents at once count one after the other.
+            accounts::lock(tx, account)?;
+            if let Some(restaurant) = printer.restaurant_id
+                && !restaurants::exists(tx, account, restaurant)?
+            {
+                return Err(Fault::not_found(Thing::Restaurant, restaurant));
+            }
+            // The id is there already when an earlier run of the same keyed request got this far.
+            if let Some(known) = printers::find(tx, account, printer.id)? {
+                return Ok(known);
+            }
+            if printers::list(tx, account)?.len() >= MAX_PRINTERS {
+                return Err(Fault::TooManyPrints);
+            }
+            printers::add(tx, account, &printer)?;
+            Ok(printer.clone())
+        })
+        .await
+}
+
+pub async fn list(app: &App, account: AccountId) -> Result<Vec<Printer>, Fault> {
+    app.store.read(move |tx| Ok(printers::list(tx, account)?)).await
+}
+
+/// The printers that people must do something about.
+pub async fn in_trouble(
+    app: &App,
+    account: AccountId,
+    restaurant: Option<RestaurantId>,
+) -> Result<Vec<Printer>, Fault> {
+    let now = app.now();
+    let mut found = list(app, account).await?;
+    let is_shown = |printer: &Printer| {
+        let of_another =
+            restaurant.is_some() && printer.restaurant_id.is_some() && printer.restaurant_id != restaurant;
+        printer.needs_attention(now) && !of_another
+    };
+    found.retain(is_shown);
+    Ok(found)
+}
+
+/// Stores what an agent reports, and returns what people want printed. A report that says nothing new is stored now and then
+/// only: agents report every few seconds.
+pub async fn report(
+    app: &App,
+    account: AccountId,
+    id: PrinterId,
+    report: PrinterReport,
+) -> Result<Vec<PrintJob>, Fault> {
+    let now = app.now();
+    let since = now.minus(KEEP_PRINT_JOBS);
+    let (known, jobs) = app
+        .store
+        .read(move |tx| {
+            Ok::<_, Fault>((
+                find(tx, account, id)?,
+                printers::jobs(tx, id, since, JOBS_AT_ONCE)?,
+            ))
+        })
+        .await?;
+    if is_stored(&known, &report, now) {
+        return Ok(jobs);
+    }
+    app.store
+        .write(account, move |tx| {
+            find(tx, account, id)?;
+            printers::report(tx, id, &report, now)?;
+            Ok(printers::jobs(tx, id, since, JOBS_AT_ONCE)?)
+        })
+        .await
+}
+
+fn find(tx: &mut Tx<'_>, account: AccountId, id: PrinterId) -> Result<Printer, Fault> {
+    printers::find(tx, account, id)?.ok_or_else(|| Fault::not_found(Thing::Printer, id))
+}
+
+/// Was the same reported just now?
+fn is_stored(known: &Printer, report: &PrinterReport, now: Timestamp) -> bool {
+    let is_same =
+        (known.state, &known.message, known.waiting) == (report.state, &report.message, report.waiting);
+    is_same && report.printed.is_empty() && now.since(known.seen_at) < STORE_INTERVAL
+}
+
+pub async fn remove(app: &App, account: AccountId, id: PrinterId) -> Result<(), Fault> {
+    app.store
+        .write(account, move |tx| {
+            if printers::remove(tx, account, id)? {
+                Ok(())
+            } else {
+                Err(Fault::not_found(Thing::Printer, id))
+            }
+        })
+        .await
+}
+
+/// Asks the agent of a printer to print a ticket of an order. While the same request waits, another one changes nothing.
+pub async fn request_print(
+    app: &App,
+    account: AccountId,
+    order: String,
+    printer: PrinterId,
+    kind: Kind,
+    id: PrintJobId,
+) -> Result<(), Fault> {
+    let now = app.now();
+    app.store
+        .write(account, move |tx| {
+            let order = find_one(tx, account, &order)?;
+            find(tx, account, printer)?;
+            let since = now.minus(KEEP_PRINT_JOBS);
+            if printers::is_waiting(tx, printer, order.id, kind.as_str(), since)? {
+                return Ok(());
+            }
+            let limit = i64::try_from(MAX_JOBS).unwrap_or(i64::MAX);
+            if printers::count_jobs(tx, printer, limit)? >= MAX_JOBS {
+                return Err(Fault::TooManyPrints);
+            }
+            let job = PrintJob {
+                id,
+                printer_id: printer,
+                order_id: order.id,
+                kind: kind.as_str().to_owned(),
+                created_at: now,
+            };
+            Ok(printers::add_job(tx, account, &job)?)
+        })
+        .await
+}

@@ -1,0 +1,8 @@
+//! Tickets and the print agent, with a printer of our own that executes what it receives.
+
+mod agent;
+mod golden;
+mod requests;
+mod setup;
+mod tickets;
+mod trouble;
