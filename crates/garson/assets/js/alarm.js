@@ -209,6 +209,10 @@
   });
   addEventListener("storage", (event) => { if (event.key === KEY) { settings = load(); tick(); } });
 
+  // The kitchen has nothing to accept: an order rings once when it arrives there.
+  board.addEventListener("board:card", (event) => {
+    if (event.detail.isArrival && board.matches(".kitchen")) sound(SOUNDS[settings.sound]);
+  });
   context()?.addEventListener("statechange", tick);
   button.hidden = opener.hidden = false;
   new MutationObserver(tick).observe(board, { childList: true, subtree: true });

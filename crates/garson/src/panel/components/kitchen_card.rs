@@ -1,10 +1,12 @@
 //! An order's card on the kitchen screen: what to prepare, and one button.
 
 use super::card_content::{ItemLines, MarkedText, first_name, is_long};
+use super::order_notices::OrderNotices;
 use crate::flow::read::board;
 use crate::panel::kit::format;
 use crate::panel::words::{BoardWords, CardWords, Lang};
 use askama::Template;
+use garson_core::order::Status;
 use garson_core::time::{Timestamp, Zone};
 
 #[derive(Template)]
@@ -16,7 +18,7 @@ pub struct KitchenCard {
     back: String,
     id: String,
     /// An order that the kitchen has nothing to do with is sent without content, so that the script removes its card.
-    is_shown: bool,
+    pub is_shown: bool,
     provider_key: String,
     provider: String,
     code: String,
@@ -33,21 +35,29 @@ pub struct KitchenCard {
     sequence: i64,
     created: String,
     age_minutes: u64,
+    notices: OrderNotices,
+    /// It was cancelled while it was being prepared; there is nothing to mark as ready.
+    is_cancelled: bool,
     error: Option<String>,
 }
 
 impl KitchenCard {
     pub fn new(lang: Lang, csrf: &str, back: &str, card: board::Card, now: Timestamp) -> Self {
         let (w, zone) = (CardWords::of(lang), Zone::istanbul());
-        let is_shown = card.is_for_kitchen();
+        let is_for_kitchen = card.is_for_kitchen();
         let (order, content) = (card.shown.order, card.shown.content);
+        let notices = OrderNotices::new(lang, csrf, &order, &card.notices, &zone, back);
+        let is_cancelled = notices.cancelled_from == Some(Status::Preparing);
         let time = |at| format::time_or_timestamp(lang, &zone, at, now);
         let fulfilment = &content.fulfilment;
         Self {
             csrf: csrf.to_owned(),
             back: back.to_owned(),
             id: order.id.to_string(),
-            is_shown,
+            // A cancelled order stays until that is acknowledged: the kitchen has to stop.
+            is_shown: is_for_kitchen || is_cancelled,
+            is_cancelled,
+            notices,
             provider_key: order.provider.to_string(),
             provider: format::provider(lang, order.provider),
             customer: first_name(&content),

@@ -53,7 +53,12 @@ pub async fn show_kitchen(
         layout: user.layout(NavItem::Board),
         t: BoardWords::of(user.lang),
         w: BoardToolWords::of(user.lang),
-        cards: found.open.into_iter().map(card).collect(),
+        cards: found
+            .open
+            .into_iter()
+            .map(card)
+            .filter(|it| it.is_shown)
+            .collect(),
         form: FilterForm::new(&user, &view, names),
         stream,
         now_ms: now.as_millis(),
