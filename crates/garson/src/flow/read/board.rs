@@ -277,7 +277,7 @@ pub fn platform_problems(
     account: AccountId,
     now: Timestamp,
 ) -> Result<Vec<PlatformProblem>, Fault> {
-    Ok(troubles(tx, account, None, now)?.lines)
+    Ok(troubles(tx, account, Filter::default(), now)?.lines)
 }
 
 /// The card of one order.

@@ -23,7 +23,6 @@ use axum::Router;
 use axum::extract::{RawQuery, State};
 use axum::response::Response;
 use axum::routing::get;
-use garson_core::id::OrderId;
 use http::HeaderMap;
 use shared::PlatformAlerts;
 use std::sync::Arc;
