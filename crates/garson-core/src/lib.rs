@@ -5,8 +5,10 @@
 
 pub mod account;
 pub mod business;
+pub mod channel;
 pub mod clock;
 pub mod delivery;
+pub mod escalation;
 pub mod event;
 pub mod explanation;
 pub mod field_problem;
@@ -14,10 +16,14 @@ pub mod id;
 pub mod integration;
 pub mod json;
 pub mod menu;
+pub mod message;
+pub mod message_template;
 pub mod money;
+pub mod notice;
 pub mod order;
 pub mod payment;
 pub mod platform;
+pub mod presence;
 pub mod restaurant;
 pub mod retry;
 pub mod sample_order;

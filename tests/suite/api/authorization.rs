@@ -57,6 +57,7 @@ struct Property {
     key: String,
     event: String,
     retry: String,
+    channel: String,
 }
 
 async fn property(service: &TestService) -> Property {
@@ -80,7 +81,10 @@ async fn property(service: &TestService) -> Property {
         service.a.get(&path).await.data()["state"] == json!("done")
     })
     .await;
+    let channel = json!({ "name": "Mail", "kind": "email", "recipients": ["a@example.com"] });
+    let channel = service.a.post("/channels", &channel).await.data();
     Property {
+        channel: channel["id"].as_str().unwrap().to_owned(),
         retry,
         shop,
         business: business["id"].as_str().unwrap().to_owned(),
@@ -101,6 +105,8 @@ async fn look(client: &ApiClient, own: &Property) -> Vec<Value> {
         "/webhook",
         "/webhook/deliveries",
         "/webhook/deliveries/retries",
+        "/channels",
+        "/notices",
         "/orders/grouped-payments",
         "/orders/reports/pending",
         &format!("/orders/{}", own.order),
@@ -120,6 +126,10 @@ fn body_for(method: &str, path: &str) -> Value {
         ("PUT", "/restaurants/{restaurantId}/integrations/{provider}") => json!({ "isActive": false }),
         ("PUT", "/restaurants/{restaurantId}/packages") => json!({ "packages": [] }),
         ("PUT", "/restaurants/{restaurantId}/payment-matching") => json!({ "matches": [] }),
+        ("PUT", "/restaurants/{restaurantId}/escalation") => json!({ "steps": [] }),
+        ("PUT", "/channels/{channelId}") => {
+            json!({ "name": "Taken over", "kind": "email", "recipients": ["b@example.com"] })
+        }
         _ => json!({}),
     }
 }
@@ -141,6 +151,7 @@ async fn no_operation_accesses_another_account(service: TestService) {
             .replace("{restaurantId}", &own.shop.restaurant)
             .replace("{keyId}", &own.key)
             .replace("{retryId}", &own.retry)
+            .replace("{channelId}", &own.channel)
             .replace("{provider}", "direct");
         assert!(
             !target.contains('{'),

@@ -38,6 +38,12 @@ const MIGRATIONS: &[(i64, &str, &str)] = &[
         "order_lists",
         include_str!("../../migrations/0010_order_lists.sql"),
     ),
+    (
+        11,
+        "escalation",
+        include_str!("../../migrations/0011_escalation.sql"),
+    ),
+    (13, "presence", include_str!("../../migrations/0013_presence.sql")),
 ];
 
 /// The number that marks a database as the target of an unfinished copy, beside the migrations. Older versions of the program

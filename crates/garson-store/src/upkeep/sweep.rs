@@ -69,7 +69,14 @@ fn remove_orders(tx: &mut Tx<'_>, account: AccountId, restaurant: RestaurantId, 
     )?;
     let (ids, positions): (Vec<OrderId>, Vec<i64>) = found.into_iter().unzip();
     search::remove(tx, account, &positions)?;
-    for table in ["order_contents", "order_timeline", "calls", "inbox"] {
+    for table in [
+        "order_contents",
+        "order_timeline",
+        "calls",
+        "inbox",
+        "escalation_steps",
+        "messages",
+    ] {
         remove(tx, table, "order_id", &ids)?;
     }
     remove(tx, "orders", "id", &ids)?;

@@ -116,6 +116,7 @@ async fn fill_every_table(bench: &Bench) {
         assert_eq!(search::index(tx, account, 2_000)?, 1_100);
         sessions::start(tx, &crate::sessions::a_session(account, 1, at(0)))?;
         sessions::record_failure(tx, &[7; 32], at(0))?;
+        crate::escalation::fill_tables(tx, &vault, &taken)?;
         tx.execute(
             "UPDATE restaurants SET lat = 41.000000000000007, lon = -28.5",
             &[],

@@ -2,11 +2,13 @@
 
 mod board;
 mod businesses;
+mod escalation;
 mod integrations;
 mod keys;
 mod language;
 mod matching;
 mod menu;
+mod notices;
 mod order;
 mod orders;
 mod packages;
@@ -36,6 +38,8 @@ pub fn routes() -> Router<Arc<HttpState>> {
         .merge(packages::routes())
         .merge(matching::routes())
         .merge(menu::routes())
+        .merge(escalation::routes())
+        .merge(notices::routes())
         .merge(reports::routes())
         .merge(payments::routes())
         .merge(webhook::routes())

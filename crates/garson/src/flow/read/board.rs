@@ -3,6 +3,7 @@
 
 use super::period;
 use crate::app::App;
+use crate::app::presence::{Connected, WatcherIdentity};
 use crate::flow::Fault;
 use crate::flow::fault::Thing;
 use crate::flow::order_actions::reasons;
@@ -12,12 +13,13 @@ use garson_core::id::{AccountId, IntegrationId, OrderId, RestaurantId};
 use garson_core::integration::Integration;
 use garson_core::order::{ProviderSync, Reason};
 use garson_core::platform::Provider;
+use garson_core::presence::PresenceKind;
 use garson_core::time::Timestamp;
 use garson_store::Tx;
 use garson_store::lists::board;
 use garson_store::lists::board::{BoardOrder, Candidate};
 use garson_store::tables::sessions::SessionHash;
-use garson_store::tables::{accounts, integrations, restaurants};
+use garson_store::tables::{accounts, escalation_steps, integrations, restaurants};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
@@ -252,6 +254,10 @@ pub struct Live {
     /// The platforms in trouble, as the browser was told of them.
     away: Option<Vec<PlatformProblem>>,
     pause: Duration,
+    /// Since when orders that ring urgently are looked for, and those that the browser was told of.
+    escalated_since: Timestamp,
+    rung: BTreeSet<(OrderId, Timestamp)>,
+    _presence: Connected,
 }
 
 impl Live {
@@ -259,6 +265,12 @@ impl Live {
     pub async fn open(app: Arc<App>, session: SessionHash, view: View, start: Start) -> Result<Self, Fault> {
         let View { account, only, shown } = view;
         let follower = Follower::start(Arc::clone(&app), account, Pass::Session(session), start).await?;
+        let identity = WatcherIdentity::Session(session);
+        let presence = app
+            .presence
+            .connect(account, PresenceKind::Board, identity, only, app.now());
+        // Before the board is read, so that nothing between is missed.
+        let escalated_since = app.now().minus(LAST_LOOK);
         let now = board(&app, account, only).await?;
         let first = match shown {
             // What has settled since.
@@ -280,6 +292,9 @@ impl Live {
             first,
             away: None,
             pause: FIRST_LOOK,
+            escalated_since,
+            rung: BTreeSet::new(),
+            _presence: presence,
         })
     }
 
@@ -308,6 +323,17 @@ impl Live {
         }
     }
 
+    /// The orders that ring urgently and that the browser was not told of.
+    fn newly_rung(&mut self, found: Vec<(OrderId, Timestamp)>) -> Vec<OrderId> {
+        if let Some((_, newest)) = found.first() {
+            // Clocks of nodes differ, and two commits may have the same timestamp.
+            self.escalated_since = self.escalated_since.max(newest.minus(LAST_LOOK));
+        }
+        let before = std::mem::replace(&mut self.rung, found.into_iter().collect());
+        let new = self.rung.difference(&before);
+        new.map(|(id, _)| *id).collect()
+    }
+
     /// What has changed, after a while perhaps nothing; `None` when the session or the service ends, or the restaurant is gone.
     pub async fn next(&mut self) -> Result<Option<Changes>, Fault> {
         let pause = match (&self.away, self.unsettled.is_empty()) {
@@ -315,7 +341,7 @@ impl Live {
             (_, true) => LAST_LOOK,
             (_, false) => self.pause,
         };
-        let mut told: BTreeSet<OrderId> = match self.follower.next_within(pause).await {
+        let mut told: BTreeSet<OrderId> = match self.follower.next_or_ring(pause).await {
             Next::Events(events) => events.into_iter().filter_map(|event| event.order_id).collect(),
             Next::Nothing => BTreeSet::new(),
             Next::End => return Ok(None),
@@ -323,10 +349,15 @@ impl Live {
         told.append(&mut self.first);
         let (account, only, now) = (self.account, self.only, self.app.now());
         let ids: Vec<OrderId> = told.union(&self.unsettled).copied().collect();
-        let (is_gone, found, troubles) = self
+        let since = self.escalated_since;
+        let (is_gone, found, troubles, rung) = self
             .app
             .store
             .read(move |tx| {
+                let rung = escalation_steps::escalated_since(tx, account, since, MAX_OPEN)?;
+                let mut ids: BTreeSet<OrderId> = ids.iter().copied().collect();
+                ids.extend(rung.iter().map(|(id, _)| *id));
+                let ids: Vec<OrderId> = ids.into_iter().collect();
                 let is_gone = match only {
                     Some(id) => !restaurants::exists(tx, account, id)?,
                     None => false,
@@ -335,9 +366,11 @@ impl Live {
                     is_gone,
                     board::read(tx, account, &ids)?,
                     troubles(tx, account, only, now)?,
+                    rung,
                 ))
             })
             .await?;
+        told.extend(self.newly_rung(rung));
         if is_gone {
             return Ok(None);
         }

@@ -5,8 +5,10 @@
 //! or a command has committed is noticed by looking, once a second, for all that are watched together.
 
 use crate::app::App;
+use crate::app::presence::{Connected, WatcherIdentity};
 use crate::flow::Fault;
 use garson_core::id::{AccountId, EventId, KeyId};
+use garson_core::presence::PresenceKind;
 use garson_core::time::Timestamp;
 use garson_store::lists;
 use garson_store::lists::events::FeedEvent;
@@ -16,7 +18,7 @@ use garson_store::tables::events;
 use garson_store::tables::events::StoredEvent;
 use garson_store::tables::sessions;
 use garson_store::tables::sessions::SessionHash;
-use garson_store::tables::{accounts, keys};
+use garson_store::tables::{accounts, escalation_steps, keys};
 use garson_store::{Tx, Watcher, WatcherKind};
 use std::sync::Arc;
 use std::time::Duration;
@@ -137,6 +139,9 @@ pub async fn wait_for_events(
 ) -> Result<Page<StoredEvent>, Fault> {
     let deadline = Instant::now() + patience;
     let mut watch = watch(app, account, WatcherKind::Programs)?;
+    let identity = WatcherIdentity::Key(key);
+    let kind = PresenceKind::Poller;
+    let _presence = app.presence.connect(account, kind, identity, None, app.now());
     loop {
         watch.mark_seen();
         let page = app
@@ -195,6 +200,10 @@ pub struct Follower {
     pass: Pass,
     place: i64,
     watch: Watcher,
+    /// A program's stream is present while it is followed; a board registers itself.
+    _presence: Option<Connected>,
+    /// When an order had to ring urgently last, for a board.
+    rung_at: Option<Timestamp>,
 }
 
 impl Follower {
@@ -218,12 +227,22 @@ impl Follower {
             }
         };
         let place = app.store.read(find).await?;
+        let presence = match pass {
+            Pass::Key(key) => {
+                let identity = WatcherIdentity::Key(key);
+                let kind = PresenceKind::Stream;
+                Some(app.presence.connect(account, kind, identity, None, app.now()))
+            }
+            Pass::Session(_) => None,
+        };
         Ok(Self {
             app,
             account,
             pass,
             place,
             watch,
+            _presence: presence,
+            rung_at: None,
         })
     }
 
@@ -240,6 +259,15 @@ impl Follower {
 
     /// Waits for what comes next, but no longer than that.
     pub async fn next_within(&mut self, patience: Duration) -> Next {
+        self.wait(patience, false).await
+    }
+
+    /// The same, but not longer than until an order of the account has to ring urgently, which is no event.
+    pub async fn next_or_ring(&mut self, patience: Duration) -> Next {
+        self.wait(patience, true).await
+    }
+
+    async fn wait(&mut self, patience: Duration, ends_with_a_ring: bool) -> Next {
         let quiet_until = Instant::now() + patience;
         loop {
             if *self.app.stopping.borrow() {
@@ -248,10 +276,13 @@ impl Follower {
             self.watch.mark_seen();
             let mut look_again = quiet_until;
             match self.read().await {
-                Ok(Some(events)) => {
+                Ok(Some((events, rung_at))) => {
                     if let Some(newest) = events.last() {
                         self.place = newest.position;
                         return Next::Events(events);
+                    }
+                    if rung_at > std::mem::replace(&mut self.rung_at, rung_at) && ends_with_a_ring {
+                        return Next::Nothing;
                     }
                 }
                 Ok(None) => return Next::End,
@@ -277,14 +308,18 @@ impl Follower {
     }
 
     /// The next events, perhaps none; `None` when the pass is worth nothing any more, or events that were not read yet are not.
-    async fn read(&self) -> Result<Option<Vec<FeedEvent>>, Fault> {
+    async fn read(&self) -> Result<Option<(Vec<FeedEvent>, Option<Timestamp>)>, Fault> {
         let (account, pass, place, now) = (self.account, self.pass, self.place, self.app.now());
         let read = move |tx: &mut Tx<'_>| {
             // Its client comes back with the place that it has, and hears of it.
             if !pass.is_valid(tx, now)? || accounts::event_range(tx, account)?.has_gap_after(place) {
                 return Ok(None);
             }
-            Ok(Some(lists::events::after(tx, account, place, PAGE)?))
+            let rung_at = match pass {
+                Pass::Session(_) => escalation_steps::last_escalated_at(tx, account)?,
+                Pass::Key(_) => None,
+            };
+            Ok(Some((lists::events::after(tx, account, place, PAGE)?, rung_at)))
         };
         self.app.store.read(read).await
     }

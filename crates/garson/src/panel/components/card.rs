@@ -74,6 +74,8 @@ pub struct Card {
     /// The platform has to be notified but cannot be reached.
     is_held_up: bool,
     is_ready: bool,
+    /// The escalation wants it to ring urgently.
+    is_escalated: bool,
     flag: Option<&'static str>,
     /// Why the last action failed.
     error: Option<String>,
@@ -119,6 +121,7 @@ impl Card {
             state: state(order.status, &t),
             is_syncing: matches!(order.sync, ProviderSync::Pending { .. }),
             is_held_up,
+            is_escalated: awaits_acceptance(order.status) && shown.escalated_at.is_some(),
             is_ready: order.status == Status::Preparing && order.ready_at.is_some(),
             sync_failed: match order.sync {
                 ProviderSync::Failed { message } => Some(explain::text(lang, &message)),
@@ -145,6 +148,7 @@ impl Card {
         self.sync_failed.is_some()
             || self.is_held_up
             || self.error.is_some()
+            || self.is_escalated
             || self.accept_in_minutes.is_some_and(|minutes| minutes < 1)
     }
 }

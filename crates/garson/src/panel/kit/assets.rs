@@ -33,6 +33,7 @@ const STYLE_SOURCE: &str = concat!(
     include_str!("../../../assets/css/board.css"),
     include_str!("../../../assets/css/responsive.css"),
     include_str!("../../../assets/css/pages.css"),
+    include_str!("../../../assets/css/notices.css"),
 );
 
 /// The files of the script.

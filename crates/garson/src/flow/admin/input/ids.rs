@@ -2,7 +2,7 @@
 
 use crate::flow::Fault;
 use crate::flow::fault::Thing;
-use garson_core::id::{BusinessId, KeyId, RestaurantId};
+use garson_core::id::{BusinessId, ChannelId, KeyId, RestaurantId};
 
 pub fn business_id(text: &str) -> Result<BusinessId, Fault> {
     text.parse().map_err(|_| Fault::not_found(Thing::Business, text))
@@ -15,4 +15,8 @@ pub fn restaurant_id(text: &str) -> Result<RestaurantId, Fault> {
 
 pub fn key_id(text: &str) -> Result<KeyId, Fault> {
     text.parse().map_err(|_| Fault::not_found(Thing::Key, text))
+}
+
+pub fn channel_id(text: &str) -> Result<ChannelId, Fault> {
+    text.parse().map_err(|_| Fault::not_found(Thing::Channel, text))
 }
