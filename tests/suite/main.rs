@@ -53,6 +53,7 @@ mod cli;
 mod cluster;
 mod crash;
 mod deliver;
+mod escalation;
 mod hooks;
 mod isolation;
 mod net;

@@ -2,11 +2,13 @@
 //!
 //! `Display` is the English text that the API and the log show. What a platform or receiver said in its own words is an argument.
 
+mod message;
 mod network;
 mod platform;
 mod target;
 mod tls;
 
+pub use message::MessageFailure;
 pub use network::{ConnectionError, NetworkFailure};
 pub use platform::{MissingData, PlatformFailure, PlatformTask};
 pub use target::{AddressKind, TargetRefusal};
@@ -41,6 +43,8 @@ pub enum Explanation {
     /// The guard refused the target of a delivery.
     Target(TargetRefusal),
     Platform(PlatformFailure),
+    /// A message to people could not be sent.
+    Message(MessageFailure),
     /// The guard refused the target of a platform call.
     TargetNotAllowed {
         refusal: TargetRefusal,
@@ -102,6 +106,7 @@ impl Explanation {
             | Self::Tls(_)
             | Self::Target(_)
             | Self::Platform(_)
+            | Self::Message(_)
             | Self::TargetNotAllowed { .. }
             | Self::Text { .. } => None,
         }
@@ -163,6 +168,7 @@ impl fmt::Display for Explanation {
             Self::Tls(failure) => failure.fmt(f),
             Self::Target(refusal) => refusal.fmt(f),
             Self::Platform(failure) => failure.fmt(f),
+            Self::Message(failure) => failure.fmt(f),
             Self::TargetNotAllowed { refusal } => write!(f, "the target is not allowed: {refusal}"),
             Self::LoginRefused { cause } => write!(f, "the log-in was refused: {cause}"),
             Self::LoginFailed { cause } => write!(f, "the log-in failed: {cause}"),
@@ -195,6 +201,7 @@ from_kinds! {
     Tls TlsFailure,
     Target TargetRefusal,
     Platform PlatformFailure,
+    Message MessageFailure,
 }
 
 #[cfg(test)]

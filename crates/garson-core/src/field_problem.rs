@@ -40,6 +40,12 @@ pub enum FieldProblem {
     NotTimezone,
     NotDay,
     NotEmail,
+    NotChannel,
+    UnknownPlaceholder {
+        known: String,
+    },
+    /// Stored secrets would be sent to another address.
+    SecretsNeededAgain,
     NotOneOf {
         choices: String,
     },
@@ -127,6 +133,13 @@ impl fmt::Display for FieldProblem {
             Self::NotObject => f.write_str("must be a JSON object"),
             Self::NotTimezone => f.write_str("must be an IANA timezone, such as Europe/Istanbul"),
             Self::NotDay => f.write_str("is not a day of the calendar"),
+            Self::NotChannel => f.write_str("is not a channel of this account"),
+            Self::UnknownPlaceholder { known } => {
+                write!(f, "has an unknown placeholder; there are: {known}")
+            }
+            Self::SecretsNeededAgain => {
+                f.write_str("must be given again, because the address is another one than before")
+            }
             Self::NotEmail => f.write_str("must be an e-mail address"),
             Self::NotOneOf { choices } => write!(f, "must be one of: {choices}"),
             Self::CannotBe { value } => write!(f, "cannot be {value}"),

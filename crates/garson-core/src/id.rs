@@ -123,6 +123,10 @@ ids! {
     PrinterId;
     /// A ticket that a person wants printed.
     PrintJobId;
+    /// A way to send messages to people: e-mail, or a gateway for text messages and voice calls.
+    ChannelId;
+    /// A message to people, waiting or sent.
+    MessageId;
     /// A process that serves a database. It gets a new one when others have given it up.
     NodeId;
 }

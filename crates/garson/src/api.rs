@@ -2,13 +2,16 @@
 
 mod auth;
 mod businesses;
+mod channels;
 mod envelope;
+mod escalation;
 mod events;
 mod fields;
 mod idempotency;
 mod integrations;
 mod json_body;
 mod keys;
+mod notices;
 mod order_items;
 mod order_json;
 mod order_view;
@@ -17,6 +20,7 @@ mod packages;
 mod paging;
 mod payment_matching;
 mod payments;
+mod presence;
 mod printers;
 mod providers;
 mod reports;

@@ -16,6 +16,7 @@ pub(crate) mod password_threads;
 pub(crate) mod platform_limits;
 pub(crate) mod platform_sessions;
 pub(crate) mod poll_requests;
+pub mod presence;
 pub(crate) mod refused_addresses;
 pub(crate) mod sign_in_limits;
 pub(crate) mod start_error;
@@ -53,6 +54,7 @@ use health_probes::HealthProbes;
 use node_lease::NodeLease;
 use platform_limits::PlatformLimits;
 use platform_sessions::PlatformSessions;
+use presence::PresenceRegistry;
 use refused_addresses::RefusedAddresses;
 use sign_in_limits::SignInLimits;
 use std::collections::BTreeMap;
@@ -110,6 +112,12 @@ pub struct App {
     pub workers: Arc<Workers>,
     pub delivery_gauges: DeliveryGauges,
     pub sign_in_limits: SignInLimits,
+    /// The boards, streams and pollers that are connected to this process.
+    pub presence: Arc<PresenceRegistry>,
+    /// The mail server, if the operator has configured one.
+    pub mail_server: Option<net::MailServer>,
+    /// Escalations are due, or messages are to be sent.
+    pub wake_messages: Notify,
     pub health_probes: HealthProbes,
     /// The pauses before each retry of a delivery.
     pub schedule: Schedule,
@@ -177,6 +185,8 @@ impl App {
                 .and_then(|client| client.trusting(&certificates))
                 .map_err(StartError::new)?,
         };
+        let presence = PresenceRegistry::new(clock.now());
+        let mail_server = settings.mail_server(&certificates).map_err(StartError)?;
         let terms = terms(&settings.platforms);
         let workers = Arc::new(Workers::default());
         Ok(Arc::new(Self {
@@ -214,6 +224,9 @@ impl App {
             manual_sends: FairSlots::new(MANUAL_SEND_SLOTS),
             wake_resend: Notify::new(),
             sign_in_limits: SignInLimits::default(),
+            presence,
+            mail_server,
+            wake_messages: Notify::new(),
             health_probes: HealthProbes::default(),
             wake_sweep: Notify::new(),
             stopping: watch::Sender::new(false),

@@ -6,9 +6,9 @@ mod platforms;
 pub use layers::{ConfigError, Layer, Origin};
 pub use platforms::{PlatformSettings, Platforms, Terms, terms};
 
-use crate::net::Certificates;
 use crate::net::client_address::{Network, Proxies, ProxyHeader};
 use crate::net::guard::{Exception, Policy};
+use crate::net::{Certificates, MailServer, MailTls, SmtpSettings};
 use garson_core::retry::Schedule;
 use garson_core::secret::Secret;
 use garson_store::engine::CrashCheck;
@@ -52,6 +52,8 @@ pub struct Settings {
     pub webhook: WebhookSettings,
     pub storage: StorageSettings,
     pub server: ServerSettings,
+    pub smtp: MailSettings,
+    pub messages: MessageSettings,
     pub log: LogSettings,
     #[serde(default)]
     pub platforms: Platforms,
@@ -84,6 +86,21 @@ pub struct ServerSettings {
     pub proxy_header: String,
     pub max_streams: usize,
     pub drain_seconds: u32,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+pub struct MailSettings {
+    pub host: String,
+    pub port: u16,
+    pub tls: String,
+    pub user: String,
+    pub password: Secret<String>,
+    pub from: String,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+pub struct MessageSettings {
+    pub notices_per_day: u32,
 }
 
 #[derive(Clone, Debug, Deserialize)]
@@ -131,7 +148,7 @@ impl Settings {
     ) -> Result<String, ConfigError> {
         let (_, layers) = Self::layered(file, variables, flags)?;
         layers.shown(|key| {
-            let own = matches!(key, "database_url" | "master_key");
+            let own = matches!(key, "database_url" | "master_key" | "smtp.password");
             own || key.strip_prefix("platforms.").is_some_and(platforms::is_secret)
         })
     }
@@ -218,6 +235,7 @@ impl Settings {
         if !["error", "warn", "info", "debug", "trace"].contains(&self.log.level.as_str()) {
             return wrong("log.level", "error, warn, info, debug or trace");
         }
+        self.check_smtp(layers)?;
         if let Some((key, allowed)) = platforms::first_wrong(&self.platforms) {
             return wrong(&key, allowed);
         }
@@ -225,6 +243,49 @@ impl Settings {
             return wrong("log.format", "text or json");
         }
         Ok(())
+    }
+
+    fn check_smtp(&self, layers: &Layer) -> Result<(), ConfigError> {
+        if self.smtp_tls().is_none() {
+            return Err(layers.wrong("smtp.tls", "starttls, tls or none"));
+        }
+        if self.smtp.host.is_empty() {
+            return Ok(());
+        }
+        if !MailServer::is_sender(&self.smtp.from) {
+            let allowed = "an address such as \"Garson <garson@example.com>\"";
+            return Err(layers.wrong("smtp.from", allowed));
+        }
+        match self.mail_server(&Certificates::default()) {
+            Ok(_) => Ok(()),
+            Err(_) => Err(layers.wrong("smtp.host", "empty, or the name of a mail server")),
+        }
+    }
+
+    fn smtp_tls(&self) -> Option<MailTls> {
+        match self.smtp.tls.as_str() {
+            "starttls" => Some(MailTls::Starttls),
+            "tls" => Some(MailTls::Tls),
+            "none" => Some(MailTls::None),
+            _ => None,
+        }
+    }
+
+    /// The mail server, if one is configured; the error says what is wrong with the settings.
+    pub fn mail_server(&self, certificates: &Certificates) -> Result<Option<MailServer>, String> {
+        let smtp = &self.smtp;
+        if smtp.host.is_empty() {
+            return Ok(None);
+        }
+        let settings = SmtpSettings {
+            host: smtp.host.clone(),
+            port: smtp.port,
+            tls: self.smtp_tls().unwrap_or(MailTls::Starttls),
+            user: smtp.user.clone(),
+            password: smtp.password.clone(),
+            from: smtp.from.clone(),
+        };
+        MailServer::new(&settings, certificates).map(Some)
     }
 
     fn check_ranges(&self, layers: &Layer) -> Result<(), ConfigError> {
@@ -247,6 +308,11 @@ impl Settings {
                 "server.max_connections_per_address",
                 server.max_connections_per_address,
                 1..=100_000,
+            ),
+            (
+                "messages.notices_per_day",
+                self.messages.notices_per_day as usize,
+                1..=1_000,
             ),
             ("server.max_streams", server.max_streams, 1..=100_000),
         ];

@@ -18,6 +18,14 @@ pub mod order_actions;
 
 pub mod deliver;
 
+pub mod messages;
+
+pub mod escalation;
+
+pub mod notices;
+
+pub mod presence;
+
 pub mod read;
 
 pub mod admin;

@@ -13,6 +13,7 @@ mod outgoing;
 mod pool;
 pub mod resolve;
 mod sent;
+mod smtp;
 mod stream;
 pub mod write_hook;
 
@@ -21,4 +22,5 @@ pub use client::Client;
 pub use header_case::HeaderCase;
 pub use outgoing::{Log, Outgoing};
 pub use sent::{Answer, SendError, Sent, Stage, Timing};
+pub use smtp::{Mail, MailError, MailServer, MailTls, SmtpSettings};
 pub use stream::ByteStream;

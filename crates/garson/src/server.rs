@@ -70,6 +70,7 @@ pub async fn serve_routes(
     tokio::spawn(rehash_secrets(Arc::clone(&app)));
     let delivering = app.spawn_worker("deliveries", flow::deliver::run);
     let calling = app.spawn_worker("calls", flow::order_actions::calls::run);
+    let sending = app.spawn_worker("messages", flow::messages::run);
     let workers = [
         app.spawn_worker("membership", move |app| {
             flow::upkeep::membership::run(app, address)
@@ -81,6 +82,9 @@ pub async fn serve_routes(
         app.spawn_worker("search", flow::read::search::run),
         app.spawn_worker("sweep", flow::upkeep::sweep::run),
         app.spawn_worker("news", flow::read::event_feed::run),
+        app.spawn_worker("presence", flow::presence::run),
+        app.spawn_worker("escalation", flow::escalation::run),
+        app.spawn_worker("notices", flow::notices::run),
     ];
     let limits = limits(&app);
     let drain = limits.drain;
@@ -105,15 +109,19 @@ pub async fn serve_routes(
         app.calls_in_flight.wait_until_none().await;
         ended
     };
-    let (delivered, called) = tokio::join!(
+    let (delivered, called, sent) = tokio::join!(
         tokio::time::timeout(time, delivering),
-        tokio::time::timeout(time, called)
+        tokio::time::timeout(time, called),
+        tokio::time::timeout(time, sending)
     );
     if delivered.is_err() {
         tracing::warn!("some deliveries did not end in time; they will be repeated");
     }
     if called.is_err() {
         tracing::warn!("some platform calls did not end in time; their outcome will be checked later");
+    }
+    if sent.is_err() {
+        tracing::warn!("some messages did not end in time; it is not known whether they were sent");
     }
     for worker in workers {
         worker.abort();

@@ -58,6 +58,7 @@ struct Property {
     event: String,
     retry: String,
     printer: String,
+    channel: String,
 }
 
 async fn property(service: &TestService) -> Property {
@@ -86,7 +87,10 @@ async fn property(service: &TestService) -> Property {
         service.a.get(&path).await.data()["state"] == json!("done")
     })
     .await;
+    let channel = json!({ "name": "Mail", "kind": "email", "recipients": ["a@example.com"] });
+    let channel = service.a.post("/channels", &channel).await.data();
     Property {
+        channel: channel["id"].as_str().unwrap().to_owned(),
         retry,
         printer: printer["id"].as_str().unwrap().to_owned(),
         shop,
@@ -109,6 +113,8 @@ async fn look(client: &ApiClient, own: &Property) -> Vec<Value> {
         "/webhook/deliveries",
         "/webhook/deliveries/retries",
         "/printers",
+        "/channels",
+        "/notices",
         "/orders/grouped-payments",
         "/orders/reports/pending",
         &format!("/orders/{}", own.order),
@@ -130,6 +136,10 @@ fn body_for(method: &str, path: &str) -> Value {
         ("PUT", "/restaurants/{restaurantId}/payment-matching") => json!({ "matches": [] }),
         ("POST", "/printers/{printerId}/report") => json!({ "state": "ready" }),
         ("POST", "/orders/{orderId}/print") => json!({ "printerId": "00000000-0000-0000-0000-000000000000" }),
+        ("PUT", "/restaurants/{restaurantId}/escalation") => json!({ "steps": [] }),
+        ("PUT", "/channels/{channelId}") => {
+            json!({ "name": "Taken over", "kind": "email", "recipients": ["b@example.com"] })
+        }
         _ => json!({}),
     }
 }
@@ -152,6 +162,7 @@ async fn no_operation_accesses_another_account(service: TestService) {
             .replace("{keyId}", &own.key)
             .replace("{retryId}", &own.retry)
             .replace("{printerId}", &own.printer)
+            .replace("{channelId}", &own.channel)
             .replace("{provider}", "direct");
         assert!(
             !target.contains('{'),

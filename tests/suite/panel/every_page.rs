@@ -17,7 +17,7 @@ cases! {
     pages_are_compressed_when_accepted
 }
 
-/// Every page that can be looked at, by its path. A new page joins here; `{order}`, `{restaurant}` and `{business}` become
+/// Every page that can be looked at, by its path. A new page joins here; `{order}`, `{restaurant}`, `{business}` and `{channel}` become
 /// ids of the first account.
 const PAGES: &[&str] = &[
     "/",
@@ -39,6 +39,11 @@ const PAGES: &[&str] = &[
     "/restaurants/{restaurant}/packages",
     "/restaurants/{restaurant}/payments",
     "/restaurants/{restaurant}/menu",
+    "/restaurants/{restaurant}/escalation",
+    "/notices",
+    "/notices/channels/new?kind=email",
+    "/notices/channels/new?kind=http",
+    "/notices/channels/{channel}",
     "/businesses",
     "/businesses/new",
     "/businesses/{business}",
@@ -99,6 +104,16 @@ pub async fn furnished(service: &TestService) -> (PanelUser, Vec<String>) {
         .as_str()
         .unwrap()
         .to_owned();
+    let channel = serde_json::json!({ "name": "Müdür", "kind": "http", "url": "https://sms.invalid/send",
+                                      "headers": { "x-key": "abc" }, "secrets": { "pin": "1" } });
+    let channel = service.a.post("/channels", &channel).await.data();
+    let channel = channel["id"].as_str().unwrap();
+    let steps = serde_json::json!({ "steps": [
+        { "when": "beforeAcceptBy", "seconds": 60, "action": "ring" },
+        { "when": "age", "seconds": 120, "action": "message", "channelId": channel },
+    ] });
+    let escalation = format!("/restaurants/{}/escalation", shop.restaurant);
+    service.a.put(&escalation, &steps).await.success();
     let paths = PAGES
         .iter()
         .map(|path| {
@@ -106,6 +121,7 @@ pub async fn furnished(service: &TestService) -> (PanelUser, Vec<String>) {
                 .replace("{restaurant}", &shop.restaurant)
                 .replace("{delivery}", delivery)
                 .replace("{business}", &business)
+                .replace("{channel}", channel)
         })
         .collect();
     (service.user().await, paths)

@@ -18,6 +18,27 @@ pub enum TimelineReason {
     UnknownToPlatform,
     KnownToPlatformAgain,
     Cancelled,
+    /// Nobody had accepted the order in time: the boards were made to ring urgently.
+    EscalationRang,
+    /// Nobody had accepted the order in time: a message was handed to a channel.
+    EscalationMessage {
+        channel: String,
+    },
+    EscalationMessageSent {
+        channel: String,
+    },
+    EscalationMessageFailed {
+        channel: String,
+    },
+    /// The process ended while the message was being sent, so it may have been sent or not.
+    EscalationMessageUnclear {
+        channel: String,
+    },
+    /// Nobody had accepted the order in time: the service accepted it.
+    EscalationVerified,
+    /// Nobody had accepted the order in time: the service cancelled it.
+    EscalationCancelled,
+    EscalationCancelFailed,
     /// The name of a cancel reason, or the text of a row that an older version wrote.
     Text {
         text: String,
@@ -49,7 +70,21 @@ impl TimelineReason {
 /// The English text, which the API shows.
 impl fmt::Display for TimelineReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
+        let text = match self {
+            Self::EscalationMessage { channel } => {
+                return write!(f, "not accepted yet: a message is being sent by {channel}");
+            }
+            Self::EscalationMessageSent { channel } => return write!(f, "message sent by {channel}"),
+            Self::EscalationMessageFailed { channel } => {
+                return write!(f, "the message by {channel} could not be sent");
+            }
+            Self::EscalationMessageUnclear { channel } => {
+                return write!(f, "it is not known whether the message by {channel} was sent");
+            }
+            Self::EscalationRang => "not accepted yet: the boards ring urgently",
+            Self::EscalationVerified => "not accepted in time: verified automatically",
+            Self::EscalationCancelled => "not accepted in time: cancelled automatically",
+            Self::EscalationCancelFailed => "not accepted in time, and could not be cancelled automatically",
             Self::Arrived => "arrived",
             Self::Verified => "verified",
             Self::VerifiedAutomatically => "verified automatically",
@@ -61,7 +96,8 @@ impl fmt::Display for TimelineReason {
             Self::KnownToPlatformAgain => "the platform knows the order again",
             Self::Cancelled => "cancelled",
             Self::Text { text } => text,
-        })
+        };
+        f.write_str(text)
     }
 }
 
@@ -74,6 +110,9 @@ mod tests {
         for reason in [
             TimelineReason::Arrived,
             TimelineReason::KnownToPlatformAgain,
+            TimelineReason::EscalationMessage {
+                channel: "Müdür".to_owned(),
+            },
             TimelineReason::text("The restaurant is closed"),
             TimelineReason::text(r#"{"code":"arrived"}"#),
         ] {

@@ -38,7 +38,13 @@ const MIGRATIONS: &[(i64, &str, &str)] = &[
         "order_lists",
         include_str!("../../migrations/0010_order_lists.sql"),
     ),
+    (
+        11,
+        "escalation",
+        include_str!("../../migrations/0011_escalation.sql"),
+    ),
     (12, "printers", include_str!("../../migrations/0012_printers.sql")),
+    (13, "presence", include_str!("../../migrations/0013_presence.sql")),
     (
         14,
         "order_notices",

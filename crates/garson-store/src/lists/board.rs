@@ -9,6 +9,7 @@ use crate::tables::row::{each, tuple};
 use crate::{Result, Tx, params};
 use garson_core::id::{AccountId, IntegrationId, OrderId, RestaurantId};
 use garson_core::order::{Order, OrderContent};
+use garson_core::time::Timestamp;
 
 pub use crate::lists::candidates::Candidate;
 
@@ -18,6 +19,8 @@ pub struct BoardOrder {
     pub order: Order,
     pub content: OrderContent,
     pub restaurant: String,
+    /// When the escalation made its boards ring urgently.
+    pub escalated_at: Option<Timestamp>,
 }
 
 /// The newest orders of an account or a restaurant, newest first. Orders of deleted restaurants count towards the limit, and are
@@ -76,7 +79,7 @@ fn without_deleted(tx: &mut Tx<'_>, account: AccountId, mut found: Vec<Candidate
 pub fn read(tx: &mut Tx<'_>, account: AccountId, ids: &[OrderId]) -> Result<Vec<BoardOrder>> {
     const PER_STATEMENT: usize = 32;
     let sql = format!(
-        "SELECT {COLUMNS}, c.body, r.name {LIVE} JOIN order_contents c ON c.order_id = o.id
+        "SELECT {COLUMNS}, c.body, r.name, o.escalated_at {LIVE} JOIN order_contents c ON c.order_id = o.id
          WHERE o.id IN ({})",
         marks(1, PER_STATEMENT)
     );
@@ -88,6 +91,7 @@ pub fn read(tx: &mut Tx<'_>, account: AccountId, ids: &[OrderId]) -> Result<Vec<
                 order: order(cells)?,
                 content: parse_content(cells.text()?)?,
                 restaurant: cells.read()?,
+                escalated_at: cells.read()?,
             })
         });
         found.extend(tx.query(&sql, &params, read)?);

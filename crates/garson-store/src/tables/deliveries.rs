@@ -16,7 +16,7 @@ use crate::engine::in_list::{filled, marks};
 use crate::tables::accounts;
 use crate::tables::row::{each, tuple, value};
 use crate::{ACCOUNTS, Result, Tx, params};
-use garson_core::delivery::{FAILURES_THAT_HOLD, UndeliveredReason};
+use garson_core::delivery::{DeliveryState, FAILURES_THAT_HOLD, UndeliveredReason};
 use garson_core::id::{AccountId, EventId, NodeId, OrderId};
 use garson_core::time::Timestamp;
 use row::{COLUMNS, delivery};
@@ -211,6 +211,34 @@ pub fn count_failed(tx: &mut Tx<'_>, account: AccountId, since: Timestamp, newes
                    ORDER BY state DESC, position DESC LIMIT ?3) AS part
                WHERE created_at >= ?2";
     tx.query_one(sql, params![&account, since, newest], value)
+}
+
+/// How an account's deliveries have gone lately.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RecentDeliveries {
+    /// A pending event has failed more than once.
+    pub keeps_failing: bool,
+    /// The newest event that was given up is newer than the newest that was delivered.
+    pub gave_up_last: bool,
+}
+
+/// How an account's deliveries have gone lately, with a few index steps.
+pub fn recent(tx: &mut Tx<'_>, account: AccountId) -> Result<RecentDeliveries> {
+    // More retries than these wait behind them in any case.
+    let sql = "SELECT COUNT(*) FROM (SELECT failures FROM events
+                   WHERE account_id = ?1 AND state = 'pending' AND failures > 0 ORDER BY due_at LIMIT 50) AS part
+               WHERE failures >= ?2";
+    let failing: i64 = tx.query_one(sql, params![&account, FAILURES_THAT_HOLD], value)?;
+    let sql = "SELECT position FROM events
+               WHERE account_id = ?1 AND state <> 'pending' AND state >= ?2 AND state <= ?2
+               ORDER BY state DESC, position DESC LIMIT 1";
+    let mut newest =
+        |state: DeliveryState| tx.query_opt(sql, params![&account, state.as_str()], value::<i64>);
+    let (failed, delivered) = (newest(DeliveryState::Failed)?, newest(DeliveryState::Delivered)?);
+    Ok(RecentDeliveries {
+        keeps_failing: failing > 0,
+        gave_up_last: failed.is_some() && failed > delivered,
+    })
 }
 
 /// Counts the deliveries without an attempt among an account's `newest` pending ones up to a position.

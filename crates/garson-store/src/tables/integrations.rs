@@ -231,6 +231,18 @@ pub fn in_trouble(
         .query(&sql, params![&account, since, limit], each(integration))
 }
 
+/// An integration of an account, and up to when its orders were seen by polling.
+pub fn find_health(
+    tx: &mut Tx<'_>,
+    account: AccountId,
+    id: IntegrationId,
+) -> Result<Option<(Integration, Option<Timestamp>)>> {
+    let sql =
+        format!("SELECT {COLUMNS}, i.polled_at FROM integrations i WHERE i.account_id = ?1 AND i.id = ?2");
+    let read = each(|cells| Ok((integration(cells)?, cells.read()?)));
+    tx.on(INTEGRATIONS).query_opt(&sql, params![&account, &id], read)
+}
+
 /// Restaurants with an active integration, a package that has ended and no current one; the caller checks the details.
 pub fn with_ended_package(
     tx: &mut Tx<'_>,

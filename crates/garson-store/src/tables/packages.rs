@@ -41,17 +41,20 @@ pub struct RestaurantSettings {
     pub packages: Vec<Package>,
     /// The restaurant's `config`, as it was given.
     pub config: Option<String>,
+    /// The steps of its escalation, as they are stored.
+    pub escalation: Option<String>,
 }
 
 impl RestaurantSettings {
     /// The columns of a restaurant `r` outer-joined with a package `p`, which [`Self::add`] reads.
     pub(crate) fn columns() -> String {
-        format!("r.config, {COLUMNS}")
+        format!("r.config, r.escalation, {COLUMNS}")
     }
 
     /// Adds the package of a joined row, if it has one.
     pub(crate) fn add(&mut self, cells: &mut Cells<'_, '_>) -> Result<()> {
         self.config = cells.read()?;
+        self.escalation = cells.read()?;
         self.packages
             .extend(optional_package(cells)?.map(|(_, package)| package));
         Ok(())

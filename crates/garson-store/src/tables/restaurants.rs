@@ -6,7 +6,8 @@ use crate::tables::row::{Cells, columns, insert, tuple, value};
 use crate::tables::{integrations, packages, printers};
 use crate::vault::Vault;
 use crate::{INTEGRATIONS, Result, Tx, params};
-use garson_core::id::{AccountId, BusinessId, RestaurantId};
+use garson_core::escalation::{Step, StepAction};
+use garson_core::id::{AccountId, BusinessId, ChannelId, RestaurantId};
 use garson_core::restaurant::{PaymentMatch, Restaurant, RestaurantFields};
 use garson_core::time::Timestamp;
 
@@ -153,6 +154,51 @@ pub fn config(tx: &mut Tx<'_>, id: RestaurantId) -> Result<Option<String>> {
     Ok(tx
         .query_opt(sql, params![&id], value::<Option<String>>)?
         .flatten())
+}
+
+/// The steps of a restaurant's escalation.
+pub fn escalation(tx: &mut Tx<'_>, id: RestaurantId) -> Result<Vec<Step>> {
+    let sql = "SELECT escalation FROM restaurants WHERE id = ?1";
+    let stored = tx
+        .query_opt(sql, params![&id], value::<Option<String>>)?
+        .flatten();
+    stored.map_or(Ok(Vec::new()), |json| {
+        from_json("list of escalation steps", &json)
+    })
+}
+
+/// Replaces the steps of a restaurant's escalation; orders that have arrived before keep theirs.
+pub fn set_escalation(tx: &mut Tx<'_>, id: RestaurantId, steps: &[Step]) -> Result<()> {
+    let json = to_json("list of escalation steps", steps)?;
+    let stored = (!steps.is_empty()).then_some(&json);
+    tx.execute(
+        "UPDATE restaurants SET escalation = ?2 WHERE id = ?1",
+        params![&id, stored],
+    )?;
+    version::bump_of_restaurant(tx, id)
+}
+
+/// The names of the account's restaurants whose escalation sends messages by this channel.
+pub fn escalating_by(tx: &mut Tx<'_>, account: AccountId, channel: ChannelId) -> Result<Vec<String>> {
+    let found = tx.query(
+        "SELECT name, escalation FROM restaurants
+         WHERE account_id = ?1 AND deleted_at IS NULL AND escalation IS NOT NULL ORDER BY name, id",
+        params![&account],
+        tuple::<(String, String)>,
+    )?;
+    let uses = |json: &str| -> Result<bool> {
+        let steps: Vec<Step> = from_json("list of escalation steps", json)?;
+        let by_channel =
+            |step: &Step| matches!(step.action, StepAction::Message { channel_id } if channel_id == channel);
+        Ok(steps.iter().any(by_channel))
+    };
+    let mut names = Vec::new();
+    for (name, json) in found {
+        if uses(&json)? {
+            names.push(name);
+        }
+    }
+    Ok(names)
 }
 
 /// Moves a restaurant to a business.

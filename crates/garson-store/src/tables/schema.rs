@@ -35,7 +35,7 @@ tables! {
     }
     restaurants(1) {
         id account_id business_id name description address lat lon config payment_matching_url
-        payment_matching_headers payment_matches created_at updated_at deleted_at
+        payment_matching_headers payment_matches created_at updated_at deleted_at escalation
     }
     packages(1) { id restaurant_id name providers starts_at ends_at }
     integrations(1) {
@@ -47,7 +47,7 @@ tables! {
         id account_id restaurant_id integration_id position status reported_at line provider provider_order_id
         identity content_hash short_code provider_status provider_data sequence total currency payment_type
         payment_code placed_at accept_by scheduled_for ready_at created_at updated_at cancellation sync_state
-        sync_due_at sync_message flag revision content_version changed preparation_minutes
+        sync_due_at sync_message flag revision content_version changed preparation_minutes escalated_at
     }
     order_contents(1) { order_id body }
     order_timeline(2) { order_id number at from_status to_status actor why revision changes replaced_hash }
@@ -62,6 +62,14 @@ tables! {
         id account_id restaurant_id order_id integration_id number kind argument state attempts due_at node
         leased_until unclear not_yet_since message created_at finished_at blocked planned_at
     }
+    escalation_steps(2) { order_id number account_id restaurant_id needs_platform step due_at attempts }
+    channels(1) { id account_id name kind language target created_at updated_at }
+    messages(1) {
+        id account_id channel_id order_id content state attempts due_at node explanation created_at finished_at
+    }
+    notice_settings(1) { account_id kinds channels day sent updated_at }
+    incidents(3) { account_id kind subject opened_at notified }
+    presence(2) { node account_id body }
     inbox(1) {
         id hash account_id restaurant_id order_id provider kind params branch identity body state reason times
         received_at

@@ -76,6 +76,8 @@ fn remove_orders(tx: &mut Tx<'_>, account: AccountId, restaurant: RestaurantId, 
         "print_jobs",
         "calls",
         "inbox",
+        "escalation_steps",
+        "messages",
     ] {
         remove(tx, table, "order_id", &ids)?;
     }

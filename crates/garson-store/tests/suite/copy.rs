@@ -127,6 +127,7 @@ async fn fill_every_table(bench: &Bench) {
         if let Some(order) = taken.first() {
             printers::add_job(tx, account, &crate::printers::a_job(1, &printer, order.id, 0))?;
         }
+        crate::escalation::fill_tables(tx, &vault, &taken)?;
         tx.execute(
             "UPDATE restaurants SET lat = 41.000000000000007, lon = -28.5",
             &[],

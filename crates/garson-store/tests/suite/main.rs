@@ -17,6 +17,7 @@ mod deadlines;
 mod deferred_writes;
 mod deletes;
 mod dump;
+mod escalation;
 mod fixtures;
 mod idempotency;
 mod inbox;
@@ -268,6 +269,13 @@ cases! {
             totals_exclude_a_deleted_restaurant
             totals_agree_after_random_changes
             concurrent_writers_keep_correct_totals;
+        escalation:
+            steps_are_due_by_account_and_taken_once
+            messages_of_each_channel_are_a_queue
+            message_of_a_dead_node_is_ended_and_not_sent_again
+            presence_counts_only_for_member_nodes
+            channels_are_sealed_and_belong_to_their_account
+            incidents_are_opened_once;
         withdrawn_calls:
             call_without_confirmed_commit_is_withdrawn
             leased_call_is_not_withdrawn;

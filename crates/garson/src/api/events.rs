@@ -100,6 +100,10 @@ pub async fn list_events(
         .await?;
         return Ok(stream::respond(follower));
     }
+    state
+        .app
+        .presence
+        .note_poll(caller.account, caller.key, state.app.now());
     let request = query.page()?;
     let page = match query.wait(&request)? {
         None => list(&state.app, caller.account, request).await?,

@@ -55,7 +55,7 @@ const ERRORS: [(&str, &str); 15] = [
 ];
 
 /// The tags of operations.
-const TAGS: [(&str, &str); 13] = [
+const TAGS: [(&str, &str); 14] = [
     (
         "Orders",
         "Orders that reached the restaurants: list, read, verify, advance, cancel.",
@@ -79,6 +79,10 @@ const TAGS: [(&str, &str); 13] = [
         "Where events are sent, what came of it, and sending again.",
     ),
     ("Events", "The same events, for those without a public address."),
+    (
+        "Escalation",
+        "What happens when an order is not accepted, by which channels people are informed, and who is watching.",
+    ),
     ("Keys", "The account's API keys."),
     (
         "Shops",

@@ -38,6 +38,7 @@ pub async fn list_orders(
 ) -> Result<Response, ApiError> {
     let (filter, page) = (query.filter()?, query.page()?);
     let (app, account) = (&state.app, caller.account);
+    app.presence.note_poll(account, caller.key, app.now());
     if query.includes_detail()? {
         let found = order_lists::list_details(app, account, filter, page).await?;
         return Ok(Paged::new(found, DetailedItem::from).into_response());

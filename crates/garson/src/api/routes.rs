@@ -1,8 +1,9 @@
 //! Every route of the API, in one list.
 
 use super::{
-    businesses, events, integrations, keys, orders, packages, payment_matching, payments, printers,
-    providers, reports, restaurants, retries, tickets, webhook,
+    businesses, channels, escalation, events, integrations, keys, notices, orders, packages,
+    payment_matching, payments, presence, printers, providers, reports, restaurants, retries, tickets,
+    webhook,
 };
 use crate::http::path::API_PREFIX;
 use crate::http::state::HttpState;
@@ -80,6 +81,17 @@ pub fn routes() -> OpenApiRouter<Arc<HttpState>> {
         .routes(routes!(retries::list_retries))
         .routes(routes!(retries::get_retry))
         .routes(routes!(events::list_events))
+        .routes(routes!(escalation::get_escalation, escalation::put_escalation))
+        .routes(routes!(presence::get_presence))
+        .routes(routes!(channels::list_channels, channels::create_channel))
+        .routes(routes!(
+            channels::get_channel,
+            channels::update_channel,
+            channels::delete_channel
+        ))
+        .routes(routes!(channels::test_channel))
+        .routes(routes!(notices::get_notices, notices::put_notices))
+        .routes(routes!(notices::list_messages))
         .routes(routes!(keys::list_keys, keys::create_key))
         .routes(routes!(keys::delete_key))
         .routes(routes!(keys::make_key_primary))

@@ -20,6 +20,7 @@ pub enum Thing {
     InboxMessage,
     HookRoute,
     BranchOwner,
+    Channel,
     Key,
     Order,
     Printer,
@@ -37,6 +38,7 @@ impl fmt::Display for Thing {
             Self::InboxMessage => "message",
             Self::HookRoute => "route",
             Self::BranchOwner => "owner",
+            Self::Channel => "channel",
             Self::Key => "key",
             Self::Order => "order",
             Self::Printer => "printer",
@@ -132,6 +134,14 @@ pub enum Fault {
     /// The key of a waiting request was revoked.
     #[error("The key was revoked.")]
     KeyRevoked,
+    /// Escalations or notices use the channel.
+    #[error("The channel is still used by {}. Remove it there first.", used_by(.restaurants, *.by_notices))]
+    ChannelInUse {
+        restaurants: Vec<String>,
+        by_notices: bool,
+    },
+    #[error("There are as many channels as an account may have.")]
+    TooManyChannels,
     #[error("The last key of an account cannot be revoked here.")]
     LastKey,
     #[error("The e-mail address or the password is wrong.")]
@@ -222,6 +232,12 @@ impl Fault {
             problem: problem.into(),
         }
     }
+}
+
+fn used_by(restaurants: &[String], by_notices: bool) -> String {
+    let notices = by_notices.then_some("operational notices");
+    let names = restaurants.iter().map(String::as_str).chain(notices);
+    names.collect::<Vec<_>>().join(", ")
 }
 
 fn storage_text(error: &StoreError) -> &'static str {

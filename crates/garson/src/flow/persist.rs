@@ -2,6 +2,7 @@
 
 use super::Fault;
 use crate::flow::platform_client::Contact;
+use garson_core::escalation::{Step, waits_for_acceptance};
 use garson_core::event::order_body;
 use garson_core::id::{AccountId, CallId, EventId, OrderId};
 use garson_core::order::{
@@ -12,7 +13,7 @@ use garson_core::time::Timestamp;
 use garson_store::tables::accounts::{Positions, reserve_positions};
 use garson_store::tables::calls::NewCall;
 use garson_store::tables::events::{NewEvent, write};
-use garson_store::tables::{calls, order_notices, orders, restaurants};
+use garson_store::tables::{calls, escalation_steps, order_notices, orders, restaurants};
 use garson_store::{Tx, totals};
 use std::time::Duration;
 
@@ -258,6 +259,14 @@ pub fn preparation_minutes(tx: &mut Tx<'_>, order: &Order) -> Result<Option<u32>
     Ok(Config::read(config.as_deref())
         .unwrap_or_default()
         .preparation_minutes)
+}
+
+/// Plans the steps of a new order's escalation, if it waits to be accepted.
+pub fn plan_escalation(tx: &mut Tx<'_>, order: &Order, steps: &[Step]) -> Result<(), Fault> {
+    if steps.is_empty() || !waits_for_acceptance(order.status) {
+        return Ok(());
+    }
+    Ok(escalation_steps::plan(tx, order, steps)?)
 }
 
 /// Writes timeline and events. The timeline has an entry for each event, each version of the content, and each flag.

@@ -62,6 +62,7 @@ codes! {
     IntegrationNotFound 404 "integration_not_found",
     KeyNotFound 404 "key_not_found",
     PrinterNotFound 404 "printer_not_found",
+    ChannelNotFound 404 "channel_not_found",
     WebhookRecordNotFound 404 "webhook_record_not_found",
     RetryNotFound 404 "retry_not_found",
     UnknownProvider 404 "unknown_provider",
@@ -80,6 +81,8 @@ codes! {
     NotSupported 409 "not_supported",
     NotCovered 409 "not_covered",
     LastKey 409 "last_key",
+    ChannelInUse 409 "channel_in_use",
+    TooManyChannels 409 "too_many_channels",
     NoWebhook 409 "no_webhook",
     EmailTaken 409 "email_taken",
     ProviderRefused 409 "provider_refused",
@@ -308,6 +311,8 @@ fn code_of(fault: &Fault) -> Code {
             Code::Unauthorized
         }
         Fault::LastKey => Code::LastKey,
+        Fault::ChannelInUse { .. } => Code::ChannelInUse,
+        Fault::TooManyChannels => Code::TooManyChannels,
         Fault::NoWebhook => Code::NoWebhook,
         Fault::EmailTaken => Code::EmailTaken,
         Fault::ProviderRefused { .. } => Code::ProviderRefused,
@@ -324,6 +329,7 @@ fn not_found(thing: Thing) -> Code {
         Thing::Integration => Code::IntegrationNotFound,
         Thing::Key => Code::KeyNotFound,
         Thing::Printer => Code::PrinterNotFound,
+        Thing::Channel => Code::ChannelNotFound,
         Thing::WebhookRecord => Code::WebhookRecordNotFound,
         Thing::Retry => Code::RetryNotFound,
         Thing::Account | Thing::InboxMessage | Thing::HookRoute | Thing::BranchOwner => Code::NotFound,

@@ -27,6 +27,11 @@ impl Certificates {
         }
     }
 
+    /// The certificates themselves.
+    pub(super) fn der(&self) -> impl Iterator<Item = &[u8]> {
+        self.0.iter().map(AsRef::as_ref)
+    }
+
     /// Adds them to the trusted ones; `false` if one cannot be read.
     pub(super) fn add_to(&self, roots: &mut RootCertStore) -> bool {
         let (_, ignored) = roots.add_parsable_certificates(self.0.iter().cloned());

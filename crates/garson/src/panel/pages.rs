@@ -4,12 +4,14 @@ mod attention;
 mod board;
 mod board_actions;
 mod businesses;
+mod escalation;
 mod installed_app;
 mod integrations;
 mod keys;
 mod language;
 mod matching;
 mod menu;
+mod notices;
 mod order;
 mod orders;
 mod packages;
@@ -44,6 +46,8 @@ pub fn routes() -> Router<Arc<HttpState>> {
         .merge(packages::routes())
         .merge(matching::routes())
         .merge(menu::routes())
+        .merge(escalation::routes())
+        .merge(notices::routes())
         .merge(reports::routes())
         .merge(payments::routes())
         .merge(webhook::routes())

@@ -1,6 +1,7 @@
 //! A verified message with its meaning, as far as that is known before anything is written.
 
 use crate::flow::platform_client::Contact;
+use garson_core::escalation::Step;
 use garson_core::id::IntegrationId;
 use garson_core::integration::Integration;
 use garson_core::order::Flag;
@@ -37,6 +38,8 @@ pub(crate) struct Addressed {
     /// The version of a cached integration, which must still be current when the order is written.
     pub cached_version: Option<i64>,
     pub auto_verify: bool,
+    /// The steps of the restaurant's escalation.
+    pub escalation: Vec<Step>,
     pub flag: Option<Flag>,
     pub news: News,
 }

@@ -7,6 +7,7 @@ use crate::app::App;
 use crate::flow::Fault;
 use crate::flow::platform_client::Contact;
 use crate::flow::platform_documents::read_message;
+use garson_core::escalation::Step;
 use garson_core::id::IntegrationId;
 use garson_core::order::Flag;
 use garson_core::platform::{IntakeOutcome, Message, News, Platform, Which};
@@ -114,9 +115,19 @@ pub(crate) fn address(
         connected,
         cached_version: version,
         auto_verify: config.auto_verify,
+        escalation: escalation(settings.escalation.as_deref()),
         flag,
         news,
     }))
+}
+
+/// The stored steps. Damaged ones must not keep orders from being taken.
+fn escalation(stored: Option<&str>) -> Vec<Step> {
+    let Some(json) = stored else { return Vec::new() };
+    serde_json::from_str(json).unwrap_or_else(|error| {
+        tracing::error!(%error, "the escalation of a restaurant cannot be read");
+        Vec::new()
+    })
 }
 
 fn sender(candidates: Vec<InboundIntegration>) -> Option<Connected> {

@@ -9,6 +9,7 @@ use super::order_notices::Notices;
 use super::period;
 use crate::app::App;
 use crate::app::attention::PlatformProblem;
+use crate::app::presence::{Connected, WatcherIdentity};
 use crate::flow::Fault;
 use crate::flow::fault::Thing;
 use crate::flow::order_actions::reasons;
@@ -18,6 +19,7 @@ use garson_core::explanation::Explanation;
 use garson_core::id::{AccountId, IntegrationId, OrderId};
 use garson_core::integration::Integration;
 use garson_core::order::{ProviderSync, Reason};
+use garson_core::presence::PresenceKind;
 use garson_core::time::Timestamp;
 use garson_store::Tx;
 use garson_store::lists::board;
@@ -345,6 +347,7 @@ pub struct Live {
     pause: Duration,
     /// The earliest time of the next look.
     next_look: Instant,
+    _presence: Connected,
 }
 
 impl Live {
@@ -356,6 +359,14 @@ impl Live {
             shown,
         } = view;
         let follower = Follower::start(Arc::clone(&app), account, Pass::Session(session), start).await?;
+        let identity = WatcherIdentity::Session(session);
+        let presence = app.presence.connect(
+            account,
+            PresenceKind::Board,
+            identity,
+            filter.restaurant,
+            app.now(),
+        );
         let now = board(&app, account, filter).await?;
         let first = match shown {
             // What has settled since.
@@ -381,6 +392,7 @@ impl Live {
             away: None,
             pause: FIRST_LOOK,
             next_look: Instant::now(),
+            _presence: presence,
         })
     }
 

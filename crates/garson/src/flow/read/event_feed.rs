@@ -5,8 +5,10 @@
 //! or a command has committed is noticed by looking, once a second, for all that are watched together.
 
 use crate::app::App;
+use crate::app::presence::{Connected, WatcherIdentity};
 use crate::flow::Fault;
 use garson_core::id::{AccountId, EventId, KeyId};
+use garson_core::presence::PresenceKind;
 use garson_core::time::Timestamp;
 use garson_store::lists;
 use garson_store::lists::events::FeedEvent;
@@ -137,6 +139,9 @@ pub async fn wait_for_events(
 ) -> Result<Page<StoredEvent>, Fault> {
     let deadline = Instant::now() + patience;
     let mut watch = watch(app, account, WatcherKind::Programs)?;
+    let identity = WatcherIdentity::Key(key);
+    let kind = PresenceKind::Poller;
+    let _presence = app.presence.connect(account, kind, identity, None, app.now());
     loop {
         watch.mark_seen();
         let page = app
@@ -195,6 +200,8 @@ pub struct Follower {
     pass: Pass,
     place: i64,
     watch: Watcher,
+    /// A program's stream is present while it is followed; a board registers itself.
+    _presence: Option<Connected>,
 }
 
 impl Follower {
@@ -218,12 +225,21 @@ impl Follower {
             }
         };
         let place = app.store.read(find).await?;
+        let presence = match pass {
+            Pass::Key(key) => {
+                let identity = WatcherIdentity::Key(key);
+                let kind = PresenceKind::Stream;
+                Some(app.presence.connect(account, kind, identity, None, app.now()))
+            }
+            Pass::Session(_) => None,
+        };
         Ok(Self {
             app,
             account,
             pass,
             place,
             watch,
+            _presence: presence,
         })
     }
 

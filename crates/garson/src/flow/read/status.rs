@@ -4,6 +4,8 @@ use super::board;
 use crate::app::App;
 use crate::flow::Fault;
 use crate::flow::admin::accounts::Delivery;
+use crate::flow::presence;
+use crate::flow::presence::NamedPresence;
 use crate::flow::upkeep::health;
 use garson_core::delivery::DeliveryState;
 use garson_core::id::AccountId;
@@ -16,7 +18,7 @@ use garson_store::tables::calls;
 use garson_store::tables::calls::FailedCall;
 use garson_store::tables::inbox;
 use garson_store::tables::inbox::OpenMessage;
-use garson_store::tables::{accounts, deliveries, integrations, nodes};
+use garson_store::tables::{accounts, deliveries, integrations, nodes, restaurants};
 use std::time::Duration;
 
 /// How far rows are counted, so that looking stays cheap whatever has piled up.
@@ -24,6 +26,7 @@ pub const MOST: i64 = 1_000;
 /// How many are shown of each kind.
 const SHOWN: i64 = 10;
 const SHOWN_INTEGRATIONS: i64 = 200;
+const SHOWN_WATCHERS: usize = 50;
 /// What is called lately.
 const LATELY: Duration = Duration::from_secs(24 * 60 * 60);
 
@@ -63,12 +66,17 @@ pub struct Status {
     pub failed_deliveries: Errors<Delivery>,
     pub failed_calls: Errors<FailedCall>,
     pub kept_messages: Errors<OpenMessage>,
+    /// What is connected, on all nodes, with the name of its restaurant.
+    pub watching: Vec<(NamedPresence, Option<String>)>,
 }
 
 /// How things stand for an account.
 pub async fn status(app: &App, account: AccountId) -> Result<Status, Fault> {
     let now = app.now();
     let not_ready = health::check(app).await.err();
+    let mut connected = presence::of_account(app, account).await?;
+    connected.truncate(SHOWN_WATCHERS);
+    let connected = presence::named(app, account, connected).await?;
     app.store
         .read(move |tx| {
             let mut found = integrations::list(tx, account, SHOWN_INTEGRATIONS + 1)?;
@@ -95,9 +103,22 @@ pub async fn status(app: &App, account: AccountId) -> Result<Status, Fault> {
                 failed_deliveries: failed_deliveries(tx, account, now)?,
                 failed_calls: failed_calls(tx, account, now)?,
                 kept_messages: kept_messages(tx, account, now)?,
+                watching: watching(tx, &connected)?,
             })
         })
         .await
+}
+
+fn watching(
+    tx: &mut Tx<'_>,
+    connected: &[NamedPresence],
+) -> Result<Vec<(NamedPresence, Option<String>)>, Fault> {
+    let with_name = |it: &NamedPresence| {
+        let restaurant = it.presence.restaurant;
+        let name = restaurant.map(|id| restaurants::name(tx, id)).transpose()?;
+        Ok((it.clone(), name))
+    };
+    connected.iter().map(with_name).collect()
 }
 
 fn queue((count, first_at): (i64, Option<Timestamp>), now: Timestamp) -> Queue {

@@ -8,7 +8,7 @@ use crate::flow::admin::printers::KEEP_PRINT_JOBS;
 use crate::flow::admin::sessions::FORGET_FAILURES;
 use crate::flow::idempotency::KEEP_ANSWERS;
 use garson_store::Partition;
-use garson_store::tables::{idempotency, printers, sessions};
+use garson_store::tables::{idempotency, messages, printers, sessions};
 use garson_store::upkeep::sweep;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -108,7 +108,7 @@ async fn switch_off_uncovered(app: &App) -> Result<bool, Fault> {
     Ok(has_switched)
 }
 
-/// Removes expired answers, sessions and resends.
+/// Removes expired answers, sessions, resends and messages.
 async fn remove_expired(app: &App) -> Result<bool, Fault> {
     let now = app.now();
     let (oldest_answer, oldest_resend) = (now.minus(KEEP_ANSWERS), now.minus(retention::kept_for(app)));
@@ -121,7 +121,8 @@ async fn remove_expired(app: &App) -> Result<bool, Fault> {
                 idempotency::sweep(tx, oldest_answer, CHUNK)?
                     + sessions::sweep(tx, now, oldest_failure, CHUNK)?
                     + printers::sweep(tx, oldest_print_job, CHUNK)?
-                    + garson_store::upkeep::retention::remove_resends(tx, oldest_resend, CHUNK)?,
+                    + garson_store::upkeep::retention::remove_resends(tx, oldest_resend, CHUNK)?
+                    + messages::sweep(tx, oldest_resend, CHUNK)?,
             )
         })
         .await?;

@@ -82,6 +82,8 @@ pub struct Card {
     /// The platform has to be notified but cannot be reached.
     is_held_up: bool,
     is_ready: bool,
+    /// The escalation wants it to ring urgently.
+    is_escalated: bool,
     flag: Option<&'static str>,
     /// Why the last action failed.
     error: Option<String>,
@@ -166,6 +168,7 @@ impl Card {
             state: state(order.status, &t),
             is_syncing: matches!(order.sync, ProviderSync::Pending { .. }),
             is_held_up,
+            is_escalated: awaits_acceptance(order.status) && shown.escalated_at.is_some(),
             is_ready: order.status == Status::Preparing && order.ready_at.is_some(),
             sync_failed: match order.sync {
                 ProviderSync::Failed { message } => Some(explain::platform(lang, &message)),
@@ -200,6 +203,7 @@ impl Card {
             || self.is_held_up
             || self.has_refusal()
             || self.error.is_some()
+            || self.is_escalated
             || self.deadline.as_ref().is_some_and(|it| it.minutes_left < 1)
     }
 }

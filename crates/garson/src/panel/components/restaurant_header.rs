@@ -20,15 +20,17 @@ pub enum Tab {
     Packages,
     Payments,
     Menu,
+    Escalation,
 }
 
 impl Tab {
-    const ALL: [Self; 5] = [
+    const ALL: [Self; 6] = [
         Self::Details,
         Self::Integrations,
         Self::Packages,
         Self::Payments,
         Self::Menu,
+        Self::Escalation,
     ];
 
     fn name(self, t: &RestaurantWords) -> &'static str {
@@ -38,6 +40,7 @@ impl Tab {
             Self::Packages => t.packages,
             Self::Payments => t.payments,
             Self::Menu => t.menu,
+            Self::Escalation => t.escalation,
         }
     }
 
@@ -48,6 +51,7 @@ impl Tab {
             Self::Packages => "/packages",
             Self::Payments => "/payments",
             Self::Menu => "/menu",
+            Self::Escalation => "/escalation",
         };
         format!("/restaurants/{id}{suffix}")
     }

@@ -35,6 +35,7 @@ const STYLE_SOURCE: &str = concat!(
     include_str!("../../../assets/css/responsive.css"),
     include_str!("../../../assets/css/pages.css"),
     include_str!("../../../assets/css/print.css"),
+    include_str!("../../../assets/css/notices.css"),
 );
 
 /// The files of the script.

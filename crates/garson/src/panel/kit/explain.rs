@@ -2,6 +2,7 @@
 //! so that a missing translation does not compile.
 
 mod header;
+mod message;
 mod network;
 mod platform;
 mod target;
@@ -69,6 +70,7 @@ fn turkish(explanation: &Explanation) -> String {
         Explanation::Tls(failure) => tls::turkish(failure),
         Explanation::Target(refusal) => target::turkish(refusal),
         Explanation::Platform(failure) => platform::turkish(failure),
+        Explanation::Message(failure) => message::turkish(failure),
         Explanation::TargetNotAllowed { refusal } => {
             format!("bu adrese gönderilemez: {}", target::turkish(refusal))
         }
@@ -129,6 +131,22 @@ pub fn timeline_reason(lang: Lang, reason: &TimelineReason) -> String {
         return reason.to_string();
     }
     let text = match reason {
+        TimelineReason::EscalationMessage { channel } => {
+            return format!("hâlâ onaylanmadı: “{channel}” kanalıyla mesaj gönderiliyor");
+        }
+        TimelineReason::EscalationMessageSent { channel } => {
+            return format!("“{channel}” kanalıyla mesaj gönderildi");
+        }
+        TimelineReason::EscalationMessageFailed { channel } => {
+            return format!("“{channel}” kanalıyla mesaj gönderilemedi");
+        }
+        TimelineReason::EscalationMessageUnclear { channel } => {
+            return format!("“{channel}” kanalıyla mesajın gidip gitmediği bilinmiyor");
+        }
+        TimelineReason::EscalationRang => "hâlâ onaylanmadı: sipariş ekranı acil olarak çalıyor",
+        TimelineReason::EscalationVerified => "zamanında onaylanmadı: otomatik onaylandı",
+        TimelineReason::EscalationCancelled => "zamanında onaylanmadı: otomatik iptal edildi",
+        TimelineReason::EscalationCancelFailed => "zamanında onaylanmadı; otomatik iptal edilemedi",
         TimelineReason::Arrived => "geldi",
         TimelineReason::Verified => "onaylandı",
         TimelineReason::VerifiedAutomatically => "kendiliğinden onaylandı",

@@ -47,6 +47,9 @@ fn turkish(problem: &FieldProblem) -> String {
             return format!("{min} ile {max} arasında bir tam sayı olmalı.");
         }
         FieldProblem::NotOneOf { choices } => return format!("şunlardan biri olmalı: {choices}."),
+        FieldProblem::UnknownPlaceholder { known } => {
+            return format!("bilinmeyen bir alan var; kullanılabilenler: {known}.");
+        }
         FieldProblem::CannotBe { value } => return format!("{value} olamaz."),
         FieldProblem::PasswordTooShort { min } => return format!("en az {min} karakter olmalı."),
         FieldProblem::SecretTooShort { min } => {
@@ -77,6 +80,8 @@ fn turkish(problem: &FieldProblem) -> String {
         FieldProblem::NotObject => "bir JSON nesnesi olmalı.",
         FieldProblem::NotTimezone => "bilinen bir saat dilimi olmalı, örneğin Europe/Istanbul.",
         FieldProblem::NotDay => "takvimde olmayan bir gün.",
+        FieldProblem::NotChannel => "bu hesabın kanallarından biri olmalı.",
+        FieldProblem::SecretsNeededAgain => "adres değiştiği için yeniden girilmeli.",
         FieldProblem::NotEmail => "bir e-posta adresi olmalı.",
         FieldProblem::CommonPassword => "herkesin ilk denediği parolalardan biri olamaz.",
         FieldProblem::NotVisibleAscii => "Türkçe harf ve boşluk içeremez.",

@@ -12,6 +12,7 @@ pub enum NavItem {
     Payments,
     Webhook,
     Keys,
+    Notices,
     Status,
     Sessions,
     /// The page belongs to no entry.
@@ -20,7 +21,7 @@ pub enum NavItem {
 
 impl NavItem {
     /// In the order of the menu.
-    const MENU: [Self; 9] = [
+    const MENU: [Self; 10] = [
         Self::Board,
         Self::Orders,
         Self::Restaurants,
@@ -28,6 +29,7 @@ impl NavItem {
         Self::Payments,
         Self::Webhook,
         Self::Keys,
+        Self::Notices,
         Self::Status,
         Self::Sessions,
     ];
@@ -41,6 +43,7 @@ impl NavItem {
             Self::Payments => ("/payments", t.payments),
             Self::Webhook => ("/webhook", t.webhook),
             Self::Keys => ("/keys", t.keys),
+            Self::Notices => ("/notices", t.notices),
             Self::Status => ("/status", t.status),
             Self::Sessions => ("/sessions", t.sessions),
             Self::None => ("/", ""),

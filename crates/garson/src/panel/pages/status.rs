@@ -2,6 +2,7 @@
 
 use crate::flow::admin::accounts::Delivery;
 use crate::flow::admin::{printers, restaurants};
+use crate::flow::presence::NamedPresence;
 use crate::flow::read::status;
 use crate::flow::read::status::{Connection, MOST, Queue, Status};
 use crate::flow::upkeep::health::NotReady;
@@ -20,6 +21,7 @@ use axum::response::Response;
 use axum::routing::get;
 use garson_core::id::EventId;
 use garson_core::order::CallKind;
+use garson_core::presence::PresenceKind;
 use garson_store::tables::calls::FailedCall;
 use garson_store::tables::inbox::{InboxState, OpenMessage};
 use std::sync::Arc;
@@ -94,6 +96,36 @@ struct StatusPage {
     deliveries: ProblemList<FailedDeliveryRow>,
     calls: ProblemList<RefusedCallRow>,
     messages: ProblemList<OpenMessageRow>,
+    watching: Vec<WatcherRow>,
+}
+
+/// A connected board or program.
+struct WatcherRow {
+    kind: String,
+    key: String,
+    restaurant: String,
+    since: String,
+}
+
+fn watcher_row(
+    layout: &Layout,
+    t: &StatusWords,
+    (it, restaurant): (NamedPresence, Option<String>),
+) -> WatcherRow {
+    let kind = match it.presence.kind {
+        PresenceKind::Board => t.watcher_board,
+        PresenceKind::Stream => t.watcher_stream,
+        PresenceKind::Poller => t.watcher_poller,
+    };
+    WatcherRow {
+        kind: match it.presence.connections {
+            1 => kind.to_owned(),
+            count => format!("{kind} × {count}"),
+        },
+        key: it.key.unwrap_or_default(),
+        restaurant: restaurant.unwrap_or_else(|| t.all_restaurants.to_owned()),
+        since: layout.timestamp(&it.presence.since),
+    }
 }
 
 /// Counting stops at `MOST`.
@@ -247,6 +279,11 @@ fn status_page(layout: Layout, found: Status, printers: PrinterTable) -> StatusP
         has_no_problems: problems.iter().all(|count| *count == 0) && !has_platform_problems,
         has_platform_problems,
         printers,
+        watching: found
+            .watching
+            .into_iter()
+            .map(|it| watcher_row(&layout, &t, it))
+            .collect(),
         deliveries: ProblemList {
             count: count_text(&t, problems[0]),
             newest: found

@@ -9,6 +9,7 @@ super::text_set::text_set! {
         payments: "Ödemeler" | "Payments",
         webhook: "Webhook" | "Webhook",
         keys: "API anahtarları" | "API keys",
+        notices: "Bildirimler" | "Notifications",
         status: "Durum" | "Status",
         menu: "Menü" | "Menu",
         skip: "İçeriğe geç" | "Skip to content",

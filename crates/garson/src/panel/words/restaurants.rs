@@ -30,6 +30,7 @@ super::text_set::text_set! {
         packages: "Paketler" | "Packages",
         payments: "Ödeme eşleme" | "Payment matching",
         menu: "Menü" | "Menu",
+        escalation: "Onay uyarıları" | "Escalation",
         create: "Oluştur" | "Create",
         save: "Kaydet" | "Save",
         created: "Restoran oluşturuldu. Şimdi platformlarını bağlayın." | "The restaurant was created. Now connect its platforms.",

@@ -2,7 +2,7 @@
 
 use crate::flow::Fault;
 use crate::flow::fault::Thing;
-use garson_core::id::{BusinessId, KeyId, PrinterId, RestaurantId};
+use garson_core::id::{BusinessId, ChannelId, KeyId, PrinterId, RestaurantId};
 
 pub fn business_id(text: &str) -> Result<BusinessId, Fault> {
     text.parse().map_err(|_| Fault::not_found(Thing::Business, text))
@@ -19,4 +19,8 @@ pub fn key_id(text: &str) -> Result<KeyId, Fault> {
 
 pub fn printer_id(text: &str) -> Result<PrinterId, Fault> {
     text.parse().map_err(|_| Fault::not_found(Thing::Printer, text))
+}
+
+pub fn channel_id(text: &str) -> Result<ChannelId, Fault> {
+    text.parse().map_err(|_| Fault::not_found(Thing::Channel, text))
 }

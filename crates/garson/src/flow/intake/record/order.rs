@@ -139,6 +139,7 @@ impl IntakeJob {
             return Err(StoreError::internal("an order appeared while it was written").into());
         }
         persist::write_history(tx, &decision, true, &mut places)?;
+        persist::plan_escalation(tx, &decision.order, &addressed.escalation)?;
         totals::add_order(tx, &decision.order)?;
         let mut order = decision.order;
         for message in early {

@@ -1,0 +1,34 @@
+//! Sends one message by a channel.
+
+use super::gateway;
+use super::sending::Sending;
+use crate::app::App;
+use crate::net::Mail;
+use garson_core::channel::{Channel, Target};
+use garson_core::explanation::MessageFailure;
+use garson_core::id::AccountId;
+use garson_core::message::MessageContent;
+
+/// Sends a message by a channel of an account.
+pub async fn send(app: &App, account: AccountId, channel: &Channel, content: &MessageContent) -> Sending {
+    let message = content.render(channel.language, app.now());
+    match &channel.target {
+        Target::Http(template) => gateway::send(app, account, template, &message).await,
+        Target::Email { recipients } => {
+            let Some(server) = &app.mail_server else {
+                return Sending::Failed(MessageFailure::NoMailServer.into());
+            };
+            let mail = Mail {
+                recipients,
+                subject: &message.subject,
+                text: &message.text,
+            };
+            match server.send(&mail).await {
+                Ok(()) => Sending::Sent,
+                Err(error) if error.is_unclear => Sending::Unclear(error.why.into()),
+                Err(error) if error.is_temporary => Sending::NotYet(error.why.into()),
+                Err(error) => Sending::Failed(error.why.into()),
+            }
+        }
+    }
+}

@@ -1,0 +1,9 @@
+//! Escalation of orders that are not accepted, message channels, operational notices and presence.
+
+mod channels;
+mod messages;
+mod notices;
+mod panel;
+mod presence;
+mod setup;
+mod steps;

@@ -1,0 +1,272 @@
+//! Steps for orders that are not accepted: each action, once, at its time, until the order is accepted.
+
+use super::setup::{
+    gateway, message_states, message_step, private, seconds, set_steps, status, step, timeline, wait_for_line,
+};
+use crate::support::{Backend, PlatformWorld, Receiver, TestService, wait_until};
+use garson_sim::Platform::Getir;
+use garson_sim::views::OrderRequest;
+use serde_json::json;
+
+cases! {
+    board_rings_when_an_order_is_not_accepted
+    order_is_verified_automatically_after_its_time
+    order_is_cancelled_automatically_after_its_time
+    accepted_order_drops_its_steps
+    steps_are_validated_and_belong_to_their_account
+    deleted_restaurant_leaves_no_steps
+    many_due_steps_of_one_account_do_not_hold_up_another
+}
+
+mod own_service {
+    use super::*;
+
+    on_both! {
+        restart_neither_forgets_nor_repeats_a_step
+        asking_platform_is_asked_by_the_steps
+    }
+
+    #[test]
+    fn two_nodes_take_each_step_once() {
+        crate::support::block_on(super::two_nodes_take_each_step_once(Backend::Postgres));
+    }
+}
+
+async fn board_rings_when_an_order_is_not_accepted(service: TestService) {
+    let shop = service.shop(&service.a, "s").await;
+    set_steps(&service.a, &shop, json!([step("ring", 60)])).await;
+    let order = shop.order("1").await;
+    let mut user = service.user().await;
+    assert!(!user.open("/").await.html.contains("data-escalated"));
+    service.advance(seconds(59));
+    assert!(
+        !timeline(&service.a, &order)
+            .await
+            .iter()
+            .any(|line| line.contains("ring"))
+    );
+    service.advance(seconds(2));
+    wait_for_line(&service.a, &order, "ring urgently").await;
+    assert!(user.open("/").await.html.contains("data-escalated"));
+    service.a.act(&format!("/orders/{order}/verify")).await.data();
+    assert!(!user.open("/").await.html.contains("data-escalated"));
+}
+
+async fn order_is_verified_automatically_after_its_time(service: TestService) {
+    let shop = service.shop(&service.a, "s").await;
+    set_steps(&service.a, &shop, json!([step("verify", 60)])).await;
+    let order = shop.order("1").await;
+    service.advance(seconds(61));
+    wait_until("it is verified", async || {
+        status(&service.a, &order).await == json!(500)
+    })
+    .await;
+    wait_for_line(&service.a, &order, "not accepted in time: verified").await;
+}
+
+async fn order_is_cancelled_automatically_after_its_time(service: TestService) {
+    let shop = service.shop(&service.a, "s").await;
+    let cancel = json!({ "when": "age", "seconds": 60, "action": "cancel", "note": "closed" });
+    set_steps(&service.a, &shop, json!([cancel])).await;
+    let order = shop.order("1").await;
+    service.advance(seconds(61));
+    wait_until("it is cancelled", async || {
+        status(&service.a, &order).await == json!(1600)
+    })
+    .await;
+    wait_for_line(&service.a, &order, "not accepted in time: cancelled").await;
+}
+
+async fn accepted_order_drops_its_steps(service: TestService) {
+    let shop = service.shop(&service.a, "s").await;
+    set_steps(&service.a, &shop, json!([step("ring", 30), step("cancel", 60)])).await;
+    let (accepted, open) = (shop.order("1").await, shop.order("2").await);
+    assert_eq!(service.count("escalation_steps"), 4);
+    service.a.act(&format!("/orders/{accepted}/verify")).await.data();
+    service.advance(seconds(61));
+    wait_until("the other is cancelled", async || {
+        status(&service.a, &open).await == json!(1600)
+    })
+    .await;
+    wait_until("no step is left", async || service.count("escalation_steps") == 0).await;
+    assert_eq!(status(&service.a, &accepted).await, json!(500));
+    let lines = timeline(&service.a, &accepted).await;
+    assert!(
+        !lines.iter().any(|line| line.contains("not accepted")),
+        "{lines:?}"
+    );
+}
+
+async fn steps_are_validated_and_belong_to_their_account(service: TestService) {
+    let shop = service.shop(&service.a, "s").await;
+    let path = format!("/restaurants/{}/escalation", shop.restaurant);
+    assert_eq!(service.a.get(&path).await.data(), json!({ "steps": [] }));
+    for (wrong, field) in [
+        (
+            json!({ "when": "soon", "seconds": 1, "action": "ring" }),
+            "steps[0].when",
+        ),
+        (
+            json!({ "when": "age", "seconds": 1, "action": "sing" }),
+            "steps[0].action",
+        ),
+        (
+            json!({ "when": "age", "seconds": 86_401, "action": "ring" }),
+            "steps[0].seconds",
+        ),
+        (
+            json!({ "when": "age", "seconds": 1, "action": "message" }),
+            "steps[0].channelId",
+        ),
+        (
+            json!({ "when": "age", "seconds": 1, "action": "message", "channelId": shop.restaurant }),
+            "steps[0].channelId",
+        ),
+    ] {
+        let body = json!({ "steps": [wrong] });
+        service
+            .a
+            .put(&path, &body)
+            .await
+            .wrong(422, "invalid_field", field);
+    }
+    let many: Vec<_> = (0..11).map(|at| step("ring", at)).collect();
+    let many = json!({ "steps": many });
+    service
+        .a
+        .put(&path, &many)
+        .await
+        .wrong(422, "invalid_field", "steps");
+    service.b.get(&path).await.refused(404, "restaurant_not_found");
+    let none = json!({ "steps": [] });
+    service
+        .b
+        .put(&path, &none)
+        .await
+        .refused(404, "restaurant_not_found");
+    let steps = json!([step("ring", 5), { "when": "beforeAcceptBy", "seconds": 60, "action": "verify",
+                        "onlyIfUnwatched": true }]);
+    set_steps(&service.a, &shop, steps).await;
+    let stored = service.a.get(&path).await.data();
+    assert_eq!(stored["steps"][1]["onlyIfUnwatched"], json!(true));
+    assert_eq!(stored["steps"][1]["when"], json!("beforeAcceptBy"));
+}
+
+async fn deleted_restaurant_leaves_no_steps(service: TestService) {
+    let shop = service.shop(&service.a, "s").await;
+    set_steps(&service.a, &shop, json!([step("ring", 600)])).await;
+    shop.order("1").await;
+    service
+        .a
+        .delete(&format!("/restaurants/{}", shop.restaurant))
+        .await
+        .done();
+    service.sweep().await;
+    assert_eq!(service.count("escalation_steps"), 0);
+}
+
+/// Ten thousand steps of one account are due at once; the step of another is taken with the first of them.
+async fn many_due_steps_of_one_account_do_not_hold_up_another(service: TestService) {
+    let (busy, other) = (
+        service.shop(&service.a, "busy").await,
+        service.shop(&service.b, "other").await,
+    );
+    set_steps(&service.a, &busy, json!([step("ring", 60)])).await;
+    set_steps(&service.b, &other, json!([step("ring", 60)])).await;
+    busy.order("1").await;
+    let order = other.order("1").await;
+    service.execute_sql(
+        "WITH RECURSIVE n (i) AS (SELECT 2 UNION ALL SELECT i + 1 FROM n WHERE i < 10000)
+         INSERT INTO escalation_steps (order_id, number, account_id, restaurant_id, needs_platform, step, due_at, attempts)
+         SELECT order_id, i, account_id, restaurant_id, needs_platform, step, due_at - 1, attempts
+         FROM escalation_steps, n
+         WHERE account_id = (SELECT account_id FROM api_keys ORDER BY id LIMIT 1)",
+    );
+    service.advance(seconds(61));
+    wait_for_line(&service.b, &order, "ring urgently").await;
+    assert!(
+        service.count("escalation_steps") > 1_000,
+        "the others take their turns"
+    );
+}
+
+async fn restart_neither_forgets_nor_repeats_a_step(backend: Backend) {
+    let mut service = private(backend).await;
+    let receiver = Receiver::start().await;
+    let shop = service.shop(&service.a, "s").await;
+    let channel = gateway(&service.a, &receiver, "Manager").await;
+    let steps = json!([
+        message_step(&channel, 30),
+        message_step(&channel, 60),
+        step("verify", 90)
+    ]);
+    set_steps(&service.a, &shop, steps).await;
+    let order = shop.order("1").await;
+    service.advance(seconds(31));
+    receiver.wait_for(1).await;
+    wait_for_line(&service.a, &order, "message sent by Manager").await;
+    // The second step becomes due while the service is down.
+    service
+        .restart_meanwhile(|clock| clock.advance(seconds(30)))
+        .await;
+    receiver.wait_for(2).await;
+    wait_until("both are sent", async || {
+        message_states(&service.a).await == ["sent", "sent"]
+    })
+    .await;
+    service
+        .restart_meanwhile(|clock| clock.advance(seconds(30)))
+        .await;
+    wait_until("it is verified", async || {
+        status(&service.a, &order).await == json!(500)
+    })
+    .await;
+    assert_eq!(receiver.count(), 2);
+    assert_eq!(service.count("escalation_steps"), 0);
+}
+
+async fn two_nodes_take_each_step_once(backend: Backend) {
+    let service = private(backend).await;
+    let _second = service.second_node().await;
+    let receiver = Receiver::start().await;
+    let shop = service.shop(&service.a, "s").await;
+    let channel = gateway(&service.a, &receiver, "Manager").await;
+    set_steps(
+        &service.a,
+        &shop,
+        json!([message_step(&channel, 30), step("ring", 31)]),
+    )
+    .await;
+    let mut orders = Vec::new();
+    for number in 0..20 {
+        orders.push(shop.order(&number.to_string()).await);
+    }
+    service.advance(seconds(32));
+    wait_until("all are sent", async || {
+        message_states(&service.a).await == vec!["sent"; orders.len()]
+    })
+    .await;
+    for order in &orders {
+        wait_for_line(&service.a, order, "ring urgently").await;
+        let lines = timeline(&service.a, order).await;
+        let rang = lines.iter().filter(|line| line.contains("ring urgently")).count();
+        assert_eq!(rang, 1, "{lines:?}");
+    }
+    assert_eq!(receiver.count(), orders.len());
+}
+
+async fn asking_platform_is_asked_by_the_steps(backend: Backend) {
+    let world = PlatformWorld::open_without_polling(backend).await;
+    let restaurant = world.restaurant.clone();
+    let path = format!("/restaurants/{restaurant}/escalation");
+    let api = world.service.a.clone();
+    for (action, wanted) in [("verify", 500), ("cancel", 1600)] {
+        let steps = json!({ "steps": [{ "when": "age", "seconds": 60, "action": action }] });
+        api.put(&path, &steps).await.data();
+        let placed = world.place(OrderRequest::new(Getir)).await;
+        world.wait_for_status(&placed, 400).await;
+        world.advance_clock(61).await;
+        world.wait_for_status(&placed, wanted).await;
+        world.wait_for_sync(&placed, "done").await;
+    }
+}
