@@ -129,6 +129,8 @@ mod case {
                     const codes = [...document.querySelectorAll('.code')];
                     const top = (name) => document.querySelector(`.column[data-column=${name}]`)?.getBoundingClientRect().top;
                     return { wide: page.scrollWidth - page.clientWidth,
+                        wider: [...document.querySelectorAll('body *')].filter((it) => it.getBoundingClientRect().right > page.clientWidth)
+                            .map((it) => it.outerHTML.slice(0, 80)).slice(0, 3),
                         broken: codes.filter((it) => it.offsetHeight > 1.6 * parseFloat(getComputedStyle(it).fontSize)).length,
                         outside: codes.filter((it) => it.getBoundingClientRect().right > it.closest('.order').getBoundingClientRect().right).length,
                         small: [...document.querySelectorAll('.what > li')].filter((it) => parseFloat(getComputedStyle(it).fontSize) < 16).length,
