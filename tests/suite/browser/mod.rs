@@ -6,6 +6,7 @@ mod docs;
 mod every_page;
 mod keyboard;
 mod keys;
+mod menus;
 mod no_script;
 mod orders;
 mod page_weight;

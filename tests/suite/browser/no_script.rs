@@ -30,8 +30,10 @@ async fn sign_in(setup: &Setup) {
         assert_eq!(browser.text(hidden).await, "", "{hidden}");
     }
     browser.wait_for_text("noscript .button", "Yenile").await;
+    browser.click("#account-menu > summary").await;
     browser.click("form[action='/language'] button").await;
     browser.wait_for_text("h1", "Live board").await;
+    browser.click("#account-menu > summary").await;
     browser.click("form[action='/language'] button").await;
     browser.wait_for_text("h1", "Canlı pano").await;
 }
@@ -64,6 +66,7 @@ async fn work_on_orders(setup: &Setup) {
 
 async fn issue_a_key(setup: &Setup) {
     let browser = &setup.browser;
+    browser.click("#developer-menu > summary").await;
     browser.click(".ways a[href='/keys']").await;
     browser.fill("[name=label]", "Kasa").await;
     browser.click("form[action='/keys'] button").await;
@@ -73,6 +76,7 @@ async fn issue_a_key(setup: &Setup) {
         .get("/orders")
         .await
         .data();
+    browser.click("#account-menu > summary").await;
     browser.click("form[action='/sign-out'] button").await;
     browser.arrives_at("/sign-in").await;
 }

@@ -20,4 +20,5 @@ mod restaurants;
 mod sessions;
 mod sign_in;
 mod status;
+mod today;
 mod webhook;

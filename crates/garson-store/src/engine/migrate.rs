@@ -38,6 +38,7 @@ const MIGRATIONS: &[(i64, &str, &str)] = &[
         "order_lists",
         include_str!("../../migrations/0010_order_lists.sql"),
     ),
+    (15, "reports", include_str!("../../migrations/0015_reports.sql")),
 ];
 
 /// The number that marks a database as the target of an unfinished copy, beside the migrations. Older versions of the program

@@ -30,6 +30,7 @@ pub fn routes() -> OpenApiRouter<Arc<HttpState>> {
         .routes(routes!(orders::cancel_order))
         .routes(routes!(orders::list_reasons))
         .routes(routes!(reports::mark_reported))
+        .routes(routes!(reports::unmark_reported))
         .routes(routes!(reports::list_pending_reports))
         .routes(routes!(payments::group_payments))
         .routes(routes!(webhook::retry_webhook))

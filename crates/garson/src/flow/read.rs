@@ -1,12 +1,14 @@
 //! What clients and the panel read: board, search, lists, reports, the event feed.
 
 pub mod board;
+pub mod day_summary;
 pub mod event_feed;
 pub mod operator;
 pub mod order_detail;
 pub mod order_lists;
 pub mod order_record;
 pub mod period;
+pub mod report_marks;
 pub mod reports;
 pub mod search;
 pub mod status;

@@ -1,6 +1,8 @@
 //! Plumbing of the pages: sessions, forms, errors, cookies, headers and formats.
 
 pub mod assets;
+pub mod browser_name;
+pub mod cell;
 pub mod compression;
 pub mod cookies;
 pub mod csrf;
@@ -23,6 +25,10 @@ pub mod layout;
 pub mod names;
 pub mod navigation;
 pub mod paging;
+pub mod readable;
 pub mod redirect;
 pub mod security_headers;
 pub mod session_renewal;
+pub mod table_file;
+pub mod xlsx;
+pub mod zip;

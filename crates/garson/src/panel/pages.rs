@@ -11,11 +11,13 @@ mod order;
 mod orders;
 mod packages;
 mod payments;
+mod reference;
 mod reports;
 mod restaurants;
 mod sessions;
 mod sign_in;
 mod status;
+mod today;
 mod webhook;
 
 use crate::http::state::HttpState;
@@ -36,10 +38,12 @@ pub fn routes() -> Router<Arc<HttpState>> {
         .merge(packages::routes())
         .merge(matching::routes())
         .merge(menu::routes())
+        .merge(today::routes())
         .merge(reports::routes())
         .merge(payments::routes())
         .merge(webhook::routes())
         .merge(keys::routes())
         .merge(status::routes())
         .merge(sessions::routes())
+        .merge(reference::routes())
 }

@@ -33,10 +33,18 @@ const STYLE_SOURCE: &str = concat!(
     include_str!("../../../assets/css/board.css"),
     include_str!("../../../assets/css/responsive.css"),
     include_str!("../../../assets/css/pages.css"),
+    include_str!("../../../assets/css/reference.css"),
+    include_str!("../../../assets/css/today.css"),
+    include_str!("../../../assets/css/navigation.css"),
 );
 
 /// The files of the script.
-const SCRIPT_SOURCE: &str = concat!(include_str!("../../../assets/js/board.js"),);
+const SCRIPT_SOURCE: &str = concat!(
+    include_str!("../../../assets/js/board.js"),
+    include_str!("../../../assets/js/copy.js"),
+    include_str!("../../../assets/js/menus.js"),
+    include_str!("../../../assets/js/reference.js"),
+);
 
 static STYLE: LazyLock<Asset> =
     LazyLock::new(|| Asset::new("css", "text/css; charset=utf-8", STYLE_SOURCE.as_bytes()));
