@@ -55,6 +55,8 @@ pub const CANCELLED: &str = "siparis.iptal_edildi";
 /// Sent only to accounts that have opted in.
 pub const UPDATED: &str = "siparis.guncellendi";
 pub const INTEGRATION_TOGGLED: &str = "entegrasyon.durum_degisti";
+/// The names of all events that are stored.
+pub const NAMES: [&str; 5] = [CREATED, MOVED, CANCELLED, UPDATED, INTEGRATION_TOGGLED];
 /// What `POST /webhook/test` sends.
 pub const TEST: &str = "test";
 

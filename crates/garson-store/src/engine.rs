@@ -14,7 +14,7 @@
 //! - **SQLite's files** are opened by SQLite only, since closing any other descriptor drops its locks. They are watched with `stat`, and
 //!   the write-ahead log is verified after a crash before SQLite opens it. A separate thread checkpoints the log.
 //! - **SQL is written once** with `?1` parameters and a few placeholders that the engine fills in (`{blob}`, `{lock}`, `{skip_locked}`,
-//!   `{keyed}`). Ids are 16 bytes, timestamps BIGINT milliseconds, JSON is TEXT kept byte for byte.
+//!   `{keyed}`, `{json}`). Ids are 16 bytes, timestamps BIGINT milliseconds, JSON is TEXT kept byte for byte.
 
 mod backup;
 mod checkpoint;

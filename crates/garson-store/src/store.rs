@@ -108,6 +108,7 @@ impl Hooks for TxState {
             accounts,
             integrations,
             totals,
+            stats,
             new_orders,
             first_messages,
         } = deferred;
@@ -122,6 +123,9 @@ impl Hooks for TxState {
         }
         for (key, sums) in &totals {
             totals::write(tx, key, sums)?;
+        }
+        for (key, added) in &stats {
+            totals::stats::write(tx, *key, added)?;
         }
         for (provider, identities) in &new_orders {
             inbox::expect_none_early(tx, *provider, identities)?;

@@ -5,6 +5,7 @@
 
 mod packed;
 mod running;
+pub mod stats;
 
 use crate::engine::Param;
 use crate::tables::orders::IS_NOT_CANCELLED;
@@ -30,11 +31,13 @@ pub fn add_order(tx: &mut Tx<'_>, order: &Order) -> Result<()> {
     if is_counted(order) {
         running::shift(tx, order, 1);
     }
+    stats::add_order(tx, order);
     Ok(())
 }
 
 /// Updates the sums after a change of an order: removes a cancelled order, and replaces a changed amount or payment type.
 pub fn update_order(tx: &mut Tx<'_>, before: &Order, after: &Order) -> Result<()> {
+    stats::update_order(tx, before, after)?;
     let share =
         |order: &Order| is_counted(order).then_some((order.payment_type, order.currency, order.total));
     if share(before) == share(after) {

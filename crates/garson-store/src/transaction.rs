@@ -2,12 +2,14 @@
 //! commit.
 
 mod deferred;
+mod stats;
 mod sums;
 mod table;
 
 pub use deferred::{DeferredWrites, LockedAccount};
+pub use stats::{Counts, StatKey, StatKind};
 pub use sums::{Sums, SumsKey, add, add_all};
-pub use table::{ACCOUNTS, ALL_TABLES, DEFERRED_TABLES, INTEGRATIONS, PAYMENT_TOTALS};
+pub use table::{ACCOUNTS, ALL_TABLES, DEFERRED_TABLES, INTEGRATIONS, ORDER_STATS, PAYMENT_TOTALS};
 
 use crate::engine;
 use crate::publish::{CommitMessages, Delivery, HandoffMessage, NodeMessage};

@@ -49,7 +49,7 @@ enum Command {
     Demo(serve::ServeArgs),
     /// Run the simulated platforms alone, or control them
     Sim(sim::SimArgs),
-    /// Accounts: create, list
+    /// Accounts: create, set a new password, list
     #[command(subcommand)]
     Account(account::AccountCommand),
     /// API keys of an account: issue, list, revoke

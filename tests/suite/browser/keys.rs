@@ -17,6 +17,20 @@ mod case {
         browser.click("form[action='/keys'] button").await;
         browser.wait_for_text("#issued-key", "gsn_").await;
         let key = browser.text("#issued-key").await;
+        browser
+            .run(
+                "navigator.clipboard.writeText = async (text) => { window.copied = text; }",
+                &[],
+            )
+            .await;
+        browser.click("[data-copy=issued-key]").await;
+        browser
+            .wait_for_text("[data-copy=issued-key]", "Kopyalandı")
+            .await;
+        assert_eq!(
+            browser.run("return window.copied", &[]).await,
+            serde_json::json!(key)
+        );
         let client = ApiClient::new(setup.world.service.addr, &key);
         client.get("/orders").await.data();
         browser.go("/keys").await;

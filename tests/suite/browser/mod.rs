@@ -12,6 +12,7 @@ mod installed_app;
 mod keyboard;
 mod keys;
 mod kitchen;
+mod menus;
 mod no_script;
 mod orders;
 mod page_weight;

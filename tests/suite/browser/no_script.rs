@@ -31,8 +31,10 @@ async fn sign_in(setup: &Setup) {
         assert_eq!(browser.text(hidden).await, "", "{hidden}");
     }
     browser.wait_for_text("noscript .button", "Yenile").await;
+    browser.click("#account-menu > summary").await;
     browser.click("form[action='/language'] button").await;
     browser.wait_for_text("h1", "Live board").await;
+    browser.click("#account-menu > summary").await;
     browser.click("form[action='/language'] button").await;
     browser.wait_for_text("h1", "Canlı pano").await;
 }
@@ -87,6 +89,7 @@ async fn work_in_the_kitchen(setup: &Setup) {
 
 async fn issue_a_key(setup: &Setup) {
     let browser = &setup.browser;
+    browser.click("#developer-menu > summary").await;
     browser.click(".ways a[href='/keys']").await;
     browser.fill("[name=label]", "Kasa").await;
     browser.click("form[action='/keys'] button").await;
@@ -96,6 +99,7 @@ async fn issue_a_key(setup: &Setup) {
         .get("/orders")
         .await
         .data();
+    browser.click("#account-menu > summary").await;
     browser.click("form[action='/sign-out'] button").await;
     browser.arrives_at("/sign-in").await;
 }

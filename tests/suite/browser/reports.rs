@@ -15,13 +15,18 @@ mod case {
         let (browser, service) = (&setup.browser, &setup.world.service);
         let shop = service.shop(&service.a, "Çarşı Şubesi").await;
         for n in 0..3 {
-            shop.order_of(&format!("K-{n}"), 12_350).await;
+            let order = shop.order_of(&format!("K-{n}"), 12_350).await;
+            for _ in 0..3 {
+                let path = format!("/orders/change-status/{order}");
+                service.a.post(&path, &json!({})).await.data();
+            }
         }
         let folder = tempfile::tempdir().unwrap();
         let downloads = json!({ "behavior": "allow", "downloadPath": folder.path() });
         browser.command("Browser.setDownloadBehavior", downloads).await;
         browser.go("/reports").await;
         assert_eq!(browser.count("button[name=one]").await, 3);
+        browser.click(".exports summary").await;
         browser.click(".exports a").await;
         let mut written = String::new();
         wait_until("the file is there", async || {

@@ -14,6 +14,7 @@ mod case {
     pub async fn user_signs_in_and_out(setup: Setup) {
         let browser = &setup.browser;
         browser.go("/keys").await;
+        browser.click("#account-menu > summary").await;
         browser.click("form[action='/sign-out'] button").await;
         browser.arrives_at("/sign-in").await;
         // A request for a page leads to the sign-in page first, and then to the page.
@@ -37,14 +38,18 @@ mod case {
         let browser = &setup.browser;
         browser.go("/").await;
         browser.wait_for_text("h1", "Canlı pano").await;
+        browser.click("#account-menu > summary").await;
         browser.click("form[action='/language'] button").await;
         browser.wait_for_text("h1", "Live board").await;
         assert_eq!(browser.attribute("html", "lang").await, "en");
         // It stays so on other pages.
+        browser.click("#developer-menu > summary").await;
         browser.click(".ways a[href='/keys']").await;
         browser.arrives_at("/keys").await;
         assert_eq!(browser.attribute("html", "lang").await, "en");
+        browser.click("#account-menu > summary").await;
         browser.click("form[action='/language'] button").await;
+        browser.click("#account-menu > summary").await;
         browser.wait_for_text("form[action='/sign-out']", "Çıkış").await;
         browser.arrives_at("/keys").await;
     }

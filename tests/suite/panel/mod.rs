@@ -23,4 +23,5 @@ mod restaurants;
 mod sessions;
 mod sign_in;
 mod status;
+mod today;
 mod webhook;

@@ -23,7 +23,7 @@ async fn packages_are_added_changed_and_removed(service: TestService) {
     let id = make(&service, json!({ "name": "Moda" })).await;
     let path = format!("/restaurants/{id}/packages");
     let page = user.open(&path).await;
-    assert!(page.has("Standard") && page.has("geçerli"), "{}", page.text());
+    assert!(page.has("Standart") && page.has("geçerli"), "{}", page.text());
     let form = page.form(&path);
     assert_eq!(form.value("packages[0].startsAt"), "2026-03-01");
     let filled = [

@@ -8,14 +8,17 @@ cases! {
     orders_are_marked_individually_and_by_page
     list_is_filtered_and_paged
     large_export_is_complete
+    marks_can_be_undone
     ; sqlite_only:
     invalid_days_are_refused
+    unfinished_and_cancelled_orders_are_not_offered
     export_is_readable_by_excel
+    workbook_has_the_rows_of_the_csv_file
     orders_of_other_accounts_are_not_listed_marked_or_exported
 }
 
-const HEADING: &str =
-    "\u{feff}Tarih;Restoran;Platform;Sipariş no;Kısa kod;Durum;Ödeme türü;Tutar;Para birimi;Raporlandı\r\n";
+const HEADING: &str = "\u{feff}Tarih;Restoran;Platform;Sipariş no;Kısa kod;Durum;Ödeme türü;Tutar;Para birimi;Raporlandı;Müşteri;Kurye;\
+     Ara toplam;İndirim;Teslimat ücreti;Bahşiş;İptal eden;İptal nedeni\r\n";
 
 async fn pending(service: &TestService) -> usize {
     let listed = service.a.get("/orders/reports/pending?limit=200").await.data();
@@ -38,7 +41,7 @@ async fn orders_are_marked_individually_and_by_page(service: TestService) {
     let shop = service.shop(&service.a, "s").await;
     let mut ids = Vec::new();
     for n in 0..3 {
-        ids.push(shop.order(&format!("K-{n}")).await);
+        ids.push(shop.delivered(&service.a, &format!("K-{n}")).await);
     }
     let mut user = service.user().await;
     let page = user.open("/reports").await;
@@ -73,11 +76,11 @@ async fn list_is_filtered_and_paged(service: TestService) {
         service.shop(&service.a, "Ora").await,
     );
     for n in 0..60 {
-        here.order(&format!("B-{n}")).await;
+        here.delivered(&service.a, &format!("B-{n}")).await;
     }
-    there.order("O-1").await;
+    there.delivered(&service.a, "O-1").await;
     service.advance(Duration::from_secs(24 * 60 * 60));
-    here.order("yarın").await;
+    here.delivered(&service.a, "yarın").await;
     let mut user = service.user().await;
     let page = user
         .open(&format!("/reports?restaurant={}", there.restaurant))
@@ -108,7 +111,7 @@ async fn list_is_filtered_and_paged(service: TestService) {
 
 async fn invalid_days_are_refused(service: TestService) {
     let shop = service.shop(&service.a, "s").await;
-    shop.order("K-1").await;
+    shop.delivered(&service.a, "K-1").await;
     let mut user = service.user().await;
     for (query, field, text) in [
         (
@@ -128,7 +131,7 @@ async fn invalid_days_are_refused(service: TestService) {
             "{query}"
         );
         // No table is made of other days than those that were asked for.
-        for table in ["/reports/pending.csv", "/reports/orders.csv"] {
+        for table in ["/reports/pending.csv", "/reports/orders.xlsx"] {
             let page = user.open(&format!("{table}?{query}")).await;
             assert!(page.path.starts_with("/reports?"), "{table}?{query}");
             assert!(page.has(text) && !page.has("K-1"), "{table}?{query}");
@@ -146,31 +149,43 @@ async fn ordered(shop: &Shop, id: &str, total: i64, more: serde_json::Value) {
     shop.post(body.to_string().as_bytes()).await.data();
 }
 
+async fn deliver(service: &TestService, id: &str) {
+    for _ in 0..3 {
+        let path = format!("/orders/change-status/{id}");
+        service.a.post(&path, &json!({})).await.data();
+    }
+}
+
 async fn export_is_readable_by_excel(service: TestService) {
     let shop = service.shop(&service.a, "İğde; \"Şiş\"").await;
-    ordered(&shop, "=HYPERLINK(\"x\")", 123_450, json!({ "shortCode": "@1" })).await;
-    ordered(
-        &shop,
-        "00123456789012",
-        5,
-        json!({ "payment": { "type": "meal_card_online" } }),
-    )
-    .await;
-    service
-        .a
-        .post(
-            "/orders/reports/mark",
-            &json!({ "providerOrderId": "00123456789012" }),
-        )
+    ordered(&shop, "948123456789", 123_450, json!({ "shortCode": "@1" })).await;
+    deliver(&service, "948123456789").await;
+    let amount =
+        json!({ "subtotal": 12_000, "discount": 2_500, "deliveryFee": 1_000, "tip": 500, "total": 11_000 });
+    let more = json!({
+        "payment": { "type": "meal_card_online" }, "customer": { "name": "=İpek" }, "amount": amount,
+        "discounts": [{ "name": "Hoş geldin", "amount": 2_500 }],
+    });
+    ordered(&shop, "=HYPERLINK(\"x\")", 11_000, more).await;
+    shop.cancel("%3DHYPERLINK(%22x%22)", json!({ "by": "customer" }))
         .await
         .data();
     let mut user = service.user().await;
-    let first = "01.03.2026 12:00;\"İğde; \"\"Şiş\"\"\";Kendi kanalım;\"'=HYPERLINK(\"\"x\"\")\";'@1;Yeni;Nakit;1234,50;TRY;hayır\r\n";
-    let second = "01.03.2026 12:00;\"İğde; \"\"Şiş\"\"\";Kendi kanalım;\"=\"\"00123456789012\"\"\";;Yeni;Online yemek kartı;0,05;TRY;evet\r\n";
+    let delivered = "01.03.2026 12:00;\"İğde; \"\"Şiş\"\"\";Kendi kanalım;\"=\"\"948123456789\"\"\";'@1;Teslim edildi;Nakit;1234,50;\
+                     TRY;hayır;;restoran;1234,50;0,00;0,00;0,00;;\r\n";
     let pending = csv(&mut user, "/reports/pending.csv").await;
-    assert_eq!(pending, format!("{HEADING}{first}"));
+    assert_eq!(pending, format!("{HEADING}{delivered}"));
     let all = csv(&mut user, "/reports/orders.csv?from=2026-03-01&to=2026-03-01").await;
-    assert_eq!(all, format!("{HEADING}{second}{first}"));
+    let rest = all.strip_prefix(HEADING).unwrap();
+    let (cancelled, rest) = rest.split_at(rest.find("\r\n").unwrap() + 2);
+    assert_eq!(rest, delivered);
+    for part in [
+        "\"'=HYPERLINK(\"\"x\"\")\"",
+        ";Online yemek kartı;110,00;TRY;hayır;'=İpek;",
+        ";120,00;25,00;10,00;5,00;müşteri;",
+    ] {
+        assert!(cancelled.contains(part), "{part} is not in {cancelled}");
+    }
     let none = csv(&mut user, "/reports/orders.csv?from=2026-03-02").await;
     assert_eq!(none, HEADING);
     let reply = user
@@ -184,7 +199,125 @@ async fn export_is_readable_by_excel(service: TestService) {
         english.starts_with("\u{feff}Date;Restaurant;Platform;"),
         "{english}"
     );
-    assert!(english.contains(";1234,50;TRY;no\r\n"), "{english}");
+    assert!(english.contains(";1234,50;TRY;no;"), "{english}");
+}
+
+/// The content of a file in an archive, found through its list of files.
+fn unzipped(archive: &[u8], wanted: &str) -> String {
+    use std::io::Read;
+    let number = |at: usize, bytes: usize| {
+        let bytes = archive[at..at + bytes].iter().rev();
+        bytes.fold(0_usize, |number, byte| number << 8 | usize::from(*byte))
+    };
+    let end = archive.len() - 22;
+    let mut at = number(end + 16, 4);
+    for _ in 0..number(end + 10, 2) {
+        let (packed, length, offset) = (number(at + 20, 4), number(at + 28, 2), number(at + 42, 4));
+        if &archive[at + 46..at + 46 + length] == wanted.as_bytes() {
+            let content = &archive[offset + 30 + length..][..packed];
+            let mut text = String::new();
+            flate2::read::DeflateDecoder::new(content)
+                .read_to_string(&mut text)
+                .unwrap();
+            return text;
+        }
+        at += 46 + length;
+    }
+    panic!("the archive has no {wanted}");
+}
+
+async fn workbook_has_the_rows_of_the_csv_file(service: TestService) {
+    let shop = service.shop(&service.a, "s").await;
+    for n in 0..260 {
+        shop.order_of(&format!("94812345{n:04}"), 12_345).await;
+    }
+    ordered(
+        &shop,
+        "=1+1",
+        5,
+        json!({ "customer": { "name": "<Ayşe & \u{1}Can>" } }),
+    )
+    .await;
+    let mut user = service.user().await;
+    let reply = user.send("GET", "/reports/orders.xlsx", &[], "").await;
+    assert_eq!(reply.status, 200);
+    assert_eq!(
+        reply.header("content-type"),
+        Some("application/vnd.openxmlformats-officedocument.spreadsheetml.sheet")
+    );
+    let sheet = unzipped(&reply.body, "xl/worksheets/sheet1.xml");
+    assert_eq!(sheet.matches("<row>").count(), 1 + 261);
+    // Ids and formulas are text, amounts are numbers, times are days.
+    for text in ["948123450000", "=1+1", "&lt;Ayşe &amp; Can&gt;"] {
+        let cell = format!("<c t=\"inlineStr\" s=\"2\"><is><t xml:space=\"preserve\">{text}</t></is></c>");
+        assert!(sheet.contains(&cell), "{text}");
+    }
+    assert!(
+        sheet.contains("<c s=\"3\"><v>123.45</v></c>") && sheet.contains("<c s=\"4\"><v>46082.5</v></c>")
+    );
+    assert!(!sheet.contains("<f>"));
+    for part in [
+        "[Content_Types].xml",
+        "_rels/.rels",
+        "xl/workbook.xml",
+        "xl/styles.xml",
+        "xl/_rels/workbook.xml.rels",
+    ] {
+        assert!(unzipped(&reply.body, part).starts_with("<?xml"), "{part}");
+    }
+}
+
+async fn unfinished_and_cancelled_orders_are_not_offered(service: TestService) {
+    let shop = service.shop(&service.a, "s").await;
+    let open = shop.order("ACIK").await;
+    shop.order("IPTAL").await;
+    shop.cancel("IPTAL", json!({})).await.data();
+    shop.delivered(&service.a, "BITTI").await;
+    let mut user = service.user().await;
+    let page = user.open("/reports").await;
+    assert!(page.has("BITTI") && !page.has("ACIK") && !page.has("IPTAL"));
+    assert_eq!(listed(&page), 1);
+    // A form that names one all the same marks nothing.
+    let forged = page.form("/reports/mark").forged("one", Some(&open));
+    user.send("POST", "/reports/mark", &[], &forged).await;
+    let shown = service.a.get("/orders/ACIK").await.data();
+    assert_eq!(shown["isReport"], json!(false));
+    // Programs decide for themselves.
+    assert_eq!(pending(&service).await, 3);
+}
+
+async fn marks_can_be_undone(service: TestService) {
+    let shop = service.shop(&service.a, "s").await;
+    let order = shop.delivered(&service.a, "K-1").await;
+    let mut user = service.user().await;
+    let form = user.open("/reports").await.form("/reports/mark");
+    let page = user.submit(&form, &[("one", &order)]).await;
+    assert!(page.has("geri alabilirsiniz"), "{}", page.text());
+    let page = user.open("/reports?list=marked").await;
+    assert!(page.has("K-1") && listed(&page) == 1, "{}", page.text());
+    let form = page.form("/reports/unmark");
+    let page = user.submit(&form, &[("one", &order)]).await;
+    assert_eq!(page.path, "/reports?list=marked");
+    assert!(
+        page.has("İşareti geri alınan sipariş: 1") && page.has("İşaretlenmiş sipariş yok"),
+        "{}",
+        page.text()
+    );
+    let page = user.submit(&form, &[("one", &order)]).await;
+    assert!(page.has("Geri alınacak işaret kalmamış."), "{}", page.text());
+    assert_eq!(listed(&user.open("/reports").await), 1);
+    // The same for programs; the change is in the list of changes.
+    let id = json!({ "providerOrderId": "K-1" });
+    service.a.post("/orders/reports/mark", &id).await.data();
+    let undone = service.a.post("/orders/reports/unmark", &id).await.data();
+    assert_eq!(undone, json!({ "providerOrderId": "K-1", "isReport": false }));
+    service.a.post("/orders/reports/unmark", &id).await.data();
+    assert_eq!(pending(&service).await, 1);
+    service
+        .b
+        .post("/orders/reports/unmark", &id)
+        .await
+        .refused(404, "order_not_found");
 }
 
 async fn large_export_is_complete(service: TestService) {
@@ -200,22 +333,20 @@ async fn large_export_is_complete(service: TestService) {
     }
     hands.join_all().await;
     let mut user = service.user().await;
-    for path in ["/reports/pending.csv", "/reports/orders.csv"] {
-        let table = csv(&mut user, path).await;
-        let ids: std::collections::BTreeSet<&str> = table
-            .lines()
-            .skip(1)
-            .map(|line| line.split(';').nth(3).unwrap())
-            .collect();
-        assert_eq!((ids.len(), table.lines().count()), (1_203, 1_204), "{path}");
-    }
+    let table = csv(&mut user, "/reports/orders.csv").await;
+    let ids: std::collections::BTreeSet<&str> = table
+        .lines()
+        .skip(1)
+        .map(|line| line.split(';').nth(3).unwrap())
+        .collect();
+    assert_eq!((ids.len(), table.lines().count()), (1_203, 1_204));
 }
 
 async fn orders_of_other_accounts_are_not_listed_marked_or_exported(service: TestService) {
     let mine = service.shop(&service.a, "benim").await;
     let theirs = service.shop(&service.b, "onların").await;
-    let order = theirs.order("O-1").await;
-    mine.order("B-1").await;
+    let order = theirs.delivered(&service.b, "O-1").await;
+    mine.delivered(&service.a, "B-1").await;
     let mut user = service.user().await;
     let page = user.open("/reports").await;
     assert!(page.has("B-1") && !page.has("O-1") && !page.has("onların"));

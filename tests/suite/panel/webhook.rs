@@ -159,7 +159,7 @@ async fn attempts_are_explained_and_can_be_resent(backend: Backend) {
     assert!(attempts.has("first byte ") && attempts.has(&receiver.url("/olay")));
     assert!(page.links().contains(&format!("/orders/{order}")));
     assert!(
-        page.has("Order K-1") && page.has("\"pid\":\"K-1\""),
+        page.has("Order K-1") && page.has("\"pid\": \"K-1\""),
         "{}",
         page.text()
     );

@@ -79,6 +79,16 @@ impl Shop {
         self.order_of(id, 10_000).await
     }
 
+    /// An order that the restaurant has delivered.
+    pub async fn delivered(&self, client: &ApiClient, id: &str) -> String {
+        let order = self.order(id).await;
+        for _ in 0..3 {
+            let path = format!("/orders/change-status/{order}");
+            client.post(&path, &json!({})).await.data();
+        }
+        order
+    }
+
     /// Cancels an order through the hook.
     pub async fn cancel(&self, id: &str, mut body: Value) -> Reply {
         body["storeId"] = json!(self.store);

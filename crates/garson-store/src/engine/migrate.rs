@@ -50,6 +50,7 @@ const MIGRATIONS: &[(i64, &str, &str)] = &[
         "order_notices",
         include_str!("../../migrations/0014_order_notices.sql"),
     ),
+    (15, "reports", include_str!("../../migrations/0015_reports.sql")),
 ];
 
 /// The number that marks a database as the target of an unfinished copy, beside the migrations. Older versions of the program

@@ -210,4 +210,5 @@ pub fn translate(sql: &str) -> String {
         .replace("{lock}", "FOR UPDATE")
         .replace("{skip_locked}", "FOR UPDATE SKIP LOCKED")
         .replace("{keyed}", "")
+        .replace("{json}", "json")
 }

@@ -153,6 +153,23 @@ pub fn list_pending(
     page(tx, &feed, request, |position, cells| summary(cells, position))
 }
 
+/// A page of the orders that are reported and match the filter.
+pub fn list_reported(
+    tx: &mut Tx<'_>,
+    scope: Scope,
+    filter: &OrderFilter,
+    between: (i64, i64),
+    request: PageRequest,
+) -> Result<Page<OrderSummary>> {
+    let feed = Feed {
+        conditions: &[REPORTED],
+        any_of: Some(filter.any_of()),
+        between,
+        ..all(scope, SUMMARY)
+    };
+    page(tx, &feed, request, |position, cells| summary(cells, position))
+}
+
 /// A page of the orders that match the filter, or of all without one, each converted from its row without a copy.
 pub fn list_filtered<T>(
     tx: &mut Tx<'_>,

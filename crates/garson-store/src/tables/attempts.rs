@@ -18,6 +18,8 @@ pub struct Attempt {
     pub duration_ms: i64,
     pub timing: AttemptTiming,
     pub explanation: Explanation,
+    /// What the receiver answered if the attempt failed: the head, an empty line and the beginning of the body.
+    pub response: Option<String>,
 }
 
 /// The phases of an attempt in microseconds; `None` for a phase that was not reached.
@@ -31,11 +33,11 @@ pub struct AttemptTiming {
 
 columns! {
     const COLUMNS = "" of attempts {
-        number, at, url, status, duration_ms, name_us, connect_us, tls_us, first_byte_us, explanation
+        number, at, url, status, duration_ms, name_us, connect_us, tls_us, first_byte_us, explanation, response
     }
     fn attempt() -> Attempt {
         let timing = AttemptTiming { name: name_us, connect: connect_us, tls: tls_us, first_byte: first_byte_us };
-        Ok(Attempt { number, at, url, status, duration_ms, timing, explanation })
+        Ok(Attempt { number, at, url, status, duration_ms, timing, explanation, response })
     }
 }
 
@@ -68,7 +70,7 @@ pub(crate) fn is_recorded(tx: &mut Tx<'_>, id: EventId, attempt: &Attempt) -> Re
 /// The most attempts that one statement inserts.
 pub(crate) const MAX_PER_STATEMENT: usize = 16;
 /// All but `number`, which the statement finds itself.
-const PARAMS_PER_ROW: usize = 10;
+const PARAMS_PER_ROW: usize = 11;
 /// The statements that insert 0, 1, 2 … attempts.
 static INSERT: LazyLock<Vec<String>> = LazyLock::new(|| (0..=MAX_PER_STATEMENT).map(insert_sql).collect());
 
@@ -110,7 +112,8 @@ pub(crate) fn insert_counted(tx: &mut Tx<'_>, attempts: &[(EventId, &Attempt)]) 
             attempt.timing.connect,
             attempt.timing.tls,
             attempt.timing.first_byte,
-            explanation
+            explanation,
+            attempt.response.as_ref()
         ]);
     }
     tx.write(sql, &params)

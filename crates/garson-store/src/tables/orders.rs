@@ -5,19 +5,20 @@ pub(crate) mod row;
 mod update;
 
 pub use crate::tables::timeline::{add_timeline, append_timeline, timeline, timelines};
-pub use content::{Charge, charges, content, content_sizes};
-pub use update::{mark_reported, set_progress, set_sync, set_sync_unread, update};
+pub use content::{Billing, Charge, billings, charges, content, content_sizes};
+pub use update::{mark_reported, set_progress, set_sync, set_sync_unread, unmark_reported, update};
 
 pub(crate) use content::parse as parse_content;
 pub(crate) use row::{COLUMNS, IS_NOT_CANCELLED, IS_OPEN, LIVE, order};
 
 use crate::engine::in_list::{filled, marks};
 use crate::engine::{Insert, Param};
+use crate::tables::json::from_json;
 use crate::tables::order_line;
 use crate::tables::row::{column_list, each, tuple};
 use crate::{Result, Tx, params};
 use garson_core::id::{AccountId, IntegrationId, OrderId};
-use garson_core::order::{Flag, Order};
+use garson_core::order::{Cancellation, Flag, Order};
 use garson_core::platform::Provider;
 use row::sync_columns;
 
@@ -272,6 +273,21 @@ pub fn by_id(tx: &mut Tx<'_>, id: OrderId) -> Result<Option<Order>> {
         params![&id],
         each(order),
     )
+}
+
+/// The cancellations of these orders, unsorted; orders without one are left out.
+pub fn cancellations(tx: &mut Tx<'_>, ids: &[OrderId]) -> Result<Vec<(OrderId, Cancellation)>> {
+    let sql = format!(
+        "SELECT id, cancellation FROM orders WHERE cancellation IS NOT NULL AND id IN ({})",
+        marks(1, PER_STATEMENT)
+    );
+    let mut found = Vec::new();
+    for chunk in ids.chunks(PER_STATEMENT) {
+        let params: Vec<Param<'_>> = filled(chunk, PER_STATEMENT).map(Param::from).collect();
+        let read = each(|cells| Ok((cells.read()?, from_json("cancellation", cells.text()?)?)));
+        found.extend(tx.query(&sql, &params, read)?);
+    }
+    Ok(found)
 }
 
 /// The codes by which staff know these orders of the account: the short code, or the platform's id where there is none.

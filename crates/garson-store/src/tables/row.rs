@@ -45,7 +45,7 @@ impl<'r, 'a> Cells<'r, 'a> {
 }
 
 /// Makes a reader of cells a reader of whole rows.
-pub fn each<T>(read: impl Fn(&mut Cells<'_, '_>) -> Result<T>) -> impl FnMut(&Row<'_>) -> Result<T> {
+pub fn each<T>(mut read: impl FnMut(&mut Cells<'_, '_>) -> Result<T>) -> impl FnMut(&Row<'_>) -> Result<T> {
     move |row: &Row<'_>| read(&mut Cells::new(row))
 }
 

@@ -56,7 +56,7 @@ tables! {
         id account_id restaurant_id order_id position sequence name body state reason attempts failures held due_at
         created_at
     }
-    attempts(2) { event_id number at url status duration_ms name_us connect_us tls_us first_byte_us explanation }
+    attempts(2) { event_id number at url status duration_ms name_us connect_us tls_us first_byte_us explanation response }
     resends(1) { id account_id since with_skipped last_place reached found requeued created_at finished_at }
     calls(1) {
         id account_id restaurant_id order_id integration_id number kind argument state attempts due_at node
@@ -75,6 +75,7 @@ tables! {
         received_at
     }
     payment_totals(3) { scope level span sums }
+    order_stats(2) { scope slot counts }
     idempotency(2) {
         account_id key_hash request_hash reserved_id acted status body leased_until created_at node run_id
     }

@@ -1,13 +1,14 @@
 //! Deferred writes: what many jobs of one transaction would each write to the same rows is written once, after the last of them.
-//! These are the position of an account, the time of an integration's last order, and payment totals. Checks that each job would
+//! These are the position of an account, the time of an integration's last order, payment totals, and counts of orders. Checks that each job would
 //! make, and that rarely find anything, are also made once.
 //!
 //! The first job writes the rows of accounts and integrations, so they are locked while later writes are deferred. Other
 //! statements of the transaction do not see the difference: a statement that is declared to use such a table is run after the
 //! deferred writes.
 
+use super::stats::{Counts, StatKey};
 use super::sums::{Sums, SumsKey};
-use super::table::{ACCOUNTS, INTEGRATIONS, PAYMENT_TOTALS};
+use super::table::{ACCOUNTS, INTEGRATIONS, ORDER_STATS, PAYMENT_TOTALS};
 use crate::engine::TableSet;
 use garson_core::id::{AccountId, IntegrationId, NodeId};
 use garson_core::platform::Provider;
@@ -44,6 +45,8 @@ pub struct DeferredWrites {
     pub accounts: BTreeMap<AccountId, LockedAccount>,
     pub integrations: BTreeMap<IntegrationId, LockedIntegration>,
     pub totals: BTreeMap<SumsKey, Sums>,
+    /// Numbers of orders and amounts that are to be added.
+    pub stats: BTreeMap<StatKey, Counts>,
     /// The identities of new orders; assumed to have no earlier message.
     pub new_orders: BTreeMap<Provider, BTreeSet<String>>,
     /// The hashes of the messages that brought them; assumed to have come for the first time.
@@ -55,6 +58,7 @@ impl DeferredWrites {
         self.accounts.is_empty()
             && self.integrations.is_empty()
             && self.totals.is_empty()
+            && self.stats.is_empty()
             && self.new_orders.is_empty()
             && self.first_messages.is_empty()
     }
@@ -65,6 +69,7 @@ impl DeferredWrites {
         of(self.accounts.is_empty(), ACCOUNTS)
             .and(of(self.integrations.is_empty(), INTEGRATIONS))
             .and(of(self.totals.is_empty(), PAYMENT_TOTALS))
+            .and(of(self.stats.is_empty(), ORDER_STATS))
     }
 
     pub fn account(&mut self, id: AccountId) -> Option<&mut LockedAccount> {

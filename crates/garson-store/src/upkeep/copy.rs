@@ -18,6 +18,11 @@ const CHUNK: i64 = 500;
 /// A server sends a heartbeat every two seconds; without one for this long, none is running.
 const SILENCE: Duration = Duration::from_secs(5);
 
+/// The tables whose rows are copied. Nodes are processes that use the source; none of them uses the target.
+fn copied_tables() -> impl Iterator<Item = &'static Table> {
+    TABLES.iter().filter(|table| table.name != "nodes")
+}
+
 /// Some rows of a table.
 struct Chunk {
     table: &'static Table,
@@ -46,6 +51,7 @@ pub async fn copy_all(from: &Engine, to: &Engine) -> Result<Vec<(&'static str, u
     let (from_postgres, to_postgres) = (is_postgres(from), is_postgres(to));
     to.write(Partition::COMMON, move |tx| prepare_target(tx, to_postgres))
         .await?;
+    let nodes_before = from.read(nodes::list).await?;
     let (send, mut chunks) = mpsc::channel(2);
     let has_begun = AtomicBool::new(false);
     let reading = from.read_long(move |tx| {
@@ -58,7 +64,7 @@ pub async fn copy_all(from: &Engine, to: &Engine) -> Result<Vec<(&'static str, u
         read_all(tx, from_postgres, &send)
     });
     let writing = async move {
-        let mut copied: Vec<(&'static str, u64)> = TABLES.iter().map(|table| (table.name, 0)).collect();
+        let mut copied: Vec<(&'static str, u64)> = copied_tables().map(|table| (table.name, 0)).collect();
         while let Some(Chunk { table, rows }) = chunks.recv().await {
             if let Some((_, count)) = copied.iter_mut().find(|(name, _)| *name == table.name) {
                 *count += rows.len() as u64;
@@ -75,7 +81,7 @@ pub async fn copy_all(from: &Engine, to: &Engine) -> Result<Vec<(&'static str, u
     let copied = written?;
     read?;
     // A server that was started meanwhile has sent heartbeats.
-    if from.read(nodes::list).await? != to.read(nodes::list).await? {
+    if from.read(nodes::list).await? != nodes_before {
         return Err(StoreError::refused(
             "a server has used the source database meanwhile: stop it and run the same command again, it starts over",
         ));
@@ -113,7 +119,7 @@ fn read_all(tx: &mut Tx<'_>, is_postgres: bool, chunks: &mpsc::Sender<Chunk>) ->
         let sql = "SELECT set_config('idle_in_transaction_session_timeout', '0', true)";
         tx.query_one(sql, &[], value::<String>)?;
     }
-    for table in TABLES {
+    for table in copied_tables() {
         let mut after: Option<Vec<Owned>> = None;
         loop {
             let rows = read_chunk(tx, table, after.as_deref())?;

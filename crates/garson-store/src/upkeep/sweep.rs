@@ -40,7 +40,8 @@ pub fn remove_chunk(
              (SELECT id FROM inbox WHERE restaurant_id = ?1 AND order_id IS NULL LIMIT ?2)",
         params![&restaurant, limit],
     )?;
-    if inbox + totals::sweep(tx, account, restaurant, limit)? > 0 {
+    let totals = totals::sweep(tx, account, restaurant, limit)?;
+    if inbox + totals + totals::stats::sweep(tx, account, restaurant, limit)? > 0 {
         return Ok(true);
     }
     tx.execute(

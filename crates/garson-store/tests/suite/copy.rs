@@ -154,6 +154,8 @@ pub async fn copy_to_the_other_engine_is_complete(bench: &Bench) {
             assert_eq!(there[table].len() as u64, rows, "{table}");
             assert_eq!(there[table], here[table], "{table} of {kind:?}");
         }
+        // Nodes are processes that use the source.
+        assert!(!here["nodes"].is_empty() && there["nodes"].is_empty());
         assert_eq!(there.len(), TABLES.len());
         let again = copy::copy_all(&bench.engine, &target).await;
         assert_eq!(again.map(drop).map_err(|e| e.kind), Err(StoreErrorKind::Refused));

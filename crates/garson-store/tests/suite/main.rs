@@ -28,6 +28,7 @@ mod notify;
 mod opening;
 mod order_filters;
 mod order_notices;
+mod order_stats;
 mod orders;
 mod paging;
 mod pooler;
@@ -264,6 +265,11 @@ cases! {
             json_is_kept_byte_for_byte
             timestamps_follow_positions_when_the_clock_goes_back
             webhook_is_stored_and_removed;
+        order_stats:
+            counts_agree_with_a_full_scan
+            times_are_measured_from_arrival_and_acceptance
+            counts_of_older_releases_are_filled_in
+            concurrent_writers_keep_correct_counts;
         totals:
             totals_agree_with_a_full_scan
             totals_exclude_a_deleted_restaurant

@@ -41,6 +41,7 @@ fn an_attempt(n: i64) -> Attempt {
         duration_ms: 3,
         timing: AttemptTiming::default(),
         explanation: Explanation::answered(200, None),
+        response: None,
     }
 }
 

@@ -268,6 +268,7 @@ pub async fn delivered_batch_skips_removed_events(bench: &Bench) {
                 duration_ms: 3,
                 timing: AttemptTiming::default(),
                 explanation: Explanation::text("taken"),
+                response: None,
             }),
             attempts_before: 0,
         })

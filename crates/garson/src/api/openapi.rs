@@ -1,4 +1,4 @@
-//! The OpenAPI document, generated from the code, and the page that shows it.
+//! The OpenAPI document, generated from the code. The panel's reference page shows it.
 
 mod examples;
 mod shops;
@@ -33,10 +33,9 @@ use utoipa::openapi::{
 };
 use utoipa::{OpenApi as _, PartialSchema, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
-use utoipa_swagger_ui::{Config, SwaggerUi};
 
 /// The meaning of each error status; any operation may return them.
-const ERRORS: [(&str, &str); 15] = [
+pub const ERRORS: [(&str, &str); 15] = [
     ("400", "The request is broken"),
     ("401", "No key, or a wrong one"),
     ("403", "Only the primary key of the account may do this"),
@@ -124,7 +123,7 @@ tried again. The same event may come more than once, with the same `veri.id`.";
 
 const DESCRIPTION: &str = "Orders of delivery platforms, in one place: list them, verify them, advance them, cancel \
 them, account for them.\n\nEvery answer is an object with `success`. Errors carry `error.code` for programs and \
-`error.message` for people. Amounts are whole minor units (kuruş); moments are RFC 3339 in UTC. POSTs take an \
+`error.message` for people. Amounts are whole minor units (kuruş); timestamps are RFC 3339 in UTC. POSTs take an \
 `Idempotency-Key`: the same key with the same request gets the first answer again for 24 hours. Unknown body fields \
 are ignored.";
 
@@ -321,20 +320,15 @@ fn add_errors(operation: &mut Operation) {
     }
 }
 
-/// Serves the document at `/openapi.json` and a page that shows it at `/docs`, without external resources.
+/// Serves the document at `/openapi.json`.
 pub fn router() -> Router<Arc<HttpState>> {
-    let page = SwaggerUi::new("/docs").config(
-        Config::new(["/openapi.json"])
-            .validator_url("none")
-            .try_it_out_enabled(true),
-    );
     // Generated at the first request: it takes some megabytes, and most servers never serve it.
     let text: Arc<OnceCell<Bytes>> = Arc::default();
     let read = async move || -> Result<_, ApiError> {
         let text = text.get_or_try_init(write_document).await?.clone();
         Ok(([(CONTENT_TYPE, "application/json")], text))
     };
-    Router::new().merge(page).route("/openapi.json", get(read))
+    Router::new().route("/openapi.json", get(read))
 }
 
 async fn write_document() -> Result<Bytes, ApiError> {

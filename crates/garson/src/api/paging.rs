@@ -182,7 +182,7 @@ impl Query {
         instant.map(|at| Some(Moment::At(at))).map_err(|_| {
             wrong(
                 name,
-                "must be a moment such as 2026-03-01T12:00:00Z, or a day such as 2026-03-01",
+                "must be a timestamp such as 2026-03-01T12:00:00Z, or a day such as 2026-03-01",
             )
         })
     }
@@ -234,12 +234,12 @@ pub struct RestaurantParam {
 #[into_params(parameter_in = Query)]
 #[allow(dead_code)]
 pub struct PeriodParams {
-    /// Arrived at this moment or later: an instant, or a day where the restaurant is.
+    /// Arrived at this time or later: a timestamp, or a day where the restaurant is.
     #[param(
         pattern = r"^20[0-9]{2}-(0[1-9]|1[0-2])-(0[1-9]|1[0-9]|2[0-8])(T([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](\.[0-9]{1,3})?Z)?$"
     )]
     from: Option<String>,
-    /// Arrived before this moment; a day is part of the period.
+    /// Arrived before this time; a day is part of the period.
     #[param(
         pattern = r"^20[0-9]{2}-(0[1-9]|1[0-2])-(0[1-9]|1[0-9]|2[0-8])(T([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](\.[0-9]{1,3})?Z)?$"
     )]
@@ -281,7 +281,7 @@ pub struct FilterParams {
     provider: Option<String>,
     /// `true`: only orders that have not come to an end (status below 900); `false`: only those that have.
     open: Option<bool>,
-    /// Only orders that have changed at this moment or later, those that have just come included, in the order of their last
+    /// Only orders that have changed at this time or later, those that have just come included, in the order of their last
     /// change: an instant, or a day where the restaurant is.
     #[param(
         rename = "updatedSince",

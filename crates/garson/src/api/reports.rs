@@ -6,8 +6,8 @@ use super::order_items::PendingItem;
 use super::paging::{PageParams, PeriodParams, Query, RestaurantParam, StatusParam};
 use crate::flow::admin::api_auth::Caller;
 use crate::flow::admin::input::ForeignId;
+use crate::flow::read::report_marks::{self, Stamping};
 use crate::flow::read::reports;
-use crate::flow::read::reports::Stamping;
 use crate::http::error::{ApiError, Code};
 use crate::http::state::HttpState;
 use axum::extract::State;
@@ -112,7 +112,7 @@ pub async fn mark_reported(
     let wrong = |field, message| Err(ApiError::invalid(Code::InvalidField, field, message));
     match (wanted.provider_order_id, wanted.provider_order_ids) {
         (Some(id), None) => {
-            let provider_order_id = reports::mark(&state.app, caller.account, id.into_string()).await?;
+            let provider_order_id = report_marks::mark(&state.app, caller.account, id.into_string()).await?;
             Ok(Data::new(MarkAnswer::One(Marked {
                 provider_order_id,
                 is_report: true,
@@ -120,7 +120,7 @@ pub async fn mark_reported(
         }
         (None, Some(ids)) if (1..=MOST_MARKS).contains(&ids.len()) => {
             let ids = ids.into_iter().map(ForeignId::into_string).collect();
-            let results = reports::mark_many(&state.app, caller.account, ids).await?;
+            let results = report_marks::mark_many(&state.app, caller.account, ids).await?;
             Ok(Data::new(MarkAnswer::Many(MarkResults {
                 results: results.into_iter().map(Into::into).collect(),
             })))
@@ -129,6 +129,40 @@ pub async fn mark_reported(
         (None, None) => wrong("providerOrderId", "is required, or providerOrderIds"),
         (Some(_), Some(_)) => wrong("providerOrderIds", "cannot be given beside providerOrderId"),
     }
+}
+
+#[derive(Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct UnmarkRequest {
+    /// The order's id on its platform; our own where that names several orders.
+    provider_order_id: ForeignId,
+    #[serde(flatten)]
+    #[schema(ignore)]
+    _object: ObjectOnly,
+}
+
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Unmarked {
+    provider_order_id: String,
+    /// Always false.
+    is_report: bool,
+}
+
+/// Remove the stamp that an order is reported. May be repeated.
+#[utoipa::path(post, path = "/orders/reports/unmark", tag = "Reports", request_body = UnmarkRequest,
+    responses((status = 200, body = Data<Unmarked>)))]
+pub async fn unmark_reported(
+    State(state): State<Arc<HttpState>>,
+    caller: Caller,
+    Json(wanted): Json<UnmarkRequest>,
+) -> Result<Data<Unmarked>, ApiError> {
+    let id = wanted.provider_order_id.into_string();
+    let provider_order_id = report_marks::unmark(&state.app, caller.account, id).await?;
+    Ok(Data::new(Unmarked {
+        provider_order_id,
+        is_report: false,
+    }))
 }
 
 /// List the orders that wait to be handed over to accounting, newest first.

@@ -66,7 +66,7 @@ pub fn retry_json(resend: Resend) -> String {
 #[derive(Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct RetryAllRequest {
-    /// Those of events since this moment.
+    /// Those of events since this time.
     #[schema(value_type = String, format = DateTime)]
     since: Timestamp,
     /// Also those that were skipped because no address was registered.

@@ -36,6 +36,7 @@ pub fn routes() -> OpenApiRouter<Arc<HttpState>> {
         .routes(routes!(printers::remove_printer))
         .routes(routes!(printers::report_printer))
         .routes(routes!(reports::mark_reported))
+        .routes(routes!(reports::unmark_reported))
         .routes(routes!(reports::list_pending_reports))
         .routes(routes!(payments::group_payments))
         .routes(routes!(webhook::retry_webhook))

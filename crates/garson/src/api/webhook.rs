@@ -20,6 +20,7 @@ use garson_core::delivery::DeliveryState;
 use garson_core::id::{EventId, OrderId, RestaurantId};
 use garson_core::json::ObjectOnly;
 use garson_core::time::Timestamp;
+use garson_store::lists::events::EventFilter;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use utoipa::{IntoParams, ToSchema};
@@ -231,6 +232,9 @@ struct AttemptView {
     timing: TimingView,
     /// What happened, in plain words.
     explanation: String,
+    /// What the receiver answered if the attempt failed: the headers, an empty line and up to 2 kB of the body. Secrets are masked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    response: Option<String>,
 }
 
 /// Where the time went, in milliseconds; null for what did not happen, such as a look-up for a literal address, or a
@@ -268,6 +272,7 @@ impl From<Attempt> for AttemptView {
             duration_ms: attempt.duration_ms,
             timing: attempt.timing.into(),
             explanation: attempt.explanation.to_string(),
+            response: attempt.response,
         }
     }
 }
@@ -331,7 +336,13 @@ pub async fn list_deliveries(
         .map(|name| DeliveryState::named(name).ok_or_else(wrong))
         .transpose()?;
     let order = query.get("orderId")?.map(str::to_owned);
-    let page =
-        accounts::list_deliveries(&state.app, caller.account, delivery_state, order, query.page()?).await?;
+    let page = accounts::list_deliveries(
+        &state.app,
+        caller.account,
+        EventFilter::with_state(delivery_state),
+        order,
+        query.page()?,
+    )
+    .await?;
     Ok(Paged::new(page, DeliveryView::from))
 }

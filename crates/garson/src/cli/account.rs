@@ -1,8 +1,10 @@
 //! `garson account`: accounts and their first keys.
 
 use super::command::{CommandError, Outcome, failed, print_line, read_secret, with_app};
+use crate::app::App;
 use crate::config::Settings;
 use crate::flow::admin::{accounts, sessions};
+use crate::flow::read::operator;
 use clap::{Args, Subcommand};
 use garson_core::secret::Secret;
 use serde_json::json;
@@ -65,7 +67,7 @@ pub fn run(settings: &Settings, command: AccountCommand) -> Outcome {
                     .await
                     .map_err(failed)?;
                 let api_key = key.secret.expose();
-                let panel = format!("http://{}/", app.settings.listen);
+                let panel = panel_url(&app).await?;
                 if json {
                     let shown = json!({
                         "accountId": account.id,
@@ -107,6 +109,16 @@ pub fn run(settings: &Settings, command: AccountCommand) -> Outcome {
             }
         }
     })
+}
+
+/// The address of the panel: that of a running server, which may have been started with another one than the settings have.
+async fn panel_url(app: &App) -> Result<String, CommandError> {
+    let running = operator::server_addresses(app).await.map_err(failed)?;
+    let address = running.first().copied();
+    Ok(address.map_or_else(
+        || format!("http://{}/", app.settings.listen),
+        |address| format!("http://{address}/"),
+    ))
 }
 
 /// The given password, or a generated one, which is printed.

@@ -11,6 +11,7 @@ use clap::{Args, Subcommand};
 use garson_core::delivery::DeliveryState;
 use garson_core::id::{AccountId, ResendId};
 use garson_core::time::Timestamp;
+use garson_store::lists::events::EventFilter;
 use std::time::Duration;
 
 /// How often progress is polled.
@@ -109,7 +110,7 @@ async fn deliveries(app: &App, account: AccountId, state: Option<DeliveryState>,
         cursor: None,
         direction: Direction::Older,
     };
-    let page = accounts::list_deliveries(app, account, state, None, request)
+    let page = accounts::list_deliveries(app, account, EventFilter::with_state(state), None, request)
         .await
         .map_err(failed)?;
     for delivery in page.items {

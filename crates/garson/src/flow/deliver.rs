@@ -35,6 +35,7 @@ mod jobs;
 mod message;
 pub mod resend;
 pub mod resend_all;
+mod response_text;
 mod slots;
 mod wake_times;
 

@@ -2,6 +2,7 @@
 
 pub mod attention;
 pub mod board;
+pub mod day_summary;
 pub mod event_feed;
 pub mod operator;
 pub mod order_detail;
@@ -9,6 +10,7 @@ pub mod order_lists;
 pub mod order_notices;
 pub mod order_record;
 pub mod period;
+pub mod report_marks;
 pub mod reports;
 pub mod search;
 pub mod status;

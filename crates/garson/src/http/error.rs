@@ -31,6 +31,8 @@ macro_rules! codes {
         impl ToSchema for Code {}
 
         impl Code {
+            pub const ALL: &[Self] = &[$(Self::$variant,)*];
+
             #[must_use]
             pub fn status(self) -> StatusCode {
                 let code = match self {

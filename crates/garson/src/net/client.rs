@@ -105,12 +105,17 @@ impl Client {
         let outcome = match tokio::time::timeout(deadline, exchange).await {
             Err(_) => Err(progress.timed_out(&target, deadline)),
             Ok(Err(error)) => Err(error),
-            Ok(Ok(exchange)) => {
+            Ok(Ok(mut exchange)) => {
                 let time = deadline.saturating_sub(started.elapsed());
-                let status = exchange.status();
+                let (status, headers) = (exchange.status(), exchange.take_headers());
                 let body = exchange.body(keep_body, time, &self.pool).await;
                 let took = started.elapsed();
-                Ok(Answer { status, body, took })
+                Ok(Answer {
+                    status,
+                    headers,
+                    body,
+                    took,
+                })
             }
         };
         let mut timing = progress.timing;

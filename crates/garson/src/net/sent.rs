@@ -1,6 +1,7 @@
 //! The result of a request: the answer, or why there is none, and how long each stage took.
 
 use garson_core::explanation::{Explanation, NetworkFailure, TargetRefusal};
+use http::HeaderMap;
 use std::fmt;
 use std::time::Duration;
 
@@ -17,6 +18,7 @@ pub struct Sent {
 #[derive(Clone, Debug)]
 pub struct Answer {
     pub status: u16,
+    pub headers: HeaderMap,
     pub body: Vec<u8>,
     pub took: Duration,
 }

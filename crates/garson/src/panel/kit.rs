@@ -2,6 +2,8 @@
 
 pub mod assets;
 pub mod attention;
+pub mod browser_name;
+pub mod cell;
 pub mod compression;
 pub mod cookies;
 pub mod csrf;
@@ -25,6 +27,10 @@ pub mod names;
 pub mod navigation;
 pub mod paging;
 pub mod phone;
+pub mod readable;
 pub mod redirect;
 pub mod security_headers;
 pub mod session_renewal;
+pub mod table_file;
+pub mod xlsx;
+pub mod zip;

@@ -17,11 +17,13 @@ mod orders;
 mod packages;
 mod payments;
 mod printing;
+mod reference;
 mod reports;
 mod restaurants;
 mod sessions;
 mod sign_in;
 mod status;
+mod today;
 mod webhook;
 
 use crate::http::state::HttpState;
@@ -48,10 +50,12 @@ pub fn routes() -> Router<Arc<HttpState>> {
         .merge(menu::routes())
         .merge(escalation::routes())
         .merge(notices::routes())
+        .merge(today::routes())
         .merge(reports::routes())
         .merge(payments::routes())
         .merge(webhook::routes())
         .merge(keys::routes())
         .merge(status::routes())
         .merge(sessions::routes())
+        .merge(reference::routes())
 }

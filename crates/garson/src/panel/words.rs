@@ -31,6 +31,7 @@ mod sessions;
 mod sign_in;
 mod status;
 mod text_set;
+mod today;
 mod webhook;
 
 pub use actions::ActionWords;
@@ -63,4 +64,5 @@ pub use restaurants::RestaurantWords;
 pub use sessions::SessionWords;
 pub use sign_in::SignInWords;
 pub use status::StatusWords;
+pub use today::TodayWords;
 pub use webhook::WebhookWords;

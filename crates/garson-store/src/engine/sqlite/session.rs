@@ -33,7 +33,8 @@ fn translate(sql: &str) -> Cow<'_, str> {
         sql.replace("{blob}", "BLOB")
             .replace("{lock}", "")
             .replace("{skip_locked}", "")
-            .replace("{keyed}", "WITHOUT ROWID"),
+            .replace("{keyed}", "WITHOUT ROWID")
+            .replace("{json}", "TEXT"),
     )
 }
 

@@ -6,8 +6,9 @@ use crate::tables::json::from_json;
 use crate::tables::row::{each, tuple, value};
 use crate::{Result, StoreError, Tx, params};
 use garson_core::id::OrderId;
-use garson_core::order::{Amount, OrderContent, Payment};
+use garson_core::order::{Amount, Customer, Fulfilment, OrderContent, Payment};
 use serde::Deserialize;
+use serde::de::DeserializeOwned;
 
 /// How many orders one statement reads.
 const PER_STATEMENT: usize = 32;
@@ -43,17 +44,35 @@ pub struct Charge {
     pub payment: Payment,
 }
 
+/// What accounting wants to know about an order.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+pub struct Billing {
+    pub customer: Customer,
+    pub fulfilment: Fulfilment,
+    pub amount: Amount,
+}
+
 /// The charges of these orders, unsorted.
 pub fn charges(tx: &mut Tx<'_>, ids: &[OrderId]) -> Result<Vec<(OrderId, Charge)>> {
+    parts(tx, ids)
+}
+
+/// What accounting wants to know about these orders, unsorted.
+pub fn billings(tx: &mut Tx<'_>, ids: &[OrderId]) -> Result<Vec<(OrderId, Billing)>> {
+    parts(tx, ids)
+}
+
+/// A part of the contents of these orders.
+fn parts<T: DeserializeOwned>(tx: &mut Tx<'_>, ids: &[OrderId]) -> Result<Vec<(OrderId, T)>> {
     let sql = format!(
         "SELECT order_id, body FROM order_contents WHERE order_id IN ({})",
         marks(1, PER_STATEMENT)
     );
-    let mut charges = Vec::with_capacity(ids.len());
+    let mut found = Vec::with_capacity(ids.len());
     for chunk in ids.chunks(PER_STATEMENT) {
         let params: Vec<Param<'_>> = filled(chunk, PER_STATEMENT).map(Param::from).collect();
         let read = each(|cells| Ok((cells.read()?, from_json("order content", cells.text()?)?)));
-        charges.extend(tx.query(&sql, &params, read)?);
+        found.extend(tx.query(&sql, &params, read)?);
     }
-    Ok(charges)
+    Ok(found)
 }

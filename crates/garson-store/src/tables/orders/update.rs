@@ -47,6 +47,15 @@ pub fn mark_reported(tx: &mut Tx<'_>, id: OrderId, at: Timestamp, position: i64)
     Ok(())
 }
 
+/// Removes the mark that an order is reported. `position` was reserved for this change, at `at`.
+pub fn unmark_reported(tx: &mut Tx<'_>, id: OrderId, at: Timestamp, position: i64) -> Result<()> {
+    tx.write(
+        "UPDATE orders SET reported_at = NULL, updated_at = ?2, changed = ?3 WHERE id = ?1 AND reported_at IS NOT NULL",
+        params![&id, at, position],
+    )?;
+    Ok(())
+}
+
 /// Writes how far the platform knows a locked order: `providerSync`, the platform's status, and when the food was ready.
 /// `stored` is the order as its row has it.
 ///

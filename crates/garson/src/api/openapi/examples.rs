@@ -8,7 +8,7 @@ const RESTAURANT: &str = "01980a3c-0000-7000-8000-000000000002";
 pub fn of_request(operation_id: &str) -> Option<Value> {
     Some(match operation_id {
         "cancel_order" => json!({ "reason": "out_of_stock", "note": "No lahmacun left today" }),
-        "mark_reported" => json!({ "providerOrderId": "WEB-1" }),
+        "mark_reported" | "unmark_reported" => json!({ "providerOrderId": "WEB-1" }),
         "retry_webhook" => json!({
             "webhookOrderId": "01980a3c-0000-7000-8000-000000000003",
             "url": "https://pos.example.com/olay",

@@ -60,7 +60,11 @@ pub fn demo(options: Options, args: serve::ServeArgs) -> Outcome {
         let address = listener.local_addr()?;
         let password = password(address)?;
         let sample = prepare(&app, &password).await?;
-        let receiver = start_receiver(&app, sample.account).await?;
+        let reminder = format!(
+            "Panel: http://{address}/, sign in with {EMAIL} and the password {}",
+            password.expose()
+        );
+        let receiver = start_receiver(&app, sample.account, reminder).await?;
         let [_, busy] = sample.restaurants;
         let till = tokio::spawn(till::run(Arc::clone(&app), sample.account, busy));
         // Orders start once the service accepts requests.
@@ -91,14 +95,18 @@ pub fn demo(options: Options, args: serve::ServeArgs) -> Outcome {
     ended
 }
 
-/// Starts a receiver that shows every event, and registers it as the webhook of the sample account.
-async fn start_receiver(app: &App, account: AccountId) -> Result<JoinHandle<()>, CommandError> {
+/// Starts a receiver that shows the first events, and registers it as the webhook of the sample account.
+async fn start_receiver(
+    app: &App,
+    account: AccountId,
+    reminder: String,
+) -> Result<JoinHandle<()>, CommandError> {
     let listener = TcpListener::bind("127.0.0.1:0").await?;
     let url = format!("http://{}/", listener.local_addr()?);
     accounts::set_webhook(app, account, accounts::Actor::Owner, Some(url), None, None)
         .await
         .map_err(failed)?;
-    Ok(tokio::spawn(receive::show_events(listener)))
+    Ok(tokio::spawn(receive::show_events(listener, reminder)))
 }
 
 /// A demo uses simulated platforms, so it must not run on real orders.
@@ -227,7 +235,7 @@ fn introduce(address: SocketAddr, sim: SocketAddr, sample: &Sample, password: &S
         "
 The demo is running. Everything is sample data below {folder}.
 Orders of four simulated platforms arrive by themselves, every few seconds. A sample receiver, to which the account's
-webhook leads, shows each event below as it comes.
+webhook leads, shows the first events below, and their number every minute.
 
   Panel         http://{address}/
                 sign in with {EMAIL} and the password {password}

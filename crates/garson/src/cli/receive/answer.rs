@@ -163,6 +163,7 @@ impl Receiver {
         let remarks = history.record(&event, status.is_some_and(|status| status.is_success()));
         // Under the lock, so that the lines are printed in the order of the history.
         self.show.event(
+            history.totals.received,
             body,
             &document,
             &event.line(&document, remarks),

@@ -5,7 +5,7 @@ mod event;
 mod history;
 mod show;
 
-use super::command::{CommandError, Outcome, runtime};
+use super::command::{CommandError, Outcome, print_line, runtime};
 use super::event_key::KeyArgs;
 use crate::http::connection_registry::Timeouts;
 use crate::server::{Limits, serve_connections};
@@ -35,12 +35,15 @@ Examples:
 Register its address with PUT /web-api/v1/webhook. Garson calls addresses like 127.0.0.1 only if it
 runs with GARSON_ALLOW_PRIVATE_TARGETS=true. docs/receiving.md says how to write your own receiver.")]
 pub struct ReceiveArgs {
-    /// The port to listen on; 0 picks a free one
-    #[arg(long, default_value_t = 9000)]
-    port: u16,
-    /// The address to listen on; 0.0.0.0 for all addresses of this machine
-    #[arg(long, default_value = "127.0.0.1")]
-    address: IpAddr,
+    /// The address and port to listen on; port 0 picks a free one
+    #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:9000")]
+    listen: SocketAddr,
+    /// The port alone, as earlier versions took it
+    #[arg(long, hide = true)]
+    port: Option<u16>,
+    /// The address alone, as earlier versions took it
+    #[arg(long, hide = true)]
+    address: Option<IpAddr>,
     #[command(flatten)]
     key: KeyArgs,
     /// Accept events with any key, or without one
@@ -76,7 +79,7 @@ pub fn run(args: &ReceiveArgs) -> Outcome {
     let is_open = key.is_none() && !args.any_key;
     let receiver = Receiver::new(args.behaviour(), key, args.key.authorization, show);
     runtime()?.block_on(async {
-        let address = SocketAddr::new(args.address, args.port);
+        let address = args.listens_on();
         let listener = TcpListener::bind(address)
             .await
             .map_err(|error| CommandError(format!("cannot listen on {address}: {error}")))?;
@@ -119,8 +122,21 @@ async fn serve(listener: TcpListener, receiver: Arc<Receiver>, stop: impl Future
     serve_connections(listener, service, limits, stop).await;
 }
 
-/// Shows every event that comes, whatever its key, until it is aborted: for the demo.
-pub async fn show_events(listener: TcpListener) {
+/// How many events the demo shows one by one.
+const SHOWN_IN_DEMO: u64 = 20;
+const REMINDER_PAUSE: Duration = Duration::from_secs(60);
+
+/// Prints from time to time how many events have come, and how to sign in, which has scrolled away by then.
+async fn remind(receiver: &Receiver, reminder: &str) {
+    loop {
+        tokio::time::sleep(REMINDER_PAUSE).await;
+        let received = receiver.totals().received;
+        print_line(&format!("{received} events so far. {reminder}"));
+    }
+}
+
+/// Shows the first events that come, whatever their key, and then only their number, until it is aborted: for the demo.
+pub async fn show_events(listener: TcpListener, reminder: String) {
     let behaviour = Behaviour {
         status: 200,
         ..Behaviour::default()
@@ -129,12 +145,23 @@ pub async fn show_events(listener: TcpListener) {
         behaviour,
         None,
         AuthorizationForm::default(),
-        Show::new(false, false),
+        Show::First(SHOWN_IN_DEMO),
     );
-    serve(listener, Arc::new(receiver), std::future::pending()).await;
+    let receiver = Arc::new(receiver);
+    tokio::join!(
+        serve(listener, Arc::clone(&receiver), std::future::pending()),
+        remind(&receiver, &reminder)
+    );
 }
 
 impl ReceiveArgs {
+    fn listens_on(&self) -> SocketAddr {
+        SocketAddr::new(
+            self.address.unwrap_or(self.listen.ip()),
+            self.port.unwrap_or(self.listen.port()),
+        )
+    }
+
     fn behaviour(&self) -> Behaviour {
         let is_choosy = self.fail_first > 0 || self.fail_percent > 0;
         Behaviour {

@@ -10,6 +10,8 @@ use serde_json::Value;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Show {
     Lines,
+    /// The first so many.
+    First(u64),
     Full,
     /// The bodies alone; everything else goes to standard error.
     Json,
@@ -28,12 +30,15 @@ impl Show {
     pub fn notice(self, text: &str) {
         match self {
             Self::Json => eprintln!("{text}"),
-            Self::Lines | Self::Full => print_line(text),
+            Self::Lines | Self::First(_) | Self::Full => print_line(text),
         }
     }
 
-    /// An event, with the status that it is answered with.
-    pub fn event(self, body: &[u8], document: &Value, line: &str, status: Option<u16>) {
+    /// The event of this number, with the status that it is answered with.
+    pub fn event(self, number: u64, body: &[u8], document: &Value, line: &str, status: Option<u16>) {
+        if matches!(self, Self::First(count) if number > count) {
+            return;
+        }
         if self == Self::Json {
             // In valid JSON, line breaks occur only between tokens, where they can be replaced.
             let body = String::from_utf8_lossy(body).replace(['\r', '\n'], " ");

@@ -8,12 +8,12 @@ use crate::flow::Fault;
 use crate::flow::fault::Thing;
 use argon2::{Argon2, PasswordHasher};
 use garson_core::account::{Account, ApiKey, AuthorizationForm, IssuedKey, Webhook};
-use garson_core::delivery::DeliveryState;
 use garson_core::field_problem::FieldProblem;
 use garson_core::id::{AccountId, EventId, KeyId, OrderId};
 use garson_core::secret::Secret;
 use garson_core::time::Timestamp;
 use garson_store::lists;
+use garson_store::lists::events::EventFilter;
 use garson_store::lists::feed::{Page, PageRequest};
 use garson_store::tables::attempts;
 use garson_store::tables::attempts::Attempt;
@@ -350,17 +350,20 @@ pub async fn delivery(app: &App, account: AccountId, id: EventId) -> Result<Deli
 pub async fn list_deliveries(
     app: &App,
     account: AccountId,
-    state: Option<DeliveryState>,
+    filter: EventFilter,
     order: Option<String>,
     request: PageRequest,
 ) -> Result<Page<Delivery>, Fault> {
     app.store
         .read(move |tx| {
             let page = match &order {
-                None => lists::events::of_account(tx, account, state, request)?,
+                None => lists::events::filtered(tx, account, &filter, request)?,
                 Some(path_id) => {
                     let order = crate::flow::find_order::find_one(tx, account, path_id)?;
-                    lists::events::of_order(tx, order.id, state, request)?
+                    let mut page = lists::events::of_order(tx, order.id, filter.state, request)?;
+                    // An order has few events.
+                    page.items.retain(|event| filter.matches(event));
+                    page
                 }
             };
             let items = page

@@ -1,5 +1,6 @@
 //! One attempt to deliver an event, and its outcome in plain words.
 
+use super::response_text::response_text;
 use crate::app::App;
 use crate::net::guard;
 use crate::net::{HeaderCase, Log, Outgoing, SendError, Sent, Stage, Timing};
@@ -67,7 +68,7 @@ pub async fn make(app: &App, account: AccountId, target: &Target, body: String) 
         Log::Never,
     )
     .await;
-    judge(at, &target.url, &sent)
+    judge(at, &target.url, &target.headers, &sent)
 }
 
 /// Sends an event's body to an address that an account gave.
@@ -100,12 +101,14 @@ pub async fn post(
         .await
 }
 
-/// What an exchange means for the event, as an entry of its log.
+/// What an exchange means for the event, as an entry of its log. `headers` were sent with it.
 #[must_use]
-pub fn judge(at: Timestamp, url: &str, sent: &Sent) -> AttemptOutcome {
+pub fn judge(at: Timestamp, url: &str, headers: &HeaderMap, sent: &Sent) -> AttemptOutcome {
+    let mut response = None;
     let (status, failure, mut explanation) = match &sent.outcome {
         Ok(answer) => {
             let (failure, explanation) = judge_status(answer.status);
+            response = failure.is_some().then(|| response_text(answer, headers));
             (Some(i64::from(answer.status)), failure, explanation)
         }
         Err(error) => (None, Some(reason_of(error)), error.explanation()),
@@ -123,6 +126,7 @@ pub fn judge(at: Timestamp, url: &str, sent: &Sent) -> AttemptOutcome {
             duration_ms: i64::try_from(sent.timing.total.as_millis()).unwrap_or(i64::MAX),
             timing: split(&sent.timing),
             explanation,
+            response,
         },
         failure,
         took: sent.timing.total,
@@ -141,6 +145,7 @@ pub fn preempted(at: Timestamp, url: &str, took: Duration) -> AttemptOutcome {
             duration_ms: i64::try_from(took.as_millis()).unwrap_or(i64::MAX),
             timing: AttemptTiming::default(),
             explanation: NetworkFailure::GivenUpForOthers { after: took }.into(),
+            response: None,
         },
         failure: Some(UndeliveredReason::TimedOut),
         took,

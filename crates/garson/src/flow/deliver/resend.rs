@@ -70,8 +70,8 @@ pub async fn resend(app: &App, account: AccountId, actor: Actor, resend: Resend)
     };
     let _slot = manual_sends::slot(app, account)?;
     let started = app.now();
-    let sent = post(app, account, &resend.url, headers, event.body, Log::Every).await;
-    note(app, account, &manual, &resend.url, started, &sent).await?;
+    let sent = post(app, account, &resend.url, headers.clone(), event.body, Log::Every).await;
+    note(app, account, &manual, (&resend.url, &headers), started, &sent).await?;
     status_of(sent)
 }
 
@@ -164,7 +164,7 @@ async fn note(
     app: &App,
     account: AccountId,
     event: &ManualSend,
-    url: &str,
+    (url, headers): (&str, &HeaderMap),
     started: Timestamp,
     sent: &Sent,
 ) -> Result<(), Fault> {
@@ -173,7 +173,7 @@ async fn note(
     }
     let AttemptOutcome {
         mut attempt, failure, ..
-    } = judge(started, url, sent);
+    } = judge(started, url, headers, sent);
     attempt.explanation = Explanation::SentByHand {
         result: Box::new(attempt.explanation),
     };

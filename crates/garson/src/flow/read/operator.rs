@@ -5,6 +5,7 @@ use crate::flow::Fault;
 use garson_core::id::{AccountId, RestaurantId};
 use garson_core::order::Order;
 use garson_store::tables::{accounts, inbox, integrations, nodes, orders};
+use std::net::SocketAddr;
 
 pub use garson_store::tables::inbox::OpenMessage;
 
@@ -15,6 +16,16 @@ pub async fn has_accounts(app: &App) -> Result<bool, Fault> {
 /// Is any server of this database running?
 pub async fn has_server(app: &App) -> Result<bool, Fault> {
     Ok(!app.store.read(nodes::list).await?.is_empty())
+}
+
+/// The addresses on which the running servers of this database listen.
+pub async fn server_addresses(app: &App) -> Result<Vec<SocketAddr>, Fault> {
+    let nodes = app.store.read(nodes::list).await?;
+    // A node's name contains its address.
+    let addresses = nodes
+        .iter()
+        .filter_map(|node| node.name.split_whitespace().find_map(|word| word.parse().ok()));
+    Ok(addresses.collect())
 }
 
 /// Messages of platforms that were stored but not processed, newest first.

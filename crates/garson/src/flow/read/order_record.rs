@@ -9,6 +9,7 @@ use garson_core::id::AccountId;
 use garson_core::order::Reason;
 use garson_core::restaurant::Config;
 use garson_core::time::Zone;
+use garson_store::lists::events::EventFilter;
 use garson_store::lists::feed::{Direction, PageRequest};
 use garson_store::tables::calls;
 use garson_store::tables::calls::CallRecord;
@@ -49,7 +50,8 @@ pub async fn open(app: &App, account: AccountId, path_id: String) -> Result<Reco
         cursor: None,
         direction: Direction::Older,
     };
-    let deliveries = list_deliveries(app, account, None, Some(id.to_string()), events).await?;
+    let deliveries =
+        list_deliveries(app, account, EventFilter::default(), Some(id.to_string()), events).await?;
     let now = app.now();
     let (restaurant, config, calls, messages, notices) = app
         .store

@@ -1,26 +1,26 @@
-//! Lists, the stamp "reported", and sums by payment type.
+//! Lists of reported and pending orders, and sums by payment type and platform.
 
 use super::order_lists::Filter;
 use super::period::{Period, scope, zone};
 use crate::app::App;
 use crate::flow::Fault;
-use crate::flow::find_order;
 use garson_core::field_problem::FieldProblem;
 use garson_core::id::{AccountId, OrderId, RestaurantId};
-use garson_core::order::{Order, Status};
+use garson_core::money::Currency;
+use garson_core::order::{Cancellation, Status};
+use garson_core::platform::Provider;
 use garson_core::restaurant::{PaymentMatch, matched_id};
 use garson_core::time::{Timestamp, Zone};
 use garson_store::lists;
 use garson_store::lists::feed::{Direction, Page, PageRequest, Scope, positions_between};
 use garson_store::lists::orders::OrderSummary;
-use garson_store::tables::accounts::reserve_positions;
 use garson_store::tables::orders;
-use garson_store::tables::orders::Charge;
+use garson_store::tables::orders::{Billing, Charge};
 use garson_store::tables::restaurants;
 use garson_store::totals::{self, Sums};
 use garson_store::{StoreError, Tx};
+use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
-use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 /// Does the account have any order that is still stored?
@@ -99,8 +99,8 @@ pub fn with_charges(tx: &mut Tx<'_>, page: Page<OrderSummary>) -> garson_store::
     })
 }
 
-/// A page of all orders of a period, reported or not.
-pub async fn list_period(
+/// A page of the orders that are marked as reported, whatever their status.
+pub async fn list_reported(
     app: &App,
     account: AccountId,
     restaurant: Option<RestaurantId>,
@@ -113,9 +113,66 @@ pub async fn list_period(
         restaurant,
         period,
         request,
-        move |tx, scope, between| lists::orders::list_between(tx, scope, between, request),
+        move |tx, scope, between| match Filter::with_statuses(&Status::ALL).narrowed() {
+            Some(filter) => lists::orders::list_reported(tx, scope, &filter, between, request),
+            None => Ok(Page::empty(request)),
+        },
     )
     .await
+}
+
+/// A page of all orders of a period, reported or not, as `make` shows them.
+pub async fn list_period<T: Send + 'static>(
+    app: &App,
+    account: AccountId,
+    restaurant: Option<RestaurantId>,
+    period: Period,
+    request: PageRequest,
+    make: fn(&mut Tx<'_>, Page<OrderSummary>) -> garson_store::Result<Page<T>>,
+) -> Result<Page<T>, Fault> {
+    list_within(
+        app,
+        account,
+        restaurant,
+        period,
+        request,
+        move |tx, scope, between| {
+            let page = lists::orders::list_between(tx, scope, between, request)?;
+            make(tx, page)
+        },
+    )
+    .await
+}
+
+/// An order as files for accounting have it.
+pub struct BilledOrder {
+    pub order: OrderSummary,
+    pub billing: Billing,
+    pub cancellation: Option<Cancellation>,
+}
+
+/// Orders with what accounting wants to know about each.
+pub fn with_billing(tx: &mut Tx<'_>, page: Page<OrderSummary>) -> garson_store::Result<Page<BilledOrder>> {
+    let ids: Vec<OrderId> = page.items.iter().map(|order| order.id).collect();
+    let mut billings: BTreeMap<OrderId, Billing> = orders::billings(tx, &ids)?.into_iter().collect();
+    let mut cancellations: BTreeMap<OrderId, Cancellation> =
+        orders::cancellations(tx, &ids)?.into_iter().collect();
+    let mut items = Vec::with_capacity(page.items.len());
+    for order in page.items {
+        let Some(billing) = billings.remove(&order.id) else {
+            return Err(StoreError::corrupt("an order has no content"));
+        };
+        items.push(BilledOrder {
+            cancellation: cancellations.remove(&order.id),
+            billing,
+            order,
+        });
+    }
+    Ok(Page {
+        items,
+        next: page.next,
+        prev: page.prev,
+    })
 }
 
 /// A page of a list of orders that happened in a period.
@@ -139,103 +196,6 @@ async fn list_within<T: Send + 'static>(
         .await
 }
 
-/// Stamps orders as reported, by our ids; says how many were not before. What is not there any more is left out.
-pub async fn mark_each(app: &App, account: AccountId, ids: Vec<OrderId>) -> Result<usize, Fault> {
-    let now = app.now();
-    app.store
-        .write(account, move |tx| {
-            let mut marked = 0;
-            for id in &ids {
-                let found = orders::by_id(tx, *id)?.filter(|order| order.account_id == account);
-                if let Some(order) = found.filter(|order| order.reported_at.is_none()) {
-                    stamp(tx, &order, now)?;
-                    marked += 1;
-                }
-            }
-            Ok(marked)
-        })
-        .await
-}
-
-/// Stamps an order unless it is stamped.
-fn stamp(tx: &mut Tx<'_>, order: &Order, now: Timestamp) -> Result<(), Fault> {
-    if order.reported_at.is_none() {
-        let mut places = reserve_positions(tx, order.account_id, 1, now)?;
-        orders::mark_reported(tx, order.id, places.at, places.take())?;
-    }
-    Ok(())
-}
-
-/// Stamps an order as reported, by the platform's id or, where that names several, by ours; says the platform's.
-pub async fn mark(app: &App, account: AccountId, id: String) -> Result<String, Fault> {
-    let now = app.now();
-    app.store
-        .write(account, move |tx| {
-            // What accounting names is the platform's id; ours is for orders that it cannot tell apart.
-            let order = match orders::by_provider_order_id(tx, account, &id)? {
-                none if none.is_empty() => find_order::find_one(tx, account, &id)?,
-                found => find_order::only_one(found, &id)?,
-            };
-            stamp(tx, &order, now)?;
-            Ok(order.provider_order_id)
-        })
-        .await
-}
-
-/// What came of stamping one of many orders.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Stamping {
-    Marked(OrderId),
-    /// It was stamped before.
-    AlreadyMarked(OrderId),
-    /// There is no such order in the account.
-    Unknown,
-    /// The platform's id names several orders.
-    Ambiguous(Vec<OrderId>),
-}
-
-/// Stamps many orders as reported in one transaction, each by the platform's id or, where no order carries that, by ours. What
-/// cannot be stamped hinders nobody else.
-pub async fn mark_many(
-    app: &App,
-    account: AccountId,
-    ids: Vec<String>,
-) -> Result<Vec<(String, Stamping)>, Fault> {
-    let now = app.now();
-    app.store
-        .write(account, move |tx| {
-            let mut named: BTreeMap<String, Vec<Order>> = BTreeMap::new();
-            for order in orders::by_provider_order_ids(tx, account, &ids)? {
-                named
-                    .entry(order.provider_order_id.clone())
-                    .or_default()
-                    .push(order);
-            }
-            let mut stamped = BTreeSet::new();
-            let mut results = Vec::with_capacity(ids.len());
-            for id in &ids {
-                let found = match named.get(id) {
-                    Some(found) => found.clone(),
-                    None => orders::find(tx, account, id)?,
-                };
-                let stamping = match found.as_slice() {
-                    [] => Stamping::Unknown,
-                    [order] if order.reported_at.is_some() || !stamped.insert(order.id) => {
-                        Stamping::AlreadyMarked(order.id)
-                    }
-                    [order] => {
-                        stamp(tx, order, now)?;
-                        Stamping::Marked(order.id)
-                    }
-                    several => Stamping::Ambiguous(several.iter().map(|order| order.id).collect()),
-                };
-                results.push((id.clone(), stamping));
-            }
-            Ok(results)
-        })
-        .await
-}
-
 /// Sums by payment type and currency.
 pub async fn payments(
     app: &App,
@@ -252,6 +212,31 @@ pub async fn payments(
         .await
 }
 
+/// Sums of whole days by platform and currency: number of orders and amount.
+pub type PlatformSums = BTreeMap<(Provider, Currency), (i64, i64)>;
+
+/// Sums by platform and currency from one timestamp to another, which are the bounds of days.
+pub async fn platform_payments(
+    app: &App,
+    account: AccountId,
+    restaurant: Option<RestaurantId>,
+    bounds: (Timestamp, Timestamp),
+) -> Result<PlatformSums, Fault> {
+    app.store
+        .read(move |tx| {
+            scope(tx, account, restaurant)?;
+            let found = totals::stats::between(tx, account, restaurant, &[bounds.0, bounds.1])?;
+            let mut sums = PlatformSums::new();
+            for ((provider, _, currency), (count, total)) in found.iter().flat_map(|stats| &stats.sales) {
+                let sum = sums.entry((*provider, *currency)).or_default();
+                sum.0 += count;
+                sum.1 += total;
+            }
+            Ok(sums)
+        })
+        .await
+}
+
 /// The most days that are summed up one by one.
 pub const MOST_DAYS: usize = 62;
 /// A time that is shorter than any day and longer than any change of the clock.
@@ -264,6 +249,7 @@ const DAY: &str = "%Y-%m-%d";
 pub enum Days {
     /// So many, with today.
     Last(usize),
+    Yesterday,
     ThisMonth,
     LastMonth,
     /// From one to another, both included.
@@ -283,6 +269,10 @@ impl Days {
             Self::Last(count) => {
                 let first = (1..*count).fold(today.clone(), |day, _| before(&day));
                 (first, today)
+            }
+            Self::Yesterday => {
+                let yesterday = before(&today);
+                (yesterday.clone(), yesterday)
             }
             Self::ThisMonth => (month(&today), today),
             Self::LastMonth => {
@@ -316,6 +306,7 @@ pub struct DaySums {
     /// The day as it is called where the restaurant is, such as `2026-03-01`.
     pub day: String,
     pub starts_at: Timestamp,
+    pub ends_at: Timestamp,
     pub sums: Sums,
 }
 
@@ -343,9 +334,14 @@ pub async fn daily_payments(
             let sums = totals::sums_between(tx, account, restaurant, &moments)?;
             let found = days
                 .into_iter()
-                .zip(moments)
+                .zip(moments.windows(2))
                 .zip(sums)
-                .map(|((day, starts_at), sums)| DaySums { day, starts_at, sums })
+                .map(|((day, bounds), sums)| DaySums {
+                    day,
+                    starts_at: bounds[0],
+                    ends_at: bounds[1],
+                    sums,
+                })
                 .collect();
             Ok((zone, found))
         })
@@ -368,6 +364,7 @@ mod tests {
                 .map(str::to_owned)
                 .to_vec())
         );
+        assert_eq!(each(Days::Yesterday), Ok(vec!["2026-02-28".to_owned()]));
         assert_eq!(each(Days::ThisMonth), Ok(vec!["2026-03-01".to_owned()]));
         let month = each(Days::LastMonth).unwrap_or_default();
         assert_eq!(

@@ -10,7 +10,7 @@ use crate::net::sent::{SendError, Stage};
 use bytes::Bytes;
 use garson_core::explanation::NetworkFailure;
 use garson_core::platform::Trust;
-use http::{Request, Response};
+use http::{HeaderMap, Request, Response};
 use http_body_util::{BodyExt, Full};
 use hyper::body::{Body, Incoming};
 use std::net::IpAddr;
@@ -109,6 +109,11 @@ impl Exchange {
 
     pub fn status(&self) -> u16 {
         self.response.status().as_u16()
+    }
+
+    /// Takes the headers; the body is still to come.
+    pub fn take_headers(&mut self) -> HeaderMap {
+        std::mem::take(self.response.headers_mut())
     }
 
     /// As much of the body as is wanted and comes in time. A body that is slow or incomplete does not change the status. After

@@ -36,6 +36,9 @@ const STYLE_SOURCE: &str = concat!(
     include_str!("../../../assets/css/pages.css"),
     include_str!("../../../assets/css/print.css"),
     include_str!("../../../assets/css/notices.css"),
+    include_str!("../../../assets/css/reference.css"),
+    include_str!("../../../assets/css/today.css"),
+    include_str!("../../../assets/css/navigation.css"),
 );
 
 /// The files of the script.
@@ -49,6 +52,9 @@ const SCRIPT_SOURCE: &str = concat!(
     include_str!("../../../assets/js/shortcuts.js"),
     include_str!("../../../assets/js/installed_app.js"),
     include_str!("../../../assets/js/print.js"),
+    include_str!("../../../assets/js/copy.js"),
+    include_str!("../../../assets/js/menus.js"),
+    include_str!("../../../assets/js/reference.js"),
 );
 
 /// The script of tickets, which are pages of their own.

@@ -1,35 +1,42 @@
-//! CSV downloads for spreadsheets: UTF-8 with a byte order mark, semicolons, decimal commas, and no cell that runs as a formula.
-//!
-//! Files are streamed in chunks, so their length costs no memory.
+//! CSV for spreadsheets: UTF-8 with a byte order mark, semicolons, decimal commas, and no cell that runs as a formula.
 
-use crate::flow::Fault;
-use axum::body::Body;
-use axum::response::{IntoResponse, Response};
-use futures_util::stream;
+use super::cell::Cell;
 use garson_core::money::Minor;
-use http::{HeaderName, header};
-use std::future::Future;
-use std::io;
 
 /// Excel recognizes UTF-8 by it.
 const BYTE_ORDER_MARK: &str = "\u{feff}";
 /// Excel shows longer numbers in scientific notation and loses digits.
 const MAX_DIGITS: usize = 11;
 
-/// Joins encoded cells.
-pub fn row(cells: &[String]) -> String {
+/// A row.
+pub fn row(cells: &[Cell]) -> String {
+    let cells: Vec<String> = cells.iter().map(cell).collect();
+    joined(&cells)
+}
+
+fn joined(cells: &[String]) -> String {
     format!("{}\r\n", cells.join(";"))
+}
+
+fn cell(cell: &Cell) -> String {
+    match cell {
+        Cell::Text(value) => text(value),
+        Cell::Time { text: written, .. } => text(written),
+        Cell::Amount(value) => amount(*value),
+        Cell::Number(number) => number.to_string(),
+        Cell::Empty => String::new(),
+    }
 }
 
 /// The first row.
 pub fn heading(names: &[&str]) -> String {
     let cells: Vec<String> = names.iter().map(|name| text(name)).collect();
-    format!("{BYTE_ORDER_MARK}{}", row(&cells))
+    format!("{BYTE_ORDER_MARK}{}", joined(&cells))
 }
 
 /// Encodes text. Formulas get a leading apostrophe; numbers that Excel would shorten or whose leading zeros it would drop are
 /// written as text.
-pub fn text(value: &str) -> String {
+fn text(value: &str) -> String {
     let is_number = !value.is_empty() && value.bytes().all(|b| b.is_ascii_digit());
     if is_number && (value.len() > MAX_DIGITS || (value.len() > 1 && value.starts_with('0'))) {
         return format!("\"=\"\"{value}\"\"\"");
@@ -52,41 +59,10 @@ pub fn text(value: &str) -> String {
 }
 
 /// Encodes an amount: `1234,50`.
-pub fn amount(amount: Minor) -> String {
+fn amount(amount: Minor) -> String {
     let minor = amount.0.unsigned_abs();
     let sign = if amount.0 < 0 { "-" } else { "" };
     format!("{sign}{},{:02}", minor / 100, minor % 100)
-}
-
-/// Produces the rows of a file in chunks.
-pub trait RowSource: Send + Sized + 'static {
-    /// The next chunk, and the source of the remaining ones.
-    fn next_chunk(self) -> impl Future<Output = Result<(String, Option<Self>), Fault>> + Send;
-}
-
-/// A file download. The first chunk is read before the response starts, so that an early error becomes an error page.
-pub async fn download(name: &str, heading: String, rows: impl RowSource) -> Result<Response, Fault> {
-    let (first, rest) = rows.next_chunk().await?;
-    let first = stream::iter([Ok(heading + &first)]);
-    let rest = stream::try_unfold(rest, async |rest| match rest {
-        Some(rows) => rows.next_chunk().await.map(Some).map_err(truncated),
-        None => Ok(None),
-    });
-    let headers: [(HeaderName, String); 2] = [
-        (header::CONTENT_TYPE, "text/csv; charset=utf-8".to_owned()),
-        (
-            header::CONTENT_DISPOSITION,
-            format!("attachment; filename=\"{name}.csv\""),
-        ),
-    ];
-    let body = Body::from_stream(stream::StreamExt::chain(first, rest));
-    Ok((headers, body).into_response())
-}
-
-/// Aborts the connection, so that a part of the file is not mistaken for all of it.
-fn truncated(fault: Fault) -> io::Error {
-    tracing::error!(?fault, "a CSV download failed after it had started");
-    io::Error::other("the file is incomplete")
 }
 
 #[cfg(test)]

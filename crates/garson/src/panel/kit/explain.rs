@@ -52,6 +52,15 @@ pub fn optional_platform(lang: Lang, explanation: Option<&Explanation>) -> Strin
 
 fn turkish(explanation: &Explanation) -> String {
     match explanation {
+        // A receiver's failure is `AnsweredNoSuccess`, so these are platforms.
+        Explanation::Answered {
+            status: status @ 500..,
+            said: None,
+        } => format!("platform hata veriyor ({status})"),
+        Explanation::Answered {
+            status: status @ 500..,
+            said: Some(said),
+        } => format!("platform hata veriyor ({status}): {said}"),
         Explanation::Answered { status, said: None } => format!("{status} yanıtı verdi"),
         Explanation::Answered {
             status,

@@ -82,6 +82,19 @@ pub fn provider(lang: Lang, provider: Provider) -> String {
     }
 }
 
+/// Removes `,00` or `.00`: grid lines of charts are at round amounts. The last separator is the decimal one.
+pub fn without_decimals(money: &str) -> String {
+    let Some(at) = money.rfind(",00").max(money.rfind(".00")) else {
+        return money.to_owned();
+    };
+    let (before, after) = (&money[..at], &money[at + 3..]);
+    if after.starts_with(|c: char| c.is_ascii_digit()) {
+        money.to_owned()
+    } else {
+        format!("{before}{after}")
+    }
+}
+
 /// `14:05`
 pub fn time_of_day(zone: &Zone, at: Timestamp) -> String {
     zone.write(at, "%H:%M")
@@ -131,5 +144,15 @@ mod tests {
         assert_eq!(second(Lang::En), "01 Jan 2026, 03:00:07");
         assert_eq!(day(Lang::Tr, &zone, at), "01.01.2026");
         assert_eq!(time_of_day(&zone, at), "03:00");
+    }
+
+    #[test]
+    fn round_amounts_lose_their_decimals() {
+        assert_eq!(without_decimals("1.000,00 ₺"), "1.000 ₺");
+        assert_eq!(without_decimals("₺2,000.00"), "₺2,000");
+        assert_eq!(without_decimals("0,00 ₺"), "0 ₺");
+        assert_eq!(without_decimals("500,00 EUR"), "500 EUR");
+        assert_eq!(without_decimals("1.000.000,00 ₺"), "1.000.000 ₺");
+        assert_eq!(without_decimals("1.000,50 ₺"), "1.000,50 ₺");
     }
 }

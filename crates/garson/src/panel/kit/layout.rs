@@ -4,6 +4,7 @@ use super::assets;
 use super::attention::Banner;
 use super::flash::Flash;
 use super::format;
+use super::names;
 use super::navigation::{self, NavItem, NavLink};
 use crate::panel::words::{ActionWords, AlarmWords, ComponentWords, Lang, LayoutWords};
 use axum::response::{Html, IntoResponse, Response};
@@ -62,8 +63,17 @@ impl Layout {
         self
     }
 
-    pub fn menu(&self) -> Vec<NavLink> {
-        navigation::menu(&self.t, self.nav_item)
+    pub fn shift_menu(&self) -> Vec<NavLink> {
+        navigation::shift_menu(&self.t, self.nav_item)
+    }
+
+    pub fn developer_menu(&self) -> Vec<NavLink> {
+        navigation::developer_menu(&self.t, self.nav_item)
+    }
+
+    /// Is the page in the menu of the account?
+    pub fn is_account_page(&self) -> bool {
+        self.nav_item == NavItem::Sessions
     }
 
     /// `15.11.2026 14:05`
@@ -79,6 +89,11 @@ impl Layout {
     /// `1.234,50 ₺`
     pub fn money(&self, amount: &Minor, currency: &Currency) -> String {
         format::money(self.lang, *amount, *currency)
+    }
+
+    /// The name of a first package or key, which the service has given.
+    pub fn given_name<'a>(&self, name: &'a str) -> &'a str {
+        names::given_name(self.lang, name)
     }
 
     pub fn provider(&self, provider: &Provider) -> String {

@@ -133,6 +133,18 @@ pub fn reason(lang: Lang, name: &str) -> String {
     }
 }
 
+/// Names that the service itself has given, in the user's language.
+const GIVEN_NAMES: &[(&str, &str)] = &[("Standard", "Standart"), ("First key", "İlk anahtar")];
+
+/// Translates the name of a first package or key. Names that users gave stay as they are.
+pub fn given_name(lang: Lang, name: &str) -> &str {
+    let known = GIVEN_NAMES.iter().find(|(english, _)| *english == name);
+    match (lang, known) {
+        (Lang::Tr, Some((_, turkish))) => turkish,
+        _ => name,
+    }
+}
+
 pub fn reasons(lang: Lang, mut reasons: Vec<Reason>) -> Vec<Reason> {
     for it in &mut reasons {
         it.name = reason(lang, &it.name);

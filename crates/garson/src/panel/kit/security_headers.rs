@@ -13,10 +13,6 @@ use http::{HeaderName, HeaderValue, Method, header};
 const POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; \
     connect-src 'self'; media-src 'self'; manifest-src 'self'; worker-src 'self'; frame-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'";
 
-/// The same for the API documentation, whose third-party script sets inline styles.
-const DOCS_POLICY: &str = "default-src 'none'; style-src 'self' 'unsafe-inline'; script-src 'self'; img-src 'self' data:; \
-    connect-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'";
-
 /// Rejects cross-site forms, sets the security headers, and removes a flash message that was shown.
 pub async fn protect(request: Request, next: Next) -> Response {
     let is_https = is_https(request.headers());
@@ -34,26 +30,26 @@ pub async fn protect(request: Request, next: Next) -> Response {
     protected(is_https, response)
 }
 
-/// For the API documentation: it has the same origin as the panel, so a hole in it would be one in the panel.
+/// For the OpenAPI document: it has the same origin as the panel, so a hole in it would be one in the panel.
 pub async fn protect_docs(request: Request, next: Next) -> Response {
     let is_https = is_https(request.headers());
-    with_headers(is_https, DOCS_POLICY, next.run(request).await)
+    with_headers(is_https, next.run(request).await)
 }
 
 /// Sets the headers of a panel page.
 pub fn protected(is_https: bool, response: Response) -> Response {
-    let mut response = with_headers(is_https, POLICY, response);
+    let mut response = with_headers(is_https, response);
     let cache_control = response.headers_mut().entry(header::CACHE_CONTROL);
     cache_control.or_insert(HeaderValue::from_static("no-store"));
     response
 }
 
-fn with_headers(is_https: bool, policy: &'static str, mut response: Response) -> Response {
+fn with_headers(is_https: bool, mut response: Response) -> Response {
     let headers = response.headers_mut();
     let mut set = |name: HeaderName, value: &'static str| {
         headers.entry(name).or_insert(HeaderValue::from_static(value));
     };
-    set(header::CONTENT_SECURITY_POLICY, policy);
+    set(header::CONTENT_SECURITY_POLICY, POLICY);
     set(header::X_CONTENT_TYPE_OPTIONS, "nosniff");
     set(header::X_FRAME_OPTIONS, "DENY");
     set(header::REFERRER_POLICY, "same-origin");

@@ -15,7 +15,8 @@ use crate::panel::kit::form_errors::FormErrors;
 use crate::panel::kit::form_input::required;
 use crate::panel::kit::form_page::form_page;
 use crate::panel::kit::layout::{Layout, page};
-use crate::panel::words::PackageWords;
+use crate::panel::kit::names;
+use crate::panel::words::{Lang, PackageWords};
 use askama::Template;
 use axum::Router;
 use axum::extract::{Path, State};
@@ -120,10 +121,10 @@ fn last_day(zone: &Zone, end: Timestamp) -> String {
 }
 
 /// The stored value of a form field.
-fn stored_value(package: &Package, zone: &Zone, field: &str) -> String {
+fn stored_value(lang: Lang, package: &Package, zone: &Zone, field: &str) -> String {
     let timestamp = |at: Option<Timestamp>| at.map(|at| at.to_string()).unwrap_or_default();
     match field {
-        "name" => package.name.clone(),
+        "name" => names::given_name(lang, &package.name).to_owned(),
         "all" if package.providers.is_none() => "on".to_owned(),
         "startsAt" => zone.write(package.starts_at, DAY),
         "endsAt" => package.ends_at.map(|end| last_day(zone, end)).unwrap_or_default(),
@@ -174,7 +175,8 @@ async fn show(
             let existing = known.iter().enumerate().map(|(number, package)| PackageRow {
                 state: Some(state(&t, package, api.app.now())),
                 ..row(&layout, &t, number, false, |name| {
-                    stored_value(package, &zone, name.split_once("].").map_or("", |(_, rest)| rest))
+                    let field = name.split_once("].").map_or("", |(_, rest)| rest);
+                    stored_value(layout.lang, package, &zone, field)
                 })
             });
             let all = field_name(known.len(), "all");

@@ -1,8 +1,10 @@
-//! Payments: totals by payment type and day, as a chart and a table.
+//! Payments: totals by payment type, platform and day, as a chart, a table and files.
+
+mod export;
 
 use crate::flow::Fault;
 use crate::flow::read::reports;
-use crate::flow::read::reports::{DaySums, Days};
+use crate::flow::read::reports::{DaySums, Days, PlatformSums};
 use crate::http::state::HttpState;
 use crate::panel::components::chart;
 use crate::panel::components::chart::{Bar, Chart};
@@ -30,7 +32,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 pub fn routes() -> Router<Arc<HttpState>> {
-    Router::new().route("/payments", get(show_payments))
+    Router::new()
+        .route("/payments", get(show_payments))
+        .merge(export::routes())
 }
 
 /// A link to a common period.
@@ -44,6 +48,13 @@ struct PeriodTab {
 struct TypeTotal {
     class: &'static str,
     name: &'static str,
+    count: i64,
+    total: String,
+}
+
+/// The totals of a platform.
+struct PlatformTotal {
+    name: String,
     count: i64,
     total: String,
 }
@@ -62,6 +73,7 @@ struct CurrencySection {
     currency: Currency,
     chart: Chart,
     types: Vec<TypeTotal>,
+    platforms: Vec<PlatformTotal>,
     rows: Vec<DayRow>,
     count: i64,
     total: String,
@@ -77,6 +89,8 @@ struct PaymentsPage {
     from: Field,
     to: Field,
     is_invalid: bool,
+    /// Files for spreadsheets.
+    files: Vec<PeriodTab>,
     sections: Vec<CurrencySection>,
     first_steps: Option<FirstSteps>,
     width: i64,
@@ -86,6 +100,8 @@ struct PaymentsPage {
 /// The requested period, and its name in the query string.
 fn days(params: &FormData, filter: &ReportFilter) -> (Days, &'static str) {
     match params.get("period") {
+        "today" => (Days::Last(1), "today"),
+        "yesterday" => (Days::Yesterday, "yesterday"),
         "30" => (Days::Last(30), "30"),
         "month" => (Days::ThisMonth, "month"),
         "last-month" => (Days::LastMonth, "last-month"),
@@ -116,7 +132,16 @@ async fn show_payments(
         found
     }
     .map_err(fail)?;
-    let sections = sections(lang, &zone, &found);
+    let platforms = match (found.first(), found.last()) {
+        (Some(first), Some(last)) => {
+            let bounds = (first.starts_at, last.ends_at);
+            reports::platform_payments(&api.app, account, filter.restaurant, bounds)
+                .await
+                .map_err(fail)?
+        }
+        _ => PlatformSums::new(),
+    };
+    let sections = sections(lang, &zone, &found, &platforms);
     let first_steps = if sections.is_empty() {
         FirstSteps::read(&api, &user).await?
     } else {
@@ -130,6 +155,18 @@ async fn show_payments(
         name,
         is_current: period == word,
     };
+    let file = |path, name| PeriodTab {
+        href: paging::url(
+            path,
+            &[
+                ("restaurant", &id),
+                ("from", found.first().map_or("", |it| it.day.as_str())),
+                ("to", found.last().map_or("", |it| it.day.as_str())),
+            ],
+        ),
+        name,
+        is_current: false,
+    };
     let day = |name, label, day: Option<&DaySums>| {
         Field::new(name, label, FieldKind::Input("date"))
             .value(day.map_or("", |it| it.day.as_str()))
@@ -138,6 +175,8 @@ async fn show_payments(
     Ok(page(&PaymentsPage {
         layout: user.layout(NavItem::Payments),
         tabs: vec![
+            tab("today", t.today),
+            tab("yesterday", t.yesterday),
             tab("7", t.last_7),
             tab("30", t.last_30),
             tab("month", t.this_month),
@@ -147,6 +186,7 @@ async fn show_payments(
         from: day("from", t.from, found.first()),
         to: day("to", t.to, found.last()),
         is_invalid,
+        files: vec![file("/payments.csv", t.csv), file("/payments.xlsx", t.xlsx)],
         sections,
         first_steps,
         width: chart::WIDTH,
@@ -155,7 +195,7 @@ async fn show_payments(
     }))
 }
 
-fn sections(lang: Lang, zone: &Zone, days: &[DaySums]) -> Vec<CurrencySection> {
+fn sections(lang: Lang, zone: &Zone, days: &[DaySums], platforms: &PlatformSums) -> Vec<CurrencySection> {
     let keys: BTreeSet<(Currency, PaymentType)> = days
         .iter()
         .flat_map(|day| day.sums.keys().map(|(kind, currency)| (*currency, *kind)))
@@ -166,7 +206,21 @@ fn sections(lang: Lang, zone: &Zone, days: &[DaySums]) -> Vec<CurrencySection> {
     }
     kinds
         .into_iter()
-        .map(|(currency, kinds)| section(lang, zone, days, currency, &kinds))
+        .map(|(currency, kinds)| CurrencySection {
+            platforms: platform_totals(lang, platforms, currency),
+            ..section(lang, zone, days, currency, &kinds)
+        })
+        .collect()
+}
+
+fn platform_totals(lang: Lang, platforms: &PlatformSums, currency: Currency) -> Vec<PlatformTotal> {
+    let of_currency = platforms.iter().filter(|((_, of), _)| *of == currency);
+    of_currency
+        .map(|((provider, _), (count, amount))| PlatformTotal {
+            name: format::provider(lang, *provider),
+            count: *count,
+            total: format::money(lang, Minor(*amount), currency),
+        })
         .collect()
 }
 
@@ -224,24 +278,12 @@ fn section(
     let (count, amount) = total(kinds.iter().map(|kind| of_all(*kind)));
     CurrencySection {
         currency,
-        chart: Chart::draw(bars, |amount| without_decimals(&money(amount))),
+        chart: Chart::draw(bars, |amount| format::without_decimals(&money(amount))),
         types: types.collect(),
+        platforms: Vec::new(),
         rows,
         count,
         total: money(amount),
-    }
-}
-
-/// Removes `,00` or `.00`: grid lines are at round amounts. The last separator is the decimal one.
-fn without_decimals(money: &str) -> String {
-    let Some(at) = money.rfind(",00").max(money.rfind(".00")) else {
-        return money.to_owned();
-    };
-    let (before, after) = (&money[..at], &money[at + 3..]);
-    if after.starts_with(|c: char| c.is_ascii_digit()) {
-        money.to_owned()
-    } else {
-        format!("{before}{after}")
     }
 }
 
@@ -256,20 +298,5 @@ fn class(kind: PaymentType) -> &'static str {
         PaymentType::Voucher => "k-voucher",
         PaymentType::Wallet => "k-wallet",
         PaymentType::Other => "k-other",
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::without_decimals;
-
-    #[test]
-    fn round_amounts_lose_their_decimals() {
-        assert_eq!(without_decimals("1.000,00 ₺"), "1.000 ₺");
-        assert_eq!(without_decimals("₺2,000.00"), "₺2,000");
-        assert_eq!(without_decimals("0,00 ₺"), "0 ₺");
-        assert_eq!(without_decimals("500,00 EUR"), "500 EUR");
-        assert_eq!(without_decimals("1.000.000,00 ₺"), "1.000.000 ₺");
-        assert_eq!(without_decimals("1.000,50 ₺"), "1.000,50 ₺");
     }
 }

@@ -1,7 +1,10 @@
-//! Reports: orders that are not yet transferred to accounting, marking them, and CSV exports.
+//! Reports: delivered orders that are not yet transferred to accounting, marking them, taking marks back, and files.
+
+mod export;
 
 use crate::flow::Fault;
 use crate::flow::fault::Thing;
+use crate::flow::read::report_marks::{self, REPORTABLE};
 use crate::flow::read::reports;
 use crate::http::state::HttpState;
 use crate::panel::components::first_steps::FirstSteps;
@@ -14,33 +17,31 @@ use crate::panel::kit::layout::{Layout, page};
 use crate::panel::kit::navigation::NavItem;
 use crate::panel::kit::paging::Pager;
 use crate::panel::kit::redirect::safe_path;
-use crate::panel::kit::{csv, format, names, paging};
+use crate::panel::kit::{format, names, paging};
 use crate::panel::words::Lang;
 use crate::panel::words::ReportWords;
 use askama::Template;
 use axum::Router;
 use axum::extract::{RawQuery, State};
-use axum::response::{IntoResponse, Redirect, Response};
+use axum::response::Response;
 use axum::routing::{get, post};
-use garson_core::id::{AccountId, OrderId};
-use garson_core::time::Zone;
-use garson_store::lists::feed::{Direction, Page, PageRequest};
+use garson_core::id::OrderId;
+use garson_core::time::{Timestamp, Zone};
+use garson_store::lists::feed::Page;
 use garson_store::lists::orders::OrderSummary;
 use std::sync::Arc;
 
 const PAGE_SIZE: usize = 50;
-/// Orders in a chunk of an export.
-const CHUNK_SIZE: usize = 500;
 
 pub fn routes() -> Router<Arc<HttpState>> {
     Router::new()
         .route("/reports", get(show_reports))
         .route("/reports/mark", post(mark_orders))
-        .route("/reports/pending.csv", get(export_pending))
-        .route("/reports/orders.csv", get(export_period))
+        .route("/reports/unmark", post(unmark_orders))
+        .merge(export::routes())
 }
 
-/// An order in the list and the exports.
+/// An order in the list.
 struct OrderRow {
     id: OrderId,
     at: String,
@@ -69,21 +70,33 @@ impl OrderRow {
     }
 }
 
+/// A link with a name.
+struct Tab {
+    href: String,
+    name: &'static str,
+    is_current: bool,
+}
+
 #[derive(Template)]
 #[template(path = "reports.html")]
 struct ReportsPage {
     layout: Layout,
     t: ReportWords,
+    tabs: Vec<Tab>,
+    /// Common periods.
+    days: Vec<Tab>,
     restaurant: Field,
     from: Field,
     to: Field,
     /// The days are invalid, so nothing is listed.
     is_invalid: bool,
+    /// The list has the marked orders instead of the pending ones.
+    is_marked: bool,
     rows: Vec<OrderRow>,
     first_steps: Option<FirstSteps>,
     pager: Pager,
-    pending_csv: String,
-    period_csv: String,
+    /// Files for spreadsheets.
+    files: Vec<Tab>,
 }
 
 async fn show_reports(
@@ -94,18 +107,22 @@ async fn show_reports(
     let (account, lang) = (user.account.id, user.lang);
     let params = FormData::parse(query.unwrap_or_default().as_bytes());
     let filter = ReportFilter::read(&params);
+    let is_marked = params.get("list") == "marked";
     let request = paging::page_request(&params, PAGE_SIZE);
     let (only, period) = (filter.restaurant, filter.days.period());
     let is_invalid = filter.days.is_invalid();
     let found = if is_invalid {
-        Page::empty(request)
+        Ok(Page::empty(request))
+    } else if is_marked {
+        reports::list_reported(&api.app, account, only, period, request).await
     } else {
-        reports::list_pending(&api.app, account, only, Vec::new(), period, request, |_, page| {
+        let statuses = REPORTABLE.to_vec();
+        reports::list_pending(&api.app, account, only, statuses, period, request, |_, page| {
             Ok(page)
         })
         .await
-        .map_err(|fault| user.fail(fault))?
     };
+    let found = found.map_err(|fault| user.fail(fault))?;
     let (choices, names) = restaurant_choices(&api, &user, filter.restaurant).await?;
     let first_steps = if found.items.is_empty() && !is_invalid {
         FirstSteps::read(&api, &user).await?
@@ -115,31 +132,91 @@ async fn show_reports(
     let id = filter.restaurant_text();
     let t = ReportWords::of(lang);
     let [from, to] = filter.days.fields(lang, t.from, t.to);
+    let list = if is_marked { "marked" } else { "" };
+    let mut all: Vec<(&str, &str)> = vec![("list", list)];
+    all.extend(filter.params(&id));
+    let file = |path: &str, name| Tab {
+        href: filter.url(path),
+        name,
+        is_current: false,
+    };
     Ok(page(&ReportsPage {
         layout: user.layout(NavItem::Reports),
+        tabs: tabs(&t, &filter, &id, is_marked),
+        days: days(&t, &filter, &id, list, api.app.now()),
         restaurant: Field::new("restaurant", t.restaurant, FieldKind::Select(choices)),
         from,
         to,
         is_invalid,
+        is_marked,
         first_steps,
-        pager: paging::pager("/reports", &filter.params(&id), request, &found),
+        pager: paging::pager("/reports", &all, request, &found),
         rows: found
             .items
             .into_iter()
             .map(|order| OrderRow::new(lang, &names, order))
             .collect(),
-        pending_csv: filter.url("/reports/pending.csv"),
-        period_csv: filter.url("/reports/orders.csv"),
+        files: vec![
+            file("/reports/pending.csv", t.pending_csv),
+            file("/reports/pending.xlsx", t.pending_xlsx),
+            file("/reports/orders.csv", t.period_csv),
+            file("/reports/orders.xlsx", t.period_xlsx),
+        ],
         t,
     }))
 }
 
-/// Marks the order of the pressed button, or all orders on the page.
-async fn mark_orders(
-    State(api): State<Arc<HttpState>>,
-    UserForm { user, fields }: UserForm,
-) -> Result<Response, PanelError> {
-    let t = ReportWords::of(user.lang);
+/// Pending and marked orders.
+fn tabs(t: &ReportWords, filter: &ReportFilter, restaurant: &str, is_marked: bool) -> Vec<Tab> {
+    let tab = |list: &'static str, name, is_current| {
+        let mut all: Vec<(&str, &str)> = vec![("list", list)];
+        all.extend(filter.params(restaurant));
+        Tab {
+            href: paging::url("/reports", &all),
+            name,
+            is_current,
+        }
+    };
+    vec![
+        tab("", t.tab_pending, !is_marked),
+        tab("marked", t.tab_marked, is_marked),
+    ]
+}
+
+/// Today and yesterday.
+fn days(t: &ReportWords, filter: &ReportFilter, restaurant: &str, list: &str, now: Timestamp) -> Vec<Tab> {
+    let zone = Zone::istanbul();
+    let today = zone.write(now, "%Y-%m-%d");
+    let noon_before = zone
+        .start_of_day(&today)
+        .map(|start| start.minus(std::time::Duration::from_secs(12 * 60 * 60)));
+    let yesterday = noon_before.map_or_else(String::new, |noon| zone.write(noon, "%Y-%m-%d"));
+    let tab = |day: &str, name| Tab {
+        href: paging::url(
+            "/reports",
+            &[
+                ("list", list),
+                ("restaurant", restaurant),
+                ("from", day),
+                ("to", day),
+            ],
+        ),
+        name,
+        is_current: filter.days.from == day && filter.days.to == day,
+    };
+    vec![
+        tab(&today, t.today),
+        tab(&yesterday, t.yesterday),
+        Tab {
+            href: paging::url("/reports", &[("list", list), ("restaurant", restaurant)]),
+            name: t.all_days,
+            is_current: filter.days.is_empty(),
+        },
+    ]
+}
+
+/// The orders that a form names: that of the pressed button, or all of the page.
+fn chosen(user: &CurrentUser, fields: &FormData) -> Result<Vec<OrderId>, PanelError> {
     let name = if fields.get("one").is_empty() {
         "order"
     } else {
@@ -149,132 +226,43 @@ async fn mark_orders(
         id.parse()
             .map_err(|_| user.fail(Fault::not_found(Thing::Order, id)))
     });
-    let ids: Vec<OrderId> = ids.collect::<Result<_, _>>()?;
-    let marked = reports::mark_each(&api.app, user.account.id, ids)
-        .await
-        .map_err(|fault| user.fail(fault))?;
-    let back = match fields.get("back") {
+    ids.collect()
+}
+
+/// Where a form came from.
+fn back(fields: &FormData) -> &str {
+    match fields.get("back") {
         "" => "/reports",
         back => safe_path(back),
-    };
+    }
+}
+
+async fn mark_orders(
+    State(api): State<Arc<HttpState>>,
+    UserForm { user, fields }: UserForm,
+) -> Result<Response, PanelError> {
+    let t = ReportWords::of(user.lang);
+    let ids = chosen(&user, &fields)?;
+    let marked = report_marks::mark_each(&api.app, user.account.id, ids)
+        .await
+        .map_err(|fault| user.fail(fault))?;
     Ok(match marked {
-        0 => user.redirect_with_error(back, t.none_marked),
-        marked => user.redirect_with_notice(back, format!("{} {marked}", t.marked)),
+        0 => user.redirect_with_error(back(&fields), t.none_marked),
+        marked => user.redirect_with_notice(back(&fields), format!("{} {marked}. {}", t.marked, t.undo_hint)),
     })
 }
 
-/// A running CSV export.
-struct Export {
-    api: Arc<HttpState>,
-    account: AccountId,
-    lang: Lang,
-    filter: ReportFilter,
-    names: Arc<RestaurantNames>,
-    is_pending: bool,
-    cursor: Option<i64>,
-}
-
-impl Export {
-    async fn read(&self) -> Result<Page<OrderSummary>, Fault> {
-        let (app, account) = (&self.api.app, self.account);
-        let (restaurant, period) = (self.filter.restaurant, self.filter.days.period());
-        let request = PageRequest {
-            limit: CHUNK_SIZE,
-            cursor: self.cursor,
-            direction: Direction::Older,
-        };
-        if self.is_pending {
-            let all = Vec::new();
-            reports::list_pending(app, account, restaurant, all, period, request, |_, page| Ok(page)).await
-        } else {
-            reports::list_period(app, account, restaurant, period, request).await
-        }
-    }
-
-    fn csv_row(&self, order: OrderSummary) -> String {
-        let t = ReportWords::of(self.lang);
-        let (amount, currency) = (csv::amount(order.total), order.currency);
-        let reported = if order.is_report { t.yes } else { t.no };
-        let row = OrderRow::new(self.lang, &self.names, order);
-        csv::row(&[
-            csv::text(&row.at),
-            csv::text(&row.restaurant),
-            csv::text(&row.platform),
-            csv::text(&row.order),
-            csv::text(&row.code),
-            csv::text(row.status),
-            csv::text(row.payment),
-            amount,
-            csv::text(currency.as_str()),
-            csv::text(reported),
-        ])
-    }
-}
-
-impl csv::RowSource for Export {
-    async fn next_chunk(mut self) -> Result<(String, Option<Self>), Fault> {
-        let found = self.read().await?;
-        let chunk = found.items.into_iter().map(|order| self.csv_row(order)).collect();
-        self.cursor = found.next;
-        let has_more = self.cursor.is_some();
-        Ok((chunk, has_more.then_some(self)))
-    }
-}
-
-async fn export(
-    api: Arc<HttpState>,
-    user: CurrentUser,
-    query: Option<String>,
-    is_pending: bool,
+async fn unmark_orders(
+    State(api): State<Arc<HttpState>>,
+    UserForm { user, fields }: UserForm,
 ) -> Result<Response, PanelError> {
-    let params = FormData::parse(query.unwrap_or_default().as_bytes());
-    let filter = ReportFilter::read(&params);
-    if filter.days.is_invalid() {
-        // The page shows the error; an export of other days could go unnoticed.
-        return Ok(Redirect::to(&filter.url("/reports")).into_response());
-    }
-    let (_, names) = restaurant_choices(&api, &user, None).await?;
     let t = ReportWords::of(user.lang);
-    let heading = csv::heading(&[
-        t.at,
-        t.restaurant,
-        t.platform,
-        t.order,
-        t.code,
-        t.status,
-        t.payment,
-        t.total,
-        t.currency,
-        t.reported,
-    ]);
-    let file = if is_pending { t.file_pending } else { t.file_period };
-    let today = Zone::istanbul().write(api.app.now(), "%Y-%m-%d");
-    let export = Export {
-        account: user.account.id,
-        lang: user.lang,
-        names: Arc::new(names),
-        cursor: None,
-        api,
-        filter,
-        is_pending,
-    };
-    csv::download(&format!("{file}-{today}"), heading, export)
+    let ids = chosen(&user, &fields)?;
+    let unmarked = report_marks::unmark_each(&api.app, user.account.id, ids)
         .await
-        .map_err(|fault| user.fail(fault))
-}
-
-async fn export_pending(
-    State(api): State<Arc<HttpState>>,
-    user: CurrentUser,
-    RawQuery(query): RawQuery,
-) -> Result<Response, PanelError> {
-    export(api, user, query, true).await
-}
-
-async fn export_period(
-    State(api): State<Arc<HttpState>>,
-    user: CurrentUser,
-    RawQuery(query): RawQuery,
-) -> Result<Response, PanelError> {
-    export(api, user, query, false).await
+        .map_err(|fault| user.fail(fault))?;
+    Ok(match unmarked {
+        0 => user.redirect_with_error(back(&fields), t.none_unmarked),
+        unmarked => user.redirect_with_notice(back(&fields), format!("{} {unmarked}", t.unmarked)),
+    })
 }

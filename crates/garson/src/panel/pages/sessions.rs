@@ -4,6 +4,7 @@ use crate::flow::Fault;
 use crate::flow::admin::accounts::SHORTEST_PASSWORD;
 use crate::flow::admin::sessions;
 use crate::http::state::HttpState;
+use crate::panel::kit::browser_name::browser_name;
 use crate::panel::kit::current_user::{CurrentUser, UserForm};
 use crate::panel::kit::error::PanelError;
 use crate::panel::kit::form::Field;
@@ -42,6 +43,8 @@ struct SessionsPage {
 struct SessionRow {
     form_id: String,
     agent: String,
+    /// What the browser says about itself.
+    raw_agent: String,
     since: String,
     seen: String,
     is_current: bool,
@@ -50,7 +53,8 @@ struct SessionRow {
 fn row(user: &CurrentUser, layout: &Layout, session: &Session) -> SessionRow {
     SessionRow {
         form_id: form_id(session),
-        agent: session.agent.clone(),
+        agent: browser_name(&session.agent),
+        raw_agent: session.agent.clone(),
         since: layout.timestamp(&session.created_at),
         seen: layout.timestamp(&session.seen_at),
         is_current: session.hash == user.session.hash,

@@ -4,6 +4,10 @@ super::text_set::text_set! {
     LayoutWords {
         board: "Canlı pano" | "Live board",
         orders: "Siparişler" | "Orders",
+        today: "Günün özeti" | "Day summary",
+        reference: "API belgesi" | "API reference",
+        developer: "Geliştirici" | "Developer",
+        account_menu: "Hesap menüsü" | "Account menu",
         restaurants: "Restoranlar" | "Restaurants",
         reports: "Raporlar" | "Reports",
         payments: "Ödemeler" | "Payments",

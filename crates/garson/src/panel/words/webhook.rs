@@ -2,6 +2,7 @@
 
 super::text_set::text_set! {
     WebhookWords {
+        reference: "Olayların içeriği API belgesinde." | "The API reference describes the events.",
         title: "Webhook" | "Webhook",
         lead: "Her sipariş olayı bu adrese gönderilir; adres yanıt vermezse yeniden denenir." | "Every order event is sent to this address; failed attempts are retried.",
         target: "Alıcı" | "Receiver",

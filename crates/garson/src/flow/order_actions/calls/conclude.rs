@@ -13,6 +13,7 @@ use garson_store::tables::calls;
 use garson_store::tables::calls::{CallEnd, DueCall};
 use garson_store::tables::order_notices::NoticeKind;
 use garson_store::tables::{integrations, order_notices, orders};
+use garson_store::totals;
 
 /// Records how a call ended; returns the order after that, or nothing if it was deleted.
 pub async fn conclude(
@@ -85,6 +86,7 @@ impl Ending<'_> {
         let mut order = stored.clone();
         if self.call.kind == CallKind::Ready {
             order.ready_at.get_or_insert(self.now);
+            totals::stats::add_ready(tx, &stored, &order)?;
         }
         // An order that was read carries the platform's status itself.
         if seen.is_none() && self.is_newest_step(tx, &stored)? {

@@ -12,6 +12,7 @@ use crate::http::state::HttpState;
 use crate::panel::components::restaurant_header::{RestaurantHeader, Tab, restaurant_id, restaurant_layout};
 use crate::panel::kit::current_user::{CurrentUser, UserForm};
 use crate::panel::kit::error::PanelError;
+use crate::panel::kit::field_problem;
 use crate::panel::kit::form::{Choice, Field, FieldKind};
 use crate::panel::kit::form_data::FormData;
 use crate::panel::kit::form_errors::FormErrors;
@@ -25,6 +26,7 @@ use crate::panel::words::Lang;
 use askama::Template;
 use axum::extract::{Path, State};
 use axum::response::Response;
+use garson_core::field_problem::FieldProblem;
 use garson_core::id::RestaurantId;
 use garson_core::integration::Integration;
 use garson_core::platform::{CredentialField, CredentialKind, Platform};
@@ -114,6 +116,28 @@ impl FormBuilder<'_> {
         };
         form.push(Field::new(ACTIVE, t.is_active, FieldKind::Checkbox(is_active)));
         form
+    }
+
+    /// Is the integration to be used? Only then are its credentials required.
+    fn is_switched_on(&self) -> bool {
+        self.typed.is_some_and(|typed| typed.is_checked(ACTIVE))
+    }
+
+    /// Marks every required credential that is neither stored nor typed: the error of the form names only the first.
+    fn mark_missing(&self, fields: &mut [Field]) {
+        let text = field_problem::text(self.lang, &FieldProblem::Required);
+        let missing = self.platform.credential_fields().iter().filter(|field| {
+            let name = format!("{CREDENTIALS}{}", field.name);
+            let is_typed = self.typed.is_some_and(|typed| !typed.get(&name).is_empty());
+            field.required && !is_typed && !self.known.contains_key(field.name)
+        });
+        for credential in missing {
+            let name = format!("{CREDENTIALS}{}", credential.name);
+            let field = fields.iter_mut().find(|field| field.name == name);
+            if let Some(field) = field.filter(|field| field.error.is_empty()) {
+                field.error.clone_from(&text);
+            }
+        }
     }
 
     /// What was typed, or else what is stored.
@@ -215,6 +239,9 @@ async fn show(
     };
     let mut fields = builder.build();
     let problem = wrong.as_ref().map(|wrong| wrong.mark(&mut fields));
+    if wrong.is_some() && builder.is_switched_on() {
+        builder.mark_missing(&mut fields);
+    }
     let origin = origin(headers);
     let layout = restaurant_layout(user, &restaurant);
     let page = page(&ConnectPage {

@@ -3,16 +3,15 @@
 use super::changes;
 use crate::flow::admin::accounts::Delivery;
 use crate::panel::kit::layout::Layout;
-use crate::panel::kit::{explain, names};
+use crate::panel::kit::readable::readable;
+use crate::panel::kit::{explain, format, names};
 use crate::panel::words::Lang;
 use crate::panel::words::{DeliveryWords, OrderWords};
 use garson_core::money::Currency;
 use garson_core::order::{CallKind, TimelineLine, TimelineReason};
+use garson_core::time::Timestamp;
 use garson_store::tables::calls::{CallEnd, CallRecord};
 use garson_store::tables::inbox::OrderMessage;
-
-/// Longer messages are cut off.
-const MAX_BODY: usize = 64 * 1024;
 
 /// Why the status changed: a code, or the name of a cancellation reason.
 fn why(lang: Lang, reason: &TimelineReason) -> String {
@@ -20,6 +19,10 @@ fn why(lang: Lang, reason: &TimelineReason) -> String {
         TimelineReason::Text { text } => names::reason(lang, text),
         coded => explain::timeline_reason(lang, coded),
     }
+}
+
+fn seconds(layout: &Layout, at: Timestamp) -> String {
+    format::timestamp_with_seconds(layout.lang, &layout.zone, at)
 }
 
 pub struct TimelineRow {
@@ -38,7 +41,7 @@ pub fn timeline(
     lines: &[TimelineLine],
 ) -> Vec<TimelineRow> {
     let row = |line: &TimelineLine| TimelineRow {
-        at: layout.timestamp(&line.at),
+        at: seconds(layout, line.at),
         status: names::status(layout.lang, line.to),
         tone: names::status_tone(line.to),
         by: names::actor(t, line.by),
@@ -80,10 +83,10 @@ pub fn calls(layout: &Layout, t: &OrderWords, calls: &[CallRecord]) -> Vec<CallR
             },
             state,
             tone,
-            at: layout.timestamp(&call.finished_at.unwrap_or(call.created_at)),
+            at: seconds(layout, call.finished_at.unwrap_or(call.created_at)),
             attempts: call.attempts,
             next_attempt: match call.end {
-                None => layout.timestamp(&call.due_at),
+                None => seconds(layout, call.due_at),
                 Some(_) => String::new(),
             },
             message: explain::optional_platform(layout.lang, call.message.as_ref()),
@@ -118,7 +121,7 @@ pub fn deliveries(layout: &Layout, deliveries: Vec<Delivery>) -> Vec<DeliveryRow
         DeliveryRow {
             id: event.id.to_string(),
             name: event.name,
-            at: layout.timestamp(&event.created_at),
+            at: seconds(layout, event.created_at),
             state,
             tone,
             reason: explain::reason(&t, event.reason.as_deref().unwrap_or_default()),
@@ -127,7 +130,7 @@ pub fn deliveries(layout: &Layout, deliveries: Vec<Delivery>) -> Vec<DeliveryRow
                 .attempts
                 .into_iter()
                 .map(|attempt| AttemptRow {
-                    at: layout.timestamp(&attempt.at),
+                    at: seconds(layout, attempt.at),
                     is_success: attempt.status.is_some_and(|status| (200..300).contains(&status)),
                     explanation: explain::text(layout.lang, &attempt.explanation),
                     took: attempt.duration_ms,
@@ -147,81 +150,10 @@ pub struct MessageRow {
 
 pub fn messages(layout: &Layout, messages: Vec<OrderMessage>) -> Vec<MessageRow> {
     let row = |message: OrderMessage| MessageRow {
-        at: layout.timestamp(&message.received_at),
+        at: seconds(layout, message.received_at),
         times: message.times,
         body: readable(&message.body),
         kind: message.kind,
     };
     messages.into_iter().map(row).collect()
-}
-
-/// Adds line breaks and indentation to JSON and changes nothing else, because numbers and key order matter to support.
-fn readable(body: &[u8]) -> String {
-    if body.len() > MAX_BODY {
-        let head = body.get(..MAX_BODY).unwrap_or_default();
-        return format!("{}…", String::from_utf8_lossy(head));
-    }
-    let text = String::from_utf8_lossy(body);
-    match serde_json::from_slice::<serde::de::IgnoredAny>(body) {
-        Ok(_) => indented(&text),
-        Err(_) => text.into_owned(),
-    }
-}
-
-fn indented(json: &str) -> String {
-    let mut lines = String::with_capacity(json.len() * 2);
-    let (mut depth, mut is_string, mut is_escaped) = (0_usize, false, false);
-    let mut last = ' ';
-    for c in json.chars() {
-        if is_string {
-            lines.push(c);
-            is_string = is_escaped || c != '"';
-            is_escaped = !is_escaped && c == '\\';
-            last = c;
-            continue;
-        }
-        let is_empty_inside = matches!((last, c), ('{', '}') | ('[', ']'));
-        match c {
-            ' ' | '\n' | '\r' | '\t' => continue,
-            '}' | ']' => {
-                depth = depth.saturating_sub(1);
-                if !is_empty_inside {
-                    break_line(&mut lines, depth);
-                }
-            }
-            _ if matches!(last, '{' | '[') => break_line(&mut lines, depth),
-            _ => {}
-        }
-        lines.push(c);
-        match c {
-            '"' => is_string = true,
-            '{' | '[' => depth += 1,
-            ',' => break_line(&mut lines, depth),
-            ':' => lines.push(' '),
-            _ => {}
-        }
-        last = c;
-    }
-    lines
-}
-
-fn break_line(lines: &mut String, depth: usize) {
-    lines.push('\n');
-    lines.extend(std::iter::repeat_n("  ", depth.min(20)));
-}
-
-#[cfg(test)]
-mod tests {
-    use super::readable;
-
-    #[test]
-    fn json_gets_line_breaks_and_nothing_else() {
-        let json = r#"{"b":[1, 2.50,{}],"a":"x, {\"y\": [\\",  "e":[]}"#;
-        let wanted = "{\n  \"b\": [\n    1,\n    2.50,\n    {}\n  ],\n  \"a\": \"x, {\\\"y\\\": [\\\\\",\n  \"e\": []\n}";
-        assert_eq!(readable(json.as_bytes()), wanted);
-        for other in ["not json", "{\"a\":", "<a>1</a>"] {
-            assert_eq!(readable(other.as_bytes()), other);
-        }
-        assert_eq!(readable(&[0xff, b'a']), "\u{fffd}a");
-    }
 }

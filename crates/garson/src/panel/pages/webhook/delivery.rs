@@ -13,6 +13,7 @@ use crate::panel::kit::explain;
 use crate::panel::kit::format;
 use crate::panel::kit::layout::{Layout, page};
 use crate::panel::kit::navigation::NavItem;
+use crate::panel::kit::readable::readable;
 use crate::panel::words::DeliveryWords;
 use crate::panel::words::Lang;
 use askama::Template;
@@ -39,6 +40,8 @@ struct AttemptRow {
     /// The duration of each phase.
     phases: Vec<(&'static str, String)>,
     explanation: String,
+    /// What the receiver answered, if the attempt failed.
+    response: Option<String>,
 }
 
 impl AttemptRow {
@@ -63,6 +66,7 @@ impl AttemptRow {
                 .filter_map(|(name, micros)| Some((name, millis(lang, micros?))))
                 .collect(),
             explanation: explain::text(lang, &attempt.explanation),
+            response: attempt.response,
         }
     }
 }
@@ -105,14 +109,14 @@ async fn show_delivery(
     let id = parse(&user, &id)?;
     let mut delivery = accounts::delivery(app, account, id).await.map_err(fail)?;
     let webhook = accounts::webhook(app, account).await.map_err(fail)?;
-    let body = std::mem::take(&mut delivery.event.body);
+    let body = readable(std::mem::take(&mut delivery.event.body).as_bytes());
     let next_at = delivery.event.due_at;
     let attempts = delivery.attempts.clone();
     let lookup = NameLookup::read(&api, &user, std::slice::from_ref(&delivery)).await?;
     let row = LogRow::new(&layout, &lookup, delivery);
     Ok(page(&DeliveryPage {
         t: DeliveryWords::of(user.lang),
-        next_attempt: next_at.map(|at| layout.timestamp(&at)),
+        next_attempt: next_at.map(|at| format::timestamp_with_seconds(user.lang, &layout.zone, at)),
         attempts: attempts
             .into_iter()
             .map(|it| AttemptRow::new(&layout, it))

@@ -5,17 +5,20 @@ use crate::flow::admin::accounts::Delivery;
 use crate::flow::admin::{accounts, restaurants};
 use crate::flow::read::search;
 use crate::http::state::HttpState;
+use crate::panel::components::day_range::DayRange;
 use crate::panel::kit::current_user::CurrentUser;
 use crate::panel::kit::error::PanelError;
 use crate::panel::kit::explain;
-use crate::panel::kit::form::Choice;
+use crate::panel::kit::form::{Choice, Field};
 use crate::panel::kit::form_data::FormData;
 use crate::panel::kit::layout::Layout;
 use crate::panel::kit::paging::Pager;
-use crate::panel::kit::{names, paging};
+use crate::panel::kit::{format, names, paging};
 use crate::panel::words::DeliveryWords;
 use garson_core::delivery::DeliveryState;
+use garson_core::event;
 use garson_core::id::{EventId, OrderId, RestaurantId};
+use garson_store::lists::events::EventFilter;
 use garson_store::lists::feed::Page;
 use std::collections::HashMap;
 
@@ -71,7 +74,7 @@ impl LogRow {
         let last = delivery.attempts.last();
         Self {
             id: event.id,
-            at: layout.timestamp(&event.created_at),
+            at: format::timestamp_with_seconds(layout.lang, &layout.zone, event.created_at),
             restaurant: lookup
                 .restaurants
                 .get(&event.restaurant_id)
@@ -94,9 +97,24 @@ impl LogRow {
     }
 }
 
+/// The events of some days. Invalid days are marked in the form, and narrow nothing.
+fn period(days: &DayRange, layout: &Layout) -> EventFilter {
+    if days.is_invalid() {
+        return EventFilter::default();
+    }
+    EventFilter {
+        from: layout.zone.start_of_day(&days.from),
+        to: layout.zone.end_of_day(&days.to),
+        ..EventFilter::default()
+    }
+}
+
 /// A page of the log with its filters.
 pub struct DeliveryLog {
     pub states: Vec<Choice>,
+    pub events: Vec<Choice>,
+    pub from: Field,
+    pub to: Field,
     pub order: String,
     pub has_filters: bool,
     /// The order filter matched nothing.
@@ -118,7 +136,14 @@ impl DeliveryLog {
         let fail = |fault| user.fail(fault);
         let state = DeliveryState::named(params.get("state"));
         let request = paging::page_request(params, PAGE_SIZE);
-        let list = |order| accounts::list_deliveries(app, account, state, order, request);
+        let days = DayRange::read(params);
+        let name = event::NAMES.into_iter().find(|name| *name == params.get("event"));
+        let filter = EventFilter {
+            state,
+            name: name.map(str::to_owned),
+            ..period(&days, layout)
+        };
+        let list = |order| accounts::list_deliveries(app, account, filter.clone(), order, request);
         let (mut has_no_order, mut has_same_code) = (false, false);
         let found = match list(params.non_empty("order")).await {
             Ok(found) => found,
@@ -139,6 +164,9 @@ impl DeliveryLog {
         let filters = [
             ("state", state.map_or("", DeliveryState::as_str)),
             ("order", params.get("order")),
+            ("event", name.unwrap_or_default()),
+            ("from", days.from.as_str()),
+            ("to", days.to.as_str()),
         ];
         let pager = paging::pager("/webhook", &filters, request, &found);
         let lookup = NameLookup::read(api, user, &found.items).await?;
@@ -148,8 +176,14 @@ impl DeliveryLog {
             DeliveryState::ALL
                 .map(|it| Choice::new(it.as_str(), names::delivery_state(&t, it).0, state == Some(it))),
         );
+        let mut events = vec![Choice::new("", t.any, name.is_none())];
+        events.extend(event::NAMES.map(|it| Choice::new(it, it, name == Some(it))));
+        let [from, to] = days.fields(user.lang, t.from, t.to);
         Ok(Self {
             states,
+            events,
+            from,
+            to,
             order: params.get("order").to_owned(),
             has_filters: filters.iter().any(|(_, value)| !value.is_empty()),
             has_no_order,
