@@ -56,7 +56,7 @@ words! {
     no_address: "Adres bilgisi yok" | "No address given",
     map: "Haritada aç" | "Open the map",
     order: "Sipariş" | "Order",
-    collect: "tahsil et" | "collect",
+    collect: "tahsil et" | "Collect",
     nothing_to_collect: "ÖDENDİ – tahsilat yok" | "PAID – nothing to collect",
     subtotal: "Ara toplam" | "Subtotal",
     discount: "İndirim" | "Discount",

@@ -49,7 +49,7 @@ async fn ticket_is_served_in_every_format(service: TestService) {
     );
     let text = get("?format=text&kind=courier&width=58&lang=en").await;
     assert_eq!(text.header("content-type"), Some("text/plain; charset=utf-8"));
-    assert!(text.text().contains("Cash collect ₺440"), "{}", text.text());
+    assert!(text.text().contains("Collect ₺440 · Cash"), "{}", text.text());
     assert!(
         text.text().lines().all(|line| line.chars().count() <= 32),
         "{}",

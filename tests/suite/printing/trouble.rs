@@ -151,7 +151,7 @@ async fn device_and_print_queue_are_served(backend: Backend) {
     assert!(printed.success, "{}", printed.err);
     assert_eq!(std::fs::read(&kept).unwrap(), bytes);
     let arguments = std::fs::read_to_string(kept.with_extension("args")).unwrap();
-    assert_eq!(arguments.trim(), "-d Mutfak -o raw -s -- -");
+    assert_eq!(arguments.trim(), "-d Mutfak -o raw -s");
     // A device that is not there is an error at once.
     let missing = program_run(kitchen.agent_command("/dev/garson-none", &one));
     assert!(

@@ -3,6 +3,7 @@
 use super::maker::Maker;
 use crate::amount::short_amount;
 use crate::model::{Blocks, Paragraph, Size};
+use crate::options::Lang;
 use garson_core::money::Minor;
 use garson_core::order::{Address, FulfilmentType};
 
@@ -44,7 +45,11 @@ pub(super) fn collection(maker: &Maker<'_>) -> String {
         return t.nothing_to_collect.to_owned();
     }
     let amount = short_amount(maker.lang, payment.collect, content.amount.currency);
-    format!("{} {} {amount}", t.payment_type(payment.kind), t.collect)
+    let how = t.payment_type(payment.kind);
+    match maker.lang {
+        Lang::Tr => format!("{how} {} {amount}", t.collect),
+        Lang::En => format!("{} {amount} · {how}", t.collect),
+    }
 }
 
 fn add_customer(maker: &Maker<'_>, blocks: &mut Blocks) {

@@ -109,7 +109,7 @@ fn the_courier_sees_the_address_and_what_to_collect() {
         assert!(text.contains(part), "{part} in {text}");
     }
     let english = text::render(&ticket(Kind::Courier, Width::Mm80, Lang::En, None));
-    assert!(english.contains("Cash collect ₺400"), "{english}");
+    assert!(english.contains("Collect ₺400 · Cash"), "{english}");
 }
 
 #[test]

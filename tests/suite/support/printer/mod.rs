@@ -5,9 +5,7 @@ mod font;
 pub mod image;
 mod paper;
 
-pub use paper::PrintedTicket;
-
-use paper::{Executed, Paper};
+use paper::{Executed, Paper, PrintedTicket};
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -154,7 +152,7 @@ async fn connection(mut stream: TcpStream, inner: &Inner) -> std::io::Result<()>
         let kept = if close {
             &data[..closes_after.unwrap().min(data.len())]
         } else {
-            &data
+            &data[..]
         };
         inner.paper.lock().unwrap().feed(kept);
         if close {

@@ -133,6 +133,13 @@ impl Api {
         let deadline = DEADLINE + Duration::from_secs(wait);
         let body: Value = self.json(Method::GET, &path, None, deadline).await?;
         let next = body["paging"]["prev"].as_str().map(str::to_owned);
+        // It becomes a part of the next request.
+        if next
+            .as_ref()
+            .is_some_and(|cursor| !cursor.bytes().all(|byte| byte.is_ascii_alphanumeric()))
+        {
+            return Err(ApiFailure::Unreadable);
+        }
         if cursor.is_none() {
             return Ok(EventPage {
                 events: Vec::new(),

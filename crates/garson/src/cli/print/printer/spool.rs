@@ -40,7 +40,7 @@ pub async fn write_device(path: PathBuf, ticket: Vec<u8>, observer: &Observer<'_
 pub async fn queue(name: String, ticket: Vec<u8>, observer: &Observer<'_>) -> Result<(), PrintError> {
     let work = move || {
         let child = Command::new("lp")
-            .args(["-d", &name, "-o", "raw", "-s", "--", "-"])
+            .args(["-d", &name, "-o", "raw", "-s"])
             .stdin(Stdio::piped())
             .stdout(Stdio::null())
             .stderr(Stdio::null())
