@@ -107,7 +107,10 @@ async fn order_made_ready_elsewhere_is_pushed(service: TestService) {
     let body = serde_json::json!({ "providerOrderIds": ["over"] });
     service.a.post("/orders/reports/mark", &body).await.success();
     service.a.act("/orders/ready/1").await.data();
+    let began = StealAwareInstant::now();
     let shown = next_card(&mut board).await;
+    // It is woken, and does not find it by chance with a later look.
+    assert!(began.elapsed() < Duration::from_secs(10), "{:?}", began.elapsed());
     assert_eq!(shown.attribute("id"), format!("o-{id}"));
     assert!(shown.has("Hazır"), "{}", shown.text());
     assert_eq!(next_card(&mut kitchen).await.attribute("data-column"), "gone");

@@ -130,6 +130,13 @@ impl Watcher {
         self.position.mark_unchanged();
     }
 
+    /// Was something committed that is not marked as seen?
+    #[must_use]
+    pub fn has_changed(&self) -> bool {
+        // It is never closed: the sender exists as long as there is a watcher.
+        self.position.has_changed().unwrap_or(false)
+    }
+
     /// Waits until something is committed that is not marked as seen.
     pub async fn changed(&mut self) {
         // It is never closed: the sender exists as long as there is a watcher.

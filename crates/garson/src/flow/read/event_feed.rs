@@ -266,7 +266,8 @@ impl Follower {
 
     async fn wait(&mut self, patience: Duration, returns_on_change: bool) -> Next {
         let quiet_until = Instant::now() + patience;
-        let mut has_changed = false;
+        // What was committed since the last read counts, although it is marked as seen below.
+        let mut has_changed = self.watch.has_changed();
         loop {
             if *self.app.stopping.borrow() {
                 return Next::End;
