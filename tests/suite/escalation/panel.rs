@@ -47,7 +47,7 @@ async fn channels_notices_and_steps_are_set_in_the_panel(backend: Backend) {
     let page = user
         .submit(
             &page.form("/notices"),
-            &[("kind.platformDown", "on"), (&ticked, "on")],
+            &[("kind.platformDown", "on"), (ticked.as_str(), "on")],
         )
         .await;
     assert!(page.has("Bildirim ayarları kaydedildi."), "{}", page.html);
