@@ -43,6 +43,7 @@ const STYLE_SOURCE: &str = concat!(
 
 /// The files of the script.
 const SCRIPT_SOURCE: &str = concat!(
+    include_str!("../../../assets/js/device.js"),
     include_str!("../../../assets/js/alarm.js"),
     include_str!("../../../assets/js/actions.js"),
     include_str!("../../../assets/js/attention.js"),
