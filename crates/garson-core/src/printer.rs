@@ -145,7 +145,7 @@ mod tests {
 
     #[test]
     fn a_silent_agent_needs_attention_for_a_day() {
-        let at = |seconds| Timestamp::from_millis(seconds * 1_000);
+        let at = |seconds: i64| Timestamp::from_millis(seconds * 1_000);
         let ready = printer(PrinterState::Ready);
         assert!(!ready.needs_attention(at(60)));
         assert!(ready.needs_attention(at(61)));
