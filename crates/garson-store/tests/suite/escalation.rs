@@ -285,7 +285,7 @@ pub async fn incidents_are_opened_once(bench: &Bench) {
     };
     assert_eq!((open().await, open().await), (true, false));
     let found = bench.read(move |tx| notices::incidents(tx, account)).await;
-    assert_eq!(found, [incident.clone()]);
+    assert_eq!(found, vec![incident.clone()]);
     let gone = incident.clone();
     assert!(bench.write(move |tx| notices::close(tx, account, &gone)).await);
     assert!(
