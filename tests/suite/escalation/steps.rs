@@ -48,7 +48,7 @@ async fn board_rings_when_an_order_is_not_accepted(service: TestService) {
     service.advance(seconds(2));
     wait_for_line(&service.a, &order, "ring urgently").await;
     assert!(user.open("/").await.html.contains("data-escalated"));
-    service.a.act(&format!("/orders/{order}/verify")).await.data();
+    service.a.act(&format!("/orders/verify/{order}")).await.data();
     assert!(!user.open("/").await.html.contains("data-escalated"));
 }
 
@@ -82,7 +82,7 @@ async fn accepted_order_drops_its_steps(service: TestService) {
     set_steps(&service.a, &shop, json!([step("ring", 30), step("cancel", 60)])).await;
     let (accepted, open) = (shop.order("1").await, shop.order("2").await);
     assert_eq!(service.count("escalation_steps"), 4);
-    service.a.act(&format!("/orders/{accepted}/verify")).await.data();
+    service.a.act(&format!("/orders/verify/{accepted}")).await.data();
     service.advance(seconds(61));
     wait_until("the other is cancelled", async || {
         status(&service.a, &open).await == json!(1600)

@@ -11,6 +11,7 @@ use garson_core::notice::NoticeKind;
 use garson_core::order::Order;
 use garson_core::presence::{Presence, PresenceKind};
 use garson_core::secret::Secret;
+use garson_core::time::Timestamp;
 use garson_store::tables::messages::{MessageState, NewMessage};
 use garson_store::tables::notices::Incident;
 use garson_store::tables::{channels, escalation_steps, messages, nodes, notices, presence};
@@ -109,11 +110,11 @@ pub async fn steps_are_due_by_account_and_taken_once(bench: &Bench) {
             Ok(())
         })
         .await;
-    let later = |seconds: i64| at(created.as_millis() + 60_000 + seconds * 1_000);
+    let later = |seconds: i64| Timestamp::from_millis(created.as_millis() + 60_000 + seconds * 1_000);
     let due = |needs_platform: bool, now| {
         bench.read(move |tx| escalation_steps::due_accounts(tx, needs_platform, None, now, 10))
     };
-    assert!(due(false, at(created.as_millis() + 1)).await.is_empty());
+    assert!(due(false, created).await.is_empty());
     let mut both = vec![one.account, two.account];
     both.sort_unstable();
     assert_eq!(due(false, later(60)).await, both);
@@ -284,7 +285,7 @@ pub async fn incidents_are_opened_once(bench: &Bench) {
     };
     assert_eq!((open().await, open().await), (true, false));
     let found = bench.read(move |tx| notices::incidents(tx, account)).await;
-    assert_eq!(found, [incident.clone()]);
+    assert_eq!(found, vec![incident.clone()]);
     let gone = incident.clone();
     assert!(bench.write(move |tx| notices::close(tx, account, &gone)).await);
     assert!(

@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 const RESTAURANT: &str = "01980a3c-0000-7000-8000-000000000002";
+const CHANNEL: &str = "01980a3c-0000-7000-8000-000000000004";
 
 /// The example of an operation's body.
 pub fn of_request(operation_id: &str) -> Option<Value> {
@@ -36,6 +37,18 @@ pub fn of_request(operation_id: &str) -> Option<Value> {
         "register_printer" => json!({ "name": "Kitchen", "restaurantId": RESTAURANT }),
         "report_printer" => json!({ "state": "no_paper", "waiting": 1, "printed": [] }),
         "print_order" => json!({ "printerId": "01980a3c-0000-7000-8000-000000000004", "kind": "kitchen" }),
+        "put_escalation" => json!({
+            "steps": [
+                { "when": "age", "seconds": 60, "action": "ring" },
+                { "when": "beforeAcceptBy", "seconds": 90, "action": "message", "channelId": CHANNEL, "onlyIfUnwatched": true }
+            ]
+        }),
+        "create_channel" | "update_channel" => json!({
+            "name": "Manager SMS", "kind": "http", "language": "en", "method": "POST",
+            "url": "https://sms.example.com/send", "headers": { "authorization": "Bearer {secret.token}" },
+            "secrets": { "token": "a-long-secret" }, "body": "{\"to\":\"905550000000\",\"message\":\"{text}\"}"
+        }),
+        "put_notices" => json!({ "kinds": ["webhookFailing", "loginRefused"], "channelIds": [CHANNEL] }),
         "create_key" => json!({ "label": "Till 2" }),
         "place_order" => json!({
             "storeId": "kadikoy", "providerOrderId": "WEB-1", "note": "No onions",

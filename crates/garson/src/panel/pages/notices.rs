@@ -196,7 +196,7 @@ async fn save_notices(
     let kinds = NoticeKind::ALL.into_iter().filter(is_ticked).collect();
     let by = fields
         .with_prefix(CHANNEL)
-        .filter_map(|(name, _)| name.strip_prefix(CHANNEL)?.parse().ok())
+        .filter_map(|(id, _)| id.parse().ok())
         .collect();
     match notices::set(&api.app, user.account.id, kinds, by).await {
         Ok(_) => {
