@@ -152,10 +152,12 @@ mod case {
         let browser = &setup.browser;
         let placed = setup.world.verified(Platform::Getir, Courier::Restaurant).await;
         let card = setup.card(&placed).await;
+        let user = setup.world.service.user().await;
+        setup.enter(&user).await;
         open_with_sound(browser).await;
         let other = Browser::open(setup.world.service.addr).await;
         other.go("/sign-in").await;
-        for (name, value) in &setup.world.service.user().await.cookies {
+        for (name, value) in &user.cookies {
             other.keep_cookie(name, value).await;
         }
         other.go("/").await;

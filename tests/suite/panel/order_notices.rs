@@ -16,6 +16,7 @@ on_both! {
     cancelling_requires_a_reason
     platform_courier_does_its_own_steps
     customer_can_be_called
+    cancellation_on_the_restaurants_behalf_is_not_called_its_own
 }
 
 async fn card(user: &mut PanelUser, id: &str) -> Page {
@@ -237,4 +238,22 @@ async fn customer_can_be_called(backend: Backend) {
         let page = user.open(&path).await;
         assert!(page.html.contains("href=\"tel:+908502150000,,1234\""), "{path}");
     }
+}
+
+async fn cancellation_on_the_restaurants_behalf_is_not_called_its_own(backend: Backend) {
+    let world = PlatformWorld::open_without_polling(backend).await;
+    let mut user = world.service.user().await;
+    let placed = world.order(Platform::Getir, Courier::Restaurant).await;
+    let id = record_id(&world, &placed).await;
+    world.cancel_on_platform(&placed, "restaurant").await;
+    world.wait_for_status(&placed, 1600).await;
+    let page = user.open(&format!("/orders/{id}")).await;
+    assert!(page.has("restoran adına, platformda"), "{}", page.text());
+    // What the panel has cancelled is the restaurant's own.
+    let placed = world.order(Platform::Getir, Courier::Restaurant).await;
+    let id = record_id(&world, &placed).await;
+    let reason = world.reasons(&placed).await.remove(0);
+    world.cancel(&placed, json!({ "reason": reason })).await.data();
+    let page = user.open(&format!("/orders/{id}")).await;
+    assert!(!page.has("restoran adına, platformda"), "{}", page.text());
 }

@@ -3,6 +3,9 @@
 use super::{Actor, Reason, Status};
 use serde::{Deserialize, Serialize};
 
+/// The longest preparation time that can be chosen; platforms take no longer one.
+pub const MAX_PREPARATION_MINUTES: u32 = 240;
+
 /// An action of the account, or of the service on its behalf.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Action {

@@ -15,7 +15,7 @@ mod revision;
 mod status;
 mod timeline_reason;
 
-pub use action::{Action, CallArgument, CallKind};
+pub use action::{Action, CallArgument, CallKind, MAX_PREPARATION_MINUTES};
 pub use apply::{Decision, Input, OrderOwner, Refusal, apply, place};
 pub use change::{Actor, Cancellation, Change, NewOrder, Reason};
 pub use content::{Address, Amount, Courier, Customer, Discount, Fulfilment, FulfilmentFlags, FundedBy};

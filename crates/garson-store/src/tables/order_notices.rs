@@ -116,18 +116,6 @@ fn write(
     Ok(())
 }
 
-/// Removes a notice of an order of the account; `false` when there is none.
-pub fn remove(tx: &mut Tx<'_>, account: AccountId, order: OrderId, kind: NoticeKind) -> Result<bool> {
-    let removed = tx.execute(
-        "DELETE FROM order_notices WHERE order_id = ?1 AND kind = ?2 AND account_id = ?3",
-        params![&order, kind.as_str(), &account],
-    )?;
-    if removed > 0 {
-        tx.wake_watchers(account);
-    }
-    Ok(removed > 0)
-}
-
 /// Removes what is known of refused actions of an order that has moved on. Its boards are woken by the move.
 pub fn settle_refused(tx: &mut Tx<'_>, order: OrderId) -> Result<()> {
     tx.write(

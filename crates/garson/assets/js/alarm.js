@@ -193,12 +193,14 @@
   const fields = { volume: "alarm-volume", sound: "alarm-sound", every: "alarm-every" };
   for (const [name, id] of Object.entries(fields)) {
     const field = document.getElementById(id);
-    field.addEventListener("input", () => change({ [name]: name === "sound" ? field.value : Number(field.value) }));
+    const save = () => change({ [name]: name === "sound" ? field.value : Number(field.value) });
+    for (const kind of ["input", "change"]) field.addEventListener(kind, save);
   }
   function fill() {
     for (const [name, id] of Object.entries(fields)) document.getElementById(id).value = settings[name];
   }
   opener.addEventListener("click", () => { fill(); dialog.showModal(); });
+  document.getElementById("alarm-close").addEventListener("click", () => dialog.close());
   document.getElementById("alarm-test").addEventListener("click", () => play(SOUNDS[settings.sound]));
   dialog.addEventListener("click", (event) => {
     const minutes = event.target.dataset?.mute;

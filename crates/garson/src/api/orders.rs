@@ -6,7 +6,9 @@ use super::json_body::Json;
 use super::order_items::{DetailedItem, OrderItem};
 use super::order_json::OrderPage;
 use super::order_view::{OrderView, ReasonView, SyncView};
-use super::paging::{FilterParams, PageParams, PeriodParams, Query, RestaurantParam, StatusParam};
+use super::paging::{
+    FilterParams, PageParams, PeriodParams, PreparationParam, Query, RestaurantParam, StatusParam,
+};
 use crate::flow::admin::api_auth::Caller;
 use crate::flow::admin::input::{ForeignId, Prose};
 use crate::flow::order_actions::{Transition, act, reasons};
@@ -74,15 +76,19 @@ pub struct Verification {
 }
 
 /// Confirm an order and take it into preparation. May be repeated.
+///
+/// `preparationMinutes` is sent to platforms that take the time which the kitchen needs; for others it is shown in the panel.
 #[utoipa::path(post, path = "/orders/verify/{orderId}", tag = "Orders",
-    params(("orderId" = String, Path, description = "The record id, or the platform's order id")),
+    params(("orderId" = String, Path, description = "The record id, or the platform's order id"), PreparationParam),
     responses((status = 200, body = Data<Verification>)))]
 pub async fn verify_order(
     State(state): State<Arc<HttpState>>,
     caller: Caller,
     Path(order_id): Path<String>,
+    query: Query,
 ) -> Result<Data<Verification>, ApiError> {
-    let step = act::verify(&state.app, caller.account, order_id, None).await?;
+    let minutes = query.preparation_minutes()?;
+    let step = act::verify(&state.app, caller.account, order_id, minutes).await?;
     let message = if step.before == step.after.status {
         "The order was verified before."
     } else {

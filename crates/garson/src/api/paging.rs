@@ -8,7 +8,7 @@ use crate::http::cursor::Cursor;
 use crate::http::error::{ApiError, Code};
 use axum::extract::FromRequestParts;
 use garson_core::id::RestaurantId;
-use garson_core::order::Status;
+use garson_core::order::{MAX_PREPARATION_MINUTES, Status};
 use garson_core::platform::Provider;
 use http::request::Parts;
 use std::time::Duration;
@@ -95,6 +95,18 @@ impl Query {
             Direction::Newer => Ok(Some(Duration::from_secs(seconds))),
             Direction::Older => Err(wrong("wait", "needs dir=prev: nothing comes among older ones")),
         }
+    }
+
+    /// The time that the kitchen needs for an order.
+    pub fn preparation_minutes(&self) -> Result<Option<u32>, ApiError> {
+        let name = "preparationMinutes";
+        let Some(text) = self.get(name)? else {
+            return Ok(None);
+        };
+        let minutes = text.parse().ok();
+        let minutes = minutes.filter(|minutes| (1..=MAX_PREPARATION_MINUTES).contains(minutes));
+        let minutes = minutes.ok_or_else(|| wrong(name, "must be a whole number from 1 to 240"))?;
+        Ok(Some(minutes))
     }
 
     /// The restaurant of a filter.
@@ -211,6 +223,15 @@ pub struct WaitParam {
     /// With `dir=prev`: when there is nothing newer, wait up to so many seconds until there is.
     #[param(minimum = 1, maximum = 60)]
     wait: Option<u32>,
+}
+
+#[derive(IntoParams)]
+#[into_params(parameter_in = Query)]
+#[allow(dead_code)]
+pub struct PreparationParam {
+    /// The time that the kitchen needs for the order, in minutes.
+    #[param(rename = "preparationMinutes", minimum = 1, maximum = 240)]
+    preparation_minutes: Option<u32>,
 }
 
 #[derive(utoipa::ToSchema)]

@@ -3,12 +3,10 @@
 use crate::panel::kit::{format, names, phone};
 use crate::panel::words::{ActionWords, BoardWords, Lang};
 use askama::Template;
-use garson_core::order::{Courier, Customer, Order, OrderContent, Reason, Status};
+use garson_core::order::{Courier, Customer, MAX_PREPARATION_MINUTES, Order, OrderContent, Reason, Status};
 
 /// Preparation times to choose from, in minutes.
 const CHIPS: [u32; 5] = [10, 15, 20, 30, 45];
-/// The longest preparation time that platforms take.
-pub const MAX_MINUTES: u32 = 240;
 
 #[derive(Template)]
 #[template(path = "order_actions.html")]
@@ -67,6 +65,7 @@ impl OrderActions {
         let reasons = names::reasons(lang, reasons);
         let mut actions = Self::on_card(lang, csrf, order, content, reasons, back);
         actions.is_on_board = false;
+        actions.call = call_link(&content.customer);
         if actions.continued_by.is_some() {
             actions.by_hand = step_by_hand(order.status, &actions.t, &actions.a);
         }
@@ -95,7 +94,7 @@ impl OrderActions {
             steps: steps(order, courier, &t, &a),
             preparation: (order.status == Status::New).then_some(PreparationForm {
                 chips: CHIPS,
-                max: MAX_MINUTES,
+                max: MAX_PREPARATION_MINUTES,
                 is_sent: takes_time,
             }),
             chosen_minutes: order
@@ -109,7 +108,8 @@ impl OrderActions {
             has_no_reasons: reasons.is_empty() && !asks_for_reasons,
             reasons,
             is_on_board: true,
-            call: call_link(&content.customer),
+            // Who calls about an order that is over does so from its page.
+            call: call_link(&content.customer).filter(|_| !order.status.is_over()),
             t,
             a,
         }

@@ -11,7 +11,7 @@ use crate::flow::read::order_detail::detail;
 use crate::http::state::HttpState;
 use crate::panel::components::card::Card;
 use crate::panel::components::kitchen_card::KitchenCard;
-use crate::panel::components::order_actions::{MAX_MINUTES, label};
+use crate::panel::components::order_actions::label;
 use crate::panel::kit::current_user::{CurrentUser, UserForm};
 use crate::panel::kit::error::PanelError;
 use crate::panel::kit::form_data::FormData;
@@ -28,7 +28,7 @@ use axum::response::{IntoResponse, Redirect, Response};
 use axum::routing::{get, post};
 use garson_core::field_problem::FieldProblem;
 use garson_core::id::OrderId;
-use garson_core::order::{Reason, Status};
+use garson_core::order::{MAX_PREPARATION_MINUTES, Reason, Status};
 use std::sync::Arc;
 
 pub fn routes() -> Router<Arc<HttpState>> {
@@ -65,13 +65,13 @@ impl<'a> Pressed<'a> {
 fn read_minutes(given: &str) -> Result<u32, Fault> {
     let minutes = given.trim().parse().ok();
     minutes
-        .filter(|minutes| (1..=MAX_MINUTES).contains(minutes))
+        .filter(|minutes| (1..=MAX_PREPARATION_MINUTES).contains(minutes))
         .ok_or_else(|| {
             Fault::invalid(
                 "minutes",
                 FieldProblem::NotBetween {
                     min: 1,
-                    max: i64::from(MAX_MINUTES),
+                    max: i64::from(MAX_PREPARATION_MINUTES),
                 },
             )
         })

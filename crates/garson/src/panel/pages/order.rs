@@ -29,7 +29,8 @@ use axum::response::Response;
 use axum::routing::{get, post};
 use facts::{Fact, ItemRow, MapLink};
 use garson_core::id::{EventId, OrderId};
-use garson_core::order::{ProviderSync, ReadingNote};
+use garson_core::order::{Actor, CallKind, Order, ProviderSync, ReadingNote};
+use garson_store::tables::calls::{CallEnd, CallRecord};
 use history::{CallRow, DeliveryRow, MessageRow, TimelineRow};
 use std::sync::Arc;
 
@@ -113,6 +114,16 @@ impl OrderPage {
         let layout = user.layout(NavItem::Orders).in_zone(zone);
         let here = format!("/orders/{}", detail.order.id);
         let (order, content) = (&detail.order, &detail.content);
+        let mut details = facts::details(&layout, &t, &detail, &restaurant);
+        let mut timeline = history::timeline(&layout, &t, order.currency, &detail.timeline);
+        if was_cancelled_on_platform(order, &calls) {
+            let by_whom = details.iter_mut().filter(|fact| fact.name == t.cancelled_by);
+            by_whom.for_each(|fact| fact.value = t.by_restaurants_side.to_owned());
+            let cancelled = timeline.iter_mut().zip(&detail.timeline);
+            for (row, _) in cancelled.filter(|(_, line)| line.to.is_cancelled()) {
+                row.by = t.by_restaurants_side;
+            }
+        }
         Self {
             id: order.id,
             code: order
@@ -137,14 +148,14 @@ impl OrderPage {
             actions: OrderActions::on_order_page(lang, &user.csrf, order, content, reasons),
             notices: OrderNotices::new(lang, &user.csrf, order, &notices, &layout.zone, &here),
             print,
-            details: facts::details(&layout, &t, &detail, &restaurant),
+            details,
             customer: facts::customer(&t, &content.customer),
             map: content.customer.address.as_ref().and_then(MapLink::new),
             items: facts::items(&layout, content),
             amounts: facts::amounts(&layout, &t, &content.amount),
             total: format::money(lang, content.amount.total, content.amount.currency),
             payment: facts::payment(&layout, &t, &detail),
-            timeline: history::timeline(&layout, &t, order.currency, &detail.timeline),
+            timeline,
             calls: history::calls(&layout, &t, &calls),
             deliveries: history::deliveries(&layout, deliveries),
             messages: history::messages(&layout, messages),
@@ -152,6 +163,18 @@ impl OrderPage {
             t,
         }
     }
+}
+
+/// Was the order cancelled on the restaurant's behalf, but not from here? Some platforms do so by themselves when an order is not
+/// accepted in time, and do not say whether it was the restaurant.
+fn was_cancelled_on_platform(order: &Order, calls: &[CallRecord]) -> bool {
+    let is_restaurants = order
+        .cancellation
+        .as_ref()
+        .is_some_and(|it| it.by == Actor::Account);
+    let asks = garson_platforms::of(order.provider).is_some_and(|it| it.capability().asks);
+    let is_ours = |call: &CallRecord| call.kind == CallKind::Cancel && call.end != Some(CallEnd::Failed);
+    is_restaurants && asks && !calls.iter().any(is_ours)
 }
 
 /// Sends one of the order's events again right away.

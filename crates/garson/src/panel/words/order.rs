@@ -70,6 +70,7 @@ super::text_set::text_set! {
         item_removed: "çıkarıldı" | "removed",
         item_options: "seçenekleri değişti" | "options changed",
         by_account: "restoran" | "the restaurant",
+        by_restaurants_side: "restoran adına, platformda (elle ya da süre dolunca)" | "on the restaurant's behalf, on the platform (by hand or automatically)",
         by_customer: "müşteri" | "the customer",
         by_system: "Garson" | "Garson",
         by_the_platform: "platform" | "the platform",

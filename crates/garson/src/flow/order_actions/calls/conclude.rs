@@ -106,7 +106,7 @@ impl Ending<'_> {
             }
         }
         if self.call.kind.is_question() {
-            order_notices::remove(tx, order.account_id, order.id, NoticeKind::Refused)?;
+            order_notices::settle_refused(tx, order.id)?;
         }
         let sync = persist::sync_of(tx, order.id, ProviderSync::Done)?;
         if !is_written {
