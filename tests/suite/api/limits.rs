@@ -197,5 +197,7 @@ async fn public_routes_need_no_key(service: TestService) {
     let page = send(service.addr, &request("GET", "/docs/", &[], &[]))
         .await
         .text();
-    assert!(!page.contains("https://") && !page.contains("src=\"//"), "{page}");
+    for outside in ["src=\"http", "src=\"//", "<link rel=\"stylesheet\" href=\"http"] {
+        assert!(!page.contains(outside), "{outside}: {page}");
+    }
 }

@@ -1,6 +1,6 @@
 //! Tickets as the printer prints them, compared with stored pictures. `GARSON_TEST_RECORD=1` stores them anew.
 
-use crate::support::{SocketPrinter, block_on, image::Image, wait_until};
+use crate::support::{PrintedTicket, SocketPrinter, block_on, image::Image, wait_until};
 use garson_core::money::Minor;
 use garson_core::order::{Address, FulfilmentFlags, Item, ItemOption};
 use garson_core::sample_order::{a_new_order, an_order};
@@ -75,17 +75,17 @@ fn ticket(kind: Kind, width: Width, lang: Lang, copy: Option<Copy>, set: Charact
 }
 
 /// Prints over the network.
-async fn printed(columns: usize, bytes: Vec<u8>) -> Image {
+async fn printed(columns: usize, bytes: Vec<u8>) -> PrintedTicket {
     let printer = SocketPrinter::start(columns).await;
     let mut stream = TcpStream::connect(printer.addr).await.unwrap();
     stream.write_all(&bytes).await.unwrap();
     wait_until("the ticket is printed", async || printer.tickets().len() == 1).await;
-    printer.tickets().remove(0).image
+    printer.tickets().remove(0)
 }
 
 /// Prints and compares the picture.
 async fn compare(name: &str, columns: usize, bytes: Vec<u8>) {
-    let printed = printed(columns, bytes).await;
+    let printed = printed(columns, bytes).await.image;
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join(format!("suite/printing/golden/{name}.png"));
     if std::env::var_os("GARSON_TEST_RECORD").is_some() {
         printed.write(&path);
@@ -133,4 +133,17 @@ fn a_picture_is_read_as_it_was_written() {
     let path = folder.path().join("picture.png");
     image.write(&path);
     assert_eq!(Image::read(&path), Some(image));
+}
+
+#[test]
+fn courier_ticket_has_one_code_that_leads_to_the_address() {
+    let bytes = ticket(Kind::Courier, Width::Mm80, Lang::Tr, None, CharacterSet::Pc857);
+    block_on(async {
+        let codes = printed(Width::Mm80.columns(), bytes).await.codes;
+        assert_eq!(codes.len(), 1, "{codes:?}");
+        assert!(
+            codes[0].contains("40.985") && codes[0].contains("29.025"),
+            "{codes:?}"
+        );
+    });
 }

@@ -1,6 +1,6 @@
 //! A restaurant with a printer and a print agent.
 
-use crate::support::{Backend, Program, Shop, SocketPrinter, TestService, command, order_body, wait_until};
+use crate::support::{Backend, Program, Shop, SocketPrinter, TestService, command, wait_until};
 use garson_core::clock::{Clock, SystemClock};
 use serde_json::{Value, json};
 use std::path::PathBuf;
@@ -64,13 +64,6 @@ impl Kitchen {
     /// Places an order whose ticket shows its id.
     pub async fn order(&self, id: &str) -> String {
         self.shop.order(id).await
-    }
-
-    pub async fn order_with_note(&self, id: &str, note: &str) -> String {
-        let mut body = order_body(&self.shop.store, id, 5_000);
-        body["note"] = json!(note);
-        let taken = self.shop.post(body.to_string().as_bytes()).await.data();
-        taken["orderId"].as_str().unwrap().to_owned()
     }
 
     pub async fn wait_for_tickets(&self, id: &str, count: usize) {

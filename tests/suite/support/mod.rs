@@ -37,7 +37,7 @@ pub use ledger::Ledger;
 pub use page::Page;
 pub use panel_user::{PASSWORD, PanelUser};
 pub use platform_world::{PlatformWorld, credentials, disable_polling, fast_sim_settings, remote_id, store};
-pub use printer::{SocketPrinter, image};
+pub use printer::{PrintedTicket, SocketPrinter, image};
 pub use program::{Outcome, Program, command, command_after, run as program_run, run_command};
 pub use receiver::{ReceivedRequest, Receiver};
 pub use relay::{Mode, Relay, url_through};

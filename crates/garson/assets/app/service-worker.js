@@ -10,6 +10,8 @@ const cacheName = `offline ${[page, ...assets].join(" ")}`;
 self.addEventListener("install", (event) => event.waitUntil((async () => {
   const cache = await caches.open(cacheName);
   await cache.addAll([page, ...assets].map((path) => new Request(path, { cache: "reload", credentials: "omit" })));
+  // What is sent while a page closes must not wait for this worker, which may be ended with the page.
+  await event.addRoutes?.({ condition: { requestMethod: "POST" }, source: "network" });
   await self.skipWaiting();
 })()));
 

@@ -5,7 +5,8 @@ mod font;
 pub mod image;
 mod paper;
 
-use paper::{Executed, Paper, PrintedTicket};
+pub use paper::PrintedTicket;
+use paper::{Executed, Paper};
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
