@@ -80,6 +80,7 @@ async fn work_in_the_kitchen(setup: &Setup) {
     browser.arrives_at("/kitchen?platform=migros").await;
     assert_eq!(browser.count(&hidden).await, 0);
     browser.click(&format!("{card} button[value=ready]")).await;
+    browser.click(".narrow button.main").await;
     browser.wait_for_text(".none", "Hazırlanacak sipariş yok").await;
     browser.choose("#filter [name=platform]", "").await;
     browser.click("#filter button").await;

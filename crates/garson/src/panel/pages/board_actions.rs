@@ -52,6 +52,10 @@ impl<'a> Pressed<'a> {
         let (action, minutes) = match given.split_once(':') {
             Some(("verify", minutes)) => ("verify", Some(minutes)),
             _ if given == "verify-in" => ("verify", Some(fields.get("minutes"))),
+            // Enter in the field presses the form's first button.
+            _ if given == "verify" && !fields.get("minutes").is_empty() => {
+                ("verify", Some(fields.get("minutes")))
+            }
             _ => (given, None),
         };
         Ok(Self {
