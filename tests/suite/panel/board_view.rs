@@ -80,7 +80,7 @@ async fn board_can_be_filtered_by_platform(service: TestService) {
         .forms()
         .into_iter()
         .find(|form| form.is_post && form.action.starts_with("/board/orders/"));
-    let page = user.submit(&form.unwrap(), &[("do", "verify")]).await;
+    let page = user.press(&form.unwrap(), "verify").await;
     assert_eq!(page.path, path);
 }
 
@@ -101,7 +101,7 @@ async fn kitchen_shows_only_what_is_to_be_prepared(service: TestService) {
     let id = service.a.get("/orders/READY").await.data()["id"].clone();
     let form = page.form(&format!("/board/orders/{}", id.as_str().unwrap()));
     assert_eq!(form.buttons, [("do".to_owned(), "ready".to_owned())]);
-    let page = user.submit(&form, &[("do", "ready")]).await;
+    let page = user.press(&form, "ready").await;
     assert_eq!(page.path, "/kitchen");
     assert_eq!(codes(&page), ["COOK-1", "COOK-2"]);
     assert!(service.a.get("/orders/READY").await.data()["readyAt"].is_string());

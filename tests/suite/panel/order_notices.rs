@@ -33,7 +33,7 @@ async fn cancelled_order_stays_in_its_column_until_acknowledged(backend: Backend
     let shop = service.shop(&service.a, "s").await;
     let id = shop.order("1").await;
     service.a.act("/orders/verify/1").await.data();
-    let body = json!({ "reason": { "id": "x", "name": "Müşteri vazgeçti" } });
+    let body = json!({ "reason": "Müşteri vazgeçti" });
     shop.cancel("1", body).await.success();
     let mut user = service.user().await;
     let shown = card(&mut user, &id).await;

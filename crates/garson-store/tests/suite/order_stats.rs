@@ -221,6 +221,7 @@ pub async fn counts_of_older_releases_are_filled_in(bench: &Bench) {
         .write(|tx| {
             tx.on(garson_store::ORDER_STATS)
                 .execute("DROP TABLE order_stats", params![])?;
+            tx.execute("ALTER TABLE attempts DROP COLUMN response", params![])?;
             tx.execute("DELETE FROM schema_migrations WHERE number = 15", params![])
         })
         .await;

@@ -340,8 +340,8 @@ mod tests {
                 "0 items*: list of objects, at most 5 items",
                 "1 name*: string, 1 to 200 characters",
                 "1 price: integer, at least 0 or null",
-                "0 note: string, uuid or null",
                 "0 kind: string: cash, card",
+                "0 note: string, uuid or null",
             ]
         );
     }
