@@ -1,7 +1,7 @@
 //! Tickets of an order for kitchen, courier and customer.
 //!
-//! [`build`] makes one model of a ticket from an order; [`render`] writes it as HTML, plain text or ESC/POS. Nothing here does
-//! I/O, and no text of an order reaches a renderer before [`clean`] has removed its control characters.
+//! [`build()`] makes one model of a ticket from an order; [`render`] writes it as HTML, plain text or ESC/POS. Nothing here does
+//! I/O, and no text of an order reaches a renderer before `clean` has removed its control characters.
 
 pub mod allergy;
 mod amount;

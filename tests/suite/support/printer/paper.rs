@@ -154,7 +154,7 @@ impl Paper {
                     None => 0,
                 }
             }
-            [0x1b | 0x1d | 0x1c, ..] if input.len() < 5 => 0,
+            [0x1b..=0x1d, ..] if input.len() < 5 => 0,
             [byte @ 0x20..=0xff, ..] if *byte != 0x7f => {
                 let c = self.style.set.decode(*byte).unwrap_or('\u{fffd}');
                 self.line.push((c, self.style));

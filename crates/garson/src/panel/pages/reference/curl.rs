@@ -28,7 +28,7 @@ fn indented(value: &Value) -> Option<String> {
 
 /// A command that makes the request. Ids in the path are left for the reader to replace.
 pub fn example(method: &str, path: &str, operation: &Operation, is_shop: bool) -> String {
-    let path = path.replace('{', "").replace('}', "");
+    let path = path.replace(['{', '}'], "");
     let mut command = "curl".to_owned();
     if method != "GET" {
         let _ = write!(command, " -X {method}");
