@@ -5,6 +5,7 @@ use super::json_body::Json;
 use crate::flow::Fault;
 use crate::flow::admin::api_auth::Caller;
 use crate::flow::admin::escalation;
+use crate::flow::admin::escalation::{MAX_NOTE, MAX_REASON};
 use crate::flow::admin::input::restaurant_id;
 use crate::http::error::ApiError;
 use crate::http::state::HttpState;
@@ -134,6 +135,17 @@ impl StepRequest {
         };
         let when =
             When::named(&self.when).ok_or_else(|| invalid("when", choices(&When::ALL.map(When::as_str))))?;
+        // Also of fields that the action does not use.
+        let channel_id = self.channel_id.map(|id| id.parse::<ChannelId>()).transpose();
+        let channel_id = channel_id.map_err(|_| invalid("channelId", FieldProblem::NotChannel))?;
+        for (field, text, max) in [
+            ("reason", &self.reason, MAX_REASON),
+            ("note", &self.note, MAX_NOTE),
+        ] {
+            if text.as_ref().is_some_and(|text| text.chars().count() > max) {
+                return Err(invalid(field, FieldProblem::TooLong { max }));
+            }
+        }
         let action = match self.action.as_str() {
             "ring" => StepAction::Ring,
             "verify" => StepAction::Verify,
@@ -141,16 +153,9 @@ impl StepRequest {
                 reason: self.reason,
                 note: self.note,
             },
-            "message" => {
-                let id = self
-                    .channel_id
-                    .ok_or_else(|| invalid("channelId", FieldProblem::Required))?;
-                StepAction::Message {
-                    channel_id: id
-                        .parse()
-                        .map_err(|_| invalid("channelId", FieldProblem::NotChannel))?,
-                }
-            }
+            "message" => StepAction::Message {
+                channel_id: channel_id.ok_or_else(|| invalid("channelId", FieldProblem::Required))?,
+            },
             _ => {
                 return Err(invalid(
                     "action",

@@ -21,6 +21,8 @@ use utoipa::ToSchema;
 
 /// Jobs that one report may name as printed.
 const MAX_PRINTED: usize = 100;
+/// Tickets that a printer may be said to have waiting.
+const MAX_WAITING: u32 = 1_000_000;
 
 #[derive(Clone, Copy, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
@@ -169,9 +171,8 @@ pub struct ReportRequest {
     #[schema(minimum = 0, maximum = 1_000_000)]
     waiting: Option<u32>,
     /// The ids of `jobs` that are printed.
-    #[serde(default)]
     #[schema(value_type = Option<Vec<String>>, max_items = 100)]
-    printed: Vec<PrintJobId>,
+    printed: Option<Vec<PrintJobId>>,
     #[serde(flatten)]
     #[schema(ignore)]
     _object: ObjectOnly,
@@ -214,7 +215,15 @@ pub async fn report_printer(
     Path(id): Path<String>,
     Json(given): Json<ReportRequest>,
 ) -> Result<Data<Jobs>, ApiError> {
-    if given.printed.len() > MAX_PRINTED {
+    let (waiting, printed) = (given.waiting.unwrap_or(0), given.printed.unwrap_or_default());
+    if waiting > MAX_WAITING {
+        return Err(ApiError::invalid(
+            Code::InvalidField,
+            "waiting",
+            "must be at most 1000000",
+        ));
+    }
+    if printed.len() > MAX_PRINTED {
         return Err(ApiError::invalid(
             Code::InvalidField,
             "printed",
@@ -227,8 +236,8 @@ pub async fn report_printer(
             .message
             .map(Line::into_string)
             .filter(|text| !text.is_empty()),
-        waiting: given.waiting.unwrap_or(0).into(),
-        printed: given.printed,
+        waiting: waiting.into(),
+        printed,
     };
     let jobs = printers::report(&state.app, caller.account, printer_id(&id)?, report).await?;
     Ok(Data::new(Jobs {

@@ -102,7 +102,15 @@ pub async fn get_ticket(
 ) -> Result<Response, ApiError> {
     let mut given = Vec::new();
     for name in ["kind", "width", "format", "lang", "codepage", "copy"] {
-        given.push((name, query.get(name)?));
+        let value = query.get(name)?;
+        if value.is_some_and(str::is_empty) {
+            return Err(ApiError::invalid(
+                Code::InvalidParameter,
+                name,
+                "must not be empty",
+            ));
+        }
+        given.push((name, value));
     }
     let get = |name| {
         given

@@ -9,8 +9,8 @@ use garson_core::id::{AccountId, RestaurantId};
 use garson_store::Tx;
 use garson_store::tables::{channels, restaurants};
 
-const MAX_REASON: usize = 100;
-const MAX_NOTE: usize = 500;
+pub const MAX_REASON: usize = 100;
+pub const MAX_NOTE: usize = 500;
 
 pub async fn get(app: &App, account: AccountId, id: RestaurantId) -> Result<Vec<Step>, Fault> {
     app.store
