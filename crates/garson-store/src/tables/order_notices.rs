@@ -13,7 +13,7 @@ use garson_core::order::{CallKind, Order, Status};
 use garson_core::time::Timestamp;
 use std::time::Duration;
 
-/// How long a notice lasts if nobody acknowledges it.
+/// How long a notice lasts unless it is acknowledged.
 pub const LASTS: Duration = Duration::from_secs(24 * 60 * 60);
 /// How many orders with notices a board shows.
 const MAX_OF_ACCOUNT: i64 = 200;

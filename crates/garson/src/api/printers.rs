@@ -161,6 +161,12 @@ pub async fn remove_printer(
     Ok(Done::new())
 }
 
+/// The id of a ticket to be printed.
+#[derive(ToSchema)]
+#[schema(as = PrintJobId, value_type = String, format = Uuid)]
+#[allow(dead_code)]
+struct JobIdSchema(PrintJobId);
+
 #[derive(Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ReportRequest {
@@ -171,7 +177,7 @@ pub struct ReportRequest {
     #[schema(minimum = 0, maximum = 1_000_000)]
     waiting: Option<u32>,
     /// The ids of `jobs` that are printed.
-    #[schema(value_type = Option<Vec<String>>, max_items = 100)]
+    #[schema(value_type = Option<Vec<JobIdSchema>>, max_items = 100)]
     printed: Option<Vec<PrintJobId>>,
     #[serde(flatten)]
     #[schema(ignore)]

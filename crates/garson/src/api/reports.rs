@@ -101,7 +101,7 @@ impl From<(String, Stamping)> for MarkResult {
 /// Stamp an order, or up to 500 of them, as reported. May be repeated.
 ///
 /// With `providerOrderId` an order that is not there is a 404. With `providerOrderIds` every id has a result of its own, and what
-/// cannot be stamped hinders no other.
+/// cannot be stamped stops no other.
 #[utoipa::path(post, path = "/orders/reports/mark", tag = "Reports", request_body = MarkRequest,
     responses((status = 200, body = Data<MarkAnswer>)))]
 pub async fn mark_reported(

@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 const RECONNECT: Duration = Duration::from_secs(8);
 /// A program that asks again within this time is one that polls. A till that asks once a minute is there.
 const POLL_INTERVAL: Duration = Duration::from_secs(90);
-/// After a start the clients need this time to connect again; until then nobody's absence is known.
+/// After a start, clients have this time to reconnect; until then an absence means nothing.
 const SETTLING: Duration = Duration::from_secs(15);
 /// Entries of one account that are counted; more say nothing new.
 const MAX_OF_ACCOUNT: usize = 1_000;

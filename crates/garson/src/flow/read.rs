@@ -4,6 +4,7 @@ pub mod attention;
 pub mod board;
 pub mod day_summary;
 pub mod event_feed;
+pub mod live_board;
 pub mod operator;
 pub mod order_detail;
 pub mod order_lists;

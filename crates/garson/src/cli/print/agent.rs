@@ -22,7 +22,7 @@ const REPORT_INTERVAL: Duration = Duration::from_secs(5);
 /// How often an idle printer is checked.
 const CHECK_INTERVAL: Duration = Duration::from_secs(30);
 const MAX_PAUSE: Duration = Duration::from_secs(30);
-/// A printer is tried more often: somebody may just have put in paper.
+/// A printer is tried more often: paper may just have been put in.
 const MAX_PRINTER_PAUSE: Duration = Duration::from_secs(5);
 
 pub struct Agent {

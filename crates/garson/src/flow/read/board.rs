@@ -1,5 +1,4 @@
-//! The live board: the orders that somebody has to do something about, those that were done lately, and platforms that are
-//! in trouble.
+//! The board: open orders, the latest finished ones, and platforms with problems. `live_board` keeps it current in a browser.
 
 mod filter;
 
@@ -9,28 +8,22 @@ use super::order_notices::Notices;
 use super::period;
 use crate::app::App;
 use crate::app::attention::PlatformProblem;
-use crate::app::presence::{Connected, WatcherIdentity};
 use crate::flow::Fault;
 use crate::flow::fault::Thing;
 use crate::flow::order_actions::reasons;
-use crate::flow::read::event_feed::{Follower, Next, Pass, Start};
 use filter::{deadline, is_for_kitchen};
 use garson_core::explanation::Explanation;
 use garson_core::id::{AccountId, IntegrationId, OrderId};
 use garson_core::integration::Integration;
 use garson_core::order::{ProviderSync, Reason};
-use garson_core::presence::PresenceKind;
 use garson_core::time::Timestamp;
 use garson_store::Tx;
 use garson_store::lists::board;
 use garson_store::lists::board::{BoardOrder, Candidate};
 use garson_store::tables::order_notices::Notice;
-use garson_store::tables::sessions::SessionHash;
 use garson_store::tables::{accounts, integrations, restaurants};
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
 use std::time::Duration;
-use tokio::time::Instant;
 
 /// So many of the newest orders are looked at, for open ones and for those that are done.
 const LOOK_BACK: i64 = 500;
@@ -49,15 +42,6 @@ const LOGIN_TROUBLE: Duration = Duration::from_secs(15 * 60);
 /// Integrations that are looked at for troubles, and restaurants that are named for each platform.
 const LOOKED_AT_TROUBLES: i64 = 500;
 const SHOWN_TROUBLES: usize = 5;
-/// How soon an order is looked at again whose platform is being told, first and at the longest.
-const FIRST_LOOK: Duration = Duration::from_millis(500);
-const LAST_LOOK: Duration = Duration::from_secs(15);
-
-/// Changed orders that are read at a time.
-const MAX_CHANGES: i64 = 200;
-const MAX_CHANGES_READ: usize = 200;
-/// At least this long lies between two looks of an open board, so that many boards of a busy account stay cheap.
-const BETWEEN_LOOKS: Duration = Duration::from_millis(100);
 
 /// An order as the board shows it, with the reasons that are known without asking its platform.
 pub struct Card {
@@ -99,7 +83,7 @@ pub struct Board {
     pub place: i64,
 }
 
-fn card(app: &App, shown: BoardOrder, troubles: &Troubles, notices: &Notices) -> Card {
+pub(super) fn card(app: &App, shown: BoardOrder, troubles: &Troubles, notices: &Notices) -> Card {
     Card {
         notices: notices.of(shown.order.id),
         reasons: reasons::known(app, &shown.order),
@@ -162,7 +146,7 @@ pub async fn board(app: &App, account: AccountId, filter: Filter) -> Result<Boar
             if open.len() <= SHOWN_OPEN {
                 add_open(&mut open, &older_open(tx, account, filter)?, filter);
             }
-            // Of too many, the newest: somebody waits for those.
+            // Of too many, the newest.
             let shown: Vec<OrderId> = open.values().rev().take(SHOWN_OPEN).copied().collect();
             // Cancelled orders stay in their place until that is acknowledged.
             let mut cancelled = board::read(tx, account, &notices.cancelled())?;
@@ -208,7 +192,7 @@ pub async fn board(app: &App, account: AccountId, filter: Filter) -> Result<Boar
 }
 
 /// Is the order on its way to its platform?
-fn is_unsettled(it: &BoardOrder) -> bool {
+pub(super) fn is_unsettled(it: &BoardOrder) -> bool {
     matches!(it.order.sync, ProviderSync::Pending { .. })
 }
 
@@ -235,18 +219,23 @@ pub fn is_in_trouble(integration: &Integration, now: Timestamp) -> bool {
 }
 
 /// What is in trouble: one line for each platform, whose newest error stands for all.
-struct Troubles {
-    lines: Vec<PlatformProblem>,
+pub(super) struct Troubles {
+    pub(super) lines: Vec<PlatformProblem>,
     integrations: BTreeSet<IntegrationId>,
 }
 
 impl Troubles {
-    fn hold_up(&self, it: &BoardOrder) -> bool {
+    pub(super) fn hold_up(&self, it: &BoardOrder) -> bool {
         is_unsettled(it) && self.integrations.contains(&it.order.integration_id)
     }
 }
 
-fn troubles(tx: &mut Tx<'_>, account: AccountId, filter: Filter, now: Timestamp) -> Result<Troubles, Fault> {
+pub(super) fn troubles(
+    tx: &mut Tx<'_>,
+    account: AccountId,
+    filter: Filter,
+    now: Timestamp,
+) -> Result<Troubles, Fault> {
     let mut troubled = integrations::in_trouble(tx, account, now.minus(LOGIN_TROUBLE), LOOKED_AT_TROUBLES)?;
     troubled.retain(|it| {
         is_in_trouble(it, now)
@@ -300,209 +289,4 @@ pub async fn one(app: &App, account: AccountId, id: OrderId) -> Result<Card, Fau
         .next()
         .ok_or_else(|| Fault::not_found(Thing::Order, id))?;
     Ok(card(app, found, &troubles, &notices))
-}
-
-/// What has changed on a board.
-pub struct Changes {
-    pub cards: Vec<Card>,
-    /// The platforms in trouble, if they are others than before.
-    pub away: Option<Vec<PlatformProblem>>,
-}
-
-/// What a browser shows when it begins to follow.
-pub enum Shown {
-    /// The page that was just made, on which these were on their way to their platforms.
-    JustNow { unsettled: BTreeSet<OrderId> },
-    /// What it has heard up to some time ago.
-    LongAgo,
-}
-
-/// Whose board it is, and what is on it.
-pub struct View {
-    pub account: AccountId,
-    pub filter: Filter,
-    pub shown: Shown,
-}
-
-/// A board that is open in somebody's browser. It holds no cards: only where it has read up to in the account's events and
-/// changes (that an order is ready is no event), and which orders are on their way to their platforms.
-pub struct Live {
-    app: Arc<App>,
-    account: AccountId,
-    filter: Filter,
-    follower: Follower,
-    /// The position of the last change that was read.
-    changes_up_to: i64,
-    /// There are more changes than were read.
-    is_behind: bool,
-    unsettled: BTreeSet<OrderId>,
-    /// Those of them that the browser shows as held up.
-    held_up: BTreeSet<OrderId>,
-    /// What the browser is told with the first look, whatever has happened since.
-    first: BTreeSet<OrderId>,
-    /// The notices of orders, as the browser was told of them.
-    notices: Notices,
-    /// The platforms in trouble, as the browser was told of them.
-    away: Option<Vec<PlatformProblem>>,
-    pause: Duration,
-    /// The earliest time of the next look.
-    next_look: Instant,
-    _presence: Connected,
-}
-
-impl Live {
-    /// Goes on from a place of a board, for as long as the session lasts.
-    pub async fn open(app: Arc<App>, session: SessionHash, view: View, start: Start) -> Result<Self, Fault> {
-        let View {
-            account,
-            filter,
-            shown,
-        } = view;
-        let follower = Follower::start(Arc::clone(&app), account, Pass::Session(session), start).await?;
-        let identity = WatcherIdentity::Session(session);
-        let presence = app.presence.connect(
-            account,
-            PresenceKind::Board,
-            identity,
-            filter.restaurant,
-            app.now(),
-        );
-        let now = board(&app, account, filter).await?;
-        let first = match shown {
-            // What has settled since.
-            Shown::JustNow { unsettled } => unsettled.difference(&now.unsettled).copied().collect(),
-            Shown::LongAgo => {
-                let cards = now.open.iter().chain(&now.done);
-                cards.map(|card| card.shown.order.id).collect()
-            }
-        };
-        let cards = now.open.iter().chain(&now.done);
-        let held_up = cards.filter(|card| card.is_held_up);
-        Ok(Self {
-            app,
-            account,
-            filter,
-            changes_up_to: follower.place(),
-            is_behind: false,
-            follower,
-            held_up: held_up.map(|card| card.shown.order.id).collect(),
-            unsettled: now.unsettled,
-            first,
-            notices: Notices::default(),
-            away: None,
-            pause: FIRST_LOOK,
-            next_look: Instant::now(),
-            _presence: presence,
-        })
-    }
-
-    /// Up to where it has read.
-    #[must_use]
-    pub fn place(&self) -> i64 {
-        self.follower.place()
-    }
-
-    /// Which of these are on their way to their platforms.
-    fn note(&mut self, cards: &[Card]) {
-        for Card {
-            shown, is_held_up, ..
-        } in cards
-        {
-            if is_unsettled(shown) {
-                self.unsettled.insert(shown.order.id)
-            } else {
-                self.unsettled.remove(&shown.order.id)
-            };
-            if *is_held_up {
-                self.held_up.insert(shown.order.id)
-            } else {
-                self.held_up.remove(&shown.order.id)
-            };
-        }
-    }
-
-    /// What has changed, after a while perhaps nothing; `None` when the session or the service ends, or the restaurant is gone.
-    pub async fn next(&mut self) -> Result<Option<Changes>, Fault> {
-        let pause = match (&self.away, self.unsettled.is_empty()) {
-            (None, _) => Duration::ZERO,
-            _ if self.is_behind => Duration::ZERO,
-            (_, true) => LAST_LOOK,
-            (_, false) => self.pause,
-        };
-        // What happens meanwhile is read with the next look, together.
-        tokio::time::sleep_until(self.next_look).await;
-        let mut told: BTreeSet<OrderId> = match self.follower.next_change_within(pause).await {
-            Next::Events(events) => events.into_iter().filter_map(|event| event.order_id).collect(),
-            Next::Nothing => BTreeSet::new(),
-            Next::End => return Ok(None),
-        };
-        told.append(&mut self.first);
-        self.next_look = Instant::now() + BETWEEN_LOOKS;
-        let (account, filter, now) = (self.account, self.filter, self.app.now());
-        let changes_up_to = self.changes_up_to;
-        let (unsettled, shown_notices) = (self.unsettled.clone(), self.notices.clone());
-        let (is_gone, changed, found, troubles, notices, told) = self
-            .app
-            .store
-            .read(move |tx| {
-                let notices = Notices::of_account(tx, account, now)?;
-                let mut told = told.clone();
-                told.extend(notices.difference(&shown_notices));
-                let is_gone = match filter.restaurant {
-                    Some(id) => !restaurants::exists(tx, account, id)?,
-                    None => false,
-                };
-                let changed = board::changed_after(tx, account, changes_up_to, MAX_CHANGES)?;
-                let mut ids: BTreeSet<OrderId> = changed.iter().map(|(_, id)| *id).collect();
-                ids.extend(told.union(&unsettled));
-                let ids: Vec<OrderId> = ids.into_iter().collect();
-                Ok::<_, Fault>((
-                    is_gone,
-                    changed,
-                    board::read(tx, account, &ids)?,
-                    troubles(tx, account, filter, now)?,
-                    notices,
-                    told,
-                ))
-            })
-            .await?;
-        if is_gone {
-            return Ok(None);
-        }
-        if let Some((newest, _)) = changed.last() {
-            self.changes_up_to = *newest;
-        }
-        self.is_behind = changed.len() >= MAX_CHANGES_READ;
-        let changed: BTreeSet<OrderId> = changed.into_iter().map(|(_, id)| id).collect();
-        // An order that is gone has settled, too.
-        self.unsettled
-            .retain(|id| found.iter().any(|it| it.order.id == *id));
-        let is_news = |it: &BoardOrder| {
-            let was_unsettled = self.unsettled.contains(&it.order.id);
-            let was_held_up = self.held_up.contains(&it.order.id);
-            // Orders that have come to an end change without an event when they are reported: that is not shown.
-            told.contains(&it.order.id)
-                || changed.contains(&it.order.id) && !it.order.status.is_over()
-                || was_unsettled != is_unsettled(it)
-                || was_held_up != troubles.hold_up(it)
-        };
-        let cards: Vec<Card> = found
-            .into_iter()
-            .filter(|it| is_news(it) && filter.follows(it))
-            .map(|it| card(&self.app, it, &troubles, &notices))
-            .collect();
-        self.notices = notices;
-        self.note(&cards);
-        self.pause = if cards.is_empty() {
-            (self.pause * 2).min(LAST_LOOK)
-        } else {
-            FIRST_LOOK
-        };
-        let is_other = self.away.as_ref() != Some(&troubles.lines);
-        self.away = Some(troubles.lines.clone());
-        Ok(Some(Changes {
-            cards,
-            away: is_other.then_some(troubles.lines),
-        }))
-    }
 }

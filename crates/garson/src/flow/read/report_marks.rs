@@ -116,7 +116,7 @@ pub enum Stamping {
 }
 
 /// Stamps many orders as reported in one transaction, each by the platform's id or, where no order carries that, by ours. What
-/// cannot be stamped hinders nobody else.
+/// cannot be stamped stops no other.
 pub async fn mark_many(
     app: &App,
     account: AccountId,

@@ -14,7 +14,7 @@ const CONNECT: Duration = Duration::from_secs(5);
 const ANSWER: Duration = Duration::from_millis(1_500);
 /// A printer that takes no byte for this long has a problem, which is reported.
 const STALL: Duration = Duration::from_secs(10);
-/// How long a ticket may take in all: somebody may have to fetch paper.
+/// How long a ticket may take in all, including a change of paper.
 const TICKET: Duration = Duration::from_secs(15 * 60);
 /// How long the other side may take to close the connection.
 const CLOSE: Duration = Duration::from_secs(3);

@@ -33,7 +33,7 @@ impl Filter {
     }
 
     /// Does a board with this filter follow the order, in whatever status it is?
-    pub(super) fn follows(self, it: &BoardOrder) -> bool {
+    pub(in crate::flow::read) fn follows(self, it: &BoardOrder) -> bool {
         self.restaurant.is_none_or(|id| id == it.order.restaurant_id)
             && self.provider.is_none_or(|provider| provider == it.order.provider)
     }

@@ -2,8 +2,9 @@
 
 use super::shared::PlatformAlerts;
 use super::view::{BoardPlace, chosen_filter, path};
-use crate::flow::read::board::{Card as BoardCard, Changes, Live, Part, Shown, View};
+use crate::flow::read::board::{Card as BoardCard, Part};
 use crate::flow::read::event_feed::Start;
+use crate::flow::read::live_board::{Changes, Live, Shown, View};
 use crate::http::cursor::Cursor;
 use crate::http::event_stream::{event_stream, write_data};
 use crate::http::state::HttpState;
