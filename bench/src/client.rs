@@ -152,6 +152,11 @@ pub fn extent(message: &[u8]) -> Fallible<Option<(usize, usize)>> {
     };
     // Names of headers have no case.
     let text = std::str::from_utf8(message.get(..head).unwrap_or_default())?.to_ascii_lowercase();
+    if text.contains("\r\ntransfer-encoding: chunked") {
+        // Compressed pages. Nothing follows an answer before the next request, so its end is the end of what was read.
+        let is_whole = message.ends_with(b"\r\n0\r\n\r\n");
+        return Ok(is_whole.then_some((head + 4, message.len())));
+    }
     let length = text.split_once("content-length: ").map_or("", |(_, rest)| rest);
     let length: usize = length.split('\r').next().unwrap_or_default().parse()?;
     Ok(Some((head + 4, head + 4 + length)))

@@ -53,9 +53,14 @@ const PAGES: &[(&str, &str)] = &[
     ("packages", "/restaurants/{restaurant}/packages"),
     ("payment matching", "/restaurants/{restaurant}/payments"),
     ("menu", "/restaurants/{restaurant}/menu"),
+    ("escalation", "/restaurants/{restaurant}/escalation"),
+    ("ticket", "/orders/WEB-0000000500/ticket?kind=kitchen"),
     ("reports", "/reports"),
     ("reports of a restaurant", "/reports?restaurant={restaurant}"),
     ("reports of a month", "/reports?from=2025-06-01&to=2025-06-30"),
+    ("today", "/today"),
+    ("a day of last year", "/today?day=2025-06-15"),
+    ("today of a restaurant", "/today?restaurant={restaurant}"),
     ("payments", "/payments"),
     (
         "payments of a month and a restaurant",
@@ -65,6 +70,7 @@ const PAGES: &[(&str, &str)] = &[
     ("deliveries that failed", "/webhook?state=failed"),
     ("a delivery", "/webhook/deliveries/{event}"),
     ("status", "/status"),
+    ("notices", "/notices"),
     ("keys", "/keys"),
     ("sessions", "/sessions"),
 ];
