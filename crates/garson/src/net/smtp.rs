@@ -176,7 +176,7 @@ impl MailServer {
                 .starttls(self.tls_parameters.clone(), &hello)
                 .await
                 .map_err(|error| {
-                    let error = error.to_string();
+                    let error = shortened(&error);
                     MailError::before(MessageFailure::MailServerTls { error }, true)
                 })?;
         }
