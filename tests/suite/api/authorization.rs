@@ -213,7 +213,12 @@ async fn ids_in_bodies_and_queries_are_scoped_to_the_account(service: TestServic
     let theirs_business = theirs_business["id"].as_str().unwrap();
     let before = look(&service.a, &own).await;
     let restaurant = &own.shop.restaurant;
-    for path in ["/orders", "/orders/reports/pending", "/orders/grouped-payments", "/reports/summary"] {
+    for path in [
+        "/orders",
+        "/orders/reports/pending",
+        "/orders/grouped-payments",
+        "/reports/summary",
+    ] {
         b.get(&format!("{path}?restaurantId={restaurant}"))
             .await
             .refused(404, "restaurant_not_found");

@@ -40,7 +40,7 @@ async fn two_days(service: &TestService) -> (Shop, Shop) {
     service.advance(24 * HOUR);
     order(&two, "O-1", 30_000, "cash").await;
     order(&two, "O-2", 5_000, "cash").await;
-    let body = json!({ "by": "customer", "reason": { "id": "1", "name": "Vazgeçti" } });
+    let body = json!({ "by": "customer", "reason": "Vazgeçti" });
     two.cancel("O-2", body).await.data();
     (one, two)
 }

@@ -80,6 +80,7 @@ async fn delivery_that_was_given_up_is_reported_once_per_incident(backend: Backe
     let service = private(backend).await;
     let receiver = Receiver::start().await;
     want(&service, &receiver, json!(["deliveryGivenUp"])).await;
+    let shop = service.shop(&service.a, "s").await;
     let pos = Receiver::start().await;
     pos.set_default_response(CannedResponse::Status(500));
     service
@@ -87,7 +88,6 @@ async fn delivery_that_was_given_up_is_reported_once_per_incident(backend: Backe
         .put("/webhook", &json!({ "url": pos.url("/hook") }))
         .await
         .data();
-    let shop = service.shop(&service.a, "s").await;
     let given_up = async |number: i64| {
         shop.order(&number.to_string()).await;
         wait_until("the event is given up", async || {
@@ -116,6 +116,7 @@ async fn delivery_that_was_given_up_is_reported_once_per_incident(backend: Backe
     .await;
     check(&service).await;
     assert_eq!(subjects(&service).await, one);
+    assert_eq!(service.count("incidents"), 0);
     // Another incident is reported again.
     pos.set_default_response(CannedResponse::Status(500));
     shop.order("4").await;

@@ -218,7 +218,7 @@ async fn every_missing_credential_is_marked(backend: Backend) {
         assert_eq!(page.status, 422, "{platform}");
         assert_eq!(marked(&page)[0], "remoteId", "{platform}");
         assert_eq!(marked(&page)[1..], required, "{platform}");
-        let filled = [("remoteId", "shop-1"), ("isActive", "on")];
+        let filled = [("remoteId", remote_id(platform)), ("isActive", "on")];
         let page = user.submit(&form, &filled).await;
         assert_eq!(marked(&page), required, "{platform}");
         assert_eq!(
@@ -229,7 +229,7 @@ async fn every_missing_credential_is_marked(backend: Backend) {
         // One is entered; the others stay marked.
         let (first, rest) = required.split_first().unwrap();
         let filled = [
-            ("remoteId", "shop-1"),
+            ("remoteId", remote_id(platform)),
             ("isActive", "on"),
             (first, "a-long-enough-value"),
         ];

@@ -330,12 +330,13 @@ async fn log_is_filtered_by_event_and_day(backend: Backend) {
         links.filter(|it| it.starts_with("/webhook/deliveries/")).count()
     };
     for (query, count) in [
-        ("", 4),
+        ("", 5),
         ("event=siparis.olusturuldu", 2),
         ("event=siparis.durum_degisti", 1),
         ("event=siparis.iptal_edildi", 1),
-        ("event=unknown", 4),
-        ("from=2026-03-01&to=2026-03-01", 2),
+        ("event=unknown", 5),
+        ("event=entegrasyon.durum_degisti", 1),
+        ("from=2026-03-01&to=2026-03-01", 3),
         ("from=2026-03-02", 2),
         ("to=2026-02-28", 0),
         ("from=2026-03-02&event=siparis.olusturuldu", 1),
@@ -376,12 +377,12 @@ async fn answer_to_a_failed_attempt_is_shown_without_secrets(backend: Backend) {
         body.len()
     );
     receiver.next(CannedResponse::Bytes(answer.into_bytes()));
+    let shop = service.shop(&service.a, "s").await;
     service
         .a
         .put("/webhook", &json!({ "url": receiver.url("/olay") }))
         .await
         .data();
-    let shop = service.shop(&service.a, "s").await;
     shop.order("K-1").await;
     wait_until("it has failed once", async || {
         service.count("events WHERE failures = 1") == 1

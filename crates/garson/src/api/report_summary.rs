@@ -226,7 +226,7 @@ pub struct SummaryParams {
     /// The first day; the last one if it is left out.
     #[param(pattern = r"^20[0-9]{2}-(0[1-9]|1[0-2])-(0[1-9]|1[0-9]|2[0-8])$")]
     from: Option<String>,
-    /// The last day, at most 62 days after the first; today if it is left out.
+    /// The last day; today if it is left out. A period has at most 62 days, fewer if the account has more than 100 restaurants.
     #[param(pattern = r"^20[0-9]{2}-(0[1-9]|1[0-2])-(0[1-9]|1[0-9]|2[0-8])$")]
     to: Option<String>,
     /// JSON (the default), or a table for spreadsheets.
