@@ -21,14 +21,14 @@ const STEMS: [&str; 5] = [
     "gluten bugday colyak colyag arpa cavdar susam tahin soya hardal kereviz acibakla", // typos: ignore
     "sut laktoz yumurta hassasiyet sulfit",                                             // typos: ignore
     "kabuklu denizurun karides midye istiridye",                                        // typos: ignore
-    "kalamar yengec istakoz",                                                           // typos: ignore
+    "kalamar yengec istakoz balik balig",                                               // typos: ignore
 ];
 
 /// Two words in a row; the second may carry endings.
 const PAIRS: [(&str, &str); 1] = [("deniz", "urun")];
 
 /// English words, as they are.
-const WORDS: [&str; 20] = [
+const WORDS: [&str; 21] = [
     "peanut",
     "peanuts",
     "nut",
@@ -49,6 +49,7 @@ const WORDS: [&str; 20] = [
     "celiac",
     "coeliac",
     "mustard",
+    "fish",
 ];
 
 /// Turkish endings in their plain form. Several may follow each other.
@@ -161,6 +162,11 @@ mod tests {
             ("kabuklulara karşı", vec!["kabuklulara"]),
             ("fındığı çıkarın", vec!["fındığı"]),
             ("Alerjik reaksiyon", vec!["Alerjik"]),
+            (
+                "süt-yumurta koymayın; balığa da",
+                vec!["süt", "yumurta", "balığa"],
+            ),
+            ("🥜 GLÜTENSİZ", vec!["GLÜTENSİZ"]),
             ("no peanuts, nut allergy", vec!["peanuts", "nut", "allergy"]),
             ("su\u{308}tsu\u{308}z", vec!["su\u{308}tsu\u{308}z"]),
         ] {
@@ -177,6 +183,7 @@ mod tests {
             "deniz tarafındaki kapı",
             "ürün eksik olmasın",
             "Zile basmayın, bebek uyuyor.",
+            "Acısız olsun, bol soğan. Balkonda bekliyorum",
             "nutella eggplant",
             "",
         ] {

@@ -38,6 +38,7 @@ pub enum FieldProblem {
     NotBoolean,
     NotObject,
     NotTimezone,
+    NotDayEnd,
     NotDay,
     NotEmail,
     NotChannel,
@@ -132,6 +133,7 @@ impl fmt::Display for FieldProblem {
             Self::NotBoolean => f.write_str("must be true or false"),
             Self::NotObject => f.write_str("must be a JSON object"),
             Self::NotTimezone => f.write_str("must be an IANA timezone, such as Europe/Istanbul"),
+            Self::NotDayEnd => f.write_str("must be a whole hour from 00:00 to 12:00, such as 03:00"),
             Self::NotDay => f.write_str("is not a day of the calendar"),
             Self::NotChannel => f.write_str("is not a channel of this account"),
             Self::UnknownPlaceholder { known } => {

@@ -57,7 +57,7 @@ macro_rules! ids {
         pub struct $name(pub Uuid);
 
         impl $name {
-            /// A new id; ids of later moments sort behind those of earlier ones.
+            /// A new id; later ids sort behind earlier ones.
             #[must_use]
             pub fn at(moment: Timestamp) -> Self {
                 Self(uuid_at(moment))

@@ -6,6 +6,7 @@
 pub mod account;
 pub mod allergy_words;
 pub mod business;
+pub mod calendar;
 pub mod channel;
 pub mod clock;
 pub mod delivery;

@@ -1,5 +1,6 @@
 //! A restaurant: a physical branch that takes orders, its packages and its payment matches.
 
+use crate::calendar::{Calendar, DayEnd};
 use crate::field_problem::FieldProblem;
 use crate::id::{BusinessId, PackageId, RestaurantId};
 use crate::integration::Integration;
@@ -42,6 +43,8 @@ pub struct Config {
     pub auto_verify: bool,
     pub preparation_minutes: Option<u32>,
     pub timezone: String,
+    /// When a business day ends, for the summary of a day and for reports.
+    pub day_ends_at: DayEnd,
     /// The values of `paymentMatchingHeaders` are not read back.
     pub mask_headers: bool,
 }
@@ -52,6 +55,7 @@ impl Default for Config {
             auto_verify: false,
             preparation_minutes: None,
             timezone: DEFAULT_TIMEZONE.to_owned(),
+            day_ends_at: DayEnd::default(),
             mask_headers: false,
         }
     }
@@ -101,6 +105,12 @@ impl Config {
             })?
             .clone_into(&mut config.timezone);
         }
+        if let Some(end) = known("dayEndsAt") {
+            config.day_ends_at = end.as_str().and_then(DayEnd::read).ok_or(ConfigError {
+                key: "dayEndsAt",
+                problem: FieldProblem::NotDayEnd,
+            })?;
+        }
         Ok(config)
     }
 
@@ -108,6 +118,12 @@ impl Config {
     #[must_use]
     pub fn zone(&self) -> Zone {
         Zone::named(&self.timezone).unwrap_or_else(Zone::istanbul)
+    }
+
+    /// The restaurant's business days.
+    #[must_use]
+    pub fn calendar(&self) -> Calendar {
+        Calendar::new(self.zone(), self.day_ends_at)
     }
 }
 
@@ -195,12 +211,13 @@ mod tests {
     #[test]
     fn known_keys_are_read_and_unknown_ones_left_alone() {
         let config = Config::read(Some(
-            r#"{"autoVerify":true,"preparationMinutes":20,"timezone":"Europe/Berlin","colour":"red","maskPaymentMatchingHeaders":true}"#,
+            r#"{"autoVerify":true,"preparationMinutes":20,"timezone":"Europe/Berlin","colour":"red","maskPaymentMatchingHeaders":true,"dayEndsAt":"03:00"}"#,
         ));
         let wanted = Config {
             auto_verify: true,
             preparation_minutes: Some(20),
             timezone: "Europe/Berlin".to_owned(),
+            day_ends_at: DayEnd::read("03:00").unwrap(),
             mask_headers: true,
         };
         assert_eq!(config, Ok(wanted));
@@ -223,6 +240,8 @@ mod tests {
             (r#"{"preparationMinutes":1e20}"#, "preparationMinutes"),
             (r#"{"preparationMinutes":true}"#, "preparationMinutes"),
             (r#"{"timezone":"Mars/Olympus"}"#, "timezone"),
+            (r#"{"dayEndsAt":"03:30"}"#, "dayEndsAt"),
+            (r#"{"dayEndsAt":3}"#, "dayEndsAt"),
             (
                 r#"{"maskPaymentMatchingHeaders":1}"#,
                 "maskPaymentMatchingHeaders",

@@ -149,7 +149,7 @@ pub struct NotATime;
 
 impl fmt::Display for NotATime {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("must be a moment in RFC 3339, such as 2026-03-01T12:00:00Z")
+        f.write_str("must be a timestamp in RFC 3339, such as 2026-03-01T12:00:00Z")
     }
 }
 
@@ -209,7 +209,25 @@ impl Zone {
     /// When a calendar day (`2026-03-01`) starts in this zone.
     #[must_use]
     pub fn start_of_day(&self, day: &str) -> Option<Timestamp> {
-        self.midnight(parse_day(day)?)
+        self.hour(parse_day(day)?, 0)
+    }
+
+    /// An hour of a calendar day in this zone; where the clock skips it, the first hour after that.
+    #[must_use]
+    pub fn hour_of_day(&self, day: &str, hour: u8) -> Option<Timestamp> {
+        self.hour(parse_day(day)?, hour)
+    }
+
+    /// The calendar day after another one; none after the last.
+    #[must_use]
+    pub fn day_after(day: &str) -> Option<String> {
+        parse_day(day)?.tomorrow().ok().map(|day| day.to_string())
+    }
+
+    /// The calendar day before another one; none before the first.
+    #[must_use]
+    pub fn day_before(day: &str) -> Option<String> {
+        parse_day(day)?.yesterday().ok().map(|day| day.to_string())
     }
 
     /// When a calendar day ends in this zone: the start of the next one.
@@ -219,7 +237,7 @@ impl Zone {
         // The calendar ends after its last day.
         day.tomorrow()
             .map_or(Some(Timestamp::from_millis(*RANGE.end())), |next| {
-                self.midnight(next)
+                self.hour(next, 0)
             })
     }
 
@@ -232,8 +250,9 @@ impl Zone {
         )
     }
 
-    fn midnight(&self, day: Date) -> Option<Timestamp> {
-        let start = day.to_zoned(self.0.clone()).ok()?;
+    fn hour(&self, day: Date, hour: u8) -> Option<Timestamp> {
+        let hour = i8::try_from(hour).ok().filter(|hour| (0..24).contains(hour))?;
+        let start = day.at(hour, 0, 0, 0).to_zoned(self.0.clone()).ok()?;
         Some(Timestamp::from_millis(start.timestamp().as_millisecond()))
     }
 }
@@ -266,7 +285,7 @@ mod tests {
         );
     }
 
-    /// Every day from the year 0 to 9999, each at another time of day, and the moments around each end.
+    /// Every day from the year 0 to 9999, each at another time of day, and the timestamps around each end.
     #[test]
     fn is_written_as_the_library_writes_it() {
         let (first, last) = (*FOUR_DIGITS.start(), *FOUR_DIGITS.end());

@@ -5,6 +5,13 @@ use std::collections::VecDeque;
 use crate::{platform::Platform, views::JournalLine};
 
 const KEPT: usize = 10_000;
+/// How much of a request's body is stored.
+const KEPT_BODY: usize = 2_000;
+
+/// The beginning of a request's body as a line stores it.
+pub(crate) fn shortened(body: &[u8]) -> String {
+    String::from_utf8_lossy(body).chars().take(KEPT_BODY).collect()
+}
 
 #[derive(Debug, Default)]
 pub(crate) struct Journal {
@@ -52,6 +59,7 @@ mod tests {
             path: "/auth/login".to_owned(),
             status: Some(200),
             order_id: None,
+            body: String::new(),
             note: String::new(),
         }
     }

@@ -13,6 +13,7 @@ use crate::{
     autopilot,
     call::{Call, Reply, Route},
     clock, control, gateway,
+    journal::shortened,
     platform::Platform,
     raw_names::{RawNames, remembering},
     registry, sender,
@@ -202,6 +203,10 @@ fn execute(
         path: call.target.clone(),
         status: (!silent).then_some(reply.status.as_u16()),
         order_id: route.order.clone().or_else(|| reply.order.clone()),
+        body: match route.operation {
+            "login" => String::new(),
+            _ => shortened(&call.body),
+        },
         note: note(&reply, fault, silent),
     };
     world.journal.write(line);

@@ -264,6 +264,9 @@ pub struct JournalLine {
     pub status: Option<u16>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub order_id: Option<String>,
+    /// The beginning of the request's body; logins are left out.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub body: String,
     pub note: String,
 }
 

@@ -1,4 +1,4 @@
-//! Amounts of money as they stand on tickets.
+//! Amounts of money as people read them, on tickets and in the panel.
 
 use crate::options::Lang;
 use garson_core::money::{Currency, Minor};

@@ -3,8 +3,7 @@
 //! [`build()`] makes one model of a ticket from an order; [`render`] writes it as HTML, plain text or ESC/POS. Nothing here does
 //! I/O, and no text of an order reaches a renderer before `clean` has removed its control characters.
 
-pub mod allergy;
-mod amount;
+pub mod amount;
 pub mod build;
 mod clean;
 pub mod code_page;

@@ -1,8 +1,8 @@
 //! The model of a ticket: blocks from top to bottom, independent of paper and format.
 
-use crate::allergy;
 use crate::clean::clean;
 use crate::options::Options;
+use garson_core::allergy_words;
 
 /// A ticket.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -101,9 +101,9 @@ impl Paragraph {
     pub fn note(label: &str, text: &str) -> Self {
         let mut runs = vec![Run::new(&format!("{label}: "), Emphasis::Strong)];
         let text = clean(text);
-        runs.extend(allergy::parts(&text).into_iter().map(|part| Run {
+        runs.extend(allergy_words::segments(&text).into_iter().map(|part| Run {
             text: part.text.to_owned(),
-            emphasis: if part.is_warning {
+            emphasis: if part.is_marked {
                 Emphasis::Warning
             } else {
                 Emphasis::Strong

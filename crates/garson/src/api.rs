@@ -23,6 +23,7 @@ mod payments;
 mod presence;
 mod printers;
 mod providers;
+mod report_summary;
 mod reports;
 mod restaurants;
 mod retries;

@@ -1,5 +1,5 @@
 //! HTTP plumbing below the API, the panel and the hooks: shared state, bodies and their limits, request ids, errors, streams,
-//! probes.
+//! probes, files for spreadsheets.
 
 pub mod body;
 pub mod body_budget;
@@ -11,4 +11,5 @@ pub mod path;
 pub mod probes;
 pub mod request_id;
 pub mod state;
+pub mod table_file;
 pub mod ticket_page;

@@ -116,6 +116,7 @@ async fn look(client: &ApiClient, own: &Property) -> Vec<Value> {
         "/channels",
         "/notices",
         "/orders/grouped-payments",
+        "/reports/summary",
         "/orders/reports/pending",
         &format!("/orders/{}", own.order),
     ] {
@@ -212,7 +213,12 @@ async fn ids_in_bodies_and_queries_are_scoped_to_the_account(service: TestServic
     let theirs_business = theirs_business["id"].as_str().unwrap();
     let before = look(&service.a, &own).await;
     let restaurant = &own.shop.restaurant;
-    for path in ["/orders", "/orders/reports/pending", "/orders/grouped-payments"] {
+    for path in [
+        "/orders",
+        "/orders/reports/pending",
+        "/orders/grouped-payments",
+        "/reports/summary",
+    ] {
         b.get(&format!("{path}?restaurantId={restaurant}"))
             .await
             .refused(404, "restaurant_not_found");

@@ -31,6 +31,7 @@ mod payment_totals;
 mod pending_reports;
 mod providers;
 mod readiness;
+mod report_summary;
 mod restaurants;
 mod sweep;
 mod webhook;

@@ -5,6 +5,7 @@ use super::setup::browser_tests;
 browser_tests! {
     new_order_rings_again_and_again_until_it_is_accepted
     silenced_order_rings_again_when_its_deadline_is_near
+    silenced_order_rings_again_when_it_is_escalated
     alarm_is_muted_for_some_minutes
     settings_are_those_of_the_device
     cancellation_while_cooking_rings_until_one_device_has_seen_it
@@ -98,6 +99,29 @@ mod case {
         let escalate = "document.querySelector(arguments[0]).dataset.escalated = ''";
         browser.run(escalate, &[json!(second)]).await;
         browser.wait_for_text("#silence", "Sustur (2)").await;
+    }
+
+    pub async fn silenced_order_rings_again_when_it_is_escalated(setup: Setup) {
+        let (browser, world) = (&setup.browser, &setup.world);
+        let path = format!("/restaurants/{}/escalation", world.restaurant);
+        let steps = json!({ "steps": [{ "when": "age", "seconds": 60, "action": "ring" }] });
+        world.a.put(&path, &steps).await.data();
+        open_with_sound(browser).await;
+        browser.run("window.stayed = true", &[]).await;
+        let (_, card) = setup.order(Platform::Getir).await;
+        wait_for_tones(browser, "it rings", "pitch === 880").await;
+        browser.click("#silence").await;
+        let quiet = "return document.getElementById('silence').hidden";
+        browser.becomes("it is quiet", quiet, &[]).await;
+        forget_tones(browser).await;
+        world.advance_clock(61).await;
+        let urgent = "return 'escalated' in document.querySelector(arguments[0]).dataset";
+        browser
+            .becomes("the card is urgent", urgent, &[json!(card)])
+            .await;
+        wait_for_tones(browser, "it rings urgently", "pitch === Math.round(880 * 1.26)").await;
+        browser.wait_for_text("#silence", "Sustur (1)").await;
+        assert_eq!(browser.run("return window.stayed", &[]).await, json!(true));
     }
 
     pub async fn alarm_is_muted_for_some_minutes(setup: Setup) {

@@ -4,6 +4,7 @@ use super::setup::browser_tests;
 
 browser_tests! {
     kitchen_is_live_and_worked_with_one_tap
+    order_cancelled_while_cooking_stays_struck_through_until_it_is_acknowledged
     refused_tap_stays_visible
 }
 
@@ -51,6 +52,37 @@ mod case {
         browser.becomes("the card is gone", is_gone, &[json!(two)]).await;
         browser.wait_for_text(".none", "Hazırlanacak sipariş yok").await;
         assert_eq!(browser.run("return window.stayed", &[]).await, json!(true));
+    }
+
+    pub async fn order_cancelled_while_cooking_stays_struck_through_until_it_is_acknowledged(setup: Setup) {
+        let (browser, world) = (&setup.browser, &setup.world);
+        let (placed, card) = setup.order(Platform::Getir).await;
+        world.verify(&placed).await.data();
+        browser.go("/kitchen").await;
+        browser.wait_for_text("#live", "Canlı").await;
+        browser.wait_for_text(&card, "Getir").await;
+        browser.run("window.stayed = true", &[]).await;
+        world.cancel_on_platform(&placed, "customer").await;
+        let notice = format!("{card} .cancelled-notice");
+        let line =
+            "return getComputedStyle(document.querySelector(arguments[0] + ' .what')).textDecorationLine";
+        browser.wait_for_text(&notice, "Hazırlanırken iptal edildi").await;
+        assert_eq!(browser.run(line, &[json!(card)]).await, json!("line-through"));
+        assert_eq!(browser.run("return window.stayed", &[]).await, json!(true));
+        assert_eq!(browser.count(&format!("{card} button[value=ready]")).await, 0);
+        // The page is loaded again, and it is still there.
+        browser.go("/kitchen").await;
+        browser.wait_for_text("#live", "Canlı").await;
+        browser.wait_for_text(&notice, "Hazırlanırken iptal edildi").await;
+        assert_eq!(browser.run(line, &[json!(card)]).await, json!("line-through"));
+        browser.click(&format!("{notice} button")).await;
+        let is_gone = "return !document.querySelector(arguments[0])";
+        browser.becomes("the card is gone", is_gone, &[json!(card)]).await;
+        browser.wait_for_text(".none", "Hazırlanacak sipariş yok").await;
+        // For every screen, and after a reload.
+        browser.go("/kitchen").await;
+        browser.wait_for_text("#live", "Canlı").await;
+        assert_eq!(browser.count(&card).await, 0);
     }
 
     pub async fn refused_tap_stays_visible(setup: Setup) {

@@ -310,3 +310,29 @@ fn secrets_are_read_from_files_or_standard_input() {
         assert!(moved.success && moved.out.contains("Done"), "{}", moved.err);
     });
 }
+
+#[test]
+fn account_creation_names_the_address_of_the_panel() {
+    block_on(async {
+        let storage = TestStorage::new(Backend::Sqlite);
+        let create = |email: &str, settings: &[(&str, &str)]| {
+            let mut command = command();
+            command
+                .current_dir(storage.folder())
+                .args(["account", "create", "--name", "x", "--email", email])
+                .envs(storage.variables())
+                .envs(settings.iter().copied());
+            let made = program_run(command);
+            assert!(made.success, "{}", made.err);
+            made.out
+        };
+        // That of the settings while no server runs, and that of the server that runs.
+        let shown = create("one@example.com", &[("GARSON_LISTEN", "127.0.0.1:7777")]);
+        assert!(shown.contains("http://127.0.0.1:7777/"), "{shown}");
+        let mut server = Program::serve(&storage, &[]);
+        let addr = server.address().await;
+        let shown = create("two@example.com", &[("GARSON_LISTEN", "127.0.0.1:7777")]);
+        assert!(shown.contains(&format!("http://{addr}/")), "{shown}");
+        assert!(!shown.contains(":7777"), "{shown}");
+    });
+}

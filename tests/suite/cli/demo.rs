@@ -73,6 +73,16 @@ fn demo_generates_orders_of_four_platforms() {
             client.get("/orders/grouped-payments").await.data()["groups"],
             json!([])
         );
+        // After many events, how to sign in is said again: the introduction has scrolled away.
+        let reminder = format!(
+            "events so far. Panel: http://{addr}/, sign in with {} and the password {}",
+            words[0],
+            words[words.len() - 1]
+        );
+        crate::support::wait_until("the password is said again", async || {
+            demo.printed().contains(&reminder)
+        })
+        .await;
         let folder = storage.folder().join(format!("garson-demo-{}", demo.id()));
         assert!(folder.is_dir());
         demo.terminate();

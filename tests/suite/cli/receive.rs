@@ -14,7 +14,7 @@ async fn start(flags: &[&str]) -> (Program, SocketAddr) {
 async fn start_with(flags: &[&str], variables: &[(&str, &str)]) -> (Program, SocketAddr) {
     let mut start = command();
     start
-        .args(["receive", "--port", "0"])
+        .args(["receive", "--listen", "127.0.0.1:0"])
         .args(flags)
         .envs(variables.iter().copied());
     let mut program = Program::start(start);
@@ -321,4 +321,32 @@ fn key_variable_does_not_affect_other_commands() {
     shown.arg("config").env("GARSON_RECEIVE_KEY", KEY);
     let shown = program_run(shown);
     assert!(shown.success && !shown.out.contains(KEY), "{}", shown.err);
+}
+
+#[test]
+fn address_is_given_as_for_the_server_or_in_parts() {
+    block_on(async {
+        let port = {
+            let free = std::net::TcpListener::bind("127.0.0.2:0").unwrap();
+            free.local_addr().unwrap().port()
+        };
+        let whole = format!("127.0.0.2:{port}");
+        let number = port.to_string();
+        // In parts, as earlier versions took it.
+        for flags in [
+            vec!["--listen", whole.as_str()],
+            vec!["--address", "127.0.0.2", "--port", number.as_str()],
+        ] {
+            let mut start = command();
+            start.args(["receive", "--any-key"]).args(&flags);
+            let mut program = Program::start(start);
+            let addr = program.address().await;
+            assert_eq!(addr.to_string(), whole, "{flags:?}");
+            assert_eq!(post(addr, &event("e1", "o1", 1)).await, 200);
+        }
+        let mut wrong = command();
+        wrong.args(["receive", "--any-key", "--listen", "9000"]);
+        let ended = program_run(wrong);
+        assert!(!ended.success && ended.err.contains("--listen"), "{}", ended.err);
+    });
 }

@@ -4,10 +4,10 @@ use super::setup::{
     gateway, mail_channel, message_states, message_step, private, seconds, set_steps, timeline,
     wait_for_line, with_mail,
 };
-use crate::support::{
-    Authority, Backend, CannedResponse, Receiver, SmtpMood, SmtpSink, TestService, wait_until,
-};
+use crate::net::test_client::flipping;
+use crate::support::{Backend, CannedResponse, Receiver, SmtpMood, SmtpSink, TestService, wait_until};
 use serde_json::json;
+use std::sync::atomic::Ordering;
 
 on_both! {
     message_is_sent_by_a_gateway
@@ -16,9 +16,7 @@ on_both! {
     hanging_gateway_holds_up_nobody_else
     hanging_mail_server_holds_up_no_gateway
     message_that_was_being_sent_is_not_sent_again
-    ; sqlite_only:
-    mail_server_is_used_with_tls
-    mail_that_may_have_been_taken_is_not_repeated
+    gateway_that_has_become_private_is_not_called
 }
 
 async fn message_is_sent_by_a_gateway(backend: Backend) {
@@ -57,46 +55,6 @@ async fn message_is_sent_by_e_mail(backend: Backend) {
     assert_eq!(mails.len(), 1);
     assert!(mails[0].contains("To: mudur@example.com"), "{}", mails[0]);
     assert!(mails[0].contains("garson@example.com"), "{}", mails[0]);
-}
-
-async fn mail_server_is_used_with_tls(backend: Backend) {
-    let authority = Authority::new("Test");
-    let tls = authority.server("localhost", (2020, 2060));
-    let sink = SmtpSink::start(SmtpMood::Accepts, Some(tls)).await;
-    let folder = tempfile::tempdir().unwrap();
-    let pem = folder.path().join("ca.pem");
-    std::fs::write(&pem, authority.pem()).unwrap();
-    let port = sink.addr.port();
-    let change = move |settings: &mut garson::config::Settings| {
-        settings.trusted_certificates = pem;
-        settings.smtp.host = "localhost".to_owned();
-        settings.smtp.port = port;
-        settings.smtp.tls = "tls".to_owned();
-        settings.smtp.user = "garson".to_owned();
-        settings.smtp.password = garson_core::secret::Secret::new("pass".to_owned());
-        settings.smtp.from = "garson@example.com".to_owned();
-    };
-    let service = TestService::open_with(backend, change, None).await;
-    let channel = mail_channel(&service.a, "Mail", "a@example.com").await;
-    let result = service.a.act(&format!("/channels/{channel}/test")).await.data();
-    assert_eq!(result, json!({ "isSent": true, "message": null }));
-    assert_eq!(sink.mails().len(), 1);
-}
-
-async fn mail_that_may_have_been_taken_is_not_repeated(backend: Backend) {
-    let sink = SmtpSink::start(SmtpMood::RefusesForNow, None).await;
-    let service = with_mail(backend, &sink).await;
-    let channel = mail_channel(&service.a, "Mail", "a@example.com").await;
-    let path = format!("/channels/{channel}/test");
-    let result = service.a.act(&path).await.data();
-    assert_eq!(result["isSent"], json!(false));
-    assert!(result["message"].as_str().unwrap().contains("450"), "{result}");
-    sink.set_mood(SmtpMood::HangsAtTheEnd);
-    let result = service.a.act(&path).await.data();
-    assert!(
-        result["message"].as_str().unwrap().contains("may have been sent"),
-        "{result}"
-    );
 }
 
 async fn failed_message_is_repeated_a_few_times(backend: Backend) {
@@ -195,4 +153,35 @@ async fn message_that_was_being_sent_is_not_sent_again(backend: Backend) {
             .count(),
         1
     );
+}
+
+/// The name was public when the channel was saved; when the message is sent, it resolves to this machine.
+async fn gateway_that_has_become_private_is_not_called(backend: Backend) {
+    let receiver = Receiver::start().await;
+    let (net, asked) = flipping(&[&["127.0.0.1"]], &[]);
+    let service = TestService::open_with(backend, |_| {}, Some(net)).await;
+    let shop = service.shop(&service.a, "s").await;
+    let url = format!("http://sms.example.com:{}/send", receiver.addr.port());
+    let body = json!({ "name": "SMS", "kind": "http", "url": url, "language": "en" });
+    let made = service.a.post("/channels", &body).await.data();
+    let channel = made["id"].as_str().unwrap();
+    set_steps(&service.a, &shop, json!([message_step(channel, 30)])).await;
+    let order = shop.order("1").await;
+    service.advance(seconds(31));
+    wait_for_line(&service.a, &order, "message by SMS could not be sent").await;
+    let test = service.a.act(&format!("/channels/{channel}/test")).await.data();
+    assert_eq!(test["isSent"], json!(false));
+    // The private address must not be disclosed.
+    let messages = service.a.get("/messages").await.text();
+    assert!(!messages.contains("127.0.0.1") && !test.to_string().contains("127.0.0.1"));
+    assert_eq!(
+        message_states(&service.a).await,
+        ["failed"],
+        "it is not tried again"
+    );
+    assert!(
+        asked.load(Ordering::SeqCst) >= 2,
+        "the name is resolved for each attempt"
+    );
+    assert_eq!(receiver.connections(), 0);
 }

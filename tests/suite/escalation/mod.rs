@@ -1,6 +1,8 @@
 //! Escalation of orders that are not accepted, message channels, operational notices and presence.
 
 mod channels;
+mod killed;
+mod mail_server;
 mod messages;
 mod notices;
 mod panel;

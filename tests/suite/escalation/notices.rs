@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 on_both! {
     failing_webhook_is_reported_once_and_its_recovery
+    delivery_that_was_given_up_is_reported_once_per_incident
     daily_limit_ends_with_one_message
     refused_log_in_and_platform_outage_are_reported
     ; sqlite_only:
@@ -73,6 +74,60 @@ async fn failing_webhook_is_reported_once_and_its_recovery(backend: Backend) {
     })
     .await;
     assert_eq!(receiver.count(), 2);
+}
+
+async fn delivery_that_was_given_up_is_reported_once_per_incident(backend: Backend) {
+    let service = private(backend).await;
+    let receiver = Receiver::start().await;
+    want(&service, &receiver, json!(["deliveryGivenUp"])).await;
+    let shop = service.shop(&service.a, "s").await;
+    let pos = Receiver::start().await;
+    pos.set_default_response(CannedResponse::Status(500));
+    service
+        .a
+        .put("/webhook", &json!({ "url": pos.url("/hook") }))
+        .await
+        .data();
+    let given_up = async |number: i64| {
+        shop.order(&number.to_string()).await;
+        wait_until("the event is given up", async || {
+            service.advance(super::setup::seconds(60));
+            service.count("events WHERE state = 'failed'") == number
+        })
+        .await;
+    };
+    check(&service).await;
+    assert!(subjects(&service).await.is_empty());
+    given_up(1).await;
+    check(&service).await;
+    let one = subjects(&service).await;
+    assert_eq!(one, ["Some events could not be delivered"]);
+    // A second one belongs to the same incident.
+    given_up(2).await;
+    check(&service).await;
+    check(&service).await;
+    assert_eq!(subjects(&service).await, one);
+    // A delivery ends the incident, without a message: what was given up stays so.
+    pos.set_default_response(CannedResponse::Status(200));
+    shop.order("3").await;
+    wait_until("it is delivered", async || {
+        service.count("events WHERE state = 'delivered'") == 1
+    })
+    .await;
+    check(&service).await;
+    assert_eq!(subjects(&service).await, one);
+    assert_eq!(service.count("incidents"), 0);
+    // Another incident is reported again.
+    pos.set_default_response(CannedResponse::Status(500));
+    shop.order("4").await;
+    wait_until("the event is given up", async || {
+        service.advance(super::setup::seconds(60));
+        service.count("events WHERE state = 'failed'") == 3
+    })
+    .await;
+    check(&service).await;
+    check(&service).await;
+    assert_eq!(subjects(&service).await.len(), 2);
 }
 
 async fn daily_limit_ends_with_one_message(backend: Backend) {

@@ -33,8 +33,13 @@ pub async fn set_steps(client: &ApiClient, shop: &Shop, steps: Value) {
 
 /// A channel that posts JSON to a receiver; returns its id.
 pub async fn gateway(client: &ApiClient, receiver: &Receiver, name: &str) -> String {
+    gateway_at(client, receiver, name, "/sms?to=1&c={code}").await
+}
+
+/// The same, with another path.
+pub async fn gateway_at(client: &ApiClient, receiver: &Receiver, name: &str, path: &str) -> String {
     let body = json!({
-        "name": name, "kind": "http", "language": "en", "method": "POST", "url": receiver.url("/sms?to=1&c={code}"),
+        "name": name, "kind": "http", "language": "en", "method": "POST", "url": receiver.url(path),
         "headers": { "authorization": "Bearer {secret.token}" }, "secrets": { "token": "s3cret-token" },
         "body": "{\"m\":\"{text}\",\"r\":\"{restaurant}\",\"n\":{minutes}}",
     });

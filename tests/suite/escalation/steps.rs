@@ -3,7 +3,8 @@
 use super::setup::{
     gateway, message_states, message_step, private, seconds, set_steps, status, step, timeline, wait_for_line,
 };
-use crate::support::{Backend, PlatformWorld, Receiver, TestService, wait_until};
+use crate::support::{ApiClient, Backend, PlatformWorld, Receiver, TestService, wait_until};
+use garson::flow::admin::accounts;
 use garson_sim::Platform::Getir;
 use garson_sim::views::OrderRequest;
 use serde_json::json;
@@ -15,7 +16,7 @@ cases! {
     accepted_order_drops_its_steps
     steps_are_validated_and_belong_to_their_account
     deleted_restaurant_leaves_no_steps
-    many_due_steps_of_one_account_do_not_hold_up_another
+    many_due_steps_do_not_hold_up_another_account
 }
 
 mod own_service {
@@ -165,29 +166,67 @@ async fn deleted_restaurant_leaves_no_steps(service: TestService) {
     assert_eq!(service.count("escalation_steps"), 0);
 }
 
-/// Ten thousand steps of one account are due at once; the step of another is taken with the first of them.
-async fn many_due_steps_of_one_account_do_not_hold_up_another(service: TestService) {
-    let (busy, other) = (
-        service.shop(&service.a, "busy").await,
-        service.shop(&service.b, "other").await,
+/// Ten thousand orders of two accounts have steps that are due at once; the step of a third account is taken with the first of
+/// them.
+async fn many_due_steps_do_not_hold_up_another_account(service: TestService) {
+    const ORDERS: usize = 5_000;
+    let (_, key) = accounts::create(&service.app, "Third".to_owned(), "third@example.com", None)
+        .await
+        .unwrap();
+    let third = ApiClient::new(service.addr, key.secret.expose());
+    for (client, name) in [(&service.a, "one"), (&service.b, "two")] {
+        let shop = service.shop(client, name).await;
+        set_steps(client, &shop, json!([step("ring", 60), step("ring", 61)])).await;
+        shop.order("1").await;
+    }
+    let quiet = service.shop(&third, "quiet").await;
+    set_steps(&third, &quiet, json!([step("ring", 60)])).await;
+    service.execute_sql(&copies_of_orders(service.backend, ORDERS));
+    assert_eq!(
+        service.count("escalation_steps"),
+        4 * i64::try_from(ORDERS).unwrap()
     );
-    set_steps(&service.a, &busy, json!([step("ring", 60)])).await;
-    set_steps(&service.b, &other, json!([step("ring", 60)])).await;
-    busy.order("1").await;
-    let order = other.order("1").await;
-    service.execute_sql(
-        "WITH RECURSIVE n (i) AS (SELECT 2 UNION ALL SELECT i + 1 FROM n WHERE i < 10000)
-         INSERT INTO escalation_steps (order_id, number, account_id, restaurant_id, needs_platform, step, due_at, attempts)
-         SELECT order_id, i, account_id, restaurant_id, needs_platform, step, due_at - 1, attempts
-         FROM escalation_steps, n
-         WHERE account_id = (SELECT account_id FROM api_keys ORDER BY id LIMIT 1)",
-    );
-    service.advance(seconds(61));
-    wait_for_line(&service.b, &order, "ring urgently").await;
+    let order = quiet.order("1").await;
+    service.advance(seconds(62));
+    wait_for_line(&third, &order, "ring urgently").await;
     assert!(
-        service.count("escalation_steps") > 1_000,
+        service.count("escalation_steps") > 15_000,
         "the others take their turns"
     );
+    // They are taken in turns too, not one account after the other.
+    wait_until("a thousand are taken", async || {
+        service.count("escalation_steps") < 19_000
+    })
+    .await;
+    let taken = |name: &str| {
+        service.count(&format!(
+            "orders WHERE escalated_at IS NOT NULL
+             AND restaurant_id IN (SELECT id FROM restaurants WHERE name = '{name}')"
+        ))
+    };
+    let (one, two) = (taken("one"), taken("two"));
+    assert!(one.abs_diff(two) <= 200, "{one} and {two}");
+}
+
+/// SQL that makes so many of each order, with its steps.
+fn copies_of_orders(backend: Backend, count: usize) -> String {
+    let id = match backend {
+        Backend::Sqlite => "randomblob(16)",
+        Backend::Postgres => "decode(replace(CAST(gen_random_uuid() AS TEXT), '-', ''), 'hex')",
+    };
+    let same = "account_id, restaurant_id, integration_id, status, line, provider, content_hash, short_code, sequence, total,
+                currency, payment_type, placed_at, created_at, updated_at, sync_state, revision";
+    let of = same.replace(", ", ", o.");
+    format!(
+        "WITH RECURSIVE n (i) AS (SELECT 2 UNION ALL SELECT i + 1 FROM n WHERE i < {count})
+         INSERT INTO orders (id, position, changed, provider_order_id, identity, {same})
+         SELECT {id}, o.position + n.i, o.changed + n.i, CAST(n.i AS TEXT), 'copy ' || CAST(n.i AS TEXT), o.{of}
+         FROM orders o, n;
+         INSERT INTO escalation_steps
+             (order_id, number, account_id, restaurant_id, needs_platform, step, due_at, attempts)
+         SELECT o.id, s.number, s.account_id, s.restaurant_id, s.needs_platform, s.step, s.due_at, s.attempts
+         FROM orders o JOIN escalation_steps s ON s.account_id = o.account_id AND s.order_id <> o.id;"
+    )
 }
 
 async fn restart_neither_forgets_nor_repeats_a_step(backend: Backend) {

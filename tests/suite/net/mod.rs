@@ -15,5 +15,5 @@ mod proxy_variables;
 mod recorded;
 mod recorded_platforms;
 mod resend;
-mod test_client;
+pub mod test_client;
 mod timeouts;

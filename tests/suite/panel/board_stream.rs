@@ -1,6 +1,7 @@
 //! The stream that updates a board.
 
 use crate::support::{EventStream, Page, StealAwareInstant, TestService, wait_until};
+use serde_json::json;
 use std::time::Duration;
 
 cases! {
@@ -8,6 +9,7 @@ cases! {
     no_order_is_missed_between_page_and_stream
     board_stream_resumes
     order_made_ready_elsewhere_is_pushed
+    order_that_nobody_accepts_is_pushed_as_urgent
     board_stream_ends_with_its_session
     board_stream_ends_with_its_restaurant
     ; sqlite_only:
@@ -247,4 +249,21 @@ async fn two_hundred_boards_use_little_memory(service: TestService) {
         assert!(next_card(board).await.has("everywhere"));
     }
     assert!(began.elapsed() < Duration::from_secs(20), "{:?}", began.elapsed());
+}
+
+async fn order_that_nobody_accepts_is_pushed_as_urgent(service: TestService) {
+    let shop = service.shop(&service.a, "s").await;
+    let path = format!("/restaurants/{}/escalation", shop.restaurant);
+    let steps = json!({ "steps": [{ "when": "age", "seconds": 60, "action": "ring" }] });
+    service.a.put(&path, &steps).await.data();
+    let mut user = service.user().await;
+    let page = user.open("/").await;
+    let mut stream = user.follow_board(&page).await;
+    let id = shop.order("1").await;
+    let shown = next_card(&mut stream).await;
+    assert!(!shown.html.contains("data-escalated"), "{}", shown.html);
+    service.advance(Duration::from_secs(61));
+    let shown = next_card(&mut stream).await;
+    assert_eq!(shown.attribute("id"), format!("o-{id}"));
+    assert!(shown.html.contains("data-escalated"), "{}", shown.html);
 }

@@ -1,6 +1,8 @@
 //! Simulated platforms are connected through the form, tested, and send test orders.
 
-use crate::support::{Backend, Page, PanelUser, PlatformWorld, credentials, remote_id, wait_until};
+use crate::support::{
+    Backend, Page, PanelUser, PlatformWorld, TestService, credentials, remote_id, wait_until,
+};
 use garson_sim::Platform;
 use garson_sim::views::Fault;
 use serde_json::Value;
@@ -9,6 +11,7 @@ on_both! {
     every_platform_can_be_connected_tested_and_ordered_from
     ; sqlite_only:
     empty_pages_offer_a_test_order
+    every_missing_credential_is_marked
     wrong_credentials_are_detected
     unavailable_platform_is_not_reported_as_wrong_credentials
 }
@@ -178,6 +181,60 @@ async fn empty_pages_offer_a_test_order(backend: Backend) {
             "{path}: {}",
             page.text()
         );
+    }
+}
+
+async fn every_missing_credential_is_marked(backend: Backend) {
+    let service = TestService::open(backend).await;
+    let made = service
+        .a
+        .post("/restaurants", &serde_json::json!({ "name": "r" }))
+        .await
+        .data();
+    let mut user = service.user().await;
+    for platform in Platform::ALL {
+        let path = format!(
+            "/restaurants/{}/integrations/{platform}",
+            made["id"].as_str().unwrap()
+        );
+        let required: Vec<String> = garson_platforms::find(&platform.to_string())
+            .unwrap()
+            .credential_fields()
+            .iter()
+            .filter(|field| field.required)
+            .map(|field| format!("credentials.{}", field.name))
+            .collect();
+        assert!(required.len() > 1, "{platform}");
+        let marked = |page: &Page| -> Vec<String> {
+            let inputs = page.html.split("<div class=\"field bad\">").skip(1);
+            let name = |input: &str| {
+                let start = input.find("name=\"").unwrap() + 6;
+                input[start..start + input[start..].find('"').unwrap()].to_owned()
+            };
+            inputs.map(name).collect()
+        };
+        let form = user.open(&path).await.form(&path);
+        let page = user.submit(&form, &[("isActive", "on")]).await;
+        assert_eq!(page.status, 422, "{platform}");
+        assert_eq!(marked(&page)[0], "remoteId", "{platform}");
+        assert_eq!(marked(&page)[1..], required, "{platform}");
+        let filled = [("remoteId", remote_id(platform)), ("isActive", "on")];
+        let page = user.submit(&form, &filled).await;
+        assert_eq!(marked(&page), required, "{platform}");
+        assert_eq!(
+            page.html.matches("aria-invalid=\"true\"").count(),
+            required.len(),
+            "{platform}"
+        );
+        // One is entered; the others stay marked.
+        let (first, rest) = required.split_first().unwrap();
+        let filled = [
+            ("remoteId", remote_id(platform)),
+            ("isActive", "on"),
+            (first, "a-long-enough-value"),
+        ];
+        let page = user.submit(&page.form(&path), &filled).await;
+        assert_eq!(marked(&page), rest, "{platform}");
     }
 }
 

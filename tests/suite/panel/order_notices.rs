@@ -98,8 +98,14 @@ async fn refusal_stays_on_the_card_until_a_success_or_acknowledgement(backend: B
 async fn chosen_preparation_time_is_sent_and_shown(backend: Backend) {
     let world = PlatformWorld::open_without_polling(backend).await;
     let mut user = world.service.user().await;
-    for (platform, is_sent) in [(Platform::Trendyol, true), (Platform::Getir, false)] {
-        let placed = world.order(platform, Courier::Restaurant).await;
+    for (platform, courier, is_sent) in [
+        (Platform::Trendyol, Courier::Restaurant, true),
+        (Platform::Yemeksepeti, Courier::Platform, true),
+        (Platform::Yemeksepeti, Courier::Restaurant, false),
+        (Platform::Getir, Courier::Restaurant, false),
+        (Platform::Migros, Courier::Restaurant, false),
+    ] {
+        let placed = world.order(platform, courier).await;
         let id = record_id(&world, &placed).await;
         let shown = card(&mut user, &id).await;
         assert_eq!(

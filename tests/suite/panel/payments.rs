@@ -1,6 +1,10 @@
 //! Payments: chart and table match the orders.
 
-use crate::support::{Page, Shop, TestService, order_body};
+use crate::support::{
+    Backend, Page, PlatformWorld, Shop, TestService, WorkbookCell, order_body, read_workbook,
+};
+use garson_sim::Platform;
+use garson_sim::views::Courier;
 use serde_json::json;
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -11,6 +15,14 @@ cases! {
     ; sqlite_only:
     other_currencies_are_listed_separately
     totals_exclude_other_accounts
+}
+
+mod own_service {
+    use super::*;
+
+    on_both! {
+        totals_are_split_by_platform_and_exported
+    }
 }
 
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
@@ -227,4 +239,62 @@ async fn totals_exclude_other_accounts(service: TestService) {
         .open(&format!("/payments?restaurant={}", shop.restaurant))
         .await;
     assert_eq!(page.status, 404);
+}
+
+async fn totals_are_split_by_platform_and_exported(backend: Backend) {
+    let world = PlatformWorld::open_without_polling(backend).await;
+    let mut wanted: BTreeMap<&str, (usize, i64)> = BTreeMap::new();
+    for (platform, name) in [
+        (Platform::Getir, "Getir"),
+        (Platform::Migros, "Migros Yemek"),
+        (Platform::Getir, "Getir"),
+    ] {
+        let placed = world.order(platform, Courier::Restaurant).await;
+        let sum = wanted.entry(name).or_default();
+        *sum = (sum.0 + 1, sum.1 + world.view(&placed).await.total);
+    }
+    let mut user = world.service.user().await;
+    let page = user.open("/payments?period=today").await;
+    let total: i64 = wanted.values().map(|(_, total)| total).sum();
+    assert_eq!(minor(&page.within("total-TRY", "strong").text()), total);
+    for (name, (count, total)) in &wanted {
+        let shown = page.text();
+        let (_, rest) = shown
+            .split_once(name)
+            .unwrap_or_else(|| panic!("no {name} in {shown}"));
+        let said: String = rest.chars().take(40).collect();
+        assert!(said.contains(&count.to_string()), "{name}: {said}");
+        let lira = format!("{},{:02}", total / 100, total % 100);
+        assert!(said.replace('.', "").contains(&lira), "{name}: {said}");
+    }
+    // The files of the page have the same totals.
+    let link = |kind: &str| {
+        let start = page.html.find(&format!("/payments.{kind}?")).unwrap();
+        let rest = &page.html[start..];
+        rest[..rest.find('"').unwrap()]
+            .replace("&#38;", "&")
+            .replace("&amp;", "&")
+    };
+    let file = user.send("GET", &link("csv"), &[], "").await;
+    assert_eq!(
+        (file.status, file.header("content-type")),
+        (200, Some("text/csv; charset=utf-8"))
+    );
+    let text = file.text();
+    let rows: Vec<Vec<&str>> = text
+        .lines()
+        .skip(1)
+        .map(|line| line.split(';').collect())
+        .collect();
+    let sum = |of: &dyn Fn(&[&str]) -> i64| rows.iter().map(|row| of(row)).sum::<i64>();
+    assert_eq!(sum(&|row| row[2].parse().unwrap()), 3, "{text}");
+    assert_eq!(sum(&|row| minor(row[3])), total, "{text}");
+    let file = user.send("GET", &link("xlsx"), &[], "").await;
+    let cells = read_workbook(&file.body);
+    assert_eq!(cells.len(), 1 + rows.len());
+    let amounts = cells.iter().skip(1).map(|row| match &row[3] {
+        WorkbookCell::Number(text, 4) => minor(&text.replace('.', ",")),
+        other => panic!("an amount is no number: {other:?}"),
+    });
+    assert_eq!(amounts.sum::<i64>(), total);
 }

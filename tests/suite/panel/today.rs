@@ -7,6 +7,7 @@ use std::time::Duration;
 cases! {
     summary_matches_the_orders
     days_are_compared
+    night_belongs_to_the_business_day_before
     ; sqlite_only:
     summary_is_filtered_by_restaurant_and_day
     other_accounts_are_not_counted
@@ -147,4 +148,68 @@ async fn other_accounts_are_not_counted(service: TestService) {
     assert!(!page.has("onların"));
     let path = format!("/today?restaurant={}", theirs.restaurant);
     assert_eq!(user.open(&path).await.status, 404);
+}
+
+/// The service starts at noon on 1 March; the business day ends at three in the morning.
+async fn night_belongs_to_the_business_day_before(service: TestService) {
+    let shop = service.shop(&service.a, "Gece").await;
+    let path = format!("/restaurants/{}", shop.restaurant);
+    let wrong = json!({ "name": "Gece", "config": { "dayEndsAt": "03:30" } });
+    let reply = service.a.put(&path, &wrong).await;
+    reply.wrong(422, "invalid_field", "config.dayEndsAt");
+    let mut user = service.user().await;
+    let form = user.open(&path).await.form(&path);
+    user.submit(&form, &[("config.dayEndsAt", "03:00")]).await;
+    let stored = service.a.get(&path).await.data();
+    assert_eq!(stored["config"], json!({ "dayEndsAt": "03:00" }));
+
+    order(&shop, "NOON", 10_000, "cash").await;
+    service.advance(13 * HOUR + HOUR / 2);
+    order(&shop, "NIGHT", 20_000, "cash").await;
+    // Half past one in the morning of 2 March: it is still the business day of 1 March.
+    let page = user.open("/today").await;
+    assert!(page.has("01.03.2026"), "{}", page.text());
+    assert_eq!(figure(&page, "sales-TRY"), "300,00 ₺");
+    assert!(
+        page.html
+            .contains("<title>01:00 Kendi kanalım: 200,00 ₺ (1)</title>")
+    );
+    service.advance(2 * HOUR);
+    order(&shop, "MORNING", 40_000, "cash").await;
+    let page = user.open("/today").await;
+    assert!(page.has("02.03.2026"), "{}", page.text());
+    assert_eq!(figure(&page, "sales-TRY"), "400,00 ₺");
+    let page = user.open("/today?day=yesterday").await;
+    assert_eq!(figure(&page, "sales-TRY"), "300,00 ₺");
+
+    // Lists, payments, files and the API count the same days, of the restaurant and of the account.
+    for scope in [format!("&restaurant={}", shop.restaurant), String::new()] {
+        let path = format!("/reports/orders.csv?from=2026-03-01&to=2026-03-01{scope}");
+        let file = user.send("GET", &path, &[], "").await.text();
+        let has = |id| file.contains(id);
+        assert_eq!(
+            (has("NOON"), has("NIGHT"), has("MORNING")),
+            (true, true, false),
+            "{file}"
+        );
+        let page = user.open(&format!("/payments?period=yesterday{scope}")).await;
+        assert!(page.has("300,00 ₺") && !page.has("400,00 ₺"), "{}", page.text());
+        let api = scope.replace("restaurant", "restaurantId");
+        let path = format!("/orders/grouped-payments?from=2026-03-01&to=2026-03-01{api}");
+        assert_eq!(
+            service.a.get(&path).await.data()["currencies"][0]["total"],
+            json!(30_000)
+        );
+        let path = format!("/orders?from=2026-03-02{api}");
+        assert_eq!(service.a.get(&path).await.data().as_array().unwrap().len(), 1);
+        let path = format!("/reports/summary?from=2026-03-01&to=2026-03-01{api}");
+        assert_eq!(
+            service.a.get(&path).await.data()["totals"][0]["total"],
+            json!(30_000)
+        );
+    }
+    // A second restaurant whose days end at midnight: the account's days do, too.
+    service.shop(&service.a, "Gündüz").await;
+    let page = user.open("/today?day=2026-03-01").await;
+    assert_eq!(figure(&page, "sales-TRY"), "100,00 ₺");
 }

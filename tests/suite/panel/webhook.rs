@@ -11,6 +11,8 @@ use serde_json::json;
 on_both! {
     webhook_url_is_registered_tested_and_removed
     log_is_paged_and_all_failures_are_resent
+    log_is_filtered_by_event_and_day
+    answer_to_a_failed_attempt_is_shown_without_secrets
     ; sqlite_only:
     revision_events_can_be_selected
     attempts_are_explained_and_can_be_resent
@@ -310,4 +312,108 @@ async fn log_is_paged_and_all_failures_are_resent(backend: Backend) {
         service.count("events WHERE state = 'delivered'") == 60
     })
     .await;
+}
+
+async fn log_is_filtered_by_event_and_day(backend: Backend) {
+    let service = TestService::open_private(backend).await;
+    let shop = service.shop(&service.a, "s").await;
+    shop.order("A").await;
+    service.a.act("/orders/verify/A").await.data();
+    service.advance(std::time::Duration::from_secs(24 * 60 * 60));
+    shop.order("B").await;
+    shop.cancel("B", json!({})).await.success();
+    let mut user = service.user().await;
+    let mut listed = async |query: &str| -> usize {
+        let page = user.open(&format!("/webhook?{query}")).await;
+        assert_eq!(page.status, 200, "{query}");
+        let links = page.links().into_iter();
+        links.filter(|it| it.starts_with("/webhook/deliveries/")).count()
+    };
+    for (query, count) in [
+        ("", 5),
+        ("event=siparis.olusturuldu", 2),
+        ("event=siparis.durum_degisti", 1),
+        ("event=siparis.iptal_edildi", 1),
+        ("event=unknown", 5),
+        ("event=entegrasyon.durum_degisti", 1),
+        ("from=2026-03-01&to=2026-03-01", 3),
+        ("from=2026-03-02", 2),
+        ("to=2026-02-28", 0),
+        ("from=2026-03-02&event=siparis.olusturuldu", 1),
+        ("from=2026-03-02&event=siparis.durum_degisti", 0),
+        ("event=siparis.olusturuldu&order=A", 1),
+        ("state=skipped&event=siparis.iptal_edildi", 1),
+        ("state=delivered&event=siparis.iptal_edildi", 0),
+    ] {
+        assert_eq!(listed(query).await, count, "{query}");
+    }
+    // The form keeps what was chosen, and an invalid day is marked.
+    let page = user
+        .open("/webhook?event=siparis.olusturuldu&from=2026-03-02&to=2026-03-02")
+        .await;
+    let forms = page.forms();
+    let form = forms
+        .iter()
+        .find(|form| form.fields.iter().any(|(name, _)| name == "event"))
+        .unwrap();
+    assert_eq!(
+        (form.value("event"), form.value("from"), form.value("to")),
+        ("siparis.olusturuldu", "2026-03-02", "2026-03-02")
+    );
+    let page = user.open("/webhook?from=2026-02-30").await;
+    assert!(page.html.contains("aria-invalid"), "{}", page.text());
+}
+
+async fn answer_to_a_failed_attempt_is_shown_without_secrets(backend: Backend) {
+    let service = TestService::open_private(backend).await;
+    let receiver = Receiver::start().await;
+    let body = format!(
+        "<b>table is gone</b>; you sent {} {}",
+        service.a.key,
+        "x".repeat(5_000)
+    );
+    let answer = format!(
+        "HTTP/1.1 500 Oops\r\nX-Trace: t-1\r\nSet-Cookie: session=abcdefgh\r\nContent-Length: {}\r\n\r\n{body}",
+        body.len()
+    );
+    receiver.next(CannedResponse::Bytes(answer.into_bytes()));
+    let shop = service.shop(&service.a, "s").await;
+    service
+        .a
+        .put("/webhook", &json!({ "url": receiver.url("/olay") }))
+        .await
+        .data();
+    shop.order("K-1").await;
+    wait_until("it has failed once", async || {
+        service.count("events WHERE failures = 1") == 1
+    })
+    .await;
+    service.advance(std::time::Duration::from_secs(600));
+    wait_until("it is delivered", async || {
+        service.count("events WHERE state = 'delivered'") == 1
+    })
+    .await;
+    let listed = service.a.get("/webhook/deliveries?limit=1").await.data();
+    let attempts = listed[0]["attempts"].as_array().unwrap();
+    assert_eq!(attempts.len(), 2);
+    let response = attempts[0]["response"].as_str().unwrap();
+    assert!(response.contains("x-trace: t-1\n"), "{response}");
+    assert!(
+        response.contains("\n\n<b>table is gone</b>; you sent •••"),
+        "{response}"
+    );
+    assert!(!response.contains(&service.a.key) && !response.contains("abcdefgh"));
+    assert!(response.len() < 2_500, "{} bytes", response.len());
+    // An answer that was accepted is not stored.
+    assert!(attempts[1].get("response").is_none(), "{}", attempts[1]);
+    let mut user = service.user().await;
+    let id = listed[0]["id"].as_str().unwrap();
+    let page = user.open(&format!("/webhook/deliveries/{id}")).await;
+    assert!(
+        page.has("x-trace: t-1") && page.has("<b>table is gone</b>"),
+        "{}",
+        page.text()
+    );
+    assert!(!page.html.contains("<b>table is gone"), "the answer is no markup");
+    assert!(!page.html.contains(&service.a.key));
 }

@@ -2,14 +2,18 @@
 
 use super::expected_calls::{EXPECTED_CALLS, answered};
 use crate::support::{Backend, PlatformWorld};
+use garson_core::clock::Clock;
+use garson_core::time::Timestamp;
 use garson_sim::views::{Courier, Step};
-use serde_json::json;
+use serde_json::{Value, json};
+use std::time::Duration;
 
 on_both! {
     an_order_is_accepted
     order_advances_step_by_step
     ready_is_sent_at_the_latest_with_on_the_way
     platform_courier_advances_the_order
+    chosen_preparation_time_reaches_the_platform
 }
 
 async fn an_order_is_accepted(backend: Backend) {
@@ -178,5 +182,44 @@ async fn platform_courier_advances_the_order(backend: Backend) {
         assert_eq!(world.event_summary(&placed).await, story, "{expected:?}");
         let calls = [expected.verify.call.unwrap(), expected.ready.call.unwrap()];
         assert_eq!(world.sent(&placed).await, answered(&calls), "{expected:?}");
+    }
+}
+
+async fn chosen_preparation_time_reaches_the_platform(backend: Backend) {
+    use garson_sim::Platform::{Getir, Migros, Trendyol, Yemeksepeti};
+    let world = PlatformWorld::open_without_polling(backend).await;
+    // The chosen time wins over the restaurant's usual one.
+    world.configure(json!({ "preparationMinutes": 12 })).await;
+    for (platform, courier, field) in [
+        (Trendyol, Courier::Restaurant, Some("preparationTime")),
+        (Trendyol, Courier::Platform, Some("preparationTime")),
+        (Yemeksepeti, Courier::Platform, Some("acceptanceTime")),
+        (Getir, Courier::Restaurant, None),
+        (Migros, Courier::Restaurant, None),
+    ] {
+        let placed = world.order(platform, courier).await;
+        let path = format!("/orders/verify/{}?preparationMinutes=35", placed.id);
+        let verified = world.a.act(&path).await.data();
+        assert_eq!(verified["status"], json!(500), "{platform}");
+        let journal = world.journal(&placed).await;
+        let sent = journal
+            .iter()
+            .filter_map(|line| serde_json::from_str::<Value>(&line.body).ok())
+            .find_map(|body| body.get(field?).cloned());
+        match field {
+            None => {
+                let all: String = journal.iter().map(|line| line.body.as_str()).collect();
+                assert!(!all.contains("35"), "{platform}: {all}");
+            }
+            Some("preparationTime") => assert_eq!(sent, Some(json!(35))),
+            Some(_) => {
+                let sent: Timestamp = sent.unwrap().as_str().unwrap().parse().unwrap();
+                let ready = world.service.clock.now().plus(Duration::from_secs(35 * 60));
+                assert!(
+                    sent <= ready && ready.since(sent) < Duration::from_secs(60),
+                    "{sent}"
+                );
+            }
+        }
     }
 }

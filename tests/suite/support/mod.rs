@@ -26,6 +26,7 @@ mod steal_aware_instant;
 mod storage;
 mod stream;
 mod test_service;
+mod workbook;
 
 pub use browser::{Browser, DOWN, ENTER, Scheme, Screen, TAB};
 pub use busy_writer::BusyWriter;
@@ -45,11 +46,12 @@ pub use scrape::Scrape;
 pub use server::Server;
 pub use shop::{Shop, order_body};
 pub use simulated_platforms::{PlatformOrder, SimulatedPlatforms};
-pub use smtp_sink::{SmtpMood, SmtpSink};
+pub use smtp_sink::{SmtpMood, SmtpSink, SmtpTls};
 pub use steal_aware_instant::StealAwareInstant;
 pub use storage::{Backend, TestStorage, on_postgres};
 pub use stream::{EventStream, StreamEvent};
 pub use test_service::TestService;
+pub use workbook::{WorkbookCell, read_workbook};
 
 use std::future::Future;
 use std::time::Duration;

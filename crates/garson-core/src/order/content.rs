@@ -98,6 +98,23 @@ pub struct Address {
     pub lon: Option<f64>,
 }
 
+impl Address {
+    /// Text and areas in one line; many platforms repeat the area in the text.
+    #[must_use]
+    pub fn one_line(&self) -> String {
+        let text = self.text.as_deref().unwrap_or_default();
+        let areas = [&self.neighbourhood, &self.district, &self.city];
+        let areas = areas
+            .into_iter()
+            .flatten()
+            .map(String::as_str)
+            .filter(|area| !text.contains(area));
+        let parts = std::iter::once(text).chain(areas);
+        let parts: Vec<&str> = parts.filter(|part| !part.trim().is_empty()).collect();
+        parts.join(", ")
+    }
+}
+
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Amount {

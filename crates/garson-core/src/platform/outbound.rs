@@ -131,7 +131,7 @@ pub enum RefusalCause {
 pub enum CallError {
     /// It says no, in its own words.
     Refused { message: Explanation },
-    /// It says no in a way in which gateways say no for a moment, too: not authorised, not found, not now. Final only when it
+    /// It says no in a way in which gateways say no temporarily, too: not authorised, not found, not now. Final only when it
     /// goes on for minutes.
     RetryableRefusal {
         message: Explanation,

@@ -30,7 +30,8 @@ impl IsoTime {
 impl<'de> Deserialize<'de> for IsoTime {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = <std::borrow::Cow<'de, str>>::deserialize(deserializer)?;
-        Self::parse(&text).ok_or_else(|| de::Error::custom("must be a moment, such as 2026-01-31T18:30:00Z"))
+        Self::parse(&text)
+            .ok_or_else(|| de::Error::custom("must be a timestamp, such as 2026-01-31T18:30:00Z"))
     }
 }
 

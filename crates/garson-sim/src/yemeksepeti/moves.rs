@@ -168,7 +168,7 @@ fn check_acceptance(body: &Value, now: Timestamp) -> Result<String, Refusal> {
     let time = body["acceptanceTime"]
         .as_str()
         .and_then(|text| text.parse::<Timestamp>().ok());
-    let time = time.ok_or_else(|| Refusal::invalid("acceptanceTime must be a moment in RFC 3339"))?;
+    let time = time.ok_or_else(|| Refusal::invalid("acceptanceTime must be a timestamp in RFC 3339"))?;
     if time < clock::add(now, LEAST_NOTICE) {
         return Err(Refusal::invalid(
             "acceptanceTime must be at least two minutes from now",

@@ -204,21 +204,22 @@ pub fn postpone(
     Ok(rows > 0)
 }
 
-/// Ends the messages whose node died while it sent them, at most `limit`, and returns them.
-pub fn end_interrupted(tx: &mut Tx<'_>, at: Timestamp, limit: i64) -> Result<Vec<ClaimedMessage>> {
+/// The messages whose node died while it sent them, at most `limit`.
+pub fn interrupted(tx: &mut Tx<'_>, limit: i64) -> Result<Vec<ClaimedMessage>> {
     let sql = format!(
-        "UPDATE messages SET state = 'unclear', finished_at = ?1, node = NULL
-         WHERE id IN (SELECT m.id FROM messages m WHERE m.state = 'sending' AND m.node NOT IN (SELECT n.id FROM nodes n)
-                      LIMIT ?2 {{skip_locked}})
-         RETURNING {CLAIMED}"
+        "SELECT {CLAIMED} FROM messages WHERE state = 'sending' AND node NOT IN (SELECT id FROM nodes) LIMIT ?1"
     );
-    tx.write_returning(&sql, params![at, limit], each(claimed))
+    tx.query(&sql, params![limit], each(claimed))
 }
 
-/// Reports whether [`end_interrupted`] has anything to do.
-pub fn has_interrupted(tx: &mut Tx<'_>) -> Result<bool> {
-    let sql = "SELECT created_at FROM messages WHERE state = 'sending' AND node NOT IN (SELECT id FROM nodes) LIMIT 1";
-    Ok(tx.query_opt(sql, params![], value::<i64>)?.is_some())
+/// Ends a message whose node died while it sent it; `false` when another node has done so.
+pub fn end_interrupted(tx: &mut Tx<'_>, message: &ClaimedMessage, at: Timestamp) -> Result<bool> {
+    let rows = tx.execute(
+        "UPDATE messages SET state = 'unclear', finished_at = ?2, node = NULL
+         WHERE id = ?1 AND state = 'sending' AND attempts = ?3 AND node NOT IN (SELECT id FROM nodes)",
+        params![&message.id, at, message.attempts],
+    )?;
+    Ok(rows > 0)
 }
 
 /// Drops the open messages of a channel that is removed.

@@ -156,6 +156,21 @@ pub fn config(tx: &mut Tx<'_>, id: RestaurantId) -> Result<Option<String>> {
         .flatten())
 }
 
+/// The `config` of each of an account's restaurants that has a key of this name somewhere in it, and how many restaurants the
+/// account has.
+pub fn configs_with(tx: &mut Tx<'_>, account: AccountId, key: &str) -> Result<(Vec<String>, i64)> {
+    let found = tx.query(
+        "SELECT config FROM restaurants WHERE account_id = ?1 AND deleted_at IS NULL AND config LIKE ?2",
+        params![&account, &format!("%\"{key}\"%")],
+        value::<String>,
+    )?;
+    if found.is_empty() {
+        return Ok((found, 0));
+    }
+    let sql = "SELECT COUNT(*) FROM restaurants WHERE account_id = ?1 AND deleted_at IS NULL";
+    Ok((found, tx.query_one(sql, params![&account], value)?))
+}
+
 /// The steps of a restaurant's escalation.
 pub fn escalation(tx: &mut Tx<'_>, id: RestaurantId) -> Result<Vec<Step>> {
     let sql = "SELECT escalation FROM restaurants WHERE id = ?1";

@@ -201,12 +201,21 @@ pub async fn message_of_a_dead_node_is_ended_and_not_sent_again(bench: &Bench) {
             messages::claim(tx, channel, dead.node, at(2), 1).map(drop)
         })
         .await;
-    assert!(!bench.read(messages::has_interrupted).await);
+    assert!(bench.read(|tx| messages::interrupted(tx, 10)).await.is_empty());
     bench.write(move |tx| nodes::leave(tx, dead.node)).await;
-    assert!(bench.read(messages::has_interrupted).await);
-    let ended = bench.write(|tx| messages::end_interrupted(tx, at(3), 10)).await;
+    let ended = bench.read(|tx| messages::interrupted(tx, 10)).await;
+    let interrupted = ended.clone();
+    bench
+        .write(move |tx| {
+            for message in &interrupted {
+                assert!(messages::end_interrupted(tx, message, at(3))?);
+                assert!(!messages::end_interrupted(tx, message, at(4))?, "it has ended");
+            }
+            Ok(())
+        })
+        .await;
     assert_eq!(ended.len(), 1);
-    assert!(!bench.read(messages::has_interrupted).await);
+    assert!(bench.read(|tx| messages::interrupted(tx, 10)).await.is_empty());
     let claimed = bench
         .write(move |tx| messages::claim(tx, channel, alive.node, at(9), 5))
         .await;

@@ -321,6 +321,7 @@ cases! {
         query_plans:
             filter_without_matches_reads_few_rows
             rows_to_be_swept_are_not_read
-            blocked_calls_and_other_queues_are_not_read;
+            blocked_calls_and_other_queues_are_not_read
+            summary_of_a_day_reads_the_rows_of_that_day;
     }
 }

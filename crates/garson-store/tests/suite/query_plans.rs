@@ -14,6 +14,7 @@ use garson_store::lists::orders::OrderFilter;
 use garson_store::tables::attempts::Attempt;
 use garson_store::tables::schema::TABLES;
 use garson_store::tables::{attempts, calls, deliveries, integrations, orders, resends, restaurants};
+use garson_store::totals::stats;
 use garson_store::upkeep::sweep;
 use garson_store::{ACCOUNTS, Result, Tx, params};
 use uuid::Uuid;
@@ -289,4 +290,48 @@ pub async fn blocked_calls_and_other_queues_are_not_read(bench: &Bench) {
         })
         .await;
     assert!(looked <= 3 * FEW, "{looked} rows");
+}
+
+/// A year of half hours of one account and as many rows of others; the summary of a day reads the half hours of that day.
+pub async fn summary_of_a_day_reads_the_rows_of_that_day(bench: &Bench) {
+    const SLOT: i64 = 30 * 60 * 1000;
+    const OF_A_DAY: i64 = 48;
+    let branch = bench.branch("lokanta").await;
+    let (account, restaurant) = (branch.account, branch.restaurant);
+    bench.orders(branch, "S", 1).await;
+    bench
+        .write(move |tx| {
+            let line = "(SELECT counts FROM order_stats LIMIT 1)";
+            for scope in [account.0, restaurant.0] {
+                tx.execute(
+                    &format!(
+                        "INSERT INTO order_stats (scope, slot, counts)
+                         SELECT CAST(?1 AS BYTEA), 100000 + n, {line} FROM generate_series(1, CAST(?2 AS BIGINT)) AS n"
+                    ),
+                    params![scope.as_bytes().as_slice(), TIMES],
+                )?;
+            }
+            multiply(
+                tx,
+                "order_stats",
+                &[("scope", "decode(md5(CAST(n AS TEXT)), 'hex')"), ("slot", "110000 + n % 48")],
+            )?;
+            tx.execute("ANALYZE", params![])
+        })
+        .await;
+    let (from, to) = (at(110_000 * SLOT), at((110_000 + OF_A_DAY) * SLOT));
+    let looked = bench
+        .write(move |tx| {
+            let before = looked_at(tx, "order_stats")?;
+            let hours: Vec<_> = (0..=24).map(|hour| at((110_000 + 2 * hour) * SLOT)).collect();
+            assert_eq!(stats::between(tx, account, None, &hours)?.len(), 24);
+            assert_eq!(
+                stats::between(tx, account, Some(restaurant), &[from, to])?.len(),
+                1
+            );
+            assert!(!stats::sales_of_restaurants(tx, &[restaurant], (from, to))?.is_empty());
+            Ok(looked_at(tx, "order_stats")? - before)
+        })
+        .await;
+    assert!(looked <= 3 * OF_A_DAY + FEW, "{looked} rows");
 }

@@ -65,7 +65,7 @@ fn add_customer(maker: &Maker<'_>, blocks: &mut Blocks) {
     let is_delivered = maker.source.content.fulfilment.kind == FulfilmentType::Delivery;
     match &customer.address {
         Some(address) => {
-            blocks.add(Paragraph::strong(&one_line(address)).sized(Size::Tall));
+            blocks.add(Paragraph::strong(&address.one_line()).sized(Size::Tall));
             let parts = [
                 (t.building, &address.apartment),
                 (t.floor, &address.floor),
@@ -81,22 +81,6 @@ fn add_customer(maker: &Maker<'_>, blocks: &mut Blocks) {
         None if is_delivered => blocks.add(Paragraph::new(t.no_address)),
         None => {}
     }
-}
-
-/// Text and areas of an address; many platforms repeat the area in the text.
-fn one_line(address: &Address) -> String {
-    let text = address.text.as_deref().unwrap_or_default();
-    let areas = [&address.neighbourhood, &address.district, &address.city];
-    let areas = areas
-        .into_iter()
-        .flatten()
-        .map(String::as_str)
-        .filter(|area| !text.contains(area));
-    let parts: Vec<&str> = std::iter::once(text)
-        .chain(areas)
-        .filter(|part| !part.trim().is_empty())
-        .collect();
-    parts.join(", ")
 }
 
 /// A link that opens the place in the courier's map program.

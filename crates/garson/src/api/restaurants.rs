@@ -45,7 +45,7 @@ pub struct RestaurantRequest {
     #[serde(default)]
     #[schema(value_type = Option<f64>, minimum = -180, maximum = 180)]
     lon: Patch<Degrees<180>>,
-    /// Any object. Known keys: `autoVerify`, `preparationMinutes`, `timezone`.
+    /// Any object. Known keys: `autoVerify`, `preparationMinutes`, `timezone`, `dayEndsAt`.
     #[serde(default)]
     #[schema(value_type = Option<ConfigSchema>)]
     config: Patch<JsonObject>,
@@ -76,6 +76,10 @@ struct ConfigSchema {
     preparation_minutes: Option<u32>,
     /// An IANA timezone; Europe/Istanbul when there is none.
     timezone: Option<String>,
+    /// When a business day ends, a whole hour: with 03:00, orders up to three in the morning belong to the day before. It applies
+    /// to every day that is named in a filter or a report. 00:00 when there is none.
+    #[schema(rename = "dayEndsAt", pattern = "^(0[0-9]|1[0-2]):00$")]
+    day_ends_at: Option<String>,
     /// Read back `paymentMatchingHeaders` with `***` for each value, also with the primary key.
     #[schema(rename = "maskPaymentMatchingHeaders")]
     mask_payment_matching_headers: Option<bool>,

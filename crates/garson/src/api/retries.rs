@@ -76,7 +76,7 @@ pub struct RetryAllRequest {
     _object: ObjectOnly,
 }
 
-/// Make all failed deliveries since a moment due again, with all their attempts before them.
+/// Make all failed deliveries since a time due again, with all their attempts before them.
 ///
 /// It goes on by itself; the answer says how far it has come. While the same is still running, that one is answered.
 #[utoipa::path(post, path = "/webhook/deliveries/retry", tag = "Webhook", request_body = RetryAllRequest,

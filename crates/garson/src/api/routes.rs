@@ -2,8 +2,8 @@
 
 use super::{
     businesses, channels, escalation, events, integrations, keys, notices, orders, packages,
-    payment_matching, payments, presence, printers, providers, reports, restaurants, retries, tickets,
-    webhook,
+    payment_matching, payments, presence, printers, providers, report_summary, reports, restaurants, retries,
+    tickets, webhook,
 };
 use crate::http::path::API_PREFIX;
 use crate::http::state::HttpState;
@@ -39,6 +39,7 @@ pub fn routes() -> OpenApiRouter<Arc<HttpState>> {
         .routes(routes!(reports::unmark_reported))
         .routes(routes!(reports::list_pending_reports))
         .routes(routes!(payments::group_payments))
+        .routes(routes!(report_summary::get_report_summary))
         .routes(routes!(webhook::retry_webhook))
         .routes(routes!(businesses::list_businesses, businesses::create_business))
         .routes(routes!(

@@ -11,6 +11,7 @@ pub mod order_lists;
 pub mod order_notices;
 pub mod order_record;
 pub mod period;
+pub mod period_summary;
 pub mod report_marks;
 pub mod reports;
 pub mod search;

@@ -176,7 +176,7 @@ impl MailServer {
                 .starttls(self.tls_parameters.clone(), &hello)
                 .await
                 .map_err(|error| {
-                    let error = error.to_string();
+                    let error = shortened(&error);
                     MailError::before(MessageFailure::MailServerTls { error }, true)
                 })?;
         }
@@ -196,7 +196,7 @@ fn not_connected(error: SmtpError) -> MailError {
         answered(&error)
     } else if error.is_timeout() {
         MessageFailure::MailServerNoAnswer
-    } else if error.is_tls() {
+    } else if error.is_tls() || has_tls_cause(&error) {
         MessageFailure::MailServerTls {
             error: shortened(&error),
         }
@@ -206,6 +206,22 @@ fn not_connected(error: SmtpError) -> MailError {
         }
     };
     MailError::before(why, true)
+}
+
+/// Did the handshake fail? The mail library reports that of a connection encrypted from the first byte as a connection error.
+fn has_tls_cause(error: &SmtpError) -> bool {
+    use std::error::Error as _;
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        let wrapped = error
+            .downcast_ref::<std::io::Error>()
+            .and_then(std::io::Error::get_ref);
+        if error.is::<rustls::Error>() || wrapped.is_some_and(|inner| inner.is::<rustls::Error>()) {
+            return true;
+        }
+        cause = error.source();
+    }
+    false
 }
 
 fn answered(error: &SmtpError) -> MessageFailure {

@@ -3,11 +3,9 @@
 pub mod assets;
 pub mod attention;
 pub mod browser_name;
-pub mod cell;
 pub mod compression;
 pub mod cookies;
 pub mod csrf;
-pub mod csv;
 pub mod current_user;
 pub mod error;
 pub mod explain;
@@ -31,6 +29,3 @@ pub mod readable;
 pub mod redirect;
 pub mod security_headers;
 pub mod session_renewal;
-pub mod table_file;
-pub mod xlsx;
-pub mod zip;

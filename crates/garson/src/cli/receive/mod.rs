@@ -126,12 +126,16 @@ async fn serve(listener: TcpListener, receiver: Arc<Receiver>, stop: impl Future
 const SHOWN_IN_DEMO: u64 = 20;
 const REMINDER_PAUSE: Duration = Duration::from_secs(60);
 
-/// Prints from time to time how many events have come, and how to sign in, which has scrolled away by then.
+/// Prints how many events have come and how to sign in: after the events that are shown, behind which the introduction has
+/// scrolled away, and from time to time.
 async fn remind(receiver: &Receiver, reminder: &str) {
+    while receiver.totals().received < SHOWN_IN_DEMO {
+        tokio::time::sleep(Duration::from_secs(1)).await;
+    }
     loop {
-        tokio::time::sleep(REMINDER_PAUSE).await;
         let received = receiver.totals().received;
         print_line(&format!("{received} events so far. {reminder}"));
+        tokio::time::sleep(REMINDER_PAUSE).await;
     }
 }
 

@@ -28,15 +28,21 @@ pub fn response_text(answer: &Answer, sent: &HeaderMap) -> String {
         // Writing to a string cannot fail.
         let _ = writeln!(text, "{name}: {value}");
     }
-    let body = answer.body.get(..MAX_BODY).unwrap_or(&answer.body);
-    text.push('\n');
     // PostgreSQL stores no NUL.
-    text.push_str(&String::from_utf8_lossy(body).replace('\0', "\u{fffd}"));
-    if answer.body.len() > MAX_BODY {
-        text.push('…');
-    }
+    let mut body = String::from_utf8_lossy(&answer.body).replace('\0', "\u{fffd}");
     for secret in secrets(sent) {
         text = text.replace(&secret, MASK);
+        body = body.replace(&secret, MASK);
+    }
+    text.push('\n');
+    // Cut after masking, so that no part of a secret is left at the end.
+    let cut = body.char_indices().map(|(at, _)| at).find(|at| *at >= MAX_BODY);
+    match cut.and_then(|at| body.get(..at)) {
+        Some(start) => {
+            text.push_str(start);
+            text.push('…');
+        }
+        None => text.push_str(&body),
     }
     text
 }
@@ -93,5 +99,14 @@ mod tests {
     fn long_body_is_cut() {
         let text = response_text(&answer(&"x".repeat(4000)), &HeaderMap::new());
         assert!(text.len() < MAX_BODY + 100 && text.ends_with("x…"));
+    }
+
+    #[test]
+    fn no_part_of_a_secret_is_left_where_the_body_is_cut() {
+        let mut sent = HeaderMap::new();
+        sent.insert("authorization", HeaderValue::from_static("Bearer gk_0123456789"));
+        let body = format!("{}gk_0123456789{}", "x".repeat(MAX_BODY - 6), "y".repeat(50));
+        let text = response_text(&answer(&body), &sent);
+        assert!(!text.contains("gk_"), "{text}");
     }
 }

@@ -5,9 +5,9 @@ use super::slots::{Slot, Slots};
 use crate::app::App;
 use garson_core::channel::ChannelKind;
 use garson_core::id::ChannelId;
+use garson_store::StoreError;
 use garson_store::tables::messages::{ClaimedMessage, MessageState, Queue};
 use garson_store::tables::{messages, orders};
-use garson_store::{Partition, StoreError};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::task::{JoinError, JoinSet};
@@ -16,7 +16,7 @@ use tokio::task::{JoinError, JoinSet};
 const INTERVAL: Duration = Duration::from_secs(1);
 /// Queues read in a turn; the next turn continues after them.
 const QUEUES: usize = 500;
-/// Messages of dead nodes that are ended in a transaction.
+/// Messages of dead nodes that are ended in a turn.
 const INTERRUPTED: i64 = 100;
 
 type Ended = (Slot, Option<bool>);
@@ -134,28 +134,33 @@ impl MessageWorker {
     }
 }
 
-/// Ends the messages whose node died while it sent them. They may have been sent, so they are not sent again.
+/// Ends the messages whose node died while it sent them, each with its line on the timeline. They may have been sent, so they are
+/// not sent again.
 async fn end_interrupted(app: &App) -> Result<(), StoreError> {
-    if !app.store.read(messages::has_interrupted).await? {
+    let found = app
+        .store
+        .read(|tx| messages::interrupted(tx, INTERRUPTED))
+        .await?;
+    if found.is_empty() {
         return Ok(());
     }
-    let now = app.now();
-    let ended = app
-        .store
-        .write(Partition::COMMON, move |tx| {
-            messages::end_interrupted(tx, now, INTERRUPTED)
-        })
-        .await?;
     tracing::warn!(
-        count = ended.len(),
+        count = found.len(),
         "messages were being sent when their process ended"
     );
-    for message in ended {
-        let Some(id) = message.order_id else { continue };
+    let now = app.now();
+    for message in found {
         app.store
-            .write(message.account_id, move |tx| match orders::lock(tx, id)? {
-                Some(order) => add_line(tx, &order, &message, MessageState::Unclear, now),
-                None => Ok::<_, StoreError>(()),
+            .write(message.account_id, move |tx| {
+                let order = match message.order_id {
+                    Some(id) => orders::lock(tx, id)?,
+                    None => None,
+                };
+                match order {
+                    _ if !messages::end_interrupted(tx, &message, now)? => Ok::<_, StoreError>(()),
+                    Some(order) => add_line(tx, &order, &message, MessageState::Unclear, now),
+                    None => Ok(()),
+                }
             })
             .await?;
     }

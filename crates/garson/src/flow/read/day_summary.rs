@@ -1,8 +1,9 @@
 //! The summary of a day: sales, cancellations and times, by hour, compared with the day before and the same weekday.
 
-use super::period::{scope, zone};
+use super::period::{calendar, scope};
 use crate::app::App;
 use crate::flow::Fault;
+use garson_core::calendar::Calendar;
 use garson_core::field_problem::FieldProblem;
 use garson_core::id::{AccountId, RestaurantId};
 use garson_core::money::Currency;
@@ -13,10 +14,6 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 const HOUR: Duration = Duration::from_secs(60 * 60);
-/// A time that is shorter than any day and longer than any change of the clock.
-const HALF_A_DAY: Duration = Duration::from_secs(12 * 60 * 60);
-/// Calendar days are named like this.
-const DAY: &str = "%Y-%m-%d";
 /// A day has at most this many hours, even when the clock is set back.
 const MAX_HOURS: usize = 26;
 /// The most restaurants whose sales are read one by one.
@@ -49,7 +46,7 @@ pub struct DaySummary {
     pub restaurants: BTreeMap<(RestaurantId, Currency), Tally>,
 }
 
-/// The summary of a day of an account or of one of its restaurants, whose time zone decides when the day begins.
+/// The summary of a business day of an account or of one of its restaurants.
 pub async fn read(
     app: &App,
     account: AccountId,
@@ -60,15 +57,15 @@ pub async fn read(
     app.store
         .read(move |tx| {
             scope(tx, account, restaurant)?;
-            let zone = zone(tx, restaurant)?;
-            let today = zone.write(now, DAY);
+            let calendar = calendar(tx, account, restaurant)?;
+            let today = calendar.day_of(now);
             let day = match &day {
                 WhichDay::Today => today.clone(),
-                WhichDay::Yesterday => days_before(&zone, &today, 1)?,
+                WhichDay::Yesterday => days_before(&today, 1)?,
                 WhichDay::Named(day) => day.clone(),
             };
             let is_today = day == today;
-            let (starts_at, ends_at) = bounds(&zone, &day)?;
+            let (starts_at, ends_at) = bounds(&calendar, &day)?;
             let hours = hours(starts_at, ends_at);
             let by_hour = stats::between(tx, account, restaurant, &hours)?;
             let mut whole = Stats::default();
@@ -80,7 +77,7 @@ pub async fn read(
                 Ok(found.pop().unwrap_or_default())
             };
             let mut other = |days: usize| -> Result<Stats, Fault> {
-                let (from, to) = bounds(&zone, &days_before(&zone, &day, days)?)?;
+                let (from, to) = bounds(&calendar, &days_before(&day, days)?)?;
                 until_now(from, to)
             };
             let (day_before, week_before) = (other(1)?, other(7)?);
@@ -106,7 +103,7 @@ pub async fn read(
                 day_before,
                 week_before,
                 restaurants,
-                zone,
+                zone: calendar.zone().clone(),
             })
         })
         .await
@@ -116,22 +113,21 @@ fn not_a_day() -> Fault {
     Fault::invalid("day", FieldProblem::NotDay)
 }
 
-fn bounds(zone: &Zone, day: &str) -> Result<(Timestamp, Timestamp), Fault> {
-    let both = zone.start_of_day(day).zip(zone.end_of_day(day));
+fn bounds(calendar: &Calendar, day: &str) -> Result<(Timestamp, Timestamp), Fault> {
+    let both = calendar.start_of_day(day).zip(calendar.end_of_day(day));
     both.ok_or_else(not_a_day)
 }
 
-fn days_before(zone: &Zone, day: &str, days: usize) -> Result<String, Fault> {
+fn days_before(day: &str, days: usize) -> Result<String, Fault> {
     let mut day = day.to_owned();
     for _ in 0..days {
-        let start = zone.start_of_day(&day).ok_or_else(not_a_day)?;
-        day = zone.write(start.minus(HALF_A_DAY), DAY);
+        day = Zone::day_before(&day).ok_or_else(not_a_day)?;
     }
     Ok(day)
 }
 
 /// The starts of the hours of a day, and its end.
-fn hours(starts_at: Timestamp, ends_at: Timestamp) -> Vec<Timestamp> {
+pub(super) fn hours(starts_at: Timestamp, ends_at: Timestamp) -> Vec<Timestamp> {
     let mut hours = vec![starts_at];
     while let Some(last) = hours.last()
         && hours.len() <= MAX_HOURS
@@ -151,13 +147,15 @@ mod tests {
 
     #[test]
     fn day_has_its_hours_and_neighbours() {
-        let zone = Zone::istanbul();
-        let (start, end) = bounds(&zone, "2026-03-01").map_err(|_| ()).unwrap_or_default();
+        let calendar = Calendar::istanbul();
+        let (start, end) = bounds(&calendar, "2026-03-01")
+            .map_err(|_| ())
+            .unwrap_or_default();
         let hours = hours(start, end);
         assert_eq!((hours.len(), hours[0], hours[24]), (25, start, end));
-        let before = |days| days_before(&zone, "2026-03-01", days).map_err(|_| ());
+        let before = |days| days_before("2026-03-01", days).map_err(|_| ());
         assert_eq!(before(1), Ok("2026-02-28".to_owned()));
         assert_eq!(before(7), Ok("2026-02-22".to_owned()));
-        assert!(bounds(&zone, "2026-02-30").is_err());
+        assert!(bounds(&calendar, "2026-02-30").is_err());
     }
 }

@@ -1,6 +1,6 @@
 //! Filtered lists of orders, as summaries or with full details.
 
-use super::period::{Moment, Period, scope, zone};
+use super::period::{Moment, Period, calendar, scope};
 use crate::app::App;
 use crate::flow::Fault;
 use crate::flow::read::order_detail::{OrderDetail, pos_id};
@@ -118,7 +118,7 @@ pub async fn write_page<W: OrderPageWriter>(
         .await
 }
 
-/// A page of the orders that are asked for, each made into something. Where changes since a moment are asked for, they stand in the
+/// A page of the orders that are asked for, each made into something. Where changes since a time are asked for, they stand in the
 /// order of their last change, otherwise in that of their arrival.
 fn page<T>(
     tx: &mut Tx<'_>,
@@ -128,8 +128,7 @@ fn page<T>(
     mut make: impl FnMut(&Listed<'_>) -> T,
 ) -> Result<Page<T>, Fault> {
     let scope = scope(tx, account, filter.restaurant)?;
-    let zone = zone(tx, filter.restaurant)?;
-    let (from, to) = filter.period.bounds(&zone)?;
+    let (from, to) = filter.period.resolve(tx, account, filter.restaurant)?;
     let between = if from.is_some() || to.is_some() {
         positions_between(tx, account, from, to)?
     } else {
@@ -161,7 +160,9 @@ fn page<T>(
     let changes = Changes {
         since: match since {
             Moment::At(at) => *at,
-            Moment::Day(day) => zone.start_of_day(day).ok_or_else(not_a_day)?,
+            Moment::Day(day) => calendar(tx, account, filter.restaurant)?
+                .start_of_day(day)
+                .ok_or_else(not_a_day)?,
         },
         restaurant: filter.restaurant,
         filter: narrowed.as_ref(),

@@ -1,9 +1,10 @@
 //! Lists of reported and pending orders, and sums by payment type and platform.
 
 use super::order_lists::Filter;
-use super::period::{Period, scope, zone};
+use super::period::{Period, calendar, scope};
 use crate::app::App;
 use crate::flow::Fault;
+use garson_core::calendar::Calendar;
 use garson_core::field_problem::FieldProblem;
 use garson_core::id::{AccountId, OrderId, RestaurantId};
 use garson_core::money::Currency;
@@ -21,7 +22,6 @@ use garson_store::totals::{self, Sums};
 use garson_store::{StoreError, Tx};
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
-use std::time::Duration;
 
 /// Does the account have any order that is still stored?
 pub async fn has_orders(app: &App, account: AccountId) -> Result<bool, Fault> {
@@ -187,7 +187,7 @@ async fn list_within<T: Send + 'static>(
     app.store
         .read(move |tx| {
             let scope = scope(tx, account, restaurant)?;
-            let (from, to) = period.bounds(&zone(tx, restaurant)?)?;
+            let (from, to) = period.resolve(tx, account, restaurant)?;
             match positions_between(tx, account, from, to)? {
                 Some(between) => Ok(list(tx, scope, between)?),
                 None => Ok(Page::empty(request)),
@@ -206,7 +206,7 @@ pub async fn payments(
     app.store
         .read(move |tx| {
             scope(tx, account, restaurant)?;
-            let (from, to) = period.bounds(&zone(tx, restaurant)?)?;
+            let (from, to) = period.resolve(tx, account, restaurant)?;
             Ok(totals::sums(tx, account, restaurant, from, to)?)
         })
         .await
@@ -239,12 +239,8 @@ pub async fn platform_payments(
 
 /// The most days that are summed up one by one.
 pub const MOST_DAYS: usize = 62;
-/// A time that is shorter than any day and longer than any change of the clock.
-const HALF_A_DAY: Duration = Duration::from_secs(12 * 60 * 60);
-/// Calendar days are named like this.
-const DAY: &str = "%Y-%m-%d";
 
-/// Days of the calendar where the restaurant is, today being the last that there can be.
+/// Business days, today being the last that there can be.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Days {
     /// So many, with today.
@@ -258,12 +254,9 @@ pub enum Days {
 
 impl Days {
     /// Each of them, the earliest first.
-    fn each(&self, zone: &Zone, now: Timestamp) -> Result<Vec<String>, Fault> {
-        let today = zone.write(now, DAY);
-        let before = |day: &str| {
-            let start = zone.start_of_day(day);
-            start.map_or_else(String::new, |start| zone.write(start.minus(HALF_A_DAY), DAY))
-        };
+    pub(super) fn each(&self, calendar: &Calendar, now: Timestamp) -> Result<Vec<String>, Fault> {
+        let today = calendar.day_of(now);
+        let before = |day: &str| Zone::day_before(day).unwrap_or_default();
         let month = |day: &str| format!("{}-01", day.get(..7).unwrap_or_default());
         let (first, last) = match self {
             Self::Last(count) => {
@@ -289,9 +282,8 @@ impl Days {
                     FieldProblem::PeriodTooLong { days: MOST_DAYS },
                 ));
             }
-            let end = zone.end_of_day(day);
-            let end = end.ok_or_else(|| Fault::invalid("from", FieldProblem::NotDay))?;
-            days.push(zone.write(end, DAY));
+            let next = Zone::day_after(day);
+            days.push(next.ok_or_else(|| Fault::invalid("from", FieldProblem::NotDay))?);
         }
         match days.last() {
             Some(day) if *day == last => Ok(days),
@@ -321,20 +313,20 @@ pub async fn daily_payments(
     app.store
         .read(move |tx| {
             scope(tx, account, restaurant)?;
-            let zone = zone(tx, restaurant)?;
+            let calendar = calendar(tx, account, restaurant)?;
             let not_a_day = || Fault::invalid("from", FieldProblem::NotDay);
-            let days = days.each(&zone, now)?;
-            let mut moments = Vec::with_capacity(days.len() + 1);
+            let days = days.each(&calendar, now)?;
+            let mut bounds = Vec::with_capacity(days.len() + 1);
             for day in &days {
-                moments.push(zone.start_of_day(day).ok_or_else(not_a_day)?);
+                bounds.push(calendar.start_of_day(day).ok_or_else(not_a_day)?);
             }
             if let Some(last) = days.last() {
-                moments.push(zone.end_of_day(last).ok_or_else(not_a_day)?);
+                bounds.push(calendar.end_of_day(last).ok_or_else(not_a_day)?);
             }
-            let sums = totals::sums_between(tx, account, restaurant, &moments)?;
+            let sums = totals::sums_between(tx, account, restaurant, &bounds)?;
             let found = days
                 .into_iter()
-                .zip(moments.windows(2))
+                .zip(bounds.windows(2))
                 .zip(sums)
                 .map(|((day, bounds), sums)| DaySums {
                     day,
@@ -343,7 +335,7 @@ pub async fn daily_payments(
                     sums,
                 })
                 .collect();
-            Ok((zone, found))
+            Ok((calendar.zone().clone(), found))
         })
         .await
 }
@@ -354,10 +346,10 @@ mod tests {
 
     #[test]
     fn days_are_those_of_the_calendar() {
-        let zone = Zone::istanbul();
+        let calendar = Calendar::istanbul();
         // A minute after midnight in Istanbul.
         let now = "2026-02-28T21:01:00Z".parse().unwrap_or_default();
-        let each = |days: Days| days.each(&zone, now).map_err(|_| ());
+        let each = |days: Days| days.each(&calendar, now).map_err(|_| ());
         assert_eq!(
             each(Days::Last(3)),
             Ok(["2026-02-27", "2026-02-28", "2026-03-01"]
@@ -381,7 +373,7 @@ mod tests {
             ("", ""),
         ] {
             let days = between(from, to);
-            let is_day = |day: &String| zone.start_of_day(day).is_some();
+            let is_day = |day: &String| calendar.start_of_day(day).is_some();
             assert!(
                 days.is_err() || !days.unwrap_or_default().iter().all(is_day),
                 "{from} {to}"

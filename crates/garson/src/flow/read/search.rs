@@ -1,7 +1,7 @@
 //! Search over an account's orders, and the work behind it: what orders are found by is written when they have been taken,
 //! so that nobody waits for it.
 
-use super::period::{Period, zone};
+use super::period::Period;
 use crate::app::App;
 use crate::flow::Fault;
 use garson_core::id::{AccountId, OrderId, RestaurantId};
@@ -140,7 +140,7 @@ fn find(
     {
         return Ok(SearchPage::default());
     }
-    let (from, to) = question.period.bounds(&zone(tx, question.restaurant)?)?;
+    let (from, to) = question.period.resolve(tx, account, question.restaurant)?;
     let Some(between) = positions_between(tx, account, from, to)? else {
         return Ok(SearchPage::default());
     };

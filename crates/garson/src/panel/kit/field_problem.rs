@@ -78,6 +78,7 @@ fn turkish(problem: &FieldProblem) -> String {
         FieldProblem::NotNumber => "bir sayı olmalı, örneğin 41,0082.",
         FieldProblem::NotBoolean => "evet ya da hayır olmalı.",
         FieldProblem::NotObject => "bir JSON nesnesi olmalı.",
+        FieldProblem::NotDayEnd => "00:00 ile 12:00 arasında tam saat olmalı, örneğin 03:00.",
         FieldProblem::NotTimezone => "bilinen bir saat dilimi olmalı, örneğin Europe/Istanbul.",
         FieldProblem::NotDay => "takvimde olmayan bir gün.",
         FieldProblem::NotChannel => "bu hesabın kanallarından biri olmalı.",

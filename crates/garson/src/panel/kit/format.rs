@@ -4,41 +4,16 @@ use crate::panel::words::Lang;
 use garson_core::money::{Currency, Minor};
 use garson_core::platform::Provider;
 use garson_core::time::{Timestamp, Zone};
+use garson_ticket::amount;
 
 /// `1.234,50 ₺` or `₺1,234.50`.
 pub fn money(lang: Lang, amount: Minor, currency: Currency) -> String {
-    let (point, group) = match lang {
-        Lang::Tr => (',', '.'),
-        Lang::En => ('.', ','),
-    };
-    let minor = amount.0.unsigned_abs();
-    let mut whole = (minor / 100).to_string();
-    let mut at = whole.len();
-    while at > 3 {
-        at -= 3;
-        whole.insert(at, group);
-    }
-    let sign = if amount.0 < 0 { "-" } else { "" };
-    let cents = minor % 100;
-    match (lang, currency == Currency::TRY) {
-        (Lang::Tr, true) => format!("{sign}{whole}{point}{cents:02} ₺"),
-        (Lang::En, true) => format!("₺{sign}{whole}{point}{cents:02}"),
-        (_, false) => format!("{sign}{whole}{point}{cents:02} {currency}"),
-    }
+    amount::amount(lang.of_ticket(), amount, currency)
 }
 
 /// The same, without the decimals of a whole amount: `440 ₺`.
 pub fn short_money(lang: Lang, amount: Minor, currency: Currency) -> String {
-    let text = money(lang, amount, currency);
-    let decimals = match lang {
-        Lang::Tr => ",00",
-        Lang::En => ".00",
-    };
-    if amount.0 % 100 == 0 {
-        text.replacen(decimals, "", 1)
-    } else {
-        text
-    }
+    amount::short_amount(lang.of_ticket(), amount, currency)
 }
 
 /// `21:45`, with the day if that is not the day of `now`.

@@ -14,7 +14,7 @@ use crate::panel::kit::error::PanelError;
 use crate::panel::kit::form_data::FormData;
 use crate::panel::kit::layout::fragment;
 use crate::panel::kit::navigation::NavItem;
-use crate::panel::words::{Lang, PrintWords};
+use crate::panel::words::PrintWords;
 use axum::Router;
 use axum::extract::{Path, RawQuery, State};
 use axum::response::Response;
@@ -40,11 +40,7 @@ async fn show_ticket(
     RawQuery(query): RawQuery,
 ) -> Result<Response, PanelError> {
     let params = FormData::parse(query.unwrap_or_default().as_bytes());
-    let lang = match user.lang {
-        Lang::Tr => garson_ticket::Lang::Tr,
-        Lang::En => garson_ticket::Lang::En,
-    };
-    let (options, format) = ticket_page::parse(lang, |name| Some(params.get(name)))
+    let (options, format) = ticket_page::parse(user.lang.of_ticket(), |name| Some(params.get(name)))
         .map_err(|wrong| ApiError::invalid(Code::InvalidParameter, wrong.name, wrong.message))
         .map_err(|error| user.fail_with(error))?;
     let found = ticket::ticket(&api.app, user.account.id, id.clone(), options)

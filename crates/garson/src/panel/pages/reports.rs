@@ -4,6 +4,7 @@ mod export;
 
 use crate::flow::Fault;
 use crate::flow::fault::Thing;
+use crate::flow::read::period::read_calendar;
 use crate::flow::read::report_marks::{self, REPORTABLE};
 use crate::flow::read::reports;
 use crate::http::state::HttpState;
@@ -26,7 +27,7 @@ use axum::extract::{RawQuery, State};
 use axum::response::Response;
 use axum::routing::{get, post};
 use garson_core::id::OrderId;
-use garson_core::time::{Timestamp, Zone};
+use garson_core::time::Zone;
 use garson_store::lists::feed::Page;
 use garson_store::lists::orders::OrderSummary;
 use std::sync::Arc;
@@ -55,10 +56,10 @@ struct OrderRow {
 }
 
 impl OrderRow {
-    fn new(lang: Lang, names: &RestaurantNames, order: OrderSummary) -> Self {
+    fn new(lang: Lang, zone: &Zone, names: &RestaurantNames, order: OrderSummary) -> Self {
         Self {
             id: order.id,
-            at: format::timestamp(lang, &Zone::istanbul(), order.created_at),
+            at: format::timestamp(lang, zone, order.created_at),
             restaurant: names.get(&order.restaurant_id).cloned().unwrap_or_default(),
             platform: format::provider(lang, order.provider),
             order: order.provider_order_id,
@@ -129,6 +130,9 @@ async fn show_reports(
     } else {
         None
     };
+    let calendar = read_calendar(&api.app, account, only)
+        .await
+        .map_err(|fault| user.fail(fault))?;
     let id = filter.restaurant_text();
     let t = ReportWords::of(lang);
     let [from, to] = filter.days.fields(lang, t.from, t.to);
@@ -141,9 +145,9 @@ async fn show_reports(
         is_current: false,
     };
     Ok(page(&ReportsPage {
-        layout: user.layout(NavItem::Reports),
+        layout: user.layout(NavItem::Reports).in_zone(calendar.zone().clone()),
         tabs: tabs(&t, &filter, &id, is_marked),
-        days: days(&t, &filter, &id, list, api.app.now()),
+        days: days(&t, &filter, &id, list, &calendar.day_of(api.app.now())),
         restaurant: Field::new("restaurant", t.restaurant, FieldKind::Select(choices)),
         from,
         to,
@@ -154,7 +158,7 @@ async fn show_reports(
         rows: found
             .items
             .into_iter()
-            .map(|order| OrderRow::new(lang, &names, order))
+            .map(|order| OrderRow::new(lang, calendar.zone(), &names, order))
             .collect(),
         files: vec![
             file("/reports/pending.csv", t.pending_csv),
@@ -184,13 +188,8 @@ fn tabs(t: &ReportWords, filter: &ReportFilter, restaurant: &str, is_marked: boo
 }
 
 /// Today and yesterday.
-fn days(t: &ReportWords, filter: &ReportFilter, restaurant: &str, list: &str, now: Timestamp) -> Vec<Tab> {
-    let zone = Zone::istanbul();
-    let today = zone.write(now, "%Y-%m-%d");
-    let noon_before = zone
-        .start_of_day(&today)
-        .map(|start| start.minus(std::time::Duration::from_secs(12 * 60 * 60)));
-    let yesterday = noon_before.map_or_else(String::new, |noon| zone.write(noon, "%Y-%m-%d"));
+fn days(t: &ReportWords, filter: &ReportFilter, restaurant: &str, list: &str, today: &str) -> Vec<Tab> {
+    let yesterday = Zone::day_before(today).unwrap_or_default();
     let tab = |day: &str, name| Tab {
         href: paging::url(
             "/reports",
@@ -205,7 +204,7 @@ fn days(t: &ReportWords, filter: &ReportFilter, restaurant: &str, list: &str, no
         is_current: filter.days.from == day && filter.days.to == day,
     };
     vec![
-        tab(&today, t.today),
+        tab(today, t.today),
         tab(&yesterday, t.yesterday),
         Tab {
             href: paging::url("/reports", &[("list", list), ("restaurant", restaurant)]),

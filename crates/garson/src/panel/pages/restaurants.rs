@@ -25,6 +25,7 @@ use axum::extract::{Path, RawQuery, State};
 use axum::response::Response;
 use axum::routing::{get, post};
 use garson_core::business::Business;
+use garson_core::calendar::DayEnd;
 use garson_core::id::RestaurantId;
 use garson_core::restaurant::{Config, RestaurantFields};
 use garson_core::time::Timestamp;
@@ -66,6 +67,7 @@ struct DetailsPage {
 const AUTO_VERIFY: &str = "config.autoVerify";
 const MINUTES: &str = "config.preparationMinutes";
 const TIMEZONE: &str = "config.timezone";
+const DAY_END: &str = "config.dayEndsAt";
 
 /// The stored value of a form field.
 fn stored_value(fields: &RestaurantFields, name: &str) -> String {
@@ -86,6 +88,7 @@ fn stored_value(fields: &RestaurantFields, name: &str) -> String {
             .unwrap_or_default(),
         // The default is not stored.
         TIMEZONE if config.timezone != Config::default().timezone => config.timezone,
+        DAY_END if config.day_ends_at != DayEnd::default() => config.day_ends_at.text(),
         _ => String::new(),
     }
 }
@@ -103,6 +106,16 @@ fn form(t: &RestaurantWords, known: &[Business], value: impl Fn(&str) -> String)
         let is_chosen = id == value("businessId");
         Choice::new(id, business.fields.name.clone(), is_chosen)
     }));
+    let day_ends = DayEnd::all().map(|end| {
+        // The default is not stored.
+        let stored = if end == DayEnd::default() {
+            String::new()
+        } else {
+            end.text()
+        };
+        let is_chosen = stored == value(DAY_END);
+        Choice::new(stored, end.text(), is_chosen)
+    });
     vec![
         line("name", t.name).length(0, 200).required(),
         Field::new("businessId", t.business, FieldKind::Select(choices)),
@@ -112,6 +125,7 @@ fn form(t: &RestaurantWords, known: &[Business], value: impl Fn(&str) -> String)
         line("lon", t.lon),
         line(MINUTES, t.preparation_minutes).hint(t.preparation_hint),
         line(TIMEZONE, t.timezone).hint(t.timezone_hint),
+        Field::new(DAY_END, t.day_end, FieldKind::Select(day_ends.collect())).hint(t.day_end_hint),
         Field::new(
             AUTO_VERIFY,
             t.auto_verify,
@@ -132,6 +146,7 @@ fn known_config(sent: &FormData) -> Map<String, Value> {
         (short(AUTO_VERIFY), auto),
         (short(MINUTES), number(sent, MINUTES)),
         (short(TIMEZONE), text(sent, TIMEZONE)),
+        (short(DAY_END), text(sent, DAY_END)),
     ])
 }
 

@@ -22,6 +22,14 @@ impl Lang {
         Self::ALL.into_iter().find(|lang| lang.code() == code)
     }
 
+    /// The same language of a ticket.
+    pub fn of_ticket(self) -> garson_ticket::Lang {
+        match self {
+            Self::Tr => garson_ticket::Lang::Tr,
+            Self::En => garson_ticket::Lang::En,
+        }
+    }
+
     /// The language that the switch in the page header offers.
     pub fn other(self) -> Self {
         match self {

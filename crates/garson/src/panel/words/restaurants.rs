@@ -25,6 +25,8 @@ super::text_set::text_set! {
         preparation_hint: "Platforma bildirilir; boş bırakılırsa varsayılan süre kullanılır." | "Sent to the platform; the default is used when left empty.",
         timezone: "Saat dilimi" | "Timezone",
         timezone_hint: "Boş bırakılırsa Europe/Istanbul." | "Europe/Istanbul when left empty.",
+        day_end: "İş günü bitişi" | "Business day ends at",
+        day_end_hint: "Gece yarısından sonra çalışıyorsanız seçin: bu saate kadar gelen siparişler önceki günün raporlarında görünür." | "Choose a later hour if you work past midnight: orders up to this time count in the reports of the day before.",
         details: "Bilgiler" | "Details",
         integrations: "Bağlantılar" | "Integrations",
         packages: "Paketler" | "Packages",

@@ -123,7 +123,7 @@ impl FormBuilder<'_> {
         self.typed.is_some_and(|typed| typed.is_checked(ACTIVE))
     }
 
-    /// Marks every required credential that is neither stored nor typed: the error of the form names only the first.
+    /// Marks everything required that is neither stored nor typed: the error of the form names only the first.
     fn mark_missing(&self, fields: &mut [Field]) {
         let text = field_problem::text(self.lang, &FieldProblem::Required);
         let missing = self.platform.credential_fields().iter().filter(|field| {
@@ -131,8 +131,16 @@ impl FormBuilder<'_> {
             let is_typed = self.typed.is_some_and(|typed| !typed.get(&name).is_empty());
             field.required && !is_typed && !self.known.contains_key(field.name)
         });
-        for credential in missing {
-            let name = format!("{CREDENTIALS}{}", credential.name);
+        let mut names: Vec<String> = missing
+            .map(|credential| format!("{CREDENTIALS}{}", credential.name))
+            .collect();
+        if self
+            .typed
+            .is_some_and(|typed| typed.get(REMOTE_ID).trim().is_empty())
+        {
+            names.push(REMOTE_ID.to_owned());
+        }
+        for name in names {
             let field = fields.iter_mut().find(|field| field.name == name);
             if let Some(field) = field.filter(|field| field.error.is_empty()) {
                 field.error.clone_from(&text);

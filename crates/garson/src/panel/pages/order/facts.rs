@@ -98,27 +98,13 @@ pub fn customer(t: &OrderWords, customer: &Customer) -> Vec<Fact> {
     facts.add_option(t.phone_code, customer.phone_code.as_ref());
     facts.add_option(t.email, customer.email.as_ref());
     if let Some(address) = &customer.address {
-        facts.add(t.address, one_line(address));
+        facts.add(t.address, address.one_line());
         facts.add_option(t.apartment, address.apartment.as_ref());
         facts.add_option(t.floor, address.floor.as_ref());
         facts.add_option(t.door, address.door.as_ref());
         facts.add_option(t.directions, address.directions.as_ref());
     }
     facts.0
-}
-
-fn one_line(address: &Address) -> String {
-    let text = address.text.as_deref().unwrap_or_default();
-    let areas = [&address.neighbourhood, &address.district, &address.city];
-    // Many platforms repeat the area in the text.
-    let areas = areas
-        .into_iter()
-        .flatten()
-        .map(String::as_str)
-        .filter(|area| !text.contains(area));
-    let parts: Vec<&str> = std::iter::once(text).chain(areas).collect();
-    let parts: Vec<&str> = parts.into_iter().filter(|part| !part.trim().is_empty()).collect();
-    parts.join(", ")
 }
 
 /// A link to the map of an address.
@@ -131,7 +117,7 @@ impl MapLink {
     pub fn new(address: &Address) -> Option<Self> {
         let place = match (address.lat, address.lon) {
             (Some(lat), Some(lon)) => format!("{lat},{lon}"),
-            _ => one_line(address),
+            _ => address.one_line(),
         };
         let query: String = url::form_urlencoded::byte_serialize(place.as_bytes()).collect();
         (!place.is_empty()).then(|| Self(format!("{MAPS}{query}")))

@@ -1,16 +1,16 @@
 //! Orders as files for spreadsheets and accounting programs.
 
 use crate::flow::Fault;
+use crate::flow::read::period::read_calendar;
 use crate::flow::read::report_marks::REPORTABLE;
 use crate::flow::read::reports;
 use crate::flow::read::reports::BilledOrder;
 use crate::http::state::HttpState;
+use crate::http::table_file::{Cell, FileFormat, RowSource, download};
 use crate::panel::components::report_filter::{ReportFilter, RestaurantNames, restaurant_choices};
-use crate::panel::kit::cell::Cell;
 use crate::panel::kit::current_user::CurrentUser;
 use crate::panel::kit::error::PanelError;
 use crate::panel::kit::form_data::FormData;
-use crate::panel::kit::table_file::{FileFormat, RowSource, download};
 use crate::panel::kit::{format, names};
 use crate::panel::words::{Lang, OrderWords, ReportWords};
 use axum::Router;
@@ -48,6 +48,7 @@ struct Export {
     lang: Lang,
     filter: ReportFilter,
     names: Arc<RestaurantNames>,
+    zone: Zone,
     is_pending: bool,
     cursor: Option<i64>,
 }
@@ -91,7 +92,11 @@ impl Export {
             .and_then(|it| it.reason)
             .map(|reason| names::reason(lang, &reason.name));
         vec![
-            Cell::time(lang, &Zone::istanbul(), order.created_at),
+            Cell::time(
+                format::timestamp(lang, &self.zone, order.created_at),
+                &self.zone,
+                order.created_at,
+            ),
             Cell::optional(self.names.get(&order.restaurant_id).cloned()),
             Cell::text(format::provider(lang, order.provider)),
             Cell::text(order.provider_order_id),
@@ -162,9 +167,13 @@ async fn export(
     let (_, names) = restaurant_choices(&api, &user, None).await?;
     let t = ReportWords::of(user.lang);
     let name = if is_pending { t.file_pending } else { t.file_period };
-    let today = Zone::istanbul().write(api.app.now(), "%Y-%m-%d");
+    let calendar = read_calendar(&api.app, user.account.id, filter.restaurant)
+        .await
+        .map_err(|fault| user.fail(fault))?;
+    let today = calendar.day_of(api.app.now());
     let export = Export {
         account: user.account.id,
+        zone: calendar.zone().clone(),
         lang: user.lang,
         names: Arc::new(names),
         cursor: None,

@@ -1,7 +1,5 @@
 //! Values of tables that are written to files.
 
-use super::format;
-use crate::panel::words::Lang;
 use garson_core::money::Minor;
 use garson_core::time::{Timestamp, Zone};
 
@@ -28,9 +26,10 @@ impl Cell {
         Self::Text(text.into())
     }
 
-    pub fn time(lang: Lang, zone: &Zone, at: Timestamp) -> Self {
+    /// A time where the zone is, with the text for files that have no type for it.
+    pub fn time(text: String, zone: &Zone, at: Timestamp) -> Self {
         Self::Time {
-            text: format::timestamp(lang, zone, at),
+            text,
             serial: serial_time(zone, at),
         }
     }

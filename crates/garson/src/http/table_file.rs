@@ -2,9 +2,13 @@
 //!
 //! Files are streamed in chunks, so their length costs no memory.
 
-use super::cell::Cell;
-use super::csv;
-use super::xlsx::Workbook;
+mod cell;
+mod csv;
+mod xlsx;
+mod zip;
+
+pub use cell::Cell;
+
 use crate::flow::Fault;
 use axum::body::{Body, Bytes};
 use axum::response::{IntoResponse, Response};
@@ -13,6 +17,7 @@ use garson_store::StoreError;
 use http::{HeaderName, header};
 use std::future::Future;
 use std::io;
+use xlsx::Workbook;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FileFormat {

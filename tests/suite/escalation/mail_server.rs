@@ -1,0 +1,122 @@
+//! The operator's mail server: encryption, refusals, and servers that hang.
+
+use super::setup::{mail_channel, with_mail};
+use crate::support::{Authority, Backend, SmtpMood, SmtpSink, SmtpTls, TestService};
+use serde_json::{Value, json};
+
+on_both! {
+    ; sqlite_only:
+    connection_is_encrypted_before_the_log_in
+    server_without_encryption_is_refused
+    server_with_an_untrusted_certificate_is_refused
+    hanging_server_is_given_up_in_bounded_time
+    mail_that_may_have_been_taken_is_not_repeated
+}
+
+/// Sends a test message by a mail server that must be reached in this way; its certificates are those of the authority.
+async fn send_test(backend: Backend, sink: &SmtpSink, authority: &Authority, tls: &'static str) -> Value {
+    let folder = tempfile::tempdir().unwrap();
+    let pem = folder.path().join("ca.pem");
+    std::fs::write(&pem, authority.pem()).unwrap();
+    let port = sink.addr.port();
+    let change = move |settings: &mut garson::config::Settings| {
+        settings.trusted_certificates = pem;
+        settings.smtp.host = "localhost".to_owned();
+        settings.smtp.port = port;
+        settings.smtp.tls = tls.to_owned();
+        settings.smtp.user = "garson".to_owned();
+        settings.smtp.password = garson_core::secret::Secret::new("pass".to_owned());
+        settings.smtp.from = "garson@example.com".to_owned();
+    };
+    let service = TestService::open_with(backend, change, None).await;
+    let channel = mail_channel(&service.a, "Mail", "a@example.com").await;
+    service.a.act(&format!("/channels/{channel}/test")).await.data()
+}
+
+async fn connection_is_encrypted_before_the_log_in(backend: Backend) {
+    let authority = Authority::new("Test");
+    let server = || authority.server("localhost", (2020, 2060));
+    let sent = json!({ "isSent": true, "message": null });
+
+    let implicit = SmtpSink::start(SmtpMood::Accepts, Some(SmtpTls::Implicit(server()))).await;
+    assert_eq!(send_test(backend, &implicit, &authority, "tls").await, sent);
+    assert_eq!(implicit.mails().len(), 1);
+    assert_eq!(implicit.commands()[..2], ["secure EHLO", "secure AUTH"]);
+
+    let upgraded = SmtpSink::start(SmtpMood::Accepts, Some(SmtpTls::Starttls(server()))).await;
+    assert_eq!(send_test(backend, &upgraded, &authority, "starttls").await, sent);
+    assert_eq!(upgraded.mails().len(), 1);
+    let begun = ["EHLO", "STARTTLS", "secure EHLO", "secure AUTH"];
+    assert_eq!(upgraded.commands()[..4], begun);
+}
+
+async fn server_without_encryption_is_refused(backend: Backend) {
+    let authority = Authority::new("Test");
+    for tls in ["starttls", "tls"] {
+        let sink = SmtpSink::start(SmtpMood::Accepts, None).await;
+        let result = send_test(backend, &sink, &authority, tls).await;
+        assert_eq!(result["isSent"], json!(false), "{tls}");
+        let why = result["message"].as_str().unwrap();
+        assert!(
+            why.contains("no secure connection to the mail server"),
+            "{tls}: {why}"
+        );
+        let commands = sink.commands();
+        let is_harmless = |it: &String| !["AUTH", "MAIL", "RCPT", "DATA"].contains(&it.as_str());
+        assert!(commands.iter().all(is_harmless), "{tls}: {commands:?}");
+        assert_eq!(sink.handed_over(), 0);
+    }
+}
+
+async fn server_with_an_untrusted_certificate_is_refused(backend: Backend) {
+    let (trusted, other) = (Authority::new("Test"), Authority::new("Other"));
+    let wrong = [
+        ("of another authority", other.server("localhost", (2020, 2060))),
+        (
+            "of another name",
+            trusted.server("mail.example.com", (2020, 2060)),
+        ),
+        ("expired", trusted.server("localhost", (2020, 2021))),
+    ];
+    for (what, server) in wrong {
+        for (tls, mode) in [
+            ("tls", SmtpTls::Implicit(server.clone())),
+            ("starttls", SmtpTls::Starttls(server.clone())),
+        ] {
+            let sink = SmtpSink::start(SmtpMood::Accepts, Some(mode)).await;
+            let result = send_test(backend, &sink, &trusted, tls).await;
+            assert_eq!(result["isSent"], json!(false), "{what}, {tls}");
+            let why = result["message"].as_str().unwrap();
+            assert!(why.contains("no secure connection"), "{what}, {tls}: {why}");
+            assert!(sink.commands().iter().all(|it| !it.contains("AUTH")));
+        }
+    }
+}
+
+async fn hanging_server_is_given_up_in_bounded_time(backend: Backend) {
+    let authority = Authority::new("Test");
+    for tls in ["none", "starttls", "tls"] {
+        // It accepts the connection and never says anything, neither a greeting nor a handshake.
+        let sink = SmtpSink::start(SmtpMood::Hangs, None).await;
+        let result = send_test(backend, &sink, &authority, tls).await;
+        assert_eq!(result["isSent"], json!(false), "{tls}");
+        let why = result["message"].as_str().unwrap();
+        assert!(why.contains("did not answer in time"), "{tls}: {why}");
+    }
+}
+
+async fn mail_that_may_have_been_taken_is_not_repeated(backend: Backend) {
+    let sink = SmtpSink::start(SmtpMood::RefusesForNow, None).await;
+    let service = with_mail(backend, &sink).await;
+    let channel = mail_channel(&service.a, "Mail", "a@example.com").await;
+    let path = format!("/channels/{channel}/test");
+    let result = service.a.act(&path).await.data();
+    assert_eq!(result["isSent"], json!(false));
+    assert!(result["message"].as_str().unwrap().contains("450"), "{result}");
+    sink.set_mood(SmtpMood::HangsAtTheEnd);
+    let result = service.a.act(&path).await.data();
+    assert!(
+        result["message"].as_str().unwrap().contains("may have been sent"),
+        "{result}"
+    );
+}
