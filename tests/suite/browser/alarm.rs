@@ -46,6 +46,7 @@ mod case {
     }
 
     async fn set(browser: &Browser, field: &str, value: &str) {
+        browser.click("#board-menu > summary").await;
         browser.click("#alarm-open").await;
         browser.choose(field, value).await;
         browser.click("#alarm-settings button.main").await;
@@ -103,6 +104,7 @@ mod case {
     pub async fn alarm_is_muted_for_some_minutes(setup: Setup) {
         let browser = &setup.browser;
         open_with_sound(browser).await;
+        browser.click("#board-menu > summary").await;
         browser.click("#alarm-open").await;
         browser.click("[data-mute='15']").await;
         browser.wait_for_text("#sound", "Sessiz: 15 dk").await;
@@ -129,10 +131,12 @@ mod case {
         let browser = &setup.browser;
         open_with_sound(browser).await;
         set(browser, "#alarm-sound", "beep").await;
+        browser.click("#board-menu > summary").await;
         browser.click("#alarm-open").await;
         browser.click("#alarm-test").await;
         wait_for_tones(browser, "the test plays", "shape === 'square'").await;
         setup.open_board().await;
+        browser.click("#board-menu > summary").await;
         browser.click("#alarm-open").await;
         let chosen = "return document.getElementById('alarm-sound').value";
         assert_eq!(browser.run(chosen, &[]).await, json!("beep"));
@@ -144,6 +148,7 @@ mod case {
             )
             .await;
         setup.open_board().await;
+        browser.click("#board-menu > summary").await;
         browser.click("#alarm-open").await;
         assert_eq!(browser.run(chosen, &[]).await, json!("bell"));
     }

@@ -68,6 +68,8 @@ const PAGES: &[&str] = &[
     "/webhook?state=failed&order=K-1",
     "/webhook?event=siparis.olusturuldu&from=2026-03-01&to=2026-03-01",
     "/webhook/deliveries/{delivery}",
+    // In debug builds only, as tests are.
+    "/panel/components",
 ];
 
 /// An order with everything that a page can show of one.

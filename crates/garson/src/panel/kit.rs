@@ -31,6 +31,10 @@ pub mod readable;
 pub mod redirect;
 pub mod security_headers;
 pub mod session_renewal;
+pub mod short_id;
+#[cfg(test)]
+mod style_tests;
 pub mod table_file;
+pub mod time_ago;
 pub mod xlsx;
 pub mod zip;
