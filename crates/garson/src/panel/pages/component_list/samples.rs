@@ -24,9 +24,11 @@ fn minutes(count: u64) -> Duration {
 /// The content of an order with options, notes and an allergy.
 fn content() -> OrderContent {
     let mut content = a_new_order("1").content;
-    let Some(first) = content.items.first().cloned() else {
+    let Some(first) = content.items.first_mut() else {
         return content;
     };
+    "Adana dürüm".clone_into(&mut first.name);
+    let first = first.clone();
     let item = |name: &str, note: Option<&str>| Item {
         name: name.to_owned(),
         note: note.map(str::to_owned),
