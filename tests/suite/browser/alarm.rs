@@ -47,6 +47,7 @@ mod case {
     }
 
     async fn set(browser: &Browser, field: &str, value: &str) {
+        browser.click("#board-menu > summary").await;
         browser.click("#alarm-open").await;
         browser.choose(field, value).await;
         browser.click("#alarm-settings button.main").await;
@@ -127,6 +128,7 @@ mod case {
     pub async fn alarm_is_muted_for_some_minutes(setup: Setup) {
         let browser = &setup.browser;
         open_with_sound(browser).await;
+        browser.click("#board-menu > summary").await;
         browser.click("#alarm-open").await;
         browser.click("[data-mute='15']").await;
         browser.wait_for_text("#sound", "Sessiz: 15 dk").await;
@@ -153,10 +155,12 @@ mod case {
         let browser = &setup.browser;
         open_with_sound(browser).await;
         set(browser, "#alarm-sound", "beep").await;
+        browser.click("#board-menu > summary").await;
         browser.click("#alarm-open").await;
         browser.click("#alarm-test").await;
         wait_for_tones(browser, "the test plays", "shape === 'square'").await;
         setup.open_board().await;
+        browser.click("#board-menu > summary").await;
         browser.click("#alarm-open").await;
         let chosen = "return document.getElementById('alarm-sound').value";
         assert_eq!(browser.run(chosen, &[]).await, json!("beep"));
@@ -168,6 +172,7 @@ mod case {
             )
             .await;
         setup.open_board().await;
+        browser.click("#board-menu > summary").await;
         browser.click("#alarm-open").await;
         assert_eq!(browser.run(chosen, &[]).await, json!("bell"));
     }

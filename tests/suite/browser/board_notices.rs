@@ -104,6 +104,7 @@ mod case {
         let (browser, service) = (&setup.browser, &setup.world.service);
         before_every_page(&setup, NOTIFICATIONS).await;
         setup.open_board().await;
+        browser.click("#board-menu > summary").await;
         browser.click("#notify").await;
         browser.wait_for_text("#notify", "Bildirimler açık").await;
         let shop = service.shop(&service.a, "s").await;

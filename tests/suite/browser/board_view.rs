@@ -108,7 +108,7 @@ mod case {
         let height = seen["height"].as_f64().unwrap();
         println!("the card is {height} px high");
         assert!(height <= HEIGHT_BEFORE * 2.0 / 3.0, "{height} px");
-        assert_eq!(seen["size"], "24px");
+        assert_eq!(seen["size"], "28px");
         browser.picture("board-card").await;
     }
 
@@ -221,6 +221,7 @@ mod case {
         setup.open_board().await;
         browser.strike("j").await;
         assert_eq!(focused(&setup).await, Value::Null, "shortcuts stay off");
+        browser.click("#board-menu > summary").await;
         browser.click("#keys").await;
         browser.click("#keys-on").await;
         browser.click("#shortcuts button").await;
@@ -268,6 +269,7 @@ mod case {
                 document.querySelector('.board').classList.add('large')";
             browser.run(script, &[]).await;
             assert_eq!(axe::violations(browser).await, Vec::<String>::new());
+            browser.click("#board-menu > summary").await;
             browser.click("#keys").await;
             browser.wait_for_text("#shortcuts[open]", "kısayolları").await;
             assert_eq!(axe::violations(browser).await, Vec::<String>::new());
@@ -293,7 +295,8 @@ mod case {
         let (_, shown) = setup.order(Platform::Getir).await;
         browser.wait_for_text(&shown, "").await;
         assert_eq!(browser.count(&hidden).await, 0);
-        browser.choose("#filter [name=density]", "large").await;
+        browser.click("#board-menu > summary").await;
+        browser.choose("[name=density]", "large").await;
         browser.wait_for_text(".board.large", "").await;
         assert_eq!(browser.path().await, "/?platform=getir");
     }

@@ -39,6 +39,7 @@ mod case {
         }
         browser.click("main form.stack button.main").await;
         browser.wait_for_text(".notice.good", "Bağlantı kaydedildi").await;
+        browser.click("#p-getir .menu > summary").await;
         browser.click("#p-getir form[action$='/try'] button").await;
         browser.wait_for_text(".notice.good", "Bağlantı çalışıyor").await;
 

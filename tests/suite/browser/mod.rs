@@ -12,6 +12,7 @@ mod installed_app;
 mod keyboard;
 mod keys;
 mod kitchen;
+mod looks;
 mod menus;
 mod no_script;
 mod orders;

@@ -85,6 +85,11 @@ async fn work_in_the_kitchen(setup: &Setup) {
     browser.choose("#filter [name=platform]", "").await;
     browser.click("#filter button").await;
     browser.wait_for_text(&hidden, "").await;
+    // The menu, and the density in it.
+    browser.click("#board-menu > summary").await;
+    browser.choose("#board-menu [name=density]", "large").await;
+    browser.click("#board-menu noscript button").await;
+    browser.wait_for_text(".board.kitchen.large", "").await;
     browser.go("/").await;
 }
 

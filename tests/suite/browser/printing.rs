@@ -145,6 +145,7 @@ mod case {
     }
 
     async fn switch_on(setup: &Setup, when: &str) {
+        setup.browser.click("#board-menu > summary").await;
         setup.browser.click("#auto-print > summary").await;
         setup.browser.choose("#auto-print [name=when]", when).await;
         setup

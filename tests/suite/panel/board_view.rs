@@ -234,8 +234,9 @@ async fn chosen_view_is_remembered_on_the_device(service: TestService) {
     two.order("TWO").await;
     let mut user = service.user().await;
     let form = user.open("/").await.form("/");
-    let filled = [("restaurant", two.restaurant.as_str()), ("density", "large")];
-    let page = user.open(&format!("/?{}", form.body(&filled))).await;
+    // The density is outside of the form, in the menu.
+    let filled = form.body(&[("restaurant", two.restaurant.as_str())]);
+    let page = user.open(&format!("/?{filled}&density=large")).await;
     assert_eq!(page.path, format!("/?restaurant={}", two.restaurant));
     for path in ["/", "/kitchen"] {
         let page = user.open(path).await;

@@ -68,6 +68,8 @@ const PAGES: &[&str] = &[
     "/webhook?state=failed&order=K-1",
     "/webhook?event=siparis.olusturuldu&from=2026-03-01&to=2026-03-01",
     "/webhook/deliveries/{delivery}",
+    // In debug builds only, as tests are.
+    "/panel/components",
 ];
 
 /// An order with everything that a page can show of one.
@@ -258,8 +260,9 @@ async fn non_page_routes_are_protected(service: TestService) {
 async fn every_link_resolves(service: TestService) {
     let (mut user, paths) = furnished(&service).await;
     let mut links = std::collections::BTreeSet::new();
-    for path in paths {
-        links.extend(user.open(&path).await.links());
+    // The cards of the component page are of orders that do not exist.
+    for path in paths.iter().filter(|path| *path != "/panel/components") {
+        links.extend(user.open(path).await.links());
     }
     assert!(links.contains("/") && links.contains("/keys") && links.contains("/sessions"));
     let map = links.iter().find(|link| link.starts_with("https://"));

@@ -134,7 +134,10 @@ impl Browser {
             Scheme::Light => "light",
             Scheme::Dark => "dark",
         };
-        let features = json!({ "features": [{ "name": "prefers-color-scheme", "value": value }] });
+        let features = json!({ "features": [
+            { "name": "prefers-color-scheme", "value": value },
+            { "name": "prefers-reduced-motion", "value": "reduce" },
+        ] });
         self.command("Emulation.setEmulatedMedia", features).await;
     }
 
@@ -236,15 +239,22 @@ impl Browser {
 
     /// Writes the whole page as a picture to `target/screenshots/`.
     pub async fn picture(&self, name: &str) {
-        let shot = json!({ "format": "png", "captureBeyondViewport": true });
-        let shot = self.command("Page.captureScreenshot", shot).await;
-        let bytes = base64::Engine::decode(
-            &base64::engine::general_purpose::STANDARD,
-            shot["data"].as_str().unwrap(),
-        );
-        let folder = pictures();
+        let bytes = self.screenshot(None).await;
+        let folder = screenshots_folder();
         std::fs::create_dir_all(&folder).unwrap();
-        std::fs::write(folder.join(format!("{name}.png")), bytes.unwrap()).unwrap();
+        std::fs::write(folder.join(format!("{name}.png")), bytes).unwrap();
+    }
+
+    /// The page or a part of it as a PNG.
+    pub async fn screenshot(&self, clip: Option<Value>) -> Vec<u8> {
+        let mut shot =
+            json!({ "format": "png", "captureBeyondViewport": true, "optimizeForSpeed": clip.is_some() });
+        if let Some(clip) = clip {
+            shot["clip"] = clip;
+        }
+        let shot = self.command("Page.captureScreenshot", shot).await;
+        let text = shot["data"].as_str().unwrap();
+        base64::Engine::decode(&base64::engine::general_purpose::STANDARD, text).unwrap()
     }
 
     /// Does something with the first that is found, again and again until it works.
@@ -272,7 +282,8 @@ impl Browser {
     }
 }
 
-fn pictures() -> PathBuf {
+/// Where pictures of pages are written.
+pub fn screenshots_folder() -> PathBuf {
     let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(
         || PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../target")),
         PathBuf::from,

@@ -153,6 +153,10 @@ fn listening_driver() -> (Child, u16) {
             .arg("--port=0")
             // The panel follows the browser's language.
             .env("LANGUAGE", "tr")
+            .env(
+                "FONTCONFIG_FILE",
+                concat!(env!("CARGO_MANIFEST_DIR"), "/suite/support/fonts.conf"),
+            )
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(Stdio::null())

@@ -165,7 +165,8 @@
       : isHeld() ? button.dataset.held
       : isMuted() ? `${button.dataset.muted}: ${minutes} ${button.dataset.minutes}`
       : button.dataset.on;
-    if (button.textContent !== text) button.textContent = text;
+    const label = button.firstElementChild;
+    if (label.textContent !== text) label.textContent = button.title = text;
     button.setAttribute("aria-pressed", String(settings.isOn && !isHeld() && !isMuted()));
   }
 

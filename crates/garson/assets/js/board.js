@@ -15,7 +15,8 @@ function startLiveBoard(board) {
   const filter = document.getElementById("filter");
   if (filter) {
     filter.querySelector("button").hidden = true;
-    filter.addEventListener("change", () => filter.submit());
+    // The density is in the menu, outside of the form.
+    for (const control of filter.elements) control.addEventListener("change", () => filter.submit());
   }
 
   // Server-sent events. A stream that is closed for good means that the page is outdated.

@@ -75,7 +75,7 @@ function startNotices(board) {
     canvas.width = canvas.height = 64;
     const pen = canvas.getContext("2d");
     if (!pen) return plainIcon;
-    pen.fillStyle = "#b93c0b";
+    pen.fillStyle = "#5b3fc4";
     pen.beginPath();
     pen.roundRect(0, 0, 64, 64, 16);
     pen.fill();

@@ -29,3 +29,7 @@ pub mod readable;
 pub mod redirect;
 pub mod security_headers;
 pub mod session_renewal;
+pub mod short_id;
+#[cfg(test)]
+mod style_tests;
+pub mod time_ago;

@@ -4,6 +4,8 @@ mod attention;
 mod board;
 mod board_actions;
 mod businesses;
+#[cfg(debug_assertions)]
+mod component_list;
 mod escalation;
 mod installed_app;
 mod integrations;
@@ -32,7 +34,10 @@ use std::sync::Arc;
 
 /// The routes of every page.
 pub fn routes() -> Router<Arc<HttpState>> {
-    Router::new()
+    let routes = Router::new();
+    #[cfg(debug_assertions)]
+    let routes = routes.merge(component_list::routes());
+    routes
         .merge(sign_in::routes())
         .merge(language::routes())
         .merge(installed_app::routes())

@@ -6,6 +6,8 @@ mod board;
 mod board_tools;
 mod businesses;
 mod card;
+#[cfg(debug_assertions)]
+mod component_list;
 mod components;
 mod delivery;
 mod error;
@@ -40,6 +42,8 @@ pub use board::BoardWords;
 pub use board_tools::BoardToolWords;
 pub use businesses::BusinessWords;
 pub use card::CardWords;
+#[cfg(debug_assertions)]
+pub use component_list::ComponentListWords;
 pub use components::ComponentWords;
 pub use delivery::DeliveryWords;
 pub use error::ErrorWords;

@@ -9,7 +9,7 @@ use garson_core::payment::PaymentType;
 /// Lines of items and options of one order; a card with thousands of them would slow the board down.
 const MAX_LINES: usize = 120;
 /// A longer code does not fit at full size.
-const LONG_CODE: usize = 12;
+const LONG_CODE: usize = 5;
 const MAX_NAME: usize = 24;
 
 /// A text with the words about allergies marked.

@@ -1,6 +1,7 @@
 //! Printers as the panel shows them: a notice on the board, a table on the status page, a choice on the order page.
 
 use crate::panel::kit::layout::Layout;
+use crate::panel::kit::time_ago::TimeAgo;
 use crate::panel::words::PrintWords;
 use askama::Template;
 use garson_core::id::RestaurantId;
@@ -83,7 +84,7 @@ pub struct PrinterRow {
     state: (&'static str, &'static str),
     message: String,
     waiting: i64,
-    seen: String,
+    seen: TimeAgo,
 }
 
 impl PrinterTable {
@@ -104,7 +105,7 @@ impl PrinterTable {
             state: state_of(&t, &printer, now),
             message: printer.message.unwrap_or_default(),
             waiting: printer.waiting,
-            seen: layout.timestamp(&printer.seen_at),
+            seen: layout.time_ago(&printer.seen_at),
             name: printer.name,
         };
         Self {

@@ -29,6 +29,7 @@ impl Asset {
 
 /// The files of the style sheet, in the order in which they apply.
 const STYLE_SOURCE: &str = concat!(
+    include_str!("../../../assets/css/tokens.css"),
     include_str!("../../../assets/css/base.css"),
     include_str!("../../../assets/css/board.css"),
     include_str!("../../../assets/css/alarm.css"),
@@ -39,6 +40,7 @@ const STYLE_SOURCE: &str = concat!(
     include_str!("../../../assets/css/reference.css"),
     include_str!("../../../assets/css/today.css"),
     include_str!("../../../assets/css/navigation.css"),
+    include_str!("../../../assets/css/controls.css"),
 );
 
 /// The files of the script.
@@ -55,6 +57,7 @@ const SCRIPT_SOURCE: &str = concat!(
     include_str!("../../../assets/js/print.js"),
     include_str!("../../../assets/js/copy.js"),
     include_str!("../../../assets/js/menus.js"),
+    include_str!("../../../assets/js/times.js"),
     include_str!("../../../assets/js/reference.js"),
 );
 

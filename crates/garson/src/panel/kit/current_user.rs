@@ -25,6 +25,7 @@ use axum::extract::{FromRequest, FromRequestParts, Request};
 use axum::response::{Html, IntoResponse, Redirect, Response};
 use garson_core::account::Account;
 use garson_core::secret::Secret;
+use garson_core::time::Timestamp;
 use garson_store::tables::sessions::Session;
 use http::request::Parts;
 use http::{StatusCode, header};
@@ -45,6 +46,7 @@ pub struct CurrentUser {
     pub client: Option<IpAddr>,
     /// The script requests a fragment instead of a page.
     pub wants_fragment: bool,
+    now: Timestamp,
     attention: Arc<Attention>,
     session_cookie: Secret<String>,
     is_https: bool,
@@ -91,6 +93,7 @@ impl FromRequestParts<Arc<HttpState>> for CurrentUser {
             is_https: is_https(&parts.headers),
             client: ClientAddress::of(&parts.extensions),
             wants_fragment,
+            now: api.app.now(),
             attention,
             here,
         })
@@ -121,6 +124,7 @@ impl CurrentUser {
             csrf: self.csrf.clone(),
             here: self.here.clone(),
             flash: self.flash.clone(),
+            now: Some(self.now),
             nav_item,
             ..Layout::bare(self.lang)
         }

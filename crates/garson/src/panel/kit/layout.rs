@@ -6,6 +6,7 @@ use super::flash::Flash;
 use super::format;
 use super::names;
 use super::navigation::{self, NavItem, NavLink};
+use super::time_ago::TimeAgo;
 use crate::panel::words::{ActionWords, AlarmWords, ComponentWords, Lang, LayoutWords};
 use axum::response::{Html, IntoResponse, Response};
 use garson_core::money::{Currency, Minor};
@@ -31,6 +32,8 @@ pub struct Layout {
     /// The path and query of the page, to return to.
     pub here: String,
     pub flash: Option<Flash>,
+    /// The time of the service: the clock of the device may be wrong.
+    pub now: Option<Timestamp>,
     pub style: &'static str,
     pub script: &'static str,
 }
@@ -51,6 +54,7 @@ impl Layout {
             csrf: String::new(),
             here: "/".to_owned(),
             flash: None,
+            now: None,
             style: assets::style(),
             script: assets::script(),
         }
@@ -84,6 +88,16 @@ impl Layout {
     pub fn timestamp_or(&self, at: &Option<Timestamp>, otherwise: &str) -> String {
         at.as_ref()
             .map_or_else(|| otherwise.to_owned(), |at| self.timestamp(at))
+    }
+
+    /// `2 dk önce` with script.
+    pub fn time_ago(&self, at: &Timestamp) -> TimeAgo {
+        TimeAgo::new(self.lang, &self.zone, *at)
+    }
+
+    pub fn time_ago_or(&self, at: &Option<Timestamp>, otherwise: &'static str) -> TimeAgo {
+        at.as_ref()
+            .map_or(TimeAgo::Never(otherwise), |at| self.time_ago(at))
     }
 
     /// `1.234,50 ₺`

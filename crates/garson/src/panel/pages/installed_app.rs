@@ -100,7 +100,7 @@ async fn show_manifest(headers: HeaderMap, RawQuery(query): RawQuery) -> Respons
         "scope": "/",
         "display": "standalone",
         "background_color": "#f7f5f2",
-        "theme_color": "#b43a0a",
+        "theme_color": "#0b5870",
         "icons": [
             icon("icon-192.png", "192x192", "any"),
             icon("icon-512.png", "512x512", "any"),

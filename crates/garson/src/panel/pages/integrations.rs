@@ -17,6 +17,8 @@ use crate::panel::kit::current_user::{CurrentUser, UserForm};
 use crate::panel::kit::error::PanelError;
 use crate::panel::kit::form_errors::FormErrors;
 use crate::panel::kit::layout::{Layout, page};
+use crate::panel::kit::short_id::ShortId;
+use crate::panel::kit::time_ago::TimeAgo;
 use crate::panel::kit::{explain, format};
 use crate::panel::words::IntegrationWords;
 use askama::Template;
@@ -60,12 +62,12 @@ struct PlatformCard {
 
 struct Connection {
     is_active: bool,
-    branch: Option<String>,
+    branch: Option<ShortId>,
     /// Why orders of the platform may not arrive.
     branch_problem: Option<&'static str>,
-    last_order: String,
+    last_order: TimeAgo,
     /// Time and message.
-    last_error: Option<(String, String)>,
+    last_error: Option<(TimeAgo, String)>,
     is_in_trouble: bool,
     can_order: bool,
 }
@@ -75,12 +77,12 @@ impl Connection {
         let health = &found.health;
         Self {
             is_active: found.is_active,
-            branch: found.remote_id.clone(),
+            branch: found.remote_id.as_ref().map(ShortId::new),
             branch_problem: branch_problem(api, t, found),
-            last_order: layout.timestamp_or(&health.last_order_at, t.no_order),
+            last_order: layout.time_ago_or(&health.last_order_at, t.no_order),
             last_error: health.last_error_at.as_ref().map(|at| {
                 (
-                    layout.timestamp(at),
+                    layout.time_ago(at),
                     explain::optional_platform(layout.lang, health.last_error.as_ref()),
                 )
             }),

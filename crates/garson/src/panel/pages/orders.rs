@@ -14,6 +14,8 @@ use crate::panel::kit::form_data::FormData;
 use crate::panel::kit::layout::{Layout, page};
 use crate::panel::kit::navigation::NavItem;
 use crate::panel::kit::paging::Pager;
+use crate::panel::kit::short_id::ShortId;
+use crate::panel::kit::time_ago::TimeAgo;
 use crate::panel::kit::{names, paging};
 use crate::panel::words::OrdersWords;
 use askama::Template;
@@ -57,13 +59,13 @@ struct OrdersPage {
 
 struct Row {
     id: String,
-    code: String,
-    platform_id: String,
+    code: ShortId,
+    platform_id: Option<ShortId>,
     provider_key: String,
     provider: String,
     customer: String,
     restaurant: String,
-    at: String,
+    at: TimeAgo,
     status: &'static str,
     tone: &'static str,
     total: String,
@@ -78,16 +80,16 @@ impl Row {
             provider: layout.provider(&order.provider),
             customer: found.content.customer.name.unwrap_or_default(),
             restaurant: found.restaurant,
-            at: layout.timestamp(&order.created_at),
+            at: layout.time_ago(&order.created_at),
             status: names::status(layout.lang, order.status),
             tone: names::status_tone(order.status),
             total: layout.money(&order.total, &order.currency),
             // Staff use the short code; the id is shown in addition.
-            platform_id: match &order.short_code {
-                Some(_) => order.provider_order_id.clone(),
-                None => String::new(),
-            },
-            code: order.short_code.unwrap_or(order.provider_order_id),
+            platform_id: order
+                .short_code
+                .is_some()
+                .then(|| ShortId::new(&order.provider_order_id)),
+            code: ShortId::new(order.short_code.unwrap_or(order.provider_order_id)),
         }
     }
 }

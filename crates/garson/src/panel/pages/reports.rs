@@ -18,6 +18,7 @@ use crate::panel::kit::layout::{Layout, page};
 use crate::panel::kit::navigation::NavItem;
 use crate::panel::kit::paging::Pager;
 use crate::panel::kit::redirect::safe_path;
+use crate::panel::kit::short_id::ShortId;
 use crate::panel::kit::{format, names, paging};
 use crate::panel::words::Lang;
 use crate::panel::words::ReportWords;
@@ -48,7 +49,7 @@ struct OrderRow {
     at: String,
     restaurant: String,
     platform: String,
-    order: String,
+    order: ShortId,
     code: String,
     status: &'static str,
     payment: &'static str,
@@ -62,7 +63,7 @@ impl OrderRow {
             at: format::timestamp(lang, zone, order.created_at),
             restaurant: names.get(&order.restaurant_id).cloned().unwrap_or_default(),
             platform: format::provider(lang, order.provider),
-            order: order.provider_order_id,
+            order: ShortId::new(order.provider_order_id),
             code: order.short_code.unwrap_or_default(),
             status: names::status(lang, order.status),
             payment: names::payment(lang, order.payment_type),

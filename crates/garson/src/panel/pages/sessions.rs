@@ -10,6 +10,7 @@ use crate::panel::kit::error::PanelError;
 use crate::panel::kit::form::Field;
 use crate::panel::kit::layout::{Layout, page};
 use crate::panel::kit::navigation::NavItem;
+use crate::panel::kit::time_ago::TimeAgo;
 use crate::panel::words::SessionWords;
 use askama::Template;
 use axum::Router;
@@ -45,8 +46,8 @@ struct SessionRow {
     agent: String,
     /// What the browser says about itself.
     raw_agent: String,
-    since: String,
-    seen: String,
+    since: TimeAgo,
+    seen: TimeAgo,
     is_current: bool,
 }
 
@@ -55,8 +56,8 @@ fn row(user: &CurrentUser, layout: &Layout, session: &Session) -> SessionRow {
         form_id: form_id(session),
         agent: browser_name(&session.agent),
         raw_agent: session.agent.clone(),
-        since: layout.timestamp(&session.created_at),
-        seen: layout.timestamp(&session.seen_at),
+        since: layout.time_ago(&session.created_at),
+        seen: layout.time_ago(&session.seen_at),
         is_current: session.hash == user.session.hash,
     }
 }

@@ -12,6 +12,8 @@ use crate::panel::kit::current_user::CurrentUser;
 use crate::panel::kit::error::PanelError;
 use crate::panel::kit::layout::{Layout, page};
 use crate::panel::kit::navigation::NavItem;
+use crate::panel::kit::short_id::ShortId;
+use crate::panel::kit::time_ago::TimeAgo;
 use crate::panel::kit::{explain, names};
 use crate::panel::words::{DeliveryWords, StatusWords};
 use askama::Template;
@@ -36,8 +38,8 @@ struct PlatformRow {
     name: String,
     state: &'static str,
     tone: &'static str,
-    last_order: String,
-    last_error: Option<(String, String)>,
+    last_order: TimeAgo,
+    last_error: Option<(TimeAgo, String)>,
 }
 
 /// The backlog of a queue.
@@ -60,7 +62,7 @@ struct RefusedCallRow {
     at: String,
     platform: String,
     call: String,
-    order: String,
+    order: ShortId,
     href: String,
     what: String,
 }
@@ -104,7 +106,7 @@ struct WatcherRow {
     kind: String,
     key: String,
     restaurant: String,
-    since: String,
+    since: TimeAgo,
 }
 
 fn watcher_row(
@@ -122,9 +124,9 @@ fn watcher_row(
             1 => kind.to_owned(),
             count => format!("{kind} × {count}"),
         },
-        key: it.key.unwrap_or_default(),
+        key: layout.given_name(&it.key.unwrap_or_default()).to_owned(),
         restaurant: restaurant.unwrap_or_else(|| t.all_restaurants.to_owned()),
-        since: layout.timestamp(&it.presence.since),
+        since: layout.time_ago(&it.presence.since),
     }
 }
 
@@ -178,10 +180,10 @@ fn platform_row(layout: &Layout, t: &StatusWords, it: Connection) -> PlatformRow
         name: layout.provider(&integration.provider),
         state,
         tone,
-        last_order: layout.timestamp_or(&health.last_order_at, t.no_order),
+        last_order: layout.time_ago_or(&health.last_order_at, t.no_order),
         last_error: health.last_error_at.map(|at| {
             (
-                layout.timestamp(&at),
+                layout.time_ago(&at),
                 explain::optional_platform(layout.lang, health.last_error.as_ref()),
             )
         }),
@@ -213,7 +215,7 @@ fn refused_call_row(layout: &Layout, t: &StatusWords, call: FailedCall) -> Refus
             CallKind::Ready => t.call_ready.to_owned(),
             CallKind::Tell(status) => format!("{}: {}", t.call_tell, names::status(layout.lang, status)),
         },
-        order: call.short_code.unwrap_or(call.provider_order_id),
+        order: ShortId::new(call.short_code.unwrap_or(call.provider_order_id)),
         href: format!("/orders/{}", call.order_id),
         what: explain::optional_platform(layout.lang, call.message.as_ref()),
     }

@@ -22,7 +22,7 @@ super::text_set::text_set! {
         empty_filtered_title: "Bu filtreye uyan sipariş yok" | "No orders match this filter",
         clear_filter: "Filtreyi kaldır" | "Clear the filter",
         shortcuts: "Klavye kısayolları" | "Keyboard shortcuts",
-        shortcuts_short: "Kısayollar" | "Shortcuts",
+        more: "Diğer araçlar" | "More tools",
         key_next: "Sonraki sipariş" | "Next order",
         key_previous: "Önceki sipariş" | "Previous order",
         key_accept: "Seçili siparişi onayla" | "Accept the selected order",

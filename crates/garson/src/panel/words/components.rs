@@ -10,5 +10,8 @@ super::text_set::text_set! {
         not_a_day: "Geçerli bir tarih girin." | "Not a valid date.",
         before_first_day: "Bitiş tarihi başlangıçtan önce olamaz." | "The end date must not be before the start date.",
         cancel: "Vazgeç" | "Cancel",
+        copy: "Kopyala" | "Copy",
+        copied: "Kopyalandı" | "Copied",
+        just_now: "az önce" | "just now",
     }
 }

@@ -13,6 +13,7 @@ use crate::panel::kit::form::{Choice, Field};
 use crate::panel::kit::form_data::FormData;
 use crate::panel::kit::layout::Layout;
 use crate::panel::kit::paging::Pager;
+use crate::panel::kit::short_id::ShortId;
 use crate::panel::kit::{format, names, paging};
 use crate::panel::words::DeliveryWords;
 use garson_core::delivery::DeliveryState;
@@ -40,7 +41,7 @@ pub struct LogRow {
 
 pub struct OrderLink {
     pub href: String,
-    pub code: String,
+    pub code: ShortId,
 }
 
 /// The names of the restaurants and orders of some deliveries.
@@ -81,7 +82,7 @@ impl LogRow {
                 .cloned()
                 .unwrap_or_default(),
             order: event.order_id.and_then(|id| {
-                let code = lookup.orders.get(&id)?.clone();
+                let code = ShortId::new(lookup.orders.get(&id)?);
                 let href = format!("/orders/{id}");
                 Some(OrderLink { href, code })
             }),
