@@ -1,17 +1,17 @@
 -- What a receiver answered to an attempt that failed: the head and the beginning of the body.
 ALTER TABLE attempts ADD COLUMN response TEXT;
 
--- Counts of orders by half hour of their arrival, for summaries of a day. `scope` is an account or a restaurant, `slot` a half hour
--- since 1970. `counts` has a line `kind|number|amount|label` for each count:
+-- Counts of orders by half hour of their arrival, for summaries of a day. `scope` is an account or a restaurant, `span` three hours
+-- since 1970. `counts` has a line `kind|slot|number|amount|label` for each count, where the slot is one of the six half hours:
 --   sale     label = platform|payment type|currency       number of orders, sum of their totals; cancelled ones do not count
 --   cancel   label = platform|currency|actor|reason       number of cancelled orders, sum of their totals; the reason is JSON
 --   accept   label = start of a range of seconds          number of accepted orders, sum of the milliseconds that it took
 --   prepare  label = start of a range of seconds          the same from acceptance until the order was ready
 CREATE TABLE order_stats (
     scope {blob} NOT NULL,
-    slot BIGINT NOT NULL,
+    span BIGINT NOT NULL,
     counts TEXT NOT NULL,
-    PRIMARY KEY (scope, slot)
+    PRIMARY KEY (scope, span)
 ) {keyed};
 
 CREATE TABLE backfill_facts (
@@ -67,14 +67,14 @@ CREATE TABLE backfill_counts (
     line TEXT NOT NULL
 );
 INSERT INTO backfill_counts
-SELECT account_id, slot, kind || '|' || CAST(COUNT(*) AS TEXT) || '|' || CAST(CAST(SUM(amount) AS BIGINT) AS TEXT) || '|' || label
+SELECT account_id, slot, kind || '|' || CAST(slot % 6 AS TEXT) || '|' || CAST(COUNT(*) AS TEXT) || '|' || CAST(CAST(SUM(amount) AS BIGINT) AS TEXT) || '|' || label
 FROM backfill_facts GROUP BY account_id, slot, kind, label;
 INSERT INTO backfill_counts
-SELECT restaurant_id, slot, kind || '|' || CAST(COUNT(*) AS TEXT) || '|' || CAST(CAST(SUM(amount) AS BIGINT) AS TEXT) || '|' || label
+SELECT restaurant_id, slot, kind || '|' || CAST(slot % 6 AS TEXT) || '|' || CAST(COUNT(*) AS TEXT) || '|' || CAST(CAST(SUM(amount) AS BIGINT) AS TEXT) || '|' || label
 FROM backfill_facts GROUP BY restaurant_id, slot, kind, label;
-INSERT INTO order_stats (scope, slot, counts)
-SELECT scope, slot, string_agg(line, '
-') FROM backfill_counts GROUP BY scope, slot;
+INSERT INTO order_stats (scope, span, counts)
+SELECT scope, slot / 6, string_agg(line, '
+') FROM backfill_counts GROUP BY scope, slot / 6;
 DROP TABLE backfill_counts;
 DROP TABLE backfill_facts;
 DROP TABLE backfill_times;

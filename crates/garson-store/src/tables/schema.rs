@@ -75,7 +75,7 @@ tables! {
         received_at
     }
     payment_totals(3) { scope level span sums }
-    order_stats(2) { scope slot counts }
+    order_stats(2) { scope span counts }
     idempotency(2) {
         account_id key_hash request_hash reserved_id acted status body leased_until created_at node run_id
     }

@@ -1,4 +1,5 @@
 //! Counts of orders by half hour of their arrival, so that the summary of a day costs the same with ten orders or ten million.
+//! A row has the six half hours of three hours: a month of a restaurant is 240 rows.
 //!
 //! Each change of an order adds to rows of its account and its restaurant. Additions are deferred and written once for each
 //! transaction. A row is read, changed and written, which requires the account's lock.
@@ -22,6 +23,8 @@ use uuid::Uuid;
 
 /// The span of a slot, in milliseconds.
 const SLOT: i64 = 30 * 60 * 1000;
+/// The slots of a row.
+const SLOTS: i64 = 6;
 /// The starts of the ranges of times, in seconds. The migration that filled the table has the same.
 const RANGES: [i64; 20] = [
     0, 15, 30, 45, 60, 90, 120, 180, 240, 300, 420, 600, 900, 1200, 1500, 1800, 2700, 3600, 5400, 7200,
@@ -96,18 +99,36 @@ pub struct Stats {
     pub prepare: Times,
 }
 
+/// A label, read.
+#[derive(Clone)]
+enum Label {
+    Sale((Provider, PaymentType, Currency)),
+    Cancel(CancelKey),
+    Accept(i64),
+    Prepare(i64),
+}
+
+impl Label {
+    fn read(kind: StatKind, text: &str) -> Option<Self> {
+        Some(match kind {
+            StatKind::Sale => Self::Sale(sale_key(text)?),
+            StatKind::Cancel => Self::Cancel(cancel_key(text)?),
+            StatKind::Accept => Self::Accept(time_key(text)?),
+            StatKind::Prepare => Self::Prepare(time_key(text)?),
+        })
+    }
+}
+
 impl Stats {
-    fn add(&mut self, kind: StatKind, label: &str, (number, amount): Tally) {
-        let tally = match kind {
-            StatKind::Sale => sale_key(label).map(|key| self.sales.entry(key).or_default()),
-            StatKind::Cancel => cancel_key(label).map(|key| self.cancels.entry(key).or_default()),
-            StatKind::Accept => time_key(label).map(|key| self.accept.0.entry(key).or_default()),
-            StatKind::Prepare => time_key(label).map(|key| self.prepare.0.entry(key).or_default()),
+    fn add(&mut self, label: &Label, (number, amount): Tally) {
+        let tally = match label {
+            Label::Sale(key) => self.sales.entry(*key).or_default(),
+            Label::Cancel(key) => self.cancels.entry(key.clone()).or_default(),
+            Label::Accept(start) => self.accept.0.entry(*start).or_default(),
+            Label::Prepare(start) => self.prepare.0.entry(*start).or_default(),
         };
-        if let Some(tally) = tally {
-            tally.0 += number;
-            tally.1 += amount;
-        }
+        tally.0 += number;
+        tally.1 += amount;
     }
 
     /// Adds the orders of another period.
@@ -238,9 +259,12 @@ fn add_time(tx: &mut Tx<'_>, order: &Order, kind: StatKind, from: Timestamp, to:
 
 fn add(tx: &mut Tx<'_>, order: &Order, kind: StatKind, label: &str, (number, amount): Tally) {
     let slot = order.created_at.as_millis().div_euclid(SLOT);
+    let span = slot.div_euclid(SLOTS);
+    // At most five.
+    let slot = u8::try_from(slot.rem_euclid(SLOTS)).unwrap_or_default();
     for scope in [order.account_id.0, order.restaurant_id.0] {
-        let counts = tx.deferred().stats.entry(StatKey { scope, slot }).or_default();
-        let tally = counts.entry((kind, label.to_owned())).or_default();
+        let counts = tx.deferred().stats.entry(StatKey { scope, span }).or_default();
+        let tally = counts.entry((kind, label.to_owned(), slot)).or_default();
         tally.0 += number;
         tally.1 += amount;
     }
@@ -248,8 +272,8 @@ fn add(tx: &mut Tx<'_>, order: &Order, kind: StatKind, label: &str, (number, amo
 
 /// Adds counts to a row.
 pub fn write(tx: &mut Tx<'_>, key: StatKey, added: &Counts) -> Result<()> {
-    let place = params![key.scope.as_bytes().as_slice(), key.slot];
-    let sql = "SELECT counts FROM order_stats WHERE scope = ?1 AND slot = ?2";
+    let place = params![key.scope.as_bytes().as_slice(), key.span];
+    let sql = "SELECT counts FROM order_stats WHERE scope = ?1 AND span = ?2";
     let stored = tx.on(ORDER_STATS).query_opt(sql, place, value::<String>)?;
     let mut counts = packed::unpack(stored.as_deref().unwrap_or_default())?;
     for (key, (number, amount)) in added {
@@ -260,9 +284,9 @@ pub fn write(tx: &mut Tx<'_>, key: StatKey, added: &Counts) -> Result<()> {
     counts.retain(|_, tally| *tally != (0, 0));
     let counts = packed::pack(&counts);
     tx.on(ORDER_STATS).write(
-        "INSERT INTO order_stats (scope, slot, counts) VALUES (?1, ?2, ?3)
-         ON CONFLICT (scope, slot) DO UPDATE SET counts = excluded.counts",
-        params![key.scope.as_bytes().as_slice(), key.slot, &counts],
+        "INSERT INTO order_stats (scope, span, counts) VALUES (?1, ?2, ?3)
+         ON CONFLICT (scope, span) DO UPDATE SET counts = excluded.counts",
+        params![key.scope.as_bytes().as_slice(), key.span, &counts],
     )
 }
 
@@ -307,21 +331,36 @@ fn read(tx: &mut Tx<'_>, scope: Uuid, slots: &[i64], sign: i64, periods: &mut [S
     let (Some(first), Some(last)) = (slots.first(), slots.last()) else {
         return Ok(());
     };
+    let (from, to) = spans(*first, *last);
     tx.on(ORDER_STATS).query(
-        "SELECT slot, counts FROM order_stats WHERE scope = ?1 AND slot >= ?2 AND slot < ?3",
-        params![scope.as_bytes().as_slice(), *first, *last],
+        "SELECT span, counts FROM order_stats WHERE scope = ?1 AND span >= ?2 AND span < ?3",
+        params![scope.as_bytes().as_slice(), from, to],
         each(|cells| {
-            let slot: i64 = cells.read()?;
-            let period = slots.partition_point(|start| *start <= slot).checked_sub(1);
-            let Some(stats) = period.and_then(|number| periods.get_mut(number)) else {
-                return Ok(());
-            };
-            packed::each(cells.text()?, |kind, label, (number, amount)| {
-                stats.add(kind, label, (sign * number, sign * amount));
+            let first: i64 = cells.read::<i64>()? * SLOTS;
+            let (mut text, mut label) = (None, None);
+            packed::each(cells.text()?, |line| {
+                let slot = first + i64::from(line.slot);
+                let period = slots.partition_point(|start| *start <= slot).checked_sub(1);
+                let Some(stats) = period.and_then(|number| periods.get_mut(number)) else {
+                    return;
+                };
+                if text != Some((line.kind, line.label)) {
+                    text = Some((line.kind, line.label));
+                    label = Label::read(line.kind, line.label);
+                }
+                if let Some(label) = &label {
+                    let (number, amount) = line.tally;
+                    stats.add(label, (sign * number, sign * amount));
+                }
             })
         }),
     )?;
     Ok(())
+}
+
+/// The rows with the slots from one to before another.
+fn spans(first: i64, last: i64) -> (i64, i64) {
+    (first.div_euclid(SLOTS), (last - 1).div_euclid(SLOTS) + 1)
 }
 
 /// The sales of each of these restaurants in a period, by currency.
@@ -331,21 +370,32 @@ pub fn sales_of_restaurants(
     (from, to): (Timestamp, Timestamp),
 ) -> Result<BTreeMap<(RestaurantId, Currency), Tally>> {
     let sql = format!(
-        "SELECT scope, counts FROM order_stats WHERE slot >= ?1 AND slot < ?2 AND scope IN ({})",
+        "SELECT scope, span, counts FROM order_stats WHERE span >= ?1 AND span < ?2 AND scope IN ({})",
         marks(3, PER_STATEMENT)
     );
+    let slots = nearest_slot(from)..nearest_slot(to);
+    let (from, to) = spans(slots.start, slots.end);
     let mut sales: BTreeMap<(RestaurantId, Currency), Tally> = BTreeMap::new();
     for chunk in restaurants.chunks(PER_STATEMENT) {
-        let mut params: Vec<Param<'_>> = params![nearest_slot(from), nearest_slot(to)].to_vec();
+        let mut params: Vec<Param<'_>> = params![from, to].to_vec();
         params.extend(filled(chunk, PER_STATEMENT).map(Param::from));
         let read = each(|cells| {
             let scope: RestaurantId = cells.read()?;
-            packed::each(cells.text()?, |kind, label, (number, amount)| {
-                let key = sale_key(label).filter(|_| kind == StatKind::Sale && number > 0);
-                if let Some((_, _, currency)) = key {
+            let first: i64 = cells.read::<i64>()? * SLOTS;
+            let (mut text, mut currency) = ("", None);
+            packed::each(cells.text()?, |line| {
+                let is_counted = line.kind == StatKind::Sale && line.tally.0 > 0;
+                if !is_counted || !slots.contains(&(first + i64::from(line.slot))) {
+                    return;
+                }
+                if text != line.label {
+                    text = line.label;
+                    currency = sale_key(text).map(|(_, _, currency)| currency);
+                }
+                if let Some(currency) = currency {
                     let tally = sales.entry((scope, currency)).or_default();
-                    tally.0 += number;
-                    tally.1 += amount;
+                    tally.0 += line.tally.0;
+                    tally.1 += line.tally.1;
                 }
             })
         });
@@ -357,26 +407,26 @@ pub fn sales_of_restaurants(
 /// Subtracts some of a deleted restaurant's rows from its account's, and returns how many rows it removed.
 pub fn sweep(tx: &mut Tx<'_>, account: AccountId, restaurant: RestaurantId, limit: i64) -> Result<u64> {
     let rows: Vec<(i64, Counts)> = tx.on(ORDER_STATS).query(
-        "SELECT slot, counts FROM order_stats WHERE scope = ?1 ORDER BY slot LIMIT ?2",
+        "SELECT span, counts FROM order_stats WHERE scope = ?1 ORDER BY span LIMIT ?2",
         params![&restaurant, limit],
         each(|cells| Ok((cells.read()?, packed::unpack(cells.text()?)?))),
     )?;
-    for (slot, mut counts) in rows.iter().cloned() {
+    for (span, mut counts) in rows.iter().cloned() {
         for (number, amount) in counts.values_mut() {
             (*number, *amount) = (-*number, -*amount);
         }
         let key = StatKey {
             scope: account.0,
-            slot,
+            span,
         };
         write(tx, key, &counts)?;
         tx.on(ORDER_STATS).execute(
-            "DELETE FROM order_stats WHERE scope = ?1 AND slot = ?2 AND counts = ''",
-            params![&account, slot],
+            "DELETE FROM order_stats WHERE scope = ?1 AND span = ?2 AND counts = ''",
+            params![&account, span],
         )?;
         tx.on(ORDER_STATS).execute(
-            "DELETE FROM order_stats WHERE scope = ?1 AND slot = ?2",
-            params![&restaurant, slot],
+            "DELETE FROM order_stats WHERE scope = ?1 AND span = ?2",
+            params![&restaurant, span],
         )?;
     }
     Ok(rows.len() as u64)

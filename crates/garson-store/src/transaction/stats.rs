@@ -33,13 +33,17 @@ impl StatKind {
     }
 }
 
-/// Numbers of orders and sums, by what is counted and a label.
-pub type Counts = BTreeMap<(StatKind, String), (i64, i64)>;
+/// What is counted, its label, and the half hour of its row.
+pub type CountKey = (StatKind, String, u8);
+
+/// Numbers of orders and sums.
+pub type Counts = BTreeMap<CountKey, (i64, i64)>;
 
 /// The row to which counts are added. Rows are written in this order, the same in every transaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct StatKey {
     /// The id of an account or a restaurant.
     pub scope: Uuid,
-    pub slot: i64,
+    /// Three hours, counted since 1970.
+    pub span: i64,
 }

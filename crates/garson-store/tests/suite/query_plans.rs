@@ -292,10 +292,11 @@ pub async fn blocked_calls_and_other_queues_are_not_read(bench: &Bench) {
     assert!(looked <= 3 * FEW, "{looked} rows");
 }
 
-/// A year of half hours of one account and as many rows of others; the summary of a day reads the half hours of that day.
+/// Years of one account and as many rows of others; the summary of a day reads the rows of that day.
 pub async fn summary_of_a_day_reads_the_rows_of_that_day(bench: &Bench) {
     const SLOT: i64 = 30 * 60 * 1000;
-    const OF_A_DAY: i64 = 48;
+    const ROWS_OF_A_DAY: i64 = 8;
+    const FIRST_SLOT: i64 = 6 * 18_000;
     let branch = bench.branch("lokanta").await;
     let (account, restaurant) = (branch.account, branch.restaurant);
     bench.orders(branch, "S", 1).await;
@@ -305,8 +306,8 @@ pub async fn summary_of_a_day_reads_the_rows_of_that_day(bench: &Bench) {
             for scope in [account.0, restaurant.0] {
                 tx.execute(
                     &format!(
-                        "INSERT INTO order_stats (scope, slot, counts)
-                         SELECT CAST(?1 AS BYTEA), 100000 + n, {line} FROM generate_series(1, CAST(?2 AS BIGINT)) AS n"
+                        "INSERT INTO order_stats (scope, span, counts)
+                         SELECT CAST(?1 AS BYTEA), 16000 + n, {line} FROM generate_series(1, CAST(?2 AS BIGINT)) AS n"
                     ),
                     params![scope.as_bytes().as_slice(), TIMES],
                 )?;
@@ -314,16 +315,16 @@ pub async fn summary_of_a_day_reads_the_rows_of_that_day(bench: &Bench) {
             multiply(
                 tx,
                 "order_stats",
-                &[("scope", "decode(md5(CAST(n AS TEXT)), 'hex')"), ("slot", "110000 + n % 48")],
+                &[("scope", "decode(md5(CAST(n AS TEXT)), 'hex')"), ("span", "18000 + n % 8")],
             )?;
             tx.execute("ANALYZE", params![])
         })
         .await;
-    let (from, to) = (at(110_000 * SLOT), at((110_000 + OF_A_DAY) * SLOT));
+    let (from, to) = (at(FIRST_SLOT * SLOT), at((FIRST_SLOT + 48) * SLOT));
     let looked = bench
         .write(move |tx| {
             let before = looked_at(tx, "order_stats")?;
-            let hours: Vec<_> = (0..=24).map(|hour| at((110_000 + 2 * hour) * SLOT)).collect();
+            let hours: Vec<_> = (0..=24).map(|hour| at((FIRST_SLOT + 2 * hour) * SLOT)).collect();
             assert_eq!(stats::between(tx, account, None, &hours)?.len(), 24);
             assert_eq!(
                 stats::between(tx, account, Some(restaurant), &[from, to])?.len(),
@@ -333,5 +334,5 @@ pub async fn summary_of_a_day_reads_the_rows_of_that_day(bench: &Bench) {
             Ok(looked_at(tx, "order_stats")? - before)
         })
         .await;
-    assert!(looked <= 3 * OF_A_DAY + FEW, "{looked} rows");
+    assert!(looked <= 3 * ROWS_OF_A_DAY + FEW, "{looked} rows");
 }

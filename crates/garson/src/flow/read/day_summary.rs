@@ -81,7 +81,11 @@ pub async fn read(
                 until_now(from, to)
             };
             let (day_before, week_before) = (other(1)?, other(7)?);
-            let comparable = until_now(starts_at, ends_at)?;
+            let comparable = if is_today {
+                until_now(starts_at, ends_at)?
+            } else {
+                whole.clone()
+            };
             let restaurants = match restaurant {
                 Some(_) => BTreeMap::new(),
                 None => {
