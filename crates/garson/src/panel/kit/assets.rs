@@ -28,7 +28,7 @@ impl Asset {
 }
 
 /// The files of the style sheet, in the order in which they apply.
-const STYLE_SOURCE: &str = concat!(
+pub(super) const STYLE_SOURCE: &str = concat!(
     include_str!("../../../assets/css/tokens.css"),
     include_str!("../../../assets/css/base.css"),
     include_str!("../../../assets/css/board.css"),
