@@ -31,7 +31,7 @@ mod case {
         browser.wait_for_text(".count", "2").await;
         let size = "return parseFloat(getComputedStyle(document.querySelector('.what > li')).fontSize)";
         assert!(
-            browser.run(size, &[]).await.as_f64() > Some(20.0),
+            browser.run(size, &[]).await.as_f64() >= Some(20.0),
             "items are large"
         );
         browser.click(&format!("{one} button[value=ready]")).await;

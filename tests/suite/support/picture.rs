@@ -175,7 +175,7 @@ fn unfilter(data: &[u8], stride: usize, bytes: usize) -> Vec<u8> {
                 0 => 0,
                 1 => left,
                 2 => above[at],
-                3 => u16::midpoint(left.into(), above[at].into()) as u8,
+                3 => u8::midpoint(left, above[at]),
                 4 => nearest_neighbour(left, above[at], corner),
                 other => panic!("filter {other}"),
             };

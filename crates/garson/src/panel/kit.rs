@@ -30,6 +30,7 @@ pub mod redirect;
 pub mod security_headers;
 pub mod session_renewal;
 pub mod short_id;
+mod strip_comments;
 #[cfg(test)]
 mod style_tests;
 pub mod time_ago;

@@ -1,10 +1,12 @@
 //! Style sheet and script, embedded in the binary. Their names contain a hash, so browsers may cache them forever.
 
+use super::strip_comments;
 use crate::http::state::HttpState;
 use axum::Router;
 use axum::extract::Path;
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
+use bytes::Bytes;
 use http::{StatusCode, header};
 use sha2::{Digest, Sha256};
 use std::sync::{Arc, LazyLock};
@@ -12,12 +14,13 @@ use std::sync::{Arc, LazyLock};
 struct Asset {
     path: String,
     content_type: &'static str,
-    bytes: &'static [u8],
+    bytes: Bytes,
 }
 
 impl Asset {
-    fn new(name: &str, extension: &str, content_type: &'static str, bytes: &'static [u8]) -> Self {
-        let digest = Sha256::digest(bytes);
+    fn new(name: &str, extension: &str, content_type: &'static str, text: String) -> Self {
+        let bytes = Bytes::from(text);
+        let digest = Sha256::digest(&bytes);
         let hash: String = digest.iter().take(6).map(|byte| format!("{byte:02x}")).collect();
         Self {
             path: format!("/assets/{name}-{hash}.{extension}"),
@@ -28,7 +31,7 @@ impl Asset {
 }
 
 /// The files of the style sheet, in the order in which they apply.
-const STYLE_SOURCE: &str = concat!(
+pub(super) const STYLE_SOURCE: &str = concat!(
     include_str!("../../../assets/css/tokens.css"),
     include_str!("../../../assets/css/base.css"),
     include_str!("../../../assets/css/board.css"),
@@ -66,12 +69,30 @@ const TICKET_SOURCE: &str = include_str!("../../../assets/js/ticket.js");
 
 const SCRIPT_TYPE: &str = "text/javascript; charset=utf-8";
 
-static STYLE: LazyLock<Asset> =
-    LazyLock::new(|| Asset::new("panel", "css", "text/css; charset=utf-8", STYLE_SOURCE.as_bytes()));
-static SCRIPT: LazyLock<Asset> =
-    LazyLock::new(|| Asset::new("panel", "js", SCRIPT_TYPE, SCRIPT_SOURCE.as_bytes()));
-static TICKET_SCRIPT: LazyLock<Asset> =
-    LazyLock::new(|| Asset::new("ticket", "js", SCRIPT_TYPE, TICKET_SOURCE.as_bytes()));
+static STYLE: LazyLock<Asset> = LazyLock::new(|| {
+    Asset::new(
+        "panel",
+        "css",
+        "text/css; charset=utf-8",
+        strip_comments::css(STYLE_SOURCE),
+    )
+});
+static SCRIPT: LazyLock<Asset> = LazyLock::new(|| {
+    Asset::new(
+        "panel",
+        "js",
+        SCRIPT_TYPE,
+        strip_comments::javascript(SCRIPT_SOURCE),
+    )
+});
+static TICKET_SCRIPT: LazyLock<Asset> = LazyLock::new(|| {
+    Asset::new(
+        "ticket",
+        "js",
+        SCRIPT_TYPE,
+        strip_comments::javascript(TICKET_SOURCE),
+    )
+});
 
 /// The path of the style sheet.
 pub fn style() -> &'static str {
@@ -105,5 +126,5 @@ async fn serve_asset(Path(name): Path<String>) -> Response {
         (header::CACHE_CONTROL, "public, max-age=31536000, immutable"),
         (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
     ];
-    (headers, asset.bytes).into_response()
+    (headers, asset.bytes.clone()).into_response()
 }

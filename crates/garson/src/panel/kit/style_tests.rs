@@ -1,22 +1,10 @@
 //! The style sheets keep to the sizes, spaces and colours of `tokens.css`, and `docs/design.md` tells the truth about them.
 
+use super::assets::STYLE_SOURCE;
 use std::collections::HashMap;
 
 const TOKENS: &str = include_str!("../../../assets/css/tokens.css");
 const DESIGN: &str = include_str!("../../../../../docs/design.md");
-const SHEETS: &[(&str, &str)] = &[
-    ("alarm", include_str!("../../../assets/css/alarm.css")),
-    ("base", include_str!("../../../assets/css/base.css")),
-    ("board", include_str!("../../../assets/css/board.css")),
-    ("controls", include_str!("../../../assets/css/controls.css")),
-    ("navigation", include_str!("../../../assets/css/navigation.css")),
-    ("notices", include_str!("../../../assets/css/notices.css")),
-    ("pages", include_str!("../../../assets/css/pages.css")),
-    ("print", include_str!("../../../assets/css/print.css")),
-    ("reference", include_str!("../../../assets/css/reference.css")),
-    ("responsive", include_str!("../../../assets/css/responsive.css")),
-    ("today", include_str!("../../../assets/css/today.css")),
-];
 
 /// The least contrast of text, and of edges and signs that mean something.
 const TEXT: f64 = 4.5;
@@ -55,6 +43,11 @@ const PAIRS: &[(&str, &str, &str, f64)] = &[
     ("Migros Yemek", "platform-ink", "migros", TEXT),
     ("direct orders", "platform-ink", "direct", TEXT),
 ];
+
+/// All style sheets but the tokens.
+fn sheets() -> String {
+    STYLE_SOURCE.replacen(TOKENS, "", 1)
+}
 
 /// Name and value of every declaration, without comments.
 fn declarations(css: &str) -> Vec<(String, String)> {
@@ -166,17 +159,15 @@ fn text_sizes_are_of_the_scale() {
         "125%",
         "inherit",
     ];
-    for (sheet, css) in SHEETS {
-        for (name, value) in declarations(css) {
-            let is_derived = ["--item", "--detail", "--fact", "--code"].contains(&name.as_str());
-            let is_known = match name.as_str() {
-                "font-size" => sizes.contains(&value.as_str()) || derived.contains(&value.as_str()),
-                "font" => false,
-                _ if is_derived => sizes.contains(&value.as_str()),
-                _ => true,
-            };
-            assert!(is_known, "{sheet}.css has {name}: {value}");
-        }
+    for (name, value) in declarations(&sheets()) {
+        let is_derived = ["--item", "--detail", "--fact", "--code"].contains(&name.as_str());
+        let is_known = match name.as_str() {
+            "font-size" => sizes.contains(&value.as_str()) || derived.contains(&value.as_str()),
+            "font" => false,
+            _ if is_derived => sizes.contains(&value.as_str()),
+            _ => true,
+        };
+        assert!(is_known, "{name}: {value} is not of the scale in tokens.css");
     }
     for (size, rem) in [
         (13, ".8125rem"),
@@ -192,32 +183,29 @@ fn text_sizes_are_of_the_scale() {
 
 #[test]
 fn spaces_are_of_the_scale() {
-    for (sheet, css) in SHEETS {
-        for (name, value) in declarations(css) {
-            let is_space = name.ends_with("gap") || name.starts_with("margin") || name.starts_with("padding");
-            assert!(
-                !is_space || !(value.contains("rem") || value.contains("px")),
-                "{sheet}.css has {name}: {value}"
-            );
-        }
+    for (name, value) in declarations(&sheets()) {
+        let is_space = name.ends_with("gap") || name.starts_with("margin") || name.starts_with("padding");
+        let is_raw = value.contains("rem") || value.contains("px");
+        assert!(
+            !is_space || !is_raw,
+            "{name}: {value} is not of the scale in tokens.css"
+        );
     }
 }
 
 #[test]
 fn colours_are_tokens_and_orange_is_only_the_accept_button() {
-    for (sheet, css) in SHEETS {
-        for (name, value) in declarations(css) {
-            let is_raw = value.contains('#') || value.contains("rgb(") || value.contains("hsl(");
-            assert!(
-                !is_raw || value.contains("url("),
-                "{sheet}.css has {name}: {value}"
-            );
-        }
-        for line in css.lines().filter(|line| line.contains("var(--main")) {
-            assert!(
-                line.starts_with(".order[data-waiting] button.main"),
-                "{sheet}.css: {line}"
-            );
-        }
+    let sheets = sheets();
+    for (name, value) in declarations(&sheets) {
+        let is_raw = value.contains('#') || value.contains("rgb(") || value.contains("hsl(");
+        assert!(!is_raw, "{name}: {value} is not a colour of tokens.css");
     }
+    for line in sheets.lines().filter(|line| line.contains("var(--main")) {
+        assert!(line.starts_with(".order[data-waiting] button.main"), "{line}");
+    }
+}
+
+#[test]
+fn tokens_are_part_of_the_style_sheet() {
+    assert_eq!(sheets().len() + TOKENS.len(), STYLE_SOURCE.len());
 }
