@@ -16,8 +16,8 @@
 //!    `CurrentUser` (pages) or `UserForm` (posted forms) and call `flow`. Its routes go into `pages.rs`; an entry of the menu
 //!    is a `NavItem`.
 //! 2. `words/NAME.rs`: its texts.
-//! 3. `templates/NAME.html`: extends `layout.html` and uses the macros of `components.html` and the classes listed in
-//!    a file of `assets/css`. Never mark input `|safe`; there is no inline script or style.
+//! 3. `templates/NAME.html`: extends `layout.html` and uses the macros of `components.html` and the classes that
+//!    `docs/design.md` lists. Never mark input `|safe`; there is no inline script or style.
 //! 4. Its path in `tests/suite/panel/every_page.rs`, which checks every page, and tests of its own.
 //!
 //! Handlers answer with `user.redirect_with_notice(path, text)`, `user.redirect_with_error(path, text)` or `user.fail(fault)`.
