@@ -95,6 +95,10 @@ mod case {
             .command("Emulation.setDeviceMetricsOverride", narrow)
             .await;
         browser.go("/docs/").await;
+        let too_wide = "return [...document.querySelectorAll('body *')]
+            .filter(it => it.clientWidth > 0 && it.scrollWidth > it.clientWidth && !it.closest('pre'))
+            .map(it => it.outerHTML.slice(0, 120))";
+        assert_eq!(browser.run(too_wide, &[]).await, json!([]));
         let width = "return document.documentElement.scrollWidth";
         assert_eq!(browser.run(width, &[]).await, json!(320));
     }
