@@ -11,6 +11,7 @@ on_both! {
     server_with_an_untrusted_certificate_is_refused
     hanging_server_is_given_up_in_bounded_time
     mail_that_may_have_been_taken_is_not_repeated
+    refused_recipient_does_not_keep_a_mail_from_the_others
 }
 
 /// Sends a test message by a mail server that must be reached in this way; its certificates are those of the authority.
@@ -119,4 +120,25 @@ async fn mail_that_may_have_been_taken_is_not_repeated(backend: Backend) {
         result["message"].as_str().unwrap().contains("may have been sent"),
         "{result}"
     );
+}
+
+async fn refused_recipient_does_not_keep_a_mail_from_the_others(backend: Backend) {
+    let sink = SmtpSink::start(SmtpMood::RefusesUnknown, None).await;
+    let service = with_mail(backend, &sink).await;
+    let test = async |recipients: &[&str]| {
+        let body = json!({ "name": recipients.join(" "), "kind": "email", "recipients": recipients });
+        let made = service.a.post("/channels", &body).await.data();
+        let path = format!("/channels/{}/test", made["id"].as_str().unwrap());
+        service.a.act(&path).await.data()
+    };
+    let sent = test(&["a@example.com", "unknown@example.com", "b@example.com"]).await;
+    assert_eq!(sent["isSent"], json!(true));
+    let mails = sink.mails();
+    let received = |who: &str| mails.iter().filter(|mail| mail.contains(who)).count();
+    assert_eq!((mails.len(), received("a@"), received("b@")), (2, 1, 1));
+
+    let refused = test(&["unknown@example.com", "unknown2@example.com"]).await;
+    assert_eq!(refused["isSent"], json!(false));
+    assert!(refused["message"].as_str().unwrap().contains("550"), "{refused}");
+    assert_eq!(sink.mails().len(), 2);
 }

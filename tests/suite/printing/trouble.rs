@@ -9,7 +9,9 @@ on_both! {
     paper_that_ends_midway_does_not_repeat_the_ticket
     printer_that_was_off_prints_when_it_is_on
     connection_that_breaks_midway_is_printed_again_and_marked
+    connection_that_is_reset_after_the_ticket_does_not_repeat_it
     hanging_printer_is_reported
+    hanging_printer_is_noticed_by_a_restarted_agent
     printer_without_status_is_served
     printer_without_acknowledgement_is_served
     device_and_print_queue_are_served
@@ -79,6 +81,44 @@ async fn connection_that_breaks_midway_is_printed_again_and_marked(backend: Back
             .any(|ticket| ticket.text.contains("DAHA ÖNCE BASILMIŞ OLABİLİR"))
     })
     .await;
+    kitchen.wait_until_idle().await;
+    assert_eq!(kitchen.printer.tickets().len(), 1);
+}
+
+async fn connection_that_is_reset_after_the_ticket_does_not_repeat_it(backend: Backend) {
+    let kitchen = Kitchen::open(backend).await;
+    kitchen.printer.behave(|it| it.resets_at_end = true);
+    let agent = kitchen.agent(&[]).await;
+    for number in 1..=2 {
+        kitchen.order(&format!("RST-{number}")).await;
+    }
+    kitchen.wait_for_tickets("RST-2", 1).await;
+    kitchen.wait_until_idle().await;
+    assert_eq!(kitchen.printer.tickets().len(), 2);
+    drop(agent);
+    // One that acknowledges nothing could have lost the ticket: the first is repeated once and marked.
+    kitchen.printer.behave(|it| it.acknowledges = false);
+    let _agent = kitchen.agent(&[]).await;
+    for number in 3..=5 {
+        kitchen.order(&format!("RST-{number}")).await;
+    }
+    kitchen.wait_for_tickets("RST-5", 1).await;
+    kitchen.wait_until_idle().await;
+    let count = |number: u32| kitchen.printer.count(&format!("RST-{number}"));
+    assert_eq!((count(3), count(4), count(5)), (2, 1, 1));
+}
+
+async fn hanging_printer_is_noticed_by_a_restarted_agent(backend: Backend) {
+    let kitchen = Kitchen::open(backend).await;
+    let mut agent = kitchen.agent(&[]).await;
+    kitchen.wait_for_state("ready").await;
+    agent.kill();
+    kitchen.printer.behave(|it| it.hangs = true);
+    kitchen.order("ASILI-2").await;
+    let _agent = kitchen.agent(&[]).await;
+    kitchen.wait_for_state("offline").await;
+    kitchen.printer.behave(|it| it.hangs = false);
+    kitchen.wait_for_tickets("ASILI-2", 1).await;
     kitchen.wait_until_idle().await;
     assert_eq!(kitchen.printer.tickets().len(), 1);
 }

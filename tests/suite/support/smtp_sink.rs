@@ -17,6 +17,8 @@ pub enum SmtpMood {
     HangsAtTheEnd,
     /// It answers 450 to every recipient.
     RefusesForNow,
+    /// It answers 550 to recipients whose address contains "unknown".
+    RefusesUnknown,
 }
 
 /// How connections are encrypted.
@@ -176,6 +178,7 @@ async fn talk(stream: &mut (impl AsyncRead + AsyncWrite + Unpin), it: Talk<'_>) 
             "STARTTLS" => "502 not offered\r\n",
             "AUTH" => "235 welcome\r\n",
             "RCPT" if mood == SmtpMood::RefusesForNow => "450 later\r\n",
+            "RCPT" if mood == SmtpMood::RefusesUnknown && line.contains("unknown") => "550 no such user\r\n",
             "DATA" => {
                 stream.write_all(b"354 go on\r\n").await.ok()?;
                 let mut mail = String::new();

@@ -13,11 +13,14 @@ use lettre::transport::smtp::client::{AsyncSmtpConnection, Certificate, TlsParam
 use lettre::transport::smtp::extension::ClientId;
 use lettre::{Address, Message};
 use std::time::Duration;
+use tokio::time::Instant;
 
 /// For connecting, TLS and the log-in.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 /// For handing over a message.
 const SEND_TIMEOUT: Duration = Duration::from_secs(20);
+/// After this no further recipient is tried alone.
+const ONE_BY_ONE: Duration = Duration::from_secs(30);
 /// The most that is kept of what a server says.
 const MAX_SAID: usize = 200;
 
@@ -122,8 +125,35 @@ impl MailServer {
         text.parse::<Mailbox>().is_ok()
     }
 
-    /// Sends an e-mail.
+    /// Sends an e-mail; it is sent if the server takes it for one of the recipients. When the server refuses it for all of them
+    /// together, each is tried alone, because one unknown address must not keep it from the others.
     pub async fn send(&self, mail: &Mail<'_>) -> Result<(), MailError> {
+        let mut result = self.send_together(mail).await;
+        let is_refused = |error: &MailError| matches!(error.why, MessageFailure::MailServerAnswered { .. });
+        if mail.recipients.len() < 2 || !result.as_ref().is_err_and(is_refused) {
+            return result;
+        }
+        let began = Instant::now();
+        for recipient in mail.recipients.chunks(1) {
+            if began.elapsed() > ONE_BY_ONE {
+                break;
+            }
+            let alone = self
+                .send_together(&Mail {
+                    recipients: recipient,
+                    ..mail.clone()
+                })
+                .await;
+            result = match (result, alone) {
+                (Ok(()), _) | (_, Ok(())) => Ok(()),
+                (Err(error), Err(other)) if error.is_unclear || !other.is_unclear => Err(error),
+                (Err(_), Err(other)) => Err(other),
+            };
+        }
+        result
+    }
+
+    async fn send_together(&self, mail: &Mail<'_>) -> Result<(), MailError> {
         let message = self.message(mail)?;
         let connected = tokio::time::timeout(CONNECT_TIMEOUT, self.connect()).await;
         let mut connection =

@@ -27,6 +27,8 @@ pub struct Behaviour {
     pub hangs: bool,
     /// Closes the connection after this many bytes of a ticket.
     pub closes_after: Option<usize>,
+    /// Resets the connection when the whole ticket is printed.
+    pub resets_at_end: bool,
     /// The paper ends after this many commands.
     pub paper_ends_after: Option<usize>,
 }
@@ -40,6 +42,7 @@ impl Default for Behaviour {
             acknowledges: true,
             hangs: false,
             closes_after: None,
+            resets_at_end: false,
             paper_ends_after: None,
         }
     }
@@ -144,6 +147,9 @@ async fn connection(mut stream: TcpStream, inner: &Inner) -> std::io::Result<()>
         let count = count?;
         if count == 0 {
             print_all(&mut stream, inner).await?;
+            if inner.behaviour.lock().unwrap().resets_at_end {
+                stream.set_zero_linger()?;
+            }
             return Ok(());
         }
         let data = answer_status(&mut stream, inner, &buffer[..count]).await?;

@@ -24,6 +24,8 @@ const CHECK_INTERVAL: Duration = Duration::from_secs(30);
 const MAX_PAUSE: Duration = Duration::from_secs(30);
 /// A printer is tried more often: paper may just have been put in.
 const MAX_PRINTER_PAUSE: Duration = Duration::from_secs(5);
+/// A ticket that may be printed is repeated less and less often: each time costs paper.
+const MAX_REPEAT_PAUSE: Duration = Duration::from_secs(5 * 60);
 
 pub struct Agent {
     api: Arc<Api>,
@@ -79,7 +81,7 @@ impl Agent {
 
     /// Works until the process is ended; fails only if the state cannot be stored.
     pub async fn run(mut self) -> Outcome {
-        self.check_printer().await;
+        self.check_printer().await?;
         let id = self.register().await?;
         let reporting = Reporter {
             api: Arc::clone(&self.api),
@@ -132,7 +134,7 @@ impl Agent {
             return Ok(());
         }
         if self.checked_at.is_none_or(|at| at.elapsed() > CHECK_INTERVAL) {
-            self.check_printer().await;
+            self.check_printer().await?;
         }
         let (api, shared) = (Arc::clone(&self.api), Arc::clone(&self.shared));
         let cursor = self.state.cursor.clone();
@@ -179,10 +181,21 @@ impl Agent {
         }
     }
 
-    async fn check_printer(&mut self) {
+    async fn check_printer(&mut self) -> Outcome {
         let condition = self.printer.check().await;
         self.shared.set_condition(&condition);
         self.checked_at = Some(Instant::now());
+        self.remember_answers().await
+    }
+
+    /// Stores that the printer answers queries, so that a restarted agent does not take its silence for a lack of them.
+    async fn remember_answers(&mut self) -> Outcome {
+        let address = self.printer.to_string();
+        if self.printer.answers().await && self.state.answering.as_ref() != Some(&address) {
+            self.state.answering = Some(address);
+            self.file.save(&self.state)?;
+        }
+        Ok(())
     }
 
     async fn print_event(&mut self, event: &Event) -> Outcome {
@@ -229,8 +242,11 @@ impl Agent {
         only_open: bool,
     ) -> Result<Ending, CommandError> {
         let mut is_uncertain = self.state.sending.as_deref() == Some(key);
-        let (mut server_pause, mut printer_pause) =
-            (Backoff::new(MAX_PAUSE), Backoff::new(MAX_PRINTER_PAUSE));
+        let (mut server_pause, mut printer_pause, mut repeat_pause) = (
+            Backoff::new(MAX_PAUSE),
+            Backoff::new(MAX_PRINTER_PAUSE),
+            Backoff::new(MAX_REPEAT_PAUSE),
+        );
         loop {
             let copy = if is_uncertain {
                 Some(Copy::Uncertain)
@@ -258,6 +274,7 @@ impl Agent {
                 .printer
                 .print(ticket, &|condition| shared.set_condition(condition))
                 .await;
+            self.remember_answers().await?;
             match printed {
                 Ok(()) => {
                     self.state.mark_printed(key);
@@ -275,7 +292,10 @@ impl Agent {
                         self.state.sending = None;
                         self.file.save(&self.state)?;
                     }
-                    printer_pause.wait().await;
+                    match error {
+                        PrintError::NotSent(_) => printer_pause.wait().await,
+                        PrintError::Uncertain(_) => repeat_pause.wait().await,
+                    }
                 }
             }
         }

@@ -34,12 +34,14 @@ pub fn run(args: &PrintArgs) -> Outcome {
         format: "text".to_owned(),
     });
     let api = api(args)?;
-    let printer = Printer::new(args.printer.clone());
     runtime()?.block_on(async {
         if let Some(order) = &args.order {
+            let printer = Printer::new(args.printer.clone(), false);
             return print_one(args, &api, &printer, order).await;
         }
         let (file, state) = StateFile::open(&args.state, api.server())?;
+        let answers = state.answering.as_ref() == Some(&args.printer.to_string());
+        let printer = Printer::new(args.printer.clone(), answers);
         let mut terminate = signal(SignalKind::terminate())?;
         let mut interrupt = signal(SignalKind::interrupt())?;
         let agent = Agent::new(args, Arc::new(api), printer, file, state);

@@ -18,6 +18,9 @@ pub struct State {
     /// The service that the rest is about.
     pub server: String,
     pub printer_id: Option<PrinterId>,
+    /// The printer that has answered queries. If it is silent after a restart, it has a problem.
+    #[serde(default)]
+    pub answering: Option<String>,
     /// Events up to here are done.
     pub cursor: Option<String>,
     /// Events and jobs that the printer has accepted, newest last.

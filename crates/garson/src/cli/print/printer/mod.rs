@@ -70,11 +70,17 @@ pub struct Printer {
 }
 
 impl Printer {
-    pub fn new(address: PrinterAddress) -> Self {
+    /// A printer that is known to answer queries has a problem when it does not.
+    pub fn new(address: PrinterAddress, answers: bool) -> Self {
         Self {
             address,
-            memory: Mutex::default(),
+            memory: Mutex::new(tcp::Memory::new(answers)),
         }
+    }
+
+    /// Whether it has ever answered a query.
+    pub async fn answers(&self) -> bool {
+        self.memory.lock().await.answers()
     }
 
     /// Prints a ticket; returns when the printer has accepted it, as far as it says so.

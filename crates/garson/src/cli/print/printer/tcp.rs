@@ -30,6 +30,21 @@ pub struct Memory {
     answers: bool,
     /// It answers `DLE EOT`, but not `GS r`.
     lacks_acknowledgement: bool,
+    /// The last connection was reset after the whole ticket. A printer that does so twice in a row does it always.
+    was_reset_at_end: bool,
+}
+
+impl Memory {
+    pub fn new(answers: bool) -> Self {
+        Self {
+            answers,
+            ..Self::default()
+        }
+    }
+
+    pub fn answers(&self) -> bool {
+        self.answers
+    }
 }
 
 async fn connect(host: &str) -> Result<TcpStream, Condition> {
@@ -106,9 +121,17 @@ pub async fn print(
     let sending = async {
         write(&mut stream, ticket, observer).await?;
         if memory.answers && !memory.lacks_acknowledgement {
-            memory.lacks_acknowledgement = !wait_for_acknowledgement(&mut stream, observer).await?;
+            let is_acknowledged = wait_for_acknowledgement(&mut stream, observer).await?;
+            memory.lacks_acknowledgement = !is_acknowledged;
+            if is_acknowledged {
+                // It is printed, however the connection ends.
+                let _ = close(&mut stream).await;
+                return Ok(());
+            }
         }
-        close(&mut stream).await
+        let closed = close(&mut stream).await;
+        let was_reset_before = std::mem::replace(&mut memory.was_reset_at_end, closed.is_err());
+        if was_reset_before { Ok(()) } else { closed }
     };
     match timeout(TICKET, sending).await {
         Ok(sent) => sent.map_err(uncertain),
