@@ -44,10 +44,11 @@ async fn failing_receiver_is_shown_on_every_page_until_it_recovers(backend: Back
         assert!(user.open(path).await.has(FAILING), "{path}");
     }
     assert!(!other.open("/").await.has(FAILING), "it is not theirs");
+    // The first retry may have been made already: it was due during the 20 seconds.
     for tried in 2..=4 {
         service.advance(Duration::from_secs(3600));
         wait_until("it was tried again", async || {
-            service.count(&format!("events WHERE failures = {tried}")) == 1
+            service.count(&format!("events WHERE failures >= {tried}")) == 1
         })
         .await;
     }
