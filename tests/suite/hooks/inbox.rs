@@ -56,6 +56,8 @@ async fn cancellation_before_its_order_is_applied_later(service: TestService) {
 async fn early_cancellation_applies_to_all_integrations_with_its_secret(service: TestService) {
     let getir = Getir { service: &service };
     getir.connect(&service.a, "other").await;
+    // The first one is the one with the lower id, which begins with the time.
+    service.clock.advance(Duration::from_secs(1));
     getir.connect(&service.b, "branch").await;
     let (early, late) = (format!("{:024x}", 1), format!("{:024x}", 2));
     for id in [&early, &late] {
