@@ -11,7 +11,7 @@ use crate::http::error::{ApiError, Code};
 use crate::http::state::HttpState;
 use axum::extract::{Path, State};
 use garson_core::id::{OrderId, PrintJobId, PrinterId, RestaurantId};
-use garson_core::json::ObjectOnly;
+use garson_core::json::{ObjectOnly, whole_or_none};
 use garson_core::printer::{PrintJob, Printer, PrinterReport, PrinterState};
 use garson_core::time::Timestamp;
 use garson_ticket::Kind;
@@ -22,7 +22,7 @@ use utoipa::ToSchema;
 /// Jobs that one report may name as printed.
 const MAX_PRINTED: usize = 100;
 /// Tickets that a printer may be said to have waiting.
-const MAX_WAITING: u32 = 1_000_000;
+const MAX_WAITING: i64 = 1_000_000;
 
 #[derive(Clone, Copy, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
@@ -174,8 +174,9 @@ pub struct ReportRequest {
     /// The agent's own words, for support.
     message: Option<Line>,
     /// Tickets that wait for the printer.
-    #[schema(minimum = 0, maximum = 1_000_000)]
-    waiting: Option<u32>,
+    #[serde(default, deserialize_with = "whole_or_none")]
+    #[schema(value_type = Option<u32>, minimum = 0, maximum = 1_000_000)]
+    waiting: Option<i64>,
     /// The ids of `jobs` that are printed.
     #[schema(value_type = Option<Vec<JobIdSchema>>, max_items = 100)]
     printed: Option<Vec<PrintJobId>>,
@@ -222,11 +223,11 @@ pub async fn report_printer(
     Json(given): Json<ReportRequest>,
 ) -> Result<Data<Jobs>, ApiError> {
     let (waiting, printed) = (given.waiting.unwrap_or(0), given.printed.unwrap_or_default());
-    if waiting > MAX_WAITING {
+    if !(0..=MAX_WAITING).contains(&waiting) {
         return Err(ApiError::invalid(
             Code::InvalidField,
             "waiting",
-            "must be at most 1000000",
+            "must be from 0 to 1000000",
         ));
     }
     if printed.len() > MAX_PRINTED {
@@ -242,7 +243,7 @@ pub async fn report_printer(
             .message
             .map(Line::into_string)
             .filter(|text| !text.is_empty()),
-        waiting: waiting.into(),
+        waiting,
         printed,
     };
     let jobs = printers::report(&state.app, caller.account, printer_id(&id)?, report).await?;
