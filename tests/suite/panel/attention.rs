@@ -52,6 +52,7 @@ async fn failing_receiver_is_shown_on_every_page_until_it_recovers(backend: Back
         })
         .await;
     }
+    assert_eq!(service.count("events WHERE failures = 4"), 1);
     wait_for_banner(&mut user, GIVEN_UP, true).await;
     assert!(!user.open("/").await.has(FAILING), "it is no longer tried");
     // Acknowledged, for all devices.

@@ -1,5 +1,6 @@
 //! Small pictures of pages: read from screenshots, stored as PNG with 16 levels for each colour, compared with a tolerance.
 
+use super::printer::image::{push_chunk, size};
 use flate2::Compression;
 use flate2::read::ZlibDecoder;
 use flate2::write::ZlibEncoder;
@@ -198,20 +199,6 @@ fn nearest_neighbour(left: u8, above: u8, corner: u8) -> u8 {
     } else {
         corner
     }
-}
-
-fn size(number: usize) -> [u8; 4] {
-    u32::try_from(number).unwrap().to_be_bytes()
-}
-
-fn push_chunk(file: &mut Vec<u8>, kind: &[u8; 4], content: &[u8]) {
-    file.extend(size(content.len()));
-    let mut crc = flate2::Crc::new();
-    crc.update(kind);
-    crc.update(content);
-    file.extend_from_slice(kind);
-    file.extend_from_slice(content);
-    file.extend(crc.sum().to_be_bytes());
 }
 
 #[cfg(test)]

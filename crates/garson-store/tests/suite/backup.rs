@@ -104,9 +104,8 @@ pub async fn wal_is_checkpointed_while_others_write(bench: &Bench) {
 
 /// The same where somebody reads beside every other commit.
 pub async fn wal_is_checkpointed_while_others_read(bench: &Bench) {
-    // 120 MB in all. How large the log becomes meanwhile depends on how often the checkpoint gets a processor.
-    const COMMITS: usize = 8_000;
-    const MOST: u64 = 64 * 1024 * 1024;
+    const COMMITS: usize = 6_000;
+    const MOST: u64 = 32 * 1024 * 1024;
     let filler = "x".repeat(15_000);
     let log = bench.sqlite_path().with_extension("db-wal");
     let read = async |n: usize| {

@@ -87,11 +87,13 @@ impl Image {
     }
 }
 
-fn size(number: usize) -> [u8; 4] {
+/// A number as a PNG file has it.
+pub fn size(number: usize) -> [u8; 4] {
     u32::try_from(number).unwrap().to_be_bytes()
 }
 
-fn push_chunk(file: &mut Vec<u8>, kind: &[u8; 4], content: &[u8]) {
+/// Appends a part of a PNG file.
+pub fn push_chunk(file: &mut Vec<u8>, kind: &[u8; 4], content: &[u8]) {
     file.extend(size(content.len()));
     let mut crc = flate2::Crc::new();
     crc.update(kind);

@@ -64,7 +64,7 @@ pub struct Live {
     unsettled: BTreeSet<OrderId>,
     /// Those of them that the browser shows as held up.
     held_up: BTreeSet<OrderId>,
-    /// What the browser is told with the first look, whatever has happened since.
+    /// The orders that the first look sends in any case.
     first: BTreeSet<OrderId>,
     /// The notices of orders, as the browser was told of them.
     notices: Notices,
