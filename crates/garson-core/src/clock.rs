@@ -2,11 +2,16 @@
 
 use crate::time::Timestamp;
 use std::sync::Arc;
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 /// Tells the time.
 pub trait Clock: Send + Sync + 'static {
     fn now(&self) -> Timestamp;
+
+    /// For measuring how much time passes: never goes back, also when the machine's clock is set.
+    fn monotonic(&self) -> Instant {
+        Instant::now()
+    }
 }
 
 /// A clock that many hold.

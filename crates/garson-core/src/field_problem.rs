@@ -83,6 +83,16 @@ pub enum FieldProblem {
     SamePaymentAs {
         row: usize,
     },
+    /// Items of the platform come from its menu.
+    HasMenu,
+    NotInMenu,
+    /// Two products of which one platform has both, or a product and an option.
+    NotSameProduct,
+    NotOtherProduct,
+    /// The platform that a menu is sent to is the one that it comes from.
+    NotOtherPlatform,
+    NoMenu,
+    EmptyMenu,
     /// A URL that cannot be called.
     NotCallable {
         refusal: TargetRefusal,
@@ -178,6 +188,15 @@ impl fmt::Display for FieldProblem {
             Self::PeriodTooLong { days } => write!(f, "is more than {days} days after from"),
             Self::NoPaymentTypeOrCode => f.write_str("must have a type or a providerCode"),
             Self::SamePaymentAs { row } => write!(f, "is about the same payment as matches[{row}]"),
+            Self::HasMenu => f.write_str("has a menu that is read"),
+            Self::NotInMenu => f.write_str("is not in the platform's menu"),
+            Self::NotSameProduct => f.write_str("cannot be the same product"),
+            Self::NotOtherProduct => f.write_str("must be another product"),
+            Self::NotOtherPlatform => {
+                f.write_str("must be another platform than the one that the menu is sent to")
+            }
+            Self::NoMenu => f.write_str("has no menu that was read"),
+            Self::EmptyMenu => f.write_str("has an empty menu"),
             Self::NotCallable { refusal } => write!(f, "cannot be called: {refusal}"),
             Self::TargetNotAllowed { refusal } => refusal.fmt(f),
             Self::Text { text } => f.write_str(text),

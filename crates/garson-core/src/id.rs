@@ -123,6 +123,12 @@ ids! {
     PrinterId;
     /// A ticket that a person wants printed.
     PrintJobId;
+    /// A product or option of a restaurant, on all platforms together.
+    ProductId;
+    /// A change of prices: previewed, then sent to platforms.
+    PricePushId;
+    /// A menu that is sent to a platform as a whole.
+    CatalogPushId;
     /// A way to send messages to people: e-mail, or a gateway for text messages and voice calls.
     ChannelId;
     /// A message to people, waiting or sent.

@@ -34,8 +34,18 @@ pub struct Health {
     pub last_order_at: Option<Timestamp>,
     pub last_error_at: Option<Timestamp>,
     pub last_error: Option<Explanation>,
-    /// When its platform was last away, or did not let us in.
+    /// When its platform was last away, or did not let us in; none when a poll has succeeded since.
     pub trouble_at: Option<Timestamp>,
+}
+
+impl Health {
+    /// Is its last error that the platform refuses the credentials?
+    #[must_use]
+    pub fn is_access_refused(&self) -> bool {
+        self.last_error
+            .as_ref()
+            .is_some_and(Explanation::is_access_refused)
+    }
 }
 
 /// What is known about an integration's right to the branch that it names. Anybody can write down any branch, so a claim

@@ -1,10 +1,11 @@
 //! What a message to people says, as values; rendered in the language of its channel when it is sent.
 
 use crate::channel::Language;
+use crate::store_status::ReasonCode;
 use crate::time::{Timestamp, Zone};
 use serde::{Deserialize, Serialize};
 
-/// What a message says. It holds no personal data of customers.
+/// What a message says. It holds no personal data of customers. Platforms are given by their keys.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "code", rename_all = "snake_case")]
 pub enum MessageContent {
@@ -30,6 +31,27 @@ pub enum MessageContent {
         platform: String,
     },
     LoginAccepted {
+        restaurant: String,
+        platform: String,
+    },
+    /// A platform has closed a store by itself.
+    StoreClosed {
+        restaurant: String,
+        platform: String,
+        reason: Option<ReasonCode>,
+    },
+    /// A store could not be opened at the end of its closing.
+    StoreNotReopened {
+        restaurant: String,
+        platform: String,
+    },
+    /// A store is open although it was closed.
+    StoreNotClosed {
+        restaurant: String,
+        platform: String,
+    },
+    /// The store is as it should be again.
+    StoreRecovered {
         restaurant: String,
         platform: String,
     },
@@ -87,22 +109,37 @@ impl Rendered {
 }
 
 impl MessageContent {
-    /// The text in a language, at the time of sending.
+    /// The text in a language, at the time of sending. `platform_name` gives the name of a platform by its key.
     #[must_use]
-    pub fn render(&self, language: Language, now: Timestamp) -> Rendered {
+    pub fn render<'a>(
+        &'a self,
+        language: Language,
+        now: Timestamp,
+        platform_name: impl FnOnce(&'a str) -> &'a str,
+    ) -> Rendered {
         let (restaurant, platform) = match self {
             Self::OrderWaiting {
                 restaurant, platform, ..
             }
             | Self::LoginRefused { restaurant, platform }
-            | Self::LoginAccepted { restaurant, platform } => (restaurant.as_str(), platform.as_str()),
+            | Self::LoginAccepted { restaurant, platform }
+            | Self::StoreClosed {
+                restaurant, platform, ..
+            }
+            | Self::StoreNotReopened { restaurant, platform }
+            | Self::StoreNotClosed { restaurant, platform }
+            | Self::StoreRecovered { restaurant, platform } => (restaurant.as_str(), platform.as_str()),
             Self::PlatformDown { platform } | Self::PlatformRecovered { platform } => ("", platform.as_str()),
             _ => ("", ""),
         };
         let mut rendered = Rendered {
             kind: self.kind(),
             restaurant: restaurant.to_owned(),
-            platform: platform.to_owned(),
+            platform: if platform.is_empty() {
+                String::new()
+            } else {
+                platform_name(platform).to_owned()
+            },
             ..Rendered::default()
         };
         if let Self::OrderWaiting {
@@ -135,6 +172,10 @@ impl MessageContent {
             Self::LoginAccepted { .. } => "loginAccepted",
             Self::PlatformDown { .. } => "platformDown",
             Self::PlatformRecovered { .. } => "platformRecovered",
+            Self::StoreClosed { .. } => "storeClosed",
+            Self::StoreNotReopened { .. } => "storeNotReopened",
+            Self::StoreNotClosed { .. } => "storeNotClosed",
+            Self::StoreRecovered { .. } => "storeRecovered",
             Self::Muted { .. } => "muted",
             Self::Test => "test",
         }
@@ -152,11 +193,13 @@ impl MessageContent {
         match self {
             Self::OrderWaiting { accept_by: until, .. } => {
                 let until = until.map_or(String::new(), |_| format!(" Son onay saati {accept_by}."));
+                let order = match minutes.as_str() {
+                    "0" => format!("{code} numaralı yeni sipariş"),
+                    _ => format!("{code} numaralı sipariş {minutes} dakikadır"),
+                };
                 (
                     format!("{code} numaralı sipariş onay bekliyor"),
-                    format!(
-                        "{restaurant}: {platform} {code} numaralı sipariş {minutes} dakikadır onay bekliyor.{until}"
-                    ),
+                    format!("{restaurant}: {platform} {order} onay bekliyor.{until}"),
                 )
             }
             Self::WebhookFailing => (
@@ -192,6 +235,32 @@ impl MessageContent {
                 format!("{platform} yeniden çalışıyor"),
                 format!("{platform} sistemine yeniden ulaşılıyor."),
             ),
+            Self::StoreClosed { reason, .. } => {
+                let why = reason.map_or(String::new(), |code| format!(" Neden: {}.", code.texts().0));
+                (
+                    format!("{platform} restoranı kapattı"),
+                    format!(
+                        "{restaurant}: {platform} restoranı siparişe kapattı.{why} Panelden yeniden açabilirsiniz."
+                    ),
+                )
+            }
+            Self::StoreNotReopened { .. } => (
+                format!("{platform} yeniden açılamadı"),
+                format!(
+                    "{restaurant}: Süre doldu ama {platform} açılamadı; denemeye devam ediliyor. Platformun kendi ekranından \
+                     kontrol edin."
+                ),
+            ),
+            Self::StoreNotClosed { .. } => (
+                format!("{platform} hâlâ açık"),
+                format!(
+                    "{restaurant}: {platform} kapatılmıştı ama platform sipariş almayı sürdürüyor. Panelden kontrol edin."
+                ),
+            ),
+            Self::StoreRecovered { .. } => (
+                format!("{platform} düzeldi"),
+                format!("{restaurant}: {platform} artık olması gerektiği gibi."),
+            ),
             Self::Muted { limit } => (
                 "Bugünlük bildirim sınırına ulaşıldı".to_owned(),
                 format!(
@@ -217,11 +286,13 @@ impl MessageContent {
         match self {
             Self::OrderWaiting { accept_by: until, .. } => {
                 let until = until.map_or(String::new(), |_| format!(" It must be accepted by {accept_by}."));
+                let order = match minutes.as_str() {
+                    "0" => format!("new {platform} order {code} is waiting"),
+                    _ => format!("{platform} order {code} has been waiting for {minutes} min"),
+                };
                 (
                     format!("Order {code} is not accepted yet"),
-                    format!(
-                        "{restaurant}: {platform} order {code} has been waiting for {minutes} min to be accepted.{until}"
-                    ),
+                    format!("{restaurant}: {order} to be accepted.{until}"),
                 )
             }
             Self::WebhookFailing => (
@@ -257,6 +328,31 @@ impl MessageContent {
                 format!("{platform} works again"),
                 format!("{platform} can be reached again."),
             ),
+            Self::StoreClosed { reason, .. } => {
+                let why = reason.map_or(String::new(), |code| format!(" Reason: {}.", code.texts().1));
+                (
+                    format!("{platform} has closed the restaurant"),
+                    format!(
+                        "{restaurant}: {platform} has stopped taking orders for the restaurant.{why} You can open it again in \
+                         the panel."
+                    ),
+                )
+            }
+            Self::StoreNotReopened { .. } => (
+                format!("{platform} could not be opened again"),
+                format!(
+                    "{restaurant}: the time is over, but {platform} could not be opened. It is tried again; check the \
+                     platform's own screen."
+                ),
+            ),
+            Self::StoreNotClosed { .. } => (
+                format!("{platform} is still open"),
+                format!("{restaurant}: {platform} was closed but still takes orders. Check it in the panel."),
+            ),
+            Self::StoreRecovered { .. } => (
+                format!("{platform} is as it should be again"),
+                format!("{restaurant}: {platform} is as it should be again."),
+            ),
             Self::Muted { limit } => (
                 "Daily limit of notices reached".to_owned(),
                 format!(
@@ -284,20 +380,30 @@ mod tests {
         let at = |minutes: i64| Timestamp::from_millis(1_800_000_000_000 + minutes * 60_000);
         let content = MessageContent::OrderWaiting {
             restaurant: "Deniz Burger".to_owned(),
-            platform: "Getir".to_owned(),
+            platform: "getir".to_owned(),
             order: "4711".to_owned(),
             arrived_at: at(0),
             accept_by: None,
         };
-        let turkish = content.render(Language::Tr, at(4));
+        let render = |language, now| content.render(language, now, |_| "Getir");
+        let turkish = render(Language::Tr, at(4));
         assert_eq!(
             turkish.text,
             "Deniz Burger: Getir 4711 numaralı sipariş 4 dakikadır onay bekliyor."
         );
-        let english = content.render(Language::En, at(4));
+        let english = render(Language::En, at(4));
         assert_eq!(
             english.text,
             "Deniz Burger: Getir order 4711 has been waiting for 4 min to be accepted."
+        );
+        // No duration is given in the first minute.
+        assert_eq!(
+            render(Language::Tr, at(0)).text,
+            "Deniz Burger: Getir 4711 numaralı yeni sipariş onay bekliyor."
+        );
+        assert_eq!(
+            render(Language::En, at(0)).text,
+            "Deniz Burger: new Getir order 4711 is waiting to be accepted."
         );
         for name in Rendered::NAMES {
             assert!(english.value(name).is_some(), "{name}");

@@ -14,14 +14,20 @@ pub enum NoticeKind {
     LoginRefused,
     /// A platform cannot be reached.
     PlatformDown,
+    /// A platform has closed a store by itself.
+    StoreClosed,
+    /// A store could not be opened at the end of its closing, or is open although it was closed.
+    StoreNotAsWanted,
 }
 
 impl NoticeKind {
-    pub const ALL: [Self; 4] = [
+    pub const ALL: [Self; 6] = [
         Self::WebhookFailing,
         Self::DeliveryGivenUp,
         Self::LoginRefused,
         Self::PlatformDown,
+        Self::StoreClosed,
+        Self::StoreNotAsWanted,
     ];
 
     #[must_use]
@@ -31,6 +37,8 @@ impl NoticeKind {
             Self::DeliveryGivenUp => "deliveryGivenUp",
             Self::LoginRefused => "loginRefused",
             Self::PlatformDown => "platformDown",
+            Self::StoreClosed => "storeClosed",
+            Self::StoreNotAsWanted => "storeNotAsWanted",
         }
     }
 

@@ -5,25 +5,37 @@
 
 mod capability;
 mod inbound;
+mod operations;
 mod outbound;
 mod provider;
+mod store_support;
 
-pub use capability::{Capability, CredentialField, CredentialKind, Limit, PollStyle, Polling};
+pub use capability::{Capability, CredentialField, CredentialKind, Limit, LimitScope, PollStyle, Polling};
 pub use inbound::{
     Claim, FETCHED, HookReply, HookRequest, HookRoute, IntakeOutcome, Message, News, Sighting, Unreadable,
     Verified, Which,
 };
+pub use operations::{Operations, StepResult};
 pub use outbound::{
     CallError, CallRequest, HttpRequest, HttpResponse, Link, MenuStep, Outcome, Page, PlatformError,
-    RefusalCause, Session, Success, Trust, Window, is_dots,
+    RefusalCause, Session, Step, Success, Trust, Window, is_dots,
 };
 pub use provider::Provider;
+pub use store_support::{
+    CatalogSupport, ClosingDurations, HoursSupport, ItemSupport, ItemTimer, PriceSupport, StoreSupport,
+};
 
+use crate::catalog::{CatalogImport, CatalogLogEntry, CatalogPush, CatalogSubmitted};
 use crate::explanation::{PlatformFailure, PlatformTask};
 use crate::field_problem::FieldProblem;
 use crate::integration::Credentials;
+use crate::item::{ItemChange, ItemReading, ItemRef, ItemsChanged};
+use crate::opening_hours::Week;
 use crate::order::{CallKind, Order, Reason};
+use crate::price_change::{BatchReading, PriceChange, PricesChanged};
 use crate::secret::Secret;
+use crate::store_status::{StoreChange, StoreChanged, StoreReading};
+use crate::time::Timestamp;
 
 /// The connector of one platform.
 pub trait Platform: Send + Sync {
@@ -161,10 +173,142 @@ pub trait Platform: Send + Sync {
         ))
     }
 
-    /// The next request for the menu, given the responses so far, or the menu.
-    fn menu(&self, _link: &Link<'_>, _answers: &[HttpResponse]) -> Result<MenuStep, PlatformError> {
-        Err(unsupported(PlatformTask::ReadMenu))
+    /// What it can do with menus, stores, hours, items and prices.
+    fn operations(&self) -> &'static Operations {
+        &Operations::NONE
     }
+
+    // The following methods call the functions of [`Platform::operations`]. They work in steps: given the responses so far, they return
+    // the next request or the result. A response without a result is an `Answered(NotYet)`: the same request is made again after the
+    // pause, without that response.
+
+    /// Reads the menu, if [`Capability::menu`].
+    fn menu(&self, link: &Link<'_>, answers: &[HttpResponse]) -> Result<MenuStep, PlatformError> {
+        let menu = offered(self.operations().menu, PlatformTask::ReadMenu)?;
+        menu(link, answers)
+    }
+
+    /// Reads the state of the store, if [`Capability::store`].
+    fn read_store(&self, link: &Link<'_>, answers: &[HttpResponse]) -> StepResult<StoreReading> {
+        let read = offered(self.operations().read_store, PlatformTask::ReadStore)?;
+        read(link, answers)
+    }
+
+    /// Opens or closes the store, or sets busy mode, if [`Capability::store`].
+    fn change_store(
+        &self,
+        change: &StoreChange,
+        link: &Link<'_>,
+        answers: &[HttpResponse],
+    ) -> StepResult<StoreChanged> {
+        let make = offered(self.operations().change_store, PlatformTask::ChangeStore)?;
+        make(change, link, answers)
+    }
+
+    /// Reads the weekly hours, if [`Capability::hours`].
+    fn read_hours(&self, link: &Link<'_>, answers: &[HttpResponse]) -> StepResult<Week> {
+        let read = offered(self.operations().read_hours, PlatformTask::ReadHours)?;
+        read(link, answers)
+    }
+
+    /// Replaces the weekly hours, if [`Capability::hours`].
+    fn write_hours(&self, week: &Week, link: &Link<'_>, answers: &[HttpResponse]) -> StepResult<()> {
+        let write = offered(self.operations().write_hours, PlatformTask::WriteHours)?;
+        write(week, link, answers)
+    }
+
+    /// Switches products or options on or off, if [`Capability::items`].
+    fn change_items(
+        &self,
+        change: &ItemChange,
+        link: &Link<'_>,
+        answers: &[HttpResponse],
+    ) -> StepResult<ItemsChanged> {
+        let make = offered(self.operations().change_items, PlatformTask::ChangeItems)?;
+        make(change, link, answers)
+    }
+
+    /// Reads whether an item is on, if [`ItemSupport::reads`]. Otherwise the menu shows it.
+    fn read_item(
+        &self,
+        item: &ItemRef,
+        link: &Link<'_>,
+        answers: &[HttpResponse],
+    ) -> StepResult<ItemReading> {
+        let read = offered(self.operations().read_item, PlatformTask::ReadItem)?;
+        read(item, link, answers)
+    }
+
+    /// Changes prices, if [`Capability::prices`].
+    fn change_prices(
+        &self,
+        change: &PriceChange,
+        link: &Link<'_>,
+        answers: &[HttpResponse],
+    ) -> StepResult<PricesChanged> {
+        let make = offered(self.operations().change_prices, PlatformTask::ChangePrices)?;
+        make(change, link, answers)
+    }
+
+    /// Reads the progress of a batch of prices, if [`PriceSupport::is_queued`].
+    fn read_prices(
+        &self,
+        batch: &str,
+        link: &Link<'_>,
+        answers: &[HttpResponse],
+    ) -> StepResult<BatchReading> {
+        let read = offered(self.operations().read_prices, PlatformTask::ReadPrices)?;
+        read(batch, link, answers)
+    }
+
+    /// Sends a whole menu to the platform, if [`Capability::catalog_push`] and the operator has switched it on.
+    fn push_catalog(
+        &self,
+        push: &CatalogPush<'_>,
+        link: &Link<'_>,
+        answers: &[HttpResponse],
+    ) -> StepResult<CatalogSubmitted> {
+        let send = offered(self.operations().push_catalog, PlatformTask::PushCatalog)?;
+        send(push, link, answers)
+    }
+
+    /// Reads a report about an import that the platform sends to the callback address.
+    fn read_catalog_import(&self, body: &[u8]) -> Result<CatalogImport, Unreadable> {
+        match self.operations().read_catalog_import {
+            Some(read) => read(body),
+            None => Err(Unreadable {
+                path: "$".to_owned(),
+                message: "the platform takes no menus".to_owned(),
+            }),
+        }
+    }
+
+    /// Reads the platform's log of imports of the branch since a time, newest first, if [`CatalogSupport::has_log`].
+    fn read_catalog_log(
+        &self,
+        since: Timestamp,
+        link: &Link<'_>,
+        answers: &[HttpResponse],
+    ) -> StepResult<Vec<CatalogLogEntry>> {
+        let read = offered(self.operations().read_catalog_log, PlatformTask::PushCatalog)?;
+        read(since, link, answers)
+    }
+
+    /// Whether a task of the capability is switched on for an integration with these credentials (completed with the operator's
+    /// settings). Some need a setting.
+    fn is_enabled(&self, _task: PlatformTask, _credentials: &Credentials) -> bool {
+        true
+    }
+
+    /// Whether the platform does this for an integration with these credentials. What it does not offer is an `Unsupported` error.
+    fn offers(&self, task: PlatformTask, credentials: &Credentials) -> bool {
+        self.capability().has(task) && self.is_enabled(task, credentials)
+    }
+}
+
+/// A function of [`Operations`], or the error that the platform does not have it.
+fn offered<F>(function: Option<F>, task: PlatformTask) -> Result<F, PlatformError> {
+    function.ok_or(unsupported(task))
 }
 
 fn unsupported(what: PlatformTask) -> PlatformError {

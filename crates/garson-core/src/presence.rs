@@ -1,4 +1,4 @@
-//! Who is connected to an account's orders: open boards, event streams, and programs that poll.
+//! Who is connected to an account's orders: open boards, event streams, programs that poll, and printers.
 
 use crate::id::{KeyId, RestaurantId};
 use crate::time::Timestamp;
@@ -14,6 +14,8 @@ pub enum PresenceKind {
     Stream,
     /// A program that asks for events or orders again and again.
     Poller,
+    /// A program that only prints: `garson print`, or another that says so.
+    Printer,
 }
 
 impl PresenceKind {
@@ -23,6 +25,16 @@ impl PresenceKind {
             Self::Board => "board",
             Self::Stream => "stream",
             Self::Poller => "poller",
+            Self::Printer => "printer",
+        }
+    }
+
+    /// Can a person or a program notice a new order by it? A printed ticket accepts nothing.
+    #[must_use]
+    pub const fn is_watching(self) -> bool {
+        match self {
+            Self::Board | Self::Stream | Self::Poller => true,
+            Self::Printer => false,
         }
     }
 }
@@ -41,9 +53,15 @@ pub struct Presence {
 }
 
 impl Presence {
-    /// Does it show the orders of this restaurant?
+    /// Is it connected to the orders of this restaurant?
+    #[must_use]
+    pub fn concerns(&self, restaurant: RestaurantId) -> bool {
+        self.restaurant.is_none_or(|only| only == restaurant)
+    }
+
+    /// Are the orders of this restaurant watched by it?
     #[must_use]
     pub fn watches(&self, restaurant: RestaurantId) -> bool {
-        self.restaurant.is_none_or(|only| only == restaurant)
+        self.kind.is_watching() && self.concerns(restaurant)
     }
 }

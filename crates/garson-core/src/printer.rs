@@ -60,6 +60,21 @@ impl PrinterState {
     }
 }
 
+/// An agent whose clock differs by this much from the service's has a wrong clock.
+pub const CLOCK_TOLERANCE: Duration = Duration::from_secs(2 * 60);
+
+/// What an agent says besides the state of the printer.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct AgentNotes {
+    /// The agent's own words, for support.
+    pub message: Option<String>,
+    /// Orders that it did not print in the last day, because they had come too long before.
+    pub skipped: i64,
+    /// By how many seconds its clock is ahead of the service's, or behind if negative; `None` if the clock is right.
+    pub clock_ahead: Option<i64>,
+}
+
 /// A printer as it is kept.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Printer {
@@ -68,8 +83,7 @@ pub struct Printer {
     pub restaurant_id: Option<RestaurantId>,
     pub name: String,
     pub state: PrinterState,
-    /// The agent's own words, for support.
-    pub message: Option<String>,
+    pub notes: AgentNotes,
     /// Tickets that wait for the printer.
     pub waiting: i64,
     pub created_at: Timestamp,
@@ -96,7 +110,7 @@ impl Printer {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PrinterReport {
     pub state: PrinterState,
-    pub message: Option<String>,
+    pub notes: AgentNotes,
     pub waiting: i64,
     /// Requested tickets that are printed.
     pub printed: Vec<PrintJobId>,
@@ -124,7 +138,7 @@ mod tests {
             restaurant_id: None,
             name: "Mutfak".to_owned(),
             state,
-            message: None,
+            notes: AgentNotes::default(),
             waiting: 0,
             created_at: Timestamp::default(),
             seen_at: Timestamp::default(),

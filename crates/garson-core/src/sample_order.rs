@@ -43,6 +43,7 @@ pub fn a_new_order(provider_order_id: &str) -> NewOrder {
         accept_by: None,
         scheduled_for: None,
         content: OrderContent {
+            storefront: None,
             note: Some("Zile basmayın".to_owned()),
             fulfilment: Fulfilment {
                 kind: FulfilmentType::Delivery,

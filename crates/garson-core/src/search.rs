@@ -14,7 +14,7 @@ const MOST_ASKED: usize = 5;
 const PHONE_DIGITS: usize = 7;
 
 /// Adds a letter in its plain form, or nothing if it is none.
-fn fold(letter: char, to: &mut String) {
+pub(crate) fn fold(letter: char, to: &mut String) {
     let plain = match letter {
         'İ' | 'I' | 'ı' | 'î' | 'Î' | 'í' | 'Í' | 'ì' | 'Ì' | 'ï' | 'Ï' => "i",
         'Ş' | 'ş' | 'Ș' | 'ș' | 'Ś' | 'ś' | 'Š' | 'š' => "s",

@@ -1,6 +1,7 @@
 //! Timestamps: milliseconds since 1970, written as RFC 3339 in UTC with milliseconds.
 
 use jiff::civil::Date;
+use jiff::fmt::rfc2822::{DateTimeParser, DateTimePrinter};
 use jiff::tz::TimeZone;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use std::fmt;
@@ -189,6 +190,22 @@ impl<'de> Deserialize<'de> for Timestamp {
     }
 }
 
+impl Timestamp {
+    /// As the `Date` header of HTTP has it, in whole seconds. `None` outside the years 0 to 9999.
+    #[must_use]
+    pub fn http_date(self) -> Option<String> {
+        let at = jiff::Timestamp::from_millisecond(self.0).ok()?;
+        DateTimePrinter::new().timestamp_to_rfc9110_string(&at).ok()
+    }
+
+    /// Reads a `Date` header.
+    #[must_use]
+    pub fn from_http_date(text: &str) -> Option<Self> {
+        let at = DateTimeParser::new().parse_timestamp(text).ok()?;
+        Some(Self(at.as_millisecond())).filter(|it| RANGE.contains(&it.0))
+    }
+}
+
 /// A timezone by its IANA name.
 #[derive(Clone, Debug)]
 pub struct Zone(TimeZone);
@@ -250,12 +267,101 @@ impl Zone {
         )
     }
 
+    /// The calendar day of a timestamp in this zone.
+    #[must_use]
+    pub fn day_of(&self, at: Timestamp) -> Option<CalendarDay> {
+        let moment = jiff::Timestamp::from_millisecond(at.0).ok()?;
+        Some(CalendarDay(moment.to_zoned(self.0.clone()).date()))
+    }
+
+    /// When a calendar day starts in this zone.
+    #[must_use]
+    pub fn start(&self, day: CalendarDay) -> Option<Timestamp> {
+        self.hour(day.0, 0)
+    }
+
+    /// The time on the clock so many minutes after midnight, up to the end of the next day. A time that the clock skips is moved
+    /// behind the gap; of one that it shows twice, the first counts.
+    pub(crate) fn at_minute(&self, day: CalendarDay, minutes: u32) -> Option<Timestamp> {
+        const DAY: u32 = 24 * 60;
+        let date = (0..minutes / DAY).try_fold(day.0, |date, _| date.tomorrow().ok())?;
+        let minutes = i16::try_from(minutes % DAY).ok()?;
+        let (hour, minute) = (i8::try_from(minutes / 60).ok()?, i8::try_from(minutes % 60).ok()?);
+        let moment = date.at(hour, minute, 0, 0).to_zoned(self.0.clone()).ok()?;
+        Some(Timestamp::from_millis(moment.timestamp().as_millisecond()))
+    }
+
     fn hour(&self, day: Date, hour: u8) -> Option<Timestamp> {
         let hour = i8::try_from(hour).ok().filter(|hour| (0..24).contains(hour))?;
         let start = day.at(hour, 0, 0, 0).to_zoned(self.0.clone()).ok()?;
         Some(Timestamp::from_millis(start.timestamp().as_millisecond()))
     }
 }
+
+/// A day of the calendar, such as `2026-03-01`.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct CalendarDay(Date);
+
+impl CalendarDay {
+    #[must_use]
+    pub fn tomorrow(self) -> Option<Self> {
+        self.0.tomorrow().ok().map(Self)
+    }
+
+    #[must_use]
+    pub fn yesterday(self) -> Option<Self> {
+        self.0.yesterday().ok().map(Self)
+    }
+
+    pub(crate) fn date(self) -> Date {
+        self.0
+    }
+}
+
+impl FromStr for CalendarDay {
+    type Err = NotADay;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        parse_day(text).map(Self).ok_or(NotADay)
+    }
+}
+
+impl fmt::Display for CalendarDay {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(&self.0, f)
+    }
+}
+
+impl fmt::Debug for CalendarDay {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+impl Serialize for CalendarDay {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for CalendarDay {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        text.parse().map_err(de::Error::custom)
+    }
+}
+
+/// The text is not a day of the calendar.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NotADay;
+
+impl fmt::Display for NotADay {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("must be a day, such as 2026-03-01")
+    }
+}
+
+impl std::error::Error for NotADay {}
 
 fn parse_day(text: &str) -> Option<Date> {
     let shape = text.len() == 10
@@ -283,6 +389,20 @@ mod tests {
             Timestamp::from_millis(1_767_225_600_007).to_string(),
             "2026-01-01T00:00:00.007Z"
         );
+    }
+
+    #[test]
+    fn http_dates_are_written_and_read() {
+        let at = Timestamp::from_millis(1_767_225_600_007);
+        let text = at.http_date().unwrap();
+        assert_eq!(text, "Thu, 01 Jan 2026 00:00:00 GMT");
+        assert_eq!(
+            Timestamp::from_http_date(&text),
+            Some(Timestamp::from_millis(1_767_225_600_000))
+        );
+        for wrong in ["", "now", "Thu, 32 Jan 2026 00:00:00 GMT", "2026-01-01T00:00:00Z"] {
+            assert_eq!(Timestamp::from_http_date(wrong), None, "{wrong}");
+        }
     }
 
     /// Every day from the year 0 to 9999, each at another time of day, and the timestamps around each end.

@@ -18,6 +18,8 @@ pub enum MessageFailure {
     },
     MailServerLogin,
     MailServerNoAnswer,
+    /// The mail server ended the connection before it had the whole message.
+    MailServerClosed,
     /// The mail server answered that it does not accept the message.
     MailServerAnswered {
         status: u16,
@@ -46,6 +48,7 @@ impl fmt::Display for MessageFailure {
             }
             Self::MailServerLogin => "the mail server refused the log-in",
             Self::MailServerNoAnswer => "the mail server did not answer in time",
+            Self::MailServerClosed => "the mail server closed the connection before the message was sent",
             Self::MailServerAnswered { status, said } => {
                 return write!(f, "the mail server answered {status}: {said}");
             }

@@ -31,6 +31,8 @@ pub enum PlatformFailure {
     Withdrawn,
     OrderToBeCancelled,
     IntegrationRemoved,
+    IntegrationOff,
+    BranchNotProven,
     UnknownPlatform,
     CredentialsUnreadable,
     CallUnreadable {
@@ -61,6 +63,22 @@ pub enum PlatformFailure {
     },
     EndlessList,
     MenuTooLong,
+    /// It has the request, and the result later.
+    NoResultYet,
+    /// It does not let the store be changed now; its own word for the reason.
+    StoreNotChangeable {
+        reason: Option<String>,
+    },
+    /// It does not offer this state, or none of the lengths or reasons, now.
+    NotOffered,
+    /// The restaurant is not connected to it now.
+    NotConnected,
+    /// The store is missing in its list.
+    StoreMissing,
+    /// The item is not in its menu.
+    ItemMissing {
+        id: String,
+    },
     Says {
         text: String,
     },
@@ -70,6 +88,8 @@ pub enum PlatformFailure {
     NotDone,
     NotDoneYet,
     FailedAndNotDone,
+    /// The request may have reached it, and it cannot be asked.
+    OutcomeUnknown,
     /// It says that the step was done already, but its order shows another status.
     Contradicted {
         status: i64,
@@ -108,6 +128,10 @@ impl fmt::Display for PlatformFailure {
             Self::OrderUnreadable { path, error } => {
                 return write!(f, "the platform's order cannot be read: {path} {error}");
             }
+            Self::StoreNotChangeable { reason: Some(reason) } => {
+                return write!(f, "the platform does not let the store be changed now: {reason}");
+            }
+            Self::ItemMissing { id } => return write!(f, "the platform's menu has no item {id}"),
             Self::Says { text } => return write!(f, "says: {text}"),
             Self::Contradicted { status, name } => {
                 return write!(
@@ -124,6 +148,8 @@ impl fmt::Display for PlatformFailure {
             Self::Withdrawn => "it was withdrawn before it was sent",
             Self::OrderToBeCancelled => "the order is to be cancelled",
             Self::IntegrationRemoved => "the integration was removed",
+            Self::IntegrationOff => "the integration is switched off",
+            Self::BranchNotProven => "the branch is not known to be the account's",
             Self::UnknownPlatform => "the platform is not one of this version",
             Self::CredentialsUnreadable => "Its stored credentials cannot be read; connect it again.",
             Self::SessionNotAccepted => "the platform does not accept our session",
@@ -135,10 +161,16 @@ impl fmt::Display for PlatformFailure {
             Self::NotAnOrder => "the platform showed something else than an order",
             Self::EndlessList => "the platform's list has no end",
             Self::MenuTooLong => "the menu needs too many questions",
+            Self::NoResultYet => "the platform has no result yet",
+            Self::StoreNotChangeable { reason: None } => "the platform does not let the store be changed now",
+            Self::NotOffered => "the platform does not offer this now",
+            Self::NotConnected => "the restaurant is not connected to the platform",
+            Self::StoreMissing => "the platform's list lacks the store",
             Self::OrderCancelled => "the order was cancelled",
             Self::NotDone => "the platform has not done it",
             Self::NotDoneYet => "the platform has not done it yet",
             Self::FailedAndNotDone => "the platform failed, and has not done it",
+            Self::OutcomeUnknown => "it is not known whether the platform has taken it",
             Self::OrdersNotStored => "the orders could not be stored",
         };
         f.write_str(text)
@@ -178,6 +210,22 @@ words! {
         Enlist "be told",
         Ready "hear that this order is ready",
         Step "be told of this step",
+        ReadStore "read the state of a store",
+        ChangeStore "open or close a store",
+        BusyMode "show a store as busy",
+        ReadHours "read opening hours",
+        WriteHours "change opening hours",
+        TheseHours "hold these opening hours",
+        ChangeItems "switch products on or off",
+        ChangeOptions "switch options on or off",
+        ManyItems "switch so many items at once",
+        ReadItem "read the state of an item",
+        ChangePrices "change prices",
+        ChangeOptionPrices "change prices of options",
+        ChangeBranchPrices "change the prices of one branch only",
+        ManyPrices "change so many prices at once",
+        ReadPrices "be asked about changed prices",
+        PushCatalog "take a whole menu",
     }
 }
 
@@ -187,5 +235,6 @@ words! {
         Reason "reason",
         ReasonNumber "reason as a number",
         PackageItems "package item ids",
+        OptionPlace "option group and product",
     }
 }

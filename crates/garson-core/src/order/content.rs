@@ -16,6 +16,9 @@ pub struct OrderContent {
     pub items: Vec<Item>,
     pub amount: Amount,
     pub payment: Payment,
+    /// The app in which the customer ordered, where it is another brand than the platform.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub storefront: Option<String>,
     /// What of the platform's message could not be read, or does not add up.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub reading_notes: Vec<ReadingNote>,

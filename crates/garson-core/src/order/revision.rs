@@ -53,6 +53,7 @@ pub fn revise(
             ..stored.fulfilment.clone()
         },
         customer: stored.customer.clone(),
+        storefront: stored.storefront.clone().or_else(|| shown.storefront.clone()),
     };
     let mut draft = Draft::of(order.clone(), at);
     let revised = &mut draft.order;

@@ -1,6 +1,9 @@
 //! What a platform supports, and which credentials it requires.
 
+use super::store_support::{CatalogSupport, HoursSupport, ItemSupport, PriceSupport, StoreSupport};
+use crate::explanation::PlatformTask;
 use crate::order::Courier;
+use crate::price_change::PriceScope;
 
 /// What a platform can do; read by the API, the panel, the flows and the conformance suite.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -13,8 +16,16 @@ pub struct Capability {
     /// Reasons are asked of the platform; otherwise they are a fixed list.
     pub live_reasons: bool,
     pub menu: bool,
-    /// The platform has a way to open and close the store.
-    pub store_toggle: bool,
+    /// How the store is opened and closed, where it can be.
+    pub store: Option<StoreSupport>,
+    /// How opening hours are read and written, where they can be.
+    pub hours: Option<HoursSupport>,
+    /// How products and options are switched on and off, where they can be.
+    pub items: Option<ItemSupport>,
+    /// How prices are changed, where they can be.
+    pub prices: Option<PriceSupport>,
+    /// How a whole menu is sent to the platform, where that is possible.
+    pub catalog_push: Option<CatalogSupport>,
     pub couriers: &'static [Courier],
     /// Seconds that the platform wants between two moves of an order.
     pub seconds_between_moves: u32,
@@ -26,6 +37,43 @@ pub struct Capability {
     pub look: bool,
     /// How often the platform may be called, for each token; a request names the limit it counts against.
     pub limits: &'static [Limit],
+}
+
+impl Capability {
+    /// Whether a task besides orders is among what the platform can do.
+    #[must_use]
+    pub fn has(&self, task: PlatformTask) -> bool {
+        use PlatformTask as Task;
+        match task {
+            Task::ReadMenu => self.menu,
+            Task::ReadStore | Task::ChangeStore => self.store.is_some(),
+            Task::BusyMode => self.store.is_some_and(|store| !store.busy_minutes.is_empty()),
+            Task::ReadHours | Task::WriteHours => self.hours.is_some(),
+            Task::ChangeItems => self.items.is_some(),
+            Task::ChangeOptions => self.items.is_some_and(|items| items.options),
+            Task::ManyItems => self.items.is_some_and(|items| items.per_call > 1),
+            Task::ReadItem => self.items.is_some_and(|items| items.reads),
+            Task::ChangePrices => self.prices.is_some(),
+            Task::ChangeOptionPrices => self.prices.is_some_and(|prices| prices.options),
+            Task::ChangeBranchPrices => self
+                .prices
+                .is_some_and(|prices| prices.scope == PriceScope::Branch),
+            Task::ManyPrices => self.prices.is_some_and(|prices| prices.per_call > 1),
+            Task::ReadPrices => self.prices.is_some_and(|prices| prices.is_queued),
+            Task::PushCatalog => self.catalog_push.is_some(),
+            Task::ReadOrder => self.look,
+            Task::ListOrders => self.polling.is_some(),
+            Task::ListReasons => self.live_reasons,
+            Task::TheseHours
+            | Task::MorePages
+            | Task::Questions
+            | Task::AnotherQuestion
+            | Task::TestConnection
+            | Task::Enlist
+            | Task::Ready
+            | Task::Step => false,
+        }
+    }
 }
 
 /// How a platform is asked for orders, and how often by default.
@@ -53,6 +101,18 @@ pub struct Limit {
     pub name: &'static str,
     pub requests: u32,
     pub per_seconds: u32,
+    pub scope: LimitScope,
+    /// Another limit that the request counts against too.
+    pub within: Option<&'static str>,
+}
+
+/// What requests are counted together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LimitScope {
+    /// All requests of a token that name the limit.
+    Token,
+    /// Those of a token to the same path, ids included.
+    Path,
 }
 
 /// A credential or setting that an integration requires or accepts.

@@ -255,6 +255,13 @@ pub enum MenuStep {
     Menu(Menu),
 }
 
+/// The way to a result that may need several questions: the next one, or the result.
+#[derive(Clone, Debug)]
+pub enum Step<T> {
+    Ask(HttpRequest),
+    Done(T),
+}
+
 /// Why a platform cannot do what is wanted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PlatformError {

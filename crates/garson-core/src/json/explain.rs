@@ -1,0 +1,118 @@
+//! Errors of the parser in plain words.
+
+use crate::field_problem::FieldProblem;
+
+/// An error of the parser in plain words: the path of the field, and the problem.
+#[must_use]
+pub fn explain(path: &str, message: &str) -> (String, String) {
+    let (place, problem) = problem(path, message);
+    (place, problem.to_string())
+}
+
+/// The same, with the problem as a value.
+#[must_use]
+pub fn problem(path: &str, message: &str) -> (String, FieldProblem) {
+    // Line, column and the names of our types are of no use to the client.
+    let message = message.rsplit_once(" at line ").map_or(message, |(text, _)| text);
+    let whole = path == ".";
+    // A missing field is reported at its parent, with its name in the message.
+    if let Some(name) = message
+        .strip_prefix("missing field `")
+        .and_then(|rest| rest.strip_suffix('`'))
+    {
+        let place = if whole {
+            name.to_owned()
+        } else {
+            format!("{path}.{name}")
+        };
+        return (place, FieldProblem::Required);
+    }
+    let place = if whole { "$".to_owned() } else { path.to_owned() };
+    if let Some(problem) = outside_of_type(message) {
+        return (place, problem);
+    }
+    let message = without_value(message);
+    let plain = match message.split_once("expected struct ") {
+        Some((before, _)) => format!("{before}expected an object"),
+        None => message,
+    };
+    (place, FieldProblem::of_parser(&plain))
+}
+
+/// A number that its field cannot hold: the error names the limits, which the parser's does not.
+fn outside_of_type(message: &str) -> Option<FieldProblem> {
+    let rest = message
+        .strip_prefix("invalid value: ")
+        .or_else(|| message.strip_prefix("invalid type: "))?;
+    let (found, expected) = rest.rsplit_once(", expected ")?;
+    if !found.starts_with("integer ") && !found.starts_with("floating point ") {
+        return None;
+    }
+    let (min, max) = match expected {
+        "u8" => (0, i64::from(u8::MAX)),
+        "u16" => (0, i64::from(u16::MAX)),
+        "u32" => (0, i64::from(u32::MAX)),
+        "u64" | "usize" => (0, i64::MAX),
+        "i8" => (i64::from(i8::MIN), i64::from(i8::MAX)),
+        "i16" => (i64::from(i16::MIN), i64::from(i16::MAX)),
+        "i32" => (i64::from(i32::MIN), i64::from(i32::MAX)),
+        "i64" | "isize" => (i64::MIN, i64::MAX),
+        _ => return None,
+    };
+    Some(FieldProblem::NotWholeNumber { min, max })
+}
+
+/// The error without the offending value, which may be personal data.
+fn without_value(message: &str) -> String {
+    for start in ["invalid type: ", "invalid value: "] {
+        let Some(rest) = message.strip_prefix(start) else {
+            continue;
+        };
+        let Some((found, expected)) = rest.rsplit_once(", expected ") else {
+            continue;
+        };
+        let kind = found.split([' ', '`', '"']).next().unwrap_or_default();
+        return format!("{start}{kind}, expected {}", plain_type(expected));
+    }
+    message.to_owned()
+}
+
+/// The name of a Rust type for clients.
+fn plain_type(expected: &str) -> &str {
+    match expected {
+        "i8" | "i16" | "i32" | "i64" | "i128" | "isize" => "a whole number",
+        "u8" | "u16" | "u32" | "u64" | "u128" | "usize" => "a whole number, not negative",
+        "f32" | "f64" => "a number",
+        "a boolean" => "true or false",
+        other => other,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn types_have_plain_names() {
+        let said = |message: &str| explain("amount.total", message).1;
+        assert_eq!(
+            said("invalid type: string \"7\", expected i64 at line 1 column 3"),
+            "invalid type: string, expected a whole number"
+        );
+        for message in [
+            "invalid value: integer `-1`, expected u32",
+            "invalid value: integer `5000000000`, expected u32 at line 1 column 20",
+            "invalid type: floating point `1e30`, expected u32",
+        ] {
+            assert_eq!(
+                said(message),
+                "must be a whole number from 0 to 4294967295",
+                "{message}"
+            );
+        }
+        assert_eq!(
+            said("invalid type: map, expected a string"),
+            "invalid type: map, expected a string"
+        );
+    }
+}
