@@ -168,6 +168,9 @@ pub(crate) struct Reply {
     pub note: String,
     /// The order, where only the work has shown which one it is.
     pub order: Option<String>,
+    /// The store of the call, and its body in plain text, for the journal.
+    pub store: Option<String>,
+    pub request: Option<String>,
 }
 
 impl Reply {
@@ -178,6 +181,8 @@ impl Reply {
             is_json: true,
             note: String::new(),
             order: None,
+            store: None,
+            request: None,
         }
     }
 
@@ -192,7 +197,16 @@ impl Reply {
             is_json: false,
             note: String::new(),
             order: None,
+            store: None,
+            request: None,
         }
+    }
+
+    /// The same, of a call for this store with this body.
+    pub(crate) fn of_store(mut self, store: &str, request: Option<String>) -> Self {
+        self.store = Some(store.to_owned());
+        self.request = request.or(self.request);
+        self
     }
 
     pub(crate) fn with_note(mut self, note: impl Into<String>) -> Self {

@@ -12,8 +12,8 @@ use crate::{
     http_client::HttpClient,
     platform::Platform,
     views::{
-        Autopilot, FaultRequest, Health, JournalLine, OrderRequest, OrderView, PlacedOrder, Step,
-        StoreRequest, StoreView,
+        Autopilot, CallCount, FaultRequest, Health, ItemRequest, JournalLine, MenuItemView, OrderRequest,
+        OrderView, PlacedOrder, ShopRequest, ShopView, Step, StoreRequest, StoreView,
     },
 };
 
@@ -42,6 +42,16 @@ struct Orders<T> {
 }
 
 #[derive(Deserialize)]
+struct Items {
+    items: Vec<MenuItemView>,
+}
+
+#[derive(Deserialize)]
+struct Counts {
+    counts: Vec<CallCount>,
+}
+
+#[derive(Deserialize)]
 struct Lines {
     lines: Vec<JournalLine>,
 }
@@ -67,6 +77,54 @@ impl ControlClient {
         self.call(Method::GET, "/stores", None)
             .await
             .map(|Stores { stores }| stores)
+    }
+
+    /// What the platform knows of a store besides its orders.
+    pub async fn shop(&self, platform: Platform, remote_id: &str) -> Result<ShopView, String> {
+        let path = format!("/stores/{platform}/{}/shop", encode(remote_id));
+        self.call(Method::GET, &path, None).await
+    }
+
+    /// Changes what the platform knows of a store, without a call to its API.
+    pub async fn change_shop(
+        &self,
+        platform: Platform,
+        remote_id: &str,
+        request: &ShopRequest,
+    ) -> Result<ShopView, String> {
+        let path = format!("/stores/{platform}/{}/shop", encode(remote_id));
+        self.send(Method::PATCH, &path, request).await
+    }
+
+    /// The items of a store's menu: products, then options.
+    pub async fn items(&self, platform: Platform, remote_id: &str) -> Result<Vec<MenuItemView>, String> {
+        let path = format!("/stores/{platform}/{}/items", encode(remote_id));
+        self.call(Method::GET, &path, None)
+            .await
+            .map(|Items { items }| items)
+    }
+
+    /// Changes an item in the platform's own panel.
+    pub async fn change_item(
+        &self,
+        platform: Platform,
+        remote_id: &str,
+        id: &str,
+        request: &ItemRequest,
+    ) -> Result<ShopView, String> {
+        let path = format!("/stores/{platform}/{}/items/{}", encode(remote_id), encode(id));
+        self.send(Method::PATCH, &path, request).await
+    }
+
+    /// How many calls each operation has had since the journal was cleared.
+    pub async fn counts(&self, platform: Option<Platform>) -> Result<Vec<CallCount>, String> {
+        let path = platform.map_or_else(
+            || "/counts".to_owned(),
+            |platform| format!("/counts?platform={platform}"),
+        );
+        self.call(Method::GET, &path, None)
+            .await
+            .map(|Counts { counts }| counts)
     }
 
     pub async fn place_orders(&self, request: &OrderRequest) -> Result<Vec<PlacedOrder>, String> {

@@ -1,8 +1,11 @@
 //! The last calls that the platforms received, with what became of them.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 
-use crate::{platform::Platform, views::JournalLine};
+use crate::{
+    platform::Platform,
+    views::{CallCount, JournalLine},
+};
 
 const KEPT: usize = 10_000;
 /// How much of a request's body is stored.
@@ -17,12 +20,20 @@ pub(crate) fn shortened(body: &[u8]) -> String {
 pub(crate) struct Journal {
     last: u64,
     lines: VecDeque<JournalLine>,
+    /// All calls and the refused ones, by operation, since the journal was cleared.
+    counts: BTreeMap<(Platform, String), (u64, u64)>,
 }
 
 impl Journal {
     /// Writes a line and gives it the next number.
     pub(crate) fn write(&mut self, mut line: JournalLine) {
         self.last += 1;
+        let is_refused = !line.status.is_some_and(|status| (200..300).contains(&status));
+        let count = self
+            .counts
+            .entry((line.platform, line.operation.clone()))
+            .or_default();
+        *count = (count.0 + 1, count.1 + u64::from(is_refused));
         line.number = self.last;
         if self.lines.len() == KEPT {
             self.lines.pop_front();
@@ -36,8 +47,25 @@ impl Journal {
         self.lines.iter().filter(wanted).collect()
     }
 
+    /// How many calls each operation has had.
+    pub(crate) fn counts(&self, platform: Option<Platform>) -> Vec<CallCount> {
+        let wanted = self
+            .counts
+            .iter()
+            .filter(|((of, _), _)| platform.is_none_or(|one| one == *of));
+        wanted
+            .map(|((platform, operation), (calls, refused))| CallCount {
+                platform: *platform,
+                operation: operation.clone(),
+                calls: *calls,
+                refused: *refused,
+            })
+            .collect()
+    }
+
     pub(crate) fn clear(&mut self) {
         self.lines.clear();
+        self.counts.clear();
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -59,7 +87,8 @@ mod tests {
             path: "/auth/login".to_owned(),
             status: Some(200),
             order_id: None,
-            body: String::new(),
+            store: None,
+            body: None,
             note: String::new(),
         }
     }

@@ -35,6 +35,7 @@ mod registry;
 mod sender;
 mod server;
 mod shared;
+mod shop;
 mod simulated_platform;
 mod store;
 mod trendyol;

@@ -17,6 +17,31 @@ pub(crate) fn start(shared: &Arc<Shared>, world: &mut World) {
     for number in std::mem::take(&mut world.to_push) {
         shared.spawn(send_all(Arc::clone(shared), number));
     }
+    for (platform, message) in std::mem::take(&mut world.reports) {
+        shared.spawn(report(Arc::clone(shared), platform, message));
+    }
+}
+
+/// Sends a message that is not about an order, as often as those that are.
+async fn report(shared: Arc<Shared>, platform: Platform, message: Message) {
+    let (first, factors) = registry::of(platform).push_pauses();
+    let first = shared.world().settings.push_retry_millis.unwrap_or(first);
+    let wait = Duration::from_millis(shared.world().settings.push_timeout_millis);
+    for factor in factors.iter().map(Some).chain([None]) {
+        let answer = match (message.request(false), shared.pushes.acquire().await) {
+            (Ok(request), Ok(_permit)) => shared.client.send(request, wait).await,
+            (Err(error), _) => Err(error),
+            (_, Err(error)) => Err(error.to_string()),
+        };
+        let status = answer.as_ref().ok().map(|(status, _)| status.as_u16());
+        tracing::debug!(%platform, kind = message.kind, ?status, "reported");
+        if !registry::of(platform).retries_push(status) {
+            return;
+        }
+        if let Some(factor) = factor {
+            tokio::time::sleep(Duration::from_millis(first.saturating_mul(*factor))).await;
+        }
+    }
 }
 
 async fn send_all(shared: Arc<Shared>, number: u64) {

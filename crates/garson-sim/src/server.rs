@@ -203,9 +203,11 @@ fn execute(
         path: call.target.clone(),
         status: (!silent).then_some(reply.status.as_u16()),
         order_id: route.order.clone().or_else(|| reply.order.clone()),
-        body: match route.operation {
-            "login" => String::new(),
-            _ => shortened(&call.body),
+        store: reply.store.clone(),
+        body: match (&reply.request, route.operation) {
+            (Some(decrypted), _) => Some(decrypted.clone()),
+            (None, "login") => None,
+            (None, _) => Some(shortened(&call.body)).filter(|body| !body.is_empty()),
         },
         note: note(&reply, fault, silent),
     };

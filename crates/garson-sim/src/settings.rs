@@ -22,6 +22,10 @@ pub struct SimSettings {
     pub getir_token_seconds: u64,
     /// Getir: an unanswered order is cancelled after this time; 0 means never.
     pub getir_answer_seconds: u64,
+    /// Trendyol: how long a batch of prices takes.
+    pub trendyol_batch_seconds: u64,
+    /// Migros: the name of "until the next shift".
+    pub migros_next_shift_option: String,
     /// Yemeksepeti: for how long after a push is acknowledged the order answers 409 "not yet".
     pub not_ready_seconds: u64,
     /// Yemeksepeti: how long a login is good for.
@@ -46,6 +50,8 @@ impl Default for SimSettings {
             getir_gap_seconds: 60,
             getir_token_seconds: 3600,
             getir_answer_seconds: 300,
+            trendyol_batch_seconds: 2,
+            migros_next_shift_option: "NEXT_SHIFT_START".to_owned(),
             not_ready_seconds: 0,
             yemeksepeti_token_seconds: 1800,
             yemeksepeti_expiry_seconds: 900,

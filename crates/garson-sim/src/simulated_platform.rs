@@ -5,7 +5,7 @@ use serde_json::Value;
 use crate::{
     call::{Call, Reply, Route},
     order::{Order, States},
-    store::{Credentials, Store},
+    store::{Credentials, Store, StoreKey},
     views::{Courier, Step},
     world::World,
 };
@@ -77,6 +77,9 @@ pub(crate) trait SimulatedPlatform: Sync {
 
     /// The service has answered a push with this status and body.
     fn acknowledged(&self, _: &mut World, _: u64, _kind: &str, _status: u16, _body: &[u8]) {}
+
+    /// Queues the report of the last catalog of a store, where the platform takes catalogs.
+    fn report_catalog(&self, _: &mut World, _: &StoreKey) {}
 
     /// Whether the platform repeats a push that got this status.
     fn retries_push(&self, status: Option<u16>) -> bool {

@@ -205,6 +205,152 @@ pub enum Step {
     Delivered,
 }
 
+/// Who closed a store.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ClosedBy {
+    /// A call to the platform's API.
+    Api,
+    /// The restaurant's own tablet.
+    Restaurant,
+    /// The platform by itself.
+    Platform,
+    /// The platform, because an order was not answered in time.
+    UnansweredOrder,
+}
+
+/// `PATCH /control/stores/{platform}/{remoteId}/shop`: what is left out stays as it is.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+pub struct ShopRequest {
+    /// Opens or closes the store, without a call to its API.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub open: Option<bool>,
+    /// Who closes it; the platform, if nothing is said.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub by: Option<ClosedBy>,
+    /// Why, in the platform's words.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// For how long it is closed; nothing: until it is opened.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub for_seconds: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub deactivated: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub in_hours: Option<bool>,
+    /// Yemeksepeti: whether the state may be changed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub changeable: Option<bool>,
+    /// Yemeksepeti: whether the restaurant has to check in first.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub check_in_required: Option<bool>,
+    /// Yemeksepeti: so many times the state is answered with 204.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub not_ready_answers: Option<u32>,
+    /// Timed closings and timed items do not end.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub forgets_timers: Option<bool>,
+    /// Changes are answered with success and not made.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ignores_changes: Option<bool>,
+    /// `open` or `closed`: what the API says of the state, whatever it is. Any other word: the truth.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reads_as: Option<String>,
+    /// Yemeksepeti: what is reported of catalogs, in the platform's word, such as `done`; empty: nothing. The last catalog is
+    /// reported at once.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub catalog_result: Option<String>,
+}
+
+/// What a platform knows of a store, as the control API shows it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ShopView {
+    pub open: bool,
+    pub closed_by: Option<ClosedBy>,
+    pub closed_until: Option<String>,
+    pub reason: Option<String>,
+    pub deactivated: bool,
+    pub busy_minutes: Option<u64>,
+    pub hours: Vec<HoursLine>,
+    /// The items that were ever changed.
+    pub items: Vec<ItemView>,
+}
+
+/// A span of a weekday; Monday is 0.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct HoursLine {
+    pub day: u8,
+    pub opens: String,
+    pub closes: String,
+}
+
+impl HoursLine {
+    /// The hours that every store has at first.
+    pub fn daily(day: u8) -> Self {
+        Self {
+            day,
+            opens: "10:00".to_owned(),
+            closes: "23:00".to_owned(),
+        }
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ItemView {
+    pub id: String,
+    pub available: bool,
+    pub off_until: Option<String>,
+    pub off_for_today: bool,
+    /// In kuruş, where it was changed.
+    pub price: Option<i64>,
+}
+
+/// `PATCH /control/stores/{platform}/{remoteId}/items/{id}`: an item is changed in the platform's own panel. The id is the one of
+/// the platform's menu.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+pub struct ItemRequest {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub available: Option<bool>,
+    /// In kuruş.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub price: Option<i64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub image_url: Option<String>,
+    /// The item is taken off the menu.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub removed: Option<bool>,
+}
+
+/// An item of a store's menu, as `GET /control/stores/{platform}/{remoteId}/items` lists it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct MenuItemView {
+    /// The id in the platform's menu; on Yemeksepeti, which shows no menu, the one that its orders name.
+    pub id: String,
+    pub name: String,
+    /// In kuruş, as it was at first.
+    pub price: i64,
+    pub is_option: bool,
+}
+
+/// How many calls each operation of a platform has had: `GET /control/counts`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct CallCount {
+    pub platform: Platform,
+    pub operation: String,
+    /// All calls, and those that were not answered with success.
+    pub calls: u64,
+    pub refused: u64,
+}
+
 /// What goes wrong.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "kind")]
@@ -264,9 +410,12 @@ pub struct JournalLine {
     pub status: Option<u16>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub order_id: Option<String>,
-    /// The beginning of the request's body; logins are left out.
-    #[serde(default, skip_serializing_if = "String::is_empty")]
-    pub body: String,
+    /// The store of the token or key, where the call has one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub store: Option<String>,
+    /// The beginning of the request's body, decrypted where the call is about a store or its items; logins are left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub body: Option<String>,
     pub note: String,
 }
 

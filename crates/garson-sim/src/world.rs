@@ -18,6 +18,7 @@ use crate::{
     platform::Platform,
     random::Random,
     settings::SimSettings,
+    shop::{PriceBatch, SeenBodies, Shop},
     store::{Store, StoreKey},
 };
 
@@ -40,6 +41,10 @@ pub(crate) struct World {
     /// Makes ids: different in every run.
     pub ids: Random,
     pub stores: BTreeMap<StoreKey, Arc<Store>>,
+    /// The stores' states besides their orders; a store that is missing is as at first.
+    shops: BTreeMap<StoreKey, Shop>,
+    pub price_batches: BTreeMap<String, PriceBatch>,
+    pub seen_bodies: SeenBodies,
     pub orders: Orders,
     pub journal: Journal,
     pub faults: Faults,
@@ -49,6 +54,8 @@ pub(crate) struct World {
     pub timed_events: BTreeSet<(Timestamp, u64, TimedEvent)>,
     /// Orders with messages for which no task is running yet.
     pub to_push: Vec<u64>,
+    /// Messages that are not about an order.
+    pub reports: Vec<(Platform, Message)>,
     /// Messages that wait until their platform has sent its next one.
     pub held: Vec<(Platform, u64, Message)>,
     limits: Limits,
@@ -63,6 +70,9 @@ impl World {
             public_url,
             clock: Clock::default(),
             stores: BTreeMap::new(),
+            shops: BTreeMap::new(),
+            price_batches: BTreeMap::new(),
+            seen_bodies: SeenBodies::new(),
             orders: Orders::default(),
             journal: Journal::default(),
             faults: Faults::default(),
@@ -70,6 +80,7 @@ impl World {
             autopilot: None,
             timed_events: BTreeSet::new(),
             to_push: Vec::new(),
+            reports: Vec::new(),
             held: Vec::new(),
             limits: Limits::default(),
         }
@@ -93,6 +104,16 @@ impl World {
         self.stores
             .values()
             .filter(move |store| store.platform == platform)
+    }
+
+    /// What the platform knows of a store besides its orders.
+    pub(crate) fn shop(&mut self, key: &StoreKey) -> &mut Shop {
+        self.shops.entry(key.clone()).or_default()
+    }
+
+    /// The same, to be read.
+    pub(crate) fn shop_of(&self, key: &StoreKey) -> Shop {
+        self.shops.get(key).cloned().unwrap_or_default()
     }
 
     /// Moves an order to a state.

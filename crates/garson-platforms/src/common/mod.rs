@@ -7,6 +7,7 @@ pub mod flag;
 pub mod number;
 pub mod request;
 pub mod soft;
+pub mod steps;
 pub mod sums;
 pub mod text;
 pub mod timestamp;

@@ -118,6 +118,15 @@ impl<'de> Deserialize<'de> for Loose {
     }
 }
 
+/// An amount as a JSON number in liras with two decimals, never through a float: `12.50`.
+#[must_use]
+pub fn lira_text(amount: Minor) -> Box<RawValue> {
+    let sign = if amount.0 < 0 { "-" } else { "" };
+    let kurus = amount.0.unsigned_abs();
+    let text = format!("{sign}{}.{:02}", kurus / 100, kurus % 100);
+    RawValue::from_string(text).unwrap_or_else(|_| RawValue::NULL.to_owned())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -112,6 +112,7 @@ fn order(wire: wire::Order) -> Read<Message> {
     let amount = amount(wire.amount, &items)?;
     let payment = payment(wire.payment, amount.total)?;
     let content = OrderContent {
+        storefront: None,
         note: optional(wire.note, MAX_TEXT, "note")?,
         fulfilment: fulfilment(wire.fulfilment),
         customer: wire.customer.map(customer).transpose()?.unwrap_or_default(),

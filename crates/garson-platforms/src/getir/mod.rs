@@ -1,23 +1,32 @@
 //! `getir`: Getir Yemek, which pushes its orders and expects a call for every step.
 
+mod availability;
+mod hours;
 mod lines;
 mod menu;
 mod names;
 mod outcome;
 mod payment;
+mod prices;
 mod read;
+mod store;
 mod verify;
 mod wire;
 mod write;
 
-use self::names::{APP_KEY, CANCEL_ORDER, COURIER_ARRIVAL, NEW_ORDER, RESTAURANT_KEY, RESTAURANT_STATUS};
+use self::names::{
+    APP_KEY, CANCEL_ORDER, CHAIN_MENU_ID, COURIER_ARRIVAL, NEW_ORDER, OPTION_CALLS, OPTION_CALLS_BY_PRODUCT,
+    RESTAURANT_KEY, RESTAURANT_STATUS,
+};
 use crate::common::api_key::INBOUND_KEY;
+use garson_core::explanation::PlatformTask;
 use garson_core::integration::Credentials;
 use garson_core::order::{CallKind, Courier, Order, Reason};
 use garson_core::platform::{
     CallError, CallRequest, Capability, Claim, CredentialField, CredentialKind, HookReply, HookRequest,
-    HookRoute, HttpRequest, HttpResponse, IntakeOutcome, Limit, Link, MenuStep, Message, Outcome, Page,
-    Platform, PlatformError, PollStyle, Polling, Provider, Session, Unreadable, Verified, Window,
+    HookRoute, HttpRequest, HttpResponse, IntakeOutcome, Limit, LimitScope, Link, Message, Operations,
+    Outcome, Page, Platform, PlatformError, PollStyle, Polling, Provider, Session, Unreadable, Verified,
+    Window,
 };
 use garson_core::secret::Secret;
 
@@ -31,7 +40,11 @@ const CAPABILITY: Capability = Capability {
     cancel_after_accept: true,
     live_reasons: true,
     menu: true,
-    store_toggle: true,
+    store: Some(store::SUPPORT),
+    hours: Some(hours::SUPPORT),
+    items: Some(availability::SUPPORT),
+    prices: Some(prices::SUPPORT),
+    catalog_push: None,
     couriers: &[Courier::Platform, Courier::Restaurant],
     seconds_between_moves: 60,
     accept_within_seconds: Some(300),
@@ -45,6 +58,16 @@ const CAPABILITY: Capability = Capability {
         limit(write::CONFIG, 2, 60),
         limit(write::OPTION_PRODUCTS, 2, 60),
         limit(write::CANCEL_OPTIONS, 40, 600),
+        limit(write::RESTAURANT, 2, 60),
+        limit(write::STATUS, 2, 60),
+        limit(write::BUSYNESS, 2, 60),
+        limit(write::HOURS, 2, 60),
+        // Sources differ: 300 in a minute for all items, or 3 for each. Both are kept.
+        Limit {
+            scope: LimitScope::Path,
+            within: Some(write::DEFAULT),
+            ..limit(write::ITEM_STATUS, 3, 60)
+        },
     ],
 };
 
@@ -53,8 +76,22 @@ const fn limit(name: &'static str, requests: u32, per_seconds: u32) -> Limit {
         name,
         requests,
         per_seconds,
+        scope: LimitScope::Token,
+        within: None,
     }
 }
+
+const OPERATIONS: Operations = Operations {
+    menu: Some(menu::menu),
+    read_store: Some(store::read_store),
+    change_store: Some(store::change_store),
+    read_hours: Some(hours::read_hours),
+    write_hours: Some(hours::write_hours),
+    change_items: Some(availability::change_items),
+    read_item: Some(availability::read_item),
+    change_prices: Some(prices::change_prices),
+    ..Operations::NONE
+};
 
 impl Platform for Getir {
     fn provider(&self) -> Provider {
@@ -67,6 +104,10 @@ impl Platform for Getir {
 
     fn capability(&self) -> &'static Capability {
         &CAPABILITY
+    }
+
+    fn operations(&self) -> &'static Operations {
+        &OPERATIONS
     }
 
     fn credential_fields(&self) -> &'static [CredentialField] {
@@ -84,6 +125,11 @@ impl Platform for Getir {
                 CredentialField::required(INBOUND_KEY, CredentialKind::Secret).called(
                     "Getir'in göndereceği anahtar (x-api-key)",
                     "Key that Getir sends (x-api-key)",
+                ),
+                // Only chains have one: with it, prices can be changed for the whole chain.
+                CredentialField::optional(CHAIN_MENU_ID, CredentialKind::Plain).called(
+                    "Zincir menü numarası (yalnızca zincirler)",
+                    "Chain menu id (chains only)",
                 ),
             ]
         }
@@ -199,8 +245,15 @@ impl Platform for Getir {
         outcome::read_reasons(response)
     }
 
-    fn menu(&self, link: &Link<'_>, answers: &[HttpResponse]) -> Result<MenuStep, PlatformError> {
-        menu::menu(link, answers)
+    fn is_enabled(&self, task: PlatformTask, credentials: &Credentials) -> bool {
+        let value = |name: &str| credentials.get(name).map(|value| value.expose().trim());
+        match task {
+            PlatformTask::ChangeOptions => value(OPTION_CALLS) == Some(OPTION_CALLS_BY_PRODUCT),
+            PlatformTask::ChangePrices | PlatformTask::ChangeOptionPrices | PlatformTask::ManyPrices => {
+                value(CHAIN_MENU_ID).is_some_and(|id| !id.is_empty())
+            }
+            _ => true,
+        }
     }
 }
 

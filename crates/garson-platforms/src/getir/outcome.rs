@@ -33,6 +33,14 @@ pub fn outcome(call: CallKind, response: &HttpResponse) -> Outcome {
     }
 }
 
+/// The outcome of a command that is not about an order; `block` is for how long Getir blocks those who send it too often.
+pub fn command(response: &HttpResponse, block: Duration) -> Result<(), CallError> {
+    if response.status == 429 {
+        return Err(blocked(explain(response).1, block));
+    }
+    outcome(CallKind::Ready, response).map(|_| ())
+}
+
 /// The code of an answer that carries one, and its words.
 fn explain(response: &HttpResponse) -> (Option<i64>, Explanation) {
     // A derived reader takes a list for an object.
@@ -125,7 +133,7 @@ pub fn value<'a, T: Deserialize<'a>>(response: &'a HttpResponse, block: Duration
 
 /// What a success says that carries a failure instead of what was asked for; nothing when it carries no code. `unknown` is what a
 /// code means that is not known.
-fn instead(response: &HttpResponse, unknown: fn(Explanation) -> CallError) -> Option<CallError> {
+pub fn instead(response: &HttpResponse, unknown: fn(Explanation) -> CallError) -> Option<CallError> {
     let (code, message) = explain(response);
     Some(match by_code(CallKind::Ready, code?, &message) {
         None => unknown(message),

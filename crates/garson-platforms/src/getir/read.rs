@@ -212,6 +212,7 @@ fn sighting(order: &wire::Order<'_>, request: &HookRequest) -> Read<Sighting> {
     let amount = sums::settle(amount(order)?, &items, "products", &mut notes)?;
     let payment = payment::payment(order, amount.total);
     let content = OrderContent {
+        storefront: None,
         note: keep_some(text(&order.client_note), MAX_NOTE),
         fulfilment: Fulfilment {
             kind: FulfilmentType::Delivery,

@@ -3,6 +3,7 @@
 //! Only what is used is named, so that nothing else in a message can make it unreadable.
 
 pub mod menu;
+pub mod store;
 
 use crate::common::flag::Flag;
 use crate::common::number::{Count, Lira, Loose};

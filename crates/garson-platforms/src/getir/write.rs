@@ -14,6 +14,11 @@ pub const DEFAULT: &str = "default";
 pub const CONFIG: &str = "config";
 pub const OPTION_PRODUCTS: &str = "option-products";
 pub const CANCEL_OPTIONS: &str = "cancel-options";
+pub const RESTAURANT: &str = "restaurant";
+pub const STATUS: &str = "status";
+pub const BUSYNESS: &str = "busyness";
+pub const HOURS: &str = "working-hours";
+pub const ITEM_STATUS: &str = "item-status";
 
 /// Getir publishes no words for these answers, only that a success is wanted; anything else is tried again.
 pub fn reply(reception: &IntakeOutcome, request_id: &str) -> HookReply {
@@ -118,7 +123,7 @@ fn order_url(link: &Link<'_>, order: &Order, rest: &str) -> String {
 }
 
 /// Getir wants its token in a header of that name.
-fn with_token(request: HttpRequest, link: &Link<'_>) -> Result<HttpRequest, PlatformError> {
+pub fn with_token(request: HttpRequest, link: &Link<'_>) -> Result<HttpRequest, PlatformError> {
     Ok(header(request, "token", link.token()?))
 }
 

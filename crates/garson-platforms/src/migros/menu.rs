@@ -2,7 +2,7 @@
 
 use super::outcome::{data, parsed, unreadable};
 use super::wire::{self, text};
-use super::write;
+use super::{store, write};
 use crate::common::number::{Kurus, Lira, Loose};
 use crate::common::text::{MAX_ID, MAX_NAME, MAX_NOTE, keep, keep_some};
 use garson_core::menu::{Category, Menu, Product};
@@ -13,21 +13,15 @@ use serde_json::value::RawValue;
 pub fn menu(link: &Link<'_>, answers: &[HttpResponse]) -> Result<MenuStep, PlatformError> {
     match answers {
         // The key names the store.
-        [] => write::get(link, "/Store/GetStoreDetail").map(MenuStep::Ask),
-        [store] => {
-            let group = store_group(link, store).map_err(PlatformError::Answered)?;
-            write::menu(link, &group).map(MenuStep::Ask)
+        [] => store::ask_detail(link).map(MenuStep::Ask),
+        [answer] => {
+            let detail = store::detail(link, answer).map_err(PlatformError::Answered)?;
+            write::menu(link, &detail.group).map(MenuStep::Ask)
         }
         [_, menu, ..] => read(link, menu)
             .map(MenuStep::Menu)
             .map_err(PlatformError::Answered),
     }
-}
-
-fn store_group(link: &Link<'_>, response: &HttpResponse) -> Result<String, CallError> {
-    let data = data(link, response)?;
-    let store: wire::StoreDetail = parsed(response, &data)?;
-    keep(&store.store_group_id.0, MAX_ID).ok_or_else(|| unreadable(response, "storeGroupId is empty"))
 }
 
 fn read(link: &Link<'_>, response: &HttpResponse) -> Result<Menu, CallError> {
@@ -80,14 +74,14 @@ fn product(wire: &wire::MenuItem<'_>, in_liras: bool) -> Result<Product, String>
     })
 }
 
-fn price<'a>(wire: &wire::MenuItem<'a>) -> Option<&'a RawValue> {
+pub fn price<'a>(wire: &wire::MenuItem<'a>) -> Option<&'a RawValue> {
     wire.default_primary_price
         .or(wire.default_primary_discounted_price)
 }
 
 /// Orders count in kuruş, and so does a menu of whole numbers. A menu counts in liras where any price is written with a
 /// decimal point (`169.0`), or where its dearest product would cost less than 50 liras in kuruş.
-fn counts_in_liras<'a>(prices: impl Iterator<Item = &'a RawValue>) -> bool {
+pub fn counts_in_liras<'a>(prices: impl Iterator<Item = &'a RawValue>) -> bool {
     const CHEAPER_THAN_ANY_MENU: f64 = 5_000.0;
     let mut dearest = 0.0f64;
     for price in prices {
@@ -100,7 +94,7 @@ fn counts_in_liras<'a>(prices: impl Iterator<Item = &'a RawValue>) -> bool {
     dearest > 0.0 && dearest < CHEAPER_THAN_ANY_MENU
 }
 
-fn minor(price: &RawValue, in_liras: bool) -> Result<Minor, String> {
+pub fn minor(price: &RawValue, in_liras: bool) -> Result<Minor, String> {
     let minor = if in_liras {
         serde_json::from_str::<Lira>(price.get()).map(|lira| lira.0)
     } else {

@@ -1,13 +1,17 @@
 //! `migros`: Migros Yemek, which pushes orders, can be polled, and requires encrypted bodies.
 
+mod availability;
 mod call_data;
 mod cipher;
+mod hours;
 mod lines;
 mod menu;
 mod names;
 mod outcome;
+mod prices;
 mod read;
 mod status;
+mod store;
 mod verify;
 mod wire;
 mod write;
@@ -20,7 +24,7 @@ use garson_core::integration::Credentials;
 use garson_core::order::{CallKind, Courier, Order, Reason};
 use garson_core::platform::{
     CallError, CallRequest, Capability, Claim, CredentialField, CredentialKind, HookReply, HookRequest,
-    HookRoute, HttpRequest, HttpResponse, IntakeOutcome, Link, MenuStep, Message, Outcome, Page, Platform,
+    HookRoute, HttpRequest, HttpResponse, IntakeOutcome, Link, Message, Operations, Outcome, Page, Platform,
     PlatformError, PollStyle, Polling, Provider, Unreadable, Verified, Window,
 };
 use garson_core::secret::Secret;
@@ -35,7 +39,11 @@ const CAPABILITY: Capability = Capability {
     cancel_after_accept: true,
     live_reasons: true,
     menu: true,
-    store_toggle: true,
+    store: Some(store::SUPPORT),
+    hours: Some(hours::SUPPORT),
+    items: Some(availability::SUPPORT),
+    prices: Some(prices::SUPPORT),
+    catalog_push: None,
     couriers: &[Courier::Platform, Courier::Restaurant],
     seconds_between_moves: 0,
     // There is a deadline, but its length is not published.
@@ -49,6 +57,17 @@ const CAPABILITY: Capability = Capability {
     limits: &[],
 };
 
+const OPERATIONS: Operations = Operations {
+    menu: Some(menu::menu),
+    read_store: Some(store::read_store),
+    change_store: Some(store::change_store),
+    read_hours: Some(hours::read_hours),
+    write_hours: Some(hours::write_hours),
+    change_items: Some(availability::change_items),
+    change_prices: Some(prices::change_prices),
+    ..Operations::NONE
+};
+
 impl Platform for Migros {
     fn provider(&self) -> Provider {
         Provider::new("migros")
@@ -60,6 +79,10 @@ impl Platform for Migros {
 
     fn capability(&self) -> &'static Capability {
         &CAPABILITY
+    }
+
+    fn operations(&self) -> &'static Operations {
+        &OPERATIONS
     }
 
     fn credential_fields(&self) -> &'static [CredentialField] {
@@ -178,10 +201,6 @@ impl Platform for Migros {
 
     fn read_reasons(&self, link: &Link<'_>, response: &HttpResponse) -> Result<Vec<Reason>, CallError> {
         outcome::read_reasons(link, response)
-    }
-
-    fn menu(&self, link: &Link<'_>, answers: &[HttpResponse]) -> Result<MenuStep, PlatformError> {
-        menu::menu(link, answers)
     }
 }
 

@@ -9,3 +9,6 @@ pub const SECRET_KEY: &str = "secretKey";
 pub const KEY_DERIVATION: &str = "keyDerivation";
 pub const INBOUND_USER: &str = "inboundUser";
 pub const INBOUND_PASSWORD: &str = "inboundPassword";
+
+/// A setting of the operator: the name of "until the next shift".
+pub const NEXT_SHIFT_OPTION: &str = "nextShiftOption";

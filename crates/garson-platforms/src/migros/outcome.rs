@@ -117,6 +117,11 @@ fn complaint(raw: &str) -> (Option<String>, Option<String>) {
     (code, said)
 }
 
+/// The outcome of a command that is not about an order; what is so already is fine.
+pub fn command(link: &Link<'_>, response: &HttpResponse) -> Result<(), CallError> {
+    outcome(link, response).map(|_| ())
+}
+
 /// What the answer to a call means.
 pub fn outcome(link: &Link<'_>, response: &HttpResponse) -> Outcome {
     let is_fine = (200..300).contains(&response.status);

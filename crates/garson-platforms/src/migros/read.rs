@@ -143,6 +143,7 @@ fn order(wire: &wire::Order<'_>) -> Read<Message> {
         accept_by: None,
         scheduled_for: None,
         content: OrderContent {
+            storefront: None,
             note: extended.and_then(|e| keep_some(text(&e.order_note), MAX_NOTE)),
             fulfilment: Fulfilment {
                 kind: FulfilmentType::Delivery,

@@ -5,6 +5,7 @@ mod calls;
 mod menus;
 mod random;
 mod reading;
+mod store;
 mod sums;
 
 use super::cipher::Key;

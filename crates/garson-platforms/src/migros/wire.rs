@@ -1,5 +1,7 @@
 //! Migros' wire format: the order as pushed and listed, the two short messages, and the envelope.
 
+pub mod store;
+
 use crate::common::flag::Flag;
 use crate::common::number::{Count, Kurus, Loose};
 use crate::common::soft::soft;
@@ -313,12 +315,6 @@ pub struct Reason<'a> {
     pub reason_id: Loose,
     #[serde(borrow, default, deserialize_with = "soft")]
     pub description: Option<Text<'a>>,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct StoreDetail {
-    pub store_group_id: Loose,
 }
 
 #[derive(Deserialize)]

@@ -24,7 +24,7 @@ pub fn wants(call: CallKind, order: &Order) -> bool {
 }
 
 /// An id that goes out as it came: as a number where it is one.
-struct Id<'a>(&'a str);
+pub struct Id<'a>(pub &'a str);
 
 impl Serialize for Id<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
@@ -169,7 +169,7 @@ pub fn get(link: &Link<'_>, path: &str) -> Result<HttpRequest, PlatformError> {
     keyed("GET", link, path)
 }
 
-fn post<T: Serialize>(link: &Link<'_>, path: &str, body: &T) -> Result<HttpRequest, PlatformError> {
+pub fn post<T: Serialize>(link: &Link<'_>, path: &str, body: &T) -> Result<HttpRequest, PlatformError> {
     let key = Key::of(link)?;
     let mut request = header(keyed("POST", link, path)?, "Content-Type", "application/json");
     request.body = Some(key.seal(body));

@@ -5,9 +5,12 @@ use super::fixtures::{ALL, ANSWERS, Answer, Connector, Question, connectors, dir
 use super::{odd_values, order, places, read, with};
 use crate::{all, find};
 use garson_core::integration::Credentials;
+use garson_core::item::{Availability, ItemChange, ItemRef};
 use garson_core::order::{CallKind, Status};
-use garson_core::platform::{HttpResponse, Link, MenuStep, Outcome, PlatformError, Success};
+use garson_core::platform::{HttpResponse, Link, MenuStep, Outcome, PlatformError, Step, Success};
 use garson_core::secret::Secret;
+use garson_core::store_status::StoreState;
+use garson_core::time::Timestamp;
 use serde_json::{Value, json};
 
 const CALLS: [CallKind; 5] = [
@@ -86,7 +89,79 @@ fn taken(answer: &Answer, body: &Value) -> Result<Vec<String>, String> {
             .looked(link, &given)
             .map(|_| Vec::new())
             .map_err(|trouble| trouble.to_string()),
+        Question::Store(before) => {
+            let before = before.iter().map(|file| fixture(answer.key, file));
+            let mut answers: Vec<_> = before.map(|body| response(200, &body)).collect();
+            answers.push(given);
+            done(platform.read_store(link, &answers), |reading| {
+                reading.state.to_string()
+            })
+        }
+        Question::Hours => done(platform.read_hours(link, &[given]), |week| format!("{week:?}")),
+        Question::Item => {
+            let item = ItemRef::product("1");
+            done(platform.read_item(&item, link, &[given]), |reading| {
+                format!("{:?}", reading.is_available)
+            })
+        }
+        Question::Items => {
+            let change = ItemChange {
+                items: vec![ItemRef::product("1")],
+                to: Availability::Available,
+                now: Timestamp::default(),
+            };
+            done(platform.change_items(&change, link, &[given]), |changed| {
+                format!("{:?}", changed.results)
+            })
+        }
+        Question::Batch => done(platform.read_prices("1", link, &[given]), |reading| {
+            format!("{reading:?}")
+        }),
+        Question::CatalogImport => platform
+            .read_catalog_import(&given.body)
+            .map(|import| vec![import.import_id])
+            .map_err(|found| format!("{} {}", found.path, found.message)),
     })
+}
+
+/// The result of the last step, as a text. Another question is a result too: the answer did not hold what was looked for.
+fn done<T>(step: Result<Step<T>, PlatformError>, write: impl Fn(T) -> String) -> Result<Vec<String>, String> {
+    match step {
+        Ok(Step::Done(result)) => Ok(vec![write(result)]),
+        Ok(Step::Ask(request)) => Ok(vec![request.url]),
+        Err(PlatformError::Answered(trouble)) => Err(trouble.to_string()),
+        Err(error) => panic!("{error}"),
+    }
+}
+
+/// A word that is not known is an unknown state with that word, not an answer that cannot be read.
+#[test]
+fn unknown_word_for_a_state_is_an_unknown_state() {
+    for (key, file, pointer, before) in [
+        ("getir", "restaurant.json", "/status", None),
+        ("trendyol", "stores.json", "/restaurants/1/workingStatus", None),
+        (
+            "migros",
+            "view-status.json",
+            "/data/status",
+            Some("store-detail.json"),
+        ),
+        ("yemeksepeti", "availability.json", "/0/availabilityState", None),
+    ] {
+        let mut document = fixture(key, file);
+        *document.pointer_mut(pointer).unwrap() = json!("ON_FIRE");
+        let mut answers: Vec<_> = before
+            .iter()
+            .map(|file| response(200, &fixture(key, file)))
+            .collect();
+        answers.push(response(200, &document));
+        let step = with_link(|link| find(key).unwrap().read_store(link, &answers));
+        let Ok(Step::Done(reading)) = step else {
+            panic!("{key}: {step:?}");
+        };
+        assert_eq!(reading.state, StoreState::Unknown, "{key}");
+        assert_eq!(reading.word.as_deref(), Some("ON_FIRE"), "{key}");
+    }
 }
 
 /// The documents that differ from this one in one place, with the place.

@@ -181,6 +181,15 @@ pub enum Question {
     Menu(&'static [&'static str]),
     Poll,
     Look,
+    /// The state of the store, after the answers in these files.
+    Store(&'static [&'static str]),
+    Hours,
+    Item,
+    /// What came of items that were switched.
+    Items,
+    Batch,
+    /// A report, not an answer: what came of a catalog.
+    CatalogImport,
 }
 
 pub struct Answer {
@@ -207,6 +216,31 @@ pub const ANSWERS: &[Answer] = &[
     answer("getir", "active.json", Question::Poll, &["[]"]),
     answer("getir", "cancelled.json", Question::Poll, &["[]"]),
     answer("getir", "order.json", Question::Look, &["id"]),
+    answer("getir", "restaurant.json", Question::Store(&[]), &["status"]),
+    answer("getir", "working-hours.json", Question::Hours, ALL),
+    answer("getir", "item-status.json", Question::Item, &["status"]),
+    answer("trendyol", "stores.json", Question::Store(&[]), TRENDYOL_STORES),
+    answer("trendyol", "batch.json", Question::Batch, ALL),
+    answer(
+        "migros",
+        "view-status.json",
+        Question::Store(&["store-detail.json"]),
+        &["success", "data", "data.status"],
+    ),
+    answer("migros", "time-slots.json", Question::Hours, ALL),
+    answer(
+        "yemeksepeti",
+        "availability.json",
+        Question::Store(&[]),
+        &["[]", "[].availabilityState"],
+    ),
+    answer("yemeksepeti", "item-availability.json", Question::Items, ALL),
+    answer(
+        "yemeksepeti",
+        "catalog-import.json",
+        Question::CatalogImport,
+        &["catalogImportId"],
+    ),
     answer(
         "yemeksepeti",
         "conflict.json",
@@ -241,6 +275,12 @@ pub const ANSWERS: &[Answer] = &[
     answer("migros", "order-detail.json", Question::Look, MIGROS_LIST),
 ];
 
+const TRENDYOL_STORES: &[&str] = &[
+    "restaurants",
+    "restaurants[]",
+    "restaurants[].id",
+    "restaurants[].workingStatus",
+];
 const MIGROS_LIST: &[&str] = &["success", "data", "data[]"];
 const MIGROS_REASONS: &[&str] = &["success", "data", "data[]", "data[].reasonId"];
 

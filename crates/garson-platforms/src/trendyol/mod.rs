@@ -1,26 +1,30 @@
 //! `trendyol`: Trendyol Go's meal service, by its integrator hooks and by polling.
 
+mod availability;
 mod call_data;
 mod menu;
 mod names;
+mod prices;
 mod read;
 mod reasons;
+mod store;
 mod verify;
 mod wire;
 mod write;
 
 use self::names::{
-    API_KEY, API_SECRET, CANCELLED, COURIER_NEARBY, CREATED, DELIVERED, EXECUTOR_USER, INBOUND_HEADERS,
-    INTEGRATOR_NAME, INVOICED, PACKAGE, PACKAGES, PICKED, PICKUP_ETA, PRODUCTS, SELLER_CHANGED, SHIPPED,
-    STORE_CHANGED, SUPPLIER_ID, UNSUPPLIED,
+    API_KEY, API_SECRET, BATCH, CANCELLED, COURIER_NEARBY, CREATED, DELIVERED, EXECUTOR_USER,
+    INBOUND_HEADERS, INTEGRATOR_NAME, INVOICED, PACKAGE, PACKAGES, PICKED, PICKUP_ETA, PRICES,
+    PRODUCT_STATUS, PRODUCTS, SELLER_CHANGED, SHIPPED, STORE_CHANGED, STORE_STATUS, STORES, SUPPLIER_ID,
+    UNSUPPLIED, WORKING_HOURS,
 };
 use garson_core::field_problem::FieldProblem;
 use garson_core::integration::Credentials;
 use garson_core::order::{CallKind, Courier, Order, Reason};
 use garson_core::platform::{
     CallError, CallRequest, Capability, Claim, CredentialField, CredentialKind, HookReply, HookRequest,
-    HookRoute, HttpRequest, HttpResponse, IntakeOutcome, Limit, Link, MenuStep, Message, Outcome, Page,
-    Platform, PlatformError, PollStyle, Polling, Provider, Unreadable, Verified, Window,
+    HookRoute, HttpRequest, HttpResponse, IntakeOutcome, Limit, LimitScope, Link, Message, Operations,
+    Outcome, Page, Platform, PlatformError, PollStyle, Polling, Provider, Unreadable, Verified, Window,
 };
 use garson_core::secret::Secret;
 
@@ -34,7 +38,11 @@ const CAPABILITY: Capability = Capability {
     cancel_after_accept: true,
     live_reasons: false,
     menu: true,
-    store_toggle: true,
+    store: Some(store::SUPPORT),
+    hours: Some(store::HOURS_SUPPORT),
+    items: Some(availability::SUPPORT),
+    prices: Some(prices::SUPPORT),
+    catalog_push: None,
     couriers: &[Courier::Platform, Courier::Restaurant, Courier::None],
     seconds_between_moves: 0,
     // There is a deadline (reason 625), but not a public one.
@@ -53,6 +61,12 @@ const CAPABILITY: Capability = Capability {
         each_endpoint(DELIVERED),
         each_endpoint(UNSUPPLIED),
         each_endpoint(PRODUCTS),
+        each_endpoint(STORES),
+        each_endpoint(STORE_STATUS),
+        each_endpoint(WORKING_HOURS),
+        each_endpoint(PRODUCT_STATUS),
+        each_endpoint(PRICES),
+        each_endpoint(BATCH),
     ],
 };
 
@@ -61,6 +75,8 @@ const fn each_endpoint(name: &'static str) -> Limit {
         name,
         requests: 50,
         per_seconds: 10,
+        scope: LimitScope::Token,
+        within: None,
     }
 }
 
@@ -71,6 +87,18 @@ const fn event(path: &'static str, kind: &'static str) -> HookRoute {
         kind,
     }
 }
+
+const OPERATIONS: Operations = Operations {
+    menu: Some(menu::menu),
+    read_store: Some(store::read_store),
+    change_store: Some(store::change_store),
+    read_hours: Some(store::read_hours),
+    write_hours: Some(store::write_hours),
+    change_items: Some(availability::change_items),
+    change_prices: Some(prices::change_prices),
+    read_prices: Some(prices::read_prices),
+    ..Operations::NONE
+};
 
 impl Platform for Trendyol {
     fn provider(&self) -> Provider {
@@ -83,6 +111,10 @@ impl Platform for Trendyol {
 
     fn capability(&self) -> &'static Capability {
         &CAPABILITY
+    }
+
+    fn operations(&self) -> &'static Operations {
+        &OPERATIONS
     }
 
     fn credential_fields(&self) -> &'static [CredentialField] {
@@ -201,10 +233,6 @@ impl Platform for Trendyol {
 
     fn polled(&self, _link: &Link<'_>, page: u32, response: &HttpResponse) -> Result<Page, CallError> {
         write::polled(page, response)
-    }
-
-    fn menu(&self, link: &Link<'_>, answers: &[HttpResponse]) -> Result<MenuStep, PlatformError> {
-        menu::menu(link, answers)
     }
 }
 

@@ -17,6 +17,12 @@ pub const PACKAGE: &str = "package";
 pub const PICKED: &str = "picked";
 pub const INVOICED: &str = "invoiced";
 pub const PRODUCTS: &str = "products";
+pub const STORES: &str = "stores";
+pub const STORE_STATUS: &str = "store-status";
+pub const WORKING_HOURS: &str = "working-hours";
+pub const PRODUCT_STATUS: &str = "product-status";
+pub const PRICES: &str = "prices";
+pub const BATCH: &str = "batch";
 
 pub const SUPPLIER_ID: &str = "supplierId";
 pub const API_KEY: &str = "apiKey";

@@ -168,6 +168,7 @@ fn package(package: &wire::Package<'_>) -> Read<Message> {
             payment: sums::payment(package.payment.as_ref(), amount.total),
             items,
             amount,
+            storefront: people::storefront(package),
             reading_notes: notes,
         },
         version: version(package, counts),

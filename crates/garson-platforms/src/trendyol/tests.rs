@@ -4,6 +4,7 @@ mod faults;
 mod fuzz;
 mod menu;
 mod read;
+mod store;
 mod sums;
 mod verify;
 mod write;

@@ -1,6 +1,7 @@
 //! Trendyol's wire format: packages, short events and pages of packages.
 
 pub mod menu;
+pub mod store;
 
 use crate::common::flag::is_set;
 use crate::common::number::Lira;
@@ -114,9 +115,18 @@ pub struct Package<'a> {
     pub promotions: Vec<Promotion<'a>>,
     pub coupon: Option<Promotion<'a>>,
     pub customer: Option<Person<'a>>,
+    #[serde(borrow, default, deserialize_with = "soft")]
+    pub user_information: Option<UserInformation<'a>>,
     pub address: Option<Address<'a>>,
     pub payment: Option<Payment<'a>>,
     pub lines: Vec<Line<'a>>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct UserInformation<'a> {
+    #[serde(borrow, default, deserialize_with = "soft")]
+    pub app_name: Option<Text<'a>>,
 }
 
 #[derive(Deserialize)]

@@ -4,7 +4,7 @@ use super::call_data::{CallData, courier};
 use super::names::{API_KEY, API_SECRET, EXECUTOR_USER, INTEGRATOR_NAME, SUPPLIER_ID};
 use super::reasons::fixed_reasons;
 use super::wire;
-use crate::common::answer::{must_succeed, of_call, words};
+use crate::common::answer::{by_status, must_succeed, of_call, words};
 use crate::common::parse;
 use crate::common::request::{header, limited, request, segment, with_json};
 use base64::Engine as _;
@@ -27,6 +27,9 @@ const NOBODY: &str = "pos@garson.invalid";
 const USUAL_MINUTES: u32 = 20;
 /// The span over which the platform counts requests.
 const RATE_WINDOW: Duration = Duration::from_secs(10);
+/// How long another change of a store takes, and for how long it is waited for.
+const CHANGE_PAUSE: Duration = Duration::from_secs(2);
+const CHANGE_PATIENCE: Duration = Duration::from_secs(60);
 const PAGE_SIZE: u32 = 50;
 /// Every status: what the platform leaves out when none is asked for is not known.
 const STATUSES: &str = "Created,Picking,Invoiced,Shipped,Delivered,Cancelled,UnSupplied";
@@ -48,7 +51,7 @@ fn whose<'a>(link: &Link<'a>) -> Result<Whose<'a>, PlatformError> {
 }
 
 /// The address of one of the platform's services for the seller.
-fn address(link: &Link<'_>, service: &str, rest: &str) -> Result<String, PlatformError> {
+pub fn address(link: &Link<'_>, service: &str, rest: &str) -> Result<String, PlatformError> {
     let supplier = segment(whose(link)?.supplier);
     Ok(format!(
         "{}/integrator/{service}/meal/suppliers/{supplier}/{rest}",
@@ -62,7 +65,7 @@ fn header_text(value: &str) -> String {
 }
 
 /// Puts on a request who is calling; the platform refuses those who do not say.
-fn signed(request: HttpRequest, link: &Link<'_>) -> Result<HttpRequest, PlatformError> {
+pub fn signed(request: HttpRequest, link: &Link<'_>) -> Result<HttpRequest, PlatformError> {
     let supplier = whose(link)?.supplier;
     let pair = format!("{}:{}", link.credential(API_KEY)?, link.credential(API_SECRET)?);
     let integrator = link
@@ -184,6 +187,20 @@ pub fn outcome(call: CallKind, response: &HttpResponse) -> Outcome {
     }
 }
 
+/// The outcome of a command that is not about a package. 409 is another change of the store at the same time.
+pub fn command(response: &HttpResponse) -> Result<(), CallError> {
+    let message = said(response);
+    match response.status {
+        409 => Err(CallError::NotYet {
+            message,
+            pause: CHANGE_PAUSE,
+            patience: CHANGE_PATIENCE,
+        }),
+        429 => Err(enough(message)),
+        _ => by_status(response, message).map(|_| ()),
+    }
+}
+
 fn enough(message: Explanation) -> CallError {
     CallError::Later {
         message,
@@ -192,7 +209,7 @@ fn enough(message: Explanation) -> CallError {
 }
 
 /// The platform's words: `errors[].message`, `message` or `exception`, whichever it chose.
-fn said(response: &HttpResponse) -> Explanation {
+pub fn said(response: &HttpResponse) -> Explanation {
     let body: Value = match response.status {
         200..=299 => Value::Null,
         _ => serde_json::from_slice(&response.body).unwrap_or_default(),
@@ -258,7 +275,7 @@ pub fn poll(link: &Link<'_>, window: &Window, page: u32) -> Result<HttpRequest, 
     signed(limited(request("GET", url), super::names::PACKAGES), link)
 }
 
-fn store<'a>(link: &Link<'a>) -> Result<&'a str, PlatformError> {
+pub fn store<'a>(link: &Link<'a>) -> Result<&'a str, PlatformError> {
     let store = whose(link)?.store;
     if store.is_empty() {
         Err(PlatformError::MissingCredential { name: "remoteId" })

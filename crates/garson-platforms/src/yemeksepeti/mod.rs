@@ -1,25 +1,34 @@
 //! `yemeksepeti`: Yemeksepeti, through Delivery Hero's POS middleware.
 
 mod address;
+mod availability;
+mod catalog;
 mod items;
 mod names;
 mod order;
 mod outcome;
 mod payment;
+mod prices;
 mod read;
 mod reasons;
 mod soft;
 mod state;
+mod store;
+mod store_reasons;
 mod verify;
 mod wire;
 mod write;
 
-use self::names::{CHAIN_CODE, ORDER, PASSWORD, PLUGIN_SECRET, STATUS, USERNAME};
+use self::names::{
+    CALLBACK_URL, CATALOG_PUSH, CHAIN_CODE, GLOBAL_ENTITY_ID, ORDER, PASSWORD, PLUGIN_SECRET, STATUS,
+    USERNAME,
+};
+use garson_core::explanation::PlatformTask;
 use garson_core::integration::Credentials;
 use garson_core::order::{CallKind, Courier, Order, Reason};
 use garson_core::platform::{
     CallError, CallRequest, Capability, Claim, CredentialField, CredentialKind, HookReply, HookRequest,
-    HookRoute, HttpRequest, HttpResponse, IntakeOutcome, Link, Message, Outcome, Page, Platform,
+    HookRoute, HttpRequest, HttpResponse, IntakeOutcome, Link, Message, Operations, Outcome, Page, Platform,
     PlatformError, PollStyle, Polling, Provider, Session, Unreadable, Verified, Window,
 };
 use garson_core::secret::Secret;
@@ -34,7 +43,11 @@ const CAPABILITY: Capability = Capability {
     cancel_after_accept: true,
     live_reasons: false,
     menu: false,
-    store_toggle: true,
+    store: Some(store::SUPPORT),
+    hours: None,
+    items: Some(availability::SUPPORT),
+    prices: Some(prices::SUPPORT),
+    catalog_push: Some(catalog::SUPPORT),
     couriers: &[Courier::Platform, Courier::Restaurant, Courier::None],
     seconds_between_moves: 0,
     // Usually; each order has its own deadline.
@@ -46,6 +59,17 @@ const CAPABILITY: Capability = Capability {
     }),
     look: true,
     limits: &[],
+};
+
+const OPERATIONS: Operations = Operations {
+    read_store: Some(store::read_store),
+    change_store: Some(store::change_store),
+    change_items: Some(availability::change_items),
+    change_prices: Some(prices::change_prices),
+    push_catalog: Some(catalog::push_catalog),
+    read_catalog_import: Some(catalog::read_import),
+    read_catalog_log: Some(catalog::read_log),
+    ..Operations::NONE
 };
 
 impl Platform for Yemeksepeti {
@@ -61,6 +85,10 @@ impl Platform for Yemeksepeti {
         &CAPABILITY
     }
 
+    fn operations(&self) -> &'static Operations {
+        &OPERATIONS
+    }
+
     fn credential_fields(&self) -> &'static [CredentialField] {
         const {
             &[
@@ -74,6 +102,8 @@ impl Platform for Yemeksepeti {
                 CredentialField::required(PLUGIN_SECRET, CredentialKind::Secret)
                     .given()
                     .called("Eklenti gizli anahtarı (plugin secret)", "Plugin secret"),
+                CredentialField::optional(GLOBAL_ENTITY_ID, CredentialKind::Plain)
+                    .called("Platform kodu (globalEntityId)", "Global entity id"),
             ]
         }
     }
@@ -184,6 +214,17 @@ impl Platform for Yemeksepeti {
 
     fn looked(&self, _link: &Link<'_>, response: &HttpResponse) -> Result<Vec<u8>, CallError> {
         outcome::looked(response)
+    }
+
+    fn is_enabled(&self, task: PlatformTask, credentials: &Credentials) -> bool {
+        let value = |name: &str| credentials.get(name).map_or("", |value| value.expose().trim());
+        match task {
+            PlatformTask::ChangePrices | PlatformTask::ChangeBranchPrices => {
+                !value(GLOBAL_ENTITY_ID).is_empty() && !value(CALLBACK_URL).is_empty()
+            }
+            PlatformTask::PushCatalog => value(CATALOG_PUSH) == "on",
+            _ => true,
+        }
     }
 }
 

@@ -8,3 +8,10 @@ pub const USERNAME: &str = "username";
 pub const PASSWORD: &str = "password";
 pub const CHAIN_CODE: &str = "chainCode";
 pub const PLUGIN_SECRET: &str = "pluginSecret";
+/// The platform's key of the country, such as the one that `modify-product` wants.
+pub const GLOBAL_ENTITY_ID: &str = "globalEntityId";
+
+// Settings of the operator.
+pub const PLATFORM_KEY: &str = "platformKey";
+pub const CALLBACK_URL: &str = "callbackUrl";
+pub const CATALOG_PUSH: &str = "catalogPush";

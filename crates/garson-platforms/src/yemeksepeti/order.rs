@@ -56,6 +56,7 @@ pub fn order(wire: &wire::Order<'_>) -> Read<NewOrder> {
         accept_by: wire.expiry_date.map(|at| at.0),
         scheduled_for: promised_at.filter(|_| is_set(wire.pre_order)),
         content: OrderContent {
+            storefront: None,
             note: note(wire),
             fulfilment: Fulfilment {
                 kind: match courier {

@@ -43,6 +43,24 @@ pub fn outcome(call: CallKind, response: &HttpResponse) -> Outcome {
     of_call(response, message)
 }
 
+/// The outcome of a command that is not about an order.
+pub fn command(response: &HttpResponse) -> Result<(), CallError> {
+    let refusal = refusal(response);
+    if is_session_over(response, &refusal) {
+        return Err(CallError::SessionOver);
+    }
+    of_call(response, said(response, &refusal)).map(|_| ())
+}
+
+/// The trouble with an answer to a question; nothing when it can be read.
+pub fn question(response: &HttpResponse) -> Result<(), CallError> {
+    let refusal = refusal(response);
+    if is_session_over(response, &refusal) {
+        return Err(CallError::SessionOver);
+    }
+    must_succeed(response, said(response, &refusal))
+}
+
 fn refusal(response: &HttpResponse) -> wire::Refusal<'_> {
     match response.status {
         200..=299 => wire::Refusal::default(),

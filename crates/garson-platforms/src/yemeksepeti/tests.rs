@@ -8,6 +8,7 @@ mod payments;
 mod reading;
 mod requests;
 mod schema;
+mod store;
 mod verifying;
 
 use super::names::{REMOTE_ID, REMOTE_ORDER_ID};

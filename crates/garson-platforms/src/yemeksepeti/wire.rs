@@ -1,5 +1,7 @@
 //! Delivery Hero's wire format: orders as dispatched or read back, changes, and responses to calls.
 
+pub mod store;
+
 use super::soft::{Degrees, Text, list, object_or_text, optional};
 use crate::common::flag::Flag;
 use crate::common::number::{Count, Lira};

@@ -203,7 +203,7 @@ pub fn login(link: &Link<'_>) -> Result<HttpRequest, PlatformError> {
     Ok(request)
 }
 
-fn authorized(request: HttpRequest, link: &Link<'_>) -> Result<HttpRequest, PlatformError> {
+pub fn authorized(request: HttpRequest, link: &Link<'_>) -> Result<HttpRequest, PlatformError> {
     let bearer = format!("Bearer {}", link.token()?);
     Ok(header(request, "Authorization", &bearer))
 }

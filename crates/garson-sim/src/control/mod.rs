@@ -2,6 +2,7 @@
 
 mod input;
 mod orders;
+mod shops;
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -29,6 +30,12 @@ pub(crate) fn answer(shared: &Arc<Shared>, call: &Call) -> Reply {
         ("GET", ["health"]) => Ok(health(&world)),
         ("PUT", ["stores"]) => put_store(&mut world, call),
         ("GET", ["stores"]) => Ok(list_stores(&world)),
+        (_, ["stores", platform, remote_id, rest @ ..]) => {
+            shops::answer(&mut world, call, platform, remote_id, rest)
+        }
+        ("GET", ["counts"]) => {
+            platform_of(call).map(|platform| json!({"counts": world.journal.counts(platform)}))
+        }
         ("POST", ["faults"]) => order_fault(&mut world, call),
         ("GET", ["faults"]) => Ok(json!({"faults": world.faults.list()})),
         ("DELETE", ["faults"]) => {

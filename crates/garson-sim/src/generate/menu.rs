@@ -107,6 +107,17 @@ impl Menu {
         }
     }
 
+    /// Whether a product or an option has this number.
+    pub(crate) fn has_number(&self, number: &str) -> bool {
+        fn in_groups(groups: &[OptionGroup], number: &str) -> bool {
+            let mut options = groups.iter().flat_map(|group| &group.options);
+            options
+                .any(|option| option.id.number().to_string() == number || in_groups(&option.groups, number))
+        }
+        self.products()
+            .any(|product| product.id.number().to_string() == number || in_groups(&product.groups, number))
+    }
+
     pub(crate) fn products(&self) -> impl Iterator<Item = &Product> {
         self.categories.iter().flat_map(|category| &category.products)
     }

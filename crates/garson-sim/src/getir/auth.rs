@@ -21,6 +21,12 @@ const CANCEL_OPTIONS: Limit = Limit {
     seconds: 600,
     block_seconds: 60,
 };
+/// For each item; sources differ on it.
+const ITEM: Limit = Limit {
+    calls: 3,
+    seconds: 60,
+    block_seconds: 20,
+};
 const OTHER: Limit = Limit {
     calls: 300,
     seconds: 60,
@@ -95,12 +101,20 @@ pub(super) fn check(world: &World, call: &Call) -> Result<(String, Arc<Store>), 
 }
 
 /// Counts the call against the token's limits; the moves of an order are exempt.
-pub(super) fn count(world: &mut World, token: &str, operation: &str) -> Result<(), Refusal> {
+pub(super) fn count(world: &mut World, token: &str, operation: &str, call: &Call) -> Result<(), Refusal> {
+    if operation.ends_with("item-status") || operation == "set-option-status" {
+        let path = call.segments.join("/");
+        if !world.allow(format!("getir/{path}/{token}"), ITEM) {
+            return Err(Refusal::too_many());
+        }
+    }
     let (bucket, limit) = match operation {
         "unapproved" | "cancelled" | "verify" | "prepare" | "handover" | "deliver" | "cancel" => {
             return Ok(());
         }
-        "menu" | "option-products" | "restaurant" => (operation, CONFIGURATION),
+        "open" | "close" => ("status", CONFIGURATION),
+        "working-hours" | "set-working-hours" => ("working-hours", CONFIGURATION),
+        "menu" | "option-products" | "restaurant" | "busyness" => (operation, CONFIGURATION),
         "cancel-options" => (operation, CANCEL_OPTIONS),
         _ => ("other", OTHER),
     };

@@ -6,6 +6,7 @@ mod errors;
 mod menu;
 mod moves;
 mod orders;
+mod shop;
 mod states;
 
 use http::Method;
@@ -25,9 +26,10 @@ use crate::{
     message::Message,
     order::{Cancellation, Order, States},
     platform::Platform,
+    shop::Closing,
     simulated_platform::SimulatedPlatform,
     store::{Credentials, Store},
-    views::{Courier, Step},
+    views::{ClosedBy, Courier, Step},
     world::{TimedEvent, World},
 };
 
@@ -67,6 +69,15 @@ impl SimulatedPlatform for Getir {
             "menu",
             "option-products",
             "restaurant",
+            "open",
+            "close",
+            "busyness",
+            "working-hours",
+            "set-working-hours",
+            "item-status",
+            "set-item-status",
+            "set-option-status",
+            "update-prices",
         ]
     }
 
@@ -82,6 +93,17 @@ impl SimulatedPlatform for Getir {
             (&Method::GET, ["restaurants"]) => ("restaurant", None),
             (&Method::GET, ["restaurants", "menu"]) => ("menu", None),
             (&Method::GET, ["restaurants", "option-products"]) => ("option-products", None),
+            (&Method::PUT, ["restaurants", "status", "open"]) => ("open", None),
+            (&Method::PUT, ["restaurants", "status", "close"]) => ("close", None),
+            (&Method::PUT, ["restaurants", "delivery-duration", "busyness"]) => ("busyness", None),
+            (&Method::GET, ["restaurants", "working-hours"]) => ("working-hours", None),
+            (&Method::PUT, ["restaurants", "working-hours"]) => ("set-working-hours", None),
+            (&Method::GET, ["products", _, "status"]) => ("item-status", None),
+            (&Method::PUT, ["products", _, "status"]) => ("set-item-status", None),
+            (&Method::PUT, ["products", _, "option-categories", _, "options", _, "status"]) => {
+                ("set-option-status", None)
+            }
+            (&Method::POST, ["chain-menus", _, "update-prices"]) => ("update-prices", None),
             (&Method::POST, ["food-orders", "active"]) => ("active", None),
             (&Method::POST, ["food-orders", "periodic", "unapproved"]) => ("unapproved", None),
             (&Method::POST, ["food-orders", "periodic", "cancelled"]) => ("cancelled", None),
@@ -99,9 +121,14 @@ impl SimulatedPlatform for Getir {
     }
 
     fn answer(&self, world: &mut World, call: &Call, route: &Route) -> Reply {
-        match answer(world, call, route) {
+        let store = auth::check(world, call).ok().map(|(_, store)| store);
+        let reply = match answer(world, call, route) {
             Ok(body) => Reply::ok(&body),
             Err(refusal) => refusal.reply(),
+        };
+        match store {
+            Some(store) => reply.of_store(&store.remote_id, shop::journal_body(call, route)),
+            None => reply,
         }
     }
 
@@ -221,6 +248,12 @@ impl SimulatedPlatform for Getir {
             // Getir closes the restaurant and cancels on its behalf.
             let reason = "Restoran siparişi zamanında onaylamadı";
             let ended = self.end(world, store, number, "platform", CANCELLED_BY_RESTAURANT, reason);
+            world.shop(&store.key()).close(Closing {
+                until: None,
+                is_for_today: false,
+                by: ClosedBy::UnansweredOrder,
+                reason: None,
+            });
             tracing::debug!(number, ?ended, "nobody answered");
         }
     }
@@ -282,7 +315,7 @@ fn answer(world: &mut World, call: &Call, route: &Route) -> Answer {
         _ => {}
     }
     let (token, store) = auth::check(world, call)?;
-    auth::count(world, &token, operation)?;
+    auth::count(world, &token, operation, call)?;
     let key = store.key();
     let list = |world: &World, wanted: &dyn Fn(&Order) -> bool| {
         world
@@ -303,9 +336,9 @@ fn answer(world: &mut World, call: &Call, route: &Route) -> Answer {
                 order.cancellation.is_some() && order.changed_at > day_ago
             }))
         }
-        "menu" => Ok(menu::render(&store)),
-        "option-products" => Ok(menu::option_products(&store)),
-        "restaurant" => Ok(menu::restaurant(&store)),
+        "menu" => Ok(menu::Shown::new(world, &store).render()),
+        "option-products" => Ok(menu::Shown::new(world, &store).option_products()),
+        _ if shop::OPERATIONS.contains(&operation) => shop::answer(world, call, operation, &store),
         _ => {
             let id = route.order.as_deref().unwrap_or_default();
             let order = world

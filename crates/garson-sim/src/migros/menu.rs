@@ -7,53 +7,71 @@ use crate::{
     generate::menu::{Category, Product},
     random::hash,
     store::Store,
+    world::World,
 };
 
 pub(super) fn group_id(store: &Store) -> u64 {
     hash(&format!("group {}", store.remote_id)) % 100_000
 }
 
+pub(super) fn warehouse_id(store: &Store) -> u64 {
+    hash(&format!("warehouse {}", store.remote_id)) % 100_000
+}
+
+pub(super) fn menu_id(store: &Store) -> u64 {
+    hash(&format!("menu {}", store.remote_id)) % 1_000_000
+}
+
+/// An item's place in the menu is not its product.
+pub(super) fn item_id(product: &Product) -> u64 {
+    product.id.number() + 1
+}
+
 /// The store of the key: the menu is asked for by its group.
-pub(super) fn store(store: &Store) -> Value {
+pub(super) fn store(world: &World, store: &Store) -> Value {
+    let shop = world.shop_of(&store.key());
     json!({
         "id": Store::numeric(&store.remote_id),
         "storeName": store.name,
         "storeGroupId": group_id(store),
-        "warehouseId": hash(&format!("warehouse {}", store.remote_id)) % 100_000,
+        "warehouseId": warehouse_id(store),
         "prepareDuration": 20,
-        "inWorkingHours": true,
-        "active": true,
+        "inWorkingHours": shop.is_in_hours,
+        "active": !shop.is_deactivated,
         "integrationIsActive": true,
     })
 }
 
-pub(super) fn render(store: &Store, body: &Value) -> Answer {
+pub(super) fn render(world: &World, store: &Store, body: &Value) -> Answer {
     if body["storeId"] != Store::numeric(&store.remote_id) {
         return Err(Refusal::invalid("storeId is not the store of this key"));
     }
     if body["storeGroupId"] != group_id(store) {
         return Err(Refusal::invalid("storeGroupId is not that of this store"));
     }
-    let menu_id = hash(&format!("menu {}", store.remote_id)) % 1_000_000;
+    let (shop, now, menu_id) = (world.shop_of(&store.key()), world.now(), menu_id(store));
     let item = |product: &Product| {
+        let id = product.id.number().to_string();
+        let price = shop.price(&id, product.price);
         json!({
-            "id": product.id.number() + 1,
+            "id": item_id(product),
             "menuId": menu_id,
             "productId": product.id.number(),
-            "productName": product.name,
+            "productName": shop.name(&id, product.name),
             "productDescription": product.description,
-            "defaultPrimaryPrice": product.price,
-            "defaultPrimaryDiscountedPrice": product.price,
-            "status": "ACTIVE",
+            "defaultPrimaryPrice": price,
+            "defaultPrimaryDiscountedPrice": price,
+            "status": if shop.is_off(&id, now) { "PASSIVE" } else { "ACTIVE" },
         })
     };
+    let is_listed = |product: &&Product| !shop.is_removed(&product.id.number().to_string());
     let header = |category: &Category| {
         json!({
             "id": category.id.number(),
             "menuId": menu_id,
             "name": category.name,
             "status": "ACTIVE",
-            "foodMenuItemDetailsDTOs": category.products.iter().map(item).collect::<Vec<_>>(),
+            "foodMenuItemDetailsDTOs": category.products.iter().filter(is_listed).map(item).collect::<Vec<_>>(),
         })
     };
     Ok(json!({

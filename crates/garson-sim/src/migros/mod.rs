@@ -6,6 +6,7 @@ mod envelope;
 mod menu;
 mod moves;
 mod orders;
+mod shop;
 mod states;
 
 use http::{Method, StatusCode};
@@ -57,6 +58,17 @@ impl SimulatedPlatform for Migros {
             "store",
             "menu",
             "keys",
+            "view-status",
+            "add-off-date",
+            "remove-off-date",
+            "activate",
+            "deactivate",
+            "time-slots",
+            "upsert-time-slots",
+            "product-status",
+            "option-on",
+            "option-off",
+            "batch-price",
         ]
     }
 
@@ -82,6 +94,17 @@ impl SimulatedPlatform for Migros {
             (&Method::GET, ["Store", "GetStoreDetail"]) => "store",
             (&Method::POST, ["Menu", "GetMenuDetailsByStoreAndStoreGroupId"]) => "menu",
             (&Method::POST, ["Store", "GetDefinedActiveRestaurantApiKeys"]) => "keys",
+            (&Method::POST, ["Store", "GetStoreViewStatus"]) => "view-status",
+            (&Method::POST, ["Store", "AddStoreOffDate"]) => "add-off-date",
+            (&Method::POST, ["Store", "RemoveStoreOffDate"]) => "remove-off-date",
+            (&Method::POST, ["Store", "ActivateStore"]) => "activate",
+            (&Method::POST, ["Store", "DeActivateStore"]) => "deactivate",
+            (&Method::POST, ["WorkingHour", "GetStoreTimeSlot"]) => "time-slots",
+            (&Method::POST, ["WorkingHour", "UpsertStoreTimeSlot"]) => "upsert-time-slots",
+            (&Method::POST, ["Menu", "UpdateProductStatusByStoreId"]) => "product-status",
+            (&Method::POST, ["OptionItem", "ActivateOptionItemStatusByStore"]) => "option-on",
+            (&Method::POST, ["OptionItem", "DeActivateOptionItemStatusByStore"]) => "option-off",
+            (&Method::POST, ["Menu", "UpdateBatchPrice"]) => "batch-price",
             _ => Route::UNKNOWN,
         };
         Route::new(operation, None)
@@ -224,7 +247,7 @@ fn answer(
     let data = match route.operation {
         "detail" => orders::detail(world, call, &store),
         "reasons" => Ok(moves::reasons()),
-        "store" => Ok(menu::store(&store)),
+        "store" => Ok(menu::store(world, &store)),
         "statuses" => Ok(json!([
             NEW, APPROVED, PREPARED, DELIVERY, COMPLETED, REJECTED, CANCELLED
         ])),
@@ -236,7 +259,14 @@ fn answer(
                 "active" => orders::list(world, &store, &body, &|order| {
                     !order.is_final() && order.state != NEW
                 }),
-                "menu" => menu::render(&store, &body),
+                "menu" => menu::render(world, &store, &body),
+                operation if shop::OPERATIONS.contains(&operation) => {
+                    let data = shop::answer(world, operation, &store, &body);
+                    return Ok(data
+                        .map(|data| envelope::seal(&data, store.quirks.replies, &key))
+                        .unwrap_or_else(Refusal::reply)
+                        .of_store(&store.remote_id, Some(body.to_string())));
+                }
                 "cancel-order" => moves::cancel(world, &store, &body),
                 _ => moves::update(world, &store, &body),
             }

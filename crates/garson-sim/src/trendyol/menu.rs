@@ -2,35 +2,45 @@
 
 use std::collections::BTreeMap;
 
+use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use crate::{
     generate::menu::{Choosable, OptionGroup, Product},
     money,
+    shop::Shop,
     store::Store,
 };
 
-#[derive(Default)]
-struct Flat {
+struct Flat<'a> {
+    shop: &'a Shop,
+    now: Timestamp,
     products: BTreeMap<u64, Value>,
     ingredients: BTreeMap<u64, Value>,
     groups: BTreeMap<u64, Value>,
 }
 
-pub(super) fn render(store: &Store) -> Value {
-    let mut flat = Flat::default();
-    for product in store.menu.products() {
+pub(super) fn render(store: &Store, shop: &Shop, now: Timestamp) -> Value {
+    let mut flat = Flat {
+        shop,
+        now,
+        products: BTreeMap::new(),
+        ingredients: BTreeMap::new(),
+        groups: BTreeMap::new(),
+    };
+    let is_listed = |product: &&Product| !shop.is_removed(&product.id.number().to_string());
+    for product in store.menu.products().filter(is_listed) {
         flat.add_product(product);
     }
     let section = |(position, category): (usize, &crate::generate::menu::Category)| {
-        let products = category.products.iter().enumerate();
+        let products = category.products.iter().filter(is_listed).enumerate();
         let products =
             products.map(|(position, product)| json!({"id": product.id.number(), "position": position + 1}));
         json!({
             "id": category.id.number(),
             "name": category.name,
             "position": position + 1,
-            "status": "ACTIVE",
+            "status": status(shop.is_off(&category.id.number().to_string(), now)),
             "products": products.collect::<Vec<_>>(),
         })
     };
@@ -42,7 +52,11 @@ pub(super) fn render(store: &Store) -> Value {
     })
 }
 
-impl Flat {
+fn status(is_off: bool) -> &'static str {
+    if is_off { "PASSIVE" } else { "ACTIVE" }
+}
+
+impl Flat<'_> {
     fn add_product(&mut self, product: &Product) {
         let removable = product
             .groups
@@ -54,14 +68,17 @@ impl Flat {
             let ingredient = json!({"id": option.id.number(), "name": option.name});
             self.ingredients.insert(option.id.number(), ingredient);
         }
+        let id = product.id.number().to_string();
+        let price = money::number(self.shop.price(&id, product.price));
         let body = json!({
             "id": product.id.number(),
-            "name": product.name,
+            "name": self.shop.name(&id, product.name),
             "description": product.description,
-            "sellingPrice": money::number(product.price),
-            "originalPrice": money::number(product.price),
+            "imageUrl": self.shop.image_url(&id),
+            "sellingPrice": price,
+            "originalPrice": price,
             "ownSellable": true,
-            "status": "ACTIVE",
+            "status": status(self.shop.is_off(&id, self.now)),
             "ingredients": ingredients,
             "extraIngredients": [],
             "modifierGroups": self.add_groups(&product.groups),
@@ -91,14 +108,15 @@ impl Flat {
     }
 
     fn add_option(&mut self, option: &Choosable) {
+        let id = option.id.number().to_string();
         let body = json!({
             "id": option.id.number(),
-            "name": option.name,
+            "name": self.shop.name(&id, option.name),
             "description": "",
             "sellingPrice": money::number(option.price),
             "originalPrice": money::number(option.price),
             "ownSellable": false,
-            "status": "ACTIVE",
+            "status": status(self.shop.is_off(&id, self.now)),
             "ingredients": [],
             "extraIngredients": [],
             "modifierGroups": self.add_groups(&option.groups),

@@ -6,6 +6,7 @@ mod errors;
 mod menu;
 mod moves;
 mod packages;
+mod shop;
 mod states;
 mod webhooks;
 
@@ -59,6 +60,13 @@ impl SimulatedPlatform for Trendyol {
             "manual-delivered",
             "unsupplied",
             "products",
+            "stores",
+            "store-status",
+            "working-hours",
+            "product-status",
+            "section-status",
+            "prices",
+            "batch",
         ]
     }
 
@@ -91,16 +99,37 @@ impl SimulatedPlatform for Trendyol {
                 Route::new("manual-delivered", Some(id))
             }
             (&Method::GET, "product", ["stores", _, "products"]) => Route::new("products", None),
+            (&Method::GET, "store", ["stores"]) => Route::new("stores", None),
+            (&Method::PUT, "store", ["stores", _, "status"]) => Route::new("store-status", None),
+            (&Method::PUT, "store", ["stores", _, "working-hours"]) => Route::new("working-hours", None),
+            (&Method::PUT, "product", ["stores", _, "products", _, "status"]) => {
+                Route::new("product-status", None)
+            }
+            (&Method::PUT, "product", ["stores", _, "sections", _, "status"]) => {
+                Route::new("section-status", None)
+            }
+            (&Method::POST, "product", ["products", "price"]) => Route::new("prices", None),
+            (&Method::GET, "product", ["batch-requests", _]) => Route::new("batch", None),
             _ => Route::unknown(),
         }
     }
 
     fn answer(&self, world: &mut World, call: &Call, route: &Route) -> Reply {
-        match answer(world, call, route) {
+        let mut reply = match answer(world, call, route) {
             Ok(Some(body)) => Reply::ok(&body),
             Ok(None) => Reply::empty(StatusCode::OK),
             Err(refusal) => refusal.reply(),
+        };
+        if shop::OPERATIONS.contains(&route.operation) {
+            reply.store = call
+                .segments
+                .get(6)
+                .filter(|_| call.segments.get(5).is_some_and(|it| it == "stores"))
+                .cloned();
+            reply.request =
+                Some(String::from_utf8_lossy(&call.body).into_owned()).filter(|body| !body.is_empty());
         }
+        reply
     }
 
     fn expired_token(&self, _: &mut World, _: &Call) -> Reply {
@@ -220,8 +249,11 @@ fn answer(world: &mut World, call: &Call, route: &Route) -> Answer {
         "products" => {
             let store_id = call.segments.get(6).map(String::as_str).unwrap_or_default();
             let store = auth::store(world, &supplier, store_id).ok_or_else(Refusal::unauthorized)?;
-            Ok(Some(menu::render(&store)))
+            shop::settle(world);
+            let shop = world.shop_of(&store.key());
+            Ok(Some(menu::render(&store, &shop, world.now())))
         }
+        operation if shop::OPERATIONS.contains(&operation) => shop::answer(world, call, operation, &supplier),
         operation => moves::make(world, call, operation, &supplier, id).map(|()| None),
     }
 }

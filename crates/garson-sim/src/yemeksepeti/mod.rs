@@ -6,6 +6,7 @@ mod errors;
 mod moves;
 mod orders;
 mod reports;
+mod shop;
 mod states;
 
 use http::{Method, StatusCode};
@@ -25,7 +26,7 @@ use crate::{
     order::{Cancellation, Order, States},
     platform::Platform,
     simulated_platform::SimulatedPlatform,
-    store::{Credentials, Store},
+    store::{Credentials, Store, StoreKey},
     views::{Courier, Step},
     world::World,
 };
@@ -62,6 +63,12 @@ impl SimulatedPlatform for Yemeksepeti {
             "prepared",
             "orders-ids",
             "order",
+            "availability",
+            "set-availability",
+            "item-availability",
+            "modify-product",
+            "catalog",
+            "catalog-log",
         ]
     }
 
@@ -84,6 +91,42 @@ impl SimulatedPlatform for Yemeksepeti {
             (&Method::POST, ["v2", "orders", token, "preparation-completed"]) => {
                 Route::new("prepared", Some(token))
             }
+            (&Method::GET, ["v2", "chains", _, "remoteVendors", _, "availability"]) => {
+                Route::new("availability", None)
+            }
+            (&Method::PUT, ["v2", "chains", _, "remoteVendors", _, "availability"]) => {
+                Route::new("set-availability", None)
+            }
+            (
+                &Method::PUT,
+                [
+                    "v2",
+                    "chains",
+                    _,
+                    "vendors",
+                    _,
+                    "catalog",
+                    "items",
+                    "availability",
+                ],
+            ) => Route::new("item-availability", None),
+            (
+                &Method::PUT,
+                [
+                    "v2",
+                    "chains",
+                    _,
+                    "globalEntityId",
+                    _,
+                    "restaurant",
+                    _,
+                    "modify-product",
+                ],
+            ) => Route::new("modify-product", None),
+            (&Method::PUT, ["v2", "chains", _, "catalog"]) => Route::new("catalog", None),
+            (&Method::GET, ["v2", "chains", _, "vendors", _, "menu-import-logs"]) => {
+                Route::new("catalog-log", None)
+            }
             (&Method::GET, ["v2", "chains", _, "orders", "ids"]) => Route::new("orders-ids", None),
             (&Method::GET, ["v2", "chains", _, "orders", id]) => Route::new("order", Some(id)),
             _ => Route::unknown(),
@@ -91,6 +134,13 @@ impl SimulatedPlatform for Yemeksepeti {
     }
 
     fn answer(&self, world: &mut World, call: &Call, route: &Route) -> Reply {
+        if shop::OPERATIONS.contains(&route.operation) {
+            let mut reply = shop::answer(world, call, route.operation).unwrap_or_else(Refusal::reply);
+            reply.store = shop::branch(call).map(str::to_owned);
+            reply.request =
+                Some(String::from_utf8_lossy(&call.body).into_owned()).filter(|body| !body.is_empty());
+            return reply;
+        }
         match answer(world, call, route) {
             Ok(body) => Reply::ok(&body),
             Err(refusal) => refusal.reply(),
@@ -250,6 +300,10 @@ impl SimulatedPlatform for Yemeksepeti {
             }
             _ => {}
         }
+    }
+
+    fn report_catalog(&self, world: &mut World, store: &StoreKey) {
+        shop::report_catalog(world, store);
     }
 
     fn retries_push(&self, status: Option<u16>) -> bool {

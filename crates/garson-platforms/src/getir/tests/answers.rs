@@ -1,7 +1,7 @@
 //! What Getir's answers mean, and what ours say.
 
 use super::*;
-use garson_core::platform::Success;
+use garson_core::platform::{MenuStep, Success};
 use serde_json::json;
 use std::time::Duration;
 

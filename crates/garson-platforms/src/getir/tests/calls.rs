@@ -1,6 +1,7 @@
 //! The requests for each step, and what Getir is told of which courier's orders.
 
 use super::*;
+use garson_core::platform::MenuStep;
 
 const READY: CallKind = CallKind::Ready;
 const ON_THE_WAY: CallKind = CallKind::Tell(Status::OnTheWay);

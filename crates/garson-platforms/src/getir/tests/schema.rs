@@ -2,7 +2,7 @@
 //! `token` header is wanted, and the fields that the body may and must have.
 
 use super::*;
-use garson_core::platform::Window;
+use garson_core::platform::{MenuStep, Window};
 use serde_json::json;
 
 struct Operation {

@@ -2,6 +2,7 @@
 
 use super::{Text, Words};
 use crate::common::number::{Count, Lira};
+use crate::common::soft::soft;
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use std::borrow::Cow;
@@ -73,6 +74,8 @@ pub struct MenuProduct<'a> {
     pub is_approved: Option<bool>,
     #[serde(borrow, rename = "imageURL")]
     pub image_url: Option<Text<'a>>,
+    #[serde(borrow, default, deserialize_with = "soft")]
+    pub chain_product: Option<Text<'a>>,
     #[serde(borrow)]
     pub option_categories: Option<Vec<Nested<'a>>>,
 }
@@ -110,6 +113,8 @@ pub struct MenuChoice<'a> {
     pub client_display_name: Option<Words<'a>>,
     pub price: Option<Lira>,
     pub status: Option<Count>,
+    #[serde(borrow, default, deserialize_with = "soft")]
+    pub chain_option: Option<Text<'a>>,
     #[serde(borrow)]
     pub option_categories: Option<Vec<Nested<'a>>>,
 }

@@ -3,6 +3,7 @@
 use super::answers::spellings;
 use super::*;
 use garson_core::menu::Menu;
+use garson_core::platform::MenuStep;
 
 const STORE: &str = include_str!("../fixtures/store-detail.json");
 const MENU: &str = include_str!("../fixtures/menu.json");

@@ -75,3 +75,15 @@ fn degrees(value: &Option<Text<'_>>, most: f64) -> Option<f64> {
         .ok()
         .filter(|degrees: &f64| degrees.abs() <= most)
 }
+
+/// The app in which the customer ordered, where it is another than Trendyol Go.
+pub fn storefront(package: &wire::Package<'_>) -> Option<String> {
+    let word = text(&package.user_information.as_ref()?.app_name)?.trim();
+    match word.to_ascii_lowercase().as_str() {
+        "" | "trendyol" | "trendyolgo" => None,
+        // GetirYemek by Uber Eats comes over the same service.
+        "galaxy" => Some("GetirYemek".to_owned()),
+        "ubereats" => Some("Uber Eats".to_owned()),
+        _ => keep(word, MAX_NAME),
+    }
+}

@@ -2,6 +2,7 @@
 
 use super::*;
 use garson_core::menu::{Menu, OptionGroup};
+use garson_core::platform::MenuStep;
 
 fn step(answers: &[HttpResponse]) -> Result<MenuStep, PlatformError> {
     Trendyol.menu(&link(&credentials()), answers)
