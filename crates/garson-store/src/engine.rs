@@ -75,8 +75,9 @@ const LONG_DEADLINE: Duration = Duration::from_secs(7 * 24 * 3_600);
 
 /// Runs jobs. Clones share the same threads; they end when the last clone is dropped.
 pub struct Engine<H: Hooks> {
-    writers: Arc<Vec<Workers<H>>>,
+    // Before the writers: SQLite copies its log when its last connection is closed, but not if two are closed at the same time.
     readers: Arc<Workers<H>>,
+    writers: Arc<Vec<Workers<H>>>,
     stats: Arc<Stats>,
     // After the writers, which use it until they end.
     shared: Arc<H::Shared>,

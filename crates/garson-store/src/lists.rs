@@ -12,6 +12,7 @@ pub mod board;
 pub mod candidates;
 pub mod events;
 pub mod feed;
+pub mod history;
 pub mod order_changes;
 pub mod orders;
 pub mod search;

@@ -68,7 +68,7 @@ pub fn claimed_size(connection: &Connection) -> Option<u64> {
 }
 
 /// The thread. It ends when the writer's connection has been closed.
-pub struct Checkpointer(JoinHandle<()>);
+pub struct Checkpointer(JoinHandle<Connection>);
 
 /// Lets the writer restart a log that has become too long.
 pub struct LogLimiter {
@@ -173,12 +173,16 @@ impl Checkpointer {
         }))?;
         let thread = std::thread::Builder::new()
             .name("garson-checkpoint".to_owned())
-            .spawn(move || run(&own, &log, &woken, &files))
+            .spawn(move || {
+                run(&own, &log, &woken, &files);
+                own
+            })
             .map_err(|error| StoreError::unavailable("cannot start a thread").caused_by(error))?;
         Ok((Self(thread), limiter))
     }
 
-    /// Waits for its end.
+    /// Waits for its end, after the writer has closed its connection. Its own connection is then the last one, and SQLite copies the
+    /// log when it is closed.
     pub fn join(self) {
         if self.0.join().is_err() {
             tracing::error!("the checkpoint thread panicked");

@@ -51,6 +51,8 @@ const MIGRATIONS: &[(i64, &str, &str)] = &[
         include_str!("../../migrations/0014_order_notices.sql"),
     ),
     (15, "reports", include_str!("../../migrations/0015_reports.sql")),
+    (16, "stores", include_str!("../../migrations/0016_stores.sql")),
+    (17, "products", include_str!("../../migrations/0017_products.sql")),
 ];
 
 /// The number that marks a database as the target of an unfinished copy, beside the migrations. Older versions of the program

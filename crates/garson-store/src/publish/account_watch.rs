@@ -22,6 +22,7 @@ struct WatchedAccount {
     position: watch::Sender<i64>,
     programs: usize,
     people: usize,
+    workers: usize,
 }
 
 impl WatchedAccount {
@@ -29,6 +30,7 @@ impl WatchedAccount {
         match kind {
             WatcherKind::Programs => &mut self.programs,
             WatcherKind::People => &mut self.people,
+            WatcherKind::Workers => &mut self.workers,
         }
     }
 }
@@ -38,6 +40,8 @@ impl WatchedAccount {
 pub enum WatcherKind {
     Programs,
     People,
+    /// Workers of the service itself, which count towards no limit.
+    Workers,
 }
 
 impl AccountWatch {
@@ -56,14 +60,17 @@ impl AccountWatch {
             .accounts
             .get_mut(&account)
             .map_or(0, |watched| *watched.count(kind));
-        if has >= of_account || watched.watchers >= of_all {
-            return None;
+        if kind != WatcherKind::Workers {
+            if has >= of_account || watched.watchers >= of_all {
+                return None;
+            }
+            watched.watchers += 1;
         }
-        watched.watchers += 1;
         let entry = watched.accounts.entry(account).or_insert_with(|| WatchedAccount {
             position: watch::Sender::new(0),
             programs: 0,
             people: 0,
+            workers: 0,
         });
         *entry.count(kind) += 1;
         Some(Watcher {
@@ -147,13 +154,15 @@ impl Watcher {
 impl Drop for Watcher {
     fn drop(&mut self) {
         let mut watched = self.watch.0.lock();
-        watched.watchers = watched.watchers.saturating_sub(1);
+        if self.kind != WatcherKind::Workers {
+            watched.watchers = watched.watchers.saturating_sub(1);
+        }
         let Entry::Occupied(mut found) = watched.accounts.entry(self.account) else {
             return;
         };
         let count = found.get_mut().count(self.kind);
         *count = count.saturating_sub(1);
-        if found.get().programs + found.get().people == 0 {
+        if found.get().programs + found.get().people + found.get().workers == 0 {
             found.remove();
         }
     }
@@ -191,6 +200,18 @@ mod tests {
         watch.notify(&[(one, 6)]);
         a.mark_seen();
         assert!(!is_woken(&mut a));
+    }
+
+    #[test]
+    fn workers_count_towards_no_limit() {
+        let watch = Arc::new(AccountWatch::default());
+        let account = AccountId::at(Timestamp::from_millis(1));
+        let mut worker = watch.watch(account, WatcherKind::Workers, 0, 0).unwrap();
+        assert_eq!((watch.watcher_count(), watch.watched_accounts().len()), (0, 1));
+        watch.notify(&[(account, 1)]);
+        assert!(is_woken(&mut worker));
+        drop(worker);
+        assert!(watch.watched_accounts().is_empty());
     }
 
     #[test]

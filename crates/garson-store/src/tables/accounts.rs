@@ -7,6 +7,7 @@ use crate::tables::row::{Cells, columns, each, insert, tuple, value};
 use crate::transaction::LockedAccount;
 use crate::{ACCOUNTS, Result, StoreError, Tx, params};
 use garson_core::account::{Account, AuthorizationForm, Webhook};
+use garson_core::event::OptionalEvents;
 use garson_core::id::{AccountId, NodeId};
 use garson_core::time::Timestamp;
 use std::sync::LazyLock;
@@ -294,6 +295,21 @@ pub fn set_wants_updates(tx: &mut Tx<'_>, account: AccountId, wants: bool) -> Re
     tx.on(ACCOUNTS).execute(
         "UPDATE accounts SET order_updates = ?2 WHERE id = ?1",
         params![&account, wants],
+    )?;
+    Ok(())
+}
+
+/// The optional events that the account has opted in to.
+pub fn optional_events(tx: &mut Tx<'_>, account: AccountId) -> Result<OptionalEvents> {
+    let sql = "SELECT optional_events FROM accounts WHERE id = ?1";
+    let bits = tx.on(ACCOUNTS).query_opt(sql, params![&account], value::<i64>)?;
+    Ok(OptionalEvents::from_bits(bits.unwrap_or(0)))
+}
+
+pub fn set_optional_events(tx: &mut Tx<'_>, account: AccountId, events: OptionalEvents) -> Result<()> {
+    tx.on(ACCOUNTS).execute(
+        "UPDATE accounts SET optional_events = ?2 WHERE id = ?1",
+        params![&account, events.bits()],
     )?;
     Ok(())
 }

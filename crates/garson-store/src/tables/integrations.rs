@@ -12,6 +12,7 @@ pub use row::Connected;
 pub(crate) use inbound::find_inbound;
 
 use crate::tables::row::{Cells, each, insert, tuple};
+use crate::tables::store_states;
 use crate::vault::{Vault, lookup_hash};
 use crate::{INTEGRATIONS, Result, Tx, params};
 use garson_core::explanation::Explanation;
@@ -153,7 +154,7 @@ pub fn save(
 pub fn delete(tx: &mut Tx<'_>, id: IntegrationId) -> Result<()> {
     tx.on(INTEGRATIONS)
         .execute("DELETE FROM integrations WHERE id = ?1", params![&id])?;
-    Ok(())
+    store_states::remove(tx, id)
 }
 
 pub fn set_active(tx: &mut Tx<'_>, id: IntegrationId, is_active: bool, at: Timestamp) -> Result<()> {
@@ -216,6 +217,17 @@ pub fn record_trouble(
     Ok(())
 }
 
+/// Ends the trouble of an integration, unless there was another after `since`. A time after `now` was noted by a clock that was
+/// ahead.
+pub fn end_trouble(tx: &mut Tx<'_>, id: IntegrationId, since: Timestamp, now: Timestamp) -> Result<()> {
+    tx.on(INTEGRATIONS).execute(
+        "UPDATE integrations SET trouble_at = NULL
+         WHERE id = ?1 AND trouble_at IS NOT NULL AND (trouble_at <= ?2 OR trouble_at > ?3)",
+        params![&id, since, now],
+    )?;
+    Ok(())
+}
+
 /// The account's active integrations whose platforms had trouble after `since`, newest trouble first.
 pub fn in_trouble(
     tx: &mut Tx<'_>,
@@ -231,16 +243,15 @@ pub fn in_trouble(
         .query(&sql, params![&account, since, limit], each(integration))
 }
 
-/// An integration of an account, and up to when its orders were seen by polling.
-pub fn find_health(
+/// An integration of an account.
+pub fn find_of_account(
     tx: &mut Tx<'_>,
     account: AccountId,
     id: IntegrationId,
-) -> Result<Option<(Integration, Option<Timestamp>)>> {
-    let sql =
-        format!("SELECT {COLUMNS}, i.polled_at FROM integrations i WHERE i.account_id = ?1 AND i.id = ?2");
-    let read = each(|cells| Ok((integration(cells)?, cells.read()?)));
-    tx.on(INTEGRATIONS).query_opt(&sql, params![&account, &id], read)
+) -> Result<Option<Integration>> {
+    let sql = format!("SELECT {COLUMNS} FROM integrations i WHERE i.account_id = ?1 AND i.id = ?2");
+    tx.on(INTEGRATIONS)
+        .query_opt(&sql, params![&account, &id], each(integration))
 }
 
 /// Restaurants with an active integration, a package that has ended and no current one; the caller checks the details.

@@ -17,7 +17,7 @@ use crate::tables::json::from_json;
 use crate::tables::order_line;
 use crate::tables::row::{column_list, each, tuple};
 use crate::{Result, Tx, params};
-use garson_core::id::{AccountId, IntegrationId, OrderId};
+use garson_core::id::{AccountId, IntegrationId, OrderId, RestaurantId};
 use garson_core::order::{Cancellation, Flag, Order};
 use garson_core::platform::Provider;
 use row::sync_columns;
@@ -267,6 +267,21 @@ pub fn lock(tx: &mut Tx<'_>, id: OrderId) -> Result<Option<Order>> {
 }
 
 /// An order by its id, of any account.
+/// The orders of a restaurant after a position, with their positions and platforms, oldest first.
+pub fn after_position(
+    tx: &mut Tx<'_>,
+    restaurant: RestaurantId,
+    after: i64,
+    limit: i64,
+) -> Result<Vec<(OrderId, i64, Provider)>> {
+    tx.query(
+        "SELECT id, position, provider FROM orders WHERE restaurant_id = ?1 AND position > ?2
+         ORDER BY restaurant_id, position LIMIT ?3",
+        params![&restaurant, after, limit],
+        tuple,
+    )
+}
+
 pub fn by_id(tx: &mut Tx<'_>, id: OrderId) -> Result<Option<Order>> {
     tx.query_opt(
         &format!("SELECT {COLUMNS} {LIVE} WHERE o.id = ?1"),

@@ -1,4 +1,4 @@
-//! Which boards, streams and pollers are connected to which node. Rows count only while their node is a member.
+//! Which boards, streams, pollers and printers are connected to which node. Rows count only while their node is a member.
 
 use crate::tables::json::{from_json, to_json};
 use crate::tables::row::{insert, tuple};

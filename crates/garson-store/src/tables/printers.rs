@@ -1,18 +1,20 @@
 //! Printers with what their agents report, and tickets that people want printed.
 
+use crate::tables::json::to_json;
 use crate::tables::row::{columns, each, insert, value};
 use crate::{Result, StoreError, Tx, params};
 use garson_core::id::{AccountId, OrderId, PrinterId, RestaurantId};
-use garson_core::printer::{PrintJob, Printer, PrinterReport, PrinterState};
+use garson_core::printer::{AgentNotes, PrintJob, Printer, PrinterReport, PrinterState};
 use garson_core::time::Timestamp;
 
 columns! {
     const COLUMNS = "" of printers {
-        id, restaurant_id, name, state: String, message, waiting, created_at, seen_at, state_at
+        id, restaurant_id, name, state: String, message: Option<String>, waiting, created_at, seen_at, state_at
     }
     fn printer() -> Printer {
         let state = PrinterState::named(&state).ok_or_else(|| StoreError::corrupt("the state of a printer is unknown"))?;
-        Ok(Printer { id, restaurant_id, name, state, message, waiting, created_at, seen_at, state_at })
+        let notes = read_notes(message);
+        Ok(Printer { id, restaurant_id, name, state, notes, waiting, created_at, seen_at, state_at })
     }
 }
 
@@ -23,7 +25,29 @@ columns! {
     }
 }
 
+/// The column `message` holds the agent's words alone, as it always did, or JSON if there is more to keep.
+fn notes_text(notes: &AgentNotes) -> Result<Option<String>> {
+    let has_only_words = notes.skipped == 0 && notes.clock_ahead.is_none();
+    match &notes.message {
+        None if has_only_words => Ok(None),
+        Some(words) if has_only_words && !words.starts_with('{') => Ok(Some(words.clone())),
+        _ => to_json("notes of a printer", notes).map(Some),
+    }
+}
+
+fn read_notes(text: Option<String>) -> AgentNotes {
+    let notes = text
+        .as_deref()
+        .filter(|text| text.starts_with('{'))
+        .and_then(|text| serde_json::from_str(text).ok());
+    notes.unwrap_or(AgentNotes {
+        message: text,
+        ..AgentNotes::default()
+    })
+}
+
 pub fn add(tx: &mut Tx<'_>, account: AccountId, printer: &Printer) -> Result<()> {
+    let notes = notes_text(&printer.notes)?;
     insert!(
         tx,
         printers {
@@ -32,7 +56,7 @@ pub fn add(tx: &mut Tx<'_>, account: AccountId, printer: &Printer) -> Result<()>
             restaurant_id: printer.restaurant_id.as_ref(),
             name: &printer.name,
             state: printer.state.as_str(),
-            message: printer.message.as_ref(),
+            message: notes.as_ref(),
             waiting: printer.waiting,
             created_at: printer.created_at,
             seen_at: printer.seen_at,
@@ -54,16 +78,11 @@ pub fn find(tx: &mut Tx<'_>, account: AccountId, id: PrinterId) -> Result<Option
 
 /// Stores what an agent reports, and removes the jobs that it has printed.
 pub fn report(tx: &mut Tx<'_>, id: PrinterId, report: &PrinterReport, at: Timestamp) -> Result<()> {
+    let notes = notes_text(&report.notes)?;
     tx.execute(
         "UPDATE printers SET state_at = CASE WHEN state = ?2 THEN state_at ELSE ?5 END,
              state = ?2, message = ?3, waiting = ?4, seen_at = ?5 WHERE id = ?1",
-        params![
-            &id,
-            report.state.as_str(),
-            report.message.as_ref(),
-            report.waiting,
-            at
-        ],
+        params![&id, report.state.as_str(), notes.as_ref(), report.waiting, at],
     )?;
     for job in &report.printed {
         tx.execute(

@@ -3,7 +3,7 @@
 use crate::tables::integrations::version;
 use crate::tables::json::{from_json, to_json};
 use crate::tables::row::{Cells, columns, insert, tuple, value};
-use crate::tables::{integrations, packages, printers};
+use crate::tables::{integrations, packages, printers, store_settings, store_states};
 use crate::vault::Vault;
 use crate::{INTEGRATIONS, Result, Tx, params};
 use garson_core::escalation::{Step, StepAction};
@@ -249,6 +249,8 @@ pub fn delete(tx: &mut Tx<'_>, account: AccountId, id: RestaurantId, at: Timesta
             .execute("DELETE FROM integrations WHERE restaurant_id = ?1", params![&id])?;
         tx.execute("DELETE FROM packages WHERE restaurant_id = ?1", params![&id])?;
         printers::remove_of_restaurant(tx, id)?;
+        store_states::remove_of_restaurant(tx, id)?;
+        store_settings::remove(tx, id)?;
     }
     Ok(marked == 1)
 }

@@ -26,6 +26,7 @@ tables! {
     accounts(1) {
         id name email password_hash position newest_at webhook_url webhook_authorization webhook_updated_at
         deliver_node deliver_version forgotten created_at order_updates given_up_seen
+        optional_events
     }
     nodes(1) { id name beats }
     api_keys(1) { id account_id label hint hash sealed is_primary created_at last_used_at }
@@ -86,6 +87,43 @@ tables! {
     sign_in_failures(1) { hash failures last_at }
     printers(1) { id account_id restaurant_id name state message waiting created_at seen_at state_at }
     print_jobs(1) { id account_id printer_id order_id kind created_at }
+    products(1) {
+        id account_id restaurant_id is_option name name_key is_closed is_available created_at updated_at
+    }
+    declined_matches(3) { restaurant_id product_id other_id account_id declined_at }
+    platform_items(4) {
+        restaurant_id provider is_option remote_id account_id product_id is_manual source code name category price
+        currency image_url is_available available_at traits places gone_at updated_at
+    }
+    desired_items(4) {
+        restaurant_id provider is_option remote_id account_id integration_id version is_available end_kind ends_at
+        made_by requested_at state message accepted_version accepted_at confirmed_at timer attempts node sending due_at
+    }
+    menu_versions(3) { restaurant_id provider number account_id hash body products read_at }
+    menu_reads(1) {
+        integration_id account_id restaurant_id provider due_at node attempts read_at message order_position
+    }
+    price_pushes(1) {
+        id account_id restaurant_id state made_by created_at expires_at started_at finished_at
+    }
+    price_items(2) {
+        push_id number account_id integration_id provider is_option remote_id product_id name old_price new_price scope
+        state message batch attempts node is_sending due_at
+    }
+    catalog_pushes(1) {
+        id account_id restaurant_id integration_id source source_version provider stage products body token_hash
+        import_id reported_id message report details attempts node is_sending created_at finished_at due_at
+    }
+    store_states(1) {
+        integration_id account_id restaurant_id provider node control version started_version finished_version actual checked_at problem
+        hours due_at
+    }
+    store_settings(1) {
+        restaurant_id account_id throttle throttle_state hours hours_version schedule schedule_due_at
+    }
+    restaurant_history(2) {
+        restaurant_id position account_id created_at provider actor key_id action detail
+    }
     master_key_check(1) { id sealed }
 }
 

@@ -3,6 +3,8 @@
 use crate::engine::in_list::remove;
 use crate::lists::search;
 use crate::tables::accounts;
+use crate::tables::products;
+use crate::tables::restaurant_history;
 use crate::tables::row::{tuple, value};
 use crate::{Result, Tx, params, totals};
 use garson_core::id::{AccountId, EventId, OrderId, RestaurantId};
@@ -40,8 +42,10 @@ pub fn remove_chunk(
              (SELECT id FROM inbox WHERE restaurant_id = ?1 AND order_id IS NULL LIMIT ?2)",
         params![&restaurant, limit],
     )?;
+    let products = products::sweep(tx, restaurant, limit)?;
     let totals = totals::sweep(tx, account, restaurant, limit)?;
-    if inbox + totals + totals::stats::sweep(tx, account, restaurant, limit)? > 0 {
+    let history = restaurant_history::sweep_restaurant(tx, restaurant, limit)?;
+    if inbox + products + totals + history + totals::stats::sweep(tx, account, restaurant, limit)? > 0 {
         return Ok(true);
     }
     tx.execute(

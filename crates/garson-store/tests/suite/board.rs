@@ -108,6 +108,24 @@ pub async fn platforms_in_trouble_are_found(bench: &Bench) {
         .read(move |tx| integrations::in_trouble(tx, account, at(10), 5))
         .await;
     assert!(later.is_empty());
+    let trouble = async |since, now| {
+        bench
+            .write(move |tx| {
+                integrations::record_trouble(tx, ours, &Explanation::text("away"), at(20))?;
+                integrations::end_trouble(tx, ours, since, now)
+            })
+            .await;
+        let found = bench
+            .read(move |tx| integrations::in_trouble(tx, account, at(0), 5))
+            .await;
+        found.len()
+    };
+    assert_eq!(trouble(at(19), at(21)).await, 1, "another one came since");
+    assert_eq!(trouble(at(20), at(21)).await, 0);
+    assert_eq!(trouble(at(18), at(19)).await, 0, "the clock was ahead");
+    bench
+        .write(move |tx| integrations::record_trouble(tx, ours, &Explanation::text("away"), at(12)))
+        .await;
     bench
         .write(move |tx| integrations::set_active(tx, ours, false, at(13)))
         .await;

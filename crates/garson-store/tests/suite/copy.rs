@@ -128,6 +128,8 @@ async fn fill_every_table(bench: &Bench) {
             printers::add_job(tx, account, &crate::printers::a_job(1, &printer, order.id, 0))?;
         }
         crate::escalation::fill_tables(tx, &vault, &taken)?;
+        crate::stores::fill_tables(tx, branch)?;
+        crate::products::fill_tables(tx, branch)?;
         tx.execute(
             "UPDATE restaurants SET lat = 41.000000000000007, lon = -28.5",
             &[],

@@ -9,6 +9,7 @@ mod board;
 mod branches;
 mod broken_connections;
 mod calls;
+mod catalogs;
 mod client_calls;
 mod copy;
 mod cursors;
@@ -16,6 +17,7 @@ mod database;
 mod deadlines;
 mod deferred_writes;
 mod deletes;
+mod desired_items;
 mod dump;
 mod escalation;
 mod fixtures;
@@ -23,6 +25,7 @@ mod idempotency;
 mod inbox;
 mod integrations;
 mod keys;
+mod menus_and_prices;
 mod nodes;
 mod notify;
 mod opening;
@@ -33,6 +36,7 @@ mod orders;
 mod paging;
 mod pooler;
 mod printers;
+mod products;
 mod query_plans;
 mod resends;
 mod retention;
@@ -43,6 +47,7 @@ mod settlements;
 mod shared_transactions;
 mod status;
 mod stored_values;
+mod stores;
 mod totals;
 mod withdrawn_calls;
 
@@ -104,6 +109,25 @@ cases! {
             notices_are_kept_by_kind_and_account
             notice_lasts_a_day
             given_up_events_are_acknowledged;
+        products:
+            product_has_one_item_of_each_platform
+            stored_item_keeps_its_product_and_newer_availability
+            products_are_paged_and_searched_by_name
+            deleted_restaurant_leaves_no_products
+            disconnected_platform_leaves_products_of_others
+            declined_pairs_are_kept_once_and_end_with_their_products;
+        desired_items:
+            later_version_survives_the_end_of_an_earlier_one
+            item_of_a_dead_node_is_claimed_as_interrupted
+            due_integrations_are_found_by_time;
+        menus_and_prices:
+            menu_versions_are_kept_when_they_change
+            menus_of_a_restaurant_are_read_by_one_node
+            prices_are_sent_once_and_the_change_ends_with_the_last;
+        catalogs:
+            catalog_is_claimed_by_one_node_and_remembers_that_it_was_sent
+            progress_of_a_catalog_is_stored
+            newer_catalog_replaces_those_that_wait;
         status:
             calls_of_an_account_are_counted
             messages_and_deliveries_of_an_account_are_counted;
@@ -252,6 +276,7 @@ cases! {
             deleted_orders_are_removed_from_the_search_index;
         printers:
             a_report_changes_the_printer_and_removes_printed_jobs
+            notes_of_an_agent_are_read_back
             printers_are_deleted_with_their_restaurant
             old_print_jobs_are_swept_in_chunks;
         sessions:
@@ -265,6 +290,14 @@ cases! {
             json_is_kept_byte_for_byte
             timestamps_follow_positions_when_the_clock_goes_back
             webhook_is_stored_and_removed;
+        stores:
+            store_is_read_as_it_was_written
+            store_belongs_to_one_live_node
+            settings_are_found_by_restaurant_and_by_time
+            orders_are_counted_up_to_a_limit
+            history_is_paged_newest_first_and_swept
+            stores_are_deleted_with_their_restaurant
+            stores_with_problems_are_found_by_account;
         order_stats:
             counts_agree_with_a_full_scan
             times_are_measured_from_arrival_and_acceptance

@@ -3,7 +3,7 @@
 use crate::database::Bench;
 use crate::fixtures::at;
 use garson_core::id::{OrderId, PrintJobId, PrinterId, RestaurantId};
-use garson_core::printer::{PrintJob, Printer, PrinterReport, PrinterState};
+use garson_core::printer::{AgentNotes, PrintJob, Printer, PrinterReport, PrinterState};
 use garson_store::tables::{printers, restaurants};
 use uuid::Uuid;
 
@@ -13,7 +13,7 @@ pub fn a_printer(number: u128, restaurant: Option<RestaurantId>) -> Printer {
         restaurant_id: restaurant,
         name: format!("Mutfak {number}"),
         state: PrinterState::Ready,
-        message: None,
+        notes: AgentNotes::default(),
         waiting: 0,
         created_at: at(0),
         seen_at: at(0),
@@ -50,7 +50,10 @@ pub async fn a_report_changes_the_printer_and_removes_printed_jobs(bench: &Bench
     assert_eq!(waiting(6).await, std::slice::from_ref(&other));
     let report = PrinterReport {
         state: PrinterState::NoPaper,
-        message: Some("kâğıt 🧻".to_owned()),
+        notes: AgentNotes {
+            message: Some("kâğıt 🧻".to_owned()),
+            ..AgentNotes::default()
+        },
         waiting: 3,
         printed: vec![job.id],
     };
@@ -60,12 +63,12 @@ pub async fn a_report_changes_the_printer_and_removes_printed_jobs(bench: &Bench
     let found = bench.read(move |tx| printers::find(tx, ours, id)).await.unwrap();
     assert_eq!((found.state, found.waiting), (PrinterState::NoPaper, 3));
     assert_eq!((found.seen_at, found.state_at), (at(9), at(9)));
-    assert_eq!(found.message.as_deref(), Some("kâğıt 🧻"));
+    assert_eq!(found.notes.message.as_deref(), Some("kâğıt 🧻"));
     assert_eq!(waiting(0).await, [other]);
     // The same state again keeps the time since which it is so.
     let same = PrinterReport {
         state: PrinterState::NoPaper,
-        message: None,
+        notes: AgentNotes::default(),
         waiting: 0,
         printed: Vec::new(),
     };
@@ -74,14 +77,54 @@ pub async fn a_report_changes_the_printer_and_removes_printed_jobs(bench: &Bench
         .await;
     let found = bench.read(move |tx| printers::list(tx, ours)).await.remove(0);
     assert_eq!(
-        (found.seen_at, found.state_at, found.message),
-        (at(12), at(9), None)
+        (found.seen_at, found.state_at, found.notes),
+        (at(12), at(9), AgentNotes::default())
     );
     // Another account sees and removes nothing of it.
     assert_eq!(bench.read(move |tx| printers::find(tx, theirs, id)).await, None);
     assert!(!bench.write(move |tx| printers::remove(tx, theirs, id)).await);
     assert!(bench.write(move |tx| printers::remove(tx, ours, id)).await);
     assert!(waiting(0).await.is_empty());
+}
+
+pub async fn notes_of_an_agent_are_read_back(bench: &Bench) {
+    let account = bench.account("lokanta").await;
+    let printer = a_printer(1, None);
+    let id = printer.id;
+    bench.write(move |tx| printers::add(tx, account, &printer)).await;
+    let words = |text: &str| Some(text.to_owned());
+    for (message, skipped, clock_ahead) in [
+        (None, 3, Some(-10_800)),
+        (words("{\"skipped\":7}"), 0, None),
+        (
+            words("{\"message\":null,\"skipped\":7,\"clockAhead\":1}"),
+            0,
+            None,
+        ),
+        (words("rulo \"80\""), 1, None),
+        (words("rulo"), 0, None),
+        (None, 0, None),
+    ] {
+        let notes = AgentNotes {
+            message,
+            skipped,
+            clock_ahead,
+        };
+        let report = PrinterReport {
+            state: PrinterState::Ready,
+            notes: notes.clone(),
+            waiting: 0,
+            printed: Vec::new(),
+        };
+        bench
+            .write(move |tx| printers::report(tx, id, &report, at(1)))
+            .await;
+        let found = bench
+            .read(move |tx| printers::find(tx, account, id))
+            .await
+            .unwrap();
+        assert_eq!(found.notes, notes);
+    }
 }
 
 pub async fn printers_are_deleted_with_their_restaurant(bench: &Bench) {
