@@ -17,9 +17,12 @@ pub(crate) mod platform_limits;
 pub(crate) mod platform_sessions;
 pub(crate) mod poll_requests;
 pub mod presence;
+pub(crate) mod product_work;
 pub(crate) mod refused_addresses;
 pub(crate) mod sign_in_limits;
 pub(crate) mod start_error;
+pub mod store_overview;
+pub(crate) mod store_signals;
 
 pub use delivery_gauges::DeliveryGauges;
 pub use start_error::StartError;
@@ -38,8 +41,9 @@ use call_waiters::CallWaiters;
 use call_waker::CallWaker;
 use calls_in_flight::CallsInFlight;
 use fetched_menu::FetchedMenu;
+use garson_core::catalog::CatalogLogEntry;
 use garson_core::clock::{SharedClock, SystemClock};
-use garson_core::id::{AccountId, IntegrationId, OrderId};
+use garson_core::id::{AccountId, IntegrationId, OrderId, RestaurantId};
 use garson_core::integration::Credentials;
 use garson_core::order::Reason;
 use garson_core::platform::Provider;
@@ -55,17 +59,22 @@ use node_lease::NodeLease;
 use platform_limits::PlatformLimits;
 use platform_sessions::PlatformSessions;
 use presence::PresenceRegistry;
+use product_work::ProductWork;
 use refused_addresses::RefusedAddresses;
 use sign_in_limits::SignInLimits;
 use std::collections::BTreeMap;
 use std::future::Future;
 use std::sync::Arc;
 use std::time::Instant;
+use store_overview::StoreOverview;
+use store_signals::StoreSignals;
 use tokio::sync::{Notify, watch};
 use tokio::task::JoinHandle;
 
 /// Entries of each cache.
 const CACHE_CAPACITY: usize = 2_000;
+/// Accounts whose stores are kept for boards of all restaurants.
+const MAX_OVERVIEWS: usize = 200;
 /// Events sent by hand, and tills queried for their payment types, at the same time: in total and per account.
 const MANUAL_SEND_SLOTS: SlotLimits = SlotLimits {
     total: 64,
@@ -90,14 +99,21 @@ pub struct App {
     pub refused_addresses: RefusedAddresses,
     pub reasons: TtlCache<OrderId, Vec<Reason>>,
     pub menus: TtlCache<IntegrationId, Arc<FetchedMenu>>,
+    /// The platforms' logs of imported menus.
+    pub catalog_logs: TtlCache<IntegrationId, Arc<Vec<CatalogLogEntry>>>,
     /// What of accounts needs attention, as the banner of every page shows it.
     pub attention: TtlCache<AccountId, Arc<Attention>>,
+    /// The stores of accounts, as boards of all restaurants show them.
+    pub store_overviews: TtlCache<AccountId, Arc<StoreOverview>>,
     /// The integrations that platforms' messages have led to, by what they presented.
     pub inbound_integrations: TtlCache<[u8; 32], Arc<Vec<InboundIntegration>>>,
     /// An integration was connected or changed and may have to prove its branch.
     pub branch_claims_changed: Notify,
     pub call_waker: CallWaker,
     pub call_waiters: CallWaiters,
+    pub store_signals: StoreSignals,
+    /// Requests that wait for the stores of a restaurant.
+    pub store_waiters: CallWaiters<RestaurantId>,
     pub calls_in_flight: Arc<CallsInFlight>,
     pub poll_requests: PollRequests,
     /// A message was stored without its order, which may have been written at the same time.
@@ -116,6 +132,8 @@ pub struct App {
     pub presence: Arc<PresenceRegistry>,
     /// The mail server, if the operator has configured one.
     pub mail_server: Option<net::MailServer>,
+    /// Wakes the workers of availability, menus and prices.
+    pub product_work: ProductWork,
     /// Escalations are due, or messages are to be sent.
     pub wake_messages: Notify,
     pub health_probes: HealthProbes,
@@ -200,9 +218,13 @@ impl App {
             refused_addresses: RefusedAddresses::default(),
             reasons: TtlCache::new(CACHE_CAPACITY),
             menus: TtlCache::new(CACHE_CAPACITY),
+            catalog_logs: TtlCache::new(CACHE_CAPACITY),
             attention: TtlCache::new(CACHE_CAPACITY),
+            store_overviews: TtlCache::new(MAX_OVERVIEWS),
             inbound_integrations: TtlCache::new(CACHE_CAPACITY),
             call_waiters: CallWaiters::default(),
+            store_signals: StoreSignals::default(),
+            store_waiters: CallWaiters::default(),
             calls_in_flight: Arc::default(),
             poll_requests: PollRequests::default(),
             early_message_stored: Notify::new(),
@@ -226,6 +248,7 @@ impl App {
             sign_in_limits: SignInLimits::default(),
             presence,
             mail_server,
+            product_work: ProductWork::default(),
             wake_messages: Notify::new(),
             health_probes: HealthProbes::default(),
             wake_sweep: Notify::new(),

@@ -1,55 +1,62 @@
-//! Requests that wait for a platform call of an order to end.
+//! Requests that wait for a platform to answer: for a call of an order to end, or for a restaurant's stores to change.
 
 use garson_core::id::OrderId;
 use parking_lot::Mutex;
 use std::collections::HashMap;
+use std::hash::Hash;
 use std::sync::Arc;
 use tokio::sync::Notify;
 use tokio::sync::futures::Notified;
 
-#[derive(Debug, Default)]
-pub struct CallWaiters(Mutex<HashMap<OrderId, Arc<Notify>>>);
+#[derive(Debug)]
+pub struct CallWaiters<K: Copy + Eq + Hash = OrderId>(Mutex<HashMap<K, Arc<Notify>>>);
 
 /// One waiting request; it is woken for its own order only.
-pub struct CallWaiter<'a> {
-    all: &'a CallWaiters,
-    order: OrderId,
+pub struct CallWaiter<'a, K: Copy + Eq + Hash = OrderId> {
+    all: &'a CallWaiters<K>,
+    of: K,
     ended: Arc<Notify>,
 }
 
-impl CallWaiters {
-    pub fn register(&self, order: OrderId) -> CallWaiter<'_> {
+impl<K: Copy + Eq + Hash> Default for CallWaiters<K> {
+    fn default() -> Self {
+        Self(Mutex::default())
+    }
+}
+
+impl<K: Copy + Eq + Hash> CallWaiters<K> {
+    pub fn register(&self, of: K) -> CallWaiter<'_, K> {
         CallWaiter {
             all: self,
-            order,
-            ended: Arc::clone(self.0.lock().entry(order).or_default()),
+            of,
+            ended: Arc::clone(self.0.lock().entry(of).or_default()),
         }
     }
 
     /// Wakes the requests that wait for a call of this order.
-    pub fn wake(&self, order: OrderId) {
-        if let Some(ended) = self.0.lock().get(&order) {
+    pub fn wake(&self, of: K) {
+        if let Some(ended) = self.0.lock().get(&of) {
             ended.notify_waiters();
         }
     }
 }
 
-impl CallWaiter<'_> {
+impl<K: Copy + Eq + Hash> CallWaiter<'_, K> {
     /// Completes when a call of the order ends. Enable it before checking the call, so that no end is missed.
     pub fn ended(&self) -> Notified<'_> {
         self.ended.notified()
     }
 }
 
-impl Drop for CallWaiter<'_> {
+impl<K: Copy + Eq + Hash> Drop for CallWaiter<'_, K> {
     fn drop(&mut self) {
         let mut waiting = self.all.0.lock();
         // One reference is in the map, and one is this waiter's.
         if waiting
-            .get(&self.order)
+            .get(&self.of)
             .is_some_and(|ended| Arc::strong_count(ended) <= 2)
         {
-            waiting.remove(&self.order);
+            waiting.remove(&self.of);
         }
     }
 }

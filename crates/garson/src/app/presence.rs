@@ -1,4 +1,4 @@
-//! The boards, streams and pollers that are connected to this process.
+//! The boards, streams, pollers and printers that are connected to this process.
 //!
 //! Connections of one browser session or API key count as one entry. An entry outlives its last connection for some seconds, so
 //! that a reload or a reconnection is no gap, and keeps the time since which it has been there.
@@ -46,7 +46,7 @@ impl Entry {
     fn is_there(&self, kind: PresenceKind, now: Instant) -> bool {
         let stays = match kind {
             PresenceKind::Board | PresenceKind::Stream => RECONNECT,
-            PresenceKind::Poller => POLL_INTERVAL,
+            PresenceKind::Poller | PresenceKind::Printer => POLL_INTERVAL,
         };
         self.connections > 0 || now.saturating_duration_since(self.seen_at) < stays
     }
@@ -93,10 +93,10 @@ impl PresenceRegistry {
         }
     }
 
-    /// Notes a request of a program that polls.
-    pub fn note_poll(&self, account: AccountId, key: KeyId, now: Timestamp) {
+    /// Notes a request of a program that polls, or of a printer.
+    pub fn note_poll(&self, account: AccountId, kind: PresenceKind, key: KeyId, now: Timestamp) {
         let key = EntryKey {
-            kind: PresenceKind::Poller,
+            kind,
             identity: WatcherIdentity::Key(key),
             restaurant: None,
         };
@@ -227,7 +227,7 @@ mod tests {
         let registry = PresenceRegistry::new(Timestamp::from_millis(1));
         let [one, two] = [1, 2].map(|at| AccountId::at(Timestamp::from_millis(at)));
         for at in 0..2_000 {
-            registry.note_poll(one, key_of(at), Timestamp::from_millis(at));
+            registry.note_poll(one, PresenceKind::Poller, key_of(at), Timestamp::from_millis(at));
         }
         assert_eq!(registry.of_account(one).len(), MAX_OF_ACCOUNT);
         assert!(registry.of_account(two).is_empty());

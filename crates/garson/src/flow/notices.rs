@@ -3,18 +3,21 @@
 //! What is wrong now is compared with the stored incidents, in one transaction with the messages: neither a restart nor another
 //! node repeats a notice. An account gets a limited number of notices a day; then one message says so.
 
+mod wrong;
+
+use self::wrong::{Look, MAX_INTEGRATIONS, Wrong};
 use crate::app::App;
 use crate::flow::Fault;
-use crate::flow::read::board::is_in_trouble;
-use garson_core::explanation::Explanation;
+use crate::flow::platform_trouble::{TroubleRule, has_order_since};
 use garson_core::id::{AccountId, MessageId};
+use garson_core::integration::Integration;
 use garson_core::message::MessageContent;
 use garson_core::notice::NoticeKind;
 use garson_core::time::{Timestamp, Zone};
 use garson_store::Tx;
 use garson_store::tables::messages::NewMessage;
 use garson_store::tables::notices::{Incident, NoticeSettings};
-use garson_store::tables::{accounts, channels, deliveries, integrations, messages, notices, restaurants};
+use garson_store::tables::{accounts, channels, integrations, messages, notices, restaurants};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::sleep;
@@ -23,12 +26,6 @@ use tokio::time::sleep;
 const INTERVAL: Duration = Duration::from_secs(15);
 /// Accounts read at once.
 const PAGE: i64 = 200;
-/// Integrations of an account that are looked at.
-const MAX_INTEGRATIONS: i64 = 500;
-/// A platform counts as down when it has failed again after this time: a single failure is not worth a message.
-const CONFIRMED_AFTER: Duration = Duration::from_secs(30);
-/// Integrations whose platforms had trouble in this time are looked at.
-const TROUBLE: Duration = Duration::from_secs(3 * 60);
 
 /// Checks accounts until the service stops.
 pub async fn run(app: Arc<App>) {
@@ -66,7 +63,13 @@ pub async fn step(app: &Arc<App>) -> Result<bool, Fault> {
 }
 
 async fn check(app: &Arc<App>, account: AccountId) -> Result<bool, Fault> {
-    let (now, limit) = (app.now(), app.settings.messages.notices_per_day);
+    let look = Look {
+        account,
+        rule: TroubleRule::of(app),
+        now: app.now(),
+    };
+    let limit = app.settings.messages.notices_per_day;
+    let first = look.clone();
     let is_same = app
         .store
         .read(move |tx| {
@@ -74,7 +77,7 @@ async fn check(app: &Arc<App>, account: AccountId) -> Result<bool, Fault> {
                 return Ok(true);
             };
             let known = notices::incidents(tx, account)?;
-            let wrong = wrong_now(tx, account, &settings, &known, now)?;
+            let wrong = first.wrong_now(tx, &settings, &known)?;
             Ok::<_, Fault>(Plan::of(&wrong, &known).is_empty())
         })
         .await?;
@@ -82,110 +85,10 @@ async fn check(app: &Arc<App>, account: AccountId) -> Result<bool, Fault> {
         return Ok(false);
     }
     app.store
-        .write(account, move |tx| update(tx, account, limit, now))
+        .write(account, move |tx| update(tx, &look, limit))
         .await?;
     app.wake_messages.notify_one();
     Ok(true)
-}
-
-/// Something that is wrong now.
-#[derive(Clone, Debug)]
-struct Wrong {
-    kind: NoticeKind,
-    subject: String,
-    /// When it was last seen to be wrong.
-    at: Timestamp,
-    content: MessageContent,
-}
-
-impl Wrong {
-    fn is(&self, incident: &Incident) -> bool {
-        self.kind == incident.kind && self.subject == incident.subject
-    }
-
-    /// Is it certain enough for a message?
-    fn is_confirmed(&self, opened_at: Timestamp) -> bool {
-        self.kind != NoticeKind::PlatformDown || self.at >= opened_at.plus(CONFIRMED_AFTER)
-    }
-}
-
-/// What an account wants to know of, and is wrong now.
-fn wrong_now(
-    tx: &mut Tx<'_>,
-    account: AccountId,
-    settings: &NoticeSettings,
-    known: &[Incident],
-    now: Timestamp,
-) -> Result<Vec<Wrong>, Fault> {
-    let mut wrong = wrong_deliveries(tx, account, now)?;
-    wrong.extend(wrong_platforms(tx, account, now)?);
-    for incident in known.iter().filter(|it| it.kind == NoticeKind::LoginRefused) {
-        if !wrong.iter().any(|it| it.is(incident)) {
-            wrong.extend(still_refused(tx, account, incident, now)?);
-        }
-    }
-    wrong.retain(|it| settings.kinds.contains(&it.kind));
-    Ok(wrong)
-}
-
-fn wrong_deliveries(tx: &mut Tx<'_>, account: AccountId, now: Timestamp) -> Result<Vec<Wrong>, Fault> {
-    if accounts::webhook(tx, account)?.is_none() {
-        return Ok(Vec::new());
-    }
-    let recent = deliveries::recent(tx, account)?;
-    let wrong = |kind, content| Wrong {
-        kind,
-        subject: String::new(),
-        at: now,
-        content,
-    };
-    let mut found = Vec::new();
-    if recent.keeps_failing || recent.gave_up_last {
-        found.push(wrong(NoticeKind::WebhookFailing, MessageContent::WebhookFailing));
-    }
-    if recent.gave_up_last {
-        found.push(wrong(
-            NoticeKind::DeliveryGivenUp,
-            MessageContent::DeliveryGivenUp,
-        ));
-    }
-    Ok(found)
-}
-
-fn wrong_platforms(tx: &mut Tx<'_>, account: AccountId, now: Timestamp) -> Result<Vec<Wrong>, Fault> {
-    let mut found: Vec<Wrong> = Vec::new();
-    for it in integrations::in_trouble(tx, account, now.minus(TROUBLE), MAX_INTEGRATIONS)? {
-        if !is_in_trouble(&it, now) {
-            continue;
-        }
-        let at = it.health.trouble_at.unwrap_or(now);
-        let platform = platform_name(it.provider.as_str());
-        if matches!(it.health.last_error, Some(Explanation::LoginRefused { .. })) {
-            found.push(Wrong {
-                kind: NoticeKind::LoginRefused,
-                subject: it.id.to_string(),
-                at,
-                content: MessageContent::LoginRefused {
-                    restaurant: restaurants::name(tx, it.restaurant_id)?,
-                    platform,
-                },
-            });
-            continue;
-        }
-        let subject = it.provider.to_string();
-        let is_known =
-            |known: &&mut Wrong| known.kind == NoticeKind::PlatformDown && known.subject == subject;
-        match found.iter_mut().find(is_known) {
-            Some(known) => known.at = known.at.max(at),
-            None => found.push(Wrong {
-                kind: NoticeKind::PlatformDown,
-                subject,
-                at,
-                content: MessageContent::PlatformDown { platform },
-            }),
-        }
-    }
-    Ok(found)
 }
 
 /// The difference between what is wrong now and the stored incidents.
@@ -219,13 +122,14 @@ impl<'a> Plan<'a> {
 }
 
 /// Stores the difference and writes the messages about it.
-fn update(tx: &mut Tx<'_>, account: AccountId, limit: u32, now: Timestamp) -> Result<(), Fault> {
+fn update(tx: &mut Tx<'_>, look: &Look, limit: u32) -> Result<(), Fault> {
+    let (account, now) = (look.account, look.now);
     accounts::lock(tx, account)?;
     let Some(settings) = notices::find(tx, account)? else {
         return Ok(());
     };
     let known = notices::incidents(tx, account)?;
-    let wrong = wrong_now(tx, account, &settings, &known, now)?;
+    let wrong = look.wrong_now(tx, &settings, &known)?;
     let plan = Plan::of(&wrong, &known);
     let mut outbox = Outbox::new(account, settings, limit, now);
     for it in plan.opened {
@@ -253,7 +157,7 @@ fn update(tx: &mut Tx<'_>, account: AccountId, limit: u32, now: Timestamp) -> Re
         // What the account does not want to know of any more ends silently.
         if incident.is_notified
             && outbox.settings.kinds.contains(&incident.kind)
-            && let Some(content) = recovered(tx, account, incident)?
+            && let Some(content) = recovered(tx, look, incident)?
         {
             outbox.send(tx, &content)?;
         }
@@ -261,75 +165,57 @@ fn update(tx: &mut Tx<'_>, account: AccountId, limit: u32, now: Timestamp) -> Re
     outbox.finish(tx)
 }
 
-/// The message that an incident is over. Events that were given up stay so.
-fn recovered(
-    tx: &mut Tx<'_>,
-    account: AccountId,
-    incident: &Incident,
-) -> Result<Option<MessageContent>, Fault> {
+/// The message that an incident is over. Events that were given up stay so; a webhook that was removed has not recovered, nor has
+/// an integration that was switched off.
+fn recovered(tx: &mut Tx<'_>, look: &Look, incident: &Incident) -> Result<Option<MessageContent>, Fault> {
+    let account = look.account;
     Ok(match incident.kind {
         NoticeKind::WebhookFailing => {
-            // A webhook that was removed has not recovered.
             accounts::webhook(tx, account)?.map(|_| MessageContent::WebhookRecovered)
         }
         NoticeKind::DeliveryGivenUp => None,
-        NoticeKind::PlatformDown => Some(MessageContent::PlatformRecovered {
-            platform: platform_name(&incident.subject),
-        }),
-        NoticeKind::LoginRefused => {
-            let id = incident.subject.parse().ok();
-            let found = match id {
-                Some(id) => integrations::find_health(tx, account, id)?,
+        NoticeKind::PlatformDown => {
+            let all = integrations::list(tx, account, MAX_INTEGRATIONS)?;
+            let works = |it: &Integration| {
+                let is_well = it.health.trouble_at.is_none() || !look.rule.is_polled(it);
+                it.is_active && it.provider.as_str() == incident.subject && is_well
+            };
+            all.iter()
+                .any(|(_, it)| works(it))
+                .then(|| MessageContent::PlatformRecovered {
+                    platform: incident.subject.clone(),
+                })
+        }
+        NoticeKind::StoreClosed | NoticeKind::StoreNotAsWanted => {
+            let found = match incident.subject.parse().ok() {
+                Some(id) => integrations::find_of_account(tx, account, id)?,
                 None => None,
             };
-            match found {
-                // One that was switched off has not recovered.
-                Some((it, _)) if it.is_active => Some(MessageContent::LoginAccepted {
+            match found.filter(|it| it.is_active) {
+                Some(it) => Some(MessageContent::StoreRecovered {
                     restaurant: restaurants::name(tx, it.restaurant_id)?,
-                    platform: platform_name(it.provider.as_str()),
+                    platform: it.provider.to_string(),
                 }),
-                _ => None,
+                None => None,
+            }
+        }
+        NoticeKind::LoginRefused => {
+            let found = match incident.subject.parse().ok() {
+                Some(id) => integrations::find_of_account(tx, account, id)?,
+                None => None,
+            };
+            let works = |it: &Integration| {
+                it.is_active && (it.health.trouble_at.is_none() || has_order_since(it, look.now))
+            };
+            match found.filter(works) {
+                Some(it) => Some(MessageContent::LoginAccepted {
+                    restaurant: restaurants::name(tx, it.restaurant_id)?,
+                    platform: it.provider.to_string(),
+                }),
+                None => None,
             }
         }
     })
-}
-
-/// A refused log-in stays one until something has worked since, or the credentials were changed: a platform that is not polled is
-/// not asked again for a long time.
-fn still_refused(
-    tx: &mut Tx<'_>,
-    account: AccountId,
-    incident: &Incident,
-    now: Timestamp,
-) -> Result<Option<Wrong>, Fault> {
-    let found = match incident.subject.parse().ok() {
-        Some(id) => integrations::find_health(tx, account, id)?,
-        None => None,
-    };
-    let Some((it, polled_at)) = found else {
-        return Ok(None);
-    };
-    let health = &it.health;
-    let worked_at = health.last_order_at.max(polled_at).max(Some(it.updated_at));
-    let has_worked = worked_at >= health.last_error_at;
-    let is_refused = matches!(health.last_error, Some(Explanation::LoginRefused { .. }));
-    if !it.is_active || !is_refused || has_worked {
-        return Ok(None);
-    }
-    Ok(Some(Wrong {
-        kind: NoticeKind::LoginRefused,
-        subject: incident.subject.clone(),
-        at: health.last_error_at.unwrap_or(now),
-        content: MessageContent::LoginRefused {
-            restaurant: restaurants::name(tx, it.restaurant_id)?,
-            platform: platform_name(it.provider.as_str()),
-        },
-    }))
-}
-
-fn platform_name(provider: &str) -> String {
-    let known = provider.parse().ok().and_then(garson_platforms::of);
-    known.map_or_else(|| provider.to_owned(), |platform| platform.name().to_owned())
 }
 
 /// Writes notices within the daily limit.

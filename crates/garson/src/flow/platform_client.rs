@@ -6,9 +6,11 @@ mod limits;
 mod order_status;
 mod send;
 mod session;
+mod steps;
 
 pub use contact::{Contact, Share};
 pub use converse::{converse, enlist, read_order};
 pub use order_status::status_on_platform;
 pub use send::outgoing;
 pub use session::{has_session, log_in, session_branch};
+pub use steps::{converse_steps, read_menu};

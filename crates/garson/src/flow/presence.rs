@@ -1,4 +1,4 @@
-//! Which boards, streams and pollers are connected for a restaurant, on all nodes.
+//! Which boards, streams, pollers and printers are connected for a restaurant, on all nodes.
 //!
 //! Each node knows its own connections. With several nodes, it also writes them to its rows, only when they change; other nodes
 //! read these while the node is a member, so the entries of a killed node disappear when the others have declared it dead.
@@ -125,7 +125,7 @@ pub async fn of_restaurant(
         return Err(Fault::not_found(Thing::Restaurant, restaurant));
     }
     let mut found = of_account(app, account).await?;
-    found.retain(|it| it.watches(restaurant));
+    found.retain(|it| it.concerns(restaurant));
     named(app, account, found).await
 }
 

@@ -8,6 +8,7 @@ use crate::flow::Fault;
 use crate::flow::fault::Thing;
 use argon2::{Argon2, PasswordHasher};
 use garson_core::account::{Account, ApiKey, AuthorizationForm, IssuedKey, Webhook};
+use garson_core::event::OptionalEvents;
 use garson_core::field_problem::FieldProblem;
 use garson_core::id::{AccountId, EventId, KeyId, OrderId};
 use garson_core::secret::Secret;
@@ -298,6 +299,22 @@ pub async fn set_webhook(
             };
             accounts::set_webhook(tx, account, Some(&webhook))?;
             Ok((Some(webhook), wants_updates))
+        })
+        .await
+}
+
+/// The optional events that the account has opted in to.
+pub async fn optional_events(app: &App, account: AccountId) -> Result<OptionalEvents, Fault> {
+    app.store
+        .read(move |tx| Ok(accounts::optional_events(tx, account)?))
+        .await
+}
+
+/// Replaces the optional events that the account gets.
+pub async fn set_optional_events(app: &App, account: AccountId, events: OptionalEvents) -> Result<(), Fault> {
+    app.store
+        .write(account, move |tx| {
+            Ok(accounts::set_optional_events(tx, account, events)?)
         })
         .await
 }

@@ -22,7 +22,7 @@ pub async fn create(
     };
     app.store
         .write(account, move |tx| {
-            // The id is there already when an earlier run of the same keyed request got this far.
+            // The id exists if an earlier run of the same idempotent request got this far.
             if businesses::find(tx, account, business.id)?.is_none() {
                 businesses::save(tx, account, &business)?;
             }

@@ -9,7 +9,9 @@ mod restaurant;
 mod values;
 
 pub use business::BusinessInput;
-pub use ids::{business_id, channel_id, key_id, printer_id, restaurant_id};
+pub use ids::{
+    business_id, catalog_push_id, channel_id, key_id, price_push_id, printer_id, product_id, restaurant_id,
+};
 pub use packages::{PackageInput, packages};
 pub use patch::Patch;
 pub use payment_matches::{PaymentMatchInput, payment_matches};

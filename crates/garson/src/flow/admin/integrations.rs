@@ -15,7 +15,7 @@ use garson_core::time::Timestamp;
 use garson_store::tables::accounts::reserve_positions;
 use garson_store::tables::events::{NewEvent, write};
 use garson_store::tables::integrations::Connected;
-use garson_store::tables::{branches, integrations, packages, restaurants};
+use garson_store::tables::{branches, integrations, packages, platform_items, restaurants};
 use garson_store::{StoreErrorKind, Tx, Vault};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -138,6 +138,7 @@ pub async fn put(
         })
         .await;
     app.poll_requests.integrations_changed();
+    app.store_signals.integrations_changed();
     app.branch_claims_changed.notify_one();
     match put {
         // Another node has saved the branch for this account since we checked.
@@ -268,6 +269,7 @@ pub async fn delete(app: &App, account: AccountId, restaurant: RestaurantId, key
                 .map(|c| c.integration)
                 .ok_or_else(|| Fault::not_found(Thing::Integration, provider))?;
             integrations::delete(tx, integration.id)?;
+            platform_items::disconnect(tx, restaurant, provider, now)?;
             if integration.is_active {
                 integration.is_active = false;
                 write_toggled(tx, &integration, now)?;
@@ -276,6 +278,7 @@ pub async fn delete(app: &App, account: AccountId, restaurant: RestaurantId, key
         })
         .await;
     app.poll_requests.integrations_changed();
+    app.store_signals.integrations_changed();
     app.branch_claims_changed.notify_one();
     deleted
 }

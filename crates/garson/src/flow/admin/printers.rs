@@ -5,7 +5,7 @@ use crate::flow::Fault;
 use crate::flow::fault::Thing;
 use crate::flow::find_order::find_one;
 use garson_core::id::{AccountId, PrintJobId, PrinterId, RestaurantId};
-use garson_core::printer::{PrintJob, Printer, PrinterReport, PrinterState};
+use garson_core::printer::{AgentNotes, PrintJob, Printer, PrinterReport, PrinterState};
 use garson_core::time::Timestamp;
 use garson_store::Tx;
 use garson_store::tables::{accounts, printers, restaurants};
@@ -38,7 +38,7 @@ pub async fn register(app: &App, account: AccountId, new: NewPrinter) -> Result<
         restaurant_id: new.restaurant_id,
         name: new.name,
         state: PrinterState::Ready,
-        message: None,
+        notes: AgentNotes::default(),
         waiting: 0,
         created_at: now,
         seen_at: now,
@@ -53,7 +53,7 @@ pub async fn register(app: &App, account: AccountId, new: NewPrinter) -> Result<
             {
                 return Err(Fault::not_found(Thing::Restaurant, restaurant));
             }
-            // The id is there already when an earlier run of the same keyed request got this far.
+            // The id exists if an earlier run of the same idempotent request got this far.
             if let Some(known) = printers::find(tx, account, printer.id)? {
                 return Ok(known);
             }
@@ -124,8 +124,7 @@ fn find(tx: &mut Tx<'_>, account: AccountId, id: PrinterId) -> Result<Printer, F
 
 /// Was the same reported just now?
 fn is_stored(known: &Printer, report: &PrinterReport, now: Timestamp) -> bool {
-    let is_same =
-        (known.state, &known.message, known.waiting) == (report.state, &report.message, report.waiting);
+    let is_same = (known.state, &known.notes, known.waiting) == (report.state, &report.notes, report.waiting);
     is_same && report.printed.is_empty() && now.since(known.seen_at) < STORE_INTERVAL
 }
 

@@ -243,7 +243,8 @@ fn random<const N: usize>() -> Result<[u8; N], Fault> {
     Ok(random)
 }
 
-fn random_text() -> Result<Secret<String>, Fault> {
+/// A secret that cannot be guessed, as text that may be a part of a URL.
+pub(crate) fn random_text() -> Result<Secret<String>, Fault> {
     Ok(Secret::new(URL_SAFE_NO_PAD.encode(random::<32>()?)))
 }
 

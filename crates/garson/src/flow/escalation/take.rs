@@ -18,8 +18,8 @@ use std::time::Duration;
 
 /// Messages of a channel that may wait; a step adds no more to them.
 const MAX_WAITING: i64 = 500;
-/// When a step is tried again that depends on who is watching, while that is not known.
-const UNKNOWN_PAUSE: Duration = Duration::from_secs(3);
+/// When a step is tried again that cannot be decided now: it is not known who is watching, or the platform is just being asked.
+const SHORT_PAUSE: Duration = Duration::from_secs(3);
 
 /// Who watches an account's restaurants.
 #[derive(Clone, Debug)]
@@ -68,8 +68,7 @@ pub fn take(
     {
         match watched {
             Watched::Unknown => {
-                escalation_steps::postpone(tx, due.order_id, due.number, now.plus(UNKNOWN_PAUSE))?;
-                return Ok(Taken::Postponed);
+                return postpone(tx, due, now);
             }
             Watched::By(found) if found.iter().any(|it| it.watches(due.restaurant_id)) => {
                 escalation_steps::take(tx, due.order_id, due.number)?;
@@ -77,6 +76,13 @@ pub fn take(
             }
             Watched::By(_) => {}
         }
+    }
+    let verifies = due
+        .step
+        .as_ref()
+        .is_some_and(|step| step.action == StepAction::Verify);
+    if verifies && is_being_decided(tx, &order)? {
+        return postpone(tx, due, now);
     }
     if !escalation_steps::take(tx, due.order_id, due.number)? {
         return Ok(Taken::Other);
@@ -92,6 +98,21 @@ pub fn take(
         // A cancellation is not taken here, and a damaged step is dropped.
         Some(StepAction::Cancel { .. }) | None => Ok(Taken::Other),
     }
+}
+
+fn postpone(tx: &mut Tx<'_>, due: &DueStep, now: Timestamp) -> Result<Taken, Fault> {
+    escalation_steps::postpone(tx, due.order_id, due.number, now.plus(SHORT_PAUSE))?;
+    Ok(Taken::Postponed)
+}
+
+/// Is the platform just being asked to cancel the order, or to verify it for a client? A person's decision must not be crossed: the
+/// step waits for the answer, and is dropped with it if the order was cancelled or verified.
+fn is_being_decided(tx: &mut Tx<'_>, order: &Order) -> Result<bool, Fault> {
+    if calls::open_question(tx, order.id, CallKind::Cancel)?.is_some() {
+        return Ok(true);
+    }
+    let question = calls::open_question(tx, order.id, CallKind::Verify)?;
+    Ok(question.is_some_and(|call| call.argument.by == Actor::Account))
 }
 
 fn write_message(
@@ -110,10 +131,7 @@ fn write_message(
     }
     let content = MessageContent::OrderWaiting {
         restaurant: restaurants::name(tx, order.restaurant_id)?,
-        platform: garson_platforms::of(order.provider).map_or_else(
-            || order.provider.to_string(),
-            |platform| platform.name().to_owned(),
-        ),
+        platform: order.provider.to_string(),
         order: order
             .short_code
             .clone()
@@ -138,7 +156,7 @@ fn write_message(
 
 fn verify(tx: &mut Tx<'_>, app: &App, order: &Order, now: Timestamp) -> Result<Taken, Fault> {
     if calls::open_question(tx, order.id, CallKind::Verify)?.is_some() {
-        // The platform is being asked already.
+        // The service is asking the platform already.
         return Ok(Taken::Verified(order.integration_id));
     }
     let platform = platform_of(order)?;

@@ -35,7 +35,7 @@ pub async fn attempt(app: &Arc<App>, message: ClaimedMessage) -> Option<bool> {
     let (verdict, has_failed) = match prepare(app, &message).await {
         Ok(Some(channel)) => {
             let sending = match &message.content {
-                Some(content) => send(app, message.account_id, &channel, content).await,
+                Some(content) => send(app, message.account_id, &channel, message.id, content).await,
                 None => Sending::Failed(MessageFailure::Unreadable.into()),
             };
             let has_failed = sending != Sending::Sent;

@@ -116,6 +116,7 @@ fn said(body: &[u8], template: &HttpTemplate) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::flow::platform_names::render_message;
     use garson_core::channel::Language;
     use garson_core::message::MessageContent;
     use garson_core::time::Timestamp;
@@ -138,7 +139,7 @@ mod tests {
     }
 
     fn message() -> Rendered {
-        MessageContent::Test.render(Language::Tr, Timestamp::from_millis(0))
+        render_message(&MessageContent::Test, Language::Tr, Timestamp::from_millis(0))
     }
 
     #[test]

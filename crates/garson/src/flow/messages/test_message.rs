@@ -6,7 +6,7 @@ use crate::app::App;
 use crate::flow::Fault;
 use crate::flow::fault::Thing;
 use crate::flow::manual_sends;
-use garson_core::id::{AccountId, ChannelId};
+use garson_core::id::{AccountId, ChannelId, MessageId};
 use garson_core::message::MessageContent;
 use garson_store::tables::channels;
 use std::sync::Arc;
@@ -20,5 +20,6 @@ pub async fn send_test(app: &App, account: AccountId, id: ChannelId) -> Result<S
         .await?
         .ok_or_else(|| Fault::not_found(Thing::Channel, id))?;
     let _slot = manual_sends::slot(app, account)?;
-    Ok(send(app, account, &channel, &MessageContent::Test).await)
+    let message = MessageId::at(app.now());
+    Ok(send(app, account, &channel, message, &MessageContent::Test).await)
 }

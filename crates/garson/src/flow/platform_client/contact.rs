@@ -14,6 +14,11 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::Instant;
 
+/// How much of a platform's answer is read.
+const MAX_ANSWER: usize = 4 * 1024 * 1024;
+/// The same for menus: five thousand products with their options.
+const MAX_MENU: usize = 24 * 1024 * 1024;
+
 #[derive(Clone)]
 pub struct Contact {
     pub platform: &'static dyn Platform,
@@ -25,8 +30,14 @@ pub struct Contact {
     pub credentials: Credentials,
     /// Frequent calls of little interest do not log each success.
     pub log: Log,
+    /// How much of an answer is read, in bytes.
+    pub max_answer: usize,
     /// The slots that requests in the background wait for; none for requests that a client waits for.
     pub share: Option<Share>,
+    /// How long a request waits for room within the platform's limits; none: until its deadline.
+    pub limit_wait: Option<Duration>,
+    /// Many more requests of the kind wait to be sent: when the platform says that it gets too many, they wait longer.
+    pub has_more: bool,
 }
 
 /// An account's share of the requests that are made in the background.
@@ -56,8 +67,18 @@ impl Contact {
                 .unwrap_or_default(),
             credentials: app.credentials(provider, own.unwrap_or(&Credentials::new())),
             log: Log::Every,
+            max_answer: MAX_ANSWER,
             share: None,
+            limit_wait: None,
+            has_more: false,
         }
+    }
+
+    /// The same for reading a menu, which may be large.
+    #[must_use]
+    pub fn for_menus(mut self) -> Self {
+        self.max_answer = MAX_MENU;
+        self
     }
 
     /// Waits for a slot for one request, if requests of this contact need one.

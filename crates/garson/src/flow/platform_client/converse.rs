@@ -1,7 +1,7 @@
 //! One request to a platform and its answer, with a session where the platform needs one.
 
 use super::contact::Contact;
-use super::limits::wait_for_limit;
+use super::limits::{hold_back, wait_for_limit};
 use super::send::{send, unwritten};
 use super::session::{discard_session, session_token};
 use crate::app::App;
@@ -10,6 +10,9 @@ use garson_core::explanation::{Explanation, PlatformFailure, PlatformTask};
 use garson_core::order::Order;
 use garson_core::platform::{CallError, HttpRequest, HttpResponse, Link, PlatformError};
 use tokio::time::Instant;
+
+/// The status of an answer to too many requests.
+const TOO_MANY: u16 = 429;
 
 /// Sends a request to a platform and reads the answer; logs in first, and once more when the session has ended.
 pub async fn converse<T>(
@@ -40,11 +43,14 @@ async fn converse_uncounted<T>(
         let token = session_token(app, contact, until).await?;
         let link = contact.link(token.as_ref());
         let request = write(&link).map_err(unwritten)?;
-        wait_for_limit(app, contact, &request, until).await?;
+        let counted = wait_for_limit(app, contact, &request, until).await?;
         // The slot is taken last: a request that waits for its own rate limit must not block others.
         let slot = contact.slot(until).await?;
         let response = send(app, contact, request, until).await?;
         drop(slot);
+        if response.status == TOO_MANY && contact.has_more {
+            hold_back(app, &counted);
+        }
         match read(&link, &response) {
             Err(CallError::SessionOver) if tries == 1 && token.is_some() => {
                 discard_session(app, contact, &token).await;

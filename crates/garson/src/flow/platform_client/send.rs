@@ -10,9 +10,6 @@ use http::{HeaderMap, HeaderName, HeaderValue, Method};
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// How much of a platform's answer is read; menus are the largest answers.
-const MAX_ANSWER: usize = 4 * 1024 * 1024;
-
 pub(super) async fn send(
     app: &App,
     contact: &Contact,
@@ -27,7 +24,7 @@ pub(super) async fn send(
         .share
         .as_ref()
         .map_or(left, |share| left.min(share.request_deadline));
-    let outgoing = outgoing(request, time, contact.log)
+    let outgoing = outgoing(request, time, contact.log, contact.max_answer)
         .ok_or_else(|| CallError::refused(PlatformFailure::RequestNotWritable))?;
     // Host names that an account gives are resolved on its own share of threads, apart from those of platforms.
     let sent = match (outgoing.trust, contact.account) {
@@ -51,7 +48,7 @@ pub(super) async fn send(
 
 /// A platform request as an HTTP request; none if it cannot be written as one.
 #[must_use]
-pub fn outgoing(request: HttpRequest, deadline: Duration, log: Log) -> Option<Outgoing> {
+pub fn outgoing(request: HttpRequest, deadline: Duration, log: Log, max_answer: usize) -> Option<Outgoing> {
     let mut headers = HeaderMap::new();
     for (name, value) in &request.headers {
         let mut value = HeaderValue::from_str(value.expose()).ok()?;
@@ -67,7 +64,7 @@ pub fn outgoing(request: HttpRequest, deadline: Duration, log: Log) -> Option<Ou
         body: request.body.map(Bytes::from).unwrap_or_default(),
         trust: request.trust,
         deadline,
-        keep_body: MAX_ANSWER,
+        keep_body: max_answer,
         log,
         may_repeat: false,
     })

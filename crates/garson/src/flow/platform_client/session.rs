@@ -113,7 +113,7 @@ async fn request_session(
 ) -> Result<Session, CallError> {
     let began = Instant::now();
     let sent = match wait_for_limit(app, contact, &login, until).await {
-        Ok(()) => send(app, contact, login, until).await,
+        Ok(_) => send(app, contact, login, until).await,
         Err(trouble) => Err(trouble),
     };
     let session = match sent {

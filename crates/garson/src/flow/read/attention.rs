@@ -5,6 +5,7 @@
 use super::board;
 use crate::app::App;
 use crate::flow::Fault;
+use crate::flow::platform_trouble::TroubleRule;
 use garson_core::id::AccountId;
 use garson_store::tables::{accounts, deliveries};
 use std::sync::Arc;
@@ -30,7 +31,7 @@ pub async fn attention(app: &App, account: AccountId) -> Result<Arc<Attention>, 
 }
 
 async fn load(app: &App, account: AccountId) -> Result<Arc<Attention>, Fault> {
-    let now = app.now();
+    let (now, rule) = (app.now(), TroubleRule::of(app));
     let found = app
         .store
         .read(move |tx| {
@@ -40,7 +41,7 @@ async fn load(app: &App, account: AccountId) -> Result<Arc<Attention>, Fault> {
                 failing_events,
                 failing_since,
                 given_up: deliveries::count_given_up(tx, account, now.minus(LATELY), MAX_COUNT)?,
-                platforms: board::platform_problems(tx, account, now)?,
+                platforms: board::platform_problems(tx, account, &rule, now)?,
             })
         })
         .await?;

@@ -11,8 +11,8 @@ use crate::app::attention::PlatformProblem;
 use crate::flow::Fault;
 use crate::flow::fault::Thing;
 use crate::flow::order_actions::reasons;
+use crate::flow::platform_trouble::{STALE_AFTER, TroubleRule};
 use filter::{deadline, is_for_kitchen};
-use garson_core::explanation::Explanation;
 use garson_core::id::{AccountId, IntegrationId, OrderId};
 use garson_core::integration::Integration;
 use garson_core::order::{ProviderSync, Reason};
@@ -23,7 +23,6 @@ use garson_store::lists::board::{BoardOrder, Candidate};
 use garson_store::tables::order_notices::Notice;
 use garson_store::tables::{accounts, integrations, restaurants};
 use std::collections::{BTreeMap, BTreeSet};
-use std::time::Duration;
 
 /// So many of the newest orders are looked at, for open ones and for those that are done.
 const LOOK_BACK: i64 = 500;
@@ -35,10 +34,6 @@ const MAX_INTEGRATIONS: i64 = 2000;
 /// Cards that are shown at most: of open orders, and of those that are done.
 const SHOWN_OPEN: usize = 300;
 pub const SHOWN_DONE: usize = 12;
-/// A platform counts as being in trouble for this time after its last error.
-const TROUBLE: Duration = Duration::from_secs(3 * 60);
-/// The same where the platform refuses the credentials: that does not pass by itself, and some platforms are called rarely.
-const LOGIN_TROUBLE: Duration = Duration::from_secs(15 * 60);
 /// Integrations that are looked at for troubles, and restaurants that are named for each platform.
 const LOOKED_AT_TROUBLES: i64 = 500;
 const SHOWN_TROUBLES: usize = 5;
@@ -126,7 +121,7 @@ fn add_open(open: &mut BTreeMap<i64, OrderId>, found: &[Candidate], filter: Filt
 
 /// The board of an account, or a part of it.
 pub async fn board(app: &App, account: AccountId, filter: Filter) -> Result<Board, Fault> {
-    let now = app.now();
+    let (now, rule) = (app.now(), TroubleRule::of(app));
     let only = filter.restaurant;
     let (place, mut open, mut done, has_more, troubles, notices) = app
         .store
@@ -159,7 +154,7 @@ pub async fn board(app: &App, account: AccountId, filter: Filter) -> Result<Boar
                 open,
                 board::read(tx, account, &done)?,
                 has_more,
-                troubles(tx, account, filter, now)?,
+                troubles(tx, account, filter, &rule, now)?,
                 notices,
             ))
         })
@@ -196,28 +191,6 @@ pub(super) fn is_unsettled(it: &BoardOrder) -> bool {
     matches!(it.order.sync, ProviderSync::Pending { .. })
 }
 
-/// Has the platform of an integration been in trouble just now? An order that came since says that it is over.
-#[must_use]
-pub fn is_in_trouble(integration: &Integration, now: Timestamp) -> bool {
-    let health = &integration.health;
-    // One that a clock which was ahead has noted says nothing about what came since.
-    let last_order_at = health.last_order_at.filter(|at| *at <= now);
-    let is_refused = health
-        .last_error
-        .as_ref()
-        .is_some_and(Explanation::is_access_refused);
-    let is_late = |at| {
-        let is_recent = if is_refused {
-            // New credentials are not refused yet.
-            at > now.minus(LOGIN_TROUBLE) && at >= integration.updated_at
-        } else {
-            at > now.minus(TROUBLE)
-        };
-        is_recent && Some(at) >= last_order_at
-    };
-    integration.is_active && health.trouble_at.is_some_and(is_late)
-}
-
 /// What is in trouble: one line for each platform, whose newest error stands for all.
 pub(super) struct Troubles {
     pub(super) lines: Vec<PlatformProblem>,
@@ -234,11 +207,12 @@ pub(super) fn troubles(
     tx: &mut Tx<'_>,
     account: AccountId,
     filter: Filter,
+    rule: &TroubleRule,
     now: Timestamp,
 ) -> Result<Troubles, Fault> {
-    let mut troubled = integrations::in_trouble(tx, account, now.minus(LOGIN_TROUBLE), LOOKED_AT_TROUBLES)?;
+    let mut troubled = integrations::in_trouble(tx, account, now.minus(STALE_AFTER), LOOKED_AT_TROUBLES)?;
     troubled.retain(|it| {
-        is_in_trouble(it, now)
+        rule.is_in_trouble(it, now)
             && filter.restaurant.is_none_or(|id| id == it.restaurant_id)
             && filter.provider.is_none_or(|provider| provider == it.provider)
     });
@@ -266,20 +240,21 @@ pub(super) fn troubles(
 pub fn platform_problems(
     tx: &mut Tx<'_>,
     account: AccountId,
+    rule: &TroubleRule,
     now: Timestamp,
 ) -> Result<Vec<PlatformProblem>, Fault> {
-    Ok(troubles(tx, account, Filter::default(), now)?.lines)
+    Ok(troubles(tx, account, Filter::default(), rule, now)?.lines)
 }
 
 /// The card of one order.
 pub async fn one(app: &App, account: AccountId, id: OrderId) -> Result<Card, Fault> {
-    let now = app.now();
+    let (now, rule) = (app.now(), TroubleRule::of(app));
     let (found, troubles, notices) = app
         .store
         .read(move |tx| {
             Ok::<_, Fault>((
                 board::read(tx, account, &[id])?,
-                troubles(tx, account, Filter::default(), now)?,
+                troubles(tx, account, Filter::default(), &rule, now)?,
                 Notices::of_order(tx, id, now)?,
             ))
         })

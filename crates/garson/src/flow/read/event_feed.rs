@@ -61,6 +61,7 @@ fn watch(app: &App, account: AccountId, crowd: WatcherKind) -> Result<Watcher, F
     let most_of_account = match crowd {
         WatcherKind::Programs => MAX_OF_ACCOUNT,
         WatcherKind::People => MAX_BOARDS,
+        WatcherKind::Workers => usize::MAX,
     };
     let watch = app
         .store
@@ -72,21 +73,22 @@ fn watch(app: &App, account: AccountId, crowd: WatcherKind) -> Result<Watcher, F
 /// With what somebody follows an account; when it is worth nothing any more, following ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pass {
-    Key(KeyId),
+    /// A program's key, and what the program is.
+    Key(KeyId, PresenceKind),
     Session(SessionHash),
 }
 
 impl Pass {
     fn crowd(self) -> WatcherKind {
         match self {
-            Self::Key(_) => WatcherKind::Programs,
+            Self::Key(..) => WatcherKind::Programs,
             Self::Session(_) => WatcherKind::People,
         }
     }
 
     fn is_valid(self, tx: &mut Tx<'_>, now: Timestamp) -> Result<bool, Fault> {
         Ok(match self {
-            Self::Key(key) => keys::exists(tx, key)?,
+            Self::Key(key, _) => keys::exists(tx, key)?,
             Self::Session(hash) => sessions::find(tx, &hash, now)?.is_some(),
         })
     }
@@ -133,14 +135,13 @@ fn page(
 pub async fn wait_for_events(
     app: &App,
     account: AccountId,
-    key: KeyId,
+    (key, kind): (KeyId, PresenceKind),
     request: PageRequest,
     patience: Duration,
 ) -> Result<Page<StoredEvent>, Fault> {
     let deadline = Instant::now() + patience;
     let mut watch = watch(app, account, WatcherKind::Programs)?;
     let identity = WatcherIdentity::Key(key);
-    let kind = PresenceKind::Poller;
     let _presence = app.presence.connect(account, kind, identity, None, app.now());
     loop {
         watch.mark_seen();
@@ -226,9 +227,8 @@ impl Follower {
         };
         let place = app.store.read(find).await?;
         let presence = match pass {
-            Pass::Key(key) => {
+            Pass::Key(key, kind) => {
                 let identity = WatcherIdentity::Key(key);
-                let kind = PresenceKind::Stream;
                 Some(app.presence.connect(account, kind, identity, None, app.now()))
             }
             Pass::Session(_) => None,

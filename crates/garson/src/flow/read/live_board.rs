@@ -3,16 +3,20 @@
 use crate::app::App;
 use crate::app::attention::PlatformProblem;
 use crate::app::presence::{Connected, WatcherIdentity};
+use crate::app::store_overview::RestaurantStores;
 use crate::flow::Fault;
-use crate::flow::read::board::{Card, Filter, board, card, is_unsettled, troubles};
+use crate::flow::platform_trouble::TroubleRule;
+use crate::flow::read::board::{Card, Filter, Part, board, card, is_unsettled, troubles};
 use crate::flow::read::event_feed::{Follower, Next, Pass, Start};
 use crate::flow::read::order_notices::Notices;
+use crate::flow::stores;
 use garson_core::id::{AccountId, OrderId};
 use garson_core::presence::PresenceKind;
 use garson_store::lists::board as board_list;
 use garson_store::lists::board::BoardOrder;
-use garson_store::tables::restaurants;
+use garson_store::lists::events::FeedEvent;
 use garson_store::tables::sessions::SessionHash;
+use garson_store::tables::{accounts, restaurants};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
@@ -33,6 +37,8 @@ pub struct Changes {
     pub cards: Vec<Card>,
     /// The platforms in trouble, if they are others than before.
     pub away: Option<Vec<PlatformProblem>>,
+    /// The stores, if they are others than before.
+    pub stores: Option<Arc<Vec<RestaurantStores>>>,
 }
 
 /// What a browser shows when it begins to follow.
@@ -61,15 +67,23 @@ pub struct Live {
     changes_up_to: i64,
     /// There are more changes than were read.
     is_behind: bool,
+    /// All changes up to this position were there when the last look was read.
+    seen_up_to: i64,
     unsettled: BTreeSet<OrderId>,
     /// Those of them that the browser shows as held up.
     held_up: BTreeSet<OrderId>,
     /// The orders that the first look sends in any case.
     first: BTreeSet<OrderId>,
+    /// The orders that were sent since events were last read: an event that came with such a change is not sent again.
+    sent: BTreeSet<OrderId>,
     /// The notices of orders, as the browser was told of them.
     notices: Notices,
     /// The platforms in trouble, as the browser was told of them.
     away: Option<Vec<PlatformProblem>>,
+    /// The stores, as the browser was told of them.
+    stores: Option<Arc<Vec<RestaurantStores>>>,
+    /// The reading of the stores may miss something; it is repeated then.
+    stores_due: Option<Instant>,
     pause: Duration,
     /// The earliest time of the next look.
     next_look: Instant,
@@ -110,12 +124,16 @@ impl Live {
             filter,
             changes_up_to: follower.place(),
             is_behind: false,
+            seen_up_to: follower.place(),
             follower,
             held_up: held_up.map(|card| card.shown.order.id).collect(),
             unsettled: now.unsettled,
             first,
+            sent: BTreeSet::new(),
             notices: Notices::default(),
             away: None,
+            stores: None,
+            stores_due: None,
             pause: FIRST_LOOK,
             next_look: Instant::now(),
             _presence: presence,
@@ -147,6 +165,20 @@ impl Live {
         }
     }
 
+    /// The orders of these events, without those whose cards were sent after the event already: a look finds a change also when it
+    /// was committed after the events were read.
+    fn not_yet_sent(&mut self, events: &[FeedEvent]) -> BTreeSet<OrderId> {
+        let sent = std::mem::take(&mut self.sent);
+        let is_new = |event: &&FeedEvent| {
+            event.position > self.seen_up_to || event.order_id.is_none_or(|id| !sent.contains(&id))
+        };
+        events
+            .iter()
+            .filter(is_new)
+            .filter_map(|event| event.order_id)
+            .collect()
+    }
+
     /// What has changed, after a while perhaps nothing; `None` when the session or the service ends, or the restaurant is gone.
     pub async fn next(&mut self) -> Result<Option<Changes>, Fault> {
         let pause = match (&self.away, self.unsettled.is_empty()) {
@@ -155,22 +187,28 @@ impl Live {
             (_, true) => LAST_LOOK,
             (_, false) => self.pause,
         };
+        let pause = match self.stores_due {
+            Some(at) => pause.min(at.saturating_duration_since(Instant::now())),
+            None => pause,
+        };
         // What happens meanwhile is read with the next look, together.
         tokio::time::sleep_until(self.next_look).await;
         let mut told: BTreeSet<OrderId> = match self.follower.next_change_within(pause).await {
-            Next::Events(events) => events.into_iter().filter_map(|event| event.order_id).collect(),
+            Next::Events(events) => self.not_yet_sent(&events),
             Next::Nothing => BTreeSet::new(),
             Next::End => return Ok(None),
         };
         told.append(&mut self.first);
         self.next_look = Instant::now() + BETWEEN_LOOKS;
         let (account, filter, now) = (self.account, self.filter, self.app.now());
+        let rule = TroubleRule::of(&self.app);
         let changes_up_to = self.changes_up_to;
         let (unsettled, shown_notices) = (self.unsettled.clone(), self.notices.clone());
-        let (is_gone, changed, found, troubles, notices, told) = self
+        let (is_gone, last, changed, found, troubles, notices, told) = self
             .app
             .store
             .read(move |tx| {
+                let last = accounts::event_range(tx, account)?.last;
                 let notices = Notices::of_account(tx, account, now)?;
                 let mut told = told.clone();
                 told.extend(notices.difference(&shown_notices));
@@ -184,9 +222,10 @@ impl Live {
                 let ids: Vec<OrderId> = ids.into_iter().collect();
                 Ok::<_, Fault>((
                     is_gone,
+                    last,
                     changed,
                     board_list::read(tx, account, &ids)?,
-                    troubles(tx, account, filter, now)?,
+                    troubles(tx, account, filter, &rule, now)?,
                     notices,
                     told,
                 ))
@@ -199,6 +238,7 @@ impl Live {
             self.changes_up_to = *newest;
         }
         self.is_behind = changed.len() >= MAX_CHANGES_READ;
+        self.seen_up_to = if self.is_behind { self.changes_up_to } else { last };
         let changed: BTreeSet<OrderId> = changed.into_iter().map(|(_, id)| id).collect();
         // An order that is gone has settled, too.
         self.unsettled
@@ -218,6 +258,8 @@ impl Live {
             .map(|it| card(&self.app, it, &troubles, &notices))
             .collect();
         self.notices = notices;
+        self.sent.retain(|id| !changed.contains(id));
+        self.sent.extend(cards.iter().map(|card| card.shown.order.id));
         self.note(&cards);
         self.pause = if cards.is_empty() {
             (self.pause * 2).min(LAST_LOOK)
@@ -229,6 +271,21 @@ impl Live {
         Ok(Some(Changes {
             cards,
             away: is_other.then_some(troubles.lines),
+            stores: self.changed_stores().await?,
         }))
+    }
+
+    /// The stores, if they are others than the browser was told of. The kitchen screen does not show them.
+    async fn changed_stores(&mut self) -> Result<Option<Arc<Vec<RestaurantStores>>>, Fault> {
+        if self.filter.part != Part::All {
+            return Ok(None);
+        }
+        let found = stores::overview(&self.app, self.account, self.filter.restaurant).await?;
+        self.stores_due = found.read_again_at;
+        if self.stores.as_ref() == Some(&found.restaurants) {
+            return Ok(None);
+        }
+        self.stores = Some(Arc::clone(&found.restaurants));
+        Ok(Some(found.restaurants))
     }
 }

@@ -1,9 +1,9 @@
 //! How things stand for one account: its platforms, what waits to be sent or told, what went wrong in the last day.
 
-use super::board;
 use crate::app::App;
 use crate::flow::Fault;
 use crate::flow::admin::accounts::Delivery;
+use crate::flow::platform_trouble::TroubleRule;
 use crate::flow::presence;
 use crate::flow::presence::NamedPresence;
 use crate::flow::upkeep::health;
@@ -72,7 +72,7 @@ pub struct Status {
 
 /// How things stand for an account.
 pub async fn status(app: &App, account: AccountId) -> Result<Status, Fault> {
-    let now = app.now();
+    let (now, rule) = (app.now(), TroubleRule::of(app));
     let not_ready = health::check(app).await.err();
     let mut connected = presence::of_account(app, account).await?;
     connected.truncate(SHOWN_WATCHERS);
@@ -84,7 +84,7 @@ pub async fn status(app: &App, account: AccountId) -> Result<Status, Fault> {
                 found.len() > usize::try_from(SHOWN_INTEGRATIONS).unwrap_or(usize::MAX);
             found.truncate(usize::try_from(SHOWN_INTEGRATIONS).unwrap_or(usize::MAX));
             let connections = found.into_iter().map(|(restaurant, integration)| Connection {
-                is_in_trouble: board::is_in_trouble(&integration, now),
+                is_in_trouble: rule.is_in_trouble(&integration, now),
                 has_recent_error: integration
                     .health
                     .last_error_at

@@ -3,6 +3,8 @@
 use crate::app::App;
 use crate::flow::Fault;
 use crate::flow::find_order::find_one;
+use crate::flow::platform_names::platform_name;
+use garson_core::channel::Language;
 use garson_core::id::AccountId;
 use garson_core::restaurant::Config;
 use garson_store::tables::{orders, restaurants};
@@ -24,10 +26,14 @@ pub async fn ticket(
             let restaurant = restaurants::find(tx, &vault, account, order.restaurant_id)?;
             let fields = restaurant.map(|restaurant| restaurant.fields).unwrap_or_default();
             let zone = Config::read(fields.config.as_deref()).unwrap_or_default().zone();
-            let platform = match (order.provider.as_str(), options.lang) {
-                ("direct", Lang::Tr) => "Kendi kanalım",
-                ("direct", Lang::En) => "Direct",
-                (key, _) => garson_platforms::of(order.provider).map_or(key, |platform| platform.name()),
+            let language = match options.lang {
+                Lang::Tr => Language::Tr,
+                Lang::En => Language::En,
+            };
+            let platform = platform_name(order.provider.as_str(), language);
+            let platform = match &content.storefront {
+                Some(storefront) => &format!("{platform} · {storefront}"),
+                None => platform,
             };
             let source = Source {
                 order: &order,

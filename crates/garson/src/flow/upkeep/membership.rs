@@ -52,6 +52,7 @@ pub async fn join(app: &App, address: SocketAddr) -> Result<(), StoreError> {
     app.store.node_identity().set(Some(id));
     // Polls that it held under another id are to be held under this one.
     app.poll_requests.integrations_changed();
+    app.store_signals.integrations_changed();
     Ok(())
 }
 

@@ -8,7 +8,7 @@ use crate::flow::admin::printers::KEEP_PRINT_JOBS;
 use crate::flow::admin::sessions::FORGET_FAILURES;
 use crate::flow::idempotency::KEEP_ANSWERS;
 use garson_store::Partition;
-use garson_store::tables::{idempotency, messages, printers, sessions};
+use garson_store::tables::{idempotency, messages, printers, restaurant_history, sessions};
 use garson_store::upkeep::sweep;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -114,6 +114,8 @@ async fn remove_expired(app: &App) -> Result<bool, Fault> {
     let (oldest_answer, oldest_resend) = (now.minus(KEEP_ANSWERS), now.minus(retention::kept_for(app)));
     let oldest_failure = now.minus(FORGET_FAILURES);
     let oldest_print_job = now.minus(KEEP_PRINT_JOBS);
+    let history = Duration::from_secs(u64::from(app.settings.stores.history_days) * 24 * 3600);
+    let oldest_history = now.minus(history);
     let removed = app
         .store
         .write(Partition::COMMON, move |tx| {
@@ -122,7 +124,8 @@ async fn remove_expired(app: &App) -> Result<bool, Fault> {
                     + sessions::sweep(tx, now, oldest_failure, CHUNK)?
                     + printers::sweep(tx, oldest_print_job, CHUNK)?
                     + garson_store::upkeep::retention::remove_resends(tx, oldest_resend, CHUNK)?
-                    + messages::sweep(tx, oldest_resend, CHUNK)?,
+                    + messages::sweep(tx, oldest_resend, CHUNK)?
+                    + restaurant_history::sweep(tx, oldest_history, CHUNK)?,
             )
         })
         .await?;

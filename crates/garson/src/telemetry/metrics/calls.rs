@@ -24,8 +24,16 @@ label_values! {
         /// The platform is notified that orders can be sent.
         Enlist "enlist",
         Menu "menu",
+        /// Products or options are switched on or off, or read.
+        Items "items",
+        /// Prices are changed.
+        Prices "prices",
         /// The reasons with which an order can be cancelled.
         Reasons "reasons",
+        /// The state of a store is read or changed.
+        Store "store",
+        /// Opening hours are read or changed.
+        Hours "hours",
     }
 }
 

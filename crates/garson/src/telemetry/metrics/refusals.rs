@@ -85,6 +85,11 @@ impl Refusals {
         self.record(kind, client, None);
     }
 
+    /// Counts a refusal that is not worth a log line.
+    pub fn count(&self, kind: Refusal) {
+        self.counts.count(0, kind as usize);
+    }
+
     /// The same with a detail, which must be free of personal data and secrets.
     pub fn note_with(&self, kind: Refusal, client: Option<IpAddr>, detail: &str) {
         self.record(kind, client, Some(detail));

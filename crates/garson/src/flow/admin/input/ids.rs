@@ -2,7 +2,9 @@
 
 use crate::flow::Fault;
 use crate::flow::fault::Thing;
-use garson_core::id::{BusinessId, ChannelId, KeyId, PrinterId, RestaurantId};
+use garson_core::id::{
+    BusinessId, CatalogPushId, ChannelId, KeyId, PricePushId, PrinterId, ProductId, RestaurantId,
+};
 
 pub fn business_id(text: &str) -> Result<BusinessId, Fault> {
     text.parse().map_err(|_| Fault::not_found(Thing::Business, text))
@@ -19,6 +21,20 @@ pub fn key_id(text: &str) -> Result<KeyId, Fault> {
 
 pub fn printer_id(text: &str) -> Result<PrinterId, Fault> {
     text.parse().map_err(|_| Fault::not_found(Thing::Printer, text))
+}
+
+pub fn product_id(text: &str) -> Result<ProductId, Fault> {
+    text.parse().map_err(|_| Fault::not_found(Thing::Product, text))
+}
+
+pub fn price_push_id(text: &str) -> Result<PricePushId, Fault> {
+    text.parse()
+        .map_err(|_| Fault::not_found(Thing::PriceChange, text))
+}
+
+pub fn catalog_push_id(text: &str) -> Result<CatalogPushId, Fault> {
+    text.parse()
+        .map_err(|_| Fault::not_found(Thing::CatalogPush, text))
 }
 
 pub fn channel_id(text: &str) -> Result<ChannelId, Fault> {

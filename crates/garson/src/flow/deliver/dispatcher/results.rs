@@ -42,6 +42,7 @@ impl Dispatcher {
                 self.scan_soon();
                 self.app.call_waker.wake_all();
                 self.app.poll_requests.integrations_changed();
+                self.app.store_signals.integrations_changed();
             }
         }
     }

@@ -47,6 +47,7 @@ impl Progress {
 
 pub(super) struct RoundResult {
     pub integration: IntegrationId,
+    pub began_at: Timestamp,
     pub is_enlisted: bool,
     pub progress: Result<Progress, CallError>,
 }
@@ -64,10 +65,12 @@ impl PollRound {
     /// Runs the round in its own task: if it panics, the round has failed and the integration is polled again.
     pub async fn run(self) -> RoundResult {
         let (integration, is_enlisted) = (self.connected.integration.id, self.is_enlisted);
+        let began_at = self.app.now();
         match tokio::spawn(self.poll()).await {
             Ok(result) => result,
             Err(error) => RoundResult {
                 integration,
+                began_at,
                 is_enlisted,
                 progress: Err(CallError::later(PlatformFailure::PollPanicked {
                     error: error.to_string(),
@@ -77,7 +80,7 @@ impl PollRound {
     }
 
     async fn poll(mut self) -> RoundResult {
-        let until = Instant::now() + ROUND_DEADLINE;
+        let (until, began_at) = (Instant::now() + ROUND_DEADLINE, self.app.now());
         if !self.is_enlisted {
             match enlist(&self.app, &self.contact, until).await {
                 Ok(()) => self.is_enlisted = true,
@@ -87,6 +90,7 @@ impl PollRound {
         }
         RoundResult {
             integration: self.connected.integration.id,
+            began_at,
             is_enlisted: self.is_enlisted,
             progress: self.record_orders(until).await,
         }

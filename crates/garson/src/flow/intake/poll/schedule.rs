@@ -8,8 +8,10 @@ use crate::fair_slots::{FairSlots, SlotLimits};
 use crate::flow::Fault;
 use crate::flow::admin::branches;
 use crate::flow::platform_client::{Contact, Share};
+use crate::flow::platform_trouble::FORGOTTEN_AFTER;
 use crate::net::Log;
 use garson_core::id::IntegrationId;
+use garson_core::integration::Integration;
 use garson_core::platform::{Platform, PollStyle, Provider};
 use garson_core::time::Timestamp;
 use garson_store::publish::NodeMessage;
@@ -32,6 +34,10 @@ const SLOTS: SlotLimits = SlotLimits {
 const REQUEST_DEADLINE: Duration = Duration::from_secs(30);
 const DEADLINE_AFTER_FAILURE: Duration = Duration::from_secs(10);
 const LONGEST_PAUSE: Duration = Duration::from_secs(300);
+/// A failure is saved when the last one was saved this long ago.
+const SAVE_FAILURE_AFTER: Duration = Duration::from_secs(60);
+/// How often it is saved that an integration cannot be read.
+const NOTE_UNREADABLE_EVERY: Duration = Duration::from_secs(30 * 60);
 /// Integrations whose progress is saved in one transaction.
 const SAVE_BATCH: usize = 200;
 
@@ -42,8 +48,8 @@ pub(super) struct PollSchedule {
     due: BinaryHeap<Reverse<(Instant, IntegrationId)>>,
     running: JoinSet<RoundResult>,
     slots: HashMap<Provider, Arc<FairSlots>>,
-    /// Integrations that cannot be read, and whose error has been saved.
-    unreadable: HashSet<IntegrationId>,
+    /// Integrations that cannot be read, and when that was saved.
+    unreadable: HashMap<IntegrationId, Instant>,
 }
 
 struct PolledIntegration {
@@ -60,13 +66,17 @@ struct PolledIntegration {
     progress: Option<Progress>,
     is_saved: bool,
     failures: u32,
+    /// When a failure was saved.
+    failure_saved_at: Option<Instant>,
+    /// Its row shows a trouble, noted by this process or another, which the next successful round ends.
+    ends_trouble: bool,
 }
 
 /// The integrations that a refresh has found.
 #[derive(Default)]
 struct Found {
     polled: HashSet<IntegrationId>,
-    unreadable: HashSet<IntegrationId>,
+    unreadable: HashMap<IntegrationId, Instant>,
 }
 
 impl PollSchedule {
@@ -113,7 +123,7 @@ impl PollSchedule {
                         (entry.connected.integration.provider == provider).then_some(*id)
                     };
                     found.polled.extend(self.entries.iter().filter_map(of_platform));
-                    found.unreadable.extend(self.unreadable.iter().copied());
+                    found.unreadable.extend(&self.unreadable);
                     result = Err(fault);
                 }
             }
@@ -135,14 +145,24 @@ impl PollSchedule {
         found: &mut Found,
     ) {
         match row {
-            Ok(polled) if !branches::may_ask(platform, &polled.connected) => {}
+            Ok(polled) if !branches::may_ask(platform, &polled.connected) => {
+                // No poll would end it.
+                let now = app.now();
+                if has_old_trouble(&polled.connected.integration, now) {
+                    storage::end_trouble(app, &polled.connected, now);
+                }
+            }
             Ok(polled) => {
                 found.polled.insert(polled.connected.integration.id);
                 self.add_or_update(app, polled, every, style);
             }
             Err(row) => {
-                found.unreadable.insert(row.id);
-                if !self.unreadable.contains(&row.id) {
+                let known = self.unreadable.get(&row.id).copied();
+                let known = known.filter(|noted| noted.elapsed() < NOTE_UNREADABLE_EVERY);
+                found
+                    .unreadable
+                    .insert(row.id, known.unwrap_or_else(Instant::now));
+                if known.is_none() {
                     storage::note_unreadable(app, platform.provider(), row);
                 }
             }
@@ -159,7 +179,15 @@ impl PollSchedule {
         if let Some(entry) = self.entries.get_mut(&id) {
             if entry.connected.integration.updated_at != connected.integration.updated_at {
                 entry.is_enlisted = false;
+                if entry.failures > 0 {
+                    // What was changed may work, and if it does not, that is news.
+                    entry.failures = 0;
+                    entry.poll_again = entry.is_running;
+                    entry.next_at = Instant::now();
+                    self.due.push(Reverse((entry.next_at, id)));
+                }
             }
+            entry.ends_trouble |= has_old_trouble(&connected.integration, app.now());
             entry.contact = contact;
             entry.connected = Arc::new(connected);
             return;
@@ -168,6 +196,7 @@ impl PollSchedule {
         let next_at = Instant::now() + every.min(Duration::from_secs(5)).mul_f64(jitter(id, 0));
         self.due.push(Reverse((next_at, id)));
         let entry = PolledIntegration {
+            ends_trouble: connected.integration.health.trouble_at.is_some(),
             connected: Arc::new(connected),
             contact,
             every,
@@ -179,6 +208,7 @@ impl PollSchedule {
             progress: polled_at.map(Progress::until),
             is_saved: true,
             failures: 0,
+            failure_saved_at: None,
         };
         self.entries.insert(id, entry);
     }
@@ -299,11 +329,16 @@ impl PolledIntegration {
                 self.progress = Some(*progress);
                 self.is_saved = self.style != PollStyle::Changes;
                 self.failures = 0;
+                if std::mem::take(&mut self.ends_trouble) {
+                    storage::end_trouble(app, &self.connected, round.began_at);
+                }
             }
             Err(trouble) => {
                 self.failures = self.failures.saturating_add(1);
-                // A platform that is down stays down for a while: only the first, second, fourth … failure is saved.
-                if self.failures.is_power_of_two() {
+                self.ends_trouble = true;
+                let since_saved = self.failure_saved_at.map(|at| at.elapsed());
+                if is_worth_saving(self.failures, since_saved) {
+                    self.failure_saved_at = Some(Instant::now());
                     storage::note_error(app, &self.connected, trouble);
                 }
             }
@@ -311,17 +346,56 @@ impl PolledIntegration {
     }
 
     fn pause(&self) -> Duration {
-        match self.failures {
-            0 => self.every,
-            n => {
-                (self.every * 2u32.saturating_pow(n.min(6))).clamp(self.every, LONGEST_PAUSE.max(self.every))
-            }
-        }
+        pause_after(self.failures, self.every)
     }
+}
+
+/// A platform that is down stays down for a while: failures in quick succession are not all saved.
+fn is_worth_saving(failures: u32, since_saved: Option<Duration>) -> bool {
+    failures.is_power_of_two() || since_saved.is_none_or(|passed| passed >= SAVE_FAILURE_AFTER)
+}
+
+fn pause_after(failures: u32, every: Duration) -> Duration {
+    match failures {
+        0 => every,
+        n => (every * 2u32.saturating_pow(n.min(6))).clamp(every, LONGEST_PAUSE.max(every)),
+    }
+}
+
+/// Does its row show a trouble that no failed poll has renewed? It is that of a call, or its end could not be saved.
+fn has_old_trouble(integration: &Integration, now: Timestamp) -> bool {
+    let at = integration.health.trouble_at;
+    at.is_some_and(|at| at > now || at <= now.minus(FORGOTTEN_AFTER))
 }
 
 /// A number from 0 to 1 that differs by integration and round.
 fn jitter(id: IntegrationId, round: i64) -> f64 {
     let mixed = (id.0.as_u128() as u64 ^ round.unsigned_abs()).wrapping_mul(0x9E37_79B9_7F4A_7C15);
     f64::from((mixed >> 40) as u32) / f64::from(1 << 24)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::flow::platform_trouble::STALE_AFTER;
+
+    #[test]
+    fn saved_failures_of_a_long_outage_are_never_stale() {
+        for seconds in [1, 15, 60, 120, 3_600] {
+            let every = Duration::from_secs(seconds);
+            let (mut passed, mut saved_at, mut count) = (Duration::ZERO, None, 0);
+            for failures in 1..=500 {
+                let since_saved = saved_at.map(|at| passed - at);
+                if is_worth_saving(failures, since_saved) {
+                    // The longest pause has jitter, and a round may take as long as it may.
+                    let longest = since_saved.unwrap_or_default().mul_f64(1.1);
+                    assert!(longest + Duration::from_secs(600) < STALE_AFTER, "{seconds} s");
+                    saved_at = Some(passed);
+                    count += 1;
+                }
+                passed += pause_after(failures, every);
+            }
+            assert!(count > 10, "{seconds} s: {count}");
+        }
+    }
 }

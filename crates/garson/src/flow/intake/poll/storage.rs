@@ -56,6 +56,20 @@ pub(super) fn note_unreadable(app: &Arc<App>, provider: Provider, row: Unreadabl
     write_trouble(app, id, account_id, PlatformFailure::CredentialsUnreadable.into());
 }
 
+/// Saves that an integration is in no trouble, unless another was noted after `since`.
+pub(super) fn end_trouble(app: &Arc<App>, connected: &Connected, since: Timestamp) {
+    let (id, account) = (connected.integration.id, connected.integration.account_id);
+    tracing::info!(provider = %connected.integration.provider, integration = %id, "a platform is polled again");
+    let (app, now) = (Arc::clone(app), app.now());
+    tokio::spawn(async move {
+        let write = move |tx: &mut Tx<'_>| integrations::end_trouble(tx, id, since, now);
+        if let Err(error) = app.store.write(account, write).await {
+            // The trouble is found with the integration again, and the next poll ends it.
+            tracing::error!(%error, "the end of an integration's trouble could not be saved");
+        }
+    });
+}
+
 fn write_trouble(app: &Arc<App>, id: IntegrationId, account: AccountId, message: Explanation) {
     let (app, now) = (Arc::clone(app), app.now());
     tokio::spawn(async move {

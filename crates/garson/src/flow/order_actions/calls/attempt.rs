@@ -292,7 +292,10 @@ mod tests {
             branch: "b".to_owned(),
             credentials: Credentials::new(),
             log: Log::Every,
+            max_answer: 1024,
             share: None,
+            limit_wait: None,
+            has_more: false,
         };
         let order = Order {
             status: Status::OnTheWay,
