@@ -31,6 +31,7 @@ function startLiveBoard(board) {
     const alerts = parse(event.data);
     if (alerts) document.getElementById("away").replaceWith(alerts);
   });
+  source.addEventListener("stores", (event) => dispatchEvent(new CustomEvent("board:stores", { detail: event.data })));
 
   function showConnection(isLive) {
     status.textContent = isLive ? status.dataset.live : status.dataset.offline;

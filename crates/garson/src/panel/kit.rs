@@ -21,6 +21,8 @@ pub mod format;
 pub mod guest;
 pub mod https;
 pub mod layout;
+pub mod live_parts;
+pub mod local_time;
 pub mod names;
 pub mod navigation;
 pub mod paging;

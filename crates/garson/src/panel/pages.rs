@@ -3,7 +3,9 @@
 mod attention;
 mod board;
 mod board_actions;
+mod board_stores;
 mod businesses;
+mod catalogs;
 #[cfg(debug_assertions)]
 mod component_list;
 mod escalation;
@@ -13,18 +15,23 @@ mod keys;
 mod language;
 mod matching;
 mod menu;
+mod menu_differences;
 mod notices;
 mod order;
+mod order_products;
 mod orders;
 mod packages;
 mod payments;
+mod prices;
 mod printing;
+mod products;
 mod reference;
 mod reports;
 mod restaurants;
 mod sessions;
 mod sign_in;
 mod status;
+mod store;
 mod today;
 mod webhook;
 
@@ -44,6 +51,7 @@ pub fn routes() -> Router<Arc<HttpState>> {
         .merge(attention::routes())
         .merge(board::routes())
         .merge(board_actions::routes())
+        .merge(board_stores::routes())
         .merge(orders::routes())
         .merge(order::routes())
         .merge(printing::routes())
@@ -53,7 +61,13 @@ pub fn routes() -> Router<Arc<HttpState>> {
         .merge(packages::routes())
         .merge(matching::routes())
         .merge(menu::routes())
+        .merge(products::routes())
+        .merge(prices::routes())
+        .merge(catalogs::routes())
+        .merge(menu_differences::routes())
+        .merge(order_products::routes())
         .merge(escalation::routes())
+        .merge(store::routes())
         .merge(notices::routes())
         .merge(today::routes())
         .merge(reports::routes())

@@ -143,7 +143,7 @@ impl Card {
             column: BoardColumn::of(notices.cancelled_from.unwrap_or(order.status)),
             notices,
             provider_key: order.provider.to_string(),
-            provider: format::provider(lang, order.provider),
+            provider: format::order_source(lang, order.provider, &content),
             restaurant: shown.restaurant,
             customer: first_name(&content),
             payment: PaymentLine::new(lang, &w, &content),

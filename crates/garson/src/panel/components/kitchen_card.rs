@@ -59,7 +59,7 @@ impl KitchenCard {
             is_cancelled,
             notices,
             provider_key: order.provider.to_string(),
-            provider: format::provider(lang, order.provider),
+            provider: format::order_source(lang, order.provider, &content),
             customer: first_name(&content),
             restaurant: card.shown.restaurant,
             lines: ItemLines::new(&w, &content.items),

@@ -5,7 +5,7 @@ use crate::panel::kit::time_ago::TimeAgo;
 use crate::panel::words::PrintWords;
 use askama::Template;
 use garson_core::id::RestaurantId;
-use garson_core::printer::{Printer, PrinterState};
+use garson_core::printer::{AgentNotes, Printer, PrinterState};
 use garson_core::time::Timestamp;
 
 /// The name and the CSS class of what a printer is doing.
@@ -22,6 +22,20 @@ pub fn state_of(t: &PrintWords, printer: &Printer, now: Timestamp) -> (&'static 
         PrinterState::Unreachable => (t.unreachable, "bad"),
         PrinterState::Fault => (t.fault, "bad"),
     }
+}
+
+/// Orders that were left out, and a wrong clock, as sentences.
+fn notes(t: &PrintWords, notes: &AgentNotes) -> Vec<String> {
+    let mut lines = Vec::new();
+    if notes.skipped > 0 {
+        lines.push(format!("{}: {}", t.skipped, notes.skipped));
+    }
+    if let Some(ahead) = notes.clock_ahead {
+        let minutes = (ahead.unsigned_abs() + 30) / 60;
+        let direction = if ahead > 0 { t.clock_ahead } else { t.clock_behind };
+        lines.push(format!("{} {minutes} {} {direction}.", t.clock, t.minutes));
+    }
+    lines
 }
 
 /// The printers that cannot print, above the board. The script loads it again now and then.
@@ -83,6 +97,8 @@ pub struct PrinterRow {
     restaurant: String,
     state: (&'static str, &'static str),
     message: String,
+    /// What the agent says besides, in the user's language.
+    notes: Vec<String>,
     waiting: i64,
     seen: TimeAgo,
 }
@@ -103,7 +119,8 @@ impl PrinterTable {
             id: printer.id.to_string(),
             restaurant: name_of(printer.restaurant_id),
             state: state_of(&t, &printer, now),
-            message: printer.message.unwrap_or_default(),
+            notes: notes(&t, &printer.notes),
+            message: printer.notes.message.unwrap_or_default(),
             waiting: printer.waiting,
             seen: layout.time_ago(&printer.seen_at),
             name: printer.name,

@@ -1,6 +1,7 @@
 //! The filter of reports and payments: a restaurant and a range of days.
 
 use super::day_range::DayRange;
+use super::restaurant_header::chosen_restaurant;
 use crate::flow::admin::restaurants;
 use crate::http::state::HttpState;
 use crate::panel::kit::current_user::CurrentUser;
@@ -20,11 +21,12 @@ pub struct ReportFilter {
 }
 
 impl ReportFilter {
-    pub fn read(params: &FormData) -> Self {
-        Self {
-            restaurant: params.get("restaurant").parse().ok(),
+    /// A restaurant that is none is an error: the orders of all could go unnoticed.
+    pub fn read(user: &CurrentUser, params: &FormData) -> Result<Self, PanelError> {
+        Ok(Self {
+            restaurant: chosen_restaurant(user, params)?,
             days: DayRange::read(params),
-        }
+        })
     }
 
     /// A path with this filter in its query string.

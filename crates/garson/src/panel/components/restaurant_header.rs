@@ -2,6 +2,7 @@
 
 use crate::flow::Fault;
 use crate::flow::fault::Thing;
+use crate::panel::kit::assets;
 use crate::panel::kit::current_user::CurrentUser;
 use crate::panel::kit::error::PanelError;
 use crate::panel::kit::form_data::FormData;
@@ -20,16 +21,20 @@ pub enum Tab {
     Packages,
     Payments,
     Menu,
+    Products,
     Escalation,
+    Store,
 }
 
 impl Tab {
-    const ALL: [Self; 6] = [
+    const ALL: [Self; 8] = [
         Self::Details,
+        Self::Store,
         Self::Integrations,
         Self::Packages,
         Self::Payments,
         Self::Menu,
+        Self::Products,
         Self::Escalation,
     ];
 
@@ -40,7 +45,9 @@ impl Tab {
             Self::Packages => t.packages,
             Self::Payments => t.payments,
             Self::Menu => t.menu,
+            Self::Products => t.products,
             Self::Escalation => t.escalation,
+            Self::Store => t.store,
         }
     }
 
@@ -51,7 +58,9 @@ impl Tab {
             Self::Packages => "/packages",
             Self::Payments => "/payments",
             Self::Menu => "/menu",
+            Self::Products => "/products",
             Self::Escalation => "/escalation",
+            Self::Store => "/store",
         };
         format!("/restaurants/{id}{suffix}")
     }
@@ -109,6 +118,16 @@ pub fn zone_of(restaurant: &Restaurant) -> Zone {
 /// The layout of a page about one restaurant: times are in its zone.
 pub fn restaurant_layout(user: &CurrentUser, restaurant: &Restaurant) -> Layout {
     user.layout(NavItem::Restaurants).in_zone(zone_of(restaurant))
+}
+
+/// The same for a page with rows of products.
+pub fn products_layout(user: &CurrentUser, restaurant: &Restaurant) -> Layout {
+    let (style, script) = assets::product_pages();
+    Layout {
+        style,
+        script,
+        ..restaurant_layout(user, restaurant)
+    }
 }
 
 /// The restaurant of a path. A malformed id is answered like an unknown one.

@@ -40,10 +40,10 @@ pub(super) const STYLE_SOURCE: &str = concat!(
     include_str!("../../../assets/css/pages.css"),
     include_str!("../../../assets/css/print.css"),
     include_str!("../../../assets/css/notices.css"),
-    include_str!("../../../assets/css/reference.css"),
     include_str!("../../../assets/css/today.css"),
     include_str!("../../../assets/css/navigation.css"),
     include_str!("../../../assets/css/controls.css"),
+    include_str!("../../../assets/css/stores.css"),
 );
 
 /// The files of the script.
@@ -54,6 +54,7 @@ const SCRIPT_SOURCE: &str = concat!(
     include_str!("../../../assets/js/attention.js"),
     include_str!("../../../assets/js/board.js"),
     include_str!("../../../assets/js/board_notices.js"),
+    include_str!("../../../assets/js/stores.js"),
     include_str!("../../../assets/js/wake_lock.js"),
     include_str!("../../../assets/js/shortcuts.js"),
     include_str!("../../../assets/js/installed_app.js"),
@@ -61,38 +62,51 @@ const SCRIPT_SOURCE: &str = concat!(
     include_str!("../../../assets/js/copy.js"),
     include_str!("../../../assets/js/menus.js"),
     include_str!("../../../assets/js/times.js"),
-    include_str!("../../../assets/js/reference.js"),
+    include_str!("../../../assets/js/sold_out.js"),
 );
+
+/// What only pages of a restaurant's stores and products need; the board loads it with its first dialog of products.
+pub(super) const PRODUCTS_STYLE_SOURCE: &str = concat!(
+    include_str!("../../../assets/css/products.css"),
+    include_str!("../../../assets/css/store_pages.css"),
+);
+const PRODUCTS_SOURCE: &str = concat!(
+    include_str!("../../../assets/js/live_parts.js"),
+    include_str!("../../../assets/js/products.js"),
+);
+
+/// What only the API reference needs.
+pub(super) const REFERENCE_STYLE_SOURCE: &str = include_str!("../../../assets/css/reference.css");
+const REFERENCE_SOURCE: &str = include_str!("../../../assets/js/reference.js");
 
 /// The script of tickets, which are pages of their own.
 const TICKET_SOURCE: &str = include_str!("../../../assets/js/ticket.js");
 
 const SCRIPT_TYPE: &str = "text/javascript; charset=utf-8";
 
-static STYLE: LazyLock<Asset> = LazyLock::new(|| {
-    Asset::new(
-        "panel",
-        "css",
-        "text/css; charset=utf-8",
-        strip_comments::css(STYLE_SOURCE),
-    )
-});
-static SCRIPT: LazyLock<Asset> = LazyLock::new(|| {
-    Asset::new(
-        "panel",
-        "js",
-        SCRIPT_TYPE,
-        strip_comments::javascript(SCRIPT_SOURCE),
-    )
-});
-static TICKET_SCRIPT: LazyLock<Asset> = LazyLock::new(|| {
-    Asset::new(
-        "ticket",
-        "js",
-        SCRIPT_TYPE,
-        strip_comments::javascript(TICKET_SOURCE),
-    )
-});
+fn style_of(name: &str, sources: &[&str]) -> Asset {
+    let text = strip_comments::css(&sources.concat());
+    Asset::new(name, "css", "text/css; charset=utf-8", text)
+}
+
+fn script_of(name: &str, sources: &[&str]) -> Asset {
+    let text = strip_comments::javascript(&sources.concat());
+    Asset::new(name, "js", SCRIPT_TYPE, text)
+}
+
+static STYLE: LazyLock<Asset> = LazyLock::new(|| style_of("panel", &[STYLE_SOURCE]));
+static PRODUCTS_STYLE: LazyLock<Asset> = LazyLock::new(|| style_of("products", &[PRODUCTS_STYLE_SOURCE]));
+static PRODUCT_PAGES_STYLE: LazyLock<Asset> =
+    LazyLock::new(|| style_of("panel-products", &[STYLE_SOURCE, PRODUCTS_STYLE_SOURCE]));
+static REFERENCE_STYLE: LazyLock<Asset> =
+    LazyLock::new(|| style_of("panel-reference", &[STYLE_SOURCE, REFERENCE_STYLE_SOURCE]));
+static SCRIPT: LazyLock<Asset> = LazyLock::new(|| script_of("panel", &[SCRIPT_SOURCE]));
+static PRODUCTS_SCRIPT: LazyLock<Asset> = LazyLock::new(|| script_of("products", &[PRODUCTS_SOURCE]));
+static PRODUCT_PAGES_SCRIPT: LazyLock<Asset> =
+    LazyLock::new(|| script_of("panel-products", &[SCRIPT_SOURCE, PRODUCTS_SOURCE]));
+static REFERENCE_SCRIPT: LazyLock<Asset> =
+    LazyLock::new(|| script_of("panel-reference", &[SCRIPT_SOURCE, REFERENCE_SOURCE]));
+static TICKET_SCRIPT: LazyLock<Asset> = LazyLock::new(|| script_of("ticket", &[TICKET_SOURCE]));
 
 /// The path of the style sheet.
 pub fn style() -> &'static str {
@@ -102,6 +116,21 @@ pub fn style() -> &'static str {
 /// The path of the script.
 pub fn script() -> &'static str {
     &SCRIPT.path
+}
+
+/// The paths of the style sheet and the script of pages of products.
+pub fn product_pages() -> (&'static str, &'static str) {
+    (&PRODUCT_PAGES_STYLE.path, &PRODUCT_PAGES_SCRIPT.path)
+}
+
+/// The paths of what these pages have more than others.
+pub fn products() -> (&'static str, &'static str) {
+    (&PRODUCTS_STYLE.path, &PRODUCTS_SCRIPT.path)
+}
+
+/// The paths of the style sheet and the script of the API reference.
+pub fn reference() -> (&'static str, &'static str) {
+    (&REFERENCE_STYLE.path, &REFERENCE_SCRIPT.path)
 }
 
 /// The path of the script of tickets.
@@ -115,9 +144,18 @@ pub fn routes() -> Router<Arc<HttpState>> {
 
 async fn serve_asset(Path(name): Path<String>) -> Response {
     let path = format!("/assets/{name}");
-    let found = [&*STYLE, &*SCRIPT, &*TICKET_SCRIPT]
-        .into_iter()
-        .find(|asset| asset.path == path);
+    let all = [
+        &STYLE,
+        &PRODUCTS_STYLE,
+        &PRODUCT_PAGES_STYLE,
+        &REFERENCE_STYLE,
+        &SCRIPT,
+        &PRODUCTS_SCRIPT,
+        &PRODUCT_PAGES_SCRIPT,
+        &REFERENCE_SCRIPT,
+        &TICKET_SCRIPT,
+    ];
+    let found = all.into_iter().find(|asset| asset.path == path);
     let Some(asset) = found else {
         return StatusCode::NOT_FOUND.into_response();
     };

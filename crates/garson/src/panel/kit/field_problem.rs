@@ -27,6 +27,8 @@ fn english(problem: &FieldProblem) -> String {
     match problem {
         FieldProblem::EndsBeforeStart => "must be after the start".to_owned(),
         FieldProblem::NoPaymentTypeOrCode => "choose a payment type, or enter the platform's code".to_owned(),
+        FieldProblem::NotInMenu => "the platform's menu has no item with this code".to_owned(),
+        FieldProblem::NotSameProduct => "these two cannot be linked: one platform has both".to_owned(),
         FieldProblem::Header {
             problem: HeaderProblem::InvalidName,
         } => "is not a valid header name; write a line “Name: value” for each".to_owned(),
@@ -94,6 +96,13 @@ fn turkish(problem: &FieldProblem) -> String {
         }
         FieldProblem::EndsBeforeStart => "başlangıçtan sonra olmalı.",
         FieldProblem::EndsBeforeFrom => "başlangıçtan önce ya da takvimde olmayan bir gün.",
+        FieldProblem::HasMenu => "bu platformun menüsü okunuyor; ürün kodla girilmez.",
+        FieldProblem::NotInMenu => "bu kod platformun menüsünde yok.",
+        FieldProblem::NotSameProduct => "bu iki ürün bağlanamaz: aynı platformda ikisi de var.",
+        FieldProblem::NotOtherProduct => "başka bir ürün olmalı.",
+        FieldProblem::NotOtherPlatform => "menü, gönderileceği platformdan başka bir platformdan alınmalı.",
+        FieldProblem::NoMenu => "bu platformun menüsü henüz okunmadı.",
+        FieldProblem::EmptyMenu => "bu platformun menüsünde ürün yok.",
         FieldProblem::NoPaymentTypeOrCode => "ödeme türünü seçin ya da platformun kodunu yazın.",
     };
     text.to_owned()

@@ -1,7 +1,10 @@
 //! Formats money, timestamps and platform names in Turkish and English.
 
+use crate::flow::platform_names::platform_name;
 use crate::panel::words::Lang;
+use garson_core::channel::Language;
 use garson_core::money::{Currency, Minor};
+use garson_core::order::OrderContent;
 use garson_core::platform::Provider;
 use garson_core::time::{Timestamp, Zone};
 use garson_ticket::amount;
@@ -49,11 +52,19 @@ pub fn day(lang: Lang, zone: &Zone, at: Timestamp) -> String {
 
 /// The name of a platform.
 pub fn provider(lang: Lang, provider: Provider) -> String {
-    match (provider.as_str(), lang) {
-        ("direct", Lang::Tr) => "Kendi kanalım".to_owned(),
-        ("direct", Lang::En) => "Direct".to_owned(),
-        _ => garson_platforms::of(provider)
-            .map_or_else(|| provider.to_string(), |platform| platform.name().to_owned()),
+    let language = match lang {
+        Lang::Tr => Language::Tr,
+        Lang::En => Language::En,
+    };
+    platform_name(provider.as_str(), language).to_owned()
+}
+
+/// The name of the platform of an order, with the app in which the customer ordered where that is another brand.
+pub fn order_source(lang: Lang, from: Provider, content: &OrderContent) -> String {
+    let platform = provider(lang, from);
+    match &content.storefront {
+        Some(storefront) => format!("{platform} · {storefront}"),
+        None => platform,
     }
 }
 

@@ -9,15 +9,17 @@ use crate::flow::Fault;
 use crate::flow::admin::{printers, restaurants};
 use crate::flow::intake::test_orders;
 use crate::flow::read::board;
+use crate::flow::stores;
 use crate::http::state::HttpState;
 use crate::panel::components::card::{BoardColumn, Card};
 use crate::panel::components::printers::PrinterNotice;
+use crate::panel::components::store_strip::{PauseForm, StoreStrip};
 use crate::panel::kit::current_user::CurrentUser;
 use crate::panel::kit::error::PanelError;
 use crate::panel::kit::form_data::FormData;
 use crate::panel::kit::layout::{Layout, page};
 use crate::panel::kit::navigation::NavItem;
-use crate::panel::words::{BoardToolWords, BoardWords, PrintWords};
+use crate::panel::words::{BoardToolWords, BoardWords, PrintWords, StoreWords};
 use askama::Template;
 use axum::Router;
 use axum::extract::{RawQuery, State};
@@ -49,6 +51,9 @@ struct BoardPage {
     /// Orders that have to be accepted.
     waiting: usize,
     alerts: PlatformAlerts,
+    stores: StoreStrip,
+    pause: Option<PauseForm>,
+    s: StoreWords,
     stream: String,
     /// The server's clock, because the tablet's may be wrong.
     now_ms: i64,
@@ -99,6 +104,9 @@ async fn show_board(
     let troubled = printers::in_trouble(&api.app, account, restaurant)
         .await
         .map_err(fail)?;
+    let stores = stores::overview_now(&api.app, account, restaurant)
+        .await
+        .map_err(fail)?;
     let (t, now) = (BoardWords::of(user.lang), api.app.now());
     let mut columns = BoardColumn::ALL.map(|column| ColumnView {
         name: column.name(),
@@ -122,6 +130,9 @@ async fn show_board(
     let waiting = columns.iter().flat_map(|it| &it.cards);
     Ok(page(&BoardPage {
         alerts: PlatformAlerts::new(&layout, found.away),
+        stores: StoreStrip::new(user.lang, &user.csrf, &back, &stores, now),
+        pause: PauseForm::new(user.lang, &user.csrf, &back, &stores, false),
+        s: StoreWords::of(user.lang),
         printers: PrinterNotice::new(&layout, restaurant, &troubled, now),
         p: PrintWords::of(user.lang),
         layout,

@@ -24,6 +24,7 @@ use garson_core::escalation::{MAX_SECONDS, MAX_STEPS, Step, StepAction, When};
 use garson_core::field_problem::FieldProblem;
 use garson_core::id::RestaurantId;
 use garson_core::presence::PresenceKind;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 pub fn routes() -> Router<Arc<HttpState>> {
@@ -149,6 +150,7 @@ fn watching_line(layout: &Layout, it: &NamedPresence) -> String {
         PresenceKind::Board => t.watcher_board,
         PresenceKind::Stream => t.watcher_stream,
         PresenceKind::Poller => t.watcher_poller,
+        PresenceKind::Printer => t.watcher_printer,
     };
     let key = it.key.as_ref().map(|key| format!(" ({key})")).unwrap_or_default();
     format!(
@@ -170,13 +172,18 @@ async fn show(
     let restaurant = restaurants::get(app, account, id).await.map_err(fail)?;
     let steps = escalation::get(app, account, id).await.map_err(fail)?;
     let known = channels::list(app, account).await.map_err(fail)?;
-    let watching = presence::of_restaurant(app, account, id).await.map_err(fail)?;
+    let mut watching = presence::of_restaurant(app, account, id).await.map_err(fail)?;
+    watching.retain(|it| it.presence.kind.is_watching());
     let t = EscalationWords::of(user.lang);
     let layout = Layout {
         here: Tab::Escalation.path(id),
         ..restaurant_layout(user, &restaurant)
     };
-    let count = typed.map_or_else(|| (steps.len() + SPARE_ROWS).min(MAX_STEPS), row_count);
+    let sent = typed.and_then(|typed| sent_rows(typed).ok());
+    let count = match sent.as_ref().and_then(BTreeSet::last) {
+        Some(last) => last + 1,
+        None => (steps.len() + SPARE_ROWS).min(MAX_STEPS),
+    };
     let mut rows: Vec<StepRow> = (0..count)
         .map(|number| {
             row(&t, &known, number, |name| match typed {
@@ -213,11 +220,27 @@ async fn show_escalation(
     show(&api, &user, id, None, None).await
 }
 
-/// The number of rows in the form.
-fn row_count(sent: &FormData) -> usize {
-    (0..MAX_STEPS)
-        .take_while(|row| sent.with_prefix(&field_name(*row, "action")).next().is_some())
-        .count()
+/// The rows of a form. One without rows, or with rows that the page does not have, is not what the page sends: saving it would
+/// drop steps.
+fn sent_rows(sent: &FormData) -> Result<BTreeSet<usize>, Fault> {
+    let rows: Option<BTreeSet<usize>> = sent
+        .with_prefix("steps[")
+        .map(|(name, _)| {
+            let (number, _) = name.split_once("].")?;
+            (0..MAX_STEPS).find(|row| row.to_string() == number)
+        })
+        .collect();
+    let rows = rows.ok_or_else(|| Fault::invalid("steps", FieldProblem::TooMany { max: MAX_STEPS }))?;
+    if rows.is_empty() {
+        return Err(Fault::invalid("steps", FieldProblem::Required));
+    }
+    Ok(rows)
+}
+
+fn choices(list: &[&str]) -> FieldProblem {
+    FieldProblem::NotOneOf {
+        choices: list.join(", "),
+    }
 }
 
 fn parse_row(sent: &FormData, row: usize, stored: Option<&Step>) -> Result<Step, Fault> {
@@ -237,7 +260,7 @@ fn parse_row(sent: &FormData, row: usize, stored: Option<&Step>) -> Result<Step,
                 .parse()
                 .map_err(|_| invalid("channelId", FieldProblem::Required))?,
         },
-        _ => StepAction::Cancel {
+        "cancel" => StepAction::Cancel {
             // The form does not edit a reason that was set by the API.
             reason: match stored.map(|step| &step.action) {
                 Some(StepAction::Cancel { reason, .. }) => reason.clone(),
@@ -245,9 +268,14 @@ fn parse_row(sent: &FormData, row: usize, stored: Option<&Step>) -> Result<Step,
             },
             note: sent.non_empty(&field_name(row, "note")),
         },
+        _ => {
+            let known = ["ring", "message", "verify", "cancel"];
+            return Err(invalid("action", choices(&known)));
+        }
     };
     Ok(Step {
-        when: When::named(&get("when")).unwrap_or(When::Age),
+        when: When::named(&get("when"))
+            .ok_or_else(|| invalid("when", choices(&When::ALL.map(When::as_str))))?,
         seconds,
         only_if_unwatched: sent.is_checked(&field_name(row, "onlyIfUnwatched")),
         action,
@@ -264,13 +292,19 @@ async fn save_escalation(
     let stored = escalation::get(&api.app, account, id)
         .await
         .map_err(|fault| user.fail(fault))?;
-    let wanted: Vec<usize> = (0..row_count(&fields))
+    let rows = sent_rows(&fields);
+    let wanted: Vec<usize> = rows
+        .iter()
+        .flatten()
+        .copied()
         .filter(|row| !fields.get(&field_name(*row, "action")).is_empty())
         .collect();
-    let steps: Result<Vec<Step>, Fault> = wanted
-        .iter()
-        .map(|row| parse_row(&fields, *row, stored.get(*row)))
-        .collect();
+    let steps: Result<Vec<Step>, Fault> = rows.and_then(|_| {
+        let steps = wanted.iter();
+        steps
+            .map(|row| parse_row(&fields, *row, stored.get(*row)))
+            .collect()
+    });
     let saved = match steps {
         Ok(steps) => escalation::set(&api.app, account, id, steps)
             .await

@@ -8,7 +8,7 @@ use crate::flow::admin::connection_test::{Proof, try_connection};
 use crate::flow::admin::integrations::IntegrationChange;
 use crate::flow::admin::{integrations, restaurants};
 use crate::flow::intake::test_orders;
-use crate::flow::read::board;
+use crate::flow::platform_trouble::TroubleRule;
 use crate::http::state::HttpState;
 use crate::panel::components::restaurant_header::{
     RestaurantHeader, Tab, chosen_restaurant, restaurant_id, restaurant_layout,
@@ -86,7 +86,7 @@ impl Connection {
                     explain::optional_platform(layout.lang, health.last_error.as_ref()),
                 )
             }),
-            is_in_trouble: board::is_in_trouble(found, api.app.now()),
+            is_in_trouble: TroubleRule::of(&api.app).is_in_trouble(found, api.app.now()),
             can_order: test_orders::can_order(&api.app, found),
         }
     }

@@ -3,6 +3,7 @@
 mod channel;
 
 use crate::flow::admin::{channels, notices};
+use crate::flow::platform_names::render_message;
 use crate::http::state::HttpState;
 use crate::panel::kit::current_user::{CurrentUser, UserForm};
 use crate::panel::kit::error::PanelError;
@@ -112,7 +113,7 @@ fn message_row(layout: &Layout, t: &NoticeWords, known: &[Channel], it: MessageR
     MessageRow {
         at: layout.timestamp(&it.created_at),
         channel: channel.map_or_else(|| t.removed.to_owned(), |channel| channel.name.clone()),
-        subject: it.content.render(language, it.created_at).subject,
+        subject: render_message(&it.content, language, it.created_at).subject,
         order: it.order_id,
         state,
         tone,
@@ -129,6 +130,8 @@ fn kind_name(t: &NoticeWords, kind: NoticeKind) -> &'static str {
         NoticeKind::DeliveryGivenUp => t.delivery_given_up,
         NoticeKind::LoginRefused => t.login_refused,
         NoticeKind::PlatformDown => t.platform_down,
+        NoticeKind::StoreClosed => t.store_closed,
+        NoticeKind::StoreNotAsWanted => t.store_not_as_wanted,
     }
 }
 

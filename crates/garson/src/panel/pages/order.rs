@@ -20,6 +20,7 @@ use crate::panel::kit::current_user::{CurrentUser, UserForm};
 use crate::panel::kit::error::PanelError;
 use crate::panel::kit::layout::{Layout, page};
 use crate::panel::kit::navigation::NavItem;
+use crate::panel::kit::short_id::ShortId;
 use crate::panel::kit::{explain, format, names};
 use crate::panel::words::{BoardWords, DeliveryWords, OrderWords};
 use askama::Template;
@@ -129,9 +130,9 @@ impl OrderPage {
             code: order
                 .short_code
                 .clone()
-                .unwrap_or_else(|| order.provider_order_id.clone()),
+                .unwrap_or_else(|| ShortId::new(&order.provider_order_id).short()),
             provider_key: order.provider.to_string(),
-            provider: layout.provider(&order.provider),
+            provider: format::order_source(lang, order.provider, content),
             status: (
                 names::status_tone(order.status),
                 names::status(lang, order.status),

@@ -7,6 +7,7 @@ use crate::http::cursor::Cursor;
 use crate::http::state::HttpState;
 use crate::panel::components::day_range::DayRange;
 use crate::panel::components::first_steps::FirstSteps;
+use crate::panel::components::restaurant_header::chosen_restaurant;
 use crate::panel::kit::current_user::CurrentUser;
 use crate::panel::kit::error::PanelError;
 use crate::panel::kit::form::{Choice, Field, FieldKind};
@@ -104,15 +105,16 @@ struct OrderQuery {
 }
 
 impl OrderQuery {
-    fn read(fields: &FormData) -> Self {
+    /// A restaurant that is none is an error; an unknown status or platform means all.
+    fn read(user: &CurrentUser, fields: &FormData) -> Result<Self, PanelError> {
         let named = |name: &str| Status::ALL.into_iter().find(|status| status.name() == name);
-        Self {
+        Ok(Self {
             text: fields.get("q").chars().take(MAX_TEXT).collect(),
             days: DayRange::read(fields),
             status: named(fields.get("status")),
             provider: garson_platforms::find(fields.get("platform")).map(|it| it.provider()),
-            restaurant: fields.get("restaurant").parse().ok(),
-        }
+            restaurant: chosen_restaurant(user, fields)?,
+        })
     }
 
     fn question(&self) -> Question {
@@ -200,7 +202,7 @@ async fn find_orders(
 ) -> Result<Response, PanelError> {
     let params = FormData::parse(raw_query.unwrap_or_default().as_bytes());
     let (query, request) = (
-        OrderQuery::read(&params),
+        OrderQuery::read(&user, &params)?,
         paging::page_request(&params, PAGE_SIZE),
     );
     let (app, account) = (&api.app, user.account.id);

@@ -120,7 +120,7 @@ async fn show_payments(
 ) -> Result<Response, PanelError> {
     let (account, lang) = (user.account.id, user.lang);
     let params = FormData::parse(query.unwrap_or_default().as_bytes());
-    let filter = ReportFilter::read(&params);
+    let filter = ReportFilter::read(&user, &params)?;
     let fail = |fault| user.fail(fault);
     let (wanted, mut period) = days(&params, &filter);
     let found = reports::daily_payments(&api.app, account, filter.restaurant, wanted).await;

@@ -53,11 +53,12 @@ async fn show_reference(headers: HeaderMap) -> Response {
 }
 
 fn render() -> Option<Parts> {
+    let (style, script) = assets::reference();
     let page = ReferencePage {
         reference: Reference::read(&openapi::document()),
         server: curl::SERVER,
-        style: assets::style(),
-        script: assets::script(),
+        style,
+        script,
     };
     match page.render() {
         Ok(text) => Some(text.split(curl::SERVER).map(str::to_owned).collect()),

@@ -108,7 +108,7 @@ async fn show_reports(
 ) -> Result<Response, PanelError> {
     let (account, lang) = (user.account.id, user.lang);
     let params = FormData::parse(query.unwrap_or_default().as_bytes());
-    let filter = ReportFilter::read(&params);
+    let filter = ReportFilter::read(&user, &params)?;
     let is_marked = params.get("list") == "marked";
     let request = paging::page_request(&params, PAGE_SIZE);
     let (only, period) = (filter.restaurant, filter.days.period());

@@ -118,6 +118,7 @@ fn watcher_row(
         PresenceKind::Board => t.watcher_board,
         PresenceKind::Stream => t.watcher_stream,
         PresenceKind::Poller => t.watcher_poller,
+        PresenceKind::Printer => t.watcher_printer,
     };
     WatcherRow {
         kind: match it.presence.connections {

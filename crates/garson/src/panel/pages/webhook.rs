@@ -16,6 +16,7 @@ use crate::panel::kit::form::{Choice, Field, FieldKind};
 use crate::panel::kit::form_data::FormData;
 use crate::panel::kit::form_errors::FormErrors;
 use crate::panel::kit::layout::{Layout, page};
+use crate::panel::kit::local_time;
 use crate::panel::kit::navigation::NavItem;
 use crate::panel::words::{DeliveryWords, WebhookWords};
 use askama::Template;
@@ -24,8 +25,9 @@ use axum::extract::{RawQuery, State};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use garson_core::account::{AuthorizationForm, Webhook};
+use garson_core::event::{OptionalEvent, OptionalEvents};
 use garson_core::id::ResendId;
-use garson_core::time::{Timestamp, Zone};
+use garson_core::time::Zone;
 use garson_store::tables::resends::Resend;
 use http::StatusCode;
 use log::DeliveryLog;
@@ -35,8 +37,6 @@ use std::time::Duration;
 /// The number of bulk resends shown.
 const MAX_RESENDS: usize = 5;
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
-/// The value of `<input type="datetime-local">`.
-const DATETIME_LOCAL: &str = "%Y-%m-%dT%H:%M";
 
 pub fn routes() -> Router<Arc<HttpState>> {
     Router::new()
@@ -58,6 +58,7 @@ struct WebhookPage {
     url: Field,
     form: Field,
     updates: Field,
+    optional: Vec<Field>,
     since: Field,
     with_skipped: Field,
     resends: Vec<Resend>,
@@ -70,6 +71,7 @@ struct RejectedInput {
     url: String,
     form: AuthorizationForm,
     updates: bool,
+    optional: OptionalEvents,
     error: String,
 }
 
@@ -90,6 +92,8 @@ async fn show(
     let is_checked = rejected
         .as_ref()
         .map_or(wants_updates, |rejected| rejected.updates);
+    let stored = accounts::optional_events(app, account).await.map_err(fail)?;
+    let optional = rejected.as_ref().map_or(stored, |rejected| rejected.optional);
     let (typed, chosen, error) = match (rejected, &webhook) {
         (Some(rejected), _) => (rejected.url, rejected.form, Some(rejected.error)),
         (None, Some(webhook)) => (webhook.url.clone(), webhook.authorization, None),
@@ -103,7 +107,7 @@ async fn show(
     let target = webhook
         .as_ref()
         .and_then(|webhook| Target::parse(&webhook.url).ok());
-    let day_ago = Zone::istanbul().write(app.now().minus(DAY), DATETIME_LOCAL);
+    let day_ago = local_time::write(&Zone::istanbul(), app.now().minus(DAY));
     Ok(page(&WebhookPage {
         layout,
         is_clear_text: target.is_some_and(|target| is_clear_text(&target)),
@@ -115,6 +119,7 @@ async fn show(
             .length(0, 2048),
         form: Field::new("authorization", t.form, FieldKind::Select(forms)).hint(t.form_hint),
         updates: Field::new("orderUpdates", t.updates, FieldKind::Checkbox(is_checked)).hint(t.updates_hint),
+        optional: optional_fields(&t, optional),
         since: Field::new("since", t.again_since, FieldKind::Input("datetime-local"))
             .value(day_ago)
             .required(),
@@ -126,6 +131,27 @@ async fn show(
         log,
         t,
     }))
+}
+
+fn optional_fields(t: &WebhookWords, chosen: OptionalEvents) -> Vec<Field> {
+    let field = |event: &OptionalEvent| {
+        let label = match event {
+            OptionalEvent::Store => t.store_changed,
+            OptionalEvent::Product => t.product_changed,
+            OptionalEvent::Menu => t.menu_changed,
+        };
+        Field::new(
+            event.as_str(),
+            label,
+            FieldKind::Checkbox(chosen.contains(*event)),
+        )
+    };
+    OptionalEvent::ALL.iter().map(field).collect()
+}
+
+fn read_optional(fields: &FormData) -> OptionalEvents {
+    let all = OptionalEvent::ALL.iter().copied();
+    all.filter(|event| fields.is_checked(event.as_str())).collect()
 }
 
 async fn show_webhook(
@@ -144,6 +170,7 @@ async fn save_webhook(
     let url = fields.get("url").to_owned();
     let form = AuthorizationForm::named(fields.get("authorization")).unwrap_or_default();
     let updates = fields.is_checked("orderUpdates");
+    let optional = read_optional(&fields);
     let error = match accounts::set_webhook(
         &api.app,
         user.account.id,
@@ -154,7 +181,12 @@ async fn save_webhook(
     )
     .await
     {
-        Ok(_) => return Ok(user.redirect_with_notice("/webhook", WebhookWords::of(user.lang).saved)),
+        Ok(_) => {
+            accounts::set_optional_events(&api.app, user.account.id, optional)
+                .await
+                .map_err(|fault| user.fail(fault))?;
+            return Ok(user.redirect_with_notice("/webhook", WebhookWords::of(user.lang).saved));
+        }
         Err(fault @ (Fault::TargetNotAllowed { .. } | Fault::Invalid { .. })) => {
             FormErrors::new(&user, fault)?.into_text()
         }
@@ -164,6 +196,7 @@ async fn save_webhook(
         url,
         form,
         updates,
+        optional,
         error,
     };
     let page = show(&api, &user, &FormData::default(), Some(rejected)).await?;
@@ -194,23 +227,12 @@ async fn send_test(
     redirect_with_result(&user, "/webhook", sent, &texts)
 }
 
-/// Parses a `datetime-local` value in Istanbul's time zone, which has no daylight saving time.
-fn parse_datetime(text: &str) -> Option<Timestamp> {
-    let (day, time) = text.split_once('T')?;
-    let (hours, rest) = time.split_once(':')?;
-    let (minutes, seconds) = rest.split_once(':').unwrap_or((rest, "0"));
-    let number = |text: &str, below: u64| text.parse::<u64>().ok().filter(|number| *number < below);
-    let (hours, minutes, seconds) = (number(hours, 24)?, number(minutes, 60)?, number(seconds, 60)?);
-    let start = Zone::istanbul().start_of_day(day)?;
-    Some(start.plus(Duration::from_secs((hours * 60 + minutes) * 60 + seconds)))
-}
-
 async fn resend_failed(
     State(api): State<Arc<HttpState>>,
     UserForm { user, fields }: UserForm,
 ) -> Result<Response, PanelError> {
     let t = WebhookWords::of(user.lang);
-    let Some(since) = parse_datetime(fields.get("since")) else {
+    let Some(since) = local_time::parse(&Zone::istanbul(), fields.get("since")) else {
         return Ok(user.redirect_with_error("/webhook", t.again_wrong));
     };
     let id = ResendId::at(api.app.now());
@@ -223,33 +245,5 @@ async fn resend_failed(
             Ok(user.redirect_with_error("/webhook", user.fail(fault).text()))
         }
         Err(fault) => Err(user.fail(fault)),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn datetimes_are_in_istanbul_time() {
-        let at = |text| parse_datetime(text).map(|at| at.to_string());
-        assert_eq!(
-            at("2026-03-01T12:30").as_deref(),
-            Some("2026-03-01T09:30:00.000Z")
-        );
-        assert_eq!(
-            at("2026-03-01T00:00:05").as_deref(),
-            Some("2026-02-28T21:00:05.000Z")
-        );
-        for wrong in [
-            "",
-            "T",
-            "2026-03-01",
-            "2026-02-30T10:00",
-            "2026-03-01T24:00",
-            "2026-03-01T10:-1",
-        ] {
-            assert_eq!(at(wrong), None, "{wrong}");
-        }
     }
 }

@@ -15,5 +15,6 @@ super::text_set::text_set! {
         courier_pickup: "Kurye gelişi" | "Courier arrives",
         pickup_code: "Teslim kodu" | "Pickup code",
         no_cutlery: "Çatal-bıçak istemiyor" | "No cutlery",
+        sold_out: "Tükendi" | "Sold out",
     }
 }

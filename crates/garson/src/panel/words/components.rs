@@ -12,6 +12,9 @@ super::text_set::text_set! {
         cancel: "Vazgeç" | "Cancel",
         copy: "Kopyala" | "Copy",
         copied: "Kopyalandı" | "Copied",
+        live: "Canlı" | "Live",
+        offline: "Bağlantı koptu, yeniden bağlanılıyor" | "Connection lost, reconnecting",
+        not_live: "Bu sayfa kendiliğinden güncellenmez; son durum için sayfayı yenileyin." | "This page does not update by itself; reload it for the current state.",
         just_now: "az önce" | "just now",
     }
 }

@@ -3,8 +3,10 @@
 super::text_set::text_set! {
     IntegrationWords {
         lead: "Restoranın platformlardaki mağazaları. Bağlı ve açık platformlardan siparişler otomatik gelir." | "The restaurant's stores on the platforms. Orders arrive automatically from those that are connected and switched on.",
-        on: "açık" | "on",
-        off: "kapalı" | "off",
+        switch_text: "Buradaki anahtar yalnızca bağlantıyı açıp kapatır; mağazayı kapatmaz. Bağlantı kapalıyken platform satışa devam eder: Garson platforma bir şey iletmez ve sipariş sormaz, platformun kendiliğinden gönderdikleri işaretlenerek alınır." | "This switch turns only the integration on and off; it does not close the store. While it is off, the platform keeps selling: Garson tells it nothing and asks it for no orders; those that the platform sends by itself are taken with a flag.",
+        store_text: "Platformun sipariş almasını durdurmak için:" | "To stop the platform from taking orders:",
+        on: "bağlantı açık" | "integration on",
+        off: "bağlantı kapalı" | "integration off",
         not_connected: "bağlı değil" | "not connected",
         not_covered: "paket kapsamıyor" | "no package covers it",
         connect: "Bağla" | "Connect",
@@ -20,7 +22,7 @@ super::text_set::text_set! {
         more: "Diğer işlemler" | "More actions",
         connect_text: "Bağladığınızda bu platformun siparişleri de buraya gelir." | "Once connected, orders of this platform arrive here too.",
         switched_on: "Bağlantı açıldı." | "The integration was switched on.",
-        switched_off: "Bağlantı kapatıldı. Platform satışa devam eder; gelen siparişler işaretlenerek alınır." | "The integration is off. The platform keeps selling; orders that arrive are accepted with a flag.",
+        switched_off: "Bağlantı kapatıldı. Mağaza platformda açık kalır ve satışa devam eder; gelen siparişler işaretlenerek alınır." | "The integration is off. The store stays open on the platform and keeps selling; orders that arrive are accepted with a flag.",
         cannot_switch_on: "Bağlantı açılamadı; eksik bilgiyi tamamlayın:" | "It could not be switched on; complete what is missing:",
         try_it: "Bağlantıyı test et" | "Test connection",
         tried_orders: "Bağlantı çalışıyor: siparişler platformdan sorgulanabildi." | "The connection works: orders could be queried.",

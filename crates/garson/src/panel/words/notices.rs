@@ -54,6 +54,8 @@ super::text_set::text_set! {
         delivery_given_up: "Bir olay iletilemedi, denemeler bitti" | "An event could not be delivered and was given up",
         login_refused: "Platform giriş bilgilerini reddediyor" | "A platform refuses the credentials",
         platform_down: "Platforma ulaşılamıyor" | "A platform cannot be reached",
+        store_closed: "Platform restoranı kendisi kapattı" | "A platform has closed a restaurant by itself",
+        store_not_as_wanted: "Restoran zamanında açılamadı ya da kapatıldığı hâlde açık" | "A restaurant could not be opened on time, or is open although it was closed",
         by_channels: "Hangi kanallarla" | "By which channels",
         choose_channel: "En az bir kanal seçin." | "Choose at least one channel.",
         save_notices: "Bildirimleri kaydet" | "Save the notices",

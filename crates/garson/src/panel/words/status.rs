@@ -37,6 +37,7 @@ super::text_set::text_set! {
         watcher_board: "Sipariş ekranı" | "Board",
         watcher_stream: "Olay akışı" | "Event stream",
         watcher_poller: "Düzenli sorgulama" | "Polling",
+        watcher_printer: "Yazıcı" | "Printer",
         shows: "Restoran" | "Restaurant",
         all_restaurants: "Tüm restoranlar" | "All restaurants",
         key: "API anahtarı" | "API key",

@@ -13,6 +13,7 @@ pub fn turkish(failure: &MessageFailure) -> String {
         }
         MessageFailure::MailServerLogin => "e-posta sunucusu girişi reddetti",
         MessageFailure::MailServerNoAnswer => "e-posta sunucusu zamanında yanıt vermedi",
+        MessageFailure::MailServerClosed => "e-posta sunucusu, mesaj gönderilmeden bağlantıyı kapattı",
         MessageFailure::MailServerAnswered { status, said } => {
             return format!("e-posta sunucusu {status} yanıtı verdi: {said}");
         }

@@ -28,6 +28,10 @@ pub fn turkish(failure: &PlatformFailure) -> String {
         PlatformFailure::OrderUnreadable { path, error } => {
             return format!("platformdaki sipariş okunamadı: {path} {error}");
         }
+        PlatformFailure::StoreNotChangeable { reason: Some(reason) } => {
+            return format!("platform şu anda restoranın durumunu değiştirtmiyor: {reason}");
+        }
+        PlatformFailure::ItemMissing { id } => return format!("platformdaki menüde {id} numaralı ürün yok"),
         PlatformFailure::Says { text } => return format!("yanıtı: {text}"),
         PlatformFailure::Contradicted { status, name } => {
             return format!(
@@ -45,6 +49,8 @@ pub fn turkish(failure: &PlatformFailure) -> String {
         PlatformFailure::Withdrawn => "gönderilmeden geri çekildi",
         PlatformFailure::OrderToBeCancelled => "sipariş iptal edilecek",
         PlatformFailure::IntegrationRemoved => "bağlantı kaldırıldı",
+        PlatformFailure::IntegrationOff => "bağlantı kapalı",
+        PlatformFailure::BranchNotProven => "şubenin bu hesaba ait olduğu doğrulanmadı",
         PlatformFailure::UnknownPlatform => "bu sürümde böyle bir platform yok",
         PlatformFailure::CredentialsUnreadable => "kayıtlı giriş bilgileri okunamıyor; yeniden bağlayın.",
         PlatformFailure::SessionNotAccepted => "platform oturumumuzu kabul etmiyor",
@@ -56,10 +62,18 @@ pub fn turkish(failure: &PlatformFailure) -> String {
         PlatformFailure::NotAnOrder => "platformun gösterdiği bir sipariş değil",
         PlatformFailure::EndlessList => "platformun listesi bitmiyor",
         PlatformFailure::MenuTooLong => "menü çok fazla soru gerektiriyor",
+        PlatformFailure::NoResultYet => "platformun yanıtı henüz hazır değil",
+        PlatformFailure::StoreNotChangeable { reason: None } => {
+            "platform şu anda restoranın durumunu değiştirtmiyor"
+        }
+        PlatformFailure::NotOffered => "platform şu anda bu seçeneği sunmuyor",
+        PlatformFailure::NotConnected => "restoran bu platforma bağlı değil",
+        PlatformFailure::StoreMissing => "restoran platformun listesinde yok",
         PlatformFailure::OrderCancelled => "sipariş iptal edildi",
         PlatformFailure::NotDone => "platform bunu yapmadı",
         PlatformFailure::NotDoneYet => "platform bunu henüz yapmadı",
         PlatformFailure::FailedAndNotDone => "platformda bir hata oldu, bunu yapmadı",
+        PlatformFailure::OutcomeUnknown => "platformun bunu alıp almadığı bilinmiyor",
         PlatformFailure::OrdersNotStored => "siparişler kaydedilemedi",
     };
     text.to_owned()
@@ -78,6 +92,22 @@ fn unsupported(task: PlatformTask) -> &'static str {
         PlatformTask::Enlist => "platforma bildirilemiyor",
         PlatformTask::Ready => "platforma bu siparişin hazır olduğu bildirilemiyor",
         PlatformTask::Step => "platforma bu adım bildirilemiyor",
+        PlatformTask::ReadStore => "restoranın açık olup olmadığı platformdan okunamıyor",
+        PlatformTask::ChangeStore => "restoran bu platformda buradan açılıp kapatılamıyor",
+        PlatformTask::BusyMode => "platformda yoğunluk modu yok",
+        PlatformTask::ReadHours => "çalışma saatleri platformdan okunamıyor",
+        PlatformTask::WriteHours => "çalışma saatleri bu platformda buradan değiştirilemiyor",
+        PlatformTask::TheseHours => "platform bu çalışma saatlerini kabul edemiyor",
+        PlatformTask::ChangeItems => "ürünler bu platformda buradan açılıp kapatılamıyor",
+        PlatformTask::ChangeOptions => "seçenekler bu platformda buradan açılıp kapatılamıyor",
+        PlatformTask::ManyItems => "platform bu kadar ürünü bir kerede kabul etmiyor",
+        PlatformTask::ReadItem => "ürünün durumu platformdan okunamıyor",
+        PlatformTask::ChangePrices => "fiyatlar bu platformda buradan değiştirilemiyor",
+        PlatformTask::ChangeOptionPrices => "seçenek fiyatları bu platformda buradan değiştirilemiyor",
+        PlatformTask::ChangeBranchPrices => "bu platformda tek bir şubenin fiyatı değiştirilemiyor",
+        PlatformTask::ManyPrices => "platform bu kadar fiyatı bir kerede kabul etmiyor",
+        PlatformTask::ReadPrices => "fiyat değişikliğinin sonucu platforma sorulamıyor",
+        PlatformTask::PushCatalog => "menü bu platforma buradan gönderilemiyor",
     }
 }
 
@@ -86,5 +116,6 @@ fn missing(data: MissingData) -> &'static str {
         MissingData::Reason => "siparişin iptal nedeni kayıtlı değil",
         MissingData::ReasonNumber => "siparişin iptal nedeni bir numara değil",
         MissingData::PackageItems => "siparişin paket satır numaraları kayıtlı değil",
+        MissingData::OptionPlace => "seçeneğin grubu ve ürünü bilinmiyor",
     }
 }

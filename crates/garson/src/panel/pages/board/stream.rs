@@ -1,4 +1,4 @@
-//! The live stream of an open board: changed cards and platform alerts as server-sent events.
+//! The live stream of an open board: changed cards, platform alerts and stores as server-sent events.
 
 use super::shared::PlatformAlerts;
 use super::view::{BoardPlace, chosen_filter, path};
@@ -10,6 +10,7 @@ use crate::http::event_stream::{event_stream, write_data};
 use crate::http::state::HttpState;
 use crate::panel::components::card::Card;
 use crate::panel::components::kitchen_card::KitchenCard;
+use crate::panel::components::store_strip::StoreStrip;
 use crate::panel::kit::current_user::CurrentUser;
 use crate::panel::kit::error::PanelError;
 use crate::panel::kit::form_data::FormData;
@@ -97,6 +98,11 @@ impl BoardStream {
         if let Some(away) = changes.away {
             let layout = self.user.layout(NavItem::Board);
             push_event(&mut text, "away", &PlatformAlerts::new(&layout, away));
+        }
+        if let Some(stores) = changes.stores {
+            let (user, now) = (&self.user, self.api.app.now());
+            let strip = StoreStrip::new(user.lang, &user.csrf, &self.back, &stores, now);
+            push_event(&mut text, "stores", &strip);
         }
         for card in changes.cards {
             self.push_card(&mut text, card);

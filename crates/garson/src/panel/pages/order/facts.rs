@@ -3,6 +3,7 @@
 use crate::flow::read::order_detail::OrderDetail;
 use crate::panel::kit::layout::Layout;
 use crate::panel::kit::names;
+use crate::panel::kit::short_id::ShortId;
 use crate::panel::words::{BoardWords, OrderWords};
 use garson_core::money::Minor;
 use garson_core::order::{Address, Amount, Courier, Customer, FundedBy, ItemOption, OrderContent};
@@ -11,6 +12,8 @@ use garson_core::time::Timestamp;
 pub struct Fact {
     pub name: &'static str,
     pub value: String,
+    /// The value, if it is an id: long ones are shortened, with a button that copies them.
+    pub id: Option<ShortId>,
 }
 
 /// Rows without a value are left out.
@@ -21,8 +24,21 @@ impl Facts {
     fn add(&mut self, name: &'static str, value: impl Into<String>) {
         let value = value.into();
         if !value.trim().is_empty() {
-            self.0.push(Fact { name, value });
+            self.0.push(Fact {
+                name,
+                value,
+                id: None,
+            });
         }
+    }
+
+    fn add_id(&mut self, name: &'static str, id: impl Into<String>) {
+        let value = id.into();
+        self.0.push(Fact {
+            name,
+            id: Some(ShortId::new(value.clone())),
+            value,
+        });
     }
 
     fn add_option(&mut self, name: &'static str, value: Option<&String>) {
@@ -40,8 +56,8 @@ pub fn details(layout: &Layout, t: &OrderWords, detail: &OrderDetail, restaurant
     let mut facts = Facts::default();
     facts.add(t.restaurant, restaurant);
     facts.add_option(t.code, order.short_code.as_ref());
-    facts.add(t.platform_id, order.provider_order_id.clone());
-    facts.add(t.our_id, order.id.to_string());
+    facts.add_id(t.platform_id, order.provider_order_id.clone());
+    facts.add_id(t.our_id, order.id.to_string());
     let revision = (order.revision > 1).then(|| order.revision.to_string());
     facts.add_option(t.revision, revision.as_ref());
     facts.add_timestamp(layout, t.placed, Some(order.placed_at));

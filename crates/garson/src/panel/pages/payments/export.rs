@@ -39,7 +39,7 @@ async fn export(
     file_format: FileFormat,
 ) -> Result<Response, PanelError> {
     let params = FormData::parse(query.unwrap_or_default().as_bytes());
-    let filter = ReportFilter::read(&params);
+    let filter = ReportFilter::read(&user, &params)?;
     let days = Days::Between(filter.days.from.clone(), filter.days.to.clone());
     let found = reports::daily_payments(&api.app, user.account.id, filter.restaurant, days).await;
     let (zone, days) = match found {

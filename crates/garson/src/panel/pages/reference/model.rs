@@ -5,16 +5,19 @@ use super::schema::{FieldRow, Reader, Schemas, Shape};
 use super::text::{Piece, paragraphs, pieces};
 use crate::api::openapi::ERRORS;
 use crate::http::error::Code;
+use std::collections::HashMap;
 use utoipa::openapi::path::{Operation, Parameter, ParameterIn, PathItem};
 use utoipa::openapi::{Content, OpenApi, Ref, RefOr, Required};
 
 /// The tags in the order of the page; others follow.
-const ORDER: [&str; 12] = [
+const ORDER: [&str; 14] = [
     "Orders",
     "Events",
     "Webhook",
     "Restaurants",
     "Integrations",
+    "Stores",
+    "Products",
     "Reports",
     "Providers",
     "Payment matching",
@@ -77,6 +80,8 @@ pub struct ResponseView {
     pub content_type: String,
     pub kind: String,
     pub fields: Vec<FieldRow>,
+    /// The operation above that answers with the same fields, by its id and title; they are shown there only.
+    pub same_as: Option<(String, String)>,
 }
 
 /// An event with an example of its body.
@@ -141,12 +146,40 @@ fn sections(document: &OpenApi, schemas: &Schemas) -> Vec<Section> {
         .filter(|section| !section.operations.is_empty())
         .collect();
     sections.sort_by_key(|section| rank(&section.name));
+    show_fields_once(&mut sections);
     if let Some(section) = sections.iter_mut().find(|section| section.name == EVENTS) {
         section.events = events(document);
         let event = RefOr::Ref(Ref::from_schema_name("Event"));
         section.event_fields = Reader::new(schemas).shape(&event, 0).fields;
     }
     sections
+}
+
+/// Answers with as many fields are shown once; later ones refer to the first.
+const FIELDS_SHOWN_ONCE: usize = 8;
+
+fn show_fields_once(sections: &mut [Section]) {
+    let mut shown: HashMap<Vec<FieldRow>, (String, String)> = HashMap::new();
+    let operations = sections
+        .iter_mut()
+        .flat_map(|section| section.operations.iter_mut());
+    for operation in operations {
+        for response in &mut operation.responses {
+            if response.fields.len() < FIELDS_SHOWN_ONCE {
+                continue;
+            }
+            match shown.get(&response.fields) {
+                Some(first) => {
+                    response.same_as = Some(first.clone());
+                    response.fields.clear();
+                }
+                None => {
+                    let here = (operation.id.clone(), operation.title.clone());
+                    shown.insert(response.fields.clone(), here);
+                }
+            }
+        }
+    }
 }
 
 /// The operations of a path with their methods.
@@ -266,6 +299,7 @@ fn responses(reader: &mut Reader<'_>, operation: &Operation) -> Vec<ResponseView
             content_type: content_type.to_owned(),
             kind: shape.kind,
             fields: shape.fields,
+            same_as: None,
         };
         if response.content.is_empty() {
             found.push(plain("", Shape::default()));

@@ -15,7 +15,7 @@ const MAX_DEPTH: usize = 9;
 pub type Schemas = BTreeMap<String, RefOr<Schema>>;
 
 /// A field of an object, at its depth.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct FieldRow {
     pub depth: usize,
     pub name: String,

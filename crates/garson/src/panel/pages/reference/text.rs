@@ -1,7 +1,7 @@
 //! Descriptions of the document: text in which backticks mark code.
 
 /// A part of a sentence: text or code.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Piece {
     pub is_code: bool,
     pub text: String,

@@ -159,7 +159,7 @@ async fn export(
     file_format: FileFormat,
 ) -> Result<Response, PanelError> {
     let params = FormData::parse(query.unwrap_or_default().as_bytes());
-    let filter = ReportFilter::read(&params);
+    let filter = ReportFilter::read(&user, &params)?;
     if filter.days.is_invalid() {
         // The page shows the error; an export of other days could go unnoticed.
         return Ok(Redirect::to(&filter.url("/reports")).into_response());

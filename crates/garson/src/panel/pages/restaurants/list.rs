@@ -1,7 +1,7 @@
 //! The list of restaurants.
 
 use crate::flow::admin::{businesses, restaurants};
-use crate::flow::read::board;
+use crate::flow::platform_trouble::TroubleRule;
 use crate::http::state::HttpState;
 use crate::panel::kit::current_user::CurrentUser;
 use crate::panel::kit::error::PanelError;
@@ -47,6 +47,7 @@ pub async fn list_restaurants(
     let known = businesses::list(&api.app, account).await.map_err(fail)?;
     let found = restaurants::list(&api.app, account, None).await.map_err(fail)?;
     let (layout, now) = (user.layout(NavItem::Restaurants), api.app.now());
+    let rule = TroubleRule::of(&api.app);
     let row = |restaurant: Restaurant| RestaurantRow {
         id: restaurant.id,
         business: known
@@ -60,7 +61,7 @@ pub async fn list_restaurants(
                 key: it.provider.to_string(),
                 name: layout.provider(&it.provider),
                 is_active: it.is_active,
-                is_in_trouble: board::is_in_trouble(it, now),
+                is_in_trouble: rule.is_in_trouble(it, now),
             })
             .collect(),
         name: restaurant.fields.name,

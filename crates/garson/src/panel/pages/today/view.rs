@@ -8,7 +8,7 @@ use crate::panel::words::{Lang, OrderWords, TodayWords};
 use garson_core::money::{Currency, Minor};
 use garson_core::order::Actor;
 use garson_core::platform::Provider;
-use garson_store::totals::stats::{Stats, Tally, Times};
+use garson_store::totals::stats::{CancelKey, Stats, Tally, Times};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The most rows of a table.
@@ -72,7 +72,8 @@ pub struct CancelRow {
     pub total: String,
 }
 
-fn by<K: Ord>(
+/// The sales by a part of their key.
+pub fn by<K: Ord>(
     stats: &Stats,
     key: impl Fn(&(Provider, garson_core::payment::PaymentType, Currency)) -> K,
 ) -> BTreeMap<K, Tally> {
@@ -328,25 +329,34 @@ pub fn tables(lang: Lang, summary: &DaySummary, restaurants: &RestaurantNames) -
 }
 
 pub fn cancellations(lang: Lang, summary: &DaySummary) -> Vec<CancelRow> {
-    let (t, order_words) = (TodayWords::of(lang), OrderWords::of(lang));
     let mut found: Vec<_> = summary.stats.cancels.iter().collect();
     found.sort_by_key(|(_, (count, _))| -count);
     found.truncate(MAX_ROWS);
     found
         .into_iter()
-        .map(|(key, (count, amount))| CancelRow {
-            reason: if key.reason.is_empty() {
-                t.no_reason.to_owned()
-            } else {
-                names::reason(lang, &key.reason)
-            },
-            who: Actor::named(&key.by)
-                .map_or_else(String::new, |by| names::actor(&order_words, by).to_owned()),
-            platform: format::provider(lang, key.provider),
-            count: *count,
-            total: format::money(lang, Minor(*amount), key.currency),
+        .map(|(key, (count, amount))| {
+            let (reason, who, platform) = cancel_names(lang, key);
+            CancelRow {
+                reason,
+                who,
+                platform,
+                count: *count,
+                total: format::money(lang, Minor(*amount), key.currency),
+            }
         })
         .collect()
+}
+
+/// The reason of a cancellation, who cancelled, and the platform.
+pub fn cancel_names(lang: Lang, key: &CancelKey) -> (String, String, String) {
+    let reason = if key.reason.is_empty() {
+        TodayWords::of(lang).no_reason.to_owned()
+    } else {
+        names::reason(lang, &key.reason)
+    };
+    let words = OrderWords::of(lang);
+    let who = Actor::named(&key.by).map_or_else(String::new, |by| names::actor(&words, by).to_owned());
+    (reason, who, format::provider(lang, key.provider))
 }
 
 #[cfg(test)]
