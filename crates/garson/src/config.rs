@@ -49,11 +49,14 @@ pub struct Settings {
     pub trust_branch_claims: bool,
     pub trusted_certificates: PathBuf,
     pub simulator: String,
+    pub public_url: String,
     pub webhook: WebhookSettings,
     pub storage: StorageSettings,
     pub server: ServerSettings,
     pub smtp: MailSettings,
     pub messages: MessageSettings,
+    pub stores: StoreSettings,
+    pub menus: MenuSettings,
     pub log: LogSettings,
     #[serde(default)]
     pub platforms: Platforms,
@@ -101,6 +104,19 @@ pub struct MailSettings {
 #[derive(Clone, Debug, Deserialize)]
 pub struct MessageSettings {
     pub notices_per_day: u32,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+pub struct StoreSettings {
+    pub read_seconds: u32,
+    pub history_days: u32,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+pub struct MenuSettings {
+    pub read_hours: u32,
+    pub keep_versions: u32,
+    pub keep_days: u32,
 }
 
 #[derive(Clone, Debug, Deserialize)]
@@ -201,6 +217,10 @@ impl Settings {
         }
         if !self.simulator.is_empty() && !platforms::is_address(&self.simulator) {
             return wrong("simulator", "empty, or an address that starts with http://");
+        }
+        if !self.public_url.is_empty() && !platforms::is_plain_address(&self.public_url) {
+            let allowed = "empty, or an address such as https://orders.example.com, without a query";
+            return wrong("public_url", allowed);
         }
         let key = self.master_key.expose();
         if !key.is_empty() && parse_key(key).is_none() {
@@ -315,7 +335,22 @@ impl Settings {
                 1..=1_000,
             ),
             ("server.max_streams", server.max_streams, 1..=100_000),
+            (
+                "stores.history_days",
+                self.stores.history_days as usize,
+                1..=3_650,
+            ),
+            ("menus.read_hours", self.menus.read_hours as usize, 0..=168),
+            (
+                "menus.keep_versions",
+                self.menus.keep_versions as usize,
+                2..=1_000,
+            ),
+            ("menus.keep_days", self.menus.keep_days as usize, 2..=3_650),
         ];
+        if !matches!(self.stores.read_seconds, 0 | 60..=86_400) {
+            return Err(layers.wrong("stores.read_seconds", "60 to 86400, or 0"));
+        }
         for (key, value, range) in ranges {
             if !range.contains(&value) {
                 return Err(layers.wrong(key, &format!("{} to {}", range.start(), range.end())));

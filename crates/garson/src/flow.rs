@@ -10,6 +10,8 @@ pub(crate) mod manual_sends;
 mod persist;
 pub mod platform_client;
 pub(crate) mod platform_documents;
+pub mod platform_names;
+pub mod platform_trouble;
 pub(crate) mod polled_platforms;
 
 pub mod intake;
@@ -20,11 +22,15 @@ pub mod deliver;
 
 pub mod messages;
 
+pub mod stores;
+
 pub mod escalation;
 
 pub mod notices;
 
 pub mod presence;
+
+pub mod products;
 
 pub mod read;
 

@@ -1,7 +1,10 @@
-//! Inbound webhooks of platforms: every route of every platform in the registry, answered in the platform's own format.
+//! Inbound webhooks of platforms: every route of every platform in the registry, answered in the platform's own format, and what
+//! platforms report of menus that were sent to them.
 
 use crate::flow::intake::identify::may_be_genuine;
 use crate::flow::intake::receive::{receive, reject};
+use crate::flow::products::catalogs;
+use crate::flow::products::catalogs::Reception;
 use crate::http::body;
 use crate::http::body::Body;
 use crate::http::body_budget::BodySource;
@@ -12,9 +15,9 @@ use crate::http::state::HttpState;
 use crate::net::client_address::ClientAddress;
 use crate::telemetry::Refusal;
 use axum::Router;
-use axum::extract::{Extension, RawPathParams, Request, State};
+use axum::extract::{Extension, Path, RawPathParams, Request, State};
 use axum::response::{IntoResponse, Response};
-use axum::routing::{MethodFilter, on};
+use axum::routing::{MethodFilter, on, post};
 use garson_core::platform::{Claim, HookReply, HookRequest, HookRoute, IntakeOutcome, Platform};
 use http::{HeaderValue, Method, StatusCode, header};
 use std::sync::Arc;
@@ -40,6 +43,17 @@ pub fn router() -> Router<Arc<HttpState>> {
                 receive_message(platform, route, state, id, params, request)
             };
             router = router.route(&path, on(filter, handler));
+        }
+        if platform.capability().catalog_push.is_some_and(|it| it.reports) {
+            let path = format!(
+                "/hooks/{}/catalogs/{{catalogPushId}}/{{token}}",
+                platform.provider()
+            );
+            let platform = *platform;
+            let handler = move |state: State<Arc<HttpState>>, names: Path<(String, String)>, request| {
+                receive_catalog_report(platform, state, names, request)
+            };
+            router = router.route(&path, post(handler));
         }
     }
     router
@@ -78,6 +92,45 @@ async fn receive_message(
     match received {
         Ok(reception) => Ok(respond(platform.reply(&reception, &id.0))),
         Err(fault) => Err(retryable(platform, ApiError::from(fault))),
+    }
+}
+
+/// A platform reports what came of a menu, at an address with a token that only it was given. A wrong one is as unknown as any other
+/// path.
+async fn receive_catalog_report(
+    platform: &'static dyn Platform,
+    State(state): State<Arc<HttpState>>,
+    Path((id, token)): Path<(String, String)>,
+    request: Request,
+) -> Result<Response, ApiError> {
+    let not_found = || ApiError::from_status(StatusCode::NOT_FOUND);
+    let address = catalogs::report_address(&state.app, platform, &id, &token).await?;
+    let Some(address) = address else {
+        state.app.metrics.refusals.count(Refusal::WrongHookSecret);
+        return Err(not_found());
+    };
+    if let Some(connection) = request.extensions().get::<Arc<Connection>>() {
+        connection.mark_authenticated();
+    }
+    let Body { bytes, charge } = body::read(&state, request, BodySource::Hook).await?;
+    let received = catalogs::report(&state.app, &address, &bytes).await;
+    drop(charge);
+    match received.map_err(|fault| retryable(platform, ApiError::from(fault)))? {
+        Reception::Taken => Ok(respond(HookReply {
+            status: 200,
+            body: serde_json::json!({}),
+        })),
+        Reception::Gone => Err(not_found()),
+        Reception::Unreadable(problem) => Err(ApiError::invalid(
+            Code::InvalidField,
+            &problem.path,
+            &problem.message,
+        )),
+        Reception::OtherImport => Err(ApiError::invalid(
+            Code::InvalidField,
+            "catalogImportId",
+            "is not the one of this address",
+        )),
     }
 }
 

@@ -84,7 +84,14 @@ pub async fn serve_routes(
         app.spawn_worker("news", flow::read::event_feed::run),
         app.spawn_worker("presence", flow::presence::run),
         app.spawn_worker("escalation", flow::escalation::run),
+        app.spawn_worker("menus", flow::products::menus::run),
+        app.spawn_worker("availability", flow::products::availability::run),
+        app.spawn_worker("prices", flow::products::prices::run),
+        app.spawn_worker("catalogs", flow::products::catalogs::run),
         app.spawn_worker("notices", flow::notices::run),
+        app.spawn_worker("stores", flow::stores::run),
+        app.spawn_worker("store hours", flow::stores::run_schedules),
+        app.spawn_worker("throttle", flow::stores::run_throttles),
     ];
     let limits = limits(&app);
     let drain = limits.drain;

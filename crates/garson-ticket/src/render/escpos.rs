@@ -49,10 +49,11 @@ struct Writer {
 }
 
 impl Writer {
-    /// Resets the printer, ends its mode for Chinese characters, and chooses the character set.
+    /// Resets the printer, ends its mode for Chinese characters, stops it from sending its status unasked, which could be taken
+    /// for an answer, and chooses the character set.
     fn start(&mut self) {
-        self.bytes
-            .extend([ESC, b'@', FS, b'.', ESC, b't', self.page.number]);
+        self.bytes.extend([ESC, b'@', FS, b'.', GS, b'a', 0]);
+        self.bytes.extend([ESC, b't', self.page.number]);
     }
 
     /// Feeds the last line past the knife and cuts.
@@ -156,7 +157,7 @@ mod tests {
     #[test]
     fn a_ticket_begins_with_a_reset_and_ends_with_a_cut() {
         let bytes = render(&ticket(Vec::new()), CodePage::default());
-        assert_eq!(bytes, b"\x1b@\x1c.\x1bt\x0d\x1bd\x03\x1dV\x42\x00");
+        assert_eq!(bytes, b"\x1b@\x1c.\x1da\x00\x1bt\x0d\x1bd\x03\x1dV\x42\x00");
     }
 
     #[test]

@@ -10,11 +10,11 @@ use crate::flow::admin::input::restaurant_id;
 use crate::http::error::ApiError;
 use crate::http::state::HttpState;
 use axum::extract::{Path, State};
-use garson_core::escalation::{Step, StepAction, When};
+use garson_core::escalation::{MAX_SECONDS, Step, StepAction, When};
 use garson_core::field_problem::FieldProblem;
 use garson_core::id::ChannelId;
-use garson_core::json::ObjectOnly;
-use serde::{Deserialize, Serialize};
+use garson_core::json::{ObjectOnly, whole_between};
+use serde::{Deserialize, Deserializer, Serialize};
 use std::sync::Arc;
 use utoipa::ToSchema;
 
@@ -105,6 +105,7 @@ pub struct EscalationRequest {
 struct StepRequest {
     #[schema(value_type = WhenSchema)]
     when: String,
+    #[serde(deserialize_with = "step_seconds")]
     #[schema(minimum = 0, maximum = 86400)]
     seconds: u32,
     /// Take the step only if no board, stream or poller is connected for the restaurant at that time.
@@ -125,6 +126,10 @@ struct StepRequest {
     #[serde(flatten)]
     #[schema(ignore)]
     _object: ObjectOnly,
+}
+
+fn step_seconds<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u32, D::Error> {
+    whole_between(deserializer, 0, MAX_SECONDS)
 }
 
 impl StepRequest {

@@ -2,7 +2,7 @@
 
 use super::envelope::Paged;
 use super::order_view::{ChangeView, ReasonView};
-use super::paging::{PageParams, Query, WaitParam};
+use super::paging::{ClientParam, PageParams, Query, WaitParam};
 use super::stream;
 use crate::flow::admin::api_auth::Caller;
 use crate::flow::read::event_feed::{Follower, Pass, list_events as list, wait_for_events};
@@ -10,6 +10,7 @@ use crate::http::error::ApiError;
 use crate::http::state::HttpState;
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
+use garson_core::presence::PresenceKind;
 use http::HeaderMap;
 use serde::Serialize;
 use serde_json::value::RawValue;
@@ -28,7 +29,7 @@ pub struct EventView(Box<RawValue>);
 #[schema(as = Event)]
 struct EventSchema {
     /// `siparis.olusturuldu`, `siparis.durum_degisti`, `siparis.iptal_edildi` or `entegrasyon.durum_degisti`; with
-    /// `orderUpdates` also `siparis.guncellendi`.
+    /// `orderUpdates` also `siparis.guncellendi`; and those of `optionalEvents`.
     olay: String,
     veri: VeriSchema,
 }
@@ -66,6 +67,38 @@ struct VeriSchema {
     total: Option<i64>,
     currency: Option<String>,
     changes: Option<Vec<ChangeView>>,
+    /// Of `magaza.durum_degisti`: the state of the store on the platform, `open`, `busy` or `closed`, and the one before.
+    state: Option<String>,
+    old_state: Option<String>,
+    #[schema(format = DateTime)]
+    since: Option<String>,
+    /// When the store opens again by itself, or the product can be ordered again.
+    #[schema(format = DateTime)]
+    until: Option<String>,
+    state_reason: Option<StateReasonSchema>,
+    /// Of `urun.durum_degisti`: the product, its id on the platform, and whether it can be ordered there.
+    #[schema(format = Uuid)]
+    product_id: Option<String>,
+    item_id: Option<String>,
+    name: Option<String>,
+    available: Option<bool>,
+    /// Of `menu.degisti`: the number of the menu's version, and how many products have changed in what way.
+    version: Option<i64>,
+    added: Option<i64>,
+    removed: Option<i64>,
+    prices: Option<i64>,
+    names: Option<i64>,
+    availability: Option<i64>,
+    images: Option<i64>,
+}
+
+/// Why a store is in its state.
+#[derive(ToSchema)]
+#[allow(dead_code)]
+#[schema(as = StateReason)]
+struct StateReasonSchema {
+    code: String,
+    text: String,
 }
 
 #[derive(IntoParams)]
@@ -81,7 +114,7 @@ pub struct LastEventId {
 ///
 /// With `Accept: text/event-stream` they come as server-sent events, oldest first: what was missed since `Last-Event-ID`
 /// (or since `cursor`; without either nothing), and then each as it happens.
-#[utoipa::path(get, path = "/events", tag = "Events", params(PageParams, WaitParam, LastEventId),
+#[utoipa::path(get, path = "/events", tag = "Events", params(PageParams, WaitParam, ClientParam, LastEventId),
     responses((status = 200, content((Paged<EventView> = "application/json"), (String = "text/event-stream")))))]
 pub async fn list_events(
     State(state): State<Arc<HttpState>>,
@@ -89,25 +122,29 @@ pub async fn list_events(
     headers: HeaderMap,
     query: Query,
 ) -> Result<Response, ApiError> {
+    let client = query.client()?;
     if stream::is_requested(&headers) {
         let start = stream::start(&headers, &query)?;
         let follower = Follower::start(
             Arc::clone(&state.app),
             caller.account,
-            Pass::Key(caller.key),
+            Pass::Key(caller.key, client.kind(PresenceKind::Stream)),
             start,
         )
         .await?;
         return Ok(stream::respond(follower));
     }
+    let kind = client.kind(PresenceKind::Poller);
     state
         .app
         .presence
-        .note_poll(caller.account, caller.key, state.app.now());
+        .note_poll(caller.account, kind, caller.key, state.app.now());
     let request = query.page()?;
     let page = match query.wait(&request)? {
         None => list(&state.app, caller.account, request).await?,
-        Some(timeout) => wait_for_events(&state.app, caller.account, caller.key, request, timeout).await?,
+        Some(timeout) => {
+            wait_for_events(&state.app, caller.account, (caller.key, kind), request, timeout).await?
+        }
     };
     let page = Paged::new(page, |event| {
         EventView(RawValue::from_string(event.body).unwrap_or_else(|_| RawValue::NULL.to_owned()))

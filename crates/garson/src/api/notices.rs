@@ -5,6 +5,7 @@ use super::json_body::Json;
 use crate::flow::Fault;
 use crate::flow::admin::api_auth::Caller;
 use crate::flow::admin::notices;
+use crate::flow::platform_names::render_message;
 use crate::http::error::ApiError;
 use crate::http::state::HttpState;
 use axum::extract::State;
@@ -34,8 +35,9 @@ pub struct NoticesView {
 }
 
 /// `webhookFailing`: the webhook receiver fails again and again. `deliveryGivenUp`: an event was given up after its last attempt.
-/// `loginRefused`: a platform refuses the credentials. `platformDown`: a platform cannot be reached. Each is sent once per
-/// incident; another message says when it has recovered.
+/// `loginRefused`: a platform refuses the credentials. `platformDown`: a platform cannot be reached. `storeClosed`: a platform has
+/// closed a restaurant by itself. `storeNotAsWanted`: a restaurant could not be opened on time, or is open although it was closed.
+/// Each is sent once per incident; another message says when it has recovered.
 #[derive(ToSchema)]
 #[allow(dead_code)]
 #[schema(as = NoticeKind, rename_all = "camelCase")]
@@ -44,6 +46,8 @@ enum NoticeKindSchema {
     DeliveryGivenUp,
     LoginRefused,
     PlatformDown,
+    StoreClosed,
+    StoreNotAsWanted,
 }
 
 impl From<NoticeSettings> for NoticesView {
@@ -145,7 +149,7 @@ enum MessageStateSchema {
 
 impl From<MessageRecord> for MessageView {
     fn from(it: MessageRecord) -> Self {
-        let subject = it.content.render(Language::En, it.created_at).subject;
+        let subject = render_message(&it.content, Language::En, it.created_at).subject;
         Self {
             id: it.id,
             channel_id: it.channel_id,

@@ -54,7 +54,7 @@ pub const ERRORS: [(&str, &str); 15] = [
 ];
 
 /// The tags of operations.
-const TAGS: [(&str, &str); 14] = [
+const TAGS: [(&str, &str); 16] = [
     (
         "Orders",
         "Orders that reached the restaurants: list, read, verify, advance, cancel.",
@@ -70,9 +70,17 @@ const TAGS: [(&str, &str); 14] = [
     ("Businesses", "The top-level records of an account."),
     ("Restaurants", "Branches that take orders."),
     ("Integrations", "A restaurant's connections to platforms."),
+    (
+        "Stores",
+        "Whether platforms take orders for a restaurant: open, busy, closed, throttle, opening hours, history.",
+    ),
     ("Packages", "Which platforms a restaurant may use, and when."),
     ("Payment matching", "What the POS calls the ways of paying."),
     ("Providers", "The platforms, and menus on them."),
+    (
+        "Products",
+        "Products on all platforms together: availability, menus and how they differ, prices.",
+    ),
     (
         "Webhook",
         "Where events are sent, what came of it, and sending again.",
@@ -90,7 +98,7 @@ const TAGS: [(&str, &str); 14] = [
 ];
 
 /// The events that an account receives.
-const EVENTS: [(&str, &str, &str); 5] = [
+const EVENTS: [(&str, &str, &str); 8] = [
     (
         event::CREATED,
         "on_order_created",
@@ -115,6 +123,21 @@ const EVENTS: [(&str, &str, &str); 5] = [
         event::INTEGRATION_TOGGLED,
         "on_integration_toggled",
         "An integration of a restaurant is switched on or off.",
+    ),
+    (
+        event::STORE_CHANGED,
+        "on_store_changed",
+        "A restaurant has opened, closed or become busy on a platform. Only for accounts with it in `optionalEvents`.",
+    ),
+    (
+        event::PRODUCT_CHANGED,
+        "on_product_changed",
+        "A product or option can be ordered on a platform again, or no longer. Only for accounts with it in `optionalEvents`.",
+    ),
+    (
+        event::MENU_CHANGED,
+        "on_menu_changed",
+        "The menu of a platform has changed. Only for accounts with it in `optionalEvents`.",
     ),
 ];
 

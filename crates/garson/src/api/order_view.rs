@@ -25,6 +25,10 @@ pub struct OrderView {
     pid: String,
     provider: String,
     provider_order_id: String,
+    /// The app in which the customer ordered, where it is another brand than the platform, such as `GetirYemek` for orders that
+    /// Trendyol Go passes on; missing otherwise.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    storefront: Option<String>,
     short_code: Option<String>,
     #[schema(value_type = String, format = Uuid)]
     restaurant_id: RestaurantId,
@@ -279,6 +283,7 @@ impl OrderView {
             pid,
             provider: order.provider.to_string(),
             provider_order_id: order.provider_order_id,
+            storefront: content.storefront,
             short_code: order.short_code,
             restaurant_id: order.restaurant_id,
             status: order.status.code(),

@@ -7,7 +7,8 @@ use super::order_items::{DetailedItem, OrderItem};
 use super::order_json::OrderPage;
 use super::order_view::{OrderView, ReasonView, SyncView};
 use super::paging::{
-    FilterParams, PageParams, PeriodParams, PreparationParam, Query, RestaurantParam, StatusParam,
+    ClientParam, FilterParams, PageParams, PeriodParams, PreparationParam, Query, RestaurantParam,
+    StatusParam,
 };
 use crate::flow::admin::api_auth::Caller;
 use crate::flow::admin::input::{ForeignId, Prose};
@@ -20,6 +21,7 @@ use axum::extract::{Path, State};
 use axum::response::{IntoResponse, Response};
 use garson_core::id::OrderId;
 use garson_core::json::ObjectOnly;
+use garson_core::presence::PresenceKind;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use utoipa::ToSchema;
@@ -31,7 +33,7 @@ use utoipa::ToSchema;
 /// order of their last change, and each carries `updatedAt`. With `include=detail` each order carries everything that its detail
 /// answers; `pid` is the platform's id then.
 #[utoipa::path(get, path = "/orders", tag = "Orders",
-    params(RestaurantParam, StatusParam, FilterParams, PeriodParams, PageParams),
+    params(RestaurantParam, StatusParam, FilterParams, PeriodParams, PageParams, ClientParam),
     responses((status = 200, body = Paged<OrderItem>)))]
 pub async fn list_orders(
     State(state): State<Arc<HttpState>>,
@@ -40,7 +42,8 @@ pub async fn list_orders(
 ) -> Result<Response, ApiError> {
     let (filter, page) = (query.filter()?, query.page()?);
     let (app, account) = (&state.app, caller.account);
-    app.presence.note_poll(account, caller.key, app.now());
+    let kind = query.client()?.kind(PresenceKind::Poller);
+    app.presence.note_poll(account, kind, caller.key, app.now());
     if query.includes_detail()? {
         let found = order_lists::list_details(app, account, filter, page).await?;
         return Ok(Paged::new(found, DetailedItem::from).into_response());

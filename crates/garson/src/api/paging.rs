@@ -10,6 +10,7 @@ use axum::extract::FromRequestParts;
 use garson_core::id::RestaurantId;
 use garson_core::order::{MAX_PREPARATION_MINUTES, Status};
 use garson_core::platform::Provider;
+use garson_core::presence::PresenceKind;
 use http::request::Parts;
 use std::time::Duration;
 use utoipa::openapi::RefOr;
@@ -54,16 +55,21 @@ impl Query {
         self.get(name)?.ok_or_else(|| wrong(name, "is required"))
     }
 
-    /// The page that `limit`, `cursor` and `dir` select.
-    pub fn page(&self) -> Result<PageRequest, ApiError> {
-        let limit = match self.get("limit")? {
-            None => 50,
+    /// How many entries a page has.
+    pub fn limit(&self) -> Result<usize, ApiError> {
+        match self.get("limit")? {
+            None => Ok(50),
             Some(text) => text
                 .parse::<usize>()
                 .ok()
                 .filter(|limit| (1..=200).contains(limit))
-                .ok_or_else(|| wrong("limit", "must be a whole number from 1 to 200"))?,
-        };
+                .ok_or_else(|| wrong("limit", "must be a whole number from 1 to 200")),
+        }
+    }
+
+    /// The page that `limit`, `cursor` and `dir` select.
+    pub fn page(&self) -> Result<PageRequest, ApiError> {
+        let limit = self.limit()?;
         let cursor = match self.get("cursor")? {
             None => None,
             Some(text) => {
@@ -94,6 +100,15 @@ impl Query {
         match page.direction {
             Direction::Newer => Ok(Some(Duration::from_secs(seconds))),
             Direction::Older => Err(wrong("wait", "needs dir=prev: nothing comes among older ones")),
+        }
+    }
+
+    /// What the program says that it is.
+    pub fn client(&self) -> Result<Client, ApiError> {
+        match self.get("client")? {
+            None => Ok(Client::Other),
+            Some("printer") => Ok(Client::Printer),
+            Some(_) => Err(wrong("client", "must be printer")),
         }
     }
 
@@ -208,7 +223,7 @@ pub struct PageParams {
     /// How many to answer.
     #[param(minimum = 1, maximum = 200, default = 50)]
     limit: Option<u32>,
-    /// Where to go on, from `paging` of an earlier answer.
+    /// The next position, from `paging` of an earlier answer.
     #[param(pattern = "^[0-7][0-9a-f]{15}$")]
     cursor: Option<String>,
     /// Towards older ones (`next`, the default) or newer ones (`prev`).
@@ -223,6 +238,39 @@ pub struct WaitParam {
     /// With `dir=prev`: when there is nothing newer, wait up to so many seconds until there is.
     #[param(minimum = 1, maximum = 60)]
     wait: Option<u32>,
+}
+
+/// What a program says that it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Client {
+    Printer,
+    Other,
+}
+
+impl Client {
+    /// As what it is present; `otherwise` for a program that says nothing.
+    pub fn kind(self, otherwise: PresenceKind) -> PresenceKind {
+        match self {
+            Self::Printer => PresenceKind::Printer,
+            Self::Other => otherwise,
+        }
+    }
+}
+
+#[derive(IntoParams)]
+#[into_params(parameter_in = Query)]
+#[allow(dead_code)]
+pub struct ClientParam {
+    /// `printer`: the program only prints. It is listed as a printer, and does not count as watching the orders.
+    #[param(inline)]
+    client: Option<ClientKind>,
+}
+
+#[derive(utoipa::ToSchema)]
+#[schema(rename_all = "lowercase")]
+#[allow(dead_code)]
+pub enum ClientKind {
+    Printer,
 }
 
 #[derive(IntoParams)]
@@ -251,19 +299,45 @@ pub struct RestaurantParam {
     restaurant_id: Option<String>,
 }
 
+/// The days of this century: months have 31, 30 or 28 days, and each fourth year has a 29 February.
+const DAY_PATTERN: &str = "20([0-9]{2}-((0[13578]|1[02])-(0[1-9]|[12][0-9]|3[01])|(0[469]|11)-(0[1-9]|[12][0-9]|30)|\
+    02-(0[1-9]|1[0-9]|2[0-8]))|([02468][048]|[13579][26])-02-29)";
+const TIME_PATTERN: &str = r"T([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](\.[0-9]{1,3})?Z";
+
+/// A day such as `2026-01-31`.
+pub struct DayText;
+
+impl PartialSchema for DayText {
+    fn schema() -> RefOr<Schema> {
+        let text = ObjectBuilder::new().schema_type(Type::String);
+        text.pattern(Some(format!("^{DAY_PATTERN}$"))).into()
+    }
+}
+
+impl ToSchema for DayText {}
+
+/// A day or a timestamp.
+struct MomentText;
+
+impl PartialSchema for MomentText {
+    fn schema() -> RefOr<Schema> {
+        let text = ObjectBuilder::new().schema_type(Type::String);
+        text.pattern(Some(format!("^{DAY_PATTERN}({TIME_PATTERN})?$")))
+            .into()
+    }
+}
+
+impl ToSchema for MomentText {}
+
 #[derive(IntoParams)]
 #[into_params(parameter_in = Query)]
 #[allow(dead_code)]
 pub struct PeriodParams {
     /// Arrived at this time or later: a timestamp, or a day where the restaurant is.
-    #[param(
-        pattern = r"^20[0-9]{2}-(0[1-9]|1[0-2])-(0[1-9]|1[0-9]|2[0-8])(T([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](\.[0-9]{1,3})?Z)?$"
-    )]
+    #[param(value_type = Option<MomentText>, inline, example = "2026-01-31")]
     from: Option<String>,
     /// Arrived before this time; a day is part of the period.
-    #[param(
-        pattern = r"^20[0-9]{2}-(0[1-9]|1[0-2])-(0[1-9]|1[0-9]|2[0-8])(T([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](\.[0-9]{1,3})?Z)?$"
-    )]
+    #[param(value_type = Option<MomentText>, inline, example = "2026-01-31")]
     to: Option<String>,
 }
 
@@ -306,7 +380,9 @@ pub struct FilterParams {
     /// change: an instant, or a day where the restaurant is.
     #[param(
         rename = "updatedSince",
-        pattern = r"^20[0-9]{2}-(0[1-9]|1[0-2])-(0[1-9]|1[0-9]|2[0-8])(T([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](\.[0-9]{1,3})?Z)?$"
+        value_type = Option<MomentText>,
+        inline,
+        example = "2026-01-31T12:00:00Z"
     )]
     updated_since: Option<String>,
     /// `detail`: everything that is known of each order, as the detail answers it.
@@ -356,6 +432,17 @@ mod tests {
         }
         assert_eq!(query("limit=200").page().unwrap().limit, 200);
         assert_eq!(query("").page().unwrap().limit, 50);
+    }
+
+    #[test]
+    fn only_printers_say_what_they_are() {
+        let kind = |text: &str| query(text).client().unwrap().kind(PresenceKind::Stream);
+        assert_eq!(kind("client=printer"), PresenceKind::Printer);
+        assert_eq!(kind("limit=1"), PresenceKind::Stream);
+        for wrong in ["client=", "client=board", "client=printer&client=printer"] {
+            let error = query(wrong).client().unwrap_err();
+            assert_eq!(error.code, Code::InvalidParameter, "{wrong}");
+        }
     }
 
     #[test]

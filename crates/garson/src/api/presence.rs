@@ -1,4 +1,4 @@
-//! Presence: which boards, streams and pollers are connected for a restaurant.
+//! Presence: which boards, streams, pollers and printers are connected for a restaurant.
 
 use super::envelope::Data;
 use crate::flow::admin::api_auth::Caller;
@@ -18,7 +18,8 @@ use utoipa::ToSchema;
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct PresenceView {
-    /// Whether anything is connected. Escalation steps with `onlyIfUnwatched` are taken only while this is false.
+    /// Whether a board, a stream or a poller is connected. Escalation steps with `onlyIfUnwatched` are taken only while this is
+    /// false. Printers do not count.
     is_watched: bool,
     connections: Vec<ConnectionView>,
 }
@@ -29,7 +30,7 @@ pub struct PresenceView {
 struct ConnectionView {
     #[schema(value_type = ConnectionKindSchema)]
     kind: &'static str,
-    /// The API key of a stream or a poller, and its label.
+    /// The API key of a stream, a poller or a printer, and its label.
     #[schema(value_type = Option<String>, format = Uuid)]
     key_id: Option<KeyId>,
     key_label: Option<String>,
@@ -41,7 +42,7 @@ struct ConnectionView {
 }
 
 /// `board`: a live board of the panel. `stream`: `GET /events` as a stream. `poller`: a program that has asked for events or orders
-/// within the last 90 seconds.
+/// within the last 90 seconds. `printer`: a program that does so with `client=printer`, such as `garson print`.
 #[derive(ToSchema)]
 #[allow(dead_code)]
 #[schema(as = ConnectionKind, rename_all = "snake_case")]
@@ -49,6 +50,7 @@ enum ConnectionKindSchema {
     Board,
     Stream,
     Poller,
+    Printer,
 }
 
 impl From<NamedPresence> for ConnectionView {
@@ -63,7 +65,7 @@ impl From<NamedPresence> for ConnectionView {
     }
 }
 
-/// Which boards, streams and pollers are connected for a restaurant, and since when.
+/// Which boards, streams, pollers and printers are connected for a restaurant, and since when.
 #[utoipa::path(get, path = "/restaurants/{restaurantId}/presence", tag = "Escalation",
     params(("restaurantId" = String, Path)), responses((status = 200, body = Data<PresenceView>)))]
 pub async fn get_presence(
@@ -73,7 +75,7 @@ pub async fn get_presence(
 ) -> Result<Data<PresenceView>, ApiError> {
     let found = presence::of_restaurant(&state.app, caller.account, restaurant_id(&restaurant)?).await?;
     Ok(Data::new(PresenceView {
-        is_watched: !found.is_empty(),
+        is_watched: found.iter().any(|it| it.presence.kind.is_watching()),
         connections: found.into_iter().map(Into::into).collect(),
     }))
 }

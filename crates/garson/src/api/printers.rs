@@ -12,7 +12,7 @@ use crate::http::state::HttpState;
 use axum::extract::{Path, State};
 use garson_core::id::{OrderId, PrintJobId, PrinterId, RestaurantId};
 use garson_core::json::{ObjectOnly, whole_or_none};
-use garson_core::printer::{PrintJob, Printer, PrinterReport, PrinterState};
+use garson_core::printer::{AgentNotes, PrintJob, Printer, PrinterReport, PrinterState};
 use garson_core::time::Timestamp;
 use garson_ticket::Kind;
 use serde::{Deserialize, Serialize};
@@ -21,8 +21,10 @@ use utoipa::ToSchema;
 
 /// Jobs that one report may name as printed.
 const MAX_PRINTED: usize = 100;
-/// Tickets that a printer may be said to have waiting.
-const MAX_WAITING: i64 = 1_000_000;
+/// Tickets that a printer may be said to have waiting, or orders that it may be said to have left out.
+const MAX_COUNT: i64 = 1_000_000;
+/// The largest difference of clocks that a report may have, in seconds: about thirty years.
+const MAX_CLOCK: i64 = 1_000_000_000;
 
 #[derive(Clone, Copy, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
@@ -78,6 +80,10 @@ pub struct PrinterView {
     message: Option<String>,
     /// Tickets that wait for the printer.
     waiting: i64,
+    /// Orders that were not printed in the last day, because the agent got them too late (`--max-age-minutes`).
+    skipped: i64,
+    /// By how many seconds the agent's clock is ahead of the service's, or behind if negative; null if it is right.
+    clock_difference_seconds: Option<i64>,
     /// Has its agent reported within the last minute?
     is_connected: bool,
     #[schema(value_type = String, format = DateTime)]
@@ -97,8 +103,10 @@ impl PrinterView {
             name: printer.name,
             restaurant_id: printer.restaurant_id,
             state: printer.state.into(),
-            message: printer.message,
+            message: printer.notes.message,
             waiting: printer.waiting,
+            skipped: printer.notes.skipped,
+            clock_difference_seconds: printer.notes.clock_ahead,
             seen_at: printer.seen_at,
             state_at: printer.state_at,
             created_at: printer.created_at,
@@ -177,6 +185,15 @@ pub struct ReportRequest {
     #[serde(default, deserialize_with = "whole_or_none")]
     #[schema(value_type = Option<u32>, minimum = 0, maximum = 1_000_000)]
     waiting: Option<i64>,
+    /// Orders that were not printed in the last day, because the agent got them too late.
+    #[serde(default, deserialize_with = "whole_or_none")]
+    #[schema(value_type = Option<u32>, minimum = 0, maximum = 1_000_000)]
+    skipped: Option<i64>,
+    /// By how many seconds the agent's clock is ahead of the service's (the `Date` of its answers), or behind if negative; left out
+    /// if it is right.
+    #[serde(default, deserialize_with = "whole_or_none")]
+    #[schema(value_type = Option<i32>, minimum = -1_000_000_000, maximum = 1_000_000_000)]
+    clock_difference_seconds: Option<i64>,
     /// The ids of `jobs` that are printed.
     #[schema(value_type = Option<Vec<JobIdSchema>>, max_items = 100)]
     printed: Option<Vec<PrintJobId>>,
@@ -222,27 +239,31 @@ pub async fn report_printer(
     Path(id): Path<String>,
     Json(given): Json<ReportRequest>,
 ) -> Result<Data<Jobs>, ApiError> {
-    let (waiting, printed) = (given.waiting.unwrap_or(0), given.printed.unwrap_or_default());
-    if !(0..=MAX_WAITING).contains(&waiting) {
-        return Err(ApiError::invalid(
-            Code::InvalidField,
-            "waiting",
-            "must be from 0 to 1000000",
-        ));
+    let wrong = |field, problem| Err(ApiError::invalid(Code::InvalidField, field, problem));
+    let (waiting, skipped) = (given.waiting.unwrap_or(0), given.skipped.unwrap_or(0));
+    for (field, number) in [("waiting", waiting), ("skipped", skipped)] {
+        if !(0..=MAX_COUNT).contains(&number) {
+            return wrong(field, "must be from 0 to 1000000");
+        }
     }
+    let clock_ahead = given.clock_difference_seconds;
+    if clock_ahead.is_some_and(|seconds| !(-MAX_CLOCK..=MAX_CLOCK).contains(&seconds)) {
+        return wrong("clockDifferenceSeconds", "must be from -1000000000 to 1000000000");
+    }
+    let printed = given.printed.unwrap_or_default();
     if printed.len() > MAX_PRINTED {
-        return Err(ApiError::invalid(
-            Code::InvalidField,
-            "printed",
-            "must have at most 100 ids",
-        ));
+        return wrong("printed", "must have at most 100 ids");
     }
     let report = PrinterReport {
         state: given.state.into(),
-        message: given
-            .message
-            .map(Line::into_string)
-            .filter(|text| !text.is_empty()),
+        notes: AgentNotes {
+            message: given
+                .message
+                .map(Line::into_string)
+                .filter(|text| !text.is_empty()),
+            skipped,
+            clock_ahead,
+        },
         waiting,
         printed,
     };

@@ -77,7 +77,7 @@ impl From<&dyn Platform> for ProviderView {
             cancel_after_accept: can.cancel_after_accept,
             live_reasons: can.live_reasons,
             menu: can.menu,
-            store_toggle: can.store_toggle,
+            store_toggle: can.store.is_some(),
             couriers: can.couriers.to_vec(),
             seconds_between_moves: can.seconds_between_moves,
             accept_within_seconds: can.accept_within_seconds,

@@ -1,7 +1,7 @@
 //! The summary of some days: totals, times and cancellations, as JSON or as a file for spreadsheets.
 
 use super::envelope::Data;
-use super::paging::{Query, RestaurantParam};
+use super::paging::{DayText, Query, RestaurantParam};
 use crate::flow::Fault;
 use crate::flow::admin::api_auth::Caller;
 use crate::flow::read::period_summary;
@@ -224,10 +224,10 @@ pub enum SummaryFormat {
 #[allow(dead_code)]
 pub struct SummaryParams {
     /// The first day; the last one if it is left out.
-    #[param(pattern = r"^20[0-9]{2}-(0[1-9]|1[0-2])-(0[1-9]|1[0-9]|2[0-8])$")]
+    #[param(value_type = Option<DayText>, inline, example = "2026-01-31")]
     from: Option<String>,
     /// The last day; today if it is left out. A period has at most 62 days, fewer if the account has more than 100 restaurants.
-    #[param(pattern = r"^20[0-9]{2}-(0[1-9]|1[0-2])-(0[1-9]|1[0-9]|2[0-8])$")]
+    #[param(value_type = Option<DayText>, inline, example = "2026-01-31")]
     to: Option<String>,
     /// JSON (the default), or a table for spreadsheets.
     #[param(inline)]

@@ -1,9 +1,9 @@
 //! Every route of the API, in one list.
 
 use super::{
-    businesses, channels, escalation, events, integrations, keys, notices, orders, packages,
-    payment_matching, payments, presence, printers, providers, report_summary, reports, restaurants, retries,
-    tickets, webhook,
+    businesses, catalogs, channels, escalation, events, history, hours, integrations, keys, menus, notices,
+    orders, packages, payment_matching, payments, presence, prices, printers, products, providers,
+    report_summary, reports, restaurants, retries, stores, throttle, tickets, webhook,
 };
 use crate::http::path::API_PREFIX;
 use crate::http::state::HttpState;
@@ -65,12 +65,32 @@ pub fn routes() -> OpenApiRouter<Arc<HttpState>> {
             integrations::put_integration,
             integrations::delete_integration
         ))
+        .routes(routes!(stores::get_store, stores::put_store))
+        .routes(routes!(throttle::get_throttle, throttle::put_throttle))
+        .routes(routes!(hours::get_hours, hours::put_hours))
+        .routes(routes!(history::list_history))
         .routes(routes!(packages::list_packages, packages::put_packages))
         .routes(routes!(
             payment_matching::get_payment_matching,
             payment_matching::put_payment_matching
         ))
         .routes(routes!(providers::list_providers))
+        .routes(routes!(prices::preview_prices))
+        .routes(routes!(prices::push_prices))
+        .routes(routes!(prices::get_price_change))
+        .routes(routes!(catalogs::list_catalog_pushes, catalogs::push_catalog))
+        .routes(routes!(catalogs::get_catalog_push))
+        .routes(routes!(catalogs::list_catalog_imports))
+        .routes(routes!(menus::list_menus))
+        .routes(routes!(menus::read_menus))
+        .routes(routes!(menus::list_menu_versions))
+        .routes(routes!(menus::list_menu_differences))
+        .routes(routes!(products::list_products, products::create_product))
+        .routes(routes!(products::get_product))
+        .routes(routes!(products::put_product_link, products::delete_product_link))
+        .routes(routes!(products::put_product_availability))
+        .routes(routes!(products::put_products_availability))
+        .routes(routes!(products::put_named_availability))
         .routes(routes!(providers::get_menu))
         .routes(routes!(
             webhook::get_webhook,

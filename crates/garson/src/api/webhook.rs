@@ -4,6 +4,7 @@ use super::envelope::{Data, Done, Paged};
 use super::fields::TextMap;
 use super::json_body::Json;
 use super::paging::{PageParams, Query};
+use crate::flow::Fault;
 use crate::flow::admin::accounts;
 use crate::flow::admin::accounts::Delivery;
 use crate::flow::admin::api_auth::Caller;
@@ -17,6 +18,8 @@ use crate::net::guard::{Target, is_clear_text};
 use axum::extract::State;
 use garson_core::account::{AuthorizationForm, Webhook};
 use garson_core::delivery::DeliveryState;
+use garson_core::event::{OptionalEvent, OptionalEvents};
+use garson_core::field_problem::FieldProblem;
 use garson_core::id::{EventId, OrderId, RestaurantId};
 use garson_core::json::ObjectOnly;
 use garson_core::time::Timestamp;
@@ -40,6 +43,26 @@ pub struct WebhookView {
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     #[schema(required = false)]
     order_updates: bool,
+    /// The optional events that the account gets; missing where there are none.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schema(required = false, value_type = Vec<OptionalEventSchema>)]
+    optional_events: Vec<&'static str>,
+}
+
+/// `magaza.durum_degisti`: a restaurant has opened, closed or become busy on a platform.
+#[derive(ToSchema)]
+#[allow(dead_code)]
+#[schema(as = OptionalEvent)]
+enum OptionalEventSchema {
+    #[schema(rename = "magaza.durum_degisti")]
+    StoreChanged,
+}
+
+impl WebhookView {
+    fn with(mut self, events: OptionalEvents) -> Self {
+        self.optional_events = events.iter().map(OptionalEvent::as_str).collect();
+        self
+    }
 }
 
 impl From<(Option<Webhook>, bool)> for WebhookView {
@@ -57,6 +80,7 @@ impl From<(Option<Webhook>, bool)> for WebhookView {
                 .is_some_and(|target| is_clear_text(&target))
                 .then_some("The address is plain http: the account's key travels in clear."),
             order_updates,
+            optional_events: Vec::new(),
         }
     }
 }
@@ -67,11 +91,9 @@ pub async fn get_webhook(
     State(state): State<Arc<HttpState>>,
     caller: Caller,
 ) -> Result<Data<WebhookView>, ApiError> {
-    Ok(Data::new(
-        accounts::webhook_and_updates(&state.app, caller.account)
-            .await?
-            .into(),
-    ))
+    let events = accounts::optional_events(&state.app, caller.account).await?;
+    let webhook = accounts::webhook_and_updates(&state.app, caller.account).await?;
+    Ok(Data::new(WebhookView::from(webhook).with(events)))
 }
 
 #[derive(Deserialize, ToSchema)]
@@ -86,6 +108,10 @@ pub struct WebhookRequest {
     /// Whether events `siparis.guncellendi` are wanted, of orders whose lines, sums or payment their platform has changed: by
     /// webhook, in the list and in the stream. Left out: stays as it is; at first they are not.
     order_updates: Option<bool>,
+    /// The optional events that are wanted, by webhook, in the list and in the stream; an empty list ends them. Left out: they stay
+    /// as they are; at first there are none.
+    #[schema(value_type = Option<Vec<OptionalEventSchema>>, max_items = 20)]
+    optional_events: Option<Vec<String>>,
     #[serde(flatten)]
     #[schema(ignore)]
     _object: ObjectOnly,
@@ -119,9 +145,32 @@ pub async fn put_webhook(
 ) -> Result<Data<WebhookView>, ApiError> {
     let form = wanted.authorization.map(Into::into);
     let (account, actor) = (caller.account, caller.actor());
-    let saved =
-        accounts::set_webhook(&state.app, account, actor, wanted.url, form, wanted.order_updates).await?;
-    Ok(Data::new(saved.into()))
+    let events = wanted.optional_events.map(read_events).transpose()?;
+    let is_about_webhook = wanted.url.is_some() || form.is_some() || wanted.order_updates.is_some();
+    let saved = if is_about_webhook || events.is_none() {
+        accounts::set_webhook(&state.app, account, actor, wanted.url, form, wanted.order_updates).await?
+    } else {
+        accounts::webhook_and_updates(&state.app, account).await?
+    };
+    if let Some(events) = events {
+        accounts::set_optional_events(&state.app, account, events).await?;
+    }
+    let events = accounts::optional_events(&state.app, account).await?;
+    Ok(Data::new(WebhookView::from(saved).with(events)))
+}
+
+fn read_events(names: Vec<String>) -> Result<OptionalEvents, Fault> {
+    let event = |(row, name): (usize, String)| {
+        OptionalEvent::named(&name).ok_or_else(|| {
+            let choices: Vec<&str> = OptionalEvent::ALL.iter().map(|event| event.as_str()).collect();
+            let choices = choices.join(", ");
+            Fault::invalid(
+                format!("optionalEvents[{row}]"),
+                FieldProblem::NotOneOf { choices },
+            )
+        })
+    };
+    names.into_iter().enumerate().map(event).collect()
 }
 
 /// Remove the webhook. Events are kept, and can be read and sent later.

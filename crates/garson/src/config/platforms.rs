@@ -94,6 +94,12 @@ pub fn is_address(text: &str) -> bool {
     url.is_some_and(|url| matches!(url.scheme(), "http" | "https") && url.has_host())
 }
 
+/// Is it an address to which a path can be appended?
+pub fn is_plain_address(text: &str) -> bool {
+    let url = Url::parse(text).ok().filter(|_| is_address(text));
+    url.is_some_and(|url| url.query().is_none() && url.fragment().is_none() && url.password().is_none())
+}
+
 /// Is it only a host, with or without a port?
 fn is_host(text: &str) -> bool {
     let url = Url::parse(&format!("https://{text}/")).ok();

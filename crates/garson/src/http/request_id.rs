@@ -91,6 +91,11 @@ pub async fn finish(State(state): State<Arc<HttpState>>, mut request: Request, n
         caching.or_insert(HeaderValue::from_static("no-store"));
         let sniffing = headers.entry(header::X_CONTENT_TYPE_OPTIONS);
         sniffing.or_insert(HeaderValue::from_static("nosniff"));
+        // Clients compare it with the times of orders and events, so it is of the same clock.
+        let date = state.app.now().http_date();
+        if let Some(Ok(date)) = date.map(HeaderValue::try_from) {
+            headers.insert(header::DATE, date);
+        }
     }
     state.app.metrics.requests.count(kind, response.status().as_u16());
     response

@@ -1,7 +1,7 @@
 //! Sends e-mail by the operator's mail server, with a deadline for each stage.
 //!
-//! The server is the operator's choice, so the guard does not judge it. What went wrong is known to have happened either before
-//! the message was handed over, or in the middle of it: only then it may have been sent.
+//! The server is the operator's choice, so the guard does not judge it. A server accepts a message when it has received the dot
+//! at its end: what goes wrong before that was certainly not sent; what goes wrong afterwards, without an answer, may have been.
 
 use super::certificates::Certificates;
 use garson_core::explanation::MessageFailure;
@@ -10,8 +10,10 @@ use lettre::message::header::ContentType;
 use lettre::message::{Mailbox, MessageBuilder};
 use lettre::transport::smtp::authentication::{Credentials, Mechanism};
 use lettre::transport::smtp::client::{AsyncSmtpConnection, Certificate, TlsParameters};
-use lettre::transport::smtp::extension::ClientId;
+use lettre::transport::smtp::commands::{Data, Mail as MailFrom, Rcpt};
+use lettre::transport::smtp::extension::{ClientId, Extension, MailBodyParameter, MailParameter};
 use lettre::{Address, Message};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use tokio::time::Instant;
 
@@ -55,11 +57,15 @@ pub struct MailServer {
     tls_parameters: TlsParameters,
     credentials: Option<Credentials>,
     from: Mailbox,
+    /// The name by which the service introduces itself.
+    hello: ClientId,
 }
 
 /// An e-mail.
 #[derive(Clone, Debug)]
 pub struct Mail<'a> {
+    /// Unique, and the same for every attempt: the first part of the Message-ID.
+    pub id: &'a str,
     pub recipients: &'a [String],
     pub subject: &'a str,
     pub text: &'a str,
@@ -83,6 +89,15 @@ impl MailError {
             is_unclear: false,
         }
     }
+
+    /// Which of several errors decides: a message that may have been sent is not repeated, one that another attempt may send is.
+    fn rank(&self) -> u8 {
+        match (self.is_unclear, self.is_temporary) {
+            (true, _) => 2,
+            (false, true) => 1,
+            (false, false) => 0,
+        }
+    }
 }
 
 type SmtpError = lettre::transport::smtp::Error;
@@ -90,7 +105,7 @@ type SmtpError = lettre::transport::smtp::Error;
 impl MailServer {
     /// Checks the settings; the error says what is wrong with them.
     pub fn new(settings: &SmtpSettings, certificates: &Certificates) -> Result<Self, String> {
-        let from = settings
+        let from: Mailbox = settings
             .from
             .parse()
             .map_err(|error| format!("smtp.from: {error}"))?;
@@ -109,6 +124,7 @@ impl MailServer {
                 .map_err(|error| format!("smtp.host cannot be used with TLS: {error}"))?,
             credentials: has_user
                 .then(|| Credentials::new(settings.user.clone(), settings.password.expose().clone())),
+            hello: hello_name(from.email.domain()),
             from,
         })
     }
@@ -128,29 +144,33 @@ impl MailServer {
     /// Sends an e-mail; it is sent if the server takes it for one of the recipients. When the server refuses it for all of them
     /// together, each is tried alone, because one unknown address must not keep it from the others.
     pub async fn send(&self, mail: &Mail<'_>) -> Result<(), MailError> {
-        let mut result = self.send_together(mail).await;
-        let is_refused = |error: &MailError| matches!(error.why, MessageFailure::MailServerAnswered { .. });
-        if mail.recipients.len() < 2 || !result.as_ref().is_err_and(is_refused) {
-            return result;
-        }
+        let together = match self.send_together(mail).await {
+            Err(error) if mail.recipients.len() > 1 && is_refusal(&error) => error,
+            result => return result,
+        };
         let began = Instant::now();
+        let mut is_sent = false;
+        let mut failure: Option<MailError> = None;
         for recipient in mail.recipients.chunks(1) {
             if began.elapsed() > ONE_BY_ONE {
                 break;
             }
-            let alone = self
-                .send_together(&Mail {
-                    recipients: recipient,
-                    ..mail.clone()
-                })
-                .await;
-            result = match (result, alone) {
-                (Ok(()), _) | (_, Ok(())) => Ok(()),
-                (Err(error), Err(other)) if error.is_unclear || !other.is_unclear => Err(error),
-                (Err(_), Err(other)) => Err(other),
+            let alone = Mail {
+                recipients: recipient,
+                ..mail.clone()
             };
+            match self.send_together(&alone).await {
+                Ok(()) => is_sent = true,
+                Err(error) if failure.as_ref().is_none_or(|it| it.rank() < error.rank()) => {
+                    failure = Some(error);
+                }
+                Err(_) => {}
+            }
         }
-        result
+        if is_sent {
+            return Ok(());
+        }
+        Err(failure.unwrap_or(together))
     }
 
     async fn send_together(&self, mail: &Mail<'_>) -> Result<(), MailError> {
@@ -158,21 +178,26 @@ impl MailServer {
         let connected = tokio::time::timeout(CONNECT_TIMEOUT, self.connect()).await;
         let mut connection =
             connected.unwrap_or_else(|_| Err(MailError::before(MessageFailure::MailServerNoAnswer, true)))?;
-        let raw = message.formatted();
-        let sending = connection.send(message.envelope(), &raw);
+        let is_complete = AtomicBool::new(false);
+        let sending = hand_over(&mut connection, &message, &is_complete);
         let sent = tokio::time::timeout(SEND_TIMEOUT, sending).await;
         let result = match sent {
-            Ok(Ok(_)) => Ok(()),
+            Ok(Ok(())) => Ok(()),
+            Ok(Err(HandOverError::Address)) => Err(MailError::before(MessageFailure::BadAddress, false)),
             // A server that answered has not accepted it.
-            Ok(Err(error)) if error.status().is_some() => Err(MailError {
+            Ok(Err(HandOverError::Smtp(error))) if error.status().is_some() => Err(MailError {
                 is_temporary: error.is_transient(),
                 ..MailError::before(answered(&error), true)
             }),
-            Ok(Err(_)) | Err(_) => Err(MailError {
+            _ if is_complete.load(Ordering::Relaxed) => Err(MailError {
                 why: MessageFailure::MailServerBroken,
                 is_temporary: false,
                 is_unclear: true,
             }),
+            Ok(Err(HandOverError::Smtp(error))) if !error.is_timeout() => {
+                Err(MailError::before(MessageFailure::MailServerClosed, true))
+            }
+            Ok(Err(_)) | Err(_) => Err(MailError::before(MessageFailure::MailServerNoAnswer, true)),
         };
         // The message is accepted or not by now, whatever the server says to the farewell.
         let _ = tokio::time::timeout(Duration::from_secs(2), connection.abort()).await;
@@ -183,6 +208,7 @@ impl MailServer {
         let bad = || MailError::before(MessageFailure::BadAddress, false);
         let mut builder: MessageBuilder = Message::builder()
             .from(self.from.clone())
+            .message_id(Some(format!("<{}@{}>", mail.id, self.domain())))
             .subject(mail.subject)
             .header(ContentType::TEXT_PLAIN);
         for recipient in mail.recipients {
@@ -192,18 +218,26 @@ impl MailServer {
         builder.body(mail.text.to_owned()).map_err(|_| bad())
     }
 
+    /// The domain of message ids.
+    fn domain(&self) -> String {
+        match &self.hello {
+            ClientId::Domain(domain) => domain.clone(),
+            _ => "localhost".to_owned(),
+        }
+    }
+
     /// Connects, encrypts and logs in.
     async fn connect(&self) -> Result<AsyncSmtpConnection, MailError> {
-        let hello = ClientId::Domain("garson".to_owned());
+        let hello = &self.hello;
         let implicit = (self.tls == MailTls::Tls).then(|| self.tls_parameters.clone());
         let server = (self.host.as_str(), self.port);
         let mut connection =
-            AsyncSmtpConnection::connect_tokio1(server, Some(CONNECT_TIMEOUT), &hello, implicit, None)
+            AsyncSmtpConnection::connect_tokio1(server, Some(CONNECT_TIMEOUT), hello, implicit, None)
                 .await
                 .map_err(not_connected)?;
         if self.tls == MailTls::Starttls {
             connection
-                .starttls(self.tls_parameters.clone(), &hello)
+                .starttls(self.tls_parameters.clone(), hello)
                 .await
                 .map_err(|error| {
                     let error = shortened(&error);
@@ -219,6 +253,72 @@ impl MailServer {
         }
         Ok(connection)
     }
+}
+
+/// The name by which a server is greeted: the domain of the sender, because the name of the machine is often not one that the
+/// server could look up. Without a full domain it is the address literal that stands for no name.
+fn hello_name(domain: &str) -> ClientId {
+    match url::Host::parse(domain) {
+        Ok(url::Host::Domain(domain)) if domain.contains('.') => ClientId::Domain(domain),
+        Ok(url::Host::Ipv4(address)) => ClientId::Ipv4(address),
+        Ok(url::Host::Ipv6(address)) => ClientId::Ipv6(address),
+        _ => ClientId::default(),
+    }
+}
+
+/// Why a message could not be handed over.
+enum HandOverError {
+    /// The server does not take addresses with such letters.
+    Address,
+    Smtp(SmtpError),
+}
+
+impl From<SmtpError> for HandOverError {
+    fn from(error: SmtpError) -> Self {
+        Self::Smtp(error)
+    }
+}
+
+/// Hands a message over. `is_complete` is set just before its end is sent.
+async fn hand_over(
+    connection: &mut AsyncSmtpConnection,
+    message: &Message,
+    is_complete: &AtomicBool,
+) -> Result<(), HandOverError> {
+    let (envelope, raw) = (message.envelope(), message.formatted());
+    let server = connection.server_info();
+    let mut parameters = Vec::new();
+    let mut addresses = envelope.from().into_iter().chain(envelope.to());
+    if addresses.any(|address| !address.to_string().is_ascii()) {
+        if !server.supports_feature(Extension::SmtpUtfEight) {
+            return Err(HandOverError::Address);
+        }
+        parameters.push(MailParameter::SmtpUtfEight);
+    }
+    if !raw.is_ascii() && server.supports_feature(Extension::EightBitMime) {
+        parameters.push(MailParameter::Body(MailBodyParameter::EightBitMime));
+    }
+    connection
+        .command(MailFrom::new(envelope.from().cloned(), parameters))
+        .await?;
+    for recipient in envelope.to() {
+        connection
+            .command(Rcpt::new(recipient.clone(), Vec::new()))
+            .await?;
+    }
+    connection.command(Data).await?;
+    // The iterator is asked for more when all of the text is written; then the end follows.
+    let text = std::iter::once(raw.as_slice());
+    let end = std::iter::from_fn(|| {
+        is_complete.store(true, Ordering::Relaxed);
+        None
+    });
+    connection.message_iter(text.chain(end)).await?;
+    Ok(())
+}
+
+fn is_refusal(error: &MailError) -> bool {
+    matches!(error.why, MessageFailure::MailServerAnswered { .. })
 }
 
 fn not_connected(error: SmtpError) -> MailError {
@@ -269,4 +369,30 @@ fn shortened(error: &SmtpError) -> String {
         .map_or_else(|| error.to_string(), ToString::to_string);
     let visible = text.chars().map(|c| if c.is_control() { ' ' } else { c });
     visible.take(MAX_SAID).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn servers_are_greeted_with_the_domain_of_the_sender() {
+        let said = |domain: &str| hello_name(domain).to_string();
+        assert_eq!(said("mail.example.com"), "mail.example.com");
+        assert_eq!(said("çiçek.example"), "xn--iek-1lab.example");
+        assert_eq!(said("[192.0.2.7]"), "[127.0.0.1]");
+        assert_eq!(said("192.0.2.7"), "[192.0.2.7]");
+        assert_eq!(said("localhost"), "[127.0.0.1]");
+    }
+
+    #[test]
+    fn mail_that_may_have_been_sent_outranks_other_errors() {
+        let before = |is_temporary| MailError::before(MessageFailure::BadAddress, is_temporary);
+        let unclear = MailError {
+            is_unclear: true,
+            ..before(false)
+        };
+        assert!(unclear.rank() > before(true).rank());
+        assert!(before(true).rank() > before(false).rank());
+    }
 }

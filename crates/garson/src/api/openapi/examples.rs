@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 const RESTAURANT: &str = "01980a3c-0000-7000-8000-000000000002";
+const PRODUCT: &str = "01980a3c-0000-7000-8000-000000000005";
 const CHANNEL: &str = "01980a3c-0000-7000-8000-000000000004";
 
 /// The example of an operation's body.
@@ -26,6 +27,32 @@ pub fn of_request(operation_id: &str) -> Option<Value> {
         "put_integration" => json!({
             "isActive": true, "remoteId": "kadikoy", "credentials": { "inboundKey": "a-long-secret" }
         }),
+        "put_store" => json!({ "state": "closed", "minutes": 30, "reason": "kitchen_busy" }),
+        "put_throttle" => {
+            json!({ "enabled": true, "countBy": "open_orders", "busyAbove": 15, "closeAbove": 25 })
+        }
+        "put_hours" => json!({
+            "timezone": "Europe/Istanbul",
+            "weekly": [
+                { "day": "monday", "opens": "10:00", "closes": "23:00" },
+                { "day": "friday", "opens": "18:00", "closes": "02:00" }
+            ],
+            "special": [{ "date": "2026-10-29", "spans": [{ "opens": "12:00", "closes": "18:00" }], "name": "Cumhuriyet Bayramı" }]
+        }),
+        "put_product_availability" => json!({ "available": false, "until": "end_of_day" }),
+        "put_products_availability" => json!({
+            "products": [{ "productId": PRODUCT, "available": false, "until": "2026-03-01T18:00:00Z" }]
+        }),
+        "put_named_availability" => json!({
+            "restaurantIds": [RESTAURANT], "names": ["Künefe"], "available": false, "until": "end_of_day"
+        }),
+        "create_product" => {
+            json!({ "provider": "yemeksepeti", "itemId": "KNF", "name": "Künefe", "kind": "product" })
+        }
+        "put_product_link" => json!({ "itemId": "4711" }),
+        "preview_prices" => json!({ "prices": [{ "productId": PRODUCT, "price": 22500 }] }),
+        "push_prices" => json!({ "previewId": "01980a3c-0000-7000-8000-000000000006" }),
+        "push_catalog" => json!({ "from": "trendyol", "to": "yemeksepeti" }),
         "put_packages" => json!({
             "packages": [{ "name": "All platforms", "startsAt": "2026-01-01T00:00:00Z", "endsAt": "2027-01-01T00:00:00Z" }]
         }),
@@ -90,12 +117,23 @@ pub fn of_event(name: &str) -> Value {
                 { "field": "total", "from": 40000, "to": 20000 }
             ]
         }),
+        garson_core::event::STORE_CHANGED => json!({
+            "oldState": "open", "state": "closed", "since": "2026-03-01T15:22:10.000Z", "until": null, "by": "platform",
+            "stateReason": { "code": "order_not_answered", "text": "Bir siparişe zamanında yanıt verilmedi" }
+        }),
+        garson_core::event::PRODUCT_CHANGED => json!({
+            "provider": "trendyol", "productId": PRODUCT, "itemId": "4711", "name": "Künefe", "available": false,
+            "until": "2026-03-02T03:00:00.000Z", "by": "account"
+        }),
+        garson_core::event::MENU_CHANGED => json!({
+            "provider": "trendyol", "version": 4, "added": 1, "removed": 0, "prices": 12, "names": 0, "availability": 2, "images": 0
+        }),
         _ => json!({ "isActive": true }),
     };
-    let parts = if name == garson_core::event::INTEGRATION_TOGGLED {
-        vec![more]
-    } else {
+    let parts = if name.starts_with("siparis.") {
         vec![of_order, more]
+    } else {
+        vec![more]
     };
     if let Value::Object(veri) = &mut veri {
         for part in parts {

@@ -1,4 +1,8 @@
 use super::*;
+use garson_core::time::Zone;
+use proptest::strategy::{Strategy, ValueTree};
+use proptest::string::string_regex;
+use proptest::test_runner::TestRunner;
 use serde_json::Value;
 use std::collections::BTreeSet;
 
@@ -134,5 +138,33 @@ fn the_filter_by_platform_names_each_of_them() {
             "{}",
             platform.provider()
         );
+    }
+}
+
+#[test]
+fn patterns_of_days_have_all_days_of_a_month_and_no_others() {
+    let document = written();
+    let mut runner = TestRunner::deterministic();
+    for (path, names) in [
+        ("/web-api/v1/reports/summary", ["from", "to"].as_slice()),
+        ("/web-api/v1/orders", &["from", "to", "updatedSince"]),
+    ] {
+        let parameters = document["paths"][path]["get"]["parameters"].as_array().unwrap();
+        for name in names {
+            let parameter = parameters.iter().find(|it| it["name"] == *name).unwrap();
+            let pattern = parameter["schema"]["pattern"].as_str().unwrap();
+            let inner = pattern.strip_prefix('^').and_then(|it| it.strip_suffix('$'));
+            let matching = string_regex(inner.unwrap()).unwrap();
+            let mut ends = BTreeSet::new();
+            for _ in 0..2_000 {
+                let text = matching.new_tree(&mut runner).unwrap().current();
+                let day = text.get(..10).unwrap();
+                assert!(Zone::istanbul().start_of_day(day).is_some(), "{text}");
+                ends.insert(day.get(5..).unwrap().to_owned());
+            }
+            for end in ["01-31", "02-28", "02-29", "04-30", "12-31"] {
+                assert!(ends.contains(end), "{path} {name} {end}");
+            }
+        }
     }
 }

@@ -1,15 +1,15 @@
-//! The agent: reads events, prints orders and requested tickets, and reports the state of the printer.
+//! The agent: reads events, and prints orders and requested tickets.
 
 use super::super::command::{CommandError, Outcome};
-use super::api::{Api, ApiFailure, Event, Job, Report};
+use super::api::{Api, ApiFailure, Event, EventPage, Job};
 use super::args::PrintArgs;
 use super::backoff::Backoff;
-use super::follow::Selection;
+use super::follow::{Selection, Verdict};
 use super::printer::{Condition, PrintError, Printer};
 use super::report::Shared;
-use super::state::{State, StateFile};
-use garson_core::clock::{Clock, SystemClock};
-use garson_core::id::{OrderId, PrinterId, RestaurantId};
+use super::reporter::{MAX_PAUSE, Reporter};
+use super::state::StateStore;
+use garson_core::id::{OrderId, RestaurantId};
 use garson_core::order::Status;
 use garson_ticket::code_page::CodePage;
 use garson_ticket::{Copy, Kind, Options};
@@ -17,11 +17,8 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// How often the state is reported, and requested tickets are asked for.
-const REPORT_INTERVAL: Duration = Duration::from_secs(5);
 /// How often an idle printer is checked.
 const CHECK_INTERVAL: Duration = Duration::from_secs(30);
-const MAX_PAUSE: Duration = Duration::from_secs(30);
 /// A printer is tried more often: paper may just have been put in.
 const MAX_PRINTER_PAUSE: Duration = Duration::from_secs(5);
 /// A ticket that may be printed is repeated less and less often: each time costs paper.
@@ -30,8 +27,7 @@ const MAX_REPEAT_PAUSE: Duration = Duration::from_secs(5 * 60);
 pub struct Agent {
     api: Arc<Api>,
     printer: Printer,
-    file: StateFile,
-    state: State,
+    state: Arc<StateStore>,
     shared: Arc<Shared>,
     selection: Selection,
     options: Options,
@@ -53,10 +49,10 @@ enum Ending {
 }
 
 impl Agent {
-    pub fn new(args: &PrintArgs, api: Arc<Api>, printer: Printer, file: StateFile, state: State) -> Self {
+    pub fn new(args: &PrintArgs, api: Arc<Api>, printer: Printer, state: Arc<StateStore>) -> Self {
         let shared = Arc::<Shared>::default();
-        for job in &state.unreported {
-            shared.mark_printed(*job);
+        for job in state.read(|state| state.unreported.clone()) {
+            shared.mark_printed(job);
         }
         Self {
             selection: Selection {
@@ -70,7 +66,6 @@ impl Agent {
             restaurant: args.restaurant,
             api,
             printer,
-            file,
             state,
             shared,
             pending: VecDeque::new(),
@@ -82,40 +77,28 @@ impl Agent {
     /// Works until the process is ended; fails only if the state cannot be stored.
     pub async fn run(mut self) -> Outcome {
         self.check_printer().await?;
-        let id = self.register().await?;
-        let reporting = Reporter {
+        let reporter = Reporter {
             api: Arc::clone(&self.api),
             shared: Arc::clone(&self.shared),
+            state: Arc::clone(&self.state),
             name: self.name.clone(),
             restaurant: self.restaurant,
         };
-        let (send, mut registered_again) = tokio::sync::mpsc::channel(1);
-        let reporter = tokio::spawn(reporting.run(id, send));
+        let id = reporter.register().await?;
+        let mut reporting = tokio::spawn(reporter.run(id));
         tracing::info!(printer = %self.printer, "the print agent is running");
-        let ended = loop {
-            if let Ok(id) = registered_again.try_recv() {
-                self.state.printer_id = Some(id);
-                if let Err(error) = self.file.save(&self.state) {
-                    break Err(error);
-                }
-            }
-            if let Err(error) = self.step().await {
-                break Err(error);
-            }
+        let ended = tokio::select! {
+            ended = self.print_all() => ended,
+            ended = &mut reporting => ended.unwrap_or_else(|error| Err(error.into())),
         };
-        reporter.abort();
+        reporting.abort();
         ended
     }
 
-    /// The printer's id at the service.
-    async fn register(&mut self) -> Result<PrinterId, CommandError> {
-        if let Some(id) = self.state.printer_id {
-            return Ok(id);
+    async fn print_all(&mut self) -> Outcome {
+        loop {
+            self.step().await?;
         }
-        let id = register(&self.api, &self.name, self.restaurant).await;
-        self.state.printer_id = Some(id);
-        self.file.save(&self.state)?;
-        Ok(id)
     }
 
     /// Prints what is due, or waits for it.
@@ -128,8 +111,9 @@ impl Agent {
             self.print_event(&event).await?;
             self.pending.pop_front();
             if self.pending.is_empty() {
-                self.state.cursor = self.next_cursor.take().or(self.state.cursor.take());
-                self.file.save(&self.state)?;
+                let next = self.next_cursor.take();
+                self.state
+                    .update(|state| state.cursor = next.or(state.cursor.take()))?;
             }
             return Ok(());
         }
@@ -137,23 +121,29 @@ impl Agent {
             self.check_printer().await?;
         }
         let (api, shared) = (Arc::clone(&self.api), Arc::clone(&self.shared));
-        let cursor = self.state.cursor.clone();
+        let cursor = self.state.read(|state| state.cursor.clone());
         tokio::select! {
             () = shared.requested.notified() => Ok(()),
             page = api.events(cursor.as_deref()) => self.take_page(page).await,
         }
     }
 
-    async fn take_page(&mut self, page: Result<super::api::EventPage, ApiFailure>) -> Outcome {
+    async fn take_page(&mut self, page: Result<EventPage, ApiFailure>) -> Outcome {
         match page {
             Ok(page) => {
-                let now = SystemClock.now();
-                let is_due = |event: &Event| self.selection.order(event, now).is_some();
-                let due: VecDeque<Event> = page.events.into_iter().filter(is_due).collect();
+                let now = self.api.clock.now();
+                let (mut due, mut skipped) = (VecDeque::new(), Vec::new());
+                for event in page.events {
+                    match self.selection.judge(&event, now) {
+                        Verdict::Print(_) => due.push_back(event),
+                        Verdict::TooOld(order, age) => skipped.push((event.id, order, age)),
+                        Verdict::Ignored => {}
+                    }
+                }
+                self.skip(&skipped)?;
                 if due.is_empty() {
-                    if page.cursor.is_some() && page.cursor != self.state.cursor {
-                        self.state.cursor = page.cursor;
-                        self.file.save(&self.state)?;
+                    if page.cursor.is_some() && self.state.read(|state| state.cursor != page.cursor) {
+                        self.state.update(|state| state.cursor = page.cursor)?;
                     }
                 } else {
                     self.pending = due;
@@ -165,8 +155,7 @@ impl Agent {
                 tracing::warn!(
                     "the events since the last run are no longer kept; the agent continues with new ones"
                 );
-                self.state.cursor = None;
-                self.file.save(&self.state)
+                self.state.update(|state| state.cursor = None)
             }
             Err(failure) => {
                 tracing::warn!(%failure, "no events; trying again");
@@ -191,20 +180,46 @@ impl Agent {
     /// Stores that the printer answers queries, so that a restarted agent does not take its silence for a lack of them.
     async fn remember_answers(&mut self) -> Outcome {
         let address = self.printer.to_string();
-        if self.printer.answers().await && self.state.answering.as_ref() != Some(&address) {
-            self.state.answering = Some(address);
-            self.file.save(&self.state)?;
+        let is_known = self
+            .state
+            .read(|state| state.answering.as_ref() == Some(&address));
+        if self.printer.answers().await && !is_known {
+            self.state.update(|state| state.answering = Some(address))?;
         }
         Ok(())
     }
 
-    async fn print_event(&mut self, event: &Event) -> Outcome {
-        let Some(order) = self.selection.order(event, SystemClock.now()) else {
-            return Ok(());
-        };
-        if self.state.is_printed(&event.id) {
+    /// Leaves out orders that came too long ago. They are logged and counted, because somebody may miss their tickets.
+    fn skip(&self, events: &[(String, OrderId, Duration)]) -> Outcome {
+        let is_new = |id: &String| self.state.read(|state| !state.is_printed(id));
+        let new: Vec<_> = events.iter().filter(|(id, _, _)| is_new(id)).collect();
+        if new.is_empty() {
             return Ok(());
         }
+        let max_minutes = self.selection.max_age.as_secs() / 60;
+        for (_, order, age) in &new {
+            let age_minutes = age.as_secs() / 60;
+            tracing::warn!(%order, age_minutes, max_minutes, "not printed: the order came too long ago");
+        }
+        let (number, now) = (u32::try_from(new.len()).unwrap_or(u32::MAX), self.api.clock.now());
+        self.state.update(|state| {
+            new.iter().for_each(|(id, _, _)| state.mark_printed(id));
+            state.count_skipped(number, now);
+        })?;
+        self.shared.changed.notify_one();
+        Ok(())
+    }
+
+    async fn print_event(&mut self, event: &Event) -> Outcome {
+        if self.state.read(|state| state.is_printed(&event.id)) {
+            return Ok(());
+        }
+        // It may have waited long for the printer.
+        let order = match self.selection.judge(event, self.api.clock.now()) {
+            Verdict::Print(order) => order,
+            Verdict::TooOld(order, age) => return self.skip(&[(event.id.clone(), order, age)]),
+            Verdict::Ignored => return Ok(()),
+        };
         if self.print(&event.id, order, self.options, true).await? == Ending::Printed {
             tracing::info!(%order, "printed");
         }
@@ -213,21 +228,22 @@ impl Agent {
 
     async fn print_job(&mut self, job: &Job) -> Outcome {
         let key = job.id.to_string();
-        if !self.state.is_printed(&key) {
+        if !self.state.read(|state| state.is_printed(&key)) {
             let options = Options {
                 kind: Kind::named(&job.kind).unwrap_or(self.options.kind),
                 copy: Some(Copy::Requested),
                 ..self.options
             };
             self.print(&key, job.order_id, options, false).await?;
-            self.state.unreported.push(job.id);
+            self.state.update(|state| state.unreported.push(job.id))?;
             tracing::info!(order = %job.order_id, "printed on request");
         }
         let (_, _, unreported) = self.shared.report();
-        self.state
-            .unreported
-            .retain(|id| *id == job.id || unreported.contains(id));
-        self.file.save(&self.state)?;
+        self.state.update(|state| {
+            state
+                .unreported
+                .retain(|id| *id == job.id || unreported.contains(id));
+        })?;
         self.shared.mark_printed(job.id);
         self.shared.finish_job(job.id);
         Ok(())
@@ -241,7 +257,7 @@ impl Agent {
         options: Options,
         only_open: bool,
     ) -> Result<Ending, CommandError> {
-        let mut is_uncertain = self.state.sending.as_deref() == Some(key);
+        let mut is_uncertain = self.state.read(|state| state.is_uncertain(key));
         let (mut server_pause, mut printer_pause, mut repeat_pause) = (
             Backoff::new(MAX_PAUSE),
             Backoff::new(MAX_PRINTER_PAUSE),
@@ -256,8 +272,7 @@ impl Agent {
             let ticket = match self.fetch(order, Options { copy, ..options }, only_open).await {
                 Ok(Some(ticket)) => ticket,
                 Ok(None) => {
-                    self.state.mark_printed(key);
-                    self.file.save(&self.state)?;
+                    self.state.update(|state| state.mark_printed(key))?;
                     return Ok(Ending::NotNeeded);
                 }
                 Err(failure) => {
@@ -267,8 +282,7 @@ impl Agent {
                 }
             };
             server_pause.reset();
-            self.state.sending = Some(key.to_owned());
-            self.file.save(&self.state)?;
+            self.state.update(|state| state.start_sending(key))?;
             let shared = Arc::clone(&self.shared);
             let printed = self
                 .printer
@@ -277,8 +291,7 @@ impl Agent {
             self.remember_answers().await?;
             match printed {
                 Ok(()) => {
-                    self.state.mark_printed(key);
-                    self.file.save(&self.state)?;
+                    self.state.update(|state| state.mark_printed(key))?;
                     self.checked_at = Some(Instant::now());
                     self.shared.set_condition(&Condition::default());
                     return Ok(Ending::Printed);
@@ -289,8 +302,7 @@ impl Agent {
                     self.shared.set_condition(condition);
                     is_uncertain |= matches!(error, PrintError::Uncertain(_));
                     if !is_uncertain {
-                        self.state.sending = None;
-                        self.file.save(&self.state)?;
+                        self.state.update(|state| state.stop_sending(key))?;
                     }
                     match error {
                         PrintError::NotSent(_) => printer_pause.wait().await,
@@ -324,20 +336,6 @@ impl Agent {
     }
 }
 
-/// Registers the printer, however long it takes.
-async fn register(api: &Api, name: &str, restaurant: Option<RestaurantId>) -> PrinterId {
-    let mut pause = Backoff::new(MAX_PAUSE);
-    loop {
-        match api.register(name, restaurant).await {
-            Ok(id) => return id,
-            Err(failure) => {
-                tracing::warn!(%failure, "the printer is not registered; trying again");
-                pause.wait().await;
-            }
-        }
-    }
-}
-
 /// Machine and printer, as people at the counter know them.
 fn default_name(printer: &Printer) -> String {
     let machine = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
@@ -346,45 +344,4 @@ fn default_name(printer: &Printer) -> String {
         .chars()
         .take(200)
         .collect()
-}
-
-/// Reports until it is aborted.
-struct Reporter {
-    api: Arc<Api>,
-    shared: Arc<Shared>,
-    name: String,
-    restaurant: Option<RestaurantId>,
-}
-
-impl Reporter {
-    async fn run(self, mut id: PrinterId, registered_again: tokio::sync::mpsc::Sender<PrinterId>) {
-        loop {
-            let (condition, waiting, printed) = self.shared.report();
-            let report = Report {
-                state: condition.state,
-                message: &condition.message,
-                waiting,
-                printed: &printed,
-            };
-            match self.api.report(id, &report).await {
-                Ok(jobs) => {
-                    self.shared.forget_printed(&printed);
-                    self.shared.add_jobs(jobs);
-                }
-                // It was removed in the panel, but it still prints.
-                Err(failure) if failure.is_not_found() => {
-                    id = register(&self.api, &self.name, self.restaurant).await;
-                    self.shared.forget_printed(&printed);
-                    // Ignored: the receiver ends with the agent.
-                    let _ = registered_again.send(id).await;
-                    continue;
-                }
-                Err(failure) => tracing::debug!(%failure, "the printer's state was not reported"),
-            }
-            tokio::select! {
-                () = self.shared.changed.notified() => {}
-                () = tokio::time::sleep(REPORT_INTERVAL) => {}
-            }
-        }
-    }
 }

@@ -1,5 +1,6 @@
 //! The requests of the agent to the service.
 
+use super::clock::ServiceClock;
 use crate::net::guard::Target;
 use crate::net::{Client, HeaderCase, Log, Outgoing, SendError};
 use garson_core::id::{OrderId, PrintJobId, PrinterId, RestaurantId};
@@ -22,12 +23,17 @@ const WAIT_SECONDS: u64 = 25;
 const DEADLINE: Duration = Duration::from_secs(15);
 /// The largest response that is read.
 const MAX_BODY: usize = 4 * 1024 * 1024;
+/// The largest numbers that the service takes in a report.
+const MAX_COUNT: u32 = 1_000_000;
+const MAX_CLOCK: i64 = 1_000_000_000;
 
 pub struct Api {
     client: Client,
     /// Without a slash at the end.
     base: String,
     key: Secret<String>,
+    /// Learns from every answer.
+    pub clock: ServiceClock,
 }
 
 /// Why a request has no result.
@@ -103,6 +109,9 @@ pub struct Report<'a> {
     pub state: PrinterState,
     pub message: &'a str,
     pub waiting: usize,
+    pub skipped: u32,
+    /// In seconds; `None` if the clock is right.
+    pub clock_ahead: Option<i64>,
     pub printed: &'a [PrintJobId],
 }
 
@@ -113,6 +122,7 @@ impl Api {
             client,
             base: url.trim_end_matches('/').to_owned(),
             key,
+            clock: ServiceClock::default(),
         }
     }
 
@@ -125,10 +135,10 @@ impl Api {
     pub async fn events(&self, cursor: Option<&str>) -> Result<EventPage, ApiFailure> {
         let (path, wait) = match cursor {
             Some(cursor) => (
-                format!("/events?dir=prev&cursor={cursor}&wait={WAIT_SECONDS}"),
+                format!("/events?client=printer&dir=prev&cursor={cursor}&wait={WAIT_SECONDS}"),
                 WAIT_SECONDS,
             ),
-            None => ("/events?limit=1".to_owned(), 0),
+            None => ("/events?client=printer&limit=1".to_owned(), 0),
         };
         let deadline = DEADLINE + Duration::from_secs(wait);
         let body: Value = self.json(Method::GET, &path, None, deadline).await?;
@@ -204,6 +214,8 @@ impl Api {
         }
         let body = json!({
             "state": report.state.as_str(), "message": report.message, "waiting": report.waiting,
+            "skipped": report.skipped.min(MAX_COUNT),
+            "clockDifferenceSeconds": report.clock_ahead.map(|seconds| seconds.clamp(-MAX_CLOCK, MAX_CLOCK)),
             "printed": report.printed,
         });
         let path = format!("/printers/{printer}/report");
@@ -257,6 +269,11 @@ impl Api {
             .send(outgoing)
             .await
             .map_err(ApiFailure::Unreachable)?;
+        let date = answer.headers.get(header::DATE);
+        let date = date.and_then(|date| Timestamp::from_http_date(date.to_str().ok()?));
+        if let Some(date) = date {
+            self.clock.observe(date);
+        }
         if answer.status == 200 {
             return Ok(answer.body);
         }

@@ -16,13 +16,31 @@ pub struct Selection {
     pub max_age: Duration,
 }
 
+/// What the agent does with an event.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    Print(OrderId),
+    /// It would have been printed, but this long has passed since.
+    TooOld(OrderId, Duration),
+    Ignored,
+}
+
 impl Selection {
-    /// The order that an event makes the agent print.
-    pub fn order(&self, event: &Event, now: Timestamp) -> Option<OrderId> {
-        if self.restaurant.is_some() && event.restaurant_id != self.restaurant {
-            return None;
+    pub fn judge(&self, event: &Event, now: Timestamp) -> Verdict {
+        let Some(order) = self.order(event) else {
+            return Verdict::Ignored;
+        };
+        let age = now.since(event.occurred_at);
+        if age > self.max_age {
+            Verdict::TooOld(order, age)
+        } else {
+            Verdict::Print(order)
         }
-        if now.since(event.occurred_at) > self.max_age {
+    }
+
+    /// The order that an event makes the agent print, however old it is.
+    fn order(&self, event: &Event) -> Option<OrderId> {
+        if self.restaurant.is_some() && event.restaurant_id != self.restaurant {
             return None;
         }
         // A status that the order has reached, and the one that it had before.
@@ -31,7 +49,7 @@ impl Selection {
             event::MOVED => (event.old_status?, event.new_status?),
             _ => return None,
         };
-        // A scheduled order is printed when it is due, and one that is over not at all.
+        // An order that its platform holds back is printed when it is due, and one that is over not at all.
         let first = match self.on {
             When::New => Status::New,
             When::Verified => Status::Preparing,
@@ -65,7 +83,7 @@ mod tests {
             restaurant: None,
             max_age: Duration::from_secs(60),
         };
-        selection.order(event, Timestamp::default()).is_some()
+        selection.judge(event, Timestamp::default()) != Verdict::Ignored
     }
 
     #[test]
@@ -92,19 +110,25 @@ mod tests {
     }
 
     #[test]
-    fn old_events_and_other_restaurants_are_not_printed() {
+    fn old_events_are_told_from_those_of_other_restaurants() {
         let created = event(event::CREATED, None, 400);
+        let order = OrderId(Uuid::nil());
         let selection = Selection {
             on: When::New,
             restaurant: Some(RestaurantId(Uuid::max())),
             max_age: Duration::from_secs(60),
         };
-        assert_eq!(selection.order(&created, Timestamp::default()), None);
-        let late = Timestamp::from_millis(60_001);
+        let at = Timestamp::from_millis;
+        assert_eq!(selection.judge(&created, at(0)), Verdict::Ignored);
+        assert_eq!(selection.judge(&created, at(60_001)), Verdict::Ignored);
         let selection = Selection {
             restaurant: None,
             ..selection
         };
-        assert_eq!(selection.order(&created, late), None);
+        assert_eq!(selection.judge(&created, at(60_000)), Verdict::Print(order));
+        let age = Duration::from_millis(60_001);
+        assert_eq!(selection.judge(&created, at(60_001)), Verdict::TooOld(order, age));
+        let moved = event(event::MOVED, Some(400), 500);
+        assert_eq!(selection.judge(&moved, at(60_001)), Verdict::Ignored);
     }
 }

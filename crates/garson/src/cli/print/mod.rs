@@ -4,9 +4,11 @@ mod agent;
 mod api;
 mod args;
 mod backoff;
+mod clock;
 mod follow;
 mod printer;
 mod report;
+mod reporter;
 mod state;
 
 pub use args::PrintArgs;
@@ -20,7 +22,7 @@ use api::Api;
 use garson_core::secret::Secret;
 use garson_ticket::Copy;
 use printer::Printer;
-use state::StateFile;
+use state::StateStore;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::signal::unix::{SignalKind, signal};
@@ -39,12 +41,13 @@ pub fn run(args: &PrintArgs) -> Outcome {
             let printer = Printer::new(args.printer.clone(), false);
             return print_one(args, &api, &printer, order).await;
         }
-        let (file, state) = StateFile::open(&args.state, api.server())?;
-        let answers = state.answering.as_ref() == Some(&args.printer.to_string());
+        let state = StateStore::open(&args.state, api.server())?;
+        let address = args.printer.to_string();
+        let answers = state.read(|state| state.answering.as_ref() == Some(&address));
         let printer = Printer::new(args.printer.clone(), answers);
         let mut terminate = signal(SignalKind::terminate())?;
         let mut interrupt = signal(SignalKind::interrupt())?;
-        let agent = Agent::new(args, Arc::new(api), printer, file, state);
+        let agent = Agent::new(args, Arc::new(api), printer, Arc::new(state));
         tokio::select! {
             ended = agent.run() => ended,
             _ = terminate.recv() => Ok(()),

@@ -2,6 +2,7 @@
 
 use super::cell::Cell;
 use garson_core::money::Minor;
+use std::borrow::Cow;
 
 /// Excel recognizes UTF-8 by it.
 const BYTE_ORDER_MARK: &str = "\u{feff}";
@@ -34,9 +35,21 @@ pub fn heading(names: &[&str]) -> String {
     format!("{BYTE_ORDER_MARK}{}", joined(&cells))
 }
 
+/// Without control characters, which spreadsheets and accounting programs refuse or misread. Tabs and line breaks stay.
+fn printable(value: &str) -> Cow<'_, str> {
+    let is_kept = |letter: char| matches!(letter, '\t' | '\r' | '\n') || !letter.is_control();
+    if value.chars().all(is_kept) {
+        Cow::Borrowed(value)
+    } else {
+        Cow::Owned(value.chars().filter(|letter| is_kept(*letter)).collect())
+    }
+}
+
 /// Encodes text. Formulas get a leading apostrophe; numbers that Excel would shorten or whose leading zeros it would drop are
 /// written as text.
 fn text(value: &str) -> String {
+    // First, so that nothing hides the start of a formula.
+    let value = printable(value);
     let is_number = !value.is_empty() && value.bytes().all(|b| b.is_ascii_digit());
     if is_number && (value.len() > MAX_DIGITS || (value.len() > 1 && value.starts_with('0'))) {
         return format!("\"=\"\"{value}\"\"\"");
@@ -48,7 +61,7 @@ fn text(value: &str) -> String {
     let value = if is_formula {
         format!("'{value}")
     } else {
-        value.to_owned()
+        value.into_owned()
     };
     // Commas are quoted too: a program that separates by commas would start a cell, perhaps a formula, behind one.
     if value.contains([';', ',', '\t', '"', '\r', '\n']) {
@@ -84,6 +97,9 @@ mod tests {
             (" =1", "' =1"),
             ("=A;\"x\"", "\"'=A;\"\"x\"\"\""),
             ("\t=1", "\"'\t=1\""),
+            ("a\u{1d}V\u{0}b\u{9b}\u{7f}", "aVb"),
+            ("\u{1}=1+1", "'=1+1"),
+            ("\u{1b}00\u{2}7", "\"=\"\"007\"\"\""),
             ("12345678901", "12345678901"),
             ("123456789012", "\"=\"\"123456789012\"\"\""),
             ("007", "\"=\"\"007\"\"\""),

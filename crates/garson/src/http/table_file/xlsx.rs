@@ -169,7 +169,7 @@ fn row(cells: &[Cell], is_heading: bool) -> String {
     text
 }
 
-/// Text for XML, without the characters that XML does not allow.
+/// Text for XML, without control characters, of which XML does not allow most.
 fn escaped(value: &str) -> String {
     let mut text = String::with_capacity(value.len());
     for letter in value.chars().take(MAX_TEXT) {
@@ -178,7 +178,8 @@ fn escaped(value: &str) -> String {
             '<' => text.push_str("&lt;"),
             '>' => text.push_str("&gt;"),
             '\t' | '\n' | '\r' => text.push(letter),
-            '\u{0}'..='\u{1f}' | '\u{fffe}' | '\u{ffff}' => {}
+            '\u{fffe}' | '\u{ffff}' => {}
+            letter if letter.is_control() => {}
             letter => text.push(letter),
         }
     }
@@ -194,7 +195,7 @@ mod tests {
     fn cells_keep_their_text_and_types() {
         let cells = [
             Cell::text("948000000001"),
-            Cell::text("=1+1 <&> \u{1}"),
+            Cell::text("=1+1 <&> \u{1}\u{9b}"),
             Cell::Amount(Minor(-123_405)),
             Cell::Number(7),
             Cell::Empty,

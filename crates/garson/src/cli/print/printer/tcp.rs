@@ -1,7 +1,7 @@
 //! Printers with a network port, usually 9100.
 
 use super::condition::{Condition, Observer, PrintError};
-use super::status::{ACKNOWLEDGE, QUERIES, condition, is_acknowledgement, is_status};
+use super::status::{ACKNOWLEDGE, QUERIES, Received, StatusParser, condition};
 use garson_core::printer::PrinterState;
 use std::io::ErrorKind;
 use std::time::Duration;
@@ -47,58 +47,104 @@ impl Memory {
     }
 }
 
-async fn connect(host: &str) -> Result<TcpStream, Condition> {
-    let unreachable = |message: String| Condition::new(PrinterState::Unreachable, message);
-    match timeout(CONNECT, TcpStream::connect(host)).await {
-        Ok(Ok(stream)) => {
-            // Ignored: it only delays small writes.
-            let _ = stream.set_nodelay(true);
-            Ok(stream)
-        }
-        Ok(Err(error)) => Err(unreachable(error.kind().to_string())),
-        Err(_) => Err(unreachable("no answer".to_owned())),
-    }
+/// A connection, and what the printer has said on it.
+struct Connection {
+    stream: TcpStream,
+    parser: StatusParser,
+    /// What the printer has said unasked.
+    automatic: Option<Condition>,
 }
 
-/// Asks for the condition; `None` when the printer does not answer.
-async fn query(stream: &mut TcpStream) -> std::io::Result<Option<Condition>> {
-    let mut answers = [0; 3];
-    for (answer, query) in answers.iter_mut().zip(QUERIES) {
-        match timeout(ANSWER, ask(stream, query)).await {
-            Ok(byte) => *answer = byte?,
-            Err(_) => return Ok(None),
+impl Connection {
+    async fn open(host: &str) -> Result<Self, Condition> {
+        let unreachable = |message: String| Condition::new(PrinterState::Unreachable, message);
+        match timeout(CONNECT, TcpStream::connect(host)).await {
+            Ok(Ok(stream)) => {
+                // Ignored: it only delays small writes.
+                let _ = stream.set_nodelay(true);
+                Ok(Self {
+                    stream,
+                    parser: StatusParser::default(),
+                    automatic: None,
+                })
+            }
+            Ok(Err(error)) => Err(unreachable(error.kind().to_string())),
+            Err(_) => Err(unreachable("no answer".to_owned())),
         }
     }
-    Ok(Some(condition(answers)))
-}
 
-async fn ask(stream: &mut TcpStream, query: [u8; 3]) -> std::io::Result<u8> {
-    stream.write_all(&query).await?;
-    loop {
-        let byte = stream.read_u8().await?;
-        if is_status(byte) {
-            return Ok(byte);
+    /// The next answer, or the next condition that the printer reports unasked.
+    async fn receive(&mut self) -> std::io::Result<Received> {
+        loop {
+            let byte = self.stream.read_u8().await?;
+            if let Some(received) = self.understand(byte) {
+                return Ok(received);
+            }
         }
     }
-}
 
-/// The condition of a printer that may not answer at all: one that never has is taken for ready.
-async fn condition_of(stream: &mut TcpStream, memory: &mut Memory) -> Condition {
-    match query(stream).await {
-        Ok(Some(condition)) => {
-            memory.answers = true;
-            condition
+    fn understand(&mut self, byte: u8) -> Option<Received> {
+        let received = self.parser.take(byte);
+        if let Some(Received::Automatic(condition)) = &received {
+            self.automatic = Some(condition.clone());
         }
-        Ok(None) if memory.answers => Condition::new(PrinterState::Offline, "does not answer"),
-        Ok(None) => Condition::default(),
-        Err(error) => Condition::new(PrinterState::Unreachable, error.kind()),
+        received
+    }
+
+    /// Reads what has come already: it cannot be an answer to what is asked next.
+    fn read_past(&mut self) {
+        let mut bytes = [0; 64];
+        // An error shows when the next answer is read.
+        while let Ok(count @ 1..) = self.stream.try_read(&mut bytes) {
+            for byte in bytes.into_iter().take(count) {
+                self.understand(byte);
+            }
+        }
+    }
+
+    /// Asks for the condition; `None` when the printer does not answer.
+    async fn query(&mut self) -> std::io::Result<Option<Condition>> {
+        let mut answers = [0; 3];
+        for (answer, query) in answers.iter_mut().zip(QUERIES) {
+            match timeout(ANSWER, self.ask(query)).await {
+                Ok(byte) => *answer = byte?,
+                Err(_) => return Ok(None),
+            }
+        }
+        Ok(Some(condition(answers)))
+    }
+
+    async fn ask(&mut self, query: [u8; 3]) -> std::io::Result<u8> {
+        self.stream.write_all(&query).await?;
+        loop {
+            if let Received::Status(byte) = self.receive().await? {
+                return Ok(byte);
+            }
+        }
+    }
+
+    /// The condition of a printer that may not answer at all: one that never has is taken for ready, unless it has said
+    /// something unasked.
+    async fn condition(&mut self, memory: &mut Memory) -> Condition {
+        match self.query().await {
+            Ok(Some(condition)) => {
+                memory.answers = true;
+                condition
+            }
+            Ok(None) => match &self.automatic {
+                Some(condition) if !memory.answers || !condition.state.can_print() => condition.clone(),
+                _ if memory.answers => Condition::new(PrinterState::Offline, "does not answer"),
+                _ => Condition::default(),
+            },
+            Err(error) => Condition::new(PrinterState::Unreachable, error.kind()),
+        }
     }
 }
 
 /// Looks whether the printer could print now.
 pub async fn check(host: &str, memory: &mut Memory) -> Condition {
-    match connect(host).await {
-        Ok(mut stream) => condition_of(&mut stream, memory).await,
+    match Connection::open(host).await {
+        Ok(mut connection) => connection.condition(memory).await,
         Err(condition) => condition,
     }
 }
@@ -109,8 +155,8 @@ pub async fn print(
     memory: &mut Memory,
     observer: &Observer<'_>,
 ) -> Result<(), PrintError> {
-    let mut stream = connect(host).await.map_err(PrintError::NotSent)?;
-    let condition = condition_of(&mut stream, memory).await;
+    let mut connection = Connection::open(host).await.map_err(PrintError::NotSent)?;
+    let condition = connection.condition(memory).await;
     if !condition.state.can_print() {
         return Err(PrintError::NotSent(condition));
     }
@@ -119,17 +165,17 @@ pub async fn print(
         PrintError::Uncertain(Condition::new(PrinterState::Unreachable, error.kind()))
     };
     let sending = async {
-        write(&mut stream, ticket, observer).await?;
+        write(&mut connection.stream, ticket, observer).await?;
         if memory.answers && !memory.lacks_acknowledgement {
-            let is_acknowledged = wait_for_acknowledgement(&mut stream, observer).await?;
+            let is_acknowledged = wait_for_acknowledgement(&mut connection, observer).await?;
             memory.lacks_acknowledgement = !is_acknowledged;
             if is_acknowledged {
                 // It is printed, however the connection ends.
-                let _ = close(&mut stream).await;
+                let _ = close(&mut connection.stream).await;
                 return Ok(());
             }
         }
-        let closed = close(&mut stream).await;
+        let closed = close(&mut connection.stream).await;
         let was_reset_before = std::mem::replace(&mut memory.was_reset_at_end, closed.is_err());
         if was_reset_before { Ok(()) } else { closed }
     };
@@ -157,24 +203,31 @@ async fn write(stream: &mut TcpStream, ticket: &[u8], observer: &Observer<'_>) -
 
 /// Waits until the printer has processed the ticket; `false` when it does not know the command. While it is out of paper, it is
 /// waited for: it continues where it stopped.
-async fn wait_for_acknowledgement(stream: &mut TcpStream, observer: &Observer<'_>) -> std::io::Result<bool> {
-    stream.write_all(&ACKNOWLEDGE).await?;
+async fn wait_for_acknowledgement(
+    connection: &mut Connection,
+    observer: &Observer<'_>,
+) -> std::io::Result<bool> {
+    connection.read_past();
+    connection.stream.write_all(&ACKNOWLEDGE).await?;
     let (mut ready, mut answers, mut count) = (0, [0x12; 3], 0);
     let mut ask_at = Instant::now() + ANSWER;
     loop {
-        match tokio::time::timeout_at(ask_at, stream.read_u8()).await {
-            Ok(byte) => {
-                let byte = byte?;
-                if is_acknowledgement(byte) {
-                    return Ok(true);
+        match tokio::time::timeout_at(ask_at, connection.receive()).await {
+            Ok(received) => match received? {
+                Received::Acknowledgement => return Ok(true),
+                Received::Status(byte) => {
+                    if let Some(answer) = answers.get_mut(count) {
+                        *answer = byte;
+                        count += 1;
+                    }
                 }
-                if is_status(byte)
-                    && let Some(answer) = answers.get_mut(count)
-                {
-                    *answer = byte;
-                    count += 1;
+                Received::Automatic(condition) => {
+                    if !condition.state.can_print() {
+                        ready = 0;
+                        observer(&condition);
+                    }
                 }
-            }
+            },
             Err(_) => {
                 // A ticket may be long: a printer that prints does not answer `GS r` yet, but is ready all the while.
                 if count == answers.len() {
@@ -189,7 +242,7 @@ async fn wait_for_acknowledgement(stream: &mut TcpStream, observer: &Observer<'_
                 }
                 count = 0;
                 for query in QUERIES {
-                    stream.write_all(&query).await?;
+                    connection.stream.write_all(&query).await?;
                 }
                 ask_at = Instant::now() + ANSWER;
             }
