@@ -60,5 +60,7 @@ mod net;
 mod panel;
 mod platforms;
 mod printing;
+mod products;
 mod server;
+mod stores;
 mod support;

@@ -9,6 +9,7 @@ cases! {
     no_operation_accesses_another_account
     ids_in_bodies_and_queries_are_scoped_to_the_account
     malformed_ids_are_not_found
+    report_of_a_catalog_needs_its_token
 }
 
 /// The operations of the document as method and path.
@@ -141,9 +142,32 @@ fn body_for(method: &str, path: &str) -> Value {
         ("PUT", "/channels/{channelId}") => {
             json!({ "name": "Taken over", "kind": "email", "recipients": ["b@example.com"] })
         }
+        ("POST", "/restaurants/{restaurantId}/products") => {
+            json!({ "provider": "direct", "itemId": "K-1", "name": "Taken over" })
+        }
+        ("PUT", "/restaurants/{restaurantId}/products/{productId}/links/{provider}") => {
+            json!({ "itemId": "K-1" })
+        }
+        ("PUT", "/restaurants/{restaurantId}/products/{productId}/availability") => {
+            json!({ "available": false })
+        }
+        ("PUT", "/restaurants/{restaurantId}/products/availability") => {
+            json!({ "products": [{ "productId": SOME_ID, "available": false }] })
+        }
+        ("PUT", "/restaurants/{restaurantId}/store") => json!({ "state": "closed" }),
+        ("PUT", "/restaurants/{restaurantId}/throttle") => json!({ "enabled": false }),
+        ("PUT", "/restaurants/{restaurantId}/hours") => json!({ "weekly": [] }),
+        ("POST", "/restaurants/{restaurantId}/catalog") => json!({ "from": "getir", "to": "yemeksepeti" }),
+        ("POST", "/restaurants/{restaurantId}/prices/preview") => {
+            json!({ "prices": [{ "productId": SOME_ID, "price": 1 }] })
+        }
+        ("POST", "/restaurants/{restaurantId}/prices") => json!({ "previewId": SOME_ID }),
         _ => json!({}),
     }
 }
+
+/// An id that nothing has.
+const SOME_ID: &str = "018f3c1e-7b1a-7c3e-8d2a-1b2c3d4e5f60";
 
 async fn no_operation_accesses_another_account(service: TestService) {
     let own = property(&service).await;
@@ -164,6 +188,9 @@ async fn no_operation_accesses_another_account(service: TestService) {
             .replace("{retryId}", &own.retry)
             .replace("{printerId}", &own.printer)
             .replace("{channelId}", &own.channel)
+            .replace("{productId}", SOME_ID)
+            .replace("{priceChangeId}", SOME_ID)
+            .replace("{catalogPushId}", SOME_ID)
             .replace("{provider}", "direct");
         assert!(
             !target.contains('{'),
@@ -172,6 +199,8 @@ async fn no_operation_accesses_another_account(service: TestService) {
         let query =
             if operation["parameters"].to_string().contains("\"restaurantId\"") && path.contains("/menus") {
                 format!("?restaurantId={}", own.shop.restaurant)
+            } else if path.ends_with("/menu-differences") {
+                "?between=platforms".to_owned()
             } else {
                 String::new()
             };
@@ -297,4 +326,29 @@ async fn malformed_ids_are_not_found(service: TestService) {
             .await
             .refused(404, "restaurant_not_found");
     }
+}
+
+/// The route for these reports is not in the document: only platforms get its address.
+async fn report_of_a_catalog_needs_its_token(service: TestService) {
+    let kind = ("content-type", "application/json");
+    let body = br#"{"catalogImportId": "i-1", "status": "done"}"#;
+    let long = "x".repeat(500);
+    for (id, token) in [
+        (SOME_ID, "x"),
+        (SOME_ID, ""),
+        ("x", "x"),
+        (SOME_ID, long.as_str()),
+    ] {
+        for headers in [vec![kind], vec![kind, ("authorization", "Bearer gsn_wrong")]] {
+            let path = format!("/hooks/yemeksepeti/catalogs/{id}/{token}");
+            let reply = send(service.addr, &request("POST", &path, &headers, body)).await;
+            reply.refused(404, "not_found");
+        }
+    }
+    let other = format!("/hooks/getir/catalogs/{SOME_ID}/x");
+    let reply = send(service.addr, &request("POST", &other, &[kind], body)).await;
+    assert_eq!(
+        reply.status, 404,
+        "a platform that reports nothing has no such route"
+    );
 }

@@ -3,6 +3,7 @@
 use crate::support::TestService;
 use garson::flow::admin::accounts;
 use garson::flow::read::event_feed::{Follower, Next, Pass, Start};
+use garson_core::presence::PresenceKind;
 use garson_store::tables::{accounts as store, keys};
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -157,12 +158,22 @@ async fn stream_ends_when_its_next_events_are_removed(service: TestService) {
         place: 0,
         given: "cursor",
     };
-    let mut slow = Follower::start(Arc::clone(&service.app), account, Pass::Key(key), start)
-        .await
-        .unwrap();
-    let mut quick = Follower::start(Arc::clone(&service.app), account, Pass::Key(key), Start::Now)
-        .await
-        .unwrap();
+    let mut slow = Follower::start(
+        Arc::clone(&service.app),
+        account,
+        Pass::Key(key, PresenceKind::Stream),
+        start,
+    )
+    .await
+    .unwrap();
+    let mut quick = Follower::start(
+        Arc::clone(&service.app),
+        account,
+        Pass::Key(key, PresenceKind::Stream),
+        Start::Now,
+    )
+    .await
+    .unwrap();
     let Next::Events(first) = slow.next().await else {
         panic!("nothing came");
     };

@@ -4,15 +4,16 @@ use crate::support::TestService;
 use serde_json::json;
 
 cases! {
+    nul_characters_are_refused
+    invalid_utf8_is_refused
+    ; sqlite_only:
     invalid_json_is_refused
     wrong_types_are_refused
     non_object_body_is_refused
-    nul_characters_are_refused
     deeply_nested_body_is_refused
     duplicate_keys_are_refused
     unsupported_media_types_are_refused
     empty_bodies_are_refused
-    invalid_utf8_is_refused
     invalid_numbers_are_refused
 }
 

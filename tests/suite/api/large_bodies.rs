@@ -7,6 +7,7 @@ use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 cases! {
+    ; sqlite_only:
     ten_declared_megabytes_are_refused
     ten_chunked_megabytes_are_refused
     truncated_body_is_refused

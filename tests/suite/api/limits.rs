@@ -4,6 +4,7 @@ use crate::support::{ApiClient, Backend, TestService, block_on, request, send};
 use serde_json::json;
 
 cases! {
+    ; sqlite_only:
     every_response_has_a_request_id
     unknown_paths_and_wrong_methods_get_the_standard_error
     head_returns_the_headers_of_get

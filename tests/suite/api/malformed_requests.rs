@@ -8,6 +8,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 cases! {
     nul_and_invalid_utf8_in_path_are_refused
     nul_and_duplicates_in_query_are_refused
+    ; sqlite_only:
     oversized_request_heads_are_refused
     non_http_requests_are_refused
     incomplete_request_head_times_out

@@ -4,6 +4,7 @@ use super::setup::browser_tests;
 
 browser_tests! {
     order_out_of_view_shows_a_bar_that_leads_to_it
+    bar_of_orders_out_of_view_covers_no_filter
     title_and_icon_show_the_number_of_waiting_orders
     notification_names_the_order_and_leads_to_its_card
     notification_is_not_shown_without_permission
@@ -64,6 +65,25 @@ mod case {
         browser
             .becomes("the bar is gone", "return document.getElementById('below').hidden || !document.getElementById('below').textContent.startsWith('2')", &[])
             .await;
+    }
+
+    pub async fn bar_of_orders_out_of_view_covers_no_filter(setup: Setup) {
+        let (browser, service) = (&setup.browser, &setup.world.service);
+        let shop = service.shop(&service.a, "s").await;
+        for n in 0..30 {
+            shop.order(&format!("K-{n}")).await;
+        }
+        browser.resize(Screen::Desk).await;
+        setup.open_board().await;
+        shop.order("SON-1").await;
+        browser
+            .wait_for_text("#below", "yeni sipariş ekranda değil")
+            .await;
+        let script = "const at = (it) => document.querySelector(it).getBoundingClientRect();
+            const bar = at('#below'), tools = at('.toolbar');
+            return scrollY === 0 && tools.height > 0 && (bar.top >= tools.bottom || bar.bottom <= tools.top)
+                && bar.top >= 0 && bar.bottom <= innerHeight";
+        assert_eq!(browser.run(script, &[]).await, json!(true));
     }
 
     pub async fn title_and_icon_show_the_number_of_waiting_orders(setup: Setup) {

@@ -6,9 +6,10 @@ use crate::support::{Backend, CannedResponse, Ledger, Receiver, gzip_bomb, wait_
 use serde_json::{Value, json};
 
 on_both! {
+    receiver_that_dies_gets_the_rest_after_recovery
+    ; sqlite_only:
     success_status_counts_despite_a_bad_body
     truncated_response_causes_a_retry
-    receiver_that_dies_gets_the_rest_after_recovery
 }
 
 /// A head that says 200, and more.

@@ -1,7 +1,7 @@
 //! The operator's mail server: encryption, refusals, and servers that hang.
 
-use super::setup::{mail_channel, with_mail};
-use crate::support::{Authority, Backend, SmtpMood, SmtpSink, SmtpTls, TestService};
+use super::setup::{mail_channel, message_states, message_step, seconds, set_steps, with_mail};
+use crate::support::{Authority, Backend, SmtpMood, SmtpSink, SmtpTls, TestService, wait_until};
 use serde_json::{Value, json};
 
 on_both! {
@@ -12,6 +12,8 @@ on_both! {
     hanging_server_is_given_up_in_bounded_time
     mail_that_may_have_been_taken_is_not_repeated
     refused_recipient_does_not_keep_a_mail_from_the_others
+    mail_that_was_certainly_not_sent_is_repeated
+    mails_have_an_id_a_date_and_a_sender_with_a_domain
 }
 
 /// Sends a test message by a mail server that must be reached in this way; its certificates are those of the authority.
@@ -134,11 +136,74 @@ async fn refused_recipient_does_not_keep_a_mail_from_the_others(backend: Backend
     let sent = test(&["a@example.com", "unknown@example.com", "b@example.com"]).await;
     assert_eq!(sent["isSent"], json!(true));
     let mails = sink.mails();
-    let received = |who: &str| mails.iter().filter(|mail| mail.contains(who)).count();
-    assert_eq!((mails.len(), received("a@"), received("b@")), (2, 1, 1));
+    let received = |who: &str| {
+        let to = format!("To: {who}@example.com\r\n");
+        mails.iter().filter(|mail| mail.contains(&to)).count()
+    };
+    assert_eq!((mails.len(), received("a"), received("b")), (2, 1, 1));
 
     let refused = test(&["unknown@example.com", "unknown2@example.com"]).await;
     assert_eq!(refused["isSent"], json!(false));
     assert!(refused["message"].as_str().unwrap().contains("550"), "{refused}");
     assert_eq!(sink.mails().len(), 2);
+}
+
+async fn mail_that_was_certainly_not_sent_is_repeated(backend: Backend) {
+    let sink = SmtpSink::start(SmtpMood::Accepts, None).await;
+    let service = with_mail(backend, &sink).await;
+    let channel = mail_channel(&service.a, "Mail", "a@example.com").await;
+    for (mood, why) in [
+        (SmtpMood::ClosesAt("MAIL"), "closed the connection before"),
+        (SmtpMood::ClosesAt("RCPT"), "closed the connection before"),
+        (SmtpMood::ClosesAt("DATA"), "closed the connection before"),
+        (SmtpMood::HangsAt("RCPT"), "did not answer in time"),
+    ] {
+        sink.set_mood(mood);
+        let result = service.a.act(&format!("/channels/{channel}/test")).await.data();
+        let said = result["message"].as_str().unwrap();
+        assert!(said.contains(why), "{mood:?}: {said}");
+    }
+    sink.set_mood(SmtpMood::ClosesAt("DATA"));
+    let shop = service.shop(&service.a, "s").await;
+    set_steps(&service.a, &shop, json!([message_step(&channel, 30)])).await;
+    shop.order("1").await;
+    service.advance(seconds(31));
+    wait_until("it was tried", async || {
+        service.count("messages WHERE state = 'open' AND attempts = 1") == 1
+    })
+    .await;
+    sink.set_mood(SmtpMood::Accepts);
+    service.advance(seconds(16));
+    wait_until("it is sent", async || {
+        message_states(&service.a).await == ["sent"]
+    })
+    .await;
+    assert_eq!(sink.mails().len(), 1);
+}
+
+async fn mails_have_an_id_a_date_and_a_sender_with_a_domain(backend: Backend) {
+    let sink = SmtpSink::start(SmtpMood::Accepts, None).await;
+    let service = with_mail(backend, &sink).await;
+    let channel = mail_channel(&service.a, "Mail", "a@example.com").await;
+    for _ in 0..2 {
+        service.a.act(&format!("/channels/{channel}/test")).await.data();
+    }
+    let id = |mail: &String| {
+        let lines = mail.lines();
+        let line = lines.filter_map(|line| line.strip_prefix("Message-ID: ")).next();
+        line.unwrap().to_owned()
+    };
+    let mails = sink.mails();
+    let ids: Vec<String> = mails.iter().map(id).collect();
+    assert!(
+        ids[0].starts_with('<') && ids[0].ends_with("@example.com>"),
+        "{ids:?}"
+    );
+    assert_ne!(ids[0], ids[1]);
+    assert!(
+        mails[0].contains("\r\nDate: ") || mails[0].starts_with("Date: "),
+        "{}",
+        mails[0]
+    );
+    assert_eq!(sink.greetings(), ["example.com", "example.com"]);
 }

@@ -7,5 +7,5 @@ mod messages;
 mod notices;
 mod panel;
 mod presence;
-mod setup;
+pub mod setup;
 mod steps;

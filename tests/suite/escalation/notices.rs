@@ -1,8 +1,13 @@
 //! Operational notices: once per incident, with recovery and a daily limit.
 
 use super::setup::{gateway, message_states, private};
-use crate::support::{Backend, CannedResponse, Receiver, TestService, wait_until};
+use crate::support::{
+    Backend, CannedResponse, PlatformWorld, Receiver, TestService, fast_sim_settings, wait_until,
+};
 use garson::flow::notices;
+use garson_sim::Platform;
+use garson_sim::Platform::{Migros, Trendyol};
+use garson_sim::views::Fault;
 use serde_json::{Value, json};
 
 on_both! {
@@ -10,6 +15,8 @@ on_both! {
     delivery_that_was_given_up_is_reported_once_per_incident
     daily_limit_ends_with_one_message
     refused_log_in_and_platform_outage_are_reported
+    outage_and_refusal_last_until_a_poll_succeeds
+    switched_off_integration_ends_an_outage_without_a_message
     ; sqlite_only:
     notices_are_chosen_by_the_account
 }
@@ -201,6 +208,99 @@ async fn refused_log_in_and_platform_outage_are_reported(backend: Backend) {
     service.advance(super::setup::seconds(200));
     check(&service).await;
     assert!(subjects(&service).await[3].contains("works again"));
+}
+
+/// A service with platforms that may call a gateway.
+async fn private_world(backend: Backend) -> PlatformWorld {
+    let change = |settings: &mut garson::config::Settings| settings.allow_private_targets = true;
+    PlatformWorld::open_with(backend, fast_sim_settings(), change).await
+}
+
+/// Polls all platforms, and waits until this one is noted to be in trouble since then, or in none.
+async fn poll(world: &PlatformWorld, platform: Platform, is_in_trouble: bool) {
+    let now = world.service.app.now().as_millis();
+    world.poll().await;
+    let of_platform = format!("integrations WHERE provider = '{platform}' AND trouble_at");
+    let wanted = if is_in_trouble {
+        format!("{of_platform} >= {now}")
+    } else {
+        format!("{of_platform} IS NULL")
+    };
+    wait_until(&wanted, async || world.service.count(&wanted) == 1).await;
+}
+
+async fn answers_with(world: &PlatformWorld, platform: Platform, status: u16) {
+    let fault = Fault::Status { status, body: None };
+    world.fault(platform, "*", fault, None).await;
+}
+
+async fn outage_and_refusal_last_until_a_poll_succeeds(backend: Backend) {
+    let world = private_world(backend).await;
+    let service = &world.service;
+    let receiver = Receiver::start().await;
+    want(service, &receiver, json!(["loginRefused", "platformDown"])).await;
+    poll(&world, Trendyol, false).await;
+    // One platform answers no request, and another refuses the credentials of each.
+    answers_with(&world, Migros, 503).await;
+    answers_with(&world, Trendyol, 401).await;
+    poll(&world, Migros, true).await;
+    poll(&world, Trendyol, true).await;
+    check(service).await;
+    assert!(subjects(service).await.is_empty(), "once is no outage");
+    world.advance_clock(60).await;
+    poll(&world, Migros, true).await;
+    poll(&world, Trendyol, true).await;
+    check(service).await;
+    check(service).await;
+    let told = subjects(service).await;
+    let mut sorted = told.clone();
+    sorted.sort();
+    assert_eq!(
+        sorted,
+        ["Migros Yemek does not answer", "Trendyol Go refuses the log-in"]
+    );
+    // The pauses between polls grow, and a restarted service has not polled yet.
+    let mut user = service.user().await;
+    for minutes in [4, 10, 40, 180] {
+        world.advance_clock(60 * minutes).await;
+        check(service).await;
+        assert_eq!(subjects(service).await, told, "{minutes}");
+        let away = user.open("/").await.within("away", "div");
+        // After hours without a failed poll no node seems to poll.
+        assert_eq!(away.has("Migros Yemek"), minutes < 180, "{}", away.text());
+    }
+    world.control.clear_faults().await.unwrap();
+    poll(&world, Migros, false).await;
+    poll(&world, Trendyol, false).await;
+    check(service).await;
+    check(service).await;
+    let mut ended = subjects(service).await.split_off(2);
+    ended.sort();
+    assert_eq!(
+        ended,
+        ["Migros Yemek works again", "Trendyol Go accepts the log-in again"]
+    );
+    let away = user.open("/").await.within("away", "div");
+    assert_eq!(away.text().trim(), "");
+}
+
+async fn switched_off_integration_ends_an_outage_without_a_message(backend: Backend) {
+    let world = private_world(backend).await;
+    let service = &world.service;
+    let receiver = Receiver::start().await;
+    want(service, &receiver, json!(["loginRefused", "platformDown"])).await;
+    answers_with(&world, Migros, 503).await;
+    poll(&world, Migros, true).await;
+    check(service).await;
+    world.advance_clock(60).await;
+    poll(&world, Migros, true).await;
+    check(service).await;
+    assert_eq!(subjects(service).await.len(), 1);
+    let path = format!("/restaurants/{}/integrations/migros", world.restaurant);
+    service.a.put(&path, &json!({ "isActive": false })).await.data();
+    check(service).await;
+    assert_eq!(service.count("incidents"), 0);
+    assert_eq!(subjects(service).await.len(), 1, "it does not work again");
 }
 
 async fn notices_are_chosen_by_the_account(backend: Backend) {

@@ -1,11 +1,12 @@
 //! The panel's pages for escalation and notifications.
 
-use super::setup::private;
+use super::setup::{private, set_steps, step};
 use crate::support::{Backend, Receiver};
 
 on_both! {
     ; sqlite_only:
     channels_notices_and_steps_are_set_in_the_panel
+    form_that_the_page_does_not_have_changes_no_steps
 }
 
 async fn channels_notices_and_steps_are_set_in_the_panel(backend: Backend) {
@@ -74,4 +75,40 @@ async fn channels_notices_and_steps_are_set_in_the_panel(backend: Backend) {
     let steps = service.a.get(&path).await.data();
     assert_eq!(steps["steps"].as_array().unwrap().len(), 2);
     assert_eq!(steps["steps"][1]["onlyIfUnwatched"], serde_json::json!(true));
+}
+
+async fn form_that_the_page_does_not_have_changes_no_steps(backend: Backend) {
+    let service = private(backend).await;
+    let shop = service.shop(&service.a, "Moda").await;
+    set_steps(&service.a, &shop, serde_json::json!([step("ring", 60)])).await;
+    let path = format!("/restaurants/{}/escalation", shop.restaurant);
+    let stored = service.a.get(&path).await.data();
+    let mut user = service.user().await;
+    let form = user.open(&path).await.form(&path);
+    let mut bare = form.clone();
+    bare.fields.retain(|(name, _)| !name.starts_with("steps["));
+    for odd in [
+        &[][..],
+        &[("steps[999999999999].action", "ring")],
+        &[("steps[10].action", "ring"), ("steps[10].seconds", "5")],
+        &[("steps[-1].action", "ring")],
+        &[("steps[x].action", "ring")],
+        &[("steps[01].action", "ring")],
+    ] {
+        let mut sent = bare.clone();
+        let odd_fields = odd.iter();
+        sent.fields
+            .extend(odd_fields.map(|(name, value)| ((*name).to_owned(), (*value).to_owned())));
+        let page = user.submit(&sent, &[]).await;
+        assert_eq!(page.status, 422, "{odd:?}: {}", page.text());
+    }
+    for odd in [
+        ("steps[0].action", "sing"),
+        ("steps[0].when", "soon"),
+        ("steps[0].seconds", "1e3"),
+    ] {
+        let page = user.submit(&form, &[odd]).await;
+        assert_eq!(page.status, 422, "{odd:?}: {}", page.text());
+    }
+    assert_eq!(service.a.get(&path).await.data(), stored);
 }

@@ -9,6 +9,7 @@ cases! {
     streams_pollers_and_boards_are_present
     step_is_skipped_while_a_program_watches
     step_is_taken_when_nobody_watches
+    printer_is_present_and_does_not_watch
 }
 
 #[test]
@@ -23,7 +24,8 @@ async fn connections(service: &TestService, restaurant: &str) -> Vec<Value> {
         .await
         .data();
     let list = found["connections"].as_array().unwrap().clone();
-    assert_eq!(found["isWatched"], json!(!list.is_empty()));
+    let watches = list.iter().any(|it| it["kind"] != json!("printer"));
+    assert_eq!(found["isWatched"], json!(watches));
     list
 }
 
@@ -102,6 +104,26 @@ async fn step_is_skipped_while_a_program_watches(service: TestService) {
 async fn step_is_taken_when_nobody_watches(service: TestService) {
     let shop = service.shop(&service.a, "s").await;
     set_steps(&service.a, &shop, json!([unwatched("verify", 30)])).await;
+    let order = shop.order("1").await;
+    service.advance(seconds(31));
+    wait_for_line(&service.a, &order, "not accepted in time: verified").await;
+}
+
+async fn printer_is_present_and_does_not_watch(service: TestService) {
+    let shop = service.shop(&service.a, "s").await;
+    set_steps(&service.a, &shop, json!([unwatched("verify", 30)])).await;
+    service.a.get("/events?client=printer").await.success();
+    let wrong = service.a.get("/events?client=board").await;
+    wrong.wrong(422, "invalid_parameter", "client");
+    let found = connections(&service, &shop.restaurant).await;
+    assert_eq!((found.len(), &found[0]["kind"]), (1, &json!("printer")));
+    let mut user = service.user().await;
+    let page = user.open("/status").await.within("watching", "table");
+    assert!(page.has("Yazıcı"), "{}", page.html);
+    let page = user
+        .open(&format!("/restaurants/{}/escalation", shop.restaurant))
+        .await;
+    assert!(page.has("izleyen ekran ya da program yok"), "{}", page.text());
     let order = shop.order("1").await;
     service.advance(seconds(31));
     wait_for_line(&service.a, &order, "not accepted in time: verified").await;

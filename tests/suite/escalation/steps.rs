@@ -6,7 +6,7 @@ use super::setup::{
 use crate::support::{ApiClient, Backend, PlatformWorld, Receiver, TestService, wait_until};
 use garson::flow::admin::accounts;
 use garson_sim::Platform::Getir;
-use garson_sim::views::OrderRequest;
+use garson_sim::views::{Fault, OrderRequest};
 use serde_json::json;
 
 cases! {
@@ -25,6 +25,7 @@ mod own_service {
     on_both! {
         restart_neither_forgets_nor_repeats_a_step
         asking_platform_is_asked_by_the_steps
+        order_is_not_verified_while_its_cancellation_is_being_decided
     }
 
     #[test]
@@ -116,6 +117,14 @@ async fn steps_are_validated_and_belong_to_their_account(service: TestService) {
             "steps[0].seconds",
         ),
         (
+            json!({ "when": "age", "seconds": 5_000_000_000_u64, "action": "ring" }),
+            "steps[0].seconds",
+        ),
+        (
+            json!({ "when": "age", "seconds": -1, "action": "ring" }),
+            "steps[0].seconds",
+        ),
+        (
             json!({ "when": "age", "seconds": 1, "action": "message" }),
             "steps[0].channelId",
         ),
@@ -131,6 +140,10 @@ async fn steps_are_validated_and_belong_to_their_account(service: TestService) {
             .await
             .wrong(422, "invalid_field", field);
     }
+    let huge = json!({ "steps": [{ "when": "age", "seconds": u64::MAX, "action": "ring" }] });
+    let error = service.a.put(&path, &huge).await.refused(422, "invalid_field");
+    let said = "must be a whole number from 0 to 86400";
+    assert!(error.to_string().contains(said), "{error}");
     let many: Vec<_> = (0..11).map(|at| step("ring", at)).collect();
     let many = json!({ "steps": many });
     service
@@ -145,6 +158,9 @@ async fn steps_are_validated_and_belong_to_their_account(service: TestService) {
         .put(&path, &none)
         .await
         .refused(404, "restaurant_not_found");
+    let written_otherwise = json!({ "steps": [{ "when": "age", "seconds": 30.0, "action": "ring" }] });
+    let stored = service.a.put(&path, &written_otherwise).await.data();
+    assert_eq!(stored["steps"][0]["seconds"], json!(30));
     let steps = json!([step("ring", 5), { "when": "beforeAcceptBy", "seconds": 60, "action": "verify",
                         "onlyIfUnwatched": true }]);
     set_steps(&service.a, &shop, steps).await;
@@ -307,5 +323,53 @@ async fn asking_platform_is_asked_by_the_steps(backend: Backend) {
         world.advance_clock(61).await;
         world.wait_for_status(&placed, wanted).await;
         world.wait_for_sync(&placed, "done").await;
+    }
+}
+
+/// A manager cancels an order, and its platform takes long to answer. When the step is due meanwhile, it waits: if the order was
+/// cancelled, nothing is left of it; if the platform refused, the order is verified.
+async fn order_is_not_verified_while_its_cancellation_is_being_decided(backend: Backend) {
+    let world = PlatformWorld::open_without_polling(backend).await;
+    let path = format!("/restaurants/{}/escalation", world.restaurant);
+    let steps = json!({ "steps": [step("verify", 60)] });
+    world.service.a.put(&path, &steps).await.data();
+    for (refusal, wanted) in [(None, 1600), (Some(400), 500)] {
+        let placed = world.place(OrderRequest::new(Getir)).await;
+        world.wait_for_status(&placed, 400).await;
+        let reason = world.reasons(&placed).await.remove(0);
+        // After a refusal the order is read, which takes long as well.
+        let slow = Fault::Latency { ms: 6_000 };
+        let on = match refusal {
+            Some(status) => {
+                let refused = Fault::Status { status, body: None };
+                world.fault(Getir, "cancel", refused, Some(1)).await;
+                "order"
+            }
+            None => "cancel",
+        };
+        world.fault(Getir, on, slow, Some(1)).await;
+        let cancel = world.cancel(&placed, json!({ "reason": reason }));
+        let meanwhile = async {
+            wait_until("the platform is being asked", async || {
+                world
+                    .service
+                    .count("calls WHERE kind = 'cancel' AND state = 'open'")
+                    == 1
+            })
+            .await;
+            world.service.advance(seconds(61));
+            wait_until("the step waits", async || {
+                world.service.count("escalation_steps WHERE attempts > 0") == 1
+            })
+            .await;
+        };
+        let (reply, ()) = tokio::join!(cancel, meanwhile);
+        assert_eq!(reply.status == 200, refusal.is_none(), "{}", reply.status);
+        wait_until("no step is left", async || {
+            world.service.advance(seconds(3));
+            world.service.count("escalation_steps") == 0
+        })
+        .await;
+        world.wait_for_status(&placed, wanted).await;
     }
 }

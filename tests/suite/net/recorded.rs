@@ -70,9 +70,10 @@ fn every_request_to_a_platform_is_as_recorded() {
         let (client, mut names) = (private(), BTreeSet::new());
         for side in sides {
             side.is_complete();
+            side.is_controlled();
             for (name, request) in side.requests {
                 let path = PathBuf::from(side.platform.provider().as_str()).join(format!("{name}.http"));
-                let sending = outgoing(request, Duration::from_secs(60), Log::Never).unwrap();
+                let sending = outgoing(request, Duration::from_secs(60), Log::Never, 1024 * 1024).unwrap();
                 let (sent, bytes) = tokio::join!(client.send(sending), receive(&listener));
                 assert_eq!(sent.unwrap().status, 200);
                 let version = concat!("User-Agent: garson/", env!("CARGO_PKG_VERSION"), "\r\n");

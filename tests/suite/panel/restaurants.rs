@@ -184,6 +184,9 @@ async fn try_all(user: &mut PanelUser, id: &str, csrf: &str) {
         "/packages",
         "/payments",
         "/menu",
+        "/store",
+        "/store/hours",
+        "/store/history",
     ] {
         let path = format!("/restaurants/{id}{page}");
         let shown = user.open(&path).await;
@@ -200,12 +203,18 @@ async fn try_all(user: &mut PanelUser, id: &str, csrf: &str) {
         "/packages",
         "/payments",
         "/payments/source",
+        "/store/throttle",
+        "/store/hours",
+        "/store/hours/write",
     ] {
         let path = format!("/restaurants/{id}{action}");
         let body = format!("csrf={csrf}&name=Benim&confirm=Onlar%C4%B1n&active=no");
         let reply = user.send("POST", &path, &[], &body).await;
         assert_eq!(reply.status, 404, "{path}");
     }
+    let body = format!("csrf={csrf}&restaurant={id}&platform=getir&do=close");
+    let reply = user.send("POST", "/board/stores", &[], &body).await;
+    assert_eq!(reply.status, 404);
 }
 
 async fn restaurants_of_other_accounts_are_not_found(service: TestService) {

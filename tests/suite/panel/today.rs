@@ -10,6 +10,7 @@ cases! {
     night_belongs_to_the_business_day_before
     ; sqlite_only:
     summary_is_filtered_by_restaurant_and_day
+    summary_is_exported
     other_accounts_are_not_counted
 }
 
@@ -125,8 +126,26 @@ async fn summary_is_filtered_by_restaurant_and_day(service: TestService) {
     let path = format!("/today?day=2026-03-01&restaurant={}", two.restaurant);
     let page = user.open(&path).await;
     assert_eq!(figure(&page, "sales-TRY"), "300,00 ₺");
-    let page = user.open("/today?day=2026-02-30").await;
-    assert!(page.has("Geçerli bir tarih girin."), "{}", page.text());
+    // Another day or all restaurants would be shown unnoticed.
+    for wrong in ["2026-02-30", "x"] {
+        let page = user.open(&format!("/today?day={wrong}")).await;
+        assert_eq!(page.status, 422);
+        assert!(page.has("Geçerli bir tarih girin."), "{}", page.text());
+        assert!(!page.html.contains("figures") && !page.has("sipariş yok"));
+    }
+    for path in [
+        "/today",
+        "/today.csv",
+        "/reports",
+        "/reports/orders.csv",
+        "/reports/pending.xlsx",
+        "/payments",
+        "/payments.csv",
+        "/orders",
+    ] {
+        let page = user.open(&format!("{path}?restaurant=zzz")).await;
+        assert_eq!(page.status, 404, "{path}");
+    }
     // A deleted restaurant no longer counts.
     service
         .a
@@ -135,6 +154,53 @@ async fn summary_is_filtered_by_restaurant_and_day(service: TestService) {
         .success();
     let page = user.open("/today?day=2026-03-01").await;
     assert_eq!(figure(&page, "orders"), "1");
+}
+
+async fn summary_is_exported(service: TestService) {
+    let shop = service.shop(&service.a, "Moda").await;
+    let first = order(&shop, "M-1", 10_000, "cash").await;
+    order(&shop, "M-2", 25_050, "online_card").await;
+    order(&shop, "M-3", 5_000, "cash").await;
+    shop.cancel("M-3", json!({ "by": "customer" })).await.data();
+    service.advance(Duration::from_secs(70));
+    service
+        .a
+        .post(&format!("/orders/verify/{first}"), &json!({}))
+        .await
+        .data();
+    let mut user = service.user().await;
+    let page = user.open("/today").await;
+    for path in ["/today.csv", "/today.xlsx"] {
+        assert!(
+            page.html.contains(&format!("href=\"{path}?day=2026-03-01\"")),
+            "{}",
+            page.html
+        );
+    }
+    let file = user.send("GET", "/today.csv?day=2026-03-01", &[], "").await;
+    let text = file.text();
+    for row in [
+        "Bölüm;Ad;Sipariş;Toplam;Para birimi;Ortalama (sn);Ortanca (sn)",
+        "Ciro;2026-03-01;2;350,50;TRY;;",
+        "Saatlere göre;12:00;2;350,50;TRY;;",
+        "Platformlara göre;Kendi kanalım;2;350,50;TRY;;",
+        "Ödeme türüne göre;Nakit;1;100,00;TRY;;",
+        "Ödeme türüne göre;Online kart;1;250,50;TRY;;",
+        "Restoranlara göre;Moda;2;350,50;TRY;;",
+        "Onaylama süresi;;1;;;70;70",
+        "Hazırlama süresi;;0;;;;",
+    ] {
+        assert!(text.lines().any(|line| line.ends_with(row)), "{row}: {text}");
+    }
+    assert!(
+        text.contains("\r\nİptaller;") && text.contains(";1;50,00;TRY;;"),
+        "{text}"
+    );
+    let file = user.send("GET", "/today.xlsx", &[], "").await;
+    assert_eq!(file.status, 200);
+    // The page shows what is wrong.
+    let page = user.open("/today.csv?day=x").await;
+    assert!(page.has("Geçerli bir tarih girin."), "{}", page.text());
 }
 
 async fn other_accounts_are_not_counted(service: TestService) {

@@ -15,6 +15,7 @@ on_both! {
     answer_to_a_failed_attempt_is_shown_without_secrets
     ; sqlite_only:
     revision_events_can_be_selected
+    optional_events_can_be_selected
     attempts_are_explained_and_can_be_resent
     log_can_be_searched_by_order_code
 }
@@ -416,4 +417,34 @@ async fn answer_to_a_failed_attempt_is_shown_without_secrets(backend: Backend) {
     );
     assert!(!page.html.contains("<b>table is gone"), "the answer is no markup");
     assert!(!page.html.contains(&service.a.key));
+}
+
+async fn optional_events_can_be_selected(backend: Backend) {
+    let service = TestService::open_private(backend).await;
+    let receiver = Receiver::start().await;
+    let mut user = service.user().await;
+    let chosen = async || service.a.get("/webhook").await.data()["optionalEvents"].clone();
+    let page = user.open("/webhook").await;
+    let url = receiver.url("/olay");
+    let filled = [
+        ("url", url.as_str()),
+        ("urun.durum_degisti", "on"),
+        ("menu.degisti", "on"),
+    ];
+    let page = user.submit(&page.form("/webhook"), &filled).await;
+    assert!(page.has("Webhook kaydedildi."), "{}", page.text());
+    assert_eq!(chosen().await, json!(["urun.durum_degisti", "menu.degisti"]));
+    // An address that is refused changes nothing, and the form keeps what was chosen.
+    let mut form = page.form("/webhook");
+    form.fields.retain(|(name, _)| name != "menu.degisti");
+    let page = user.submit(&form, &[("url", "x")]).await;
+    assert_eq!(page.status, 422);
+    assert_eq!(chosen().await, json!(["urun.durum_degisti", "menu.degisti"]));
+    let form = page.form("/webhook");
+    assert!(
+        form.boxes.contains(&("menu.degisti".to_owned(), "on".to_owned())),
+        "{form:?}"
+    );
+    user.submit(&form, &[("url", &url)]).await;
+    assert_eq!(chosen().await, json!(["urun.durum_degisti"]));
 }

@@ -19,8 +19,8 @@ on_both! {
 }
 
 /// The real program with simulated platforms; it restarts at the same port.
-struct KillableProgram {
-    platforms: SimulatedPlatforms,
+pub struct KillableProgram {
+    pub platforms: SimulatedPlatforms,
     program: Program,
     settings: Vec<(String, String)>,
     port: u16,
@@ -28,21 +28,11 @@ struct KillableProgram {
 }
 
 impl KillableProgram {
-    async fn open(backend: Backend, sim: SimSettings, poll_seconds: u32) -> Self {
+    pub async fn open(backend: Backend, sim: SimSettings, poll_seconds: u32) -> Self {
         let storage = TestStorage::new(backend);
         let key = storage.create_account("one@example.com");
         let sim = Sim::start(sim).await.unwrap();
-        let mut settings = vec![("GARSON_RATE_LIMIT".to_owned(), "off".to_owned())];
-        for platform in Platform::ALL {
-            let name = platform.to_string().to_uppercase();
-            let mut set =
-                |key: &str, value: String| settings.push((format!("GARSON_PLATFORMS__{name}__{key}"), value));
-            set("BASE_URL", format!("http://{}/{platform}", sim.address()));
-            set("SECONDS_BETWEEN_MOVES", "0".to_owned());
-            if platform != Yemeksepeti {
-                set("POLL_SECONDS", poll_seconds.to_string());
-            }
-        }
+        let settings = platform_settings(&sim, poll_seconds);
         let mut program = start(&storage, 0, &settings);
         let addr = program.address().await;
         Self {
@@ -54,26 +44,54 @@ impl KillableProgram {
         }
     }
 
-    fn kill(&mut self) {
+    pub fn kill(&mut self) {
         self.program.kill();
     }
 
-    async fn revive(&mut self) {
+    pub async fn revive(&mut self) {
         self.program = start(&self.storage, self.port, &self.settings);
         self.program.address().await;
     }
 
     /// Sends a request without waiting for its response.
     fn ask(&self, path: &str) {
+        self.ask_with("POST", path, b"");
+    }
+
+    /// The same with a body.
+    pub fn ask_put(&self, path: &str, body: &serde_json::Value) {
+        self.ask_with("PUT", path, body.to_string().as_bytes());
+    }
+
+    fn ask_with(&self, method: &str, path: &str, body: &[u8]) {
         let bearer = format!("Bearer {}", self.platforms.a.key);
-        let headers = [("authorization", bearer.as_str())];
-        let bytes = request("POST", &format!("/web-api/v1{path}"), &headers, b"");
+        let headers = [
+            ("authorization", bearer.as_str()),
+            ("content-type", "application/json"),
+        ];
+        let bytes = request(method, &format!("/web-api/v1{path}"), &headers, body);
         let addr = self.platforms.a.addr;
         tokio::spawn(async move { raw(addr, &bytes).await });
     }
 }
 
-fn start(storage: &TestStorage, port: u16, settings: &[(String, String)]) -> Program {
+/// The settings of a program that calls the simulated platforms.
+pub fn platform_settings(sim: &Sim, poll_seconds: u32) -> Vec<(String, String)> {
+    let mut settings = vec![("GARSON_RATE_LIMIT".to_owned(), "off".to_owned())];
+    for platform in Platform::ALL {
+        let name = platform.to_string().to_uppercase();
+        let mut set =
+            |key: &str, value: String| settings.push((format!("GARSON_PLATFORMS__{name}__{key}"), value));
+        set("BASE_URL", format!("http://{}/{platform}", sim.address()));
+        set("SECONDS_BETWEEN_MOVES", "0".to_owned());
+        if platform != Yemeksepeti {
+            set("POLL_SECONDS", poll_seconds.to_string());
+        }
+    }
+    settings
+}
+
+pub fn start(storage: &TestStorage, port: u16, settings: &[(String, String)]) -> Program {
     let settings: Vec<(&str, &str)> = settings.iter().map(|(k, v)| (k.as_str(), v.as_str())).collect();
     Program::serve_at(storage, port, &settings)
 }

@@ -5,7 +5,7 @@ mod automation;
 mod branch_ownership;
 mod cancel;
 mod concurrent_actions;
-mod crash;
+pub mod crash;
 mod expected_calls;
 mod failure_matrix;
 mod getir_move_interval;

@@ -5,6 +5,7 @@ use crate::support::{
     ApiClient, Backend, Program, SocketPrinter, TestStorage, command, order_body, request, send, wait_until,
 };
 use serde_json::json;
+use std::time::Duration;
 
 on_both! {
     each_order_is_printed_once
@@ -13,6 +14,7 @@ on_both! {
     other_restaurants_are_not_printed
     killed_agent_continues_where_it_was
     ticket_that_was_being_sent_is_marked_after_a_kill
+    orders_that_came_too_long_ago_are_reported
     restarted_service_is_followed_again
     cancelled_order_is_not_printed_later
     second_agent_with_the_same_state_is_refused
@@ -121,14 +123,23 @@ async fn killed_agent_continues_where_it_was(backend: Backend) {
 async fn ticket_that_was_being_sent_is_marked_after_a_kill(backend: Backend) {
     let kitchen = Kitchen::open(backend).await;
     let mut agent = kitchen.agent(&[]).await;
+    let other = kitchen.order("TAM-1").await;
+    kitchen.wait_for_tickets("TAM-1", 1).await;
+    kitchen.wait_until_idle().await;
     // The printer stops in the middle of the ticket.
     kitchen.printer.behave(|it| it.paper_ends_after = Some(40));
     kitchen.order("YARIM-1").await;
     kitchen.wait_for_state("no_paper").await;
     assert!(kitchen.state()["sending"].is_string());
     agent.kill();
+    // A ticket of another order is wanted, and may be printed first.
+    let printers = kitchen.service.a.get("/printers").await.data();
+    let body = json!({ "printerId": printers[0]["id"] });
+    let path = format!("/orders/{other}/print");
+    kitchen.service.a.post(&path, &body).await.done();
     kitchen.printer.behave(|it| it.has_paper = true);
     let _agent = kitchen.agent(&[]).await;
+    kitchen.wait_for_tickets("TAM-1", 2).await;
     wait_until("a marked ticket", async || {
         let tickets = kitchen.printer.tickets();
         tickets
@@ -137,6 +148,52 @@ async fn ticket_that_was_being_sent_is_marked_after_a_kill(backend: Backend) {
     })
     .await;
     kitchen.wait_until_idle().await;
+    assert_eq!(kitchen.state()["interrupted"], json!([]));
+    assert_eq!(kitchen.printer.tickets().len(), 3);
+}
+
+/// The clock of the service is moved; to the agent it is as if its own were wrong.
+async fn orders_that_came_too_long_ago_are_reported(backend: Backend) {
+    let kitchen = Kitchen::open(backend).await;
+    let mut agent = kitchen.agent(&[]).await;
+    agent.kill();
+    let old = kitchen.order("ESKI-1").await;
+    kitchen.service.advance(Duration::from_secs(4 * 3_600));
+    kitchen.order("YENI-1").await;
+    let mut agent = kitchen.agent(&[]).await;
+    kitchen.wait_for_tickets("YENI-1", 1).await;
+    kitchen.wait_until_idle().await;
+    assert_eq!(kitchen.printer.count("ESKI-1"), 0);
+    let printed = agent.printed();
+    let said = printed.lines().find(|line| line.contains("came too long ago"));
+    assert!(said.is_some_and(|line| line.contains(&old)), "{printed}");
+    assert!(
+        printed.contains("the clock of this computer is wrong"),
+        "{printed}"
+    );
+    assert!(!printed.contains("Lahmacun"), "{printed}");
+    let reported = async || {
+        let printers = kitchen.service.a.get("/printers").await.data();
+        let clock = printers[0]["clockDifferenceSeconds"].as_i64();
+        let is_behind = clock.is_some_and(|seconds| (-14_500..=-14_300).contains(&seconds));
+        printers[0]["skipped"] == json!(1) && is_behind
+    };
+    wait_until("the panel knows of it", &reported).await;
+    let mut user = kitchen.service.user().await;
+    let page = user.open("/status").await;
+    assert!(
+        page.has("Geç ulaştığı için basılmayan sipariş (son 24 saat): 1"),
+        "{}",
+        page.text()
+    );
+    assert!(page.has("Bilgisayarın saati 240 dk geri."), "{}", page.text());
+    // A restart neither forgets nor counts it twice.
+    agent.kill();
+    let _agent = kitchen.agent(&[]).await;
+    kitchen.order("YENI-2").await;
+    kitchen.wait_for_tickets("YENI-2", 1).await;
+    wait_until("the panel still knows of it", &reported).await;
+    assert_eq!(kitchen.printer.tickets().len(), 2);
 }
 
 async fn restarted_service_is_followed_again(backend: Backend) {

@@ -2,6 +2,7 @@
 
 mod agent;
 mod golden;
+mod presence;
 mod requests;
 mod setup;
 mod tickets;

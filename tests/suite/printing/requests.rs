@@ -108,11 +108,20 @@ async fn printer_is_shown_and_removed_in_the_panel(backend: Backend) {
 async fn removed_printer_registers_again(backend: Backend) {
     let kitchen = Kitchen::open(backend).await;
     let _agent = kitchen.agent(&[]).await;
+    // The agent waits for paper meanwhile.
+    kitchen.printer.behave(|it| it.has_paper = false);
+    kitchen.order("BEKLER-1").await;
+    kitchen.wait_for_state("no_paper").await;
     let id = printer_id(&kitchen.service).await;
     kitchen.service.a.delete(&format!("/printers/{id}")).await.done();
     wait_until("the printer is registered again", async || {
         let printers = kitchen.service.a.get("/printers").await.data();
         printers[0]["id"].as_str().is_some_and(|again| again != id)
+    })
+    .await;
+    let again = printer_id(&kitchen.service).await;
+    wait_until("the new id is stored", async || {
+        kitchen.state()["printerId"] == json!(again)
     })
     .await;
 }
@@ -152,12 +161,30 @@ async fn requests_and_printers_are_limited(backend: Backend) {
         .post("/printers", &body)
         .await
         .refused(404, "restaurant_not_found");
-    let report = json!({ "state": "dancing" });
-    let wrong = service
-        .a
-        .post(&format!("/printers/{}/report", printers[0]), &report)
-        .await;
-    wrong.wrong(422, "invalid_field", "state");
+    let path = format!("/printers/{}/report", printers[0]);
+    for (report, field) in [
+        (json!({ "state": "dancing" }), "state"),
+        (json!({ "state": "ready", "skipped": -1 }), "skipped"),
+        (json!({ "state": "ready", "skipped": 1_000_001 }), "skipped"),
+        (
+            json!({ "state": "ready", "clockDifferenceSeconds": 1_000_000_001 }),
+            "clockDifferenceSeconds",
+        ),
+    ] {
+        let wrong = service.a.post(&path, &report).await;
+        wrong.wrong(422, "invalid_field", field);
+    }
+    let report = json!({ "state": "ready", "skipped": 2.0, "clockDifferenceSeconds": -10_800 });
+    service.a.post(&path, &report).await.data();
+    let shown = service.a.get("/printers").await.data();
+    let shown = shown.as_array().unwrap().iter();
+    let shown = shown
+        .filter(|it| it["id"] == json!(printers[0]))
+        .collect::<Vec<_>>();
+    assert_eq!(
+        (&shown[0]["skipped"], &shown[0]["clockDifferenceSeconds"]),
+        (&json!(2), &json!(-10_800))
+    );
 }
 
 async fn printers_of_other_accounts_do_not_exist(backend: Backend) {

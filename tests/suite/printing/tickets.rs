@@ -57,9 +57,9 @@ async fn ticket_is_served_in_every_format(service: TestService) {
     );
     let escpos = get("?format=escpos&kind=customer").await;
     assert_eq!(escpos.header("content-type"), Some("application/octet-stream"));
-    assert!(escpos.body.starts_with(b"\x1b@\x1c.\x1bt\x0d"));
+    assert!(escpos.body.starts_with(b"\x1b@\x1c.\x1da\x00\x1bt\x0d"));
     let other = get("?format=escpos&codepage=wpc1254:91").await;
-    assert!(other.body.starts_with(b"\x1b@\x1c.\x1bt\x5b"));
+    assert!(other.body.starts_with(b"\x1b@\x1c.\x1da\x00\x1bt\x5b"));
     // By the platform's id too.
     assert_eq!(service.a.get("/orders/K-1/ticket?format=text").await.status, 200);
     service

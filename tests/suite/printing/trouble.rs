@@ -14,6 +14,7 @@ on_both! {
     hanging_printer_is_noticed_by_a_restarted_agent
     printer_without_status_is_served
     printer_without_acknowledgement_is_served
+    status_that_is_sent_unasked_acknowledges_nothing
     device_and_print_queue_are_served
 }
 
@@ -158,6 +159,25 @@ async fn printer_without_acknowledgement_is_served(backend: Backend) {
     kitchen.wait_for_tickets("ONAYSIZ-3", 1).await;
     kitchen.wait_until_idle().await;
     assert_eq!(kitchen.printer.tickets().len(), 3);
+}
+
+async fn status_that_is_sent_unasked_acknowledges_nothing(backend: Backend) {
+    let kitchen = Kitchen::open(backend).await;
+    kitchen.printer.behave(|it| it.reports_unasked = true);
+    let _agent = kitchen.agent(&[]).await;
+    kitchen.order("ASB-1").await;
+    kitchen.wait_for_tickets("ASB-1", 1).await;
+    kitchen.wait_until_idle().await;
+    kitchen.printer.behave(|it| it.paper_ends_after = Some(30));
+    kitchen.order("ASB-2").await;
+    kitchen.wait_for_state("no_paper").await;
+    assert!(kitchen.state()["sending"].is_string());
+    kitchen.printer.behave(|it| it.has_paper = true);
+    kitchen.wait_for_tickets("ASB-2", 1).await;
+    kitchen.wait_until_idle().await;
+    let tickets = kitchen.printer.tickets();
+    assert_eq!(tickets.len(), 2);
+    assert!(!tickets[1].text.contains("BASILMIŞ"), "{}", tickets[1].text);
 }
 
 async fn device_and_print_queue_are_served(backend: Backend) {

@@ -150,6 +150,8 @@ impl PlatformWorld {
         let now = SystemClock.now().plus(*self.ahead.lock().unwrap());
         self.service.clock.set(now);
         self.service.app.call_waker.wake_all();
+        self.service.app.store_signals.wake();
+        self.service.app.platform_limits.clock_set();
     }
 
     /// Polls all platforms.

@@ -96,6 +96,8 @@ impl Program {
                 "GARSON_STORAGE__ANSWER_SECONDS",
                 super::ANSWER_SECONDS.to_string(),
             )
+            // Platforms are read when a case wants it.
+            .env("GARSON_STORES__READ_SECONDS", "0")
             .envs(more.iter().copied());
         Self::start(command)
     }

@@ -234,7 +234,6 @@ impl Receiver {
         let mut closing = self.closing.subscribe();
         loop {
             let seen = tokio::select! {
-                // First, so that what was told to close takes nothing more.
                 biased;
                 _ = closing.changed() => None,
                 seen = read(&mut stream) => seen,
@@ -242,6 +241,10 @@ impl Receiver {
             let Some(seen) = seen else {
                 return;
             };
+            // Between the two polls above, the connection may have been told to close and a request may have been sent.
+            if closing.has_changed().unwrap_or(true) {
+                return;
+            }
             if !self.answer(&mut stream, line, seen).await {
                 return;
             }

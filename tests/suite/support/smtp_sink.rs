@@ -15,6 +15,10 @@ pub enum SmtpMood {
     Hangs,
     /// It accepts everything and hangs at the end of a message.
     HangsAtTheEnd,
+    /// It closes the connection when this command comes.
+    ClosesAt(&'static str),
+    /// It never answers this command.
+    HangsAt(&'static str),
     /// It answers 450 to every recipient.
     RefusesForNow,
     /// It answers 550 to recipients whose address contains "unknown".
@@ -41,6 +45,7 @@ pub struct SmtpSink {
 struct Seen {
     mails: Mutex<Vec<String>>,
     commands: Mutex<Vec<String>>,
+    greetings: Mutex<Vec<String>>,
     handed_over: AtomicUsize,
 }
 
@@ -74,6 +79,11 @@ impl SmtpSink {
     /// How many mails have been received to their end, accepted or not.
     pub fn handed_over(&self) -> usize {
         self.seen.handed_over.load(Ordering::SeqCst)
+    }
+
+    /// The names by which clients have introduced themselves.
+    pub fn greetings(&self) -> Vec<String> {
+        self.seen.greetings.lock().unwrap().clone()
     }
 
     /// The first words of all commands so far; those after encryption are marked.
@@ -168,6 +178,15 @@ async fn talk(stream: &mut (impl AsyncRead + AsyncWrite + Unpin), it: Talk<'_>) 
         let command = command.split([' ', ':']).next().unwrap_or_default();
         let mark = if it.is_secure { "secure " } else { "" };
         seen.commands.lock().unwrap().push(format!("{mark}{command}"));
+        match mood {
+            SmtpMood::ClosesAt(at) if at == command => return None,
+            SmtpMood::HangsAt(at) if at == command => std::future::pending::<()>().await,
+            _ => {}
+        }
+        if command == "EHLO" {
+            let name = line.trim()[4..].trim().to_owned();
+            seen.greetings.lock().unwrap().push(name);
+        }
         let answer = match command {
             "EHLO" if it.offers_tls => "250-sink\r\n250-STARTTLS\r\n250 8BITMIME\r\n",
             "EHLO" => "250-sink\r\n250-8BITMIME\r\n250 AUTH PLAIN LOGIN\r\n",

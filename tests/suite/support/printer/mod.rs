@@ -23,6 +23,8 @@ pub struct Behaviour {
     pub answers: bool,
     /// Answers `GS r`.
     pub acknowledges: bool,
+    /// Sends its status unasked when it changes, whatever it is told.
+    pub reports_unasked: bool,
     /// Reads nothing at all.
     pub hangs: bool,
     /// Closes the connection after this many bytes of a ticket.
@@ -40,6 +42,7 @@ impl Default for Behaviour {
             is_cover_open: false,
             answers: true,
             acknowledges: true,
+            reports_unasked: false,
             hangs: false,
             closes_after: None,
             resets_at_end: false,
@@ -135,12 +138,17 @@ async fn serve(listener: TcpListener, inner: Arc<Inner>) {
 
 async fn connection(mut stream: TcpStream, inner: &Inner) -> std::io::Result<()> {
     inner.paper.lock().unwrap().forget_input();
-    let (mut buffer, mut received) = ([0; 512], 0);
+    let (mut buffer, mut received, mut reported) = ([0; 512], 0, None);
     loop {
         while inner.behaviour.lock().unwrap().hangs {
             tokio::time::sleep(Duration::from_millis(10)).await;
         }
         print_all(&mut stream, inner).await?;
+        let behaviour = *inner.behaviour.lock().unwrap();
+        if behaviour.reports_unasked && reported != Some(automatic_status(behaviour)) {
+            reported = Some(automatic_status(behaviour));
+            stream.write_all(&automatic_status(behaviour)).await?;
+        }
         // While it waits for paper, it has to look again.
         let read = tokio::time::timeout(Duration::from_millis(20), stream.read(&mut buffer)).await;
         let Ok(count) = read else { continue };
@@ -167,6 +175,14 @@ async fn connection(mut stream: TcpStream, inner: &Inner) -> std::io::Result<()>
             return Ok(());
         }
     }
+}
+
+/// The four bytes of automatic status back.
+fn automatic_status(behaviour: Behaviour) -> [u8; 4] {
+    let bit = |is_set: bool, bits: u8| if is_set { bits } else { 0 };
+    let is_offline = !behaviour.has_paper || behaviour.is_cover_open;
+    let printer = 0x10 | bit(is_offline, 0x08) | bit(behaviour.is_cover_open, 0x20);
+    [printer, 0, bit(!behaviour.has_paper, 0x0c), 0x0f]
 }
 
 /// Answers `DLE EOT` at once, and returns the rest.

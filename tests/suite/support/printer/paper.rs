@@ -109,6 +109,7 @@ impl Paper {
                 2
             }
             [0x1c, b'.', ..] => 2,
+            [0x1d, b'a', 0, ..] => 3,
             [0x1b, b't', number, ..] => {
                 self.style.set = match number {
                     13 => CharacterSet::Pc857,
