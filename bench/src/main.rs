@@ -14,6 +14,7 @@ mod dataset;
 mod error;
 mod fsync;
 mod hostile;
+mod item_platform;
 mod load;
 mod measure;
 mod order_body;
@@ -43,6 +44,7 @@ fn main() -> ExitCode {
         load::ROLE => load::run(&plan()),
         baseline_intake::ROLE => baseline_intake::run(&plan()),
         platform::ROLE => platform::run(),
+        item_platform::ROLE => item_platform::run(),
         hostile::ROLE => hostile::run(&plan()),
         sink::ROLE => sink::run(),
         _ => rows::run(std::env::args().skip(1)),

@@ -31,6 +31,7 @@ pub fn run() -> Fallible<()> {
                 path if path.starts_with("/migros") => {
                     r#"{"success":true,"data":[],"errorMessage":null}"#.to_owned()
                 }
+                "/getir/restaurants" => r#"{"id":"64b7f0c2","status":100}"#.to_owned(),
                 path if path.starts_with("/getir/restaurants") => r#"{"result":true}"#.to_owned(),
                 _ => "[]".to_owned(),
             };

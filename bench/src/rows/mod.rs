@@ -6,6 +6,7 @@ mod deliver;
 mod effort;
 mod intake;
 mod isolation;
+mod items;
 mod latency;
 mod memory;
 mod neighbours;
@@ -14,6 +15,7 @@ mod panel;
 mod polling;
 mod reading;
 mod resume;
+mod stores;
 mod throughput;
 
 use self::effort::{Effort, FULL, QUICK};
@@ -23,7 +25,7 @@ use std::time::Instant;
 
 type Row = fn(Effort) -> Fallible<Vec<Finding>>;
 
-const ROWS: [(&str, Row); 19] = [
+const ROWS: [(&str, Row); 21] = [
     ("commits", intake::commits),
     ("intake", intake::rate),
     ("list", pages::list),
@@ -36,6 +38,8 @@ const ROWS: [(&str, Row); 19] = [
     ("memory", memory::idle),
     ("reading", reading::reading),
     ("polling", polling::polling),
+    ("stores", stores::stores),
+    ("items", items::items),
     ("deliver", deliver::deliver),
     ("deliver-postgres", deliver::deliver_postgres),
     ("latency", latency::latency),

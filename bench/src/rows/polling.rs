@@ -73,6 +73,7 @@ fn idle(effort: Effort, row: &'static str, key: &str, credentials: &[(&str, &str
         &[
             (&format!("GARSON_PLATFORMS__{name}__BASE_URL"), &base),
             (&format!("GARSON_PLATFORMS__{name}__POLL_SECONDS"), &every),
+            ("GARSON_STORES__READ_SECONDS", "0"),
         ],
     )?;
     let asked = || -> Fallible<f64> {
@@ -110,18 +111,26 @@ fn idle(effort: Effort, row: &'static str, key: &str, credentials: &[(&str, &str
     })
 }
 
+/// An account with restaurants on a platform.
+pub struct Chain {
+    pub account: AccountId,
+    pub api_key: String,
+    pub restaurants: Vec<RestaurantId>,
+}
+
 /// An account with this many restaurants on a platform.
-fn connect(data: &Path, key: &str, credentials: &[(&str, &str)], posts: usize) -> Fallible<()> {
+pub fn connect(data: &Path, key: &str, credentials: &[(&str, &str)], posts: usize) -> Fallible<Chain> {
     let app = shop::open(data)?;
     client::runtime()?.block_on(async {
         let name = "Bench".to_owned();
-        let (account, _) = accounts::create(&app, name, "bench@example.com", None)
+        let (account, api_key) = accounts::create(&app, name, "bench@example.com", None)
             .await
             .map_err(shop::failed)?;
         let mut running = tokio::task::JoinSet::new();
+        let mut restaurants = Vec::with_capacity(posts);
         for number in 0..posts {
             if running.len() >= AT_ONCE {
-                running.join_next().await.ok_or("nobody works")???;
+                restaurants.push(running.join_next().await.ok_or("nobody works")???);
             }
             let given = credentials
                 .iter()
@@ -149,9 +158,13 @@ fn connect(data: &Path, key: &str, credentials: &[(&str, &str)], posts: usize) -
             ));
         }
         while let Some(done) = running.join_next().await {
-            done??;
+            restaurants.push(done??);
         }
-        Ok(())
+        Ok(Chain {
+            account: account.id,
+            api_key: api_key.secret.expose().clone(),
+            restaurants,
+        })
     })
 }
 
@@ -161,7 +174,7 @@ async fn connect_one(
     key: String,
     number: usize,
     change: IntegrationChange,
-) -> Fallible<()> {
+) -> Fallible<RestaurantId> {
     let fields = RestaurantFields {
         name: format!("Branch {number}"),
         ..RestaurantFields::default()
@@ -173,5 +186,5 @@ async fn connect_one(
     integrations::put(&app, account, Actor::Owner, made.id, &key, change)
         .await
         .map_err(shop::failed)?;
-    Ok(())
+    Ok(made.id)
 }
