@@ -327,9 +327,11 @@ pub async fn list_menu_differences(
             .filter(|limit| (1..=200).contains(limit))
             .ok_or_else(|| wrong("limit", "must be a whole number from 1 to 200"))?,
     };
-    let after = query.get("cursor")?.map(str::parse).transpose().map_err(|_| {
-        ApiError::invalid(Code::InvalidCursor, "cursor", "is not one that was given out")
-    })?;
+    let after = query
+        .get("cursor")?
+        .map(str::parse)
+        .transpose()
+        .map_err(|_| ApiError::invalid(Code::InvalidCursor, "cursor", "is not one that was given out"))?;
     let earlier = match query.get("since")? {
         None => app.now().minus(DAY),
         Some(text) => text
