@@ -13,6 +13,7 @@ on_both! {
     failed_manual_resend_is_only_recorded
     manual_resend_stays_delivered_when_a_concurrent_retry_fails
     manual_resend_with_a_concurrent_successful_retry_is_delivered
+    manual_send_of_a_held_event_lets_no_later_one_overtake
 }
 
 async fn by_hand(setup: &Setup, id: &Value, url: String) -> Reply {
@@ -190,4 +191,38 @@ async fn manual_resend_with_a_concurrent_successful_retry_is_delivered(backend: 
     setup.wait_for_records("1", &[delivered(3), delivered(1)]).await;
     let by_hand = format!("sent by hand: {FAILED}");
     assert_eq!(explanations(&setup).await, [FAILED, &by_hand, "answered 200"]);
+}
+
+async fn manual_send_of_a_held_event_lets_no_later_one_overtake(backend: Backend) {
+    let (setup, _) = tried(backend).await;
+    let (waiting, held) = (
+        ("pending", json!("bad_status"), 1),
+        ("pending", json!("earlier_event"), 0),
+    );
+    let delivered = |attempts| ("delivered", Value::Null, attempts);
+    setup
+        .wait_for_records("1", &[waiting.clone(), held.clone()])
+        .await;
+    let second = setup.records("1").await[1]["id"].clone();
+    // A third event before and a fourth after the second is sent by hand: both still wait for the first.
+    setup.service.a.act("/orders/change-status/1").await.data();
+    by_hand(&setup, &second, setup.receiver.url("/olay")).await.data();
+    setup.service.a.act("/orders/change-status/1").await.data();
+    setup
+        .wait_for_records("1", &[waiting, delivered(1), held.clone(), held])
+        .await;
+    setup.probe().await;
+    assert_eq!((setup.arrivals("1", 3), setup.arrivals("1", 4)), (0, 0));
+    setup.advance_clock(12);
+    setup
+        .wait_for_records("1", &[delivered(2), delivered(1), delivered(1), delivered(1)])
+        .await;
+    let arrived = setup.receiver.seen();
+    let of_order = arrived
+        .iter()
+        .filter(|seen| seen.json()["veri"]["pid"] == json!("1"));
+    let sequences: Vec<i64> = of_order
+        .filter_map(|seen| seen.json()["veri"]["sequence"].as_i64())
+        .collect();
+    assert_eq!(sequences, [1, 2, 1, 3, 4]);
 }

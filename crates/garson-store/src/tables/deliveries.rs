@@ -21,12 +21,14 @@ use garson_core::id::{AccountId, EventId, NodeId, OrderId};
 use garson_core::time::Timestamp;
 use row::{COLUMNS, delivery};
 
-/// Reports whether an order's event has to wait for the one before it.
+/// Reports whether an order's event has to wait for an earlier one. The event directly before it may have been sent by hand while
+/// still earlier ones are pending, so all are checked.
 pub(crate) fn has_pending_predecessor(tx: &mut Tx<'_>, order: OrderId, sequence: i64) -> Result<bool> {
     let before = tx.query_opt(
         "SELECT sequence FROM events
-         WHERE order_id = ?1 AND sequence = ?2 AND state = 'pending' AND failures < ?3",
-        params![&order, sequence - 1, FAILURES_THAT_HOLD],
+         WHERE order_id = ?1 AND sequence < ?2 AND state = 'pending' AND failures < ?3
+         LIMIT 1",
+        params![&order, sequence, FAILURES_THAT_HOLD],
         value::<i64>,
     )?;
     Ok(before.is_some())
@@ -254,12 +256,12 @@ pub fn count_untried(tx: &mut Tx<'_>, account: AccountId, up_to: i64, newest: i6
 const REQUEUE_SIZE: usize = 16;
 
 /// Makes undelivered events due again, with a fresh count of failures, and returns how many. The caller passes them in order of
-/// position and holds the account's lock. An event whose predecessor in its order is pending, or becomes so with it, is held.
+/// position and holds the account's lock. An event is held if an earlier one of its order is pending or becomes so with it.
 pub fn requeue(tx: &mut Tx<'_>, account: AccountId, events: &[EventId], now: Timestamp) -> Result<u64> {
     let marks = marks(6, REQUEUE_SIZE);
     let is_held = format!(
         "CASE WHEN EXISTS (SELECT 1 FROM events b WHERE b.order_id = events.order_id
-                             AND b.sequence = events.sequence - 1
+                             AND b.sequence < events.sequence
                              AND (b.state = 'pending' AND b.failures < ?3
                                   OR b.id IN ({marks}) AND b.state IN ('failed', 'skipped')))"
     );

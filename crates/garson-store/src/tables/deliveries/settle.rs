@@ -180,7 +180,7 @@ fn release_sql(count: usize) -> String {
         "UPDATE events SET held = 0, reason = ?3, due_at = ?1
          WHERE order_id IN ({}) AND held = 1 AND state = 'pending'
            AND NOT EXISTS (SELECT 1 FROM events b WHERE b.order_id = events.order_id
-                             AND b.sequence = events.sequence - 1 AND b.state = 'pending' AND b.failures < ?2)
+                             AND b.sequence < events.sequence AND b.state = 'pending' AND b.failures < ?2)
          RETURNING {COLUMNS}",
         marks(4, count)
     )
