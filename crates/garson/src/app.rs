@@ -297,10 +297,14 @@ impl App {
     }
 
     /// May a leased call be sent? Not when its lease ran out while this process was suspended, nor when other nodes may have
-    /// declared this one dead: another node may be making the call.
+    /// declared this one dead, nor when this process has joined again under another id since: another node may be making the
+    /// call.
     #[must_use]
     pub fn may_make(&self, call: &DueCall) -> bool {
-        self.node_lease.is_valid() && self.uptime_millis() < call.leased_until
+        self.node_lease.is_valid()
+            && self.uptime_millis() < call.leased_until
+            && call.node.is_some()
+            && call.node == self.store.node_id()
     }
 
     /// Runs a background worker until the service stops, and restarts it whenever it ends before that.

@@ -1,6 +1,10 @@
 //! `callbackUrl`: every status is sent to the shop in order, one at a time, with retries.
 
 use crate::support::{Backend, CannedResponse, Receiver, Shop, TestService, block_on, wait_until};
+use garson_core::id::{CallId, NodeId};
+use garson_core::order::{Actor, CallArgument, CallKind};
+use garson_core::testing::an_order;
+use garson_store::tables::calls::DueCall;
 use serde_json::{Value, json};
 use std::sync::Arc;
 use std::time::Duration;
@@ -178,6 +182,50 @@ fn a_cancelled_order_has_nothing_pending() {
                 .unwrap()
         );
         assert_eq!(receiver.seen().len(), 1);
+    });
+}
+
+#[test]
+fn call_is_sent_only_under_the_id_and_lease_it_was_taken_with() {
+    block_on(async {
+        let service = TestService::open_private(Backend::Sqlite).await;
+        let app = &service.app;
+        let maker = app.maker().unwrap();
+        let lease = maker.lease(Duration::from_secs(60));
+        let order = an_order("1");
+        let call = DueCall {
+            id: CallId::at(order.created_at),
+            account_id: order.account_id,
+            order_id: order.id,
+            integration_id: order.integration_id,
+            kind: CallKind::Verify,
+            argument: CallArgument::by(Actor::Account),
+            attempts: 1,
+            is_unclear: false,
+            not_yet_since: None,
+            created_at: order.created_at,
+            node: Some(lease.node),
+            leased_until: lease.until,
+        };
+        assert!(app.may_make(&call));
+        for wrong in [
+            DueCall {
+                leased_until: maker.clock_ms,
+                ..call.clone()
+            },
+            DueCall {
+                node: None,
+                ..call.clone()
+            },
+        ] {
+            assert!(!app.may_make(&wrong));
+        }
+        // The process has joined again, under another id.
+        let identity = app.store.node_identity();
+        identity.set(Some(NodeId::at(app.now())));
+        assert!(!app.may_make(&call));
+        identity.set(None);
+        assert!(!app.may_make(&DueCall { node: None, ..call }));
     });
 }
 

@@ -9,7 +9,7 @@ mod session;
 mod steps;
 
 pub use contact::{Contact, Share};
-pub use converse::{converse, enlist, read_order};
+pub use converse::{converse, converse_if, enlist, read_order};
 pub use order_status::status_on_platform;
 pub use send::outgoing;
 pub use session::{has_session, log_in, session_branch};

@@ -24,14 +24,16 @@ pub struct DueCall {
     /// Since when the platform has answered that it is too early for this call.
     pub not_yet_since: Option<Timestamp>,
     pub created_at: Timestamp,
-    /// The end of its lease, by the clock of the node that holds it.
+    /// The node that holds its lease.
+    pub node: Option<NodeId>,
+    /// The end of its lease, by the clock of that node.
     pub leased_until: i64,
 }
 
 columns! {
     pub(crate) const COLUMNS = "" of calls {
         id, account_id, order_id, integration_id, kind: String, argument: Option<String>, attempts, unclear, created_at,
-        not_yet_since, leased_until,
+        not_yet_since, node, leased_until,
     }
     fn due_call() -> DueCall {
         let argument = match argument {
@@ -49,6 +51,7 @@ columns! {
             is_unclear: unclear,
             not_yet_since,
             created_at,
+            node,
             leased_until,
         })
     }

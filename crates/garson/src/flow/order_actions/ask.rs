@@ -38,8 +38,7 @@ pub async fn ask(app: Arc<App>, question: Question, until: Instant) -> Result<Tr
     let mut attempt = Attempt {
         contact: &contact,
         order: &order,
-        kind: call.kind,
-        argument: &call.argument,
+        call: &call,
         preparation_minutes,
         is_unclear: false,
         may_send: true,

@@ -182,6 +182,7 @@ impl ActionRequest {
                 is_unclear: false,
                 not_yet_since: None,
                 created_at: now,
+                node: Some(lease.node),
                 leased_until: lease.until,
             },
             order,

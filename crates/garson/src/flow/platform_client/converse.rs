@@ -23,8 +23,21 @@ pub async fn converse<T>(
     write: impl Fn(&Link<'_>) -> Result<HttpRequest, PlatformError>,
     read: impl Fn(&Link<'_>, &HttpResponse) -> Result<T, CallError>,
 ) -> Result<T, CallError> {
+    converse_if(app, contact, topic, until, || Ok(()), write, read).await
+}
+
+/// The same, with a check directly before the request is sent: it may have waited until then.
+pub async fn converse_if<T>(
+    app: &App,
+    contact: &Contact,
+    topic: Topic,
+    until: Instant,
+    check: impl Fn() -> Result<(), CallError>,
+    write: impl Fn(&Link<'_>) -> Result<HttpRequest, PlatformError>,
+    read: impl Fn(&Link<'_>, &HttpResponse) -> Result<T, CallError>,
+) -> Result<T, CallError> {
     let began = Instant::now();
-    let answered = converse_uncounted(app, contact, until, write, read).await;
+    let answered = converse_uncounted(app, contact, until, check, write, read).await;
     let (provider, outcome) = (contact.platform.provider(), CallOutcome::from(&answered));
     app.metrics.calls.count(provider, topic, outcome, began.elapsed());
     answered
@@ -34,6 +47,7 @@ async fn converse_uncounted<T>(
     app: &App,
     contact: &Contact,
     until: Instant,
+    check: impl Fn() -> Result<(), CallError>,
     write: impl Fn(&Link<'_>) -> Result<HttpRequest, PlatformError>,
     read: impl Fn(&Link<'_>, &HttpResponse) -> Result<T, CallError>,
 ) -> Result<T, CallError> {
@@ -46,6 +60,7 @@ async fn converse_uncounted<T>(
         let counted = wait_for_limit(app, contact, &request, until).await?;
         // The slot is taken last: a request that waits for its own rate limit must not block others.
         let slot = contact.slot(until).await?;
+        check()?;
         let response = send(app, contact, request, until).await?;
         drop(slot);
         if response.status == TOO_MANY && contact.has_more {

@@ -48,8 +48,9 @@ pub async fn join(app: &App, address: SocketAddr) -> Result<(), StoreError> {
             nodes::remove_others(tx, id)
         })
         .await?;
-    app.node_lease.renew(is_shared.then(|| began + LEASE));
+    // In this order: what was leased under an earlier id must not be sent under the new lease.
     app.store.node_identity().set(Some(id));
+    app.node_lease.renew(is_shared.then(|| began + LEASE));
     // Polls that it held under another id are to be held under this one.
     app.poll_requests.integrations_changed();
     app.store_signals.integrations_changed();

@@ -1,19 +1,23 @@
 //! One attempt at a call: if an earlier one is unclear, read the order first; then send, and interpret the answer.
 
 use crate::app::App;
-use crate::flow::platform_client::{Contact, converse, read_order, status_on_platform};
+use crate::flow::platform_client::{Contact, converse_if, read_order, status_on_platform};
 use crate::flow::platform_documents::read_fetched;
 use crate::telemetry::Topic;
 use garson_core::explanation::{Explanation, PlatformFailure};
-use garson_core::order::{Actor, CallArgument, CallKind, Change, Order, Status};
+use garson_core::order::{Actor, CallKind, Change, Order, Status};
 use garson_core::platform::{CallError, CallRequest, RefusalCause, Sighting, Success};
+use garson_store::tables::calls::DueCall;
+use std::time::Duration;
 use tokio::time::Instant;
+
+/// The pause after which a call is tried again that could not be sent under its lease.
+const AFTER_A_LOST_LEASE: Duration = Duration::from_secs(1);
 
 pub struct Attempt<'a> {
     pub contact: &'a Contact,
     pub order: &'a Order,
-    pub kind: CallKind,
-    pub argument: &'a CallArgument,
+    pub call: &'a DueCall,
     pub preparation_minutes: Option<u32>,
     /// An earlier attempt may have succeeded.
     pub is_unclear: bool,
@@ -54,10 +58,10 @@ impl Attempt<'_> {
         if !self.may_send {
             return Verdict::NotDone;
         }
-        if self.contact.platform.is_implied(self.kind, self.order) {
+        if self.contact.platform.is_implied(self.call.kind, self.order) {
             return Verdict::Done(None);
         }
-        match self.send(app, self.kind).await {
+        match self.send(app, self.call.kind).await {
             Ok(Success::Done) => Verdict::Done(None),
             Ok(Success::Already) if self.can_read() => self.confirm(app).await,
             Ok(Success::Already) => Verdict::Done(None),
@@ -76,11 +80,13 @@ impl Attempt<'_> {
             Ok(seen) if self.is_done_in(&seen) => Verdict::Done(Some(seen)),
             Ok(seen) if status_on_platform(&seen).is_cancelled() => overtaken(seen),
             // The answer named the state, which the order does not show when it is read.
-            Ok(seen) if !self.contact.platform.shows(self.kind) => Verdict::Done(Some(seen)),
+            Ok(seen) if !self.contact.platform.shows(self.call.kind) => Verdict::Done(Some(seen)),
             Ok(seen) if !self.missing_before(&seen).is_empty() => self.catch_up(app, &seen).await,
             Ok(seen) => Verdict::CallError(self.contradicted(&seen)),
             Err(trouble) if trouble.is_refusal_of_order() && self.may_be_hidden() => Verdict::Done(None),
-            Err(held @ CallError::HeldBack { .. }) if !self.kind.is_question() => Verdict::CallError(held),
+            Err(held @ CallError::HeldBack { .. }) if !self.call.kind.is_question() => {
+                Verdict::CallError(held)
+            }
             Err(trouble) => Verdict::CallError(still_unclear(trouble)),
         }
     }
@@ -104,7 +110,9 @@ impl Attempt<'_> {
             // An earlier attempt got no answer, and now the order's state does not allow the step: it was done then. The order
             // shows neither when it is read.
             Ok(seen)
-                if self.is_unclear && !self.contact.platform.shows(self.kind) && is_conflict(&refusal) =>
+                if self.is_unclear
+                    && !self.contact.platform.shows(self.call.kind)
+                    && is_conflict(&refusal) =>
             {
                 Verdict::Done(Some(seen))
             }
@@ -121,13 +129,13 @@ impl Attempt<'_> {
 
     /// Earlier steps that the platform wants and that it shows as missing.
     fn missing_before(&self, seen: &Sighting) -> Vec<CallKind> {
-        if self.kind.is_question() {
+        if self.call.kind.is_question() {
             return Vec::new();
         }
         let platform = self.contact.platform;
         STEPS
             .into_iter()
-            .filter(|step| step.progress() < self.kind.progress())
+            .filter(|step| step.progress() < self.call.kind.progress())
             .filter(|step| platform.shows(*step) && !self.shows_done(*step, seen))
             .filter(|step| platform.wants(*step, self.order, &self.contact.credentials))
             .filter(|step| !platform.is_implied(*step, self.order))
@@ -153,7 +161,7 @@ impl Attempt<'_> {
                 patience: gap * 10,
             });
         }
-        match self.send(app, self.kind).await {
+        match self.send(app, self.call.kind).await {
             Ok(Success::Done) => Verdict::Done(None),
             Ok(Success::Already) => match self.read(app).await {
                 Ok(seen) if self.is_done_in(&seen) => Verdict::Done(Some(seen)),
@@ -170,24 +178,25 @@ impl Attempt<'_> {
 
     /// May the platform hide the order because it has been neither accepted nor cancelled?
     fn may_be_hidden(&self) -> bool {
-        self.kind.is_question() && self.contact.platform.hides_unaccepted()
+        self.call.kind.is_question() && self.contact.platform.hides_unaccepted()
     }
 
     async fn send(&self, app: &App, kind: CallKind) -> Result<Success, CallError> {
         let call_request = CallRequest {
             call: kind,
             order: self.order,
-            reason: self.argument.reason.as_ref(),
-            note: self.argument.note.as_deref(),
+            reason: self.call.argument.reason.as_ref(),
+            note: self.call.argument.note.as_deref(),
             preparation_minutes: self.preparation_minutes,
             now: app.now(),
         };
         let platform = self.contact.platform;
-        converse(
+        converse_if(
             app,
             self.contact,
             Topic::from(kind),
             self.until,
+            || self.check_lease(app),
             |link| {
                 if let Some(address) = platform.refused_address(&call_request, link) {
                     app.refused_addresses.note(platform.provider(), &address);
@@ -199,6 +208,17 @@ impl Attempt<'_> {
         .await
     }
 
+    /// The lease may have ended while the request waited for a session or the platform's rate limit.
+    fn check_lease(&self, app: &App) -> Result<(), CallError> {
+        if app.may_make(self.call) {
+            return Ok(());
+        }
+        Err(CallError::HeldBack {
+            message: PlatformFailure::NotSentInTime.into(),
+            room_in: AFTER_A_LOST_LEASE,
+        })
+    }
+
     async fn read(&self, app: &App) -> Result<Box<Sighting>, CallError> {
         let body = read_order(app, self.contact, self.order, self.until).await?;
         read_fetched(self.contact.platform, body, app.now())
@@ -207,8 +227,13 @@ impl Attempt<'_> {
     /// An order that our own question may have cancelled, and that shows no other reason, was cancelled by us: some
     /// platforms do not say who cancelled. Then the order is not reported as cancelled by others.
     fn unless_ours(&self, seen: Box<Sighting>) -> Option<Box<Sighting>> {
-        let ours = self.argument.reason.as_ref().map(|reason| reason.id.as_str());
-        let is_ours = self.kind == CallKind::Cancel
+        let ours = self
+            .call
+            .argument
+            .reason
+            .as_ref()
+            .map(|reason| reason.id.as_str());
+        let is_ours = self.call.kind == CallKind::Cancel
             && match &seen.change {
                 Some(Change::Cancelled {
                     by: Actor::Platform,
@@ -222,7 +247,7 @@ impl Attempt<'_> {
 
     /// Does the order, as the platform shows it, mean that this call is done?
     fn is_done_in(&self, seen: &Sighting) -> bool {
-        self.shows_done(self.kind, seen)
+        self.shows_done(self.call.kind, seen)
     }
 
     fn shows_done(&self, step: CallKind, seen: &Sighting) -> bool {
@@ -278,7 +303,9 @@ mod tests {
     use super::*;
     use crate::config::Terms;
     use crate::net::Log;
+    use garson_core::id::CallId;
     use garson_core::integration::Credentials;
+    use garson_core::order::CallArgument;
     use garson_core::platform::Provider;
     use garson_core::testing::{a_new_order, an_order};
     use std::sync::Arc;
@@ -302,11 +329,24 @@ mod tests {
             provider_data: Some(format!(r#"{{"courier":"restaurant","urls":{urls}}}"#)),
             ..an_order("1")
         };
+        let call = DueCall {
+            id: CallId::at(order.created_at),
+            account_id: order.account_id,
+            order_id: order.id,
+            integration_id: order.integration_id,
+            kind: CallKind::Tell(Status::OnTheWay),
+            argument: CallArgument::by(Actor::Account),
+            attempts: 1,
+            is_unclear: false,
+            not_yet_since: None,
+            created_at: order.created_at,
+            node: None,
+            leased_until: 0,
+        };
         let attempt = Attempt {
             contact: &contact,
             order: &order,
-            kind: CallKind::Tell(Status::OnTheWay),
-            argument: &CallArgument::by(Actor::Account),
+            call: &call,
             preparation_minutes: None,
             is_unclear: false,
             may_send: true,

@@ -65,8 +65,7 @@ async fn make_readable(app: &App, call: &DueCall) -> Result<PlatformAnswer, Faul
     let attempt = Attempt {
         contact: &contact,
         order: &context.order,
-        kind: call.kind,
-        argument: &call.argument,
+        call,
         preparation_minutes: call.argument.preparation_minutes.or(context.preparation_minutes),
         // A client's question comes here only after its own attempt went wrong.
         is_unclear: call.is_unclear || asked_by_client,
