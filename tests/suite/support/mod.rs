@@ -14,6 +14,7 @@ mod page;
 mod panel_user;
 mod picture;
 mod platform_world;
+mod postgres_template;
 mod printer;
 mod program;
 mod receiver;

@@ -1,5 +1,8 @@
 //! A new database for one test, on either engine. Dropping it removes the database.
 
+use super::postgres_template;
+use garson_core::secret::Secret;
+use garson_store::{Engine, Location, Options};
 use std::path::{Path, PathBuf};
 use uuid::Uuid;
 
@@ -21,9 +24,28 @@ pub struct TestStorage {
 
 impl TestStorage {
     pub fn new(backend: Backend) -> Self {
+        Self::with(backend, |client, name| {
+            client.batch_execute(&format!("CREATE DATABASE {name}")).unwrap();
+        })
+    }
+
+    /// One whose PostgreSQL database has all tables already.
+    pub fn migrated(backend: Backend) -> Self {
+        Self::with(backend, |client, name| {
+            let template = postgres_template::name(client, |name| {
+                let location = Location::Postgres(Secret::new(url_of(name)));
+                drop(Engine::open(&location, &Options::default()).unwrap());
+            });
+            client
+                .batch_execute(&format!("CREATE DATABASE {name} TEMPLATE {template}"))
+                .unwrap();
+        })
+    }
+
+    fn with(backend: Backend, create: impl FnOnce(&mut ::postgres::Client, &str) + Send) -> Self {
         let database = (backend == Backend::Postgres).then(|| {
             let name = format!("garson_e2e_{}", Uuid::now_v7().simple());
-            admin(&format!("CREATE DATABASE {name}"));
+            on_postgres(&server(), |client| create(client, &name));
             name
         });
         Self {
@@ -43,11 +65,7 @@ impl TestStorage {
 
     /// The value of `database_url`: empty for SQLite.
     pub fn database_url(&self) -> String {
-        self.database.as_ref().map_or_else(String::new, |name| {
-            let server = server();
-            let (base, _) = server.rsplit_once('/').expect("the URL names a database");
-            format!("{base}/{name}")
-        })
+        self.database.as_deref().map_or_else(String::new, url_of)
     }
 
     /// The environment variables with which a program uses it.
@@ -76,6 +94,12 @@ fn server() -> String {
              postgres://garson@127.0.0.1:5432/postgres; `scripts/postgres start DIR` prints one"
         )
     })
+}
+
+fn url_of(database: &str) -> String {
+    let server = server();
+    let (base, _) = server.rsplit_once('/').expect("the URL names a database");
+    format!("{base}/{database}")
 }
 
 fn admin(sql: &str) {

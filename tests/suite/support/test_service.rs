@@ -77,7 +77,7 @@ impl TestService {
     ) -> Self {
         // First: the clock counts from here what is skipped later.
         let clock = SettableClock::at(start_at);
-        let storage = TestStorage::new(backend);
+        let storage = TestStorage::migrated(backend);
         let mut settings = Settings::load(None, Vec::new(), Vec::new()).unwrap();
         settings.data = storage.data();
         settings.database_url = garson_core::secret::Secret::new(storage.database_url());

@@ -1,5 +1,6 @@
 //! A fresh database for one case, on either engine, and the means to reach it from outside.
 
+use crate::postgres_template;
 use garson_core::secret::Secret;
 use garson_store::{Engine, Location, Options, Result, StoreError, Tx, Vault};
 use std::future::Future;
@@ -35,11 +36,30 @@ pub enum TestDatabase {
 
 impl TestDatabase {
     pub fn new(kind: Kind) -> Self {
+        Self::with(kind, |client, name| {
+            client.batch_execute(&format!("CREATE DATABASE {name}")).unwrap();
+        })
+    }
+
+    /// One whose PostgreSQL database has all tables already.
+    fn migrated(kind: Kind) -> Self {
+        Self::with(kind, |client, name| {
+            let template = postgres_template::name(client, |name| {
+                let location = Location::Postgres(Secret::new(url_of(name)));
+                drop(Engine::open(&location, &Options::default()).unwrap());
+            });
+            client
+                .batch_execute(&format!("CREATE DATABASE {name} TEMPLATE {template}"))
+                .unwrap();
+        })
+    }
+
+    fn with(kind: Kind, create: impl FnOnce(&mut ::postgres::Client, &str) + Send) -> Self {
         match kind {
             Kind::Sqlite => Self::Folder(tempfile::tempdir().unwrap()),
             Kind::Postgres => {
                 let name = format!("garson_test_{}", Uuid::now_v7().simple());
-                admin(&format!("CREATE DATABASE {name}"));
+                on_postgres(&server(), |client| create(client, &name));
                 Self::Database { name }
             }
         }
@@ -48,11 +68,7 @@ impl TestDatabase {
     pub fn location(&self) -> Location {
         match self {
             Self::Folder(folder) => Location::Sqlite(folder.path().join("garson.db")),
-            Self::Database { name } => {
-                let server = server();
-                let (base, _) = server.rsplit_once('/').expect("the URL names a database");
-                Location::Postgres(Secret::new(format!("{base}/{name}")))
-            }
+            Self::Database { name } => Location::Postgres(Secret::new(url_of(name))),
         }
     }
 }
@@ -74,6 +90,12 @@ fn server() -> String {
     })
 }
 
+fn url_of(database: &str) -> String {
+    let server = server();
+    let (base, _) = server.rsplit_once('/').expect("the URL names a database");
+    format!("{base}/{database}")
+}
+
 fn admin(sql: &str) {
     on_postgres(&server(), |client| client.batch_execute(sql).unwrap());
 }
@@ -93,7 +115,7 @@ pub fn vault() -> Vault {
 
 impl Bench {
     pub fn new(kind: Kind) -> Self {
-        let home = TestDatabase::new(kind);
+        let home = TestDatabase::migrated(kind);
         let location = home.location();
         Self {
             kind,

@@ -35,6 +35,8 @@ mod order_stats;
 mod orders;
 mod paging;
 mod pooler;
+#[path = "../../../../tests/suite/support/postgres_template.rs"]
+mod postgres_template;
 mod printers;
 mod products;
 mod query_plans;
