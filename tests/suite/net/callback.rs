@@ -190,6 +190,7 @@ fn call_is_sent_only_under_the_id_and_lease_it_was_taken_with() {
     block_on(async {
         let service = TestService::open_private(Backend::Sqlite).await;
         let app = &service.app;
+        wait_until("it has joined", async || app.maker().is_some()).await;
         let maker = app.maker().unwrap();
         let lease = maker.lease(Duration::from_secs(60));
         let order = an_order("1");
